@@ -1,0 +1,186 @@
+-- Teams, organizations, projects, versions and their files.
+
+create table team (
+  id text collate "C" primary key
+);
+
+create table team_member (
+  team_id text collate "C" not null references team (id) on delete cascade,
+  account_id text collate "C" not null references account (id) on delete cascade,
+  role text not null default 'Member',
+  is_owner boolean not null default false,
+  permissions integer not null default 0,
+  -- Null in project teams.
+  organization_permissions integer,
+  accepted boolean not null default false,
+  payouts_split numeric(12, 4) not null default 0,
+  ordering integer not null default 0,
+  created timestamptz not null default now(),
+  primary key (team_id, account_id),
+  constraint team_member_role_check check (char_length(role) <= 255),
+  constraint team_member_permissions_check check (permissions between 0 and 1023),
+  constraint team_member_organization_permissions_check check (organization_permissions between 0 and 255),
+  constraint team_member_payouts_split_check check (payouts_split between 0 and 5000),
+  constraint team_member_owner_check check (not is_owner or accepted)
+);
+create index team_member_account_id_idx on team_member (account_id);
+-- A team has at most one owner; races for ownership end here.
+create unique index team_member_owner_key on team_member (team_id) where is_owner;
+
+create table organization (
+  id text collate "C" primary key,
+  slug text collate "C" not null,
+  name text not null,
+  description text not null,
+  team_id text collate "C" not null references team (id),
+  icon_url text,
+  raw_icon_url text,
+  color integer,
+  created timestamptz not null default now(),
+  revision bigint not null default 1,
+  constraint organization_slug_key unique (slug),
+  constraint organization_team_key unique (team_id)
+);
+
+create trigger organization_revision before update on organization for each row execute function bump_revision();
+
+create table project (
+  id text collate "C" primary key,
+  slug text collate "C" not null,
+  name text not null,
+  summary text not null,
+  description text not null,
+  status text not null,
+  requested_status text,
+  -- When a scheduled project takes its requested status.
+  scheduled_at timestamptz,
+  license text not null,
+  license_url text,
+  categories text[] not null default '{}',
+  additional_categories text[] not null default '{}',
+  -- Platform name → URL.
+  link_urls jsonb not null default '{}',
+  downloads bigint not null default 0,
+  followers integer not null default 0,
+  published timestamptz not null default now(),
+  updated timestamptz not null default now(),
+  approved timestamptz,
+  queued timestamptz,
+  team_id text collate "C" not null references team (id),
+  organization_id text collate "C" references organization (id),
+  icon_url text,
+  raw_icon_url text,
+  color integer,
+  moderation_message text,
+  moderation_message_body text,
+  monetization_status text not null default 'monetized',
+  revision bigint not null default 1,
+  constraint project_slug_key unique (slug),
+  constraint project_team_key unique (team_id),
+  constraint project_status_check check (status in ('approved', 'archived', 'rejected', 'draft', 'unlisted', 'processing',
+    'withheld', 'scheduled', 'private', 'unknown')),
+  constraint project_requested_status_check
+    check (requested_status in ('approved', 'archived', 'unlisted', 'private', 'draft')),
+  constraint project_monetization_check
+    check (monetization_status in ('monetized', 'demonetized', 'force-demonetized')),
+  constraint project_followers_check check (followers >= 0)
+);
+create index project_organization_id_idx on project (organization_id);
+create index project_queue_idx on project (coalesce(queued, published), id) where status = 'processing';
+create index project_scheduled_idx on project (scheduled_at) where status = 'scheduled';
+
+create trigger project_revision before update on project for each row execute function bump_revision();
+
+create table gallery_item (
+  id text collate "C" primary key,
+  project_id text collate "C" not null references project (id) on delete cascade,
+  url text not null,
+  raw_url text not null,
+  featured boolean not null default false,
+  name text,
+  description text,
+  ordering integer not null default 0,
+  created timestamptz not null default now(),
+  constraint gallery_item_url_key unique (project_id, url)
+);
+create unique index gallery_item_featured_key on gallery_item (project_id) where featured;
+
+create table version (
+  id text collate "C" primary key,
+  project_id text collate "C" not null references project (id) on delete cascade,
+  author_id text collate "C" not null references account (id),
+  name text not null,
+  version_number text not null,
+  changelog text not null default '',
+  version_type text not null,
+  status text not null default 'listed',
+  requested_status text,
+  scheduled_at timestamptz,
+  featured boolean not null default false,
+  downloads bigint not null default 0,
+  date_published timestamptz not null default now(),
+  ordering integer,
+  loaders text[] not null,
+  -- Loader field name → value, as checked against the taxonomy.
+  fields jsonb not null default '{}',
+  revision bigint not null default 1,
+  constraint version_type_check check (version_type in ('release', 'beta', 'alpha')),
+  constraint version_status_check check (status in ('listed', 'archived', 'draft', 'unlisted', 'scheduled', 'unknown')),
+  constraint version_requested_status_check check (requested_status in ('listed', 'archived', 'draft', 'unlisted'))
+);
+create index version_project_id_idx on version (project_id, date_published);
+create index version_author_id_idx on version (author_id);
+create index version_scheduled_idx on version (scheduled_at) where status = 'scheduled';
+
+create trigger version_revision before update on version for each row execute function bump_revision();
+
+create table dependency (
+  id bigint generated always as identity primary key,
+  dependent_id text collate "C" not null references version (id) on delete cascade,
+  -- A dependency on a version outlives it as one on its project.
+  version_id text collate "C" references version (id) on delete set null,
+  project_id text collate "C" references project (id) on delete cascade,
+  file_name text,
+  dependency_type text not null,
+  constraint dependency_type_check check (dependency_type in ('required', 'optional', 'incompatible', 'embedded')),
+  constraint dependency_self_check check (version_id <> dependent_id)
+);
+create index dependency_dependent_id_idx on dependency (dependent_id);
+create index dependency_version_id_idx on dependency (version_id);
+create index dependency_project_id_idx on dependency (project_id);
+
+-- Which project published these bytes first: the same bytes belong to one project only, and the key settles races.
+create table file_content (
+  sha512 text collate "C" primary key,
+  project_id text collate "C" not null references project (id) on delete cascade
+);
+create index file_content_project_id_idx on file_content (project_id);
+
+create table file (
+  id text collate "C" primary key,
+  version_id text collate "C" not null references version (id) on delete cascade,
+  filename text not null,
+  size_bytes bigint not null,
+  sha1 text collate "C" not null,
+  sha512 text collate "C" not null,
+  is_primary boolean not null default false,
+  file_type text,
+  content_type text not null,
+  -- The key under which the files port holds the bytes.
+  storage_key text collate "C" not null,
+  created timestamptz not null default now(),
+  constraint file_name_key unique (version_id, filename),
+  constraint file_type_check check (file_type in ('required-resource-pack', 'optional-resource-pack', 'sources-jar',
+    'dev-jar', 'javadoc-jar', 'signature', 'unknown'))
+);
+create unique index file_primary_key on file (version_id) where is_primary;
+create index file_sha1_idx on file (sha1);
+create index file_sha512_idx on file (sha512);
+
+create table follow (
+  account_id text collate "C" not null references account (id) on delete cascade,
+  project_id text collate "C" not null references project (id) on delete cascade,
+  created timestamptz not null default now(),
+  primary key (account_id, project_id)
+);
+create index follow_project_id_idx on follow (project_id);

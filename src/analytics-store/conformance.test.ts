@@ -1,0 +1,13 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after } from 'node:test'
+import { testAnalyticsStore } from './conformance.ts'
+import { openDuckDbStore } from './duckdb.ts'
+import { openNaiveStore } from './naive.ts'
+
+const dir = await mkdtemp(join(tmpdir(), 'depot-analytics-'))
+after(() => rm(dir, { recursive: true }))
+
+testAnalyticsStore('naive', async () => openNaiveStore())
+testAnalyticsStore('DuckDB', () => openDuckDbStore({ dir }))

@@ -1,0 +1,176 @@
+// One SQL statement for each metric: counted by slice, source and dimensions, read in chunks into the shared rules of
+// points.ts, with a pause for the event loop between chunks.
+import { setImmediate } from 'node:timers/promises'
+import type { DuckDBConnection, DuckDBValue } from '@duckdb/node-api'
+import { invalidInput } from '#lib/errors.ts'
+import { CELLS_MAX, type DownloadCounts, type SourcedMetric } from './analytics-store.ts'
+import { TABLES } from './duckdb-schema.ts'
+import { findTermKeys } from './duckdb-terms.ts'
+import { columnsOf, type EventKind } from './events.ts'
+import { dimensionsOf, metricOf, sourcesOf } from './metrics.ts'
+import { HIDDEN_COUNTRY, type MetricSlices, type Point, pointBuilder } from './points.ts'
+import type { SliceGrid } from './slices.ts'
+
+/** Points made without a pause. */
+const POINTS_AT_ONCE = 2048
+
+/** @throws ApiError `invalid_input` when there are more than CELLS_MAX cells. */
+export async function queryMetric(
+  connection: DuckDBConnection,
+  grid: SliceGrid,
+  request: SourcedMetric,
+): Promise<MetricSlices> {
+  const sources = sourcesOf(request, request.sources)
+  const keys = await findTermKeys(connection, [...sources, ...filteredTerms(request)])
+  const names = new Map(sources.flatMap((source) => (keys.has(source) ? [[keys.get(source), source]] : [])))
+  const builder = pointBuilder(request)
+  if (names.size > 0) {
+    const { sql, values } = cellsSql(grid, request, [...names.keys()] as number[], keys)
+    let rowCount = 0
+    for await (const columns of chunksOf(connection, sql, values)) {
+      const [slices = [], keysOfRows = [], amounts = [], ...dimensions] = columns
+      rowCount += slices.length
+      if (rowCount > CELLS_MAX) throw tooManyCells(request)
+      for (const [i, slice] of slices.entries()) {
+        builder.add({
+          slice: slice as number,
+          source: names.get(keysOfRows[i] as number) ?? '',
+          values: dimensions.map((column) => column[i] as string | boolean),
+          amount: amounts[i] as number,
+        })
+      }
+    }
+  }
+  return { metric: request.metric, slices: await slicesWithPauses(grid.count, builder.slice) }
+}
+
+/** Downloads by project and version, in order of their IDs (byte order). */
+export async function countDownloads(
+  connection: DuckDBConnection,
+  range: { after?: number; upTo?: number; projectIds?: readonly string[] },
+): Promise<DownloadCounts> {
+  const conditions: string[] = []
+  if (range.after !== undefined) conditions.push(`sequence > ${integer(range.after)}`)
+  if (range.upTo !== undefined) conditions.push(`sequence <= ${integer(range.upTo)}`)
+  if (range.projectIds !== undefined) {
+    const keys = [...(await findTermKeys(connection, range.projectIds)).values()]
+    conditions.push(`project_id IN ${integerSet(keys)}`)
+  }
+  const where = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`
+  const sql = `
+    SELECT p.text, v.text, n FROM
+      (SELECT project_id, version_id, count(*)::DOUBLE AS n FROM downloads ${where} GROUP BY ALL)
+      JOIN terms p ON p.key = project_id JOIN terms v ON v.key = version_id
+    ORDER BY 1, 2`
+  const counts: DownloadCounts = { projects: [], versions: [] }
+  for await (const [projects = [], versions = [], amounts = []] of chunksOf(connection, sql, [])) {
+    for (const [i, project] of projects.entries()) {
+      const project_id = project as string
+      const downloads = amounts[i] as number
+      const last = counts.projects.at(-1)
+      if (last?.project_id === project_id) last.downloads += downloads
+      else counts.projects.push({ project_id, downloads })
+      counts.versions.push({ project_id, version_id: versions[i] as string, downloads })
+    }
+  }
+  return counts
+}
+
+/**
+ * Columns: slice, source key, amount, then the dimensions in their order. Numbers are written into the text, all of
+ * them being integers of ours; texts of the caller are bound.
+ */
+function cellsSql(grid: SliceGrid, request: SourcedMetric, sources: number[], keys: ReadonlyMap<string, number>) {
+  const metric = metricOf(request.metric)
+  const kind = metric.from as EventKind
+  const types = new Map(columnsOf(kind))
+  const dimensions = dimensionsOf(request)
+  const values: DuckDBValue[] = []
+  const bind = (value: DuckDBValue) => `$${values.push(value)}`
+  const filters = Object.entries(request.filterBy)
+    .filter(([field]) => field !== metric.source)
+    .map(([field, wanted]) => {
+      if (types.get(field) !== 'term') return `e.${field} IN (${wanted.map(bind).join(', ')})`
+      return `e.${field} IN ${integerSet(wanted.flatMap((text) => keys.get(String(text)) ?? []))}`
+    })
+  // An amount is a DOUBLE because that arrives as a number: exact up to 2^53.
+  const cells = `
+    SELECT (((e.recorded_at - ${integer(grid.startMs)}) * ${integer(grid.parts)}) // ${integer(grid.widthMs)})::INTEGER
+        AS slice,
+      e.${metric.source} AS source, ${metric.sum === undefined ? 'count(*)' : `sum(e.${metric.sum})`}::DOUBLE AS amount
+      ${dimensions.map((field) => `, e.${field}`).join('')}
+    FROM ${TABLES[kind]} e JOIN (SELECT unnest([${sources.map(integer).join(',')}])::UINTEGER AS key) s
+      ON s.key = e.${metric.source}
+    WHERE e.recorded_at >= ${integer(grid.startMs)} AND e.recorded_at < ${integer(grid.endMs)}
+      ${filters.map((filter) => `AND ${filter}`).join(' ')}
+    GROUP BY ALL`
+  const terms = dimensions.filter((field) => types.get(field) === 'term')
+  const sql = `
+    SELECT slice, source, amount ${dimensions.map((field) => (terms.includes(field) ? `, ${field}_t.text` : `, ${field}`)).join('')}
+    FROM (${withEarlyFloor(cells, request, dimensions)} LIMIT ${CELLS_MAX + 1})
+    ${terms.map((field) => `JOIN terms ${field}_t ON ${field}_t.key = ${field}`).join(' ')}`
+  return { sql, values }
+}
+
+/**
+ * Merges the cells below the country floor before they leave the database. points.ts applies the same rule again and
+ * finds nothing left to do; without this a year of days and countries would be millions of rows to carry over.
+ */
+function withEarlyFloor(cells: string, request: SourcedMetric, dimensions: readonly string[]): string {
+  const { countryFloor } = metricOf(request.metric)
+  const isFiltered = Object.hasOwn(request.filterBy, 'country')
+  if (countryFloor === 0 || isFiltered || !dimensions.includes('country')) return cells
+  const others = dimensions.filter((field) => field !== 'country')
+  return `
+    SELECT slice, source, sum(amount) AS amount ${others.map((field) => `, ${field}`).join('')},
+      CASE WHEN amount < ${countryFloor} THEN '${HIDDEN_COUNTRY}' ELSE country END AS country
+    FROM (${cells}) GROUP BY ALL`
+}
+
+function filteredTerms(request: SourcedMetric): string[] {
+  const types = new Map(columnsOf(metricOf(request.metric).from as EventKind))
+  return Object.entries(request.filterBy).flatMap(([field, values]) =>
+    types.get(field) === 'term' ? values.map(String) : [],
+  )
+}
+
+async function* chunksOf(connection: DuckDBConnection, sql: string, values: DuckDBValue[]) {
+  const result = await connection.run(sql, values)
+  for (;;) {
+    const chunk = await result.fetchChunk()
+    if (chunk === null || chunk.rowCount === 0) return
+    yield chunk.getColumns()
+    await setImmediate()
+  }
+}
+
+async function slicesWithPauses(count: number, slice: (index: number) => Point[]): Promise<Point[][]> {
+  const slices: Point[][] = []
+  let points = 0
+  for (let i = 0; i < count; i += 1) {
+    const made = slice(i)
+    slices.push(made)
+    points += made.length
+    if (points < POINTS_AT_ONCE) continue
+    points = 0
+    await setImmediate()
+  }
+  return slices
+}
+
+function tooManyCells(request: SourcedMetric) {
+  const field = `return_metrics.${request.metric}`
+  return invalidInput(
+    `The answer for ${request.metric} would have more than ${CELLS_MAX} points; ask for fewer buckets, projects or slices`,
+    field,
+  )
+}
+
+function integerSet(numbers: readonly number[]): string {
+  return numbers.length === 0 ? '(NULL)' : `(${numbers.map(integer).join(',')})`
+}
+
+function integer(value: number): string {
+  if (!Number.isSafeInteger(value)) throw new RangeError('Not an integer')
+  return String(value)
+}

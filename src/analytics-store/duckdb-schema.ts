@@ -1,0 +1,73 @@
+// The DuckDB file: its settings and its tables. One table for each kind of event, rows in the order they arrive, so
+// that DuckDB's zone maps keep months apart by themselves: a question about 30 days reads 30 days.
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { DuckDBInstance } from '@duckdb/node-api'
+import { type ColumnType, columnsOf, EVENT_KINDS, type EventKind } from './events.ts'
+
+export type DuckDbOptions = {
+  /** Folder of the store's own; made when absent. */
+  dir: string
+  /** Memory that DuckDB may use; larger work spills into the folder. */
+  memoryLimitMb: number
+  threads: number
+}
+
+const FILE_NAME = 'events.duckdb'
+
+export const TABLES = {
+  view: 'views',
+  download: 'downloads',
+  playtime: 'playtime',
+  affiliate_click: 'affiliate_clicks',
+} as const satisfies Record<EventKind, string>
+
+export const SQL_TYPES = {
+  time: 'BIGINT',
+  term: 'UINTEGER',
+  text: 'VARCHAR',
+  flag: 'BOOLEAN',
+  number: 'UINTEGER',
+} as const satisfies Record<ColumnType, string>
+
+/**
+ * Opens the file and makes missing tables. DuckDB replays its log by itself after a crash.
+ * @throws Error with a plain sentence when another process holds the file.
+ */
+export async function openDatabase(options: DuckDbOptions): Promise<DuckDBInstance> {
+  await mkdir(options.dir, { recursive: true })
+  const path = join(options.dir, FILE_NAME)
+  const instance = await openFile(path, {
+    threads: String(options.threads),
+    memory_limit: `${options.memoryLimitMb}MB`,
+    temp_directory: join(options.dir, 'spill'),
+    max_temp_directory_size: '8GB',
+    // The store never reaches for the network.
+    autoinstall_known_extensions: 'false',
+    autoload_known_extensions: 'false',
+  })
+  const connection = await instance.connect()
+  for (const statement of createStatements()) await connection.run(statement)
+  connection.closeSync()
+  return instance
+}
+
+async function openFile(path: string, settings: Record<string, string>): Promise<DuckDBInstance> {
+  try {
+    return await DuckDBInstance.create(path, settings)
+  } catch (cause) {
+    const isLocked = cause instanceof Error && cause.message.includes('lock')
+    const reason = isLocked ? 'is in use by another process' : 'cannot be opened'
+    throw new Error(`The analytics database ${path} ${reason}`, { cause })
+  }
+}
+
+function createStatements(): string[] {
+  const tables = EVENT_KINDS.map((kind) => {
+    const columns = columnsOf(kind).map(([name, type]) => `${name} ${SQL_TYPES[type]} NOT NULL`)
+    if (kind === 'download') columns.unshift('sequence BIGINT NOT NULL')
+    return `CREATE TABLE IF NOT EXISTS ${TABLES[kind]} (${columns.join(', ')})`
+  })
+  // Uniqueness is kept by the one writer: an index on the text would have to live in memory.
+  return ['CREATE TABLE IF NOT EXISTS terms (key UINTEGER NOT NULL, text VARCHAR NOT NULL)', ...tables]
+}

@@ -1,0 +1,84 @@
+// The embedded adapter: one DuckDB file in the data folder, one writer, a few bounded readers. All of DuckDB's work
+// runs on threads of its own; this process only hands rows over and takes cells back.
+import { ApiError } from '#lib/errors.ts'
+import { type AnalyticsStore, APPEND_EVENTS_MAX, SOURCES_MAX } from './analytics-store.ts'
+import { countDownloads, queryMetric } from './duckdb-query.ts'
+import { openReaders, type ReaderLimits } from './duckdb-readers.ts'
+import { type DuckDbOptions, openDatabase } from './duckdb-schema.ts'
+import { openWriter } from './duckdb-writer.ts'
+import type { EventRow } from './events.ts'
+import type { MetricSlices } from './points.ts'
+
+const DEFAULTS = { memoryLimitMb: 512, threads: 2 } as const
+
+/** Two of Node's four pool threads, so that files and passwords keep the others. */
+const LIMITS: ReaderLimits = { connections: 2, waitingMax: 64, timeoutMs: 20_000 }
+
+/**
+ * Opens the store in `dir`, recovering by itself after a crash. One process at a time may hold it.
+ * @throws Error with a plain sentence when the file is held by another process or cannot be opened.
+ */
+export async function openDuckDbStore(
+  options: Pick<DuckDbOptions, 'dir'> & Partial<DuckDbOptions>,
+): Promise<AnalyticsStore> {
+  const instance = await openDatabase({ ...DEFAULTS, ...options })
+  const writer = await openWriter(await instance.connect())
+  const readers = await openReaders(instance, LIMITS)
+  let closed: Promise<void> | undefined
+
+  async function closeAll(): Promise<void> {
+    await Promise.all([readers.close(), writer.close()])
+    // Closing writes the log into the file.
+    instance.closeSync()
+  }
+
+  return {
+    async append(kind, events) {
+      if (events.length > APPEND_EVENTS_MAX) throw new RangeError(`A batch has at most ${APPEND_EVENTS_MAX} events`)
+      if (events.length === 0) return { sequence: 0 }
+      return { sequence: await guarded(writer.append(kind, events as readonly EventRow[])) }
+    },
+
+    query({ grid, metrics }, { signal } = {}) {
+      return guarded(
+        readers.use(signal, async (connection, limit) => {
+          const parts: MetricSlices[] = []
+          for (const request of metrics) {
+            limit.throwIfAborted()
+            checkSources(request.sources)
+            parts.push(await queryMetric(connection, grid, request))
+          }
+          return parts
+        }),
+      )
+    },
+
+    async countDownloads(range) {
+      checkSources(range.projectIds ?? [])
+      return guarded(readers.use(undefined, (connection) => countDownloads(connection, range)))
+    },
+
+    lastSequence: async () => writer.lastSequence(),
+
+    check: () => guarded(readers.use(undefined, async (connection) => void (await connection.run('SELECT 1')))),
+
+    close() {
+      closed ??= closeAll()
+      return closed
+    },
+  }
+}
+
+function checkSources(ids: readonly string[]): void {
+  if (ids.length > SOURCES_MAX) throw new RangeError(`A question names at most ${SOURCES_MAX} sources`)
+}
+
+/** What goes wrong inside the store is one fault outside; its cause is for the log. */
+async function guarded<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work
+  } catch (cause) {
+    if (cause instanceof ApiError) throw cause
+    throw new ApiError('analytics_database_error', 'The analytics store did not answer', { cause })
+  }
+}

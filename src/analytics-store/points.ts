@@ -1,0 +1,139 @@
+// From counted cells to the points of an answer: the country floor, the merging and the order, in one place for every
+// adapter and for the metrics that come from the database, so that none can disagree with another.
+import { dimensionsOf, METRIC_KEYS, type MetricKey, type MetricRequest, metricOf } from './metrics.ts'
+
+/** The country of a cell whose country is unknown or too rare to be shown. */
+export const HIDDEN_COUNTRY = 'XX'
+
+/**
+ * What was counted for one slice, source and combination of dimensions (`dimensionsOf` the request, in that order). An
+ * adapter gives at most one cell for each combination, or the floor would be held to parts.
+ */
+export type Cell = {
+  slice: number
+  source: string
+  values: readonly (string | boolean)[]
+  amount: number
+}
+
+/** One element of a slice; its keys are in a fixed order, so equal questions give equal bytes. */
+export type Point = Record<string, string | number | boolean>
+
+/** One metric's part of an answer: exactly one list for each slice of the grid. */
+export type MetricSlices = { metric: MetricKey; slices: Point[][] }
+
+export type PointBuilder = {
+  add(cell: Cell): void
+  /** The points of one slice in order. Building slice by slice lets a caller pause between them. */
+  slice(index: number): Point[]
+}
+
+type Group = { source: string; values: (string | boolean)[]; amount: number }
+
+/**
+ * Applies facts 1.3: cells below the floor become `XX`, or vanish when the question filters by country (else a filter
+ * would show what the floor hides); then dimensions that were only filtered by are dropped and equal cells merged.
+ * Cells that count nothing make no point.
+ */
+export function pointBuilder(request: MetricRequest): PointBuilder {
+  const { countryFloor } = metricOf(request.metric)
+  const dimensions = dimensionsOf(request)
+  const kept = dimensions.flatMap((field, i) => (request.bucketBy.includes(field) ? [i] : []))
+  const country = countryFloor > 0 ? dimensions.indexOf('country') : -1
+  const isCountryFiltered = Object.hasOwn(request.filterBy, 'country')
+  const slices = new Map<number, Map<string, Group>>()
+
+  function add(cell: Cell): void {
+    if (cell.amount === 0) return
+    const isBelow = country >= 0 && cell.amount < countryFloor && cell.values[country] !== HIDDEN_COUNTRY
+    if (isBelow && isCountryFiltered) return
+    const values = kept.map((i) => (isBelow && i === country ? HIDDEN_COUNTRY : (cell.values[i] ?? '')))
+    const groups = slices.get(cell.slice) ?? new Map<string, Group>()
+    slices.set(cell.slice, groups)
+    const key = groupKey(cell.source, values)
+    const group = groups.get(key)
+    if (group === undefined) groups.set(key, { source: cell.source, values, amount: cell.amount })
+    else group.amount += cell.amount
+  }
+
+  function slice(index: number): Point[] {
+    const groups = [...(slices.get(index)?.values() ?? [])].sort(compareGroups)
+    const fields = kept.map((i) => dimensions[i] ?? '')
+    return groups.map((group) => toPoint(request, { source: group.source, fields, values: group.values }, group.amount))
+  }
+
+  return { add, slice }
+}
+
+/** All points of one metric at once. */
+export function buildSlices(request: MetricRequest, sliceCount: number, cells: Iterable<Cell>): MetricSlices {
+  const builder = pointBuilder(request)
+  for (const cell of cells) builder.add(cell)
+  return { metric: request.metric, slices: Array.from({ length: sliceCount }, (_, i) => builder.slice(i)) }
+}
+
+/**
+ * A metric counted from database records: at most one amount for each slice and source, zero ones left out by the
+ * caller. Amounts are decimal texts (revenue) or counts (conversions).
+ */
+export function recordSlices(
+  request: MetricRequest,
+  sliceCount: number,
+  rows: Iterable<{ slice: number; source: string; amount: string | number }>,
+): MetricSlices {
+  const slices: Point[][] = Array.from({ length: sliceCount }, () => [])
+  for (const row of [...rows].sort((a, b) => compareValues(a.source, b.source))) {
+    slices[row.slice]?.push(toPoint(request, { source: row.source, fields: [], values: [] }, row.amount))
+  }
+  return { metric: request.metric, slices }
+}
+
+/** The answer: slice by slice, the points of all metrics in the order of the specification. */
+export function joinSlices(parts: readonly MetricSlices[], sliceCount: number): Point[][] {
+  const ordered = METRIC_KEYS.flatMap((metric) => parts.filter((part) => part.metric === metric))
+  return Array.from({ length: sliceCount }, (_, i) => ordered.flatMap((part) => part.slices[i] ?? []))
+}
+
+function toPoint(
+  request: MetricRequest,
+  group: { source: string; fields: readonly string[]; values: readonly (string | boolean)[] },
+  amount: number | string,
+): Point {
+  const { kind, value, source } = metricOf(request.metric)
+  const sourceKey = source === 'project_id' ? 'source_project' : 'source_affiliate_code'
+  const point: Point = { [sourceKey]: group.source, metric_kind: kind }
+  if (request.bucketBy.includes(source)) point[source] = group.source
+  for (const [i, field] of group.fields.entries()) {
+    // A bucket without a value is left out: an unknown domain is a point without `domain` (facts 1.1.3).
+    const bucket = group.values[i]
+    if (bucket !== undefined && bucket !== '') point[field] = bucket
+  }
+  point[value] = amount
+  return point
+}
+
+/** Each part carries its length, so that no text can imitate a border. */
+function groupKey(source: string, values: readonly (string | boolean)[]): string {
+  let key = source
+  for (const value of values) {
+    const text = String(value)
+    key += `/${text.length}:${text}`
+  }
+  return key
+}
+
+function compareGroups(a: Group, b: Group): number {
+  const order = compareValues(a.source, b.source)
+  if (order !== 0) return order
+  for (const [i, value] of a.values.entries()) {
+    const next = compareValues(value, b.values[i] ?? '')
+    if (next !== 0) return next
+  }
+  return 0
+}
+
+/** By UTF-16 code units, whatever the locale; false before true. */
+function compareValues(a: string | boolean, b: string | boolean): number {
+  if (a === b) return 0
+  return a < b ? -1 : 1
+}

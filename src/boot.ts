@@ -1,0 +1,131 @@
+// Opens everything a process needs and closes it again in reverse: database, cache, ports.
+import { readFileSync } from 'node:fs'
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import pg from 'pg'
+import { createEntityCache } from '#cache/entity-cache.ts'
+import { listenForNotices, type NoticeSubscriber } from '#cache/listen.ts'
+import { withFallback } from '#counters/fallback.ts'
+import { createMemoryCounters } from '#counters/memory.ts'
+import { type Connection, createDb, createPool } from '#db/db.ts'
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '#db/embedded.ts'
+import { openDiskFiles } from '#files/disk.ts'
+import { loadTaxonomy } from '#lib/taxonomy.ts'
+import { createOutbox } from '#mail/outbox.ts'
+import { createSmtpMail } from '#mail/smtp.ts'
+import type { Log } from '#telemetry/log.ts'
+import { createMetrics } from '#telemetry/metrics.ts'
+import type { Config } from './config.ts'
+import type { Deps } from './deps.ts'
+
+export type BootOptions = {
+  config: Config
+  log: Log
+  /** A `server` owns the embedded database; a `command` joins or borrows it. */
+  holder: 'server' | 'command'
+  now?: () => number
+}
+
+export type Booted = {
+  deps: Deps
+  /** Starts hearing of other processes' changes; until then the cache is off. */
+  listen(subscribers?: readonly NoticeSubscriber[]): Promise<void>
+  /** Settles when the embedded database has ended by itself, which the process cannot outlive. */
+  databaseLost: Promise<void>
+  close(): Promise<void>
+}
+
+const POOL_SIZE = 16
+const CACHE_BYTES = 128 * 1024 * 1024
+
+/** The server's own version, as package.json has it. */
+export const VERSION: string = JSON.parse(readFileSync(join(import.meta.dirname, '../package.json'), 'utf8')).version
+
+/**
+ * Opens the database (starting the embedded one where no DATABASE_URL is set) and every port. What was opened before
+ * a failure is closed again.
+ */
+export async function boot(options: BootOptions): Promise<Booted> {
+  const closers: (() => Promise<unknown>)[] = []
+  try {
+    return await open(options, closers)
+  } catch (error) {
+    await closeAll(closers)
+    throw error
+  }
+}
+
+async function open({ config, log, holder, now = Date.now }: BootOptions, closers: (() => Promise<unknown>)[]): Promise<Booted> {
+  await mkdir(config.dataDir, { recursive: true })
+  const { primary, replica, embedded } = await openConnections(config, log, holder)
+  if (embedded !== undefined) closers.push(() => embedded.stop())
+  const metrics = createMetrics({ process: holder === 'server' })
+  const onQuery = () => metrics.queries.inc()
+  const pool = createPool(primary, { max: POOL_SIZE, applicationName: 'depot' })
+  closers.push(() => pool.end())
+  const readPool = replica === undefined ? pool : createPool(replica, { max: POOL_SIZE, applicationName: 'depot-read' })
+  if (readPool !== pool) closers.push(() => readPool.end())
+  const cache = createEntityCache({ maxBytes: CACHE_BYTES })
+  const files = await openDiskFiles({ folder: join(config.dataDir, 'files') })
+  const counters = withFallback(createMemoryCounters({ now }), createMemoryCounters({ now }), {
+    now,
+    onLost: (error) => log.warn({ err: error }, 'The counter store is lost; a smaller limit applies'),
+    onBack: () => log.info('The counter store is back'),
+  })
+  closers.push(() => counters.close())
+  const mail = config.mail.kind === 'smtp' ? createSmtpMail({ url: config.mail.url.reveal(), from: config.mail.from, now }) : createOutbox({ ...config.mail, now })
+  closers.push(() => mail.close())
+  const deps: Deps = {
+    config,
+    pool,
+    db: createDb(pool, onQuery),
+    dbRead: createDb(readPool, onQuery),
+    cache,
+    files,
+    counters,
+    mail,
+    taxonomy: loadTaxonomy(join(import.meta.dirname, '../taxonomy')),
+    log,
+    metrics,
+    now,
+  }
+  return {
+    deps,
+    databaseLost: embedded === undefined ? new Promise(() => {}) : whenLost(embedded),
+    listen: async (subscribers = []) => {
+      const connect = async () => {
+        const client = new pg.Client({ ...primary, application_name: 'depot-listen', connectionTimeoutMillis: 5_000 })
+        await client.connect()
+        return client
+      }
+      const listener = listenForNotices({ connect, cache, log, subscribers })
+      closers.push(() => listener.stop())
+      await listener.ready
+    },
+    close: () => closeAll(closers),
+  }
+}
+
+type Connections = { primary: Connection; replica?: Connection; embedded?: EmbeddedPostgres }
+
+async function openConnections({ database, dataDir }: Config, log: Log, holder: 'server' | 'command'): Promise<Connections> {
+  if (database.kind === 'external') {
+    const { url, readUrl } = database
+    return {
+      primary: { connectionString: url.reveal() },
+      ...(readUrl === undefined ? {} : { replica: { connectionString: readUrl.reveal() } }),
+    }
+  }
+  const embedded = await startEmbeddedPostgres({ dataDir, holder, log })
+  return { primary: embedded.connection, embedded }
+}
+
+async function whenLost(embedded: EmbeddedPostgres): Promise<void> {
+  const { expected } = await embedded.exited
+  if (expected) await new Promise(() => {})
+}
+
+/** Last opened, first closed; one that fails does not keep the others open. */
+async function closeAll(closers: (() => Promise<unknown>)[]): Promise<void> {
+  for (const close of closers.splice(0).reverse()) await close().catch(() => {})
+}

@@ -1,0 +1,86 @@
+import type { ChangedIds, Changes } from './changes.ts'
+import type { KindDefinition } from './entries.ts'
+import { KindCache, type KindStats } from './kind-cache.ts'
+import { ByteLru } from './lru.ts'
+
+/** The one cache of a process. It neither queries nor serialises: kinds say what their values are. */
+export interface EntityCache {
+  /** The entries of one kind. The same definition gives the same entries; a second definition of a name throws. */
+  kind<V>(definition: KindDefinition<V>): KindCache<V>
+  /** Drops what changed. Kinds that nobody caches are ignored. */
+  invalidate(changes: Changes): void
+  /**
+   * Drops what is about to change and keeps it out until the returned function is called. Held around a commit, it
+   * leaves no instant at which this process answers with what the commit has replaced.
+   */
+  hold(changes: Changes): () => void
+  /** Empties it. */
+  clear(): void
+  /** Starts keeping values, from empty. Called by the listener once it hears of changes. */
+  enable(): void
+  /** Empties it and serves every read from its loader: the state at the start, and while nobody hears of changes. */
+  disable(): void
+  stats(): CacheStats
+}
+
+/** A snapshot for the metrics; the counts only ever grow. */
+export interface CacheStats {
+  enabled: boolean
+  bytes: number
+  maxBytes: number
+  kinds: Record<string, KindStats>
+}
+
+/** `maxBytes` bounds all kinds together, values and bookkeeping. One value may take a sixteenth of it. */
+export function createEntityCache({ maxBytes }: { maxBytes: number }): EntityCache {
+  const lru = new ByteLru(maxBytes)
+  const kinds = new Map<string, KindCache<unknown>>()
+  const holds = new Set<{ changes: Changes; releases: (() => void)[] }>()
+  let enabled = false
+
+  const touch = (changes: Changes, act: (kind: KindCache<unknown>, ids: ChangedIds) => void): void => {
+    for (const [name, ids] of changes) {
+      const kind = kinds.get(name)
+      if (kind !== undefined) act(kind, ids)
+    }
+  }
+  const setEnabled = (value: boolean): void => {
+    enabled = value
+    for (const kind of kinds.values()) kind.setEnabled(value)
+  }
+
+  return {
+    kind: <V>(definition: KindDefinition<V>) => {
+      const known = kinds.get(definition.name)
+      // The identity of the definition, checked below, stands for its value type.
+      if (known !== undefined && (known.definition as unknown) === definition) return known as unknown as KindCache<V>
+      if (known !== undefined) throw new Error(`Two definitions of the cached kind ${definition.name}`)
+      const made = new KindCache(definition, { lru, enabled })
+      kinds.set(definition.name, made as unknown as KindCache<unknown>)
+      // A commit may be under way that knew nothing of this kind's cache.
+      for (const hold of holds) hold.releases.push(made.hold(hold.changes.get(definition.name) ?? new Set()))
+      return made
+    },
+    invalidate: (changes) => touch(changes, (kind, ids) => kind.invalidate(ids)),
+    hold: (changes) => {
+      const hold: { changes: Changes; releases: (() => void)[] } = { changes, releases: [] }
+      touch(changes, (kind, ids) => hold.releases.push(kind.hold(ids)))
+      holds.add(hold)
+      return () => {
+        holds.delete(hold)
+        for (const release of hold.releases.splice(0)) release()
+      }
+    },
+    clear: () => {
+      for (const kind of kinds.values()) kind.invalidate('all')
+    },
+    enable: () => setEnabled(true),
+    disable: () => setEnabled(false),
+    stats: () => ({
+      enabled,
+      bytes: lru.bytes,
+      maxBytes,
+      kinds: Object.fromEntries([...kinds].map(([name, kind]) => [name, kind.stats()])),
+    }),
+  }
+}

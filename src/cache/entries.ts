@@ -1,0 +1,136 @@
+// What is kept of one kind: values by ID, and names that lead to them. It knows nothing of loading or of changes.
+
+import type { ByteLru, LruNode } from './lru.ts'
+
+/** What the cache must know of a kind; the value itself is the feature's and is never changed once handed over. */
+export interface KindDefinition<V> {
+  /** The name under which changes of this kind are announced. */
+  readonly name: string
+  readonly idOf: (value: V) => string
+  /** Bytes the value holds on to, about; the cache adds its own overhead. */
+  readonly sizeOf: (value: V) => number
+  /** Further names (slug, username), already folded. */
+  readonly aliasesOf?: (value: V) => readonly string[]
+  /** Folds a name as it was asked for into the form of `aliasesOf`. IDs are never folded. */
+  readonly foldAlias?: (name: string) => string
+  /** The row's revision; an older one never replaces a newer one. */
+  readonly revisionOf?: (value: V) => number
+}
+
+/** Rough cost of an entry beside its value: two map slots, the entry, its strings. */
+const ENTRY_OVERHEAD_BYTES = 400
+/** No value may take more than this part of the whole cache, so that one giant cannot empty it. */
+const MAX_ENTRY_SHARE = 1 / 16
+
+class Entry<V> implements LruNode {
+  older: LruNode | undefined = undefined
+  newer: LruNode | undefined = undefined
+  readonly table: EntryTable<V>
+  readonly id: string
+  readonly value: V
+  readonly aliases: readonly string[]
+  readonly bytes: number
+
+  constructor(table: EntryTable<V>, fields: { id: string; value: V; aliases: readonly string[]; bytes: number }) {
+    this.table = table
+    this.id = fields.id
+    this.value = fields.value
+    this.aliases = fields.aliases
+    this.bytes = fields.bytes
+  }
+
+  evicted(): void {
+    this.table.evicted(this)
+  }
+}
+
+/** The entries of one kind, in a list of use that all kinds share. */
+export class EntryTable<V> {
+  readonly #definition: KindDefinition<V>
+  readonly #lru: ByteLru
+  readonly #byId = new Map<string, Entry<V>>()
+  readonly #byAlias = new Map<string, Entry<V>>()
+  readonly #counts = { hits: 0, evicted: 0, oversized: 0 }
+
+  constructor(definition: KindDefinition<V>, lru: ByteLru) {
+    this.#definition = definition
+    this.#lru = lru
+  }
+
+  findById(id: string): V | undefined {
+    const entry = this.#byId.get(id)
+    return entry === undefined ? undefined : this.#hit(entry)
+  }
+
+  /** By ID as typed or, failing that, by alias. */
+  findByName(name: string): V | undefined {
+    const entry = this.#byId.get(name) ?? this.#byAlias.get(this.fold(name))
+    return entry === undefined ? undefined : this.#hit(entry)
+  }
+
+  /** Keeps a value and returns the one that stands: the present one when that has the higher revision. */
+  put(id: string, value: V): V {
+    const present = this.#byId.get(id)
+    if (present !== undefined) {
+      if (this.#revision(present.value) > this.#revision(value)) return present.value
+      this.#remove(present)
+    }
+    const aliases = this.#definition.aliasesOf?.(value) ?? []
+    const bytes = this.#definition.sizeOf(value) + ENTRY_OVERHEAD_BYTES
+    if (bytes > this.#lru.maxBytes * MAX_ENTRY_SHARE) {
+      this.#counts.oversized++
+      return value
+    }
+    const entry = new Entry(this, { id, value, aliases, bytes })
+    this.#byId.set(id, entry)
+    for (const alias of aliases) this.#byAlias.set(alias, entry)
+    this.#lru.add(entry)
+    return value
+  }
+
+  remove(id: string): void {
+    const entry = this.#byId.get(id)
+    if (entry !== undefined) this.#remove(entry)
+  }
+
+  clear(): void {
+    for (const entry of this.#byId.values()) this.#lru.remove(entry)
+    this.#byId.clear()
+    this.#byAlias.clear()
+  }
+
+  /** Called by an entry that the list of use has thrown out. */
+  evicted(entry: Entry<V>): void {
+    this.#unmap(entry)
+    this.#counts.evicted++
+  }
+
+  fold(name: string): string {
+    return this.#definition.foldAlias === undefined ? name : this.#definition.foldAlias(name)
+  }
+
+  stats(): { entries: number; hits: number; evicted: number; oversized: number } {
+    return { entries: this.#byId.size, ...this.#counts }
+  }
+
+  #hit(entry: Entry<V>): V {
+    this.#counts.hits++
+    this.#lru.touch(entry)
+    return entry.value
+  }
+
+  #remove(entry: Entry<V>): void {
+    this.#lru.remove(entry)
+    this.#unmap(entry)
+  }
+
+  /** An entry takes its aliases along: an alias exists only while the cached value behind it lists it. */
+  #unmap(entry: Entry<V>): void {
+    this.#byId.delete(entry.id)
+    for (const alias of entry.aliases) if (this.#byAlias.get(alias) === entry) this.#byAlias.delete(alias)
+  }
+
+  #revision(value: V): number {
+    return this.#definition.revisionOf?.(value) ?? 0
+  }
+}

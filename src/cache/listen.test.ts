@@ -1,0 +1,252 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { type AddressInfo, connect as connectSocket, createServer, type Socket } from 'node:net'
+import { after, test } from 'node:test'
+import { sql } from 'kysely'
+import pg from 'pg'
+import { testDatabase } from '../../test/database.ts'
+import type { ChangedIds } from './changes.ts'
+import { createEntityCache } from './entity-cache.ts'
+import { type ListenOptions, listenForNotices } from './listen.ts'
+import { writing } from './writing.ts'
+
+const database = await testDatabase()
+after(() => database.close())
+const { db } = database
+await sql`create table thing (id text primary key, value integer not null)`.execute(db)
+await sql`insert into thing values ('a', 1)`.execute(db)
+
+interface Thing {
+  id: string
+  value: number
+}
+
+async function connect(): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: database.connectionString })
+  await client.connect()
+  return client
+}
+
+const load = async (ids: string[]): Promise<Thing[]> =>
+  (await sql<Thing>`select id, value from thing where id = any(${ids})`.execute(db)).rows
+
+/** A process with its cache and listener; `heard` resolves at the next notice for the kind `feed`. */
+function startProcess(t: { after: (end: () => Promise<void>) => void }, options: Partial<ListenOptions> = {}) {
+  const cache = createEntityCache({ maxBytes: 1_000_000 })
+  const things = cache.kind<Thing>({ name: 'thing', idOf: (row) => row.id, sizeOf: () => 100 })
+  const logged: string[] = []
+  const record = (_fields: unknown, message?: string): void => void logged.push(message ?? String(_fields))
+  let next = Promise.withResolvers<ChangedIds>()
+  const listener = listenForNotices({
+    connect,
+    cache,
+    log: { info: record, warn: record, error: record },
+    retryMs: 5,
+    subscribers: [
+      {
+        kind: 'feed',
+        handle: (ids) => {
+          const current = next
+          next = Promise.withResolvers()
+          current.resolve(ids)
+        },
+      },
+    ],
+    ...options,
+  })
+  t.after(() => listener.stop())
+  return { cache, things, listener, logged, heard: () => next.promise }
+}
+
+/** Changes the thing through a process that only writes, and says so on `feed` as well. */
+const change = (value: number): Promise<void> =>
+  writing({ db, cache: createEntityCache({ maxBytes: 1 }) }, async (tx, changed) => {
+    await sql`update thing set value = ${value} where id = 'a'`.execute(tx)
+    changed.add('thing', 'a')
+    changed.add('feed', 'a', 'b')
+  })
+
+test('a change committed by one process is dropped by another, and its subscribers hear the IDs', async (t) => {
+  const { things, listener, heard } = startProcess(t)
+  await listener.ready
+  await things.get('a', load)
+  const notice = heard()
+  await change(2)
+  assert.deepEqual(await notice, new Set(['a', 'b']))
+  assert.equal(things.peek('a'), undefined)
+  assert.equal((await things.get('a', load))?.value, 2)
+})
+
+test('a rolled back transaction announces nothing', async (t) => {
+  const { things, listener, heard } = startProcess(t)
+  await listener.ready
+  await things.get('a', load)
+  const notice = heard()
+  const failed = writing({ db, cache: createEntityCache({ maxBytes: 1 }) }, async (_tx, changed) => {
+    changed.add('feed', 'lost')
+    throw new Error('refused')
+  })
+  await assert.rejects(failed)
+  await change(3)
+  assert.deepEqual(await notice, new Set(['a', 'b']))
+})
+
+test('nothing is cached before listening begins, and the first thing a subscriber hears is "all"', async (t) => {
+  const { things, listener, heard, cache } = startProcess(t)
+  const first = heard()
+  await things.get('a', load)
+  assert.equal(things.peek('a'), undefined)
+  await listener.ready
+  assert.equal(await first, 'all')
+  assert.equal(listener.isListening(), true)
+  assert.equal(cache.stats().enabled, true)
+})
+
+test('a broken connection switches the cache off at once, and a new one brings it back empty', async (t) => {
+  const clients: pg.Client[] = []
+  const reopen = Promise.withResolvers<void>()
+  const { cache, things, listener, heard, logged } = startProcess(t, {
+    connect: async () => {
+      if (clients.length > 0) await reopen.promise
+      const client = await connect()
+      clients.push(client)
+      return client
+    },
+  })
+  await listener.ready
+  await things.get('a', load)
+  const client = clients[0]
+  assert.ok(client)
+  const ended = new Promise<void>((resolve) => client.on('end', resolve))
+  const back = heard()
+  await sql`select pg_terminate_backend(pid) from pg_stat_activity
+    where datname = current_database() and query like 'listen %'`.execute(db)
+  await ended
+  assert.equal(cache.stats().enabled, false)
+  assert.equal(listener.isListening(), false)
+  assert.equal(things.peek('a'), undefined)
+  await change(4)
+  assert.equal((await things.get('a', load))?.value, 4)
+  reopen.resolve()
+  assert.equal(await back, 'all')
+  assert.equal(cache.stats().enabled, true)
+  assert.equal(things.peek('a'), undefined)
+  assert.equal(logged.filter((message) => message.startsWith('Not listening')).length, 1)
+})
+
+test('a connection that falls silent is given up after a heartbeat', async (t) => {
+  const sockets: Socket[] = []
+  let silent = false
+  const { hostname, port, pathname, username, password, searchParams } = new URL(database.connectionString)
+  const folder = searchParams.get('host')
+  const server = createServer((inner) => {
+    const outer = folder?.startsWith('/')
+      ? connectSocket(`${folder}/.s.PGSQL.${searchParams.get('port') ?? (port || 5432)}`)
+      : connectSocket(Number(port || 5432), hostname)
+    sockets.push(inner, outer)
+    for (const [from, to] of [[inner, outer] as const, [outer, inner] as const]) {
+      from.on('data', (data) => silent || to.write(data))
+      from.on('error', () => {})
+      from.on('close', () => to.destroy())
+    }
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(async () => {
+    for (const socket of sockets) socket.destroy()
+    server.close()
+  })
+  const { cache, listener, heard } = startProcess(t, {
+    heartbeatMs: 10,
+    timeoutMs: 500,
+    connect: async () => {
+      const client = new pg.Client({
+        host: '127.0.0.1',
+        port: (server.address() as AddressInfo).port,
+        user: decodeURIComponent(username) || 'postgres',
+        password: decodeURIComponent(password),
+        database: pathname.slice(1),
+      })
+      await client.connect()
+      return client
+    },
+  })
+  await listener.ready
+  silent = true
+  while (cache.stats().enabled) await new Promise(setImmediate)
+  assert.equal(listener.isListening(), false)
+  const back = heard()
+  silent = false
+  assert.equal(await back, 'all')
+  assert.equal(cache.stats().enabled, true)
+})
+
+test('a notice that cannot be read empties the cache and tells every subscriber "all"', async (t) => {
+  const { things, listener, heard, logged } = startProcess(t)
+  await listener.ready
+  await things.get('a', load)
+  const notice = heard()
+  await sql`select pg_notify('depot_changes', 'from another program')`.execute(db)
+  assert.equal(await notice, 'all')
+  assert.equal(things.peek('a'), undefined)
+  assert.ok(logged.includes('Unreadable change notice'))
+})
+
+test('a subscriber that throws is logged and harms neither the cache nor the connection', async (t) => {
+  const logged: string[] = []
+  const record = (_fields: unknown, message?: string): void => void logged.push(message ?? String(_fields))
+  const seen = Promise.withResolvers<void>()
+  const { listener } = startProcess(t, {
+    log: { info: record, warn: record, error: record },
+    subscribers: [
+      {
+        kind: 'feed',
+        handle: (ids) => {
+          if (ids !== 'all') seen.resolve()
+          throw new Error('consumer')
+        },
+      },
+    ],
+  })
+  await listener.ready
+  await change(5)
+  await seen.promise
+  assert.equal(listener.isListening(), true)
+  assert.ok(logged.includes('A consumer of feed changes failed'))
+})
+
+test('it keeps trying while there is no database, logs that once, and can be stopped at any time', async (t) => {
+  let attempts = 0
+  const enough = Promise.withResolvers<void>()
+  const { listener, logged } = startProcess(t, {
+    retryMs: 1,
+    connect: async () => {
+      if (++attempts === 4) enough.resolve()
+      throw new Error('no database')
+    },
+  })
+  await enough.promise
+  await listener.stop()
+  assert.deepEqual(logged, ['Not listening for changes; every read goes to the database'])
+})
+
+test('stopping switches the cache off and closes the connection, also one that is still being opened', async (t) => {
+  const first = startProcess(t)
+  await first.listener.ready
+  await first.listener.stop()
+  assert.equal(first.cache.stats().enabled, false)
+  assert.equal(first.listener.isListening(), false)
+  const opening = Promise.withResolvers<void>()
+  const late = Promise.withResolvers<pg.Client>()
+  const second = startProcess(t, {
+    connect: () => {
+      opening.resolve()
+      return late.promise
+    },
+  })
+  await opening.promise
+  await second.listener.stop()
+  const client = await connect()
+  const ended = once(client, 'end')
+  late.resolve(client)
+  await ended
+})

@@ -1,0 +1,154 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import fc from 'fast-check'
+import { type Kysely, sql } from 'kysely'
+import { testDatabase } from '../../test/database.ts'
+import { ChangeSet, type Changes } from './changes.ts'
+import { createEntityCache } from './entity-cache.ts'
+import { decodeNotice, encodeNotices } from './notices.ts'
+import { writing } from './writing.ts'
+
+const database = await testDatabase()
+after(() => database.close())
+const db = database.db as Kysely<unknown>
+await sql`create table counter (id text primary key, value integer not null)`.execute(db)
+await sql`insert into counter values ('a', 0), ('b', 0)`.execute(db)
+
+const counterOf = async (id: string): Promise<number | undefined> =>
+  (await sql<{ value: number }>`select value from counter where id = ${id}`.execute(db)).rows[0]?.value
+
+function setUp() {
+  const cache = createEntityCache({ maxBytes: 1_000_000 })
+  cache.enable()
+  const counters = cache.kind<{ id: string; value: number }>({
+    name: 'counter',
+    idOf: (row) => row.id,
+    sizeOf: () => 100,
+  })
+  const load = async (ids: string[]) =>
+    (await sql<{ id: string; value: number }>`select id, value from counter where id = any(${ids})`.execute(db)).rows
+  return { cache, counters, load }
+}
+
+test('what is announced is what is heard, in payloads that PostgreSQL accepts, whatever the IDs', () => {
+  const ids = fc.array(fc.string({ minLength: 1, maxLength: 200, unit: 'binary' }), { minLength: 1, maxLength: 300 })
+  fc.assert(
+    fc.property(fc.dictionary(fc.stringMatching(/^[a-z]{1,8}$/), ids, { maxKeys: 4 }), (changed) => {
+      const changes: Changes = new Map(Object.entries(changed).map(([kind, list]) => [kind, new Set(list)]))
+      const heard = new ChangeSet()
+      for (const payload of encodeNotices(changes)) {
+        assert.ok(Buffer.byteLength(payload) < 8_000)
+        const notice = decodeNotice(payload)
+        assert.ok(notice !== undefined && notice.ids !== 'all')
+        heard.add(notice.kind, ...notice.ids)
+      }
+      assert.deepEqual(heard.changes, changes)
+    }),
+    { numRuns: 100 },
+  )
+})
+
+test('"all" of a kind is one short payload, and an unreadable payload says so', () => {
+  const [payload, ...rest] = encodeNotices(new Map([['project', 'all' as const]]))
+  assert.equal(payload, '["project"]')
+  assert.deepEqual(rest, [])
+  assert.deepEqual(decodeNotice('["project"]'), { kind: 'project', ids: 'all' })
+  for (const bad of ['', '{', '[]', '[1]', '["project",2]', '{"project":[]}', 'null']) {
+    assert.equal(decodeNotice(bad), undefined, bad)
+  }
+})
+
+test('a writer reads what it wrote, and its entries are dropped before the write returns', async () => {
+  const { cache, counters, load } = setUp()
+  const before = (await counters.get('a', load))?.value ?? 0
+  const result = await writing({ db, cache }, async (tx, changed) => {
+    await sql`update counter set value = value + 1 where id = 'a'`.execute(tx)
+    changed.add('counter', 'a')
+    assert.equal((await counters.get('a', load))?.value, before, 'others go on reading the old value')
+    return 'done'
+  })
+  assert.equal(result, 'done')
+  assert.equal(counters.peek('a'), undefined)
+  assert.equal((await counters.get('a', load))?.value, before + 1)
+})
+
+test('a failing write leaves the database as it was, and the cache in agreement with it', async () => {
+  const { cache, counters, load } = setUp()
+  const before = await counterOf('a')
+  const failed = writing({ db, cache }, async (tx, changed) => {
+    await sql`update counter set value = 99 where id = 'a'`.execute(tx)
+    changed.add('counter', 'a')
+    throw new Error('refused')
+  })
+  await assert.rejects(failed, /refused/)
+  assert.equal((await counters.get('a', load))?.value, before)
+})
+
+test('many IDs at once are announced by one statement within the payload limit', async () => {
+  const { cache } = setUp()
+  await writing({ db, cache }, async (_tx, changed) => {
+    for (let index = 0; index < 5_000; index++) changed.add('counter', `id-${index}`)
+  })
+})
+
+test('transactions that conflict under serializable isolation are run again until each has counted', async () => {
+  const { cache, counters, load } = setUp()
+  const before = (await counters.get('b', load))?.value ?? 0
+  let runs = 0
+  const count = () =>
+    writing(
+      { db, cache },
+      async (tx, changed) => {
+        runs++
+        const { rows } = await sql<{ value: number }>`select value from counter where id = 'b'`.execute(tx)
+        // All of them have read before one of them writes.
+        if (runs <= 3) await everyoneHasRead()
+        await sql`update counter set value = ${(rows[0]?.value ?? 0) + 1} where id = 'b'`.execute(tx)
+        changed.add('counter', 'b')
+      },
+      { isolation: 'serializable', pause: async () => {} },
+    )
+  const gate = Promise.withResolvers<void>()
+  let readers = 0
+  const everyoneHasRead = (): Promise<void> => {
+    if (++readers === 3) gate.resolve()
+    return gate.promise
+  }
+  await Promise.all([count(), count(), count()])
+  assert.ok(runs > 3)
+  assert.equal((await counters.get('b', load))?.value, before + 3)
+})
+
+test('a transaction that conflicts every time is given up after five attempts with growing pauses', async () => {
+  const { cache } = setUp()
+  const pauses: number[] = []
+  let runs = 0
+  const failed = writing(
+    { db, cache },
+    async (tx) => {
+      runs++
+      await sql`do $$ begin raise exception 'deadlock' using errcode = '40P01'; end $$`.execute(tx)
+    },
+    { pause: async (ms) => pauses.push(ms) },
+  )
+  await assert.rejects(failed, { code: '40P01' })
+  assert.equal(runs, 5)
+  assert.deepEqual(pauses, [5, 10, 20, 40])
+})
+
+test('a retryable error behind another one is retried, any other is not', async () => {
+  const { cache } = setUp()
+  for (const [errcode, expected] of [['40001', 5] as const, ['23505', 1] as const]) {
+    let runs = 0
+    const failed = writing(
+      { db, cache },
+      async () => {
+        runs++
+        throw new Error('wrapped', { cause: Object.assign(new Error('inner'), { code: errcode }) })
+      },
+      { pause: async () => {} },
+    )
+    await assert.rejects(failed, /wrapped/)
+    assert.equal(runs, expected)
+  }
+})

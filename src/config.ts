@@ -1,0 +1,184 @@
+// The environment, read once, checked whole and grouped by subject. Nothing else in Depot looks at the environment.
+import { isIPv6 } from 'node:net'
+import { join, resolve } from 'node:path'
+import { Value } from 'typebox/value'
+import { Secret } from '#lib/secret.ts'
+import { Env, parsePatterns, VARIABLES } from './env.ts'
+
+export type DatabaseConfig = { kind: 'embedded' } | { kind: 'external'; url: Secret; readUrl: Secret | undefined }
+
+export type MailConfig = { from: string } & ({ kind: 'outbox'; folder: string } | { kind: 'smtp'; url: Secret })
+
+/** Everything an operator decides. Frozen, without environment names, secrets wrapped. */
+export type Config = {
+  http: {
+    host: string
+    /** 0 takes a free port; see `withPort`. */
+    port: number
+    /** Public address, ASCII, without trailing slash. */
+    baseUrl: string
+    /** Lower-case header name, or `undefined` for the socket's peer. */
+    clientAddressHeader: string | undefined
+    /** A User-Agent that one of them matches is refused. */
+    blockedUserAgents: readonly RegExp[]
+    rateLimitBypassKey: Secret | undefined
+    adminKey: Secret | undefined
+    metricsToken: Secret | undefined
+  }
+  /** Absolute path of the folder that holds everything Depot keeps. */
+  dataDir: string
+  database: DatabaseConfig
+  files: {
+    /** Where `files[].url` points, without trailing slash. */
+    baseUrl: string
+  }
+  mail: MailConfig
+  accounts: {
+    registration: 'open' | 'closed'
+    requireVerifiedEmail: boolean
+    captcha: { verifyUrl: string; secret: Secret } | undefined
+    /** Without trailing slash. */
+    codeHostApiUrl: string | undefined
+  }
+  /** How many of each an account may own. */
+  quotas: { projects: number; organizations: number; collections: number }
+  money: {
+    /** 0 to 1. */
+    affiliateShare: number
+  }
+  log: { level: Env['LOG_LEVEL'] }
+}
+
+/**
+ * Reads the whole environment once, and reports every fault at once. Values are trimmed; an empty one counts as unset;
+ * variables Depot does not know are ignored.
+ * @throws Error whose message lists each faulty variable, what is wrong with it and an example of what is right.
+ * Secret values are not in it.
+ */
+export function loadConfig(env: Record<string, string | undefined>): Config {
+  const given = Object.fromEntries(
+    VARIABLES.map(({ name }) => [name, env[name]?.trim()]).filter(([, value]) => value !== undefined && value !== ''),
+  ) as Record<string, string>
+  const typed = Object.fromEntries(VARIABLES.map(({ name, type }) => [name, typedValue(given[name], type)]))
+  const value = Value.Default(Env, typed)
+  const faulty = new Set(Value.Errors(Env, value).map((fault) => fault.instancePath.split('/')[1]))
+  const faults = VARIABLES.filter(({ name }) => faulty.has(name)).map(({ name, must, example, secret }) => {
+    // An address with `@` or `?` may hold a password that does not belong there.
+    const isSecret = secret === true || /:\/\/.*[@?]/s.test(given[name] ?? '')
+    const found = isSecret ? '' : `, not ${JSON.stringify(given[name]?.slice(0, 100))}`
+    return `${name} must be ${must}${found}; for example ${name}=${example}`
+  })
+  faults.push(...missingPartners(given))
+  if (faults.length > 0) throw new Error(`Invalid environment:\n${faults.map((fault) => `  ${fault}`).join('\n')}`)
+  return deepFreeze(group(value as Env))
+}
+
+/**
+ * The same configuration for the port that was really taken: when `PORT` is 0 and `BASE_URL` is unset, the public
+ * address is known only once the server listens.
+ */
+export function withPort(config: Config, port: number): Config {
+  const { http, files } = config
+  const before = defaultBaseUrl(http.host, http.port)
+  const after = defaultBaseUrl(http.host, port)
+  const moved = (url: string) => (url === before ? after : url)
+  return deepFreeze({
+    ...config,
+    http: { ...http, port, baseUrl: moved(http.baseUrl) },
+    files: { ...files, baseUrl: moved(files.baseUrl) },
+  })
+}
+
+/**
+ * The text of a variable as the type its schema asks for, or the text itself where it has another form, so that the
+ * check refuses it. `Value.Convert` is more lenient than that: it reads `true` and `1.5` as the integer 1.
+ */
+function typedValue(text: string | undefined, type: string | undefined): string | number | boolean | undefined {
+  if (text === undefined) return undefined
+  if (type === 'integer' || type === 'number') return /^-?\d{1,15}(\.\d{1,15})?$/.test(text) ? Number(text) : text
+  if (type === 'boolean') return /^(true|1)$/i.test(text) ? true : /^(false|0)$/i.test(text) ? false : text
+  return text
+}
+
+/** Variables that mean nothing without another one. */
+function missingPartners(given: Record<string, string>): string[] {
+  const pairs = [
+    ['DATABASE_READ_URL', 'DATABASE_URL'],
+    ['CAPTCHA_VERIFY_URL', 'CAPTCHA_SECRET'],
+    ['CAPTCHA_SECRET', 'CAPTCHA_VERIFY_URL'],
+  ] as const
+  return pairs
+    .filter(([name, partner]) => given[name] !== undefined && given[partner] === undefined)
+    .map(([name, partner]) => {
+      const example = VARIABLES.find((variable) => variable.name === partner)?.example
+      return `${partner} must be set when ${name} is; for example ${partner}=${example}`
+    })
+}
+
+function group(env: Env): Config {
+  const dataDir = resolve(env.DATA_DIR)
+  const baseUrl = env.BASE_URL === undefined ? defaultBaseUrl(env.HOST, env.PORT) : normalAddress(env.BASE_URL)
+  const from = env.MAIL_FROM ?? `Depot <noreply@${mailDomain(baseUrl)}>`
+  return {
+    http: {
+      host: env.HOST,
+      port: env.PORT,
+      baseUrl,
+      clientAddressHeader: env.CLIENT_ADDRESS_HEADER?.toLowerCase(),
+      blockedUserAgents: parsePatterns(env.BLOCKED_USER_AGENTS ?? '') ?? [],
+      rateLimitBypassKey: secret(env.RATE_LIMIT_BYPASS_KEY),
+      adminKey: secret(env.ADMIN_KEY),
+      metricsToken: secret(env.METRICS_TOKEN),
+    },
+    dataDir,
+    database:
+      env.DATABASE_URL === undefined
+        ? { kind: 'embedded' }
+        : { kind: 'external', url: new Secret(env.DATABASE_URL), readUrl: secret(env.DATABASE_READ_URL) },
+    files: { baseUrl: env.FILES_BASE_URL === undefined ? baseUrl : normalAddress(env.FILES_BASE_URL) },
+    mail:
+      env.SMTP_URL === undefined
+        ? { kind: 'outbox', folder: join(dataDir, 'outbox'), from }
+        : { kind: 'smtp', url: new Secret(env.SMTP_URL), from },
+    accounts: {
+      registration: env.REGISTRATION,
+      requireVerifiedEmail: env.REQUIRE_VERIFIED_EMAIL ?? env.SMTP_URL !== undefined,
+      captcha:
+        env.CAPTCHA_VERIFY_URL === undefined || env.CAPTCHA_SECRET === undefined
+          ? undefined
+          : { verifyUrl: env.CAPTCHA_VERIFY_URL, secret: new Secret(env.CAPTCHA_SECRET) },
+      codeHostApiUrl: env.CODE_HOST_API_URL === undefined ? undefined : normalAddress(env.CODE_HOST_API_URL),
+    },
+    quotas: {
+      projects: env.QUOTA_PROJECTS,
+      organizations: env.QUOTA_ORGANIZATIONS,
+      collections: env.QUOTA_COLLECTIONS,
+    },
+    money: { affiliateShare: env.AFFILIATE_SHARE },
+    log: { level: env.LOG_LEVEL },
+  }
+}
+
+/** The address under which this machine reaches the service; a wildcard host is reached by loopback. */
+function defaultBaseUrl(host: string, port: number): string {
+  const reached = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
+  return `http://${isIPv6(reached) ? `[${reached}]` : reached}:${port}`
+}
+
+/** The host of an address where it is a name; mail from a bare IP address is refused almost everywhere. */
+function mailDomain(baseUrl: string): string {
+  const { hostname } = new URL(baseUrl)
+  return /^[\d.]+$|^\[/.test(hostname) ? 'localhost' : hostname
+}
+
+/** An address as everything else builds on it: host name in ASCII and lower case, no slash at the end. */
+const normalAddress = (url: string): string => new URL(url).href.replace(/\/+$/, '')
+
+const secret = (value: string | undefined): Secret | undefined => (value === undefined ? undefined : new Secret(value))
+
+function deepFreeze<T>(value: T): T {
+  // Regular expressions are left alone: `test` writes to `lastIndex`.
+  if (typeof value !== 'object' || value === null || value instanceof RegExp) return value
+  for (const part of Object.values(value)) deepFreeze(part)
+  return Object.freeze(value)
+}

@@ -1,0 +1,92 @@
+// The port for short-lived counts that every request may touch: the rate limit, the sign-in throttle and the caps on
+// what one address can add to a count. Losing them costs a moment of leniency, never data.
+
+/** In-process adapters answer at once, so that the limiter costs no microtask; await only what is a promise. */
+export type MaybePromise<T> = T | Promise<T>
+
+/** A steady `limit` per `periodMs`, of which `burst` may come at once. */
+export type Rate = { limit: number; periodMs: number; burst: number }
+
+export type Taken = {
+  allowed: boolean
+  /** The rate's `limit`, for the header. */
+  limit: number
+  /** How much more would pass now; 0 when refused. */
+  remaining: number
+  /** Whole seconds, rounded up: until all of `burst` is free again; when refused, until the same would pass, at least 1. */
+  resetSeconds: number
+  /** Until the same would pass, rounded up; 0 when allowed. */
+  retryAfterMs: number
+}
+
+/** At most `max` hits in any `windowMs`. `max` is 1 to `WINDOW_MAX`: an adapter keeps the time of each hit. */
+export type Window = { max: number; windowMs: number }
+
+/** The largest `max` of a window. */
+export const WINDOW_MAX = 1000
+
+/** The longest time that anything here is remembered: 31 days. */
+const SPAN_MAX_MS = 31 * 24 * 3600 * 1000
+
+export type WindowState = {
+  /** Hits that count at this moment, at most `max`. */
+  count: number
+  /** Until another hit would be counted, rounded up; 0 when it would be now. */
+  retryAfterMs: number
+}
+
+export type Hit = WindowState & {
+  /** Whether this hit was counted; when not, it changed nothing. */
+  counted: boolean
+}
+
+/**
+ * Every call is atomic, also between processes where the adapter serves several. Keys are namespaced by their callers
+ * (`address:…`, `sign-in:…`); `take` and `hit` do not share theirs, and one key is always used with one rate or window.
+ * Numbers out of their ranges are faults of the caller: RangeError. Failures of the store reject.
+ */
+export interface Counters {
+  /** Generic cell rate algorithm: takes `cost` (1 unless given, at most `burst`) if it may, and nothing if it may not. */
+  take(key: string, rate: Rate, cost?: number): MaybePromise<Taken>
+  /** Counts one hit unless `max` were counted in the window that ends now. */
+  hit(key: string, window: Window): MaybePromise<Hit>
+  /** What `hit` would find, without counting. */
+  peek(key: string, window: Window): MaybePromise<WindowState>
+  /** Forgets the hits of a key. */
+  reset(key: string): MaybePromise<void>
+  /** Rejects when the store does not answer. */
+  check(): Promise<void>
+  close(): Promise<void>
+}
+
+/**
+ * The rate as whole microseconds, in which adapters reckon so that nothing is lost to rounding: the interval at which
+ * one unit is won back, and what `burst` units take.
+ * @throws RangeError
+ */
+export function rateIntervals(rate: Rate, cost: number): { intervalUs: number; burstUs: number } {
+  const { limit, periodMs, burst } = rate
+  const intervalUs = Math.max(1, Math.round((periodMs * 1000) / limit))
+  const burstUs = intervalUs * burst
+  if (
+    !isCount(limit) ||
+    !isCount(burst) ||
+    !isCount(cost) ||
+    cost > burst ||
+    !isSpan(periodMs) ||
+    !isSpan(burstUs / 1000)
+  ) {
+    throw new RangeError(`Impossible rate: ${cost} of ${limit} per ${periodMs} ms with a burst of ${burst}`)
+  }
+  return { intervalUs, burstUs }
+}
+
+/** @throws RangeError */
+export function checkWindow({ max, windowMs }: Window): void {
+  if (!isCount(max) || max > WINDOW_MAX || !isSpan(windowMs)) {
+    throw new RangeError(`Impossible window: ${max} in ${windowMs} ms`)
+  }
+}
+
+const isCount = (value: number): boolean => Number.isSafeInteger(value) && value >= 1
+const isSpan = (ms: number): boolean => ms > 0 && ms <= SPAN_MAX_MS

@@ -1,0 +1,77 @@
+// Applies the forward-only SQL files of `migrations/`, each once, in order, in a transaction of its own.
+import { createHash } from 'node:crypto'
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Logger, runMigrations } from 'graphile-worker'
+import type pg from 'pg'
+
+const MIGRATIONS = join(import.meta.dirname, '../../migrations')
+/** Any fixed number: processes that start together take turns at this advisory lock. */
+const LOCK_KEY = 7_300_421
+const LOCK_TIMEOUT_MS = 4_000
+
+type Migration = { name: string; sql: string; checksum: string }
+
+async function readMigrations(): Promise<Migration[]> {
+  const names = (await readdir(MIGRATIONS)).filter((name) => /^\d{4}_[a-z0-9_]+\.sql$/.test(name)).sort()
+  return Promise.all(
+    names.map(async (name) => {
+      const sql = await readFile(join(MIGRATIONS, name), 'utf8')
+      return { name, sql, checksum: createHash('sha256').update(sql).digest('hex') }
+    }),
+  )
+}
+
+/**
+ * Brings the schema to the newest version and returns the names it applied (none when it was there already).
+ * The job queue's own schema is brought up to date first. Safe to run from several processes at once. Throws when an applied file was changed since, or when the database
+ * holds a migration this program does not know (it was made by a newer one).
+ */
+export async function migrate(pool: pg.Pool): Promise<string[]> {
+  const migrations = await readMigrations()
+  const client = await pool.connect()
+  try {
+    await client.query('select pg_advisory_lock($1)', [LOCK_KEY])
+    await runMigrations({ pgPool: pool, logger: new Logger(() => () => {}) })
+    await client.query(`create table if not exists schema_migration (
+      name text primary key, checksum text not null, applied timestamptz not null default now())`)
+    const { rows } = await client.query<{ name: string; checksum: string }>(
+      'select name, checksum from schema_migration order by name',
+    )
+    const applied = new Map(rows.map((row) => [row.name, row.checksum]))
+    checkHistory(applied, migrations)
+    const pending = migrations.filter((migration) => !applied.has(migration.name))
+    for (const migration of pending) await apply(client, migration)
+    return pending.map((migration) => migration.name)
+  } finally {
+    await client.query('select pg_advisory_unlock($1)', [LOCK_KEY]).catch(() => {})
+    client.release()
+  }
+}
+
+function checkHistory(applied: Map<string, string>, migrations: Migration[]): void {
+  const known = new Map(migrations.map((migration) => [migration.name, migration.checksum]))
+  for (const [name, checksum] of applied) {
+    const current = known.get(name)
+    if (current === undefined) {
+      throw new Error(`The database holds migration ${name}, which this version of Depot does not know. Run a newer one.`)
+    }
+    if (current !== checksum) throw new Error(`Migration ${name} was changed after it had been applied.`)
+  }
+}
+
+async function apply(client: pg.PoolClient, migration: Migration): Promise<void> {
+  await client.query('begin')
+  try {
+    await client.query(`set local lock_timeout = ${LOCK_TIMEOUT_MS}`)
+    await client.query(migration.sql)
+    await client.query('insert into schema_migration (name, checksum) values ($1, $2)', [
+      migration.name,
+      migration.checksum,
+    ])
+    await client.query('commit')
+  } catch (error) {
+    await client.query('rollback').catch(() => {})
+    throw new Error(`Migration ${migration.name} failed`, { cause: error })
+  }
+}

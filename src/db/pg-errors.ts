@@ -1,0 +1,71 @@
+// What PostgreSQL's error codes mean to us.
+import { ApiError } from '#lib/errors.ts'
+
+const UNIQUE_VIOLATION = '23505'
+const FOREIGN_KEY_VIOLATION = '23503'
+const SERIALIZATION_FAILURE = '40001'
+const DEADLOCK_DETECTED = '40P01'
+const QUERY_CANCELED = '57014'
+
+type PgError = Error & { code: string; constraint?: string; column?: string }
+
+function isPgError(error: unknown): error is PgError {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string'
+}
+
+/** Whether `error` is a unique violation, of `constraint` when one is named. */
+export function isUniqueViolation(error: unknown, constraint?: string): boolean {
+  return (
+    isPgError(error) && error.code === UNIQUE_VIOLATION && (constraint === undefined || error.constraint === constraint)
+  )
+}
+
+/** Whether `error` is a foreign-key violation, of `constraint` when one is named. */
+export function isForeignKeyViolation(error: unknown, constraint?: string): boolean {
+  return (
+    isPgError(error) &&
+    error.code === FOREIGN_KEY_VIOLATION &&
+    (constraint === undefined || error.constraint === constraint)
+  )
+}
+
+/** Whether running the same transaction again may succeed. */
+export function isRetryable(error: unknown): boolean {
+  return isPgError(error) && (error.code === SERIALIZATION_FAILURE || error.code === DEADLOCK_DETECTED)
+}
+
+/**
+ * A promise handler that turns violations of named unique constraints into the fault each stands for:
+ * `await insert.execute().catch(onUnique({ project_slug_key: () => conflict('slug') }))`.
+ */
+export function onUnique(faults: Record<string, () => ApiError>): (error: unknown) => never {
+  return (error) => {
+    if (isPgError(error) && error.code === UNIQUE_VIOLATION) {
+      const fault = faults[error.constraint ?? '']
+      if (fault !== undefined) throw fault()
+    }
+    throw error
+  }
+}
+
+/** The fault a raw database error becomes where nobody else named it; undefined when it is not one. */
+export function toApiError(error: unknown): ApiError | undefined {
+  if (!isPgError(error) || !/^[0-9A-Z]{5}$/.test(error.code)) {
+    return isConnectionLoss(error) ? new ApiError('unavailable', 'The database is not available', { cause: error }) : undefined
+  }
+  if (error.code === QUERY_CANCELED) return new ApiError('database_error', 'The query took too long', { cause: error })
+  if (error.code.startsWith('08') || error.code.startsWith('57P') || error.code === '53300') {
+    return new ApiError('unavailable', 'The database is not available', { cause: error })
+  }
+  return new ApiError('database_error', 'A database operation failed', { cause: error })
+}
+
+function isConnectionLoss(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  const code = 'code' in error ? error.code : undefined
+  return (
+    code === 'ECONNREFUSED' ||
+    (code === 'ENOENT' && 'syscall' in error && error.syscall === 'connect') ||
+    /Connection terminated|timeout exceeded when trying to connect/.test(error.message)
+  )
+}

@@ -1,0 +1,29 @@
+// What a running Depot holds. Functions ask for the parts they use: `Pick<Deps, 'db' | 'now'>`.
+import type pg from 'pg'
+import type { EntityCache } from '#cache/entity-cache.ts'
+import type { Counters } from '#counters/counters.ts'
+import type { Db } from '#db/db.ts'
+import type { Files } from '#files/files.ts'
+import type { Mail } from '#mail/mail.ts'
+import type { Log } from '#telemetry/log.ts'
+import type { Metrics } from '#telemetry/metrics.ts'
+import type { Config } from './config.ts'
+import type { Taxonomy } from '#lib/taxonomy.ts'
+
+export type Deps = {
+  config: Config
+  pool: pg.Pool
+  /** The primary. */
+  db: Db
+  /** A replica where the operator has one, else the primary: for reads that may be a moment behind. */
+  dbRead: Db
+  cache: EntityCache
+  files: Files
+  counters: Counters
+  mail: Mail
+  taxonomy: Taxonomy
+  log: Log
+  metrics: Metrics
+  /** Milliseconds since 1970. Nothing else asks the time. */
+  now: () => number
+}

@@ -1,0 +1,287 @@
+// The environment variables an operator may set: one schema, from which validation and `.env.example` are drawn.
+// `must` completes the sentence "NAME must be …" of a fault; `example` is a right value; `secret` values are never
+// shown back.
+import { isIPv6 } from 'node:net'
+import Type from 'typebox'
+
+type About = { description: string; must: string; example: string; secret?: boolean }
+
+/** The longest value of any variable, in characters. */
+const VALUE_MAX = 8192
+
+const optional = (about: About, check: (value: string) => boolean = () => true) =>
+  Type.Optional(Type.Refine(Type.String({ maxLength: VALUE_MAX, ...about }), check))
+
+const count = (about: About, minimum: number, maximum: number, value: number) =>
+  Type.Integer({ minimum, maximum, default: value, ...about })
+
+const choice = <const Word extends string[]>(about: Omit<About, 'must'>, words: [...Word], value: Word[number]) =>
+  Type.Enum(words, { default: value, must: `one of ${words.join(', ')}`, ...about })
+
+const HOST_FORM = /^(?!-)[A-Za-z0-9.-]+$/
+const WEB = 'an http or https address without user, query and fragment'
+const KEY_FORM = '^[\\x21-\\x7e]{32,512}$'
+const KEY_RULE = '32 to 512 visible ASCII characters without spaces'
+
+/** Every variable Depot reads. Those without a default are optional; an empty value counts as unset. */
+export const Env = Type.Object({
+  HOST: Type.Refine(
+    Type.String({
+      default: '127.0.0.1',
+      maxLength: 253,
+      description: 'Address to listen on. 127.0.0.1 is this machine only, 0.0.0.0 every IPv4 address.',
+      must: 'a host name or an IP address',
+      example: '0.0.0.0',
+    }),
+    isHost,
+  ),
+  PORT: count(
+    {
+      description: 'Port to listen on; 0 takes a free one.',
+      must: 'a whole number from 0 to 65535',
+      example: '8080',
+    },
+    0,
+    65_535,
+    8080,
+  ),
+  BASE_URL: optional(
+    {
+      description: 'Public address of the service, as links and answers give it. Default: made from HOST and PORT.',
+      must: WEB,
+      example: 'https://depot.example.org',
+    },
+    isWebAddress,
+  ),
+  DATA_DIR: Type.String({
+    default: './data',
+    maxLength: 4096,
+    description: 'Folder for everything Depot keeps: embedded database, files, indexes, outbox.',
+    must: 'a path of at most 4096 characters',
+    example: '/var/lib/depot',
+  }),
+  DATABASE_URL: optional(
+    {
+      description: 'PostgreSQL 15 or later to use instead of the embedded database.',
+      must: 'a postgres:// or postgresql:// address',
+      example: 'postgres://depot:password@db.example.org:5432/depot',
+      secret: true,
+    },
+    isDatabaseAddress,
+  ),
+  DATABASE_READ_URL: optional(
+    {
+      description: 'Read replica of DATABASE_URL for lists and reads that may lag.',
+      must: 'a postgres:// or postgresql:// address',
+      example: 'postgres://depot:password@replica.example.org:5432/depot',
+      secret: true,
+    },
+    isDatabaseAddress,
+  ),
+  FILES_BASE_URL: optional(
+    {
+      description: 'Address under which the files are reached, when a CDN stands in front. Default: BASE_URL.',
+      must: WEB,
+      example: 'https://cdn.example.org',
+    },
+    isWebAddress,
+  ),
+  SMTP_URL: optional(
+    {
+      description: 'Mail server. Unset: messages are written to DATA_DIR/outbox and addresses need no verifying.',
+      must: 'an smtp:// or smtps:// address',
+      example: 'smtp://user:password@mail.example.org:587',
+      secret: true,
+    },
+    isMailServerAddress,
+  ),
+  MAIL_FROM: optional(
+    {
+      description: 'Sender of every message. Default: noreply at the host of BASE_URL.',
+      must: 'an e-mail address, alone or as Name <address>',
+      example: 'Depot <noreply@depot.example.org>',
+    },
+    isMailbox,
+  ),
+  ADMIN_KEY: Type.Optional(
+    Type.String({
+      pattern: KEY_FORM,
+      description: 'Key of the operator routes (header X-Admin-Key). Unset: those routes need an admin session.',
+      must: KEY_RULE,
+      example: 'put-32-or-more-random-characters-here',
+      secret: true,
+    }),
+  ),
+  RATE_LIMIT_BYPASS_KEY: Type.Optional(
+    Type.String({
+      pattern: KEY_FORM,
+      description: 'Requests with this key (header X-Ratelimit-Key) are not limited. Unset: no bypass.',
+      must: KEY_RULE,
+      example: 'put-32-or-more-random-characters-here',
+      secret: true,
+    }),
+  ),
+  CLIENT_ADDRESS_HEADER: Type.Optional(
+    Type.String({
+      pattern: '^[A-Za-z0-9-]{1,64}$',
+      description: 'Header in which the proxy gives the client address. Set it only if the proxy always replaces it.',
+      must: 'the name of one header',
+      example: 'X-Real-IP',
+    }),
+  ),
+  BLOCKED_USER_AGENTS: optional(
+    {
+      description:
+        'Regular expressions, separated by commas or line breaks; a matching User-Agent is refused. Case does not ' +
+        'count. A comma inside {} does not separate; elsewhere write it \\x2c. At most 100.',
+      must: 'at most 100 regular expressions of at most 500 characters, none of which matches everything',
+      example: '^badbot/,scraper [0-9]{1,3}',
+    },
+    (value) => parsePatterns(value) !== undefined,
+  ),
+  REQUIRE_VERIFIED_EMAIL: Type.Optional(
+    Type.Boolean({
+      description: 'Whether creating things needs a verified address. Default: true when SMTP_URL is set.',
+      must: 'true or false',
+      example: 'true',
+    }),
+  ),
+  REGISTRATION: choice(
+    { description: 'Whether people may make accounts themselves.', example: 'closed' },
+    ['open', 'closed'],
+    'open',
+  ),
+  CAPTCHA_VERIFY_URL: optional(
+    {
+      description: 'Endpoint of the siteverify kind that checks captchas at sign-up and sign-in; needs CAPTCHA_SECRET.',
+      must: WEB,
+      example: 'https://captcha.example.org/siteverify',
+    },
+    isWebAddress,
+  ),
+  CAPTCHA_SECRET: optional({
+    description: 'Secret for CAPTCHA_VERIFY_URL.',
+    must: 'the secret that belongs to CAPTCHA_VERIFY_URL',
+    example: 'secret-from-the-captcha-service',
+    secret: true,
+  }),
+  CODE_HOST_API_URL: optional(
+    {
+      description: 'API of a code host whose tokens are accepted for linked accounts. Unset: none are.',
+      must: WEB,
+      example: 'https://api.codehost.example.org',
+    },
+    isWebAddress,
+  ),
+  METRICS_TOKEN: Type.Optional(
+    Type.String({
+      pattern: '^[\\x21-\\x7e]{1,512}$',
+      description: 'Bearer token that /metrics demands. Unset: it demands none.',
+      must: 'visible ASCII characters without spaces, at most 512',
+      example: 'put-a-random-text-here',
+      secret: true,
+    }),
+  ),
+  LOG_LEVEL: choice(
+    { description: 'What is logged: this level and those more severe.', example: 'warn' },
+    ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'],
+    'info',
+  ),
+  QUOTA_PROJECTS: count(quota('Projects', 256), 0, 1_000_000, 256),
+  QUOTA_ORGANIZATIONS: count(quota('Organizations', 16), 0, 1_000_000, 16),
+  QUOTA_COLLECTIONS: count(quota('Collections', 32), 0, 1_000_000, 32),
+  AFFILIATE_SHARE: Type.Number({
+    minimum: 0,
+    maximum: 1,
+    default: 0.1,
+    description:
+      "Share of a conversion's amount that goes to the owner of the affiliate code, unless the code has its own.",
+    must: 'a number from 0 to 1',
+    example: '0.1',
+  }),
+})
+
+export type Env = Type.Static<typeof Env>
+
+type Variable = About & { name: string; type?: string; default?: string | number }
+
+/** What the table says about each variable, in its order. */
+export const VARIABLES: readonly Variable[] = Object.entries(Env.properties).map(([name, schema]) => ({
+  name,
+  ...(schema as unknown as Omit<Variable, 'name'>),
+}))
+
+function quota(what: string, value: number): About {
+  return {
+    description: `${what} an account may own; an administrator may set another number for one account.`,
+    must: 'a whole number from 0 to 1000000',
+    example: String(value),
+  }
+}
+
+function isHost(value: string): boolean {
+  // What an address can be made of: `1.2.3.999` and addresses with a zone look right and are not.
+  return isIPv6(value) ? URL.canParse(`http://[${value}]`) : HOST_FORM.test(value) && URL.canParse(`http://${value}`)
+}
+
+function isWebAddress(value: string): boolean {
+  const url = URL.parse(value)
+  if (url === null || !['http:', 'https:'].includes(url.protocol)) return false
+  return url.username === '' && url.password === '' && !/[?#]/.test(value)
+}
+
+function isDatabaseAddress(value: string): boolean {
+  return ['postgres:', 'postgresql:'].includes(URL.parse(value)?.protocol ?? '')
+}
+
+function isMailServerAddress(value: string): boolean {
+  const url = URL.parse(value)
+  return url !== null && ['smtp:', 'smtps:'].includes(url.protocol) && url.hostname !== ''
+}
+
+function isMailbox(value: string): boolean {
+  return (
+    /^(?:[^\p{Cc}<>@]{1,128}<)?[^\s\p{Cc}<>@]{1,64}@[^\s\p{Cc}<>@]{1,253}>?$/u.test(value) &&
+    /</.test(value) === />/.test(value)
+  )
+}
+
+/**
+ * The expressions in a value of BLOCKED_USER_AGENTS, or `undefined` when one does not compile, is too long or matches
+ * the empty text and with it every User-Agent, or when there are more than 100.
+ */
+export function parsePatterns(value: string): RegExp[] | undefined {
+  // A comma separates unless the next brace after it closes a quantifier such as {1,3}.
+  const sources = value.split(/[\r\n]+|,(?![^{}]*\})/).map((source) => source.trim())
+  const used = sources.filter((source) => source !== '')
+  if (used.length > 100 || used.some((source) => source.length > 500)) return undefined
+  try {
+    const patterns = used.map((source) => new RegExp(source, 'i'))
+    return patterns.some((pattern) => pattern.test('')) ? undefined : patterns
+  } catch {
+    return undefined
+  }
+}
+
+/** The content of `.env.example`: every variable with what it means, its default and an example, all commented out. */
+export function envExample(): string {
+  const head =
+    '# Every variable Depot reads. Remove the # before a NAME to set it. Made from src/env.ts by `npm run gen`.'
+  const entries = VARIABLES.map(({ name, description, example, default: value }) => {
+    const about = value === undefined ? description : `${description} Default: ${value}.`
+    const shown = /^[\w.:/@-]+$/.test(example) ? example : `"${example}"`
+    return `${wrap(about)}\n#${name}=${shown}`
+  })
+  return `${[head, ...entries].join('\n\n')}\n`
+}
+
+/** Breaks a sentence into comment lines of at most 100 characters. */
+function wrap(sentence: string): string {
+  const lines = ['#']
+  for (const word of sentence.split(' ')) {
+    const line = `${lines.at(-1)} ${word}`
+    if (line.length <= 100) lines[lines.length - 1] = line
+    else lines.push(`# ${word}`)
+  }
+  return lines.join('\n')
+}

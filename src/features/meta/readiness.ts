@@ -1,0 +1,48 @@
+// The state of everything Depot leans on, for /ready and `depot check`.
+import { sql } from 'kysely'
+import Type, { type Static } from 'typebox'
+import type { Deps } from '../../deps.ts'
+
+const DependencyState = Type.Object({
+  status: Type.Enum(['ok', 'failing']),
+  error: Type.Optional(Type.String()),
+})
+
+export const Readiness = Type.Object(
+  {
+    status: Type.Enum(['ready', 'unavailable']),
+    dependencies: Type.Record(Type.String(), DependencyState),
+  },
+  { title: 'Readiness' },
+)
+export type Readiness = Static<typeof Readiness>
+
+const CHECK_TIMEOUT_MS = 3_000
+
+/** Asks each dependency, side by side, for at most three seconds. */
+export async function checkDependencies(deps: Pick<Deps, 'db' | 'files' | 'counters' | 'mail'>): Promise<Readiness> {
+  const checks: Record<string, () => Promise<unknown>> = {
+    database: () => sql`select 1`.execute(deps.db),
+    files: async () => deps.files.check(),
+    counters: async () => deps.counters.check(),
+    mail: async () => deps.mail.check(),
+  }
+  const states = await Promise.all(Object.entries(checks).map(async ([name, check]) => [name, await state(check)] as const))
+  const failing = states.some(([, { status }]) => status === 'failing')
+  return { status: failing ? 'unavailable' : 'ready', dependencies: Object.fromEntries(states) }
+}
+
+async function state(check: () => Promise<unknown>): Promise<Static<typeof DependencyState>> {
+  let timer: NodeJS.Timeout | undefined
+  const tooSlow = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer within ${CHECK_TIMEOUT_MS} ms`)), CHECK_TIMEOUT_MS)
+  })
+  try {
+    await Promise.race([check(), tooSlow])
+    return { status: 'ok' }
+  } catch (error) {
+    return { status: 'failing', error: error instanceof Error ? error.message : String(error) }
+  } finally {
+    clearTimeout(timer)
+  }
+}

@@ -1,0 +1,77 @@
+// What the service says of itself: the root document, retired API versions, and what operators and their tools ask.
+import Type from 'typebox'
+import { ErrorAnswers } from '#http/answers.ts'
+import type { App } from '#http/server.ts'
+import { ApiError, notFound } from '#lib/errors.ts'
+import { parseAuthorization, secretsEqual } from '#lib/tokens.ts'
+import type { Deps } from '../../deps.ts'
+import { checkDependencies, Readiness } from './readiness.ts'
+
+const RootDocument = Type.Object(
+  {
+    name: Type.String(),
+    version: Type.String({ description: "The server's own version" }),
+    documentation: Type.String(),
+    about: Type.String(),
+  },
+  { title: 'RootDocument' },
+)
+
+export function metaRoutes(app: App, deps: Deps & { version: string }): void {
+  const root = {
+    name: 'depot',
+    version: deps.version,
+    documentation: `${deps.config.http.baseUrl}/docs/swagger-ui`,
+    about: 'A content hosting service: projects, versions and files, with search, teams and analytics.',
+  }
+  app.get(
+    '/',
+    {
+      config: { auth: 'public', cache: 'shared' },
+      schema: { operationId: 'getRoot', summary: 'What this service is', tags: ['meta'], response: { 200: RootDocument, ...ErrorAnswers } },
+    },
+    () => root,
+  )
+  retiredVersions(app)
+  operatorProbes(app, deps)
+}
+
+function retiredVersions(app: App): void {
+  for (const url of ['/v1', '/v1/*', '/api/v1', '/api/v1/*']) {
+    app.all(url, { config: { auth: 'public' }, schema: { hide: true, operationId: 'retiredVersion' } }, () => {
+      throw new ApiError('api_deprecated', 'This version of the API is outdated and was removed; please update your application')
+    })
+  }
+}
+
+function operatorProbes(app: App, deps: Deps): void {
+  const config = { auth: 'public', unlimited: true } as const
+  const Health = Type.Object({ status: Type.Literal('ok') }, { title: 'Health' })
+  app.get(
+    '/health',
+    { config, schema: { operationId: 'getHealth', summary: 'Whether the process is up', tags: ['meta'], response: { 200: Health } } },
+    () => ({ status: 'ok' as const }),
+  )
+  app.get(
+    '/ready',
+    {
+      config,
+      schema: { operationId: 'getReadiness', summary: 'Each dependency with its state', tags: ['meta'], response: { 200: Readiness, 503: Readiness } },
+    },
+    async (_req, reply) => {
+      const readiness = await checkDependencies(deps)
+      return reply.status(readiness.status === 'ready' ? 200 : 503).send(readiness)
+    },
+  )
+  app.get(
+    '/metrics',
+    { config, schema: { operationId: 'getMetrics', summary: 'Metrics in the Prometheus text format', tags: ['meta'], produces: ['text/plain'] } },
+    async (req, reply) => {
+      const key = deps.config.http.metricsToken
+      if (key !== undefined && !secretsEqual(parseAuthorization(req.headers.authorization) ?? '', key.reveal())) {
+        throw notFound('route')
+      }
+      return reply.type(deps.metrics.registry.contentType).send(await deps.metrics.registry.metrics())
+    },
+  )
+}

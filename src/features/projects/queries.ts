@@ -1,0 +1,137 @@
+// Reads of projects. A project's whole view comes in one statement, for one project as for a thousand.
+import { type Selectable, sql } from 'kysely'
+import { jsonArrayFrom } from 'kysely/helpers/postgres'
+import type { Db, Tx } from '#db/db.ts'
+import type { Project } from '#db/schema.ts'
+import { ApiError } from '#lib/errors.ts'
+import type { Membership, ProjectFacts } from './policy.ts'
+
+export type ProjectRow = Selectable<Project>
+
+export type GalleryRow = {
+  url: string
+  raw_url: string
+  featured: boolean
+  name: string | null
+  description: string | null
+  created: string
+  ordering: number
+}
+
+/** A project with what its view adds up from its listed and archived versions. */
+export type ProjectReadRow = ProjectRow & {
+  thread_id: string | null
+  gallery: GalleryRow[]
+  /** Oldest first. */
+  version_ids: string[] | null
+  loaders: string[] | null
+  /** Loader field → its distinct values. */
+  field_values: Record<string, unknown[]> | null
+}
+
+function readProjects(db: Db) {
+  return db
+    .selectFrom('project')
+    .selectAll('project')
+    .select((eb) => [
+      eb.selectFrom('thread').select('thread.id').whereRef('thread.project_id', '=', 'project.id').as('thread_id'),
+      jsonArrayFrom(
+        eb
+          .selectFrom('gallery_item')
+          .select(['url', 'raw_url', 'featured', 'name', 'description', 'created', 'ordering'])
+          .whereRef('gallery_item.project_id', '=', 'project.id')
+          .orderBy('ordering')
+          .orderBy('created')
+          .orderBy('id'),
+      ).as('gallery'),
+      sql<string[] | null>`(select array_agg(v.id order by v.date_published, v.id) from version v
+        where v.project_id = project.id and v.status in ('listed', 'archived'))`.as('version_ids'),
+      sql<string[] | null>`(select array_agg(distinct l) from version v, unnest(v.loaders) l
+        where v.project_id = project.id and v.status in ('listed', 'archived'))`.as('loaders'),
+      sql<Record<string, unknown[]> | null>`(select jsonb_object_agg(collected.key, collected.vals) from (
+        select field.key, jsonb_agg(distinct element.value) as vals
+        from version v, jsonb_each(v.fields) field, jsonb_array_elements(
+          case jsonb_typeof(field.value) when 'array' then field.value else jsonb_build_array(field.value) end) element
+        where v.project_id = project.id and v.status in ('listed', 'archived')
+        group by field.key) collected)`.as('field_values'),
+    ])
+}
+
+export function listProjectReads(db: Db, ids: readonly string[]): Promise<ProjectReadRow[]> {
+  return readProjects(db).where('project.id', 'in', ids).execute()
+}
+
+/** Projects that `names` name as ID or, lower-cased, as slug. */
+export function listProjectReadsByNames(db: Db, names: readonly string[]): Promise<ProjectReadRow[]> {
+  return readProjects(db)
+    .where((eb) =>
+      eb.or([
+        eb('project.id', 'in', names),
+        eb(
+          'project.slug',
+          'in',
+          names.map((name) => name.toLowerCase()),
+        ),
+      ]),
+    )
+    .execute()
+}
+
+/** The viewer's team rows for each of these projects, in one statement; projects without a row are left out. */
+export async function listMemberships(db: Db, accountId: string, projectIds: readonly string[]): Promise<Map<string, Membership>> {
+  if (projectIds.length === 0) return new Map()
+  const rows = await db
+    .selectFrom('project')
+    .leftJoin('organization', 'organization.id', 'project.organization_id')
+    .innerJoin('team_member', (join) =>
+      join
+        .on('team_member.account_id', '=', accountId)
+        .on((eb) =>
+          eb.or([
+            eb('team_member.team_id', '=', eb.ref('project.team_id')),
+            eb('team_member.team_id', '=', eb.ref('organization.team_id')),
+          ]),
+        ),
+    )
+    .select([
+      'project.id',
+      'team_member.accepted',
+      'team_member.is_owner',
+      'team_member.permissions',
+      sql<boolean>`team_member.team_id = project.team_id`.as('in_project_team'),
+    ])
+    .where('project.id', 'in', projectIds)
+    .execute()
+  const memberships = new Map<string, Membership>()
+  for (const { id, in_project_team, ...row } of rows) {
+    const membership = memberships.get(id) ?? {}
+    memberships.set(id, in_project_team ? { ...membership, project: row } : { ...membership, organization: row })
+  }
+  return memberships
+}
+
+export async function findMembership(db: Db, accountId: string, project: Pick<ProjectFacts, 'id'>): Promise<Membership> {
+  return (await listMemberships(db, accountId, [project.id])).get(project.id) ?? {}
+}
+
+/** The row, locked until the transaction ends; undefined when it is gone. */
+export function lockProject(tx: Tx, id: string): Promise<ProjectRow | undefined> {
+  return tx.selectFrom('project').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()
+}
+
+/** Refuses a slug that is another project's or, case aside, any project's ID (decisions.md 1 and 11). */
+export async function assertProjectSlugFree(db: Db, slug: string, exceptId?: string): Promise<void> {
+  const { rows } = await sql`select 1 from project where (slug = ${slug} or lower(id) = ${slug})
+    and id is distinct from ${exceptId ?? null} limit 1`.execute(db)
+  if (rows.length > 0) throw projectSlugTaken()
+}
+
+export function projectSlugTaken(): ApiError {
+  return new ApiError('conflict', 'This slug is taken', { details: { field: 'slug', message: 'is taken' } })
+}
+
+/** IDs of all versions of a project, for cache invalidation when their project's visibility changes. */
+export async function listVersionIds(db: Db, projectId: string): Promise<string[]> {
+  const rows = await db.selectFrom('version').select('id').where('project_id', '=', projectId).execute()
+  return rows.map(({ id }) => id)
+}

@@ -1,0 +1,116 @@
+// Projects: reading them, creating, editing and deleting one.
+import Type from 'typebox'
+import { Empty, ErrorAnswers } from '#http/answers.ts'
+import { requireViewer } from '#http/auth.ts'
+import { sendBytes } from '#http/entity-tags.ts'
+import { IdParams, IdsQuery, parseIds } from '#http/query-values.ts'
+import type { App } from '#http/server.ts'
+import { joinJson } from '#lib/json-bytes.ts'
+import type { Deps } from '../../deps.ts'
+import { receiveProjectForm } from './create-form.ts'
+import { createProject } from './create-project.ts'
+import { deleteProject } from './delete-project.ts'
+import { getProject, getProjectAsMember, listVisibleProjects, peekPublicProject } from './project-cache.ts'
+import { ProjectPatch } from './project-patch.ts'
+import { updateProject } from './update-project.ts'
+import { ProjectView } from './views.ts'
+
+const tags = ['projects']
+
+export function projectRoutes(app: App, deps: Deps): void {
+  projectReads(app, deps)
+  projectWrites(app, deps)
+}
+
+function projectReads(app: App, deps: Deps): void {
+  const config = { auth: { read: ['PROJECT_READ'] }, cache: 'public' } as const
+  app.get(
+    '/v3/project/:id',
+    {
+      config,
+      schema: { operationId: 'getProject', summary: 'A project by ID or slug', tags, params: IdParams, response: { 200: ProjectView, ...ErrorAnswers } },
+    },
+    (req, reply) => {
+      // The most frequent request of all: answered without a promise when it is warm and public.
+      const warm = peekPublicProject(deps, req.params.id)
+      if (warm !== undefined) return sendBytes(reply, warm.bytes, warm.etag)
+      return getProject(deps, req.viewer, req.params.id).then(({ bytes, etag }) => sendBytes(reply, bytes, etag))
+    },
+  )
+  app.get(
+    '/v3/projects',
+    {
+      config,
+      schema: { operationId: 'listProjects', summary: 'Projects by ID or slug', tags, querystring: IdsQuery, response: { 200: Type.Array(ProjectView), ...ErrorAnswers } },
+    },
+    async (req, reply) => {
+      const projects = await listVisibleProjects(deps, req.viewer, parseIds(req.query.ids))
+      return sendBytes(reply, joinJson(projects))
+    },
+  )
+  app.get(
+    '/v3/project/:id/check',
+    {
+      config,
+      schema: { operationId: 'checkProject', summary: 'Whether an ID or slug is a project, and its ID', tags, params: IdParams, response: { 200: Type.Object({ id: Type.String() }), ...ErrorAnswers } },
+    },
+    async (req) => {
+      const { id } = await getProject(deps, req.viewer, req.params.id)
+      return { id }
+    },
+  )
+}
+
+function projectWrites(app: App, deps: Deps): void {
+  app.register(async (scope) => {
+    // The form is read by the handler, part by part, and JSON is taken as well for a draft without files.
+    scope.addContentTypeParser('multipart/form-data', (_req, _payload, done) => done(null, undefined))
+    scope.post(
+      '/v3/project',
+      {
+        config: { auth: { scope: ['PROJECT_CREATE'] } },
+        schema: {
+          operationId: 'createProject',
+          summary: 'Create a project, with versions and their files or as a draft without',
+          description: 'multipart/form-data with the part `data` (JSON) first, or the same object as application/json for a draft without files.',
+          tags,
+          consumes: ['multipart/form-data', 'application/json'],
+          response: { 201: ProjectView, ...ErrorAnswers },
+        },
+      },
+      async (req, reply) => {
+        const viewer = requireViewer(req)
+        const form = await receiveProjectForm(deps, viewer, req)
+        const id = await createProject(deps, viewer, form)
+        const project = await getProject(deps, viewer, id)
+        return sendBytes(reply.status(201), project.bytes)
+      },
+    )
+  })
+  app.patch(
+    '/v3/project/:id',
+    {
+      config: { auth: { scope: ['PROJECT_WRITE'] } },
+      schema: { operationId: 'updateProject', summary: 'Edit a project', tags, params: IdParams, body: ProjectPatch, response: { 204: Empty, ...ErrorAnswers } },
+    },
+    async (req, reply) => {
+      const viewer = requireViewer(req)
+      const { project, membership } = await getProjectAsMember(deps, viewer, req.params.id)
+      await updateProject(deps, viewer, { project, membership, patch: req.body })
+      return reply.status(204).send(null)
+    },
+  )
+  app.delete(
+    '/v3/project/:id',
+    {
+      config: { auth: { scope: ['PROJECT_DELETE'] } },
+      schema: { operationId: 'deleteProject', summary: 'Delete a project with everything it holds', tags, params: IdParams, response: { 204: Empty, ...ErrorAnswers } },
+    },
+    async (req, reply) => {
+      const viewer = requireViewer(req)
+      const { project, membership } = await getProjectAsMember(deps, viewer, req.params.id)
+      await deleteProject(deps, viewer, { project, membership })
+      return reply.status(204).send(null)
+    },
+  )
+}

@@ -1,0 +1,135 @@
+// The wire shape of a project (facts/catalogue.md 1.1): the same bytes for everyone who may see it.
+import Type, { type Static, type TSchema } from 'typebox'
+import { licenseName } from '#lib/licenses.ts'
+import { sortFieldValues } from '#lib/loader-fields.ts'
+import { fieldsOf, gamesOf, projectTypesOf, type Taxonomy } from '#lib/taxonomy.ts'
+import type { ProjectReadRow } from './queries.ts'
+import { PROJECT_STATUSES, REQUESTABLE_STATUSES } from './status.ts'
+
+const Nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()])
+const Timestamp = Type.String({ format: 'date-time' })
+
+export const LinkView = Type.Object(
+  { platform: Type.String(), donation: Type.Boolean(), url: Type.String() },
+  { title: 'ProjectLink' },
+)
+
+export const GalleryItemView = Type.Object(
+  {
+    url: Type.String(),
+    raw_url: Type.String(),
+    featured: Type.Boolean(),
+    name: Nullable(Type.String()),
+    title: Nullable(Type.String({ description: 'The same as `name`' })),
+    description: Nullable(Type.String()),
+    created: Timestamp,
+    ordering: Type.Integer(),
+  },
+  { title: 'GalleryItem' },
+)
+
+export const ProjectView = Type.Object(
+  {
+    id: Type.String(),
+    slug: Type.String(),
+    project_types: Type.Array(Type.String()),
+    games: Type.Array(Type.String()),
+    team_id: Type.String(),
+    organization: Nullable(Type.String({ description: 'The same as `organization_id`' })),
+    organization_id: Nullable(Type.String()),
+    name: Type.String(),
+    summary: Type.String(),
+    description: Type.String(),
+    published: Timestamp,
+    updated: Timestamp,
+    approved: Nullable(Timestamp),
+    queued: Nullable(Timestamp),
+    scheduled_at: Nullable(Timestamp),
+    status: Type.Enum([...PROJECT_STATUSES]),
+    requested_status: Nullable(Type.Enum([...REQUESTABLE_STATUSES])),
+    moderator_message: Nullable(Type.Object({ message: Type.String(), body: Nullable(Type.String()) })),
+    license: Type.Object({ id: Type.String(), name: Type.String(), url: Nullable(Type.String()) }),
+    downloads: Type.Integer(),
+    followers: Type.Integer(),
+    categories: Type.Array(Type.String()),
+    additional_categories: Type.Array(Type.String()),
+    loaders: Type.Array(Type.String()),
+    versions: Type.Array(Type.String(), { description: 'IDs of listed and archived versions, oldest first' }),
+    icon_url: Nullable(Type.String()),
+    raw_icon_url: Nullable(Type.String()),
+    link_urls: Type.Record(Type.String(), LinkView),
+    gallery: Type.Array(GalleryItemView),
+    color: Nullable(Type.Integer()),
+    thread_id: Nullable(Type.String()),
+    monetization_status: Type.Enum(['monetized', 'demonetized', 'force-demonetized']),
+  },
+  {
+    title: 'Project',
+    additionalProperties: Type.Array(Type.Unknown(), { description: 'A loader field: its values over all listed versions' }),
+  },
+)
+export type ProjectView = Static<typeof ProjectView>
+
+/** Row → wire. Aggregated loader fields follow the fixed keys; array fields without a value appear empty. */
+export function toProjectView(row: ProjectReadRow, taxonomy: Taxonomy): ProjectView {
+  const loaders = (row.loaders ?? []).sort()
+  return {
+    ...aggregatedFields(row, loaders, taxonomy),
+    id: row.id,
+    slug: row.slug,
+    project_types: projectTypesOf(taxonomy, loaders),
+    games: gamesOf(taxonomy, loaders),
+    team_id: row.team_id,
+    organization: row.organization_id,
+    organization_id: row.organization_id,
+    name: row.name,
+    summary: row.summary,
+    description: row.description,
+    published: row.published.toISOString(),
+    updated: row.updated.toISOString(),
+    approved: row.approved?.toISOString() ?? null,
+    queued: row.queued?.toISOString() ?? null,
+    scheduled_at: row.scheduled_at?.toISOString() ?? null,
+    status: row.status as ProjectView['status'],
+    requested_status: row.requested_status as ProjectView['requested_status'],
+    moderator_message:
+      row.moderation_message === null ? null : { message: row.moderation_message, body: row.moderation_message_body },
+    license: { id: row.license, name: licenseName(row.license), url: row.license_url },
+    downloads: row.downloads,
+    followers: row.followers,
+    categories: row.categories.toSorted(),
+    additional_categories: row.additional_categories.toSorted(),
+    loaders,
+    versions: row.version_ids ?? [],
+    icon_url: row.icon_url,
+    raw_icon_url: row.raw_icon_url,
+    link_urls: linkViews(row.link_urls as Record<string, string>, taxonomy),
+    gallery: row.gallery.map((item) => ({ ...item, title: item.name, created: new Date(item.created).toISOString() })),
+    color: row.color,
+    thread_id: row.thread_id,
+    monetization_status: row.monetization_status as ProjectView['monetization_status'],
+  }
+}
+
+function aggregatedFields(row: ProjectReadRow, loaders: string[], taxonomy: Taxonomy): Record<string, unknown[]> {
+  const fields: Record<string, unknown[]> = {}
+  for (const name of fieldsOf(taxonomy, loaders)) {
+    const values = row.field_values?.[name]
+    const field = taxonomy.fields.get(name)
+    if (field?.enumValues !== undefined) fields[name] = sortFieldValues(taxonomy, name, (values ?? []) as string[])
+    else if (values !== undefined) fields[name] = values
+    else if (field?.type.startsWith('array')) fields[name] = []
+  }
+  return fields
+}
+
+function linkViews(links: Record<string, string>, taxonomy: Taxonomy): ProjectView['link_urls'] {
+  return Object.fromEntries(
+    Object.entries(links)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([platform, url]) => [
+        platform,
+        { platform, donation: taxonomy.linkPlatforms.get(platform)?.donation ?? false, url },
+      ]),
+  )
+}

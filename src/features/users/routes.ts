@@ -1,0 +1,52 @@
+// Users as others see them, and the caller's own account.
+import Type from 'typebox'
+import { ErrorAnswers } from '#http/answers.ts'
+import { requireViewer, viewerHas } from '#http/auth.ts'
+import { sendBytes } from '#http/entity-tags.ts'
+import { IdParams, IdsQuery, parseIds } from '#http/query-values.ts'
+import type { App } from '#http/server.ts'
+import { notFound } from '#lib/errors.ts'
+import { joinJson } from '#lib/json-bytes.ts'
+import { isAdmin } from '#lib/viewer.ts'
+import type { Deps } from '../../deps.ts'
+import { getAccount } from './queries.ts'
+import { getCachedUsers } from './user-cache.ts'
+import { toPrivateUserView, UserView } from './views.ts'
+
+export function userRoutes(app: App, deps: Pick<Deps, 'db' | 'cache'>): void {
+  app.get(
+    '/v3/user',
+    {
+      config: { auth: { scope: ['USER_READ'] }, cache: 'private' },
+      schema: { operationId: 'getOwnUser', summary: "The caller's account", tags: ['users'], response: { 200: UserView, ...ErrorAnswers } },
+    },
+    async (req) => {
+      const viewer = requireViewer(req)
+      const show = { email: viewerHas(viewer, 'USER_READ_EMAIL'), payoutData: viewerHas(viewer, 'PAYOUTS_READ') }
+      return toPrivateUserView(await getAccount(deps.db, viewer.id), show)
+    },
+  )
+  app.get(
+    '/v3/user/:id',
+    {
+      config: { auth: { read: ['USER_READ'] }, cache: 'public' },
+      schema: { operationId: 'getUser', summary: 'A user by ID or username', tags: ['users'], params: IdParams, response: { 200: UserView, ...ErrorAnswers } },
+    },
+    async (req, reply) => {
+      const [user] = await getCachedUsers(deps, [req.params.id])
+      if (user === undefined) throw notFound('user')
+      if (!isAdmin(req.viewer)) return sendBytes(reply, user.bytes, user.etag)
+      // Admins see e-mails by session or by a token with USER_READ_EMAIL (decisions.md 11).
+      const show = { email: viewerHas(req.viewer, 'USER_READ_EMAIL'), payoutData: viewerHas(req.viewer, 'PAYOUTS_READ') }
+      return toPrivateUserView(await getAccount(deps.db, user.id), show)
+    },
+  )
+  app.get(
+    '/v3/users',
+    {
+      config: { auth: 'public', cache: 'shared' },
+      schema: { operationId: 'listUsers', summary: 'Users by ID or username', tags: ['users'], querystring: IdsQuery, response: { 200: Type.Array(UserView), ...ErrorAnswers } },
+    },
+    async (req, reply) => sendBytes(reply, joinJson(await getCachedUsers(deps, parseIds(req.query.ids)))),
+  )
+}

@@ -1,0 +1,41 @@
+// Users as everybody sees them, kept as ready bytes. Whoever changes an account names its ID under `user`.
+import type { EntityCache } from '#cache/entity-cache.ts'
+import type { Db } from '#db/db.ts'
+import { entityTag } from '#lib/json-bytes.ts'
+import { type AccountRow, listAccountsByNames } from './queries.ts'
+import { toPublicUserView } from './views.ts'
+
+export type CachedUser = {
+  id: string
+  username: string
+  revision: number
+  bytes: Buffer
+  etag: string
+}
+
+const USER = {
+  name: 'user',
+  idOf: (user: CachedUser) => user.id,
+  sizeOf: (user: CachedUser) => user.bytes.length + 200,
+  aliasesOf: (user: CachedUser) => [user.username.toLowerCase()],
+  foldAlias: (name: string) => name.toLowerCase(),
+  revisionOf: (user: CachedUser) => user.revision,
+}
+
+function toCachedUser(row: AccountRow): CachedUser {
+  const bytes = Buffer.from(JSON.stringify(toPublicUserView(row)))
+  return { id: row.id, username: row.username, revision: row.revision, bytes, etag: entityTag(bytes) }
+}
+
+/** Users by ID or username (the ID wins), in the order asked for, each once; unknown ones are left out. */
+export async function getCachedUsers({ db, cache }: { db: Db; cache: EntityCache }, names: readonly string[]): Promise<CachedUser[]> {
+  const found = await cache
+    .kind(USER)
+    .getManyNamed(names, async (missing) => (await listAccountsByNames(db, missing)).map(toCachedUser))
+  const byId = new Map<string, CachedUser>()
+  for (const name of names) {
+    const user = found.get(name)
+    if (user !== undefined) byId.set(user.id, user)
+  }
+  return [...byId.values()]
+}

@@ -1,0 +1,64 @@
+// The wire shapes of a user: what everybody sees, and what the user himself and admins see beyond it
+// (facts/people.md 1.0).
+import Type, { type Static } from 'typebox'
+import type { AccountRow } from './queries.ts'
+
+const Nullable = <Schema extends Type.TSchema>(schema: Schema) => Type.Union([schema, Type.Null()])
+
+export const UserView = Type.Object(
+  {
+    id: Type.String(),
+    username: Type.String(),
+    avatar_url: Nullable(Type.String()),
+    bio: Nullable(Type.String()),
+    created: Type.String({ format: 'date-time' }),
+    role: Type.Enum(['developer', 'moderator', 'admin']),
+    badges: Type.Integer({ description: 'Bit field' }),
+    // The rest is null unless the viewer is the user himself, or an admin.
+    email: Nullable(Type.String()),
+    email_verified: Nullable(Type.Boolean()),
+    has_password: Nullable(Type.Boolean()),
+    has_totp: Nullable(Type.Boolean()),
+    auth_providers: Nullable(Type.Array(Type.String())),
+    allow_friend_requests: Nullable(Type.Boolean()),
+    payout_data: Nullable(
+      Type.Object({ payout_handle: Nullable(Type.String()), balance: Type.String({ description: 'Decimal' }) }),
+    ),
+  },
+  { title: 'User' },
+)
+export type UserView = Static<typeof UserView>
+
+/** What everybody sees. */
+export function toPublicUserView(row: AccountRow): UserView {
+  return {
+    id: row.id,
+    username: row.username,
+    avatar_url: row.avatar_url,
+    bio: row.bio,
+    created: row.created.toISOString(),
+    role: row.role as UserView['role'],
+    badges: row.badges,
+    email: null,
+    email_verified: null,
+    has_password: null,
+    has_totp: null,
+    auth_providers: null,
+    allow_friend_requests: null,
+    payout_data: null,
+  }
+}
+
+/** What the user himself and admins see; e-mail and payout data only where the token's scopes allow. */
+export function toPrivateUserView(row: AccountRow, show: { email: boolean; payoutData: boolean }): UserView {
+  return {
+    ...toPublicUserView(row),
+    email: show.email ? row.email : null,
+    email_verified: row.email_verified,
+    has_password: row.password_hash !== null,
+    has_totp: row.totp_secret !== null,
+    auth_providers: row.code_host_id === null ? [] : ['code-host'],
+    allow_friend_requests: row.allow_friend_requests,
+    payout_data: show.payoutData ? { payout_handle: row.payout_handle, balance: '0.00' } : null,
+  }
+}

@@ -1,0 +1,122 @@
+// Reads the central directory of a zip archive: what entries it claims to have. Judges nothing but its form.
+import type { FileHandle } from 'node:fs/promises'
+import { setImmediate } from 'node:timers/promises'
+import { type Entry, fromRandomAccessReaderPromise, getFileNameLowLevel, RandomAccessReader } from 'yauzl'
+
+/** An entry as the central directory describes it; nothing here is proven yet. */
+export type DirectoryEntry = {
+  /** Decoded, with `/` between segments whatever the archive uses; ends in `/` for a folder. */
+  readonly name: string
+  readonly rawName: Buffer
+  /** Declared size of the content. */
+  readonly sizeBytes: number
+  readonly packedBytes: number
+  readonly crc32: number
+  /** 0 stored, 8 deflated, others exist. */
+  readonly method: number
+  readonly encrypted: boolean
+  readonly symbolicLink: boolean
+  /** Where the entry's local header begins in the file. */
+  readonly offset: number
+}
+
+export type Directory =
+  | { readable: true; entries: DirectoryEntry[] }
+  | { readable: false; reason: 'malformed' | 'too-many-entries' | 'too-long-names' }
+
+export type DirectoryLimits = {
+  /** How many entries an archive may list. */
+  maxEntries: number
+  /** How many bytes all entry names may take together. */
+  maxNameBytes: number
+}
+
+const WINDOW_BYTES = 256 * 1024
+const YIELD_ENTRIES = 256
+const ENCRYPTED_FLAGS = 0x1 | 0x40 | 0x2000
+const FILE_TYPE_MASK = 0xf000
+const SYMBOLIC_LINK = 0xa000
+const MADE_ON_UNIX = 3
+
+/** Lists the entries of the archive in `handle`. Rejects only when the file itself cannot be read. */
+export async function readDirectory(handle: FileHandle, limits: DirectoryLimits): Promise<Directory> {
+  const { size } = await handle.stat()
+  const reader = new WindowReader(handle)
+  try {
+    const zip = await fromRandomAccessReaderPromise(reader, size, { decodeStrings: false, validateEntrySizes: false })
+    if (zip.entryCount > limits.maxEntries) return { readable: false, reason: 'too-many-entries' }
+    const entries: DirectoryEntry[] = []
+    let nameBytes = 0
+    for await (const entry of zip.eachEntry()) {
+      nameBytes += entry.fileNameLength
+      if (nameBytes > limits.maxNameBytes) return { readable: false, reason: 'too-long-names' }
+      entries.push(toDirectoryEntry(entry))
+      // Entries from the window come without a turn of the event loop.
+      if (entries.length % YIELD_ENTRIES === 0) await setImmediate()
+    }
+    return { readable: true, entries }
+  } catch {
+    if (reader.fault !== undefined) throw reader.fault
+    return { readable: false, reason: 'malformed' }
+  }
+}
+
+function toDirectoryEntry(entry: Entry): DirectoryEntry {
+  const name = getFileNameLowLevel(entry.generalPurposeBitFlag, entry.fileNameRaw, entry.extraFields, false)
+  const madeOnUnix = entry.versionMadeBy >> 8 === MADE_ON_UNIX
+  return {
+    name,
+    // A copy: the original is a view that keeps the whole record alive.
+    rawName: Buffer.from(entry.fileNameRaw),
+    sizeBytes: entry.uncompressedSize,
+    packedBytes: entry.compressedSize,
+    crc32: entry.crc32,
+    method: entry.compressionMethod,
+    encrypted: (entry.generalPurposeBitFlag & ENCRYPTED_FLAGS) !== 0,
+    symbolicLink: madeOnUnix && ((entry.externalFileAttributes >>> 16) & FILE_TYPE_MASK) === SYMBOLIC_LINK,
+    offset: entry.relativeOffsetOfLocalHeader,
+  }
+}
+
+/** Serves the many small reads of a directory from one window, so that 65,535 entries do not cost 131,070 reads. */
+class WindowReader extends RandomAccessReader {
+  fault: Error | undefined
+  readonly #handle: FileHandle
+  #window: Buffer = Buffer.alloc(0)
+  #windowStart = 0
+
+  constructor(handle: FileHandle) {
+    super()
+    this.#handle = handle
+  }
+
+  override read(
+    target: Buffer,
+    offset: number,
+    length: number,
+    position: number,
+    done: (error: Error | null, bytesRead?: number) => void,
+  ): void {
+    const start = position - this.#windowStart
+    if (start >= 0 && start + length <= this.#window.length) {
+      this.#window.copy(target, offset, start, start + length)
+      done(null, length)
+      return
+    }
+    this.#load(position, length).then(
+      () => done(null, this.#window.copy(target, offset, 0, length)),
+      (error: Error) => {
+        this.fault = error
+        done(error)
+      },
+    )
+  }
+
+  async #load(position: number, length: number): Promise<void> {
+    // A directory may claim to lie anywhere; a position past the end simply gives no bytes.
+    const window = Buffer.allocUnsafe(Math.max(length, WINDOW_BYTES))
+    const { bytesRead } = await this.#handle.read(window, 0, window.length, position)
+    this.#window = window.subarray(0, bytesRead)
+    this.#windowStart = position
+  }
+}

@@ -1,0 +1,154 @@
+// Content packs: archives with an index of files to download. The index is checked here, and what a pack embeds is
+// listed for the version's dependencies.
+import Type, { type Static } from 'typebox'
+import { Compile } from 'typebox/compile'
+import { type ApiError, invalidInput } from '#lib/errors.ts'
+import { type Archive, isContainedPath } from './inspect-archive.ts'
+import type { ContentPackRules } from './rule-data.ts'
+
+const INDEX_BYTES_MAX = 4 * 1024 * 1024
+const FILES_MAX = 4096
+/** As many as a version may have dependencies. */
+const EMBEDDED_MAX = 4096
+
+const Side = Type.Union([Type.Literal('required'), Type.Literal('optional'), Type.Literal('unsupported')])
+const Text = Type.String({ minLength: 1, maxLength: 512 })
+
+const PackFile = Type.Object({
+  path: Type.String({ minLength: 1, maxLength: 1024 }),
+  hashes: Type.Object({
+    sha1: Type.String({ pattern: '^[0-9a-fA-F]{40}$', maxLength: 40 }),
+    sha512: Type.String({ pattern: '^[0-9a-fA-F]{128}$', maxLength: 128 }),
+  }),
+  env: Type.Optional(
+    Type.Union([Type.Object({ client: Type.Optional(Side), server: Type.Optional(Side) }), Type.Null()]),
+  ),
+  downloads: Type.Array(Type.String({ minLength: 1, maxLength: 2048 }), { minItems: 1, maxItems: 16 }),
+  fileSize: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
+})
+
+const PackIndex = Type.Object({
+  game: Text,
+  formatVersion: Type.Integer({ minimum: 1, maximum: 1000 }),
+  versionId: Text,
+  name: Text,
+  summary: Type.Optional(Type.Union([Type.String({ maxLength: 2048 }), Type.Null()])),
+  files: Type.Array(PackFile, { maxItems: FILES_MAX }),
+  dependencies: Type.Record(Type.String(), Text),
+})
+
+/** The index of a content pack, checked. */
+export type PackIndex = Static<typeof PackIndex>
+
+/** Something inside a pack: a file of the index, known by its hash, or an archive in an override folder. */
+export type Embedded = {
+  /** Lower-case hex; absent for what lies in an override folder. */
+  sha1?: string
+  /** What to call it when its hash is unknown here. */
+  fileName: string
+}
+
+export type PackOptions = {
+  rules: ContentPackRules
+  /** Addresses of this service (`https://files.example.org`), from which packs may download as well. */
+  ownOrigins: readonly string[]
+  /** The request part that an error names. */
+  field: string
+}
+
+type ReadableArchive = Extract<Archive, { readable: true }>
+
+const validator = Compile(PackIndex)
+
+/**
+ * Reads and checks the index of a pack; undefined when the archive has none.
+ * @throws ApiError `invalid_input` for JSON that is not an index, another game or an unknown dependency, a path that
+ * leaves the pack, a download from a host that is not allowed, and a pack that holds nothing.
+ */
+export async function readPackIndex(archive: ReadableArchive, options: PackOptions): Promise<PackIndex | undefined> {
+  const { rules, field } = options
+  const names = new Set(archive.entries.map(({ name }) => name))
+  const indexName = rules.index_names.find((name) => names.has(name))
+  const bytes = indexName && (await archive.readEntry(indexName, INDEX_BYTES_MAX))
+  if (indexName === undefined || !bytes) return undefined
+  const refuse = (reason: string) => invalidInput(`The pack's index ${indexName} ${reason}`, field)
+  const index = parseJson(bytes, refuse)
+  if (!validator.Check(index)) {
+    const [fault] = validator.Errors(index)
+    throw refuse(`is not valid: ${fault?.instancePath || '/'} ${fault?.message ?? ''}`)
+  }
+  if (!rules.games.includes(index.game))
+    throw refuse(`is for the game ${JSON.stringify(index.game)}, which is not known`)
+  const unknown = Object.keys(index.dependencies).find((name) => !rules.dependencies.includes(name))
+  if (unknown !== undefined) throw refuse(`has an unknown dependency ${JSON.stringify(unknown.slice(0, 100))}`)
+  const fault = index.files.map((file) => fileFault(file, options)).find((found) => found !== undefined)
+  if (fault !== undefined) throw refuse(fault)
+  if (index.files.length === 0 && !archive.entries.some(({ name }) => isOverride(rules, name))) {
+    throw refuse('lists no file, and there are no overrides')
+  }
+  return index
+}
+
+function parseJson(bytes: Buffer, refuse: (reason: string) => ApiError): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+  } catch {
+    throw refuse('is not JSON')
+  }
+}
+
+function fileFault(file: PackIndex['files'][number], { rules, ownOrigins }: PackOptions): string | undefined {
+  const shown = JSON.stringify(file.path.slice(0, 100))
+  // Packs are unpacked on every system: `\` is a separator on some, and empty or `.` segments name no file.
+  const isPlain = isContainedPath(file.path) && !file.path.includes('\\')
+  if (!isPlain || file.path.split('/').some((segment) => segment === '' || segment === '.')) {
+    return `has the unsafe path ${shown}`
+  }
+  const refused = file.downloads.find((url) => !isAllowedDownload(url, rules.download_hosts, ownOrigins))
+  if (refused === undefined) return undefined
+  return `downloads ${shown} from a host that is not allowed: ${JSON.stringify(refused.slice(0, 200))}`
+}
+
+function isAllowedDownload(text: string, hosts: readonly string[], ownOrigins: readonly string[]): boolean {
+  const url = URL.parse(text)
+  if (url === null || url.username !== '' || url.password !== '') return false
+  if (ownOrigins.includes(url.origin)) return true
+  // `host` has the port unless it is the usual one: another port is another host.
+  return url.protocol === 'https:' && hosts.includes(url.host)
+}
+
+/**
+ * What a pack embeds: each file of the index, then the archives in its override folders, each file name once.
+ * @throws ApiError `invalid_input` when it is more than a version may have dependencies.
+ */
+export function listEmbedded(archive: ReadableArchive, index: PackIndex, options: PackOptions): Embedded[] {
+  const { rules, field } = options
+  const listed = index.files.map(({ hashes, downloads }) => ({
+    sha1: hashes.sha1.toLowerCase(),
+    fileName: lastSegment(URL.parse(downloads[0] ?? '')?.pathname ?? ''),
+  }))
+  const overrides = archive.entries
+    .filter(({ name }) => isOverride(rules, name) && rules.embedded_extensions.includes(extensionOf(name)))
+    .map(({ name }) => ({ fileName: lastSegment(name) }))
+  const all = new Map<string, Embedded>()
+  for (const file of [...listed, ...overrides]) all.set('sha1' in file ? file.sha1 : `/${file.fileName}`, file)
+  if (all.size > EMBEDDED_MAX) throw invalidInput(`The pack embeds more than ${EMBEDDED_MAX} files`, field)
+  return [...all.values()]
+}
+
+function isOverride(rules: ContentPackRules, name: string): boolean {
+  return rules.override_folders.some((folder) => name.startsWith(`${folder}/`))
+}
+
+function extensionOf(name: string): string {
+  return name.slice(name.lastIndexOf('.') + 1).toLowerCase()
+}
+
+function lastSegment(path: string): string {
+  const segment = path.slice(path.lastIndexOf('/') + 1)
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    return segment
+  }
+}

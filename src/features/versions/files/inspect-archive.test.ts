@@ -1,0 +1,232 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { deflateRawSync } from 'node:zlib'
+import { ApiError } from '#lib/errors.ts'
+import { ARCHIVE_LIMITS, inspectArchive, isContainedPath } from './inspect-archive.ts'
+import { makeZip, type TestEntry } from './test-archives.ts'
+
+describe('inspecting an archive', () => {
+  let folder: string
+  let count = 0
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'depot-archives-'))
+  })
+  after(() => rm(folder, { recursive: true, force: true }))
+
+  async function inspect(bytes: Uint8Array, options: Parameters<typeof inspectArchive>[1] = {}) {
+    count += 1
+    const path = join(folder, `${count}.zip`)
+    await writeFile(path, bytes)
+    return inspectArchive(path, options)
+  }
+
+  async function refused(entries: TestEntry[] | Buffer, reason: RegExp, limits = ARCHIVE_LIMITS) {
+    const bytes = Buffer.isBuffer(entries) ? entries : makeZip(entries)
+    await assert.rejects(inspect(bytes, { field: 'file', limits }), (error: unknown) => {
+      assert.ok(error instanceof ApiError, String(error))
+      assert.equal(error.fault, 'invalid_input')
+      assert.deepEqual(error.details, { field: 'file', message: error.message })
+      assert.match(error.message, reason)
+      return true
+    })
+  }
+
+  test('lists its entries and reads single ones, stored and deflated, small and large', async () => {
+    const middle = Buffer.alloc(300_000, 'middle')
+    const large = Buffer.alloc(6_000_000, 'a large one')
+    const archive = await inspect(
+      makeZip(
+        [
+          { name: 'META-INF/', stored: true },
+          { name: 'fabric.mod.json', data: '{}' },
+          { name: 'stored.txt', data: 'as it is', stored: true },
+          { name: 'middle.bin', data: middle },
+          { name: 'large.bin', data: large },
+          { name: 'large-stored.bin', data: large, stored: true },
+          { name: 'ünïcode/名.txt', data: 'x' },
+          { name: 'empty', data: '' },
+        ],
+        { comment: 'a comment' },
+      ),
+    )
+    assert.ok(archive.readable)
+    assert.deepEqual(
+      archive.entries.map(({ name, sizeBytes }) => [name, sizeBytes]),
+      [
+        ['META-INF/', 0],
+        ['fabric.mod.json', 2],
+        ['stored.txt', 8],
+        ['middle.bin', 300_000],
+        ['large.bin', 6_000_000],
+        ['large-stored.bin', 6_000_000],
+        ['ünïcode/名.txt', 1],
+        ['empty', 0],
+      ],
+    )
+    assert.equal(String(await archive.readEntry('fabric.mod.json', 100)), '{}')
+    assert.equal(String(await archive.readEntry('stored.txt', 100)), 'as it is')
+    assert.deepEqual(await archive.readEntry('middle.bin', 300_000), middle)
+    assert.equal(await archive.readEntry('absent', 100), undefined)
+    await assert.rejects(archive.readEntry('middle.bin', 299_999), /larger than 299999 bytes/)
+  })
+
+  test('calls a file that is no zip, or only a part of one, unreadable', async () => {
+    const whole = makeZip([{ name: 'a', data: 'content' }])
+    const inputs = [
+      Buffer.alloc(0),
+      Buffer.from('not a zip at all'),
+      Buffer.alloc(100_000),
+      whole.subarray(0, -1),
+      whole.subarray(0, 40),
+      whole.subarray(20),
+      Buffer.concat([whole, Buffer.from('trailing')]),
+    ]
+    for (const bytes of inputs) assert.equal((await inspect(bytes)).readable, false)
+  })
+
+  test('refuses what remains of a zip whose beginning is cut off or moved', async () => {
+    const whole = makeZip([
+      { name: 'first', data: 'x'.repeat(50) },
+      { name: 'second', data: 'y'.repeat(50) },
+    ])
+    const damaged = Buffer.from(whole)
+    damaged.writeUInt32LE(0, 0)
+    await refused(damaged, /"first" has two different headers/)
+  })
+
+  test('refuses names that leave the archive, in every spelling', async () => {
+    const names = ['../x', 'a/../../x', '/etc/x', '\\x', '..\\x', 'a\\..\\..\\x', 'C:\\x', 'c:x', 'a\0b', '']
+    for (const name of names) await refused([{ name: 'ok' }, { name, data: 'x' }], /does not stay inside/)
+  })
+
+  test('reads backslashes between segments as slashes', async () => {
+    const archive = await inspect(makeZip([{ name: 'assets\\pack.png', data: 'x' }]))
+    assert.ok(archive.readable)
+    assert.equal(archive.entries[0]?.name, 'assets/pack.png')
+    assert.equal(String(await archive.readEntry('assets/pack.png', 10)), 'x')
+  })
+
+  test('refuses a name that is there twice, also in two spellings, but not a repeated folder', async () => {
+    await refused(
+      [
+        { name: 'a.txt', data: '1' },
+        { name: 'a.txt', data: '2' },
+      ],
+      /"a.txt" is there twice/,
+    )
+    await refused(
+      [
+        { name: 'a/b', data: '1' },
+        { name: 'a\\b', data: '2' },
+      ],
+      /twice/,
+    )
+    assert.ok((await inspect(makeZip([{ name: 'a/' }, { name: 'a/' }, { name: 'A/' }]))).readable)
+  })
+
+  test('refuses links, encryption and foreign packing', async () => {
+    await refused([{ name: 'a', data: '/etc/passwd', lie: { unixMode: 0o120777 } }], /symbolic link/)
+    await refused([{ name: 'a', data: 'x', lie: { flags: 0x1 } }], /encrypted/)
+    await refused([{ name: 'a', data: 'x', lie: { method: 12 } }], /packed by method 12/)
+  })
+
+  test('refuses a wrong checksum in small, middle and large entries', async () => {
+    for (const size of [10, 200_000, 5_000_000]) {
+      const data = Buffer.alloc(size, 'abc')
+      await refused(
+        [
+          { name: 'ok', data: 'x' },
+          { name: 'bad', data, lie: { crc32: 1 } },
+        ],
+        /"bad".*checksum/,
+      )
+      await refused([{ name: 'bad', data, stored: true, lie: { crc32: 1 } }], /"bad".*checksum/)
+    }
+  })
+
+  test('refuses entries that unpack to more or less than they declare, however large', async () => {
+    for (const size of [10, 200_000, 5_000_000]) {
+      const data = Buffer.alloc(size, 'abc')
+      await refused([{ name: 'bad', data, lie: { sizeBytes: size - 1 } }], /"bad" does not unpack to its declared size/)
+      await refused([{ name: 'bad', data, lie: { sizeBytes: size + 1 } }], /"bad" does not unpack to its declared size/)
+      await refused([{ name: 'bad', data, stored: true, lie: { sizeBytes: size + 1 } }], /declared size/)
+    }
+  })
+
+  test('refuses contents that are no deflate stream or end too early', async () => {
+    await refused([{ name: 'bad', data: 'x', lie: { packed: Buffer.from('garbage!') } }], /cannot be unpacked|size/)
+    for (const size of [10, 200_000, 5_000_000]) {
+      const data = Buffer.alloc(size, 'abc')
+      const cut = deflateRawSync(data)
+      await refused(
+        [{ name: 'bad', data, lie: { packed: cut.subarray(0, cut.length - 2) } }],
+        /cannot be unpacked|size/,
+      )
+    }
+  })
+
+  test('refuses overlapping entries and entries that reach past the file', async () => {
+    const entry = (name: string): TestEntry => ({ name, data: 'x'.repeat(100), stored: true })
+    await refused([entry('a'), { ...entry('a2'), lie: { sameOffsetAs: 0 } }], /overlaps/)
+    await refused([{ name: 'a', data: 'x', stored: true, lie: { packedBytes: 9000, sizeBytes: 9000 } }], /overlaps/)
+    await refused([{ name: 'a', data: 'x', lie: { packedBytes: 3_000_000_000 } }], /overlaps/)
+  })
+
+  test('refuses an entry whose two names differ', async () => {
+    await refused([{ name: 'a.txt', data: 'x', lie: { localName: '../../x' } }], /two different headers/)
+  })
+
+  test('refuses a declared bomb before a byte is unpacked, and a lying one at its declared size', async () => {
+    const bomb = Buffer.alloc(80 * 1024 * 1024)
+    await refused([{ name: 'bomb', data: bomb }], /unpacks to 83886080 bytes/)
+    await refused([{ name: 'bomb', data: bomb, lie: { sizeBytes: 1000 } }], /declared size/)
+    await refused([{ name: 'bomb', data: bomb, lie: { sizeBytes: 5_000_000 } }], /declared size/)
+    await refused([{ name: 'bomb', data: 'x', lie: { sizeBytes: 4_000_000_000 } }], /unpacks to 4000000000 bytes/)
+  })
+
+  test('keeps every limit at its exact value', async () => {
+    const entries = Array.from({ length: 10 }, (_, i) => ({ name: `${i}.jar`, data: 'x'.repeat(100) }))
+    const zip = makeZip(entries)
+    const exact = { ...ARCHIVE_LIMITS, maxEntries: 10, maxNameBytes: 50, maxTotalBytes: 1000, maxNested: 10 }
+    assert.ok((await inspect(zip, { limits: exact })).readable)
+    await refused(zip, /more than 9 entries/, { ...exact, maxEntries: 9 })
+    await refused(zip, /more than 49 bytes/, { ...exact, maxNameBytes: 49 })
+    await refused(zip, /more than the 999 allowed/, { ...exact, maxTotalBytes: 999 })
+    await refused(zip, /more than 9 archives/, { ...exact, maxNested: 9 })
+  })
+
+  test('takes archives inside the archive as plain bytes', async () => {
+    const inner = makeZip([{ name: '../evil', data: 'x' }])
+    assert.ok((await inspect(makeZip([{ name: 'META-INF/jars/inner.jar', data: inner, stored: true }]))).readable)
+  })
+
+  test('takes thousands of entries', async () => {
+    const zip = makeZip(Array.from({ length: 20_000 }, (_, i) => ({ name: `e/${i}`, data: `content ${i}` })))
+    const archive = await inspect(zip)
+    assert.ok(archive.readable)
+    assert.equal(archive.entries.length, 20_000)
+  })
+
+  test('stops when told to', async () => {
+    const zip = makeZip([{ name: 'a', data: 'x' }])
+    await assert.rejects(inspect(zip, { signal: AbortSignal.abort(new Error('told to stop')) }), /told to stop/)
+  })
+
+  test('a staged file that has gone is a hosting error', async () => {
+    await assert.rejects(inspectArchive(join(folder, 'absent.zip')), (error: ApiError) => {
+      return error.fault === 'file_hosting_error'
+    })
+  })
+})
+
+test('a contained path is relative and never climbs', () => {
+  for (const path of ['a', 'a/b.txt', './a', 'a..b/c', '..a', 'a/...']) {
+    assert.equal(isContainedPath(path), true, path)
+  }
+  for (const path of ['', '/a', '\\a', 'C:a', '..', 'a/..', '../a', 'a\\..\\b', 'a\0']) {
+    assert.equal(isContainedPath(path), false, path)
+  }
+})

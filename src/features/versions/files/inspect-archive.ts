@@ -1,0 +1,216 @@
+// Looks into an uploaded archive before anything trusts it: lists it, refuses what is dangerous or untrue, and lets
+// the file rules read single small entries.
+import { type FileHandle, open } from 'node:fs/promises'
+import { setImmediate } from 'node:timers/promises'
+import { ApiError, invalidInput } from '#lib/errors.ts'
+import { ContentError, type ContentFault, readContent, verifyContents } from './archive-contents.ts'
+import { type Directory, type DirectoryEntry, readDirectory } from './archive-directory.ts'
+
+export type ArchiveLimits = {
+  maxEntries: number
+  /** All entry names together. */
+  maxNameBytes: number
+  /** All contents together, unpacked. */
+  maxTotalBytes: number
+  /** All contents together may be `freeBytes` plus this many times the archive's own size. */
+  maxRatio: number
+  freeBytes: number
+  /** Archives inside the archive; they are counted, never opened. */
+  maxNested: number
+}
+
+const MIB = 1024 * 1024
+const YIELD_ENTRIES = 1024
+
+/** What an archive may contain, wherever an operator sets nothing else. */
+export const ARCHIVE_LIMITS: ArchiveLimits = {
+  maxEntries: 65_535,
+  maxNameBytes: 8 * MIB,
+  maxTotalBytes: 4096 * MIB,
+  maxRatio: 16,
+  freeBytes: 64 * MIB,
+  maxNested: 2048,
+}
+
+export type ArchiveEntry = {
+  /** With `/` between segments; ends in `/` for a folder. Never absolute, never climbing. */
+  readonly name: string
+  readonly sizeBytes: number
+}
+
+/**
+ * An archive that has been looked into. `readable: false` is a file whose zip structure cannot be read at all; whether
+ * that is an error depends on the file's kind, which the file rules know.
+ */
+export type Archive =
+  | {
+      readonly readable: true
+      readonly entries: readonly ArchiveEntry[]
+      /**
+       * The content of one entry; undefined when there is none of that name.
+       * @throws ApiError `invalid_input` when it is larger than `maxBytes`.
+       */
+      readEntry(name: string, maxBytes: number): Promise<Buffer | undefined>
+    }
+  | {
+      readonly readable: false
+      readonly reason: string
+      /** Whether the raw bytes contain this text. */
+      mentions(text: string): Promise<boolean>
+    }
+
+export type InspectOptions = {
+  /** The request part that an error names. */
+  field?: string
+  limits?: ArchiveLimits
+  signal?: AbortSignal
+}
+
+const FAULT_TEXTS: Record<ContentFault, string> = {
+  overlaps: 'overlaps another entry or the end of the file',
+  'header-differs': 'has two different headers',
+  damaged: 'cannot be unpacked',
+  'wrong-size': 'does not unpack to its declared size',
+  'wrong-crc': 'does not have its declared checksum',
+}
+
+/**
+ * Lists the archive at `path` and unpacks every entry once, to nowhere, to prove sizes and checksums. Archives inside
+ * it are treated as plain bytes. Memory is flat; the event loop is never held for long.
+ * @throws ApiError `invalid_input` naming the entry for: names that are absolute, climb out or repeat, symbolic links,
+ * encryption, packing other than stored and deflate, overlapping entries, sizes or checksums that are not true, and
+ * every limit.
+ */
+export async function inspectArchive(path: string, options: InspectOptions = {}): Promise<Archive> {
+  const { field, limits = ARCHIVE_LIMITS, signal } = options
+  const refuse = (reason: string) => invalidInput(`The archive is refused: ${reason}`, field)
+  return withFile(path, async (handle) => {
+    const directory = await readDirectory(handle, limits)
+    signal?.throwIfAborted()
+    if (!directory.readable) return unreadable(path, directory, limits, refuse)
+    const { size } = await handle.stat()
+    const fault = await directoryFault(directory.entries, size, limits)
+    if (fault !== undefined) throw refuse(fault)
+    try {
+      await verifyContents(handle, directory.entries, signal)
+    } catch (error) {
+      if (error instanceof ContentError) throw refuse(`entry ${quote(error.entryName)} ${FAULT_TEXTS[error.fault]}`)
+      throw error
+    }
+    return readableArchive(path, directory.entries, refuse)
+  })
+}
+
+function unreadable(
+  path: string,
+  { reason }: Extract<Directory, { readable: false }>,
+  limits: ArchiveLimits,
+  refuse: (reason: string) => ApiError,
+): Archive {
+  if (reason === 'too-many-entries') throw refuse(`it has more than ${limits.maxEntries} entries`)
+  if (reason === 'too-long-names') throw refuse(`its names take more than ${limits.maxNameBytes} bytes`)
+  return {
+    readable: false,
+    reason: 'The file is not a zip archive, or it is incomplete',
+    mentions: (text) => withFile(path, (handle) => containsText(handle, Buffer.from(text))),
+  }
+}
+
+async function containsText(handle: FileHandle, text: Buffer): Promise<boolean> {
+  const window = Buffer.alloc(MIB + text.length)
+  let kept = 0
+  for (;;) {
+    const { bytesRead } = await handle.read(window, kept, MIB)
+    const filled = window.subarray(0, kept + bytesRead)
+    if (filled.includes(text)) return true
+    if (bytesRead === 0) return false
+    // The text may lie across two reads: the end of this one is looked at again.
+    kept = Math.min(filled.length, text.length - 1)
+    filled.copyWithin(0, filled.length - kept)
+  }
+}
+
+function readableArchive(
+  path: string,
+  directory: readonly DirectoryEntry[],
+  refuse: (reason: string) => ApiError,
+): Archive {
+  const byName = new Map(directory.map((entry) => [entry.name, entry]))
+  return {
+    readable: true,
+    entries: directory.map(({ name, sizeBytes }) => ({ name, sizeBytes })),
+    async readEntry(name, maxBytes) {
+      const entry = byName.get(name)
+      if (entry === undefined) return undefined
+      if (Math.max(entry.sizeBytes, entry.packedBytes) > maxBytes) {
+        throw refuse(`entry ${quote(name)} is larger than ${maxBytes} bytes`)
+      }
+      return withFile(path, (handle) => readContent(handle, entry))
+    },
+  }
+}
+
+/** The first thing wrong with what the directory declares; undefined when nothing is. */
+async function directoryFault(entries: readonly DirectoryEntry[], fileBytes: number, limits: ArchiveLimits) {
+  const maxTotalBytes = Math.min(limits.maxTotalBytes, limits.freeBytes + limits.maxRatio * fileBytes)
+  const names = new Set<string>()
+  let totalBytes = 0
+  let nested = 0
+  for (const [i, entry] of entries.entries()) {
+    if (i % YIELD_ENTRIES === 0) await setImmediate()
+    const fault = entryFault(entry)
+    if (fault !== undefined) return `entry ${quote(entry.name)} ${fault}`
+    // Build tools repeat folders; that hides nothing.
+    if (names.has(entry.name) && !entry.name.endsWith('/')) return `entry ${quote(entry.name)} is there twice`
+    names.add(entry.name)
+    totalBytes += entry.sizeBytes
+    if (/\.(jar|zip)$/i.test(entry.name)) nested += 1
+  }
+  if (totalBytes > maxTotalBytes) return `it unpacks to ${totalBytes} bytes, more than the ${maxTotalBytes} allowed`
+  if (nested > limits.maxNested) return `it contains more than ${limits.maxNested} archives`
+  return undefined
+}
+
+function entryFault(entry: DirectoryEntry): string | undefined {
+  if (!isContainedPath(entry.name)) return 'does not stay inside the archive'
+  if (entry.symbolicLink) return 'is a symbolic link'
+  if (entry.encrypted) return 'is encrypted'
+  if (entry.method !== 0 && entry.method !== 8)
+    return `is packed by method ${entry.method}; stored and deflate are known`
+  if (entry.method === 0 && entry.packedBytes !== entry.sizeBytes) return FAULT_TEXTS['wrong-size']
+  return undefined
+}
+
+/**
+ * Whether a relative path stays inside the folder it is unpacked to, on every system: no NUL, not absolute, no drive,
+ * no `..` between separators of either kind.
+ */
+export function isContainedPath(path: string): boolean {
+  if (path === '' || path.includes('\0')) return false
+  if (/^([/\\]|[A-Za-z]:)/.test(path)) return false
+  return !path.split(/[/\\]/).includes('..')
+}
+
+const QUOTED_LENGTH_MAX = 100
+
+function quote(name: string): string {
+  return JSON.stringify(name.length > QUOTED_LENGTH_MAX ? `${name.slice(0, QUOTED_LENGTH_MAX)}…` : name)
+}
+
+async function withFile<T>(path: string, use: (handle: FileHandle) => Promise<T>): Promise<T> {
+  let handle: FileHandle | undefined
+  try {
+    handle = await open(path, 'r')
+    return await use(handle)
+  } catch (error) {
+    throw isSystemError(error)
+      ? new ApiError('file_hosting_error', 'The staged file cannot be read', { cause: error })
+      : error
+  } finally {
+    await handle?.close()
+  }
+}
+
+function isSystemError(error: unknown): boolean {
+  return error instanceof Error && 'syscall' in error
+}

@@ -1,0 +1,126 @@
+// Reads of versions. A version's whole view comes in one statement, for one version as for a thousand.
+import { type Selectable, sql } from 'kysely'
+import { jsonArrayFrom } from 'kysely/helpers/postgres'
+import type { Db, Tx } from '#db/db.ts'
+import type { Version } from '#db/schema.ts'
+
+export type VersionRow = Selectable<Version>
+
+export type FileRow = {
+  id: string
+  filename: string
+  size_bytes: number
+  sha1: string
+  sha512: string
+  is_primary: boolean
+  file_type: string | null
+}
+
+export type DependencyRow = {
+  version_id: string | null
+  project_id: string | null
+  file_name: string | null
+  dependency_type: string
+}
+
+/** A version with its files, its dependencies and what of its project decides who sees it. */
+export type VersionReadRow = VersionRow & {
+  files: FileRow[]
+  dependencies: DependencyRow[]
+  project_status: string
+  team_id: string
+  organization_id: string | null
+}
+
+export function listVersionReads(db: Db, ids: readonly string[]): Promise<VersionReadRow[]> {
+  return db
+    .selectFrom('version')
+    .innerJoin('project', 'project.id', 'version.project_id')
+    .selectAll('version')
+    .select((eb) => [
+      'project.status as project_status',
+      'project.team_id',
+      'project.organization_id',
+      jsonArrayFrom(
+        eb
+          .selectFrom('file')
+          .select(['id', 'filename', 'size_bytes', 'sha1', 'sha512', 'is_primary', 'file_type'])
+          .whereRef('file.version_id', '=', 'version.id')
+          .orderBy('is_primary', 'desc')
+          .orderBy('filename'),
+      ).as('files'),
+      jsonArrayFrom(
+        eb
+          .selectFrom('dependency')
+          .select(['version_id', 'project_id', 'file_name', 'dependency_type'])
+          .whereRef('dependency.dependent_id', '=', 'version.id')
+          .orderBy('id'),
+      ).as('dependencies'),
+    ])
+    .where('version.id', 'in', ids)
+    .execute()
+}
+
+/** What a version list may be narrowed to; an empty list is no filter. */
+export type VersionFilter = {
+  loaders?: readonly string[]
+  versionTypes?: readonly string[]
+  /** Loader field → accepted values, any of which will do; a version without the field passes. */
+  loaderFields?: Readonly<Record<string, readonly unknown[]>>
+  featured?: boolean
+  limit?: number
+  offset?: number
+}
+
+/**
+ * IDs of a project's listed and archived versions that pass the filter: those with an `ordering` first, ascending, then
+ * newest first (decisions.md 5). One statement; pages by offset.
+ */
+export async function listVersionIdsOf(db: Db, projectId: string, filter: VersionFilter): Promise<string[]> {
+  let query = db
+    .selectFrom('version')
+    .select('version.id')
+    .where('version.project_id', '=', projectId)
+    .where('version.status', 'in', ['listed', 'archived'])
+    .orderBy('version.ordering', (order) => order.asc().nullsLast())
+    .orderBy('version.date_published', 'desc')
+    .orderBy('version.id')
+  const { loaders = [], versionTypes = [], loaderFields = {} } = filter
+  if (loaders.length > 0) query = query.where(sql<boolean>`version.loaders && ${[...loaders]}::text[]`)
+  if (versionTypes.length > 0) query = query.where('version.version_type', 'in', [...versionTypes])
+  for (const [field, values] of Object.entries(loaderFields)) {
+    if (values.length === 0) continue
+    const accepted = JSON.stringify(values)
+    query = query.where(sql<boolean>`(not version.fields ? ${field} or exists (
+      select 1 from jsonb_array_elements(${accepted}::jsonb) accepted
+      where version.fields -> ${field} @> accepted.value or version.fields -> ${field} = accepted.value))`)
+  }
+  if (filter.featured !== undefined) query = query.where('version.featured', '=', filter.featured)
+  if (filter.limit !== undefined) query = query.limit(filter.limit)
+  if (filter.offset !== undefined) query = query.offset(filter.offset)
+  return (await query.execute()).map(({ id }) => id)
+}
+
+/**
+ * The listed or archived version of a project that `name` names: as ID, else as version number; of several with one
+ * number the first of the list's order.
+ */
+export async function findVersionIdByNumber(db: Db, projectId: string, name: string): Promise<string | undefined> {
+  const row = await db
+    .selectFrom('version')
+    .select('id')
+    .where('project_id', '=', projectId)
+    .where('status', 'in', ['listed', 'archived'])
+    .where((eb) => eb.or([eb('id', '=', name), eb('version_number', '=', name)]))
+    .orderBy(sql`(id = ${name})`, 'desc')
+    .orderBy('ordering', (order) => order.asc().nullsLast())
+    .orderBy('date_published', 'desc')
+    .orderBy('id')
+    .executeTakeFirst()
+  return row?.id
+}
+
+/** The row, locked until the transaction ends; undefined when it is gone. */
+export function lockVersion(tx: Tx, id: string): Promise<VersionRow | undefined> {
+  return tx.selectFrom('version').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()
+}

@@ -1,0 +1,50 @@
+// Strong entity tags, conditional requests, and how long an answer may be kept.
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { entityTag } from '#lib/json-bytes.ts'
+
+/**
+ * Whether `If-None-Match` names `etag`: a list, `*`, weak forms (RFC 9110, 13.1.2: weak comparison), and the forms
+ * that compressed answers carry.
+ */
+export function matchesEntityTag(ifNoneMatch: string, etag: string): boolean {
+  if (ifNoneMatch.trim() === '*') return true
+  if (ifNoneMatch === etag) return true
+  return ifNoneMatch.split(',').some((candidate) => {
+    const tag = candidate.trim().replace(/^W\//, '')
+    return tag === etag || tag.replace(/-(?:gzip|br|zstd)"$/, '"') === etag
+  })
+}
+
+const CACHE_CONTROL = {
+  public: 'public, max-age=0, must-revalidate',
+  shared: 'public, max-age=0, must-revalidate',
+  tags: 'public, max-age=3600',
+  private: 'private, max-age=0, must-revalidate',
+  'no-store': 'no-store',
+} as const
+
+/** onSend: marks a successful read with its tag and lifetime, and answers 304 where the client has it already. */
+export function tagAnswer(req: FastifyRequest, reply: FastifyReply, payload: unknown, done: (error: null, payload?: unknown) => void): void {
+  if (reply.hasHeader('cache-control')) return done(null, payload)
+  const policy = req.routeOptions.config?.cache ?? 'no-store'
+  const known = req.viewer !== null && policy === 'public'
+  void reply.header('cache-control', CACHE_CONTROL[known ? 'private' : policy])
+  const isRead = req.method === 'GET' || req.method === 'HEAD'
+  if (!isRead || reply.statusCode !== 200 || policy === 'no-store') return done(null, payload)
+  if (typeof payload !== 'string' && !(payload instanceof Uint8Array)) return done(null, payload)
+  let etag = reply.getHeader('etag')
+  if (typeof etag !== 'string') {
+    etag = entityTag(payload)
+    void reply.header('etag', etag)
+  }
+  const ifNoneMatch = req.headers['if-none-match']
+  if (ifNoneMatch === undefined || !matchesEntityTag(ifNoneMatch, etag)) return done(null, payload)
+  void reply.status(304).removeHeader('content-type').removeHeader('content-length')
+  done(null, '')
+}
+
+/** Sends ready JSON bytes with their tag, past the serialiser. */
+export function sendBytes(reply: FastifyReply, bytes: Uint8Array, etag?: string): FastifyReply {
+  if (etag !== undefined) void reply.header('etag', etag)
+  return reply.type('application/json; charset=utf-8').send(bytes)
+}

@@ -1,0 +1,49 @@
+// The one place where faults become answers, where they are logged, and where what only we may know is kept back.
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import { toApiError } from '#db/pg-errors.ts'
+import { ApiError, invalidInput } from '#lib/errors.ts'
+import type { Log } from '#telemetry/log.ts'
+
+export type ErrorBody = { error: string; description: string; details?: Record<string, unknown> }
+
+/** Any thrown value → the ApiError whose answer the client gets; what nobody foresaw becomes `internal_error`. */
+export function asApiError(error: unknown): ApiError {
+  if (error instanceof ApiError) return error
+  return fastifyFault(error) ?? toApiError(error) ?? new ApiError('internal_error', 'An unexpected error occurred', { cause: error })
+}
+
+/** The wire form. A 5xx says no more than its kind and the request's ID, under which the log has the rest. */
+export function errorBody(error: ApiError, requestId: string): ErrorBody {
+  const description = error.status >= 500 ? `${error.message} (request ${requestId})` : error.message
+  return { error: error.error, description, ...(error.details === undefined ? {} : { details: error.details }) }
+}
+
+export function handleError(log: Log) {
+  return (thrown: FastifyError | Error, req: FastifyRequest, reply: FastifyReply): void => {
+    const error = asApiError(thrown)
+    if (error.status >= 500) log.error({ request_id: req.id, err: error.cause ?? error }, error.message)
+    for (const [name, value] of Object.entries(error.headers ?? {})) void reply.header(name, value)
+    void reply.removeHeader('etag').removeHeader('content-disposition').removeHeader('accept-ranges')
+    void reply.header('cache-control', 'no-store').type('application/json; charset=utf-8').status(error.status)
+    void reply.serializer(JSON.stringify).send(errorBody(error, req.id))
+  }
+}
+
+/** Faults that Fastify finds itself, in the specification's words. */
+function fastifyFault(error: unknown): ApiError | undefined {
+  if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return undefined
+  switch (error.code) {
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+      return invalidInput('The Content-Type of the body is not one this route takes', 'content-type')
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return invalidInput(`The body is too large: ${error.message}`, 'body')
+    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
+      return invalidInput('The body is not as long as Content-Length says', 'content-length')
+    case 'FST_ERR_BAD_URL':
+      return invalidInput('The path has a malformed percent-encoding', 'path')
+    default:
+      return error.code.startsWith('FST_') && 'statusCode' in error && error.statusCode === 400
+        ? invalidInput(error.message)
+        : undefined
+  }
+}

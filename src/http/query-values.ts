@@ -1,0 +1,39 @@
+// Values that clients put into query strings as text: lists of IDs, JSON, and the schemas that describe them.
+import Type from 'typebox'
+import { invalidInput } from '#lib/errors.ts'
+
+/** The most identifiers one list request may name. */
+export const IDS_MAX = 1000
+
+export const IdsQuery = Type.Object({
+  ids: Type.String({
+    maxLength: 65_536,
+    description: 'A JSON array of up to 1000 identifiers, encoded as a string',
+  }),
+})
+
+export const IdParams = Type.Object({ id: Type.String({ maxLength: 256, description: 'Identifier' }) })
+
+/**
+ * Reads `ids`: a JSON array of strings, at most 1000, duplicates collapsed, order kept.
+ * @throws ApiError `invalid_input` naming the field.
+ */
+export function parseIds(text: string, field = 'ids'): string[] {
+  const value = parseJsonValue(text, field)
+  if (!Array.isArray(value) || !value.every((item): item is string => typeof item === 'string')) {
+    throw invalidInput(`${field} must be a JSON array of strings`, field)
+  }
+  if (value.length > IDS_MAX) throw invalidInput(`${field} may name at most ${IDS_MAX} items`, field)
+  return [...new Set(value)]
+}
+
+/** Parses a query value that is JSON; what is not is `invalid_input` with the field. */
+export function parseJsonValue(text: string, field: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    const error = invalidInput(`${field} is not valid JSON`, field)
+    error.cause = cause
+    throw error
+  }
+}

@@ -1,0 +1,41 @@
+// The limiter of decisions.md 2: one budget a client address, three headers on every answer, 429 when it is used up.
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Counters, Taken } from '#counters/counters.ts'
+import { ApiError } from '#lib/errors.ts'
+import { secretsEqual } from '#lib/tokens.ts'
+import { addressKey } from './client-address.ts'
+
+const PERIOD_MS = 60_000
+export const DEFAULT_REQUESTS_PER_MINUTE = 300
+
+/** Rates above the default that operators granted: by the hash of a token (hex), or for a client address. */
+export type RateGrants = { forRequest(authorization: string | undefined, address: string): number | undefined }
+
+export type RateLimitOptions = { counters: Counters; bypassKey: string | undefined; grants: RateGrants }
+
+/**
+ * Counts a request and sets the three headers; `done` gets the 429 when there is nothing left. A request with the
+ * bypass key is neither counted nor marked.
+ */
+export function createRateLimiter({ counters, bypassKey, grants }: RateLimitOptions) {
+  return (req: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void => {
+    const key = req.headers['x-ratelimit-key']
+    if (bypassKey !== undefined && typeof key === 'string' && secretsEqual(key, bypassKey)) return done()
+    const limit = grants.forRequest(req.headers.authorization, req.clientAddress) ?? DEFAULT_REQUESTS_PER_MINUTE
+    const decision = counters.take(`rate:${addressKey(req.clientAddress)}`, { limit, periodMs: PERIOD_MS, burst: limit })
+    if (decision instanceof Promise) decision.then((value) => done(apply(reply, value)), done)
+    else done(apply(reply, decision))
+  }
+}
+
+function apply(reply: FastifyReply, decision: Taken): ApiError | undefined {
+  void reply.header('x-ratelimit-limit', decision.limit)
+  void reply.header('x-ratelimit-remaining', decision.remaining)
+  void reply.header('x-ratelimit-reset', decision.resetSeconds)
+  if (decision.allowed) return undefined
+  return new ApiError(
+    'ratelimit_error',
+    `You are being rate-limited. Please wait ${decision.retryAfterMs} milliseconds. 0/${decision.limit} remaining.`,
+    { headers: { 'retry-after': String(decision.resetSeconds) } },
+  )
+}

@@ -1,0 +1,47 @@
+// What each route says of itself in `config`, and what the hooks put on a request.
+import type { ScopeName } from '#lib/scopes.ts'
+import type { Viewer } from '#lib/viewer.ts'
+
+/**
+ * Who may call a route:
+ * - `public`: anyone; a token is not even looked at.
+ * - `{ read: [...] }`: anyone; a token that holds one of these scopes makes the caller known, any other is ignored.
+ * - `{ scope: [...] }`: a valid token that holds all of these scopes (none listed: any valid token).
+ * - `operator`: the header X-Admin-Key or an admin's session; for anybody else the route does not exist.
+ */
+export type RouteAuth = 'public' | { read: readonly ScopeName[] } | { scope: readonly ScopeName[] } | 'operator'
+
+/**
+ * How long an answer may be kept (decisions.md 2): `public` revalidates each time and turns `private` for a known
+ * caller, `shared` is the same for every caller and stays public, `tags` lives an hour, `private` is for one caller,
+ * `no-store` is never kept (the default).
+ */
+export type CachePolicy = 'public' | 'shared' | 'tags' | 'private' | 'no-store'
+
+declare module 'fastify' {
+  interface FastifySchema {
+    /** `verbNoun`, unique; every operation has one. */
+    operationId?: string
+    summary?: string
+    description?: string
+    tags?: readonly string[]
+    consumes?: readonly string[]
+    produces?: readonly string[]
+    hide?: boolean
+  }
+  interface FastifyContextConfig {
+    auth: RouteAuth
+    cache?: CachePolicy
+    /** A known caller must also be a moderator or an admin; others get 403. */
+    role?: 'moderator' | 'admin'
+    /** The route answers outside limiter, User-Agent rule and rate headers (`/health`, `/ready`, `/metrics`). */
+    unlimited?: boolean
+    /** `__proto__` stays in the body, for routes that refuse unknown keys by name. */
+    keepProtoKeys?: boolean
+  }
+  interface FastifyRequest {
+    viewer: Viewer | null
+    /** Empty only on unlimited routes, where it is not needed. */
+    clientAddress: string
+  }
+}

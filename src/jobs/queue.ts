@@ -1,0 +1,29 @@
+// Background work as rows: a job is enqueued in the transaction that causes it, and exists if and only if that commits.
+import { sql } from 'kysely'
+import type { Tx } from '#db/db.ts'
+
+/**
+ * Every job there is, by name, with its payload: IDs, never snapshots and never secrets. The handlers are listed in
+ * app.ts; each feature owns those of its jobs.
+ */
+export interface Jobs {
+  'files.remove': { keys: string[] }
+  'files.sweep': Record<string, never>
+}
+
+export type JobName = keyof Jobs
+
+/**
+ * Adds a job to run once the transaction commits.
+ * `runAt` delays it; a second job with the same `jobKey` replaces the first while that has not started.
+ */
+export async function enqueue<Name extends JobName>(
+  tx: Tx,
+  name: Name,
+  payload: Jobs[Name],
+  options: { runAt?: Date; jobKey?: string; maxAttempts?: number } = {},
+): Promise<void> {
+  await sql`select graphile_worker.add_job(
+    ${name}, payload => ${JSON.stringify(payload)}::json, run_at => ${options.runAt ?? null}::timestamptz,
+    job_key => ${options.jobKey ?? null}::text, max_attempts => ${options.maxAttempts ?? 12}::int)`.execute(tx)
+}

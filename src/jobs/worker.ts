@@ -1,0 +1,82 @@
+// Runs background jobs: the library polls and listens, we give it handlers by name and a schedule.
+import { Logger, run, runOnce } from 'graphile-worker'
+import type pg from 'pg'
+import type { Log } from '#telemetry/log.ts'
+import type { Metrics } from '#telemetry/metrics.ts'
+import type { JobName, Jobs } from './queue.ts'
+
+/**
+ * One handler for each job. A job may run more than once (a process dies between the work and its record), so each
+ * handler is idempotent and says why in a comment.
+ */
+export type JobHandlers = { [Name in JobName]: (payload: Jobs[Name], signal: AbortSignal) => Promise<void> }
+
+/** Jobs that run by the clock, in five-field cron form; of several processes one runs each tick. */
+export type Schedule = readonly { job: JobName; cron: string }[]
+
+export type WorkerOptions = {
+  pool: pg.Pool
+  handlers: JobHandlers
+  schedule: Schedule
+  log: Log
+  metrics: Metrics
+}
+
+export type Worker = { stop(): Promise<void> }
+
+const CONCURRENCY = 4
+const POLL_MS = 2_000
+
+/** Starts working; `stop` finishes what runs and gives back what does not finish. */
+export async function startWorker(options: WorkerOptions): Promise<Worker> {
+  const runner = await run({
+    pgPool: options.pool,
+    taskList: taskList(options),
+    crontab: options.schedule.map(({ job, cron }) => `${cron} ${job} ?max=3`).join('\n'),
+    concurrency: CONCURRENCY,
+    pollInterval: POLL_MS,
+    noHandleSignals: true,
+    logger: workerLogger(options.log),
+  })
+  return { stop: () => runner.stop() }
+}
+
+/** Runs every job that is due, those they cause included, and returns. For tests and the command line. */
+export async function drainJobs(options: Omit<WorkerOptions, 'schedule'>): Promise<void> {
+  await runOnce({
+    pgPool: options.pool,
+    taskList: taskList(options),
+    noHandleSignals: true,
+    logger: workerLogger(options.log),
+  })
+}
+
+function taskList({ handlers, metrics, log }: Pick<WorkerOptions, 'handlers' | 'metrics' | 'log'>) {
+  return Object.fromEntries(
+    Object.entries(handlers).map(([job, handle]) => [
+      job,
+      async (payload: unknown, helpers: { abortSignal?: AbortSignal; job: { attempts: number; max_attempts: number } }) => {
+        try {
+          // The queue holds only what `enqueue` wrote, whose payload types the compiler has checked.
+          await (handle as (payload: unknown, signal: AbortSignal) => Promise<void>)(
+            payload,
+            helpers.abortSignal ?? AbortSignal.timeout(600_000),
+          )
+          metrics.jobs.inc({ job, outcome: 'success' })
+        } catch (error) {
+          const isLast = helpers.job.attempts >= helpers.job.max_attempts
+          metrics.jobs.inc({ job, outcome: isLast ? 'dead' : 'error' })
+          log.warn({ job, attempt: helpers.job.attempts, err: error }, isLast ? 'A job failed for good' : 'A job failed')
+          throw error
+        }
+      },
+    ]),
+  )
+}
+
+/** The library's own lines are debug to us; what a handler throws is logged above. */
+function workerLogger(log: Log): Logger {
+  return new Logger(() => (level, message) => {
+    if (level !== 'error') log.debug({ worker: level }, message)
+  })
+}

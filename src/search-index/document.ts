@@ -1,0 +1,84 @@
+// What is indexed of a project: all that its search hit shows and all that a filter may ask, so that neither needs the
+// database. Lists are in the order in which a hit shows them.
+
+export type SearchDependency = {
+  readonly project_id: string
+  readonly dependency_type: string
+  readonly name: string
+  readonly slug: string | null
+  readonly icon_url: string | null
+}
+
+export type SearchVersion = {
+  readonly id: string
+  /** RFC 3339. */
+  readonly date_published: string
+  readonly status: 'listed' | 'archived'
+  readonly project_types: readonly string[]
+  readonly loaders: readonly string[]
+  /**
+   * What this version adds to `categories` beyond the project's own: its loaders and, for a content pack, the loaders
+   * inside it (facts of the taxonomy, so the feeder's).
+   */
+  readonly categories: readonly string[]
+  /**
+   * Loader fields by name, each a list (`game_versions`, `environment`, …), in the order of their taxonomy. With
+   * `client_side` and `server_side` (see `sides.ts`) they are the flattened tail of a hit.
+   */
+  readonly fields: Readonly<Record<string, readonly string[]>>
+}
+
+export type SearchDocument = {
+  readonly id: string
+  readonly slug: string | null
+  readonly name: string
+  readonly summary: string
+  readonly author: string
+  readonly author_id: string
+  /** The owning organization's name. */
+  readonly organization: string | null
+  readonly organization_id: string | null
+  /** The first identifier of the licence expression. */
+  readonly license: string
+  readonly open_source: boolean
+  readonly downloads: number
+  readonly follows: number
+  readonly icon_url: string | null
+  readonly color: number | null
+  readonly gallery: readonly string[]
+  readonly featured_gallery: string | null
+  /** RFC 3339; approval, else publication. */
+  readonly date_created: string
+  /** RFC 3339. */
+  readonly date_modified: string
+  /** All of the project's categories; they count for each of its versions. */
+  readonly categories: readonly string[]
+  /** The ones meant for display. */
+  readonly display_categories: readonly string[]
+  readonly disclosure_types: readonly string[]
+  readonly dependencies: readonly SearchDependency[]
+  /** Live facts under their full filter name (`…_java_server.ping.data.players_online`), where there are any. */
+  readonly components?: Readonly<Record<string, string | number>>
+  /** The listed and archived ones, in any order. */
+  readonly versions: readonly SearchVersion[]
+}
+
+/** A document serialised takes at most this many bytes; a larger one is refused by every adapter. */
+export const MAX_DOCUMENT_BYTES = 4 * 1024 * 1024
+
+/** The dependency types that have a filter field and a key of the hit each, in the order of the keys. */
+export const DEPENDENCY_TYPES = ['compatible', 'required', 'optional', 'embedded', 'incompatible'] as const
+
+/** Newest first, ties by ID: the order in which "the newest version that …" is looked for. */
+export function newestFirst(versions: readonly SearchVersion[]): SearchVersion[] {
+  return [...versions].sort(
+    (a, b) => Date.parse(b.date_published) - Date.parse(a.date_published) || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0),
+  )
+}
+
+/** Every value once, in first-seen order. */
+export function union(lists: Iterable<readonly string[]>): string[] {
+  const values = new Set<string>()
+  for (const list of lists) for (const value of list) values.add(value)
+  return [...values]
+}

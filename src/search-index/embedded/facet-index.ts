@@ -1,0 +1,130 @@
+// Which versions and which projects carry a value of a text field, and the numbers of live components.
+import { DEPENDENCY_TYPES, type SearchDocument, type SearchVersion, union } from '../document.ts'
+import { authorKey } from '../filter/fields.ts'
+import { withLength } from './memory.ts'
+import { DROPPED, Postings, type SavedPostings } from './postings.ts'
+import { type SavedTable, StringTable } from './string-table.ts'
+
+export type SavedFacets = {
+  keys: SavedTable
+  versions: SavedPostings
+  docs: SavedPostings
+  numbers: Record<string, Float64Array<ArrayBuffer>>
+}
+
+/** At most this many different number components get a column; further ones have no values. */
+const MAX_NUMBER_COLUMNS = 64
+
+/** What stands for "has a value" among a field's keys. */
+const ANY = '?'
+
+/**
+ * A key is a field with one of its values. Its code has postings of version slots when the field lives on versions, and
+ * postings of document slots always: for a version field, the documents that have it on some version.
+ */
+export class FacetIndex {
+  readonly #keys: StringTable
+  versions: Postings
+  docs: Postings
+  /** Component numbers by field, NaN where there is none; shorter than the documents when the last have none. */
+  #numbers: Map<string, Float64Array<ArrayBuffer>>
+
+  constructor(saved?: SavedFacets) {
+    this.#keys = new StringTable(saved?.keys)
+    this.versions = new Postings(saved?.versions)
+    this.docs = new Postings(saved?.docs)
+    this.#numbers = new Map(Object.entries(saved?.numbers ?? {}))
+  }
+
+  add(doc: number, firstVersion: number, document: SearchDocument, versions: readonly SearchVersion[]): void {
+    const projectCategories = document.categories
+    for (const [field, values] of projectValues(document)) this.#addValues(field, values, doc)
+    // A project without versions has the place of one: its own categories count there.
+    if (versions.length === 0) this.#addValues('categories', projectCategories, doc, firstVersion)
+    for (const [i, version] of versions.entries()) {
+      const slot = firstVersion + i
+      this.#addValues('categories', union([projectCategories, version.categories]), doc, slot)
+      this.#addValues('loaders', version.loaders, doc, slot)
+      this.#addValues('project_types', version.project_types, doc, slot)
+      for (const field of VERSION_FIELDS) this.#addValues(field, version.fields[field] ?? [], doc, slot)
+    }
+    for (const [field, value] of Object.entries(document.components ?? {})) {
+      if (typeof value === 'string') this.#addValues(field, [value], doc)
+      else this.#setNumber(field, doc, value)
+    }
+  }
+
+  /** The codes of those values that occur at all. */
+  codes(field: string, values: readonly string[]): number[] {
+    return values.map((value) => this.#keys.find(`${field}=${value}`)).filter((code) => code >= 0)
+  }
+
+  /** The code of "has a value"; -1 when none has. */
+  anyCode(field: string): number {
+    return this.#keys.find(field + ANY)
+  }
+
+  numbers(field: string): Float64Array<ArrayBuffer> {
+    return this.#numbers.get(field) ?? new Float64Array(0)
+  }
+
+  compact(newDocs: Uint32Array<ArrayBuffer>, newVersions: Uint32Array<ArrayBuffer>): void {
+    this.versions = this.versions.remapped(newVersions)
+    this.docs = this.docs.remapped(newDocs)
+    const old = this.#numbers
+    this.#numbers = new Map()
+    for (const [field, column] of old) {
+      for (const [doc, value] of column.entries()) {
+        const to = newDocs[doc] ?? DROPPED
+        if (to !== DROPPED && !Number.isNaN(value)) this.#setNumber(field, to, value)
+      }
+    }
+  }
+
+  save(): SavedFacets {
+    return {
+      keys: this.#keys.save(),
+      versions: this.versions.save(),
+      docs: this.docs.save(),
+      numbers: Object.fromEntries(this.#numbers),
+    }
+  }
+
+  #addValues(field: string, values: readonly string[], doc: number, version?: number): void {
+    if (values.length > 0) this.#addCode(this.#keys.intern(field + ANY), doc, version)
+    for (const value of values) this.#addCode(this.#keys.intern(`${field}=${value}`), doc, version)
+  }
+
+  #addCode(code: number, doc: number, version: number | undefined): void {
+    this.docs.add(code, doc)
+    if (version !== undefined) this.versions.add(code, version)
+  }
+
+  #setNumber(field: string, doc: number, value: number): void {
+    const old = this.#numbers.get(field)
+    if (old === undefined && this.#numbers.size >= MAX_NUMBER_COLUMNS) return
+    const column = withLength(old ?? new Float64Array(0), doc + 1)
+    if (column !== old) this.#numbers.set(field, column.fill(Number.NaN, old?.length ?? 0))
+    column[doc] = value
+  }
+}
+
+/** The filter fields that are loader fields of a version. */
+const VERSION_FIELDS = ['game_versions', 'environment', 'client_side', 'server_side'] as const
+
+function projectValues(document: SearchDocument): [string, readonly string[]][] {
+  const ids = (type?: string) =>
+    union([document.dependencies.filter((d) => type === undefined || d.dependency_type === type).map((d) => d.project_id)])
+  return [
+    ['project_id', [document.id]],
+    ['name', [document.name]],
+    ['author', [authorKey(document.author)]],
+    ['license', [document.license]],
+    ['open_source', [String(document.open_source)]],
+    ['all_project_types', union(document.versions.map((version) => version.project_types))],
+    ['project_categories', document.categories],
+    ['disclosure_types', document.disclosure_types],
+    ['dependency_project_ids', ids()],
+    ...DEPENDENCY_TYPES.map((type): [string, string[]] => [`${type}_dependency_project_ids`, ids(type)]),
+  ]
+}

@@ -1,0 +1,62 @@
+import { withLength } from './memory.ts'
+import { DROPPED } from './postings.ts'
+
+export type Compare = (a: number, b: number) => number
+
+/** Slots kept in an order; the comparison is total and its keys never change while a slot is in. */
+export class SortedSlots {
+  items: Uint32Array<ArrayBuffer>
+  length: number
+
+  constructor(saved?: Uint32Array<ArrayBuffer>) {
+    this.items = saved ?? new Uint32Array(64)
+    this.length = saved?.length ?? 0
+  }
+
+  /** Merges from the end, so that one call moves each item at most once, however many slots come. */
+  insert(slots: readonly number[], compare: Compare): void {
+    if (slots.length === 0) return
+    const sorted = [...slots].sort(compare)
+    this.items = withLength(this.items, this.length + sorted.length)
+    let end = this.length
+    for (let k = sorted.length; k > 0; k -= 1) {
+      const slot = sorted[k - 1] ?? 0
+      const position = this.firstWhere((other) => compare(other, slot) > 0, end)
+      this.items.copyWithin(position + k, position, end)
+      this.items[position + k - 1] = slot
+      end = position
+    }
+    this.length += sorted.length
+  }
+
+  remove(slot: number, compare: Compare): void {
+    const position = this.firstWhere((other) => compare(other, slot) >= 0)
+    if (position >= this.length || this.items[position] !== slot) return
+    this.items.copyWithin(position, position + 1, this.length)
+    this.length -= 1
+  }
+
+  /** The first position from which `test` holds; it must hold for all after the first. `end` bounds the search. */
+  firstWhere(test: (slot: number) => boolean, end = this.length, start = 0): number {
+    let low = start
+    let high = end
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if (test(this.items[middle] ?? 0)) high = middle
+      else low = middle + 1
+    }
+    return low
+  }
+
+  remapped(newSlots: Uint32Array<ArrayBuffer>): SortedSlots {
+    return new SortedSlots(
+      this.save()
+        .map((slot) => newSlots[slot] ?? DROPPED)
+        .filter((slot) => slot !== DROPPED),
+    )
+  }
+
+  save(): Uint32Array<ArrayBuffer> {
+    return this.items.subarray(0, this.length)
+  }
+}

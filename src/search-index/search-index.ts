@@ -1,0 +1,73 @@
+// The search port: what the feature asks of an index, whichever engine stands behind it.
+import type { SearchDocument } from './document.ts'
+import type { Filter } from './filter/tree.ts'
+
+export const SORTS = ['relevance', 'downloads', 'follows', 'newest', 'updated'] as const
+/** All descending, then the date of the newest version descending, then project ID ascending. */
+export type Sort = (typeof SORTS)[number]
+
+export type SearchQuery = {
+  /** What the user typed; without a letter, digit or symbol in it, it matches everything. */
+  readonly text: string
+  readonly filter: Filter
+  readonly sort: Sort
+  /** Hits skipped, exactly; beyond the end the page is empty. */
+  readonly offset: number
+  /** 1-100. */
+  readonly limit: number
+}
+
+export type SearchAnswer = {
+  /** The whole response body as UTF-8 JSON: `{hits, page, hits_per_page, total_hits}`. Owned by the caller. */
+  readonly body: Uint8Array
+  readonly totalHits: number
+}
+
+/**
+ * One project's newest state, or its absence. `sequence` grows with the commits of the database, per project at least;
+ * a change whose sequence is not above the last one applied for that project changes nothing, so changes may be sent
+ * again and in any order.
+ */
+export type SearchChange =
+  | { readonly kind: 'upsert'; readonly sequence: number; readonly document: SearchDocument }
+  | { readonly kind: 'delete'; readonly sequence: number; readonly id: string }
+
+export type SearchIndexStatus = {
+  /** False while no engine answers (starting, or being replaced after a crash). */
+  readonly ready: boolean
+  readonly documents: number
+  /** The highest sequence applied or rebuilt from: the feed goes on after it. 0: nothing yet, rebuild. */
+  readonly sequence: number
+  readonly rebuilding: boolean
+  /** Resident memory of the engine where it can tell. */
+  readonly memoryBytes: number
+}
+
+/** At most this many changes in one `apply`; a feeder sends its backlog in pieces. */
+export const MAX_CHANGES = 1000
+
+export interface SearchIndex {
+  /** @throws ApiError `search_error` when no engine answers. */
+  search(query: SearchQuery): Promise<SearchAnswer>
+
+  /**
+   * Applies changes in order, all of them before it resolves: a search sent after that sees them. At most `MAX_CHANGES`.
+   * @throws ApiError `search_error`; the feeder then sends them again after `status().sequence`.
+   */
+  apply(changes: readonly SearchChange[]): Promise<void>
+
+  /**
+   * Builds a new index out of the whole catalogue beside the running one, then swaps. `sequence` is that of the
+   * database state which `batches` reads; changes applied meanwhile reach both and win where they are newer. When it
+   * fails, the running index stays. One at a time: a second call is refused.
+   */
+  rebuild(batches: AsyncIterable<readonly SearchDocument[]>, sequence: number): Promise<void>
+
+  /** Makes what has been applied survive a restart, so that no rebuild is needed. */
+  checkpoint(): Promise<void>
+
+  status(): Promise<SearchIndexStatus>
+
+  /** Answers what is under way, then stops; further calls fail with `search_error`. */
+  close(): Promise<void>
+}

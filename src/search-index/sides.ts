@@ -1,0 +1,30 @@
+// `client_side` and `server_side`, older than the field `environment`, follow from it and from the project type.
+
+type Sides = { readonly client_side: string; readonly server_side: string }
+
+/** A project type that runs on one side only decides by itself. */
+const BY_PROJECT_TYPE: Readonly<Record<string, readonly [string, string]>> = {
+  plugin: ['unsupported', 'required'],
+  datapack: ['optional', 'required'],
+  shader: ['required', 'unsupported'],
+  resourcepack: ['required', 'unsupported'],
+}
+
+const BY_ENVIRONMENT: Readonly<Record<string, readonly [string, string]>> = {
+  client_and_server: ['required', 'required'],
+  client_only: ['required', 'unsupported'],
+  client_only_server_optional: ['required', 'optional'],
+  singleplayer_only: ['required', 'required'],
+  server_only: ['unsupported', 'required'],
+  dedicated_server_only: ['unsupported', 'required'],
+  server_only_client_optional: ['optional', 'required'],
+  client_or_server: ['optional', 'optional'],
+  client_or_server_prefers_both: ['optional', 'optional'],
+}
+
+/** The sides of one version; `unknown` where nothing tells. */
+export function sidesOf(projectTypes: readonly string[], environment: string | undefined): Sides {
+  const only = projectTypes.length === 1 ? BY_PROJECT_TYPE[projectTypes[0] ?? ''] : undefined
+  const [client_side, server_side] = only ?? BY_ENVIRONMENT[environment ?? ''] ?? ['unknown', 'unknown']
+  return { client_side, server_side }
+}

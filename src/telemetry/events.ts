@@ -1,0 +1,34 @@
+// Telemetry of business events: a log line and a counter each. They may be lost and never drive behaviour.
+import type { Log } from './log.ts'
+import type { Metrics } from './metrics.ts'
+
+export type Telemetry = { log: Log; metrics: Metrics }
+
+export type BusinessEvent =
+  | 'account.created'
+  | 'account.signed_in'
+  | 'account.sign_in_refused'
+  | 'account.deleted'
+  | 'token.created'
+  | 'project.created'
+  | 'project.status_changed'
+  | 'project.deleted'
+  | 'version.published'
+  | 'version.deleted'
+  | 'file.downloaded'
+  | 'organization.created'
+  | 'organization.deleted'
+  | 'collection.created'
+  | 'report.created'
+  | 'member.invited'
+  | 'member.joined'
+
+/** Records that `event` happened; `subject` holds IDs only, never names, addresses or secrets. */
+export function recordEvent(
+  { log, metrics }: Telemetry,
+  event: BusinessEvent,
+  subject: Record<string, string | number> = {},
+): void {
+  metrics.events.inc({ event })
+  log.info({ event, ...subject }, event)
+}

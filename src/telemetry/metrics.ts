@@ -1,0 +1,53 @@
+// What Prometheus reads at /metrics. Labels are few and bounded: operation names, status classes, kinds.
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+
+export type Metrics = ReturnType<typeof createMetrics>
+
+/** One registry with every metric of the process; each Depot in a process (tests run several) has its own. */
+export function createMetrics(options: { process: boolean }) {
+  const registry = new Registry()
+  if (options.process) collectDefaultMetrics({ register: registry })
+  const registers = [registry]
+  return {
+    registry,
+    requests: new Counter({
+      name: 'depot_http_requests_total',
+      help: 'Requests answered, by operation and status',
+      labelNames: ['operation', 'status'] as const,
+      registers,
+    }),
+    requestSeconds: new Histogram({
+      name: 'depot_http_request_seconds',
+      help: 'Time from the first byte of a request to the end of its answer, by operation',
+      labelNames: ['operation'] as const,
+      buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60],
+      registers,
+    }),
+    queries: new Counter({ name: 'depot_database_queries_total', help: 'Statements sent to the database', registers }),
+    cacheReads: new Counter({
+      name: 'depot_cache_reads_total',
+      help: 'Entity reads by the cache, by kind and outcome (hit, miss, bypass)',
+      labelNames: ['kind', 'outcome'] as const,
+      registers,
+    }),
+    cacheBytes: new Gauge({ name: 'depot_cache_bytes', help: 'Bytes the entity cache holds', registers }),
+    poolConnections: new Gauge({
+      name: 'depot_database_connections',
+      help: 'Connections of the pool, by state (total, idle, waiting)',
+      labelNames: ['state'] as const,
+      registers,
+    }),
+    jobs: new Counter({
+      name: 'depot_jobs_total',
+      help: 'Background jobs finished, by name and outcome (success, error, dead)',
+      labelNames: ['job', 'outcome'] as const,
+      registers,
+    }),
+    events: new Counter({
+      name: 'depot_events_total',
+      help: 'Business events, such as version.published',
+      labelNames: ['event'] as const,
+      registers,
+    }),
+  }
+}

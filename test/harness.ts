@@ -1,0 +1,172 @@
+// The real application over a real database of its own, and the people who use it in tests.
+import assert from 'node:assert/strict'
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { InjectOptions, LightMyRequestResponse } from 'fastify'
+import { Compile } from 'typebox/compile'
+import { createEntityCache } from '#cache/entity-cache.ts'
+import { createMemoryCounters } from '#counters/memory.ts'
+import { createDb } from '#db/db.ts'
+import { openDiskFiles } from '#files/disk.ts'
+import type { App } from '#http/server.ts'
+import { drainJobs } from '#jobs/worker.ts'
+import { loadTaxonomy } from '#lib/taxonomy.ts'
+import { createOutbox } from '#mail/outbox.ts'
+import { silentLog } from '#telemetry/log.ts'
+import { createMetrics } from '#telemetry/metrics.ts'
+import { buildApp, jobHandlers } from '../src/app.ts'
+import { loadConfig } from '../src/config.ts'
+import type { Deps } from '../src/deps.ts'
+import { testDatabase } from './database.ts'
+import { createFactories, type Factories, type Person } from './factories.ts'
+
+/** What the test clients send instead of being limited; a test of the limiter leaves it out. */
+const BYPASS_KEY = 'test-bypass-key-0123456789abcdefghij'
+export const ADMIN_KEY = 'test-admin-key-0123456789abcdefghijk'
+
+export type Call = { query?: Record<string, string | number | boolean>; headers?: Record<string, string> }
+type Send = (path: string, body?: unknown, call?: Call) => Promise<LightMyRequestResponse>
+export type Client = { get(path: string, call?: Call): Promise<LightMyRequestResponse>; post: Send; patch: Send; put: Send; delete: Send }
+
+export type TestApp = {
+  app: App
+  deps: Deps
+  make: Factories
+  /** A client with no token. */
+  anyone: Client
+  /** A client with a session of this person, or with a token of exactly these scopes. */
+  as(person: Person | { token: string }): Client
+  inject(options: InjectOptions): Promise<LightMyRequestResponse>
+  /** Runs the background jobs that are due. */
+  runJobs(): Promise<void>
+  /** The mails sent so far, oldest first, as text. */
+  mails(): Promise<string[]>
+  /** The statements sent to the database while `act` ran. */
+  queriesOf<T>(act: () => Promise<T>): Promise<{ result: T; queries: string[] }>
+  /** Moves the clock of the application forward. */
+  advance(ms: number): void
+  close(): Promise<void>
+}
+
+export type TestAppOptions = { env?: Record<string, string>; deps?: (deps: Deps) => Partial<Deps> }
+
+/** One application with its own database, data folder and clock. Close it when the test file ends. */
+export async function testApp({ env = {}, deps: override = () => ({}) }: TestAppOptions = {}): Promise<TestApp> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'depot-test-'))
+  const database = await testDatabase()
+  const recorded: string[][] = []
+  const db = createDb(database.pool, (event) => {
+    for (const list of recorded) list.push(event.query.sql)
+  })
+  let skewMs = 0
+  const now = () => Date.now() + skewMs
+  const config = loadConfig({
+    DATA_DIR: dataDir,
+    ADMIN_KEY,
+    RATE_LIMIT_BYPASS_KEY: BYPASS_KEY,
+    BASE_URL: 'https://depot.test',
+    LOG_LEVEL: 'silent',
+    ...env,
+  })
+  const cache = createEntityCache({ maxBytes: 32 * 1024 * 1024 })
+  cache.enable()
+  const base: Deps = {
+    config,
+    pool: database.pool,
+    db,
+    dbRead: db,
+    cache,
+    files: await openDiskFiles({ folder: join(dataDir, 'files') }),
+    counters: createMemoryCounters({ now }),
+    mail: createOutbox({ folder: join(dataDir, 'outbox'), from: 'Depot <noreply@depot.test>', now }),
+    taxonomy: loadTaxonomy(join(import.meta.dirname, '../taxonomy')),
+    log: silentLog(),
+    metrics: createMetrics({ process: false }),
+    now,
+  }
+  const deps = { ...base, ...override(base) }
+  const app = await buildApp(deps)
+  checkAnswers(app)
+  await app.ready()
+  const inject = async (options: InjectOptions): Promise<LightMyRequestResponse> => app.inject(options)
+  const client = (headers: Record<string, string>): Client => makeClient(inject, headers)
+  const common = { 'user-agent': 'depot-tests/1.0 (tests)', 'x-ratelimit-key': BYPASS_KEY }
+  return {
+    app,
+    deps,
+    make: createFactories(deps),
+    anyone: client(common),
+    as: ({ token }) => client({ ...common, authorization: token }),
+    inject,
+    runJobs: () => drainJobs({ pool: database.pool, handlers: jobHandlers(deps), log: deps.log, metrics: deps.metrics }),
+    mails: async () => {
+      const folder = join(dataDir, 'outbox')
+      const names = (await readdir(folder).catch(() => [])).filter((name) => name.endsWith('.eml')).sort()
+      return Promise.all(names.map((name) => readFile(join(folder, name), 'utf8')))
+    },
+    queriesOf: async (act) => {
+      const queries: string[] = []
+      recorded.push(queries)
+      try {
+        return { result: await act(), queries }
+      } finally {
+        recorded.splice(recorded.indexOf(queries), 1)
+      }
+    },
+    advance: (ms) => {
+      skewMs += ms
+    },
+    close: async () => {
+      await app.close()
+      await deps.mail.close()
+      await deps.counters.close()
+      await database.close()
+      await rm(dataDir, { recursive: true, force: true })
+    },
+  }
+}
+
+function makeClient(inject: TestApp['inject'], headers: Record<string, string>): Client {
+  const send =
+    (method: 'POST' | 'PATCH' | 'PUT' | 'DELETE'): Send =>
+    (path, body, call = {}) =>
+      inject({
+        method,
+        url: path,
+        query: stringValues(call.query),
+        headers: { ...headers, ...call.headers },
+        ...(body === undefined ? {} : { payload: body as never }),
+      })
+  return {
+    get: (path, call = {}) =>
+      inject({ method: 'GET', url: path, query: stringValues(call.query), headers: { ...headers, ...call.headers } }),
+    post: send('POST'),
+    patch: send('PATCH'),
+    put: send('PUT'),
+    delete: send('DELETE'),
+  }
+}
+
+function stringValues(query: Call['query'] = {}): Record<string, string> {
+  return Object.fromEntries(Object.entries(query).map(([key, value]) => [key, String(value)]))
+}
+
+const validators = new WeakMap<object, ReturnType<typeof Compile>>()
+
+/** Holds every JSON answer against the schema its route declares: ready bytes bypass the serialiser, not the contract. */
+function checkAnswers(app: App): void {
+  app.addHook('onSend', (req, reply, payload, done) => {
+    const responses = req.routeOptions.schema?.response as Record<string, object> | undefined
+    const schema = responses?.[reply.statusCode] ?? responses?.[`${Math.floor(reply.statusCode / 100)}xx`]
+    const type = String(reply.getHeader('content-type') ?? '')
+    const text = typeof payload === 'string' ? payload : payload instanceof Uint8Array ? Buffer.from(payload).toString('utf8') : ''
+    if (schema !== undefined && text !== '' && type.startsWith('application/json')) {
+      const validator = validators.get(schema) ?? Compile(schema as never)
+      validators.set(schema, validator)
+      const faults = [...validator.Errors(JSON.parse(text))]
+      assert.deepEqual(faults, [], `${req.method} ${req.url} answered ${reply.statusCode} against its schema: ${text.slice(0, 500)}`)
+    }
+    done(null, payload)
+  })
+}
