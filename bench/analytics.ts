@@ -17,7 +17,7 @@ import { openPostgresTwin, type PostgresTwin } from './analytics-postgres.ts'
 const START = Date.UTC(2024, 0, 1)
 const END = Date.UTC(2025, 0, 1)
 const DAY_MS = 86_400_000
-const ROUNDS = 7
+const ROUNDS = 11
 const VIEW_SHARE = 0.6
 
 type Size = { events: number; projects: number }
@@ -34,7 +34,7 @@ await main({ events: Number(flags.events), projects: Number(flags.projects) })
 async function main(size: Size): Promise<void> {
   const dir = flags.dir ?? (await mkdtemp(join(tmpdir(), 'depot-bench-analytics-')))
   let store = await openDuckDbStore({ dir })
-  const twin = await openPostgresTwin(process.env['DATABASE_URL'])
+  const twin = await openPostgresTwin(environmentAddress())
   try {
     await fill(store, twin, size)
     await store.close()
@@ -168,7 +168,6 @@ function randomOrigin(random: () => number, recorded_at: number) {
     recorded_at,
     country: String.fromCharCode(65 + (country % 26), 65 + ((country * 7) % 26)),
     user_agent: ['website', 'launcher-a', 'launcher-b', 'launcher-c', ''][pick(random, 5)] ?? '',
-    visitor: Math.floor(random() * 2 ** 32),
   }
 }
 
@@ -209,4 +208,9 @@ async function sizeOf(dir: string): Promise<number> {
 
 function megabytes(bytes: number): string {
   return `${(bytes / 1e6).toFixed(0)} MB`
+}
+
+function environmentAddress(): string | undefined {
+  const { DATABASE_URL } = process.env
+  return DATABASE_URL
 }

@@ -177,6 +177,13 @@ create unique index file_primary_key on file (version_id) where is_primary;
 create index file_sha1_idx on file (sha1);
 create index file_sha512_idx on file (sha512);
 
+-- Keys under which bytes are being stored for rows that are not committed yet. What a killed process leaves here is
+-- removed from the store by a job.
+create table upload_claim (
+  storage_key text collate "C" primary key,
+  created timestamptz not null default now()
+);
+
 create table follow (
   account_id text collate "C" not null references account (id) on delete cascade,
   project_id text collate "C" not null references project (id) on delete cascade,

@@ -1,6 +1,18 @@
 // The application: a server with every feature, listed by hand. The list is the map of what Depot can do.
+import { accountJobs } from '#features/accounts/jobs.ts'
+import { accountRoutes } from '#features/accounts/routes.ts'
+import { createDownloadCounter } from '#features/downloads/download-counter.ts'
+import { downloadRoutes } from '#features/downloads/routes.ts'
+import { followJobs } from '#features/follows/jobs.ts'
+import { followRoutes } from '#features/follows/routes.ts'
 import { metaRoutes } from '#features/meta/routes.ts'
+import { notificationJobs } from '#features/notifications/jobs.ts'
+import { notificationRoutes } from '#features/notifications/routes.ts'
+import { projectRoutes } from '#features/projects/routes.ts'
+import { tagRoutes } from '#features/tags/routes.ts'
 import { userRoutes } from '#features/users/routes.ts'
+import { versionJobs } from '#features/versions/jobs.ts'
+import { versionRoutes } from '#features/versions/routes.ts'
 import { registerOpenApi } from '#http/openapi.ts'
 import { type App, buildServer } from '#http/server.ts'
 import { createTokenDirectory } from '#http/token-directory.ts'
@@ -24,17 +36,31 @@ export async function buildApp(deps: Deps): Promise<App> {
     clientAddressHeader: config.http.clientAddressHeader,
     blockedUserAgents: config.http.blockedUserAgents,
   })
-  app.addHook('onClose', () => tokenUse.flush())
+  const downloads = createDownloadCounter(deps)
+  app.addHook('onClose', async () => {
+    await tokenUse.flush()
+    await downloads.close()
+  })
   await registerOpenApi(app, { version: VERSION, baseUrl: config.http.baseUrl })
   metaRoutes(app, { ...deps, version: VERSION })
   userRoutes(app, deps)
+  accountRoutes(app, deps)
+  followRoutes(app, deps)
+  notificationRoutes(app, deps)
+  tagRoutes(app, deps)
+  projectRoutes(app, deps)
+  versionRoutes(app, deps)
+  downloadRoutes(app, { ...deps, downloads })
   return app
 }
 
 /** The handlers of every job; one that is missing does not compile. */
-export function jobHandlers(_deps: Deps): JobHandlers {
-  return {} as JobHandlers
+export function jobHandlers(deps: Deps): JobHandlers {
+  return { ...accountJobs(deps), ...versionJobs(deps), ...notificationJobs(deps), ...followJobs(deps) }
 }
 
 /** Jobs by the clock (UTC); of several processes one runs each tick. */
-export const SCHEDULE: Schedule = []
+export const SCHEDULE: Schedule = [
+  { job: 'accounts.expire', cron: '17 * * * *' },
+  { job: 'files.sweep', cron: '27 * * * *' },
+]

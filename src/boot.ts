@@ -9,7 +9,9 @@ import { withFallback } from '#counters/fallback.ts'
 import { createMemoryCounters } from '#counters/memory.ts'
 import { type Connection, createDb, createPool } from '#db/db.ts'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '#db/embedded.ts'
+import { type FileRules, parseFileRules } from '#features/versions/files/rule-data.ts'
 import { openDiskFiles } from '#files/disk.ts'
+import { createImages } from '#images/images.ts'
 import { loadTaxonomy } from '#lib/taxonomy.ts'
 import { createOutbox } from '#mail/outbox.ts'
 import { createSmtpMail } from '#mail/smtp.ts'
@@ -37,6 +39,8 @@ export type Booted = {
 
 const POOL_SIZE = 16
 const CACHE_BYTES = 128 * 1024 * 1024
+
+const TAXONOMY = join(import.meta.dirname, '../taxonomy')
 
 /** The server's own version, as package.json has it. */
 export const VERSION: string = JSON.parse(readFileSync(join(import.meta.dirname, '../package.json'), 'utf8')).version
@@ -84,7 +88,9 @@ async function open({ config, log, holder, now = Date.now }: BootOptions, closer
     files,
     counters,
     mail,
-    taxonomy: loadTaxonomy(join(import.meta.dirname, '../taxonomy')),
+    images: createImages(),
+    taxonomy: loadTaxonomy(TAXONOMY),
+    fileRules: loadFileRules(),
     log,
     metrics,
     now,
@@ -104,6 +110,11 @@ async function open({ config, log, holder, now = Date.now }: BootOptions, closer
     },
     close: () => closeAll(closers),
   }
+}
+
+/** The rules that say what an uploaded file must look like, from the taxonomy's folder. */
+export function loadFileRules(): FileRules {
+  return parseFileRules(JSON.parse(readFileSync(join(TAXONOMY, 'file-rules.json'), 'utf8')))
 }
 
 type Connections = { primary: Connection; replica?: Connection; embedded?: EmbeddedPostgres }

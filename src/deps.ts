@@ -5,6 +5,8 @@ import type { Counters } from '#counters/counters.ts'
 import type { Db } from '#db/db.ts'
 import type { Files } from '#files/files.ts'
 import type { Mail } from '#mail/mail.ts'
+import type { FileRules } from '#features/versions/files/rule-data.ts'
+import type { Images } from '#images/images.ts'
 import type { Log } from '#telemetry/log.ts'
 import type { Metrics } from '#telemetry/metrics.ts'
 import type { Config } from './config.ts'
@@ -21,7 +23,10 @@ export type Deps = {
   files: Files
   counters: Counters
   mail: Mail
+  images: Images
   taxonomy: Taxonomy
+  /** Which files each loader takes. */
+  fileRules: FileRules
   log: Log
   metrics: Metrics
   /** Milliseconds since 1970. Nothing else asks the time. */

@@ -10,12 +10,14 @@ import { createMemoryCounters } from '#counters/memory.ts'
 import { createDb } from '#db/db.ts'
 import { openDiskFiles } from '#files/disk.ts'
 import type { App } from '#http/server.ts'
+import { createImages } from '#images/images.ts'
 import { drainJobs } from '#jobs/worker.ts'
 import { loadTaxonomy } from '#lib/taxonomy.ts'
 import { createOutbox } from '#mail/outbox.ts'
 import { silentLog } from '#telemetry/log.ts'
 import { createMetrics } from '#telemetry/metrics.ts'
 import { buildApp, jobHandlers } from '../src/app.ts'
+import { loadFileRules } from '../src/boot.ts'
 import { loadConfig } from '../src/config.ts'
 import type { Deps } from '../src/deps.ts'
 import { testDatabase } from './database.ts'
@@ -80,6 +82,8 @@ export async function testApp({ env = {}, deps: override = () => ({}) }: TestApp
     files: await openDiskFiles({ folder: join(dataDir, 'files') }),
     counters: createMemoryCounters({ now }),
     mail: createOutbox({ folder: join(dataDir, 'outbox'), from: 'Depot <noreply@depot.test>', now }),
+    images: createImages(),
+    fileRules: loadFileRules(),
     taxonomy: loadTaxonomy(join(import.meta.dirname, '../taxonomy')),
     log: silentLog(),
     metrics: createMetrics({ process: false }),

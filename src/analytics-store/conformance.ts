@@ -141,7 +141,7 @@ export function testAnalyticsStore(name: string, open: () => Promise<AnalyticsSt
         metric('project_downloads', ['FloorAAA', 'FloorBBB', 'FloorCCC'], { bucketBy: ['country'] }),
       ])
       assert.deepEqual(
-        answer[0]?.map((point) => [point['source_project'], point['country'], point['downloads']]),
+        answer[0]?.map(({ source_project, country, downloads }) => [source_project, country, downloads]),
         [
           ['FloorAAA', 'DE', 50],
           ['FloorAAA', 'XX', 53],
@@ -159,7 +159,7 @@ export function testAnalyticsStore(name: string, open: () => Promise<AnalyticsSt
       const range = { end: NOON + 2 * HOUR_MS, resolution: { slices: 2 } }
       const shown = async (bucketBy: string[]) =>
         (await ask([metric('project_views', ['FloorDDD'], { bucketBy })], range)).map((slice) =>
-          slice.map((point) => `${point['country']} ${point['views']}`),
+          slice.map(({ country, views }) => `${country} ${views}`),
         )
       assert.deepEqual(await shown(['country']), [['SE 60'], ['SE 60']])
       assert.deepEqual(
@@ -256,7 +256,7 @@ export function testAnalyticsStore(name: string, open: () => Promise<AnalyticsSt
       )
       const answer = await ask([metric('project_views', ['TextsAAA'], { bucketBy: ['site_path'] })])
       assert.deepEqual(
-        answer[0]?.map((point) => point['site_path']),
+        answer[0]?.map(({ site_path }) => site_path),
         paths.toSorted(),
       )
       const one = await ask([metric('project_views', ['TextsAAA'], { filterBy: { site_path: ['/日本語/🚀'] } })])

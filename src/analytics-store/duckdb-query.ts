@@ -5,7 +5,7 @@ import type { DuckDBConnection, DuckDBValue } from '@duckdb/node-api'
 import { invalidInput } from '#lib/errors.ts'
 import { CELLS_MAX, type DownloadCounts, type SourcedMetric } from './analytics-store.ts'
 import { TABLES } from './duckdb-schema.ts'
-import { findTermKeys } from './duckdb-terms.ts'
+import { findTermKeys, TERM_COLUMNS, termTable } from './duckdb-terms.ts'
 import { columnsOf, type EventKind } from './events.ts'
 import { dimensionsOf, metricOf, sourcesOf } from './metrics.ts'
 import { HIDDEN_COUNTRY, type MetricSlices, type Point, pointBuilder } from './points.ts'
@@ -20,21 +20,21 @@ export async function queryMetric(
   grid: SliceGrid,
   request: SourcedMetric,
 ): Promise<MetricSlices> {
-  const sources = sourcesOf(request, request.sources)
-  const keys = await findTermKeys(connection, [...sources, ...filteredTerms(request)])
-  const names = new Map(sources.flatMap((source) => (keys.has(source) ? [[keys.get(source), source]] : [])))
+  const keys = await findTermKeys(connection, metricOf(request.metric).source, sourcesOf(request, request.sources))
+  const sources = [...keys].sort((a, b) => (a[0] < b[0] ? -1 : 1))
   const builder = pointBuilder(request)
-  if (names.size > 0) {
-    const { sql, values } = cellsSql(grid, request, [...names.keys()] as number[], keys)
+  if (sources.length > 0) {
+    const sourceKeys = sources.map(([, key]) => key)
+    const { sql, values } = cellsSql(grid, request, sourceKeys, await filterKeys(connection, request))
     let rowCount = 0
     for await (const columns of chunksOf(connection, sql, values)) {
-      const [slices = [], keysOfRows = [], amounts = [], ...dimensions] = columns
+      const [slices = [], ranks = [], amounts = [], ...dimensions] = columns
       rowCount += slices.length
       if (rowCount > CELLS_MAX) throw tooManyCells(request)
       for (const [i, slice] of slices.entries()) {
         builder.add({
           slice: slice as number,
-          source: names.get(keysOfRows[i] as number) ?? '',
+          source: sources[ranks[i] as number]?.[0] ?? '',
           values: dimensions.map((column) => column[i] as string | boolean),
           amount: amounts[i] as number,
         })
@@ -53,14 +53,15 @@ export async function countDownloads(
   if (range.after !== undefined) conditions.push(`sequence > ${integer(range.after)}`)
   if (range.upTo !== undefined) conditions.push(`sequence <= ${integer(range.upTo)}`)
   if (range.projectIds !== undefined) {
-    const keys = [...(await findTermKeys(connection, range.projectIds)).values()]
+    const keys = [...(await findTermKeys(connection, 'project_id', range.projectIds)).values()]
     conditions.push(`project_id IN ${integerSet(keys)}`)
   }
   const where = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`
   const sql = `
     SELECT p.text, v.text, n FROM
       (SELECT project_id, version_id, count(*)::DOUBLE AS n FROM downloads ${where} GROUP BY ALL)
-      JOIN terms p ON p.key = project_id JOIN terms v ON v.key = version_id
+      JOIN ${termTable('project_id')} p ON p.key = project_id
+      JOIN ${termTable('version_id')} v ON v.key = version_id
     ORDER BY 1, 2`
   const counts: DownloadCounts = { projects: [], versions: [] }
   for await (const [projects = [], versions = [], amounts = []] of chunksOf(connection, sql, [])) {
@@ -77,10 +78,16 @@ export async function countDownloads(
 }
 
 /**
- * Columns: slice, source key, amount, then the dimensions in their order. Numbers are written into the text, all of
- * them being integers of ours; texts of the caller are bound.
+ * Columns: slice, rank of the source in `sources`, amount, then the dimensions in their order. Rows come sorted as
+ * points.ts sorts them, whose sort then finds nothing left to do on the event loop. Numbers are written into the text,
+ * all of them being integers of ours; texts of the caller are bound.
  */
-function cellsSql(grid: SliceGrid, request: SourcedMetric, sources: number[], keys: ReadonlyMap<string, number>) {
+function cellsSql(
+  grid: SliceGrid,
+  request: SourcedMetric,
+  sources: readonly number[],
+  termFilters: ReadonlyMap<string, readonly number[]>,
+) {
   const metric = metricOf(request.metric)
   const kind = metric.from as EventKind
   const types = new Map(columnsOf(kind))
@@ -90,25 +97,28 @@ function cellsSql(grid: SliceGrid, request: SourcedMetric, sources: number[], ke
   const filters = Object.entries(request.filterBy)
     .filter(([field]) => field !== metric.source)
     .map(([field, wanted]) => {
-      if (types.get(field) !== 'term') return `e.${field} IN (${wanted.map(bind).join(', ')})`
-      return `e.${field} IN ${integerSet(wanted.flatMap((text) => keys.get(String(text)) ?? []))}`
+      const keys = termFilters.get(field)
+      return `e.${field} IN ${keys === undefined ? `(${wanted.map(bind).join(', ')})` : integerSet(keys)}`
     })
   // An amount is a DOUBLE because that arrives as a number: exact up to 2^53.
   const cells = `
     SELECT (((e.recorded_at - ${integer(grid.startMs)}) * ${integer(grid.parts)}) // ${integer(grid.widthMs)})::INTEGER
         AS slice,
-      e.${metric.source} AS source, ${metric.sum === undefined ? 'count(*)' : `sum(e.${metric.sum})`}::DOUBLE AS amount
+      s.rank, ${metric.sum === undefined ? 'count(*)' : `sum(e.${metric.sum})`}::DOUBLE AS amount
       ${dimensions.map((field) => `, e.${field}`).join('')}
-    FROM ${TABLES[kind]} e JOIN (SELECT unnest([${sources.map(integer).join(',')}])::UINTEGER AS key) s
+    FROM ${TABLES[kind]} e
+      JOIN (SELECT unnest([${sources.map(integer).join(',')}])::UINTEGER AS key, unnest(range(${sources.length})) AS rank) s
       ON s.key = e.${metric.source}
     WHERE e.recorded_at >= ${integer(grid.startMs)} AND e.recorded_at < ${integer(grid.endMs)}
       ${filters.map((filter) => `AND ${filter}`).join(' ')}
     GROUP BY ALL`
   const terms = dimensions.filter((field) => types.get(field) === 'term')
+  const columns = dimensions.map((field) => (terms.includes(field) ? `, ${field}_t.text` : `, ${field}`)).join('')
   const sql = `
-    SELECT slice, source, amount ${dimensions.map((field) => (terms.includes(field) ? `, ${field}_t.text` : `, ${field}`)).join('')}
+    SELECT slice, rank::INTEGER, amount ${columns}
     FROM (${withEarlyFloor(cells, request, dimensions)} LIMIT ${CELLS_MAX + 1})
-    ${terms.map((field) => `JOIN terms ${field}_t ON ${field}_t.key = ${field}`).join(' ')}`
+    ${terms.map((field) => `JOIN ${termTable(field)} ${field}_t ON ${field}_t.key = ${field}`).join(' ')}
+    ORDER BY slice, rank ${columns}`
   return { sql, values }
 }
 
@@ -122,16 +132,20 @@ function withEarlyFloor(cells: string, request: SourcedMetric, dimensions: reado
   if (countryFloor === 0 || isFiltered || !dimensions.includes('country')) return cells
   const others = dimensions.filter((field) => field !== 'country')
   return `
-    SELECT slice, source, sum(amount) AS amount ${others.map((field) => `, ${field}`).join('')},
+    SELECT slice, rank, sum(amount) AS amount ${others.map((field) => `, ${field}`).join('')},
       CASE WHEN amount < ${countryFloor} THEN '${HIDDEN_COUNTRY}' ELSE country END AS country
     FROM (${cells}) GROUP BY ALL`
 }
 
-function filteredTerms(request: SourcedMetric): string[] {
-  const types = new Map(columnsOf(metricOf(request.metric).from as EventKind))
-  return Object.entries(request.filterBy).flatMap(([field, values]) =>
-    types.get(field) === 'term' ? values.map(String) : [],
-  )
+/** The keys of the values that are filtered by, for the columns that hold keys. */
+async function filterKeys(connection: DuckDBConnection, request: SourcedMetric): Promise<Map<string, number[]>> {
+  const found = new Map<string, number[]>()
+  for (const [field, values] of Object.entries(request.filterBy)) {
+    if (!TERM_COLUMNS.includes(field)) continue
+    const keys = await findTermKeys(connection, field, values.map(String))
+    found.set(field, [...keys.values()])
+  }
+  return found
 }
 
 async function* chunksOf(connection: DuckDBConnection, sql: string, values: DuckDBValue[]) {
@@ -144,16 +158,17 @@ async function* chunksOf(connection: DuckDBConnection, sql: string, values: Duck
   }
 }
 
-async function slicesWithPauses(count: number, slice: (index: number) => Point[]): Promise<Point[][]> {
+async function slicesWithPauses(count: number, slice: (index: number) => Iterable<Point>): Promise<Point[][]> {
   const slices: Point[][] = []
-  let points = 0
+  let made = 0
   for (let i = 0; i < count; i += 1) {
-    const made = slice(i)
-    slices.push(made)
-    points += made.length
-    if (points < POINTS_AT_ONCE) continue
-    points = 0
-    await setImmediate()
+    const points: Point[] = []
+    for (const point of slice(i)) {
+      points.push(point)
+      made += 1
+      if (made % POINTS_AT_ONCE === 0) await setImmediate()
+    }
+    slices.push(points)
   }
   return slices
 }

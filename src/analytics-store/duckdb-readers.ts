@@ -11,15 +11,15 @@ export type ReaderLimits = {
 
 export type Readers = {
   /**
-   * Runs `work` on a connection of its own, interrupting its statement and aborting its signal at the time limit or
-   * the caller's signal. The waiting counts towards the time limit.
+   * Runs `work` on a connection of its own and interrupts its statement at the time limit or the signal. The waiting
+   * counts towards the time limit.
    */
   use<T>(signal: AbortSignal | undefined, work: Work<T>): Promise<T>
   /** Interrupts what runs, and resolves when nothing does. */
   close(): Promise<void>
 }
 
-type Work<T> = (connection: DuckDBConnection, limit: AbortSignal) => Promise<T>
+type Work<T> = (connection: DuckDBConnection) => Promise<T>
 type Waiting = (connection: DuckDBConnection) => void
 
 export async function openReaders(instance: DuckDBInstance, limits: ReaderLimits): Promise<Readers> {
@@ -69,7 +69,7 @@ export async function openReaders(instance: DuckDBInstance, limits: ReaderLimits
     limit.addEventListener('abort', interrupt, { once: true })
     try {
       limit.throwIfAborted()
-      const result = await work(connection, limit)
+      const result = await work(connection)
       limit.throwIfAborted()
       return result
     } catch (error) {

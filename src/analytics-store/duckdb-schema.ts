@@ -1,8 +1,9 @@
 // The DuckDB file: its settings and its tables. One table for each kind of event, rows in the order they arrive, so
 // that DuckDB's zone maps keep months apart by themselves: a question about 30 days reads 30 days.
-import { mkdir } from 'node:fs/promises'
+import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
+import { TERM_COLUMNS, termTable } from './duckdb-terms.ts'
 import { type ColumnType, columnsOf, EVENT_KINDS, type EventKind } from './events.ts'
 
 export type DuckDbOptions = {
@@ -14,6 +15,7 @@ export type DuckDbOptions = {
 }
 
 const FILE_NAME = 'events.duckdb'
+const SPILL_NAME = 'spill'
 
 export const TABLES = {
   view: 'views',
@@ -22,7 +24,7 @@ export const TABLES = {
   affiliate_click: 'affiliate_clicks',
 } as const satisfies Record<EventKind, string>
 
-export const SQL_TYPES = {
+const SQL_TYPES = {
   time: 'BIGINT',
   term: 'UINTEGER',
   text: 'VARCHAR',
@@ -40,12 +42,14 @@ export async function openDatabase(options: DuckDbOptions): Promise<DuckDBInstan
   const instance = await openFile(path, {
     threads: String(options.threads),
     memory_limit: `${options.memoryLimitMb}MB`,
-    temp_directory: join(options.dir, 'spill'),
+    temp_directory: join(options.dir, SPILL_NAME),
     max_temp_directory_size: '8GB',
     // The store never reaches for the network.
     autoinstall_known_extensions: 'false',
     autoload_known_extensions: 'false',
   })
+  // What a killed process spilled; the file's lock says that nobody else is using the folder.
+  await rm(join(options.dir, SPILL_NAME), { recursive: true, force: true })
   const connection = await instance.connect()
   for (const statement of createStatements()) await connection.run(statement)
   connection.closeSync()
@@ -69,5 +73,8 @@ function createStatements(): string[] {
     return `CREATE TABLE IF NOT EXISTS ${TABLES[kind]} (${columns.join(', ')})`
   })
   // Uniqueness is kept by the one writer: an index on the text would have to live in memory.
-  return ['CREATE TABLE IF NOT EXISTS terms (key UINTEGER NOT NULL, text VARCHAR NOT NULL)', ...tables]
+  const terms = TERM_COLUMNS.map(
+    (column) => `CREATE TABLE IF NOT EXISTS ${termTable(column)} (key UINTEGER NOT NULL, text VARCHAR NOT NULL)`,
+  )
+  return [...terms, ...tables]
 }

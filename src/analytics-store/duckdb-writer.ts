@@ -12,7 +12,16 @@ import {
   VARCHAR,
 } from '@duckdb/node-api'
 import { TABLES } from './duckdb-schema.ts'
-import { findLastTermKey, findTermKeys, recall, remember, type TermMemory, termMemory } from './duckdb-terms.ts'
+import {
+  findLastTermKey,
+  findTermKeys,
+  recall,
+  remember,
+  TERM_COLUMNS,
+  type TermMemory,
+  termMemory,
+  termTable,
+} from './duckdb-terms.ts'
 import { type ColumnType, type ColumnValue, columnsOf, type EventKind, type EventRow } from './events.ts'
 
 /** DuckDB's vector size: a data chunk holds no more rows. */
@@ -33,15 +42,23 @@ export type Writer = {
   close(): Promise<void>
 }
 
-type State = { connection: DuckDBConnection; memory: TermMemory; lastKey: number; lastSequence: number }
+/** What the writer knows of one column's terms. */
+type KnownTerms = { memory: TermMemory; lastKey: number }
+
+type State = { connection: DuckDBConnection; terms: Map<string, KnownTerms>; lastSequence: number }
+
+/** The terms of one column in a batch; `made` are those that are not stored yet. */
+type BatchTerms = { column: string; keys: Map<string, number>; made: Map<string, number> }
 
 export async function openWriter(connection: DuckDBConnection): Promise<Writer> {
   const newest = await connection.run('SELECT coalesce(max(sequence), 0)::DOUBLE FROM downloads')
   const state: State = {
     connection,
-    memory: termMemory(),
-    lastKey: await findLastTermKey(connection),
+    terms: new Map(),
     lastSequence: (await newest.getRows())[0]?.[0] as number,
+  }
+  for (const column of TERM_COLUMNS) {
+    state.terms.set(column, { memory: termMemory(), lastKey: await findLastTermKey(connection, column) })
   }
   let tail: Promise<unknown> = Promise.resolve()
   return {
@@ -60,58 +77,71 @@ export async function openWriter(connection: DuckDBConnection): Promise<Writer> 
 
 async function appendBatch(state: State, kind: EventKind, rows: readonly EventRow[]): Promise<number> {
   const { connection } = state
-  const terms = await termsOf(state, kind, rows)
+  const columns = columnsOf(kind)
+  const terms = new Map<string, BatchTerms>()
+  for (const [name, type] of columns) if (type === 'term') terms.set(name, await termsOf(state, name, rows))
   const sequence = kind === 'download' ? state.lastSequence + 1 : 0
+  const values = columns.map(([name, type]) => rows.map((row) => stored(row[name], type, terms.get(name))))
+  const types: DuckDBType[] = columns.map(([, type]) => TYPES[type])
+  if (kind === 'download') {
+    values.unshift(rows.map(() => BigInt(sequence)))
+    types.unshift(BIGINT)
+  }
   await connection.run('BEGIN')
   try {
-    await appendColumns(connection, 'terms', [UINTEGER, VARCHAR], [[...terms.made.values()], [...terms.made.keys()]])
-    const columns = columnsOf(kind).map(([name, type]) => rows.map((row) => stored(row[name], type, terms.keys)))
-    const types: DuckDBType[] = columnsOf(kind).map(([, type]) => TYPES[type])
-    if (kind === 'download') {
-      columns.unshift(rows.map(() => BigInt(sequence)))
-      types.unshift(BIGINT)
+    for (const { column, made } of terms.values()) {
+      await appendColumns(connection, termTable(column), [UINTEGER, VARCHAR], [[...made.values()], [...made.keys()]])
     }
-    await appendColumns(connection, TABLES[kind], types, columns)
+    await appendColumns(connection, TABLES[kind], types, values)
     await connection.run('COMMIT')
   } catch (error) {
     // A failed commit has ended the transaction already; then there is nothing to roll back.
     await connection.run('ROLLBACK').catch(() => undefined)
     throw error
   }
-  for (const [text, key] of terms.made) remember(state.memory, text, key)
-  state.lastKey += terms.made.size
+  for (const batch of terms.values()) keepMade(state, batch)
   if (kind === 'download') state.lastSequence = sequence
   return sequence
 }
 
-/** The key of every term in the batch; `made` are those that are not stored yet. */
-async function termsOf(state: State, kind: EventKind, rows: readonly EventRow[]) {
+async function termsOf(state: State, column: string, rows: readonly EventRow[]): Promise<BatchTerms> {
+  const { memory, lastKey } = knownTerms(state, column)
   const keys = new Map<string, number>()
   const unknown = new Set<string>()
-  const columns = columnsOf(kind).filter(([, type]) => type === 'term')
   for (const row of rows) {
-    for (const [column] of columns) {
-      const text = String(row[column])
-      if (keys.has(text) || unknown.has(text)) continue
-      const key = recall(state.memory, text)
-      if (key === undefined) unknown.add(text)
-      else keys.set(text, key)
-    }
+    const text = String(row[column])
+    if (keys.has(text) || unknown.has(text)) continue
+    const key = recall(memory, text)
+    if (key === undefined) unknown.add(text)
+    else keys.set(text, key)
   }
-  for (const [text, key] of await findTermKeys(state.connection, unknown)) {
-    remember(state.memory, text, key)
+  for (const [text, key] of await findTermKeys(state.connection, column, unknown)) {
+    remember(memory, text, key)
     keys.set(text, key)
     unknown.delete(text)
   }
-  const made = new Map([...unknown].map((text, i) => [text, state.lastKey + 1 + i]))
+  const made = new Map([...unknown].map((text, i) => [text, lastKey + 1 + i]))
   for (const [text, key] of made) keys.set(text, key)
-  return { keys, made }
+  return { column, keys, made }
 }
 
-function stored(value: ColumnValue | undefined, type: ColumnType, keys: ReadonlyMap<string, number>): DuckDBValue {
+/** Once the batch is stored, and not before: a key given in a batch that failed is given again. */
+function keepMade(state: State, { column, made }: BatchTerms): void {
+  const known = knownTerms(state, column)
+  for (const [text, key] of made) remember(known.memory, text, key)
+  known.lastKey += made.size
+}
+
+function knownTerms(state: State, column: string): KnownTerms {
+  const known = state.terms.get(column)
+  if (known === undefined) throw new Error(`${column} is not stored as terms`)
+  return known
+}
+
+function stored(value: ColumnValue | undefined, type: ColumnType, terms: BatchTerms | undefined): DuckDBValue {
   if (value === undefined) throw new Error('An event lacks a column')
   if (type === 'time') return BigInt(value)
-  if (type === 'term') return keys.get(String(value)) ?? null
+  if (type === 'term') return terms?.keys.get(String(value)) ?? null
   return value
 }
 

@@ -7,12 +7,11 @@ import { openReaders, type ReaderLimits } from './duckdb-readers.ts'
 import { type DuckDbOptions, openDatabase } from './duckdb-schema.ts'
 import { openWriter } from './duckdb-writer.ts'
 import type { EventRow } from './events.ts'
-import type { MetricSlices } from './points.ts'
 
 const DEFAULTS = { memoryLimitMb: 512, threads: 2 } as const
 
 /** Two of Node's four pool threads, so that files and passwords keep the others. */
-const LIMITS: ReaderLimits = { connections: 2, waitingMax: 64, timeoutMs: 20_000 }
+const LIMITS: ReaderLimits = { connections: 2, waitingMax: 128, timeoutMs: 20_000 }
 
 /**
  * Opens the store in `dir`, recovering by itself after a crash. One process at a time may hold it.
@@ -39,18 +38,20 @@ export async function openDuckDbStore(
       return { sequence: await guarded(writer.append(kind, events as readonly EventRow[])) }
     },
 
-    query({ grid, metrics }, { signal } = {}) {
-      return guarded(
-        readers.use(signal, async (connection, limit) => {
-          const parts: MetricSlices[] = []
-          for (const request of metrics) {
-            limit.throwIfAborted()
-            checkSources(request.sources)
-            parts.push(await queryMetric(connection, grid, request))
-          }
-          return parts
-        }),
+    async query({ grid, metrics }, { signal } = {}) {
+      for (const { sources } of metrics) checkSources(sources)
+      // Each metric asks for a connection of its own: while one is counted, the points of another are made.
+      const failure = new AbortController()
+      const limit = signal === undefined ? failure.signal : AbortSignal.any([signal, failure.signal])
+      const parts = metrics.map((request) =>
+        readers
+          .use(limit, (connection) => queryMetric(connection, grid, request))
+          .catch((error: unknown) => {
+            failure.abort(error)
+            throw error
+          }),
       )
+      return guarded(Promise.all(parts))
     },
 
     async countDownloads(range) {

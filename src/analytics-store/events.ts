@@ -1,5 +1,6 @@
-// What one recorded event looks like, kind by kind, and how each of its columns is stored. Neither an address nor an
-// account is part of an event: `visitor` is 32 bits of a keyed hash whose key changes daily (visitor.ts).
+// What one recorded event looks like, kind by kind, and how each of its columns is stored. Neither an address,
+// nor a hash of one, nor an account is part of an event: what tells visitors apart (visitor.ts) serves the counting
+// rules before an event is made, nothing reads it afterwards, and it would be a third of the disk.
 
 /** Who did it and where, as far as it is kept. */
 type Origin = {
@@ -9,8 +10,6 @@ type Origin = {
   country: string
   /** Label of a known client program, empty when unknown; never the raw header. */
   user_agent: string
-  /** 0 to 2^32 - 1; equal for one address on one UTC day. */
-  visitor: number
 }
 
 export type ViewEvent = Origin & { project_id: string; domain: string; site_path: string; monetized: boolean }
@@ -55,7 +54,7 @@ export type EventKind = keyof Events
  */
 export type ColumnType = 'time' | 'term' | 'text' | 'flag' | 'number'
 
-const ORIGIN = { recorded_at: 'time', country: 'text', user_agent: 'text', visitor: 'number' } as const
+const ORIGIN = { recorded_at: 'time', country: 'text', user_agent: 'text' } as const
 
 /** Every column of every kind, in the order they are stored. */
 export const COLUMNS = {

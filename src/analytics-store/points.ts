@@ -24,8 +24,8 @@ export type MetricSlices = { metric: MetricKey; slices: Point[][] }
 
 export type PointBuilder = {
   add(cell: Cell): void
-  /** The points of one slice in order. Building slice by slice lets a caller pause between them. */
-  slice(index: number): Point[]
+  /** The points of one slice in order, made one by one, so that a caller can pause between them. */
+  slice(index: number): Iterable<Point>
 }
 
 type Group = { source: string; values: (string | boolean)[]; amount: number }
@@ -39,27 +39,26 @@ export function pointBuilder(request: MetricRequest): PointBuilder {
   const { countryFloor } = metricOf(request.metric)
   const dimensions = dimensionsOf(request)
   const kept = dimensions.flatMap((field, i) => (request.bucketBy.includes(field) ? [i] : []))
+  const fields = kept.map((i) => dimensions[i] ?? '')
   const country = countryFloor > 0 ? dimensions.indexOf('country') : -1
   const isCountryFiltered = Object.hasOwn(request.filterBy, 'country')
-  const slices = new Map<number, Map<string, Group>>()
+  const slices = new Map<number, Group[]>()
 
   function add(cell: Cell): void {
     if (cell.amount === 0) return
     const isBelow = country >= 0 && cell.amount < countryFloor && cell.values[country] !== HIDDEN_COUNTRY
     if (isBelow && isCountryFiltered) return
     const values = kept.map((i) => (isBelow && i === country ? HIDDEN_COUNTRY : (cell.values[i] ?? '')))
-    const groups = slices.get(cell.slice) ?? new Map<string, Group>()
-    slices.set(cell.slice, groups)
-    const key = groupKey(cell.source, values)
-    const group = groups.get(key)
-    if (group === undefined) groups.set(key, { source: cell.source, values, amount: cell.amount })
-    else group.amount += cell.amount
+    const group = { source: cell.source, values, amount: cell.amount }
+    const groups = slices.get(cell.slice)
+    if (groups === undefined) slices.set(cell.slice, [group])
+    else groups.push(group)
   }
 
-  function slice(index: number): Point[] {
-    const groups = [...(slices.get(index)?.values() ?? [])].sort(compareGroups)
-    const fields = kept.map((i) => dimensions[i] ?? '')
-    return groups.map((group) => toPoint(request, { source: group.source, fields, values: group.values }, group.amount))
+  function* slice(index: number): Iterable<Point> {
+    for (const { source, values, amount } of mergedNeighbours((slices.get(index) ?? []).toSorted(compareGroups))) {
+      yield toPoint(request, { source, fields, values }, amount)
+    }
   }
 
   return { add, slice }
@@ -69,7 +68,7 @@ export function pointBuilder(request: MetricRequest): PointBuilder {
 export function buildSlices(request: MetricRequest, sliceCount: number, cells: Iterable<Cell>): MetricSlices {
   const builder = pointBuilder(request)
   for (const cell of cells) builder.add(cell)
-  return { metric: request.metric, slices: Array.from({ length: sliceCount }, (_, i) => builder.slice(i)) }
+  return { metric: request.metric, slices: Array.from({ length: sliceCount }, (_, i) => [...builder.slice(i)]) }
 }
 
 /**
@@ -103,30 +102,35 @@ function toPoint(
   const sourceKey = source === 'project_id' ? 'source_project' : 'source_affiliate_code'
   const point: Point = { [sourceKey]: group.source, metric_kind: kind }
   if (request.bucketBy.includes(source)) point[source] = group.source
-  for (const [i, field] of group.fields.entries()) {
+  for (let i = 0; i < group.fields.length; i += 1) {
     // A bucket without a value is left out: an unknown domain is a point without `domain` (facts 1.1.3).
+    const field = group.fields[i]
     const bucket = group.values[i]
-    if (bucket !== undefined && bucket !== '') point[field] = bucket
+    if (field !== undefined && bucket !== undefined && bucket !== '') point[field] = bucket
   }
   point[value] = amount
   return point
 }
 
-/** Each part carries its length, so that no text can imitate a border. */
-function groupKey(source: string, values: readonly (string | boolean)[]): string {
-  let key = source
-  for (const value of values) {
-    const text = String(value)
-    key += `/${text.length}:${text}`
+/** Adds up neighbours that are the same but for their amount. */
+function* mergedNeighbours(sorted: readonly Group[]): Iterable<Group> {
+  let last: Group | undefined
+  for (const group of sorted) {
+    if (last !== undefined && compareGroups(last, group) === 0) {
+      last = { ...last, amount: last.amount + group.amount }
+      continue
+    }
+    if (last !== undefined) yield last
+    last = group
   }
-  return key
+  if (last !== undefined) yield last
 }
 
 function compareGroups(a: Group, b: Group): number {
   const order = compareValues(a.source, b.source)
   if (order !== 0) return order
-  for (const [i, value] of a.values.entries()) {
-    const next = compareValues(value, b.values[i] ?? '')
+  for (let i = 0; i < a.values.length; i += 1) {
+    const next = compareValues(a.values[i] ?? '', b.values[i] ?? '')
     if (next !== 0) return next
   }
   return 0

@@ -6,7 +6,7 @@ export const NOON = Date.UTC(2024, 1, 29, 12)
 export const HOUR_MS = 3_600_000
 export const DAY_MS = 24 * HOUR_MS
 
-const ORIGIN = { recorded_at: NOON, country: 'XX', user_agent: '', visitor: 7 }
+const ORIGIN = { recorded_at: NOON, country: 'XX', user_agent: '' }
 
 export function aView(given: Partial<ViewEvent> = {}): ViewEvent {
   return { ...ORIGIN, project_id: 'Lantern1', domain: '', site_path: '/', monetized: false, ...given }

@@ -5,19 +5,13 @@ import { isIPv4, isIPv6 } from 'node:net'
 
 const DAY_MS = 86_400_000
 
-export type Visitor = {
-  /** 128 bits as base64url: the key for deduplication and caps. */
-  key: string
-  /** 32 bits of it: what events store. */
-  number: number
-}
-
 /**
- * Makes the function that hashes an address at a time (milliseconds). IPv4 counts whole, IPv6 by its /64, the part
+ * Makes the function that hashes an address at a time (milliseconds) to 128 bits as base64url: the key for
+ * deduplication and caps. IPv4 counts whole, IPv6 by its /64, the part
  * that one household or host has. The function keeps the key of the day it was last asked about.
  * @throws Error from that function for what is not an address.
  */
-export function createVisitorHash(secret: Uint8Array | string): (address: string, nowMs: number) => Visitor {
+export function createVisitorHash(secret: Uint8Array | string): (address: string, nowMs: number) => string {
   let day = Number.NaN
   let dayKey: Uint8Array = new Uint8Array()
   return (address, nowMs) => {
@@ -26,8 +20,7 @@ export function createVisitorHash(secret: Uint8Array | string): (address: string
       dayKey = createHmac('sha256', secret).update(`visitor of day ${today}`).digest()
       day = today
     }
-    const digest = createHmac('sha256', dayKey).update(networkOf(address)).digest()
-    return { key: digest.toString('base64url', 0, 16), number: digest.readUInt32LE(0) }
+    return createHmac('sha256', dayKey).update(networkOf(address)).digest().toString('base64url', 0, 16)
   }
 }
 

@@ -58,6 +58,25 @@ export interface BackupCode {
   code_hash: Buffer;
 }
 
+export interface Collection {
+  account_id: string;
+  color: number | null;
+  created: Generated<Timestamp>;
+  description: string | null;
+  icon_url: string | null;
+  id: string;
+  name: string;
+  raw_icon_url: string | null;
+  status: Generated<string>;
+  updated: Generated<Timestamp>;
+}
+
+export interface CollectionProject {
+  collection_id: string;
+  position: number;
+  project_id: string;
+}
+
 export interface Dependency {
   dependency_type: string;
   dependent_id: string;
@@ -107,6 +126,7 @@ export interface GalleryItem {
 export interface Notification {
   account_id: string;
   body: Json;
+  cause: string | null;
   created: Generated<Timestamp>;
   id: string;
   read: Generated<boolean>;
@@ -252,6 +272,11 @@ export interface ThreadMessage {
   thread_id: string;
 }
 
+export interface UploadClaim {
+  created: Generated<Timestamp>;
+  storage_key: string;
+}
+
 export interface Version {
   author_id: string;
   changelog: Generated<string>;
@@ -276,6 +301,8 @@ export interface DB {
   account: Account;
   account_flow: AccountFlow;
   backup_code: BackupCode;
+  collection: Collection;
+  collection_project: CollectionProject;
   dependency: Dependency;
   file: File;
   file_content: FileContent;
@@ -294,5 +321,6 @@ export interface DB {
   team_member: TeamMember;
   thread: Thread;
   thread_message: ThreadMessage;
+  upload_claim: UploadClaim;
   version: Version;
 }

@@ -1,4 +1,4 @@
-// Which address a request comes from, and the key under which it is counted.
+// Which address a request comes from.
 import type { IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
 
@@ -20,15 +20,4 @@ export function clientAddress(req: IncomingMessage, header: string | undefined):
 /** IPv4 addresses as they are, also when written as IPv6. */
 function unmapped(address: string): string {
   return address.startsWith('::ffff:') && address.includes('.') ? address.slice(7) : address
-}
-
-/** What is counted as one client: the whole IPv4 address, the first 64 bits of an IPv6 one. */
-export function addressKey(address: string): string {
-  if (!address.includes(':')) return address
-  const [head = '', tail] = (address.split('%')[0] ?? '').toLowerCase().split('::')
-  const front = head === '' ? [] : head.split(':')
-  const back = tail === undefined || tail === '' ? [] : tail.split(':')
-  const zeros = tail === undefined ? 0 : Math.max(0, 8 - front.length - back.length)
-  const groups = [...front, ...Array<string>(zeros).fill('0'), ...back].slice(0, 4)
-  return `${groups.map((group) => Number.parseInt(group, 16).toString(16)).join(':')}::/64`
 }

@@ -1,9 +1,9 @@
 // The limiter of decisions.md 2: one budget a client address, three headers on every answer, 429 when it is used up.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Counters, Taken } from '#counters/counters.ts'
+import { addressKey } from '#lib/address-key.ts'
 import { ApiError } from '#lib/errors.ts'
 import { secretsEqual } from '#lib/tokens.ts'
-import { addressKey } from './client-address.ts'
 
 const PERIOD_MS = 60_000
 export const DEFAULT_REQUESTS_PER_MINUTE = 300

@@ -7,8 +7,16 @@ import type { Tx } from '#db/db.ts'
  * app.ts; each feature owns those of its jobs.
  */
 export interface Jobs {
+  'accounts.expire': Record<string, never>
+  'accounts.send-mail':
+    | { kind: 'verify-email' | 'password-changed' | 'two-factor-enabled' | 'two-factor-removed'; account_id: string }
+    | { kind: 'reset-password'; account_id: string | null }
+    | { kind: 'email-changed'; account_id: string; former_email: string }
+    | { kind: 'token-created'; account_id: string; token_id: string }
   'files.remove': { keys: string[] }
   'files.sweep': Record<string, never>
+  'notifications.send-mail': { notification_id: string }
+  'versions.notify-followers': { version_id: string }
 }
 
 export type JobName = keyof Jobs

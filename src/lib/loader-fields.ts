@@ -11,7 +11,7 @@ const MIN_INTEGER = -(2 ** 31)
 const MAX_LIST = 1024
 const MAX_TEXT = 2048
 
-// Keys that name parts of JavaScript's own objects are no fields to anybody: ignored, as everywhere (decisions 11).
+// Keys that name parts of JavaScript's own objects are no fields to anybody: ignored, as in every body.
 const IGNORED = new Set(['__proto__', 'constructor', 'prototype'])
 
 /**

@@ -21,10 +21,7 @@ export type SearchVersion = {
    * inside it (facts of the taxonomy, so the feeder's).
    */
   readonly categories: readonly string[]
-  /**
-   * Loader fields by name, each a list (`game_versions`, `environment`, …), in the order of their taxonomy. With
-   * `client_side` and `server_side` (see `sides.ts`) they are the flattened tail of a hit.
-   */
+  /** Loader fields by name, each a list (`game_versions`, `environment`, …); `client_side` and `server_side` too. */
   readonly fields: Readonly<Record<string, readonly string[]>>
 }
 
@@ -59,6 +56,8 @@ export type SearchDocument = {
   readonly dependencies: readonly SearchDependency[]
   /** Live facts under their full filter name (`…_java_server.ping.data.players_online`), where there are any. */
   readonly components?: Readonly<Record<string, string | number>>
+  /** The loader fields of all versions as the hit shows them, each list in the order of its taxonomy. */
+  readonly fields: Readonly<Record<string, readonly string[]>>
   /** The listed and archived ones, in any order. */
   readonly versions: readonly SearchVersion[]
 }
@@ -71,10 +70,25 @@ export const DEPENDENCY_TYPES = ['compatible', 'required', 'optional', 'embedded
 
 /** Newest first, ties by ID: the order in which "the newest version that …" is looked for. */
 export function newestFirst(versions: readonly SearchVersion[]): SearchVersion[] {
-  return [...versions].sort(
-    (a, b) => Date.parse(b.date_published) - Date.parse(a.date_published) || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0),
-  )
+  return versions
+    .map((version) => ({ version, at: Date.parse(version.date_published) }))
+    .sort((a, b) => b.at - a.at || (a.version.id < b.version.id ? -1 : a.version.id > b.version.id ? 1 : 0))
+    .map(({ version }) => version)
 }
+
+/** The projects depended on, each once: under `dependency_project_ids` all, under the other fields those of a type. */
+export function dependencyIds({ dependencies }: SearchDocument): Readonly<Record<string, readonly string[]>> {
+  if (dependencies.length === 0) return NO_DEPENDENCIES
+  const ids = (type?: string) => [
+    ...new Set(dependencies.filter((d) => type === undefined || d.dependency_type === type).map((d) => d.project_id)),
+  ]
+  const byType = DEPENDENCY_TYPES.map((type) => [`${type}_dependency_project_ids`, ids(type)] as const)
+  return { dependency_project_ids: ids(), ...Object.fromEntries(byType) }
+}
+
+const NO_DEPENDENCIES: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
+  ['', ...DEPENDENCY_TYPES.map((type) => `${type}_`)].map((prefix) => [`${prefix}dependency_project_ids`, []]),
+)
 
 /** Every value once, in first-seen order. */
 export function union(lists: Iterable<readonly string[]>): string[] {

@@ -32,6 +32,9 @@ export type SearchChange =
   | { readonly kind: 'upsert'; readonly sequence: number; readonly document: SearchDocument }
   | { readonly kind: 'delete'; readonly sequence: number; readonly id: string }
 
+/** The whole catalogue at one moment; `sequence` is the last one committed at that moment. */
+export type Catalogue = { readonly sequence: number; readonly batches: AsyncIterable<readonly SearchDocument[]> }
+
 export type SearchIndexStatus = {
   /** False while no engine answers (starting, or being replaced after a crash). */
   readonly ready: boolean
@@ -57,11 +60,11 @@ export interface SearchIndex {
   apply(changes: readonly SearchChange[]): Promise<void>
 
   /**
-   * Builds a new index out of the whole catalogue beside the running one, then swaps. `sequence` is that of the
-   * database state which `batches` reads; changes applied meanwhile reach both and win where they are newer. When it
-   * fails, the running index stays. One at a time: a second call is refused.
+   * Builds a new index out of the whole catalogue beside the running one, then swaps. From before `open` is called,
+   * changes applied reach both and win where they are newer, so a database state that `open` reads misses none. When it
+   * fails, the running index stays. One at a time: a second call is refused with `search_error`.
    */
-  rebuild(batches: AsyncIterable<readonly SearchDocument[]>, sequence: number): Promise<void>
+  rebuild(open: () => Promise<Catalogue>): Promise<void>
 
   /** Makes what has been applied survive a restart, so that no rebuild is needed. */
   checkpoint(): Promise<void>

@@ -10,8 +10,8 @@ const SECRET_KEYS = ['authorization', 'cookie', 'password', 'old_password', 'new
  * The process's log. Lines are buffered for throughput while serving (`buffered`), and flushed at least every second
  * and at exit; command-line runs write at once.
  */
-export function createLog(options: { level: string; buffered: boolean }): Log {
-  const destination = pino.destination({ fd: 1, sync: !options.buffered, minLength: options.buffered ? 4096 : 0 })
+export function createLog(options: { level: string; buffered: boolean; destination?: 1 | 2 }): Log {
+  const destination = pino.destination({ fd: options.destination ?? 1, sync: !options.buffered, minLength: options.buffered ? 4096 : 0 })
   const log = pino(
     {
       level: options.level,

@@ -7,8 +7,9 @@ import { IdParams, IdsQuery, parseIds } from '#http/query-values.ts'
 import type { App } from '#http/server.ts'
 import { joinJson } from '#lib/json-bytes.ts'
 import type { Deps } from '../../deps.ts'
+import { requireVerifiedEmail } from '../accounts/verified-email.ts'
 import { receiveProjectForm } from './create-form.ts'
-import { createProject } from './create-project.ts'
+import { createProject, precheckProject } from './create-project.ts'
 import { deleteProject } from './delete-project.ts'
 import { getProject, getProjectAsMember, listVisibleProjects, peekPublicProject } from './project-cache.ts'
 import { ProjectPatch } from './project-patch.ts'
@@ -62,7 +63,7 @@ function projectReads(app: App, deps: Deps): void {
 }
 
 function projectWrites(app: App, deps: Deps): void {
-  app.register(async (scope) => {
+  app.register(async (scope: App) => {
     // The form is read by the handler, part by part, and JSON is taken as well for a draft without files.
     scope.addContentTypeParser('multipart/form-data', (_req, _payload, done) => done(null, undefined))
     scope.post(
@@ -80,7 +81,8 @@ function projectWrites(app: App, deps: Deps): void {
       },
       async (req, reply) => {
         const viewer = requireViewer(req)
-        const form = await receiveProjectForm(deps, viewer, req)
+        requireVerifiedEmail(deps, viewer)
+        const form = await receiveProjectForm(deps, req, (project) => precheckProject(deps, viewer, project))
         const id = await createProject(deps, viewer, form)
         const project = await getProject(deps, viewer, id)
         return sendBytes(reply.status(201), project.bytes)

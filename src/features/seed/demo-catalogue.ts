@@ -227,7 +227,7 @@ function chooseLinks(random: Random, taxonomy: Taxonomy, slug: string): Record<s
   return Object.fromEntries(platforms.map(({ name }) => [name, `https://${name}.example.org/${slug}`]))
 }
 
-/** An owner with few projects so far, sometimes by way of an organization, and now and then helpers. */
+/** An owner with few projects so far, sometimes by way of an organization, and now and then others. */
 function chooseTeam(
   random: Random,
   people: readonly DemoPerson[],
@@ -241,10 +241,10 @@ function chooseTeam(
   const alone = organization === undefined || full(organization.owner)
   const owner = (alone ? people[at]?.username : organization.owner) ?? ''
   owned.set(owner, (owned.get(owner) ?? 0) + 1)
-  const helpers = random.chance(0.2)
+  const others = random.chance(0.2)
     ? Array.from({ length: random.integer(1, 3) }, () => random.pick(people).username)
     : []
-  const members = [...new Set(helpers)].filter((username) => username !== owner)
+  const members = [...new Set(others)].filter((username) => username !== owner)
   return {
     owner,
     organization: alone ? null : organization.slug,

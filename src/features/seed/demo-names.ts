@@ -38,7 +38,10 @@ function named(name: string, theme: string): DemoName {
 
 function baseName(random: Random, noun: string): string {
   const adjective = random.pick(words.ADJECTIVES)
-  const single = noun.replace(/ies$/, 'y').replace(/(ss|ch|sh|x)es$/, '$1').replace(/([^s])s$/, '$1')
+  const single = noun
+    .replace(/ies$/, 'y')
+    .replace(/(ss|ch|sh|x)es$/, '$1')
+    .replace(/([^s])s$/, '$1')
   const patterns: readonly (readonly [number, () => string])[] = [
     [30, () => `${adjective} ${noun}`],
     [12, () => `${single}${random.pick(words.SUFFIXES)}`],

@@ -105,6 +105,43 @@ export const LOADER_HABITS: Readonly<Record<string, { weight: number; since?: st
   optifine: { weight: 20 },
 }
 
+export type FileForm = 'json' | 'toml' | 'yaml' | 'pack' | 'shader' | 'index' | 'options'
+
+const PLUGIN = [['plugin.yml', 'yaml']] as const
+const PACK = ['pack.mcmeta', 'pack'] as const
+
+/** The files by which an archive shows that it is for a loader, and how each is written. */
+export const LOADER_FILES: Readonly<Record<string, readonly (readonly [string, FileForm])[]>> = {
+  fabric: [['fabric.mod.json', 'json']],
+  quilt: [['quilt.mod.json', 'json']],
+  forge: [
+    ['META-INF/mods.toml', 'toml'],
+    ['mcmod.info', 'json'],
+  ],
+  neoforge: [['META-INF/neoforge.mods.toml', 'toml']],
+  liteloader: [['litemod.json', 'json']],
+  rift: [['riftmod.json', 'json']],
+  mrpack: [
+    ['modrinth.index.json', 'index'],
+    ['overrides/options.txt', 'options'],
+  ],
+  bukkit: PLUGIN,
+  spigot: PLUGIN,
+  paper: PLUGIN,
+  purpur: PLUGIN,
+  folia: PLUGIN,
+  bungeecord: PLUGIN,
+  waterfall: PLUGIN,
+  velocity: [['velocity-plugin.json', 'json']],
+  sponge: [['META-INF/sponge_plugins.json', 'json']],
+  datapack: [PACK],
+  minecraft: [PACK],
+  iris: [['shaders/composite.fsh', 'shader']],
+  optifine: [['shaders/composite.fsh', 'shader']],
+  canvas: [PACK, ['assets/demo/pipelines/main.fsh', 'shader']],
+  vanilla: [PACK, ['assets/minecraft/shaders/main.fsh', 'shader']],
+}
+
 /** How likely each project type is; a type not named here counts 1. */
 export const TYPE_WEIGHTS: Readonly<Record<string, number>> = {
   mod: 58,

@@ -14,7 +14,11 @@ export function listAccountsByNames(db: Db, names: readonly string[]): Promise<A
     .where((eb) =>
       eb.or([
         eb('id', 'in', names),
-        eb(sql<string>`lower(username)`, 'in', names.map((name) => name.toLowerCase())),
+        eb(
+          sql<string>`lower(username)`,
+          'in',
+          names.map((name) => name.toLowerCase()),
+        ),
       ]),
     )
     .execute()
@@ -44,4 +48,9 @@ export async function assertUsernameFree(db: Db, username: string, exceptId?: st
 
 export function usernameTaken(): ApiError {
   return new ApiError('conflict', 'This username is taken', { details: { field: 'username', message: 'is taken' } })
+}
+
+/** For a caller whose account was deleted after his token was checked. */
+export function accountGone(): ApiError {
+  return new ApiError('unauthorized', 'The account of this token does not exist any more')
 }

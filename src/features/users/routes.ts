@@ -18,7 +18,12 @@ export function userRoutes(app: App, deps: Pick<Deps, 'db' | 'cache'>): void {
     '/v3/user',
     {
       config: { auth: { scope: ['USER_READ'] }, cache: 'private' },
-      schema: { operationId: 'getOwnUser', summary: "The caller's account", tags: ['users'], response: { 200: UserView, ...ErrorAnswers } },
+      schema: {
+        operationId: 'getOwnUser',
+        summary: "The caller's account",
+        tags: ['users'],
+        response: { 200: UserView, ...ErrorAnswers },
+      },
     },
     async (req) => {
       const viewer = requireViewer(req)
@@ -30,14 +35,23 @@ export function userRoutes(app: App, deps: Pick<Deps, 'db' | 'cache'>): void {
     '/v3/user/:id',
     {
       config: { auth: { read: ['USER_READ'] }, cache: 'public' },
-      schema: { operationId: 'getUser', summary: 'A user by ID or username', tags: ['users'], params: IdParams, response: { 200: UserView, ...ErrorAnswers } },
+      schema: {
+        operationId: 'getUser',
+        summary: 'A user by ID or username',
+        tags: ['users'],
+        params: IdParams,
+        response: { 200: UserView, ...ErrorAnswers },
+      },
     },
     async (req, reply) => {
       const [user] = await getCachedUsers(deps, [req.params.id])
       if (user === undefined) throw notFound('user')
       if (!isAdmin(req.viewer)) return sendBytes(reply, user.bytes, user.etag)
       // Admins see e-mails by session or by a token with USER_READ_EMAIL (decisions.md 11).
-      const show = { email: viewerHas(req.viewer, 'USER_READ_EMAIL'), payoutData: viewerHas(req.viewer, 'PAYOUTS_READ') }
+      const show = {
+        email: viewerHas(req.viewer, 'USER_READ_EMAIL'),
+        payoutData: viewerHas(req.viewer, 'PAYOUTS_READ'),
+      }
       return toPrivateUserView(await getAccount(deps.db, user.id), show)
     },
   )
@@ -45,7 +59,13 @@ export function userRoutes(app: App, deps: Pick<Deps, 'db' | 'cache'>): void {
     '/v3/users',
     {
       config: { auth: 'public', cache: 'shared' },
-      schema: { operationId: 'listUsers', summary: 'Users by ID or username', tags: ['users'], querystring: IdsQuery, response: { 200: Type.Array(UserView), ...ErrorAnswers } },
+      schema: {
+        operationId: 'listUsers',
+        summary: 'Users by ID or username',
+        tags: ['users'],
+        querystring: IdsQuery,
+        response: { 200: Type.Array(UserView), ...ErrorAnswers },
+      },
     },
     async (req, reply) => sendBytes(reply, joinJson(await getCachedUsers(deps, parseIds(req.query.ids)))),
   )

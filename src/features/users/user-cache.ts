@@ -28,7 +28,10 @@ function toCachedUser(row: AccountRow): CachedUser {
 }
 
 /** Users by ID or username (the ID wins), in the order asked for, each once; unknown ones are left out. */
-export async function getCachedUsers({ db, cache }: { db: Db; cache: EntityCache }, names: readonly string[]): Promise<CachedUser[]> {
+export async function getCachedUsers(
+  { db, cache }: { db: Db; cache: EntityCache },
+  names: readonly string[],
+): Promise<CachedUser[]> {
   const found = await cache
     .kind(USER)
     .getManyNamed(names, async (missing) => (await listAccountsByNames(db, missing)).map(toCachedUser))

@@ -77,9 +77,26 @@ export type VersionFilter = {
  * newest first (decisions.md 5). One statement; pages by offset.
  */
 export async function listVersionIdsOf(db: Db, projectId: string, filter: VersionFilter): Promise<string[]> {
+  return (await filteredVersions(db, projectId, filter).select('version.id').execute()).map(({ id }) => id)
+}
+
+/** What decides which versions stand in for featured ones. */
+export type VersionTraits = { id: string; featured: boolean; loaders: string[]; game_versions: string[] }
+
+/** The same list with what the choice of featured versions needs. */
+export async function listVersionTraits(db: Db, projectId: string, filter: VersionFilter): Promise<VersionTraits[]> {
+  const rows = await filteredVersions(db, projectId, filter)
+    .select(['version.id', 'version.featured', 'version.loaders', 'version.fields'])
+    .execute()
+  return rows.map(({ fields, ...row }) => {
+    const gameVersions = (fields as Record<string, unknown>)['game_versions']
+    return { ...row, game_versions: Array.isArray(gameVersions) ? gameVersions.map(String) : [] }
+  })
+}
+
+function filteredVersions(db: Db, projectId: string, filter: VersionFilter) {
   let query = db
     .selectFrom('version')
-    .select('version.id')
     .where('version.project_id', '=', projectId)
     .where('version.status', 'in', ['listed', 'archived'])
     .orderBy('version.ordering', (order) => order.asc().nullsLast())
@@ -98,7 +115,7 @@ export async function listVersionIdsOf(db: Db, projectId: string, filter: Versio
   if (filter.featured !== undefined) query = query.where('version.featured', '=', filter.featured)
   if (filter.limit !== undefined) query = query.limit(filter.limit)
   if (filter.offset !== undefined) query = query.offset(filter.offset)
-  return (await query.execute()).map(({ id }) => id)
+  return query
 }
 
 /**

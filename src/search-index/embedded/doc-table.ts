@@ -1,14 +1,15 @@
 // One row per indexed project and per version: numbers, dates and identifiers in columns. A changed project gets new
 // slots at the end and its old ones die; the slots of its versions are neighbours, newest first.
-import { newestFirst, type SearchDocument, type SearchVersion } from '../document.ts'
+import { hash } from 'node:crypto'
+import type { SearchDocument, SearchVersion } from '../document.ts'
 import { type Bits, clearBit, setBit } from './bits.ts'
-import { type Typed, withLength } from './memory.ts'
+import { withLength } from './memory.ts'
 import { DROPPED } from './postings.ts'
 import { type SavedTable, StringTable } from './string-table.ts'
 
-/** Columns per document slot; dates in milliseconds. */
-const DOC_COLUMNS = { downloads: 0, follows: 0, created: 0, modified: 0, freshness: 0 }
-export type DocColumn = keyof typeof DOC_COLUMNS
+/** Columns per document slot; dates in milliseconds; the fingerprint is that of all but the counts. */
+const COLUMN_NAMES = ['downloads', 'follows', 'created', 'modified', 'freshness', 'fingerprint'] as const
+export type DocColumn = (typeof COLUMN_NAMES)[number]
 
 type Columns = Record<DocColumn, Float64Array<ArrayBuffer>>
 
@@ -62,17 +63,19 @@ export class DocTable {
     this.liveCount = saved?.liveCount ?? 0
   }
 
-  /** Records a change's sequence number; false when one as new has been applied to that project. */
-  advance(id: string, sequence: number): boolean {
+  /** The sequence number of the last change applied to that project, a deletion included; -1 for none. */
+  lastSequence(id: string): number {
+    const code = this.ids.find(id)
+    return code < 0 ? -1 : (this.sequenceOfId[code] ?? -1)
+  }
+
+  recordSequence(id: string, sequence: number): void {
+    const known = this.ids.size
     const code = this.ids.intern(id)
-    if (code >= this.slotOfId.length) this.slotOfId = withLength(this.slotOfId, code + 1)
-    if (code >= this.sequenceOfId.length) this.sequenceOfId = withLength(this.sequenceOfId, code + 1)
-    const last = this.sequenceOfId[code] ?? 0
-    // Sequence numbers start at 1, so a 0 here means a project never seen, which has no slot yet.
-    if (last === 0) this.slotOfId[code] = NO_SLOT
-    if (sequence <= last) return false
+    this.slotOfId = withLength(this.slotOfId, code + 1)
+    this.sequenceOfId = withLength(this.sequenceOfId, code + 1)
+    if (code === known) this.slotOfId[code] = NO_SLOT
     this.sequenceOfId[code] = sequence
-    return true
   }
 
   /** The live slot of a project. */
@@ -88,7 +91,7 @@ export class DocTable {
     this.liveCount -= 1
   }
 
-  /** Appends a project and its versions, which must be sorted newest first; gives its slot. */
+  /** Appends a project whose sequence is recorded, and its versions, sorted newest first; gives its slot. */
   append(document: SearchDocument, versions: readonly SearchVersion[]): number {
     const doc = this.docCount
     const first = this.versionCount
@@ -106,7 +109,9 @@ export class DocTable {
     this.liveCount += 1
     this.columns.created[doc] = Date.parse(document.date_created)
     this.columns.modified[doc] = Date.parse(document.date_modified)
-    this.columns.freshness[doc] = freshness(document)
+    // The date of the newest version; that of creation where there is none.
+    this.columns.freshness[doc] = Date.parse(versions[0]?.date_published ?? document.date_created)
+    this.columns.fingerprint[doc] = fingerprint(document)
     this.setCounts(doc, document)
     return doc
   }
@@ -194,14 +199,11 @@ export class DocTable {
   }
 }
 
-const COLUMN_NAMES = Object.keys(DOC_COLUMNS) as DocColumn[]
-
-function mapColumns(make: (name: DocColumn) => Typed): Columns {
+function mapColumns(make: (name: DocColumn) => Float64Array<ArrayBuffer>): Columns {
   return Object.fromEntries(COLUMN_NAMES.map((name) => [name, make(name)])) as Columns
 }
 
-/** The date of the newest version; that of creation where there is none. */
-function freshness(document: SearchDocument): number {
-  const newest = newestFirst(document.versions)[0]
-  return Date.parse(newest?.date_published ?? document.date_created)
+/** 48 bits over all that is indexed except the counts, which change without the rest. */
+export function fingerprint(document: SearchDocument): number {
+  return hash('sha1', JSON.stringify({ ...document, downloads: 0, follows: 0 }), 'buffer').readUIntBE(0, 6)
 }

@@ -1,5 +1,5 @@
 // Which versions and which projects carry a value of a text field, and the numbers of live components.
-import { DEPENDENCY_TYPES, type SearchDocument, type SearchVersion, union } from '../document.ts'
+import { dependencyIds, type SearchDocument, type SearchVersion, union } from '../document.ts'
 import { authorKey } from '../filter/fields.ts'
 import { withLength } from './memory.ts'
 import { DROPPED, Postings, type SavedPostings } from './postings.ts'
@@ -15,6 +15,9 @@ export type SavedFacets = {
 /** At most this many different number components get a column; further ones have no values. */
 const MAX_NUMBER_COLUMNS = 64
 
+/** Values of one version field whose codes are remembered. */
+const MAX_REMEMBERED = 4096
+
 /** What stands for "has a value" among a field's keys. */
 const ANY = '?'
 
@@ -24,6 +27,8 @@ const ANY = '?'
  */
 export class FacetIndex {
   readonly #keys: StringTable
+  /** Codes by value for each version field, because the same values come with every version. */
+  readonly #versionCodes = new Map<string, Map<string, number>>()
   versions: Postings
   docs: Postings
   /** Component numbers by field, NaN where there is none; shorter than the documents when the last have none. */
@@ -40,13 +45,14 @@ export class FacetIndex {
     const projectCategories = document.categories
     for (const [field, values] of projectValues(document)) this.#addValues(field, values, doc)
     // A project without versions has the place of one: its own categories count there.
-    if (versions.length === 0) this.#addValues('categories', projectCategories, doc, firstVersion)
+    if (versions.length === 0) this.#addVersionValues('categories', projectCategories, doc, firstVersion)
     for (const [i, version] of versions.entries()) {
       const slot = firstVersion + i
-      this.#addValues('categories', union([projectCategories, version.categories]), doc, slot)
-      this.#addValues('loaders', version.loaders, doc, slot)
-      this.#addValues('project_types', version.project_types, doc, slot)
-      for (const field of VERSION_FIELDS) this.#addValues(field, version.fields[field] ?? [], doc, slot)
+      this.#addVersionValues('categories', projectCategories, doc, slot)
+      this.#addVersionValues('categories', version.categories, doc, slot)
+      this.#addVersionValues('loaders', version.loaders, doc, slot)
+      this.#addVersionValues('project_types', version.project_types, doc, slot)
+      for (const field of VERSION_FIELDS) this.#addVersionValues(field, version.fields[field] ?? [], doc, slot)
     }
     for (const [field, value] of Object.entries(document.components ?? {})) {
       if (typeof value === 'string') this.#addValues(field, [value], doc)
@@ -90,14 +96,31 @@ export class FacetIndex {
     }
   }
 
-  #addValues(field: string, values: readonly string[], doc: number, version?: number): void {
-    if (values.length > 0) this.#addCode(this.#keys.intern(field + ANY), doc, version)
-    for (const value of values) this.#addCode(this.#keys.intern(`${field}=${value}`), doc, version)
+  #addValues(field: string, values: readonly string[], doc: number): void {
+    if (values.length > 0) this.docs.add(this.#keys.internCommon(field + ANY), doc)
+    for (const value of values) this.docs.add(this.#keys.intern(`${field}=${value}`), doc)
   }
 
-  #addCode(code: number, doc: number, version: number | undefined): void {
+  #addVersionValues(field: string, values: readonly string[], doc: number, version: number): void {
+    let codes = this.#versionCodes.get(field)
+    if (codes === undefined) {
+      codes = new Map([[ANY, this.#keys.intern(field + ANY)]])
+      this.#versionCodes.set(field, codes)
+    }
+    if (values.length > 0) this.#addCode(codes.get(ANY) ?? 0, doc, version)
+    for (const value of values) {
+      let code = value === ANY ? undefined : codes.get(value)
+      if (code === undefined) {
+        code = this.#keys.intern(`${field}=${value}`)
+        if (codes.size < MAX_REMEMBERED && value !== ANY) codes.set(value, code)
+      }
+      this.#addCode(code, doc, version)
+    }
+  }
+
+  #addCode(code: number, doc: number, version: number): void {
     this.docs.add(code, doc)
-    if (version !== undefined) this.versions.add(code, version)
+    this.versions.add(code, version)
   }
 
   #setNumber(field: string, doc: number, value: number): void {
@@ -113,8 +136,6 @@ export class FacetIndex {
 const VERSION_FIELDS = ['game_versions', 'environment', 'client_side', 'server_side'] as const
 
 function projectValues(document: SearchDocument): [string, readonly string[]][] {
-  const ids = (type?: string) =>
-    union([document.dependencies.filter((d) => type === undefined || d.dependency_type === type).map((d) => d.project_id)])
   return [
     ['project_id', [document.id]],
     ['name', [document.name]],
@@ -124,7 +145,6 @@ function projectValues(document: SearchDocument): [string, readonly string[]][] 
     ['all_project_types', union(document.versions.map((version) => version.project_types))],
     ['project_categories', document.categories],
     ['disclosure_types', document.disclosure_types],
-    ['dependency_project_ids', ids()],
-    ...DEPENDENCY_TYPES.map((type): [string, string[]] => [`${type}_dependency_project_ids`, ids(type)]),
+    ...Object.entries(dependencyIds(document)),
   ]
 }

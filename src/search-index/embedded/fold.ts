@@ -4,7 +4,16 @@ const MARKS = /[\u0300-\u036f]/gu
 const DROPPED_SIGNS = /['’‘ʼ`´™®©℠]/gu
 /** Letters that no decomposition takes apart. */
 const LETTERS: Readonly<Record<string, string>> = {
-  ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o', ł: 'l', đ: 'd', ð: 'd', þ: 'th', ı: 'i', ħ: 'h',
+  ß: 'ss',
+  æ: 'ae',
+  œ: 'oe',
+  ø: 'o',
+  ł: 'l',
+  đ: 'd',
+  ð: 'd',
+  þ: 'th',
+  ı: 'i',
+  ħ: 'h',
 }
 const SPECIAL = /[ßæœøłđðþıħ]/gu
 const ASCII_WORD = /[a-z0-9]+/g

@@ -1,6 +1,14 @@
 // The hits, ready to be sent: of each project the JSON values, with the keys put between them on the way out.
-import { DEPENDENCY_TYPES, MAX_DOCUMENT_BYTES, type SearchDocument, type SearchVersion, union } from '../document.ts'
+
 import { invalidInput } from '#lib/errors.ts'
+import {
+  DEPENDENCY_TYPES,
+  dependencyIds,
+  MAX_DOCUMENT_BYTES,
+  type SearchDocument,
+  type SearchVersion,
+  union,
+} from '../document.ts'
 import { Arena, withLength } from './memory.ts'
 import { DROPPED } from './postings.ts'
 import { encode } from './string-table.ts'
@@ -10,8 +18,6 @@ const BLOCK_SHIFT = 23
 /** Between two values; JSON text never holds it. */
 const SEPARATOR = 0
 const SIDES = ['client_side', 'server_side']
-
-type Values = Readonly<Record<string, string>>
 
 /**
  * What a hit consists of, in its order: `"key":` with the value of the same or another name. `fields` is the flattened
@@ -69,7 +75,7 @@ export class HitStore {
   garbageBytes = 0
 
   constructor(saved?: SavedHits) {
-    this.#arena = new Arena(Uint8Array<ArrayBuffer>, BLOCK_SHIFT, saved)
+    this.#arena = new Arena((length) => new Uint8Array(length), BLOCK_SHIFT, saved)
     this.#addresses = saved?.addresses ?? new Float64Array(64)
     this.#lengths = saved?.lengths ?? new Uint32Array(64)
     this.#versionIds = saved?.versionIds ?? new Uint8Array(64)
@@ -82,8 +88,7 @@ export class HitStore {
 
   /** Sets the record of a slot; `versions` newest first, the first of them at `firstVersion`. */
   set(doc: number, firstVersion: number, document: SearchDocument, versions: readonly SearchVersion[]): void {
-    const values = hitValues(document, versions)
-    this.#place(doc, encode(NAMES.map((name) => values[name] ?? 'null').join('\0')))
+    this.#place(doc, encode(hitValues(document, versions).join('\0')))
     this.#versionIds = withLength(this.#versionIds, (firstVersion + Math.max(1, versions.length)) * ID_WIDTH)
     for (const [i, version] of versions.entries()) {
       const start = (firstVersion + i) * ID_WIDTH
@@ -141,7 +146,8 @@ export class HitStore {
   }
 
   #place(doc: number, record: Uint8Array): void {
-    if (record.length > MAX_DOCUMENT_BYTES) throw invalidInput(`A project takes over ${MAX_DOCUMENT_BYTES} bytes in the index`)
+    if (record.length > MAX_DOCUMENT_BYTES)
+      throw invalidInput(`A project takes over ${MAX_DOCUMENT_BYTES} bytes in the index`)
     const address = this.#arena.allocate(record.length)
     this.#arena.block(address).set(record, this.#arena.offset(address))
     this.#addresses = withLength(this.#addresses, doc + 1)
@@ -155,10 +161,10 @@ export class HitStore {
   #writeVersion(out: ByteWriter, version: number): void {
     const start = version * ID_WIDTH
     const length = this.#versionIds[start] ?? 0
-    if (length === 0) return out.text('null')
-    out.text('"')
+    const quote = length === 0 ? 'null' : '"'
+    out.text(quote)
     out.copy(this.#versionIds, start + 1, start + 1 + length)
-    out.text('"')
+    if (length > 0) out.text(quote)
   }
 }
 
@@ -170,27 +176,30 @@ function valueBounds(block: Uint8Array, start: number, end: number): number[] {
   return bounds
 }
 
-function hitValues(document: SearchDocument, versions: readonly SearchVersion[]): Values {
+/** The JSON of each of `NAMES`. */
+function hitValues(document: SearchDocument, versions: readonly SearchVersion[]): string[] {
   const usual = versions.find((version) => version.status === 'listed') ?? versions[0]
-  const fieldNames = union(versions.map((version) => Object.keys(version.fields))).sort()
-  const tail = (names: readonly string[]) =>
-    names.map((name) => `,${JSON.stringify(name)}:${JSON.stringify(union(versions.map((v) => v.fields[name] ?? [])))}`).join('')
+  const sides = Object.fromEntries(SIDES.map((side) => [side, union(versions.map((v) => v.fields[side] ?? [])).sort()]))
   const lists: Record<string, readonly unknown[]> = {
     project_types: union(versions.map((version) => version.project_types)).sort(),
     loaders: union(versions.map((version) => version.loaders)).sort(),
     categories: union([document.categories, ...versions.map((version) => version.categories)]).sort(),
-    dependency_project_ids: union([document.dependencies.map((dependency) => dependency.project_id)]),
+    ...dependencyIds(document),
   }
-  for (const type of DEPENDENCY_TYPES) {
-    const ofType = document.dependencies.filter((dependency) => dependency.dependency_type === type)
-    lists[`${type}_dependency_project_ids`] = union([ofType.map((dependency) => dependency.project_id)])
-  }
-  const values: Record<string, unknown> = { ...document, ...lists, project_id: document.id, version: usual?.id ?? null }
-  return {
-    ...Object.fromEntries(NAMES.map((name) => [name, JSON.stringify(values[name] ?? null)])),
-    fields: tail(fieldNames.filter((name) => !SIDES.includes(name))),
-    sides: tail(SIDES),
-  }
+  const single: Record<string, unknown> = { project_id: document.id, version: usual?.id ?? null }
+  const own: Record<string, unknown> = document
+  return NAMES.map((name) => {
+    if (name === 'fields') return tail(document.fields)
+    if (name === 'sides') return tail(sides)
+    return JSON.stringify(single[name] ?? lists[name] ?? own[name] ?? null)
+  })
+}
+
+/** Each list as `,"name":[…]`. */
+function tail(lists: Readonly<Record<string, readonly string[]>>): string {
+  return Object.entries(lists)
+    .map(([name, list]) => `,${JSON.stringify(name)}:${JSON.stringify(list)}`)
+    .join('')
 }
 
 /** Bytes of an answer; grows as needed, used again for the next. */

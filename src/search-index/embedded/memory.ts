@@ -5,21 +5,23 @@ export type Typed = Uint8Array<ArrayBuffer> | Uint32Array<ArrayBuffer> | Float64
 /** `array` itself, or a copy at least `length` long when it is shorter; the rest is 0. */
 export function withLength<A extends Typed>(array: A, length: number): A {
   if (length <= array.length) return array
-  const grown = new (array.constructor as new (length: number) => A)(Math.max(length, Math.ceil(array.length * 1.5), 64))
+  const grown = new (array.constructor as new (length: number) => A)(
+    Math.max(length, Math.ceil(array.length * 1.5), 64),
+  )
   grown.set(array)
   return grown
 }
 
 /** Contiguous runs of items in blocks of fixed size, addressed by one number; nothing moves once placed. */
 export class Arena<A extends Uint8Array<ArrayBuffer> | Uint32Array<ArrayBuffer>> {
-  readonly #make: new (length: number) => A
+  readonly #make: (length: number) => A
   readonly #shift: number
   readonly blocks: A[]
   /** The next free address. */
   end: number
 
   /** A block holds 2^`shift` items; no run may be longer. */
-  constructor(make: new (length: number) => A, shift: number, saved?: { blocks: A[]; end: number }) {
+  constructor(make: (length: number) => A, shift: number, saved?: { blocks: A[]; end: number }) {
     this.#make = make
     this.#shift = shift
     this.blocks = saved?.blocks ?? []
@@ -33,7 +35,7 @@ export class Arena<A extends Uint8Array<ArrayBuffer> | Uint32Array<ArrayBuffer>>
     const rest = size - (this.end % size)
     const address = rest < length ? this.end + rest : this.end
     this.end = address + length
-    if (address + length > this.blocks.length * size) this.blocks.push(new this.#make(size))
+    if (address + length > this.blocks.length * size) this.blocks.push(this.#make(size))
     return address
   }
 

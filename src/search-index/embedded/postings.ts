@@ -30,7 +30,7 @@ export class Postings {
   constructor(saved?: SavedPostings) {
     this.#starts = saved?.starts ?? new Uint32Array(64)
     this.#counts = saved?.counts ?? new Uint32Array(64)
-    this.#arena = new Arena(Uint32Array<ArrayBuffer>, BLOCK_SHIFT, saved)
+    this.#arena = new Arena((length) => new Uint32Array(length), BLOCK_SHIFT, saved)
     this.#dense = new Map(saved?.dense.map((bits, i) => [saved.denseCodes[i] ?? 0, bits]))
   }
 
@@ -83,8 +83,8 @@ export class Postings {
 
   forEach(code: number, visit: (slot: number) => void): void {
     const count = this.count(code)
-    if (count === 0) return
-    if (count === 1) return visit(this.#starts[code] ?? 0)
+    if (count === 1) visit(this.#starts[code] ?? 0)
+    if (count <= 1) return
     const dense = this.#dense.get(code)
     if (dense === undefined) {
       const { items, start } = this.#run(code)
@@ -138,7 +138,10 @@ export class Postings {
     if ((run === undefined ? first : run.items[run.start + count - 1]) === slot) return
     // The capacity is the next power of two, so a run is full when its count is one.
     const isFull = (count & (count - 1)) === 0
-    if (isFull && count >= MIN_DENSE && count * 32 >= slot) return this.#makeDense(code, slot)
+    if (isFull && count >= MIN_DENSE && count * 32 >= slot) {
+      this.#makeDense(code, slot)
+      return
+    }
     let target = run
     if (isFull) {
       const exponent = 32 - Math.clz32(count)

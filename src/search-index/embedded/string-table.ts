@@ -1,5 +1,8 @@
 import { withLength } from './memory.ts'
 
+/** Texts whose codes are remembered outside the table. */
+const MAX_COMMON = 8192
+
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
 let scratch = new Uint8Array(1024)
@@ -77,7 +80,11 @@ export class StringList {
   }
 
   save(): SavedStrings {
-    return { bytes: this.bytes.subarray(0, this.offsets[this.size]), offsets: this.offsets.subarray(0, this.size + 1), size: this.size }
+    return {
+      bytes: this.bytes.subarray(0, this.offsets[this.size]),
+      offsets: this.offsets.subarray(0, this.size + 1),
+      size: this.size,
+    }
   }
 }
 
@@ -88,6 +95,7 @@ export class StringTable {
   readonly list: StringList
   /** Code + 1, or 0 where free; its length is a power of two. */
   #slots: Uint32Array<ArrayBuffer>
+  readonly #common = new Map<string, number>()
 
   constructor(saved?: SavedTable) {
     this.list = new StringList(saved)
@@ -116,6 +124,15 @@ export class StringTable {
     }
     const code = this.list.push(bytes)
     this.#slots[slot] = code + 1
+    return code
+  }
+
+  /** As `intern`, remembering the codes of the first few thousand texts as they are, for those that come often. */
+  internCommon(text: string): number {
+    const known = this.#common.get(text)
+    if (known !== undefined) return known
+    const code = this.intern(text)
+    if (this.#common.size < MAX_COMMON) this.#common.set(text, code)
     return code
   }
 

@@ -4,7 +4,7 @@ import { type Bits, type BitsPool, countBits, intersect, setBit, subtract, unite
 import { foldWords, indexTerms, innerWords, queryTerms } from './fold.ts'
 import { NameIndex, type SavedNames } from './name-index.ts'
 import { Postings, type SavedPostings } from './postings.ts'
-import { StringTable, type SavedTable } from './string-table.ts'
+import { type SavedTable, StringTable } from './string-table.ts'
 import { typosAllowed, visitTypos } from './typos.ts'
 import { type SavedVocabulary, Vocabulary } from './vocabulary.ts'
 
@@ -53,7 +53,7 @@ export class TextIndex {
     for (const term of terms) {
       this.#postings.add(this.#vocabulary.intern(term), doc)
       for (const beginning of shortBeginnings(term)) {
-        this.#beginningPostings.add(this.#beginnings.intern(beginning), doc)
+        this.#beginningPostings.add(this.#beginnings.internCommon(beginning), doc)
       }
     }
     this.#names.add(doc, nameWords, document.slug === null ? [] : foldWords(document.slug))
@@ -159,6 +159,7 @@ export class TextIndex {
 }
 
 function shortBeginnings(term: string): string[] {
-  const [first = '', second] = term
-  return second === undefined ? [first] : [first, first + second]
+  const first = String.fromCodePoint(term.codePointAt(0) ?? 0)
+  if (first.length === term.length) return [first]
+  return [first, first + String.fromCodePoint(term.codePointAt(first.length) ?? 0)]
 }

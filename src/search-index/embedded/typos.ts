@@ -22,7 +22,10 @@ type Walk = {
   readonly allowed: number
   /** Row d: distances between the first d letters of the term and each beginning of the word. */
   readonly rows: readonly Uint8Array[]
-  readonly letters: number[]
+  /** The letters of the term at hand, and where each ends among its bytes. */
+  readonly letters: Uint32Array
+  readonly ends: Uint32Array
+  depth: number
   /** Best distance of a beginning of the term of at most d letters. */
   readonly best: Uint8Array
   /** Smallest distance of each row. */
@@ -39,64 +42,92 @@ export function visitTypos(
   allowed: number,
   visit: (code: number, typos: number) => void,
 ): void {
-  const letters = Array.from(word, (letter) => letter.codePointAt(0) ?? 0)
-  const rows = Array.from({ length: MAX_DEPTH + 1 }, () => new Uint8Array(letters.length + 1))
-  for (let j = 0; j <= letters.length; j += 1) (rows[0] as Uint8Array)[j] = j
-  const best = new Uint8Array(MAX_DEPTH + 1).fill(FAR)
-  const walk: Walk = { word: letters, allowed, rows, letters: [], best, smallest: new Uint8Array(MAX_DEPTH + 1) }
+  const walk = beginWalk(word, allowed)
+  const { list } = vocabulary.table
   const end = vocabulary.sorted.length
   for (let position = 0; position < end; ) {
     const code = vocabulary.codeAt(position)
-    const term = vocabulary.table.list.get(code)
-    const dead = stepThrough(walk, term)
-    if (dead === undefined) {
-      const depth = walk.letters.length
-      const typos = Math.min(walk.best[depth] ?? FAR, walk.rows[depth]?.[letters.length] ?? FAR)
-      if (typos <= allowed) visit(code, typos)
-      position += 1
-      continue
-    }
-    const next = vocabulary.range(dead).end
-    const typos = walk.best[walk.letters.length] ?? FAR
+    const isDead = stepThrough(walk, list.bytes, list.offsets[code] ?? 0, list.offsets[code + 1] ?? 0)
+    const best = walk.best[walk.depth] ?? FAR
+    const next = isDead ? endOfBeginning(vocabulary, position, walk.ends[walk.depth - 1] ?? 0) : position + 1
+    const typos = isDead ? best : Math.min(best, walk.rows[walk.depth]?.[walk.word.length] ?? FAR)
     if (typos <= allowed) for (let p = position; p < next; p += 1) visit(vocabulary.codeAt(p), typos)
-    position = Math.max(next, position + 1)
+    position = next
   }
 }
 
-/** Brings the rows to this term; gives its shortest beginning from which no term can come nearer, if it has one. */
-function stepThrough(walk: Walk, term: string): string | undefined {
+function beginWalk(word: string, allowed: number): Walk {
+  const letters = Array.from(word, (letter) => letter.codePointAt(0) ?? 0)
+  // One cell more at the end, so that the band's right neighbour always exists.
+  const rows = Array.from({ length: MAX_DEPTH + 1 }, () => new Uint8Array(letters.length + 2).fill(FAR))
+  for (let j = 0; j <= letters.length; j += 1) (rows[0] as Uint8Array)[j] = j
+  return {
+    word: letters,
+    allowed,
+    rows,
+    letters: new Uint32Array(MAX_DEPTH),
+    ends: new Uint32Array(MAX_DEPTH),
+    depth: 0,
+    best: new Uint8Array(MAX_DEPTH + 1).fill(FAR),
+    smallest: new Uint8Array(MAX_DEPTH + 1),
+  }
+}
+
+/** Brings the rows to this term; true when its beginning of `depth` letters is already too far for all under it. */
+function stepThrough(walk: Walk, bytes: Uint8Array, start: number, end: number): boolean {
+  const shared = walk.depth
   let depth = 0
   let isShared = true
-  let units = 0
-  for (const letter of term) {
-    const point = letter.codePointAt(0) ?? 0
-    units += letter.length
-    isShared &&= walk.letters[depth] === point
-    if (!isShared) {
-      walk.letters.length = depth
-      walk.letters.push(point)
-      if (fillRow(walk, depth + 1) > walk.allowed) return term.slice(0, units)
+  for (let at = start; at < end && depth < MAX_DEPTH; depth += 1) {
+    const first = bytes[at] ?? 0
+    const width = first < 0x80 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4
+    let letter = width === 1 ? first : first & (0x7f >> width)
+    for (let k = 1; k < width; k += 1) letter = (letter << 6) | ((bytes[at + k] ?? 0) & 0x3f)
+    at += width
+    isShared &&= depth < shared && walk.letters[depth] === letter
+    if (isShared) continue
+    walk.letters[depth] = letter
+    walk.ends[depth] = at - start
+    if (fillRow(walk, depth + 1) > walk.allowed) {
+      walk.depth = depth + 1
+      return true
     }
-    depth += 1
-    if (depth === MAX_DEPTH) break
   }
-  walk.letters.length = depth
-  return undefined
+  walk.depth = depth
+  return false
 }
 
-/** Fills row `depth` and returns a distance that no longer beginning can go below. */
+/** The first position after `position` whose term does not share the first `length` bytes with the term there. */
+function endOfBeginning(vocabulary: Vocabulary, position: number, length: number): number {
+  const { list } = vocabulary.table
+  const start = list.offsets[vocabulary.codeAt(position)] ?? 0
+  const prefix = list.bytes.subarray(start, start + length)
+  const differs = (code: number) => list.comparePrefix(code, prefix) !== 0
+  let step = 1
+  while (position + step < vocabulary.sorted.length && !differs(vocabulary.codeAt(position + step))) step *= 2
+  const end = Math.min(position + step, vocabulary.sorted.length)
+  return vocabulary.sorted.firstWhere(differs, end, position + (step >>> 1))
+}
+
+/**
+ * Fills row `depth` where it can be near enough, and returns a distance that no longer beginning can go below. Cells off
+ * the diagonal by more than the typos allowed stay far.
+ */
 function fillRow(walk: Walk, depth: number): number {
-  const { word, rows, letters, best, smallest } = walk
+  const { word, rows, letters, best, smallest, allowed } = walk
   const row = rows[depth] as Uint8Array
   const above = rows[depth - 1] as Uint8Array
   const letter = letters[depth - 1]
-  row[0] = depth
-  let least = depth
-  for (let j = 1; j <= word.length; j += 1) {
+  const from = Math.max(1, depth - allowed)
+  const to = Math.min(word.length, depth + allowed)
+  row[from - 1] = from === 1 ? depth : FAR
+  let least = from === 1 ? depth : FAR
+  for (let j = from; j <= to; j += 1) {
     let distance = Math.min(
       (above[j - 1] ?? FAR) + (word[j - 1] === letter ? 0 : 1),
       (above[j] ?? FAR) + 1,
       (row[j - 1] ?? FAR) + 1,
+      FAR,
     )
     if (depth > 1 && j > 1 && word[j - 1] === letters[depth - 2] && word[j - 2] === letter) {
       distance = Math.min(distance, (rows[depth - 2]?.[j - 2] ?? FAR) + 1)
@@ -104,6 +135,8 @@ function fillRow(walk: Walk, depth: number): number {
     row[j] = distance
     if (distance < least) least = distance
   }
+  row[to + 1] = FAR
+  if (to < word.length) row[word.length] = FAR
   const isWhole = depth >= word.length && letter === word[word.length - 1]
   best[depth] = Math.min(best[depth - 1] ?? FAR, isWhole ? (row[word.length] ?? FAR) : FAR)
   smallest[depth] = least

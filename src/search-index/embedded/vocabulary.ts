@@ -1,5 +1,5 @@
-import { encode, type SavedTable, StringTable } from './string-table.ts'
 import { SortedSlots } from './sorted-slots.ts'
+import { encode, type SavedTable, StringTable } from './string-table.ts'
 
 export type SavedVocabulary = { table: SavedTable; sorted: Uint32Array<ArrayBuffer> }
 
@@ -32,7 +32,10 @@ export class Vocabulary {
     const bytes = encode(prefix)
     const { list } = this.table
     const start = this.sorted.firstWhere((code) => list.comparePrefix(code, bytes) >= 0)
-    return { start, end: this.sorted.firstWhere((code) => list.comparePrefix(code, bytes) > 0, this.sorted.length, start) }
+    return {
+      start,
+      end: this.sorted.firstWhere((code) => list.comparePrefix(code, bytes) > 0, this.sorted.length, start),
+    }
   }
 
   codeAt(position: number): number {

@@ -76,7 +76,8 @@ function* groupRuns(entries: readonly DirectoryEntry[], fileBytes: number): Gene
   let run: Placed[] = []
   let start = 0
   for (const [i, entry] of sorted.entries()) {
-    const placed = { entry, end: sorted[i + 1]?.offset ?? fileBytes }
+    const placed = { entry, end: Math.min(sorted[i + 1]?.offset ?? fileBytes, fileBytes) }
+    if (entry.offset > placed.end) throw new ContentError('overlaps', entry.name)
     const isSmall = Math.max(entry.sizeBytes, entry.packedBytes) <= SMALL_BYTES
     if (run.length > 0 && (!isSmall || placed.end - start > RUN_BYTES)) {
       yield run

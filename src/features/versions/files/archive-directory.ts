@@ -97,6 +97,8 @@ class WindowReader extends RandomAccessReader {
     position: number,
     done: (error: Error | null, bytesRead?: number) => void,
   ): void {
+    // A directory may claim to lie anywhere, also where no file reaches.
+    if (!Number.isSafeInteger(position + length)) return done(null, 0)
     const start = position - this.#windowStart
     if (start >= 0 && start + length <= this.#window.length) {
       this.#window.copy(target, offset, start, start + length)
@@ -104,6 +106,7 @@ class WindowReader extends RandomAccessReader {
       return
     }
     this.#load(position, length).then(
+      // Past the end of the file the window is short or empty.
       () => done(null, this.#window.copy(target, offset, 0, length)),
       (error: Error) => {
         this.fault = error
@@ -113,7 +116,6 @@ class WindowReader extends RandomAccessReader {
   }
 
   async #load(position: number, length: number): Promise<void> {
-    // A directory may claim to lie anywhere; a position past the end simply gives no bytes.
     const window = Buffer.allocUnsafe(Math.max(length, WINDOW_BYTES))
     const { bytesRead } = await this.#handle.read(window, 0, window.length, position)
     this.#window = window.subarray(0, bytesRead)

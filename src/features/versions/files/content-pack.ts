@@ -123,15 +123,15 @@ function isAllowedDownload(text: string, hosts: readonly string[], ownOrigins: r
  */
 export function listEmbedded(archive: ReadableArchive, index: PackIndex, options: PackOptions): Embedded[] {
   const { rules, field } = options
-  const listed = index.files.map(({ hashes, downloads }) => ({
+  const listed: Embedded[] = index.files.map(({ path, hashes, downloads }) => ({
     sha1: hashes.sha1.toLowerCase(),
-    fileName: lastSegment(URL.parse(downloads[0] ?? '')?.pathname ?? ''),
+    fileName: lastSegment(URL.parse(downloads[0] ?? '')?.pathname ?? '') || lastSegment(path),
   }))
-  const overrides = archive.entries
+  const overrides: Embedded[] = archive.entries
     .filter(({ name }) => isOverride(rules, name) && rules.embedded_extensions.includes(extensionOf(name)))
     .map(({ name }) => ({ fileName: lastSegment(name) }))
   const all = new Map<string, Embedded>()
-  for (const file of [...listed, ...overrides]) all.set('sha1' in file ? file.sha1 : `/${file.fileName}`, file)
+  for (const file of [...listed, ...overrides]) all.set(file.sha1 ?? `/${file.fileName}`, file)
   if (all.size > EMBEDDED_MAX) throw invalidInput(`The pack embeds more than ${EMBEDDED_MAX} files`, field)
   return [...all.values()]
 }

@@ -210,6 +210,27 @@ describe('inspecting an archive', () => {
     assert.equal(archive.entries.length, 20_000)
   })
 
+  test('answers any damage with an archive, an unreadable one or a refusal', async () => {
+    const whole = makeZip([
+      { name: 'a/', stored: true },
+      { name: 'a/b.txt', data: 'hello '.repeat(200) },
+      { name: 'c.bin', data: Buffer.alloc(70_000, 'xy') },
+      { name: 'd', data: 'stored', stored: true },
+    ])
+    let seed = 7
+    const below = (limit: number) => {
+      seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648
+      return Math.floor((seed / 2_147_483_648) * limit)
+    }
+    for (let i = 0; i < 500; i += 1) {
+      const damaged = Buffer.from(whole)
+      for (let hits = 0; hits <= below(4); hits += 1) damaged[below(whole.length)] = below(256)
+      const outcome = await inspect(damaged).catch((error: unknown) => error)
+      const isRefusal = outcome instanceof ApiError && outcome.fault === 'invalid_input'
+      assert.ok(isRefusal || !(outcome instanceof Error), String(outcome))
+    }
+  })
+
   test('stops when told to', async () => {
     const zip = makeZip([{ name: 'a', data: 'x' }])
     await assert.rejects(inspect(zip, { signal: AbortSignal.abort(new Error('told to stop')) }), /told to stop/)

@@ -117,5 +117,9 @@ function startOfDay(day: string | undefined): Date | undefined {
 }
 
 function compileAlternative(patterns: readonly string[]): RegExp[] {
-  return patterns.map((pattern) => new RegExp(`^${pattern.split('*').map(RegExp.escape).join('.*')}$`, 's'))
+  return patterns.map((pattern) => new RegExp(`^${pattern.split('*').map(literal).join('.*')}$`, 's'))
+}
+
+function literal(text: string): string {
+  return text.replace(/[\\^$.|?+()[\]{}]/g, '\\$&')
 }

@@ -1,0 +1,13 @@
+#!/usr/bin/env node
+// Entry of every command. Plain JavaScript, so that a Node too old for Depot can still say so.
+const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
+if (major < 24 || (major === 24 && minor < 12)) {
+  console.error(
+    `Depot needs Node 24.12 or newer and this is ${process.versions.node}, because install scripts were switched off when its own Node was to be installed: run \`npm rebuild node --ignore-scripts=false\` and try again.`,
+  )
+  process.exit(1)
+}
+const { enableCompileCache } = await import('node:module')
+enableCompileCache()
+const { main } = await import('../src/main.ts')
+await main(process.argv.slice(2), process.env)

@@ -1,0 +1,208 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { AnalyticsStore } from './analytics-store.ts'
+import { createEventBuffer, type FlushedDownloads } from './buffer.ts'
+import type { EventKind } from './events.ts'
+import { openNaiveStore } from './naive.ts'
+import { sliceGrid } from './slices.ts'
+import { aDownload, aView, HOUR_MS, NOON, somePlaytime, times } from './test-events.ts'
+
+test('an event is stored when its second is over, and not before', async () => {
+  const { buffer, viewCount, clock } = setUp()
+  assert.ok(buffer.add('view', aView()))
+  assert.ok(buffer.add('view', aView()))
+  assert.deepEqual(clock.waits(), [1000])
+  assert.equal(await viewCount(), 0)
+  clock.pass()
+  await buffer.flush()
+  assert.equal(await viewCount(), 2)
+})
+
+test('a full batch is stored at once, whatever the clock says', async () => {
+  const { buffer, stored } = setUp({ batchEvents: 3 })
+  for (const event of times(3, () => aView())) buffer.add('view', event)
+  buffer.add('view', aView())
+  await settled()
+  assert.deepEqual(stored(), ['view 3'])
+  assert.equal(buffer.stats().view.pending, 1)
+})
+
+test('closing stores everything that was accepted, and accepts nothing more', async () => {
+  const { buffer, stored } = setUp({ batchEvents: 4 })
+  for (const event of times(10, () => aView())) buffer.add('view', event)
+  buffer.add('playtime', somePlaytime())
+  await Promise.all([buffer.close(), buffer.close()])
+  assert.deepEqual(stored().toSorted(), ['playtime 1', 'view 2', 'view 4', 'view 4'])
+  assert.equal(buffer.add('view', aView()), false)
+  assert.deepEqual(buffer.stats().view, { pending: 0, stored: 10, dropped: 1, lost: 0, failedAttempts: 0 })
+})
+
+test('a failing store is tried again with growing waits until it answers, and nothing is lost', async () => {
+  const { buffer, stored, clock, breakFor } = setUp({ batchEvents: 1 })
+  breakFor('view', 9)
+  buffer.add('view', aView())
+  for (const _ of times(9, () => 0)) {
+    await settled()
+    clock.pass()
+  }
+  await buffer.flush()
+  assert.deepEqual(clock.waits(), [200, 400, 800, 1600, 3200, 6400, 12_800, 25_600, 30_000])
+  assert.deepEqual(stored(), ['view 1'])
+  assert.equal(buffer.stats().view.failedAttempts, 9)
+})
+
+test('trouble with one kind does not hold up another', async () => {
+  const { buffer, stored, breakFor } = setUp({ batchEvents: 1 })
+  breakFor('view', 1000)
+  buffer.add('view', aView())
+  buffer.add('download', aDownload())
+  await settled()
+  assert.deepEqual(stored(), ['download 1'])
+})
+
+test('when the store stays away the buffer fills up, drops what is too much, and counts it', async () => {
+  const { buffer, breakFor } = setUp({ batchEvents: 2, capacity: 5 })
+  breakFor('view', 1000)
+  assert.deepEqual(
+    times(7, () => buffer.add('view', aView())),
+    [true, true, true, true, true, false, false],
+  )
+  assert.deepEqual(buffer.stats().view, { pending: 5, stored: 0, dropped: 2, lost: 0, failedAttempts: 0 })
+})
+
+test('a batch that fails every attempt is given up and counted, and the next one is stored', async () => {
+  const { buffer, stored, clock, breakFor, logged } = setUp({ batchEvents: 2 })
+  breakFor('view', 20)
+  for (const event of times(4, () => aView())) buffer.add('view', event)
+  for (const _ of times(20, () => 0)) {
+    await settled()
+    clock.pass()
+  }
+  await buffer.flush()
+  assert.deepEqual(stored(), ['view 2'])
+  assert.equal(buffer.stats().view.lost, 2)
+  assert.equal(logged().filter((line) => line.startsWith('error')).length, 1)
+})
+
+test('closing while the store fails ends after a few attempts', async () => {
+  const { buffer, clock, breakFor } = setUp()
+  breakFor('view', 1000)
+  buffer.add('view', aView())
+  const closed = buffer.close()
+  for (const _ of times(3, () => 0)) {
+    await settled()
+    clock.pass()
+  }
+  await closed
+  assert.deepEqual(buffer.stats().view, { pending: 0, stored: 0, dropped: 0, lost: 1, failedAttempts: 3 })
+})
+
+test('stored downloads are handed on in order, added up by project and version', async () => {
+  const { buffer, flushed } = setUp({ batchEvents: 3 })
+  for (const version_id of ['V2', 'V1', 'V2', 'V2']) buffer.add('download', aDownload({ version_id }))
+  buffer.add('view', aView())
+  await buffer.close()
+  const project_id = 'Lantern1'
+  assert.deepEqual(flushed(), [
+    {
+      sequence: 1,
+      projects: [{ project_id, downloads: 3 }],
+      versions: [
+        { project_id, version_id: 'V1', downloads: 1 },
+        { project_id, version_id: 'V2', downloads: 2 },
+      ],
+    },
+    {
+      sequence: 2,
+      projects: [{ project_id, downloads: 1 }],
+      versions: [{ project_id, version_id: 'V2', downloads: 1 }],
+    },
+  ])
+})
+
+test('counters that do not follow neither store a batch twice nor stop the next', async () => {
+  const { buffer, stored, logged } = setUp({
+    batchEvents: 1,
+    onFlushed: () => Promise.reject(new Error('no database')),
+  })
+  buffer.add('download', aDownload())
+  buffer.add('download', aDownload())
+  await buffer.close()
+  assert.deepEqual(stored(), ['download 1', 'download 1'])
+  assert.equal(logged().length, 2)
+})
+
+test('texts are cut to their length and made well-formed before they take up memory', async () => {
+  const { buffer, store } = setUp()
+  buffer.add('view', aView({ site_path: `/${'x'.repeat(10_000)}`, domain: 'a\uD800b\0', country: 'nowhere' }))
+  await buffer.close()
+  const request = { metric: 'project_views', sources: ['Lantern1'], filterBy: {} } as const
+  const [part] = await store.query({
+    grid: sliceGrid(NOON, NOON + HOUR_MS, { slices: 1 }),
+    metrics: [{ ...request, bucketBy: ['domain', 'site_path', 'country'] }],
+  })
+  const [{ domain, site_path, country } = {}] = part?.slices[0] ?? []
+  assert.deepEqual([domain, String(site_path).length, country], ['a\uFFFDb', 512, 'XX'])
+})
+
+/** A buffer over the naive store, with a clock that stands still until told, and a store that fails when told. */
+function setUp(given: { batchEvents?: number; capacity?: number; onFlushed?: () => Promise<void> } = {}) {
+  const store = openNaiveStore()
+  const failures = new Map<EventKind, number>()
+  const stored: string[] = []
+  const logged: string[] = []
+  const flushed: FlushedDownloads[] = []
+  const waits: number[] = []
+  const waiting: (() => void)[] = []
+
+  const append: AnalyticsStore['append'] = async (kind, events) => {
+    const left = failures.get(kind) ?? 0
+    failures.set(kind, left - 1)
+    if (left > 0) throw new Error('The store is away')
+    stored.push(`${kind} ${events.length}`)
+    return store.append(kind, events)
+  }
+  const buffer = createEventBuffer({
+    store: { append },
+    log: {
+      warn: (_, message) => void logged.push(`warn ${message}`),
+      error: (_, message) => void logged.push(`error ${message}`),
+    },
+    onFlushed: async (batch) => void flushed.push(batch),
+    wait: (ms, signal) => {
+      if (signal.aborted) return Promise.resolve()
+      waits.push(ms)
+      return new Promise((resolve) => {
+        waiting.push(resolve)
+        signal.addEventListener('abort', () => resolve())
+      })
+    },
+    ...given,
+  })
+  async function viewCount(): Promise<number> {
+    const request = { metric: 'project_views', sources: ['Lantern1'], bucketBy: [], filterBy: {} } as const
+    const [part] = await store.query({ grid: sliceGrid(NOON, NOON + HOUR_MS, { slices: 1 }), metrics: [request] })
+    const [{ views } = {}] = part?.slices[0] ?? []
+    return Number(views ?? 0)
+  }
+  return {
+    buffer,
+    store,
+    viewCount,
+    stored: () => stored,
+    logged: () => logged,
+    flushed: () => flushed,
+    breakFor: (kind: EventKind, attempts: number) => failures.set(kind, attempts),
+    clock: {
+      waits: () => waits,
+      pass: () => {
+        for (const resolve of waiting.splice(0)) resolve()
+      },
+    },
+  }
+}
+
+/** Lets every promise that can go on do so. */
+function settled(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
+}

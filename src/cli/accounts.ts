@@ -1,0 +1,66 @@
+// `depot user create`, `depot user role` and `depot token create`.
+import { writing } from '#cache/writing.ts'
+import { createPersonalAccessToken } from '#features/accounts/access-tokens/create-access-token.ts'
+import { setRole } from '#features/accounts/set-role.ts'
+import { createAccount, prepareAccount } from '#features/accounts/sign-up/create-account.ts'
+import { getAccountByName } from '#features/users/queries.ts'
+import { GRANTABLE_SCOPES, parseScopeNames, scopeNames } from '#lib/scopes.ts'
+import type { Role } from '#lib/viewer.ts'
+import { duration, readArguments, required, UsageError } from './arguments.ts'
+import { type Env, print, withDeps } from './with-deps.ts'
+
+const ROLES: readonly Role[] = ['developer', 'moderator', 'admin']
+const DEFAULT_EXPIRY = '365d'
+
+/** An account whose e-mail counts as verified: the operator vouches for it. */
+export async function userCreate(args: readonly string[], env: Env): Promise<void> {
+  const { values } = readArguments(args, { username: 'string', email: 'string', password: 'string', role: 'string', json: 'boolean' })
+  const username = required(values.username, 'username')
+  const email = required(values.email, 'email')
+  const password = required(values.password, 'password')
+  const role = readRole(values.role ?? 'developer')
+  await withDeps(env, async (deps) => {
+    const prepared = await prepareAccount(deps, { username, email, password })
+    const id = await writing(deps, (tx) => createAccount(tx, { ...prepared, role, emailVerified: true, now: deps.now() }))
+    print({ json: { id, username, email, role }, text: `Made the account ${username} (${role}), ID ${id}` }, values.json)
+  })
+}
+
+export async function userRole(args: readonly string[], env: Env): Promise<void> {
+  const { values, words } = readArguments(args, { json: 'boolean' }, 2)
+  const [name = '', roleName = ''] = words
+  const role = readRole(roleName)
+  await withDeps(env, async (deps) => {
+    const account = await getAccountByName(deps.db, name)
+    await writing(deps, (tx, changed) => setRole(tx, changed, { accountId: account.id, role }))
+    print({ json: { id: account.id, username: account.username, role }, text: `${account.username} is ${role} now` }, values.json)
+  })
+}
+
+export async function tokenCreate(args: readonly string[], env: Env): Promise<void> {
+  const { values } = readArguments(args, { user: 'string', scopes: 'string', expires: 'string', name: 'string', json: 'boolean' })
+  const user = required(values.user, 'user')
+  const scopes = readScopes(required(values.scopes, 'scopes'))
+  const lifetimeMs = duration(values.expires ?? DEFAULT_EXPIRY, 'expires')
+  await withDeps(env, async (deps) => {
+    const account = await getAccountByName(deps.db, user)
+    const expires = new Date(deps.now() + lifetimeMs)
+    const { token } = await writing(deps, (tx) =>
+      createPersonalAccessToken(tx, { accountId: account.id, name: values.name ?? 'Command line', scopes, expires, now: deps.now() }),
+    )
+    print({ json: { token, user: account.username, scopes: scopeNames(scopes), expires: expires.toISOString() }, text: token }, values.json)
+  })
+}
+
+function readScopes(text: string): number {
+  if (text === 'all') return GRANTABLE_SCOPES
+  const { bits, unknown } = parseScopeNames(text)
+  if (unknown.length > 0) throw new UsageError(`There is no scope named ${unknown.join(', ')}`)
+  return bits
+}
+
+function readRole(text: string): Role {
+  const role = ROLES.find((known) => known === text)
+  if (role === undefined) throw new UsageError(`The role must be one of ${ROLES.join(', ')}`)
+  return role
+}

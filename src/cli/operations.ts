@@ -1,0 +1,45 @@
+// `depot migrate` and `depot check`.
+import { migrate } from '#db/migrate.ts'
+import { checkDependencies } from '#features/meta/readiness.ts'
+import { createLog } from '#telemetry/log.ts'
+import { boot } from '../boot.ts'
+import { loadConfig } from '../config.ts'
+import { readArguments } from './arguments.ts'
+import { type Env, print } from './with-deps.ts'
+
+const log = () => createLog({ level: 'warn', buffered: false, destination: 2 })
+
+export async function migrateCommand(args: readonly string[], env: Env): Promise<void> {
+  const { values } = readArguments(args, { json: 'boolean' })
+  const booted = await boot({ config: loadConfig(env), log: log(), holder: 'command' })
+  try {
+    const applied = await migrate(booted.deps.pool)
+    const text = applied.length === 0 ? 'The schema is up to date' : `Applied ${applied.join(', ')}`
+    print({ json: { applied }, text }, values.json)
+  } finally {
+    await booted.close()
+  }
+}
+
+/** Prints each dependency with its state; exit code 1 when one is bad, also when it cannot even be opened. */
+export async function checkCommand(args: readonly string[], env: Env): Promise<void> {
+  const { values } = readArguments(args, { json: 'boolean' })
+  const states: Record<string, { status: string; error?: string }> = {}
+  try {
+    const config = loadConfig(env)
+    states['configuration'] = { status: 'ok' }
+    const booted = await boot({ config, log: log(), holder: 'command' })
+    try {
+      Object.assign(states, (await checkDependencies(booted.deps)).dependencies)
+    } finally {
+      await booted.close()
+    }
+  } catch (error) {
+    const failed = 'configuration' in states ? 'database' : 'configuration'
+    states[failed] = { status: 'failing', error: error instanceof Error ? error.message : String(error) }
+  }
+  const bad = Object.values(states).some(({ status }) => status !== 'ok')
+  const lines = Object.entries(states).map(([name, { status, error }]) => `${name}: ${status}${error === undefined ? '' : ` (${error})`}`)
+  print({ json: { status: bad ? 'failing' : 'ok', dependencies: states }, text: lines.join('\n') }, values.json)
+  if (bad) process.exitCode = 1
+}

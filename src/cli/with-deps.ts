@@ -1,0 +1,28 @@
+// What every command but `serve` does first: read the configuration, open what it needs, close it whatever happens.
+import { migrate } from '#db/migrate.ts'
+import { createLog } from '#telemetry/log.ts'
+import { boot } from '../boot.ts'
+import { loadConfig } from '../config.ts'
+import type { Deps } from '../deps.ts'
+
+export type Env = Record<string, string | undefined>
+
+/**
+ * Runs `act` with an open Depot on the configured data folder, beside a running server or without one, on a migrated
+ * database. Only warnings and worse are logged, to standard error's neighbour: what a command prints is its result.
+ */
+export async function withDeps<T>(env: Env, act: (deps: Deps) => Promise<T>): Promise<T> {
+  const config = loadConfig(env)
+  const booted = await boot({ config, log: createLog({ level: 'warn', buffered: false, destination: 2 }), holder: 'command' })
+  try {
+    await migrate(booted.deps.pool)
+    return await act(booted.deps)
+  } finally {
+    await booted.close()
+  }
+}
+
+/** Prints a result: as one line of JSON, or as a sentence. */
+export function print(result: { json: unknown; text: string }, asJson: boolean | undefined): void {
+  process.stdout.write(`${asJson === true ? JSON.stringify(result.json) : result.text}\n`)
+}

@@ -1,0 +1,141 @@
+// Personal access tokens: list, make, rename or prolong, revoke.
+import Type from 'typebox'
+import { writing } from '#cache/writing.ts'
+import { Empty, ErrorAnswers } from '#http/answers.ts'
+import { requireViewer } from '#http/auth.ts'
+import { IdParams } from '#http/query-values.ts'
+import type { App } from '#http/server.ts'
+import { notFound, validationError } from '#lib/errors.ts'
+import { parseId } from '#lib/ids.ts'
+import { parseToken } from '#lib/tokens.ts'
+import type { AccountDeps } from '../account-deps.ts'
+import {
+  checkExpiry,
+  checkTokenName,
+  createPersonalAccessToken,
+  TOKEN_NAME_LENGTH_MAX,
+  TOKEN_NAME_LENGTH_MIN,
+} from './create-access-token.ts'
+import { deleteAccessToken, listAccessTokens, updateAccessToken } from './queries.ts'
+import { AccessTokenView, toAccessTokenView } from './views.ts'
+
+const tags = ['accounts']
+
+const NameField = Type.String({ minLength: TOKEN_NAME_LENGTH_MIN, maxLength: TOKEN_NAME_LENGTH_MAX })
+const ExpiresField = Type.String({
+  format: 'date-time',
+  maxLength: 64,
+  description: 'In the future, at most ten years away',
+})
+
+const NewToken = Type.Object(
+  {
+    name: NameField,
+    scopes: Type.Integer({
+      minimum: 0,
+      maximum: Number.MAX_SAFE_INTEGER,
+      description: 'Bit field without restricted scopes',
+    }),
+    expires: ExpiresField,
+  },
+  { title: 'NewPersonalAccessToken' },
+)
+
+const TokenChanges = Type.Object(
+  {
+    name: Type.Optional(NameField),
+    expires: Type.Optional(ExpiresField),
+    scopes: Type.Optional(Type.Unknown({ description: 'Refused: what a token may do is settled when it is made' })),
+  },
+  { title: 'PersonalAccessTokenChanges' },
+)
+
+export function accessTokenRoutes(app: App, deps: AccountDeps): void {
+  app.get(
+    '/pat',
+    {
+      config: { auth: { scope: ['PAT_READ'] } },
+      schema: {
+        operationId: 'listAccessTokens',
+        summary: "The caller's access tokens, newest first",
+        tags,
+        response: { 200: Type.Array(AccessTokenView), ...ErrorAnswers },
+      },
+    },
+    async (req) => (await listAccessTokens(deps.db, requireViewer(req).id)).map((row) => toAccessTokenView(row, null)),
+  )
+  app.post(
+    '/pat',
+    {
+      config: { auth: { scope: ['PAT_CREATE'] } },
+      schema: {
+        operationId: 'createAccessToken',
+        summary: 'Makes an access token; its secret is shown this once',
+        tags,
+        body: NewToken,
+        response: { 201: AccessTokenView, ...ErrorAnswers },
+      },
+    },
+    async (req, reply) => {
+      const { id: accountId } = requireViewer(req)
+      const { name, scopes, expires } = req.body
+      const { row, token } = await writing(deps, (tx) =>
+        createPersonalAccessToken(tx, { accountId, name, scopes, expires: new Date(expires), now: deps.now() }),
+      )
+      return reply.status(201).send(toAccessTokenView(row, token))
+    },
+  )
+  app.patch(
+    '/pat/:id',
+    {
+      config: { auth: { scope: ['PAT_WRITE'] } },
+      schema: {
+        operationId: 'updateAccessToken',
+        summary: 'Renames or prolongs an access token',
+        tags,
+        params: IdParams,
+        body: TokenChanges,
+        response: { 204: Empty, ...ErrorAnswers },
+      },
+    },
+    async (req, reply) => {
+      const { id: accountId } = requireViewer(req)
+      const id = parseId(req.params.id, 'id')
+      const values = checkChanges(req.body, deps.now())
+      const found = await writing(deps, (tx, changed) => updateAccessToken(tx, changed, { accountId, id, values }))
+      if (!found) throw notFound('access token')
+      return reply.status(204).send(null)
+    },
+  )
+  app.delete(
+    '/pat/:id',
+    {
+      config: { auth: { scope: ['PAT_DELETE'] } },
+      schema: {
+        operationId: 'deleteAccessToken',
+        summary: 'Revokes an access token, named by its ID or its secret',
+        tags,
+        params: IdParams,
+        response: { 204: Empty, ...ErrorAnswers },
+      },
+    },
+    async (req, reply) => {
+      const { id: accountId } = requireViewer(req)
+      const secret = parseToken(req.params.id)
+      const token = secret?.kind === 'pat' ? { hash: secret.hash } : { id: parseId(req.params.id, 'id') }
+      const found = await writing(deps, (tx, changed) => deleteAccessToken(tx, changed, { accountId, token }))
+      if (!found) throw notFound('access token')
+      return reply.status(204).send(null)
+    },
+  )
+}
+
+type Changes = { name?: string; expires?: string; scopes?: unknown }
+
+function checkChanges(body: Changes, now: number): { name?: string; expires?: Date } {
+  if ('scopes' in body) throw validationError('scopes', 'cannot be changed; make a new token instead')
+  const expires = body.expires === undefined ? undefined : new Date(body.expires)
+  if (body.name !== undefined) checkTokenName(body.name)
+  if (expires !== undefined) checkExpiry(expires, now)
+  return { ...(body.name === undefined ? {} : { name: body.name }), ...(expires === undefined ? {} : { expires }) }
+}

@@ -1,0 +1,71 @@
+// The e-mail address: changing it, and proving that it is one's own.
+import type { ChangeSet } from '#cache/changes.ts'
+import { writing } from '#cache/writing.ts'
+import type { Tx } from '#db/db.ts'
+import { onUnique } from '#db/pg-errors.ts'
+import { enqueue } from '#jobs/queue.ts'
+import { invalidInput } from '#lib/errors.ts'
+import type { AccountDeps } from '../account-deps.ts'
+import { deleteFlows, takeFlow } from '../flows.ts'
+import { requireMail } from '../mail-allowance.ts'
+import { emailTaken, lockAccount } from '../queries.ts'
+import { checkEmail } from '../sign-up/create-account.ts'
+
+/**
+ * Gives an account another address. It counts as unverified until its link was opened, unless the operator does not
+ * ask for that; the former address is told. Links sent to the former address end.
+ * @throws ApiError `validation_error` or `conflict` (also for the account's present address) naming `email`
+ */
+export async function changeEmail(
+  deps: AccountDeps,
+  { accountId, email }: { accountId: string; email: string },
+): Promise<void> {
+  checkEmail(email)
+  await requireMail(deps.counters, 'verify-email', accountId)
+  const emailVerified = !deps.config.accounts.requireVerifiedEmail
+  await writing(deps, async (tx, changed) => {
+    changed.add('viewer', accountId)
+    const { email: former } = await lockAccount(tx, accountId)
+    if (former?.toLowerCase() === email.toLowerCase()) throw emailTaken()
+    await tx
+      .updateTable('account')
+      .set({ email, email_verified: emailVerified })
+      .where('id', '=', accountId)
+      .execute()
+      .catch(onUnique({ account_email_key: emailTaken }))
+    await deleteFlows(tx, accountId, ['verify_email', 'reset_password'])
+    if (!emailVerified) await enqueue(tx, 'accounts.send-mail', { kind: 'verify-email', account_id: accountId })
+    if (former !== null)
+      await enqueue(tx, 'accounts.send-mail', { kind: 'email-changed', account_id: accountId, former_email: former })
+  })
+}
+
+/** Sends the verification link again. @throws ApiError `invalid_input` when there is nothing to verify */
+export async function resendVerification(deps: AccountDeps, accountId: string): Promise<void> {
+  await writing(deps, async (tx) => {
+    const { email, email_verified: isVerified } = await lockAccount(tx, accountId)
+    if (email === null) throw invalidInput('This account has no e-mail address')
+    if (isVerified) throw invalidInput('The e-mail address is verified already')
+    await requireMail(deps.counters, 'verify-email', accountId)
+    await enqueue(tx, 'accounts.send-mail', { kind: 'verify-email', account_id: accountId })
+  })
+}
+
+/** @throws ApiError `invalid_input` naming `flow` when the link is used up, too old, or about another address */
+export async function verifyEmail(
+  tx: Tx,
+  changed: ChangeSet,
+  { flow: secret, now }: { flow: string; now: number },
+): Promise<void> {
+  const flow = await takeFlow(tx, 'verify_email', { secret, now })
+  if (flow === undefined) throw invalidInput('The link is unknown, was used, or has expired', 'flow')
+  const { account_id: id, data } = flow
+  changed.add('viewer', id)
+  const { numUpdatedRows } = await tx
+    .updateTable('account')
+    .set({ email_verified: true })
+    .where('id', '=', id)
+    .where('email', '=', String(data['email']))
+    .executeTakeFirstOrThrow()
+  if (numUpdatedRows === 0n) throw invalidInput('The e-mail address has changed since the link was sent', 'flow')
+}

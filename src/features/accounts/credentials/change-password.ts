@@ -1,0 +1,83 @@
+// A new password, by the old one or by a mailed link.
+import type { ChangeSet } from '#cache/changes.ts'
+import { writing } from '#cache/writing.ts'
+import type { Tx } from '#db/db.ts'
+import { type AccountRow, getAccount } from '#features/users/queries.ts'
+import { enqueue } from '#jobs/queue.ts'
+import type { Viewer } from '#lib/viewer.ts'
+import type { AccountDeps } from '../account-deps.ts'
+import { deleteFlows, findFlow, takeFlow } from '../flows.ts'
+import { lockAccount } from '../queries.ts'
+import { deleteOtherSessions } from '../sessions/queries.ts'
+import { invalidCredentials } from '../sign-in-guard.ts'
+
+const WRONG_PASSWORD = 'The old password is wrong'
+const WRONG_FLOW = 'The link is unknown, was used, or has expired'
+
+/**
+ * Changes the caller's password and ends his other sessions. An account without a password gets its first one.
+ * @throws ApiError `invalid_credentials`, `ratelimit_error` (wrong old passwords count as failed sign-ins),
+ * `validation_error` for a bad new one
+ */
+export async function changePassword(
+  deps: AccountDeps,
+  { viewer, oldPassword, newPassword }: { viewer: Viewer; oldPassword: string | undefined; newPassword: string },
+): Promise<void> {
+  const { db, guard, passwords } = deps
+  const account = await getAccount(db, viewer.id)
+  if (account.password_hash !== null) {
+    if (oldPassword === undefined) throw invalidCredentials('The old password is needed to change it')
+    await guard.attempt(
+      account.id,
+      WRONG_PASSWORD,
+      async () => (await passwords.verify(account.password_hash, oldPassword)) || undefined,
+    )
+    await guard.forgive(account.id)
+  }
+  const passwordHash = await checkAndHash(deps, account, newPassword)
+  const exceptId = viewer.token.kind === 'session' ? viewer.token.id : undefined
+  await writing(deps, async (tx, changed) => {
+    const locked = await lockAccount(tx, account.id)
+    if (locked.password_hash !== account.password_hash) throw invalidCredentials(WRONG_PASSWORD)
+    await setPassword(tx, changed, { accountId: account.id, passwordHash, exceptId })
+  })
+}
+
+/**
+ * Sets a password with the secret of a mailed link, and ends all sessions.
+ * @throws ApiError `invalid_credentials` for a bad link, `validation_error` for a bad password (the link stays usable)
+ */
+export async function resetPassword(
+  deps: AccountDeps,
+  { flow: secret, newPassword }: { flow: string; newPassword: string },
+): Promise<void> {
+  const { db, guard, now } = deps
+  const flow = await findFlow(db, 'reset_password', { secret, now: now() })
+  if (flow === undefined) throw invalidCredentials(WRONG_FLOW)
+  const accountId = flow.account_id
+  const passwordHash = await checkAndHash(deps, await getAccount(db, accountId), newPassword)
+  await writing(deps, async (tx, changed) => {
+    await lockAccount(tx, accountId)
+    if ((await takeFlow(tx, 'reset_password', { secret, now: now() })) === undefined)
+      throw invalidCredentials(WRONG_FLOW)
+    await setPassword(tx, changed, { accountId, passwordHash })
+  })
+  await guard.forgive(accountId)
+}
+
+async function checkAndHash({ passwords }: AccountDeps, account: AccountRow, newPassword: string): Promise<string> {
+  await passwords.check(newPassword, account, 'new_password')
+  return passwords.hash(newPassword)
+}
+
+/** Ends what the old password opened: sessions, sign-ins half done, links to set another. Access tokens stay. */
+async function setPassword(
+  tx: Tx,
+  changed: ChangeSet,
+  { accountId, passwordHash, exceptId }: { accountId: string; passwordHash: string; exceptId?: string | undefined },
+): Promise<void> {
+  await tx.updateTable('account').set({ password_hash: passwordHash }).where('id', '=', accountId).execute()
+  await deleteOtherSessions(tx, changed, { accountId, exceptId })
+  await deleteFlows(tx, accountId, ['sign_in_second_factor', 'reset_password'])
+  await enqueue(tx, 'accounts.send-mail', { kind: 'password-changed', account_id: accountId })
+}

@@ -1,0 +1,132 @@
+// Passwords and e-mail addresses: changing, resetting and verifying them.
+import Type from 'typebox'
+import { writing } from '#cache/writing.ts'
+import { Empty, ErrorAnswers } from '#http/answers.ts'
+import { requireScope, requireViewer } from '#http/auth.ts'
+import type { App } from '#http/server.ts'
+import { enqueue } from '#jobs/queue.ts'
+import { SCOPES } from '#lib/scopes.ts'
+import type { AccountDeps } from '../account-deps.ts'
+import { checkCaptcha } from '../captcha.ts'
+import { EmailField, FlowField, NewPasswordField, OptionalChallenge, PasswordField, SignInName } from '../fields.ts'
+import { takeMail } from '../mail-allowance.ts'
+import { findAccountByAnyName } from '../queries.ts'
+import { changeEmail, resendVerification, verifyEmail } from './change-email.ts'
+import { changePassword, resetPassword } from './change-password.ts'
+
+const tags = ['accounts']
+const response = { 204: Empty, ...ErrorAnswers }
+
+export function credentialRoutes(app: App, deps: AccountDeps): void {
+  passwordRoutes(app, deps)
+  emailRoutes(app, deps)
+}
+
+function passwordRoutes(app: App, deps: AccountDeps): void {
+  app.post(
+    '/auth/password/reset',
+    {
+      config: { auth: 'public' },
+      schema: {
+        operationId: 'requestPasswordReset',
+        summary: 'Sends a link to set a new password; the answer does not tell whether there is such an account',
+        tags,
+        body: Type.Object({ username: SignInName, challenge: OptionalChallenge }),
+        response,
+      },
+    },
+    async (req, reply) => {
+      const { username: name, challenge } = req.body
+      await checkCaptcha(deps.config.accounts.captcha, { challenge, address: req.clientAddress })
+      const account = await findAccountByAnyName(deps.db, name)
+      if (await takeMail(deps.counters, 'reset-password', account?.id ?? `name:${name.toLowerCase()}`)) {
+        // Also for nobody, so that the time does not tell either.
+        const account_id = account?.id ?? null
+        await writing(deps, (tx) => enqueue(tx, 'accounts.send-mail', { kind: 'reset-password', account_id }))
+      }
+      return reply.status(204).send(null)
+    },
+  )
+  app.patch(
+    '/auth/password',
+    {
+      // With a flow nobody needs to be signed in; without one, the token is held against USER_AUTH_WRITE below.
+      config: { auth: { read: SCOPES.map(({ name }) => name) } },
+      schema: {
+        operationId: 'changePassword',
+        summary: 'Sets a password, by the old one or by the flow of a mailed link; other sessions end',
+        tags,
+        body: Type.Object({
+          flow: Type.Optional(FlowField),
+          old_password: Type.Optional(PasswordField),
+          new_password: NewPasswordField,
+        }),
+        response,
+      },
+    },
+    async (req, reply) => {
+      const { flow, old_password: oldPassword, new_password: newPassword } = req.body
+      if (flow !== undefined) {
+        await resetPassword(deps, { flow, newPassword })
+      } else {
+        const viewer = requireViewer(req)
+        requireScope(viewer, 'USER_AUTH_WRITE')
+        await changePassword(deps, { viewer, oldPassword, newPassword })
+      }
+      return reply.status(204).send(null)
+    },
+  )
+}
+
+function emailRoutes(app: App, deps: AccountDeps): void {
+  app.patch(
+    '/auth/email',
+    {
+      config: { auth: { scope: ['USER_AUTH_WRITE'] } },
+      schema: {
+        operationId: 'changeEmail',
+        summary: 'Changes the e-mail address',
+        tags,
+        body: Type.Object({ email: EmailField }),
+        response,
+      },
+    },
+    async (req, reply) => {
+      await changeEmail(deps, { accountId: requireViewer(req).id, email: req.body.email })
+      return reply.status(204).send(null)
+    },
+  )
+  app.post(
+    '/auth/email/resend_verify',
+    {
+      config: { auth: { scope: ['USER_AUTH_WRITE'] } },
+      schema: {
+        operationId: 'resendVerification',
+        summary: 'Sends the link that verifies the address again',
+        tags,
+        response,
+      },
+    },
+    async (req, reply) => {
+      await resendVerification(deps, requireViewer(req).id)
+      return reply.status(204).send(null)
+    },
+  )
+  app.post(
+    '/auth/email/verify',
+    {
+      config: { auth: 'public' },
+      schema: {
+        operationId: 'verifyEmail',
+        summary: 'Verifies an address by the flow of a mailed link',
+        tags,
+        body: Type.Object({ flow: FlowField }),
+        response,
+      },
+    },
+    async (req, reply) => {
+      await writing(deps, (tx, changed) => verifyEmail(tx, changed, { flow: req.body.flow, now: deps.now() }))
+      return reply.status(204).send(null)
+    },
+  )
+}

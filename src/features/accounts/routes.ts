@@ -1,0 +1,29 @@
+// Accounts: signing up and in, passwords, addresses, second factors, sessions and access tokens. See docs/accounts.md.
+import { mountInternal } from '#http/mounts.ts'
+import type { App } from '#http/server.ts'
+import { accessTokenRoutes } from './access-tokens/routes.ts'
+import type { AccountDeps } from './account-deps.ts'
+import { credentialRoutes } from './credentials/routes.ts'
+import { createPasswords } from './passwords.ts'
+import { sessionRoutes } from './sessions/routes.ts'
+import { signInRoutes } from './sign-in/routes.ts'
+import { createSignInGuard } from './sign-in-guard.ts'
+import { signUpRoutes } from './sign-up/routes.ts'
+import { twoFactorRoutes } from './two-factor/routes.ts'
+
+export function accountRoutes(
+  app: App,
+  { db, cache, counters, config, now }: Omit<AccountDeps, 'passwords' | 'guard'>,
+): void {
+  const passwords = createPasswords()
+  app.addHook('onClose', () => passwords.close())
+  const deps: AccountDeps = { db, cache, counters, config, now, passwords, guard: createSignInGuard({ counters }) }
+  mountInternal(app, (scope) => {
+    signUpRoutes(scope, deps)
+    signInRoutes(scope, deps)
+    credentialRoutes(scope, deps)
+    twoFactorRoutes(scope, deps)
+    sessionRoutes(scope, deps)
+    accessTokenRoutes(scope, deps)
+  })
+}

@@ -1,0 +1,131 @@
+// Sessions: sign-ins that live 14 days and can be refreshed for 60.
+import { sql } from 'kysely'
+import type { ChangeSet } from '#cache/changes.ts'
+import type { Db, Tx } from '#db/db.ts'
+import { newId } from '#lib/ids.ts'
+import { hashToken, newToken } from '#lib/tokens.ts'
+import { describeUserAgent } from './user-agent.ts'
+import { type SessionRow, type SessionView, toSessionView } from './views.ts'
+
+const DAY_MS = 86_400_000
+const LIFETIME_MS = 14 * DAY_MS
+const REFRESHABLE_MS = 60 * DAY_MS
+/** An account's sessions; one more ends the one that was longest unused. */
+const SESSIONS_MAX = 100
+const USER_AGENT_LENGTH_MAX = 512
+
+/** From where somebody signs in. */
+export type Client = { ip: string; userAgent: string }
+
+/** Signs an account in; the view holds the secret, which nobody can read again. */
+export async function issueSession(
+  tx: Tx,
+  changed: ChangeSet,
+  { accountId, client, now }: { accountId: string; client: Client; now: number },
+): Promise<SessionView> {
+  const { token, hash } = newToken('session')
+  const at = new Date(now)
+  const row = await tx
+    .insertInto('session')
+    .values({
+      id: newId(),
+      account_id: accountId,
+      token_hash: hash,
+      created: at,
+      last_login: at,
+      expires: new Date(now + LIFETIME_MS),
+      refresh_expires: new Date(now + REFRESHABLE_MS),
+      ip: client.ip,
+      user_agent: client.userAgent.slice(0, USER_AGENT_LENGTH_MAX),
+      ...describeUserAgent(client.userAgent),
+    })
+    .returningAll()
+    .executeTakeFirstOrThrow()
+  await endOldestSessions(tx, changed, accountId)
+  return toSessionView(row, { secret: token, current: true })
+}
+
+async function endOldestSessions(tx: Tx, changed: ChangeSet, accountId: string): Promise<void> {
+  const { rows } = await sql<{ token_hash: Buffer }>`delete from session where id in (
+    select id from session where account_id = ${accountId} order by last_login desc, id desc offset ${SESSIONS_MAX})
+    returning token_hash`.execute(tx)
+  addTokens(changed, rows)
+}
+
+/** The account's sessions that can be used now, newest first; at most 100 exist. */
+export function listSessions(db: Db, { accountId, now }: { accountId: string; now: number }): Promise<SessionRow[]> {
+  return db
+    .selectFrom('session')
+    .selectAll()
+    .where('account_id', '=', accountId)
+    .where('expires', '>', new Date(now))
+    .orderBy('created', 'desc')
+    .orderBy('id', 'desc')
+    .execute()
+}
+
+/** Ends one session of the account, named by its ID or its secret's hash; false when it has none such. */
+export async function deleteSession(
+  tx: Tx,
+  changed: ChangeSet,
+  { accountId, session }: { accountId: string; session: { id: string } | { hash: Buffer } },
+): Promise<boolean> {
+  const rows = await tx
+    .deleteFrom('session')
+    .where('account_id', '=', accountId)
+    .where((eb) => ('id' in session ? eb('id', '=', session.id) : eb('token_hash', '=', session.hash)))
+    .returning('token_hash')
+    .execute()
+  addTokens(changed, rows)
+  return rows.length > 0
+}
+
+/** Ends all sessions of an account but the one named. */
+export async function deleteOtherSessions(
+  tx: Tx,
+  changed: ChangeSet,
+  { accountId, exceptId }: { accountId: string; exceptId?: string | undefined },
+): Promise<void> {
+  const rows = await tx
+    .deleteFrom('session')
+    .where('account_id', '=', accountId)
+    .$if(exceptId !== undefined, (query) => query.where('id', '<>', exceptId ?? ''))
+    .returning('token_hash')
+    .execute()
+  addTokens(changed, rows)
+}
+
+/**
+ * Gives a session a new secret and 14 more days, but never beyond its 60; undefined when it cannot be refreshed any
+ * more. The old secret ends with the commit, and of parallel refreshes the first wins.
+ */
+export async function refreshSession(
+  tx: Tx,
+  changed: ChangeSet,
+  { secret, client, now }: { secret: string; client: Client; now: number },
+): Promise<SessionView | undefined> {
+  const old = hashToken(secret)
+  const { token, hash } = newToken('session')
+  const at = new Date(now)
+  const row = await tx
+    .updateTable('session')
+    .set({
+      token_hash: hash,
+      last_login: at,
+      expires: sql<Date>`least(refresh_expires, ${new Date(now + LIFETIME_MS)})`,
+      ip: client.ip,
+      user_agent: client.userAgent.slice(0, USER_AGENT_LENGTH_MAX),
+      ...describeUserAgent(client.userAgent),
+    })
+    .where('token_hash', '=', old)
+    .where('refresh_expires', '>', at)
+    .returningAll()
+    .executeTakeFirst()
+  if (row === undefined) return undefined
+  addTokens(changed, [{ token_hash: old }])
+  return toSessionView(row, { secret: token, current: true })
+}
+
+function addTokens(changed: ChangeSet, rows: readonly { token_hash: Buffer }[]): void {
+  changed.add('token', ...rows.map((row) => row.token_hash.toString('hex')))
+}

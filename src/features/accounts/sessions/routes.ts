@@ -1,0 +1,81 @@
+// Where one is signed in: list, sign out, refresh.
+import Type from 'typebox'
+import { writing } from '#cache/writing.ts'
+import { Empty, ErrorAnswers } from '#http/answers.ts'
+import { requireViewer, tokenText, unauthenticated } from '#http/auth.ts'
+import { IdParams } from '#http/query-values.ts'
+import type { App } from '#http/server.ts'
+import { notFound } from '#lib/errors.ts'
+import { parseId } from '#lib/ids.ts'
+import { parseToken } from '#lib/tokens.ts'
+import { type AccountDeps, clientOf } from '../account-deps.ts'
+import { deleteSession, listSessions, refreshSession } from './queries.ts'
+import { SessionView, toSessionView } from './views.ts'
+
+const tags = ['accounts']
+
+export function sessionRoutes(app: App, deps: AccountDeps): void {
+  app.get(
+    '/session/list',
+    {
+      config: { auth: { scope: ['SESSION_READ'] } },
+      schema: {
+        operationId: 'listSessions',
+        summary: "The caller's sessions, newest first",
+        tags,
+        response: { 200: Type.Array(SessionView), ...ErrorAnswers },
+      },
+    },
+    async (req) => {
+      const { id: accountId, token } = requireViewer(req)
+      const rows = await listSessions(deps.db, { accountId, now: deps.now() })
+      return rows.map((row) =>
+        toSessionView(row, { secret: null, current: token.kind === 'session' && token.id === row.id }),
+      )
+    },
+  )
+  app.delete(
+    '/session/:id',
+    {
+      config: { auth: { scope: ['SESSION_DELETE'] } },
+      schema: {
+        operationId: 'deleteSession',
+        summary: 'Signs out a session, named by its ID or its secret',
+        tags,
+        params: IdParams,
+        response: { 204: Empty, ...ErrorAnswers },
+      },
+    },
+    async (req, reply) => {
+      const { id: accountId } = requireViewer(req)
+      const secret = parseToken(req.params.id)
+      const session = secret?.kind === 'session' ? { hash: secret.hash } : { id: parseId(req.params.id, 'id') }
+      const found = await writing(deps, (tx, changed) => deleteSession(tx, changed, { accountId, session }))
+      if (!found) throw notFound('session')
+      return reply.status(204).send(null)
+    },
+  )
+  app.post(
+    '/session/refresh',
+    {
+      // Not a scope's check: a session that has expired may still be refreshed.
+      config: { auth: 'public' },
+      schema: {
+        operationId: 'refreshSession',
+        summary: 'A new secret for the session of the request, also an expired one',
+        tags,
+        response: { 200: SessionView, ...ErrorAnswers },
+      },
+    },
+    async (req) => {
+      const secret = tokenText(req)
+      if (secret === undefined) throw unauthenticated('This needs a session in the Authorization header')
+      if (parseToken(secret)?.kind !== 'session') throw unauthenticated('This token is not a session')
+      const view = await writing(deps, (tx, changed) =>
+        refreshSession(tx, changed, { secret, client: clientOf(req), now: deps.now() }),
+      )
+      if (view === undefined) throw unauthenticated('The session is unknown or too old to be refreshed')
+      return view
+    },
+  )
+}

@@ -1,0 +1,28 @@
+// What a User-Agent says to a person who looks at the list of places where he is signed in. A rough word is enough.
+
+const NAME_LENGTH_MAX = 64
+
+// The first that matches counts: programs also name those they resemble.
+const SYSTEMS: readonly [RegExp, string][] = [
+  [/android/i, 'Android'],
+  [/iphone|ipad|ipod/i, 'iOS'],
+  [/windows/i, 'Windows'],
+  [/mac ?os|macintosh|darwin/i, 'macOS'],
+  [/\bcros\b/i, 'ChromeOS'],
+  [/linux|x11/i, 'Linux'],
+]
+
+const BROWSERS: readonly [RegExp, string][] = [
+  [/\bedg(?:e|a|ios)?\//i, 'Edge'],
+  [/\b(?:opr|opera)\//i, 'Opera'],
+  [/\b(?:firefox|fxios)\//i, 'Firefox'],
+  [/\b(?:chrome|chromium|crios)\//i, 'Chrome'],
+  [/\bversion\/\S+ (?:mobile\/\S+ )?safari\//i, 'Safari'],
+]
+
+/** The operating system and the browser, or else the program's own name; null where nothing is recognized. */
+export function describeUserAgent(userAgent: string): { os: string | null; platform: string | null } {
+  const nameOf = (table: readonly [RegExp, string][]) => table.find(([pattern]) => pattern.test(userAgent))?.[1] ?? null
+  const program = /^([^\s/()]+)(?:\/|$)/.exec(userAgent)?.[1]
+  return { os: nameOf(SYSTEMS), platform: nameOf(BROWSERS) ?? program?.slice(0, NAME_LENGTH_MAX) ?? null }
+}

@@ -1,0 +1,58 @@
+// Signing in: name and password, and where it is on the second factor.
+import Type from 'typebox'
+import { ErrorAnswers } from '#http/answers.ts'
+import type { App } from '#http/server.ts'
+import { type AccountDeps, clientOf } from '../account-deps.ts'
+import { checkCaptcha } from '../captcha.ts'
+import { CodeField, FlowField, OptionalChallenge, PasswordField, SignInName } from '../fields.ts'
+import { SessionView } from '../sessions/views.ts'
+import { signIn } from './sign-in.ts'
+import { signInWithCode } from './sign-in-with-code.ts'
+
+const tags = ['accounts']
+
+const TwoFactorRequired = Type.Object(
+  {
+    error: Type.Literal('2fa_required'),
+    description: Type.String(),
+    flow: Type.String({ description: 'For /auth/login/2fa, within 30 minutes' }),
+  },
+  { title: 'TwoFactorRequired' },
+)
+
+export function signInRoutes(app: App, deps: AccountDeps): void {
+  app.post(
+    '/auth/login',
+    {
+      config: { auth: 'public' },
+      schema: {
+        operationId: 'signIn',
+        summary: 'Signs in with username or e-mail address, and password',
+        tags,
+        body: Type.Object({ username: SignInName, password: PasswordField, challenge: OptionalChallenge }),
+        response: { 200: Type.Union([SessionView, TwoFactorRequired]), ...ErrorAnswers },
+      },
+    },
+    async (req) => {
+      const { username: name, password, challenge } = req.body
+      await checkCaptcha(deps.config.accounts.captcha, { challenge, address: req.clientAddress })
+      const result = await signIn(deps, { name, password, client: clientOf(req) })
+      if ('session' in result) return result.session
+      return { error: '2fa_required' as const, description: 'This account needs a second factor', flow: result.flow }
+    },
+  )
+  app.post(
+    '/auth/login/2fa',
+    {
+      config: { auth: 'public' },
+      schema: {
+        operationId: 'signInWithSecondFactor',
+        summary: 'Finishes a sign-in with a code or a backup code',
+        tags,
+        body: Type.Object({ code: CodeField, flow: FlowField }),
+        response: { 200: SessionView, ...ErrorAnswers },
+      },
+    },
+    async (req) => signInWithCode(deps, { ...req.body, client: clientOf(req) }),
+  )
+}

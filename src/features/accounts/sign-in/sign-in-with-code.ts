@@ -1,0 +1,37 @@
+import { writing } from '#cache/writing.ts'
+import type { AccountDeps } from '../account-deps.ts'
+import { findFlow, takeFlow } from '../flows.ts'
+import { lockAccount } from '../queries.ts'
+import { type Client, issueSession } from '../sessions/queries.ts'
+import type { SessionView } from '../sessions/views.ts'
+import { invalidCredentials } from '../sign-in-guard.ts'
+import { useCode } from '../two-factor/codes.ts'
+
+const REFUSAL = 'The code is wrong, or the sign-in has expired'
+
+/**
+ * Finishes a sign-in that waits for its second factor. A wrong code leaves the flow for another try, and counts like a
+ * wrong password; a right one uses up flow and code together.
+ * @throws ApiError `invalid_credentials`, `ratelimit_error`
+ */
+export async function signInWithCode(
+  deps: AccountDeps,
+  { flow: secret, code, client }: { flow: string; code: string; client: Client },
+): Promise<SessionView> {
+  const { db, guard, now } = deps
+  const flow = await findFlow(db, 'sign_in_second_factor', { secret, now: now() })
+  if (flow === undefined) throw invalidCredentials(REFUSAL)
+  const accountId = flow.account_id
+  const session = await guard.attempt(accountId, REFUSAL, () =>
+    writing(deps, async (tx, changed) => {
+      const account = await lockAccount(tx, accountId)
+      if (!(await useCode(tx, account, { code, now: now() }))) return undefined
+      // Throwing gives the code back: it was right, and the flow was lost to another use or to a change of password.
+      if ((await takeFlow(tx, 'sign_in_second_factor', { secret, now: now() })) === undefined)
+        throw invalidCredentials(REFUSAL)
+      return issueSession(tx, changed, { accountId, client, now: now() })
+    }),
+  )
+  await guard.forgive(accountId)
+  return session
+}

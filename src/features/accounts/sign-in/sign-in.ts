@@ -1,0 +1,42 @@
+import { writing } from '#cache/writing.ts'
+import type { AccountRow } from '#features/users/queries.ts'
+import type { AccountDeps } from '../account-deps.ts'
+import { insertFlow } from '../flows.ts'
+import { findAccountBySignInName, lockAccount } from '../queries.ts'
+import { type Client, issueSession } from '../sessions/queries.ts'
+import type { SessionView } from '../sessions/views.ts'
+import { invalidCredentials } from '../sign-in-guard.ts'
+
+const REFUSAL = 'The username or the password is wrong'
+
+/**
+ * Signs in, or starts a flow for the second factor where the account has one; that is no success yet, so it forgives
+ * no failures, else who knows the password could guess codes without end. An unknown name is answered like a wrong
+ * password: the same words, the same work, the same throttle.
+ * @throws ApiError `invalid_credentials`, `ratelimit_error`
+ */
+export async function signIn(
+  deps: AccountDeps,
+  { name, password, client }: { name: string; password: string; client: Client },
+): Promise<{ session: SessionView } | { flow: string }> {
+  const { db, guard, passwords, now } = deps
+  const found = await findAccountBySignInName(db, name)
+  const account = await guard.attempt(found?.id ?? `name:${name.toLowerCase()}`, REFUSAL, async () => {
+    const isRight = await passwords.verify(found?.password_hash ?? null, password)
+    return isRight ? found : undefined
+  })
+  if (account.totp_secret !== null) {
+    return { flow: await insertFlow(db, { kind: 'sign_in_second_factor', accountId: account.id, now: now() }) }
+  }
+  const session = await writing(deps, async (tx, changed) => {
+    if (!isUnchanged(await lockAccount(tx, account.id), account)) throw invalidCredentials(REFUSAL)
+    return issueSession(tx, changed, { accountId: account.id, client, now: now() })
+  })
+  await guard.forgive(account.id)
+  return { session }
+}
+
+/** Whether what the check rested on still holds now that nobody else can change it. */
+function isUnchanged(locked: AccountRow, checked: AccountRow): boolean {
+  return locked.password_hash === checked.password_hash && locked.totp_secret === checked.totp_secret
+}

@@ -1,0 +1,70 @@
+// Making an account, for people who sign up and for operators on the command line.
+import type { Db, Tx } from '#db/db.ts'
+import { onUnique } from '#db/pg-errors.ts'
+import { assertUsernameFree, usernameTaken } from '#features/users/queries.ts'
+import { enqueue } from '#jobs/queue.ts'
+import { validationError } from '#lib/errors.ts'
+import { newId } from '#lib/ids.ts'
+import { USERNAME } from '#lib/text-rules.ts'
+import type { Role } from '#lib/viewer.ts'
+import { isMailAddress } from '#mail/mail.ts'
+import type { Passwords } from '../passwords.ts'
+import { assertEmailFree, emailTaken } from '../queries.ts'
+
+export type AccountFields = { username: string; email: string; password: string }
+
+/** Checked, and the password hashed: ready for a transaction, in which hashing would hold locks for too long. */
+export type PreparedAccount = { username: string; email: string; passwordHash: string }
+
+type Checks = { db: Db; passwords: Passwords }
+
+/**
+ * Checks what somebody wants to sign up with; nothing is changed.
+ * @throws ApiError `validation_error` or `conflict` naming the first faulty field.
+ */
+export async function checkNewAccount({ db, passwords }: Checks, fields: AccountFields): Promise<void> {
+  const { username, email, password } = fields
+  if (!USERNAME.test(username))
+    throw validationError('username', 'must be 1-39 letters, digits, dots, underscores or hyphens')
+  checkEmail(email)
+  await assertUsernameFree(db, username)
+  await passwords.check(password, { username, email }, 'password')
+  await assertEmailFree(db, email)
+}
+
+/** @throws ApiError as `checkNewAccount` */
+export async function prepareAccount(checks: Checks, fields: AccountFields): Promise<PreparedAccount> {
+  await checkNewAccount(checks, fields)
+  return { username: fields.username, email: fields.email, passwordHash: await checks.passwords.hash(fields.password) }
+}
+
+/**
+ * Writes a prepared account and returns its ID. An address that is not verified gets a message with a link.
+ * @throws ApiError `conflict` when somebody was faster with the name or the address.
+ */
+export async function createAccount(
+  tx: Tx,
+  account: PreparedAccount & { role?: Role; emailVerified: boolean; now: number },
+): Promise<string> {
+  const id = newId()
+  await tx
+    .insertInto('account')
+    .values({
+      id,
+      username: account.username,
+      email: account.email,
+      email_verified: account.emailVerified,
+      password_hash: account.passwordHash,
+      role: account.role ?? 'developer',
+      created: new Date(account.now),
+    })
+    .execute()
+    .catch(onUnique({ account_username_key: usernameTaken, account_email_key: emailTaken }))
+  if (!account.emailVerified) await enqueue(tx, 'accounts.send-mail', { kind: 'verify-email', account_id: id })
+  return id
+}
+
+/** @throws ApiError `validation_error` naming `email` */
+export function checkEmail(email: string): void {
+  if (!isMailAddress(email)) throw validationError('email', 'must be an e-mail address')
+}

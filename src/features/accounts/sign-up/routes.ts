@@ -1,0 +1,110 @@
+// Signing up, and what a sign-up page needs to know.
+import Type from 'typebox'
+import { writing } from '#cache/writing.ts'
+import { Empty, ErrorAnswers } from '#http/answers.ts'
+import type { App } from '#http/server.ts'
+import { forbidden, validationError } from '#lib/errors.ts'
+import { USERNAME_PATTERN } from '#lib/text-rules.ts'
+import { type AccountDeps, clientOf } from '../account-deps.ts'
+import { checkCaptcha } from '../captcha.ts'
+import { EmailField, NewPasswordField, OptionalChallenge } from '../fields.ts'
+import { issueSession } from '../sessions/queries.ts'
+import { SessionView } from '../sessions/views.ts'
+import { checkNewAccount, createAccount, prepareAccount } from './create-account.ts'
+
+const tags = ['accounts']
+
+const NewAccount = Type.Object(
+  {
+    username: Type.String({ pattern: USERNAME_PATTERN, minLength: 1, maxLength: 39 }),
+    email: EmailField,
+    password: NewPasswordField,
+    challenge: OptionalChallenge,
+    account_consent: Type.Optional(Type.Boolean({ description: 'Not for people: a program that sets it is refused' })),
+  },
+  { title: 'NewAccount' },
+)
+
+const Globals = Type.Object(
+  {
+    captcha_enabled: Type.Boolean(),
+    registration_open: Type.Boolean(),
+    email_verification_required: Type.Boolean(),
+    tax_compliance_thresholds: Type.Record(Type.String(), Type.Number(), {
+      description: 'Empty: nothing is paid out here',
+    }),
+  },
+  { title: 'Globals' },
+)
+
+export function signUpRoutes(app: App, deps: AccountDeps): void {
+  const { config } = deps
+  app.post(
+    '/auth/create',
+    {
+      config: { auth: 'public' },
+      schema: {
+        operationId: 'createAccount',
+        summary: 'Signs up',
+        tags,
+        body: NewAccount,
+        response: { 201: SessionView, ...ErrorAnswers },
+      },
+    },
+    async (req, reply) => {
+      const { challenge, account_consent: honeypot, ...fields } = req.body
+      checkMaySignUp(deps, honeypot)
+      await checkCaptcha(config.accounts.captcha, { challenge, address: req.clientAddress })
+      const prepared = await prepareAccount(deps, fields)
+      const now = deps.now()
+      const session = await writing(deps, async (tx, changed) => {
+        const emailVerified = !config.accounts.requireVerifiedEmail
+        const accountId = await createAccount(tx, { ...prepared, emailVerified, now })
+        return issueSession(tx, changed, { accountId, client: clientOf(req), now })
+      })
+      return reply.status(201).send(session)
+    },
+  )
+  app.post(
+    '/auth/create/validate',
+    {
+      config: { auth: 'public' },
+      schema: {
+        operationId: 'validateNewAccount',
+        summary: 'Says what signing up would say, without doing it',
+        tags,
+        body: NewAccount,
+        response: { 204: Empty, ...ErrorAnswers },
+      },
+    },
+    async (req, reply) => {
+      checkMaySignUp(deps, req.body.account_consent)
+      await checkNewAccount(deps, req.body)
+      return reply.status(204).send(null)
+    },
+  )
+  app.get(
+    '/globals',
+    {
+      config: { auth: 'public' },
+      schema: {
+        operationId: 'getGlobals',
+        summary: 'What account pages need to know of this service',
+        tags,
+        response: { 200: Globals, ...ErrorAnswers },
+      },
+    },
+    async () => ({
+      captcha_enabled: config.accounts.captcha !== undefined,
+      registration_open: config.accounts.registration === 'open',
+      email_verification_required: config.accounts.requireVerifiedEmail,
+      tax_compliance_thresholds: {},
+    }),
+  )
+}
+
+/** People do not see the field behind `honeypot`; programs that fill in everything do. */
+function checkMaySignUp({ config }: AccountDeps, honeypot: boolean | undefined): void {
+  if (honeypot === true) throw validationError('account_consent', 'must not be set')
+  if (config.accounts.registration === 'closed') throw forbidden('This service takes no new accounts')
+}

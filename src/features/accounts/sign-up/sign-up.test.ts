@@ -1,0 +1,168 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { sql } from 'kysely'
+import { ABSENT, assertFault, assertRefusedValues, PASSWORD, signIn, signUp, statuses } from '../../../../test/account-steps.ts'
+import { type TestApp, testApp } from '../../../../test/harness.ts'
+
+const CREATE = '/_internal/auth/create'
+const VALIDATE = '/_internal/auth/create/validate'
+
+let t: TestApp
+before(async () => {
+  t = await testApp()
+})
+after(() => t.close())
+
+const create = (body: Record<string, unknown>) => t.anyone.post(CREATE, body)
+const fresh = (username: string) => ({ username, email: `${username}@example.org`, password: PASSWORD })
+
+async function accountCount(): Promise<number> {
+  return (await t.deps.db.selectFrom('account').select('id').execute()).length
+}
+
+test('signing up answers a session whose secret works at once', async () => {
+  const answer = await t.anyone.post(CREATE, fresh('mira'), {
+    headers: { 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0' },
+  })
+  assert.equal(answer.statusCode, 201)
+  assert.equal(answer.headers['cache-control'], 'no-store')
+  const session = answer.json()
+  assert.match(session.session, /^dps_[0-9A-Za-z]{60}$/)
+  assert.deepEqual([session.os, session.platform, session.ip, session.current], ['Linux', 'Firefox', '127.0.0.1', true])
+  const days = (from: string, to: string) => (Date.parse(to) - Date.parse(from)) / 86_400_000
+  assert.deepEqual([days(session.created, session.expires), days(session.created, session.refresh_expires)], [14, 60])
+
+  const user = (await t.as({ token: session.session }).get('/v3/user')).json()
+  assert.deepEqual(
+    [user.id, user.username, user.email, user.role, user.has_password, user.has_totp],
+    [session.user_id, 'mira', 'mira@example.org', 'developer', true, false],
+  )
+})
+
+test('without mail the address counts as verified and no message waits', async () => {
+  const member = await signUp(t)
+  assert.equal((await t.as(member).get('/v3/user')).json().email_verified, true)
+  await t.runJobs()
+  assert.deepEqual((await t.mails()).filter((mail) => mail.includes(member.email)), [])
+})
+
+test('neither the password nor the secret is stored', async () => {
+  const { id, token } = await signUp(t)
+  const { rows } = await sql<{ text: string }>`
+    select account::text || session::text as text from account join session on session.account_id = account.id
+    where account.id = ${id}`.execute(t.deps.db)
+  assert.equal(rows.length, 1)
+  assert.ok(!rows[0]?.text.includes(PASSWORD) && !rows[0]?.text.includes(token.slice(4)))
+  assert.match(rows[0]?.text ?? '', /\$argon2id\$v=19\$m=32768,t=3,p=1\$/)
+})
+
+test('both prefixes lead to the same handlers', async () => {
+  assert.equal((await t.anyone.post('/v2/_internal/auth/create', fresh('second-mount'))).statusCode, 201)
+  assertFault(await t.anyone.post('/v2/_internal/auth/create', fresh('second-mount')), 409, 'conflict', 'username')
+  assert.equal((await t.anyone.get('/v2/_internal/globals')).statusCode, 200)
+})
+
+test('usernames are checked at their bounds', async () => {
+  const valid = fresh('bounds')
+  const bad = ['', 'a'.repeat(40), 'with space', 'ünïcode', 'at@sign', '..', 7, true, null, [], ABSENT]
+  await assertRefusedValues(create, valid, 'username', bad)
+  for (const username of ['Z', `${'a'.repeat(38)}Q`]) {
+    assert.equal((await create({ ...valid, username, email: `${username}@example.org` })).statusCode, 201)
+  }
+})
+
+test('addresses are checked at their bounds', async () => {
+  const valid = fresh('address-bounds')
+  const domain = (length: number) => `${'d'.repeat(60)}.`.repeat(5).slice(0, length - 4) + '.org'
+  const bad = ['', 'plain', '@example.org', 'a@', 'a b@example.org', 'a@b@example.org', `${'l'.repeat(65)}@example.org`, `${'l'.repeat(64)}@${domain(190)}`, 'x@example.org\r\nBcc: y@example.org', 7, null, ABSENT]
+  await assertRefusedValues(create, valid, 'email', bad)
+  const longest = `${'l'.repeat(64)}@${domain(189)}`
+  assert.equal(longest.length, 254)
+  assert.equal((await create({ ...valid, email: longest })).statusCode, 201)
+})
+
+test('passwords are checked at their bounds, counted in characters', async () => {
+  const valid = fresh('password-bounds')
+  const long = 'kR7$wq2!zPvN'.repeat(22)
+  await assertRefusedValues(create, valid, 'password', ['x7$Kq!z', long.slice(0, 257), '', 12_345_678, null, ABSENT])
+  // Eight plain characters are long enough, but no eight of them are hard enough to guess.
+  assert.match((await create({ ...valid, password: 'x7$Kq!zW' })).json().description, /too easy to guess/)
+  assert.equal((await create({ ...fresh('shortest'), password: 'x7$Kq!zWp' })).statusCode, 201)
+  assert.equal((await create({ ...fresh('longest'), password: long.slice(0, 256) })).statusCode, 201)
+  assert.equal((await create({ ...fresh('astral'), password: '🜁🜂🜃🜄🜔🜍🜛🜚' })).statusCode, 201)
+  assert.equal((await signIn(t, 'longest', long.slice(0, 256))).statusCode, 200)
+})
+
+test('a guessable password is refused, also when it is only the own name or address', async () => {
+  const valid = fresh('wanda-kestrel')
+  for (const password of ['password1234', 'aaaaaaaaaaaaaaaaaaaa', 'wanda-kestrel', 'Wanda-Kestrel1', 'wanda-kestrel@example.org']) {
+    assertFault(await create({ ...valid, password }), 400, 'validation_error', 'password')
+  }
+})
+
+test('a password composed of other code points is the same password', async () => {
+  const composed = 'crème brûlée 41 tables'.normalize('NFC')
+  await create({ ...fresh('composer'), password: composed })
+  assert.equal((await signIn(t, 'composer', composed.normalize('NFD'))).statusCode, 200)
+})
+
+test('names and addresses are unique whatever their case, and a name may not be an ID', async () => {
+  const { id } = await signUp(t, { username: 'Unique' })
+  assertFault(await create({ ...fresh('uNIQUE'), email: 'free@example.org' }), 409, 'conflict', 'username')
+  assertFault(await create({ ...fresh(id), email: 'free@example.org' }), 409, 'conflict', 'username')
+  assertFault(await create({ ...fresh('free'), email: 'UNIQUE@example.ORG' }), 409, 'conflict', 'email')
+})
+
+test('of parallel sign-ups with one name or one address a single one succeeds, and nothing of the others stays', async () => {
+  const before = await accountCount()
+  const names = await Promise.all(Array.from({ length: 4 }, (_, i) => create({ ...fresh('racer'), email: `racer${i}@example.org` })))
+  assert.deepEqual(statuses(names), [201, 409, 409, 409])
+  const addresses = await Promise.all(Array.from({ length: 4 }, (_, i) => create({ ...fresh(`runner${i}`), email: 'runner@example.org' })))
+  assert.deepEqual(statuses(addresses), [201, 409, 409, 409])
+  assert.equal(await accountCount(), before + 2)
+})
+
+test('programs that fill in the field people do not see are refused', async () => {
+  assertFault(await create({ ...fresh('robot'), account_consent: true }), 400, 'validation_error', 'account_consent')
+  assertFault(await create({ ...fresh('robot'), account_consent: 'no' }), 400, 'validation_error', 'account_consent')
+  assert.equal((await create({ ...fresh('person'), account_consent: false, sign_up_newsletter: true })).statusCode, 201)
+})
+
+test('validating says the same as signing up and changes nothing', async () => {
+  await signUp(t, { username: 'taken' })
+  const before = await accountCount()
+  const validate = (body: Record<string, unknown>) => t.anyone.post(VALIDATE, body)
+  assert.equal((await validate(fresh('not-taken'))).statusCode, 204)
+  assertFault(await validate(fresh('taken')), 409, 'conflict', 'username')
+  assertFault(await validate({ ...fresh('not-taken'), email: 'taken@example.org' }), 409, 'conflict', 'email')
+  assertFault(await validate({ ...fresh('not-taken'), password: 'password1234' }), 400, 'validation_error', 'password')
+  assertFault(await validate({ ...fresh('not-taken'), account_consent: true }), 400, 'validation_error', 'account_consent')
+  await assertRefusedValues(validate, fresh('not-taken'), 'email', ['plain', 5, null, ABSENT])
+  assert.equal(await accountCount(), before)
+})
+
+test('bodies that are not JSON, empty or of another kind are refused', async () => {
+  const json = { headers: { 'content-type': 'application/json' } }
+  assertFault(await t.anyone.post(CREATE, '', json), 400, 'json_error')
+  assertFault(await t.anyone.post(CREATE, '{"username"', json), 400, 'json_error')
+  assertFault(await t.anyone.post(CREATE, 'username=mira', { headers: { 'content-type': 'application/x-www-form-urlencoded' } }), 400, 'invalid_input')
+  assertFault(await create({ ...fresh('nul'), username: 'a\u0000b' }), 400, 'validation_error', 'username')
+  assertFault(await t.anyone.post(CREATE, '[]', json), 400, 'validation_error')
+})
+
+test('a service that is closed for registration says so, and still lets its people in', async () => {
+  const closed = await testApp({ env: { REGISTRATION: 'closed' } })
+  try {
+    const answer = await closed.anyone.post(CREATE, fresh('latecomer'))
+    assertFault(answer, 403, 'unauthorized')
+    assertFault(await closed.anyone.post(VALIDATE, fresh('latecomer')), 403, 'unauthorized')
+    assert.deepEqual((await closed.anyone.get('/_internal/globals')).json(), {
+      captcha_enabled: false,
+      registration_open: false,
+      email_verification_required: false,
+      tax_compliance_thresholds: {},
+    })
+  } finally {
+    await closed.close()
+  }
+})

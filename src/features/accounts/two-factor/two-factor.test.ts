@@ -1,0 +1,184 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { ALL_SCOPES } from '#lib/scopes.ts'
+import { ABSENT, assertFault, assertRefusedValues, enableTwoFactor, type Member, mailsTo, PASSWORD, signIn, signUp, statuses, totpCode } from '../../../../test/account-steps.ts'
+import { type TestApp, testApp } from '../../../../test/harness.ts'
+
+const SECRET = '/_internal/auth/2fa/get_secret'
+const TWO_FACTOR = '/_internal/auth/2fa'
+const LOGIN_2FA = '/_internal/auth/login/2fa'
+
+let t: TestApp
+before(async () => {
+  t = await testApp()
+})
+after(() => t.close())
+
+const withCode = (flow: string, code: string) => t.anyone.post(LOGIN_2FA, { flow, code })
+
+/** The flow of a sign-in that waits for its second factor. */
+async function startSignIn(member: Member): Promise<string> {
+  const answer = await signIn(t, member.username)
+  assert.equal(answer.statusCode, 200)
+  const { error, description, flow } = answer.json()
+  assert.deepEqual([error, typeof description, answer.json().session], ['2fa_required', 'string', undefined])
+  return flow
+}
+
+async function protectedMember(): Promise<Member & { secret: string; backupCodes: string[] }> {
+  const member = await signUp(t)
+  return { ...member, ...(await enableTwoFactor(t, member)) }
+}
+
+test('turning it on gives a secret, six backup codes and a message', async () => {
+  const member = await signUp(t)
+  const { secret, uri, flow } = (await t.as(member).post(SECRET)).json()
+  assert.match(secret, /^[A-Z2-7]{32}$/)
+  assert.match(uri, /^otpauth:\/\/totp\/Depot/)
+  const answer = await t.as(member).post(TWO_FACTOR, { flow, code: totpCode(t, secret) })
+  assert.equal(answer.statusCode, 200)
+  const codes: string[] = answer.json().backup_codes
+  assert.equal(new Set(codes).size, 6)
+  for (const code of codes) assert.match(code, /^[0-9A-Za-z]{11}$/)
+  assert.equal((await t.as(member).get('/v3/user')).json().has_totp, true)
+  assert.equal((await mailsTo(t, member.email, /two-factor sign-in is on/)).length, 1)
+  assertFault(await t.as(member).post(SECRET), 400, 'invalid_input')
+})
+
+test('a sign-in then needs a code, and the code makes a session', async () => {
+  const member = await protectedMember()
+  const answer = await withCode(await startSignIn(member), totpCode(t, member.secret))
+  assert.equal(answer.statusCode, 200)
+  assert.equal((await t.as({ token: answer.json().session }).get('/v3/user')).json().id, member.id)
+  const flow = await startSignIn(member)
+  t.advance(30_000)
+  assert.equal((await t.anyone.post(`/v2${LOGIN_2FA}`, { flow, code: totpCode(t, member.secret).replace(/^.../, '$& ') })).statusCode, 200)
+})
+
+test('setting up needs the right code, the own flow and half an hour at most', async () => {
+  const [member, other] = [await signUp(t), await signUp(t)]
+  const { secret, flow } = (await t.as(member).post(SECRET)).json()
+  const enable = (person: Member, code: string) => t.as(person).post(TWO_FACTOR, { flow, code })
+  assertFault(await enable(member, totpCode(t, secret, 20)), 401, 'invalid_credentials')
+  assertFault(await enable(other, totpCode(t, secret)), 401, 'invalid_credentials')
+  assertFault(await t.as(member).post(TWO_FACTOR, { flow: 'unknown', code: totpCode(t, secret) }), 401, 'invalid_credentials')
+  t.advance(30 * 60_000 + 1)
+  assertFault(await enable(member, totpCode(t, secret)), 401, 'invalid_credentials')
+  assert.equal((await t.as(member).get('/v3/user')).json().has_totp, false)
+})
+
+test('of parallel set-ups with one flow a single one succeeds', async () => {
+  const member = await signUp(t)
+  const { secret, flow } = (await t.as(member).post(SECRET)).json()
+  const code = totpCode(t, secret)
+  const answers = await Promise.all([1, 2, 3].map(() => t.as(member).post(TWO_FACTOR, { flow, code })))
+  assert.deepEqual(statuses(answers), [200, 400, 400])
+})
+
+test('codes of the neighbouring half minutes are taken, older and newer ones are not', async () => {
+  const member = await protectedMember()
+  for (const [steps, status] of [[-2, 401], [2, 401], [1, 200]] as const) {
+    const answer = await withCode(await startSignIn(member), totpCode(t, member.secret, steps))
+    assert.equal(answer.statusCode, status, `${steps} steps away`)
+  }
+  t.advance(120_000)
+  assert.equal((await withCode(await startSignIn(member), totpCode(t, member.secret, -1))).statusCode, 200)
+})
+
+test('a code works once, also when two sign-ins use it at the same moment', async () => {
+  const member = await protectedMember()
+  const flows = [await startSignIn(member), await startSignIn(member)]
+  const code = totpCode(t, member.secret)
+  assert.deepEqual(statuses(await Promise.all(flows.map((flow) => withCode(flow, code)))), [200, 401])
+  assertFault(await withCode(await startSignIn(member), code), 401, 'invalid_credentials')
+  // Nor does one that is older than the newest used.
+  assertFault(await withCode(await startSignIn(member), totpCode(t, member.secret, -1)), 401, 'invalid_credentials')
+})
+
+test('a flow works once, also at the same moment, and for half an hour', async () => {
+  const member = await protectedMember()
+  const flow = await startSignIn(member)
+  const codes = member.backupCodes.slice(0, 2)
+  const answers = await Promise.all(codes.map((code) => withCode(flow, code)))
+  assert.deepEqual(statuses(answers), [200, 401])
+  // The code that came too late was given back.
+  const spare = codes[answers[0]?.statusCode === 200 ? 1 : 0] ?? ''
+  assert.equal((await withCode(await startSignIn(member), spare)).statusCode, 200)
+  const late = await startSignIn(member)
+  t.advance(30 * 60_000 + 1)
+  assertFault(await withCode(late, totpCode(t, member.secret)), 401, 'invalid_credentials')
+})
+
+test('a backup code works once, also at the same moment', async () => {
+  const member = await protectedMember()
+  const [code = '', other = ''] = member.backupCodes
+  const flows = [await startSignIn(member), await startSignIn(member)]
+  assert.deepEqual(statuses(await Promise.all(flows.map((flow) => withCode(flow, code)))), [200, 401])
+  assertFault(await withCode(await startSignIn(member), code), 401, 'invalid_credentials')
+  assertFault(await withCode(await startSignIn(member), other.toLowerCase().toUpperCase()), 401, 'invalid_credentials')
+  assert.equal((await withCode(await startSignIn(member), other)).statusCode, 200)
+})
+
+test('wrong codes count as failed sign-ins, and the right password does not forgive them', async () => {
+  const member = await protectedMember()
+  for (let i = 0; i < 10; i += 1) {
+    assertFault(await withCode(await startSignIn(member), totpCode(t, member.secret, 50 + i)), 401, 'invalid_credentials')
+  }
+  const answer = await signIn(t, member.username)
+  assertFault(answer, 429, 'ratelimit_error')
+  assert.ok(Number(answer.headers['retry-after']) > 800)
+  t.advance(16 * 60_000)
+  assert.equal((await withCode(await startSignIn(member), totpCode(t, member.secret))).statusCode, 200)
+})
+
+test('code and flow are checked at their bounds', async () => {
+  const valid = { code: '123456', flow: 'abc' }
+  const member = await signUp(t)
+  for (const send of [
+    (body: Record<string, unknown>) => t.anyone.post(LOGIN_2FA, body),
+    (body: Record<string, unknown>) => t.as(member).post(TWO_FACTOR, body),
+  ]) {
+    await assertRefusedValues(send, valid, 'code', ['1'.repeat(33), 123_456, null, ABSENT])
+    await assertRefusedValues(send, valid, 'flow', ['f'.repeat(129), 5, null, ABSENT])
+    for (const body of [{ code: '', flow: '' }, { code: '1'.repeat(32), flow: 'f'.repeat(128) }]) {
+      assertFault(await send(body), 401, 'invalid_credentials')
+    }
+  }
+})
+
+test('turning it off takes a code or a backup code, ends half-done sign-ins and says so by mail', async () => {
+  const member = await protectedMember()
+  const waiting = await startSignIn(member)
+  const remove = (code: unknown) => t.as(member).delete(TWO_FACTOR, { code })
+  await assertRefusedValues((body) => t.as(member).delete(TWO_FACTOR, body), {}, 'code', ['1'.repeat(33), 6, null, ABSENT])
+  assertFault(await remove(totpCode(t, member.secret, 9)), 401, 'invalid_credentials')
+  assert.equal((await remove(totpCode(t, member.secret))).statusCode, 204)
+  assertFault(await remove(totpCode(t, member.secret)), 400, 'invalid_input')
+  assertFault(await withCode(waiting, member.backupCodes[0] ?? ''), 401, 'invalid_credentials')
+  assert.equal((await signIn(t, member.username, PASSWORD)).json().user_id, member.id)
+  assert.equal((await mailsTo(t, member.email, /two-factor sign-in is off/)).length, 1)
+
+  const again = await protectedMember()
+  assert.equal((await t.as(again).delete(TWO_FACTOR, { code: again.backupCodes[5] })).statusCode, 204)
+})
+
+test('guessing codes with a stolen session is throttled too', async () => {
+  const member = await protectedMember()
+  for (let i = 0; i < 10; i += 1) await t.as(member).delete(TWO_FACTOR, { code: totpCode(t, member.secret, 70 + i) })
+  assertFault(await t.as(member).delete(TWO_FACTOR, { code: totpCode(t, member.secret) }), 429, 'ratelimit_error')
+})
+
+test('set-up and removal need a session or a token with USER_AUTH_WRITE', async () => {
+  const member = await signUp(t)
+  const weak = t.as(await t.make.pat(member, ALL_SCOPES - 16))
+  for (const call of [
+    (client: typeof weak) => client.post(SECRET),
+    (client: typeof weak) => client.post(TWO_FACTOR, { code: '123456', flow: 'x' }),
+    (client: typeof weak) => client.delete(TWO_FACTOR, { code: '123456' }),
+  ]) {
+    assertFault(await call(t.anyone), 401, 'unauthorized')
+    const refused = await call(weak)
+    assertFault(refused, 403, 'unauthorized')
+    assert.match(refused.json().description, /USER_AUTH_WRITE/)
+  }
+})

@@ -1,0 +1,128 @@
+// Collections as rows. A collection's whole view comes in one statement, for one collection as for a thousand.
+import { type ExpressionBuilder, type Selectable, sql } from 'kysely'
+import type { Db, Tx } from '#db/db.ts'
+import { isForeignKeyViolation } from '#db/pg-errors.ts'
+import type { Collection, DB } from '#db/schema.ts'
+import { validationError } from '#lib/errors.ts'
+import type { Viewer } from '#lib/viewer.ts'
+import { visibleTo } from '../projects/policy.ts'
+import { projectViewer } from '../projects/visible-lists.ts'
+import { accountGone } from '../users/queries.ts'
+import { collectionListedFor, collectionVisibleTo } from './policy.ts'
+
+export type CollectionRow = Selectable<Collection>
+
+/** A collection as one viewer sees it: with the IDs of those of its projects that he may see, in the creator's order. */
+export type CollectionReadRow = CollectionRow & { projects: string[] }
+
+function readCollections(db: Db, viewer: Viewer | null) {
+  return db
+    .selectFrom('collection')
+    .selectAll('collection')
+    .select((eb) => visibleProjectIds(eb, viewer).as('projects'))
+}
+
+/** Comes as JSON, which the driver reads faster than an array of PostgreSQL. */
+function visibleProjectIds(eb: ExpressionBuilder<DB, 'collection'>, viewer: Viewer | null) {
+  return eb
+    .selectFrom('collection_project')
+    .innerJoin('project', 'project.id', 'collection_project.project_id')
+    .select(sql<string[]>`coalesce(json_agg(project.id order by collection_project.position), '[]')`.as('ids'))
+    .whereRef('collection_project.collection_id', '=', 'collection.id')
+    .where((inner) => visibleTo(projectViewer(viewer))(inner as unknown as ExpressionBuilder<DB, 'project'>))
+    .$asScalar()
+}
+
+/** Collections by ID, of those the viewer may see. */
+export async function listCollections(
+  db: Db,
+  viewer: Viewer | null,
+  ids: readonly string[],
+): Promise<CollectionReadRow[]> {
+  if (ids.length === 0) return []
+  return readCollections(db, viewer)
+    .where('collection.id', 'in', ids)
+    .where(collectionVisibleTo(viewer))
+    .execute() as Promise<CollectionReadRow[]>
+}
+
+/** The collections of an account that stand in its list for this viewer, newest first. */
+export function listCollectionsOf(db: Db, viewer: Viewer | null, accountId: string): Promise<CollectionReadRow[]> {
+  return readCollections(db, viewer)
+    .where('collection.account_id', '=', accountId)
+    .where(collectionListedFor(viewer))
+    .orderBy('collection.created', 'desc')
+    .orderBy('collection.id')
+    .execute() as Promise<CollectionReadRow[]>
+}
+
+/** ID and slug of those projects that `names` name as either and the viewer may see. */
+export async function listVisibleProjectNames(
+  db: Db,
+  viewer: Viewer | null,
+  names: readonly string[],
+): Promise<{ id: string; slug: string }[]> {
+  if (names.length === 0) return []
+  const slugs = names.map((name) => name.toLowerCase())
+  return db
+    .selectFrom('project')
+    .select(['id', 'slug'])
+    .where((eb) => eb.or([eb('id', 'in', names), eb('slug', 'in', slugs)]))
+    .where(visibleTo(projectViewer(viewer)))
+    .execute()
+}
+
+/** The row, if the viewer may see the collection; undefined otherwise. */
+export function findVisibleCollection(db: Db, viewer: Viewer, id: string): Promise<CollectionRow | undefined> {
+  return db
+    .selectFrom('collection')
+    .selectAll()
+    .where('id', '=', id)
+    .where(collectionVisibleTo(viewer))
+    .executeTakeFirst()
+}
+
+/** The same, locked until the transaction ends. */
+export function lockVisibleCollection(tx: Tx, viewer: Viewer, id: string): Promise<CollectionRow | undefined> {
+  return tx
+    .selectFrom('collection')
+    .selectAll()
+    .where('id', '=', id)
+    .where(collectionVisibleTo(viewer))
+    .forUpdate()
+    .executeTakeFirst()
+}
+
+/**
+ * Makes these the projects of a collection, in this order.
+ * @throws ApiError `validation_error` naming `field` when one of them was deleted just now.
+ */
+export async function replaceProjects(
+  tx: Tx,
+  { collectionId, projectIds, field }: { collectionId: string; projectIds: readonly string[]; field: string },
+): Promise<void> {
+  await tx.deleteFrom('collection_project').where('collection_id', '=', collectionId).execute()
+  if (projectIds.length === 0) return
+  await sql`insert into collection_project (collection_id, project_id, position)
+    select ${collectionId}, listed.id, listed.place - 1
+    from unnest(${projectIds}::text[]) with ordinality listed (id, place)`
+    .execute(tx)
+    .catch((error) => {
+      if (!isForeignKeyViolation(error, 'collection_project_project_id_fkey')) throw error
+      throw validationError(field, 'names a project that does not exist any more')
+    })
+}
+
+/** @throws ApiError 401 when the account was deleted just now. */
+export async function insertCollection(
+  tx: Tx,
+  collection: { id: string; account_id: string; name: string; description: string | null; created: Date },
+): Promise<void> {
+  await tx
+    .insertInto('collection')
+    .values({ ...collection, updated: collection.created })
+    .execute()
+    .catch((error) => {
+      throw isForeignKeyViolation(error) ? accountGone() : error
+    })
+}

@@ -1,0 +1,147 @@
+// Collections: lists of projects that a user puts together.
+import Type from 'typebox'
+import { Empty, ErrorAnswers } from '#http/answers.ts'
+import { requireViewer } from '#http/auth.ts'
+import { sendBytes } from '#http/entity-tags.ts'
+import { IdParams, IdsQuery, parseIds } from '#http/query-values.ts'
+import type { App } from '#http/server.ts'
+import { notFound } from '#lib/errors.ts'
+import { parseId } from '#lib/ids.ts'
+import { writeJsonArray } from '#lib/json-pieces.ts'
+import type { Deps } from '../../deps.ts'
+import { getAccountByName } from '../users/queries.ts'
+import { listCollections, listCollectionsOf } from './queries.ts'
+import { CollectionInput, CollectionPatch, CollectionView, toCollectionView } from './views.ts'
+import { createCollection, deleteCollection, updateCollection } from './write-collection.ts'
+
+const tags = ['collections']
+const done = { 204: Empty, ...ErrorAnswers }
+
+export function collectionRoutes(app: App, deps: Deps): void {
+  collectionReads(app, deps)
+  collectionWrites(app, deps)
+}
+
+function collectionReads(app: App, { db }: Pick<Deps, 'db'>): void {
+  const config = { auth: { read: ['COLLECTION_READ'] }, cache: 'public' } as const
+  const list = { 200: Type.Array(CollectionView), ...ErrorAnswers }
+  app.get(
+    '/v3/collection/:id',
+    {
+      config,
+      schema: {
+        operationId: 'getCollection',
+        summary: 'A collection',
+        tags,
+        params: IdParams,
+        response: { 200: CollectionView, ...ErrorAnswers },
+      },
+    },
+    async (req) => {
+      const [collection] = await listCollections(db, req.viewer, [parseId(req.params.id, 'id')])
+      if (collection === undefined) throw notFound('collection')
+      return toCollectionView(collection)
+    },
+  )
+  app.get(
+    '/v3/collections',
+    {
+      config,
+      schema: {
+        operationId: 'listCollections',
+        summary: 'Collections by ID',
+        tags,
+        querystring: IdsQuery,
+        response: list,
+      },
+    },
+    async (req, reply) => {
+      const ids = parseIds(req.query.ids).map((id) => parseId(id, 'ids'))
+      const byId = new Map((await listCollections(db, req.viewer, ids)).map((row) => [row.id, row]))
+      return sendBytes(
+        reply,
+        await writeJsonArray(
+          ids.flatMap((id) => byId.get(id) ?? []),
+          toCollectionView,
+        ),
+      )
+    },
+  )
+  app.get(
+    '/v3/user/:id/collections',
+    {
+      config,
+      schema: {
+        operationId: 'listUserCollections',
+        summary: "A user's collections, newest first",
+        description: 'Others see the listed ones only.',
+        tags,
+        params: IdParams,
+        response: list,
+      },
+    },
+    async (req, reply) => {
+      const { id } = await getAccountByName(db, req.params.id)
+      return sendBytes(reply, await writeJsonArray(await listCollectionsOf(db, req.viewer, id), toCollectionView))
+    },
+  )
+}
+
+function collectionWrites(app: App, deps: Deps): void {
+  app.post(
+    '/v3/collection',
+    {
+      config: { auth: { scope: ['COLLECTION_CREATE'] } },
+      schema: {
+        operationId: 'createCollection',
+        summary: 'Create a collection',
+        tags,
+        body: CollectionInput,
+        response: { 201: CollectionView, ...ErrorAnswers },
+      },
+    },
+    async (req, reply) => {
+      const viewer = requireViewer(req)
+      const id = await createCollection(deps, viewer, req.body)
+      const [collection] = await listCollections(deps.db, viewer, [id])
+      if (collection === undefined) throw notFound('collection')
+      return reply.status(201).send(toCollectionView(collection))
+    },
+  )
+  app.patch(
+    '/v3/collection/:id',
+    {
+      config: { auth: { scope: ['COLLECTION_WRITE'] } },
+      schema: {
+        operationId: 'updateCollection',
+        summary: 'Edit a collection',
+        description: 'The creator edits everything, within `listed` and `unlisted`; a moderator sets the status only.',
+        tags,
+        params: IdParams,
+        body: CollectionPatch,
+        response: done,
+      },
+    },
+    async (req, reply) => {
+      await updateCollection(deps, requireViewer(req), parseId(req.params.id, 'id'), req.body)
+      return reply.status(204).send(null)
+    },
+  )
+  app.delete(
+    '/v3/collection/:id',
+    {
+      config: { auth: { scope: ['COLLECTION_DELETE'] } },
+      schema: {
+        operationId: 'deleteCollection',
+        summary: 'Delete a collection',
+        tags,
+        params: IdParams,
+        response: done,
+      },
+    },
+    async (req, reply) => {
+      await deleteCollection(deps, requireViewer(req), parseId(req.params.id, 'id'))
+      return reply.status(204).send(null)
+    },
+  )
+}

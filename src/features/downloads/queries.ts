@@ -1,0 +1,61 @@
+// Files as their addresses name them, and the batch that moves download counters.
+import { sql } from 'kysely'
+import type { Db, Tx } from '#db/db.ts'
+import type { ProjectFacts } from '../projects/policy.ts'
+
+export type ServedFile = {
+  id: string
+  filename: string
+  size_bytes: number
+  sha512: string
+  content_type: string
+  storage_key: string
+  version_id: string
+  version_status: string
+  project: ProjectFacts
+}
+
+/** The file at /data/{project}/versions/{version}/{filename}; undefined when there is none. */
+export async function findServedFile(db: Db, projectId: string, versionId: string, filename: string): Promise<ServedFile | undefined> {
+  const row = await db
+    .selectFrom('file')
+    .innerJoin('version', 'version.id', 'file.version_id')
+    .innerJoin('project', 'project.id', 'version.project_id')
+    .select([
+      'file.id',
+      'file.filename',
+      'file.size_bytes',
+      'file.sha512',
+      'file.content_type',
+      'file.storage_key',
+      'file.version_id',
+      'version.status as version_status',
+      'project.id as project_id',
+      'project.status',
+      'project.team_id',
+      'project.organization_id',
+    ])
+    .where('file.version_id', '=', versionId)
+    .where('file.filename', '=', filename)
+    .where('project.id', '=', projectId)
+    .executeTakeFirst()
+  if (row === undefined) return undefined
+  const { project_id, status, team_id, organization_id, ...file } = row
+  return { ...file, project: { id: project_id, status, team_id, organization_id } }
+}
+
+/** Adds downloads to versions and, the same, to their projects; rows that are gone are skipped. Two statements. */
+export async function addDownloads(tx: Tx, counts: readonly { project_id: string; version_id: string; downloads: number }[]): Promise<void> {
+  const versions = counts.toSorted((a, b) => (a.version_id < b.version_id ? -1 : 1))
+  const perProject = new Map<string, number>()
+  for (const { project_id, downloads } of counts) perProject.set(project_id, (perProject.get(project_id) ?? 0) + downloads)
+  const projects = [...perProject].sort(([a], [b]) => (a < b ? -1 : 1))
+  // Projects first and in the order of their IDs, as every command locks them.
+  await sql`update project set downloads = downloads + added.downloads
+    from (select * from unnest(${projects.map(([id]) => id)}::text[], ${projects.map(([, n]) => n)}::bigint[]) as a (id, downloads)) added
+    where project.id = added.id`.execute(tx)
+  await sql`update version set downloads = version.downloads + added.downloads
+    from (select * from unnest(${versions.map(({ version_id }) => version_id)}::text[],
+      ${versions.map(({ downloads }) => downloads)}::bigint[]) as a (id, downloads)) added
+    where version.id = added.id`.execute(tx)
+}

@@ -1,0 +1,133 @@
+// Files and pictures at the addresses that answers name: for ever the same bytes, in ranges, with strong tags.
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import Type from 'typebox'
+import { ErrorAnswers } from '#http/answers.ts'
+import { matchesEntityTag } from '#http/entity-tags.ts'
+import type { App } from '#http/server.ts'
+import { ApiError, notFound } from '#lib/errors.ts'
+import type { Deps } from '../../deps.ts'
+import { keepVisibleVersions } from '../versions/version-cache.ts'
+import type { DownloadCounter } from './download-counter.ts'
+import { findServedFile, type ServedFile } from './queries.ts'
+import { isWholeFile, parseRange } from './ranges.ts'
+
+const tags = ['files']
+const YEAR_SECONDS = 31_536_000
+/** SVG and everything else a browser might run when opened as a page. */
+const INERT = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
+
+const PICTURE_TYPES: Readonly<Record<string, string>> = {
+  png: 'image/png',
+  jpg: 'image/jpeg',
+  jpeg: 'image/jpeg',
+  gif: 'image/gif',
+  webp: 'image/webp',
+  svg: 'image/svg+xml',
+}
+
+export function downloadRoutes(app: App, deps: Deps & { downloads: DownloadCounter }): void {
+  app.get(
+    '/data/:project_id/versions/:version_id/:filename',
+    {
+      config: { auth: { read: ['VERSION_READ'] } },
+      schema: {
+        operationId: 'downloadFile',
+        summary: 'The bytes of a file of a version',
+        tags,
+        params: Type.Object({
+          project_id: Type.String({ maxLength: 64 }),
+          version_id: Type.String({ maxLength: 64 }),
+          filename: Type.String({ maxLength: 1024 }),
+        }),
+        produces: ['application/octet-stream'],
+        response: { ...ErrorAnswers },
+      },
+    },
+    async (req, reply) => {
+      const { project_id, version_id, filename } = req.params
+      const file = await findServedFile(deps.db, project_id, version_id, filename)
+      if (file === undefined) throw notFound('file')
+      const [visible] = await keepVisibleVersions(deps.db, req.viewer, [
+        { id: file.version_id, status: file.version_status, project: file.project },
+      ])
+      if (visible === undefined) throw notFound('file')
+      return sendFile(req, reply, deps, file)
+    },
+  )
+  servePictures(app, deps)
+}
+
+async function sendFile(req: FastifyRequest, reply: FastifyReply, deps: Deps & { downloads: DownloadCounter }, file: ServedFile): Promise<never> {
+  const etag = `"${file.sha512}"`
+  const visibility = req.viewer === null ? 'public' : 'private'
+  void reply
+    .header('etag', etag)
+    .header('cache-control', `${visibility}, max-age=${YEAR_SECONDS}, immutable`)
+    .header('accept-ranges', 'bytes')
+    .header('content-disposition', attachment(file.filename))
+    .header('x-content-type-options', 'nosniff')
+    .header('content-security-policy', INERT)
+  const { range: rangeHeader, 'if-none-match': ifNoneMatch, 'if-range': ifRange } = req.headers
+  if (ifNoneMatch !== undefined && matchesEntityTag(ifNoneMatch, etag)) return reply.status(304).send() as never
+  const range = ifRange === undefined || ifRange === etag ? parseRange(rangeHeader, file.size_bytes) : undefined
+  if (range === 'unsatisfiable') {
+    void reply.header('content-range', `bytes */${file.size_bytes}`)
+    throw new ApiError('range_not_satisfiable', `The range lies outside the file's ${file.size_bytes} bytes`)
+  }
+  if (range !== undefined) {
+    void reply.status(206).header('content-range', `bytes ${range.start}-${range.end}/${file.size_bytes}`)
+  }
+  const length = range === undefined ? file.size_bytes : range.end - range.start + 1
+  void reply.type(file.content_type).header('content-length', length)
+  if (req.method === 'HEAD') return reply.send(null) as never
+  const opened = await deps.files.open(file.storage_key, range ?? {})
+  if (opened === undefined) throw new ApiError('file_hosting_error', 'The file is missing from the store')
+  if (isWholeFile(rangeHeader)) {
+    await deps.downloads.count({ projectId: file.project.id, versionId: file.version_id, address: req.clientAddress })
+  }
+  return reply.send(opened.stream) as never
+}
+
+/** Pictures are named by their content and belong to whoever shows them; their address is not guessable. */
+function servePictures(app: App, deps: Deps): void {
+  const Folder = Type.String({ pattern: '^[0-9A-Za-z_-]{1,64}$', maxLength: 64 })
+  const Picture = Type.String({ pattern: '^[0-9a-f]{40}(_[0-9]{1,4})?\\.[a-z]{3,4}$', maxLength: 64 })
+  const config = { auth: 'public' } as const
+  const about = { summary: 'The bytes of a picture', tags, produces: ['image/*'], response: { ...ErrorAnswers } }
+  app.get(
+    '/data/:folder/:picture',
+    { config, schema: { operationId: 'getPicture', ...about, params: Type.Object({ folder: Folder, picture: Picture }) } },
+    (req, reply) => sendPicture(req, reply, deps, `${req.params.folder}/${req.params.picture}`),
+  )
+  app.get(
+    '/data/:folder/images/:picture',
+    { config, schema: { operationId: 'getGalleryPicture', ...about, params: Type.Object({ folder: Folder, picture: Picture }) } },
+    (req, reply) => sendPicture(req, reply, deps, `${req.params.folder}/images/${req.params.picture}`),
+  )
+}
+
+async function sendPicture(req: FastifyRequest, reply: FastifyReply, deps: Deps, path: string): Promise<never> {
+  const contentType = PICTURE_TYPES[path.slice(path.lastIndexOf('.') + 1)]
+  if (contentType === undefined) throw notFound('picture')
+  const etag = `"${path.slice(path.lastIndexOf('/') + 1)}"`
+  const opened = await deps.files.open(`pictures/${path}`)
+  if (opened === undefined) throw notFound('picture')
+  void reply
+    .header('etag', etag)
+    .header('cache-control', `public, max-age=${YEAR_SECONDS}, immutable`)
+    .header('x-content-type-options', 'nosniff')
+    .header('content-security-policy', INERT)
+  const ifNoneMatch = req.headers['if-none-match']
+  if (ifNoneMatch !== undefined && matchesEntityTag(ifNoneMatch, etag)) {
+    opened.stream.destroy()
+    return reply.status(304).send() as never
+  }
+  return reply.type(contentType).header('content-length', opened.sizeBytes).send(opened.stream) as never
+}
+
+/** RFC 6266: the name as it is for those who read `filename*`, and without surprises for the others. */
+function attachment(filename: string): string {
+  const plain = filename.replace(/[^\x20-\x7e]|["\\%]/g, '_')
+  const encoded = encodeURIComponent(filename).replace(/['()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`)
+  return `attachment; filename="${plain}"; filename*=UTF-8''${encoded}`
+}

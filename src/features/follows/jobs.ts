@@ -1,0 +1,32 @@
+// Telling followers of a new version.
+import type { Deps } from '../../deps.ts'
+import { isPublicStatus } from '../projects/status.ts'
+import { notifyFollowers } from './queries.ts'
+
+/** Followers told by one statement, about a second of work at most. */
+const BATCH = 10_000
+
+export const followJobs = (deps: Pick<Deps, 'db'>) => ({
+  /**
+   * Tells the followers of a project of a version that is listed now. Run twice, it tells nobody twice: a cause makes
+   * one notification for each account. A version that was withdrawn, or a project that was hidden, before the job came
+   * to run makes none.
+   */
+  'versions.notify-followers': async (
+    { version_id: versionId }: { version_id: string },
+    signal: AbortSignal,
+  ): Promise<void> => {
+    const version = await deps.db
+      .selectFrom('version')
+      .innerJoin('project', 'project.id', 'version.project_id')
+      .select(['version.status', 'project.id as project_id', 'project.status as project_status'])
+      .where('version.id', '=', versionId)
+      .executeTakeFirst()
+    if (version === undefined || version.status !== 'listed' || !isPublicStatus(version.project_status)) return
+    let afterId: string | undefined = ''
+    while (afterId !== undefined) {
+      signal.throwIfAborted()
+      afterId = await notifyFollowers(deps.db, { projectId: version.project_id, versionId, afterId, limit: BATCH })
+    }
+  },
+})

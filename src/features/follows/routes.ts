@@ -1,0 +1,93 @@
+// Following projects, and the list of those one follows.
+import Type from 'typebox'
+import { writing } from '#cache/writing.ts'
+import { Empty, ErrorAnswers } from '#http/answers.ts'
+import { requireViewer } from '#http/auth.ts'
+import { sendBytes } from '#http/entity-tags.ts'
+import { IdParams } from '#http/query-values.ts'
+import type { App } from '#http/server.ts'
+import { forbidden, invalidInput, notFound } from '#lib/errors.ts'
+import { joinJson } from '#lib/json-bytes.ts'
+import { isAdmin } from '#lib/viewer.ts'
+import type { Deps } from '../../deps.ts'
+import { findProject, getProject, type ProjectReader } from '../projects/project-cache.ts'
+import { ProjectView } from '../projects/views.ts'
+import { listVisibleByIds, projectViewer } from '../projects/visible-lists.ts'
+import { getAccountByName } from '../users/queries.ts'
+import { addToFollowers, deleteFollow, insertFollow, listFollowedIds } from './queries.ts'
+
+const tags = ['follows']
+const WRITE = { auth: { scope: ['USER_WRITE'] } } as const
+const done = { 204: Empty, ...ErrorAnswers }
+
+export function followRoutes(app: App, deps: ProjectReader & Pick<Deps, 'config'>): void {
+  app.post(
+    '/v3/project/:id/follow',
+    {
+      config: WRITE,
+      schema: { operationId: 'followProject', summary: 'Follow a project', tags, params: IdParams, response: done },
+    },
+    async (req, reply) => {
+      const viewer = requireViewer(req)
+      const project = await getProject(deps, viewer, req.params.id)
+      await writing(deps, async (tx, changed) => {
+        if (!(await insertFollow(tx, viewer.id, project.id))) throw invalidInput('You follow this project already')
+        await addToFollowers(tx, project.id, 1)
+        changed.add('project', project.id)
+      })
+      return reply.status(204).send(null)
+    },
+  )
+  app.delete(
+    '/v3/project/:id/follow',
+    {
+      config: WRITE,
+      schema: {
+        operationId: 'unfollowProject',
+        summary: 'Stop following a project',
+        tags,
+        params: IdParams,
+        response: done,
+      },
+    },
+    async (req, reply) => {
+      const viewer = requireViewer(req)
+      // One may leave a project that was hidden since one followed it.
+      const project = await findProject(deps, req.params.id)
+      if (project === undefined) throw notFound('project')
+      const followed = await writing(deps, async (tx, changed) => {
+        const wasThere = await deleteFollow(tx, viewer.id, project.id)
+        if (wasThere) {
+          await addToFollowers(tx, project.id, -1)
+          changed.add('project', project.id)
+        }
+        return wasThere
+      })
+      if (!followed) {
+        await getProject(deps, viewer, req.params.id)
+        throw invalidInput('You do not follow this project')
+      }
+      return reply.status(204).send(null)
+    },
+  )
+  app.get(
+    '/v3/user/:id/follows',
+    {
+      config: { auth: { scope: ['USER_READ'] }, cache: 'private' },
+      schema: {
+        operationId: 'listUserFollows',
+        summary: 'Projects that a user follows, the last followed first',
+        tags,
+        params: IdParams,
+        response: { 200: Type.Array(ProjectView), ...ErrorAnswers },
+      },
+    },
+    async (req, reply) => {
+      const viewer = requireViewer(req)
+      const { id } = await getAccountByName(deps.db, req.params.id)
+      if (id !== viewer.id && !isAdmin(viewer)) throw forbidden('These are the follows of another account')
+      const ids = await listFollowedIds(deps.db, id)
+      return sendBytes(reply, joinJson(await listVisibleByIds(deps, projectViewer(viewer), ids)))
+    },
+  )
+}

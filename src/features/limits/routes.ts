@@ -1,0 +1,39 @@
+// How many projects, organizations and collections the caller owns and may own.
+import Type from 'typebox'
+import { ErrorAnswers } from '#http/answers.ts'
+import { requireViewer } from '#http/auth.ts'
+import type { App } from '#http/server.ts'
+import type { Deps } from '../../deps.ts'
+import { getQuota, QUOTA_KINDS, type QuotaKind } from './quota.ts'
+
+const QuotaView = Type.Object(
+  {
+    current: Type.Integer({ minimum: 0, description: 'Owned now; invitations and memberships do not count' }),
+    max: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()], { description: 'Null: no limit' }),
+  },
+  { title: 'Quota' },
+)
+
+const OPERATION: Record<QuotaKind, string> = {
+  projects: 'getProjectLimit',
+  organizations: 'getOrganizationLimit',
+  collections: 'getCollectionLimit',
+}
+
+export function limitRoutes(app: App, deps: Pick<Deps, 'db' | 'config'>): void {
+  for (const kind of QUOTA_KINDS) {
+    app.get(
+      `/v3/limits/${kind}`,
+      {
+        config: { auth: { scope: [] }, cache: 'private' },
+        schema: {
+          operationId: OPERATION[kind],
+          summary: `How many ${kind} the caller owns and may own`,
+          tags: ['limits'],
+          response: { 200: QuotaView, ...ErrorAnswers },
+        },
+      },
+      (req) => getQuota(deps.db, deps.config, requireViewer(req), kind),
+    )
+  }
+}

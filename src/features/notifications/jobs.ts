@@ -1,0 +1,38 @@
+// Mails for notifications of the types that are mailed.
+import type { Db } from '#db/db.ts'
+import { type MailContent, notificationMail } from '#mail/messages.ts'
+import type { Deps } from '../../deps.ts'
+import { notificationText } from './notification-types.ts'
+import { findNotification } from './queries.ts'
+
+export const notificationJobs = (deps: Pick<Deps, 'db' | 'mail' | 'config'>) => ({
+  /**
+   * One mail a job, so that one that fails repeats no other. A process that dies between the sending and the record of
+   * it sends twice, which is better than not at all.
+   */
+  'notifications.send-mail': async ({ notification_id }: { notification_id: string }): Promise<void> => {
+    const letter = await composeNotificationMail(deps.db, deps.config.http.baseUrl, notification_id)
+    if (letter !== undefined) await deps.mail.send(letter)
+  },
+})
+
+/** Undefined when there is nothing to send: the notification is deleted, or its account has no verified address. */
+async function composeNotificationMail(
+  db: Db,
+  baseUrl: string,
+  notificationId: string,
+): Promise<({ to: string } & MailContent) | undefined> {
+  const notification = await findNotification(db, notificationId)
+  if (notification === undefined) return undefined
+  const account = await db
+    .selectFrom('account')
+    .select(['username', 'email'])
+    .where('id', '=', notification.account_id)
+    .where('email_verified', '=', true)
+    .executeTakeFirst()
+  if (account === undefined || account.email === null) return undefined
+  const { name, text, link } = notificationText(notification.body, notification.account_id)
+  const context = { siteName: 'Depot', baseUrl, username: account.username }
+  const page = link === '#' ? undefined : `${baseUrl}${link}`
+  return { to: account.email, ...notificationMail({ ...context, title: name, text, link: page }) }
+}

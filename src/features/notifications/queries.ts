@@ -1,0 +1,96 @@
+// Notifications as rows: written by whatever causes them, read, marked and deleted by their account.
+import { type Selectable, sql } from 'kysely'
+import type { Db, Tx } from '#db/db.ts'
+import type { Notification } from '#db/schema.ts'
+import { enqueue } from '#jobs/queue.ts'
+import { newId } from '#lib/ids.ts'
+import { isMailed, type NotificationBody, SITE_TYPES } from './notification-types.ts'
+
+export type NotificationRow = Pick<Selectable<Notification>, 'id' | 'account_id' | 'read' | 'created'> & {
+  body: { type: string } & Record<string, unknown>
+}
+
+/** The newest so many stand in the list of a user's notifications. */
+export const LISTED_MAX = 10_000
+
+/**
+ * Tells these accounts something, each once, in the transaction of what caused it; types that are mailed are mailed
+ * once it has committed. For tens of accounts: followers, of whom there may be a hundred thousand, have a job.
+ */
+export async function insertNotifications(
+  tx: Tx,
+  accountIds: readonly string[],
+  body: NotificationBody,
+): Promise<void> {
+  const rows = [...new Set(accountIds)].map((accountId) => ({ id: newId(), account_id: accountId }))
+  if (rows.length === 0) return
+  await tx
+    .insertInto('notification')
+    .values(rows.map((row) => ({ ...row, body: JSON.stringify(body) })))
+    .execute()
+  if (!isMailed(body.type)) return
+  for (const { id } of rows) await enqueue(tx, 'notifications.send-mail', { notification_id: id })
+}
+
+/** Marks the invitations of an account to a team as read: they were answered, or withdrawn. */
+export async function markInvitationsRead(tx: Tx, accountId: string, teamId: string): Promise<void> {
+  await tx
+    .updateTable('notification')
+    .set({ read: true })
+    .where('account_id', '=', accountId)
+    .where(sql<string>`body ->> 'type'`, 'in', ['team_invite', 'organization_invite'])
+    .where(sql<string>`body ->> 'team_id'`, '=', teamId)
+    .where('read', '=', false)
+    .execute()
+}
+
+function readNotifications(db: Db) {
+  return db
+    .selectFrom('notification')
+    .select(['id', 'account_id', 'read', 'created'])
+    .select((eb) => eb.ref('body').$castTo<NotificationRow['body']>().as('body'))
+}
+
+export function findNotification(db: Db, id: string): Promise<NotificationRow | undefined> {
+  return readNotifications(db).where('id', '=', id).executeTakeFirst()
+}
+
+/** The notifications of an account that are meant for its list, newest first. */
+export function listNotificationsOf(db: Db, accountId: string): Promise<NotificationRow[]> {
+  return readNotifications(db)
+    .where('account_id', '=', accountId)
+    .where(sql<string>`body ->> 'type'`, 'in', [...SITE_TYPES])
+    .orderBy('created', 'desc')
+    .orderBy('id')
+    .limit(LISTED_MAX)
+    .execute()
+}
+
+/** Notifications by ID, of every type, newest first; of one account unless `accountId` is undefined. */
+export async function listNotifications(
+  db: Db,
+  ids: readonly string[],
+  accountId: string | undefined,
+): Promise<NotificationRow[]> {
+  if (ids.length === 0) return []
+  const query = readNotifications(db).where('id', 'in', ids).orderBy('created', 'desc').orderBy('id')
+  return (accountId === undefined ? query : query.where('account_id', '=', accountId)).execute()
+}
+
+/** Marks as read; those of other accounts and those that are gone are passed over. */
+export async function markNotificationsRead(db: Db, ids: readonly string[], accountId: string): Promise<void> {
+  if (ids.length === 0) return
+  await db
+    .updateTable('notification')
+    .set({ read: true })
+    .where('id', 'in', ids)
+    .where('account_id', '=', accountId)
+    .where('read', '=', false)
+    .execute()
+}
+
+/** Deletes; those of other accounts and those that are gone are passed over. */
+export async function deleteNotifications(db: Db, ids: readonly string[], accountId: string): Promise<void> {
+  if (ids.length === 0) return
+  await db.deleteFrom('notification').where('id', 'in', ids).where('account_id', '=', accountId).execute()
+}

@@ -1,0 +1,37 @@
+// The wire shape of a notification (facts/people.md 1.0).
+import Type, { type Static } from 'typebox'
+import { notificationText } from './notification-types.ts'
+import type { NotificationRow } from './queries.ts'
+
+export const NotificationView = Type.Object(
+  {
+    id: Type.String(),
+    user_id: Type.String(),
+    read: Type.Boolean(),
+    created: Type.String({ format: 'date-time' }),
+    body: Type.Object(
+      { type: Type.String() },
+      { additionalProperties: Type.Unknown(), description: 'What it is about: fields by type' },
+    ),
+    name: Type.String(),
+    text: Type.String(),
+    link: Type.String({ description: 'Path of a page' }),
+    actions: Type.Array(
+      Type.Object({
+        name: Type.String(),
+        action_route: Type.Array(Type.String(), {
+          minItems: 2,
+          maxItems: 2,
+          description: 'Method, and path below the version prefix',
+        }),
+      }),
+    ),
+  },
+  { title: 'Notification' },
+)
+export type NotificationView = Static<typeof NotificationView>
+
+export function toNotificationView(row: NotificationRow): NotificationView {
+  const { id, account_id, read, created, body } = row
+  return { id, user_id: account_id, read, created: created.toISOString(), body, ...notificationText(body, account_id) }
+}

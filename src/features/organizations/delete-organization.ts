@@ -1,0 +1,70 @@
+import { type ChangeSet } from '#cache/changes.ts'
+import type { Tx } from '#db/db.ts'
+import { notFound } from '#lib/errors.ts'
+import type { Viewer } from '#lib/viewer.ts'
+import { markInvitationsRead } from '../notifications/queries.ts'
+import { organizationPermissions, requireOrganizationPermission } from '../teams/policy.ts'
+import { inheritTeams } from '../teams/queries.ts'
+import { findMember, findOrganization, listVersionIdsOfProjects, lockOrganization, type OrganizationRow } from './queries.ts'
+
+/**
+ * Deletes an organization with its team. Its owner becomes the owner of all its projects; its other members leave
+ * their teams (decisions.md 6). Returns the row as it was.
+ * @throws ApiError 404, or 403 without DELETE_ORGANIZATION.
+ */
+export async function deleteOrganization(
+  tx: Tx,
+  changed: ChangeSet,
+  viewer: Viewer,
+  name: string,
+): Promise<OrganizationRow> {
+  const { id } = (await findOrganization(tx, name)) ?? notFoundOrganization()
+  // Projects before their organization, as in every change that locks both.
+  await tx.selectFrom('project').select('id').where('organization_id', '=', id).orderBy('id').forNoKeyUpdate().execute()
+  const row = await lockOrganization(tx, id, 'deletion')
+  const bits = organizationPermissions(viewer, await findMember(tx, row.team_id, viewer.id))
+  requireOrganizationPermission(bits, 'DELETE_ORGANIZATION')
+  const members = await tx
+    .selectFrom('team_member')
+    .select(['account_id', 'accepted', 'is_owner'])
+    .where('team_id', '=', row.team_id)
+    .execute()
+  await releaseProjects(tx, changed, id, members)
+  for (const { account_id, accepted } of members) {
+    if (!accepted) await markInvitationsRead(tx, account_id, row.team_id)
+  }
+  await tx.deleteFrom('organization').where('id', '=', id).execute()
+  await tx.deleteFrom('team').where('id', '=', row.team_id).execute()
+  changed.add('organization', id)
+  changed.add('team', row.team_id)
+  return row
+}
+
+type Member = { account_id: string; accepted: boolean; is_owner: boolean }
+
+/** The projects go to the owner alone, beside those of their members who came without the organization. */
+async function releaseProjects(tx: Tx, changed: ChangeSet, id: string, members: readonly Member[]): Promise<void> {
+  const projects = await tx
+    .updateTable('project')
+    .set({ organization_id: null })
+    .where('organization_id', '=', id)
+    .returning(['project.id', 'project.team_id'])
+    .execute()
+  if (projects.length === 0) return
+  const owner = members.find(({ is_owner }) => is_owner)
+  if (owner === undefined) throw new Error(`Organization ${id} has no owner to take its projects`)
+  const teamIds = projects.map(({ team_id }) => team_id)
+  const leaving = members.filter((member) => member.accepted && member !== owner).map(({ account_id }) => account_id)
+  if (leaving.length > 0) {
+    await tx.deleteFrom('team_member').where('team_id', 'in', teamIds).where('account_id', 'in', leaving).execute()
+  }
+  await inheritTeams(tx, teamIds, owner.account_id, { keepStanding: false })
+  const projectIds = projects.map((project) => project.id)
+  changed.add('project', ...projectIds)
+  changed.add('team', ...teamIds)
+  changed.add('version', ...(await listVersionIdsOfProjects(tx, projectIds)))
+}
+
+function notFoundOrganization(): never {
+  throw notFound('organization')
+}

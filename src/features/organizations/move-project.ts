@@ -1,0 +1,115 @@
+// Projects into organizations and out of them (specification: Project ownership by an organization).
+import { sql } from 'kysely'
+import type { ChangeSet } from '#cache/changes.ts'
+import type { Tx } from '#db/db.ts'
+import { forbidden, invalidInput, notFound, validationError } from '#lib/errors.ts'
+import { isAdmin, type Viewer } from '#lib/viewer.ts'
+import { markInvitationsRead } from '../notifications/queries.ts'
+import { canSeeProject, isMember, type Membership, type ProjectFacts } from '../projects/policy.ts'
+import { findMembership } from '../projects/queries.ts'
+import { shareOrganization } from '../teams/lock-team.ts'
+import { organizationPermissions, requireOrganizationPermission } from '../teams/policy.ts'
+import { inheritTeams } from '../teams/queries.ts'
+import { findMember, findOrganization, listVersionIdsOfProjects } from './queries.ts'
+
+export type Move = { organizationName: string; projectName: string }
+
+/**
+ * Gives a project to an organization. The rows of its owner and of the organization's owner leave its team: their
+ * access goes on through the organization, as does that of every member without a row of his own.
+ * @throws ApiError 404 for the organization; 400 for an unknown project or one that an organization owns; 403 unless
+ * the caller is a member of both, owns the project (or is an admin) and has ADD_PROJECT.
+ */
+export async function addProject(tx: Tx, changed: ChangeSet, viewer: Viewer, move: Move): Promise<void> {
+  const organization = await findOrganization(tx, move.organizationName)
+  if (organization === undefined) throw notFound('organization')
+  const { project, membership } = (await lockVisibleProject(tx, viewer, move.projectName)) ?? unknownProject()
+  if (project.organization_id !== null && isMember(membership)) {
+    throw invalidInput('The project belongs to an organization already', 'project_id')
+  }
+  if ((await shareOrganization(tx, organization.id)) === undefined) throw notFound('organization')
+  const row = await findMember(tx, organization.team_id, viewer.id)
+  if (membership.project?.accepted !== true || !(membership.project.is_owner || isAdmin(viewer))) {
+    throw forbidden('Only the owner of a project may give it to an organization')
+  }
+  if (row?.accepted !== true) throw forbidden('You are no member of this organization')
+  requireOrganizationPermission(organizationPermissions(viewer, row), 'ADD_PROJECT')
+  await tx.updateTable('project').set({ organization_id: organization.id }).where('id', '=', project.id).execute()
+  await tx
+    .deleteFrom('team_member')
+    .where('team_id', '=', project.team_id)
+    .where((eb) =>
+      eb.or([
+        eb('is_owner', '=', true),
+        eb(
+          'account_id',
+          'in',
+          eb
+            .selectFrom('team_member as owner')
+            .select('owner.account_id')
+            .where('owner.team_id', '=', organization.team_id)
+            .where('owner.is_owner', '=', true),
+        ),
+      ]),
+    )
+    .execute()
+  await announceMove(tx, changed, project)
+}
+
+/**
+ * Takes a project out of its organization and makes one of the organization's members its owner.
+ * @throws ApiError 404 for the organization, the project, and a project of another owner; 403 without REMOVE_PROJECT;
+ * 400 when the new owner is no accepted member.
+ */
+export async function removeProject(
+  tx: Tx,
+  changed: ChangeSet,
+  viewer: Viewer,
+  { newOwnerId, ...move }: Move & { newOwnerId: string },
+): Promise<void> {
+  const organization = await findOrganization(tx, move.organizationName)
+  if (organization === undefined) throw notFound('organization')
+  const { project } = (await lockVisibleProject(tx, viewer, move.projectName)) ?? noSuchProject()
+  if (project.organization_id !== organization.id) return noSuchProject()
+  await shareOrganization(tx, organization.id)
+  const bits = organizationPermissions(viewer, await findMember(tx, organization.team_id, viewer.id))
+  requireOrganizationPermission(bits, 'REMOVE_PROJECT')
+  const newOwner = await findMember(tx, organization.team_id, newOwnerId)
+  if (newOwner?.accepted !== true) throw validationError('new_owner', 'is no accepted member of this organization')
+  await tx.updateTable('project').set({ organization_id: null }).where('id', '=', project.id).execute()
+  await inheritTeams(tx, [project.team_id], newOwnerId, { keepStanding: true })
+  await markInvitationsRead(tx, newOwnerId, project.team_id)
+  await announceMove(tx, changed, project)
+}
+
+async function announceMove(tx: Tx, changed: ChangeSet, project: ProjectFacts): Promise<void> {
+  changed.add('project', project.id)
+  changed.add('team', project.team_id)
+  changed.add('version', ...(await listVersionIdsOfProjects(tx, [project.id])))
+}
+
+async function lockVisibleProject(
+  tx: Tx,
+  viewer: Viewer,
+  name: string,
+): Promise<{ project: ProjectFacts; membership: Membership } | undefined> {
+  const project = await tx
+    .selectFrom('project')
+    .select(['id', 'status', 'team_id', 'organization_id'])
+    .where((eb) => eb.or([eb('id', '=', name), eb('slug', '=', name.toLowerCase())]))
+    .orderBy(sql`(id = ${name})`, 'desc')
+    .limit(1)
+    .forNoKeyUpdate()
+    .executeTakeFirst()
+  if (project === undefined) return undefined
+  const membership = await findMembership(tx, viewer.id, project)
+  return canSeeProject(viewer, project, membership) ? { project, membership } : undefined
+}
+
+function unknownProject(): never {
+  throw validationError('project_id', 'is no project')
+}
+
+function noSuchProject(): never {
+  throw notFound('project')
+}

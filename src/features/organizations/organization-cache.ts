@@ -1,0 +1,110 @@
+// Organizations kept as ready bytes up to their members, who are put in for each viewer. Whoever changes an
+// organization's row names its ID under `organization`; its members belong to the kind `team`.
+import type { EntityCache } from '#cache/entity-cache.ts'
+import type { Db } from '#db/db.ts'
+import { notFound } from '#lib/errors.ts'
+import { joinJson } from '#lib/json-bytes.ts'
+import type { Viewer } from '#lib/viewer.ts'
+import { type MemberBytes, shownMembers, toMemberLists } from '../teams/member-lists.ts'
+import type { TeamRead } from '../teams/queries.ts'
+import { getCachedTeams } from '../teams/team-cache.ts'
+import { listOrganizationsByNames, type OrganizationRow } from './queries.ts'
+import { toOpenView } from './views.ts'
+
+export type CachedOrganization = {
+  id: string
+  slug: string
+  team_id: string
+  revision: number
+  openView: Buffer
+}
+
+export type OrganizationReader = { db: Db; cache: EntityCache }
+
+const ORGANIZATION = {
+  name: 'organization',
+  idOf: (organization: CachedOrganization) => organization.id,
+  sizeOf: (organization: CachedOrganization) => organization.openView.length + 200,
+  aliasesOf: (organization: CachedOrganization) => [organization.slug],
+  foldAlias: (name: string) => name.toLowerCase(),
+  revisionOf: (organization: CachedOrganization) => organization.revision,
+}
+
+const CLOSING_BRACE = Buffer.from('}')
+
+function toCachedOrganization(row: OrganizationRow): CachedOrganization {
+  const { id, slug, team_id, revision } = row
+  return { id, slug, team_id, revision, openView: toOpenView(row) }
+}
+
+/** Organizations by ID or slug (the ID wins), in the order asked for, each once. One statement at most. */
+export async function getCachedOrganizations(
+  { db, cache }: OrganizationReader,
+  names: readonly string[],
+): Promise<CachedOrganization[]> {
+  const found = await cache
+    .kind(ORGANIZATION)
+    .getManyNamed(names, async (missing) => (await listOrganizationsByNames(db, missing)).map(toCachedOrganization))
+  const byId = new Map<string, CachedOrganization>()
+  for (const name of names) {
+    const organization = found.get(name)
+    if (organization !== undefined) byId.set(organization.id, organization)
+  }
+  return [...byId.values()]
+}
+
+/** @throws ApiError 404. */
+export async function getOrganization(reader: OrganizationReader, name: string): Promise<CachedOrganization> {
+  const [organization] = await getCachedOrganizations(reader, [name])
+  if (organization === undefined) throw notFound('organization')
+  return organization
+}
+
+/** The teams of the organizations that own these projects, by organization ID. Two statements at most. */
+export async function getOwningTeams(
+  reader: OrganizationReader,
+  projects: readonly { organization_id: string | null }[],
+): Promise<Map<string, TeamRead>> {
+  const ids = new Set(projects.flatMap(({ organization_id }) => organization_id ?? []))
+  if (ids.size === 0) return new Map()
+  const organizations = await getCachedOrganizations(reader, [...ids])
+  const teams = await getCachedTeams(
+    reader,
+    organizations.map(({ team_id }) => team_id),
+  )
+  return new Map(
+    organizations.flatMap(({ id, team_id }) => {
+      const team = teams.get(team_id)
+      return team === undefined ? [] : [[id, team] as const]
+    }),
+  )
+}
+
+/** The members of each of these organizations that the viewer sees. Two statements at most. */
+export async function listOrganizationMembers(
+  reader: OrganizationReader,
+  viewer: Viewer | null,
+  organizations: readonly CachedOrganization[],
+): Promise<MemberBytes[][]> {
+  const teams = await getCachedTeams(
+    reader,
+    organizations.map(({ team_id }) => team_id),
+  )
+  const shown = organizations.map(({ team_id }) => {
+    const team = teams.get(team_id)
+    return team === undefined ? [] : shownMembers(team, viewer)
+  })
+  return toMemberLists(reader, shown)
+}
+
+/** The whole views of these organizations for one viewer, as ready JSON. Two statements at most. */
+export async function toOrganizationViews(
+  reader: OrganizationReader,
+  viewer: Viewer | null,
+  organizations: readonly CachedOrganization[],
+): Promise<{ bytes: Buffer }[]> {
+  const members = await listOrganizationMembers(reader, viewer, organizations)
+  return organizations.map(({ openView }, index) => ({
+    bytes: Buffer.concat([openView, joinJson(members[index] ?? []), CLOSING_BRACE]),
+  }))
+}

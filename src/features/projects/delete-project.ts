@@ -1,0 +1,43 @@
+// Deletes a project with everything it holds; reports and the moderation thread stay for moderators, without it.
+import { writing } from '#cache/writing.ts'
+import { notFound } from '#lib/errors.ts'
+import type { Viewer } from '#lib/viewer.ts'
+import { recordEvent } from '#telemetry/events.ts'
+import type { Deps } from '../../deps.ts'
+import { pictureKey } from '../pictures/pictures.ts'
+import { removeLater } from '../versions/store-files.ts'
+import { type Membership, projectPermissions, requireProjectPermission } from './policy.ts'
+import type { CachedProject } from './project-cache.ts'
+import { listVersionIds, lockProject } from './queries.ts'
+
+/** @throws ApiError 403 without DELETE_PROJECT. */
+export async function deleteProject(deps: Deps, viewer: Viewer, { project, membership }: { project: CachedProject; membership: Membership }): Promise<void> {
+  requireProjectPermission(projectPermissions(viewer, membership), 'DELETE_PROJECT')
+  await writing(deps, async (tx, changed) => {
+    const locked = await lockProject(tx, project.id)
+    if (locked === undefined) throw notFound('project')
+    const versionIds = await listVersionIds(tx, locked.id)
+    const files = await tx
+      .selectFrom('file')
+      .innerJoin('version', 'version.id', 'file.version_id')
+      .select('file.storage_key')
+      .where('version.project_id', '=', locked.id)
+      .execute()
+    const gallery = await tx.selectFrom('gallery_item').select(['url', 'raw_url']).where('project_id', '=', locked.id).execute()
+    // Versions of other projects that depend on this one show it; their dependency rows go with it.
+    const dependents = await tx
+      .selectFrom('dependency')
+      .select('dependent_id')
+      .distinct()
+      .where('project_id', '=', locked.id)
+      .execute()
+    await tx.deleteFrom('project').where('id', '=', locked.id).execute()
+    await tx.deleteFrom('team').where('id', '=', locked.team_id).execute()
+    const pictures = [locked.icon_url, locked.raw_icon_url, ...gallery.flatMap(({ url, raw_url }) => [url, raw_url])]
+    const keys = pictures.flatMap((url) => pictureKey(deps.config, url) ?? [])
+    await removeLater(tx, [...files.map(({ storage_key }) => storage_key), ...new Set(keys)])
+    changed.add('project', locked.id)
+    changed.add('version', ...versionIds, ...dependents.map(({ dependent_id }) => dependent_id))
+  })
+  recordEvent(deps, 'project.deleted', { project_id: project.id })
+}

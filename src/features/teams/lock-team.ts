@@ -1,0 +1,89 @@
+// The scene of a change to a team: the team locked, with the rows of those whom the change concerns. Locks are taken in
+// one order everywhere: project, organization, team rows. A team has no lock of its own: its project or organization
+// is locked for it, which also keeps its owner and its place in the organization as they are found.
+import type { Tx } from '#db/db.ts'
+import { notFound } from '#lib/errors.ts'
+import type { Viewer } from '#lib/viewer.ts'
+import { canSeeProject, type Membership, projectPermissions } from '../projects/policy.ts'
+import { defaultProjectPermissions, organizationPermissions } from './policy.ts'
+import type { MemberRow } from './queries.ts'
+
+type TeamProject = { id: string; status: string; team_id: string; organization_id: string | null }
+type TeamOrganization = { id: string; team_id: string }
+
+/** One account's rows in the team, and in the team of the organization that owns its project. */
+export type Standing = { team: MemberRow | undefined; organization: MemberRow | undefined }
+
+export type Scene = {
+  teamId: string
+  /** What the team is the team of. */
+  subject: { project: TeamProject; owner: TeamOrganization | undefined } | { organization: TeamOrganization }
+  caller: Standing
+  target: Standing
+  /** What the caller may do to the subject, and which project bits he may give. */
+  bits: { own: number; project: number }
+}
+
+/**
+ * Locks a team for a change by `viewer` that concerns `targetId`.
+ * @throws ApiError 404 when there is none, or when it is the team of a project that is hidden from the viewer.
+ */
+export async function lockScene(tx: Tx, viewer: Viewer, teamId: string, targetId: string): Promise<Scene> {
+  const subject = await lockSubject(tx, teamId)
+  const owner = 'project' in subject ? subject.owner : undefined
+  const rows = await tx
+    .selectFrom('team_member')
+    .selectAll()
+    .where('team_id', 'in', owner === undefined ? [teamId] : [teamId, owner.team_id])
+    .where('account_id', 'in', [viewer.id, targetId])
+    .execute()
+  const rowOf = (accountId: string, team: string | undefined): MemberRow | undefined => {
+    const row = rows.find((each) => each.account_id === accountId && each.team_id === team)
+    return row === undefined ? undefined : { ...row, payouts_split: Number(row.payouts_split) }
+  }
+  const standing = (accountId: string): Standing => ({
+    team: rowOf(accountId, teamId),
+    organization: rowOf(accountId, owner?.team_id),
+  })
+  const caller = standing(viewer.id)
+  return { teamId, subject, caller, target: standing(targetId), bits: bitsOf(viewer, subject, caller) }
+}
+
+function bitsOf(viewer: Viewer, subject: Scene['subject'], caller: Standing): Scene['bits'] {
+  if ('organization' in subject) {
+    return { own: organizationPermissions(viewer, caller.team), project: defaultProjectPermissions(viewer, caller.team) }
+  }
+  const membership: Membership = {
+    ...(caller.team === undefined ? {} : { project: caller.team }),
+    ...(caller.organization === undefined ? {} : { organization: caller.organization }),
+  }
+  if (!canSeeProject(viewer, subject.project, membership)) throw notFound('team')
+  const own = projectPermissions(viewer, membership)
+  return { own, project: own }
+}
+
+async function lockSubject(tx: Tx, teamId: string): Promise<Scene['subject']> {
+  const project = await tx
+    .selectFrom('project')
+    .select(['id', 'status', 'team_id', 'organization_id'])
+    .where('team_id', '=', teamId)
+    .forNoKeyUpdate()
+    .executeTakeFirst()
+  if (project !== undefined) {
+    return { project, owner: await shareOrganization(tx, project.organization_id) }
+  }
+  const organization = await tx
+    .selectFrom('organization')
+    .select(['id', 'team_id'])
+    .where('team_id', '=', teamId)
+    .forNoKeyUpdate()
+    .executeTakeFirst()
+  if (organization === undefined) throw notFound('team')
+  return { organization }
+}
+
+/** Keeps an organization and its owner as they are while one of its projects changes. */
+export async function shareOrganization(tx: Tx, id: string | null): Promise<TeamOrganization | undefined> {
+  if (id === null) return undefined
+  return tx.selectFrom('organization').select(['id', 'team_id']).where('id', '=', id).forShare().executeTakeFirst()
+}

@@ -1,0 +1,53 @@
+// Who may do what in a team, and what of it each viewer sees (decisions.md 4, 6; facts/people.md 0.7, 1.2): pure rules.
+// What members may do to a project is in projects/policy.ts.
+import { forbidden } from '#lib/errors.ts'
+import {
+  ALL_ORGANIZATION_PERMISSIONS,
+  ALL_PROJECT_PERMISSIONS,
+  hasOrganizationPermission,
+  MODERATOR_ORGANIZATION_PERMISSIONS,
+  type OrganizationPermission,
+} from '#lib/permissions.ts'
+import { isAdmin, isModerator, type Viewer } from '#lib/viewer.ts'
+
+/** A row of a team, as far as rules ask. */
+export type MemberFacts = {
+  account_id: string
+  is_owner: boolean
+  accepted: boolean
+  permissions: number
+  organization_permissions: number | null
+}
+
+/**
+ * The organization permission bits, first match wins: admin all; accepted member the bits of his row; moderator a few;
+ * else none. A moderator who is a member is held to his membership.
+ */
+export function organizationPermissions(viewer: Viewer | null, row: MemberFacts | undefined): number {
+  if (isAdmin(viewer)) return ALL_ORGANIZATION_PERMISSIONS
+  if (row?.accepted === true) return row.organization_permissions ?? 0
+  return isModerator(viewer) ? MODERATOR_ORGANIZATION_PERMISSIONS : 0
+}
+
+/** The project bits that a member of an organization holds in its projects, and so may give to other members. */
+export function defaultProjectPermissions(viewer: Viewer | null, row: MemberFacts | undefined): number {
+  if (isAdmin(viewer)) return ALL_PROJECT_PERMISSIONS
+  return row?.accepted === true ? row.permissions : 0
+}
+
+/** @throws ApiError 403 naming the permission when `bits` lack it. */
+export function requireOrganizationPermission(bits: number, permission: OrganizationPermission): void {
+  if (!hasOrganizationPermission(bits, permission)) {
+    throw forbidden(`You lack the permission ${permission} in this organization`)
+  }
+}
+
+/** Whether the viewer is one of these rows' accepted members. */
+export function isAcceptedIn(rows: readonly MemberFacts[], viewer: Viewer | null): boolean {
+  return viewer !== null && rows.some((row) => row.accepted && row.account_id === viewer.id)
+}
+
+/** Members see every row of their team; others the accepted ones, and an invitee his own. */
+export function canSeeRow(row: MemberFacts, viewer: Viewer | null, asMember: boolean): boolean {
+  return asMember || row.accepted || row.account_id === viewer?.id
+}

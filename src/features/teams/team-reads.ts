@@ -1,0 +1,51 @@
+// Members as routes answer with them. A team of a project that is hidden from the viewer is hidden too.
+import { notFound } from '#lib/errors.ts'
+import type { Viewer } from '#lib/viewer.ts'
+import { getOwningTeams } from '../organizations/organization-cache.ts'
+import { getProject, listVisibleProjects, type ProjectReader } from '../projects/project-cache.ts'
+import { type MemberBytes, shownMembers, shownProjectMembers, toMemberLists } from './member-lists.ts'
+import { getCachedTeams } from './team-cache.ts'
+import type { ShownMember } from './views.ts'
+
+/**
+ * The members of a project's own team, then those of its organization, each person once.
+ * @throws ApiError 404 when the project is absent or hidden.
+ */
+export async function listProjectMembers(
+  reader: ProjectReader,
+  viewer: Viewer | null,
+  name: string,
+): Promise<MemberBytes[]> {
+  const project = await getProject(reader, viewer, name)
+  const teams = await getCachedTeams(reader, [project.team_id])
+  const team = teams.get(project.team_id)
+  if (team === undefined) throw notFound('project')
+  const owning = await getOwningTeams(reader, [project])
+  const shown = shownProjectMembers(team, viewer, owning.get(project.organization_id ?? ''))
+  return (await toMemberLists(reader, [shown]))[0] ?? []
+}
+
+/**
+ * The members of each of these teams, in the order asked for; unknown and hidden teams are left out. At most seven
+ * statements, whatever the number: teams, their projects, the viewer's rows in hidden ones, the owning organizations
+ * with their teams, and users.
+ */
+export async function listTeams(
+  reader: ProjectReader,
+  viewer: Viewer | null,
+  ids: readonly string[],
+): Promise<MemberBytes[][]> {
+  const teams = await getCachedTeams(reader, ids)
+  const projectIds = [...teams.values()].flatMap(({ project_id }) => project_id ?? [])
+  const projects = projectIds.length === 0 ? [] : await listVisibleProjects(reader, viewer, projectIds)
+  const owning = await getOwningTeams(reader, projects)
+  const projectOf = new Map(projects.map((project) => [project.id, project]))
+  const shown = ids.flatMap((id): ShownMember[][] => {
+    const team = teams.get(id)
+    if (team === undefined) return []
+    if (team.organization_id !== null) return [shownMembers(team, viewer)]
+    const project = projectOf.get(team.project_id ?? '')
+    return project === undefined ? [] : [shownMembers(team, viewer, owning.get(project.organization_id ?? ''))]
+  })
+  return toMemberLists(reader, shown)
+}

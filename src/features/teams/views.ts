@@ -1,0 +1,49 @@
+// The wire shape of a team member (facts/people.md 1.0), put together from rows and from users as ready bytes.
+import Type from 'typebox'
+import type { CachedUser } from '../users/user-cache.ts'
+import { UserView } from '../users/views.ts'
+import type { MemberRow } from './queries.ts'
+
+const Nullable = <Schema extends Type.TSchema>(schema: Schema) => Type.Union([schema, Type.Null()])
+
+export const TeamMemberView = Type.Object(
+  {
+    team_id: Type.String(),
+    user: UserView,
+    role: Type.String(),
+    is_owner: Type.Boolean(),
+    permissions: Nullable(
+      Type.Integer({ description: 'Project permission bits; in an organization, those for its projects' }),
+    ),
+    organization_permissions: Nullable(Type.Integer({ description: 'Null in project teams' })),
+    accepted: Type.Boolean({ description: 'False while the invitation is pending' }),
+    payouts_split: Nullable(Type.Number({ description: '0-5000, hundredths of a percent' })),
+    ordering: Type.Integer(),
+  },
+  {
+    title: 'TeamMember',
+    description:
+      '`permissions`, `organization_permissions` and `payouts_split` are null unless the caller is an accepted member.',
+  },
+)
+
+/** A row a viewer may see, and whether he sees it as a member does. */
+export type ShownMember = { row: MemberRow; asMember: boolean }
+
+const USER_KEY = Buffer.from(',"user":')
+const CLOSING_BRACE = Buffer.from('}')
+
+/** The member as ready JSON. */
+export function toMemberBytes({ row, asMember }: ShownMember, user: CachedUser): Buffer {
+  const own = JSON.stringify({
+    team_id: row.team_id,
+    role: row.role,
+    is_owner: row.is_owner,
+    permissions: asMember ? row.permissions : null,
+    organization_permissions: asMember ? row.organization_permissions : null,
+    accepted: row.accepted,
+    payouts_split: asMember ? row.payouts_split : null,
+    ordering: row.ordering,
+  })
+  return Buffer.concat([Buffer.from(own.slice(0, -1)), USER_KEY, user.bytes, CLOSING_BRACE])
+}

@@ -1,0 +1,14 @@
+// Background work of versions and their files.
+import type { Deps } from '../../deps.ts'
+import { sweepFiles } from './store-files.ts'
+
+export const versionJobs = (deps: Pick<Deps, 'db' | 'files' | 'now'>) => ({
+  // Idempotent: removing what is gone is no error.
+  'files.remove': async ({ keys }: { keys: string[] }) => {
+    for (const key of keys) await deps.files.remove(key)
+  },
+  // Idempotent: it removes what is there.
+  'files.sweep': async () => {
+    await sweepFiles(deps)
+  },
+})

@@ -1,0 +1,251 @@
+// Versions: reading them, publishing, editing, deleting, and adding files.
+import Type, { type Static } from 'typebox'
+import { Compile } from 'typebox/compile'
+import { Empty, ErrorAnswers } from '#http/answers.ts'
+import { requireViewer } from '#http/auth.ts'
+import { sendBytes } from '#http/entity-tags.ts'
+import { readMultipart } from '#http/multipart.ts'
+import { IdParams, IdsQuery, parseIds, parseJsonValue } from '#http/query-values.ts'
+import type { App } from '#http/server.ts'
+import { invalidInput, notFound } from '#lib/errors.ts'
+import { parseId } from '#lib/ids.ts'
+import { joinJson } from '#lib/json-bytes.ts'
+import { checkBody } from '#lib/schema-faults.ts'
+import type { Deps } from '../../deps.ts'
+import { projectPermissions, requireProjectPermission } from '../projects/policy.ts'
+import { getProject } from '../projects/project-cache.ts'
+import { addFiles, createVersion, requirePublisher } from './create-version.ts'
+import { deleteVersion } from './delete-version.ts'
+import { checkFilename } from './files/filename.ts'
+import { FILE_BYTES_MAX } from './prepare-files.ts'
+import { findVersionIdByNumber, type VersionFilter } from './queries.ts'
+import { FILE_TYPES, VERSION_TYPES } from './status.ts'
+import { updateVersion } from './update-version.ts'
+import { getVersion, getVersionAsMember, keepVisibleVersions, listCachedVersions } from './version-cache.ts'
+import { FILE_PARTS_MAX, type NewVersion, parseVersionData } from './version-data.ts'
+import { listVersionIdsFor } from './version-list.ts'
+import { VersionPatch } from './version-patch.ts'
+import { VersionView } from './views.ts'
+
+const tags = ['versions']
+/** The description of one version: a changelog and thousands of dependencies. */
+const DATA_BYTES_MAX = 4 * 1024 * 1024
+const BODY_BYTES_MAX = 4 * 1024 * 1024 * 1024
+
+export function versionRoutes(app: App, deps: Deps): void {
+  versionReads(app, deps)
+  projectVersionReads(app, deps)
+  versionUploads(app, deps)
+  versionEdits(app, deps)
+}
+
+function versionReads(app: App, deps: Deps): void {
+  const config = { auth: { read: ['VERSION_READ'] }, cache: 'public' } as const
+  app.get(
+    '/v3/version/:id',
+    { config, schema: { operationId: 'getVersion', summary: 'A version by ID', tags, params: IdParams, response: { 200: VersionView, ...ErrorAnswers } } },
+    async (req, reply) => {
+      const version = await getVersion(deps, req.viewer, parseId(req.params.id, 'id'))
+      return sendBytes(reply, version.bytes, version.etag)
+    },
+  )
+  app.get(
+    '/v3/versions',
+    {
+      config,
+      schema: {
+        operationId: 'listVersions',
+        summary: 'Versions by ID',
+        tags,
+        querystring: Type.Object({ ...IdsQuery.properties, include_changelog: Type.Optional(Type.Boolean({ default: true })) }),
+        response: { 200: Type.Array(VersionView), ...ErrorAnswers },
+      },
+    },
+    async (req, reply) => {
+      const ids = parseIds(req.query.ids).map((id) => parseId(id, 'ids'))
+      const versions = await keepVisibleVersions(deps.db, req.viewer, await listCachedVersions(deps, ids))
+      return sendBytes(reply, joinJson(req.query.include_changelog === false ? versions.map(({ brief }) => brief) : versions))
+    },
+  )
+}
+
+const VersionListQuery = Type.Object({
+  loaders: Type.Optional(Type.String({ maxLength: 16_384, description: 'JSON array of loader names, any of which will do' })),
+  featured: Type.Optional(Type.Boolean()),
+  version_type: Type.Optional(Type.Enum([...VERSION_TYPES])),
+  limit: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000 })),
+  offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000_000 })),
+  loader_fields: Type.Optional(
+    Type.String({ maxLength: 65_536, description: 'JSON object: loader field → array of values, any of which will do' }),
+  ),
+  game_versions: Type.Optional(Type.String({ maxLength: 65_536, description: 'Shorthand for the loader field of that name' })),
+  include_changelog: Type.Optional(Type.Boolean({ default: true })),
+})
+
+function versionFilter(query: Static<typeof VersionListQuery>): VersionFilter {
+  const loaderFields = query.loader_fields === undefined ? {} : parseLoaderFields(query.loader_fields)
+  if (query.game_versions !== undefined) loaderFields['game_versions'] = parseIds(query.game_versions, 'game_versions')
+  return {
+    loaders: query.loaders === undefined ? [] : parseIds(query.loaders, 'loaders'),
+    versionTypes: query.version_type === undefined ? [] : [query.version_type],
+    loaderFields,
+    ...(query.featured === undefined ? {} : { featured: query.featured }),
+    ...(query.limit === undefined ? {} : { limit: query.limit }),
+    ...(query.offset === undefined ? {} : { offset: query.offset }),
+  }
+}
+
+function parseLoaderFields(text: string): Record<string, unknown[]> {
+  const value = parseJsonValue(text, 'loader_fields')
+  if (typeof value !== 'object' || value === null || Array.isArray(value) || !Object.values(value).every(Array.isArray)) {
+    throw invalidInput('loader_fields must be a JSON object of arrays', 'loader_fields')
+  }
+  return value as Record<string, unknown[]>
+}
+
+function projectVersionReads(app: App, deps: Deps): void {
+  const config = { auth: { read: ['PROJECT_READ', 'VERSION_READ'] }, cache: 'public' } as const
+  app.get(
+    '/v3/project/:id/version',
+    {
+      config,
+      schema: {
+        operationId: 'listProjectVersions',
+        summary: 'Listed and archived versions of a project, newest first',
+        tags,
+        params: IdParams,
+        querystring: VersionListQuery,
+        response: { 200: Type.Array(VersionView), ...ErrorAnswers },
+      },
+    },
+    async (req, reply) => {
+      const project = await getProject(deps, req.viewer, req.params.id)
+      const ids = await listVersionIdsFor(deps, project.id, versionFilter(req.query))
+      const versions = await listCachedVersions(deps, ids)
+      return sendBytes(reply, joinJson(req.query.include_changelog === false ? versions.map(({ brief }) => brief) : versions))
+    },
+  )
+  app.get(
+    '/v3/project/:id/version/:version_number',
+    {
+      config,
+      schema: {
+        operationId: 'getProjectVersion',
+        summary: 'A listed or archived version of a project by number or ID',
+        tags,
+        params: Type.Object({ ...IdParams.properties, version_number: Type.String({ maxLength: 64 }) }),
+        response: { 200: VersionView, ...ErrorAnswers },
+      },
+    },
+    async (req, reply) => {
+      const project = await getProject(deps, req.viewer, req.params.id)
+      const id = await findVersionIdByNumber(deps.db, project.id, req.params.version_number)
+      if (id === undefined) throw notFound('version')
+      const version = await getVersion(deps, req.viewer, id)
+      return sendBytes(reply, version.bytes, version.etag)
+    },
+  )
+}
+
+const FileData = Compile(
+  Type.Object({
+    file_types: Type.Optional(
+      Type.Union([Type.Record(Type.String({ maxLength: 255 }), Type.Union([Type.Enum([...FILE_TYPES]), Type.Null()])), Type.Null()]),
+    ),
+  }),
+)
+
+function versionUploads(app: App, deps: Deps): void {
+  app.register(async (scope: App) => {
+    // The form is read by the handler, part by part.
+    scope.removeAllContentTypeParsers()
+    scope.addContentTypeParser('multipart/form-data', (_req, _payload, done) => done(null, undefined))
+    scope.post(
+      '/v3/version',
+      {
+        config: { auth: { scope: ['VERSION_CREATE'] } },
+        schema: { operationId: 'createVersion', summary: 'Publish a version with its files', tags, consumes: ['multipart/form-data'], response: { 201: VersionView, ...ErrorAnswers } },
+      },
+      async (req, reply) => {
+        const viewer = requireViewer(req)
+        const received: { version?: NewVersion } = {}
+        const form = await readMultipart(req.raw, {
+          files: deps.files,
+          maxDataBytes: DATA_BYTES_MAX,
+          maxParts: FILE_PARTS_MAX,
+          maxBodyBytes: BODY_BYTES_MAX,
+          onData: async (data) => {
+            received.version = parseVersionData(data, deps.taxonomy)
+            await requirePublisher(deps, viewer, received.version.projectId)
+          },
+          maxBytesOf: ({ name, filename }) => {
+            checkFilename(deps.fileRules, name, filename)
+            return FILE_BYTES_MAX
+          },
+        })
+        if (received.version === undefined) throw invalidInput('The part data is missing', 'data')
+        const id = await createVersion(deps, viewer, { version: received.version, parts: form.parts })
+        const version = await getVersion(deps, viewer, id)
+        return sendBytes(reply.status(201), version.bytes)
+      },
+    )
+    scope.post(
+      '/v3/version/:id/file',
+      {
+        config: { auth: { scope: ['VERSION_WRITE'] } },
+        schema: { operationId: 'addVersionFiles', summary: 'Add files to a version', tags, params: IdParams, consumes: ['multipart/form-data'], response: { 204: Empty, ...ErrorAnswers } },
+      },
+      async (req, reply) => {
+        const viewer = requireViewer(req)
+        const { version, membership } = await getVersionAsMember(deps, viewer, parseId(req.params.id, 'id'))
+        requireProjectPermission(projectPermissions(viewer, membership), 'UPLOAD_VERSION')
+        const form = await readMultipart(req.raw, {
+          files: deps.files,
+          dataRequired: false,
+          maxDataBytes: DATA_BYTES_MAX,
+          maxParts: FILE_PARTS_MAX,
+          maxBodyBytes: BODY_BYTES_MAX,
+          onData: (data) => void checkBody(FileData, data),
+          maxBytesOf: ({ name, filename }) => {
+            checkFilename(deps.fileRules, name, filename)
+            return FILE_BYTES_MAX
+          },
+        })
+        const fileTypes = form.data === undefined ? {} : (checkBody(FileData, form.data).file_types ?? {})
+        await addFiles(deps, { versionId: version.id, projectId: version.project.id, fileTypes, parts: form.parts })
+        return reply.status(204).send(null)
+      },
+    )
+  })
+}
+
+function versionEdits(app: App, deps: Deps): void {
+  app.patch(
+    '/v3/version/:id',
+    {
+      config: { auth: { scope: ['VERSION_WRITE'] } },
+      schema: { operationId: 'updateVersion', summary: 'Edit a version', tags, params: IdParams, body: VersionPatch, response: { 204: Empty, ...ErrorAnswers } },
+    },
+    async (req, reply) => {
+      const viewer = requireViewer(req)
+      const { version, membership } = await getVersionAsMember(deps, viewer, parseId(req.params.id, 'id'))
+      requireProjectPermission(projectPermissions(viewer, membership), 'UPLOAD_VERSION')
+      await updateVersion(deps, viewer, { id: version.id, projectId: version.project.id, patch: req.body })
+      return reply.status(204).send(null)
+    },
+  )
+  app.delete(
+    '/v3/version/:id',
+    {
+      config: { auth: { scope: ['VERSION_DELETE'] } },
+      schema: { operationId: 'deleteVersion', summary: 'Delete a version with its files', tags, params: IdParams, response: { 204: Empty, ...ErrorAnswers } },
+    },
+    async (req, reply) => {
+      const viewer = requireViewer(req)
+      const { version, membership } = await getVersionAsMember(deps, viewer, parseId(req.params.id, 'id'))
+      requireProjectPermission(projectPermissions(viewer, membership), 'DELETE_VERSION')
+      await deleteVersion(deps, { id: version.id, projectId: version.project.id })
+      return reply.status(204).send(null)
+    },
+  )
+}

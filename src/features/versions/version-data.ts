@@ -1,0 +1,125 @@
+// The `data` object that describes a version to be made, as POST /v3/version and `initial_versions` take it
+// (facts/catalogue.md 1.19), checked and put into one form.
+import Type, { type Static } from 'typebox'
+import { Compile } from 'typebox/compile'
+import { renameAliases } from '#lib/aliases.ts'
+import { validationError } from '#lib/errors.ts'
+import { isIdForm } from '#lib/ids.ts'
+import { checkLoaderFields, type LoaderFieldValues } from '#lib/loader-fields.ts'
+import { checkBody } from '#lib/schema-faults.ts'
+import { checkLoaders, type Taxonomy } from '#lib/taxonomy.ts'
+import { isBlank, VERSION_NUMBER_PATTERN } from '#lib/text-rules.ts'
+import { DEPENDENCY_TYPES, FILE_TYPES, SETTABLE_VERSION_STATUSES, VERSION_TYPES } from './status.ts'
+
+export const CHANGELOG_LENGTH_MAX = 65_536
+export const DEPENDENCIES_MAX = 4096
+export const LOADERS_MAX = 64
+export const FILE_PARTS_MAX = 256
+
+const Nullable = <Schema extends Type.TSchema>(schema: Schema) => Type.Union([schema, Type.Null()])
+
+export const DependencyInput = Type.Object({
+  project_id: Type.Optional(Nullable(Type.String({ maxLength: 64 }))),
+  version_id: Type.Optional(Nullable(Type.String({ maxLength: 64 }))),
+  file_name: Type.Optional(Nullable(Type.String({ minLength: 1, maxLength: 255 }))),
+  dependency_type: Type.Enum([...DEPENDENCY_TYPES]),
+})
+export type DependencyInput = Static<typeof DependencyInput>
+
+const FileTypeInput = Nullable(Type.Enum([...FILE_TYPES]))
+
+const known = {
+  version_number: Type.String({ minLength: 1, maxLength: 32, pattern: VERSION_NUMBER_PATTERN }),
+  version_title: Type.String({ minLength: 1, maxLength: 64 }),
+  version_body: Type.Optional(Nullable(Type.String({ maxLength: CHANGELOG_LENGTH_MAX }))),
+  dependencies: Type.Optional(Type.Array(DependencyInput, { maxItems: DEPENDENCIES_MAX })),
+  release_channel: Type.Enum([...VERSION_TYPES]),
+  loaders: Type.Array(Type.String({ maxLength: 64 }), { minItems: 1, maxItems: LOADERS_MAX }),
+  featured: Type.Optional(Type.Boolean()),
+  file_parts: Type.Array(Type.String({ minLength: 1, maxLength: 255 }), { minItems: 1, maxItems: FILE_PARTS_MAX }),
+  primary_file: Type.Optional(Nullable(Type.String({ maxLength: 255 }))),
+  status: Type.Optional(Type.Enum([...SETTABLE_VERSION_STATUSES])),
+  file_types: Type.Optional(Nullable(Type.Record(Type.String({ maxLength: 255 }), FileTypeInput))),
+  uploaded_images: Type.Optional(Type.Array(Type.String({ maxLength: 64 }), { maxItems: 10 })),
+  ordering: Type.Optional(Nullable(Type.Integer({ minimum: -(2 ** 31), maximum: 2 ** 31 - 1 }))),
+}
+
+const VersionData = Type.Object({ ...known, project_id: Type.Optional(Type.String({ maxLength: 64 })) }, { additionalProperties: true })
+const validator = Compile(VersionData)
+
+/** Other names under which clients send the same keys. */
+const ALIASES = {
+  mod_id: 'project_id',
+  name: 'version_title',
+  changelog: 'version_body',
+  version_type: 'release_channel',
+} as const
+
+/** A version to be made: everything checked that needs neither the database nor the files. */
+export type NewVersion = {
+  projectId: string | undefined
+  versionNumber: string
+  name: string
+  changelog: string
+  dependencies: DependencyInput[]
+  versionType: string
+  loaders: string[]
+  featured: boolean
+  fileParts: string[]
+  primaryFile: string | undefined
+  status: string
+  fileTypes: Record<string, string | null>
+  ordering: number | null
+  fields: LoaderFieldValues
+  uploadedImages: string[]
+}
+
+/**
+ * Checks a version's `data`. Keys that are no version keys are loader fields of its loaders.
+ * @param at dotted path of the object in the body (`initial_versions.0`), empty for the body itself.
+ * @throws ApiError `validation_error` naming the field.
+ */
+export function parseVersionData(input: unknown, taxonomy: Taxonomy, at = ''): NewVersion {
+  const data: Static<typeof VersionData> = checkBody(validator, renameAliases(input, ALIASES), at)
+  const { project_id, ...rest } = data
+  const fields = Object.fromEntries(Object.entries(rest).filter(([key]) => !Object.hasOwn(known, key)))
+  const place = (field: string) => (at === '' ? field : `${at}.${field}`)
+  if (isBlank(data.version_title)) throw validationError(place('version_title'), 'must not be blank')
+  const loaders = checkLoaders(taxonomy, data.loaders, place('loaders'))
+  checkDependencies(data.dependencies ?? [], place('dependencies'))
+  const duplicate = data.file_parts.findIndex((name, index) => data.file_parts.indexOf(name) !== index)
+  if (duplicate >= 0) throw validationError(place(`file_parts.${duplicate}`), 'names a part twice')
+  return {
+    projectId: project_id,
+    versionNumber: data.version_number,
+    name: data.version_title,
+    changelog: data.version_body ?? '',
+    dependencies: data.dependencies ?? [],
+    versionType: data.release_channel,
+    loaders,
+    featured: data.featured ?? false,
+    fileParts: data.file_parts,
+    primaryFile: data.primary_file ?? undefined,
+    status: data.status ?? 'listed',
+    fileTypes: data.file_types ?? {},
+    ordering: data.ordering ?? null,
+    fields: checkLoaderFields(taxonomy, loaders, fields, at),
+    uploadedImages: data.uploaded_images ?? [],
+  }
+}
+
+/** Form of each dependency: it names something, its IDs look like IDs, and no two are the same. */
+export function checkDependencies(dependencies: readonly DependencyInput[], at: string): void {
+  const seen = new Set<string>()
+  for (const [index, { project_id, version_id, file_name }] of dependencies.entries()) {
+    const place = `${at}.${index}`
+    if (!project_id && !version_id && !file_name) {
+      throw validationError(place, 'must name a project_id, a version_id or a file_name')
+    }
+    if (project_id && !isIdForm(project_id)) throw validationError(`${place}.project_id`, 'is not a base62 identifier')
+    if (version_id && !isIdForm(version_id)) throw validationError(`${place}.version_id`, 'is not a base62 identifier')
+    const key = JSON.stringify([project_id ?? null, version_id ?? null, file_name ?? null])
+    if (seen.has(key)) throw validationError(place, 'is listed twice')
+    seen.add(key)
+  }
+}

@@ -1,0 +1,247 @@
+// The embedded adapter: an index in memory, in a thread of its own, so that a search never holds up the event loop.
+import { setImmediate as nextTurn } from 'node:timers'
+import { Worker } from 'node:worker_threads'
+import { ApiError } from '#lib/errors.ts'
+import {
+  type Catalogue,
+  MAX_CHANGES,
+  type SearchAnswer,
+  type SearchChange,
+  type SearchIndex,
+  type SearchIndexStatus,
+  type SearchQuery,
+} from '../search-index.ts'
+import type { Command, Reply, Request, WorkerData } from './protocol.ts'
+
+export type EmbeddedOptions = {
+  /** Where `checkpoint` leaves the index; without it nothing is kept. */
+  readonly snapshotFile?: string
+  /** Called with what is worth a line in the log. */
+  readonly onFault?: (fault: { readonly message: string; readonly cause?: unknown }) => void
+  /** Called when a replaced thread answers again: changes after `status.sequence` must be applied anew. */
+  readonly onRestart?: (status: SearchIndexStatus) => void
+  /** How the thread is made; the default is the one that ships. */
+  readonly startWorker?: (data: WorkerData) => Worker
+}
+
+/** Searches and commands waiting for the thread; more are refused at once. */
+const MAX_WAITING = 10_000
+/** Of the memory that the thread's JavaScript objects may take; arrays are not among them. */
+const MAX_HEAP_MB = 1024
+/** A thread that dies again and again is started after a growing pause. */
+const RESTART_PAUSES_MS = [0, 100, 1000, 5000, 30_000]
+
+type Waiting = { readonly resolve: (value: never) => void; readonly reject: (error: Error) => void }
+
+type Host = {
+  readonly options: EmbeddedOptions
+  worker: Worker | undefined
+  status: SearchIndexStatus
+  readonly waiting: Map<number, Waiting>
+  /** Searches of this turn of the event loop, sent together at its end. */
+  ids: number[]
+  queries: string[]
+  nextId: number
+  /** Threads that died in a row without becoming ready. */
+  failures: number
+  isRebuilding: boolean
+  isClosed: boolean
+  restartTimer: NodeJS.Timeout | undefined
+}
+
+const NOT_READY: SearchIndexStatus = { ready: false, documents: 0, sequence: 0, rebuilding: false, memoryBytes: 0 }
+
+/** Starts the thread and waits until it answers, from the snapshot when there is a good one, else empty. */
+export async function openEmbeddedSearchIndex(options: EmbeddedOptions = {}): Promise<SearchIndex> {
+  const host: Host = {
+    options,
+    worker: undefined,
+    status: NOT_READY,
+    waiting: new Map(),
+    ids: [],
+    queries: [],
+    nextId: 1,
+    failures: 0,
+    isRebuilding: false,
+    isClosed: false,
+    restartTimer: undefined,
+  }
+  await new Promise<void>((resolve, reject) => start(host, { resolve, reject }))
+  return {
+    search: (query) => search(host, query),
+    apply: (changes) => apply(host, changes),
+    rebuild: (open) => rebuild(host, open),
+    checkpoint: async () => void (await command(host, { kind: 'checkpoint' })),
+    status: async () => (host.status.ready ? command(host, { kind: 'status' }) : host.status),
+    close: () => close(host),
+  }
+}
+
+function search(host: Host, query: SearchQuery): Promise<SearchAnswer> {
+  return new Promise((resolve, reject) => {
+    const id = wait(host, { resolve, reject })
+    if (id === undefined) return
+    host.queries.push(JSON.stringify(query))
+    if (host.ids.push(id) === 1) nextTurn(() => flush(host))
+  })
+}
+
+function flush(host: Host): void {
+  const { ids, queries } = host
+  host.ids = []
+  host.queries = []
+  if (ids.length > 0) post(host, { kind: 'search', ids, queries })
+}
+
+async function apply(host: Host, changes: readonly SearchChange[]): Promise<void> {
+  if (changes.length > MAX_CHANGES) throw failure(`More than ${MAX_CHANGES} changes at once`)
+  if (changes.length > 0) await command(host, { kind: 'apply', changes })
+}
+
+async function rebuild(host: Host, open: () => Promise<Catalogue>): Promise<void> {
+  if (host.isRebuilding) throw failure('The index is being rebuilt already')
+  host.isRebuilding = true
+  // A thread that was replaced half-way has forgotten the new index: its remains must not be taken for the whole.
+  const { worker } = host
+  const step = (message: Command) => {
+    if (host.worker !== worker) throw failure('The search thread was replaced during the rebuild')
+    return command(host, message)
+  }
+  try {
+    await step({ kind: 'rebuild-begin' })
+    const { sequence, batches } = await open()
+    for await (const documents of batches) await step({ kind: 'rebuild-add', sequence, documents })
+    await step({ kind: 'rebuild-end', sequence })
+  } catch (error) {
+    if (host.worker === worker) await command(host, { kind: 'rebuild-abort' }).catch(() => undefined)
+    throw error
+  } finally {
+    host.isRebuilding = false
+  }
+}
+
+function command(host: Host, message: Command): Promise<SearchIndexStatus> {
+  return new Promise((resolve, reject) => {
+    const id = wait(host, { resolve, reject })
+    if (id !== undefined) post(host, { kind: 'command', id, command: message })
+  })
+}
+
+async function close(host: Host): Promise<void> {
+  if (host.isClosed) return
+  clearTimeout(host.restartTimer)
+  flush(host)
+  const { worker } = host
+  const exited = worker === undefined ? undefined : new Promise((resolve) => worker.once('exit', resolve))
+  if (host.status.ready) await command(host, { kind: 'close' }).catch(() => undefined)
+  host.isClosed = true
+  await exited
+}
+
+function start(host: Host, opening?: { resolve: () => void; reject: (error: Error) => void }): void {
+  const data: WorkerData = { snapshotFile: host.options.snapshotFile }
+  const worker = (host.options.startWorker ?? startWorker)(data)
+  host.worker = worker
+  let cause: unknown
+  worker.on('message', (reply: Reply) => {
+    receive(host, reply)
+    if (reply.kind !== 'ready') return
+    if (opening === undefined) host.options.onRestart?.(reply.status)
+    else opening.resolve()
+  })
+  worker.on('error', (error) => {
+    cause = error
+  })
+  worker.on('exit', () => {
+    const neverReady = opening !== undefined && !host.status.ready
+    lose(host, cause, neverReady)
+    if (neverReady) opening.reject(failure('The search thread does not start', cause))
+  })
+}
+
+function startWorker(data: WorkerData): Worker {
+  return new Worker(new URL('./worker.ts', import.meta.url), {
+    workerData: data,
+    resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB },
+  })
+}
+
+/** The thread is gone: what waits fails, and a new one is started unless this is the end. */
+function lose(host: Host, cause: unknown, isFinal: boolean): void {
+  host.worker = undefined
+  host.failures = host.status.ready ? 0 : host.failures + 1
+  host.status = NOT_READY
+  host.ids = []
+  host.queries = []
+  for (const [id, { reject }] of host.waiting) {
+    host.waiting.delete(id)
+    reject(failure('The search index is being restarted', cause))
+  }
+  if (host.isClosed || isFinal) return
+  host.options.onFault?.({ message: 'The search thread died and is replaced', cause })
+  const pause = RESTART_PAUSES_MS[Math.min(host.failures, RESTART_PAUSES_MS.length - 1)]
+  host.restartTimer = setTimeout(() => start(host), pause)
+  host.restartTimer.unref()
+}
+
+function receive(host: Host, reply: Reply): void {
+  switch (reply.kind) {
+    case 'ready':
+      host.status = reply.status
+      if (reply.snapshotFault !== undefined) {
+        host.options.onFault?.({ message: `The search snapshot cannot be used: ${reply.snapshotFault}` })
+      }
+      return
+    case 'found':
+      receiveAnswers(host, reply)
+      return
+    case 'done':
+      take(host, reply.id)?.resolve(reply.status as never)
+      return
+    case 'failed':
+      take(host, reply.id)?.reject(failure(reply.reason))
+  }
+}
+
+function receiveAnswers(host: Host, { ids, ends, totals, bytes }: Extract<Reply, { kind: 'found' }>): void {
+  let start = 0
+  for (const [i, id] of ids.entries()) {
+    const end = ends[i] ?? start
+    const totalHits = totals[i] ?? -1
+    const waiting = take(host, id)
+    if (totalHits < 0) waiting?.reject(failure('The search index failed on this query'))
+    else waiting?.resolve({ body: bytes.subarray(start, end), totalHits } as never)
+    start = end
+  }
+}
+
+/** An ID under which the answer is waited for; without a thread, or with too many waiting, refused at once. */
+function wait(host: Host, waiting: Waiting): number | undefined {
+  const isRefused = !host.status.ready || host.isClosed || host.waiting.size >= MAX_WAITING
+  if (isRefused) {
+    waiting.reject(
+      failure(
+        host.status.ready && !host.isClosed ? 'The search index is overloaded' : 'The search index is not available',
+      ),
+    )
+    return undefined
+  }
+  const id = host.nextId
+  host.nextId += 1
+  host.waiting.set(id, waiting)
+  return id
+}
+
+function take(host: Host, id: number): Waiting | undefined {
+  const waiting = host.waiting.get(id)
+  host.waiting.delete(id)
+  return waiting
+}
+
+function post(host: Host, request: Request): void {
+  host.worker?.postMessage(request)
+}
+
+function failure(message: string, cause?: unknown): ApiError {
+  return new ApiError('search_error', message, cause === undefined ? {} : { cause })
+}

@@ -1,0 +1,186 @@
+// A plan evaluated for the whole catalogue, on bits: of documents where no two predicates have to meet on one version,
+// of versions where they do, folded to documents once.
+import {
+  type Bits,
+  type BitsPool,
+  clearBit,
+  complement,
+  countBits,
+  intersect,
+  listBits,
+  setBit,
+  unite,
+} from './bits.ts'
+import { holdsOn, newestHolding, type Plan, type Sources } from './plan.ts'
+
+export type Pools = { readonly docs: BitsPool; readonly versions: BitsPool }
+
+/** With fewer documents than this left by the text, each is asked alone. */
+const FEW = 512
+/** A predicate on at most one version in this many leads its group: its versions are asked one by one. */
+const RARE = 128
+
+/** Narrows sets of documents to those one of whose versions satisfies the plan. */
+export function narrow(sets: readonly Bits[], plan: Plan, sources: Sources, pools: Pools): void {
+  if (plan.kind === 'and' && plan.children.length === 0) return
+  const total = sets.reduce((sum, set) => sum + countBits(set), 0)
+  if (total > FEW) {
+    const where = docsWhere(plan, sources, pools)
+    for (const set of sets) intersect(set, where)
+    return
+  }
+  for (const set of sets) {
+    for (const doc of listBits(set, FEW)) {
+      if (newestHolding(plan, sources, doc) === undefined) clearBit(set, doc)
+    }
+  }
+}
+
+/** The documents, dead ones perhaps included, with a version that satisfies the plan. */
+export function docsWhere(plan: Plan, sources: Sources, pools: Pools): Bits {
+  if (plan.kind === 'or') {
+    const result = pools.docs.take()
+    for (const child of plan.children) unite(result, docsWhere(child, sources, pools))
+    return result
+  }
+  if (plan.kind === 'and') return docsWhereAll(plan.children, sources, pools)
+  if (plan.kind === 'range') {
+    if (!plan.isProject) return fold(versionsWhere(plan, sources, pools), sources, pools)
+    return rangeBits(plan, pools.docs.take(), sources.docs.docCount)
+  }
+  const carrying = pools.docs.take()
+  for (const code of plan.codes) sources.facets.docs.uniteInto(code, carrying)
+  if (!plan.negated) return carrying
+  return plan.isProject ? complemented(carrying, sources) : docsLacking(plan, carrying, sources, pools)
+}
+
+/** Documents with a version that lacks every code: all that never carry one, and of the others those that differ. */
+function docsLacking(plan: Extract<Plan, { kind: 'codes' }>, carrying: Bits, sources: Sources, pools: Pools): Bits {
+  const lacking = pools.docs.take()
+  unite(lacking, carrying)
+  const candidates = carrying
+  complement(lacking, sources.docs.docCount)
+  if (countBits(candidates) * 8 > sources.docs.docCount) {
+    unite(lacking, fold(versionsWhere(plan, sources, pools), sources, pools))
+    return lacking
+  }
+  for (const doc of listBits(candidates, sources.docs.docCount)) {
+    if (newestHolding(plan, sources, doc) !== undefined) setBit(lacking, doc)
+  }
+  return lacking
+}
+
+/** Project predicates hold for all versions alike, so only the others have to meet on one. */
+function docsWhereAll(children: readonly Plan[], sources: Sources, pools: Pools): Bits {
+  const perVersion = children.filter((child) => !child.isProject)
+  const parts = children.filter((child) => child.isProject).map((child) => docsWhere(child, sources, pools))
+  const [only] = perVersion
+  if (perVersion.length === 1 && only !== undefined) parts.push(docsWhere(only, sources, pools))
+  if (perVersion.length > 1) parts.push(docsMeeting(perVersion, sources, pools))
+  const result = parts[0] ?? complemented(pools.docs.take(), sources)
+  for (const part of parts.slice(1)) intersect(result, part)
+  return result
+}
+
+function docsMeeting(plans: readonly Plan[], sources: Sources, pools: Pools): Bits {
+  const lead = rarest(plans, sources)
+  if (lead === undefined) {
+    const both = versionsWhere({ kind: 'and', children: plans, isProject: false }, sources, pools)
+    return fold(both, sources, pools)
+  }
+  const others = plans.filter((plan) => plan !== lead)
+  const result = pools.docs.take()
+  const { docOfVersion } = sources.docs
+  for (const code of lead.codes) {
+    sources.facets.versions.forEach(code, (version) => {
+      const doc = docOfVersion[version] ?? 0
+      if (others.every((other) => holdsOn(other, sources, version, doc))) setBit(result, doc)
+    })
+  }
+  return result
+}
+
+/** The predicate that leaves the fewest versions, when these are few. */
+function rarest(plans: readonly Plan[], sources: Sources): Extract<Plan, { kind: 'codes' }> | undefined {
+  let best: Extract<Plan, { kind: 'codes' }> | undefined
+  let least = sources.docs.versionCount / RARE
+  for (const plan of plans) {
+    if (plan.kind !== 'codes' || plan.negated) continue
+    const count = plan.codes.reduce((sum, code) => sum + sources.facets.versions.count(code), 0)
+    if (count > least) continue
+    best = plan
+    least = count
+  }
+  return best
+}
+
+function versionsWhere(plan: Plan, sources: Sources, pools: Pools): Bits {
+  const result = pools.versions.take()
+  if (plan.kind === 'and' || plan.kind === 'or') {
+    const combine = plan.kind === 'and' ? intersect : unite
+    for (const [i, child] of plan.children.entries()) {
+      const part = versionsWhere(child, sources, pools)
+      if (i === 0) unite(result, part)
+      else combine(result, part)
+    }
+    return result
+  }
+  if (plan.isProject) return spread(docsWhere(plan, sources, pools), result, sources)
+  if (plan.kind === 'range') return rangeBits(plan, result, sources.docs.versionCount)
+  for (const code of plan.codes) sources.facets.versions.uniteInto(code, result)
+  if (plan.negated) complement(result, sources.docs.versionCount)
+  return result
+}
+
+/** All versions of the documents. */
+function spread(docs: Bits, result: Bits, sources: Sources): Bits {
+  const { docOfVersion, versionCount } = sources.docs
+  for (let version = 0; version < versionCount; version += 1) {
+    const doc = docOfVersion[version] ?? 0
+    const bit = ((docs[doc >>> 5] ?? 0) >>> (doc & 31)) & 1
+    const word = version >>> 5
+    result[word] = (result[word] ?? 0) | (bit << (version & 31))
+  }
+  return result
+}
+
+/** The documents of the versions: after a document's first version the rest of it is skipped. */
+function fold(versions: Bits, sources: Sources, pools: Pools): Bits {
+  const result = pools.docs.take()
+  const { docOfVersion, versionStart } = sources.docs
+  let next = 0
+  for (let w = 0; w < versions.length; w += 1) {
+    let x = versions[w] ?? 0
+    if (next > w * 32) x = next - w * 32 >= 32 ? 0 : x & (-1 << (next & 31))
+    while (x !== 0) {
+      const doc = docOfVersion[w * 32 + 31 - Math.clz32(x & -x)] ?? 0
+      result[doc >>> 5] = (result[doc >>> 5] ?? 0) | (1 << (doc & 31))
+      next = versionStart[doc + 1] ?? 0
+      x = next - w * 32 >= 32 ? 0 : x & (-1 << (next & 31))
+    }
+  }
+  return result
+}
+
+function rangeBits(plan: Extract<Plan, { kind: 'range' }>, result: Bits, size: number): Bits {
+  const { column, min, max, outside, negated } = plan
+  // Whole seconds: `floor(x / 1000)` lies within whole bounds where x lies within their milliseconds.
+  const low = plan.divisor === 1 ? min : Math.ceil(min) * plan.divisor
+  const high = plan.divisor === 1 ? max : (Math.floor(max) + 1) * plan.divisor - 1
+  for (let start = 0; start < size; start += 32) {
+    let word = 0
+    const end = Math.min(32, size - start)
+    for (let bit = 0; bit < end; bit += 1) {
+      const x = column[start + bit] ?? Number.NaN
+      const isIn = x >= low && x <= high
+      if ((isIn !== outside && !Number.isNaN(x)) !== negated) word |= 1 << bit
+    }
+    result[start >>> 5] = word
+  }
+  return result
+}
+
+function complemented(bits: Bits, sources: Sources): Bits {
+  complement(bits, sources.docs.docCount)
+  return bits
+}

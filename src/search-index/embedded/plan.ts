@@ -1,0 +1,128 @@
+// A filter with its values resolved to codes and columns, and the three ways to evaluate it: for all documents at once,
+// for all versions at once, for one version.
+import type { Filter, Predicate } from '../filter/tree.ts'
+import type { DocTable } from './doc-table.ts'
+import type { FacetIndex } from './facet-index.ts'
+
+/**
+ * `project` plans ask nothing of versions. `codes` holds where one of them is carried; `range` where the column's number
+ * lies from `min` to `max` (`outside`: where it has a number that does not). `negated` is the complement of all that.
+ */
+export type Plan =
+  | { readonly kind: 'and'; readonly children: readonly Plan[]; readonly isProject: boolean }
+  | { readonly kind: 'or'; readonly children: readonly Plan[]; readonly isProject: boolean }
+  | {
+      readonly kind: 'codes'
+      readonly codes: readonly number[]
+      readonly negated: boolean
+      readonly isProject: boolean
+    }
+  | {
+      readonly kind: 'range'
+      readonly column: Float64Array
+      /** The column's numbers are divided by this and rounded down: milliseconds to seconds. */
+      readonly divisor: number
+      readonly min: number
+      readonly max: number
+      readonly outside: boolean
+      readonly negated: boolean
+      readonly isProject: boolean
+    }
+
+export type Sources = { readonly docs: DocTable; readonly facets: FacetIndex }
+
+export function makePlan(filter: Filter, sources: Sources): Plan {
+  if (filter.kind !== 'and' && filter.kind !== 'or') return planPredicate(filter, sources)
+  return group(
+    filter.kind,
+    filter.children.map((child) => makePlan(child, sources)),
+  )
+}
+
+function group(kind: 'and' | 'or', children: readonly Plan[]): Plan {
+  return { kind, children, isProject: children.every((child) => child.isProject) }
+}
+
+function planPredicate(predicate: Predicate, sources: Sources): Plan {
+  const { field, negated } = predicate
+  const isProject = field.grain === 'project'
+  if (field.type === 'number') return planNumber(predicate, sources)
+  if (predicate.kind === 'exists') {
+    const any = sources.facets.anyCode(field.name)
+    return { kind: 'codes', codes: any < 0 ? [] : [any], negated, isProject }
+  }
+  const values = predicate.kind === 'equals' ? predicate.values.map(String) : []
+  return { kind: 'codes', codes: sources.facets.codes(field.name, values), negated, isProject }
+}
+
+function planNumber(predicate: Predicate, sources: Sources): Plan {
+  const { column, divisor } = numberColumn(predicate.field.name, sources)
+  const range = (bounds: { min: number; max: number; outside?: boolean }): Plan => ({
+    kind: 'range',
+    column,
+    divisor,
+    min: bounds.min,
+    max: bounds.max,
+    outside: bounds.outside ?? false,
+    negated: predicate.negated,
+    isProject: predicate.field.grain === 'project',
+  })
+  if (predicate.kind === 'exists') return range({ min: -Infinity, max: Infinity })
+  if (predicate.kind === 'equals') {
+    const each = predicate.values.map((value) => range({ min: Number(value), max: Number(value) }))
+    return group(predicate.negated ? 'and' : 'or', each)
+  }
+  const { operator, value } = predicate
+  // `< v` is "has a number, and not one from v up", so that no smallest step below v is needed.
+  const isUp = operator === '>=' || operator === '<'
+  const bounds = isUp ? { min: value, max: Infinity } : { min: -Infinity, max: value }
+  return range({ ...bounds, outside: operator === '<' || operator === '>' })
+}
+
+function numberColumn(field: string, { docs, facets }: Sources): { column: Float64Array; divisor: number } {
+  switch (field) {
+    case 'downloads':
+    case 'follows':
+      return { column: docs.columns[field], divisor: 1 }
+    case 'created_timestamp':
+      return { column: docs.columns.created, divisor: 1000 }
+    case 'modified_timestamp':
+      return { column: docs.columns.modified, divisor: 1000 }
+    case 'version_published_timestamp':
+      return { column: docs.published, divisor: 1000 }
+    default:
+      return { column: facets.numbers(field), divisor: 1 }
+  }
+}
+
+export function inRange(plan: Extract<Plan, { kind: 'range' }>, slot: number): boolean {
+  const stored = plan.column[slot] ?? Number.NaN
+  const x = plan.divisor === 1 ? stored : Math.floor(stored / plan.divisor)
+  return (!Number.isNaN(x) && (x >= plan.min && x <= plan.max) !== plan.outside) !== plan.negated
+}
+
+/** Whether the plan holds on one version of a document. */
+export function holdsOn(plan: Plan, sources: Sources, version: number, doc: number): boolean {
+  switch (plan.kind) {
+    case 'and':
+      return plan.children.every((child) => holdsOn(child, sources, version, doc))
+    case 'or':
+      return plan.children.some((child) => holdsOn(child, sources, version, doc))
+    case 'range':
+      return inRange(plan, plan.isProject ? doc : version)
+    case 'codes': {
+      const postings = plan.isProject ? sources.facets.docs : sources.facets.versions
+      const slot = plan.isProject ? doc : version
+      return plan.codes.some((code) => postings.has(code, slot)) !== plan.negated
+    }
+  }
+}
+
+/** The newest version of a document on which the plan holds. */
+export function newestHolding(plan: Plan, sources: Sources, doc: number): number | undefined {
+  const end = sources.docs.versionStart[doc + 1] ?? 0
+  for (let version = sources.docs.versionStart[doc] ?? 0; version < end; version += 1) {
+    if (holdsOn(plan, sources, version, doc)) return version
+  }
+  return undefined
+}

@@ -1,0 +1,36 @@
+// The messages between the process and its search thread. Searches travel as JSON text, several in one message, and
+// come back as the bytes of all their answers in one transferred buffer.
+import type { SearchDocument } from '../document.ts'
+import type { SearchChange, SearchIndexStatus } from '../search-index.ts'
+
+/** Handed to the thread when it starts. */
+export type WorkerData = { readonly snapshotFile: string | undefined }
+
+/** Work other than searching; done in the order sent, one at a time. */
+export type Command =
+  | { readonly kind: 'apply'; readonly changes: readonly SearchChange[] }
+  | { readonly kind: 'rebuild-begin' }
+  | { readonly kind: 'rebuild-add'; readonly sequence: number; readonly documents: readonly SearchDocument[] }
+  | { readonly kind: 'rebuild-end'; readonly sequence: number }
+  | { readonly kind: 'rebuild-abort' }
+  | { readonly kind: 'checkpoint' }
+  | { readonly kind: 'status' }
+  | { readonly kind: 'close' }
+
+export type Request =
+  | { readonly kind: 'search'; readonly ids: readonly number[]; readonly queries: readonly string[] }
+  | { readonly kind: 'command'; readonly id: number; readonly command: Command }
+
+export type Reply =
+  /** Loaded: searches are answered from now on. `snapshotFault`: why there was a snapshot that could not be used. */
+  | { readonly kind: 'ready'; readonly status: SearchIndexStatus; readonly snapshotFault: string | undefined }
+  /** Answer i is `bytes` from the end of the one before up to `ends[i]`; a total of -1 marks a failure. */
+  | {
+      readonly kind: 'found'
+      readonly ids: readonly number[]
+      readonly ends: readonly number[]
+      readonly totals: readonly number[]
+      readonly bytes: Uint8Array<ArrayBuffer>
+    }
+  | { readonly kind: 'done'; readonly id: number; readonly status: SearchIndexStatus }
+  | { readonly kind: 'failed'; readonly id: number; readonly reason: string }
