@@ -1,15 +1,19 @@
 // The application: a server with every feature, listed by hand. The list is the map of what Depot can do.
 import { accountJobs } from '#features/accounts/jobs.ts'
 import { accountRoutes } from '#features/accounts/routes.ts'
+import { collectionRoutes } from '#features/collections/routes.ts'
 import { createDownloadCounter } from '#features/downloads/download-counter.ts'
 import { downloadRoutes } from '#features/downloads/routes.ts'
 import { followJobs } from '#features/follows/jobs.ts'
 import { followRoutes } from '#features/follows/routes.ts'
+import { limitRoutes } from '#features/limits/routes.ts'
 import { metaRoutes } from '#features/meta/routes.ts'
 import { notificationJobs } from '#features/notifications/jobs.ts'
 import { notificationRoutes } from '#features/notifications/routes.ts'
+import { organizationRoutes } from '#features/organizations/routes.ts'
 import { projectRoutes } from '#features/projects/routes.ts'
 import { tagRoutes } from '#features/tags/routes.ts'
+import { teamRoutes } from '#features/teams/routes.ts'
 import { userRoutes } from '#features/users/routes.ts'
 import { versionJobs } from '#features/versions/jobs.ts'
 import { versionRoutes } from '#features/versions/routes.ts'
@@ -49,8 +53,12 @@ export async function buildApp(deps: Deps): Promise<App> {
   notificationRoutes(app, deps)
   tagRoutes(app, deps)
   projectRoutes(app, deps)
+  teamRoutes(app, deps)
+  organizationRoutes(app, deps)
+  limitRoutes(app, deps)
   versionRoutes(app, deps)
   downloadRoutes(app, { ...deps, downloads })
+  collectionRoutes(app, deps)
   return app
 }
 

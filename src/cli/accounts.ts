@@ -1,5 +1,6 @@
 // `depot user create`, `depot user role` and `depot token create`.
 import { writing } from '#cache/writing.ts'
+import { createPasswords } from '#features/accounts/passwords.ts'
 import { createPersonalAccessToken } from '#features/accounts/access-tokens/create-access-token.ts'
 import { setRole } from '#features/accounts/set-role.ts'
 import { createAccount, prepareAccount } from '#features/accounts/sign-up/create-account.ts'
@@ -20,7 +21,7 @@ export async function userCreate(args: readonly string[], env: Env): Promise<voi
   const password = required(values.password, 'password')
   const role = readRole(values.role ?? 'developer')
   await withDeps(env, async (deps) => {
-    const prepared = await prepareAccount(deps, { username, email, password })
+    const prepared = await prepareAccount({ db: deps.db, passwords: createPasswords() }, { username, email, password })
     const id = await writing(deps, (tx) => createAccount(tx, { ...prepared, role, emailVerified: true, now: deps.now() }))
     print({ json: { id, username, email, role }, text: `Made the account ${username} (${role}), ID ${id}` }, values.json)
   })

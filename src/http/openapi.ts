@@ -2,7 +2,7 @@
 import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import type { RouteAuth } from './route-config.ts'
-import type { App } from './server.ts'
+import { type App, VIEWER_PREFIX } from './server.ts'
 
 type Json = Record<string, unknown>
 
@@ -31,15 +31,8 @@ export async function registerOpenApi(app: App, about: { version: string; baseUr
     }),
     transformObject: (document) => ('openapiObject' in document ? (describeForOpenApi30(document.openapiObject as never) as never) : document.swaggerObject as never),
   })
-  app.addHook('onRoute', (route) => {
-    // The viewer's own files need no description and no token.
-    if (route.url.startsWith('/docs/swagger-ui')) {
-      route.config = { ...route.config, auth: 'public', cache: 'shared' }
-      route.schema = { ...route.schema, hide: true, operationId: 'getViewer' }
-    }
-  })
   await app.register(swaggerUi, {
-    routePrefix: '/docs/swagger-ui',
+    routePrefix: VIEWER_PREFIX,
     uiConfig: { url: '/docs/openapi.json', deepLinking: true, validatorUrl: null as never },
     staticCSP: true,
     theme: { title: 'Depot API' },

@@ -49,6 +49,8 @@ const HEADER_BYTES_MAX = 64 * 1024
 const COMPRESS_BYTES_MIN = 1024
 /** How long the rest of a refused upload is read and thrown away, so that the client sees the answer. */
 const DISCARD_MS = 5_000
+/** Where the viewer of the API's description lives. */
+export const VIEWER_PREFIX = '/docs/swagger-ui'
 const PATH_VALUE_LENGTH_MAX = 2048
 
 const EXPOSED_HEADERS = 'ETag, Retry-After, X-Ratelimit-Limit, X-Ratelimit-Remaining, X-Ratelimit-Reset, X-Request-Id'
@@ -163,6 +165,11 @@ function checkAddress(req: FastifyRequest): ApiError | undefined {
 /** Refuses to start with a route that does not say who may call it, and enforces what it says. */
 function addRouteChecks(app: App, options: ServerOptions): void {
   app.addHook('onRoute', (route) => {
+    if (route.url.startsWith(VIEWER_PREFIX)) {
+      // The library's own routes: the viewer needs neither a token nor a description.
+      route.config = { ...route.config, auth: 'public', cache: 'shared' }
+      route.schema = { ...route.schema, hide: true, operationId: 'getViewer' }
+    }
     const { method, url, config } = route
     const methods = asArray(method)
     if (methods.every((each) => each === 'OPTIONS')) return

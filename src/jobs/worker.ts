@@ -1,5 +1,5 @@
 // Runs background jobs: the library polls and listens, we give it handlers by name and a schedule.
-import { Logger, run, runOnce } from 'graphile-worker'
+import { Logger, parseCronItems, run, runOnce } from 'graphile-worker'
 import type pg from 'pg'
 import type { Log } from '#telemetry/log.ts'
 import type { Metrics } from '#telemetry/metrics.ts'
@@ -32,7 +32,9 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const runner = await run({
     pgPool: options.pool,
     taskList: taskList(options),
-    crontab: options.schedule.map(({ job, cron }) => `${cron} ${job} ?max=3`).join('\n'),
+    parsedCronItems: parseCronItems(
+      options.schedule.map(({ job, cron }) => ({ task: job, match: cron, identifier: job, options: { maxAttempts: 3 } })),
+    ),
     concurrency: CONCURRENCY,
     pollInterval: POLL_MS,
     noHandleSignals: true,

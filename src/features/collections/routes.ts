@@ -9,7 +9,7 @@ import { notFound } from '#lib/errors.ts'
 import { parseId } from '#lib/ids.ts'
 import { writeJsonArray } from '#lib/json-pieces.ts'
 import type { Deps } from '../../deps.ts'
-import { getAccountByName } from '../users/queries.ts'
+import { getCachedUser } from '../users/user-cache.ts'
 import { listCollections, listCollectionsOf } from './queries.ts'
 import { CollectionInput, CollectionPatch, CollectionView, toCollectionView } from './views.ts'
 import { createCollection, deleteCollection, updateCollection } from './write-collection.ts'
@@ -22,7 +22,7 @@ export function collectionRoutes(app: App, deps: Deps): void {
   collectionWrites(app, deps)
 }
 
-function collectionReads(app: App, { db }: Pick<Deps, 'db'>): void {
+function collectionReads(app: App, deps: Pick<Deps, 'db' | 'cache'>): void {
   const config = { auth: { read: ['COLLECTION_READ'] }, cache: 'public' } as const
   const list = { 200: Type.Array(CollectionView), ...ErrorAnswers }
   app.get(
@@ -38,7 +38,7 @@ function collectionReads(app: App, { db }: Pick<Deps, 'db'>): void {
       },
     },
     async (req) => {
-      const [collection] = await listCollections(db, req.viewer, [parseId(req.params.id, 'id')])
+      const [collection] = await listCollections(deps.db, req.viewer, [parseId(req.params.id, 'id')])
       if (collection === undefined) throw notFound('collection')
       return toCollectionView(collection)
     },
@@ -57,7 +57,7 @@ function collectionReads(app: App, { db }: Pick<Deps, 'db'>): void {
     },
     async (req, reply) => {
       const ids = parseIds(req.query.ids).map((id) => parseId(id, 'ids'))
-      const byId = new Map((await listCollections(db, req.viewer, ids)).map((row) => [row.id, row]))
+      const byId = new Map((await listCollections(deps.db, req.viewer, ids)).map((row) => [row.id, row]))
       return sendBytes(
         reply,
         await writeJsonArray(
@@ -81,8 +81,8 @@ function collectionReads(app: App, { db }: Pick<Deps, 'db'>): void {
       },
     },
     async (req, reply) => {
-      const { id } = await getAccountByName(db, req.params.id)
-      return sendBytes(reply, await writeJsonArray(await listCollectionsOf(db, req.viewer, id), toCollectionView))
+      const { id } = await getCachedUser(deps, req.params.id)
+      return sendBytes(reply, await writeJsonArray(await listCollectionsOf(deps.db, req.viewer, id), toCollectionView))
     },
   )
 }

@@ -48,22 +48,24 @@ const ProjectNames = Type.Array(Type.String({ maxLength: 64 }), {
   description: 'IDs or slugs; duplicates collapse',
 })
 
+/** Null stands for absent (facts/people.md 0.3). */
 export const CollectionInput = Type.Object(
   {
     name: Name,
     description: Type.Optional(Nullable(Type.String({ minLength: 3, maxLength: 255 }))),
-    projects: Type.Optional(ProjectNames),
+    projects: Type.Optional(Nullable(ProjectNames)),
   },
   { title: 'CollectionInput' },
 )
 export type CollectionInput = Static<typeof CollectionInput>
 
+/** Absent keeps a field; null clears the description, and stands for absent elsewhere. */
 export const CollectionPatch = Type.Object(
   {
-    name: Type.Optional(Name),
+    name: Type.Optional(Nullable(Name)),
     description: Type.Optional(Nullable(Type.String({ minLength: 3, maxLength: 256 }))),
-    status: Type.Optional(Type.Enum([...COLLECTION_STATUSES])),
-    new_projects: Type.Optional(ProjectNames),
+    status: Type.Optional(Nullable(Type.Enum([...COLLECTION_STATUSES]))),
+    new_projects: Type.Optional(Nullable(ProjectNames)),
   },
   { title: 'CollectionPatch' },
 )

@@ -47,7 +47,7 @@ export async function createCollection(deps: Deps, viewer: Viewer, input: Collec
  * `validation_error` naming `new_projects.N`.
  */
 export async function updateCollection(deps: Deps, viewer: Viewer, id: string, patch: CollectionPatch): Promise<void> {
-  const name = patch.name === undefined ? undefined : checkName(patch.name)
+  const name = patch.name == null ? undefined : checkName(patch.name)
   requirePermitted(viewer, await findVisibleCollection(deps.db, viewer, id), patch)
   const projectIds = await resolveProjects(deps.db, viewer, patch.new_projects ?? [], 'new_projects')
   await writing(deps, async (tx) => {
@@ -58,11 +58,11 @@ export async function updateCollection(deps: Deps, viewer: Viewer, id: string, p
         updated: new Date(deps.now()),
         ...(name === undefined ? {} : { name }),
         ...(patch.description === undefined ? {} : { description: patch.description }),
-        ...(patch.status === undefined ? {} : { status: patch.status }),
+        ...(patch.status == null ? {} : { status: patch.status }),
       })
       .where('id', '=', id)
       .execute()
-    if (patch.new_projects !== undefined) {
+    if (patch.new_projects != null) {
       await replaceProjects(tx, { collectionId: id, projectIds, field: 'new_projects' })
     }
   })
@@ -89,10 +89,10 @@ export function requireEditable(viewer: Viewer, collection: CollectionRow | unde
 
 /** A moderator who is not the creator changes the status and nothing else. */
 function requirePermitted(viewer: Viewer, collection: CollectionRow | undefined, patch: CollectionPatch): void {
-  const { status, ...content } = patch
-  const isStatusOnly = status !== undefined && Object.values(content).every((value) => value === undefined)
+  const { name, description, new_projects: projects, status } = patch
+  const isStatusOnly = status != null && name == null && description === undefined && projects == null
   if (collection === undefined || !isStatusOnly || !isModerator(viewer)) requireEditable(viewer, collection)
-  if (collection !== undefined && status !== undefined) requireStatusChange(viewer, collection, status)
+  if (collection !== undefined && status != null) requireStatusChange(viewer, collection, status)
 }
 
 function checkName(name: string): string {

@@ -13,7 +13,7 @@ import type { Deps } from '../../deps.ts'
 import { findProject, getProject, type ProjectReader } from '../projects/project-cache.ts'
 import { ProjectView } from '../projects/views.ts'
 import { listVisibleByIds, projectViewer } from '../projects/visible-lists.ts'
-import { getAccountByName } from '../users/queries.ts'
+import { getCachedUser } from '../users/user-cache.ts'
 import { addToFollowers, deleteFollow, insertFollow, listFollowedIds } from './queries.ts'
 
 const tags = ['follows']
@@ -84,7 +84,7 @@ export function followRoutes(app: App, deps: ProjectReader & Pick<Deps, 'config'
     },
     async (req, reply) => {
       const viewer = requireViewer(req)
-      const { id } = await getAccountByName(deps.db, req.params.id)
+      const { id } = await getCachedUser(deps, req.params.id)
       if (id !== viewer.id && !isAdmin(viewer)) throw forbidden('These are the follows of another account')
       const ids = await listFollowedIds(deps.db, id)
       return sendBytes(reply, joinJson(await listVisibleByIds(deps, projectViewer(viewer), ids)))

@@ -33,7 +33,9 @@ export async function checkQuota(tx: Tx, config: QuotaConfig, owner: Owner, kind
   await tx.selectFrom('account').select('id').where('id', '=', owner.id).forNoKeyUpdate().execute()
   const { current, max } = await getQuota(tx, config, owner, kind)
   if (max !== null && current >= max) {
-    throw new ApiError('limit_reached', `You own ${current} ${kind} and may own ${max}`, { details: { kind, current, max } })
+    throw new ApiError('limit_reached', `You own ${current} ${kind} and may own ${max}`, {
+      details: { kind, current, max },
+    })
   }
 }
 

@@ -11,7 +11,7 @@ import { parseId } from '#lib/ids.ts'
 import { writeJsonArray } from '#lib/json-pieces.ts'
 import { isAdmin, type Viewer } from '#lib/viewer.ts'
 import type { Deps } from '../../deps.ts'
-import { getAccountByName } from '../users/queries.ts'
+import { getCachedUser } from '../users/user-cache.ts'
 import {
   deleteNotifications,
   findNotification,
@@ -26,7 +26,7 @@ const tags = ['notifications']
 const READ = { auth: { scope: ['NOTIFICATION_READ'] }, cache: 'private' } as const
 const WRITE = { auth: { scope: ['NOTIFICATION_WRITE'] } } as const
 
-export function notificationRoutes(app: App, deps: Pick<Deps, 'db'>): void {
+export function notificationRoutes(app: App, deps: Pick<Deps, 'db' | 'cache'>): void {
   notificationLists(app, deps)
   singleNotifications(app, deps)
 }
@@ -42,7 +42,7 @@ function parseNotificationIds(text: string): string[] {
   return parseIds(text).map((id) => parseId(id, 'ids'))
 }
 
-function notificationLists(app: App, { db }: Pick<Deps, 'db'>): void {
+function notificationLists(app: App, deps: Pick<Deps, 'db' | 'cache'>): void {
   const list = { 200: Type.Array(NotificationView), ...ErrorAnswers }
   app.get(
     '/v3/user/:id/notifications',
@@ -59,9 +59,9 @@ function notificationLists(app: App, { db }: Pick<Deps, 'db'>): void {
     },
     async (req, reply) => {
       const viewer = requireViewer(req)
-      const { id } = await getAccountByName(db, req.params.id)
+      const { id } = await getCachedUser(deps, req.params.id)
       if (id !== viewer.id && !isAdmin(viewer)) throw forbidden('These are the notifications of another account')
-      return sendBytes(reply, await writeJsonArray(await listNotificationsOf(db, id), toNotificationView))
+      return sendBytes(reply, await writeJsonArray(await listNotificationsOf(deps.db, id), toNotificationView))
     },
   )
   app.get(
@@ -79,7 +79,7 @@ function notificationLists(app: App, { db }: Pick<Deps, 'db'>): void {
     async (req, reply) => {
       const viewer = requireViewer(req)
       const ids = parseNotificationIds(req.query.ids)
-      const rows = await listNotifications(db, ids, isAdmin(viewer) ? undefined : viewer.id)
+      const rows = await listNotifications(deps.db, ids, isAdmin(viewer) ? undefined : viewer.id)
       return sendBytes(reply, await writeJsonArray(rows, toNotificationView))
     },
   )
@@ -96,7 +96,7 @@ function notificationLists(app: App, { db }: Pick<Deps, 'db'>): void {
       },
     },
     async (req, reply) => {
-      await markNotificationsRead(db, parseNotificationIds(req.query.ids), requireViewer(req).id)
+      await markNotificationsRead(deps.db, parseNotificationIds(req.query.ids), requireViewer(req).id)
       return reply.status(204).send(null)
     },
   )
@@ -113,13 +113,13 @@ function notificationLists(app: App, { db }: Pick<Deps, 'db'>): void {
       },
     },
     async (req, reply) => {
-      await deleteNotifications(db, parseNotificationIds(req.query.ids), requireViewer(req).id)
+      await deleteNotifications(deps.db, parseNotificationIds(req.query.ids), requireViewer(req).id)
       return reply.status(204).send(null)
     },
   )
 }
 
-function singleNotifications(app: App, { db }: Pick<Deps, 'db'>): void {
+function singleNotifications(app: App, deps: Pick<Deps, 'db' | 'cache'>): void {
   app.get(
     '/v3/notification/:id',
     {
@@ -132,7 +132,7 @@ function singleNotifications(app: App, { db }: Pick<Deps, 'db'>): void {
         response: { 200: NotificationView, ...ErrorAnswers },
       },
     },
-    async (req) => toNotificationView(await getNotification(db, requireViewer(req), req.params.id)),
+    async (req) => toNotificationView(await getNotification(deps.db, requireViewer(req), req.params.id)),
   )
   app.patch(
     '/v3/notification/:id',
@@ -147,8 +147,8 @@ function singleNotifications(app: App, { db }: Pick<Deps, 'db'>): void {
       },
     },
     async (req, reply) => {
-      const { id, account_id } = await getNotification(db, requireViewer(req), req.params.id)
-      await markNotificationsRead(db, [id], account_id)
+      const { id, account_id } = await getNotification(deps.db, requireViewer(req), req.params.id)
+      await markNotificationsRead(deps.db, [id], account_id)
       return reply.status(204).send(null)
     },
   )
@@ -165,8 +165,8 @@ function singleNotifications(app: App, { db }: Pick<Deps, 'db'>): void {
       },
     },
     async (req, reply) => {
-      const { id, account_id } = await getNotification(db, requireViewer(req), req.params.id)
-      await deleteNotifications(db, [id], account_id)
+      const { id, account_id } = await getNotification(deps.db, requireViewer(req), req.params.id)
+      await deleteNotifications(deps.db, [id], account_id)
       return reply.status(204).send(null)
     },
   )

@@ -1,11 +1,12 @@
-import { type ChangeSet } from '#cache/changes.ts'
+import type { ChangeSet } from '#cache/changes.ts'
 import type { Tx } from '#db/db.ts'
 import { notFound } from '#lib/errors.ts'
 import type { Viewer } from '#lib/viewer.ts'
 import { markInvitationsRead } from '../notifications/queries.ts'
 import { organizationPermissions, requireOrganizationPermission } from '../teams/policy.ts'
 import { inheritTeams } from '../teams/queries.ts'
-import { findMember, findOrganization, listVersionIdsOfProjects, lockOrganization, type OrganizationRow } from './queries.ts'
+import { announceMoves } from './move-project.ts'
+import { findMember, findOrganization, lockOrganization, type OrganizationRow } from './queries.ts'
 
 /**
  * Deletes an organization with its team. Its owner becomes the owner of all its projects; its other members leave
@@ -18,7 +19,9 @@ export async function deleteOrganization(
   viewer: Viewer,
   name: string,
 ): Promise<OrganizationRow> {
-  const { id } = (await findOrganization(tx, name)) ?? notFoundOrganization()
+  const found = await findOrganization(tx, name)
+  if (found === undefined) throw notFound('organization')
+  const { id } = found
   // Projects before their organization, as in every change that locks both.
   await tx.selectFrom('project').select('id').where('organization_id', '=', id).orderBy('id').forNoKeyUpdate().execute()
   const row = await lockOrganization(tx, id, 'deletion')
@@ -59,12 +62,5 @@ async function releaseProjects(tx: Tx, changed: ChangeSet, id: string, members: 
     await tx.deleteFrom('team_member').where('team_id', 'in', teamIds).where('account_id', 'in', leaving).execute()
   }
   await inheritTeams(tx, teamIds, owner.account_id, { keepStanding: false })
-  const projectIds = projects.map((project) => project.id)
-  changed.add('project', ...projectIds)
-  changed.add('team', ...teamIds)
-  changed.add('version', ...(await listVersionIdsOfProjects(tx, projectIds)))
-}
-
-function notFoundOrganization(): never {
-  throw notFound('organization')
+  await announceMoves(tx, changed, projects)
 }

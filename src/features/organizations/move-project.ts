@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import type { ChangeSet } from '#cache/changes.ts'
 import type { Tx } from '#db/db.ts'
-import { forbidden, invalidInput, notFound, validationError } from '#lib/errors.ts'
+import { type ApiError, forbidden, invalidInput, notFound, validationError } from '#lib/errors.ts'
 import { isAdmin, type Viewer } from '#lib/viewer.ts'
 import { markInvitationsRead } from '../notifications/queries.ts'
 import { canSeeProject, isMember, type Membership, type ProjectFacts } from '../projects/policy.ts'
@@ -23,7 +23,7 @@ export type Move = { organizationName: string; projectName: string }
 export async function addProject(tx: Tx, changed: ChangeSet, viewer: Viewer, move: Move): Promise<void> {
   const organization = await findOrganization(tx, move.organizationName)
   if (organization === undefined) throw notFound('organization')
-  const { project, membership } = (await lockVisibleProject(tx, viewer, move.projectName)) ?? unknownProject()
+  const { project, membership } = await lockVisibleProject(tx, viewer, move.projectName, unknownProject)
   if (project.organization_id !== null && isMember(membership)) {
     throw invalidInput('The project belongs to an organization already', 'project_id')
   }
@@ -53,7 +53,7 @@ export async function addProject(tx: Tx, changed: ChangeSet, viewer: Viewer, mov
       ]),
     )
     .execute()
-  await announceMove(tx, changed, project)
+  await announceMoves(tx, changed, [project])
 }
 
 /**
@@ -69,8 +69,8 @@ export async function removeProject(
 ): Promise<void> {
   const organization = await findOrganization(tx, move.organizationName)
   if (organization === undefined) throw notFound('organization')
-  const { project } = (await lockVisibleProject(tx, viewer, move.projectName)) ?? noSuchProject()
-  if (project.organization_id !== organization.id) return noSuchProject()
+  const { project } = await lockVisibleProject(tx, viewer, move.projectName, noSuchProject)
+  if (project.organization_id !== organization.id) throw noSuchProject()
   await shareOrganization(tx, organization.id)
   const bits = organizationPermissions(viewer, await findMember(tx, organization.team_id, viewer.id))
   requireOrganizationPermission(bits, 'REMOVE_PROJECT')
@@ -79,20 +79,27 @@ export async function removeProject(
   await tx.updateTable('project').set({ organization_id: null }).where('id', '=', project.id).execute()
   await inheritTeams(tx, [project.team_id], newOwnerId, { keepStanding: true })
   await markInvitationsRead(tx, newOwnerId, project.team_id)
-  await announceMove(tx, changed, project)
+  await announceMoves(tx, changed, [project])
 }
 
-async function announceMove(tx: Tx, changed: ChangeSet, project: ProjectFacts): Promise<void> {
-  changed.add('project', project.id)
-  changed.add('team', project.team_id)
-  changed.add('version', ...(await listVersionIdsOfProjects(tx, [project.id])))
-}
-
-async function lockVisibleProject(
+/** Names what a change of owner changes for the cache: the projects, their teams, and who sees their versions. */
+export async function announceMoves(
   tx: Tx,
-  viewer: Viewer,
-  name: string,
-): Promise<{ project: ProjectFacts; membership: Membership } | undefined> {
+  changed: ChangeSet,
+  projects: readonly { id: string; team_id: string }[],
+): Promise<void> {
+  const projectIds = projects.map(({ id }) => id)
+  const versionIds = await listVersionIdsOfProjects(tx, projectIds)
+  changed.add('project', ...projectIds)
+  changed.add('team', ...projects.map(({ team_id }) => team_id))
+  // One by one: there may be more than a call takes arguments.
+  for (const id of versionIds) changed.add('version', id)
+}
+
+type Seen = { project: ProjectFacts; membership: Membership }
+
+/** @throws what `absent` makes, when there is no such project or the viewer may not see it. */
+async function lockVisibleProject(tx: Tx, viewer: Viewer, name: string, absent: () => ApiError): Promise<Seen> {
   const project = await tx
     .selectFrom('project')
     .select(['id', 'status', 'team_id', 'organization_id'])
@@ -101,15 +108,11 @@ async function lockVisibleProject(
     .limit(1)
     .forNoKeyUpdate()
     .executeTakeFirst()
-  if (project === undefined) return undefined
+  if (project === undefined) throw absent()
   const membership = await findMembership(tx, viewer.id, project)
-  return canSeeProject(viewer, project, membership) ? { project, membership } : undefined
+  if (!canSeeProject(viewer, project, membership)) throw absent()
+  return { project, membership }
 }
 
-function unknownProject(): never {
-  throw validationError('project_id', 'is no project')
-}
-
-function noSuchProject(): never {
-  throw notFound('project')
-}
+const unknownProject = (): ApiError => validationError('project_id', 'is no project')
+const noSuchProject = (): ApiError => notFound('project')

@@ -108,3 +108,13 @@ export async function toOrganizationViews(
     bytes: Buffer.concat([openView, joinJson(members[index] ?? []), CLOSING_BRACE]),
   }))
 }
+
+/** One organization's whole view. */
+export async function toOrganizationView(
+  reader: OrganizationReader,
+  viewer: Viewer | null,
+  organization: CachedOrganization,
+): Promise<Buffer> {
+  const views = await toOrganizationViews(reader, viewer, [organization])
+  return Buffer.concat(views.map(({ bytes }) => bytes))
+}

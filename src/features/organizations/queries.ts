@@ -3,9 +3,9 @@ import { type Selectable, sql } from 'kysely'
 import type { Db, Tx } from '#db/db.ts'
 import type { Organization } from '#db/schema.ts'
 import { ApiError, notFound } from '#lib/errors.ts'
+import type { Viewer } from '#lib/viewer.ts'
 import { listedFor } from '../projects/policy.ts'
 import type { MemberRow } from '../teams/queries.ts'
-import type { Viewer } from '#lib/viewer.ts'
 
 export type OrganizationRow = Selectable<Organization>
 

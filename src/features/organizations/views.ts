@@ -50,16 +50,24 @@ export const OrganizationPatch = Type.Object(
   { title: 'OrganizationPatch' },
 )
 
-export type OrganizationTexts = { slug?: string; name?: string; description?: string }
+export type OrganizationTexts = Partial<NewOrganization>
+
+const checkName = (name: string): string => checkText(name.trim(), 'name', NAME)
+const checkDescription = (description: string): string => checkText(description, 'description', DESCRIPTION)
 
 /**
- * The texts that a body gives, with their lengths counted in characters and the slug in lower case.
+ * The texts of a new organization, with their lengths counted in characters and the slug in lower case.
  * @throws ApiError `validation_error` with the field.
  */
+export function checkNewTexts({ slug, name, description }: NewOrganization): NewOrganization {
+  return { slug: slug.toLowerCase(), name: checkName(name), description: checkDescription(description) }
+}
+
+/** The same for those that a patch gives. */
 export function checkTexts({ slug, name, description }: Static<typeof OrganizationPatch>): OrganizationTexts {
   return {
     ...(slug == null ? {} : { slug: slug.toLowerCase() }),
-    ...(name == null ? {} : { name: checkText(name.trim(), 'name', NAME) }),
-    ...(description == null ? {} : { description: checkText(description, 'description', DESCRIPTION) }),
+    ...(name == null ? {} : { name: checkName(name) }),
+    ...(description == null ? {} : { description: checkDescription(description) }),
   }
 }

@@ -51,7 +51,10 @@ export async function lockScene(tx: Tx, viewer: Viewer, teamId: string, targetId
 
 function bitsOf(viewer: Viewer, subject: Scene['subject'], caller: Standing): Scene['bits'] {
   if ('organization' in subject) {
-    return { own: organizationPermissions(viewer, caller.team), project: defaultProjectPermissions(viewer, caller.team) }
+    return {
+      own: organizationPermissions(viewer, caller.team),
+      project: defaultProjectPermissions(viewer, caller.team),
+    }
   }
   const membership: Membership = {
     ...(caller.team === undefined ? {} : { project: caller.team }),

@@ -1,15 +1,10 @@
 // What a body may say of a member, and the rules for the permissions in it: nobody grants what he does not hold.
 import Type, { type Static } from 'typebox'
-import { validationError } from '#lib/errors.ts'
+import { type ApiError, validationError } from '#lib/errors.ts'
 import { isIdForm } from '#lib/ids.ts'
-import {
-  ALL_ORGANIZATION_PERMISSIONS,
-  ALL_PROJECT_PERMISSIONS,
-  hasProjectPermission,
-  isBitSubset,
-} from '#lib/permissions.ts'
+import { ALL_ORGANIZATION_PERMISSIONS, ALL_PROJECT_PERMISSIONS, isBitSubset } from '#lib/permissions.ts'
 import { checkText } from '#lib/text-rules.ts'
-import { forbidden } from '#lib/errors.ts'
+import { requireProjectPermission } from '../projects/policy.ts'
 import type { Scene } from './lock-team.ts'
 import { requireOrganizationPermission } from './policy.ts'
 
@@ -67,10 +62,8 @@ type TeamPermission = 'MANAGE_INVITES' | 'REMOVE_MEMBER' | 'EDIT_MEMBER'
 
 /** @throws ApiError 403 naming the permission that the caller lacks over the team. */
 export function requireTeamPermission({ subject, bits }: Scene, permission: TeamPermission): void {
-  if ('organization' in subject) return requireOrganizationPermission(bits.own, permission)
-  if (!hasProjectPermission(bits.own, permission)) {
-    throw forbidden(`You lack the permission ${permission} on this project`)
-  }
+  if ('organization' in subject) requireOrganizationPermission(bits.own, permission)
+  else requireProjectPermission(bits.own, permission)
 }
 
 /**
@@ -99,6 +92,6 @@ export function checkGrants(
   if (!isBitSubset(given.permissions ?? 0, bits.project)) throw beyondOwn('permissions')
 }
 
-function beyondOwn(field: string) {
+function beyondOwn(field: string): ApiError {
   return validationError(field, 'holds a permission that you do not have')
 }

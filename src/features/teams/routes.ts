@@ -163,7 +163,13 @@ function ownWrites(app: App, deps: TeamDeps): void {
     '/v3/team/:id/join',
     {
       config: write,
-      schema: { operationId: 'joinTeam', summary: "Accept the caller's invitation", tags, params: IdParams, response: done },
+      schema: {
+        operationId: 'joinTeam',
+        summary: "Accept the caller's invitation",
+        tags,
+        params: IdParams,
+        response: done,
+      },
     },
     async (req, reply) => {
       const viewer = requireViewer(req)

@@ -3,6 +3,9 @@ import { type Selectable, sql } from 'kysely'
 import type { Db } from '#db/db.ts'
 import type { Account } from '#db/schema.ts'
 import { ApiError, notFound } from '#lib/errors.ts'
+import type { Viewer } from '#lib/viewer.ts'
+import { listedFor } from '../projects/policy.ts'
+import { isReservedUsername } from './placeholder.ts'
 
 export type AccountRow = Selectable<Account>
 
@@ -38,8 +41,12 @@ export async function getAccountByName(db: Db, name: string): Promise<AccountRow
   return row
 }
 
-/** Whether a username is free: neither another's name nor anybody's ID, case aside (decisions.md 1). */
+/**
+ * Refuses a username that is another's name, anybody's ID, or kept for the placeholder account, case aside
+ * (decisions.md 1).
+ */
 export async function assertUsernameFree(db: Db, username: string, exceptId?: string): Promise<void> {
+  if (isReservedUsername(username)) throw usernameTaken()
   const { rows } = await sql<{ id: string }>`
     select id from account where (lower(username) = lower(${username}) or lower(id) = lower(${username}))
       and id is distinct from ${exceptId ?? null} limit 1`.execute(db)
@@ -48,6 +55,97 @@ export async function assertUsernameFree(db: Db, username: string, exceptId?: st
 
 export function usernameTaken(): ApiError {
   return new ApiError('conflict', 'This username is taken', { details: { field: 'username', message: 'is taken' } })
+}
+
+/** An account by e-mail address, case aside. */
+export function findAccountByEmail(db: Db, email: string): Promise<AccountRow | undefined> {
+  return db
+    .selectFrom('account')
+    .selectAll()
+    .where(sql<string>`lower(email)`, '=', sql<string>`lower(${email})`)
+    .executeTakeFirst()
+}
+
+/** The most users that a search by the beginning of their name finds. */
+export const FOUND_MAX = 25
+
+/** Users whose name begins with `prefix`, case aside: the exact name first, the others in alphabetical order. */
+export function listUsersByPrefix(
+  db: Db,
+  prefix: string,
+): Promise<Pick<AccountRow, 'id' | 'username' | 'avatar_url'>[]> {
+  const folded = sql<string>`(lower(username) collate "C")`
+  const pattern = `${prefix.toLowerCase().replace(/[\\%_]/g, (sign) => `\\${sign}`)}%`
+  // In the order of characters a name stands before the longer ones that begin with it.
+  return db
+    .selectFrom('account')
+    .select(['id', 'username', 'avatar_url'])
+    .where(folded, 'like', pattern)
+    .orderBy(folded)
+    .limit(FOUND_MAX)
+    .execute()
+}
+
+/**
+ * IDs of the projects to whose own team an account belongs, newest first: those that stand in another's list for this
+ * viewer.
+ */
+export async function listProjectIdsOf(db: Db, viewer: Viewer | null, accountId: string): Promise<string[]> {
+  const rows = await db
+    .selectFrom('project')
+    .select('project.id')
+    .where('project.team_id', 'in', acceptedTeams(db, accountId))
+    .where(listedFor(viewer))
+    .orderBy('project.published', 'desc')
+    .orderBy('project.id')
+    .execute()
+  return rows.map(({ id }) => id)
+}
+
+/** The same for all projects of these organizations. */
+export async function listOrganizationProjectIds(
+  db: Db,
+  viewer: Viewer | null,
+  organizationIds: readonly string[],
+): Promise<string[]> {
+  if (organizationIds.length === 0) return []
+  const rows = await db
+    .selectFrom('project')
+    .select('project.id')
+    .where('project.organization_id', 'in', organizationIds)
+    .where(listedFor(viewer))
+    .orderBy('project.published', 'desc')
+    .orderBy('project.id')
+    .execute()
+  return rows.map(({ id }) => id)
+}
+
+/** IDs of the organizations of which an account is an accepted member, oldest first. */
+export async function listOrganizationIdsOf(db: Db, accountId: string): Promise<string[]> {
+  const rows = await db
+    .selectFrom('organization')
+    .select('id')
+    .where('team_id', 'in', acceptedTeams(db, accountId))
+    .orderBy('created')
+    .orderBy('id')
+    .execute()
+  return rows.map(({ id }) => id)
+}
+
+function acceptedTeams(db: Db, accountId: string) {
+  return db.selectFrom('team_member').select('team_id').where('account_id', '=', accountId).where('accepted', '=', true)
+}
+
+/** IDs of the projects whose team's owner is this account. */
+export async function listOwnedProjectIds(db: Db, accountId: string): Promise<string[]> {
+  const rows = await db
+    .selectFrom('team_member')
+    .innerJoin('project', 'project.team_id', 'team_member.team_id')
+    .select('project.id')
+    .where('team_member.account_id', '=', accountId)
+    .where('team_member.is_owner', '=', true)
+    .execute()
+  return rows.map(({ id }) => id)
 }
 
 /** For a caller whose account was deleted after his token was checked. */

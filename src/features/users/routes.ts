@@ -9,11 +9,22 @@ import { notFound } from '#lib/errors.ts'
 import { joinJson } from '#lib/json-bytes.ts'
 import { isAdmin } from '#lib/viewer.ts'
 import type { Deps } from '../../deps.ts'
-import { getAccount } from './queries.ts'
+import { userListRoutes } from './list-routes.ts'
+import { findAccountByEmail, getAccount, listUsersByPrefix } from './queries.ts'
 import { getCachedUsers } from './user-cache.ts'
-import { toPrivateUserView, UserView } from './views.ts'
+import { FoundUserView, toPrivateUserView, UserView } from './views.ts'
+import { userWriteRoutes } from './write-routes.ts'
 
-export function userRoutes(app: App, deps: Pick<Deps, 'db' | 'cache'>): void {
+const tags = ['users']
+
+export function userRoutes(app: App, deps: Deps): void {
+  singleUsers(app, deps)
+  foundUsers(app, deps)
+  userListRoutes(app, deps)
+  userWriteRoutes(app, deps)
+}
+
+function singleUsers(app: App, deps: Pick<Deps, 'db' | 'cache'>): void {
   app.get(
     '/v3/user',
     {
@@ -21,7 +32,7 @@ export function userRoutes(app: App, deps: Pick<Deps, 'db' | 'cache'>): void {
       schema: {
         operationId: 'getOwnUser',
         summary: "The caller's account",
-        tags: ['users'],
+        tags,
         response: { 200: UserView, ...ErrorAnswers },
       },
     },
@@ -38,7 +49,7 @@ export function userRoutes(app: App, deps: Pick<Deps, 'db' | 'cache'>): void {
       schema: {
         operationId: 'getUser',
         summary: 'A user by ID or username',
-        tags: ['users'],
+        tags,
         params: IdParams,
         response: { 200: UserView, ...ErrorAnswers },
       },
@@ -55,6 +66,9 @@ export function userRoutes(app: App, deps: Pick<Deps, 'db' | 'cache'>): void {
       return toPrivateUserView(await getAccount(deps.db, user.id), show)
     },
   )
+}
+
+function foundUsers(app: App, deps: Pick<Deps, 'db' | 'cache'>): void {
   app.get(
     '/v3/users',
     {
@@ -62,11 +76,47 @@ export function userRoutes(app: App, deps: Pick<Deps, 'db' | 'cache'>): void {
       schema: {
         operationId: 'listUsers',
         summary: 'Users by ID or username',
-        tags: ['users'],
+        tags,
         querystring: IdsQuery,
         response: { 200: Type.Array(UserView), ...ErrorAnswers },
       },
     },
     async (req, reply) => sendBytes(reply, joinJson(await getCachedUsers(deps, parseIds(req.query.ids)))),
+  )
+  app.get(
+    '/v3/users/search',
+    {
+      config: { auth: 'public', cache: 'shared' },
+      schema: {
+        operationId: 'searchUsers',
+        summary: 'Users whose name begins with a text',
+        description: 'At most 25, the exact name first, then in alphabetical order; none for a blank text.',
+        tags,
+        querystring: Type.Object({ query: Type.String({ maxLength: 256 }) }),
+        response: { 200: Type.Array(FoundUserView), ...ErrorAnswers },
+      },
+    },
+    async (req) => {
+      const prefix = req.query.query.trim()
+      return prefix === '' ? [] : listUsersByPrefix(deps.db, prefix)
+    },
+  )
+  app.get(
+    '/v3/user_email',
+    {
+      config: { auth: { scope: ['USER_READ_EMAIL'] }, role: 'admin', cache: 'private' },
+      schema: {
+        operationId: 'getUserByEmail',
+        summary: 'A user by e-mail address, for admins',
+        tags,
+        querystring: Type.Object({ email: Type.String({ maxLength: 254 }) }),
+        response: { 200: UserView, ...ErrorAnswers },
+      },
+    },
+    async (req) => {
+      const account = await findAccountByEmail(deps.db, req.query.email)
+      if (account === undefined) throw notFound('user')
+      return toPrivateUserView(account, { email: true, payoutData: viewerHas(req.viewer, 'PAYOUTS_READ') })
+    },
   )
 }

@@ -1,6 +1,7 @@
 // Users as everybody sees them, kept as ready bytes. Whoever changes an account names its ID under `user`.
 import type { EntityCache } from '#cache/entity-cache.ts'
 import type { Db } from '#db/db.ts'
+import { notFound } from '#lib/errors.ts'
 import { entityTag } from '#lib/json-bytes.ts'
 import { type AccountRow, listAccountsByNames } from './queries.ts'
 import { toPublicUserView } from './views.ts'
@@ -41,4 +42,11 @@ export async function getCachedUsers(
     if (user !== undefined) byId.set(user.id, user)
   }
   return [...byId.values()]
+}
+
+/** The user that `name` names as ID or username. @throws ApiError 404. */
+export async function getCachedUser(reader: { db: Db; cache: EntityCache }, name: string): Promise<CachedUser> {
+  const [user] = await getCachedUsers(reader, [name])
+  if (user === undefined) throw notFound('user')
+  return user
 }

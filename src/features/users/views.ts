@@ -1,9 +1,13 @@
 // The wire shapes of a user: what everybody sees, and what the user himself and admins see beyond it
 // (facts/people.md 1.0).
 import Type, { type Static } from 'typebox'
+import { ALL_BADGES } from '#lib/permissions.ts'
+import { USERNAME_PATTERN } from '#lib/text-rules.ts'
 import type { AccountRow } from './queries.ts'
 
 const Nullable = <Schema extends Type.TSchema>(schema: Schema) => Type.Union([schema, Type.Null()])
+
+const Role = Type.Enum(['developer', 'moderator', 'admin'])
 
 export const UserView = Type.Object(
   {
@@ -12,7 +16,7 @@ export const UserView = Type.Object(
     avatar_url: Nullable(Type.String()),
     bio: Nullable(Type.String()),
     created: Type.String({ format: 'date-time' }),
-    role: Type.Enum(['developer', 'moderator', 'admin']),
+    role: Role,
     badges: Type.Integer({ description: 'Bit field' }),
     // The rest is null unless the viewer is the user himself, or an admin.
     email: Nullable(Type.String()),
@@ -62,3 +66,25 @@ export function toPrivateUserView(row: AccountRow, show: { email: boolean; payou
     payout_data: show.payoutData ? { payout_handle: row.payout_handle, balance: '0.00' } : null,
   }
 }
+
+/** Absent keeps a field; null clears a bio or a payout handle, and stands for absent elsewhere (facts/people.md 0.3). */
+export const UserPatch = Type.Object(
+  {
+    username: Type.Optional(Nullable(Type.String({ minLength: 1, maxLength: 39, pattern: USERNAME_PATTERN }))),
+    bio: Type.Optional(Nullable(Type.String({ maxLength: 160 }))),
+    role: Type.Optional(Nullable(Role)),
+    badges: Type.Optional(
+      Nullable(Type.Integer({ minimum: 0, maximum: ALL_BADGES, description: 'Bit field; for admins' })),
+    ),
+    payout_handle: Type.Optional(Nullable(Type.String({ maxLength: 160, description: 'Needs PAYOUTS_WRITE' }))),
+    allow_friend_requests: Type.Optional(Nullable(Type.Boolean())),
+  },
+  { title: 'UserPatch' },
+)
+export type UserPatch = Static<typeof UserPatch>
+
+/** A user in the answer to a search. */
+export const FoundUserView = Type.Object(
+  { id: Type.String(), username: Type.String(), avatar_url: Nullable(Type.String()) },
+  { title: 'FoundUser' },
+)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { ALL_SCOPES } from '#lib/scopes.ts'
-import { ABSENT, assertFault, assertRefusedValues, enableTwoFactor, type Member, mailsTo, PASSWORD, signIn, signUp, statuses, totpCode } from '../../../../test/account-steps.ts'
+import { ABSENT, assertFault, assertRefusedValues, enableTwoFactor, type Member, mailsTo, PASSWORD, signIn, makeMember, statuses, totpCode } from '../../../../test/account-steps.ts'
 import { type TestApp, testApp } from '../../../../test/harness.ts'
 
 const SECRET = '/_internal/auth/2fa/get_secret'
@@ -26,12 +26,12 @@ async function startSignIn(member: Member): Promise<string> {
 }
 
 async function protectedMember(): Promise<Member & { secret: string; backupCodes: string[] }> {
-  const member = await signUp(t)
+  const member = await makeMember(t)
   return { ...member, ...(await enableTwoFactor(t, member)) }
 }
 
 test('turning it on gives a secret, six backup codes and a message', async () => {
-  const member = await signUp(t)
+  const member = await makeMember(t)
   const { secret, uri, flow } = (await t.as(member).post(SECRET)).json()
   assert.match(secret, /^[A-Z2-7]{32}$/)
   assert.match(uri, /^otpauth:\/\/totp\/Depot/)
@@ -56,7 +56,7 @@ test('a sign-in then needs a code, and the code makes a session', async () => {
 })
 
 test('setting up needs the right code, the own flow and half an hour at most', async () => {
-  const [member, other] = [await signUp(t), await signUp(t)]
+  const [member, other] = [await makeMember(t), await makeMember(t)]
   const { secret, flow } = (await t.as(member).post(SECRET)).json()
   const enable = (person: Member, code: string) => t.as(person).post(TWO_FACTOR, { flow, code })
   assertFault(await enable(member, totpCode(t, secret, 20)), 401, 'invalid_credentials')
@@ -68,7 +68,7 @@ test('setting up needs the right code, the own flow and half an hour at most', a
 })
 
 test('of parallel set-ups with one flow a single one succeeds', async () => {
-  const member = await signUp(t)
+  const member = await makeMember(t)
   const { secret, flow } = (await t.as(member).post(SECRET)).json()
   const code = totpCode(t, secret)
   const answers = await Promise.all([1, 2, 3].map(() => t.as(member).post(TWO_FACTOR, { flow, code })))
@@ -133,7 +133,7 @@ test('wrong codes count as failed sign-ins, and the right password does not forg
 
 test('code and flow are checked at their bounds', async () => {
   const valid = { code: '123456', flow: 'abc' }
-  const member = await signUp(t)
+  const member = await makeMember(t)
   for (const send of [
     (body: Record<string, unknown>) => t.anyone.post(LOGIN_2FA, body),
     (body: Record<string, unknown>) => t.as(member).post(TWO_FACTOR, body),
@@ -169,7 +169,7 @@ test('guessing codes with a stolen session is throttled too', async () => {
 })
 
 test('set-up and removal need a session or a token with USER_AUTH_WRITE', async () => {
-  const member = await signUp(t)
+  const member = await makeMember(t)
   const weak = t.as(await t.make.pat(member, ALL_SCOPES - 16))
   for (const call of [
     (client: typeof weak) => client.post(SECRET),

@@ -98,7 +98,10 @@ class WindowReader extends RandomAccessReader {
     done: (error: Error | null, bytesRead?: number) => void,
   ): void {
     // A directory may claim to lie anywhere, also where no file reaches.
-    if (!Number.isSafeInteger(position + length)) return done(null, 0)
+    if (!Number.isSafeInteger(position + length)) {
+      done(null, 0)
+      return
+    }
     const start = position - this.#windowStart
     if (start >= 0 && start + length <= this.#window.length) {
       this.#window.copy(target, offset, start, start + length)

@@ -1,0 +1,75 @@
+// The README's walk as one program: make an author and a moderator, publish a project with a version and its file,
+// approve it, read it and download the file without any account, and compare the hashes. Works on a running server:
+//   node scripts/publish-and-download.ts [--url http://127.0.0.1:8080] [--slug lantern]
+// The accounts are made by the command line, which needs the server's DATA_DIR or DATABASE_URL in the environment.
+import { execFile } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { parseArgs, promisify } from 'node:util'
+
+const ROOT = join(import.meta.dirname, '..')
+const run = promisify(execFile)
+
+async function depot(...args: string[]): Promise<Record<string, string>> {
+  const { stdout } = await run(process.execPath, [join(ROOT, 'bin/depot.mjs'), ...args, '--json'])
+  return JSON.parse(stdout)
+}
+
+type Answer = { status: number; body: Record<string, unknown> }
+
+async function call(url: string, init: RequestInit & { token?: string } = {}): Promise<Answer> {
+  const headers = { 'User-Agent': 'depot-example/1.0 (example@example.org)', ...(init.token === undefined ? {} : { Authorization: init.token }) }
+  const response = await fetch(url, { ...init, headers: { ...headers, ...init.headers } })
+  const text = await response.text()
+  return { status: response.status, body: text === '' ? {} : JSON.parse(text) }
+}
+
+function expect(answer: Answer, status: number, step: string): Answer {
+  if (answer.status !== status) throw new Error(`${step}: ${answer.status} ${JSON.stringify(answer.body)}`)
+  console.log(`${step}: ${answer.status}`)
+  return answer
+}
+
+/** An account with a token of every scope that tokens may hold. */
+async function person(username: string, role: 'developer' | 'moderator'): Promise<string> {
+  const password = `violet-${Math.random().toString(36).slice(2)}-harbour`
+  await depot('user', 'create', '--username', username, '--email', `${username}@example.org`, '--password', password, '--role', role)
+  const { token } = await depot('token', 'create', '--user', username, '--scopes', 'all')
+  if (token === undefined) throw new Error('The command line printed no token')
+  console.log(`account ${username} (${role}) with a token`)
+  return token
+}
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({ options: { url: { type: 'string' }, slug: { type: 'string' } } })
+  const url = values.url ?? process.env['BASE_URL'] ?? 'http://127.0.0.1:8080'
+  const slug = values.slug ?? 'lantern'
+  const jar = await readFile(join(ROOT, 'examples/lantern-1.0.0.jar'))
+  const data = { ...JSON.parse(await readFile(join(ROOT, 'examples/project.json'), 'utf8')), slug }
+
+  const author = await person(`${slug}-author`, 'developer')
+  const moderator = await person(`${slug}-moderator`, 'moderator')
+
+  const form = new FormData()
+  form.append('data', JSON.stringify(data))
+  form.append('file', new Blob([jar]), 'lantern-1.0.0.jar')
+  const created = expect(await call(`${url}/v3/project`, { method: 'POST', token: author, body: form }), 201, 'publish')
+  expect(await call(`${url}/v3/project/${slug}`), 404, 'read while it waits for review')
+  const approve = { method: 'PATCH', token: moderator, body: JSON.stringify({ status: 'approved' }), headers: { 'Content-Type': 'application/json' } }
+  expect(await call(`${url}/v3/project/${slug}`, approve), 204, 'approve')
+
+  const project = expect(await call(`${url}/v3/project/${slug}`), 200, 'read without an account')
+  const [versionId] = project.body['versions'] as string[]
+  const version = expect(await call(`${url}/v3/version/${versionId}`), 200, 'read the version')
+  const [file] = version.body['files'] as { url: string; hashes: { sha512: string; sha1: string } }[]
+  if (file === undefined) throw new Error('The version has no file')
+  const download = await fetch(file.url, { headers: { 'User-Agent': 'depot-example/1.0' } })
+  const bytes = Buffer.from(await download.arrayBuffer())
+  const sha512 = createHash('sha512').update(bytes).digest('hex')
+  console.log(`download: ${download.status}, ${bytes.length} bytes, SHA-512 ${sha512.slice(0, 16)}…`)
+  if (sha512 !== file.hashes.sha512 || !bytes.equals(jar)) throw new Error('The download is not what was published')
+  console.log(`The hashes agree. Project ${String(created.body['id'])}: ${url}/v3/project/${slug}`)
+}
+
+await main()

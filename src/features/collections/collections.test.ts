@@ -1,0 +1,3 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { scopes } from '../../../test/scopes.ts'

@@ -1,0 +1,12 @@
+// Organizations: reading, making, editing and deleting them, and the projects they own.
+import type { App } from '#http/server.ts'
+import type { Deps } from '../../deps.ts'
+import { organizationProjectRoutes } from './project-routes.ts'
+import { organizationReads } from './read-routes.ts'
+import { organizationWrites } from './write-routes.ts'
+
+export function organizationRoutes(app: App, deps: Deps): void {
+  organizationReads(app, deps)
+  organizationWrites(app, deps)
+  organizationProjectRoutes(app, deps)
+}

@@ -1,0 +1,82 @@
+// Making, editing and deleting organizations.
+import { writing } from '#cache/writing.ts'
+import { Empty, ErrorAnswers } from '#http/answers.ts'
+import { requireViewer } from '#http/auth.ts'
+import { sendBytes } from '#http/entity-tags.ts'
+import { IdParams } from '#http/query-values.ts'
+import type { App } from '#http/server.ts'
+import { recordEvent } from '#telemetry/events.ts'
+import type { Deps } from '../../deps.ts'
+import { requireVerifiedEmail } from '../accounts/verified-email.ts'
+import { createOrganization } from './create-organization.ts'
+import { deleteOrganization } from './delete-organization.ts'
+import { getOrganization, toOrganizationView } from './organization-cache.ts'
+import { updateOrganization } from './update-organization.ts'
+import { checkNewTexts, checkTexts, NewOrganization, OrganizationPatch, OrganizationView } from './views.ts'
+
+const tags = ['organizations']
+const done = { 204: Empty, ...ErrorAnswers }
+
+export function organizationWrites(app: App, deps: Deps): void {
+  app.post(
+    '/v3/organization',
+    {
+      config: { auth: { scope: ['ORGANIZATION_CREATE'] } },
+      schema: {
+        operationId: 'createOrganization',
+        summary: 'Create an organization, owned by the caller',
+        tags,
+        body: NewOrganization,
+        response: { 201: OrganizationView, ...ErrorAnswers },
+      },
+    },
+    async (req, reply) => {
+      const viewer = requireViewer(req)
+      const texts = checkNewTexts(req.body)
+      requireVerifiedEmail(deps, viewer)
+      const id = await writing(deps, (tx) => createOrganization(tx, deps.config, viewer, texts))
+      recordEvent(deps, 'organization.created', { organization_id: id })
+      const organization = await getOrganization(deps, id)
+      return sendBytes(reply.status(201), await toOrganizationView(deps, viewer, organization))
+    },
+  )
+  app.patch(
+    '/v3/organization/:id',
+    {
+      config: { auth: { scope: ['ORGANIZATION_WRITE'] } },
+      schema: {
+        operationId: 'updateOrganization',
+        summary: 'Edit an organization',
+        tags,
+        params: IdParams,
+        body: OrganizationPatch,
+        response: done,
+      },
+    },
+    async (req, reply) => {
+      const viewer = requireViewer(req)
+      const patch = { name: req.params.id, texts: checkTexts(req.body) }
+      await writing(deps, (tx, changed) => updateOrganization(tx, changed, viewer, patch))
+      return reply.status(204).send(null)
+    },
+  )
+  app.delete(
+    '/v3/organization/:id',
+    {
+      config: { auth: { scope: ['ORGANIZATION_DELETE'] } },
+      schema: {
+        operationId: 'deleteOrganization',
+        summary: 'Delete an organization; its projects go to its owner',
+        tags,
+        params: IdParams,
+        response: done,
+      },
+    },
+    async (req, reply) => {
+      const viewer = requireViewer(req)
+      const { id } = await writing(deps, (tx, changed) => deleteOrganization(tx, changed, viewer, req.params.id))
+      recordEvent(deps, 'organization.deleted', { organization_id: id })
+      return reply.status(204).send(null)
+    },
+  )
+}

@@ -1,0 +1,188 @@
+// Deletes an account: what it owns and has published goes to the placeholder, nothing else of the person remains
+// (facts/people.md 1.4).
+import { sql } from 'kysely'
+import type { ChangeSet } from '#cache/changes.ts'
+import { writing } from '#cache/writing.ts'
+import type { Tx } from '#db/db.ts'
+import { forbidden, notFound } from '#lib/errors.ts'
+import { newId } from '#lib/ids.ts'
+import type { Viewer } from '#lib/viewer.ts'
+import { recordEvent } from '#telemetry/events.ts'
+import type { Deps } from '../../deps.ts'
+import { pictureKey } from '../pictures/pictures.ts'
+import { insertStatusMessage } from '../projects/change-status.ts'
+import { removeLater } from '../versions/store-files.ts'
+import { ensurePlaceholder, isPlaceholder, PLACEHOLDER_ID } from './placeholder.ts'
+import { requireOwnUser } from './policy.ts'
+import { getAccountByName } from './queries.ts'
+
+type Erasure = { tx: Tx; changed: ChangeSet; accountId: string }
+type OwnedProject = { id: string; status: string }
+
+/** @throws ApiError 404, 403 for another's account unless the viewer is an admin, and for the placeholder. */
+export async function deleteAccount(deps: Deps, viewer: Viewer, name: string): Promise<void> {
+  const account = requireOwnUser(viewer, await getAccountByName(deps.db, name))
+  if (isPlaceholder(account)) throw forbidden('This account stands for deleted ones and cannot be deleted')
+  await writing(deps, async (tx, changed) => {
+    const erasure = { tx, changed, accountId: account.id }
+    await lockAll(erasure)
+    await ensurePlaceholder(tx)
+    await unfollowAll(erasure)
+    const projects = await handOverTeams(erasure)
+    await rejectUnderReview(erasure, projects)
+    await noteDeletion(tx, projects)
+    await handOverVersions(erasure)
+    await eraseConversations(erasure)
+    await nameTokens(erasure)
+    await removePictures(erasure, deps.config)
+    await tx.deleteFrom('account').where('id', '=', account.id).execute()
+    changed.add('user', account.id, PLACEHOLDER_ID)
+    changed.add('viewer', account.id)
+  })
+  recordEvent(deps, 'account.deleted', { account_id: account.id })
+}
+
+/**
+ * The account first: whatever would refer to it anew waits for its key and then finds it gone. Then the projects it
+ * follows or belongs to, in the order of their IDs, and its rows in teams, so that no transfer of ownership to it can
+ * come in between. Who locks these in another order is told of a deadlock and tries again.
+ */
+async function lockAll({ tx, accountId }: Erasure): Promise<void> {
+  const account = await tx.selectFrom('account').select('id').where('id', '=', accountId).forUpdate().executeTakeFirst()
+  if (account === undefined) throw notFound('user')
+  await tx
+    .selectFrom('project')
+    .select('id')
+    .where((eb) =>
+      eb.or([
+        eb('team_id', 'in', eb.selectFrom('team_member').select('team_id').where('account_id', '=', accountId)),
+        eb('id', 'in', eb.selectFrom('follow').select('project_id').where('account_id', '=', accountId)),
+      ]),
+    )
+    .orderBy('id')
+    .forNoKeyUpdate()
+    .execute()
+  await tx
+    .selectFrom('team_member')
+    .select('team_id')
+    .where('account_id', '=', accountId)
+    .orderBy('team_id')
+    .forUpdate()
+    .execute()
+}
+
+async function unfollowAll({ tx, changed, accountId }: Erasure): Promise<void> {
+  const follows = await tx.deleteFrom('follow').where('account_id', '=', accountId).returning('project_id').execute()
+  const projectIds = follows.map(({ project_id }) => project_id)
+  await sql`update project set followers = followers - 1 where id = any(${projectIds}::text[])`.execute(tx)
+  changed.add('project', ...projectIds)
+}
+
+/** The placeholder owns what the account owned; other memberships end. Returns the projects that changed hands. */
+async function handOverTeams({ tx, changed, accountId }: Erasure): Promise<OwnedProject[]> {
+  const teams = await tx
+    .selectFrom('team_member')
+    .select(['team_id', 'is_owner'])
+    .where('account_id', '=', accountId)
+    .execute()
+  const owned = teams.filter((team) => team.is_owner).map(({ team_id }) => team_id)
+  changed.add('team', ...teams.map(({ team_id }) => team_id))
+  if (owned.length === 0) return []
+  // It may have been invited to one of them.
+  await tx.deleteFrom('team_member').where('account_id', '=', PLACEHOLDER_ID).where('team_id', 'in', owned).execute()
+  await tx
+    .updateTable('team_member')
+    .set({ account_id: PLACEHOLDER_ID })
+    .where('account_id', '=', accountId)
+    .where('is_owner', '=', true)
+    .execute()
+  const projects = await tx.selectFrom('project').select(['id', 'status']).where('team_id', 'in', owned).execute()
+  // Search shows projects with the name of their owner.
+  changed.add('project', ...projects.map(({ id }) => id))
+  return projects
+}
+
+/** Nobody is left to answer the moderators. */
+async function rejectUnderReview({ tx, changed }: Erasure, projects: readonly OwnedProject[]): Promise<void> {
+  const underReview = projects.filter(({ status }) => status === 'processing')
+  if (underReview.length === 0) return
+  const ids = underReview.map(({ id }) => id)
+  await tx.updateTable('project').set({ status: 'rejected' }).where('id', 'in', ids).execute()
+  for (const project of underReview) {
+    await insertStatusMessage(tx, { project, to: 'rejected', authorId: PLACEHOLDER_ID, hideIdentity: false })
+  }
+  const versions = await tx.selectFrom('version').select('id').where('project_id', 'in', ids).execute()
+  changed.add('version', ...versions.map(({ id }) => id))
+}
+
+/** Tells moderators, and nobody else, why the projects have this owner. */
+async function noteDeletion(tx: Tx, projects: readonly OwnedProject[]): Promise<void> {
+  if (projects.length === 0) return
+  const threads = await tx
+    .selectFrom('thread')
+    .select('id')
+    .where(
+      'project_id',
+      'in',
+      projects.map(({ id }) => id),
+    )
+    .execute()
+  if (threads.length === 0) return
+  const body = JSON.stringify({
+    type: 'text',
+    body: 'The owner of this project has deleted their account.',
+    private: true,
+    replying_to: null,
+    associated_images: [],
+  })
+  await tx
+    .insertInto('thread_message')
+    .values(threads.map(({ id }) => ({ id: newId(), thread_id: id, author_id: PLACEHOLDER_ID, body })))
+    .execute()
+}
+
+async function handOverVersions({ tx, changed, accountId }: Erasure): Promise<void> {
+  const versions = await tx
+    .updateTable('version')
+    .set({ author_id: PLACEHOLDER_ID })
+    .where('author_id', '=', accountId)
+    .returning('id')
+    .execute()
+  changed.add('version', ...versions.map(({ id }) => id))
+}
+
+/** Reports by the account go with their threads; those about it stay. Of its messages only the place in talk is left. */
+async function eraseConversations({ tx, accountId }: Erasure): Promise<void> {
+  await tx.deleteFrom('report').where('reporter_id', '=', accountId).execute()
+  await tx
+    .updateTable('report')
+    .set({ account_id: PLACEHOLDER_ID, item_id: PLACEHOLDER_ID })
+    .where('account_id', '=', accountId)
+    .execute()
+  await sql`update thread_message set author_id = ${PLACEHOLDER_ID}, body = case
+      when body ->> 'type' = 'text'
+      then jsonb_build_object('type', 'deleted', 'private', coalesce(body -> 'private', 'false'::jsonb))
+      else body end
+    where author_id = ${accountId}`.execute(tx)
+}
+
+/** Sessions and tokens go with the account's row; caches hear of each, and nothing stays of the limits given to them. */
+async function nameTokens({ tx, changed, accountId }: Erasure): Promise<void> {
+  const { rows } = await sql<{ id: string; hash: string }>`
+    select id, encode(token_hash, 'hex') as hash from session where account_id = ${accountId}
+    union all
+    select id, encode(token_hash, 'hex') from personal_access_token where account_id = ${accountId}`.execute(tx)
+  changed.add('token', ...rows.map(({ hash }) => hash))
+  await sql`delete from rate_limit_grant where token_id = any(${rows.map(({ id }) => id)}::text[])`.execute(tx)
+}
+
+async function removePictures({ tx, accountId }: Erasure, config: Deps['config']): Promise<void> {
+  const { rows } = await sql<{ url: string | null }>`
+    select unnest(array[avatar_url, raw_avatar_url]) as url from account where id = ${accountId}
+    union
+    select unnest(array[icon_url, raw_icon_url]) from collection where account_id = ${accountId}`.execute(tx)
+  await removeLater(
+    tx,
+    rows.flatMap(({ url }) => pictureKey(config, url) ?? []),
+  )
+}

@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { Worker } from 'node:worker_threads'
+import { ApiError } from '#lib/errors.ts'
+import { makeDocument, testSearchIndex } from '../conformance.ts'
+import { parseSearchRequest, type SearchRequest } from '../request.ts'
+import { sampleDocuments } from '../sample-catalogue.ts'
+import type { SearchIndex, SearchIndexStatus } from '../search-index.ts'
+import { openEmbeddedSearchIndex } from './embedded-search-index.ts'
+
+testSearchIndex('embedded', () => openEmbeddedSearchIndex())
+
+const folder = await mkdtemp(join(tmpdir(), 'search-index-'))
+after(() => rm(folder, { recursive: true }))
+
+const ask = async (index: SearchIndex, request: SearchRequest) =>
+  JSON.parse(Buffer.from((await index.search(parseSearchRequest(request))).body).toString())
+
+async function filled(snapshotFile: string): Promise<SearchIndex> {
+  const index = await openEmbeddedSearchIndex({ snapshotFile })
+  const documents = [...sampleDocuments({ seed: 4, projects: 500, versions: 5, isSteady: false })]
+  await index.apply(documents.map((document, i) => ({ kind: 'upsert', sequence: i + 1, document })))
+  await index.apply([{ kind: 'delete', sequence: 600, id: documents[3]?.id ?? '' }])
+  return index
+}
+
+const QUERIES: SearchRequest[] = [
+  { limit: 100 },
+  { query: 'ba', index: 'follows', limit: 100 },
+  { new_filters: 'loaders=drift AND game_versions != 1.9.1 AND downloads > 50', index: 'updated', limit: 100 },
+]
+
+test('after a restart the snapshot answers as before, and goes on taking changes', async () => {
+  const snapshotFile = join(folder, 'deep', 'index')
+  const first = await filled(snapshotFile)
+  await first.checkpoint()
+  const before = await Promise.all(QUERIES.map((query) => ask(first, query)))
+  await first.close()
+  assert.deepEqual(await readdir(join(folder, 'deep')), ['index'])
+
+  const second = await openEmbeddedSearchIndex({ snapshotFile })
+  assert.equal((await second.status()).sequence, 600)
+  assert.deepEqual(await Promise.all(QUERIES.map((query) => ask(second, query))), before)
+  const document = makeDocument('added-later', { downloads: 1e9 })
+  await second.apply([{ kind: 'upsert', sequence: 601, document }])
+  assert.equal((await ask(second, {})).hits[0].slug, 'added-later')
+  assert.equal((await ask(second, { query: 'added lat' })).total_hits, 1)
+  await second.close()
+})
+
+test('a damaged, shortened or foreign snapshot is reported and not used', async () => {
+  const good = join(folder, 'good')
+  const index = await filled(good)
+  await index.checkpoint()
+  await index.close()
+  const bytes = await readFile(good)
+  const damage: [string, (path: string) => Promise<void>][] = [
+    [
+      'a flipped bit',
+      (path) =>
+        writeFile(
+          path,
+          bytes.map((byte, i) => (i === bytes.length - 5000 ? byte ^ 1 : byte)),
+        ),
+    ],
+    ['a missing end', (path) => truncate(path, bytes.length - 100)],
+    [
+      'a damaged header',
+      (path) =>
+        writeFile(
+          path,
+          bytes.map((byte, i) => (i === 40 ? byte ^ 1 : byte)),
+        ),
+    ],
+    ['another file', (path) => writeFile(path, 'something else')],
+    ['an empty file', (path) => writeFile(path, '')],
+  ]
+  for (const [what, spoil] of damage) {
+    const snapshotFile = join(folder, 'spoilt')
+    await writeFile(snapshotFile, bytes)
+    await spoil(snapshotFile)
+    const faults: string[] = []
+    const opened = await openEmbeddedSearchIndex({ snapshotFile, onFault: (fault) => faults.push(fault.message) })
+    const { documents, sequence } = await opened.status()
+    assert.deepEqual([documents, sequence, faults.length], [0, 0, 1], what)
+    await opened.close()
+  }
+})
+
+test('a crashed thread is replaced from the snapshot; until then there is search_error and nothing hangs', async () => {
+  const snapshotFile = join(folder, 'crash')
+  const workers: Worker[] = []
+  const faults: string[] = []
+  let restarted: (status: SearchIndexStatus) => void = () => undefined
+  const index = await openEmbeddedSearchIndex({
+    snapshotFile,
+    startWorker: (workerData) => {
+      const worker = new Worker(new URL('./worker.ts', import.meta.url), { workerData })
+      workers.push(worker)
+      return worker
+    },
+    onFault: (fault) => faults.push(fault.message),
+    onRestart: (status) => restarted(status),
+  })
+  await index.apply([{ kind: 'upsert', sequence: 1, document: makeDocument('kept') }])
+  await index.checkpoint()
+  await index.apply([{ kind: 'upsert', sequence: 2, document: makeDocument('lost') }])
+
+  const answersAgain = new Promise<SearchIndexStatus>((resolve) => {
+    restarted = resolve
+  })
+  const isSearchError = (error: unknown) => error instanceof ApiError && error.fault === 'search_error'
+  const cut = assert.rejects(
+    index.rebuild(async () => ({ sequence: 3, batches: endless() })),
+    isSearchError,
+  )
+  await workers[0]?.terminate()
+  await assert.rejects(index.search(parseSearchRequest({})), isSearchError)
+  assert.equal((await index.status()).ready, false)
+  const status = await answersAgain
+  await cut
+  assert.deepEqual(
+    [status.sequence, status.documents, status.rebuilding, workers.length, faults.length],
+    [1, 1, false, 2, 1],
+  )
+  assert.deepEqual(
+    (await ask(index, {})).hits.map((hit: { slug: string }) => hit.slug),
+    ['kept'],
+  )
+  await index.apply([{ kind: 'upsert', sequence: 2, document: makeDocument('lost') }])
+  assert.equal((await ask(index, {})).total_hits, 2)
+  await index.close()
+
+  async function* endless() {
+    for (let i = 0; ; i += 1) yield [makeDocument(`endless-${i}`)]
+  }
+})
+
+test('searches sent together are answered each with its own bytes, while a snapshot is written and changes wait', async () => {
+  const index = await filled(join(folder, 'together'))
+  const saved = index.checkpoint()
+  const change = index.apply([{ kind: 'delete', sequence: 700, id: 'unknown1' }])
+  const answers = await Promise.all(Array.from({ length: 200 }, (_, i) => ask(index, { offset: i, limit: 1 })))
+  assert.equal(new Set(answers.map((answer) => answer.hits[0].project_id)).size, 200)
+  await Promise.all([saved, change])
+  assert.equal((await index.status()).sequence, 700)
+  await index.close()
+})

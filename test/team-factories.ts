@@ -1,0 +1,113 @@
+// Projects, organizations and members for tests of teams, written by SQL.
+import type { Db } from '#db/db.ts'
+import { newId } from '#lib/ids.ts'
+import { ALL_ORGANIZATION_PERMISSIONS, ALL_PROJECT_PERMISSIONS } from '#lib/permissions.ts'
+
+export type Owned = { id: string; slug: string; teamId: string }
+type Account = { id: string }
+type Member = {
+  role?: string
+  is_owner?: boolean
+  accepted?: boolean
+  permissions?: number
+  organization_permissions?: number | null
+  ordering?: number
+  payouts_split?: number
+}
+
+export function teamFactories(db: Db) {
+  /** A team row; accepted, without permissions, unless told otherwise. */
+  async function member(teamId: string, account: Account, fields: Member = {}): Promise<void> {
+    await db
+      .insertInto('team_member')
+      .values({ team_id: teamId, account_id: account.id, accepted: true, ...fields })
+      .execute()
+  }
+
+  async function team(owner: Account | undefined, organizationPermissions: number | null): Promise<string> {
+    const teamId = newId()
+    await db.insertInto('team').values({ id: teamId }).execute()
+    if (owner !== undefined) {
+      const permissions = ALL_PROJECT_PERMISSIONS
+      const bits = { permissions, organization_permissions: organizationPermissions }
+      await member(teamId, owner, { role: 'Owner', is_owner: true, payouts_split: 100, ...bits })
+    }
+    return teamId
+  }
+
+  /** An organization with its owner. */
+  async function organization(owner: Account): Promise<Owned> {
+    const id = newId()
+    const slug = `organization-${id.toLowerCase()}`
+    const teamId = await team(owner, ALL_ORGANIZATION_PERMISSIONS)
+    const texts = { name: 'Makers of lanterns', description: 'We make lanterns' }
+    await db
+      .insertInto('organization')
+      .values({ id, slug, team_id: teamId, ...texts })
+      .execute()
+    return { id, slug, teamId }
+  }
+
+  /** A project with its owner; one of an organization has none of its own. */
+  async function project(
+    owner: Account | undefined,
+    fields: { status?: string; organization_id?: string } = {},
+  ): Promise<Owned> {
+    const id = newId()
+    const slug = `project-${id.toLowerCase()}`
+    const teamId = await team(owner, null)
+    const texts = { name: 'Lantern', summary: 'A small light', description: '', license: 'MIT' }
+    await db
+      .insertInto('project')
+      .values({ id, slug, status: 'approved', team_id: teamId, ...texts, ...fields })
+      .execute()
+    return { id, slug, teamId }
+  }
+
+  /** A listed version, where a test asks what becomes of versions. */
+  async function version(projectId: string, author: Account, status = 'listed'): Promise<string> {
+    const id = newId()
+    await db
+      .insertInto('version')
+      .values({
+        id,
+        project_id: projectId,
+        author_id: author.id,
+        name: 'First',
+        version_number: '1.0.0',
+        version_type: 'release',
+        status,
+        loaders: ['fabric'],
+        fields: JSON.stringify({ game_versions: ['1.20.1'] }),
+      })
+      .execute()
+    return id
+  }
+
+  return { member, organization, project, version }
+}
+
+export type TeamFactories = ReturnType<typeof teamFactories>
+
+/** A member as routes answer with him. */
+export type MemberView = {
+  team_id: string
+  user: { id: string; username: string }
+  role: string
+  is_owner: boolean
+  permissions: number | null
+  organization_permissions: number | null
+  accepted: boolean
+  payouts_split: number | null
+  ordering: number
+}
+
+/** The usernames of a list of members, in its order. */
+export const names = (members: readonly MemberView[]): string[] => members.map(({ user }) => user.username)
+
+/** What a list says of one person; throws when he is not in it. */
+export function memberOf(members: readonly MemberView[], person: { id: string }): MemberView {
+  const member = members.find(({ user }) => user.id === person.id)
+  if (member === undefined) throw new Error('Not in this list of members')
+  return member
+}
