@@ -17,7 +17,7 @@ import { openPostgresTwin, type PostgresTwin } from './analytics-postgres.ts'
 const START = Date.UTC(2024, 0, 1)
 const END = Date.UTC(2025, 0, 1)
 const DAY_MS = 86_400_000
-const ROUNDS = 11
+const ROUNDS = 15
 const VIEW_SHARE = 0.6
 
 type Size = { events: number; projects: number }
@@ -88,12 +88,15 @@ async function ask(store: AnalyticsStore, twin: PostgresTwin | undefined, name: 
   if (twin === undefined) return
   const [theirs, twinParts] = await time(`${name}, PostgreSQL`, () => twin.query(query))
   const isSame = JSON.stringify(joinSlices(twinParts, query.grid.count)) === JSON.stringify(answer)
-  console.log(`  ratio ${(theirs / ours).toFixed(1)}; answers ${isSame ? 'equal' : 'DIFFER'}`)
+  const ratios = [theirs.medianMs / ours.medianMs, theirs.bestMs / ours.bestMs].map((ratio) => ratio.toFixed(1))
+  console.log(`  ratio ${ratios[0]}, of the best ${ratios[1]}; answers ${isSame ? 'equal' : 'DIFFER'}`)
   if (!isSame) process.exitCode = 1
 }
 
-/** Prints and returns the median; the first round is apart, as the cold one. */
-async function time<T>(name: string, work: () => Promise<T>): Promise<[medianMs: number, result: T]> {
+type Timing = { medianMs: number; bestMs: number }
+
+/** Prints and returns median and best; the first round is apart, as the cold one. On a busy machine the best says more. */
+async function time<T>(name: string, work: () => Promise<T>): Promise<[timing: Timing, result: T]> {
   const delay = monitorEventLoopDelay({ resolution: 1 })
   const took: number[] = []
   const first = performance.now()
@@ -106,10 +109,14 @@ async function time<T>(name: string, work: () => Promise<T>): Promise<[medianMs:
     took.push(performance.now() - began)
   }
   delay.disable()
-  const median = took.toSorted((a, b) => a - b)[Math.floor(ROUNDS / 2)] ?? 0
+  const sorted = took.toSorted((a, b) => a - b)
+  const timing = { medianMs: sorted[Math.floor(ROUNDS / 2)] ?? 0, bestMs: sorted[0] ?? 0 }
   const blocked = (delay.max / 1e6).toFixed(0)
-  console.log(`${name}: ${median.toFixed(1)} ms (first ${coldMs.toFixed(0)} ms; event loop held ${blocked} ms at most)`)
-  return [median, result]
+  console.log(
+    `${name}: ${timing.medianMs.toFixed(1)} ms, best ${timing.bestMs.toFixed(1)} ms ` +
+      `(first ${coldMs.toFixed(0)} ms; event loop held ${blocked} ms at most)`,
+  )
+  return [timing, result]
 }
 
 function smallQuestion(size: Size): StoreQuery {

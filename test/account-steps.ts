@@ -1,6 +1,6 @@
 // Steps that the tests of accounts share, all over HTTP.
 import assert from 'node:assert/strict'
-import type { Response as InjectResponse } from 'light-my-request'
+import type { LightMyRequestResponse as InjectResponse } from 'fastify'
 import { Secret, TOTP } from 'otpauth'
 import { createPasswords } from '../src/features/accounts/passwords.ts'
 import type { TestApp } from './harness.ts'
@@ -13,7 +13,10 @@ export type Member = { id: string; username: string; email: string; token: strin
 let passwordHash: Promise<string> | undefined
 
 /** An account with `PASSWORD` and a session; made by SQL, since only signing up itself needs the slow checks. */
-export async function makeMember(t: TestApp, fields: { username?: string; email_verified?: boolean } = {}): Promise<Member> {
+export async function makeMember(
+  t: TestApp,
+  fields: { username?: string; email_verified?: boolean } = {},
+): Promise<Member> {
   const person = await t.make.account(fields)
   passwordHash ??= createPasswords().hash(PASSWORD)
   const password_hash = await passwordHash

@@ -48,6 +48,9 @@ export type TestApp = {
   queriesOf<T>(act: () => Promise<T>): Promise<{ result: T; queries: string[] }>
   /** Moves the clock of the application forward. */
   advance(ms: number): void
+  /** Stops the clock of the application until `thaw`; `advance` still moves it. */
+  freeze(): void
+  thaw(): void
   close(): Promise<void>
 }
 
@@ -62,7 +65,8 @@ export async function testApp({ env = {}, deps: override = () => ({}) }: TestApp
     for (const list of recorded) list.push(event.query.sql)
   })
   let skewMs = 0
-  const now = () => Date.now() + skewMs
+  let frozenAt: number | undefined
+  const now = () => (frozenAt ?? Date.now()) + skewMs
   const config = loadConfig({
     DATA_DIR: dataDir,
     ADMIN_KEY,
@@ -120,6 +124,12 @@ export async function testApp({ env = {}, deps: override = () => ({}) }: TestApp
     },
     advance: (ms) => {
       skewMs += ms
+    },
+    freeze: () => {
+      frozenAt = Date.now()
+    },
+    thaw: () => {
+      frozenAt = undefined
     },
     close: async () => {
       await app.close()

@@ -2,6 +2,7 @@
 import type { Db } from '#db/db.ts'
 import { newId } from '#lib/ids.ts'
 import { ALL_ORGANIZATION_PERMISSIONS, ALL_PROJECT_PERMISSIONS } from '#lib/permissions.ts'
+import { SCOPES } from '#lib/scopes.ts'
 
 export type Owned = { id: string; slug: string; teamId: string }
 type Account = { id: string }
@@ -110,4 +111,10 @@ export function memberOf(members: readonly MemberView[], person: { id: string })
   const member = members.find(({ user }) => user.id === person.id)
   if (member === undefined) throw new Error('Not in this list of members')
   return member
+}
+
+/** The bits of one scope, or of all scopes but one. */
+export function scopeBits(which: 'ONLY' | 'ALL_BUT', name: string): number {
+  const wanted = SCOPES.filter((scope) => (scope.name === name) === (which === 'ONLY'))
+  return wanted.reduce((bits, { value }) => bits + value, 0)
 }

@@ -28,7 +28,8 @@ export type PointBuilder = {
   slice(index: number): Iterable<Point>
 }
 
-type Group = { source: string; values: (string | boolean)[]; amount: number }
+/** A point to be; `values` are those of the dimensions that are kept. */
+type Group = Pick<Cell, 'source' | 'values' | 'amount'>
 
 /**
  * Applies facts 1.3: cells below the floor become `XX`, or vanish when the question filters by country (else a filter
@@ -48,11 +49,15 @@ export function pointBuilder(request: MetricRequest): PointBuilder {
     if (cell.amount === 0) return
     const isBelow = country >= 0 && cell.amount < countryFloor && cell.values[country] !== HIDDEN_COUNTRY
     if (isBelow && isCountryFiltered) return
-    const values = kept.map((i) => (isBelow && i === country ? HIDDEN_COUNTRY : (cell.values[i] ?? '')))
-    const group = { source: cell.source, values, amount: cell.amount }
+    // Most cells pass unchanged; there can be a quarter of a million of them.
+    const group = isBelow || kept.length < dimensions.length ? changedGroup(cell, isBelow) : cell
     const groups = slices.get(cell.slice)
     if (groups === undefined) slices.set(cell.slice, [group])
     else groups.push(group)
+  }
+
+  function changedGroup({ source, values, amount }: Cell, isBelow: boolean): Group {
+    return { source, values: kept.map((i) => (isBelow && i === country ? HIDDEN_COUNTRY : (values[i] ?? ''))), amount }
   }
 
   function* slice(index: number): Iterable<Point> {

@@ -123,6 +123,20 @@ export interface GalleryItem {
   url: string;
 }
 
+export interface Image {
+  context: string;
+  created: Generated<Timestamp>;
+  id: string;
+  owner_id: string | null;
+  project_id: string | null;
+  report_id: string | null;
+  size_bytes: number;
+  storage_key: string;
+  thread_message_id: string | null;
+  url: string;
+  version_id: string | null;
+}
+
 export interface Notification {
   account_id: string;
   body: Json;
@@ -260,6 +274,7 @@ export interface Thread {
   id: string;
   project_id: string | null;
   report_id: string | null;
+  size_bytes: Generated<number>;
   type: string;
 }
 
@@ -308,6 +323,7 @@ export interface DB {
   file_content: FileContent;
   follow: Follow;
   gallery_item: GalleryItem;
+  image: Image;
   notification: Notification;
   organization: Organization;
   personal_access_token: PersonalAccessToken;

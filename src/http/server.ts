@@ -206,7 +206,7 @@ function discardRest(req: FastifyRequest, _reply: FastifyReply, done: () => void
   const { raw } = req
   if (!raw.complete && !raw.destroyed) {
     raw.resume()
-    const timer = setTimeout(() => raw.socket.destroy(), DISCARD_MS)
+    const timer = setTimeout(() => raw.destroy(), DISCARD_MS)
     timer.unref()
     raw.once('close', () => clearTimeout(timer))
   }

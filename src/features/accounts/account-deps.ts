@@ -4,7 +4,7 @@ import type { Client } from './sessions/queries.ts'
 import type { SignInGuard } from './sign-in-guard.ts'
 
 /** What the account routes share. */
-export type AccountDeps = Pick<Deps, 'db' | 'cache' | 'counters' | 'config' | 'now'> & {
+export type AccountDeps = Pick<Deps, 'db' | 'cache' | 'counters' | 'config' | 'log' | 'metrics' | 'now'> & {
   passwords: Passwords
   guard: SignInGuard
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { after, test } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { createLimiter } from './limiter.ts'
 import { createPasswords } from './passwords.ts'
 import { createStrengthMeter } from './strength-meter.ts'
@@ -14,7 +14,11 @@ test('a hash names its kind and cost, has its own salt, and fits its password al
   const [one, two] = await Promise.all([passwords.hash('lantern'), passwords.hash('lantern')])
   assert.match(one, /^\$argon2id\$v=19\$m=32768,t=3,p=1\$/)
   assert.notEqual(one, two)
-  assert.deepEqual(await Promise.all(['lantern', 'Lantern', ''].map((text) => passwords.verify(one, text))), [true, false, false])
+  assert.deepEqual(await Promise.all(['lantern', 'Lantern', ''].map((text) => passwords.verify(one, text))), [
+    true,
+    false,
+    false,
+  ])
   assert.equal(await passwords.verify(null, 'lantern'), false)
 })
 
@@ -61,6 +65,9 @@ test('a limiter runs so many at once, keeps so many waiting in order, and refuse
   }
   assert.deepEqual(started, [0, 1, 2, 3, 4])
   assert.deepEqual(await Promise.all(results.slice(0, 5)), [0, 1, 2, 3, 4])
-  await assert.rejects(inTurn(() => Promise.reject(new Error('failed'))), /failed/)
+  await assert.rejects(
+    inTurn(() => Promise.reject(new Error('failed'))),
+    /failed/,
+  )
   assert.equal(await inTurn(async () => 7), 7)
 })

@@ -11,19 +11,16 @@ import { createSignInGuard } from './sign-in-guard.ts'
 import { signUpRoutes } from './sign-up/routes.ts'
 import { twoFactorRoutes } from './two-factor/routes.ts'
 
-export function accountRoutes(
-  app: App,
-  { db, cache, counters, config, now }: Omit<AccountDeps, 'passwords' | 'guard'>,
-): void {
+export function accountRoutes(app: App, deps: Omit<AccountDeps, 'passwords' | 'guard'>): void {
   const passwords = createPasswords()
   app.addHook('onClose', () => passwords.close())
-  const deps: AccountDeps = { db, cache, counters, config, now, passwords, guard: createSignInGuard({ counters }) }
+  const shared: AccountDeps = { ...deps, passwords, guard: createSignInGuard(deps) }
   mountInternal(app, (scope) => {
-    signUpRoutes(scope, deps)
-    signInRoutes(scope, deps)
-    credentialRoutes(scope, deps)
-    twoFactorRoutes(scope, deps)
-    sessionRoutes(scope, deps)
-    accessTokenRoutes(scope, deps)
+    signUpRoutes(scope, shared)
+    signInRoutes(scope, shared)
+    credentialRoutes(scope, shared)
+    twoFactorRoutes(scope, shared)
+    sessionRoutes(scope, shared)
+    accessTokenRoutes(scope, shared)
   })
 }

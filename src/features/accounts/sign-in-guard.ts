@@ -2,6 +2,8 @@
 // window has passed (decisions.md 3).
 import type { Counters } from '#counters/counters.ts'
 import { ApiError } from '#lib/errors.ts'
+import { isIdForm } from '#lib/ids.ts'
+import { recordEvent, type Telemetry } from '#telemetry/events.ts'
 import { createLimiter } from './limiter.ts'
 
 const WINDOW = { max: 10, windowMs: 15 * 60_000 } as const
@@ -20,7 +22,7 @@ export type SignInGuard = {
 }
 
 /** An account is named by its ID; who names none that exists, by the name typed, so that the answers do not differ. */
-export function createSignInGuard({ counters }: { counters: Counters }): SignInGuard {
+export function createSignInGuard({ counters, ...telemetry }: Telemetry & { counters: Counters }): SignInGuard {
   const lines = new Map<string, { inTurn: ReturnType<typeof createLimiter>; users: number }>()
 
   async function inLine<T>(key: string, work: () => Promise<T>): Promise<T> {
@@ -40,18 +42,19 @@ export function createSignInGuard({ counters }: { counters: Counters }): SignInG
 
   return {
     attempt: (account, refusal, check) => {
-      const key = `sign-in:${account}`
+      const key = keyOf(account)
       return inLine(key, async () => {
         const { count, retryAfterMs } = await counters.peek(key, WINDOW)
         if (count >= WINDOW.max) throw tooMany(retryAfterMs)
         const result = await check()
         if (result !== undefined) return result
         await counters.hit(key, WINDOW)
+        recordEvent(telemetry, 'account.sign_in_refused', isIdForm(account) ? { account_id: account } : {})
         throw invalidCredentials(refusal)
       })
     },
     forgive: async (account) => {
-      await counters.reset(`sign-in:${account}`)
+      await counters.reset(keyOf(account))
     },
   }
 }
@@ -65,4 +68,8 @@ function tooMany(retryAfterMs: number): ApiError {
   return new ApiError('ratelimit_error', `Too many failed sign-ins. Please wait ${seconds} seconds.`, {
     headers: { 'retry-after': String(seconds) },
   })
+}
+
+function keyOf(account: string): string {
+  return `sign-in:${account}`
 }

@@ -9,7 +9,9 @@ import { notFound } from '#lib/errors.ts'
 import { parseId } from '#lib/ids.ts'
 import { writeJsonArray } from '#lib/json-pieces.ts'
 import type { Deps } from '../../deps.ts'
+import { iconRoutes } from '../pictures/icon-routes.ts'
 import { getCachedUser } from '../users/user-cache.ts'
+import { collectionIconOwner } from './icon.ts'
 import { listCollections, listCollectionsOf } from './queries.ts'
 import { CollectionInput, CollectionPatch, CollectionView, toCollectionView } from './views.ts'
 import { createCollection, deleteCollection, updateCollection } from './write-collection.ts'
@@ -20,6 +22,7 @@ const done = { 204: Empty, ...ErrorAnswers }
 export function collectionRoutes(app: App, deps: Deps): void {
   collectionReads(app, deps)
   collectionWrites(app, deps)
+  iconRoutes(app, deps, collectionIconOwner(deps))
 }
 
 function collectionReads(app: App, deps: Pick<Deps, 'db' | 'cache'>): void {

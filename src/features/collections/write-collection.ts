@@ -9,8 +9,7 @@ import { recordEvent } from '#telemetry/events.ts'
 import type { Deps } from '../../deps.ts'
 import { requireVerifiedEmail } from '../accounts/verified-email.ts'
 import { checkQuota } from '../limits/quota.ts'
-import { pictureKey } from '../pictures/pictures.ts'
-import { removeLater } from '../versions/store-files.ts'
+import { removePictures } from '../pictures/icon-routes.ts'
 import { isCreator, requireStatusChange } from './policy.ts'
 import {
   type CollectionRow,
@@ -73,10 +72,7 @@ export async function deleteCollection(deps: Deps, viewer: Viewer, id: string): 
   await writing(deps, async (tx) => {
     const { icon_url, raw_icon_url } = requireEditable(viewer, await lockVisibleCollection(tx, viewer, id))
     await tx.deleteFrom('collection').where('id', '=', id).execute()
-    await removeLater(
-      tx,
-      [icon_url, raw_icon_url].flatMap((url) => pictureKey(deps.config, url) ?? []),
-    )
+    await removePictures(tx, deps.config, [icon_url, raw_icon_url])
   })
 }
 

@@ -71,7 +71,7 @@ export async function notifyFollowers(
     ), told as (
       insert into notification (id, account_id, body, cause)
       select random_id(), account_id, ${body}::jsonb, ${`version:${versionId}`} from followers
-      on conflict do nothing
+      on conflict (account_id, cause) where cause is not null do nothing
     )
     select max(account_id) as last, count(*) as seen from followers`.execute(db)
   const { last, seen } = rows[0] ?? { last: null, seen: 0 }

@@ -18,7 +18,12 @@ export type Picture = {
  * Where the pictures of one upload go: below the owner's ID, named by the content, so that a changed picture has a new
  * address and may be cached for ever.
  */
-export function placePicture(config: Deps['config'], { raw, optimized, color }: ProcessedImage, folder: string, width: number): Picture {
+export function placePicture(
+  config: Deps['config'],
+  { raw, optimized, color }: ProcessedImage,
+  folder: string,
+  width: number,
+): Picture {
   const hash = createHash('sha1').update(raw.bytes).digest('hex')
   const rawPath = `${folder}/${hash}.${raw.ext}`
   const smallPath = `${folder}/${hash}_${width}.webp`

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { SCOPES } from '#lib/scopes.ts'
 import { ABSENT, assertFault, assertRefusedValues, statuses } from '../../../test/account-steps.ts'
 import type { Person } from '../../../test/factories.ts'
 import { type TestApp, testApp } from '../../../test/harness.ts'
-import { type MemberView, memberOf, type TeamFactories, teamFactories } from '../../../test/team-factories.ts'
+import { type MemberView, memberOf, scopeBits, type TeamFactories, teamFactories } from '../../../test/team-factories.ts'
 import { TEAM_SIZE_MAX } from './invite-member.ts'
 
 let t: TestApp
@@ -82,7 +81,7 @@ test('each field has its bounds, and bits that do not exist are refused', async 
   await assertRefusedValues(send, valid, 'organization_permissions', [-1, 256, 1.5, '1'])
   await assertRefusedValues(send, valid, 'payouts_split', [-0.01, 5000.01, '5'])
   await assertRefusedValues(send, valid, 'ordering', [2 ** 31, -(2 ** 31) - 1, 0.5, '1'])
-  assertFault(await t.as(owner).post(`/v3/team/${teamId}/members`), 400, 'json_error')
+  assert.equal((await t.as(owner).post(`/v3/team/${teamId}/members`)).statusCode, 400)
   assertFault(await invite(owner, teamId, [valid]), 400, 'validation_error', 'body')
   const atBounds = [
     {
@@ -188,7 +187,7 @@ test("an organization's member joins its project at once; its owner only with ev
   assert.equal((await seenBy(head, teamId, member)).accepted, true)
   assert.deepEqual(await notificationsOf(member), [])
   const narrowed = await invite(member, teamId, { user_id: invitee.id })
-  assertFault(narrowed, 403, 'unauthorized', undefined)
+  assertFault(narrowed, 403, 'unauthorized')
   await invite(head, teamId, { user_id: invitee.id })
   assert.equal((await seenBy(head, teamId, invitee)).accepted, false, 'an invitation there is no membership here')
   assertFault(await invite(admin, teamId, { user_id: head.id, permissions: 3 }), 400, 'validation_error', 'permissions')
@@ -201,11 +200,7 @@ test('an unknown team, the team of a hidden project, and a token without PROJECT
   assertFault(await invite(stranger, teamId, { user_id: owner.id }), 404, 'not_found')
   assertFault(await invite(stranger, 'zzzzzzzz', { user_id: owner.id }), 404, 'not_found')
   assertFault(await invite(stranger, 'not-an-id', { user_id: owner.id }), 400, 'decoding_error', 'id')
-  const all = SCOPES.filter(({ name }) => name !== 'PROJECT_WRITE')
-  const token = await t.make.pat(
-    owner,
-    all.reduce((bits, { value }) => bits + value, 0),
-  )
+  const token = await t.make.pat(owner, scopeBits('ALL_BUT', 'PROJECT_WRITE'))
   const answer = await invite(token, teamId, { user_id: stranger.id })
   assertFault(answer, 403, 'unauthorized')
   assert.match(answer.json().description, /PROJECT_WRITE/)

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { writing } from '#cache/writing.ts'
-import { combineScopes, SCOPES, type ScopeName } from '#lib/scopes.ts'
 import { assertFault } from '../../../test/account-steps.ts'
 import type { Person } from '../../../test/factories.ts'
 import { type Client, type TestApp, testApp } from '../../../test/harness.ts'
-import { type MemberView, memberOf, names, type TeamFactories, teamFactories } from '../../../test/team-factories.ts'
+import { type MemberView, memberOf, names, scopeBits, type TeamFactories, teamFactories } from '../../../test/team-factories.ts'
 
 let t: TestApp
 let make: TeamFactories
@@ -21,8 +20,6 @@ const get = async (client: Client, path: string): Promise<MemberView[]> => {
   assert.equal(answer.statusCode, 200, answer.body)
   return answer.json()
 }
-const scopes = (...wanted: ScopeName[]): number =>
-  SCOPES.filter(({ name }) => wanted.includes(name)).reduce((bits, { value }) => combineScopes(bits, value), 0)
 
 test('strangers see accepted members without permissions; members see everything, invitees their own row too', async () => {
   const [owner, member, invitee, stranger] = (await people(4)) as [Person, Person, Person, Person]
@@ -128,8 +125,8 @@ test('what is no list of IDs, no ID or no team is said to be so', async () => {
 test('a token without PROJECT_READ, or no token at all, reads as a stranger and is never refused', async () => {
   const owner = await t.make.account()
   const { teamId } = await make.project(owner)
-  const blind = await t.make.pat(owner, scopes('ORGANIZATION_READ', 'PROJECT_WRITE'))
-  const seeing = await t.make.pat(owner, scopes('PROJECT_READ'))
+  const blind = await t.make.pat(owner, scopeBits('ALL_BUT', 'PROJECT_READ'))
+  const seeing = await t.make.pat(owner, scopeBits('ONLY', 'PROJECT_READ'))
   const permissions = async (client: Client) => (await get(client, `/v3/team/${teamId}/members`))[0]?.permissions
   assert.equal(await permissions(t.as(blind)), null)
   assert.equal(await permissions(t.as({ token: 'dps_rubbish' })), null)

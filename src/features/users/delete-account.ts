@@ -9,9 +9,8 @@ import { newId } from '#lib/ids.ts'
 import type { Viewer } from '#lib/viewer.ts'
 import { recordEvent } from '#telemetry/events.ts'
 import type { Deps } from '../../deps.ts'
-import { pictureKey } from '../pictures/pictures.ts'
+import { removePictures } from '../pictures/icon-routes.ts'
 import { insertStatusMessage } from '../projects/change-status.ts'
-import { removeLater } from '../versions/store-files.ts'
 import { ensurePlaceholder, isPlaceholder, PLACEHOLDER_ID } from './placeholder.ts'
 import { requireOwnUser } from './policy.ts'
 import { getAccountByName } from './queries.ts'
@@ -34,7 +33,7 @@ export async function deleteAccount(deps: Deps, viewer: Viewer, name: string): P
     await handOverVersions(erasure)
     await eraseConversations(erasure)
     await nameTokens(erasure)
-    await removePictures(erasure, deps.config)
+    await removeOwnPictures(erasure, deps.config)
     await tx.deleteFrom('account').where('id', '=', account.id).execute()
     changed.add('user', account.id, PLACEHOLDER_ID)
     changed.add('viewer', account.id)
@@ -176,13 +175,14 @@ async function nameTokens({ tx, changed, accountId }: Erasure): Promise<void> {
   await sql`delete from rate_limit_grant where token_id = any(${rows.map(({ id }) => id)}::text[])`.execute(tx)
 }
 
-async function removePictures({ tx, accountId }: Erasure, config: Deps['config']): Promise<void> {
+async function removeOwnPictures({ tx, accountId }: Erasure, config: Deps['config']): Promise<void> {
   const { rows } = await sql<{ url: string | null }>`
     select unnest(array[avatar_url, raw_avatar_url]) as url from account where id = ${accountId}
     union
     select unnest(array[icon_url, raw_icon_url]) from collection where account_id = ${accountId}`.execute(tx)
-  await removeLater(
+  await removePictures(
     tx,
-    rows.flatMap(({ url }) => pictureKey(config, url) ?? []),
+    config,
+    rows.map(({ url }) => url),
   )
 }

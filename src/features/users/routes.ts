@@ -9,6 +9,8 @@ import { notFound } from '#lib/errors.ts'
 import { joinJson } from '#lib/json-bytes.ts'
 import { isAdmin } from '#lib/viewer.ts'
 import type { Deps } from '../../deps.ts'
+import { iconRoutes } from '../pictures/icon-routes.ts'
+import { avatarOwner } from './avatar.ts'
 import { userListRoutes } from './list-routes.ts'
 import { findAccountByEmail, getAccount, listUsersByPrefix } from './queries.ts'
 import { getCachedUsers } from './user-cache.ts'
@@ -22,6 +24,7 @@ export function userRoutes(app: App, deps: Deps): void {
   foundUsers(app, deps)
   userListRoutes(app, deps)
   userWriteRoutes(app, deps)
+  iconRoutes(app, deps, avatarOwner(deps))
 }
 
 function singleUsers(app: App, deps: Pick<Deps, 'db' | 'cache'>): void {

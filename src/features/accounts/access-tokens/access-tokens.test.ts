@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { ALL_SCOPES, GRANTABLE_SCOPES, SCOPES, type ScopeName } from '#lib/scopes.ts'
-import { ABSENT, assertFault, assertRefusedValues, mailsTo, makeMember, statuses } from '../../../../test/account-steps.ts'
+import { ABSENT, assertFault, assertRefusedValues, mailsTo, statuses } from '../../../../test/account-steps.ts'
 import type { Person } from '../../../../test/factories.ts'
 import { type Client, type TestApp, testApp } from '../../../../test/harness.ts'
 
@@ -29,7 +29,10 @@ test('a new token is shown once, works at once and is announced by mail', async 
   assert.equal(answer.statusCode, 201)
   const { access_token: token, ...rest } = answer.json()
   assert.match(token, /^dpp_[0-9A-Za-z]{60}$/)
-  assert.deepEqual([rest.name, rest.scopes, rest.user_id, rest.expires, rest.last_used], ['build server', USER_READ, person.id, expires, null])
+  assert.deepEqual(
+    [rest.name, rest.scopes, rest.user_id, rest.expires, rest.last_used],
+    ['build server', USER_READ, person.id, expires, null],
+  )
   assert.ok(await works(token))
   assert.deepEqual(await listOf(person), [{ ...rest, access_token: null }])
   const [mail = ''] = await mailsTo(t, person.email, /new access token/)
@@ -47,7 +50,16 @@ test('a token can do what its scopes say and no more', async () => {
 
 test('scopes above 2^31 are exact', async () => {
   const person = await t.make.account()
-  for (const scopes of [0, 1, COLLECTION_CREATE, COLLECTION_CREATE + 1, 2 ** 38 + 2 ** 31 + 2, 2 ** 47, GRANTABLE_SCOPES, 280_923_090_190_311]) {
+  for (const scopes of [
+    0,
+    1,
+    COLLECTION_CREATE,
+    COLLECTION_CREATE + 1,
+    2 ** 38 + 2 ** 31 + 2,
+    2 ** 47,
+    GRANTABLE_SCOPES,
+    280_923_090_190_311,
+  ]) {
     const answer = await create(person, { scopes })
     assert.deepEqual([answer.statusCode, answer.json().scopes], [201, scopes], String(scopes))
     assert.equal((await listOf(person))[0].scopes, scopes)
@@ -71,10 +83,25 @@ test('name and expiry are checked at their bounds', async () => {
   const person = await t.make.account()
   const send = (body: Record<string, unknown>) => t.as(person).post(PAT, body)
   await assertRefusedValues(send, valid(), 'name', ['ab', 'a'.repeat(256), '   ', '', 'nul\u0000', 5, null, ABSENT])
-  const bad = [inDays(-1), new Date(t.deps.now()).toISOString(), inDays(10 * 366 + 1), '2030-13-01T00:00:00Z', '2030-01-01', 'tomorrow', '', 1_900_000_000, null, ABSENT]
+  const bad = [
+    inDays(-1),
+    new Date(t.deps.now()).toISOString(),
+    inDays(10 * 366 + 1),
+    '2030-13-01T00:00:00Z',
+    '2030-01-01',
+    'tomorrow',
+    '',
+    1_900_000_000,
+    null,
+    ABSENT,
+  ]
   await assertRefusedValues(send, valid(), 'expires', bad)
   for (const name of ['abc', 'é'.repeat(255), '🜁🜂🜃']) assert.equal((await create(person, { name })).json().name, name)
-  for (const expires of [new Date(t.deps.now() + 60_000).toISOString(), inDays(10 * 366), inDays(1).replace('Z', '+00:00')]) {
+  for (const expires of [
+    new Date(t.deps.now() + 60_000).toISOString(),
+    inDays(10 * 366),
+    inDays(1).replace('Z', '+00:00'),
+  ]) {
     assert.equal((await create(person, { expires })).statusCode, 201)
   }
 })
@@ -88,7 +115,10 @@ test('the list has the own tokens, newest first, expired ones too', async () => 
     t.advance(1_000)
   }
   t.advance(2 * DAY_MS)
-  assert.deepEqual((await listOf(person)).map(({ id }: { id: string }) => id), ids)
+  assert.deepEqual(
+    (await listOf(person)).map(({ id }: { id: string }) => id),
+    ids,
+  )
 })
 
 test('renaming and prolonging work at once; what is absent stays', async () => {
@@ -122,7 +152,8 @@ test('scopes cannot be changed, and bad values change nothing', async () => {
   const person = await t.make.account()
   const { id } = (await create(person)).json()
   const patch = (body: Record<string, unknown>) => t.as(person).patch(`${PAT}/${id}`, body)
-  for (const scopes of [USER_READ, 1, null, 'all']) assertFault(await patch({ scopes, name: 'other' }), 400, 'validation_error', 'scopes')
+  for (const scopes of [USER_READ, 1, null, 'all'])
+    assertFault(await patch({ scopes, name: 'other' }), 400, 'validation_error', 'scopes')
   await assertRefusedValues(patch, {}, 'name', ['ab', 'a'.repeat(256), '   ', 5, null])
   await assertRefusedValues(patch, {}, 'expires', [inDays(-1), inDays(10 * 366 + 1), 'tomorrow', 5, null])
   assert.equal((await listOf(person))[0].name, 'build server')
@@ -163,8 +194,11 @@ test('an account has at most 200 tokens, also when several are made at once', as
      select 'bulk' || i, $1, 'bulk', decode(md5('bulk' || i), 'hex'), 0, now() from generate_series(1, 197) as i`,
     [person.id],
   )
-  const answers = await Promise.all([1, 2, 3, 4].map(() => create(person)))
-  assert.deepEqual(statuses(answers), [201, 201, 400, 400])
+  const times = Array.from({ length: 10 })
+  // So that each of the calls below has its connection ready and they really run at once.
+  await Promise.all(times.map(() => t.as(person).get(PAT)))
+  const answers = await Promise.all(times.map(() => create(person)))
+  assert.deepEqual(statuses(answers), [201, 201, ...Array(8).fill(400)])
   assertFault(await create(person), 400, 'LimitReached')
   await t.as(person).delete(`${PAT}/${id}`)
   assert.equal((await create(person)).statusCode, 201)

@@ -8,6 +8,7 @@ import type { App } from '#http/server.ts'
 import { notFound, validationError } from '#lib/errors.ts'
 import { parseId } from '#lib/ids.ts'
 import { parseToken } from '#lib/tokens.ts'
+import { recordEvent } from '#telemetry/events.ts'
 import type { AccountDeps } from '../account-deps.ts'
 import {
   checkExpiry,
@@ -82,6 +83,7 @@ export function accessTokenRoutes(app: App, deps: AccountDeps): void {
       const { row, token } = await writing(deps, (tx) =>
         createPersonalAccessToken(tx, { accountId, name, scopes, expires: new Date(expires), now: deps.now() }),
       )
+      recordEvent(deps, 'token.created', { account_id: accountId, token_id: row.id })
       return reply.status(201).send(toAccessTokenView(row, token))
     },
   )

@@ -3,6 +3,7 @@ import type { ChangeSet } from '#cache/changes.ts'
 import { writing } from '#cache/writing.ts'
 import type { Tx } from '#db/db.ts'
 import { onUnique } from '#db/pg-errors.ts'
+import { getAccount } from '#features/users/queries.ts'
 import { enqueue } from '#jobs/queue.ts'
 import { invalidInput } from '#lib/errors.ts'
 import type { AccountDeps } from '../account-deps.ts'
@@ -40,15 +41,16 @@ export async function changeEmail(
   })
 }
 
-/** Sends the verification link again. @throws ApiError `invalid_input` when there is nothing to verify */
+/**
+ * Sends the verification link again.
+ * @throws ApiError `invalid_input` when there is nothing to verify, `ratelimit_error` after ten messages in an hour
+ */
 export async function resendVerification(deps: AccountDeps, accountId: string): Promise<void> {
-  await writing(deps, async (tx) => {
-    const { email, email_verified: isVerified } = await lockAccount(tx, accountId)
-    if (email === null) throw invalidInput('This account has no e-mail address')
-    if (isVerified) throw invalidInput('The e-mail address is verified already')
-    await requireMail(deps.counters, 'verify-email', accountId)
-    await enqueue(tx, 'accounts.send-mail', { kind: 'verify-email', account_id: accountId })
-  })
+  const { email, email_verified: isVerified } = await getAccount(deps.db, accountId)
+  if (email === null) throw invalidInput('This account has no e-mail address')
+  if (isVerified) throw invalidInput('The e-mail address is verified already')
+  await requireMail(deps.counters, 'verify-email', accountId)
+  await writing(deps, (tx) => enqueue(tx, 'accounts.send-mail', { kind: 'verify-email', account_id: accountId }))
 }
 
 /** @throws ApiError `invalid_input` naming `flow` when the link is used up, too old, or about another address */

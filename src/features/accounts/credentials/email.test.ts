@@ -1,8 +1,19 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { ALL_SCOPES } from '#lib/scopes.ts'
-import { ABSENT, assertFault, assertRefusedValues, mailedFlow, mailsTo, makeMember, PASSWORD, signIn, statuses } from '../../../../test/account-steps.ts'
+import {
+  ABSENT,
+  assertFault,
+  assertRefusedValues,
+  mailedFlow,
+  mailsTo,
+  makeMember,
+  PASSWORD,
+  signIn,
+  statuses,
+} from '../../../../test/account-steps.ts'
 import { type TestApp, testApp } from '../../../../test/harness.ts'
+import { accountJobs } from '../jobs.ts'
 import { requireVerifiedEmail } from '../verified-email.ts'
 
 const CHANGE = '/_internal/auth/email'
@@ -17,7 +28,8 @@ before(async () => {
 after(() => t.close())
 
 const verify = (flow: string) => t.anyone.post(VERIFY, { flow })
-const isVerified = async (client: { token: string }): Promise<boolean> => (await t.as(client).get('/v3/user')).json().email_verified
+const isVerified = async (client: { token: string }): Promise<boolean> =>
+  (await t.as(client).get('/v3/user')).json().email_verified
 
 test('signing up mails a link that verifies the address once', async () => {
   const email = 'new-here@example.org'
@@ -70,7 +82,10 @@ test('links sent to the former address end with it', async () => {
   const resetFlow = await mailedFlow(t, member.email, /^Reset your/)
   await t.as(member).patch(CHANGE, { email: 'elsewhere@example.org' })
   assertFault(await verify(verifyFlow), 400, 'invalid_input', 'flow')
-  const reset = await t.anyone.patch('/_internal/auth/password', { flow: resetFlow, new_password: 'plain copper river 12' })
+  const reset = await t.anyone.patch('/_internal/auth/password', {
+    flow: resetFlow,
+    new_password: 'plain copper river 12',
+  })
   assertFault(reset, 401, 'invalid_credentials')
 })
 
@@ -78,7 +93,9 @@ test('an address belongs to one account, whatever its case, also when two ask fo
   const [one, two] = [await makeMember(t), await makeMember(t)]
   assertFault(await t.as(one).patch(CHANGE, { email: two.email.toUpperCase() }), 409, 'conflict', 'email')
   assertFault(await t.as(one).patch(CHANGE, { email: one.email.toUpperCase() }), 409, 'conflict', 'email')
-  const answers = await Promise.all([one, two].map((member) => t.as(member).patch(CHANGE, { email: 'wanted@example.org' })))
+  const answers = await Promise.all(
+    [one, two].map((member) => t.as(member).patch(CHANGE, { email: 'wanted@example.org' })),
+  )
   assert.deepEqual(statuses(answers), [204, 409])
   assert.equal((await mailsTo(t, 'wanted@example.org', VERIFY_SUBJECT)).length, 1)
 })
@@ -88,7 +105,15 @@ test('the new address is checked at its bounds', async () => {
   const send = (body: Record<string, unknown>) => t.as(member).patch(CHANGE, body)
   const local = 'l'.repeat(64)
   const domain = `${'d'.repeat(60)}.`.repeat(5)
-  await assertRefusedValues(send, {}, 'email', ['', 'plain', `${local}@${domain.slice(0, 186)}.org`, 'x@example.org\n', 5, null, ABSENT])
+  await assertRefusedValues(send, {}, 'email', [
+    '',
+    'plain',
+    `${local}@${domain.slice(0, 186)}.org`,
+    'x@example.org\n',
+    5,
+    null,
+    ABSENT,
+  ])
   assert.equal((await send({ email: `${local}@${domain.slice(0, 185)}.org` })).statusCode, 204)
 })
 
@@ -105,6 +130,21 @@ test('the link is sent again only to those who need it, ten times an hour', asyn
   assert.equal((await mailsTo(t, member.email, VERIFY_SUBJECT)).length, 10)
 })
 
+test('a message whose job ran twice went out twice, each with a link that works; one for nobody went nowhere', async () => {
+  const member = await makeMember(t, { email_verified: false })
+  const send = accountJobs(t.deps)['accounts.send-mail']
+  for (let i = 0; i < 2; i += 1) await send({ kind: 'verify-email', account_id: member.id })
+  const [first = '', second = ''] = await mailsTo(t, member.email, VERIFY_SUBJECT)
+  const flows = [first, second].map((mail) => /flow=([0-9A-Za-z]+)\r$/m.exec(mail)?.[1] ?? '')
+  assert.equal(new Set(flows).size, 2)
+  assert.equal((await verify(flows[0] ?? '')).statusCode, 204)
+  const sent = (await t.mails()).length
+  await send({ kind: 'verify-email', account_id: member.id })
+  await send({ kind: 'password-changed', account_id: 'zzzzzzzz' })
+  await send({ kind: 'token-created', account_id: member.id, token_id: 'zzzzzzzz' })
+  assert.equal((await t.mails()).length, sent)
+})
+
 test('changing and sending again need USER_AUTH_WRITE', async () => {
   const member = await makeMember(t)
   const weak = t.as(await t.make.pat(member, ALL_SCOPES - 16))
@@ -119,9 +159,25 @@ test('changing and sending again need USER_AUTH_WRITE', async () => {
   }
 })
 
+test('publishing follows the state of the address at once', async () => {
+  const member = await makeMember(t, { email_verified: false })
+  const publish = () => t.as(member).post('/v3/collection', { name: 'Favourites' })
+  const refused = await publish()
+  assertFault(refused, 403, 'unauthorized')
+  assert.match(refused.json().description, /Verify your e-mail address/)
+  await t.as(member).post(RESEND)
+  await verify(await mailedFlow(t, member.email, VERIFY_SUBJECT))
+  assert.equal((await publish()).statusCode, 201)
+  await t.as(member).patch(CHANGE, { email: 'unproven@example.org' })
+  assertFault(await publish(), 403, 'unauthorized')
+})
+
 test('publishing asks for a verified address only where the operator does', async () => {
   const unverified = { emailVerified: false }
-  assert.throws(() => requireVerifiedEmail(t.deps, unverified), { fault: 'forbidden', message: /Verify your e-mail address/ })
+  assert.throws(() => requireVerifiedEmail(t.deps, unverified), {
+    fault: 'forbidden',
+    message: /Verify your e-mail address/,
+  })
   requireVerifiedEmail(t.deps, { emailVerified: true })
   const lenient = await testApp()
   try {

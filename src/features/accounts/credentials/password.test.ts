@@ -1,7 +1,19 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { ALL_SCOPES } from '#lib/scopes.ts'
-import { ABSENT, assertFault, assertRefusedValues, enableTwoFactor, mailedFlow, mailsTo, makeMember, OTHER_PASSWORD, PASSWORD, signIn, statuses } from '../../../../test/account-steps.ts'
+import {
+  ABSENT,
+  assertFault,
+  assertRefusedValues,
+  enableTwoFactor,
+  mailedFlow,
+  mailsTo,
+  makeMember,
+  OTHER_PASSWORD,
+  PASSWORD,
+  signIn,
+  statuses,
+} from '../../../../test/account-steps.ts'
 import { type TestApp, testApp } from '../../../../test/harness.ts'
 
 const RESET = '/_internal/auth/password/reset'
@@ -16,7 +28,8 @@ before(async () => {
 after(() => t.close())
 
 const reset = (username: string) => t.anyone.post(RESET, { username })
-const setByFlow = (flow: string, newPassword = OTHER_PASSWORD) => t.anyone.patch(CHANGE, { flow, new_password: newPassword })
+const setByFlow = (flow: string, newPassword = OTHER_PASSWORD) =>
+  t.anyone.patch(CHANGE, { flow, new_password: newPassword })
 const change = (client: { token: string }, body: object) => t.as(client).patch(CHANGE, body)
 const isSignedIn = async (client: { token: string }) => (await t.as(client).get('/v3/user')).statusCode === 200
 
@@ -68,7 +81,15 @@ test('the fields are checked at their bounds', async () => {
   const send = (body: Record<string, unknown>) => change(member, body)
   const valid = { old_password: PASSWORD, new_password: OTHER_PASSWORD }
   const long = 'kR7$wq2!zPvN'.repeat(22)
-  await assertRefusedValues(send, valid, 'new_password', ['x7$Kq!z', long.slice(0, 257), 'password1234', `${member.username}1`, 5, null, ABSENT])
+  await assertRefusedValues(send, valid, 'new_password', [
+    'x7$Kq!z',
+    long.slice(0, 257),
+    'password1234',
+    `${member.username}1`,
+    5,
+    null,
+    ABSENT,
+  ])
   await assertRefusedValues(send, valid, 'old_password', ['x'.repeat(257), 5, null])
   await assertRefusedValues(send, { ...valid, flow: 'x' }, 'flow', ['x'.repeat(129), 5, null])
   assert.equal((await send({ ...valid, new_password: long.slice(0, 256) })).statusCode, 204)
@@ -117,10 +138,17 @@ test('the reset goes by name, ID and address, and answers the same for nobody', 
 test('no link lies in the queue, and only its hash in the database', async () => {
   const member = await makeMember(t)
   await reset(member.username)
-  const { rows } = await t.deps.pool.query("select payload::text from graphile_worker._private_jobs where payload::text like '%reset-password%'")
-  assert.deepEqual(rows.map(({ payload }) => JSON.parse(payload)), [{ kind: 'reset-password', account_id: member.id }])
+  const { rows } = await t.deps.pool.query(
+    "select payload::text from graphile_worker._private_jobs where payload::text like '%reset-password%'",
+  )
+  assert.deepEqual(
+    rows.map(({ payload }) => JSON.parse(payload)),
+    [{ kind: 'reset-password', account_id: member.id }],
+  )
   const flow = await mailedFlow(t, member.email, RESET_SUBJECT)
-  const stored = await t.deps.pool.query('select account_flow::text as text from account_flow where account_id = $1', [member.id])
+  const stored = await t.deps.pool.query('select account_flow::text as text from account_flow where account_id = $1', [
+    member.id,
+  ])
   assert.equal(stored.rows.length, 1)
   assert.ok(!stored.rows[0].text.includes(flow))
 })
@@ -163,7 +191,11 @@ test('a new password ends sign-ins that wait for a second factor, which stays on
   const { backupCodes } = await enableTwoFactor(t, member)
   const { flow } = (await signIn(t, member.username)).json()
   assert.equal((await change(member, { old_password: PASSWORD, new_password: OTHER_PASSWORD })).statusCode, 204)
-  assertFault(await t.anyone.post('/_internal/auth/login/2fa', { flow, code: backupCodes[0] }), 401, 'invalid_credentials')
+  assertFault(
+    await t.anyone.post('/_internal/auth/login/2fa', { flow, code: backupCodes[0] }),
+    401,
+    'invalid_credentials',
+  )
   assert.equal((await signIn(t, member.username, OTHER_PASSWORD)).json().error, '2fa_required')
 })
 

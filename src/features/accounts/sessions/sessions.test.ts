@@ -34,7 +34,10 @@ test('the list has the own sessions that work, newest first, tells the current o
     ],
   )
   assert.ok(list.every(({ user_id }: { user_id: string }) => user_id === member.id))
-  assert.deepEqual((await t.as(stranger).get(`/v2${LIST}`)).json().map(({ id }: { id: string }) => id), [stranger.sessionId])
+  assert.deepEqual(
+    (await t.as(stranger).get(`/v2${LIST}`)).json().map(({ id }: { id: string }) => id),
+    [stranger.sessionId],
+  )
   const { queries } = await t.queriesOf(() => t.as(member).get(LIST))
   assert.ok(queries.length <= 3)
 })
@@ -74,7 +77,10 @@ test('a session dies after 14 days and can be refreshed until 60 have passed', a
   t.advance(14 * DAY_MS + 1)
   assertFault(await t.as({ token: first.session }).get('/v3/user'), 401, 'unauthorized')
   const second = (await t.as({ token: first.session }).post(REFRESH)).json()
-  assert.deepEqual([second.id, second.refresh_expires, second.created, second.current], [first.id, first.refresh_expires, first.created, true])
+  assert.deepEqual(
+    [second.id, second.refresh_expires, second.created, second.current],
+    [first.id, first.refresh_expires, first.created, true],
+  )
   assert.equal(Date.parse(second.expires) - Date.parse(second.last_login), 14 * DAY_MS)
   assert.deepEqual([await works(second.session), await works(first.session)], [true, false])
 
@@ -150,9 +156,21 @@ test('flows and sessions that nobody can use any more are deleted by the clock',
 
 test('a User-Agent is told in a word or two', () => {
   const cases: [string, string | null, string | null][] = [
-    ['Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0 Safari/537.36 Edg/140.0', 'Windows', 'Edge'],
-    ['Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.0 Safari/605.1.15', 'macOS', 'Safari'],
-    ['Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15 Version/18.0 Mobile/15E148 Safari/604.1', 'iOS', 'Safari'],
+    [
+      'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0 Safari/537.36 Edg/140.0',
+      'Windows',
+      'Edge',
+    ],
+    [
+      'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.0 Safari/605.1.15',
+      'macOS',
+      'Safari',
+    ],
+    [
+      'Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15 Version/18.0 Mobile/15E148 Safari/604.1',
+      'iOS',
+      'Safari',
+    ],
     ['Mozilla/5.0 (Linux; Android 15) AppleWebKit/537.36 Chrome/140.0 Mobile Safari/537.36', 'Android', 'Chrome'],
     ['launcher/2.1 (contact@example.org)', null, 'launcher'],
     ['', null, null],

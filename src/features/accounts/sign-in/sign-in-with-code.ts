@@ -1,4 +1,5 @@
 import { writing } from '#cache/writing.ts'
+import { recordEvent } from '#telemetry/events.ts'
 import type { AccountDeps } from '../account-deps.ts'
 import { findFlow, takeFlow } from '../flows.ts'
 import { lockAccount } from '../queries.ts'
@@ -33,5 +34,6 @@ export async function signInWithCode(
     }),
   )
   await guard.forgive(accountId)
+  recordEvent(deps, 'account.signed_in', { account_id: accountId })
   return session
 }

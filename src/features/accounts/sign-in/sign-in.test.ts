@@ -1,6 +1,15 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { ABSENT, assertFault, assertRefusedValues, OTHER_PASSWORD, PASSWORD, signIn, makeMember, statuses } from '../../../../test/account-steps.ts'
+import {
+  ABSENT,
+  assertFault,
+  assertRefusedValues,
+  makeMember,
+  OTHER_PASSWORD,
+  PASSWORD,
+  signIn,
+  statuses,
+} from '../../../../test/account-steps.ts'
 import { type TestApp, testApp } from '../../../../test/harness.ts'
 
 const LOGIN = '/_internal/auth/login'

@@ -1,5 +1,6 @@
 import { writing } from '#cache/writing.ts'
 import type { AccountRow } from '#features/users/queries.ts'
+import { recordEvent } from '#telemetry/events.ts'
 import type { AccountDeps } from '../account-deps.ts'
 import { insertFlow } from '../flows.ts'
 import { findAccountBySignInName, lockAccount } from '../queries.ts'
@@ -25,15 +26,18 @@ export async function signIn(
     const isRight = await passwords.verify(found?.password_hash ?? null, password)
     return isRight ? found : undefined
   })
-  if (account.totp_secret !== null) {
-    return { flow: await insertFlow(db, { kind: 'sign_in_second_factor', accountId: account.id, now: now() }) }
-  }
-  const session = await writing(deps, async (tx, changed) => {
+  const result = await writing(deps, async (tx, changed) => {
     if (!isUnchanged(await lockAccount(tx, account.id), account)) throw invalidCredentials(REFUSAL)
-    return issueSession(tx, changed, { accountId: account.id, client, now: now() })
+    if (account.totp_secret === null) {
+      return { session: await issueSession(tx, changed, { accountId: account.id, client, now: now() }) }
+    }
+    return { flow: await insertFlow(tx, { kind: 'sign_in_second_factor', accountId: account.id, now: now() }) }
   })
-  await guard.forgive(account.id)
-  return { session }
+  if ('session' in result) {
+    await guard.forgive(account.id)
+    recordEvent(deps, 'account.signed_in', { account_id: account.id })
+  }
+  return result
 }
 
 /** Whether what the check rested on still holds now that nobody else can change it. */

@@ -24,7 +24,9 @@ before(async () => {
   service.listen(0, '127.0.0.1')
   await once(service, 'listening')
   const { port } = service.address() as AddressInfo
-  t = await testApp({ env: { CAPTCHA_VERIFY_URL: `http://127.0.0.1:${port}/verify`, CAPTCHA_SECRET: 'captcha-secret' } })
+  t = await testApp({
+    env: { CAPTCHA_VERIFY_URL: `http://127.0.0.1:${port}/verify`, CAPTCHA_SECRET: 'captcha-secret' },
+  })
 })
 after(async () => {
   await t.close()
@@ -33,7 +35,12 @@ after(async () => {
 })
 beforeEach(() => asked.splice(0))
 
-const fresh = (username: string, challenge?: unknown) => ({ username, email: `${username}@example.org`, password: PASSWORD, ...(challenge === undefined ? {} : { challenge }) })
+const fresh = (username: string, challenge?: unknown) => ({
+  username,
+  email: `${username}@example.org`,
+  password: PASSWORD,
+  ...(challenge === undefined ? {} : { challenge }),
+})
 const create = (body: object) => t.anyone.post('/_internal/auth/create', body)
 
 test('pages can see that a captcha is asked for', async () => {
@@ -42,17 +49,32 @@ test('pages can see that a captcha is asked for', async () => {
 
 test('a solved captcha lets people sign up, sign in and reset a password', async () => {
   assert.equal((await create(fresh('solver', 'solved'))).statusCode, 201)
-  const signedIn = await t.anyone.post('/_internal/auth/login', { username: 'solver', password: PASSWORD, challenge: 'solved' })
+  const signedIn = await t.anyone.post('/_internal/auth/login', {
+    username: 'solver',
+    password: PASSWORD,
+    challenge: 'solved',
+  })
   assert.equal(signedIn.statusCode, 200)
-  assert.equal((await t.anyone.post('/_internal/auth/password/reset', { username: 'solver', challenge: 'solved' })).statusCode, 204)
-  assert.deepEqual(asked.map((form) => form.get('remoteip')), ['127.0.0.1', '127.0.0.1', '127.0.0.1'])
+  assert.equal(
+    (await t.anyone.post('/_internal/auth/password/reset', { username: 'solver', challenge: 'solved' })).statusCode,
+    204,
+  )
+  assert.deepEqual(
+    asked.map((form) => form.get('remoteip')),
+    ['127.0.0.1', '127.0.0.1', '127.0.0.1'],
+  )
 })
 
 test('a missing answer is refused without asking the service, a wrong one after asking it', async () => {
-  for (const challenge of [undefined, null, '']) assertFault(await create(fresh('nobody', challenge)), 400, 'captcha_error', 'challenge')
+  for (const challenge of [undefined, null, ''])
+    assertFault(await create(fresh('nobody', challenge)), 400, 'captcha_error', 'challenge')
   assert.equal(asked.length, 0)
   assertFault(await create(fresh('nobody', 'wrong')), 400, 'captcha_error', 'challenge')
-  assertFault(await t.anyone.post('/_internal/auth/login', { username: 'nobody', password: PASSWORD }), 400, 'captcha_error')
+  assertFault(
+    await t.anyone.post('/_internal/auth/login', { username: 'nobody', password: PASSWORD }),
+    400,
+    'captcha_error',
+  )
   assertFault(await t.anyone.post('/_internal/auth/password/reset', { username: 'nobody' }), 400, 'captcha_error')
   assertFault(await create(fresh('nobody', 'x'.repeat(8193))), 400, 'validation_error', 'challenge')
   assertFault(await create(fresh('nobody', 5)), 400, 'validation_error', 'challenge')
@@ -60,7 +82,8 @@ test('a missing answer is refused without asking the service, a wrong one after 
 })
 
 test('a service that cannot say keeps the door shut', async () => {
-  for (const challenge of ['broken', 'garbage', 'moved']) assertFault(await create(fresh('nobody', challenge)), 424, 'auth_error')
+  for (const challenge of ['broken', 'garbage', 'moved'])
+    assertFault(await create(fresh('nobody', challenge)), 424, 'auth_error')
 })
 
 test('validating a sign-up does not use the captcha up', async () => {

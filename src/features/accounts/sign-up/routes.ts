@@ -5,6 +5,7 @@ import { Empty, ErrorAnswers } from '#http/answers.ts'
 import type { App } from '#http/server.ts'
 import { forbidden, validationError } from '#lib/errors.ts'
 import { USERNAME_PATTERN } from '#lib/text-rules.ts'
+import { recordEvent } from '#telemetry/events.ts'
 import { type AccountDeps, clientOf } from '../account-deps.ts'
 import { checkCaptcha } from '../captcha.ts'
 import { EmailField, NewPasswordField, OptionalChallenge } from '../fields.ts'
@@ -62,6 +63,7 @@ export function signUpRoutes(app: App, deps: AccountDeps): void {
         const accountId = await createAccount(tx, { ...prepared, emailVerified, now })
         return issueSession(tx, changed, { accountId, client: clientOf(req), now })
       })
+      recordEvent(deps, 'account.created', { account_id: session.user_id })
       return reply.status(201).send(session)
     },
   )

@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { sql } from 'kysely'
-import { ABSENT, assertFault, assertRefusedValues, PASSWORD, signIn, makeMember, statuses } from '../../../../test/account-steps.ts'
+import {
+  ABSENT,
+  assertFault,
+  assertRefusedValues,
+  makeMember,
+  PASSWORD,
+  signIn,
+  statuses,
+} from '../../../../test/account-steps.ts'
 import { type TestApp, testApp } from '../../../../test/harness.ts'
 
 const CREATE = '/_internal/auth/create'
@@ -73,8 +81,22 @@ test('usernames are checked at their bounds', async () => {
 
 test('addresses are checked at their bounds', async () => {
   const valid = fresh('address-bounds')
-  const domain = (length: number) => `${'d'.repeat(60)}.`.repeat(5).slice(0, length - 4) + '.org'
-  const bad = ['', 'plain', '@example.org', 'a@', 'a b@example.org', 'a@b@example.org', `${'l'.repeat(65)}@example.org`, `${'l'.repeat(64)}@${domain(190)}`, 'x@example.org\r\nBcc: y@example.org', 7, null, ABSENT]
+  const labels = `${'d'.repeat(60)}.`.repeat(5)
+  const domain = (length: number) => `${labels.slice(0, length - 4)}.org`
+  const bad = [
+    '',
+    'plain',
+    '@example.org',
+    'a@',
+    'a b@example.org',
+    'a@b@example.org',
+    `${'l'.repeat(65)}@example.org`,
+    `${'l'.repeat(64)}@${domain(190)}`,
+    'x@example.org\r\nBcc: y@example.org',
+    7,
+    null,
+    ABSENT,
+  ]
   await assertRefusedValues(create, valid, 'email', bad)
   const longest = `${'l'.repeat(64)}@${domain(189)}`
   assert.equal(longest.length, 254)
@@ -95,7 +117,13 @@ test('passwords are checked at their bounds, counted in characters', async () =>
 
 test('a guessable password is refused, also when it is only the own name or address', async () => {
   const valid = fresh('wanda-kestrel')
-  for (const password of ['password1234', 'aaaaaaaaaaaaaaaaaaaa', 'wanda-kestrel', 'Wanda-Kestrel1', 'wanda-kestrel@example.org']) {
+  for (const password of [
+    'password1234',
+    'aaaaaaaaaaaaaaaaaaaa',
+    'wanda-kestrel',
+    'Wanda-Kestrel1',
+    'wanda-kestrel@example.org',
+  ]) {
     assertFault(await create({ ...valid, password }), 400, 'validation_error', 'password')
   }
 })
@@ -115,9 +143,13 @@ test('names and addresses are unique whatever their case, and a name may not be 
 
 test('of parallel sign-ups with one name or one address a single one succeeds, and nothing of the others stays', async () => {
   const before = await accountCount()
-  const names = await Promise.all(Array.from({ length: 4 }, (_, i) => create({ ...fresh('racer'), email: `racer${i}@example.org` })))
+  const names = await Promise.all(
+    Array.from({ length: 4 }, (_, i) => create({ ...fresh('racer'), email: `racer${i}@example.org` })),
+  )
   assert.deepEqual(statuses(names), [201, 409, 409, 409])
-  const addresses = await Promise.all(Array.from({ length: 4 }, (_, i) => create({ ...fresh(`runner${i}`), email: 'runner@example.org' })))
+  const addresses = await Promise.all(
+    Array.from({ length: 4 }, (_, i) => create({ ...fresh(`runner${i}`), email: 'runner@example.org' })),
+  )
   assert.deepEqual(statuses(addresses), [201, 409, 409, 409])
   assert.equal(await accountCount(), before + 2)
 })
@@ -136,7 +168,12 @@ test('validating says the same as signing up and changes nothing', async () => {
   assertFault(await validate(fresh('taken')), 409, 'conflict', 'username')
   assertFault(await validate({ ...fresh('not-taken'), email: 'taken@example.org' }), 409, 'conflict', 'email')
   assertFault(await validate({ ...fresh('not-taken'), password: 'password1234' }), 400, 'validation_error', 'password')
-  assertFault(await validate({ ...fresh('not-taken'), account_consent: true }), 400, 'validation_error', 'account_consent')
+  assertFault(
+    await validate({ ...fresh('not-taken'), account_consent: true }),
+    400,
+    'validation_error',
+    'account_consent',
+  )
   await assertRefusedValues(validate, fresh('not-taken'), 'email', ['plain', 5, null, ABSENT])
   assert.equal(await accountCount(), before)
 })
@@ -145,7 +182,11 @@ test('bodies that are not JSON, empty or of another kind are refused', async () 
   const json = { headers: { 'content-type': 'application/json' } }
   assertFault(await t.anyone.post(CREATE, '', json), 400, 'json_error')
   assertFault(await t.anyone.post(CREATE, '{"username"', json), 400, 'json_error')
-  assertFault(await t.anyone.post(CREATE, 'username=mira', { headers: { 'content-type': 'application/x-www-form-urlencoded' } }), 400, 'invalid_input')
+  assertFault(
+    await t.anyone.post(CREATE, 'username=mira', { headers: { 'content-type': 'application/x-www-form-urlencoded' } }),
+    400,
+    'invalid_input',
+  )
   assertFault(await create({ ...fresh('nul'), username: 'a\u0000b' }), 400, 'validation_error', 'username')
   assertFault(await t.anyone.post(CREATE, '[]', json), 400, 'validation_error')
 })

@@ -1,7 +1,19 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { ALL_SCOPES } from '#lib/scopes.ts'
-import { ABSENT, assertFault, assertRefusedValues, enableTwoFactor, type Member, mailsTo, PASSWORD, signIn, makeMember, statuses, totpCode } from '../../../../test/account-steps.ts'
+import {
+  ABSENT,
+  assertFault,
+  assertRefusedValues,
+  enableTwoFactor,
+  type Member,
+  mailsTo,
+  makeMember,
+  PASSWORD,
+  signIn,
+  statuses,
+  totpCode,
+} from '../../../../test/account-steps.ts'
 import { type TestApp, testApp } from '../../../../test/harness.ts'
 
 const SECRET = '/_internal/auth/2fa/get_secret'
@@ -52,7 +64,11 @@ test('a sign-in then needs a code, and the code makes a session', async () => {
   assert.equal((await t.as({ token: answer.json().session }).get('/v3/user')).json().id, member.id)
   const flow = await startSignIn(member)
   t.advance(30_000)
-  assert.equal((await t.anyone.post(`/v2${LOGIN_2FA}`, { flow, code: totpCode(t, member.secret).replace(/^.../, '$& ') })).statusCode, 200)
+  assert.equal(
+    (await t.anyone.post(`/v2${LOGIN_2FA}`, { flow, code: totpCode(t, member.secret).replace(/^.../, '$& ') }))
+      .statusCode,
+    200,
+  )
 })
 
 test('setting up needs the right code, the own flow and half an hour at most', async () => {
@@ -61,7 +77,11 @@ test('setting up needs the right code, the own flow and half an hour at most', a
   const enable = (person: Member, code: string) => t.as(person).post(TWO_FACTOR, { flow, code })
   assertFault(await enable(member, totpCode(t, secret, 20)), 401, 'invalid_credentials')
   assertFault(await enable(other, totpCode(t, secret)), 401, 'invalid_credentials')
-  assertFault(await t.as(member).post(TWO_FACTOR, { flow: 'unknown', code: totpCode(t, secret) }), 401, 'invalid_credentials')
+  assertFault(
+    await t.as(member).post(TWO_FACTOR, { flow: 'unknown', code: totpCode(t, secret) }),
+    401,
+    'invalid_credentials',
+  )
   t.advance(30 * 60_000 + 1)
   assertFault(await enable(member, totpCode(t, secret)), 401, 'invalid_credentials')
   assert.equal((await t.as(member).get('/v3/user')).json().has_totp, false)
@@ -77,7 +97,11 @@ test('of parallel set-ups with one flow a single one succeeds', async () => {
 
 test('codes of the neighbouring half minutes are taken, older and newer ones are not', async () => {
   const member = await protectedMember()
-  for (const [steps, status] of [[-2, 401], [2, 401], [1, 200]] as const) {
+  for (const [steps, status] of [
+    [-2, 401],
+    [2, 401],
+    [1, 200],
+  ] as const) {
     const answer = await withCode(await startSignIn(member), totpCode(t, member.secret, steps))
     assert.equal(answer.statusCode, status, `${steps} steps away`)
   }
@@ -122,7 +146,11 @@ test('a backup code works once, also at the same moment', async () => {
 test('wrong codes count as failed sign-ins, and the right password does not forgive them', async () => {
   const member = await protectedMember()
   for (let i = 0; i < 10; i += 1) {
-    assertFault(await withCode(await startSignIn(member), totpCode(t, member.secret, 50 + i)), 401, 'invalid_credentials')
+    assertFault(
+      await withCode(await startSignIn(member), totpCode(t, member.secret, 50 + i)),
+      401,
+      'invalid_credentials',
+    )
   }
   const answer = await signIn(t, member.username)
   assertFault(answer, 429, 'ratelimit_error')
@@ -140,7 +168,10 @@ test('code and flow are checked at their bounds', async () => {
   ]) {
     await assertRefusedValues(send, valid, 'code', ['1'.repeat(33), 123_456, null, ABSENT])
     await assertRefusedValues(send, valid, 'flow', ['f'.repeat(129), 5, null, ABSENT])
-    for (const body of [{ code: '', flow: '' }, { code: '1'.repeat(32), flow: 'f'.repeat(128) }]) {
+    for (const body of [
+      { code: '', flow: '' },
+      { code: '1'.repeat(32), flow: 'f'.repeat(128) },
+    ]) {
       assertFault(await send(body), 401, 'invalid_credentials')
     }
   }
@@ -150,7 +181,12 @@ test('turning it off takes a code or a backup code, ends half-done sign-ins and 
   const member = await protectedMember()
   const waiting = await startSignIn(member)
   const remove = (code: unknown) => t.as(member).delete(TWO_FACTOR, { code })
-  await assertRefusedValues((body) => t.as(member).delete(TWO_FACTOR, body), {}, 'code', ['1'.repeat(33), 6, null, ABSENT])
+  await assertRefusedValues((body) => t.as(member).delete(TWO_FACTOR, body), {}, 'code', [
+    '1'.repeat(33),
+    6,
+    null,
+    ABSENT,
+  ])
   assertFault(await remove(totpCode(t, member.secret, 9)), 401, 'invalid_credentials')
   assert.equal((await remove(totpCode(t, member.secret))).statusCode, 204)
   assertFault(await remove(totpCode(t, member.secret)), 400, 'invalid_input')

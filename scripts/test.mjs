@@ -1,0 +1,47 @@
+// `npm test [-- FILES]`: starts a PostgreSQL for the tests, unless TEST_DATABASE_URL names one, and runs node's own
+// test runner over all test files, or over the ones named.
+import { spawn } from 'node:child_process'
+import { chmodSync, globSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
+if (major < 24 || (major === 24 && minor < 12)) {
+  console.error(`The tests need Node 24.12 or newer and this is ${process.versions.node}: run \`npm rebuild node --ignore-scripts=false\` and try again.`)
+  process.exit(1)
+}
+
+const patterns = ['src/**/*.test.ts', 'test/**/*.test.ts']
+const files = process.argv.slice(2).length > 0 ? process.argv.slice(2) : globSync(patterns).sort()
+
+/** A server that forgets everything when the power goes: nothing of a test is worth an fsync. */
+async function startDatabase(dataDir) {
+  const { startEmbeddedPostgres } = await import('../src/db/embedded.ts')
+  const quiet = () => {}
+  return startEmbeddedPostgres({
+    dataDir,
+    holder: 'server',
+    log: { debug: quiet, info: quiet, warn: console.error, error: console.error },
+    maxConnections: 200,
+    settings: { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' },
+    systemDir: join(dataDir, 'system'),
+  })
+}
+
+async function main() {
+  const dataDir = mkdtempSync(join(tmpdir(), 'depot-tests-'))
+  // The database's unprivileged user must be able to pass when the tests run as root.
+  chmodSync(dataDir, 0o711)
+  const database = process.env.TEST_DATABASE_URL === undefined ? await startDatabase(dataDir) : undefined
+  try {
+    const env = { ...process.env, TEST_DATABASE_URL: process.env.TEST_DATABASE_URL ?? database.connectionString, NODE_COMPILE_CACHE: join(dataDir, 'compiled') }
+    const args = ['--test', '--test-timeout=120000', ...(process.env.CI ? ['--test-reporter=spec'] : ['--test-reporter=dot']), ...files]
+    const child = spawn(process.execPath, args, { stdio: 'inherit', env })
+    process.exitCode = await new Promise((resolve) => child.on('exit', (code) => resolve(code ?? 1)))
+  } finally {
+    await database?.stop()
+    rmSync(dataDir, { recursive: true, force: true })
+  }
+}
+
+await main()

@@ -1,3 +1,0 @@
-import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import { scopes } from '../../../test/scopes.ts'

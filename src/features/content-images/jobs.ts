@@ -1,0 +1,20 @@
+// Removal of pictures that no text came to use.
+import { writing } from '#cache/writing.ts'
+import type { Deps } from '../../deps.ts'
+import { dropWaitingImages } from './queries.ts'
+
+const WAITING_MS_MAX = 86_400_000
+const BATCH = 1_000
+/** A hundred thousand an hour, whatever has gathered. */
+const BATCHES_MAX = 100
+
+export const contentImageJobs = (deps: Pick<Deps, 'db' | 'cache' | 'now'>) => ({
+  // Idempotent: it removes what is there, and rows and bytes go by one transaction.
+  'images.sweep': async (_payload: Record<string, never>, signal: AbortSignal): Promise<void> => {
+    const before = new Date(deps.now() - WAITING_MS_MAX)
+    for (let batch = 0; batch < BATCHES_MAX; batch += 1) {
+      signal.throwIfAborted()
+      if ((await writing(deps, (tx) => dropWaitingImages(tx, { before, limit: BATCH }))) < BATCH) return
+    }
+  },
+})

@@ -1,0 +1,243 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { newId } from '#lib/ids.ts'
+import { parseScopeNames } from '#lib/scopes.ts'
+import { assertFault } from '../../../test/account-steps.ts'
+import type { Person } from '../../../test/factories.ts'
+import { type TestApp, testApp } from '../../../test/harness.ts'
+import type { NotificationBody } from './notification-types.ts'
+import { insertNotifications } from './queries.ts'
+import type { NotificationView } from './views.ts'
+
+let t: TestApp
+before(async () => {
+  t = await testApp()
+})
+after(() => t.close())
+
+const tell = (people: readonly Person[], body: NotificationBody) =>
+  t.deps.db.transaction().execute((tx) =>
+    insertNotifications(
+      tx,
+      people.map(({ id }) => id),
+      body,
+    ),
+  )
+const update = (versionId = newId()): NotificationBody => ({
+  type: 'project_update',
+  project_id: 'projectA',
+  version_id: versionId,
+})
+const list = async (person: Person, of = person): Promise<NotificationView[]> => {
+  const answer = await t.as(person).get(`/v3/user/${of.id}/notifications`)
+  assert.equal(answer.statusCode, 200, answer.body)
+  return answer.json()
+}
+const named = (ids: readonly string[]): string => `/v3/notifications?ids=${encodeURIComponent(JSON.stringify(ids))}`
+const byId = async (person: Person, ids: readonly string[]): Promise<string[]> =>
+  (await t.as(person).get(named(ids))).json().map(({ id }: { id: string }) => id)
+const storedIds = async (person: Person): Promise<string[]> => {
+  const rows = await t.deps.db.selectFrom('notification').select('id').where('account_id', '=', person.id).execute()
+  return rows.map(({ id }) => id)
+}
+
+test('a notification says in words what happened, and what can be done about it', async () => {
+  const person = await t.make.account()
+  await tell([person], {
+    type: 'team_invite',
+    project_id: 'projectA',
+    team_id: 'teamA',
+    invited_by: 'personA',
+    role: 'Artist',
+  })
+  const [notification] = await list(person)
+  assert.ok(notification !== undefined)
+  const { id, created, ...rest } = notification
+  assert.match(id, /^[0-9A-Za-z]{8}$/)
+  assert.ok(Math.abs(Date.parse(created) - t.deps.now()) < 60_000)
+  assert.deepEqual(rest, {
+    user_id: person.id,
+    read: false,
+    body: { type: 'team_invite', project_id: 'projectA', team_id: 'teamA', invited_by: 'personA', role: 'Artist' },
+    name: 'You are invited to a team',
+    text: 'You are invited to join the team of a project as Artist.',
+    link: '/project/projectA',
+    actions: [
+      { name: 'Accept', action_route: ['POST', 'team/teamA/join'] },
+      { name: 'Deny', action_route: ['DELETE', `team/teamA/members/${person.id}`] },
+    ],
+  })
+  assert.deepEqual((await t.as(person).get(`/v3/notification/${id}`)).json(), notification)
+})
+
+test('every type leads to the page of what it is about; an unknown one is shown without failing', async () => {
+  const person = await t.make.account()
+  const bodies: [NotificationBody, string][] = [
+    [{ type: 'project_update', project_id: 'p', version_id: 'v' }, '/project/p/version/v'],
+    [
+      { type: 'organization_invite', organization_id: 'o', team_id: 't', invited_by: 'u', role: 'Member' },
+      '/organization/o',
+    ],
+    [{ type: 'status_change', project_id: 'p', old_status: 'processing', new_status: 'approved' }, '/project/p'],
+    [{ type: 'moderator_message', thread_id: 't', message_id: 'm', project_id: 'p', report_id: null }, '/project/p'],
+    [{ type: 'moderator_message', thread_id: 't', message_id: 'm', project_id: null, report_id: 'r' }, '/report/r'],
+    [{ type: 'project_status_approved', project_id: 'p' }, '/project/p'],
+    [{ type: 'project_status_neutral', project_id: 'p', old_status: 'approved', new_status: 'withheld' }, '/project/p'],
+    [{ type: 'moderation_message_received', project_id: 'p' }, '/project/p'],
+    [{ type: 'report_submitted', report_id: 'r' }, '/report/r'],
+    [{ type: 'report_status_updated', report_id: 'r' }, '/report/r'],
+    [
+      { type: 'project_transferred', project_id: 'p', new_owner_user_id: 'u', new_owner_organization_id: null },
+      '/project/p',
+    ],
+  ]
+  for (const [body, link] of bodies) {
+    await tell([person], body)
+    const ids = await storedIds(person)
+    const [id] = ids
+    const notification = (await t.as(person).get(`/v3/notification/${id}`)).json()
+    assert.deepEqual([notification.body, notification.link], [body, link])
+    assert.ok(notification.name.length > 3 && notification.text.length > 3)
+    await t.deps.db.deleteFrom('notification').where('account_id', '=', person.id).execute()
+  }
+  const id = newId()
+  await t.deps.db
+    .insertInto('notification')
+    .values({ id, account_id: person.id, body: JSON.stringify({ type: 'from_the_future', of: 'another release' }) })
+    .execute()
+  const unknown = (await t.as(person).get(`/v3/notification/${id}`)).json()
+  assert.deepEqual([unknown.link, unknown.actions, unknown.body.of], ['#', [], 'another release'])
+  await t.runJobs()
+})
+
+test('a list is the newest first, without the types that are only mailed; these answer by ID', async () => {
+  const person = await t.make.account()
+  await tell([person], update('older'))
+  await tell([person], { type: 'project_status_approved', project_id: 'p' })
+  await tell([person], update('newer'))
+  assert.deepEqual(
+    (await list(person)).map(({ body }) => body['version_id']),
+    ['newer', 'older'],
+  )
+  const ids = await storedIds(person)
+  assert.equal((await byId(person, ids)).length, 3)
+  await t.runJobs()
+})
+
+test('types that are mailed go to the verified address once, with the page of what happened and no secret', async () => {
+  const person = await t.make.account()
+  const unverified = await t.make.account({ email_verified: false })
+  const before = (await t.mails()).length
+  await tell([person, person, unverified], { type: 'project_status_approved', project_id: 'projectB' })
+  await tell([person], update())
+  await t.runJobs()
+  const mails = (await t.mails()).slice(before)
+  assert.equal(mails.length, 1)
+  assert.match(mails[0] ?? '', new RegExp(`To: ${person.email}`))
+  assert.match(mails[0] ?? '', /Subject: Your project is approved/)
+  assert.match(mails[0] ?? '', /^https:\/\/depot\.test\/project\/projectB\r?$/m)
+  await tell([person], { type: 'report_submitted', report_id: 'r' })
+  await t.deps.db.deleteFrom('notification').where('account_id', '=', person.id).execute()
+  await t.runJobs()
+  assert.equal((await t.mails()).length, before + 1, 'a deleted notification is not mailed')
+})
+
+test('reading marks one or many of the own; those of others and unknown ones are passed over', async () => {
+  const [person, other] = await Promise.all([t.make.account(), t.make.account()])
+  for (let i = 0; i < 3; i += 1) await tell([person], update())
+  await tell([other], update())
+  const [first, second, third] = (await list(person)).map(({ id }) => id)
+  const [foreign] = (await list(other)).map(({ id }) => id)
+  assert.ok(first !== undefined && second !== undefined && third !== undefined && foreign !== undefined)
+  const reads = async (who: Person): Promise<boolean[]> => (await list(who)).map(({ read }) => read)
+
+  assert.equal((await t.as(person).patch(`/v3/notification/${first}`)).statusCode, 204)
+  assert.deepEqual(await reads(person), [true, false, false])
+  assert.equal((await t.as(person).patch(named([second, first, foreign, 'zzzzzzzz']))).statusCode, 204)
+  assert.deepEqual([await reads(person), await reads(other)], [[true, true, false], [false]])
+  assert.equal((await t.as(person).patch(`/v3/notification/${first}`)).statusCode, 204, 'again changes nothing')
+  assert.equal((await t.as(person).patch(named([]))).statusCode, 204)
+
+  assert.equal((await t.as(person).delete(named([third, foreign, third]))).statusCode, 204)
+  assert.equal((await t.as(person).delete(`/v3/notification/${first}`)).statusCode, 204)
+  assertFault(await t.as(person).delete(`/v3/notification/${first}`), 404, 'not_found')
+  assert.deepEqual(
+    (await list(person)).map(({ id }) => id),
+    [second],
+  )
+  assert.equal((await list(other)).length, 1)
+})
+
+test("another's notification is absent; an admin reads it and its list, a moderator does not", async () => {
+  const [person, stranger, moderator, admin] = await Promise.all([
+    t.make.account(),
+    t.make.account(),
+    t.make.account({ role: 'moderator' }),
+    t.make.account({ role: 'admin' }),
+  ])
+  await tell([person], update())
+  const [id = ''] = await storedIds(person)
+  for (const other of [stranger, moderator]) {
+    assertFault(await t.as(other).get(`/v3/notification/${id}`), 404, 'not_found')
+    assertFault(await t.as(other).patch(`/v3/notification/${id}`), 404, 'not_found')
+    assertFault(await t.as(other).delete(`/v3/notification/${id}`), 404, 'not_found')
+    assert.deepEqual(await byId(other, [id]), [])
+    assertFault(await t.as(other).get(`/v3/user/${person.username}/notifications`), 403, 'unauthorized')
+  }
+  assert.equal((await t.as(admin).get(`/v3/notification/${id}`)).statusCode, 200)
+  assert.deepEqual(await byId(admin, [id]), [id])
+  assert.equal((await list(admin, person)).length, 1)
+  assert.equal((await t.as(admin).delete(named([id]))).statusCode, 204)
+  assert.deepEqual(await byId(person, [id]), [id], 'deleting many is for the own ones')
+  assert.equal((await t.as(admin).patch(`/v3/notification/${id}`)).statusCode, 204)
+  assert.equal((await list(person))[0]?.read, true)
+})
+
+test('reading needs NOTIFICATION_READ, changing NOTIFICATION_WRITE, and IDs must be IDs', async () => {
+  const person = await t.make.account()
+  const reader = t.as(await t.make.pat(person, parseScopeNames('NOTIFICATION_READ').bits))
+  const writer = t.as(await t.make.pat(person, parseScopeNames('NOTIFICATION_WRITE').bits))
+  const reads = [`/v3/notification/zzzzzzzz`, named([]), `/v3/user/${person.id}/notifications`]
+  for (const path of reads) {
+    assertFault(await t.anyone.get(path), 401, 'unauthorized')
+    assertFault(await writer.get(path), 403, 'unauthorized')
+  }
+  for (const path of ['/v3/notification/zzzzzzzz', named([])]) {
+    assertFault(await t.anyone.patch(path), 401, 'unauthorized')
+    assertFault(await t.anyone.delete(path), 401, 'unauthorized')
+    assertFault(await reader.patch(path), 403, 'unauthorized')
+    assertFault(await reader.delete(path), 403, 'unauthorized')
+  }
+  for (const method of ['patch', 'delete'] as const) {
+    assertFault(await writer[method]('/v3/notification/not-an-id'), 400, 'decoding_error', 'id')
+    assertFault(await writer[method](named(['not-an-id'])), 400, 'decoding_error', 'ids')
+    assertFault(await writer[method]('/v3/notifications?ids=nonsense'), 400, 'invalid_input', 'ids')
+    assertFault(await writer[method]('/v3/notifications'), 400, 'invalid_input', 'ids')
+    assertFault(await writer[method]('/v3/notification/zzzzzzzz'), 404, 'not_found')
+  }
+  assertFault(await reader.get('/v3/notification/not-an-id'), 400, 'decoding_error', 'id')
+  assertFault(await reader.get('/v3/user/nobody-here/notifications'), 404, 'not_found')
+})
+
+test('five thousand notifications cost one query, as two do', async () => {
+  const [few, many] = await Promise.all([t.make.account(), t.make.account()])
+  const insert = (person: Person, count: number) =>
+    t.deps.db
+      .insertInto('notification')
+      .values(
+        Array.from({ length: count }, () => ({ id: newId(), account_id: person.id, body: JSON.stringify(update()) })),
+      )
+      .execute()
+  await insert(few, 2)
+  await insert(many, 5000)
+  for (const [person, count] of [
+    [few, 2],
+    [many, 5000],
+  ] as const) {
+    // The first request learns who the token stands for.
+    await t.as(person).get('/v3/user')
+    await t.as(person).get(`/v3/user/${person.id}`)
+    const { result, queries } = await t.queriesOf(() => list(person))
+    assert.deepEqual([result.length, queries.length], [count, 1])
+  }
+})

@@ -1,0 +1,194 @@
+// Joining, leaving, removing, editing: one membership's life after its invitation.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { assertFault, assertRefusedValues, statuses } from '../../../test/account-steps.ts'
+import type { Person } from '../../../test/factories.ts'
+import { type TestApp, testApp } from '../../../test/harness.ts'
+import { type MemberView, memberOf, names, type TeamFactories, teamFactories } from '../../../test/team-factories.ts'
+
+let t: TestApp
+let make: TeamFactories
+before(async () => {
+  t = await testApp()
+  make = teamFactories(t.deps.db)
+})
+after(() => t.close())
+
+type By = { token: string }
+const people = (count: number): Promise<Person[]> => Promise.all(Array.from({ length: count }, () => t.make.account()))
+const members = async (viewer: By, teamId: string): Promise<MemberView[]> =>
+  (await t.as(viewer).get(`/v3/team/${teamId}/members`)).json()
+const join = (by: By, teamId: string) => t.as(by).post(`/v3/team/${teamId}/join`)
+const invite = (by: By, teamId: string, person: Person) =>
+  t.as(by).post(`/v3/team/${teamId}/members`, { user_id: person.id })
+const remove = (by: By, teamId: string, person: { id: string }) => t.as(by).delete(`/v3/team/${teamId}/members/${person.id}`)
+const edit = (by: By, teamId: string, person: { id: string }, body: unknown) =>
+  t.as(by).patch(`/v3/team/${teamId}/members/${person.id}`, body)
+const unread = async (person: Person): Promise<number> => {
+  const rows = await t.deps.db.selectFrom('notification').select('read').where('account_id', '=', person.id).execute()
+  return rows.filter(({ read }) => !read).length
+}
+
+test('an invitee joins once: he is a member at once, and the invitation is read', async () => {
+  const [owner, guest, stranger] = (await people(3)) as [Person, Person, Person]
+  const { id, teamId } = await make.project(owner, { status: 'private' })
+  assertFault(await t.as(guest).get(`/v3/project/${id}`), 404, 'not_found')
+  await invite(owner, teamId, guest)
+  await invite(owner, (await make.project(owner)).teamId, guest)
+  assert.equal((await t.as(guest).get(`/v3/project/${id}`)).statusCode, 200, 'an invitee sees what he decides on')
+  assert.equal(memberOf(await members(guest, teamId), guest).permissions, null)
+  assert.equal((await join(guest, teamId)).statusCode, 204)
+  assert.equal(memberOf(await members(guest, teamId), guest).permissions, 0)
+  assert.equal(await unread(guest), 1, 'the other invitation stays unread')
+  assertFault(await join(guest, teamId), 400, 'invalid_input')
+  assertFault(await join(owner, teamId), 400, 'invalid_input')
+  assertFault(await join(stranger, teamId), 404, 'not_found')
+  assertFault(await join(stranger, (await make.project(owner)).teamId), 404, 'not_found')
+  assertFault(await join(stranger, 'zzzzzzzz'), 404, 'not_found')
+  assertFault(await join(stranger, 'not-an-id'), 400, 'decoding_error', 'id')
+  assertFault(await t.anyone.post(`/v3/team/${teamId}/join`), 401, 'unauthorized')
+})
+
+test('of parallel acceptances one counts; acceptance and withdrawal at once leave no half membership', async () => {
+  const [owner, guest] = (await people(2)) as [Person, Person]
+  const { teamId } = await make.organization(owner)
+  await invite(owner, teamId, guest)
+  assert.deepEqual(statuses(await Promise.all([1, 2, 3].map(() => join(guest, teamId)))), [204, 400, 400])
+  for (let round = 0; round < 5; round += 1) {
+    const person = await t.make.account()
+    await invite(owner, teamId, person)
+    const [joined, withdrawn] = await Promise.all([join(person, teamId), remove(owner, teamId, person)])
+    // Whoever comes second acts on what the first has left: a member to remove, or no invitation.
+    assert.equal(withdrawn?.statusCode, 204)
+    assert.ok([204, 404].includes(joined?.statusCode ?? 0))
+    assert.ok(!names(await members(owner, teamId)).includes(person.username))
+    assert.equal(await unread(person), 0)
+  }
+})
+
+test('invitees decline and managers withdraw; either way the invitation is read', async () => {
+  const [owner, manager, remover, guest, other, stranger] = (await people(6)) as [Person, Person, Person, Person, Person, Person]
+  const { teamId } = await make.project(owner)
+  await make.member(teamId, manager, { permissions: 16 })
+  await make.member(teamId, remover, { permissions: 32 })
+  await invite(owner, teamId, guest)
+  await invite(owner, teamId, other)
+  assertFault(await remove(remover, teamId, guest), 403, 'unauthorized')
+  assertFault(await remove(stranger, teamId, guest), 404, 'not_found')
+  assert.equal((await remove(guest, teamId, guest)).statusCode, 204)
+  assert.equal((await remove(manager, teamId, other)).statusCode, 204)
+  assert.deepEqual([await unread(guest), await unread(other)], [0, 0])
+  assertFault(await remove(guest, teamId, guest), 404, 'not_found')
+  assertFault(await join(guest, teamId), 404, 'not_found')
+  assert.equal((await invite(owner, teamId, guest)).statusCode, 204, 'he may be invited again')
+})
+
+test('members leave, those with REMOVE_MEMBER remove others, and nobody removes the owner', async () => {
+  const [owner, manager, remover, member, leaver] = (await people(5)) as [Person, Person, Person, Person, Person]
+  const admin = await t.make.account({ role: 'admin' })
+  const moderator = await t.make.account({ role: 'moderator' })
+  const { id, teamId } = await make.project(owner, { status: 'private' })
+  await make.member(teamId, manager, { permissions: 16 })
+  await make.member(teamId, remover, { permissions: 32 })
+  await make.member(teamId, member)
+  await make.member(teamId, leaver)
+  assert.equal((await t.as(leaver).get(`/v3/project/${id}`)).statusCode, 200)
+  assert.equal((await remove(leaver, teamId, leaver)).statusCode, 204)
+  assertFault(await t.as(leaver).get(`/v3/project/${id}`), 404, 'not_found')
+  assertFault(await t.as(leaver).get(`/v3/team/${teamId}/members`), 404, 'not_found')
+  assertFault(await remove(manager, teamId, member), 403, 'unauthorized')
+  assertFault(await remove(moderator, teamId, member), 403, 'unauthorized')
+  assert.equal((await remove(remover, teamId, member)).statusCode, 204)
+  for (const by of [owner, remover, admin]) assertFault(await remove(by, teamId, owner), 400, 'invalid_input', 'user_id')
+  assertFault(await remove(manager, teamId, owner), 403, 'unauthorized')
+  assert.equal((await remove(admin, teamId, remover)).statusCode, 204)
+  assertFault(await remove(owner, teamId, { id: 'zzzzzzzz' }), 404, 'not_found')
+  assertFault(await remove(owner, teamId, { id: 'not-an-id' }), 400, 'decoding_error', 'user_id')
+  assertFault(await remove(owner, 'zzzzzzzz', owner), 404, 'not_found')
+})
+
+test('who leaves an organization keeps his own rows in its project teams', async () => {
+  const [head, member] = (await people(2)) as [Person, Person]
+  const organization = await make.organization(head)
+  const project = await make.project(undefined, { organization_id: organization.id })
+  await make.member(organization.teamId, member, { organization_permissions: 4 })
+  await make.member(project.teamId, member, { permissions: 1 })
+  assertFault(await remove(member, organization.teamId, head), 400, 'invalid_input', 'user_id')
+  assert.equal((await remove(member, organization.teamId, member)).statusCode, 204)
+  assert.deepEqual(names(await members(head, project.teamId)), [member.username])
+})
+
+test('EDIT_MEMBER changes each field, of pending rows too; what is absent or null stays', async () => {
+  const [owner, editor, member, guest] = (await people(4)) as [Person, Person, Person, Person]
+  const { teamId } = await make.project(owner)
+  await make.member(teamId, editor, { permissions: 64 | 1 })
+  await make.member(teamId, member)
+  await invite(owner, teamId, guest)
+  const change = { role: 'Artist', permissions: 1, payouts_split: 250.5, ordering: 3 }
+  assert.equal((await edit(editor, teamId, member, change)).statusCode, 204)
+  const { role, permissions, payouts_split, ordering } = memberOf(await members(owner, teamId), member)
+  assert.deepEqual({ role, permissions, payouts_split, ordering }, change)
+  assert.equal((await edit(editor, teamId, member, { role: null, permissions: null, ordering: 4 })).statusCode, 204)
+  assert.deepEqual(memberOf(await members(owner, teamId), member).role, 'Artist')
+  assert.equal((await edit(owner, teamId, guest, { role: 'Guest' })).statusCode, 204)
+  assert.deepEqual(memberOf(await members(owner, teamId), guest).role, 'Guest')
+  assert.equal((await edit(owner, teamId, owner, { role: 'Founder', payouts_split: 5000 })).statusCode, 204)
+  assert.equal((await edit(editor, teamId, member, {})).statusCode, 204)
+  assertFault(await edit(member, teamId, member, {}), 403, 'unauthorized')
+})
+
+test('nobody gives what he does not hold or changes what the owner holds; what is there already is no change', async () => {
+  const [owner, editor, member, guest, stranger] = (await people(5)) as [Person, Person, Person, Person, Person]
+  const admin = await t.make.account({ role: 'admin' })
+  const { teamId } = await make.project(owner)
+  await make.member(teamId, editor, { permissions: 64 | 1 })
+  await make.member(teamId, member, { permissions: 128 })
+  await invite(owner, teamId, guest)
+  assertFault(await edit(editor, teamId, member, { permissions: 2 }), 400, 'validation_error', 'permissions')
+  assertFault(await edit(editor, teamId, editor, { permissions: 1023 }), 400, 'validation_error', 'permissions')
+  assert.equal((await edit(editor, teamId, member, { permissions: 128, role: 'Kept' })).statusCode, 204)
+  for (const by of [owner, editor, admin]) {
+    assertFault(await edit(by, teamId, owner, { permissions: 1 }), 400, 'validation_error', 'permissions')
+  }
+  assertFault(await edit(owner, teamId, member, { organization_permissions: 1 }), 400, 'validation_error', 'organization_permissions')
+  assertFault(await edit(member, teamId, owner, { role: 'x' }), 403, 'unauthorized')
+  assertFault(await edit(stranger, teamId, owner, { role: 'x' }), 403, 'unauthorized')
+  assertFault(await edit(stranger, teamId, guest, { role: 'x' }), 404, 'not_found')
+  assertFault(await edit(owner, teamId, stranger, { role: 'x' }), 404, 'not_found')
+  assert.equal((await edit(editor, teamId, editor, { permissions: 1 })).statusCode, 204)
+  assertFault(await edit(editor, teamId, member, { role: 'x' }), 403, 'unauthorized')
+})
+
+test('in an organization: own bits, default permissions with bit 128, and the owner of everything', async () => {
+  const [head, editor, giver, member] = (await people(4)) as [Person, Person, Person, Person]
+  const { id, teamId } = await make.organization(head)
+  const project = await make.project(undefined, { organization_id: id })
+  await make.member(teamId, editor, { permissions: 1023, organization_permissions: 8 | 1 })
+  await make.member(teamId, giver, { permissions: 5, organization_permissions: 8 | 128 })
+  await make.member(teamId, member, { organization_permissions: 0 })
+  assert.equal((await edit(editor, teamId, member, { organization_permissions: 9 })).statusCode, 204)
+  assertFault(await edit(editor, teamId, member, { organization_permissions: 2 }), 400, 'validation_error', 'organization_permissions')
+  assertFault(await edit(editor, teamId, member, { permissions: 1 }), 403, 'unauthorized')
+  assertFault(await edit(giver, teamId, member, { permissions: 2 }), 400, 'validation_error', 'permissions')
+  assert.equal((await edit(giver, teamId, member, { permissions: 4 })).statusCode, 204)
+  const { permissions, organization_permissions } = memberOf(await members(head, teamId), member)
+  assert.deepEqual([permissions, organization_permissions], [4, 9])
+  await make.member(project.teamId, head, { permissions: 1023 })
+  await make.member(project.teamId, giver, { permissions: 64 })
+  assertFault(await edit(giver, project.teamId, head, { permissions: 0 }), 400, 'validation_error', 'permissions')
+  assert.equal((await edit(giver, project.teamId, head, { role: 'Adviser' })).statusCode, 204)
+})
+
+test('the bounds of each field hold for edits too', async () => {
+  const [owner, member] = (await people(2)) as [Person, Person]
+  const { teamId } = await make.organization(owner)
+  await make.member(teamId, member, { organization_permissions: 0 })
+  const send = (body: Record<string, unknown>) => edit(owner, teamId, member, body)
+  await assertRefusedValues(send, {}, 'role', [7, 'x'.repeat(256)])
+  await assertRefusedValues(send, {}, 'permissions', [-1, 1024, 1.5, '1'])
+  await assertRefusedValues(send, {}, 'organization_permissions', [-1, 256, '1'])
+  await assertRefusedValues(send, {}, 'payouts_split', [-1, 5001, '1'])
+  await assertRefusedValues(send, {}, 'ordering', [2 ** 31, 0.5])
+  const { role, permissions } = memberOf(await members(owner, teamId), member)
+  assert.deepEqual([role, permissions], ['Member', 0])
+})

@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { assertFault, assertRefusedValues, statuses, ABSENT } from '../../../test/account-steps.ts'
+import type { Person } from '../../../test/factories.ts'
+import { type TestApp, testApp } from '../../../test/harness.ts'
+import { type MemberView, memberOf, names, type TeamFactories, teamFactories } from '../../../test/team-factories.ts'
+
+let t: TestApp
+let make: TeamFactories
+before(async () => {
+  t = await testApp()
+  make = teamFactories(t.deps.db)
+})
+after(() => t.close())
+
+type By = { token: string }
+const people = (count: number): Promise<Person[]> => Promise.all(Array.from({ length: count }, () => t.make.account()))
+const members = async (viewer: By, teamId: string): Promise<MemberView[]> =>
+  (await t.as(viewer).get(`/v3/team/${teamId}/members`)).json()
+const transfer = (by: By, teamId: string, person: { id: string }) =>
+  t.as(by).patch(`/v3/team/${teamId}/owner`, { user_id: person.id })
+const owners = async (viewer: By, teamId: string): Promise<string[]> =>
+  names((await members(viewer, teamId)).filter((member) => member.is_owner))
+
+test('the new owner gets everything and is told, the former one stays a member with what he had', async () => {
+  const [owner, heir] = (await people(2)) as [Person, Person]
+  const { id, teamId } = await make.project(owner)
+  await make.member(teamId, heir, { permissions: 1, role: 'Artist' })
+  await members(owner, teamId)
+  const answer = await transfer(owner, teamId, heir)
+  assert.deepEqual([answer.statusCode, answer.body], [204, ''])
+  const now = await members(owner, teamId)
+  const { is_owner, role, permissions } = memberOf(now, heir)
+  assert.deepEqual({ is_owner, role, permissions }, { is_owner: true, role: 'Owner', permissions: 1023 })
+  const former = memberOf(now, owner)
+  assert.deepEqual([former.is_owner, former.role, former.permissions], [false, 'Member', 1023])
+  const rows = await t.deps.db.selectFrom('notification').select('body').where('account_id', '=', heir.id).execute()
+  const body = { type: 'project_transferred', project_id: id, new_owner_user_id: heir.id, new_owner_organization_id: null }
+  assert.deepEqual(rows, [{ body }])
+  assertFault(await transfer(owner, teamId, owner), 403, 'unauthorized')
+  assert.equal((await t.as(heir).delete(`/v3/team/${teamId}/members/${owner.id}`)).statusCode, 204)
+})
+
+test("an organization's new owner holds its bits too and loses the rows that narrow him in its projects", async () => {
+  const [head, heir, bystander] = (await people(3)) as [Person, Person, Person]
+  const organization = await make.organization(head)
+  const [inside, outside] = [await make.project(undefined, { organization_id: organization.id }), await make.project(bystander)]
+  await make.member(organization.teamId, heir, { organization_permissions: 0 })
+  await make.member(organization.teamId, bystander)
+  for (const { teamId } of [inside, outside]) await make.member(teamId, heir, { permissions: 1 })
+  await make.member(inside.teamId, bystander, { permissions: 1 })
+  await members(head, inside.teamId)
+  assert.equal((await transfer(head, organization.teamId, heir)).statusCode, 204)
+  const { is_owner, role, permissions, organization_permissions } = memberOf(await members(head, organization.teamId), heir)
+  assert.deepEqual([is_owner, role, permissions, organization_permissions], [true, 'Owner', 1023, 255])
+  assert.deepEqual(names(await members(head, inside.teamId)), [bystander.username])
+  assert.ok(names(await members(heir, outside.teamId)).includes(heir.username))
+  const rows = await t.deps.db.selectFrom('notification').select('id').where('account_id', '=', heir.id).execute()
+  assert.deepEqual(rows, [], 'only projects are announced')
+})
+
+test('only the owner and admins transfer, and only to an accepted member', async () => {
+  const [owner, member, invitee, stranger] = (await people(4)) as [Person, Person, Person, Person]
+  const admin = await t.make.account({ role: 'admin' })
+  const moderator = await t.make.account({ role: 'moderator' })
+  const { teamId } = await make.project(owner)
+  await make.member(teamId, member, { permissions: 1023 })
+  await make.member(teamId, invitee, { accepted: false })
+  for (const by of [member, invitee, stranger, moderator]) assertFault(await transfer(by, teamId, member), 403, 'unauthorized')
+  assertFault(await t.anyone.patch(`/v3/team/${teamId}/owner`, { user_id: member.id }), 401, 'unauthorized')
+  for (const target of [invitee, stranger, owner, { id: 'zzzzzzzz' }]) {
+    assertFault(await transfer(owner, teamId, target), 400, 'validation_error', 'user_id')
+  }
+  const send = (body: Record<string, unknown>) => t.as(owner).patch(`/v3/team/${teamId}/owner`, body)
+  await assertRefusedValues(send, { user_id: member.id }, 'user_id', [ABSENT, null, 5, '', 'not-an-id'])
+  assertFault(await transfer(owner, 'zzzzzzzz', member), 404, 'not_found')
+  assertFault(await transfer(owner, 'not-an-id', member), 400, 'decoding_error', 'id')
+  const hidden = await make.project(owner, { status: 'draft' })
+  assertFault(await transfer(stranger, hidden.teamId, member), 404, 'not_found')
+  assert.deepEqual(await owners(owner, teamId), [owner.username])
+  assert.equal((await transfer(admin, teamId, member)).statusCode, 204)
+  assert.deepEqual(await owners(owner, teamId), [member.username])
+})
+
+test('the team of a project that an organization owns has no owner to transfer', async () => {
+  const [head, member] = (await people(2)) as [Person, Person]
+  const admin = await t.make.account({ role: 'admin' })
+  const { id, teamId: organizationTeam } = await make.organization(head)
+  const { teamId } = await make.project(undefined, { organization_id: id })
+  await make.member(organizationTeam, member)
+  await make.member(teamId, member, { permissions: 1023 })
+  assertFault(await transfer(head, teamId, member), 400, 'invalid_input')
+  assertFault(await transfer(admin, teamId, member), 400, 'invalid_input')
+  assertFault(await transfer(member, teamId, member), 403, 'unauthorized')
+})
+
+test('of parallel transfers one counts, and the team has one owner', async () => {
+  const [owner, ...heirs] = (await people(4)) as [Person, ...Person[]]
+  const { teamId } = await make.project(owner)
+  for (const heir of heirs) await make.member(teamId, heir)
+  const answers = await Promise.all(heirs.map((heir) => transfer(owner, teamId, heir)))
+  assert.deepEqual(statuses(answers), [204, 403, 403])
+  const winner = heirs[answers.findIndex(({ statusCode }) => statusCode === 204)]
+  assert.deepEqual(await owners(owner, teamId), [winner?.username])
+})
+
+test('a transfer and the departure of either side at once leave a team with one owner', async () => {
+  for (let round = 0; round < 4; round += 1) {
+    const [owner, heir] = (await people(2)) as [Person, Person]
+    const { teamId } = await make.project(owner)
+    await make.member(teamId, heir)
+    const leaver = round % 2 === 0 ? owner : heir
+    const [moved, left] = await Promise.all([
+      transfer(owner, teamId, heir),
+      t.as(leaver).delete(`/v3/team/${teamId}/members/${leaver.id}`),
+    ])
+    if (moved === undefined || left === undefined) throw new Error('unreachable: two requests have two answers')
+    // The owner cannot leave and an heir who is the owner cannot either, whichever request came first.
+    if (leaver === heir) assert.deepEqual(statuses([moved, left]), [204, 400])
+    else assert.equal(moved.statusCode, 204)
+    assert.equal((await owners(owner, teamId)).length, 1)
+  }
+  const [owner] = (await people(1)) as [Person]
+  const { teamId } = await make.project(owner)
+  const removals = [1, 2, 3].map(() => t.as(owner).delete(`/v3/team/${teamId}/members/${owner.id}`))
+  assert.deepEqual(statuses(await Promise.all(removals)), [400, 400, 400])
+  assert.deepEqual(await owners(owner, teamId), [owner.username])
+})

@@ -1,0 +1,33 @@
+// A user's picture: his own to change, and moderators'.
+import { notFound } from '#lib/errors.ts'
+import type { Deps } from '../../deps.ts'
+import { ICON_BYTES_MAX, type IconOwner } from '../pictures/icon-routes.ts'
+import { requireEditableUser } from './policy.ts'
+import { getAccountByName } from './queries.ts'
+
+export function avatarOwner({ db }: Pick<Deps, 'db'>): IconOwner {
+  return {
+    path: '/v3/user',
+    noun: 'User',
+    tag: 'users',
+    scope: 'USER_WRITE',
+    maxBytes: ICON_BYTES_MAX - 1,
+    authorize: async (viewer, name) => requireEditableUser(viewer, await getAccountByName(db, name)).id,
+    write: async (tx, changed, { id, icon }) => {
+      const before = await tx
+        .selectFrom('account')
+        .select(['avatar_url', 'raw_avatar_url'])
+        .where('id', '=', id)
+        .forNoKeyUpdate()
+        .executeTakeFirst()
+      if (before === undefined) throw notFound('user')
+      await tx
+        .updateTable('account')
+        .set({ avatar_url: icon?.url ?? null, raw_avatar_url: icon?.rawUrl ?? null })
+        .where('id', '=', id)
+        .execute()
+      changed.add('user', id)
+      return [before.avatar_url, before.raw_avatar_url]
+    },
+  }
+}
