@@ -2,7 +2,7 @@
 // runs on threads of its own; this process only hands rows over and takes cells back.
 import { ApiError } from '#lib/errors.ts'
 import { type AnalyticsStore, APPEND_EVENTS_MAX, SOURCES_MAX } from './analytics-store.ts'
-import { countDownloads, queryMetric } from './duckdb-query.ts'
+import { countDownloads, queryMetrics } from './duckdb-query.ts'
 import { openReaders, type ReaderLimits } from './duckdb-readers.ts'
 import { type DuckDbOptions, openDatabase } from './duckdb-schema.ts'
 import { openWriter } from './duckdb-writer.ts'
@@ -40,18 +40,7 @@ export async function openDuckDbStore(
 
     async query({ grid, metrics }, { signal } = {}) {
       for (const { sources } of metrics) checkSources(sources)
-      // Each metric asks for a connection of its own: while one is counted, the points of another are made.
-      const failure = new AbortController()
-      const limit = signal === undefined ? failure.signal : AbortSignal.any([signal, failure.signal])
-      const parts = metrics.map((request) =>
-        readers
-          .use(limit, (connection) => queryMetric(connection, grid, request))
-          .catch((error: unknown) => {
-            failure.abort(error)
-            throw error
-          }),
-      )
-      return guarded(Promise.all(parts))
+      return guarded(readers.use(signal, (connection) => queryMetrics(connection, grid, metrics)))
     },
 
     async countDownloads(range) {

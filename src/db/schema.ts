@@ -112,6 +112,7 @@ export interface Follow {
 }
 
 export interface GalleryItem {
+  content_sha1: string;
   created: Generated<Timestamp>;
   description: string | null;
   featured: Generated<boolean>;
@@ -144,6 +145,69 @@ export interface Notification {
   created: Generated<Timestamp>;
   id: string;
   read: Generated<boolean>;
+}
+
+export interface OauthAuthorization {
+  account_id: string;
+  client_id: string;
+  created: Generated<Timestamp>;
+  id: string;
+  scopes: number;
+}
+
+export interface OauthClient {
+  account_id: string;
+  created: Generated<Timestamp>;
+  description: string | null;
+  icon_url: string | null;
+  id: string;
+  max_scopes: number;
+  name: string;
+  raw_icon_url: string | null;
+  secret_hash: Buffer | null;
+  url: string | null;
+}
+
+export interface OauthCode {
+  account_id: string;
+  authorization_id: string;
+  client_id: string;
+  code_challenge: string | null;
+  code_hash: Buffer;
+  expires: Timestamp;
+  redirect_uri: string;
+  scopes: number;
+}
+
+export interface OauthFlow {
+  account_id: string;
+  client_id: string;
+  code_challenge: string | null;
+  expires: Timestamp;
+  flow_hash: Buffer;
+  redirect_uri: string;
+  scopes: number;
+  state: string | null;
+}
+
+export interface OauthRedirectUri {
+  client_id: string;
+  id: string;
+  position: number;
+  uri: string;
+}
+
+export interface OauthToken {
+  account_id: string;
+  authorization_id: string;
+  client_id: string;
+  code_hash: Buffer;
+  created: Generated<Timestamp>;
+  expires: Timestamp;
+  id: string;
+  last_used: Timestamp | null;
+  scopes: number;
+  token_hash: Buffer;
 }
 
 export interface Organization {
@@ -190,6 +254,7 @@ export interface Project {
   organization_id: string | null;
   published: Generated<Timestamp>;
   queued: Timestamp | null;
+  random_key: Generated<number>;
   raw_icon_url: string | null;
   requested_status: string | null;
   revision: Generated<number>;
@@ -325,6 +390,12 @@ export interface DB {
   gallery_item: GalleryItem;
   image: Image;
   notification: Notification;
+  oauth_authorization: OauthAuthorization;
+  oauth_client: OauthClient;
+  oauth_code: OauthCode;
+  oauth_flow: OauthFlow;
+  oauth_redirect_uri: OauthRedirectUri;
+  oauth_token: OauthToken;
   organization: Organization;
   personal_access_token: PersonalAccessToken;
   project: Project;

@@ -3,7 +3,6 @@
 import type { FastifySchemaCompiler } from 'fastify'
 import type { TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { Value } from 'typebox/value'
 import { bodyFault, queryFault } from '#lib/schema-faults.ts'
 
 /** Fastify's validator compiler over TypeBox; `httpPart` says whether text may be converted. */
@@ -12,8 +11,41 @@ export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpP
   if (httpPart === 'body') {
     return (data: unknown) => (validator.Check(data) ? { value: data } : { error: bodyFault(data, validator.Errors(data)) })
   }
+  const converters = convertersOf(schema)
   return (data: unknown) => {
-    const value = Value.Convert(schema, data)
+    const value = converters.length === 0 ? data : convert(data as Record<string, unknown>, converters)
     return validator.Check(value) ? { value } : { error: queryFault(validator.Errors(value)) }
   }
+}
+
+type Converter = [name: string, convert: (text: string) => unknown]
+
+/**
+ * What each property of a query is converted by. The library's own conversion is too obliging: it cuts 1.5 to 1 and
+ * takes "1" for true, where a client should hear of its mistake.
+ */
+function convertersOf(schema: TSchema): Converter[] {
+  const properties = 'properties' in schema ? (schema.properties as Record<string, { type?: string }>) : {}
+  return Object.entries(properties).flatMap(([name, { type }]): Converter[] => {
+    if (type === 'integer' || type === 'number') return [[name, toNumber]]
+    return type === 'boolean' ? [[name, toBoolean]] : []
+  })
+}
+
+function convert(data: Record<string, unknown>, converters: readonly Converter[]): Record<string, unknown> {
+  const value = { ...data }
+  for (const [name, convertText] of converters) {
+    const text = value[name]
+    if (typeof text === 'string') value[name] = convertText(text)
+  }
+  return value
+}
+
+/** What is no plain decimal number stays text, which the schema then refuses. */
+function toNumber(text: string): number | string {
+  return /^-?\d{1,17}(\.\d{1,17})?$/.test(text) ? Number(text) : text
+}
+
+function toBoolean(text: string): boolean | string {
+  return text === 'true' ? true : text === 'false' ? false : text
 }

@@ -41,12 +41,13 @@ export const accountJobs = (deps: MailDeps) => ({
 async function compose(deps: MailDeps, account: AccountRow, job: MailJob): Promise<messages.MailContent | undefined> {
   const { db, config, now } = deps
   const context = { siteName: SITE_NAME, baseUrl: config.http.baseUrl, username: account.username }
-  const flowOf = (kind: 'verify_email' | 'reset_password', data = {}) =>
-    insertFlow(db, { kind, accountId: account.id, data, now: now() })
+  // The address is part of the flow: a link that went to a former one opens nothing.
+  const flowOf = (kind: 'verify_email' | 'reset_password') =>
+    insertFlow(db, { kind, accountId: account.id, data: { email: account.email }, now: now() })
   switch (job.kind) {
     case 'verify-email':
       if (account.email_verified) return undefined
-      return messages.verifyEmailMail({ ...context, flow: await flowOf('verify_email', { email: account.email }) })
+      return messages.verifyEmailMail({ ...context, flow: await flowOf('verify_email') })
     case 'reset-password':
       return messages.resetPasswordMail({ ...context, flow: await flowOf('reset_password') })
     case 'email-changed':

@@ -1,7 +1,7 @@
 // A collection's icon, its creator's to change.
 import { parseId } from '#lib/ids.ts'
 import type { Deps } from '../../deps.ts'
-import { ICON_BYTES_MAX, type IconOwner } from '../pictures/icon-routes.ts'
+import { ICON_BYTES_MAX, type IconOwner } from '../pictures/icons.ts'
 import { findVisibleCollection, lockVisibleCollection } from './queries.ts'
 import { requireEditable } from './write-collection.ts'
 
@@ -10,7 +10,7 @@ export function collectionIconOwner({ db, now }: Pick<Deps, 'db' | 'now'>): Icon
     path: '/v3/collection',
     noun: 'Collection',
     tag: 'collections',
-    scope: 'COLLECTION_WRITE',
+    scopes: ['COLLECTION_WRITE'],
     maxBytes: ICON_BYTES_MAX - 1,
     authorize: async (viewer, name) =>
       requireEditable(viewer, await findVisibleCollection(db, viewer, parseId(name, 'id'))).id,

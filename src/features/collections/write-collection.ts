@@ -9,7 +9,7 @@ import { recordEvent } from '#telemetry/events.ts'
 import type { Deps } from '../../deps.ts'
 import { requireVerifiedEmail } from '../accounts/verified-email.ts'
 import { checkQuota } from '../limits/quota.ts'
-import { removePictures } from '../pictures/icon-routes.ts'
+import { removePictures } from '../pictures/icons.ts'
 import { isCreator, requireStatusChange } from './policy.ts'
 import {
   type CollectionRow,

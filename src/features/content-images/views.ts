@@ -23,7 +23,7 @@ export type ImageView = Static<typeof ImageView>
 const PlaceId = Type.Optional(Type.String({ minLength: 1, maxLength: 64 }))
 
 export const ImageQuery = Type.Object({
-  ext: Type.String({ maxLength: 16, description: 'One of png, jpg, jpeg, gif, webp' }),
+  ext: Type.Enum(['png', 'jpg', 'jpeg', 'gif', 'webp'], { description: 'What the bytes are' }),
   context: Type.Enum([...IMAGE_CONTEXTS], { description: 'The kind of text it is for' }),
   project_id: PlaceId,
   version_id: PlaceId,

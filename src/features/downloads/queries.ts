@@ -51,7 +51,7 @@ export async function addDownloads(tx: Tx, counts: readonly { project_id: string
   for (const { project_id, downloads } of counts) perProject.set(project_id, (perProject.get(project_id) ?? 0) + downloads)
   const projects = [...perProject].sort(([a], [b]) => (a < b ? -1 : 1))
   // Projects first and in the order of their IDs, as every command locks them.
-  await sql`update project set downloads = downloads + added.downloads
+  await sql`update project set downloads = project.downloads + added.downloads
     from (select * from unnest(${projects.map(([id]) => id)}::text[], ${projects.map(([, n]) => n)}::bigint[]) as a (id, downloads)) added
     where project.id = added.id`.execute(tx)
   await sql`update version set downloads = version.downloads + added.downloads

@@ -1,4 +1,5 @@
 // Files and pictures at the addresses that answers name: for ever the same bytes, in ranges, with strong tags.
+import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { ErrorAnswers } from '#http/answers.ts'
@@ -79,7 +80,8 @@ async function sendFile(req: FastifyRequest, reply: FastifyReply, deps: Deps & {
   }
   const length = range === undefined ? file.size_bytes : range.end - range.start + 1
   void reply.type(file.content_type).header('content-length', length)
-  if (req.method === 'HEAD') return reply.send(null) as never
+  // Headers alone: the framework wants a body to throw away, and the file need not be opened for it.
+  if (req.method === 'HEAD') return reply.send(Readable.from([])) as never
   const opened = await deps.files.open(file.storage_key, range ?? {})
   if (opened === undefined) throw new ApiError('file_hosting_error', 'The file is missing from the store')
   if (isWholeFile(rangeHeader)) {

@@ -18,7 +18,10 @@ const limit = async (by: By, kind: string) => (await t.as(by).get(`/v3/limits/${
 const create = (by: By, slug: string) =>
   t.as(by).post('/v3/organization', { slug, name: 'Limited', description: 'One more of them' })
 const override = (person: Person, fields: { projects?: number; organizations?: number }) =>
-  t.deps.db.insertInto('quota_override').values({ account_id: person.id, ...fields }).execute()
+  t.deps.db
+    .insertInto('quota_override')
+    .values({ account_id: person.id, ...fields })
+    .execute()
 
 test('what is owned counts; memberships, invitations and what an organization owns do not', async () => {
   const [owner, other] = [await t.make.account(), await t.make.account()]

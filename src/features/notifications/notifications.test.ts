@@ -116,7 +116,7 @@ test('a list is the newest first, without the types that are only mailed; these 
   await tell([person], { type: 'project_status_approved', project_id: 'p' })
   await tell([person], update('newer'))
   assert.deepEqual(
-    (await list(person)).map(({ body }) => body['version_id']),
+    (await list(person)).map(({ body }) => (body as Record<string, unknown>)['version_id']),
     ['newer', 'older'],
   )
   const ids = await storedIds(person)

@@ -10,7 +10,7 @@ export type NotificationRow = Pick<Selectable<Notification>, 'id' | 'account_id'
   body: { type: string } & Record<string, unknown>
 }
 
-/** The newest so many stand in the list of a user's notifications. */
+/** The newest so many stand in lists of all of a user's notifications. */
 export const LISTED_MAX = 10_000
 
 /**
@@ -60,6 +60,16 @@ export function listNotificationsOf(db: Db, accountId: string): Promise<Notifica
   return readNotifications(db)
     .where('account_id', '=', accountId)
     .where(sql<string>`body ->> 'type'`, 'in', [...SITE_TYPES])
+    .orderBy('created', 'desc')
+    .orderBy('id')
+    .limit(LISTED_MAX)
+    .execute()
+}
+
+/** The newest notifications of an account, those that are only mailed included. */
+export function listAllNotificationsOf(db: Db, accountId: string): Promise<NotificationRow[]> {
+  return readNotifications(db)
+    .where('account_id', '=', accountId)
     .orderBy('created', 'desc')
     .orderBy('id')
     .limit(LISTED_MAX)

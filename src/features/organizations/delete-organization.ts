@@ -2,7 +2,9 @@ import type { ChangeSet } from '#cache/changes.ts'
 import type { Tx } from '#db/db.ts'
 import { notFound } from '#lib/errors.ts'
 import type { Viewer } from '#lib/viewer.ts'
+import type { Deps } from '../../deps.ts'
 import { markInvitationsRead } from '../notifications/queries.ts'
+import { removePictures } from '../pictures/icons.ts'
 import { organizationPermissions, requireOrganizationPermission } from '../teams/policy.ts'
 import { inheritTeams } from '../teams/queries.ts'
 import { announceMoves } from './move-project.ts'
@@ -17,7 +19,7 @@ export async function deleteOrganization(
   tx: Tx,
   changed: ChangeSet,
   viewer: Viewer,
-  name: string,
+  { name, config }: { name: string; config: Deps['config'] },
 ): Promise<OrganizationRow> {
   const found = await findOrganization(tx, name)
   if (found === undefined) throw notFound('organization')
@@ -38,6 +40,7 @@ export async function deleteOrganization(
   }
   await tx.deleteFrom('organization').where('id', '=', id).execute()
   await tx.deleteFrom('team').where('id', '=', row.team_id).execute()
+  await removePictures(tx, config, [row.icon_url, row.raw_icon_url])
   changed.add('organization', id)
   changed.add('team', row.team_id)
   return row

@@ -65,7 +65,9 @@ test('its projects go to its owner, its other members leave their teams, and it 
     .where('read', '=', false)
     .execute()
   assert.deepEqual(unread, [], 'an invitation to nothing is read')
-  const again = await t.as(head).post('/v3/organization', { slug: organization.slug, name: 'Again', description: 'The slug is free' })
+  const again = await t
+    .as(head)
+    .post('/v3/organization', { slug: organization.slug, name: 'Again', description: 'The slug is free' })
   assert.equal(again.statusCode, 201)
 })
 

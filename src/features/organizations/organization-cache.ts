@@ -1,11 +1,10 @@
-// Organizations kept as ready bytes up to their members, who are put in for each viewer. Whoever changes an
+// Organizations kept as ready JSON up to their members, who are put in for each viewer. Whoever changes an
 // organization's row names its ID under `organization`; its members belong to the kind `team`.
 import type { EntityCache } from '#cache/entity-cache.ts'
 import type { Db } from '#db/db.ts'
 import { notFound } from '#lib/errors.ts'
-import { joinJson } from '#lib/json-bytes.ts'
 import type { Viewer } from '#lib/viewer.ts'
-import { type MemberBytes, shownMembers, toMemberLists } from '../teams/member-lists.ts'
+import { shownMembers, toMemberLists } from '../teams/member-lists.ts'
 import type { TeamRead } from '../teams/queries.ts'
 import { getCachedTeams } from '../teams/team-cache.ts'
 import { listOrganizationsByNames, type OrganizationRow } from './queries.ts'
@@ -16,7 +15,7 @@ export type CachedOrganization = {
   slug: string
   team_id: string
   revision: number
-  openView: Buffer
+  openView: string
 }
 
 export type OrganizationReader = { db: Db; cache: EntityCache }
@@ -24,13 +23,11 @@ export type OrganizationReader = { db: Db; cache: EntityCache }
 const ORGANIZATION = {
   name: 'organization',
   idOf: (organization: CachedOrganization) => organization.id,
-  sizeOf: (organization: CachedOrganization) => organization.openView.length + 200,
+  sizeOf: (organization: CachedOrganization) => 2 * organization.openView.length + 200,
   aliasesOf: (organization: CachedOrganization) => [organization.slug],
   foldAlias: (name: string) => name.toLowerCase(),
   revisionOf: (organization: CachedOrganization) => organization.revision,
 }
-
-const CLOSING_BRACE = Buffer.from('}')
 
 function toCachedOrganization(row: OrganizationRow): CachedOrganization {
   const { id, slug, team_id, revision } = row
@@ -80,12 +77,12 @@ export async function getOwningTeams(
   )
 }
 
-/** The members of each of these organizations that the viewer sees. Two statements at most. */
+/** The members of each of these organizations that the viewer sees, as a JSON array. Two statements at most. */
 export async function listOrganizationMembers(
   reader: OrganizationReader,
   viewer: Viewer | null,
   organizations: readonly CachedOrganization[],
-): Promise<MemberBytes[][]> {
+): Promise<string[]> {
   const teams = await getCachedTeams(
     reader,
     organizations.map(({ team_id }) => team_id),
@@ -105,7 +102,7 @@ export async function toOrganizationViews(
 ): Promise<{ bytes: Buffer }[]> {
   const members = await listOrganizationMembers(reader, viewer, organizations)
   return organizations.map(({ openView }, index) => ({
-    bytes: Buffer.concat([openView, joinJson(members[index] ?? []), CLOSING_BRACE]),
+    bytes: Buffer.from(`${openView}${members[index] ?? '[]'}}`),
   }))
 }
 

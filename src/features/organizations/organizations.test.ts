@@ -19,7 +19,8 @@ const people = (count: number): Promise<Person[]> => Promise.all(Array.from({ le
 const TEXTS = { name: 'Lantern makers', description: 'We make lanterns' }
 const create = (by: By, body: unknown) => t.as(by).post('/v3/organization', body)
 const patch = (by: By, id: string, body: unknown) => t.as(by).patch(`/v3/organization/${id}`, body)
-const read = async (id: string, by?: By) => (await (by === undefined ? t.anyone : t.as(by)).get(`/v3/organization/${id}`)).json()
+const read = async (id: string, by?: By) =>
+  (await (by === undefined ? t.anyone : t.as(by)).get(`/v3/organization/${id}`)).json()
 
 test('a new organization answers 201 with its owner as its only member, and is there for everyone', async () => {
   const [owner] = (await people(1)) as [Person]
@@ -174,7 +175,8 @@ test('reading one or many organizations costs a constant number of statements, a
     const [first] = organizations
     if (first === undefined) throw new Error('unreachable: there are at least two')
     for (const person of crowd.slice(1)) await make.member(first.teamId, person)
-    const many = () => t.anyone.get('/v3/organizations', { query: { ids: JSON.stringify(organizations.map(({ id }) => id)) } })
+    const many = () =>
+      t.anyone.get('/v3/organizations', { query: { ids: JSON.stringify(organizations.map(({ id }) => id)) } })
     const one = () => t.anyone.get(`/v3/organization/${first.slug}`)
     const [cold, all, warm] = [await t.queriesOf(one), await t.queriesOf(many), await t.queriesOf(many)]
     assert.equal(cold.result.json().members.length, size)

@@ -4,7 +4,14 @@ import { after, before, test } from 'node:test'
 import { ABSENT, assertFault, assertRefusedValues, statuses } from '../../../test/account-steps.ts'
 import type { Person } from '../../../test/factories.ts'
 import { type TestApp, testApp } from '../../../test/harness.ts'
-import { type MemberView, memberOf, names, scopeBits, type TeamFactories, teamFactories } from '../../../test/team-factories.ts'
+import {
+  type MemberView,
+  memberOf,
+  names,
+  scopeBits,
+  type TeamFactories,
+  teamFactories,
+} from '../../../test/team-factories.ts'
 
 let t: TestApp
 let make: TeamFactories
@@ -94,11 +101,22 @@ test('unknown and hidden things, missing fields and missing scopes', async () =>
   const other = await make.project(head)
   assertFault(await remove(head, organization.id, other.id, head), 404, 'not_found')
   const send = (body: Record<string, unknown>) => t.as(head).delete(`${path}/${own.id}`, body)
-  await assertRefusedValues(send, { new_owner: head.id }, 'new_owner', [ABSENT, null, 5, '', 'not-an-id', 'zzzzzzzz', stranger.id])
+  await assertRefusedValues(send, { new_owner: head.id }, 'new_owner', [
+    ABSENT,
+    null,
+    5,
+    '',
+    'not-an-id',
+    'zzzzzzzz',
+    stranger.id,
+  ])
   assert.equal((await t.as(head).delete(`${path}/${own.id}`)).statusCode, 400)
   for (const scope of ['PROJECT_WRITE', 'ORGANIZATION_WRITE']) {
     const token = await t.make.pat(head, scopeBits('ALL_BUT', scope))
-    for (const answer of [await add(token, organization.id, other.id), await remove(token, organization.id, own.id, head)]) {
+    for (const answer of [
+      await add(token, organization.id, other.id),
+      await remove(token, organization.id, own.id, head),
+    ]) {
       assertFault(answer, 403, 'unauthorized')
       assert.match(answer.json().description, new RegExp(scope))
     }
@@ -118,7 +136,8 @@ test('a project leaves: the named member owns it, the organization has lost it a
   const version = await make.version(first.id, heir)
   await make.member(second.teamId, standing, { permissions: 1, role: 'Artist', payouts_split: 7 })
   await make.member(first.teamId, heir, { accepted: false })
-  for (const path of [`/v3/project/${first.id}`, `/v3/version/${version}`]) assert.equal(await status(colleague, path), 200)
+  for (const path of [`/v3/project/${first.id}`, `/v3/version/${version}`])
+    assert.equal(await status(colleague, path), 200)
   assertFault(await remove(colleague, organization.id, first.id, heir), 403, 'unauthorized')
 
   assert.equal((await remove(remover, organization.slug, first.slug, heir)).statusCode, 204)
@@ -180,7 +199,8 @@ test('strangers see approved and archived projects in the list, members and mode
     if (status === 'draft') await make.member(project.teamId, partner)
   }
   const { approved, archived, draft } = made
-  for (const by of [undefined, stranger, invitee]) assert.deepEqual(await ids(by, organization.id), [archived, approved])
+  for (const by of [undefined, stranger, invitee])
+    assert.deepEqual(await ids(by, organization.id), [archived, approved])
   for (const by of [head, member, moderator]) assert.equal((await ids(by, organization.id)).length, 5)
   assert.deepEqual(await ids(partner, organization.id), [draft, archived, approved])
   for (const scope of ['PROJECT_READ', 'ORGANIZATION_READ']) {
@@ -211,7 +231,8 @@ test('the list of projects costs a constant number of statements', async () => {
     const head = await t.make.account()
     const { id } = await make.organization(head)
     const status = (index: number) => (index % 2 === 0 ? 'approved' : 'private')
-    for (let index = 0; index < size; index += 1) await make.project(undefined, { organization_id: id, status: status(index) })
+    for (let index = 0; index < size; index += 1)
+      await make.project(undefined, { organization_id: id, status: status(index) })
     await t.as(head).get('/v3/limits/projects')
     const { result, queries } = await t.queriesOf(() => t.as(head).get(`/v3/organization/${id}/projects`))
     assert.equal(result.json().length, size)

@@ -71,8 +71,8 @@ export function organizationReads(app: App, deps: Pick<Deps, 'db' | 'cache' | 't
     },
     async (req, reply) => {
       const organization = await getOrganization(deps, req.params.id)
-      const [members = []] = await listOrganizationMembers(deps, req.viewer, [organization])
-      return sendBytes(reply, joinJson(members))
+      const [members = '[]'] = await listOrganizationMembers(deps, req.viewer, [organization])
+      return sendBytes(reply, Buffer.from(members))
     },
   )
   app.get(

@@ -1,9 +1,16 @@
 import type { ChangeSet } from '#cache/changes.ts'
-import type { Tx } from '#db/db.ts'
+import type { Db, Tx } from '#db/db.ts'
 import { onUnique } from '#db/pg-errors.ts'
 import type { Viewer } from '#lib/viewer.ts'
 import { organizationPermissions, requireOrganizationPermission } from '../teams/policy.ts'
-import { assertSlugFree, findMember, listOwnedProjectIds, lockOrganization, slugTaken } from './queries.ts'
+import {
+  assertSlugFree,
+  findMember,
+  listOwnedProjectIds,
+  lockOrganization,
+  type OrganizationRow,
+  slugTaken,
+} from './queries.ts'
 import type { OrganizationTexts } from './views.ts'
 
 /** @throws ApiError 404, 403 without EDIT_DETAILS, or `conflict` for the slug. */
@@ -14,8 +21,7 @@ export async function updateOrganization(
   { name, texts }: { name: string; texts: OrganizationTexts },
 ): Promise<void> {
   const row = await lockOrganization(tx, name, 'change')
-  const bits = organizationPermissions(viewer, await findMember(tx, row.team_id, viewer.id))
-  requireOrganizationPermission(bits, 'EDIT_DETAILS')
+  await requireEditDetails(tx, viewer, row)
   if (Object.keys(texts).length === 0) return
   if (texts.slug !== undefined) await assertSlugFree(tx, texts.slug, row.id)
   await tx
@@ -27,4 +33,10 @@ export async function updateOrganization(
   changed.add('organization', row.id)
   // Search shows the name with each of its projects.
   if (texts.name !== undefined) changed.add('project', ...(await listOwnedProjectIds(tx, row.id)))
+}
+
+/** @throws ApiError 403 unless the viewer may edit the organization; moderators may. */
+export async function requireEditDetails(db: Db, viewer: Viewer, row: OrganizationRow): Promise<void> {
+  const bits = organizationPermissions(viewer, await findMember(db, row.team_id, viewer.id))
+  requireOrganizationPermission(bits, 'EDIT_DETAILS')
 }

@@ -21,11 +21,11 @@ export const OrganizationView = Type.Object(
   { title: 'Organization' },
 )
 
-/** The view up to its members, which depend on the viewer: a JSON object without its last brace. */
-export function toOpenView(row: OrganizationRow): Buffer {
+/** The view up to its members, which depend on the viewer: a JSON object cut before the array of members. */
+export function toOpenView(row: OrganizationRow): string {
   const { id, slug, name, description, team_id, icon_url, raw_icon_url, color } = row
   const json = JSON.stringify({ id, slug, name, description, team_id, icon_url, raw_icon_url, color })
-  return Buffer.from(`${json.slice(0, -1)},"members":`)
+  return `${json.slice(0, -1)},"members":`
 }
 
 const NAME = { min: 3, max: 64, visible: true } as const

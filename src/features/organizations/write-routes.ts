@@ -74,7 +74,10 @@ export function organizationWrites(app: App, deps: Deps): void {
     },
     async (req, reply) => {
       const viewer = requireViewer(req)
-      const { id } = await writing(deps, (tx, changed) => deleteOrganization(tx, changed, viewer, req.params.id))
+      const { config } = deps
+      const { id } = await writing(deps, (tx, changed) =>
+        deleteOrganization(tx, changed, viewer, { name: req.params.id, config }),
+      )
       recordEvent(deps, 'organization.deleted', { organization_id: id })
       return reply.status(204).send(null)
     },

@@ -10,6 +10,8 @@ export type Picture = {
   /** The scaled picture where it is smaller, else the raw one. */
   url: string
   rawUrl: string
+  /** What tells two uploads of the same picture, wherever they are stored. */
+  contentSha1: string
   color: number | null
   stored: StoredPicture[]
 }
@@ -31,6 +33,7 @@ export function placePicture(
   return {
     url: address(optimized === undefined ? rawPath : smallPath),
     rawUrl: address(rawPath),
+    contentSha1: hash,
     color,
     stored: [
       { key: `pictures/${rawPath}`, image: raw },

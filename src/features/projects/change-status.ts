@@ -73,7 +73,7 @@ async function requireReviewable(tx: Tx, project: ProjectRow, patch: ProjectPatc
 
 /** `scheduled` wants to know what follows, and when (decisions.md 5). */
 function scheduleOf({ lockedProject, patch, now }: StatusChange): Updateable<Project> {
-  const next = patch.requested_status ?? lockedProject.requested_status
+  const next = patch.requested_status === undefined ? lockedProject.requested_status : patch.requested_status
   if (next === null) throw validationError('requested_status', 'is required with the status scheduled')
   if (patch.scheduled_at === undefined || patch.scheduled_at === null) {
     throw validationError('scheduled_at', 'is required with the status scheduled')

@@ -93,7 +93,7 @@ async function prepare(deps: Deps, project: NewProject, parts: readonly Uploaded
     if (part === undefined) continue
     const processed = await deps.images.processGalleryImage(...(await pictureOf(part)), { field: item, extField: item })
     const picture = placePicture(deps.config, processed, `${projectId}/images`, GALLERY_WIDTH)
-    if (gallery.some(({ url }) => url === picture.url)) throw invalidInput(`The picture of part ${item} occurs twice`, item)
+    if (gallery.some(({ contentSha1 }) => contentSha1 === picture.contentSha1)) throw invalidInput(`The picture of part ${item} occurs twice`, item)
     gallery.push(picture)
   }
   return { projectId, versions, icon, gallery }
@@ -158,6 +158,7 @@ async function insertGallery(tx: Tx, project: NewProject, { projectId, gallery }
           project_id: projectId,
           url: picture.url,
           raw_url: picture.rawUrl,
+          content_sha1: picture.contentSha1,
           featured: item?.featured ?? false,
           name: item?.name ?? item?.title ?? null,
           description: item?.description ?? null,

@@ -119,6 +119,11 @@ export function lockProject(tx: Tx, id: string): Promise<ProjectRow | undefined>
   return tx.selectFrom('project').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()
 }
 
+/** The rows of those that exist, locked one after the other in the order of their IDs, as every command locks them. */
+export function lockProjects(tx: Tx, ids: readonly string[]): Promise<ProjectRow[]> {
+  return tx.selectFrom('project').selectAll().where('id', 'in', ids).orderBy('id').forUpdate().execute()
+}
+
 /** Refuses a slug that is another project's or, case aside, any project's ID (decisions.md 1 and 11). */
 export async function assertProjectSlugFree(db: Db, slug: string, exceptId?: string): Promise<void> {
   const { rows } = await sql`select 1 from project where (slug = ${slug} or lower(id) = ${slug})

@@ -3,7 +3,13 @@ import { after, before, test } from 'node:test'
 import { ABSENT, assertFault, assertRefusedValues, statuses } from '../../../test/account-steps.ts'
 import type { Person } from '../../../test/factories.ts'
 import { type TestApp, testApp } from '../../../test/harness.ts'
-import { type MemberView, memberOf, scopeBits, type TeamFactories, teamFactories } from '../../../test/team-factories.ts'
+import {
+  type MemberView,
+  memberOf,
+  scopeBits,
+  type TeamFactories,
+  teamFactories,
+} from '../../../test/team-factories.ts'
 import { TEAM_SIZE_MAX } from './invite-member.ts'
 
 let t: TestApp

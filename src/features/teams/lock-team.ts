@@ -12,7 +12,7 @@ type TeamProject = { id: string; status: string; team_id: string; organization_i
 type TeamOrganization = { id: string; team_id: string }
 
 /** One account's rows in the team, and in the team of the organization that owns its project. */
-export type Standing = { team: MemberRow | undefined; organization: MemberRow | undefined }
+type Standing = { team: MemberRow | undefined; organization: MemberRow | undefined }
 
 export type Scene = {
   teamId: string

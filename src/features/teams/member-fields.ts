@@ -8,8 +8,8 @@ import { requireProjectPermission } from '../projects/policy.ts'
 import type { Scene } from './lock-team.ts'
 import { requireOrganizationPermission } from './policy.ts'
 
-export const ROLE_LENGTH_MAX = 255
-export const PAYOUTS_SPLIT_MAX = 5000
+const ROLE_LENGTH_MAX = 255
+const PAYOUTS_SPLIT_MAX = 5000
 const INTEGER_MAX = 2 ** 31 - 1
 
 /** Null stands for absent, as clients send it (facts/people.md 0.3). */
@@ -24,7 +24,7 @@ export const MemberFields = Type.Object({
   ordering: Maybe(Type.Integer({ minimum: -INTEGER_MAX - 1, maximum: INTEGER_MAX })),
 })
 
-export const NamedAccount = Type.Object({ user_id: Type.String({ maxLength: 64, description: 'A user ID' }) })
+const NamedAccount = Type.Object({ user_id: Type.String({ maxLength: 64, description: 'A user ID' }) })
 
 export const Invitation = Type.Interface([NamedAccount, MemberFields], {}, { title: 'TeamInvitation' })
 export const MemberPatch = Type.Interface([MemberFields], {}, { title: 'TeamMemberPatch' })

@@ -1,13 +1,15 @@
 // Lists of members for one viewer: which rows he sees, which fields of them, and the users behind them.
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { EntityCache } from '#cache/entity-cache.ts'
 import type { Db } from '#db/db.ts'
 import type { Viewer } from '#lib/viewer.ts'
 import { getCachedUsers } from '../users/user-cache.ts'
 import { canSeeRow, isAcceptedIn } from './policy.ts'
 import type { TeamRead } from './queries.ts'
-import { type ShownMember, toMemberBytes } from './views.ts'
+import { type ShownMember, toMemberJson } from './views.ts'
 
-export type MemberBytes = { bytes: Buffer }
+/** After about so many members, some milliseconds of work, others get their turn of the event loop. */
+const MEMBERS_PER_TURN = 2_000
 
 /**
  * The rows of a team that a viewer sees, in display order, as a member or as a stranger.
@@ -31,17 +33,28 @@ export function shownProjectMembers(
   return [...own, ...added]
 }
 
-/** Each list as ready members, whose users come from one statement at most. */
+/** Each list as a JSON array; the users come from one statement at most. Users who are gone are left out. */
 export async function toMemberLists(
   reader: { db: Db; cache: EntityCache },
   lists: readonly (readonly ShownMember[])[],
-): Promise<MemberBytes[][]> {
-  const ids = new Set(lists.flatMap((list) => list.map(({ row }) => row.account_id)))
-  const users = new Map((await getCachedUsers(reader, [...ids])).map((user) => [user.id, user]))
-  return lists.map((list) =>
-    list.flatMap((member) => {
+): Promise<string[]> {
+  const ids = new Set<string>()
+  for (const list of lists) for (const { row } of list) ids.add(row.account_id)
+  const users = new Map<string, string>()
+  for (const { id, bytes } of await getCachedUsers(reader, [...ids])) users.set(id, bytes.toString())
+  const texts: string[] = []
+  let sinceTurn = 0
+  for (const list of lists) {
+    const members: string[] = []
+    for (const member of list) {
       const user = users.get(member.row.account_id)
-      return user === undefined ? [] : [{ bytes: toMemberBytes(member, user) }]
-    }),
-  )
+      if (user !== undefined) members.push(toMemberJson(member, user))
+    }
+    texts.push(`[${members.join()}]`)
+    sinceTurn += list.length
+    if (sinceTurn < MEMBERS_PER_TURN) continue
+    sinceTurn = 0
+    await nextTurn()
+  }
+  return texts
 }

@@ -21,7 +21,8 @@ const members = async (viewer: By, teamId: string): Promise<MemberView[]> =>
 const join = (by: By, teamId: string) => t.as(by).post(`/v3/team/${teamId}/join`)
 const invite = (by: By, teamId: string, person: Person) =>
   t.as(by).post(`/v3/team/${teamId}/members`, { user_id: person.id })
-const remove = (by: By, teamId: string, person: { id: string }) => t.as(by).delete(`/v3/team/${teamId}/members/${person.id}`)
+const remove = (by: By, teamId: string, person: { id: string }) =>
+  t.as(by).delete(`/v3/team/${teamId}/members/${person.id}`)
 const edit = (by: By, teamId: string, person: { id: string }, body: unknown) =>
   t.as(by).patch(`/v3/team/${teamId}/members/${person.id}`, body)
 const unread = async (person: Person): Promise<number> => {
@@ -67,7 +68,14 @@ test('of parallel acceptances one counts; acceptance and withdrawal at once leav
 })
 
 test('invitees decline and managers withdraw; either way the invitation is read', async () => {
-  const [owner, manager, remover, guest, other, stranger] = (await people(6)) as [Person, Person, Person, Person, Person, Person]
+  const [owner, manager, remover, guest, other, stranger] = (await people(6)) as [
+    Person,
+    Person,
+    Person,
+    Person,
+    Person,
+    Person,
+  ]
   const { teamId } = await make.project(owner)
   await make.member(teamId, manager, { permissions: 16 })
   await make.member(teamId, remover, { permissions: 32 })
@@ -99,7 +107,8 @@ test('members leave, those with REMOVE_MEMBER remove others, and nobody removes 
   assertFault(await remove(manager, teamId, member), 403, 'unauthorized')
   assertFault(await remove(moderator, teamId, member), 403, 'unauthorized')
   assert.equal((await remove(remover, teamId, member)).statusCode, 204)
-  for (const by of [owner, remover, admin]) assertFault(await remove(by, teamId, owner), 400, 'invalid_input', 'user_id')
+  for (const by of [owner, remover, admin])
+    assertFault(await remove(by, teamId, owner), 400, 'invalid_input', 'user_id')
   assertFault(await remove(manager, teamId, owner), 403, 'unauthorized')
   assert.equal((await remove(admin, teamId, remover)).statusCode, 204)
   assertFault(await remove(owner, teamId, { id: 'zzzzzzzz' }), 404, 'not_found')
@@ -150,7 +159,12 @@ test('nobody gives what he does not hold or changes what the owner holds; what i
   for (const by of [owner, editor, admin]) {
     assertFault(await edit(by, teamId, owner, { permissions: 1 }), 400, 'validation_error', 'permissions')
   }
-  assertFault(await edit(owner, teamId, member, { organization_permissions: 1 }), 400, 'validation_error', 'organization_permissions')
+  assertFault(
+    await edit(owner, teamId, member, { organization_permissions: 1 }),
+    400,
+    'validation_error',
+    'organization_permissions',
+  )
   assertFault(await edit(member, teamId, owner, { role: 'x' }), 403, 'unauthorized')
   assertFault(await edit(stranger, teamId, owner, { role: 'x' }), 403, 'unauthorized')
   assertFault(await edit(stranger, teamId, guest, { role: 'x' }), 404, 'not_found')
@@ -167,7 +181,12 @@ test('in an organization: own bits, default permissions with bit 128, and the ow
   await make.member(teamId, giver, { permissions: 5, organization_permissions: 8 | 128 })
   await make.member(teamId, member, { organization_permissions: 0 })
   assert.equal((await edit(editor, teamId, member, { organization_permissions: 9 })).statusCode, 204)
-  assertFault(await edit(editor, teamId, member, { organization_permissions: 2 }), 400, 'validation_error', 'organization_permissions')
+  assertFault(
+    await edit(editor, teamId, member, { organization_permissions: 2 }),
+    400,
+    'validation_error',
+    'organization_permissions',
+  )
   assertFault(await edit(editor, teamId, member, { permissions: 1 }), 403, 'unauthorized')
   assertFault(await edit(giver, teamId, member, { permissions: 2 }), 400, 'validation_error', 'permissions')
   assert.equal((await edit(giver, teamId, member, { permissions: 4 })).statusCode, 204)

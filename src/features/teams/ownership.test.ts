@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { assertFault, assertRefusedValues, statuses, ABSENT } from '../../../test/account-steps.ts'
+import { ABSENT, assertFault, assertRefusedValues, statuses } from '../../../test/account-steps.ts'
 import type { Person } from '../../../test/factories.ts'
 import { type TestApp, testApp } from '../../../test/harness.ts'
 import { type MemberView, memberOf, names, type TeamFactories, teamFactories } from '../../../test/team-factories.ts'
@@ -35,7 +35,12 @@ test('the new owner gets everything and is told, the former one stays a member w
   const former = memberOf(now, owner)
   assert.deepEqual([former.is_owner, former.role, former.permissions], [false, 'Member', 1023])
   const rows = await t.deps.db.selectFrom('notification').select('body').where('account_id', '=', heir.id).execute()
-  const body = { type: 'project_transferred', project_id: id, new_owner_user_id: heir.id, new_owner_organization_id: null }
+  const body = {
+    type: 'project_transferred',
+    project_id: id,
+    new_owner_user_id: heir.id,
+    new_owner_organization_id: null,
+  }
   assert.deepEqual(rows, [{ body }])
   assertFault(await transfer(owner, teamId, owner), 403, 'unauthorized')
   assert.equal((await t.as(heir).delete(`/v3/team/${teamId}/members/${owner.id}`)).statusCode, 204)
@@ -44,14 +49,20 @@ test('the new owner gets everything and is told, the former one stays a member w
 test("an organization's new owner holds its bits too and loses the rows that narrow him in its projects", async () => {
   const [head, heir, bystander] = (await people(3)) as [Person, Person, Person]
   const organization = await make.organization(head)
-  const [inside, outside] = [await make.project(undefined, { organization_id: organization.id }), await make.project(bystander)]
+  const [inside, outside] = [
+    await make.project(undefined, { organization_id: organization.id }),
+    await make.project(bystander),
+  ]
   await make.member(organization.teamId, heir, { organization_permissions: 0 })
   await make.member(organization.teamId, bystander)
   for (const { teamId } of [inside, outside]) await make.member(teamId, heir, { permissions: 1 })
   await make.member(inside.teamId, bystander, { permissions: 1 })
   await members(head, inside.teamId)
   assert.equal((await transfer(head, organization.teamId, heir)).statusCode, 204)
-  const { is_owner, role, permissions, organization_permissions } = memberOf(await members(head, organization.teamId), heir)
+  const { is_owner, role, permissions, organization_permissions } = memberOf(
+    await members(head, organization.teamId),
+    heir,
+  )
   assert.deepEqual([is_owner, role, permissions, organization_permissions], [true, 'Owner', 1023, 255])
   assert.deepEqual(names(await members(head, inside.teamId)), [bystander.username])
   assert.ok(names(await members(heir, outside.teamId)).includes(heir.username))
@@ -66,7 +77,8 @@ test('only the owner and admins transfer, and only to an accepted member', async
   const { teamId } = await make.project(owner)
   await make.member(teamId, member, { permissions: 1023 })
   await make.member(teamId, invitee, { accepted: false })
-  for (const by of [member, invitee, stranger, moderator]) assertFault(await transfer(by, teamId, member), 403, 'unauthorized')
+  for (const by of [member, invitee, stranger, moderator])
+    assertFault(await transfer(by, teamId, member), 403, 'unauthorized')
   assertFault(await t.anyone.patch(`/v3/team/${teamId}/owner`, { user_id: member.id }), 401, 'unauthorized')
   for (const target of [invitee, stranger, owner, { id: 'zzzzzzzz' }]) {
     assertFault(await transfer(owner, teamId, target), 400, 'validation_error', 'user_id')

@@ -4,7 +4,14 @@ import { writing } from '#cache/writing.ts'
 import { assertFault } from '../../../test/account-steps.ts'
 import type { Person } from '../../../test/factories.ts'
 import { type Client, type TestApp, testApp } from '../../../test/harness.ts'
-import { type MemberView, memberOf, names, scopeBits, type TeamFactories, teamFactories } from '../../../test/team-factories.ts'
+import {
+  type MemberView,
+  memberOf,
+  names,
+  scopeBits,
+  type TeamFactories,
+  teamFactories,
+} from '../../../test/team-factories.ts'
 
 let t: TestApp
 let make: TeamFactories

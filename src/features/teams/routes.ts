@@ -8,7 +8,6 @@ import { IdParams, IdsQuery, parseIds } from '#http/query-values.ts'
 import type { App } from '#http/server.ts'
 import { notFound } from '#lib/errors.ts'
 import { parseId } from '#lib/ids.ts'
-import { joinJson } from '#lib/json-bytes.ts'
 import type { Deps } from '../../deps.ts'
 import { editMember } from './edit-member.ts'
 import { inviteMember } from './invite-member.ts'
@@ -51,7 +50,7 @@ function teamReads(app: App, deps: TeamDeps): void {
         response: { 200: Type.Array(TeamMemberView), ...ErrorAnswers },
       },
     },
-    async (req, reply) => sendBytes(reply, joinJson(await listProjectMembers(deps, req.viewer, req.params.id))),
+    async (req, reply) => sendBytes(reply, Buffer.from(await listProjectMembers(deps, req.viewer, req.params.id))),
   )
   app.get(
     '/v3/team/:id/members',
@@ -68,7 +67,7 @@ function teamReads(app: App, deps: TeamDeps): void {
     async (req, reply) => {
       const [members] = await listTeams(deps, req.viewer, [parseId(req.params.id, 'id')])
       if (members === undefined) throw notFound('team')
-      return sendBytes(reply, joinJson(members))
+      return sendBytes(reply, Buffer.from(members))
     },
   )
   app.get(
@@ -86,7 +85,7 @@ function teamReads(app: App, deps: TeamDeps): void {
     async (req, reply) => {
       const ids = parseIds(req.query.ids).map((id) => parseId(id, 'ids'))
       const teams = await listTeams(deps, req.viewer, ids)
-      return sendBytes(reply, joinJson(teams.map((members) => ({ bytes: joinJson(members) }))))
+      return sendBytes(reply, Buffer.from(`[${teams.join()}]`))
     },
   )
 }

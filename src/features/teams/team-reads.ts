@@ -1,32 +1,29 @@
-// Members as routes answer with them. A team of a project that is hidden from the viewer is hidden too.
+// Members as routes answer with them, as JSON texts. A team of a project that is hidden from the viewer is hidden too.
 import { notFound } from '#lib/errors.ts'
 import type { Viewer } from '#lib/viewer.ts'
 import { getOwningTeams } from '../organizations/organization-cache.ts'
 import { getProject, listVisibleProjects, type ProjectReader } from '../projects/project-cache.ts'
-import { type MemberBytes, shownMembers, shownProjectMembers, toMemberLists } from './member-lists.ts'
+import { shownMembers, shownProjectMembers, toMemberLists } from './member-lists.ts'
 import { getCachedTeams } from './team-cache.ts'
 import type { ShownMember } from './views.ts'
 
 /**
- * The members of a project's own team, then those of its organization, each person once.
+ * The members of a project's own team, then those of its organization, each person once; as a JSON array.
  * @throws ApiError 404 when the project is absent or hidden.
  */
-export async function listProjectMembers(
-  reader: ProjectReader,
-  viewer: Viewer | null,
-  name: string,
-): Promise<MemberBytes[]> {
+export async function listProjectMembers(reader: ProjectReader, viewer: Viewer | null, name: string): Promise<string> {
   const project = await getProject(reader, viewer, name)
   const teams = await getCachedTeams(reader, [project.team_id])
   const team = teams.get(project.team_id)
   if (team === undefined) throw notFound('project')
   const owning = await getOwningTeams(reader, [project])
   const shown = shownProjectMembers(team, viewer, owning.get(project.organization_id ?? ''))
-  return (await toMemberLists(reader, [shown]))[0] ?? []
+  const [members = '[]'] = await toMemberLists(reader, [shown])
+  return members
 }
 
 /**
- * The members of each of these teams, in the order asked for; unknown and hidden teams are left out. At most seven
+ * The members of each of these teams as a JSON array, in the order asked for; unknown and hidden teams are left out. At most seven
  * statements, whatever the number: teams, their projects, the viewer's rows in hidden ones, the owning organizations
  * with their teams, and users.
  */
@@ -34,7 +31,7 @@ export async function listTeams(
   reader: ProjectReader,
   viewer: Viewer | null,
   ids: readonly string[],
-): Promise<MemberBytes[][]> {
+): Promise<string[]> {
   const teams = await getCachedTeams(reader, ids)
   const projectIds = [...teams.values()].flatMap(({ project_id }) => project_id ?? [])
   const projects = projectIds.length === 0 ? [] : await listVisibleProjects(reader, viewer, projectIds)

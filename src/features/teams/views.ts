@@ -1,6 +1,5 @@
-// The wire shape of a team member (facts/people.md 1.0), put together from rows and from users as ready bytes.
+// The wire shape of a team member (facts/people.md 1.0), put together from rows and from users as they are cached.
 import Type from 'typebox'
-import type { CachedUser } from '../users/user-cache.ts'
 import { UserView } from '../users/views.ts'
 import type { MemberRow } from './queries.ts'
 
@@ -30,11 +29,8 @@ export const TeamMemberView = Type.Object(
 /** A row a viewer may see, and whether he sees it as a member does. */
 export type ShownMember = { row: MemberRow; asMember: boolean }
 
-const USER_KEY = Buffer.from(',"user":')
-const CLOSING_BRACE = Buffer.from('}')
-
-/** The member as ready JSON. */
-export function toMemberBytes({ row, asMember }: ShownMember, user: CachedUser): Buffer {
+/** The member as JSON; `user` is the user's JSON. Text joins for less than bytes do, and lists of teams are long. */
+export function toMemberJson({ row, asMember }: ShownMember, user: string): string {
   const own = JSON.stringify({
     team_id: row.team_id,
     role: row.role,
@@ -45,5 +41,5 @@ export function toMemberBytes({ row, asMember }: ShownMember, user: CachedUser):
     payouts_split: asMember ? row.payouts_split : null,
     ordering: row.ordering,
   })
-  return Buffer.concat([Buffer.from(own.slice(0, -1)), USER_KEY, user.bytes, CLOSING_BRACE])
+  return `${own.slice(0, -1)},"user":${user}}`
 }

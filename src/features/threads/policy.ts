@@ -12,11 +12,6 @@ export function canReadThread(viewer: Viewer, thread: ThreadFacts, membership: M
   return thread.type === 'report' && thread.reporter_id === viewer.id
 }
 
-/** Whether moderators keep a message to themselves. */
-export function isPrivateMessage(body: { private?: boolean }): boolean {
-  return body.private === true
-}
-
 /** What moderators write carries no name for others, so that nobody is taken to account for the team's decisions. */
 export function canSeeAuthor(viewer: Viewer, message: { hide_identity: boolean }): boolean {
   return !message.hide_identity || isModerator(viewer)

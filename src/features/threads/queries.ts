@@ -109,7 +109,7 @@ export async function getReadableMessage(db: Db, viewer: Viewer, id: string): Pr
   return { ...message, thread }
 }
 
-export type NewMessage = { threadId: string; authorId: string; body: MessageBody; hideIdentity: boolean }
+export type NewMessage = { threadId: string; authorId: string | null; body: MessageBody; hideIdentity: boolean }
 
 /**
  * Writes a message at the end of a thread and returns its ID with the thread's size after it. Messages take the

@@ -1,7 +1,7 @@
 // A user's picture: his own to change, and moderators'.
 import { notFound } from '#lib/errors.ts'
 import type { Deps } from '../../deps.ts'
-import { ICON_BYTES_MAX, type IconOwner } from '../pictures/icon-routes.ts'
+import { ICON_BYTES_MAX, type IconOwner } from '../pictures/icons.ts'
 import { requireEditableUser } from './policy.ts'
 import { getAccountByName } from './queries.ts'
 
@@ -10,7 +10,7 @@ export function avatarOwner({ db }: Pick<Deps, 'db'>): IconOwner {
     path: '/v3/user',
     noun: 'User',
     tag: 'users',
-    scope: 'USER_WRITE',
+    scopes: ['USER_WRITE'],
     maxBytes: ICON_BYTES_MAX - 1,
     authorize: async (viewer, name) => requireEditableUser(viewer, await getAccountByName(db, name)).id,
     write: async (tx, changed, { id, icon }) => {

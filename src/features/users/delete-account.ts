@@ -9,7 +9,7 @@ import { newId } from '#lib/ids.ts'
 import type { Viewer } from '#lib/viewer.ts'
 import { recordEvent } from '#telemetry/events.ts'
 import type { Deps } from '../../deps.ts'
-import { removePictures } from '../pictures/icon-routes.ts'
+import { removePictures } from '../pictures/icons.ts'
 import { insertStatusMessage } from '../projects/change-status.ts'
 import { ensurePlaceholder, isPlaceholder, PLACEHOLDER_ID } from './placeholder.ts'
 import { requireOwnUser } from './policy.ts'
@@ -42,32 +42,37 @@ export async function deleteAccount(deps: Deps, viewer: Viewer, name: string): P
 }
 
 /**
- * The account first: whatever would refer to it anew waits for its key and then finds it gone. Then the projects it
- * follows or belongs to, in the order of their IDs, and its rows in teams, so that no transfer of ownership to it can
- * come in between. Who locks these in another order is told of a deadlock and tries again.
+ * Locks the account, so that nothing can refer to it anew, and around it all that is about to change, so that for
+ * instance no ownership can be handed to it meanwhile. Others lock projects, organizations, team rows and accounts in
+ * this order; what came between the first look and the lock of the account is locked by the second look. Whoever meets
+ * it there the other way round is told of a deadlock and tries again.
  */
-async function lockAll({ tx, accountId }: Erasure): Promise<void> {
+async function lockAll(erasure: Erasure): Promise<void> {
+  const { tx, accountId } = erasure
+  await lockSurroundings(erasure)
   const account = await tx.selectFrom('account').select('id').where('id', '=', accountId).forUpdate().executeTakeFirst()
   if (account === undefined) throw notFound('user')
+  await lockSurroundings(erasure)
+}
+
+async function lockSurroundings({ tx, accountId }: Erasure): Promise<void> {
+  const teams = tx.selectFrom('team_member').select('team_id').where('account_id', '=', accountId)
+  const followed = tx.selectFrom('follow').select('project_id').where('account_id', '=', accountId)
   await tx
     .selectFrom('project')
     .select('id')
-    .where((eb) =>
-      eb.or([
-        eb('team_id', 'in', eb.selectFrom('team_member').select('team_id').where('account_id', '=', accountId)),
-        eb('id', 'in', eb.selectFrom('follow').select('project_id').where('account_id', '=', accountId)),
-      ]),
-    )
+    .where((eb) => eb.or([eb('team_id', 'in', teams), eb('id', 'in', followed)]))
     .orderBy('id')
     .forNoKeyUpdate()
     .execute()
   await tx
-    .selectFrom('team_member')
-    .select('team_id')
-    .where('account_id', '=', accountId)
-    .orderBy('team_id')
-    .forUpdate()
+    .selectFrom('organization')
+    .select('id')
+    .where('team_id', 'in', teams)
+    .orderBy('id')
+    .forNoKeyUpdate()
     .execute()
+  await teams.orderBy('team_id').forUpdate().execute()
 }
 
 async function unfollowAll({ tx, changed, accountId }: Erasure): Promise<void> {
@@ -163,6 +168,12 @@ async function eraseConversations({ tx, accountId }: Erasure): Promise<void> {
       then jsonb_build_object('type', 'deleted', 'private', coalesce(body -> 'private', 'false'::jsonb))
       else body end
     where author_id = ${accountId}`.execute(tx)
+  // Pictures that belong to nothing are removed in time; those in the texts of projects stay with these.
+  await tx
+    .updateTable('image')
+    .set({ report_id: null, thread_message_id: null })
+    .where('owner_id', '=', accountId)
+    .execute()
 }
 
 /** Sessions and tokens go with the account's row; caches hear of each, and nothing stays of the limits given to them. */

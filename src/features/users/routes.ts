@@ -11,6 +11,7 @@ import { isAdmin } from '#lib/viewer.ts'
 import type { Deps } from '../../deps.ts'
 import { iconRoutes } from '../pictures/icon-routes.ts'
 import { avatarOwner } from './avatar.ts'
+import { exportRoutes } from './export-routes.ts'
 import { userListRoutes } from './list-routes.ts'
 import { findAccountByEmail, getAccount, listUsersByPrefix } from './queries.ts'
 import { getCachedUsers } from './user-cache.ts'
@@ -24,6 +25,7 @@ export function userRoutes(app: App, deps: Deps): void {
   foundUsers(app, deps)
   userListRoutes(app, deps)
   userWriteRoutes(app, deps)
+  exportRoutes(app, deps)
   iconRoutes(app, deps, avatarOwner(deps))
 }
 

@@ -90,7 +90,7 @@ function statusChange(version: VersionRow, patch: VersionPatch, now: number): Up
     return patch.requested_status === undefined ? {} : { requested_status: patch.requested_status }
   }
   if (status !== 'scheduled') return { status, scheduled_at: null, requested_status: null }
-  const next = patch.requested_status ?? version.requested_status
+  const next = patch.requested_status === undefined ? version.requested_status : patch.requested_status
   if (next === null) throw validationError('requested_status', 'is required with the status scheduled')
   const at = Date.parse(patch.scheduled_at ?? '')
   if (!Number.isFinite(at) || at <= now) throw validationError('scheduled_at', 'must be a time in the future')

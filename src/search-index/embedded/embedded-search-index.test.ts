@@ -2,14 +2,14 @@ import assert from 'node:assert/strict'
 import { mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, test } from 'node:test'
+import { after, type TestContext, test } from 'node:test'
 import { Worker } from 'node:worker_threads'
 import { ApiError } from '#lib/errors.ts'
 import { makeDocument, testSearchIndex } from '../conformance.ts'
 import { parseSearchRequest, type SearchRequest } from '../request.ts'
 import { sampleDocuments } from '../sample-catalogue.ts'
 import type { SearchIndex, SearchIndexStatus } from '../search-index.ts'
-import { openEmbeddedSearchIndex } from './embedded-search-index.ts'
+import { type EmbeddedOptions, openEmbeddedSearchIndex } from './embedded-search-index.ts'
 
 testSearchIndex('embedded', () => openEmbeddedSearchIndex())
 
@@ -19,8 +19,15 @@ after(() => rm(folder, { recursive: true }))
 const ask = async (index: SearchIndex, request: SearchRequest) =>
   JSON.parse(Buffer.from((await index.search(parseSearchRequest(request))).body).toString())
 
-async function filled(snapshotFile: string): Promise<SearchIndex> {
-  const index = await openEmbeddedSearchIndex({ snapshotFile })
+/** Opens an index that is closed with the test, also when it fails: an open one keeps the process alive. */
+async function open(t: TestContext, options: EmbeddedOptions): Promise<SearchIndex> {
+  const index = await openEmbeddedSearchIndex(options)
+  t.after(() => index.close())
+  return index
+}
+
+async function filled(t: TestContext, snapshotFile: string): Promise<SearchIndex> {
+  const index = await open(t, { snapshotFile })
   const documents = [...sampleDocuments({ seed: 4, projects: 500, versions: 5, isSteady: false })]
   await index.apply(documents.map((document, i) => ({ kind: 'upsert', sequence: i + 1, document })))
   await index.apply([{ kind: 'delete', sequence: 600, id: documents[3]?.id ?? '' }])
@@ -33,15 +40,15 @@ const QUERIES: SearchRequest[] = [
   { new_filters: 'loaders=drift AND game_versions != 1.9.1 AND downloads > 50', index: 'updated', limit: 100 },
 ]
 
-test('after a restart the snapshot answers as before, and goes on taking changes', async () => {
+test('after a restart the snapshot answers as before, and goes on taking changes', async (t) => {
   const snapshotFile = join(folder, 'deep', 'index')
-  const first = await filled(snapshotFile)
+  const first = await filled(t, snapshotFile)
   await first.checkpoint()
   const before = await Promise.all(QUERIES.map((query) => ask(first, query)))
   await first.close()
   assert.deepEqual(await readdir(join(folder, 'deep')), ['index'])
 
-  const second = await openEmbeddedSearchIndex({ snapshotFile })
+  const second = await open(t, { snapshotFile })
   assert.equal((await second.status()).sequence, 600)
   assert.deepEqual(await Promise.all(QUERIES.map((query) => ask(second, query))), before)
   const document = makeDocument('added-later', { downloads: 1e9 })
@@ -51,9 +58,9 @@ test('after a restart the snapshot answers as before, and goes on taking changes
   await second.close()
 })
 
-test('a damaged, shortened or foreign snapshot is reported and not used', async () => {
+test('a damaged, shortened or foreign snapshot is reported and not used', async (t) => {
   const good = join(folder, 'good')
-  const index = await filled(good)
+  const index = await filled(t, good)
   await index.checkpoint()
   await index.close()
   const bytes = await readFile(good)
@@ -83,19 +90,19 @@ test('a damaged, shortened or foreign snapshot is reported and not used', async 
     await writeFile(snapshotFile, bytes)
     await spoil(snapshotFile)
     const faults: string[] = []
-    const opened = await openEmbeddedSearchIndex({ snapshotFile, onFault: (fault) => faults.push(fault.message) })
+    const opened = await open(t, { snapshotFile, onFault: (fault) => faults.push(fault.message) })
     const { documents, sequence } = await opened.status()
     assert.deepEqual([documents, sequence, faults.length], [0, 0, 1], what)
     await opened.close()
   }
 })
 
-test('a crashed thread is replaced from the snapshot; until then there is search_error and nothing hangs', async () => {
+test('a crashed thread is replaced from the snapshot; until then there is search_error and nothing hangs', async (t) => {
   const snapshotFile = join(folder, 'crash')
   const workers: Worker[] = []
   const faults: string[] = []
   let restarted: (status: SearchIndexStatus) => void = () => undefined
-  const index = await openEmbeddedSearchIndex({
+  const index = await open(t, {
     snapshotFile,
     startWorker: (workerData) => {
       const worker = new Worker(new URL('./worker.ts', import.meta.url), { workerData })
@@ -139,8 +146,8 @@ test('a crashed thread is replaced from the snapshot; until then there is search
   }
 })
 
-test('searches sent together are answered each with its own bytes, while a snapshot is written and changes wait', async () => {
-  const index = await filled(join(folder, 'together'))
+test('searches sent together are answered each with its own bytes, while a snapshot is written and changes wait', async (t) => {
+  const index = await filled(t, join(folder, 'together'))
   const saved = index.checkpoint()
   const change = index.apply([{ kind: 'delete', sequence: 700, id: 'unknown1' }])
   const answers = await Promise.all(Array.from({ length: 200 }, (_, i) => ask(index, { offset: i, limit: 1 })))

@@ -133,8 +133,10 @@ async function close(host: Host): Promise<void> {
   flush(host)
   const { worker } = host
   const exited = worker === undefined ? undefined : new Promise((resolve) => worker.once('exit', resolve))
-  if (host.status.ready) await command(host, { kind: 'close' }).catch(() => undefined)
+  const closing = host.status.ready ? command(host, { kind: 'close' }) : Promise.resolve()
   host.isClosed = true
+  if (!host.status.ready) await worker?.terminate()
+  await closing.catch(() => undefined)
   await exited
 }
 

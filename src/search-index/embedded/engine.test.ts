@@ -96,6 +96,7 @@ function queryText(random: Random, words: readonly string[]): string {
     wrong.slice(0, at) + wrong.slice(at + 1),
     `${wrong.slice(0, at)}x${wrong.slice(at)}`,
     `${wrong.slice(0, at)}x${wrong.slice(at + 1)}`,
+    `${wrong.slice(0, at)}${wrong.charAt(at + 1)}${wrong.charAt(at)}${wrong.slice(at + 2)}`,
   ]
   return `${pick(random, changed)}${random() < 0.3 ? ` ${word()}` : ''}`
 }

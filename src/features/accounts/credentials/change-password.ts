@@ -57,9 +57,9 @@ export async function resetPassword(
   const accountId = flow.account_id
   const passwordHash = await checkAndHash(deps, await getAccount(db, accountId), newPassword)
   await writing(deps, async (tx, changed) => {
-    await lockAccount(tx, accountId)
-    if ((await takeFlow(tx, 'reset_password', { secret, now: now() })) === undefined)
-      throw invalidCredentials(WRONG_FLOW)
+    const { email } = await lockAccount(tx, accountId)
+    const taken = await takeFlow(tx, 'reset_password', { secret, now: now() })
+    if (taken === undefined || taken.data['email'] !== email) throw invalidCredentials(WRONG_FLOW)
     await setPassword(tx, changed, { accountId, passwordHash })
   })
   await guard.forgive(accountId)

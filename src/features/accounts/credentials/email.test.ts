@@ -8,11 +8,13 @@ import {
   mailedFlow,
   mailsTo,
   makeMember,
+  OTHER_PASSWORD,
   PASSWORD,
   signIn,
   statuses,
 } from '../../../../test/account-steps.ts'
 import { type TestApp, testApp } from '../../../../test/harness.ts'
+import { findFlow, insertFlow } from '../flows.ts'
 import { accountJobs } from '../jobs.ts'
 import { requireVerifiedEmail } from '../verified-email.ts'
 
@@ -87,6 +89,36 @@ test('links sent to the former address end with it', async () => {
     new_password: 'plain copper river 12',
   })
   assertFault(reset, 401, 'invalid_credentials')
+})
+
+test('a link that was made while the address changed opens nothing', async () => {
+  const member = await makeMember(t, { email_verified: false })
+  const made = { accountId: member.id, data: { email: 'former@example.org' }, now: t.deps.now() }
+  const [verifyFlow, resetFlow] = [
+    await insertFlow(t.deps.db, { ...made, kind: 'verify_email' }),
+    await insertFlow(t.deps.db, { ...made, kind: 'reset_password' }),
+  ]
+  assertFault(await verify(verifyFlow), 400, 'invalid_input', 'flow')
+  const reset = await t.anyone.patch('/_internal/auth/password', { flow: resetFlow, new_password: OTHER_PASSWORD })
+  assertFault(reset, 401, 'invalid_credentials')
+  assert.equal((await signIn(t, member.username)).statusCode, 200)
+})
+
+test('an account keeps the newest ten flows of a kind', async () => {
+  const member = await makeMember(t)
+  const flows: string[] = []
+  for (let i = 0; i < 12; i += 1) {
+    flows.push(
+      await insertFlow(t.deps.db, { kind: 'set_up_totp', accountId: member.id, now: t.deps.now() + i * 1_000 }),
+    )
+  }
+  const found = await Promise.all(
+    flows.map((secret) => findFlow(t.deps.db, 'set_up_totp', { secret, now: t.deps.now() })),
+  )
+  assert.deepEqual(
+    found.map((flow) => flow !== undefined),
+    [false, false, ...Array(10).fill(true)],
+  )
 })
 
 test('an address belongs to one account, whatever its case, also when two ask for it at once', async () => {

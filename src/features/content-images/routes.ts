@@ -1,0 +1,41 @@
+// Pictures for texts: descriptions, changelogs, reports and messages (facts/catalogue.md 2.4).
+import { ErrorAnswers } from '#http/answers.ts'
+import { requireScope, requireViewer } from '#http/auth.ts'
+import { readPictureBody, takePictureBodies } from '#http/picture-body.ts'
+import type { App } from '#http/server.ts'
+import type { Deps } from '../../deps.ts'
+import { CONTEXT_SCOPES, resolvePlace } from './image-place.ts'
+import { IMAGE_BYTES_MAX, uploadImage } from './upload-image.ts'
+import { ImageQuery, ImageView, toImageView } from './views.ts'
+
+export function contentImageRoutes(app: App, deps: Deps): void {
+  app.register(async (scope: App) => {
+    takePictureBodies(scope)
+    scope.post(
+      '/v3/image',
+      {
+        config: { auth: { scope: [] } },
+        schema: {
+          operationId: 'createImage',
+          summary: 'Upload a picture for a text',
+          description: `The body is the picture, at most ${IMAGE_BYTES_MAX} bytes. The token needs the scope of the context: ${Object.entries(CONTEXT_SCOPES)
+            .map(([context, name]) => `${context} ${name}`)
+            .join(', ')}. Without the ID of a place the picture waits for a day until one names it.`,
+          tags: ['images'],
+          consumes: ['image/*'],
+          querystring: ImageQuery,
+          response: { 201: ImageView, ...ErrorAnswers },
+        },
+      },
+      async (req, reply) => {
+        const viewer = requireViewer(req)
+        const { context, ext } = req.query
+        requireScope(viewer, CONTEXT_SCOPES[context])
+        const place = await resolvePlace(deps, viewer, req.query)
+        const bytes = await readPictureBody(req, IMAGE_BYTES_MAX)
+        const image = await uploadImage(deps, viewer, { context, place, bytes, ext })
+        return reply.status(201).send(toImageView(image))
+      },
+    )
+  })
+}

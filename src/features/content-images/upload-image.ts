@@ -1,0 +1,58 @@
+// Takes a picture for a text: checked by its content, stored under its own name, and attached where that is known.
+import { writing } from '#cache/writing.ts'
+import { newId } from '#lib/ids.ts'
+import type { Viewer } from '#lib/viewer.ts'
+import type { Deps } from '../../deps.ts'
+import { placePicture, storePictures } from '../pictures/pictures.ts'
+import { lockPlace } from './image-place.ts'
+import { deleteImage, type ImageContext, type ImagePlace, insertImage, takeImages } from './queries.ts'
+import type { UploadedImage } from './views.ts'
+
+export const IMAGE_BYTES_MAX = 1024 * 1024
+
+type NewUpload = { context: ImageContext; place: ImagePlace | undefined; bytes: Buffer; ext: string }
+
+/**
+ * Stores the picture as it was sent; texts show it in full. The row comes before the bytes, so that what a killed
+ * process leaves is a picture that waits, which a job removes.
+ * @throws ApiError `invalid_input` for what is no picture, is too large or is not what `ext` says, `limit_reached`, 404
+ * when its place is gone.
+ */
+export async function uploadImage(deps: Deps, viewer: Viewer, { context, place, bytes, ext }: NewUpload): Promise<UploadedImage> {
+  const limits = { field: 'body', extField: 'ext', maxBytes: IMAGE_BYTES_MAX }
+  const { raw } = await deps.images.processGalleryImage(bytes, ext, limits)
+  const id = newId()
+  // A folder of its own: the same bytes sent twice are two pictures, and removing one leaves the other.
+  const picture = placePicture(deps.config, { raw, color: null }, id, 0)
+  const [stored] = picture.stored
+  if (stored === undefined) throw new Error('unreachable: a picture has its raw form')
+  const created = new Date(deps.now())
+  const row = { id, context, url: picture.rawUrl, storage_key: stored.key, size_bytes: raw.bytes.length, created }
+  await writing(deps, (tx) => insertImage(tx, viewer, row))
+  try {
+    await storePictures(deps.files, picture.stored)
+    if (place !== undefined) await attach(deps, viewer, { id, place })
+  } catch (error) {
+    await takeBack(deps, { id, key: stored.key })
+    throw error
+  }
+  const { url, size_bytes: sizeBytes } = row
+  return { id, url, sizeBytes, created, ownerId: viewer.id, context, placeId: place?.id }
+}
+
+async function attach(deps: Pick<Deps, 'db' | 'cache'>, viewer: Viewer, { id, place }: { id: string; place: ImagePlace }): Promise<void> {
+  await writing(deps, async (tx) => {
+    await lockPlace(tx, place)
+    await takeImages(tx, viewer, { ids: [id], place })
+  })
+}
+
+/** Leaves the rest to the job when the store or the database does not answer. */
+async function takeBack({ db, files, log }: Pick<Deps, 'db' | 'files' | 'log'>, { id, key }: { id: string; key: string }): Promise<void> {
+  try {
+    await files.remove(key)
+    await deleteImage(db, id)
+  } catch (cause) {
+    log.error({ err: cause }, 'A refused picture could not be removed')
+  }
+}

@@ -1,0 +1,69 @@
+// The wire shape of the moderation queue (facts/catalogue.md 2.7).
+import Type, { type Static } from 'typebox'
+import { projectTypesOf, type Taxonomy } from '#lib/taxonomy.ts'
+import { PROJECT_STATUSES, REQUESTABLE_STATUSES } from '../projects/status.ts'
+import type { QueueRow } from './queries.ts'
+
+const Nullable = <Schema extends Type.TSchema>(schema: Schema) => Type.Union([schema, Type.Null()])
+const Timestamp = Type.String({ format: 'date-time' })
+
+export const QueuedProjectView = Type.Object(
+  {
+    id: Type.String(),
+    slug: Type.String(),
+    name: Type.String(),
+    summary: Type.String(),
+    icon_url: Nullable(Type.String()),
+    status: Type.Enum([...PROJECT_STATUSES]),
+    requested_status: Nullable(Type.Enum([...REQUESTABLE_STATUSES])),
+    queued: Nullable(Timestamp),
+    published: Timestamp,
+    updated: Timestamp,
+    project_types: Type.Array(Type.String()),
+    thread_id: Nullable(Type.String()),
+    position: Type.Integer({ minimum: 1, description: 'Place in the whole queue, whatever the list is narrowed to' }),
+    ownership: Nullable(
+      Type.Object({
+        kind: Type.Enum(['user', 'organization']),
+        id: Type.String(),
+        name: Type.String(),
+        icon_url: Nullable(Type.String()),
+      }),
+    ),
+  },
+  { title: 'QueuedProject' },
+)
+type QueuedProjectView = Static<typeof QueuedProjectView>
+
+export const QueueView = Type.Object(
+  { total: Type.Integer({ description: 'Projects that the list is narrowed to' }), projects: Type.Array(QueuedProjectView) },
+  { title: 'ModerationQueue' },
+)
+
+/** Where a project stands: what its publisher sees of the queue. */
+export const QueuePlaceView = Type.Object(
+  {
+    position: Nullable(Type.Integer({ minimum: 1, description: 'From 1; null when it is not under review' })),
+    total: Type.Integer({ description: 'Projects under review' }),
+  },
+  { title: 'QueuePlace' },
+)
+
+export function toQueuedProjectView(row: QueueRow, taxonomy: Taxonomy): QueuedProjectView {
+  return {
+    id: row.id,
+    slug: row.slug,
+    name: row.name,
+    summary: row.summary,
+    icon_url: row.icon_url,
+    status: row.status as QueuedProjectView['status'],
+    requested_status: row.requested_status as QueuedProjectView['requested_status'],
+    queued: row.queued?.toISOString() ?? null,
+    published: row.published.toISOString(),
+    updated: row.updated.toISOString(),
+    project_types: projectTypesOf(taxonomy, row.loaders ?? []),
+    thread_id: row.thread_id,
+    position: row.position,
+    ownership: row.owner,
+  }
+}

@@ -1,0 +1,74 @@
+import type { Selectable } from 'kysely'
+import { jsonArrayFrom } from 'kysely/helpers/postgres'
+import type { ChangeSet } from '#cache/changes.ts'
+import type { Db, Tx } from '#db/db.ts'
+import type { OauthClient } from '#db/schema.ts'
+import { notFound } from '#lib/errors.ts'
+
+/** An application with the addresses it may send people back to, in the order they were given. */
+export type Application = Selectable<OauthClient> & { redirect_uris: { id: string; uri: string }[] }
+
+function selectApplications(db: Db) {
+  return db
+    .selectFrom('oauth_client')
+    .selectAll('oauth_client')
+    .select((eb) =>
+      jsonArrayFrom(
+        eb
+          .selectFrom('oauth_redirect_uri')
+          .select(['oauth_redirect_uri.id', 'oauth_redirect_uri.uri'])
+          .whereRef('oauth_redirect_uri.client_id', '=', 'oauth_client.id')
+          .orderBy('oauth_redirect_uri.position'),
+      ).as('redirect_uris'),
+    )
+}
+
+export function findApplication(db: Db, id: string): Promise<Application | undefined> {
+  return selectApplications(db).where('oauth_client.id', '=', id).executeTakeFirst()
+}
+
+/** @throws ApiError 404 */
+export async function getApplication(db: Db, id: string): Promise<Application> {
+  const application = await findApplication(db, id)
+  if (application === undefined) throw notFound('application')
+  return application
+}
+
+/** In the order of `ids`; unknown ones are left out. */
+export async function listApplications(db: Db, ids: readonly string[]): Promise<Application[]> {
+  if (ids.length === 0) return []
+  const rows = await selectApplications(db).where('oauth_client.id', 'in', ids).execute()
+  const byId = new Map(rows.map((row) => [row.id, row]))
+  return ids.flatMap((id) => byId.get(id) ?? [])
+}
+
+/** An account's applications, newest first; their number is bounded when they are made. */
+export function listApplicationsOf(db: Db, accountId: string): Promise<Application[]> {
+  return selectApplications(db)
+    .where('oauth_client.account_id', '=', accountId)
+    .orderBy('oauth_client.created', 'desc')
+    .orderBy('oauth_client.id')
+    .execute()
+}
+
+/** Locks an application against everything that would give out codes or tokens of it. @throws ApiError 404 */
+export async function lockApplication(tx: Tx, id: string): Promise<Selectable<OauthClient>> {
+  const row = await tx.selectFrom('oauth_client').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()
+  if (row === undefined) throw notFound('application')
+  return row
+}
+
+/** Ends the tokens that `of` names, in caches too. */
+export async function deleteTokens(
+  tx: Tx,
+  changed: ChangeSet,
+  of: { column: 'client_id' | 'authorization_id' | 'id'; value: string } | { column: 'code_hash'; value: Buffer },
+): Promise<number> {
+  const rows = await tx
+    .deleteFrom('oauth_token')
+    .where(of.column, '=', of.value as never)
+    .returning('token_hash')
+    .execute()
+  changed.add('token', ...rows.map((row) => row.token_hash.toString('hex')))
+  return rows.length
+}

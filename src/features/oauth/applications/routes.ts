@@ -1,0 +1,169 @@
+// Applications of third parties: making, editing, giving a new secret, deleting.
+import Type from 'typebox'
+import { writing } from '#cache/writing.ts'
+import { Empty, ErrorAnswers } from '#http/answers.ts'
+import { requireViewer } from '#http/auth.ts'
+import { IdParams, parseIds } from '#http/query-values.ts'
+import type { App } from '#http/server.ts'
+import { parseId } from '#lib/ids.ts'
+import type { Deps } from '../../../deps.ts'
+import { iconRoutes } from '../../pictures/icon-routes.ts'
+import { requireOwnUser } from '../../users/policy.ts'
+import { getAccountByName } from '../../users/queries.ts'
+import { applicationIconOwner, deleteApplication, rotateSecret, updateApplication } from './change-application.ts'
+import { createApplication } from './create-application.ts'
+import { getApplication, listApplications, listApplicationsOf } from './queries.ts'
+import { ApplicationPatch, ApplicationView, ClientSecretView, NewApplication, NewApplicationView, toApplicationView } from './views.ts'
+
+const tags = ['oauth']
+const done = { 204: Empty, ...ErrorAnswers }
+const session = { auth: { scope: ['SESSION_ACCESS'] } } as const
+
+export function applicationRoutes(app: App, deps: Deps): void {
+  reads(app, deps)
+  writes(app, deps)
+  iconRoutes(app, deps, applicationIconOwner(deps))
+}
+
+function reads(app: App, { db }: Deps): void {
+  app.get(
+    '/oauth/app/:id',
+    {
+      config: { auth: 'public', cache: 'shared' },
+      schema: {
+        operationId: 'getApplication',
+        summary: 'An application',
+        tags,
+        params: IdParams,
+        response: { 200: ApplicationView, ...ErrorAnswers },
+      },
+    },
+    async (req) => toApplicationView(await getApplication(db, parseId(req.params.id, 'id'))),
+  )
+  app.get(
+    '/oauth/apps',
+    {
+      config: { auth: 'public', cache: 'shared' },
+      schema: {
+        operationId: 'listApplications',
+        summary: 'Applications by ID',
+        tags,
+        querystring: Type.Object({
+          ids: Type.String({ maxLength: 65_536, description: 'A JSON array of IDs, or IDs separated by commas' }),
+        }),
+        response: { 200: Type.Array(ApplicationView), ...ErrorAnswers },
+      },
+    },
+    async (req) => (await listApplications(db, readIds(req.query.ids))).map(toApplicationView),
+  )
+}
+
+/** Clients send both forms (facts/people.md 2.6). */
+function readIds(text: string): string[] {
+  const ids = parseIds(text.trimStart().startsWith('[') ? text : JSON.stringify(text.split(',').map((id) => id.trim())))
+  for (const id of ids) parseId(id, 'ids')
+  return ids
+}
+
+function writes(app: App, deps: Deps): void {
+  const { db, now, config } = deps
+  app.post(
+    '/oauth/app',
+    {
+      config: session,
+      schema: {
+        operationId: 'createApplication',
+        summary: 'Makes an application; its secret is shown this once',
+        tags,
+        body: NewApplication,
+        response: { 201: NewApplicationView, ...ErrorAnswers },
+      },
+    },
+    async (req, reply) => {
+      const { id: accountId } = requireViewer(req)
+      const { id, secret } = await writing(deps, (tx) => createApplication(tx, { accountId, now: now(), fields: req.body }))
+      const view = toApplicationView(await getApplication(db, id))
+      return reply.status(201).send({ ...view, client_secret: secret })
+    },
+  )
+  app.patch(
+    '/oauth/app/:id',
+    {
+      config: session,
+      schema: {
+        operationId: 'updateApplication',
+        summary: 'Edits an application',
+        description: 'Other redirect addresses or scopes end questions that are not answered and codes that are not exchanged.',
+        tags,
+        params: IdParams,
+        body: ApplicationPatch,
+        response: done,
+      },
+    },
+    async (req, reply) => {
+      const viewer = requireViewer(req)
+      const id = parseId(req.params.id, 'id')
+      await writing(deps, (tx) => updateApplication(tx, viewer, { id, patch: req.body }))
+      return reply.status(204).send(null)
+    },
+  )
+  app.post(
+    '/oauth/app/:id/secret',
+    {
+      config: session,
+      schema: {
+        operationId: 'rotateApplicationSecret',
+        summary: 'Gives an application another secret; the old one ends',
+        tags,
+        params: IdParams,
+        response: { 200: ClientSecretView, ...ErrorAnswers },
+      },
+    },
+    async (req) => {
+      const viewer = requireViewer(req)
+      const id = parseId(req.params.id, 'id')
+      return { client_secret: await writing(deps, (tx) => rotateSecret(tx, viewer, id)) }
+    },
+  )
+  app.delete(
+    '/oauth/app/:id',
+    {
+      config: session,
+      schema: {
+        operationId: 'deleteApplication',
+        summary: 'Deletes an application; its tokens end at once',
+        tags,
+        params: IdParams,
+        response: done,
+      },
+    },
+    async (req, reply) => {
+      const viewer = requireViewer(req)
+      const id = parseId(req.params.id, 'id')
+      await writing(deps, (tx, changed) => deleteApplication({ tx, changed, config }, viewer, id))
+      return reply.status(204).send(null)
+    },
+  )
+}
+
+/** Below a user's path, so it exists once and not under each prefix. */
+export function userApplicationRoutes(app: App, { db }: Deps): void {
+  app.get(
+    '/v3/user/:id/oauth_apps',
+    {
+      config: { ...session, cache: 'private' },
+      schema: {
+        operationId: 'listUserApplications',
+        summary: 'Applications that a user made: his own, any for admins',
+        tags,
+        params: IdParams,
+        response: { 200: Type.Array(ApplicationView), ...ErrorAnswers },
+      },
+    },
+    async (req) => {
+      const viewer = requireViewer(req)
+      const { id } = requireOwnUser(viewer, await getAccountByName(db, req.params.id))
+      return (await listApplicationsOf(db, id)).map(toApplicationView)
+    },
+  )
+}

@@ -1,0 +1,33 @@
+// An organization's icon, for those with EDIT_DETAILS to change.
+import type { Db } from '#db/db.ts'
+import { notFound } from '#lib/errors.ts'
+import { ICON_BYTES_MAX, type IconOwner } from '../pictures/icons.ts'
+import { findOrganization, lockOrganization } from './queries.ts'
+import { requireEditDetails } from './update-organization.ts'
+
+export function organizationIconOwner(db: Db): IconOwner {
+  return {
+    path: '/v3/organization',
+    noun: 'Organization',
+    tag: 'organizations',
+    scopes: ['ORGANIZATION_WRITE'],
+    maxBytes: ICON_BYTES_MAX,
+    authorize: async (viewer, name) => {
+      const row = await findOrganization(db, name)
+      if (row === undefined) throw notFound('organization')
+      await requireEditDetails(db, viewer, row)
+      return row.id
+    },
+    write: async (tx, changed, { id, viewer, icon }) => {
+      const row = await lockOrganization(tx, id, 'change')
+      await requireEditDetails(tx, viewer, row)
+      await tx
+        .updateTable('organization')
+        .set({ icon_url: icon?.url ?? null, raw_icon_url: icon?.rawUrl ?? null, color: icon?.color ?? null })
+        .where('id', '=', id)
+        .execute()
+      changed.add('organization', id)
+      return [row.icon_url, row.raw_icon_url]
+    },
+  }
+}

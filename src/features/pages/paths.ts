@@ -1,0 +1,23 @@
+// Where the pages are. Paths are below the public address, whatever path that has itself.
+import { MAIL_PAGES } from '#mail/messages.ts'
+
+/** Where an application's question is put to a person. */
+export const AUTHORIZE_PAGE = '/account/authorize'
+
+export const PATHS = {
+  ...MAIL_PAGES,
+  authorize: AUTHORIZE_PAGE,
+  signIn: '/account/sign-in',
+  signInCode: '/account/sign-in/code',
+  signOut: '/account/sign-out',
+  signUp: '/account/sign-up',
+  forgotPassword: '/account/forgot-password',
+  profile: '/account',
+  security: '/account/security',
+  sessions: '/account/sessions',
+  tokens: '/account/tokens',
+  applications: '/account/applications',
+  authorizations: '/account/authorizations',
+  data: '/account/data',
+  assets: '/account/assets',
+} as const

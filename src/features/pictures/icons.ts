@@ -1,0 +1,74 @@
+// Setting and removing the icon of whatever has one. The old picture goes only once the new one stands.
+import type { ChangeSet } from '#cache/changes.ts'
+import { writing } from '#cache/writing.ts'
+import type { Tx } from '#db/db.ts'
+import { ApiError } from '#lib/errors.ts'
+import { newId } from '#lib/ids.ts'
+import type { ScopeName } from '#lib/scopes.ts'
+import type { Viewer } from '#lib/viewer.ts'
+import type { Deps } from '../../deps.ts'
+import { removeLater } from '../versions/store-files.ts'
+import { type Picture, pictureKey, placePicture, storePictures } from './pictures.ts'
+
+/** Something that has an icon, as its feature describes it. */
+export type IconOwner = {
+  /** Path of the things, as `/v3/user`. */
+  path: string
+  /** One of them, as `User`: part of the operations' names. */
+  noun: string
+  tag: string
+  /** All of these, as routes declare them. */
+  scopes: readonly ScopeName[]
+  /** The largest picture taken. */
+  maxBytes: number
+  /**
+   * ID of what `name` names, if the viewer may change its icon. Asked before the picture is read.
+   * @throws ApiError 404 for what is absent or hidden, 403.
+   */
+  authorize(viewer: Viewer, name: string): Promise<string>
+  /**
+   * Puts the addresses into the row, which it locks; null clears them. Names what it changes.
+   * @returns the addresses that were there before.
+   * @throws ApiError 404 when the row has gone meanwhile.
+   */
+  write(tx: Tx, changed: ChangeSet, change: IconChange): Promise<readonly (string | null)[]>
+}
+
+export type IconChange = { id: string; viewer: Viewer; icon: Pick<Picture, 'url' | 'rawUrl' | 'color'> | null }
+
+const ICON_WIDTH = 96
+/** Organizations and projects take icons up to this, users and collections below it (decisions.md 11). */
+export const ICON_BYTES_MAX = 262_144
+
+export type IconUpload = { id: string; viewer: Viewer; bytes: Buffer; ext: string }
+
+/** @throws ApiError `invalid_input` naming `icon` or `ext`, `file_hosting_error`, and what the owner refuses. */
+export async function setIcon(deps: Deps, owner: IconOwner, { id, viewer, bytes, ext }: IconUpload): Promise<void> {
+  const processed = await deps.images.processIcon(bytes, ext, { maxBytes: owner.maxBytes })
+  // A folder for each upload: two of the same picture at once, one of which fails, do not share a file.
+  const icon = placePicture(deps.config, processed, `${id}-${newId()}`, ICON_WIDTH)
+  try {
+    await storePictures(deps.files, icon.stored)
+    await replaceIcon(deps, owner, { id, viewer, icon })
+  } catch (error) {
+    // After a lost connection the commit may have taken place: a picture too many does less harm than one too few.
+    if (error instanceof ApiError) await Promise.allSettled(icon.stored.map(({ key }) => deps.files.remove(key)))
+    throw error
+  }
+}
+
+/** Puts the addresses in place, or clears them, and removes the pictures that were there. */
+export async function replaceIcon(
+  deps: Pick<Deps, 'db' | 'cache' | 'config'>,
+  owner: IconOwner,
+  change: IconChange,
+): Promise<void> {
+  await writing(deps, async (tx, changed) => {
+    await removePictures(tx, deps.config, await owner.write(tx, changed, change))
+  })
+}
+
+/** Asks for the removal of the pictures at these addresses once the transaction commits. */
+export async function removePictures(tx: Tx, config: Deps['config'], urls: readonly (string | null)[]): Promise<void> {
+  await removeLater(tx, [...new Set(urls.flatMap((url) => pictureKey(config, url) ?? []))])
+}

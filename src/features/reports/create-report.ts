@@ -1,0 +1,106 @@
+// Files a report about a project, a version or a user, with the thread in which it is talked over.
+import { writing } from '#cache/writing.ts'
+import type { Tx } from '#db/db.ts'
+import { isForeignKeyViolation } from '#db/pg-errors.ts'
+import { ApiError, validationError } from '#lib/errors.ts'
+import { isIdForm, newId } from '#lib/ids.ts'
+import { isBlank } from '#lib/text-rules.ts'
+import { isModerator, type Viewer } from '#lib/viewer.ts'
+import { recordEvent } from '#telemetry/events.ts'
+import type { Deps } from '../../deps.ts'
+import { attachImages } from '../content-images/queries.ts'
+import { insertNotifications } from '../notifications/queries.ts'
+import { canSeeProject } from '../projects/policy.ts'
+import { findMembership } from '../projects/queries.ts'
+import { accountGone } from '../users/queries.ts'
+import { canSeeVersion } from '../versions/policy.ts'
+import type { ItemType, ReportInput } from './views.ts'
+
+/** Open reports of one account; moderators have no limit. */
+const OPEN_MAX = 256
+
+/**
+ * Files the report, confirms it to its reporter by mail, and returns its ID.
+ * @throws ApiError `validation_error` naming the field, also for an item that the viewer does not see; `limit_reached`.
+ */
+export async function createReport(deps: Pick<Deps, 'db' | 'cache' | 'taxonomy' | 'now' | 'log' | 'metrics'>, viewer: Viewer, input: ReportInput): Promise<string> {
+  const { report_type, item_type, item_id, body } = input
+  if (!deps.taxonomy.reportTypes.includes(report_type)) {
+    throw validationError('report_type', `must be one of ${deps.taxonomy.reportTypes.join(', ')}`)
+  }
+  if (!isIdForm(item_id)) throw validationError('item_id', 'is not a base62 identifier')
+  if (isBlank(body)) throw validationError('body', 'must not be blank')
+  const id = newId()
+  await writing(deps, async (tx) => {
+    await requireRoom(tx, viewer)
+    if (!(await canSeeItem(tx, viewer, item_type, item_id))) throw unknownItem(item_type)
+    await tx
+      .insertInto('report')
+      .values({
+        id,
+        report_type,
+        item_type,
+        item_id,
+        project_id: item_type === 'project' ? item_id : null,
+        version_id: item_type === 'version' ? item_id : null,
+        account_id: item_type === 'user' ? item_id : null,
+        reporter_id: viewer.id,
+        body,
+        created: new Date(deps.now()),
+      })
+      .execute()
+      .catch((error: unknown) => {
+        if (isForeignKeyViolation(error, 'report_reporter_id_fkey')) throw accountGone()
+        // It was deleted at this moment.
+        throw isForeignKeyViolation(error) ? unknownItem(item_type) : error
+      })
+    await tx.insertInto('thread').values({ id: newId(), type: 'report', report_id: id }).execute()
+    const images = [...new Set(input.uploaded_images ?? [])]
+    await attachImages(tx, viewer, { ids: images, place: { context: 'report', id }, field: 'uploaded_images' })
+    await insertNotifications(tx, [viewer.id], { type: 'report_submitted', report_id: id })
+  })
+  recordEvent(deps, 'report.created', { report_id: id })
+  return id
+}
+
+/** Until the transaction ends the account's row stays locked, so that reports at once are counted one by one. */
+async function requireRoom(tx: Tx, viewer: Viewer): Promise<void> {
+  if (isModerator(viewer)) return
+  await tx.selectFrom('account').select('id').where('id', '=', viewer.id).forNoKeyUpdate().execute()
+  const { count } = await tx
+    .selectFrom('report')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('reporter_id', '=', viewer.id)
+    .where('closed', '=', false)
+    .executeTakeFirstOrThrow()
+  if (count >= OPEN_MAX) throw new ApiError('limit_reached', `You have ${count} open reports and may have ${OPEN_MAX}`)
+}
+
+/** One can report what one sees. Users are seen by everybody. */
+async function canSeeItem(tx: Tx, viewer: Viewer, type: ItemType, id: string): Promise<boolean> {
+  switch (type) {
+    case 'project': {
+      const project = await tx.selectFrom('project').select(['id', 'status']).where('id', '=', id).executeTakeFirst()
+      return project !== undefined && canSeeProject(viewer, project, await findMembership(tx, viewer.id, project))
+    }
+    case 'version': {
+      const version = await tx
+        .selectFrom('version')
+        .innerJoin('project', 'project.id', 'version.project_id')
+        .select(['version.id', 'version.status', 'project.id as project_id', 'project.status as project_status'])
+        .select(['project.team_id', 'project.organization_id'])
+        .where('version.id', '=', id)
+        .executeTakeFirst()
+      if (version === undefined) return false
+      const { project_id, project_status, team_id, organization_id } = version
+      const project = { id: project_id, status: project_status, team_id, organization_id }
+      return canSeeVersion(viewer, { ...version, project }, await findMembership(tx, viewer.id, project))
+    }
+    case 'user':
+      return (await tx.selectFrom('account').select('id').where('id', '=', id).executeTakeFirst()) !== undefined
+  }
+}
+
+function unknownItem(type: ItemType) {
+  return validationError('item_id', `names no ${type}`)
+}

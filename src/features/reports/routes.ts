@@ -1,0 +1,142 @@
+// Reports: what users tell moderators about projects, versions and other users (facts/people.md 2.4).
+import Type from 'typebox'
+import { Empty, ErrorAnswers } from '#http/answers.ts'
+import { requireViewer } from '#http/auth.ts'
+import { sendBytes } from '#http/entity-tags.ts'
+import { IdParams, IdsQuery, parseIds } from '#http/query-values.ts'
+import type { App } from '#http/server.ts'
+import { parseId } from '#lib/ids.ts'
+import { writeJsonArray } from '#lib/json-pieces.ts'
+import { isModerator } from '#lib/viewer.ts'
+import type { Deps } from '../../deps.ts'
+import { createReport } from './create-report.ts'
+import { getVisibleReport, listOpenReports, listVisibleReports } from './queries.ts'
+import { deleteReport, updateReport } from './update-report.ts'
+import { ReportInput, ReportPatch, ReportView, toReportView } from './views.ts'
+
+const tags = ['reports']
+const READ = { auth: { scope: ['REPORT_READ'] }, cache: 'private' } as const
+const done = { 204: Empty, ...ErrorAnswers }
+
+export function reportRoutes(app: App, deps: Deps): void {
+  reportReads(app, deps)
+  reportWrites(app, deps)
+}
+
+function reportReads(app: App, { db }: Pick<Deps, 'db'>): void {
+  const list = { 200: Type.Array(ReportView), ...ErrorAnswers }
+  app.get(
+    '/v3/report/:id',
+    {
+      config: READ,
+      schema: {
+        operationId: 'getReport',
+        summary: 'A report',
+        tags,
+        params: IdParams,
+        response: { 200: ReportView, ...ErrorAnswers },
+      },
+    },
+    async (req) => toReportView(await getVisibleReport(db, requireViewer(req), parseId(req.params.id, 'id'))),
+  )
+  app.get(
+    '/v3/reports',
+    {
+      config: READ,
+      schema: {
+        operationId: 'listReports',
+        summary: 'Reports by ID',
+        description: "In the order asked for; others' are left out, except for moderators.",
+        tags,
+        querystring: IdsQuery,
+        response: list,
+      },
+    },
+    async (req, reply) => {
+      const ids = parseIds(req.query.ids).map((id) => parseId(id, 'ids'))
+      const reports = await listVisibleReports(db, requireViewer(req), ids)
+      return sendBytes(reply, await writeJsonArray(reports, toReportView))
+    },
+  )
+  app.get(
+    '/v3/report',
+    {
+      config: READ,
+      schema: {
+        operationId: 'listOpenReports',
+        summary: 'Open reports',
+        description: 'Pages go from the oldest reports to the newest; within a page the newest stands first.',
+        tags,
+        querystring: Type.Object({
+          count: Type.Optional(Type.Integer({ minimum: 0, maximum: 1000, default: 100 })),
+          offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000_000, default: 0 })),
+          all: Type.Optional(Type.Boolean({ description: "Everybody's, for moderators; ignored otherwise" })),
+        }),
+        response: list,
+      },
+    },
+    async (req, reply) => {
+      const viewer = requireViewer(req)
+      const { count = 100, offset = 0, all = false } = req.query
+      const reporterId = all && isModerator(viewer) ? undefined : viewer.id
+      const page = await listOpenReports(db, { reporterId, count, offset })
+      return sendBytes(reply, await writeJsonArray(page.reverse(), toReportView))
+    },
+  )
+}
+
+function reportWrites(app: App, deps: Deps): void {
+  app.post(
+    '/v3/report',
+    {
+      config: { auth: { scope: ['REPORT_CREATE'] } },
+      schema: {
+        operationId: 'createReport',
+        summary: 'Report a project, a version or a user',
+        tags,
+        body: ReportInput,
+        response: { 201: ReportView, ...ErrorAnswers },
+      },
+    },
+    async (req, reply) => {
+      const viewer = requireViewer(req)
+      const id = await createReport(deps, viewer, req.body)
+      return reply.status(201).send(toReportView(await getVisibleReport(deps.db, viewer, id)))
+    },
+  )
+  app.patch(
+    '/v3/report/:id',
+    {
+      config: { auth: { scope: ['REPORT_WRITE'] } },
+      schema: {
+        operationId: 'updateReport',
+        summary: 'Edit a report; close or reopen it, as a moderator',
+        tags,
+        params: IdParams,
+        body: ReportPatch,
+        response: done,
+      },
+    },
+    async (req, reply) => {
+      await updateReport(deps, requireViewer(req), parseId(req.params.id, 'id'), req.body)
+      return reply.status(204).send(null)
+    },
+  )
+  app.delete(
+    '/v3/report/:id',
+    {
+      config: { auth: { scope: ['REPORT_DELETE'] } },
+      schema: {
+        operationId: 'deleteReport',
+        summary: 'Delete a report with its conversation, as a moderator',
+        tags,
+        params: IdParams,
+        response: done,
+      },
+    },
+    async (req, reply) => {
+      await deleteReport(deps, requireViewer(req), parseId(req.params.id, 'id'))
+      return reply.status(204).send(null)
+    },
+  )
+}

@@ -1,0 +1,105 @@
+// Everything Depot keeps of a person, for that person: no secrets, nothing of what others wrote.
+import type { Db } from '#db/db.ts'
+import { joinJson } from '#lib/json-bytes.ts'
+import { writeJsonArray } from '#lib/json-pieces.ts'
+import type { Viewer } from '#lib/viewer.ts'
+import { toAccessTokenView } from '../accounts/access-tokens/views.ts'
+import { toSessionView } from '../accounts/sessions/views.ts'
+import { listCollectionsOf } from '../collections/queries.ts'
+import { toCollectionView } from '../collections/views.ts'
+import { listAllNotificationsOf } from '../notifications/queries.ts'
+import { toNotificationView } from '../notifications/views.ts'
+import { getCachedOrganizations, toOrganizationViews } from '../organizations/organization-cache.ts'
+import type { ProjectReader } from '../projects/project-cache.ts'
+import { listVisibleByIds } from '../projects/visible-lists.ts'
+import { getAccount, listOrganizationIdsOf, listProjectIdsOf } from './queries.ts'
+import { toPrivateUserView } from './views.ts'
+
+/** The JSON object of it all, as bytes. The number of statements does not depend on how much there is. */
+export async function exportData(reader: ProjectReader, viewer: Viewer): Promise<Buffer> {
+  const { db } = reader
+  const user = toPrivateUserView(await getAccount(db, viewer.id), { email: true, payoutData: true })
+  const organizations = await getCachedOrganizations(reader, await listOrganizationIdsOf(db, viewer.id))
+  const projects = await listVisibleByIds(reader, viewer, await listProjectIdsOf(db, viewer, viewer.id))
+  const parts: Record<string, Buffer> = {
+    user: Buffer.from(JSON.stringify(user)),
+    projects: joinJson(projects),
+    orgs: joinJson(await toOrganizationViews(reader, viewer, organizations)),
+    collections: await writeJsonArray(await listCollectionsOf(db, viewer, viewer.id), toCollectionView),
+    notifs: await writeJsonArray(await listAllNotificationsOf(db, viewer.id), toNotificationView),
+    ...(await exportRows(db, viewer)),
+  }
+  const pieces = Object.entries(parts).flatMap(([key, bytes], index) => [
+    Buffer.from(`${index === 0 ? '{' : ','}${JSON.stringify(key)}:`),
+    bytes,
+  ])
+  return Buffer.concat([...pieces, Buffer.from('}')])
+}
+
+async function exportRows(db: Db, { id, token }: Viewer): Promise<Record<string, Buffer>> {
+  const sessions = await db.selectFrom('session').selectAll().where('account_id', '=', id).orderBy('created').execute()
+  const pats = await db
+    .selectFrom('personal_access_token')
+    .selectAll()
+    .where('account_id', '=', id)
+    .orderBy('created')
+    .execute()
+  const teams = await db
+    .selectFrom('team_member')
+    .select([
+      'team_id',
+      'role',
+      'is_owner',
+      'permissions',
+      'organization_permissions',
+      'accepted',
+      'payouts_split',
+      'created',
+    ])
+    .where('account_id', '=', id)
+    .orderBy('created')
+    .execute()
+  const versions = await db
+    .selectFrom('version')
+    .select(['id', 'project_id', 'name', 'version_number', 'date_published'])
+    .where('author_id', '=', id)
+    .orderBy('date_published')
+    .execute()
+  const follows = await db
+    .selectFrom('follow')
+    .select(['project_id', 'created'])
+    .where('account_id', '=', id)
+    .orderBy('created')
+    .execute()
+  const reports = await db
+    .selectFrom('report')
+    .select(['id', 'report_type', 'item_type', 'item_id', 'body', 'created', 'closed'])
+    .where('reporter_id', '=', id)
+    .orderBy('created')
+    .execute()
+  const messages = await db
+    .selectFrom('thread_message')
+    .select(['id', 'thread_id', 'body', 'created'])
+    .where('author_id', '=', id)
+    .orderBy('created')
+    .execute()
+  const images = await db
+    .selectFrom('image')
+    .select(['id', 'url', 'context', 'size_bytes', 'created'])
+    .where('owner_id', '=', id)
+    .orderBy('created')
+    .execute()
+  const asTheyAre = <Row>(rows: Row[]) => writeJsonArray(rows, (row) => row)
+  return {
+    sessions: await writeJsonArray(sessions, (row) =>
+      toSessionView(row, { secret: null, current: token.kind === 'session' && row.id === token.id }),
+    ),
+    pats: await writeJsonArray(pats, (row) => toAccessTokenView(row, null)),
+    teams: await writeJsonArray(teams, (row) => ({ ...row, payouts_split: Number(row.payouts_split) })),
+    versions: await asTheyAre(versions),
+    follows: await asTheyAre(follows),
+    reports: await asTheyAre(reports),
+    messages: await asTheyAre(messages),
+    uploaded_images: await asTheyAre(images),
+  }
+}
