@@ -33,6 +33,8 @@ create table account (
   constraint account_bio_check check (char_length(bio) <= 160)
 );
 create unique index account_username_key on account (lower(username));
+-- A new username may not equal anybody's ID, case aside.
+create index account_lower_id_idx on account (lower(id));
 create unique index account_email_key on account (lower(email));
 create unique index account_code_host_key on account (code_host_id);
 

@@ -85,6 +85,9 @@ create table project (
     check (monetization_status in ('monetized', 'demonetized', 'force-demonetized')),
   constraint project_followers_check check (followers >= 0)
 );
+-- A new slug may not equal the ID of another, case aside.
+create index project_lower_id_idx on project (lower(id));
+create index organization_lower_id_idx on organization (lower(id));
 create index project_organization_id_idx on project (organization_id);
 create index project_queue_idx on project (coalesce(queued, published), id) where status = 'processing';
 create index project_scheduled_idx on project (scheduled_at) where status = 'scheduled';

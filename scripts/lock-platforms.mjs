@@ -4,7 +4,18 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 
 const LOCK = new URL('../package-lock.json', import.meta.url)
-const OSES = ['android', 'darwin', 'linux', 'win32', 'windows', 'freebsd', 'openharmony', 'wasm32', 'linuxmusl', 'webcontainers']
+const OSES = [
+  'android',
+  'darwin',
+  'linux',
+  'win32',
+  'windows',
+  'freebsd',
+  'openharmony',
+  'wasm32',
+  'linuxmusl',
+  'webcontainers',
+]
 const CPUS = ['arm64', 'x64', 'ia32', 'arm', 'ppc64', 'riscv64', 's390x', 'wasm32', 'loong64', 'mips64el']
 
 function platformOf(name) {

@@ -19,7 +19,10 @@ async function depot(...args: string[]): Promise<Record<string, string>> {
 type Answer = { status: number; body: Record<string, unknown> }
 
 async function call(url: string, init: RequestInit & { token?: string } = {}): Promise<Answer> {
-  const headers = { 'User-Agent': 'depot-example/1.0 (example@example.org)', ...(init.token === undefined ? {} : { Authorization: init.token }) }
+  const headers = {
+    'User-Agent': 'depot-example/1.0 (example@example.org)',
+    ...(init.token === undefined ? {} : { Authorization: init.token }),
+  }
   const response = await fetch(url, { ...init, headers: { ...headers, ...init.headers } })
   const text = await response.text()
   return { status: response.status, body: text === '' ? {} : JSON.parse(text) }
@@ -34,7 +37,18 @@ function expect(answer: Answer, status: number, step: string): Answer {
 /** An account with a token of every scope that tokens may hold. */
 async function person(username: string, role: 'developer' | 'moderator'): Promise<string> {
   const password = `violet-${Math.random().toString(36).slice(2)}-harbour`
-  await depot('user', 'create', '--username', username, '--email', `${username}@example.org`, '--password', password, '--role', role)
+  await depot(
+    'user',
+    'create',
+    '--username',
+    username,
+    '--email',
+    `${username}@example.org`,
+    '--password',
+    password,
+    '--role',
+    role,
+  )
   const { token } = await depot('token', 'create', '--user', username, '--scopes', 'all')
   if (token === undefined) throw new Error('The command line printed no token')
   console.log(`account ${username} (${role}) with a token`)
@@ -56,7 +70,12 @@ async function main(): Promise<void> {
   form.append('file', new Blob([jar]), 'lantern-1.0.0.jar')
   const created = expect(await call(`${url}/v3/project`, { method: 'POST', token: author, body: form }), 201, 'publish')
   expect(await call(`${url}/v3/project/${slug}`), 404, 'read while it waits for review')
-  const approve = { method: 'PATCH', token: moderator, body: JSON.stringify({ status: 'approved' }), headers: { 'Content-Type': 'application/json' } }
+  const approve = {
+    method: 'PATCH',
+    token: moderator,
+    body: JSON.stringify({ status: 'approved' }),
+    headers: { 'Content-Type': 'application/json' },
+  }
   expect(await call(`${url}/v3/project/${slug}`, approve), 204, 'approve')
 
   const project = expect(await call(`${url}/v3/project/${slug}`), 200, 'read without an account')

@@ -7,7 +7,9 @@ import { join } from 'node:path'
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
 if (major < 24 || (major === 24 && minor < 12)) {
-  console.error(`The tests need Node 24.12 or newer and this is ${process.versions.node}: run \`npm rebuild node --ignore-scripts=false\` and try again.`)
+  console.error(
+    `The tests need Node 24.12 or newer and this is ${process.versions.node}: run \`npm rebuild node --ignore-scripts=false\` and try again.`,
+  )
   process.exit(1)
 }
 
@@ -34,8 +36,17 @@ async function main() {
   chmodSync(dataDir, 0o711)
   const database = process.env.TEST_DATABASE_URL === undefined ? await startDatabase(dataDir) : undefined
   try {
-    const env = { ...process.env, TEST_DATABASE_URL: process.env.TEST_DATABASE_URL ?? database.connectionString, NODE_COMPILE_CACHE: join(dataDir, 'compiled') }
-    const args = ['--test', '--test-timeout=120000', ...(process.env.CI ? ['--test-reporter=spec'] : ['--test-reporter=dot']), ...files]
+    const env = {
+      ...process.env,
+      TEST_DATABASE_URL: process.env.TEST_DATABASE_URL ?? database.connectionString,
+      NODE_COMPILE_CACHE: join(dataDir, 'compiled'),
+    }
+    const args = [
+      '--test',
+      '--test-timeout=120000',
+      ...(process.env.CI ? ['--test-reporter=spec'] : ['--test-reporter=dot']),
+      ...files,
+    ]
     const child = spawn(process.execPath, args, { stdio: 'inherit', env })
     process.exitCode = await new Promise((resolve) => child.on('exit', (code) => resolve(code ?? 1)))
   } finally {

@@ -59,7 +59,10 @@ export async function boot(options: BootOptions): Promise<Booted> {
   }
 }
 
-async function open({ config, log, holder, now = Date.now }: BootOptions, closers: (() => Promise<unknown>)[]): Promise<Booted> {
+async function open(
+  { config, log, holder, now = Date.now }: BootOptions,
+  closers: (() => Promise<unknown>)[],
+): Promise<Booted> {
   await mkdir(config.dataDir, { recursive: true })
   const { primary, replica, embedded } = await openConnections(config, log, holder)
   if (embedded !== undefined) closers.push(() => embedded.stop())
@@ -77,7 +80,10 @@ async function open({ config, log, holder, now = Date.now }: BootOptions, closer
     onBack: () => log.info('The counter store is back'),
   })
   closers.push(() => counters.close())
-  const mail = config.mail.kind === 'smtp' ? createSmtpMail({ url: config.mail.url.reveal(), from: config.mail.from, now }) : createOutbox({ ...config.mail, now })
+  const mail =
+    config.mail.kind === 'smtp'
+      ? createSmtpMail({ url: config.mail.url.reveal(), from: config.mail.from, now })
+      : createOutbox({ ...config.mail, now })
   closers.push(() => mail.close())
   const deps: Deps = {
     config,
@@ -119,7 +125,11 @@ export function loadFileRules(): FileRules {
 
 type Connections = { primary: Connection; replica?: Connection; embedded?: EmbeddedPostgres }
 
-async function openConnections({ database, dataDir }: Config, log: Log, holder: 'server' | 'command'): Promise<Connections> {
+async function openConnections(
+  { database, dataDir }: Config,
+  log: Log,
+  holder: 'server' | 'command',
+): Promise<Connections> {
   if (database.kind === 'external') {
     const { url, readUrl } = database
     return {

@@ -3,14 +3,14 @@ import type pg from 'pg'
 import type { EntityCache } from '#cache/entity-cache.ts'
 import type { Counters } from '#counters/counters.ts'
 import type { Db } from '#db/db.ts'
-import type { Files } from '#files/files.ts'
-import type { Mail } from '#mail/mail.ts'
 import type { FileRules } from '#features/versions/files/rule-data.ts'
+import type { Files } from '#files/files.ts'
 import type { Images } from '#images/images.ts'
+import type { Taxonomy } from '#lib/taxonomy.ts'
+import type { Mail } from '#mail/mail.ts'
 import type { Log } from '#telemetry/log.ts'
 import type { Metrics } from '#telemetry/metrics.ts'
 import type { Config } from './config.ts'
-import type { Taxonomy } from '#lib/taxonomy.ts'
 
 export type Deps = {
   config: Config

@@ -1,7 +1,7 @@
 // The command line. The only reader of the environment and the arguments; everything below gets what it needs.
 import { EmbeddedPostgresError } from '#db/embedded-error.ts'
-import { COMMANDS } from './cli/commands.ts'
 import { UsageError } from './cli/arguments.ts'
+import { COMMANDS } from './cli/commands.ts'
 
 /**
  * Runs one command and sets the exit code: 0 done, 1 refused or failed, 2 wrong usage. Foreseeable failures are one
@@ -26,7 +26,10 @@ function usage(): string {
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const isForeseen =
-    error instanceof UsageError || error instanceof EmbeddedPostgresError || error.name === 'ApiError' || error.message.startsWith('Invalid environment')
+    error instanceof UsageError ||
+    error instanceof EmbeddedPostgresError ||
+    error.name === 'ApiError' ||
+    error.message.startsWith('Invalid environment')
   if (isForeseen) return error.message
   const cause = error.cause instanceof Error ? `\n  caused by: ${error.cause.message}` : ''
   return `${error.stack ?? error.message}${cause}`

@@ -52,7 +52,9 @@ export function createFactories({ db, files, now }: Pick<Deps, 'db' | 'files' | 
   }
 
   /** An account with a verified e-mail and a session. */
-  async function account(fields: { username?: string; role?: 'developer' | 'moderator' | 'admin'; email_verified?: boolean } = {}): Promise<Person> {
+  async function account(
+    fields: { username?: string; role?: 'developer' | 'moderator' | 'admin'; email_verified?: boolean } = {},
+  ): Promise<Person> {
     const id = newId()
     const username = fields.username ?? `person-${next()}`
     const email = `${username.toLowerCase()}@example.org`
@@ -170,7 +172,13 @@ export function createFactories({ db, files, now }: Pick<Deps, 'db' | 'files' | 
   }
 
   /** A file with its bytes in the store. */
-  async function file(fields: { version: { id: string }; project: { id: string }; bytes: Uint8Array; filename?: string; primary?: boolean }) {
+  async function file(fields: {
+    version: { id: string }
+    project: { id: string }
+    bytes: Uint8Array
+    filename?: string
+    primary?: boolean
+  }) {
     const id = newId()
     const sha1 = createHash('sha1').update(fields.bytes).digest('hex')
     const sha512 = createHash('sha512').update(fields.bytes).digest('hex')

@@ -8,7 +8,8 @@ export type Form = { payload: Buffer; headers: { 'content-type': string } }
 export async function form(data: unknown, files: readonly FormFile[] = []): Promise<Form> {
   const body = new FormData()
   if (data !== undefined) body.append('data', JSON.stringify(data))
-  for (const { name, filename, bytes } of files) body.append(name, new Blob([Uint8Array.from(bytes)]), filename ?? `${name}.jar`)
+  for (const { name, filename, bytes } of files)
+    body.append(name, new Blob([Uint8Array.from(bytes)]), filename ?? `${name}.jar`)
   const response = new Response(body)
   return {
     payload: Buffer.from(await response.arrayBuffer()),

@@ -29,7 +29,13 @@ export const ADMIN_KEY = 'test-admin-key-0123456789abcdefghijk'
 
 export type Call = { query?: Record<string, string | number | boolean>; headers?: Record<string, string> }
 type Send = (path: string, body?: unknown, call?: Call) => Promise<LightMyRequestResponse>
-export type Client = { get(path: string, call?: Call): Promise<LightMyRequestResponse>; post: Send; patch: Send; put: Send; delete: Send }
+export type Client = {
+  get(path: string, call?: Call): Promise<LightMyRequestResponse>
+  post: Send
+  patch: Send
+  put: Send
+  delete: Send
+}
 
 export type TestApp = {
   app: App
@@ -107,7 +113,8 @@ export async function testApp({ env = {}, deps: override = () => ({}) }: TestApp
     anyone: client(common),
     as: ({ token }) => client({ ...common, authorization: token }),
     inject,
-    runJobs: () => drainJobs({ pool: database.pool, handlers: jobHandlers(deps), log: deps.log, metrics: deps.metrics }),
+    runJobs: () =>
+      drainJobs({ pool: database.pool, handlers: jobHandlers(deps), log: deps.log, metrics: deps.metrics }),
     mails: async () => {
       const folder = join(dataDir, 'outbox')
       const names = (await readdir(folder).catch(() => [])).filter((name) => name.endsWith('.eml')).sort()
@@ -174,12 +181,17 @@ function checkAnswers(app: App): void {
     const responses = req.routeOptions.schema?.response as Record<string, object> | undefined
     const schema = responses?.[reply.statusCode] ?? responses?.[`${Math.floor(reply.statusCode / 100)}xx`]
     const type = String(reply.getHeader('content-type') ?? '')
-    const text = typeof payload === 'string' ? payload : payload instanceof Uint8Array ? Buffer.from(payload).toString('utf8') : ''
+    const text =
+      typeof payload === 'string' ? payload : payload instanceof Uint8Array ? Buffer.from(payload).toString('utf8') : ''
     if (schema !== undefined && text !== '' && type.startsWith('application/json')) {
       const validator = validators.get(schema) ?? Compile(schema as never)
       validators.set(schema, validator)
       const faults = [...validator.Errors(JSON.parse(text))]
-      assert.deepEqual(faults, [], `${req.method} ${req.url} answered ${reply.statusCode} against its schema: ${text.slice(0, 500)}`)
+      assert.deepEqual(
+        faults,
+        [],
+        `${req.method} ${req.url} answered ${reply.statusCode} against its schema: ${text.slice(0, 500)}`,
+      )
     }
     done(null, payload)
   })

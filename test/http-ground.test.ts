@@ -95,7 +95,11 @@ test('a preflight is answered 204 everywhere and echoes the headers asked for', 
       method: 'OPTIONS',
       url,
       remoteAddress: fromNewAddress(),
-      headers: { origin: 'https://a.example', 'access-control-request-method': 'PATCH', 'access-control-request-headers': 'authorization, x-own' },
+      headers: {
+        origin: 'https://a.example',
+        'access-control-request-method': 'PATCH',
+        'access-control-request-headers': 'authorization, x-own',
+      },
     })
     assert.equal(answer.statusCode, 204, url)
     assert.equal(answer.headers['access-control-allow-origin'], '*')
@@ -110,7 +114,14 @@ test('a preflight is answered 204 everywhere and echoes the headers asked for', 
 
 test('answers expose the headers that a browser program needs', async () => {
   const exposed = String((await plain('/v3/games')).headers['access-control-expose-headers'])
-  for (const name of ['ETag', 'Retry-After', 'X-Ratelimit-Limit', 'X-Ratelimit-Remaining', 'X-Ratelimit-Reset', 'X-Request-Id']) {
+  for (const name of [
+    'ETag',
+    'Retry-After',
+    'X-Ratelimit-Limit',
+    'X-Ratelimit-Remaining',
+    'X-Ratelimit-Reset',
+    'X-Request-Id',
+  ]) {
     assert.ok(exposed.includes(name), name)
   }
 })
@@ -161,7 +172,11 @@ describe('conditional requests', () => {
       const again = await plain('/v3/tag/category', { 'accept-encoding': encoding, 'if-none-match': etag })
       assert.equal(again.statusCode, 304)
     }
-    assert.equal((await plain('/', { 'accept-encoding': 'gzip' })).headers['content-encoding'], undefined, 'too small to be worth it')
+    assert.equal(
+      (await plain('/', { 'accept-encoding': 'gzip' })).headers['content-encoding'],
+      undefined,
+      'too small to be worth it',
+    )
   })
 })
 
@@ -175,7 +190,14 @@ test('HEAD works wherever GET works, with the same headers and no body', async (
 })
 
 test('unknown paths, methods and trailing slashes are 404 as JSON', async () => {
-  for (const [method, url] of [['GET', '/v3/nothing'], ['GET', '/v3/games/'], ['PUT', '/v3/games'], ['POST', '/v3/games'], ['DELETE', '/'], ['PATCH', '/health']] as const) {
+  for (const [method, url] of [
+    ['GET', '/v3/nothing'],
+    ['GET', '/v3/games/'],
+    ['PUT', '/v3/games'],
+    ['POST', '/v3/games'],
+    ['DELETE', '/'],
+    ['PATCH', '/health'],
+  ] as const) {
     const answer = await t.inject({ method, url, headers: AGENT, remoteAddress: fromNewAddress() })
     assert.equal(answer.statusCode, 404, `${method} ${url}`)
     assert.equal(answer.json().error, 'not_found')
@@ -218,7 +240,12 @@ describe('bodies', () => {
   })
 
   test('another content type is invalid_input', async () => {
-    for (const type of ['text/plain', 'application/xml', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x']) {
+    for (const type of [
+      'text/plain',
+      'application/xml',
+      'application/x-www-form-urlencoded',
+      'multipart/form-data; boundary=x',
+    ]) {
       const answer = await post('{"username":"x","password":"y"}', { 'content-type': type })
       assert.equal(answer.statusCode, 400, type)
       assert.equal(answer.json().error, 'invalid_input')
@@ -250,7 +277,9 @@ describe('bodies', () => {
   })
 
   test('prototype keys are ignored', async () => {
-    const answer = await post('{"username":"nobody-here","password":"x","__proto__":{"a":1},"constructor":{"prototype":{"b":1}}}')
+    const answer = await post(
+      '{"username":"nobody-here","password":"x","__proto__":{"a":1},"constructor":{"prototype":{"b":1}}}',
+    )
     assert.equal(answer.statusCode, 401)
     assert.equal(({} as Record<string, unknown>)['a'], undefined)
   })
@@ -265,7 +294,14 @@ describe('bodies', () => {
 
 describe('query values', () => {
   test('ids must be a JSON array of at most 1000 strings', async () => {
-    for (const ids of ['x', '{}', '[1]', '"a"', 'null', JSON.stringify(Array.from({ length: 1001 }, (_, i) => `a${i}`))]) {
+    for (const ids of [
+      'x',
+      '{}',
+      '[1]',
+      '"a"',
+      'null',
+      JSON.stringify(Array.from({ length: 1001 }, (_, i) => `a${i}`)),
+    ]) {
       const answer = await t.anyone.get('/v3/projects', { query: { ids } })
       assert.equal(answer.statusCode, 400, ids.slice(0, 20))
       assert.equal(answer.json().error, 'invalid_input')
@@ -279,7 +315,13 @@ describe('query values', () => {
   })
 
   test('malformed percent-encoding and NUL are invalid_input', async () => {
-    for (const url of ['/v3/projects?ids=%', '/v3/projects?ids=%zz', '/v3/project/%00', '/v3/projects?ids=%00', '/v3/project/%E0%A4%A']) {
+    for (const url of [
+      '/v3/projects?ids=%',
+      '/v3/projects?ids=%zz',
+      '/v3/project/%00',
+      '/v3/projects?ids=%00',
+      '/v3/project/%E0%A4%A',
+    ]) {
       const answer = await plain(url)
       assert.equal(answer.statusCode, 400, url)
       assert.equal(answer.json().error, 'invalid_input', url)
@@ -319,7 +361,9 @@ describe('over a real socket', () => {
   })
 
   test('1000 percent-encoded IDs fit into the address', async () => {
-    const ids = encodeURIComponent(JSON.stringify(Array.from({ length: 1000 }, (_, i) => `a${String(i).padStart(7, '0')}`)))
+    const ids = encodeURIComponent(
+      JSON.stringify(Array.from({ length: 1000 }, (_, i) => `a${String(i).padStart(7, '0')}`)),
+    )
     const answer = await fetch(`http://127.0.0.1:${port}/v3/projects?ids=${ids}`, { headers: AGENT })
     assert.equal(answer.status, 200)
     assert.deepEqual(await answer.json(), [])
@@ -343,7 +387,8 @@ describe('client address', () => {
   test('comes from the header the operator names; without it the answer is 401', async () => {
     const proxied = await testApp({ env: { CLIENT_ADDRESS_HEADER: 'X-Client' } })
     try {
-      const ask = (headers: Record<string, string>) => proxied.inject({ method: 'GET', url: '/v3/games', headers: { ...AGENT, ...headers } })
+      const ask = (headers: Record<string, string>) =>
+        proxied.inject({ method: 'GET', url: '/v3/games', headers: { ...AGENT, ...headers } })
       assert.equal((await ask({ 'x-client': '203.0.113.9' })).statusCode, 200)
       for (const headers of [{}, { 'x-client': 'unknown' }, { 'x-client': '' }, { 'x-client': '1.2.3.4, 5.6.7.8' }]) {
         const answer = await ask(headers)

@@ -18,7 +18,7 @@ import { parseAnalyticsQuestion } from './validate.ts'
 const START = Date.UTC(2024, 1, 26)
 const DAYS = 7
 const EVENTS_PER_KIND = 3_000
-const QUESTIONS = 250
+const QUESTIONS = 150
 
 const PROJECTS = ['AaAaAaA1', 'aaaaaaa1', 'Zz', '9', 'Lantern1']
 const CODES = ['Code0001', 'Code0002', 'Code0003']

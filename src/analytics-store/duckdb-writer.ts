@@ -81,18 +81,21 @@ async function appendBatch(state: State, kind: EventKind, rows: readonly EventRo
   const terms = new Map<string, BatchTerms>()
   for (const [name, type] of columns) if (type === 'term') terms.set(name, await termsOf(state, name, rows))
   const sequence = kind === 'download' ? state.lastSequence + 1 : 0
-  const values = columns.map(([name, type]) => rows.map((row) => stored(row[name], type, terms.get(name))))
-  const types: DuckDBType[] = columns.map(([, type]) => TYPES[type])
-  if (kind === 'download') {
-    values.unshift(rows.map(() => BigInt(sequence)))
-    types.unshift(BIGINT)
-  }
+  const numbered = kind === 'download' ? [BigInt(sequence)] : []
+  const types: DuckDBType[] = [...numbered.map(() => BIGINT), ...columns.map(([, type]) => TYPES[type])]
+  const toColumns = (part: readonly EventRow[]) => [
+    ...numbered.map((number) => part.map(() => number)),
+    ...columns.map(([name, type]) => part.map((row) => stored(row[name], type, terms.get(name)))),
+  ]
   await connection.run('BEGIN')
   try {
     for (const { column, made } of terms.values()) {
-      await appendColumns(connection, termTable(column), [UINTEGER, VARCHAR], [[...made.values()], [...made.keys()]])
+      await appendRows(connection, termTable(column), [UINTEGER, VARCHAR], [...made], (part) => [
+        part.map(([, key]) => key),
+        part.map(([text]) => text),
+      ])
     }
-    await appendColumns(connection, TABLES[kind], types, values)
+    await appendRows(connection, TABLES[kind], types, rows, toColumns)
     await connection.run('COMMIT')
   } catch (error) {
     // A failed commit has ended the transaction already; then there is nothing to roll back.
@@ -145,21 +148,30 @@ function stored(value: ColumnValue | undefined, type: ColumnType, terms: BatchTe
   return value
 }
 
-async function appendColumns(
+/** Hands rows over a block at a time, and lets requests be answered between blocks. */
+async function appendRows<T>(
   connection: DuckDBConnection,
   table: string,
   types: readonly DuckDBType[],
-  columns: readonly (readonly DuckDBValue[])[],
+  rows: readonly T[],
+  toColumns: (part: readonly T[]) => DuckDBValue[][],
 ): Promise<void> {
-  const rowCount = columns[0]?.length ?? 0
-  if (rowCount === 0) return
+  if (rows.length === 0) return
   const appender = await connection.createAppender(table)
-  for (let from = 0; from < rowCount; from += CHUNK_ROWS) {
-    const chunk = DuckDBDataChunk.create(types, Math.min(CHUNK_ROWS, rowCount - from))
-    chunk.setColumns(columns.map((column) => column.slice(from, from + CHUNK_ROWS)))
-    appender.appendDataChunk(chunk)
-    // Requests are answered between chunks.
-    await setImmediate()
+  try {
+    for (let from = 0; from < rows.length; from += CHUNK_ROWS) {
+      const part = rows.slice(from, from + CHUNK_ROWS)
+      const chunk = DuckDBDataChunk.create(types, part.length)
+      chunk.setColumns(toColumns(part))
+      appender.appendDataChunk(chunk)
+      await setImmediate()
+    }
+    appender.flushSync()
+  } catch (error) {
+    // Else closing, or the garbage collector, would store the first blocks of a batch that failed.
+    appender.clear()
+    throw error
+  } finally {
+    appender.closeSync()
   }
-  appender.closeSync()
 }

@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { ApiError } from '#lib/errors.ts'
 import { type AnalyticsStore, APPEND_EVENTS_MAX, CELLS_MAX } from './analytics-store.ts'
 import { openDuckDbStore } from './duckdb.ts'
+import type { DownloadEvent } from './events.ts'
 import { sliceGrid } from './slices.ts'
 import { aDownload, aView, HOUR_MS, NOON, times } from './test-events.ts'
 
@@ -61,7 +62,8 @@ test('kill -9 while events stream in loses no acknowledged one, and the next sta
 test('a batch that cannot be stored leaves nothing, and the next one is stored', async (t) => {
   const store = await openStore(t)
   const isFault = (error: unknown) => error instanceof ApiError && error.fault === 'analytics_database_error'
-  const lacking = [aDownload({ project_id: 'Broken01' }), {} as ReturnType<typeof aDownload>]
+  // More than one block of rows, so that the first is handed over before the fault shows.
+  const lacking = times(3000, (i) => (i < 2999 ? aDownload({ project_id: 'Broken01' }) : ({} as DownloadEvent)))
   await assert.rejects(store.append('download', lacking), isFault)
   const { sequence } = await store.append('download', [aDownload()])
   assert.equal(await store.lastSequence(), sequence)
@@ -74,10 +76,10 @@ test('an answer beyond the limit of cells is refused with the metric named, and 
   for (let made = 0; made <= CELLS_MAX; made += APPEND_EVENTS_MAX) {
     await store.append(
       'view',
-      times(APPEND_EVENTS_MAX, (i) => aView({ site_path: `/${made + i}` })),
+      times(APPEND_EVENTS_MAX, (i) => aView({ domain: `${made + i}.example` })),
     )
   }
-  const request = { metric: 'project_views', sources: ['Lantern1'], bucketBy: ['site_path'], filterBy: {} } as const
+  const request = { metric: 'project_views', sources: ['Lantern1'], bucketBy: ['domain'], filterBy: {} } as const
   await assert.rejects(store.query({ grid: GRID, metrics: [request] }), (error) => {
     const { field } = (error instanceof ApiError ? error.details : undefined) ?? {}
     return error instanceof ApiError && error.error === 'invalid_input' && field === 'return_metrics.project_views'

@@ -1,7 +1,7 @@
 // `depot user create`, `depot user role` and `depot token create`.
 import { writing } from '#cache/writing.ts'
-import { createPasswords } from '#features/accounts/passwords.ts'
 import { createPersonalAccessToken } from '#features/accounts/access-tokens/create-access-token.ts'
+import { createPasswords } from '#features/accounts/passwords.ts'
 import { setRole } from '#features/accounts/set-role.ts'
 import { createAccount, prepareAccount } from '#features/accounts/sign-up/create-account.ts'
 import { getAccountByName } from '#features/users/queries.ts'
@@ -15,15 +15,26 @@ const DEFAULT_EXPIRY = '365d'
 
 /** An account whose e-mail counts as verified: the operator vouches for it. */
 export async function userCreate(args: readonly string[], env: Env): Promise<void> {
-  const { values } = readArguments(args, { username: 'string', email: 'string', password: 'string', role: 'string', json: 'boolean' })
+  const { values } = readArguments(args, {
+    username: 'string',
+    email: 'string',
+    password: 'string',
+    role: 'string',
+    json: 'boolean',
+  })
   const username = required(values.username, 'username')
   const email = required(values.email, 'email')
   const password = required(values.password, 'password')
   const role = readRole(values.role ?? 'developer')
   await withDeps(env, async (deps) => {
     const prepared = await prepareAccount({ db: deps.db, passwords: createPasswords() }, { username, email, password })
-    const id = await writing(deps, (tx) => createAccount(tx, { ...prepared, role, emailVerified: true, now: deps.now() }))
-    print({ json: { id, username, email, role }, text: `Made the account ${username} (${role}), ID ${id}` }, values.json)
+    const id = await writing(deps, (tx) =>
+      createAccount(tx, { ...prepared, role, emailVerified: true, now: deps.now() }),
+    )
+    print(
+      { json: { id, username, email, role }, text: `Made the account ${username} (${role}), ID ${id}` },
+      values.json,
+    )
   })
 }
 
@@ -34,12 +45,21 @@ export async function userRole(args: readonly string[], env: Env): Promise<void>
   await withDeps(env, async (deps) => {
     const account = await getAccountByName(deps.db, name)
     await writing(deps, (tx, changed) => setRole(tx, changed, { accountId: account.id, role }))
-    print({ json: { id: account.id, username: account.username, role }, text: `${account.username} is ${role} now` }, values.json)
+    print(
+      { json: { id: account.id, username: account.username, role }, text: `${account.username} is ${role} now` },
+      values.json,
+    )
   })
 }
 
 export async function tokenCreate(args: readonly string[], env: Env): Promise<void> {
-  const { values } = readArguments(args, { user: 'string', scopes: 'string', expires: 'string', name: 'string', json: 'boolean' })
+  const { values } = readArguments(args, {
+    user: 'string',
+    scopes: 'string',
+    expires: 'string',
+    name: 'string',
+    json: 'boolean',
+  })
   const user = required(values.user, 'user')
   const scopes = readScopes(required(values.scopes, 'scopes'))
   const lifetimeMs = duration(values.expires ?? DEFAULT_EXPIRY, 'expires')
@@ -47,9 +67,21 @@ export async function tokenCreate(args: readonly string[], env: Env): Promise<vo
     const account = await getAccountByName(deps.db, user)
     const expires = new Date(deps.now() + lifetimeMs)
     const { token } = await writing(deps, (tx) =>
-      createPersonalAccessToken(tx, { accountId: account.id, name: values.name ?? 'Command line', scopes, expires, now: deps.now() }),
+      createPersonalAccessToken(tx, {
+        accountId: account.id,
+        name: values.name ?? 'Command line',
+        scopes,
+        expires,
+        now: deps.now(),
+      }),
     )
-    print({ json: { token, user: account.username, scopes: scopeNames(scopes), expires: expires.toISOString() }, text: token }, values.json)
+    print(
+      {
+        json: { token, user: account.username, scopes: scopeNames(scopes), expires: expires.toISOString() },
+        text: token,
+      },
+      values.json,
+    )
   })
 }
 

@@ -50,6 +50,7 @@ export function wholeNumber(value: string, name: string, min: number, max: numbe
 export function duration(value: string, name: string): number {
   const match = /^(\d{1,6})([dhm])$/.exec(value)
   const unit = { d: 86_400_000, h: 3_600_000, m: 60_000 }[match?.[2] ?? '']
-  if (match === null || unit === undefined) throw new UsageError(`--${name} must be a number with d, h or m, such as 90d`)
+  if (match === null || unit === undefined)
+    throw new UsageError(`--${name} must be a number with d, h or m, such as 90d`)
   return Number(match[1]) * unit
 }

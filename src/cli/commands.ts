@@ -21,7 +21,12 @@ export const COMMANDS: readonly Command[] = [
     about: 'Make an account',
     run: userCreate,
   },
-  { name: 'user role', usage: 'USER admin|moderator|developer [--json]', about: 'Change what an account may do', run: userRole },
+  {
+    name: 'user role',
+    usage: 'USER admin|moderator|developer [--json]',
+    about: 'Change what an account may do',
+    run: userRole,
+  },
   {
     name: 'token create',
     usage: '--user U --scopes all|NAME,NAME [--expires 90d] [--name N] [--json]',

@@ -39,7 +39,9 @@ export async function checkCommand(args: readonly string[], env: Env): Promise<v
     states[failed] = { status: 'failing', error: error instanceof Error ? error.message : String(error) }
   }
   const bad = Object.values(states).some(({ status }) => status !== 'ok')
-  const lines = Object.entries(states).map(([name, { status, error }]) => `${name}: ${status}${error === undefined ? '' : ` (${error})`}`)
+  const lines = Object.entries(states).map(
+    ([name, { status, error }]) => `${name}: ${status}${error === undefined ? '' : ` (${error})`}`,
+  )
   print({ json: { status: bad ? 'failing' : 'ok', dependencies: states }, text: lines.join('\n') }, values.json)
   if (bad) process.exitCode = 1
 }

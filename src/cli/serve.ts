@@ -30,7 +30,16 @@ export async function serve(args: readonly string[], env: Env): Promise<void> {
     if (applied.length > 0) log.info({ migrations: applied }, 'The schema was brought up to date')
     await booted.listen()
     const deps = booted.deps
-    const worker = role === 'api' ? undefined : await startWorker({ pool: deps.pool, handlers: jobHandlers(deps), schedule: SCHEDULE, log, metrics: deps.metrics })
+    const worker =
+      role === 'api'
+        ? undefined
+        : await startWorker({
+            pool: deps.pool,
+            handlers: jobHandlers(deps),
+            schedule: SCHEDULE,
+            log,
+            metrics: deps.metrics,
+          })
     const listening = role === 'worker' ? undefined : await listen(deps, log)
     stopServing = () => stopAll(listening, worker, log)
     const address = listening?.address ?? 'no address (jobs only)'
@@ -68,12 +77,18 @@ async function freePort(host: string): Promise<number> {
     probe.once('error', reject)
     probe.listen(0, host, () => {
       const address = probe.address()
-      probe.close(() => (typeof address === 'object' && address !== null ? resolve(address.port) : reject(new Error('No port'))))
+      probe.close(() =>
+        typeof address === 'object' && address !== null ? resolve(address.port) : reject(new Error('No port')),
+      )
     })
   })
 }
 
-async function stopAll(listening: Awaited<ReturnType<typeof listen>> | undefined, worker: Worker | undefined, log: Log): Promise<void> {
+async function stopAll(
+  listening: Awaited<ReturnType<typeof listen>> | undefined,
+  worker: Worker | undefined,
+  log: Log,
+): Promise<void> {
   if (listening !== undefined) {
     const { server } = listening.app
     const cut = setTimeout(() => {
@@ -86,12 +101,12 @@ async function stopAll(listening: Awaited<ReturnType<typeof listen>> | undefined
   await worker?.stop()
 }
 
-/** SIGTERM and SIGINT ask the process to stop; a second one of them ends it at once, as people expect of Ctrl-C. */
+/** SIGTERM and SIGINT ask the process to stop; a second Ctrl-C ends it at once, as people expect. */
 function stopSignal(): { promise: Promise<string>; forget(): void } {
   const { promise, resolve } = Promise.withResolvers<string>()
   let asked = false
   const onSignal = (signal: string): void => {
-    if (asked) process.exit(130)
+    if (asked && signal === 'SIGINT') process.exit(130)
     asked = true
     resolve(signal)
   }

@@ -13,7 +13,11 @@ export type Env = Record<string, string | undefined>
  */
 export async function withDeps<T>(env: Env, act: (deps: Deps) => Promise<T>): Promise<T> {
   const config = loadConfig(env)
-  const booted = await boot({ config, log: createLog({ level: 'warn', buffered: false, destination: 2 }), holder: 'command' })
+  const booted = await boot({
+    config,
+    log: createLog({ level: 'warn', buffered: false, destination: 2 }),
+    holder: 'command',
+  })
   try {
     await migrate(booted.deps.pool)
     return await act(booted.deps)

@@ -54,7 +54,9 @@ function checkHistory(applied: Map<string, string>, migrations: Migration[]): vo
   for (const [name, checksum] of applied) {
     const current = known.get(name)
     if (current === undefined) {
-      throw new Error(`The database holds migration ${name}, which this version of Depot does not know. Run a newer one.`)
+      throw new Error(
+        `The database holds migration ${name}, which this version of Depot does not know. Run a newer one.`,
+      )
     }
     if (current !== checksum) throw new Error(`Migration ${name} was changed after it had been applied.`)
   }

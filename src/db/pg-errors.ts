@@ -51,7 +51,9 @@ export function onUnique(faults: Record<string, () => ApiError>): (error: unknow
 /** The fault a raw database error becomes where nobody else named it; undefined when it is not one. */
 export function toApiError(error: unknown): ApiError | undefined {
   if (!isPgError(error) || !/^[0-9A-Z]{5}$/.test(error.code)) {
-    return isConnectionLoss(error) ? new ApiError('unavailable', 'The database is not available', { cause: error }) : undefined
+    return isConnectionLoss(error)
+      ? new ApiError('unavailable', 'The database is not available', { cause: error })
+      : undefined
   }
   if (error.code === QUERY_CANCELED) return new ApiError('database_error', 'The query took too long', { cause: error })
   if (error.code.startsWith('08') || error.code.startsWith('57P') || error.code === '53300') {

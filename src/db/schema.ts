@@ -53,9 +53,22 @@ export interface AccountFlow {
   token_hash: Buffer;
 }
 
+export interface Author {
+  account_id: string;
+  teams: number;
+}
+
 export interface BackupCode {
   account_id: string;
   code_hash: Buffer;
+}
+
+export interface CatalogueChange {
+  authors: Generated<number>;
+  files: Generated<number>;
+  id: Generated<number>;
+  projects: Generated<number>;
+  versions: Generated<number>;
 }
 
 export interface Collection {
@@ -320,6 +333,7 @@ export interface Session {
 
 export interface Team {
   id: string;
+  published: Generated<number>;
 }
 
 export interface TeamMember {
@@ -380,7 +394,9 @@ export interface Version {
 export interface DB {
   account: Account;
   account_flow: AccountFlow;
+  author: Author;
   backup_code: BackupCode;
+  catalogue_change: CatalogueChange;
   collection: Collection;
   collection_project: CollectionProject;
   dependency: Dependency;

@@ -1,8 +1,8 @@
 // From the Authorization header to the viewer, and each route's demands on him.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ApiError, forbidden, notFound } from '#lib/errors.ts'
-import type { Secret } from '#lib/secret.ts'
 import { hasScope, type ScopeName } from '#lib/scopes.ts'
+import type { Secret } from '#lib/secret.ts'
 import { parseAuthorization, secretsEqual } from '#lib/tokens.ts'
 import { isAdmin, isModerator, type Viewer } from '#lib/viewer.ts'
 import type { RouteAuth } from './route-config.ts'

@@ -24,7 +24,12 @@ const CACHE_CONTROL = {
 } as const
 
 /** onSend: marks a successful read with its tag and lifetime, and answers 304 where the client has it already. */
-export function tagAnswer(req: FastifyRequest, reply: FastifyReply, payload: unknown, done: (error: null, payload?: unknown) => void): void {
+export function tagAnswer(
+  req: FastifyRequest,
+  reply: FastifyReply,
+  payload: unknown,
+  done: (error: null, payload?: unknown) => void,
+): void {
   if (reply.hasHeader('cache-control')) return done(null, payload)
   const policy = req.routeOptions.config?.cache ?? 'no-store'
   const known = req.viewer !== null && policy === 'public'

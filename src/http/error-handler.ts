@@ -9,7 +9,11 @@ export type ErrorBody = { error: string; description: string; details?: Record<s
 /** Any thrown value → the ApiError whose answer the client gets; what nobody foresaw becomes `internal_error`. */
 export function asApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error
-  return fastifyFault(error) ?? toApiError(error) ?? new ApiError('internal_error', 'An unexpected error occurred', { cause: error })
+  return (
+    fastifyFault(error) ??
+    toApiError(error) ??
+    new ApiError('internal_error', 'An unexpected error occurred', { cause: error })
+  )
 }
 
 /** The wire form. A 5xx says no more than its kind and the request's ID, under which the log has the rest. */

@@ -3,9 +3,16 @@ import type { App } from './server.ts'
 
 const PREFIXES = ['/_internal', '/v2/_internal'] as const
 
-/** Registers `routes` under both internal prefixes; the second is left out of the published description. */
-export function mountInternal(app: App, routes: (scope: App) => void): void {
-  for (const prefix of PREFIXES) {
+/**
+ * Registers `routes` under both internal prefixes, and under others where clients expect them there. The published
+ * description has the first.
+ */
+export function mountInternal(
+  app: App,
+  routes: (scope: App) => void,
+  { alsoUnder = [] }: { alsoUnder?: readonly string[] } = {},
+): void {
+  for (const prefix of [...PREFIXES, ...alsoUnder]) {
     app.register(
       async (scope) => {
         if (prefix !== PREFIXES[0]) {

@@ -20,16 +20,28 @@ export async function registerOpenApi(app: App, about: { version: string; baseUr
       servers: [{ url: about.baseUrl }],
       components: {
         securitySchemes: {
-          token: { type: 'apiKey', in: 'header', name: 'Authorization', description: 'The token, raw or as `Bearer <token>`' },
+          token: {
+            type: 'apiKey',
+            in: 'header',
+            name: 'Authorization',
+            description: 'The token, raw or as `Bearer <token>`',
+          },
           adminKey: { type: 'apiKey', in: 'header', name: 'X-Admin-Key' },
         },
       },
     },
     transform: ({ schema, url, route }) => ({
-      schema: { ...(schema as Json), security: securityOf(route.config?.auth), ...(url.includes('*') ? { hide: true } : {}) } as never,
+      schema: {
+        ...(schema as Json),
+        security: securityOf(route.config?.auth),
+        ...(url.includes('*') ? { hide: true } : {}),
+      } as never,
       url,
     }),
-    transformObject: (document) => ('openapiObject' in document ? (describeForOpenApi30(document.openapiObject as never) as never) : document.swaggerObject as never),
+    transformObject: (document) =>
+      'openapiObject' in document
+        ? (describeForOpenApi30(document.openapiObject as never) as never)
+        : (document.swaggerObject as never),
   })
   await app.register(swaggerUi, {
     routePrefix: VIEWER_PREFIX,
@@ -39,7 +51,10 @@ export async function registerOpenApi(app: App, about: { version: string; baseUr
   })
   app.get(
     '/docs/openapi.json',
-    { config: { auth: 'public', cache: 'shared' }, schema: { operationId: 'getOpenApi', summary: 'This description', tags: ['meta'] } },
+    {
+      config: { auth: 'public', cache: 'shared' },
+      schema: { operationId: 'getOpenApi', summary: 'This description', tags: ['meta'] },
+    },
     async (_req, reply) => reply.type('application/json; charset=utf-8').send(openApiText(app)),
   )
 }

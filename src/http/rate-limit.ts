@@ -22,7 +22,11 @@ export function createRateLimiter({ counters, bypassKey, grants }: RateLimitOpti
     const key = req.headers['x-ratelimit-key']
     if (bypassKey !== undefined && typeof key === 'string' && secretsEqual(key, bypassKey)) return done()
     const limit = grants.forRequest(req.headers.authorization, req.clientAddress) ?? DEFAULT_REQUESTS_PER_MINUTE
-    const decision = counters.take(`rate:${addressKey(req.clientAddress)}`, { limit, periodMs: PERIOD_MS, burst: limit })
+    const decision = counters.take(`rate:${addressKey(req.clientAddress)}`, {
+      limit,
+      periodMs: PERIOD_MS,
+      burst: limit,
+    })
     if (decision instanceof Promise) decision.then((value) => done(apply(reply, value)), done)
     else done(apply(reply, decision))
   }

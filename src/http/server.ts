@@ -11,14 +11,14 @@ import Fastify, {
   type FastifyTypeProvider,
 } from 'fastify'
 import type { Static, TSchema } from 'typebox'
-import { ApiError, invalidInput, notFound } from '#lib/errors.ts'
+import { ApiError, invalidInput, notFound, validationError } from '#lib/errors.ts'
 import type { Secret } from '#lib/secret.ts'
 import type { Log } from '#telemetry/log.ts'
 import type { Metrics } from '#telemetry/metrics.ts'
 import { type AuthOptions, authHook } from './auth.ts'
 import { clientAddress } from './client-address.ts'
-import { errorBody, handleError } from './error-handler.ts'
 import { tagAnswer } from './entity-tags.ts'
+import { errorBody, handleError } from './error-handler.ts'
 import { parseJson } from './json-body.ts'
 import { createRateLimiter, type RateLimitOptions } from './rate-limit.ts'
 import { logRequest } from './request-log.ts'
@@ -66,6 +66,8 @@ export async function buildServer(options: ServerOptions): Promise<App> {
     http: { maxHeaderSize: HEADER_BYTES_MAX },
     // A refused upload must not hold its connection: see `discardRest`.
     forceCloseConnections: 'idle',
+    // Requests that were already on their way when the process is asked to stop are answered, not turned away.
+    return503OnClosing: false,
     requestTimeout: 0,
     keepAliveTimeout: 72_000,
     clientErrorHandler: answerUnreadable,
@@ -184,7 +186,10 @@ function takeJsonBodies(app: App): void {
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (req, body, done) => {
     if (body.length === 0 && req.routeOptions.schema?.body === undefined) return done(null, undefined)
     try {
-      done(null, parseJson(body as Buffer, { keepProtoKeys: req.routeOptions.config?.keepProtoKeys === true }))
+      const { schema, config } = req.routeOptions
+      const value = parseJson(body as Buffer, { keepProtoKeys: config?.keepProtoKeys === true })
+      if (value === null && schema?.body !== undefined) throw validationError('body', 'must be an object')
+      done(null, value)
     } catch (error) {
       done(error as Error)
     }
@@ -192,7 +197,12 @@ function takeJsonBodies(app: App): void {
 }
 
 /** Strong tags name bytes: a compressed answer needs one of its own (RFC 9110, 8.8.3.3). */
-function markEncodedTag(_req: FastifyRequest, reply: FastifyReply, payload: unknown, done: (error: null, payload?: unknown) => void): void {
+function markEncodedTag(
+  _req: FastifyRequest,
+  reply: FastifyReply,
+  payload: unknown,
+  done: (error: null, payload?: unknown) => void,
+): void {
   const encoding = reply.getHeader('content-encoding')
   const etag = reply.getHeader('etag')
   if (typeof encoding === 'string' && typeof etag === 'string' && !etag.endsWith(`-${encoding}"`)) {
@@ -218,7 +228,10 @@ function answerUnreadable(error: Error & { code?: string }, socket: Socket): voi
   if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) return void socket.destroy()
   const tooLarge = error.code === 'HPE_HEADER_OVERFLOW'
   const body = JSON.stringify(
-    errorBody(invalidInput(tooLarge ? `The headers exceed ${HEADER_BYTES_MAX} bytes` : 'This is not a valid HTTP request'), randomUUID()),
+    errorBody(
+      invalidInput(tooLarge ? `The headers exceed ${HEADER_BYTES_MAX} bytes` : 'This is not a valid HTTP request'),
+      randomUUID(),
+    ),
   )
   socket.end(
     `HTTP/1.1 400 Bad Request\r\nContent-Type: application/json; charset=utf-8\r\nAccess-Control-Allow-Origin: *\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,

@@ -21,10 +21,11 @@ export const USER_AGENT_LENGTH_MAX = 512
 export function createTokenUse({ db, now, log }: { db: Db; now: () => number; log: Log }): TokenUse {
   let noted = { session: new Map<string, Use>(), pat: new Map<string, Use>(), oauth: new Map<string, Use>() }
   const flush = async (): Promise<void> => {
-    const { session, pat } = noted
+    const { session, pat, oauth } = noted
     noted = { session: new Map(), pat: new Map(), oauth: new Map() }
     if (session.size > 0) await writeSessionUse(db, session)
-    if (pat.size > 0) await writePatUse(db, pat)
+    if (pat.size > 0) await writeTokenUse(db, 'personal_access_token', pat)
+    if (oauth.size > 0) await writeTokenUse(db, 'oauth_token', oauth)
   }
   const timer = setInterval(() => {
     flush().catch((error) => log.warn({ err: error }, 'Token uses were not written'))
@@ -53,9 +54,13 @@ async function writeSessionUse(db: Db, uses: Map<string, Use>): Promise<void> {
     where session.id = used.id`.execute(db)
 }
 
-async function writePatUse(db: Db, uses: Map<string, Use>): Promise<void> {
+async function writeTokenUse(
+  db: Db,
+  table: 'personal_access_token' | 'oauth_token',
+  uses: Map<string, Use>,
+): Promise<void> {
   const rows = [...uses]
-  await sql`update personal_access_token as token set last_used = used.at
+  await sql`update ${sql.table(table)} as token set last_used = used.at
     from unnest(${rows.map(([id]) => id)}::text[], ${rows.map(([, { at }]) => at)}::timestamptz[]) as used (id, at)
     where token.id = used.id`.execute(db)
 }

@@ -9,7 +9,8 @@ import { bodyFault, queryFault } from '#lib/schema-faults.ts'
 export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpPart }) => {
   const validator = Compile(schema)
   if (httpPart === 'body') {
-    return (data: unknown) => (validator.Check(data) ? { value: data } : { error: bodyFault(data, validator.Errors(data)) })
+    return (data: unknown) =>
+      validator.Check(data) ? { value: data } : { error: bodyFault(data, validator.Errors(data)) }
   }
   const converters = convertersOf(schema)
   return (data: unknown) => {

@@ -15,7 +15,10 @@ export interface Jobs {
     | { kind: 'token-created'; account_id: string; token_id: string }
   'files.remove': { keys: string[] }
   'files.sweep': Record<string, never>
+  'images.sweep': Record<string, never>
+  'oauth.expire': Record<string, never>
   'notifications.send-mail': { notification_id: string }
+  'statistics.fold': Record<string, never>
   'versions.notify-followers': { version_id: string }
 }
 

@@ -33,7 +33,12 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     pgPool: options.pool,
     taskList: taskList(options),
     parsedCronItems: parseCronItems(
-      options.schedule.map(({ job, cron }) => ({ task: job, match: cron, identifier: job, options: { maxAttempts: 3 } })),
+      options.schedule.map(({ job, cron }) => ({
+        task: job,
+        match: cron,
+        identifier: job,
+        options: { maxAttempts: 3 },
+      })),
     ),
     concurrency: CONCURRENCY,
     pollInterval: POLL_MS,
@@ -57,7 +62,10 @@ function taskList({ handlers, metrics, log }: Pick<WorkerOptions, 'handlers' | '
   return Object.fromEntries(
     Object.entries(handlers).map(([job, handle]) => [
       job,
-      async (payload: unknown, helpers: { abortSignal?: AbortSignal; job: { attempts: number; max_attempts: number } }) => {
+      async (
+        payload: unknown,
+        helpers: { abortSignal?: AbortSignal; job: { attempts: number; max_attempts: number } },
+      ) => {
         try {
           // The queue holds only what `enqueue` wrote, whose payload types the compiler has checked.
           await (handle as (payload: unknown, signal: AbortSignal) => Promise<void>)(
@@ -68,7 +76,10 @@ function taskList({ handlers, metrics, log }: Pick<WorkerOptions, 'handlers' | '
         } catch (error) {
           const isLast = helpers.job.attempts >= helpers.job.max_attempts
           metrics.jobs.inc({ job, outcome: isLast ? 'dead' : 'error' })
-          log.warn({ job, attempt: helpers.job.attempts, err: error }, isLast ? 'A job failed for good' : 'A job failed')
+          log.warn(
+            { job, attempt: helpers.job.attempts, err: error },
+            isLast ? 'A job failed for good' : 'A job failed',
+          )
           throw error
         }
       },

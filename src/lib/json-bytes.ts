@@ -19,3 +19,14 @@ export function joinJson(entities: readonly { bytes: Uint8Array }[]): Buffer {
   parts.push(CLOSE)
   return Buffer.concat(parts)
 }
+
+/** A JSON object whose values are ready bytes already. */
+export function joinJsonObject(entries: Iterable<readonly [key: string, value: { bytes: Uint8Array }]>): Buffer {
+  const parts: Uint8Array[] = []
+  for (const [key, { bytes }] of entries) {
+    parts.push(Buffer.from(`${parts.length === 0 ? '{' : ','}${JSON.stringify(key)}:`), bytes)
+  }
+  if (parts.length === 0) parts.push(Buffer.from('{'))
+  parts.push(Buffer.from('}'))
+  return Buffer.concat(parts)
+}

@@ -22,7 +22,8 @@ export function checkBody<T>(validator: Checker<T>, data: unknown, at = ''): T {
 
 /** The fault of a body that its schema refuses; undefined data means that there was none. */
 export function bodyFault(data: unknown, faults: Iterable<unknown>, at = ''): ApiError {
-  if (data === undefined) return new ApiError('json_error', 'A JSON body is required')
+  // The framework hands over null where there was no body; a literal null is refused by the parser.
+  if (data === undefined || data === null) return new ApiError('json_error', 'A JSON body is required')
   const { field, message } = describeFault(faults)
   const place = [at, field].filter((part) => part !== '').join('.')
   return validationError(place === '' ? 'body' : place, message)
@@ -39,7 +40,10 @@ function describeFault(faults: Iterable<unknown>): { field: string; message: str
   const all = [...(faults as Iterable<SchemaFault>)]
   const choice = all.find((fault) => fault.keyword === 'anyOf')
   const first = all[0]
-  const fault = choice !== undefined && first !== undefined && choice.instancePath === first.instancePath ? bestOfChoice(all, choice) : first
+  const fault =
+    choice !== undefined && first !== undefined && choice.instancePath === first.instancePath
+      ? bestOfChoice(all, choice)
+      : first
   if (fault === undefined) return { field: '', message: 'is not valid' }
   const path = fault.instancePath.slice(1).replaceAll('/', '.').replaceAll('~1', '/').replaceAll('~0', '~')
   if (fault.keyword === 'required') {

@@ -108,6 +108,13 @@ export function projectTypesOf(taxonomy: Taxonomy, loaders: Iterable<string>): s
   return unionOf(taxonomy, loaders, (loader) => loader.project_types)
 }
 
+/** The loaders that make a version one of this project type, A-Z. */
+export function loadersOf(taxonomy: Taxonomy, projectType: string): string[] {
+  return Array.from(taxonomy.loaders.values()).flatMap(({ name, project_types }) =>
+    project_types.includes(projectType) ? name : [],
+  )
+}
+
 /** The games that a version with these loaders belongs to, A-Z. Unknown loaders count for nothing. */
 export function gamesOf(taxonomy: Taxonomy, loaders: Iterable<string>): string[] {
   return unionOf(taxonomy, loaders, (loader) => loader.games)

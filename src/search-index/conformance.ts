@@ -383,6 +383,7 @@ function testText(each: Each): void {
       assert.deepEqual(await slugs({ query: 'lantern', new_filters: 'downloads > 2' }), [])
       assert.deepEqual(await slugs({ query: 'carpentorz' }), ['carpentors', 'carpenters-bench'])
       assert.deepEqual(await slugs({ query: 'lxntxrn' }), [])
+      assert.deepEqual(await slugs({ query: 'carpen tors' }), ['carpentors'])
       assert.deepEqual(await slugs({ query: 'lan' }), ['lantern', 'lanterns-galore'])
     },
   )

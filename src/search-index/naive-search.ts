@@ -128,9 +128,17 @@ function rankText(documents: readonly SearchDocument[], text: string): Map<Searc
     for (const term of terms) {
       if (typos <= 2) typos += Math.min(...termsOf(document).map((other) => typosBetween(term, other)), 9)
     }
+    if (isJoined(document, words)) typos = Math.min(typos, 1)
     if (typos <= 2) withTypos.set(document, 3 + typos)
   }
   return withTypos
+}
+
+/** Whether the words without their spaces are the slug or begin the name: one typo. */
+function isJoined(document: SearchDocument, words: readonly string[]): boolean {
+  const joined = words.join('')
+  const isSlug = document.slug !== null && foldWords(document.slug).join(' ') === joined
+  return words.length > 1 && (isSlug || foldWords(document.name).join('').startsWith(joined))
 }
 
 function exactRank(document: SearchDocument, words: readonly string[]): number | undefined {

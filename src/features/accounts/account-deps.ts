@@ -1,12 +1,17 @@
 import type { Deps } from '../../deps.ts'
-import type { Passwords } from './passwords.ts'
+import { createPasswords, type Passwords } from './passwords.ts'
 import type { Client } from './sessions/queries.ts'
-import type { SignInGuard } from './sign-in-guard.ts'
+import { createSignInGuard, type SignInGuard } from './sign-in-guard.ts'
 
 /** What the account routes share. */
 export type AccountDeps = Pick<Deps, 'db' | 'cache' | 'counters' | 'config' | 'log' | 'metrics' | 'now'> & {
   passwords: Passwords
   guard: SignInGuard
+}
+
+/** One for all routes and pages: tries to sign in are counted together. Close its `passwords` at the end. */
+export function createAccountDeps(deps: Omit<AccountDeps, 'passwords' | 'guard'>): AccountDeps {
+  return { ...deps, passwords: createPasswords(), guard: createSignInGuard(deps) }
 }
 
 /** Where a request comes from. */

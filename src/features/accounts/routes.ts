@@ -4,23 +4,18 @@ import type { App } from '#http/server.ts'
 import { accessTokenRoutes } from './access-tokens/routes.ts'
 import type { AccountDeps } from './account-deps.ts'
 import { credentialRoutes } from './credentials/routes.ts'
-import { createPasswords } from './passwords.ts'
 import { sessionRoutes } from './sessions/routes.ts'
 import { signInRoutes } from './sign-in/routes.ts'
-import { createSignInGuard } from './sign-in-guard.ts'
 import { signUpRoutes } from './sign-up/routes.ts'
 import { twoFactorRoutes } from './two-factor/routes.ts'
 
-export function accountRoutes(app: App, deps: Omit<AccountDeps, 'passwords' | 'guard'>): void {
-  const passwords = createPasswords()
-  app.addHook('onClose', () => passwords.close())
-  const shared: AccountDeps = { ...deps, passwords, guard: createSignInGuard(deps) }
+export function accountRoutes(app: App, deps: AccountDeps): void {
   mountInternal(app, (scope) => {
-    signUpRoutes(scope, shared)
-    signInRoutes(scope, shared)
-    credentialRoutes(scope, shared)
-    twoFactorRoutes(scope, shared)
-    sessionRoutes(scope, shared)
-    accessTokenRoutes(scope, shared)
+    signUpRoutes(scope, deps)
+    signInRoutes(scope, deps)
+    credentialRoutes(scope, deps)
+    twoFactorRoutes(scope, deps)
+    sessionRoutes(scope, deps)
+    accessTokenRoutes(scope, deps)
   })
 }

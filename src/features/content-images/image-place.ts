@@ -26,11 +26,16 @@ export const CONTEXT_SCOPES: Readonly<Record<ImageContext, ScopeName>> = {
  * @throws ApiError 404 for what the viewer does not see, 403 for what he cannot write in, `invalid_input` for a closed
  * report, a message without text, and the ID of another context.
  */
-export async function resolvePlace(reader: VersionReader, viewer: Viewer, query: ImageQuery): Promise<ImagePlace | undefined> {
+export async function resolvePlace(
+  reader: VersionReader,
+  viewer: Viewer,
+  query: ImageQuery,
+): Promise<ImagePlace | undefined> {
   const { context } = query
   for (const other of IMAGE_CONTEXTS) {
     const key = `${other}_id` as const
-    if (other !== context && query[key] !== undefined) throw invalidInput(`${key} does not go with the context ${context}`, key)
+    if (other !== context && query[key] !== undefined)
+      throw invalidInput(`${key} does not go with the context ${context}`, key)
   }
   const name = query[`${context}_id`]
   if (name === undefined) return undefined
@@ -67,7 +72,11 @@ function requireMember(viewer: Viewer, membership: Membership): void {
 }
 
 /** Reports by their reporter while they are open, messages by their author, both by moderators at any time. */
-async function requireWritable(db: Db, viewer: Viewer, { context, id }: { context: 'report' | 'thread_message'; id: string }): Promise<void> {
+async function requireWritable(
+  db: Db,
+  viewer: Viewer,
+  { context, id }: { context: 'report' | 'thread_message'; id: string },
+): Promise<void> {
   if (context === 'report') {
     const report = await getVisibleReport(db, viewer, id)
     if (report.closed && !isModerator(viewer)) throw invalidInput('This report is closed')
@@ -83,6 +92,11 @@ async function requireWritable(db: Db, viewer: Viewer, { context, id }: { contex
  * picture arrived, which takes its time.
  */
 export async function lockPlace(tx: Tx, { context, id }: ImagePlace): Promise<void> {
-  const row = await tx.selectFrom(context).select(`${context}.id`).where(`${context}.id`, '=', id).forNoKeyUpdate().executeTakeFirst()
+  const row = await tx
+    .selectFrom(context)
+    .select(`${context}.id`)
+    .where(`${context}.id`, '=', id)
+    .forNoKeyUpdate()
+    .executeTakeFirst()
   if (row === undefined) throw notFound(context)
 }

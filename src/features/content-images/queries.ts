@@ -54,7 +54,10 @@ export async function insertImage(tx: Tx, viewer: Viewer, image: NewImage): Prom
     .where(isWaiting)
     .executeTakeFirstOrThrow()
   if (count >= WAITING_MAX) {
-    throw new ApiError('limit_reached', `${count} of your pictures wait to be used, and no more than ${WAITING_MAX} may`)
+    throw new ApiError(
+      'limit_reached',
+      `${count} of your pictures wait to be used, and no more than ${WAITING_MAX} may`,
+    )
   }
   await tx
     .insertInto('image')

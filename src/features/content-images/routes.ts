@@ -1,7 +1,7 @@
 // Pictures for texts: descriptions, changelogs, reports and messages (facts/catalogue.md 2.4).
 import { ErrorAnswers } from '#http/answers.ts'
 import { requireScope, requireViewer } from '#http/auth.ts'
-import { readPictureBody, takePictureBodies } from '#http/picture-body.ts'
+import { readRawBody, takeRawBodies } from '#http/raw-body.ts'
 import type { App } from '#http/server.ts'
 import type { Deps } from '../../deps.ts'
 import { CONTEXT_SCOPES, resolvePlace } from './image-place.ts'
@@ -10,7 +10,7 @@ import { ImageQuery, ImageView, toImageView } from './views.ts'
 
 export function contentImageRoutes(app: App, deps: Deps): void {
   app.register(async (scope: App) => {
-    takePictureBodies(scope)
+    takeRawBodies(scope)
     scope.post(
       '/v3/image',
       {
@@ -18,7 +18,9 @@ export function contentImageRoutes(app: App, deps: Deps): void {
         schema: {
           operationId: 'createImage',
           summary: 'Upload a picture for a text',
-          description: `The body is the picture, at most ${IMAGE_BYTES_MAX} bytes. The token needs the scope of the context: ${Object.entries(CONTEXT_SCOPES)
+          description: `The body is the picture, at most ${IMAGE_BYTES_MAX} bytes. The token needs the scope of the context: ${Object.entries(
+            CONTEXT_SCOPES,
+          )
             .map(([context, name]) => `${context} ${name}`)
             .join(', ')}. Without the ID of a place the picture waits for a day until one names it.`,
           tags: ['images'],
@@ -32,7 +34,7 @@ export function contentImageRoutes(app: App, deps: Deps): void {
         const { context, ext } = req.query
         requireScope(viewer, CONTEXT_SCOPES[context])
         const place = await resolvePlace(deps, viewer, req.query)
-        const bytes = await readPictureBody(req, IMAGE_BYTES_MAX)
+        const bytes = await readRawBody(req.body, { maxBytes: IMAGE_BYTES_MAX, field: 'body' })
         const image = await uploadImage(deps, viewer, { context, place, bytes, ext })
         return reply.status(201).send(toImageView(image))
       },

@@ -18,7 +18,11 @@ type NewUpload = { context: ImageContext; place: ImagePlace | undefined; bytes: 
  * @throws ApiError `invalid_input` for what is no picture, is too large or is not what `ext` says, `limit_reached`, 404
  * when its place is gone.
  */
-export async function uploadImage(deps: Deps, viewer: Viewer, { context, place, bytes, ext }: NewUpload): Promise<UploadedImage> {
+export async function uploadImage(
+  deps: Deps,
+  viewer: Viewer,
+  { context, place, bytes, ext }: NewUpload,
+): Promise<UploadedImage> {
   const limits = { field: 'body', extField: 'ext', maxBytes: IMAGE_BYTES_MAX }
   const { raw } = await deps.images.processGalleryImage(bytes, ext, limits)
   const id = newId()
@@ -40,7 +44,11 @@ export async function uploadImage(deps: Deps, viewer: Viewer, { context, place, 
   return { id, url, sizeBytes, created, ownerId: viewer.id, context, placeId: place?.id }
 }
 
-async function attach(deps: Pick<Deps, 'db' | 'cache'>, viewer: Viewer, { id, place }: { id: string; place: ImagePlace }): Promise<void> {
+async function attach(
+  deps: Pick<Deps, 'db' | 'cache'>,
+  viewer: Viewer,
+  { id, place }: { id: string; place: ImagePlace },
+): Promise<void> {
   await writing(deps, async (tx) => {
     await lockPlace(tx, place)
     await takeImages(tx, viewer, { ids: [id], place })
@@ -48,7 +56,10 @@ async function attach(deps: Pick<Deps, 'db' | 'cache'>, viewer: Viewer, { id, pl
 }
 
 /** Leaves the rest to the job when the store or the database does not answer. */
-async function takeBack({ db, files, log }: Pick<Deps, 'db' | 'files' | 'log'>, { id, key }: { id: string; key: string }): Promise<void> {
+async function takeBack(
+  { db, files, log }: Pick<Deps, 'db' | 'files' | 'log'>,
+  { id, key }: { id: string; key: string },
+): Promise<void> {
   try {
     await files.remove(key)
     await deleteImage(db, id)

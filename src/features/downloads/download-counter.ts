@@ -1,7 +1,7 @@
 // Downloads, counted in memory and added to the database in one batch a second.
 import { writing } from '#cache/writing.ts'
-import { recordEvent } from '#telemetry/events.ts'
 import { addressKey } from '#lib/address-key.ts'
+import { recordEvent } from '#telemetry/events.ts'
 import type { Deps } from '../../deps.ts'
 import { addDownloads } from './queries.ts'
 

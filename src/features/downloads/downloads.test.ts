@@ -20,8 +20,12 @@ before(async () => {
 after(() => t.close())
 
 let lastAddress = 0
+const newAddress = () => {
+  lastAddress += 1
+  return `10.1.${Math.floor(lastAddress / 250)}.${lastAddress % 250}`
+}
 /** A download from an address of its own. */
-const get = (headers: Record<string, string> = {}, url = path, remoteAddress = `10.1.${Math.floor((lastAddress += 1) / 250)}.${lastAddress % 250}`) =>
+const get = (headers: Record<string, string> = {}, url = path, remoteAddress = newAddress()) =>
   t.inject({ method: 'GET', url, headers: { 'user-agent': 'depot-tests/1.0', ...headers }, remoteAddress })
 
 /** Counted downloads reach the database in batches; wait for the batch, bounded. */
@@ -44,7 +48,10 @@ test('a whole file: its bytes, a strong tag, immutable, an attachment that is no
   assert.equal(answer.headers['accept-ranges'], 'bytes')
   assert.match(String(answer.headers['cache-control']), /^public, max-age=31536000, immutable$/)
   assert.equal(answer.headers['x-content-type-options'], 'nosniff')
-  assert.equal(answer.headers['content-disposition'], `attachment; filename="gr__e _1_.jar"; filename*=UTF-8''gr%C3%B6%C3%9Fe%20%221%22.jar`)
+  assert.equal(
+    answer.headers['content-disposition'],
+    `attachment; filename="gr__e _1_.jar"; filename*=UTF-8''gr%C3%B6%C3%9Fe%20%221%22.jar`,
+  )
   assert.equal(answer.headers['content-encoding'], undefined)
   const compressed = await get({ 'accept-encoding': 'gzip' })
   assert.equal(compressed.headers['content-encoding'], undefined, 'archives are not compressed again')

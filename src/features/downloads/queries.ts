@@ -16,7 +16,12 @@ export type ServedFile = {
 }
 
 /** The file at /data/{project}/versions/{version}/{filename}; undefined when there is none. */
-export async function findServedFile(db: Db, projectId: string, versionId: string, filename: string): Promise<ServedFile | undefined> {
+export async function findServedFile(
+  db: Db,
+  projectId: string,
+  versionId: string,
+  filename: string,
+): Promise<ServedFile | undefined> {
   const row = await db
     .selectFrom('file')
     .innerJoin('version', 'version.id', 'file.version_id')
@@ -45,10 +50,14 @@ export async function findServedFile(db: Db, projectId: string, versionId: strin
 }
 
 /** Adds downloads to versions and, the same, to their projects; rows that are gone are skipped. Two statements. */
-export async function addDownloads(tx: Tx, counts: readonly { project_id: string; version_id: string; downloads: number }[]): Promise<void> {
+export async function addDownloads(
+  tx: Tx,
+  counts: readonly { project_id: string; version_id: string; downloads: number }[],
+): Promise<void> {
   const versions = counts.toSorted((a, b) => (a.version_id < b.version_id ? -1 : 1))
   const perProject = new Map<string, number>()
-  for (const { project_id, downloads } of counts) perProject.set(project_id, (perProject.get(project_id) ?? 0) + downloads)
+  for (const { project_id, downloads } of counts)
+    perProject.set(project_id, (perProject.get(project_id) ?? 0) + downloads)
   const projects = [...perProject].sort(([a], [b]) => (a < b ? -1 : 1))
   // Projects first and in the order of their IDs, as every command locks them.
   await sql`update project set downloads = project.downloads + added.downloads

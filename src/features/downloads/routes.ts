@@ -58,7 +58,12 @@ export function downloadRoutes(app: App, deps: Deps & { downloads: DownloadCount
   servePictures(app, deps)
 }
 
-async function sendFile(req: FastifyRequest, reply: FastifyReply, deps: Deps & { downloads: DownloadCounter }, file: ServedFile): Promise<never> {
+async function sendFile(
+  req: FastifyRequest,
+  reply: FastifyReply,
+  deps: Deps & { downloads: DownloadCounter },
+  file: ServedFile,
+): Promise<never> {
   const etag = `"${file.sha512}"`
   const visibility = req.viewer === null ? 'public' : 'private'
   void reply
@@ -98,12 +103,18 @@ function servePictures(app: App, deps: Deps): void {
   const about = { summary: 'The bytes of a picture', tags, produces: ['image/*'], response: { ...ErrorAnswers } }
   app.get(
     '/data/:folder/:picture',
-    { config, schema: { operationId: 'getPicture', ...about, params: Type.Object({ folder: Folder, picture: Picture }) } },
+    {
+      config,
+      schema: { operationId: 'getPicture', ...about, params: Type.Object({ folder: Folder, picture: Picture }) },
+    },
     (req, reply) => sendPicture(req, reply, deps, `${req.params.folder}/${req.params.picture}`),
   )
   app.get(
     '/data/:folder/images/:picture',
-    { config, schema: { operationId: 'getGalleryPicture', ...about, params: Type.Object({ folder: Folder, picture: Picture }) } },
+    {
+      config,
+      schema: { operationId: 'getGalleryPicture', ...about, params: Type.Object({ folder: Folder, picture: Picture }) },
+    },
     (req, reply) => sendPicture(req, reply, deps, `${req.params.folder}/images/${req.params.picture}`),
   )
 }
@@ -130,6 +141,9 @@ async function sendPicture(req: FastifyRequest, reply: FastifyReply, deps: Deps,
 /** RFC 6266: the name as it is for those who read `filename*`, and without surprises for the others. */
 function attachment(filename: string): string {
   const plain = filename.replace(/[^\x20-\x7e]|["\\%]/g, '_')
-  const encoded = encodeURIComponent(filename).replace(/['()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`)
+  const encoded = encodeURIComponent(filename).replace(
+    /['()*]/g,
+    (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`,
+  )
   return `attachment; filename="${plain}"; filename*=UTF-8''${encoded}`
 }

@@ -27,7 +27,9 @@ export async function checkDependencies(deps: Pick<Deps, 'db' | 'files' | 'count
     counters: async () => deps.counters.check(),
     mail: async () => deps.mail.check(),
   }
-  const states = await Promise.all(Object.entries(checks).map(async ([name, check]) => [name, await state(check)] as const))
+  const states = await Promise.all(
+    Object.entries(checks).map(async ([name, check]) => [name, await state(check)] as const),
+  )
   const failing = states.some(([, { status }]) => status === 'failing')
   return { status: failing ? 'unavailable' : 'ready', dependencies: Object.fromEntries(states) }
 }

@@ -28,7 +28,12 @@ export function metaRoutes(app: App, deps: Deps & { version: string }): void {
     '/',
     {
       config: { auth: 'public', cache: 'shared' },
-      schema: { operationId: 'getRoot', summary: 'What this service is', tags: ['meta'], response: { 200: RootDocument, ...ErrorAnswers } },
+      schema: {
+        operationId: 'getRoot',
+        summary: 'What this service is',
+        tags: ['meta'],
+        response: { 200: RootDocument, ...ErrorAnswers },
+      },
     },
     () => root,
   )
@@ -39,7 +44,10 @@ export function metaRoutes(app: App, deps: Deps & { version: string }): void {
 function retiredVersions(app: App): void {
   for (const url of ['/v1', '/v1/*', '/api/v1', '/api/v1/*']) {
     app.all(url, { config: { auth: 'public' }, schema: { hide: true, operationId: 'retiredVersion' } }, () => {
-      throw new ApiError('api_deprecated', 'This version of the API is outdated and was removed; please update your application')
+      throw new ApiError(
+        'api_deprecated',
+        'This version of the API is outdated and was removed; please update your application',
+      )
     })
   }
 }
@@ -49,14 +57,27 @@ function operatorProbes(app: App, deps: Deps): void {
   const Health = Type.Object({ status: Type.Literal('ok') }, { title: 'Health' })
   app.get(
     '/health',
-    { config, schema: { operationId: 'getHealth', summary: 'Whether the process is up', tags: ['meta'], response: { 200: Health } } },
+    {
+      config,
+      schema: {
+        operationId: 'getHealth',
+        summary: 'Whether the process is up',
+        tags: ['meta'],
+        response: { 200: Health },
+      },
+    },
     () => ({ status: 'ok' as const }),
   )
   app.get(
     '/ready',
     {
       config,
-      schema: { operationId: 'getReadiness', summary: 'Each dependency with its state', tags: ['meta'], response: { 200: Readiness, 503: Readiness } },
+      schema: {
+        operationId: 'getReadiness',
+        summary: 'Each dependency with its state',
+        tags: ['meta'],
+        response: { 200: Readiness, 503: Readiness },
+      },
     },
     async (_req, reply) => {
       const readiness = await checkDependencies(deps)
@@ -65,7 +86,15 @@ function operatorProbes(app: App, deps: Deps): void {
   )
   app.get(
     '/metrics',
-    { config, schema: { operationId: 'getMetrics', summary: 'Metrics in the Prometheus text format', tags: ['meta'], produces: ['text/plain'] } },
+    {
+      config,
+      schema: {
+        operationId: 'getMetrics',
+        summary: 'Metrics in the Prometheus text format',
+        tags: ['meta'],
+        produces: ['text/plain'],
+      },
+    },
     async (req, reply) => {
       const key = deps.config.http.metricsToken
       if (key !== undefined && !secretsEqual(parseAuthorization(req.headers.authorization) ?? '', key.reveal())) {

@@ -85,7 +85,8 @@ function matches({ text, loaders }: QueueFilter) {
   const pattern = `%${text.replace(/[\\%_]/g, (sign) => `\\${sign}`)}%`
   return (eb: ProjectExpressions) => {
     const conditions: Expression<SqlBool>[] = []
-    if (text !== '') conditions.push(eb.or([eb('project.name', 'ilike', pattern), eb('project.slug', 'ilike', pattern)]))
+    if (text !== '')
+      conditions.push(eb.or([eb('project.name', 'ilike', pattern), eb('project.slug', 'ilike', pattern)]))
     if (loaders !== undefined) {
       const names = 'oneOf' in loaders ? loaders.oneOf : loaders.noneOf
       const has = sql<boolean>`exists (select 1 from version where ${shownVersions}

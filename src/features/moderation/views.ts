@@ -36,7 +36,10 @@ export const QueuedProjectView = Type.Object(
 type QueuedProjectView = Static<typeof QueuedProjectView>
 
 export const QueueView = Type.Object(
-  { total: Type.Integer({ description: 'Projects that the list is narrowed to' }), projects: Type.Array(QueuedProjectView) },
+  {
+    total: Type.Integer({ description: 'Projects that the list is narrowed to' }),
+    projects: Type.Array(QueuedProjectView),
+  },
   { title: 'ModerationQueue' },
 )
 

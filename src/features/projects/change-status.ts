@@ -3,9 +3,10 @@ import type { Updateable } from 'kysely'
 import type { Tx } from '#db/db.ts'
 import type { Project } from '#db/schema.ts'
 import { forbidden, invalidInput, validationError } from '#lib/errors.ts'
-import { newId } from '#lib/ids.ts'
 import { isModerator, type Viewer } from '#lib/viewer.ts'
 import { insertNotifications } from '../notifications/queries.ts'
+import { insertMessage } from '../threads/queries.ts'
+import { listMemberIds } from './members.ts'
 import { isMember, type Membership } from './policy.ts'
 import type { ProjectPatch } from './project-patch.ts'
 import type { ProjectRow } from './queries.ts'
@@ -67,8 +68,10 @@ async function requireReviewable(tx: Tx, project: ProjectRow, patch: ProjectPatc
     .limit(1)
     .executeTakeFirst()
   if (version === undefined) throw invalidInput('A project needs a listed version before it can be reviewed', 'status')
-  if ((patch.license_id ?? project.license) === '') throw invalidInput('A project needs a license before it can be reviewed', 'license_id')
-  if ((patch.summary ?? project.summary).trim() === '') throw invalidInput('A project needs a summary before it can be reviewed', 'summary')
+  if ((patch.license_id ?? project.license) === '')
+    throw invalidInput('A project needs a license before it can be reviewed', 'license_id')
+  if ((patch.summary ?? project.summary).trim() === '')
+    throw invalidInput('A project needs a summary before it can be reviewed', 'summary')
 }
 
 /** `scheduled` wants to know what follows, and when (decisions.md 5). */
@@ -84,24 +87,15 @@ function scheduleOf({ lockedProject, patch, now }: StatusChange): Updateable<Pro
 }
 
 /** A message in the project's thread; when it is a moderator's doing, the team is told as well. */
-async function tellOfChange(tx: Tx, { viewer, membership, lockedProject }: StatusChange, to: ProjectStatus): Promise<void> {
+async function tellOfChange(
+  tx: Tx,
+  { viewer, membership, lockedProject }: StatusChange,
+  to: ProjectStatus,
+): Promise<void> {
   const byModerator = isModerator(viewer) && !isMember(membership)
   await insertStatusMessage(tx, { project: lockedProject, to, authorId: viewer.id, hideIdentity: isModerator(viewer) })
   if (!byModerator) return
-  const members = await tx
-    .selectFrom('team_member')
-    .leftJoin('organization', 'organization.team_id', 'team_member.team_id')
-    .select('team_member.account_id')
-    .distinct()
-    .where('team_member.accepted', '=', true)
-    .where((eb) =>
-      eb.or([
-        eb('team_member.team_id', '=', lockedProject.team_id),
-        eb('organization.id', '=', lockedProject.organization_id ?? ''),
-      ]),
-    )
-    .execute()
-  const accounts = members.map(({ account_id }) => account_id)
+  const accounts = await listMemberIds(tx, lockedProject)
   const statuses = { project_id: lockedProject.id, old_status: lockedProject.status, new_status: to }
   await insertNotifications(tx, accounts, { type: 'status_change', ...statuses })
   await insertNotifications(
@@ -116,18 +110,15 @@ async function tellOfChange(tx: Tx, { viewer, membership, lockedProject }: Statu
 /** The thread keeps each change of status; a moderator's name is not shown to the team. */
 export async function insertStatusMessage(
   tx: Tx,
-  { project, to, authorId, hideIdentity }: { project: Pick<ProjectRow, 'id' | 'status'>; to: string; authorId: string | null; hideIdentity: boolean },
+  {
+    project,
+    to,
+    authorId,
+    hideIdentity,
+  }: { project: Pick<ProjectRow, 'id' | 'status'>; to: string; authorId: string | null; hideIdentity: boolean },
 ): Promise<void> {
   const thread = await tx.selectFrom('thread').select('id').where('project_id', '=', project.id).executeTakeFirst()
   if (thread === undefined) return
-  await tx
-    .insertInto('thread_message')
-    .values({
-      id: newId(),
-      thread_id: thread.id,
-      author_id: authorId,
-      body: JSON.stringify({ type: 'status_change', old_status: project.status, new_status: to }),
-      hide_identity: hideIdentity,
-    })
-    .execute()
+  const body = { type: 'status_change', old_status: project.status, new_status: to } as const
+  await insertMessage(tx, { threadId: thread.id, authorId, body, hideIdentity })
 }

@@ -5,10 +5,8 @@ import { readMultipart } from '#http/multipart.ts'
 import { invalidInput, validationError } from '#lib/errors.ts'
 import type { Deps } from '../../deps.ts'
 import { checkFilename } from '../versions/files/filename.ts'
-import { FILE_BYTES_MAX, type UploadedPart } from '../versions/prepare-files.ts'
-import { type NewProject, parseProjectData } from './project-data.ts'
-
-export type ProjectForm = { project: NewProject; parts: readonly UploadedPart[] }
+import { FILE_BYTES_MAX } from '../versions/prepare-files.ts'
+import { type NewProject, type ProjectForm, parseProjectData } from './project-data.ts'
 
 const ICON_BYTES_MAX = 262_144
 const GALLERY_BYTES_MAX = 5 * 1024 * 1024

@@ -3,10 +3,10 @@ import assert from 'node:assert/strict'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { form, type FormFile, modJar, projectData, versionData } from '../../../test/forms.ts'
-import { type TestApp, testApp } from '../../../test/harness.ts'
-import type { Person } from '../../../test/factories.ts'
 import { ALL_SCOPES } from '#lib/scopes.ts'
+import type { Person } from '../../../test/factories.ts'
+import { type FormFile, form, modJar, projectData, versionData } from '../../../test/forms.ts'
+import { type TestApp, testApp } from '../../../test/harness.ts'
 
 let t: TestApp
 let author: Person
@@ -17,7 +17,10 @@ before(async () => {
 after(() => t.close())
 
 let count = 0
-const slug = () => `made-${(count += 1)}`
+const slug = () => {
+  count += 1
+  return `made-${count}`
+}
 
 async function create(data: unknown, files: FormFile[] = [], person: { token: string } = author) {
   const { payload, headers } = await form(data, files)
@@ -34,9 +37,14 @@ async function storedFiles(): Promise<string[]> {
 describe('a project with a version and its file', () => {
   test('is 201 with the whole project, its creator is the owner of its team, and it waits for review', async () => {
     const own = slug()
-    const answer = await create(projectData(own, { is_draft: false, initial_versions: [versionData()], link_urls: { issues: 'https://example.org/i' } }), [
-      { name: 'file', bytes: modJar(own) },
-    ])
+    const answer = await create(
+      projectData(own, {
+        is_draft: false,
+        initial_versions: [versionData()],
+        link_urls: { issues: 'https://example.org/i' },
+      }),
+      [{ name: 'file', bytes: modJar(own) }],
+    )
     assert.equal(answer.statusCode, 201, answer.body)
     const project = answer.json()
     assert.match(project.id, /^[0-9A-Za-z]{8}$/)
@@ -48,13 +56,26 @@ describe('a project with a version and its file', () => {
     assert.deepEqual(project.game_versions, ['1.20.1'])
     assert.deepEqual(project.environment, ['unknown'])
     assert.deepEqual(project.license, { id: 'MIT', name: 'MIT License', url: null })
-    assert.deepEqual(project.link_urls, { issues: { platform: 'issues', donation: false, url: 'https://example.org/i' } })
+    assert.deepEqual(project.link_urls, {
+      issues: { platform: 'issues', donation: false, url: 'https://example.org/i' },
+    })
     assert.equal(project.versions.length, 1)
     assert.equal(typeof project.thread_id, 'string')
-    const member = await t.deps.db.selectFrom('team_member').selectAll().where('team_id', '=', project.team_id).executeTakeFirstOrThrow()
+    const member = await t.deps.db
+      .selectFrom('team_member')
+      .selectAll()
+      .where('team_id', '=', project.team_id)
+      .executeTakeFirstOrThrow()
     assert.equal(member.account_id, author.id)
-    assert.deepEqual([member.role, member.is_owner, member.accepted, member.permissions, Number(member.payouts_split)], ['Owner', true, true, 1023, 100])
-    assert.equal((await t.anyone.get(`/v3/project/${own}`)).statusCode, 404, 'hidden from strangers until it is approved')
+    assert.deepEqual(
+      [member.role, member.is_owner, member.accepted, member.permissions, Number(member.payouts_split)],
+      ['Owner', true, true, 1023, 100],
+    )
+    assert.equal(
+      (await t.anyone.get(`/v3/project/${own}`)).statusCode,
+      404,
+      'hidden from strangers until it is approved',
+    )
     assert.equal((await t.as(author).get(`/v3/project/${own}`)).statusCode, 200)
     const version = (await t.as(author).get(`/v3/version/${project.versions[0]}`)).json()
     assert.equal(version.files[0].primary, true)
@@ -64,14 +85,23 @@ describe('a project with a version and its file', () => {
   test('takes the other names of keys that existing clients send', async () => {
     const own = slug()
     const { name, slug: _, summary, description, ...rest } = projectData(own)
-    const answer = await create({ ...rest, mod_name: name, mod_slug: own, mod_description: summary, mod_body: description })
+    const answer = await create({
+      ...rest,
+      mod_name: name,
+      mod_slug: own,
+      mod_description: summary,
+      mod_body: description,
+    })
     assert.equal(answer.statusCode, 201, answer.body)
     assert.equal(answer.json().slug, own)
   })
 
   test('with an icon and gallery pictures shows them', async () => {
     const own = slug()
-    const picture = await (await import('sharp')).default({ create: { width: 200, height: 100, channels: 3, background: '#ff0000' } }).png().toBuffer()
+    const picture = await (await import('sharp'))
+      .default({ create: { width: 200, height: 100, channels: 3, background: '#ff0000' } })
+      .png()
+      .toBuffer()
     const answer = await create(
       projectData(own, { gallery_items: [{ item: 'shot', featured: true, title: 'A red field', description: 'Red' }] }),
       [
@@ -206,17 +236,32 @@ describe('bounds of the fields', () => {
     ['organization that is no ID', 'organization_id', { organization_id: '!!' }],
     ['33 versions', 'initial_versions', { initial_versions: Array(33).fill({}) }],
     ['no version for a review', 'initial_versions', { is_draft: false }],
-    ['two featured pictures', 'gallery_items.1.featured', { gallery_items: [{ item: 'a', featured: true }, { item: 'b', featured: true }] }],
+    [
+      'two featured pictures',
+      'gallery_items.1.featured',
+      {
+        gallery_items: [
+          { item: 'a', featured: true },
+          { item: 'b', featured: true },
+        ],
+      },
+    ],
     ['NUL in the summary', 'summary', { summary: 'abc\0def' }],
   ]
   for (const [what, field, fields] of refused) {
     test(`${what} is refused, naming ${field}`, async () => {
-      const before = await t.deps.db.selectFrom('project').select((eb) => eb.fn.countAll<number>().as('n')).executeTakeFirstOrThrow()
+      const before = await t.deps.db
+        .selectFrom('project')
+        .select((eb) => eb.fn.countAll<number>().as('n'))
+        .executeTakeFirstOrThrow()
       const answer = await t.as(author).post('/v3/project', projectData(slug(), fields))
       assert.equal(answer.statusCode, 400, answer.body)
       assert.equal(answer.json().error, 'validation_error', answer.body)
       assert.equal(answer.json().details.field, field)
-      const afterwards = await t.deps.db.selectFrom('project').select((eb) => eb.fn.countAll<number>().as('n')).executeTakeFirstOrThrow()
+      const afterwards = await t.deps.db
+        .selectFrom('project')
+        .select((eb) => eb.fn.countAll<number>().as('n'))
+        .executeTakeFirstOrThrow()
       assert.equal(afterwards.n, before.n)
     })
   }
@@ -235,7 +280,9 @@ describe('slugs', () => {
 
   test('asked for by five at once are given to one', async () => {
     const own = slug()
-    const answers = await Promise.all(Array.from({ length: 5 }, () => t.as(author).post('/v3/project', projectData(own))))
+    const answers = await Promise.all(
+      Array.from({ length: 5 }, () => t.as(author).post('/v3/project', projectData(own))),
+    )
     assert.deepEqual(answers.map(({ statusCode }) => statusCode).sort(), [201, 409, 409, 409, 409])
   })
 })
@@ -243,12 +290,48 @@ describe('slugs', () => {
 describe('forms that cannot be', () => {
   const refusals: [string, () => Promise<{ data: unknown; files: FormFile[] }>, string][] = [
     ['without data', async () => ({ data: undefined, files: [{ name: 'file', bytes: modJar('x') }] }), 'data'],
-    ['with a declared file missing', async () => ({ data: projectData(slug(), { initial_versions: [versionData()] }), files: [] }), 'file'],
-    ['with a part that nothing names', async () => ({ data: projectData(slug()), files: [{ name: 'extra', bytes: modJar('y') }] }), 'extra'],
-    ['with an unsafe file name', async () => ({ data: projectData(slug(), { initial_versions: [versionData()] }), files: [{ name: 'file', filename: 'CON.jar', bytes: modJar('z') }] }), 'file'],
-    ['with a file that is no archive', async () => ({ data: projectData(slug(), { initial_versions: [versionData()] }), files: [{ name: 'file', bytes: Buffer.from('not a zip') }] }), 'file'],
-    ['with an icon that is no picture', async () => ({ data: projectData(slug()), files: [{ name: 'icon', filename: 'icon.png', bytes: Buffer.from('no picture') }] }), 'icon'],
-    ['with an icon over 262144 bytes', async () => ({ data: projectData(slug()), files: [{ name: 'icon', filename: 'icon.png', bytes: Buffer.alloc(262_145) }] }), 'icon'],
+    [
+      'with a declared file missing',
+      async () => ({ data: projectData(slug(), { initial_versions: [versionData()] }), files: [] }),
+      'file',
+    ],
+    [
+      'with a part that nothing names',
+      async () => ({ data: projectData(slug()), files: [{ name: 'extra', bytes: modJar('y') }] }),
+      'extra',
+    ],
+    [
+      'with an unsafe file name',
+      async () => ({
+        data: projectData(slug(), { initial_versions: [versionData()] }),
+        files: [{ name: 'file', filename: 'CON.jar', bytes: modJar('z') }],
+      }),
+      'file',
+    ],
+    [
+      'with a file that is no archive',
+      async () => ({
+        data: projectData(slug(), { initial_versions: [versionData()] }),
+        files: [{ name: 'file', bytes: Buffer.from('not a zip') }],
+      }),
+      'file',
+    ],
+    [
+      'with an icon that is no picture',
+      async () => ({
+        data: projectData(slug()),
+        files: [{ name: 'icon', filename: 'icon.png', bytes: Buffer.from('no picture') }],
+      }),
+      'icon',
+    ],
+    [
+      'with an icon over 262144 bytes',
+      async () => ({
+        data: projectData(slug()),
+        files: [{ name: 'icon', filename: 'icon.png', bytes: Buffer.alloc(262_145) }],
+      }),
+      'icon',
+    ],
   ]
   for (const [what, make, field] of refusals) {
     test(`${what}: 400 naming ${field}, and nothing stays behind`, async () => {
@@ -263,13 +346,18 @@ describe('forms that cannot be', () => {
   }
 
   test('naming one part for two things: 400', async () => {
-    const answer = await create(projectData(slug(), { initial_versions: [versionData(), versionData({ version_number: '2' })] }), [{ name: 'file', bytes: modJar('q') }])
+    const answer = await create(
+      projectData(slug(), { initial_versions: [versionData(), versionData({ version_number: '2' })] }),
+      [{ name: 'file', bytes: modJar('q') }],
+    )
     assert.equal(answer.statusCode, 400)
     assert.equal(answer.json().details.field, 'initial_versions.1.file_parts.0')
   })
 
   test('a fault in a version names it', async () => {
-    const answer = await create(projectData(slug(), { initial_versions: [versionData({ loaders: ['no-such'] })] }), [{ name: 'file', bytes: modJar('w') }])
+    const answer = await create(projectData(slug(), { initial_versions: [versionData({ loaders: ['no-such'] })] }), [
+      { name: 'file', bytes: modJar('w') },
+    ])
     assert.equal(answer.statusCode, 400)
     assert.equal(answer.json().error, 'validation_error')
     assert.equal(answer.json().details.field, 'initial_versions.0.loaders.0')

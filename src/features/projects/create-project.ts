@@ -10,14 +10,14 @@ import { ALL_PROJECT_PERMISSIONS } from '#lib/permissions.ts'
 import type { Viewer } from '#lib/viewer.ts'
 import { recordEvent } from '#telemetry/events.ts'
 import type { Deps } from '../../deps.ts'
+import { attachImages } from '../content-images/queries.ts'
 import { checkQuota } from '../limits/quota.ts'
 import { type Picture, placePicture, storePictures } from '../pictures/pictures.ts'
 import { insertVersion } from '../versions/insert-version.ts'
 import { type PreparedFile, prepareFiles, type UploadedPart } from '../versions/prepare-files.ts'
 import { withStoredFiles } from '../versions/store-files.ts'
-import type { ProjectForm } from './create-form.ts'
 import { requireAddProject } from './organization-access.ts'
-import type { NewProject } from './project-data.ts'
+import type { NewProject, ProjectForm } from './project-data.ts'
 import { assertProjectSlugFree, projectSlugTaken } from './queries.ts'
 
 /** The weight of the owner's share of revenue until he sets another one (decisions.md 6). */
@@ -36,7 +36,11 @@ type Prepared = {
  * Refuses, before any file is stored, what the database already knows to be impossible; the transaction asks again.
  * @throws ApiError `conflict` for the slug, 403 or `validation_error` for the organization, `LimitReached`.
  */
-export async function precheckProject({ db, config }: Pick<Deps, 'db' | 'config'>, viewer: Viewer, project: NewProject): Promise<void> {
+export async function precheckProject(
+  { db, config }: Pick<Deps, 'db' | 'config'>,
+  viewer: Viewer,
+  project: NewProject,
+): Promise<void> {
   await db.transaction().execute(async (tx) => {
     await checkPossible(tx, config, viewer, project)
   })
@@ -47,7 +51,10 @@ export async function createProject(deps: Deps, viewer: Viewer, { project, parts
   try {
     const prepared = await prepare(deps, project, parts)
     const files = prepared.versions.flatMap((version) => version.files)
-    await storePictures(deps.files, [...(prepared.icon?.stored ?? []), ...prepared.gallery.flatMap(({ stored }) => stored)])
+    await storePictures(deps.files, [
+      ...(prepared.icon?.stored ?? []),
+      ...prepared.gallery.flatMap(({ stored }) => stored),
+    ])
     await withStoredFiles(deps, files, () =>
       writing(deps, async (tx) => {
         await checkPossible(tx, deps.config, viewer, project)
@@ -86,14 +93,20 @@ async function prepare(deps: Deps, project: NewProject, parts: readonly Uploaded
   const icon =
     iconPart === undefined
       ? undefined
-      : placePicture(deps.config, await deps.images.processIcon(...(await pictureOf(iconPart)), { field: 'icon', extField: 'icon' }), projectId, ICON_WIDTH)
+      : placePicture(
+          deps.config,
+          await deps.images.processIcon(...(await pictureOf(iconPart)), { field: 'icon', extField: 'icon' }),
+          projectId,
+          ICON_WIDTH,
+        )
   const gallery: Picture[] = []
   for (const { item } of project.gallery) {
     const part = partNamed(item, true)
     if (part === undefined) continue
     const processed = await deps.images.processGalleryImage(...(await pictureOf(part)), { field: item, extField: item })
     const picture = placePicture(deps.config, processed, `${projectId}/images`, GALLERY_WIDTH)
-    if (gallery.some(({ contentSha1 }) => contentSha1 === picture.contentSha1)) throw invalidInput(`The picture of part ${item} occurs twice`, item)
+    if (gallery.some(({ contentSha1 }) => contentSha1 === picture.contentSha1))
+      throw invalidInput(`The picture of part ${item} occurs twice`, item)
     gallery.push(picture)
   }
   return { projectId, versions, icon, gallery }
@@ -137,6 +150,11 @@ async function insertProject(tx: Tx, viewer: Viewer, project: NewProject, prepar
     .execute()
     .catch(onUnique({ project_slug_key: projectSlugTaken }))
   await tx.insertInto('thread').values({ id: newId(), type: 'project', project_id: projectId }).execute()
+  await attachImages(tx, viewer, {
+    ids: project.uploadedImages,
+    place: { context: 'project', id: projectId },
+    field: 'uploaded_images',
+  })
   await insertGallery(tx, project, prepared, at)
   for (const [index, version] of project.versions.entries()) {
     const { id, files } = prepared.versions[index] ?? { id: newId(), files: [] }

@@ -4,6 +4,7 @@ import { notFound } from '#lib/errors.ts'
 import type { Viewer } from '#lib/viewer.ts'
 import { recordEvent } from '#telemetry/events.ts'
 import type { Deps } from '../../deps.ts'
+import { dropImages } from '../content-images/queries.ts'
 import { pictureKey } from '../pictures/pictures.ts'
 import { removeLater } from '../versions/store-files.ts'
 import { type Membership, projectPermissions, requireProjectPermission } from './policy.ts'
@@ -11,7 +12,11 @@ import type { CachedProject } from './project-cache.ts'
 import { listVersionIds, lockProject } from './queries.ts'
 
 /** @throws ApiError 403 without DELETE_PROJECT. */
-export async function deleteProject(deps: Deps, viewer: Viewer, { project, membership }: { project: CachedProject; membership: Membership }): Promise<void> {
+export async function deleteProject(
+  deps: Deps,
+  viewer: Viewer,
+  { project, membership }: { project: CachedProject; membership: Membership },
+): Promise<void> {
   requireProjectPermission(projectPermissions(viewer, membership), 'DELETE_PROJECT')
   await writing(deps, async (tx, changed) => {
     const locked = await lockProject(tx, project.id)
@@ -23,7 +28,11 @@ export async function deleteProject(deps: Deps, viewer: Viewer, { project, membe
       .select('file.storage_key')
       .where('version.project_id', '=', locked.id)
       .execute()
-    const gallery = await tx.selectFrom('gallery_item').select(['url', 'raw_url']).where('project_id', '=', locked.id).execute()
+    const gallery = await tx
+      .selectFrom('gallery_item')
+      .select(['url', 'raw_url'])
+      .where('project_id', '=', locked.id)
+      .execute()
     // Versions of other projects that depend on this one show it; their dependency rows go with it.
     const dependents = await tx
       .selectFrom('dependency')
@@ -31,6 +40,8 @@ export async function deleteProject(deps: Deps, viewer: Viewer, { project, membe
       .distinct()
       .where('project_id', '=', locked.id)
       .execute()
+    await dropImages(tx, 'project', [locked.id])
+    await dropImages(tx, 'version', versionIds)
     await tx.deleteFrom('project').where('id', '=', locked.id).execute()
     await tx.deleteFrom('team').where('id', '=', locked.team_id).execute()
     const pictures = [locked.icon_url, locked.raw_icon_url, ...gallery.flatMap(({ url, raw_url }) => [url, raw_url])]

@@ -2,8 +2,13 @@
 import { sql } from 'kysely'
 import type { Db } from '#db/db.ts'
 import { isModerator, type Viewer } from '#lib/viewer.ts'
-import { keepVisibleVersions, listCachedVersions, type CachedVersion, type VersionReader } from '../versions/version-cache.ts'
 import { PUBLIC_VERSION_STATUSES, VERSION_STATUSES } from '../versions/status.ts'
+import {
+  type CachedVersion,
+  keepVisibleVersions,
+  listCachedVersions,
+  type VersionReader,
+} from '../versions/version-cache.ts'
 import { isMember } from './policy.ts'
 import type { CachedProject, ProjectReader } from './project-cache.ts'
 import { findMembership } from './queries.ts'
@@ -22,7 +27,8 @@ export async function listDependencies(
   viewer: Viewer | null,
   projectId: string,
 ): Promise<{ projects: CachedProject[]; versions: CachedVersion[] }> {
-  const seesAll = isModerator(viewer) || (viewer !== null && isMember(await findMembership(reader.db, viewer.id, { id: projectId })))
+  const seesAll =
+    isModerator(viewer) || (viewer !== null && isMember(await findMembership(reader.db, viewer.id, { id: projectId })))
   const named = await listNamed(reader.db, projectId, seesAll ? VERSION_STATUSES : PUBLIC_VERSION_STATUSES)
   const projects = await listVisibleByIds(reader, viewer, named.projects)
   const versions: CachedVersion[] = []

@@ -3,7 +3,10 @@ import type { Db } from '#db/db.ts'
 import type { ProjectFacts } from './policy.ts'
 
 /** Accounts of the accepted members of the project's team and of its organization, each once. */
-export async function listMemberIds(db: Db, project: Pick<ProjectFacts, 'team_id' | 'organization_id'>): Promise<string[]> {
+export async function listMemberIds(
+  db: Db,
+  project: Pick<ProjectFacts, 'team_id' | 'organization_id'>,
+): Promise<string[]> {
   const members = await db
     .selectFrom('team_member')
     .leftJoin('organization', 'organization.team_id', 'team_member.team_id')

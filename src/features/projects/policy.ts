@@ -30,13 +30,21 @@ export function isMember(membership: Membership): boolean {
  * Whether the viewer may know that the project exists. Members and moderators see every status; an invitee sees what
  * he is invited to, because there would be nothing to decide on otherwise.
  */
-export function canSeeProject(viewer: Viewer | null, project: Pick<ProjectFacts, 'status'>, membership: Membership): boolean {
+export function canSeeProject(
+  viewer: Viewer | null,
+  project: Pick<ProjectFacts, 'status'>,
+  membership: Membership,
+): boolean {
   if (isPublicStatus(project.status) || isModerator(viewer)) return true
   return viewer !== null && (membership.project !== undefined || membership.organization !== undefined)
 }
 
 /** Whether the project stands in lists that are not the viewer's own (profiles, organizations). */
-export function isListedFor(viewer: Viewer | null, project: Pick<ProjectFacts, 'status'>, membership: Membership): boolean {
+export function isListedFor(
+  viewer: Viewer | null,
+  project: Pick<ProjectFacts, 'status'>,
+  membership: Membership,
+): boolean {
   return isSearchableStatus(project.status) || isModerator(viewer) || isMember(membership)
 }
 
@@ -74,6 +82,11 @@ export function listedFor(viewer: Viewer | null): (eb: ProjectExpressions) => Ex
     const isSearchable = eb('project.status', 'in', [...SEARCHABLE_STATUSES])
     return viewer === null ? isSearchable : eb.or([isSearchable, hasTeamRow(eb, viewer.id, true)])
   }
+}
+
+/** SQL twin of `isMember`. */
+export function memberOf(viewer: Viewer): (eb: ProjectExpressions) => Expression<SqlBool> {
+  return (eb) => hasTeamRow(eb, viewer.id, true)
 }
 
 function hasTeamRow(eb: ProjectExpressions, accountId: string, acceptedOnly: boolean): Expression<SqlBool> {

@@ -80,7 +80,11 @@ export async function getProjectAsMember(
  * The projects that `names` name as ID or slug and this viewer may see, in the order asked for, each once. At most two
  * statements, whatever the number: the missing projects, and the viewer's memberships in hidden ones.
  */
-export async function listVisibleProjects(reader: ProjectReader, viewer: Viewer | null, names: readonly string[]): Promise<CachedProject[]> {
+export async function listVisibleProjects(
+  reader: ProjectReader,
+  viewer: Viewer | null,
+  names: readonly string[],
+): Promise<CachedProject[]> {
   const found = await reader.cache
     .kind(PROJECT)
     .getManyNamed(names, async (missing) =>
@@ -95,8 +99,19 @@ export async function listVisibleProjects(reader: ProjectReader, viewer: Viewer 
 }
 
 /** Of these projects, those the viewer may see. One statement at most. */
-export async function keepVisible<Facts extends ProjectFacts>(db: Db, viewer: Viewer | null, projects: readonly Facts[]): Promise<Facts[]> {
+export async function keepVisible<Facts extends ProjectFacts>(
+  db: Db,
+  viewer: Viewer | null,
+  projects: readonly Facts[],
+): Promise<Facts[]> {
   const hidden = projects.filter(({ status }) => !isPublicStatus(status))
-  const memberships = viewer === null ? new Map() : await listMemberships(db, viewer.id, hidden.map(({ id }) => id))
+  const memberships =
+    viewer === null
+      ? new Map()
+      : await listMemberships(
+          db,
+          viewer.id,
+          hidden.map(({ id }) => id),
+        )
   return projects.filter((project) => canSeeProject(viewer, project, memberships.get(project.id) ?? {}))
 }

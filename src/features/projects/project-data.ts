@@ -9,6 +9,7 @@ import { parseLicense } from '#lib/licenses.ts'
 import { checkBody } from '#lib/schema-faults.ts'
 import { checkCategories, type Taxonomy } from '#lib/taxonomy.ts'
 import { checkHttpsUrl, isBlank, MAX_URL_LENGTH, PROJECT_SLUG_PATTERN } from '#lib/text-rules.ts'
+import type { UploadedPart } from '../versions/prepare-files.ts'
 import { type NewVersion, parseVersionData } from '../versions/version-data.ts'
 import { REQUESTABLE_STATUSES, type RequestableStatus } from './status.ts'
 
@@ -86,6 +87,9 @@ export type NewProject = {
   uploadedImages: string[]
 }
 
+/** The request that makes a project, read: its description, and its files as they were staged. */
+export type ProjectForm = { project: NewProject; parts: readonly UploadedPart[] }
+
 /** @throws ApiError `validation_error` naming the field. */
 export function parseProjectData(input: unknown, taxonomy: Taxonomy): NewProject {
   const data: Static<typeof ProjectData> = checkBody(validator, renameAliases(input, ALIASES))
@@ -101,8 +105,11 @@ export function parseProjectData(input: unknown, taxonomy: Taxonomy): NewProject
     throw validationError('organization_id', 'is not a base62 identifier')
   }
   const gallery = data.gallery_items ?? []
-  const secondFeatured = gallery.findIndex((item, index) => item.featured && gallery.findIndex((other) => other.featured) !== index)
-  if (secondFeatured >= 0) throw validationError(`gallery_items.${secondFeatured}.featured`, 'only one picture may be featured')
+  const secondFeatured = gallery.findIndex(
+    (item, index) => item.featured && gallery.findIndex((other) => other.featured) !== index,
+  )
+  if (secondFeatured >= 0)
+    throw validationError(`gallery_items.${secondFeatured}.featured`, 'only one picture may be featured')
   return {
     name: data.name.trim(),
     slug: data.slug.toLowerCase(),
@@ -147,7 +154,8 @@ export function applyLinkChanges(
 function parseInitialVersion(version: unknown, taxonomy: Taxonomy, index: number): NewVersion {
   const at = `initial_versions.${index}`
   const parsed = parseVersionData(version, taxonomy, at)
-  if (parsed.projectId !== undefined) throw validationError(`${at}.project_id`, 'must not be given: the project is being made')
+  if (parsed.projectId !== undefined)
+    throw validationError(`${at}.project_id`, 'must not be given: the project is being made')
   // A project that is made with a version is made to be reviewed with it.
   return { ...parsed, status: 'listed' }
 }

@@ -78,7 +78,11 @@ export function listProjectReadsByNames(db: Db, names: readonly string[]): Promi
 }
 
 /** The viewer's team rows for each of these projects, in one statement; projects without a row are left out. */
-export async function listMemberships(db: Db, accountId: string, projectIds: readonly string[]): Promise<Map<string, Membership>> {
+export async function listMemberships(
+  db: Db,
+  accountId: string,
+  projectIds: readonly string[],
+): Promise<Map<string, Membership>> {
   if (projectIds.length === 0) return new Map()
   const rows = await db
     .selectFrom('project')
@@ -110,7 +114,11 @@ export async function listMemberships(db: Db, accountId: string, projectIds: rea
   return memberships
 }
 
-export async function findMembership(db: Db, accountId: string, project: Pick<ProjectFacts, 'id'>): Promise<Membership> {
+export async function findMembership(
+  db: Db,
+  accountId: string,
+  project: Pick<ProjectFacts, 'id'>,
+): Promise<Membership> {
   return (await listMemberships(db, accountId, [project.id])).get(project.id) ?? {}
 }
 

@@ -57,7 +57,11 @@ export async function listRandomProjectIds(db: Db, choice: RandomChoice, random:
 /** The IDs in each drawn stretch, in a fixed order. One statement, from the index alone. */
 async function listStretches(
   db: Db,
-  { draws, width, loaders }: { draws: readonly { stretch: number }[]; width: number; loaders: readonly string[] | undefined },
+  {
+    draws,
+    width,
+    loaders,
+  }: { draws: readonly { stretch: number }[]; width: number; loaders: readonly string[] | undefined },
 ): Promise<string[][]> {
   const starts = draws.map(({ stretch }) => stretch * width)
   const { rows } = await sql<{ index: number; ids: string[] }>`
@@ -82,7 +86,9 @@ function nextWidening(widening: number, seated: readonly string[][]): number {
 }
 
 async function listAll(db: Db, loaders: readonly string[] | undefined): Promise<string[]> {
-  const { rows } = await sql<{ id: string }>`select id from project where ${isEligible(loaders)} order by id`.execute(db)
+  const { rows } = await sql<{ id: string }>`select id from project where ${isEligible(loaders)} order by id`.execute(
+    db,
+  )
   return rows.map(({ id }) => id)
 }
 

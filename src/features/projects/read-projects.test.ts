@@ -26,7 +26,12 @@ describe('by status', () => {
       const invited = await t.make.account()
       await t.make.member({ teamId: project.teamId, accountId: invited.id, accepted: false, permissions: 0 })
       const expected = PUBLIC.includes(status) ? 200 : 404
-      for (const path of [`/v3/project/${project.id}`, `/v3/project/${project.slug.toUpperCase()}`, `/v3/project/${project.id}/check`, `/v3/project/${project.id}/version`]) {
+      for (const path of [
+        `/v3/project/${project.id}`,
+        `/v3/project/${project.slug.toUpperCase()}`,
+        `/v3/project/${project.id}/check`,
+        `/v3/project/${project.id}/version`,
+      ]) {
         assert.equal((await t.anyone.get(path)).statusCode, expected, `anonymous ${path}`)
         assert.equal((await t.as(stranger).get(path)).statusCode, expected, `stranger ${path}`)
         for (const person of [project.owner, moderator, invited]) {
@@ -34,7 +39,11 @@ describe('by status', () => {
         }
       }
       const weak = await t.make.pat(project.owner, 2)
-      assert.equal((await t.as(weak).get(`/v3/project/${project.id}`)).statusCode, expected, 'a token without PROJECT_READ is anonymous')
+      assert.equal(
+        (await t.as(weak).get(`/v3/project/${project.id}`)).statusCode,
+        expected,
+        'a token without PROJECT_READ is anonymous',
+      )
       const list = { query: { ids: JSON.stringify([project.id, project.slug]) } }
       assert.equal((await t.anyone.get('/v3/projects', list)).json().length, expected === 200 ? 1 : 0)
       assert.equal((await t.as(project.owner).get('/v3/projects', list)).json().length, 1)
@@ -45,7 +54,10 @@ describe('by status', () => {
     const person = await t.make.account()
     const teamId = 'orgTeam1'
     await t.deps.db.insertInto('team').values({ id: teamId }).execute()
-    await t.deps.db.insertInto('organization').values({ id: 'orgOne11', slug: 'org-one', name: 'Org', description: 'Org', team_id: teamId }).execute()
+    await t.deps.db
+      .insertInto('organization')
+      .values({ id: 'orgOne11', slug: 'org-one', name: 'Org', description: 'Org', team_id: teamId })
+      .execute()
     await t.make.member({ teamId, accountId: person.id, organizationPermissions: 0, permissions: 0 })
     const project = await t.make.project({ status: 'draft', organization_id: 'orgOne11' })
     assert.equal((await t.as(person).get(`/v3/project/${project.id}`)).statusCode, 200)
@@ -61,32 +73,60 @@ test('the policy and its SQL twin agree on every status and every kind of member
     for (const row of ['none', 'pending', 'accepted'] as const) {
       const project = await t.make.project({ status })
       if (row !== 'none') {
-        await t.make.member({ teamId: project.teamId, accountId: viewerPerson.id, accepted: row === 'accepted', permissions: 0 })
+        await t.make.member({
+          teamId: project.teamId,
+          accountId: viewerPerson.id,
+          accepted: row === 'accepted',
+          permissions: 0,
+        })
       }
       made.push(project)
     }
   }
   const ids = made.map(({ id }) => id)
-  const rows = await t.deps.db.selectFrom('project').select(['id', 'status', 'team_id', 'organization_id']).where('id', 'in', ids).execute()
+  const rows = await t.deps.db
+    .selectFrom('project')
+    .select(['id', 'status', 'team_id', 'organization_id'])
+    .where('id', 'in', ids)
+    .execute()
   const base = { emailVerified: true, scopes: 0, token: { kind: 'session', id: 'x' } } as const
-  const viewers = [null, { ...base, id: viewerPerson.id, role: 'developer' }, { ...base, id: moderator.id, role: 'moderator' }] as const
+  const viewers = [
+    null,
+    { ...base, id: viewerPerson.id, role: 'developer' },
+    { ...base, id: moderator.id, role: 'moderator' },
+  ] as const
   for (const viewer of viewers) {
-    const memberships = viewer === null ? new Map<string, Membership>() : await listMemberships(t.deps.db, viewer.id, ids)
-    const select = (where: ReturnType<typeof visibleTo>) => t.deps.db.selectFrom('project').select('id').where('id', 'in', ids).where(where).execute()
+    const memberships =
+      viewer === null ? new Map<string, Membership>() : await listMemberships(t.deps.db, viewer.id, ids)
+    const select = (where: ReturnType<typeof visibleTo>) =>
+      t.deps.db.selectFrom('project').select('id').where('id', 'in', ids).where(where).execute()
     const visible = new Set((await select(visibleTo(viewer))).map(({ id }) => id))
     const listed = new Set((await select(listedFor(viewer))).map(({ id }) => id))
     for (const row of rows) {
       const membership = memberships.get(row.id) ?? {}
-      assert.equal(visible.has(row.id), canSeeProject(viewer, row, membership), `visible ${viewer?.role} ${row.status} ${JSON.stringify(membership)}`)
-      assert.equal(listed.has(row.id), isListedFor(viewer, row, membership), `listed ${viewer?.role} ${row.status} ${JSON.stringify(membership)}`)
+      assert.equal(
+        visible.has(row.id),
+        canSeeProject(viewer, row, membership),
+        `visible ${viewer?.role} ${row.status} ${JSON.stringify(membership)}`,
+      )
+      assert.equal(
+        listed.has(row.id),
+        isListedFor(viewer, row, membership),
+        `listed ${viewer?.role} ${row.status} ${JSON.stringify(membership)}`,
+      )
     }
   }
 })
 
 test('lists keep the order asked for, collapse doubles and drop what is unknown', async () => {
   const [a, b, c] = [await t.make.project(), await t.make.project(), await t.make.project()]
-  const answer = await t.anyone.get('/v3/projects', { query: { ids: JSON.stringify([c.slug, 'unknown', a.id, c.id, b.slug.toUpperCase(), a.slug]) } })
-  assert.deepEqual(answer.json().map(({ id }: { id: string }) => id), [c.id, a.id, b.id])
+  const answer = await t.anyone.get('/v3/projects', {
+    query: { ids: JSON.stringify([c.slug, 'unknown', a.id, c.id, b.slug.toUpperCase(), a.slug]) },
+  })
+  assert.deepEqual(
+    answer.json().map(({ id }: { id: string }) => id),
+    [c.id, a.id, b.id],
+  )
 })
 
 test('an ID wins over a slug of the same text', async () => {
@@ -133,7 +173,9 @@ describe('queries', () => {
 
   test('fifty readers of one cold project cost one query together', async () => {
     const project = await t.make.project()
-    const { result, queries } = await t.queriesOf(() => Promise.all(Array.from({ length: 50 }, () => t.anyone.get(`/v3/project/${project.id}`))))
+    const { result, queries } = await t.queriesOf(() =>
+      Promise.all(Array.from({ length: 50 }, () => t.anyone.get(`/v3/project/${project.id}`))),
+    )
     assert.ok(result.every(({ statusCode }) => statusCode === 200))
     assert.equal(queries.length, 1)
   })
@@ -142,8 +184,19 @@ describe('queries', () => {
 test('a project adds up its listed and archived versions only', async () => {
   const project = await t.make.project()
   const at = (day: number) => new Date(Date.UTC(2026, 0, day))
-  const second = await t.make.version({ project, loaders: ['quilt', 'fabric'], game_versions: ['1.20.5', '1.20.1'], date_published: at(2) })
-  const first = await t.make.version({ project, status: 'archived', loaders: ['forge'], game_versions: ['1.20.2'], date_published: at(1) })
+  const second = await t.make.version({
+    project,
+    loaders: ['quilt', 'fabric'],
+    game_versions: ['1.20.5', '1.20.1'],
+    date_published: at(2),
+  })
+  const first = await t.make.version({
+    project,
+    status: 'archived',
+    loaders: ['forge'],
+    game_versions: ['1.20.2'],
+    date_published: at(1),
+  })
   for (const status of ['draft', 'unlisted', 'scheduled', 'unknown']) {
     await t.make.version({ project, status, loaders: ['neoforge'], game_versions: ['1.19'], date_published: at(3) })
   }

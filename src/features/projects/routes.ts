@@ -8,9 +8,13 @@ import type { App } from '#http/server.ts'
 import { joinJson } from '#lib/json-bytes.ts'
 import type { Deps } from '../../deps.ts'
 import { requireVerifiedEmail } from '../accounts/verified-email.ts'
+import { iconRoutes } from '../pictures/icon-routes.ts'
+import { catalogueRoutes } from './catalogue-routes.ts'
 import { receiveProjectForm } from './create-form.ts'
 import { createProject, precheckProject } from './create-project.ts'
 import { deleteProject } from './delete-project.ts'
+import { galleryRoutes } from './gallery/routes.ts'
+import { projectIconOwner } from './icon.ts'
 import { getProject, getProjectAsMember, listVisibleProjects, peekPublicProject } from './project-cache.ts'
 import { ProjectPatch } from './project-patch.ts'
 import { updateProject } from './update-project.ts'
@@ -21,6 +25,9 @@ const tags = ['projects']
 export function projectRoutes(app: App, deps: Deps): void {
   projectReads(app, deps)
   projectWrites(app, deps)
+  catalogueRoutes(app, deps)
+  iconRoutes(app, deps, projectIconOwner(deps))
+  galleryRoutes(app, deps)
 }
 
 function projectReads(app: App, deps: Deps): void {
@@ -29,7 +36,13 @@ function projectReads(app: App, deps: Deps): void {
     '/v3/project/:id',
     {
       config,
-      schema: { operationId: 'getProject', summary: 'A project by ID or slug', tags, params: IdParams, response: { 200: ProjectView, ...ErrorAnswers } },
+      schema: {
+        operationId: 'getProject',
+        summary: 'A project by ID or slug',
+        tags,
+        params: IdParams,
+        response: { 200: ProjectView, ...ErrorAnswers },
+      },
     },
     (req, reply) => {
       // The most frequent request of all: answered without a promise when it is warm and public.
@@ -42,7 +55,13 @@ function projectReads(app: App, deps: Deps): void {
     '/v3/projects',
     {
       config,
-      schema: { operationId: 'listProjects', summary: 'Projects by ID or slug', tags, querystring: IdsQuery, response: { 200: Type.Array(ProjectView), ...ErrorAnswers } },
+      schema: {
+        operationId: 'listProjects',
+        summary: 'Projects by ID or slug',
+        tags,
+        querystring: IdsQuery,
+        response: { 200: Type.Array(ProjectView), ...ErrorAnswers },
+      },
     },
     async (req, reply) => {
       const projects = await listVisibleProjects(deps, req.viewer, parseIds(req.query.ids))
@@ -53,7 +72,13 @@ function projectReads(app: App, deps: Deps): void {
     '/v3/project/:id/check',
     {
       config,
-      schema: { operationId: 'checkProject', summary: 'Whether an ID or slug is a project, and its ID', tags, params: IdParams, response: { 200: Type.Object({ id: Type.String() }), ...ErrorAnswers } },
+      schema: {
+        operationId: 'checkProject',
+        summary: 'Whether an ID or slug is a project, and its ID',
+        tags,
+        params: IdParams,
+        response: { 200: Type.Object({ id: Type.String() }), ...ErrorAnswers },
+      },
     },
     async (req) => {
       const { id } = await getProject(deps, req.viewer, req.params.id)
@@ -73,7 +98,8 @@ function projectWrites(app: App, deps: Deps): void {
         schema: {
           operationId: 'createProject',
           summary: 'Create a project, with versions and their files or as a draft without',
-          description: 'multipart/form-data with the part `data` (JSON) first, or the same object as application/json for a draft without files.',
+          description:
+            'multipart/form-data with the part `data` (JSON) first, or the same object as application/json for a draft without files.',
           tags,
           consumes: ['multipart/form-data', 'application/json'],
           response: { 201: ProjectView, ...ErrorAnswers },
@@ -93,7 +119,14 @@ function projectWrites(app: App, deps: Deps): void {
     '/v3/project/:id',
     {
       config: { auth: { scope: ['PROJECT_WRITE'] } },
-      schema: { operationId: 'updateProject', summary: 'Edit a project', tags, params: IdParams, body: ProjectPatch, response: { 204: Empty, ...ErrorAnswers } },
+      schema: {
+        operationId: 'updateProject',
+        summary: 'Edit a project',
+        tags,
+        params: IdParams,
+        body: ProjectPatch,
+        response: { 204: Empty, ...ErrorAnswers },
+      },
     },
     async (req, reply) => {
       const viewer = requireViewer(req)
@@ -106,7 +139,13 @@ function projectWrites(app: App, deps: Deps): void {
     '/v3/project/:id',
     {
       config: { auth: { scope: ['PROJECT_DELETE'] } },
-      schema: { operationId: 'deleteProject', summary: 'Delete a project with everything it holds', tags, params: IdParams, response: { 204: Empty, ...ErrorAnswers } },
+      schema: {
+        operationId: 'deleteProject',
+        summary: 'Delete a project with everything it holds',
+        tags,
+        params: IdParams,
+        response: { 204: Empty, ...ErrorAnswers },
+      },
     },
     async (req, reply) => {
       const viewer = requireViewer(req)

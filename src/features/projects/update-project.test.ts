@@ -1,10 +1,10 @@
 // PATCH and DELETE of a project: who may change what, the table of transitions, and what follows elsewhere.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { ALL_SCOPES } from '#lib/scopes.ts'
 import type { MadeProject, Person } from '../../../test/factories.ts'
 import { modJar } from '../../../test/forms.ts'
 import { type TestApp, testApp } from '../../../test/harness.ts'
-import { ALL_SCOPES } from '#lib/scopes.ts'
 import { PROJECT_STATUSES } from './status.ts'
 
 let t: TestApp
@@ -19,7 +19,8 @@ before(async () => {
 })
 after(() => t.close())
 
-const patch = (project: MadeProject, body: unknown, person: { token: string } = project.owner) => t.as(person).patch(`/v3/project/${project.id}`, body)
+const patch = (project: MadeProject, body: unknown, person: { token: string } = project.owner) =>
+  t.as(person).patch(`/v3/project/${project.id}`, body)
 const read = async (project: MadeProject) => (await t.as(project.owner).get(`/v3/project/${project.id}`)).json()
 
 describe('fields', () => {
@@ -45,7 +46,11 @@ describe('fields', () => {
     assert.equal(after.description, body.description)
     assert.deepEqual(after.categories, ['magic', 'mobs'])
     assert.deepEqual(after.additional_categories, ['technology'])
-    assert.deepEqual(after.license, { id: 'MIT OR Apache-2.0', name: 'MIT License, Apache License 2.0', url: 'https://example.org/license' })
+    assert.deepEqual(after.license, {
+      id: 'MIT OR Apache-2.0',
+      name: 'MIT License, Apache License 2.0',
+      url: 'https://example.org/license',
+    })
     assert.equal(after.link_urls.wiki.url, 'https://example.org/wiki')
     assert.equal(after.slug, `${project.slug}-new`)
     assert.ok(after.updated > before.updated)
@@ -93,7 +98,10 @@ describe('fields', () => {
   for (const [field, body] of refused) {
     test(`${JSON.stringify(body).slice(0, 60)} is refused, naming ${field}, and nothing is saved`, async () => {
       const project = await t.make.project()
-      const answer = await patch(project, { ...(body as object), ...(field === 'description' ? {} : { description: 'must not be saved' }) })
+      const answer = await patch(project, {
+        ...(body as object),
+        ...(field === 'description' ? {} : { description: 'must not be saved' }),
+      })
       assert.equal(answer.statusCode, 400, answer.body)
       assert.equal(answer.json().error, 'validation_error')
       assert.equal(answer.json().details.field, field)
@@ -146,7 +154,11 @@ describe('who may edit', () => {
   test('moderation messages are a moderator’s; an owner may clear one after the review', async () => {
     const project = await t.make.project()
     assert.equal((await patch(project, { moderation_message: 'x' })).statusCode, 403)
-    assert.equal((await patch(project, { moderation_message: 'Please', moderation_message_body: 'Change it' }, moderator)).statusCode, 204)
+    assert.equal(
+      (await patch(project, { moderation_message: 'Please', moderation_message_body: 'Change it' }, moderator))
+        .statusCode,
+      204,
+    )
     assert.deepEqual((await read(project)).moderator_message, { message: 'Please', body: 'Change it' })
     assert.equal((await patch(project, { moderation_message: null, moderation_message_body: null })).statusCode, 204)
     assert.equal((await read(project)).moderator_message, null)
@@ -164,7 +176,8 @@ describe('transitions of the status', () => {
       const later = new Date(Date.now() + 3_600_000).toISOString()
       for (const to of PROJECT_STATUSES) {
         if (to === from) continue
-        const body = to === 'scheduled' ? { status: to, requested_status: 'approved', scheduled_at: later } : { status: to }
+        const body =
+          to === 'scheduled' ? { status: to, requested_status: 'approved', scheduled_at: later } : { status: to }
         const project = await t.make.project({ status: from })
         await t.make.version({ project })
         const byOwner = await patch(project, body)
@@ -219,7 +232,10 @@ describe('transitions of the status', () => {
     }
     const fresh = await t.make.project({ status: 'draft' })
     await t.make.version({ project: fresh })
-    assert.equal((await patch(fresh, { status: 'scheduled', requested_status: 'approved', scheduled_at: later })).statusCode, 403)
+    assert.equal(
+      (await patch(fresh, { status: 'scheduled', requested_status: 'approved', scheduled_at: later })).statusCode,
+      403,
+    )
   })
 
   test('each change stands in the thread; one by a moderator is told to the members, without his name', async () => {
@@ -237,8 +253,15 @@ describe('transitions of the status', () => {
       { body: { type: 'status_change', old_status: 'processing', new_status: 'approved' }, hide_identity: true },
       { body: { type: 'status_change', old_status: 'approved', new_status: 'archived' }, hide_identity: false },
     ])
-    const told = await t.deps.db.selectFrom('notification').select('body').where('account_id', '=', project.owner.id).execute()
-    assert.deepEqual(told.map(({ body }) => (body as { type: string }).type).sort(), ['project_status_approved', 'status_change'])
+    const told = await t.deps.db
+      .selectFrom('notification')
+      .select('body')
+      .where('account_id', '=', project.owner.id)
+      .execute()
+    assert.deepEqual(told.map(({ body }) => (body as { type: string }).type).sort(), [
+      'project_status_approved',
+      'status_change',
+    ])
   })
 
   test('versions of a project that is hidden are gone at once, also for a warm reader', async () => {
@@ -271,7 +294,10 @@ describe('deletion', () => {
     const file = await t.make.file({ version, project, bytes: modJar('deleted') })
     const dependent = await t.make.project()
     const dependentVersion = await t.make.version({ project: dependent })
-    await t.deps.db.insertInto('dependency').values({ dependent_id: dependentVersion.id, project_id: project.id, dependency_type: 'required' }).execute()
+    await t.deps.db
+      .insertInto('dependency')
+      .values({ dependent_id: dependentVersion.id, project_id: project.id, dependency_type: 'required' })
+      .execute()
     await t.deps.db.insertInto('follow').values({ account_id: stranger.id, project_id: project.id }).execute()
     assert.equal((await t.anyone.get(`/v3/version/${dependentVersion.id}`)).json().dependencies.length, 1)
     assert.equal((await t.as(project.owner).delete(`/v3/project/${project.id}`)).statusCode, 204)
@@ -282,7 +308,10 @@ describe('deletion', () => {
     await t.runJobs()
     assert.equal(await t.deps.files.stat(file.storageKey), undefined)
     assert.equal((await t.deps.db.selectFrom('team').selectAll().where('id', '=', project.teamId).execute()).length, 0)
-    assert.equal((await t.deps.db.selectFrom('file_content').selectAll().where('sha512', '=', file.sha512).execute()).length, 0)
+    assert.equal(
+      (await t.deps.db.selectFrom('file_content').selectAll().where('sha512', '=', file.sha512).execute()).length,
+      0,
+    )
     assert.equal((await t.as(project.owner).delete(`/v3/project/${project.id}`)).statusCode, 404)
   })
 

@@ -10,6 +10,7 @@ import { checkCategories } from '#lib/taxonomy.ts'
 import { checkHttpsUrl, isBlank } from '#lib/text-rules.ts'
 import { isModerator, type Viewer } from '#lib/viewer.ts'
 import type { Deps } from '../../deps.ts'
+import { dropUnusedImages } from '../content-images/queries.ts'
 import { changeStatus } from './change-status.ts'
 import { type Membership, projectPermissions, requireProjectPermission } from './policy.ts'
 import type { CachedProject } from './project-cache.ts'
@@ -21,7 +22,11 @@ import { isApprovedClass } from './status.ts'
 export type ProjectEdit = { project: CachedProject; membership: Membership; patch: ProjectPatch }
 
 /** @throws ApiError 403 for a field the viewer may not change; nothing is saved then. */
-export async function updateProject(deps: Deps, viewer: Viewer, { project, membership, patch }: ProjectEdit): Promise<void> {
+export async function updateProject(
+  deps: Deps,
+  viewer: Viewer,
+  { project, membership, patch }: ProjectEdit,
+): Promise<void> {
   requireFieldPermissions(viewer, membership, patch)
   const checked = checkFields(patch, deps)
   await writing(deps, async (tx, changed) => {
@@ -33,8 +38,18 @@ export async function updateProject(deps: Deps, viewer: Viewer, { project, membe
       ...(await slugChange(tx, locked, patch.slug)),
       ...(patch.link_urls === undefined
         ? {}
-        : { link_urls: JSON.stringify(applyLinkChanges(locked.link_urls as Record<string, string>, patch.link_urls, deps.taxonomy)) }),
-      ...(await changeStatus(tx, { viewer, membership, lockedProject: locked, patch: { ...patch, ...checkedLicense(checked) }, now: deps.now() })),
+        : {
+            link_urls: JSON.stringify(
+              applyLinkChanges(locked.link_urls as Record<string, string>, patch.link_urls, deps.taxonomy),
+            ),
+          }),
+      ...(await changeStatus(tx, {
+        viewer,
+        membership,
+        lockedProject: locked,
+        patch: { ...patch, ...checkedLicense(checked) },
+        now: deps.now(),
+      })),
     }
     if (Object.keys(update).length === 0) return
     await tx
@@ -43,6 +58,10 @@ export async function updateProject(deps: Deps, viewer: Viewer, { project, membe
       .where('id', '=', locked.id)
       .execute()
       .catch(onUnique({ project_slug_key: projectSlugTaken }))
+    if (patch.description !== undefined || patch.summary !== undefined) {
+      const text = [patch.description ?? locked.description, patch.summary ?? locked.summary].join('\n')
+      await dropUnusedImages(tx, { context: 'project', id: locked.id }, text)
+    }
     changed.add('project', locked.id)
     // Versions are cached with their project's status, which decides who sees them.
     if (update.status !== undefined) changed.add('version', ...(await listVersionIds(tx, locked.id)))
@@ -70,7 +89,10 @@ function requireModerationRights(viewer: Viewer, locked: ProjectRow, patch: Proj
     throw forbidden(`Only moderators may change ${field}`)
   }
   const forced = 'force-demonetized'
-  if (patch.monetization_status !== undefined && (patch.monetization_status === forced || locked.monetization_status === forced)) {
+  if (
+    patch.monetization_status !== undefined &&
+    (patch.monetization_status === forced || locked.monetization_status === forced)
+  ) {
     throw forbidden(`Only moderators may change monetization_status to or from ${forced}`)
   }
 }
@@ -108,6 +130,7 @@ async function slugChange(tx: Tx, locked: ProjectRow, slug: string | undefined):
 
 /** `updated` moves with what the public sees; notes between owners and moderators are not that. */
 function changesWhatIsSeen(patch: ProjectPatch): boolean {
-  const { moderation_message, moderation_message_body, monetization_status, requested_status, scheduled_at, ...seen } = patch
+  const { moderation_message, moderation_message_body, monetization_status, requested_status, scheduled_at, ...seen } =
+    patch
   return Object.values(seen).some((value) => value !== undefined)
 }

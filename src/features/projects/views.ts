@@ -65,7 +65,9 @@ export const ProjectView = Type.Object(
   },
   {
     title: 'Project',
-    additionalProperties: Type.Array(Type.Unknown(), { description: 'A loader field: its values over all listed versions' }),
+    additionalProperties: Type.Array(Type.Unknown(), {
+      description: 'A loader field: its values over all listed versions',
+    }),
   },
 )
 export type ProjectView = Static<typeof ProjectView>

@@ -23,7 +23,11 @@ const OPEN_MAX = 256
  * Files the report, confirms it to its reporter by mail, and returns its ID.
  * @throws ApiError `validation_error` naming the field, also for an item that the viewer does not see; `limit_reached`.
  */
-export async function createReport(deps: Pick<Deps, 'db' | 'cache' | 'taxonomy' | 'now' | 'log' | 'metrics'>, viewer: Viewer, input: ReportInput): Promise<string> {
+export async function createReport(
+  deps: Pick<Deps, 'db' | 'cache' | 'taxonomy' | 'now' | 'log' | 'metrics'>,
+  viewer: Viewer,
+  input: ReportInput,
+): Promise<string> {
   const { report_type, item_type, item_id, body } = input
   if (!deps.taxonomy.reportTypes.includes(report_type)) {
     throw validationError('report_type', `must be one of ${deps.taxonomy.reportTypes.join(', ')}`)

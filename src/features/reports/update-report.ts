@@ -16,7 +16,12 @@ import type { ReportPatch } from './views.ts'
  * @throws ApiError 404 for another's report, 403 for `closed` of one who is no moderator, `invalid_input` for the text
  * of a closed report.
  */
-export async function updateReport(deps: Pick<Deps, 'db' | 'cache'>, viewer: Viewer, id: string, patch: ReportPatch): Promise<void> {
+export async function updateReport(
+  deps: Pick<Deps, 'db' | 'cache'>,
+  viewer: Viewer,
+  id: string,
+  patch: ReportPatch,
+): Promise<void> {
   const { body, closed } = patch
   if (body !== undefined && isBlank(body)) throw validationError('body', 'must not be blank')
   await writing(deps, async (tx) => {
@@ -48,7 +53,11 @@ export async function deleteReport(deps: Pick<Deps, 'db' | 'cache'>, viewer: Vie
   await writing(deps, async (tx) => {
     const report = await lockVisibleReport(tx, viewer, id)
     if (!isModerator(viewer)) throw forbidden('Only moderators may delete reports')
-    const messages = await tx.selectFrom('thread_message').select('id').where('thread_id', '=', report.thread_id).execute()
+    const messages = await tx
+      .selectFrom('thread_message')
+      .select('id')
+      .where('thread_id', '=', report.thread_id)
+      .execute()
     await dropImages(tx, 'report', [id])
     await dropImages(
       tx,

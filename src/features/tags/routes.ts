@@ -51,16 +51,52 @@ const LicenseText = Type.Object({ title: Type.String(), body: Type.String() }, {
 const LinkPlatform = Type.Object({ name: Type.String(), donation: Type.Boolean() }, { title: 'LinkPlatform' })
 
 export function tagRoutes(app: App, { taxonomy }: Pick<Deps, 'taxonomy'>): void {
-  const list = <Schema extends Type.TObject>(path: string, about: { operationId: string; summary: string }, answer: Schema, give: () => Type.Static<Schema>) =>
-    app.get(path, { config, schema: { ...about, tags, response: { 200: answer, ...ErrorAnswers } } }, give as never)
+  const list = <Schema extends Type.TObject>(
+    path: string,
+    about: { operationId: string; summary: string },
+    answer: Schema,
+    give: () => Type.Static<Schema>,
+  ) => app.get(path, { config, schema: { ...about, tags, response: { 200: answer, ...ErrorAnswers } } }, give as never)
 
-  list('/v3/games', { operationId: 'listGames', summary: 'Games' }, Type.Object({ games: Type.Array(Game) }), () => ({ games: gameTags(taxonomy) }))
-  list('/v3/tag/loader', { operationId: 'listLoaders', summary: 'Loaders' }, Type.Object({ loaders: Type.Array(Loader) }), () => ({ loaders: loaderTags(taxonomy) }))
-  list('/v3/tag/category', { operationId: 'listCategories', summary: 'Categories' }, Type.Object({ categories: Type.Array(Category) }), () => ({ categories: categoryTags(taxonomy) }))
-  list('/v3/license', { operationId: 'listLicenses', summary: 'SPDX licences' }, Type.Object({ licenses: Type.Array(License) }), () => ({ licenses: listLicenses() }))
-  list('/v3/link_platform', { operationId: 'listLinkPlatforms', summary: 'Platforms that links may lead to' }, Type.Object({ platforms: Type.Array(LinkPlatform) }), () => ({ platforms: linkPlatformTags(taxonomy) }))
-  list('/v3/report_type', { operationId: 'listReportTypes', summary: 'Reasons of reports' }, Type.Object({ report_types: Type.Array(Type.String()) }), () => ({ report_types: [...taxonomy.reportTypes] }))
-  list('/v3/project_type', { operationId: 'listProjectTypes', summary: 'Types of projects' }, Type.Object({ project_types: Type.Array(Type.String()) }), () => ({ project_types: [...taxonomy.projectTypes] }))
+  list('/v3/games', { operationId: 'listGames', summary: 'Games' }, Type.Object({ games: Type.Array(Game) }), () => ({
+    games: gameTags(taxonomy),
+  }))
+  list(
+    '/v3/tag/loader',
+    { operationId: 'listLoaders', summary: 'Loaders' },
+    Type.Object({ loaders: Type.Array(Loader) }),
+    () => ({ loaders: loaderTags(taxonomy) }),
+  )
+  list(
+    '/v3/tag/category',
+    { operationId: 'listCategories', summary: 'Categories' },
+    Type.Object({ categories: Type.Array(Category) }),
+    () => ({ categories: categoryTags(taxonomy) }),
+  )
+  list(
+    '/v3/license',
+    { operationId: 'listLicenses', summary: 'SPDX licences' },
+    Type.Object({ licenses: Type.Array(License) }),
+    () => ({ licenses: listLicenses() }),
+  )
+  list(
+    '/v3/link_platform',
+    { operationId: 'listLinkPlatforms', summary: 'Platforms that links may lead to' },
+    Type.Object({ platforms: Type.Array(LinkPlatform) }),
+    () => ({ platforms: linkPlatformTags(taxonomy) }),
+  )
+  list(
+    '/v3/report_type',
+    { operationId: 'listReportTypes', summary: 'Reasons of reports' },
+    Type.Object({ report_types: Type.Array(Type.String()) }),
+    () => ({ report_types: [...taxonomy.reportTypes] }),
+  )
+  list(
+    '/v3/project_type',
+    { operationId: 'listProjectTypes', summary: 'Types of projects' },
+    Type.Object({ project_types: Type.Array(Type.String()) }),
+    () => ({ project_types: [...taxonomy.projectTypes] }),
+  )
 
   app.get(
     '/v3/loader_field',
@@ -72,7 +108,9 @@ export function tagRoutes(app: App, { taxonomy }: Pick<Deps, 'taxonomy'>): void 
         tags,
         querystring: Type.Object({
           loader_field: Type.String({ maxLength: 64 }),
-          filters: Type.Optional(Type.String({ maxLength: 1024, description: 'JSON object; for game versions `type` and `major`' })),
+          filters: Type.Optional(
+            Type.String({ maxLength: 1024, description: 'JSON object; for game versions `type` and `major`' }),
+          ),
         }),
         response: { 200: Type.Object({ values: Type.Array(LoaderFieldValue) }), ...ErrorAnswers },
       },

@@ -13,11 +13,16 @@ import { getReadableMessage, type MessageBody } from './queries.ts'
 export async function deleteMessage(deps: Pick<Deps, 'db' | 'cache'>, viewer: Viewer, id: string): Promise<void> {
   await writing(deps, async (tx) => {
     const message = await getReadableMessage(tx, viewer, id)
-    if (message.author_id !== viewer.id && !isModerator(viewer)) throw forbidden('Only its author or a moderator may delete a message')
+    if (message.author_id !== viewer.id && !isModerator(viewer))
+      throw forbidden('Only its author or a moderator may delete a message')
     if (message.body.type === 'deleted') return
     if (message.body.type !== 'text') throw invalidInput('Only what somebody has written can be deleted')
     const body: MessageBody = { type: 'deleted', private: message.body.private }
-    await tx.updateTable('thread_message').set({ body: JSON.stringify(body) }).where('id', '=', id).execute()
+    await tx
+      .updateTable('thread_message')
+      .set({ body: JSON.stringify(body) })
+      .where('id', '=', id)
+      .execute()
     await dropImages(tx, 'thread_message', [id])
   })
 }

@@ -21,10 +21,16 @@ const THREAD_BYTES_MAX = 4 * 1024 * 1024
  * @throws ApiError 404 for a thread that is not the viewer's to read, 403 for a private message of one who is no
  * moderator, `invalid_input` for a reporter in a closed report, `validation_error` naming the field, `limit_reached`.
  */
-export async function postMessage(deps: Pick<Deps, 'db' | 'cache'>, viewer: Viewer, threadId: string, input: MessageInput): Promise<void> {
+export async function postMessage(
+  deps: Pick<Deps, 'db' | 'cache'>,
+  viewer: Viewer,
+  threadId: string,
+  input: MessageInput,
+): Promise<void> {
   if (isBlank(input.body)) throw validationError('body.body', 'must not be blank')
   const replyingTo = input.replying_to ?? null
-  if (replyingTo !== null && !isIdForm(replyingTo)) throw validationError('body.replying_to', 'is not a base62 identifier')
+  if (replyingTo !== null && !isIdForm(replyingTo))
+    throw validationError('body.replying_to', 'is not a base62 identifier')
   const isPrivate = input.private ?? false
   await writing(deps, async (tx) => {
     const thread = await getReadableThread(tx, viewer, threadId)
@@ -42,7 +48,11 @@ export async function postMessage(deps: Pick<Deps, 'db' | 'cache'>, viewer: View
       throw new ApiError('limit_reached', 'This thread is full; moderators can still answer in it')
     }
     const images = [...new Set(input.associated_images ?? [])]
-    await attachImages(tx, viewer, { ids: images, place: { context: 'thread_message', id }, field: 'body.associated_images' })
+    await attachImages(tx, viewer, {
+      ids: images,
+      place: { context: 'thread_message', id },
+      field: 'body.associated_images',
+    })
     if (!isPrivate) await tellOthers(tx, viewer, { thread, messageId: id })
   })
 }
@@ -50,7 +60,12 @@ export async function postMessage(deps: Pick<Deps, 'db' | 'cache'>, viewer: View
 /** A closed report is over for its reporter until a moderator reopens it. */
 async function requireOpen(tx: Tx, viewer: Viewer, thread: ThreadRow): Promise<void> {
   if (thread.report_id === null) return
-  const report = await tx.selectFrom('report').select('closed').where('id', '=', thread.report_id).forShare().executeTakeFirst()
+  const report = await tx
+    .selectFrom('report')
+    .select('closed')
+    .where('id', '=', thread.report_id)
+    .forShare()
+    .executeTakeFirst()
   if (report?.closed === true && !isModerator(viewer)) throw invalidInput('This report is closed')
 }
 
@@ -62,11 +77,21 @@ async function requireSameThread(tx: Tx, viewer: Viewer, thread: ThreadRow, mess
   if (target?.thread_id !== thread.id) throw validationError('body.replying_to', 'names no message of this thread')
 }
 
-async function tellOthers(tx: Tx, viewer: Viewer, { thread, messageId }: { thread: ThreadRow; messageId: string }): Promise<void> {
+async function tellOthers(
+  tx: Tx,
+  viewer: Viewer,
+  { thread, messageId }: { thread: ThreadRow; messageId: string },
+): Promise<void> {
   if (!isModerator(viewer)) return
-  const about = { thread_id: thread.id, message_id: messageId, project_id: thread.project_id, report_id: thread.report_id }
+  const about = {
+    thread_id: thread.id,
+    message_id: messageId,
+    project_id: thread.project_id,
+    report_id: thread.report_id,
+  }
   if (thread.reporter_id !== null) {
-    if (thread.reporter_id !== viewer.id) await insertNotifications(tx, [thread.reporter_id], { type: 'moderator_message', ...about })
+    if (thread.reporter_id !== viewer.id)
+      await insertNotifications(tx, [thread.reporter_id], { type: 'moderator_message', ...about })
     return
   }
   if (thread.project_id === null) return

@@ -79,32 +79,38 @@ export async function listMessages(db: Db, viewer: Viewer, threadIds: readonly s
 const isOpen = sql<boolean>`(thread_message.body ->> 'private') is distinct from 'true'`
 
 function readMessages(db: Db) {
-  return db
-    .selectFrom('thread_message')
-    .select((eb) => [
-      'thread_message.id',
-      'thread_message.thread_id',
-      'thread_message.author_id',
-      eb.ref('thread_message.body').$castTo<MessageBody>().as('body'),
-      'thread_message.hide_identity',
-      'thread_message.created',
-      sql<string[] | null>`(select array_agg(image.id order by image.created, image.id) from image
+  return db.selectFrom('thread_message').select((eb) => [
+    'thread_message.id',
+    'thread_message.thread_id',
+    'thread_message.author_id',
+    eb.ref('thread_message.body').$castTo<MessageBody>().as('body'),
+    'thread_message.hide_identity',
+    'thread_message.created',
+    sql<string[] | null>`(select array_agg(image.id order by image.created, image.id) from image
         where image.thread_message_id = thread_message.id)`.as('image_ids'),
-    ])
+  ])
 }
 
 /**
  * A message that the viewer reads, with its thread.
  * @throws ApiError 404 when it is absent, in a thread that is not his to read, or kept to moderators.
  */
-export async function getReadableMessage(db: Db, viewer: Viewer, id: string): Promise<MessageRow & { thread: ThreadRow }> {
+export async function getReadableMessage(
+  db: Db,
+  viewer: Viewer,
+  id: string,
+): Promise<MessageRow & { thread: ThreadRow }> {
   const query = readMessages(db).where('thread_message.id', '=', id)
   const message = await (isModerator(viewer) ? query : query.where(isOpen)).executeTakeFirst()
   const thread =
-    message === undefined ? undefined : await readThreads(db).where('thread.id', '=', message.thread_id).executeTakeFirst()
+    message === undefined
+      ? undefined
+      : await readThreads(db).where('thread.id', '=', message.thread_id).executeTakeFirst()
   if (message === undefined || thread === undefined) throw notFound('message')
   const membership =
-    thread.project_id === null || isModerator(viewer) ? {} : await findMembership(db, viewer.id, { id: thread.project_id })
+    thread.project_id === null || isModerator(viewer)
+      ? {}
+      : await findMembership(db, viewer.id, { id: thread.project_id })
   if (!canReadThread(viewer, thread, membership)) throw notFound('message')
   return { ...message, thread }
 }
@@ -116,7 +122,10 @@ export type NewMessage = { threadId: string; authorId: string | null; body: Mess
  * database's time, since a thread is written from several processes and is read in the order of their times.
  * @throws ApiError 404 or 401 when the thread or the author is being deleted at this moment.
  */
-export async function insertMessage(tx: Tx, { threadId, authorId, body, hideIdentity }: NewMessage): Promise<{ id: string; sizeBytes: number }> {
+export async function insertMessage(
+  tx: Tx,
+  { threadId, authorId, body, hideIdentity }: NewMessage,
+): Promise<{ id: string; sizeBytes: number }> {
   const id = newId()
   const bytes = MESSAGE_OVERHEAD_BYTES + (body.type === 'text' ? Buffer.byteLength(body.body) : 0)
   // Also makes messages of one thread wait for each other.

@@ -14,7 +14,14 @@ import type { Deps } from '../../deps.ts'
 import { type CachedUser, getCachedUsers } from '../users/user-cache.ts'
 import { deleteMessage } from './delete-message.ts'
 import { postMessage } from './post-message.ts'
-import { ANSWER_BYTES_MAX, getReadableThread, listMessages, listReadableThreads, type MessageRow, type ThreadRow } from './queries.ts'
+import {
+  ANSWER_BYTES_MAX,
+  getReadableThread,
+  listMessages,
+  listReadableThreads,
+  type MessageRow,
+  type ThreadRow,
+} from './queries.ts'
 import { MessageInput, type ThreadMessageView, ThreadView, toMessageViews, toThreadBytes } from './views.ts'
 
 type ThreadDeps = Pick<Deps, 'db' | 'cache'>
@@ -75,7 +82,11 @@ function threadReads(app: App, deps: ThreadDeps): void {
 }
 
 /** The threads as ready JSON: two statements for any number. */
-async function readThreads({ db, cache }: ThreadDeps, viewer: Viewer, threads: readonly ThreadRow[]): Promise<Buffer[]> {
+async function readThreads(
+  { db, cache }: ThreadDeps,
+  viewer: Viewer,
+  threads: readonly ThreadRow[],
+): Promise<Buffer[]> {
   const byThread = new Map<string, MessageRow[]>(threads.map(({ id }) => [id, []]))
   for (const row of await listMessages(db, viewer, [...byThread.keys()])) byThread.get(row.thread_id)?.push(row)
   const views = threads.map((thread) => ({ thread, messages: toMessageViews(byThread.get(thread.id) ?? [], viewer) }))

@@ -55,7 +55,9 @@ export const MessageInput = Type.Object(
     body: Type.Object({
       type: Type.Enum(['text'], { description: 'Other kinds are written by what happens' }),
       body: Type.String({ maxLength: TEXT_LENGTH_MAX, description: 'Markdown' }),
-      private: Type.Optional(Nullable(Type.Boolean({ description: 'Read by moderators only; they alone may ask for it' }))),
+      private: Type.Optional(
+        Nullable(Type.Boolean({ description: 'Read by moderators only; they alone may ask for it' })),
+      ),
       replying_to: Type.Optional(Nullable(Type.String({ maxLength: 64, description: 'A message of the same thread' }))),
       associated_images: Type.Optional(Type.Array(Type.String({ maxLength: 64 }), { maxItems: MESSAGE_IMAGES_MAX })),
     }),
@@ -80,7 +82,13 @@ function toBodyView({ body, image_ids }: MessageRow, shown: ReadonlySet<string>)
   switch (body.type) {
     case 'text': {
       const replyingTo = body.replying_to !== null && shown.has(body.replying_to) ? body.replying_to : null
-      return { type: 'text', body: body.body, private: body.private, replying_to: replyingTo, associated_images: image_ids ?? [] }
+      return {
+        type: 'text',
+        body: body.body,
+        private: body.private,
+        replying_to: replyingTo,
+        associated_images: image_ids ?? [],
+      }
     }
     case 'status_change':
       return { type: 'status_change', old_status: body.old_status, new_status: body.new_status }

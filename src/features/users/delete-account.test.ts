@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { sql } from 'kysely'
 import { newId } from '#lib/ids.ts'
+import { newToken } from '#lib/tokens.ts'
 import { assertFault, statuses } from '../../../test/account-steps.ts'
 import type { Person } from '../../../test/factories.ts'
 import { type TestApp, testApp } from '../../../test/harness.ts'
@@ -71,6 +72,49 @@ test('what it owned belongs to the placeholder, who signs its versions', async (
   const theirs = (await read(`/v3/user/${PLACEHOLDER_USERNAME}/projects`)).map(({ id }: { id: string }) => id)
   assert.ok(theirs.includes(project.id))
   assert.deepEqual(await tracesOf(person.id), [])
+})
+
+test('applications go on, and people are counted as authors as before', async () => {
+  const [person, fan] = await Promise.all([t.make.account(), t.make.account()])
+  await make.project(person)
+  const { rows: before } = await sql<{ authors: number }>`select authors from catalogue_recount()`.execute(t.deps.db)
+  const client = { id: newId(), account_id: person.id, name: 'Lantern app', max_scopes: 2 }
+  await t.deps.db.insertInto('oauth_client').values(client).execute()
+  const { token, hash } = newToken('oauth')
+  const allowed = { id: newId(), client_id: client.id, account_id: fan.id, scopes: 2 }
+  await t.deps.db.insertInto('oauth_authorization').values(allowed).execute()
+  await t.deps.db
+    .insertInto('oauth_token')
+    .values({
+      ...allowed,
+      id: newId(),
+      authorization_id: allowed.id,
+      token_hash: hash,
+      code_hash: Buffer.from(client.id),
+      expires: new Date(t.deps.now() + 60_000),
+    })
+    .execute()
+  assert.equal((await t.as({ token }).get('/v3/user')).statusCode, 200)
+  assert.equal((await remove(person, person.id)).statusCode, 204)
+  assert.equal((await t.as({ token }).get('/v3/user')).statusCode, 200)
+  const owner = await t.deps.db
+    .selectFrom('oauth_client')
+    .select('account_id')
+    .where('id', '=', client.id)
+    .executeTakeFirst()
+  assert.equal(owner?.account_id, PLACEHOLDER_ID)
+  const { rows } = await sql<{ authors: number; kept: number }>`
+    select authors, (select sum(authors)::int from catalogue_change) as kept from catalogue_recount()`.execute(
+    t.deps.db,
+  )
+  assert.equal(rows[0]?.authors, rows[0]?.kept)
+  assert.ok(
+    (before[0]?.authors ?? 0) - (rows[0]?.authors ?? 0) <= 1,
+    'the placeholder is an author now, if it was none',
+  )
+  assert.equal((await remove(fan, fan.id)).statusCode, 204)
+  assertFault(await t.as({ token }).get('/v3/user'), 401, 'unauthorized')
+  assert.deepEqual([await tracesOf(person.id), await tracesOf(fan.id)], [[], []])
 })
 
 test('memberships, follows, collections and notifications end, and the counters know', async () => {

@@ -9,6 +9,7 @@ import { newId } from '#lib/ids.ts'
 import type { Viewer } from '#lib/viewer.ts'
 import { recordEvent } from '#telemetry/events.ts'
 import type { Deps } from '../../deps.ts'
+import { dropImagesOf } from '../content-images/queries.ts'
 import { removePictures } from '../pictures/icons.ts'
 import { insertStatusMessage } from '../projects/change-status.ts'
 import { ensurePlaceholder, isPlaceholder, PLACEHOLDER_ID } from './placeholder.ts'
@@ -30,11 +31,14 @@ export async function deleteAccount(deps: Deps, viewer: Viewer, name: string): P
     const projects = await handOverTeams(erasure)
     await rejectUnderReview(erasure, projects)
     await noteDeletion(tx, projects)
-    await handOverVersions(erasure)
+    await handOverWorks(erasure)
+    await handOverApplications(erasure)
     await eraseConversations(erasure)
     await nameTokens(erasure)
     await removeOwnPictures(erasure, deps.config)
     await tx.deleteFrom('account').where('id', '=', account.id).execute()
+    // What counts authors keeps a row at 0.
+    await tx.deleteFrom('author').where('account_id', '=', account.id).where('teams', '=', 0).execute()
     changed.add('user', account.id, PLACEHOLDER_ID)
     changed.add('viewer', account.id)
   })
@@ -43,9 +47,9 @@ export async function deleteAccount(deps: Deps, viewer: Viewer, name: string): P
 
 /**
  * Locks the account, so that nothing can refer to it anew, and around it all that is about to change, so that for
- * instance no ownership can be handed to it meanwhile. Others lock projects, organizations, team rows and accounts in
- * this order; what came between the first look and the lock of the account is locked by the second look. Whoever meets
- * it there the other way round is told of a deadlock and tries again.
+ * instance no ownership can be handed to it meanwhile. Others lock follows, projects, organizations, team rows and
+ * accounts in this order; what came between the first look and the lock of the account is locked by the second look.
+ * Whoever meets it there the other way round is told of a deadlock and tries again.
  */
 async function lockAll(erasure: Erasure): Promise<void> {
   const { tx, accountId } = erasure
@@ -58,6 +62,7 @@ async function lockAll(erasure: Erasure): Promise<void> {
 async function lockSurroundings({ tx, accountId }: Erasure): Promise<void> {
   const teams = tx.selectFrom('team_member').select('team_id').where('account_id', '=', accountId)
   const followed = tx.selectFrom('follow').select('project_id').where('account_id', '=', accountId)
+  await followed.orderBy('project_id').forUpdate().execute()
   await tx
     .selectFrom('project')
     .select('id')
@@ -94,12 +99,13 @@ async function handOverTeams({ tx, changed, accountId }: Erasure): Promise<Owned
   if (owned.length === 0) return []
   // It may have been invited to one of them.
   await tx.deleteFrom('team_member').where('account_id', '=', PLACEHOLDER_ID).where('team_id', 'in', owned).execute()
-  await tx
-    .updateTable('team_member')
-    .set({ account_id: PLACEHOLDER_ID })
-    .where('account_id', '=', accountId)
-    .where('is_owner', '=', true)
-    .execute()
+  // New rows instead of changed ones: members are counted as they come and go.
+  await sql`with given as (delete from team_member where account_id = ${accountId} and is_owner returning *)
+    insert into team_member (team_id, account_id, role, is_owner, permissions, organization_permissions, accepted,
+      payouts_split, ordering, created)
+    select team_id, ${PLACEHOLDER_ID}, role, is_owner, permissions, organization_permissions, accepted,
+      payouts_split, ordering, created
+    from given`.execute(tx)
   const projects = await tx.selectFrom('project').select(['id', 'status']).where('team_id', 'in', owned).execute()
   // Search shows projects with the name of their owner.
   changed.add('project', ...projects.map(({ id }) => id))
@@ -145,7 +151,8 @@ async function noteDeletion(tx: Tx, projects: readonly OwnedProject[]): Promise<
     .execute()
 }
 
-async function handOverVersions({ tx, changed, accountId }: Erasure): Promise<void> {
+/** The versions it published, and the applications that others may have come to rely on. */
+async function handOverWorks({ tx, changed, accountId }: Erasure): Promise<void> {
   const versions = await tx
     .updateTable('version')
     .set({ author_id: PLACEHOLDER_ID })
@@ -155,8 +162,14 @@ async function handOverVersions({ tx, changed, accountId }: Erasure): Promise<vo
   changed.add('version', ...versions.map(({ id }) => id))
 }
 
+/** Applications go on for those who use them. */
+async function handOverApplications({ tx, accountId }: Erasure): Promise<void> {
+  await tx.updateTable('oauth_client').set({ account_id: PLACEHOLDER_ID }).where('account_id', '=', accountId).execute()
+}
+
 /** Reports by the account go with their threads; those about it stay. Of its messages only the place in talk is left. */
 async function eraseConversations({ tx, accountId }: Erasure): Promise<void> {
+  await dropImagesOf(tx, accountId)
   await tx.deleteFrom('report').where('reporter_id', '=', accountId).execute()
   await tx
     .updateTable('report')
@@ -181,7 +194,9 @@ async function nameTokens({ tx, changed, accountId }: Erasure): Promise<void> {
   const { rows } = await sql<{ id: string; hash: string }>`
     select id, encode(token_hash, 'hex') as hash from session where account_id = ${accountId}
     union all
-    select id, encode(token_hash, 'hex') from personal_access_token where account_id = ${accountId}`.execute(tx)
+    select id, encode(token_hash, 'hex') from personal_access_token where account_id = ${accountId}
+    union all
+    select id, encode(token_hash, 'hex') from oauth_token where account_id = ${accountId}`.execute(tx)
   changed.add('token', ...rows.map(({ hash }) => hash))
   await sql`delete from rate_limit_grant where token_id = any(${rows.map(({ id }) => id)}::text[])`.execute(tx)
 }

@@ -83,6 +83,18 @@ async function exportRows(db: Db, { id, token }: Viewer): Promise<Record<string,
     .where('author_id', '=', id)
     .orderBy('created')
     .execute()
+  const oauthClients = await db
+    .selectFrom('oauth_client')
+    .select(['id', 'name', 'description', 'url', 'max_scopes', 'created'])
+    .where('account_id', '=', id)
+    .orderBy('created')
+    .execute()
+  const oauthAuthorizations = await db
+    .selectFrom('oauth_authorization')
+    .select(['id', 'client_id', 'scopes', 'created'])
+    .where('account_id', '=', id)
+    .orderBy('created')
+    .execute()
   const images = await db
     .selectFrom('image')
     .select(['id', 'url', 'context', 'size_bytes', 'created'])
@@ -100,6 +112,8 @@ async function exportRows(db: Db, { id, token }: Viewer): Promise<Record<string,
     follows: await asTheyAre(follows),
     reports: await asTheyAre(reports),
     messages: await asTheyAre(messages),
+    oauth_clients: await asTheyAre(oauthClients),
+    oauth_authorizations: await asTheyAre(oauthAuthorizations),
     uploaded_images: await asTheyAre(images),
   }
 }

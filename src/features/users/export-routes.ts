@@ -31,6 +31,8 @@ const ExportView = Type.Object(
     follows: Rows,
     reports: Rows,
     messages: Rows,
+    oauth_clients: Rows,
+    oauth_authorizations: Rows,
     uploaded_images: Rows,
   },
   { title: 'DataExport' },

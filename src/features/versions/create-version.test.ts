@@ -6,11 +6,11 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { after, before, describe, test } from 'node:test'
-import type { MadeProject, Person } from '../../../test/factories.ts'
-import { form, type FormFile, modJar, versionData } from '../../../test/forms.ts'
-import { type TestApp, testApp } from '../../../test/harness.ts'
 import { failingFiles } from '#files/failing-files.ts'
 import { ALL_SCOPES } from '#lib/scopes.ts'
+import type { MadeProject, Person } from '../../../test/factories.ts'
+import { type FormFile, form, modJar, versionData } from '../../../test/forms.ts'
+import { type TestApp, testApp } from '../../../test/harness.ts'
 
 let t: TestApp
 let project: MadeProject
@@ -22,20 +22,36 @@ before(async () => {
 })
 after(() => t.close())
 
-async function publish(fields: Record<string, unknown>, files: FormFile[], person: { token: string } = project.owner, target = t) {
+async function publish(
+  fields: Record<string, unknown>,
+  files: FormFile[],
+  person: { token: string } = project.owner,
+  target = t,
+) {
   const { payload, headers } = await form({ project_id: project.id, ...versionData(fields) }, files)
   return target.as(person).post('/v3/version', payload, { headers })
 }
 
 async function storedFiles(target = t): Promise<string[]> {
   const entries = await readdir(join(target.deps.config.dataDir, 'files'), { recursive: true, withFileTypes: true })
-  return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name)).sort()
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort()
 }
 
 async function countRows(): Promise<number[]> {
   const tables = ['version', 'file', 'file_content', 'upload_claim', 'dependency'] as const
   return Promise.all(
-    tables.map(async (table) => (await t.deps.db.selectFrom(table).select((eb) => eb.fn.countAll<number>().as('n')).executeTakeFirstOrThrow()).n),
+    tables.map(
+      async (table) =>
+        (
+          await t.deps.db
+            .selectFrom(table)
+            .select((eb) => eb.fn.countAll<number>().as('n'))
+            .executeTakeFirstOrThrow()
+        ).n,
+    ),
   )
 }
 
@@ -78,18 +94,24 @@ describe('publishing', () => {
   })
 
   test('several files: the named part is primary, the others are not, primary first', async () => {
-    const answer = await publish({ file_parts: ['a', 'b', 'c'], primary_file: 'b', file_types: { c: 'sources-jar', 'a.jar': 'dev-jar' } }, [
-      { name: 'a', bytes: modJar('a') },
-      { name: 'b', bytes: modJar('b') },
-      { name: 'c', bytes: modJar('c') },
-    ])
+    const answer = await publish(
+      { file_parts: ['a', 'b', 'c'], primary_file: 'b', file_types: { c: 'sources-jar', 'a.jar': 'dev-jar' } },
+      [
+        { name: 'a', bytes: modJar('a') },
+        { name: 'b', bytes: modJar('b') },
+        { name: 'c', bytes: modJar('c') },
+      ],
+    )
     assert.equal(answer.statusCode, 201, answer.body)
     const files = answer.json().files as { filename: string; primary: boolean; file_type: string | null }[]
-    assert.deepEqual(files.map(({ filename, primary, file_type }) => [filename, primary, file_type]), [
-      ['b.jar', true, null],
-      ['a.jar', false, 'dev-jar'],
-      ['c.jar', false, 'sources-jar'],
-    ])
+    assert.deepEqual(
+      files.map(({ filename, primary, file_type }) => [filename, primary, file_type]),
+      [
+        ['b.jar', true, null],
+        ['a.jar', false, 'dev-jar'],
+        ['c.jar', false, 'sources-jar'],
+      ],
+    )
   })
 
   test('a draft is not in the project and not for strangers', async () => {
@@ -129,7 +151,13 @@ describe('publishing', () => {
     const needed = await t.make.version({ project: other })
     const hidden = await t.make.project({ status: 'draft' })
     const answer = await publish(
-      { dependencies: [{ version_id: needed.id, dependency_type: 'required' }, { project_id: other.id, dependency_type: 'optional' }, { file_name: 'external.jar', dependency_type: 'embedded' }] },
+      {
+        dependencies: [
+          { version_id: needed.id, dependency_type: 'required' },
+          { project_id: other.id, dependency_type: 'optional' },
+          { file_name: 'external.jar', dependency_type: 'embedded' },
+        ],
+      },
       [{ name: 'file', bytes: modJar('dependencies') }],
     )
     assert.equal(answer.statusCode, 201, answer.body)
@@ -147,7 +175,9 @@ describe('publishing', () => {
       [{ project_id: other.id, dependency_type: 'nice-to-have' }, 'dependencies.0.dependency_type'],
       [{ project_id: project.id, version_id: needed.id, dependency_type: 'required' }, 'dependencies.0.version_id'],
     ] as const) {
-      const refused = await publish({ dependencies: [dependency] }, [{ name: 'file', bytes: modJar(JSON.stringify(dependency)) }])
+      const refused = await publish({ dependencies: [dependency] }, [
+        { name: 'file', bytes: modJar(JSON.stringify(dependency)) },
+      ])
       assert.equal(refused.statusCode, 400, JSON.stringify(dependency))
       assert.equal(refused.json().error, 'validation_error')
       assert.equal(refused.json().details.field, field)
@@ -199,7 +229,10 @@ describe('what is refused', () => {
     ['environment', { environment: 'moon' }],
     ['no_such_field', { no_such_field: 1 }],
     ['file_types.file', { file_types: { file: 'no-such-type' } }],
-    ['dependencies', { dependencies: Array.from({ length: 4097 }, (_, i) => ({ file_name: `f${i}`, dependency_type: 'optional' })) }],
+    [
+      'dependencies',
+      { dependencies: Array.from({ length: 4097 }, (_, i) => ({ file_name: `f${i}`, dependency_type: 'optional' })) },
+    ],
     ['dependencies.1', { dependencies: Array(2).fill({ file_name: 'twice', dependency_type: 'optional' }) }],
   ]
   for (const [field, fields] of refused) {
@@ -223,10 +256,36 @@ describe('what is refused', () => {
     ['a foreign extension', [{ name: 'file', filename: 'a.exe', bytes: modJar('n5') }], {}, 'file'],
     ['no archive', [{ name: 'file', bytes: Buffer.from('hello') }], {}, 'file'],
     ['an empty file', [{ name: 'file', bytes: Buffer.alloc(0) }], {}, 'file'],
-    ['the same name twice', [{ name: 'a', filename: 'x.jar', bytes: modJar('d1') }, { name: 'b', filename: 'x.jar', bytes: modJar('d2') }], { file_parts: ['a', 'b'] }, 'b'],
-    ['the same bytes twice', [{ name: 'a', bytes: modJar('d3') }, { name: 'b', bytes: modJar('d3') }], { file_parts: ['a', 'b'] }, 'b'],
-    ['primary_file that names no part', [{ name: 'file', bytes: modJar('p') }], { primary_file: 'other' }, 'primary_file'],
-    ['a zip bomb', [{ name: 'file', bytes: modJar('bomb', [{ name: 'big', data: Buffer.alloc(80 * 1024 * 1024) }]) }], {}, 'file'],
+    [
+      'the same name twice',
+      [
+        { name: 'a', filename: 'x.jar', bytes: modJar('d1') },
+        { name: 'b', filename: 'x.jar', bytes: modJar('d2') },
+      ],
+      { file_parts: ['a', 'b'] },
+      'b',
+    ],
+    [
+      'the same bytes twice',
+      [
+        { name: 'a', bytes: modJar('d3') },
+        { name: 'b', bytes: modJar('d3') },
+      ],
+      { file_parts: ['a', 'b'] },
+      'b',
+    ],
+    [
+      'primary_file that names no part',
+      [{ name: 'file', bytes: modJar('p') }],
+      { primary_file: 'other' },
+      'primary_file',
+    ],
+    [
+      'a zip bomb',
+      [{ name: 'file', bytes: modJar('bomb', [{ name: 'big', data: Buffer.alloc(80 * 1024 * 1024) }]) }],
+      {},
+      'file',
+    ],
   ]
   for (const [what, parts, fields, field] of files) {
     test(`${what}: invalid_input naming ${field}, no row and no byte left`, async () => {
@@ -245,22 +304,29 @@ describe('what is refused', () => {
     await t.app.listen({ port: 0, host: '127.0.0.1' })
     const address = t.app.server.address()
     const port = typeof address === 'object' && address !== null ? address.port : 0
-    const { payload, headers } = await form({ project_id: project.id, ...versionData() }, [{ name: 'file', bytes: Buffer.alloc(3_000_000, 7) }])
+    const { payload, headers } = await form({ project_id: project.id, ...versionData() }, [
+      { name: 'file', bytes: Buffer.alloc(3_000_000, 7) },
+    ])
     await new Promise<void>((resolve) => {
       const socket = connect(port, '127.0.0.1', () => {
-        socket.write(`POST /v3/version HTTP/1.1\r\nHost: x\r\nUser-Agent: t\r\nAuthorization: ${project.owner.token}\r\nContent-Type: ${headers['content-type']}\r\nContent-Length: ${payload.length}\r\n\r\n`)
+        socket.write(
+          `POST /v3/version HTTP/1.1\r\nHost: x\r\nUser-Agent: t\r\nAuthorization: ${project.owner.token}\r\nContent-Type: ${headers['content-type']}\r\nContent-Length: ${payload.length}\r\n\r\n`,
+        )
         socket.write(payload.subarray(0, 2_000_000), () => socket.destroy())
       })
       socket.on('close', () => resolve())
       socket.on('error', () => {})
     })
-    for (let tries = 0; tries < 100 && (await storedFiles()).length !== stored.length; tries += 1) await new Promise((resolve) => setImmediate(resolve))
+    for (let tries = 0; tries < 100 && (await storedFiles()).length !== stored.length; tries += 1)
+      await new Promise((resolve) => setImmediate(resolve))
     assert.deepEqual(await storedFiles(), stored)
   })
 
   test('a file of 500 MiB and one byte is refused, naming the limit, and leaves nothing', async () => {
     const stored = await storedFiles()
-    const { payload, headers } = await form({ project_id: project.id, ...versionData() }, [{ name: 'file', bytes: Buffer.from('@') }])
+    const { payload, headers } = await form({ project_id: project.id, ...versionData() }, [
+      { name: 'file', bytes: Buffer.from('@') },
+    ])
     const [head = '', tail = ''] = payload.toString('latin1').split('@')
     const block = Buffer.alloc(1024 * 1024)
     async function* body(): AsyncGenerator<Uint8Array> {
@@ -280,7 +346,11 @@ describe('what is refused', () => {
 describe('a store that fails', () => {
   test('answers 500 file_hosting_error, without a row and without an orphan', async () => {
     let failing = true
-    const broken = await testApp({ deps: ({ files }) => ({ files: failingFiles(files, { publish: () => (failing ? new Error('disk full') : undefined) }) }) })
+    const broken = await testApp({
+      deps: ({ files }) => ({
+        files: failingFiles(files, { publish: () => (failing ? new Error('disk full') : undefined) }),
+      }),
+    })
     try {
       const own = await broken.make.project()
       const send = async () => {
@@ -309,26 +379,43 @@ describe('a store that fails', () => {
 describe('adding files', () => {
   test('is 204; added files are not primary and may come without data', async () => {
     const made = (await publish({}, [{ name: 'file', bytes: modJar('base') }])).json()
-    const { payload, headers } = await form(undefined, [{ name: 'sources', filename: 'sources.jar', bytes: modJar('extra') }])
+    const { payload, headers } = await form(undefined, [
+      { name: 'sources', filename: 'sources.jar', bytes: modJar('extra') },
+    ])
     const path = `/v3/version/${made.id}/file`
     assert.equal((await t.as(project.owner).post(path, payload, { headers })).statusCode, 204)
-    const typed = await form({ file_types: { dev: 'dev-jar' } }, [{ name: 'dev', filename: 'dev.jar', bytes: modJar('extra dev') }])
-    assert.equal((await t.as(project.owner).post(path, typed.payload, { headers: typed.headers })).statusCode, 204)
-    const files = (await t.anyone.get(`/v3/version/${made.id}`)).json().files as { filename: string; primary: boolean; file_type: string | null }[]
-    assert.deepEqual(files.map(({ filename, primary, file_type }) => [filename, primary, file_type]), [
-      ['file.jar', true, null],
-      ['dev.jar', false, 'dev-jar'],
-      ['sources.jar', false, null],
+    const typed = await form({ file_types: { dev: 'dev-jar' } }, [
+      { name: 'dev', filename: 'dev.jar', bytes: modJar('extra dev') },
     ])
+    assert.equal((await t.as(project.owner).post(path, typed.payload, { headers: typed.headers })).statusCode, 204)
+    const files = (await t.anyone.get(`/v3/version/${made.id}`)).json().files as {
+      filename: string
+      primary: boolean
+      file_type: string | null
+    }[]
+    assert.deepEqual(
+      files.map(({ filename, primary, file_type }) => [filename, primary, file_type]),
+      [
+        ['file.jar', true, null],
+        ['dev.jar', false, 'dev-jar'],
+        ['sources.jar', false, null],
+      ],
+    )
     const again = await t.as(project.owner).post(path, payload, { headers })
     assert.equal(again.statusCode, 400, 'the name is taken')
     assert.equal((await t.anyone.post(path, payload, { headers })).statusCode, 401)
     assert.equal((await t.as(stranger).post(path, payload, { headers })).statusCode, 403)
     assert.equal((await t.as(project.owner).post('/v3/version/AAAAAAAA/file', payload, { headers })).statusCode, 404)
-    assert.equal((await t.as(project.owner).post('/v3/version/not-base62/file', payload, { headers })).json().error, 'decoding_error')
+    assert.equal(
+      (await t.as(project.owner).post('/v3/version/not-base62/file', payload, { headers })).json().error,
+      'decoding_error',
+    )
     const empty = await form({ file_types: {} })
     assert.equal((await t.as(project.owner).post(path, empty.payload, { headers: empty.headers })).statusCode, 400)
     const wrong = await form({ file_types: { x: 'nonsense' } }, [{ name: 'x', bytes: modJar('x9') }])
-    assert.equal((await t.as(project.owner).post(path, wrong.payload, { headers: wrong.headers })).json().error, 'validation_error')
+    assert.equal(
+      (await t.as(project.owner).post(path, wrong.payload, { headers: wrong.headers })).json().error,
+      'validation_error',
+    )
   })
 })

@@ -1,11 +1,11 @@
 // Publishes a version of an existing project, and adds files to an existing version.
 import { writing } from '#cache/writing.ts'
 import type { Tx } from '#db/db.ts'
+import { enqueue } from '#jobs/queue.ts'
 import { invalidInput, notFound, validationError } from '#lib/errors.ts'
 import { isIdForm, newId } from '#lib/ids.ts'
 import type { LoaderFieldValues } from '#lib/loader-fields.ts'
 import type { Viewer } from '#lib/viewer.ts'
-import { enqueue } from '#jobs/queue.ts'
 import { recordEvent } from '#telemetry/events.ts'
 import type { Deps } from '../../deps.ts'
 import { canSeeProject, projectPermissions, requireProjectPermission } from '../projects/policy.ts'
@@ -21,7 +21,11 @@ import type { NewVersion } from './version-data.ts'
  * Refuses a version that the viewer may not publish, before any file is stored; returns the project's ID.
  * @throws ApiError `validation_error` when `project_id` names nothing he sees, 403 without UPLOAD_VERSION.
  */
-export async function requirePublisher({ db }: Pick<Deps, 'db'>, viewer: Viewer, projectId: string | undefined): Promise<string> {
+export async function requirePublisher(
+  { db }: Pick<Deps, 'db'>,
+  viewer: Viewer,
+  projectId: string | undefined,
+): Promise<string> {
   if (projectId === undefined) throw validationError('project_id', 'is required')
   if (!isIdForm(projectId)) throw validationError('project_id', 'is not a base62 identifier')
   const project = await db
@@ -55,7 +59,13 @@ export async function createVersion(
         if (project === undefined) throw validationError('project_id', 'names no project')
         const publishedAt = new Date(deps.now())
         await insertVersion(tx, viewer, { id, projectId, version, files, publishedAt })
-        await announceVersion(tx, { versionId: id, projectId, status: version.status, projectStatus: project.status, at: publishedAt })
+        await announceVersion(tx, {
+          versionId: id,
+          projectId,
+          status: version.status,
+          projectStatus: project.status,
+          at: publishedAt,
+        })
         changed.add('project', projectId)
         changed.add('version', id)
       }),
@@ -73,23 +83,43 @@ export async function createVersion(
  */
 export async function announceVersion(
   tx: Tx,
-  { versionId, projectId, status, projectStatus, at }: { versionId: string; projectId: string; status: string; projectStatus: string; at: Date },
+  {
+    versionId,
+    projectId,
+    status,
+    projectStatus,
+    at,
+  }: { versionId: string; projectId: string; status: string; projectStatus: string; at: Date },
 ): Promise<void> {
   if (status !== 'listed') return
   await tx.updateTable('project').set({ updated: at }).where('id', '=', projectId).execute()
   if (isPublicStatus(projectStatus)) {
-    await enqueue(tx, 'versions.notify-followers', { version_id: versionId }, { jobKey: `notify-followers:${versionId}` })
+    await enqueue(
+      tx,
+      'versions.notify-followers',
+      { version_id: versionId },
+      { jobKey: `notify-followers:${versionId}` },
+    )
   }
 }
 
 /** Adds files to a version; none of them becomes primary unless the version had none. */
 export async function addFiles(
   deps: Deps,
-  { versionId, projectId, fileTypes, parts }: { versionId: string; projectId: string; fileTypes: Record<string, string | null>; parts: readonly UploadedPart[] },
+  {
+    versionId,
+    projectId,
+    fileTypes,
+    parts,
+  }: { versionId: string; projectId: string; fileTypes: Record<string, string | null>; parts: readonly UploadedPart[] },
 ): Promise<void> {
   try {
     if (parts.length === 0) throw invalidInput('At least one file part is required', 'file')
-    const row = await deps.db.selectFrom('version').select(['loaders', 'fields']).where('id', '=', versionId).executeTakeFirst()
+    const row = await deps.db
+      .selectFrom('version')
+      .select(['loaders', 'fields'])
+      .where('id', '=', versionId)
+      .executeTakeFirst()
     if (row === undefined) throw notFound('version')
     const version = { loaders: row.loaders, fields: row.fields as LoaderFieldValues, fileTypes }
     const files = await prepareFiles(deps, { version, versionId, parts })
@@ -97,7 +127,11 @@ export async function addFiles(
       writing(deps, async (tx, changed) => {
         if ((await lockVersion(tx, versionId)) === undefined) throw notFound('version')
         await insertFiles(tx, { versionId, projectId, files })
-        await tx.updateTable('project').set({ updated: new Date(deps.now()) }).where('id', '=', projectId).execute()
+        await tx
+          .updateTable('project')
+          .set({ updated: new Date(deps.now()) })
+          .where('id', '=', projectId)
+          .execute()
         changed.add('version', versionId)
         changed.add('project', projectId)
       }),

@@ -28,8 +28,14 @@ export async function resolveDependencies(
   dependencies: readonly DependencyInput[],
   at = 'dependencies',
 ): Promise<ResolvedDependency[]> {
-  const versions = await findVersions(db, dependencies.flatMap(({ version_id }) => version_id ?? []))
-  const projects = await findProjects(db, dependencies.flatMap(({ project_id }) => project_id ?? []))
+  const versions = await findVersions(
+    db,
+    dependencies.flatMap(({ version_id }) => version_id ?? []),
+  )
+  const projects = await findProjects(
+    db,
+    dependencies.flatMap(({ project_id }) => project_id ?? []),
+  )
   const named = [...versions.values(), ...projects.values()]
   const memberships = await listMemberships(db, viewer.id, [...new Set(named.map(({ project }) => project.id))])
   const isVisible = ({ project, version }: Named): boolean => {
@@ -93,9 +99,15 @@ async function findProjects(db: Db, ids: readonly string[]): Promise<Map<string,
   return new Map(rows.map((project) => [project.id, { project }]))
 }
 
-export async function insertDependencies(tx: Tx, dependentId: string, dependencies: readonly ResolvedDependency[]): Promise<void> {
+export async function insertDependencies(
+  tx: Tx,
+  dependentId: string,
+  dependencies: readonly ResolvedDependency[],
+): Promise<void> {
   for (let start = 0; start < dependencies.length; start += 1000) {
-    const rows = dependencies.slice(start, start + 1000).map((dependency) => ({ dependent_id: dependentId, ...dependency }))
+    const rows = dependencies
+      .slice(start, start + 1000)
+      .map((dependency) => ({ dependent_id: dependentId, ...dependency }))
     await tx.insertInto('dependency').values(rows).execute()
   }
 }

@@ -4,6 +4,7 @@ import type { Tx } from '#db/db.ts'
 import { onUnique } from '#db/pg-errors.ts'
 import { invalidInput } from '#lib/errors.ts'
 import type { Viewer } from '#lib/viewer.ts'
+import { attachImages } from '../content-images/queries.ts'
 import { embeddedDependencies, insertDependencies, resolveDependencies } from './dependencies.ts'
 import type { PreparedFile } from './prepare-files.ts'
 import { dropClaims } from './store-files.ts'
@@ -21,9 +22,13 @@ export type VersionToInsert = {
 
 /**
  * Inserts a version with everything it holds.
- * @throws ApiError for dependencies that cannot be, and for bytes or file names that are taken.
+ * @throws ApiError for dependencies and pictures that cannot be, and for bytes or file names that are taken.
  */
-export async function insertVersion(tx: Tx, viewer: Viewer, { id, projectId, version, files, publishedAt, at = '' }: VersionToInsert): Promise<void> {
+export async function insertVersion(
+  tx: Tx,
+  viewer: Viewer,
+  { id, projectId, version, files, publishedAt, at = '' }: VersionToInsert,
+): Promise<void> {
   await tx
     .insertInto('version')
     .values({
@@ -43,9 +48,20 @@ export async function insertVersion(tx: Tx, viewer: Viewer, { id, projectId, ver
     })
     .execute()
   await insertFiles(tx, { versionId: id, projectId, files })
-  const place = at === '' ? 'dependencies' : `${at}.dependencies`
-  const declared = await resolveDependencies(tx, viewer, version.dependencies, place)
-  const embedded = declared.length > 0 ? [] : await embeddedDependencies(tx, files.flatMap((file) => file.embedded))
+  const place = (field: string) => (at === '' ? field : `${at}.${field}`)
+  await attachImages(tx, viewer, {
+    ids: version.uploadedImages,
+    place: { context: 'version', id },
+    field: place('uploaded_images'),
+  })
+  const declared = await resolveDependencies(tx, viewer, version.dependencies, place('dependencies'))
+  const embedded =
+    declared.length > 0
+      ? []
+      : await embeddedDependencies(
+          tx,
+          files.flatMap((file) => file.embedded),
+        )
   await insertDependencies(tx, id, [...declared, ...embedded])
 }
 

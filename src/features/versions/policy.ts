@@ -1,8 +1,10 @@
 // Who sees a version: what its project allows, and its own status (decisions.md 4).
+import type { Expression, ExpressionBuilder, SqlBool } from 'kysely'
+import type { DB } from '#db/schema.ts'
 import type { Viewer } from '#lib/viewer.ts'
 import { isModerator } from '#lib/viewer.ts'
-import { canSeeProject, isMember, type Membership, type ProjectFacts } from '../projects/policy.ts'
-import { isPublicVersionStatus } from './status.ts'
+import { canSeeProject, isMember, type Membership, memberOf, type ProjectFacts, visibleTo } from '../projects/policy.ts'
+import { isPublicVersionStatus, PUBLIC_VERSION_STATUSES } from './status.ts'
 
 /** What of a version decides who sees it. */
 export type VersionFacts = { id: string; status: string; project: ProjectFacts }
@@ -16,4 +18,17 @@ export function isPublicVersion(version: VersionFacts): boolean {
 export function canSeeVersion(viewer: Viewer | null, version: VersionFacts, membership: Membership): boolean {
   if (!canSeeProject(viewer, version.project, membership)) return false
   return isPublicVersionStatus(version.status) || isModerator(viewer) || isMember(membership)
+}
+
+/** SQL twin of `canSeeVersion`, over rows of `version` joined with their `project`. */
+export function versionVisibleTo(
+  viewer: Viewer | null,
+): (eb: ExpressionBuilder<DB, 'version' | 'project'>) => Expression<SqlBool> {
+  return (eb) => {
+    const project = eb as unknown as ExpressionBuilder<DB, 'project'>
+    if (isModerator(viewer)) return visibleTo(viewer)(project)
+    const isPublic = eb('version.status', 'in', [...PUBLIC_VERSION_STATUSES])
+    const may = viewer === null ? isPublic : eb.or([isPublic, memberOf(viewer)(project)])
+    return eb.and([visibleTo(viewer)(project), may])
+  }
 }

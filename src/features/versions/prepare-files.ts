@@ -4,7 +4,7 @@ import { invalidInput } from '#lib/errors.ts'
 import { newId } from '#lib/ids.ts'
 import type { Deps } from '../../deps.ts'
 import type { Embedded } from './files/content-pack.ts'
-import { choosePrimary, type FileContext, validateFile, type Verdict } from './files/file-rules.ts'
+import { choosePrimary, type FileContext, type Verdict, validateFile } from './files/file-rules.ts'
 import { type CheckedFilename, checkFilename } from './files/filename.ts'
 import { inspectArchive } from './files/inspect-archive.ts'
 import type { NewVersion } from './version-data.ts'
@@ -39,7 +39,12 @@ export type PreparingVersion = Pick<NewVersion, 'loaders' | 'fields' | 'fileType
  */
 export async function prepareFiles(
   deps: Pick<Deps, 'fileRules' | 'taxonomy' | 'config'>,
-  { version, versionId, parts, choose }: {
+  {
+    version,
+    versionId,
+    parts,
+    choose,
+  }: {
     version: PreparingVersion
     versionId: string
     parts: readonly UploadedPart[]
@@ -48,7 +53,13 @@ export async function prepareFiles(
 ): Promise<PreparedFile[]> {
   refuseDoubles(parts)
   const context = fileContext(deps, version)
-  const checked: { part: string; name: CheckedFilename; fileType: string | null; verdict: Verdict; staged: StagedFile }[] = []
+  const checked: {
+    part: string
+    name: CheckedFilename
+    fileType: string | null
+    verdict: Verdict
+    staged: StagedFile
+  }[] = []
   for (const { name: part, filename, staged } of parts) {
     const name = checkFilename(deps.fileRules, part, filename)
     const fileType = version.fileTypes[part] ?? version.fileTypes[filename] ?? null
@@ -88,7 +99,9 @@ function refuseDoubles(parts: readonly UploadedPart[]): void {
 function fileContext({ taxonomy, config }: Pick<Deps, 'taxonomy' | 'config'>, version: PreparingVersion): FileContext {
   const known = taxonomy.fields.get('game_versions')?.enumValues
   const gameVersions = version.fields['game_versions']
-  const created = Array.isArray(gameVersions) ? gameVersions.flatMap((value) => known?.get(String(value))?.created ?? []) : []
+  const created = Array.isArray(gameVersions)
+    ? gameVersions.flatMap((value) => known?.get(String(value))?.created ?? [])
+    : []
   const origins = [config.files.baseUrl, config.http.baseUrl].map((url) => new URL(url).origin)
   return {
     loaders: version.loaders,

@@ -3,6 +3,7 @@ import { type Selectable, sql } from 'kysely'
 import { jsonArrayFrom } from 'kysely/helpers/postgres'
 import type { Db, Tx } from '#db/db.ts'
 import type { Version } from '#db/schema.ts'
+import { filterValues, isListedAndPasses, LIST_ORDER, type VersionFilter } from './version-filter.ts'
 
 export type VersionRow = Selectable<Version>
 
@@ -61,22 +62,14 @@ export function listVersionReads(db: Db, ids: readonly string[]): Promise<Versio
     .execute()
 }
 
-/** What a version list may be narrowed to; an empty list is no filter. */
-export type VersionFilter = {
-  loaders?: readonly string[]
-  versionTypes?: readonly string[]
-  /** Loader field → accepted values, any of which will do; a version without the field passes. */
-  loaderFields?: Readonly<Record<string, readonly unknown[]>>
-  featured?: boolean
-  limit?: number
-  offset?: number
-}
+/** A filter with the part of the list that is wanted. */
+export type VersionListFilter = VersionFilter & { featured?: boolean; limit?: number; offset?: number }
 
 /**
  * IDs of a project's listed and archived versions that pass the filter: those with an `ordering` first, ascending, then
  * newest first (decisions.md 5). One statement; pages by offset.
  */
-export async function listVersionIdsOf(db: Db, projectId: string, filter: VersionFilter): Promise<string[]> {
+export async function listVersionIdsOf(db: Db, projectId: string, filter: VersionListFilter): Promise<string[]> {
   return (await filteredVersions(db, projectId, filter).select('version.id').execute()).map(({ id }) => id)
 }
 
@@ -84,7 +77,11 @@ export async function listVersionIdsOf(db: Db, projectId: string, filter: Versio
 export type VersionTraits = { id: string; featured: boolean; loaders: string[]; game_versions: string[] }
 
 /** The same list with what the choice of featured versions needs. */
-export async function listVersionTraits(db: Db, projectId: string, filter: VersionFilter): Promise<VersionTraits[]> {
+export async function listVersionTraits(
+  db: Db,
+  projectId: string,
+  filter: VersionListFilter,
+): Promise<VersionTraits[]> {
   const rows = await filteredVersions(db, projectId, filter)
     .select(['version.id', 'version.featured', 'version.loaders', 'version.fields'])
     .execute()
@@ -94,24 +91,12 @@ export async function listVersionTraits(db: Db, projectId: string, filter: Versi
   })
 }
 
-function filteredVersions(db: Db, projectId: string, filter: VersionFilter) {
+function filteredVersions(db: Db, projectId: string, filter: VersionListFilter) {
   let query = db
     .selectFrom('version')
     .where('version.project_id', '=', projectId)
-    .where('version.status', 'in', ['listed', 'archived'])
-    .orderBy('version.ordering', (order) => order.asc().nullsLast())
-    .orderBy('version.date_published', 'desc')
-    .orderBy('version.id')
-  const { loaders = [], versionTypes = [], loaderFields = {} } = filter
-  if (loaders.length > 0) query = query.where(sql<boolean>`version.loaders && ${[...loaders]}::text[]`)
-  if (versionTypes.length > 0) query = query.where('version.version_type', 'in', [...versionTypes])
-  for (const [field, values] of Object.entries(loaderFields)) {
-    if (values.length === 0) continue
-    const accepted = JSON.stringify(values)
-    query = query.where(sql<boolean>`(not version.fields ? ${field} or exists (
-      select 1 from jsonb_array_elements(${accepted}::jsonb) accepted
-      where version.fields -> ${field} @> accepted.value or version.fields -> ${field} = accepted.value))`)
-  }
+    .where(isListedAndPasses(filterValues(filter)))
+    .orderBy(LIST_ORDER)
   if (filter.featured !== undefined) query = query.where('version.featured', '=', filter.featured)
   if (filter.limit !== undefined) query = query.limit(filter.limit)
   if (filter.offset !== undefined) query = query.offset(filter.offset)

@@ -34,12 +34,19 @@ describe('by status', () => {
           [t.as(moderator), true],
         ] as const) {
           assert.equal((await client.get(path)).statusCode, expected ? 200 : 404)
-          assert.equal((await client.get('/v3/versions', { query: { ids: JSON.stringify([version.id]) } })).json().length, expected ? 1 : 0)
+          assert.equal(
+            (await client.get('/v3/versions', { query: { ids: JSON.stringify([version.id]) } })).json().length,
+            expected ? 1 : 0,
+          )
         }
         const invited = await t.make.account()
         await t.make.member({ teamId: project.teamId, accountId: invited.id, accepted: false })
         const forInvitee = ['listed', 'archived', 'unlisted'].includes(status)
-        assert.equal((await t.as(invited).get(path)).statusCode, forInvitee ? 200 : 404, 'an invitee holds no permission')
+        assert.equal(
+          (await t.as(invited).get(path)).statusCode,
+          forInvitee ? 200 : 404,
+          'an invitee holds no permission',
+        )
         const inList = ids(await t.as(project.owner).get(`/v3/project/${project.id}/version`)).includes(version.id)
         assert.equal(inList, ['listed', 'archived'].includes(status), 'lists take listed and archived, for members too')
       })
@@ -62,7 +69,9 @@ test('include_changelog=false leaves the key out, in lists by ID and of a projec
   const version = await t.make.version({ project, changelog: 'Ünïcode "changes"' })
   const query = { ids: JSON.stringify([version.id]) }
   assert.equal((await t.anyone.get('/v3/versions', { query })).json()[0].changelog, 'Ünïcode "changes"')
-  assert.ok(!('changelog' in (await t.anyone.get('/v3/versions', { query: { ...query, include_changelog: false } })).json()[0]))
+  assert.ok(
+    !('changelog' in (await t.anyone.get('/v3/versions', { query: { ...query, include_changelog: false } })).json()[0]),
+  )
   const list = `/v3/project/${project.id}/version`
   assert.ok('changelog' in (await t.anyone.get(list)).json()[0])
   assert.ok(!('changelog' in (await t.anyone.get(list, { query: { include_changelog: 'false' } })).json()[0]))
@@ -78,12 +87,19 @@ describe('the list of a project', () => {
       made[name] = (await t.make.version({ project, ...fields })).id
     }
     await add('old fabric', { date_published: at(1), loaders: ['fabric'], game_versions: ['1.19'] })
-    await add('forge beta', { date_published: at(2), loaders: ['forge'], game_versions: ['1.20.1'], version_type: 'beta' })
+    await add('forge beta', {
+      date_published: at(2),
+      loaders: ['forge'],
+      game_versions: ['1.20.1'],
+      version_type: 'beta',
+    })
     await add('both', { date_published: at(3), loaders: ['fabric', 'forge'], game_versions: ['1.20.1', '1.20.2'] })
     await add('featured', { date_published: at(4), loaders: ['quilt'], game_versions: ['1.21'], featured: true })
   })
   const names = async (query: Record<string, string | number | boolean>) =>
-    ids(await t.anyone.get(`/v3/project/${project.slug}/version`, { query })).map((id) => Object.keys(made).find((name) => made[name] === id))
+    ids(await t.anyone.get(`/v3/project/${project.slug}/version`, { query })).map((id) =>
+      Object.keys(made).find((name) => made[name] === id),
+    )
 
   test('is newest first', async () => {
     assert.deepEqual(await names({}), ['featured', 'both', 'forge beta', 'old fabric'])
@@ -95,7 +111,12 @@ describe('the list of a project', () => {
     assert.deepEqual(await names({ loader_fields: '{"game_versions":["1.20.2","1.19"]}' }), ['both', 'old fabric'])
     assert.deepEqual(await names({ game_versions: '["1.20.1"]' }), ['both', 'forge beta'])
     assert.deepEqual(await names({ loaders: '["fabric"]', game_versions: '["1.20.1"]' }), ['both'])
-    assert.deepEqual(await names({ loader_fields: '{"environment":["unknown"]}' }), ['featured', 'both', 'forge beta', 'old fabric'])
+    assert.deepEqual(await names({ loader_fields: '{"environment":["unknown"]}' }), [
+      'featured',
+      'both',
+      'forge beta',
+      'old fabric',
+    ])
     assert.deepEqual(await names({ loader_fields: '{"environment":["client_only"]}' }), [])
   })
   test('an empty filter is no filter', async () => {
@@ -136,15 +157,40 @@ describe('the list of a project', () => {
   })
   test('asked for featured ones where there are none: the newest of each major game version and loader', async () => {
     const other = await t.make.project()
-    const old = await t.make.version({ project: other, date_published: at(1), loaders: ['fabric'], game_versions: ['1.20'] })
-    const newer = await t.make.version({ project: other, date_published: at(2), loaders: ['fabric'], game_versions: ['1.20'] })
-    const forge = await t.make.version({ project: other, date_published: at(3), loaders: ['forge'], game_versions: ['1.20', '1.20.1'] })
-    const minor = await t.make.version({ project: other, date_published: at(4), loaders: ['forge'], game_versions: ['1.20.1'] })
-    assert.deepEqual(ids(await t.anyone.get(`/v3/project/${other.id}/version`, { query: { featured: true } })), [forge.id, newer.id])
+    const old = await t.make.version({
+      project: other,
+      date_published: at(1),
+      loaders: ['fabric'],
+      game_versions: ['1.20'],
+    })
+    const newer = await t.make.version({
+      project: other,
+      date_published: at(2),
+      loaders: ['fabric'],
+      game_versions: ['1.20'],
+    })
+    const forge = await t.make.version({
+      project: other,
+      date_published: at(3),
+      loaders: ['forge'],
+      game_versions: ['1.20', '1.20.1'],
+    })
+    const minor = await t.make.version({
+      project: other,
+      date_published: at(4),
+      loaders: ['forge'],
+      game_versions: ['1.20.1'],
+    })
+    assert.deepEqual(ids(await t.anyone.get(`/v3/project/${other.id}/version`, { query: { featured: true } })), [
+      forge.id,
+      newer.id,
+    ])
     assert.ok(![old.id, minor.id].some((id) => id === forge.id))
     const none = await t.make.project()
     const only = await t.make.version({ project: none, game_versions: ['1.20.1'] })
-    assert.deepEqual(ids(await t.anyone.get(`/v3/project/${none.id}/version`, { query: { featured: true } })), [only.id])
+    assert.deepEqual(ids(await t.anyone.get(`/v3/project/${none.id}/version`, { query: { featured: true } })), [
+      only.id,
+    ])
   })
 })
 
@@ -153,7 +199,8 @@ test('by number or ID; the first of the list when several share a number', async
   const older = await t.make.version({ project, version_number: '2.0', date_published: at(1) })
   const newer = await t.make.version({ project, version_number: '2.0', date_published: at(2) })
   const unlisted = await t.make.version({ project, version_number: '3.0', status: 'unlisted' })
-  const get = async (name: string) => (await t.anyone.get(`/v3/project/${project.slug}/version/${encodeURIComponent(name)}`)).json()
+  const get = async (name: string) =>
+    (await t.anyone.get(`/v3/project/${project.slug}/version/${encodeURIComponent(name)}`)).json()
   assert.equal((await get('2.0')).id, newer.id)
   assert.equal((await get(older.id)).id, older.id)
   for (const name of ['3.0', unlisted.id, '9.9', 'AAAAAAAA']) assert.equal((await get(name)).error, 'not_found')

@@ -5,7 +5,7 @@ import { Empty, ErrorAnswers } from '#http/answers.ts'
 import { requireViewer } from '#http/auth.ts'
 import { sendBytes } from '#http/entity-tags.ts'
 import { readMultipart } from '#http/multipart.ts'
-import { IdParams, IdsQuery, parseIds, parseJsonValue } from '#http/query-values.ts'
+import { IdParams, IdsQuery, parseIds } from '#http/query-values.ts'
 import type { App } from '#http/server.ts'
 import { invalidInput, notFound } from '#lib/errors.ts'
 import { parseId } from '#lib/ids.ts'
@@ -17,9 +17,12 @@ import { getProject } from '../projects/project-cache.ts'
 import { addFiles, createVersion, requirePublisher } from './create-version.ts'
 import { deleteVersion } from './delete-version.ts'
 import { checkFilename } from './files/filename.ts'
+import { filterOfQuery, filterQuery } from './filter-query.ts'
+import { hashRoutes } from './hash-routes.ts'
 import { FILE_BYTES_MAX } from './prepare-files.ts'
-import { findVersionIdByNumber, type VersionFilter } from './queries.ts'
+import { findVersionIdByNumber, type VersionListFilter } from './queries.ts'
 import { FILE_TYPES, VERSION_TYPES } from './status.ts'
+import { updateRoutes } from './update-routes.ts'
 import { updateVersion } from './update-version.ts'
 import { getVersion, getVersionAsMember, keepVisibleVersions, listCachedVersions } from './version-cache.ts'
 import { FILE_PARTS_MAX, type NewVersion, parseVersionData } from './version-data.ts'
@@ -37,13 +40,24 @@ export function versionRoutes(app: App, deps: Deps): void {
   projectVersionReads(app, deps)
   versionUploads(app, deps)
   versionEdits(app, deps)
+  hashRoutes(app, deps)
+  updateRoutes(app, deps)
 }
 
 function versionReads(app: App, deps: Deps): void {
   const config = { auth: { read: ['VERSION_READ'] }, cache: 'public' } as const
   app.get(
     '/v3/version/:id',
-    { config, schema: { operationId: 'getVersion', summary: 'A version by ID', tags, params: IdParams, response: { 200: VersionView, ...ErrorAnswers } } },
+    {
+      config,
+      schema: {
+        operationId: 'getVersion',
+        summary: 'A version by ID',
+        tags,
+        params: IdParams,
+        response: { 200: VersionView, ...ErrorAnswers },
+      },
+    },
     async (req, reply) => {
       const version = await getVersion(deps, req.viewer, parseId(req.params.id, 'id'))
       return sendBytes(reply, version.bytes, version.etag)
@@ -57,50 +71,41 @@ function versionReads(app: App, deps: Deps): void {
         operationId: 'listVersions',
         summary: 'Versions by ID',
         tags,
-        querystring: Type.Object({ ...IdsQuery.properties, include_changelog: Type.Optional(Type.Boolean({ default: true })) }),
+        querystring: Type.Object({
+          ...IdsQuery.properties,
+          include_changelog: Type.Optional(Type.Boolean({ default: true })),
+        }),
         response: { 200: Type.Array(VersionView), ...ErrorAnswers },
       },
     },
     async (req, reply) => {
       const ids = parseIds(req.query.ids).map((id) => parseId(id, 'ids'))
       const versions = await keepVisibleVersions(deps.db, req.viewer, await listCachedVersions(deps, ids))
-      return sendBytes(reply, joinJson(req.query.include_changelog === false ? versions.map(({ brief }) => brief) : versions))
+      return sendBytes(
+        reply,
+        joinJson(req.query.include_changelog === false ? versions.map(({ brief }) => brief) : versions),
+      )
     },
   )
 }
 
 const VersionListQuery = Type.Object({
-  loaders: Type.Optional(Type.String({ maxLength: 16_384, description: 'JSON array of loader names, any of which will do' })),
+  ...filterQuery,
   featured: Type.Optional(Type.Boolean()),
   version_type: Type.Optional(Type.Enum([...VERSION_TYPES])),
   limit: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000 })),
   offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000_000 })),
-  loader_fields: Type.Optional(
-    Type.String({ maxLength: 65_536, description: 'JSON object: loader field → array of values, any of which will do' }),
-  ),
-  game_versions: Type.Optional(Type.String({ maxLength: 65_536, description: 'Shorthand for the loader field of that name' })),
   include_changelog: Type.Optional(Type.Boolean({ default: true })),
 })
 
-function versionFilter(query: Static<typeof VersionListQuery>): VersionFilter {
-  const loaderFields = query.loader_fields === undefined ? {} : parseLoaderFields(query.loader_fields)
-  if (query.game_versions !== undefined) loaderFields['game_versions'] = parseIds(query.game_versions, 'game_versions')
+function versionListFilter(query: Static<typeof VersionListQuery>): VersionListFilter {
   return {
-    loaders: query.loaders === undefined ? [] : parseIds(query.loaders, 'loaders'),
+    ...filterOfQuery(query),
     versionTypes: query.version_type === undefined ? [] : [query.version_type],
-    loaderFields,
     ...(query.featured === undefined ? {} : { featured: query.featured }),
     ...(query.limit === undefined ? {} : { limit: query.limit }),
     ...(query.offset === undefined ? {} : { offset: query.offset }),
   }
-}
-
-function parseLoaderFields(text: string): Record<string, unknown[]> {
-  const value = parseJsonValue(text, 'loader_fields')
-  if (typeof value !== 'object' || value === null || Array.isArray(value) || !Object.values(value).every(Array.isArray)) {
-    throw invalidInput('loader_fields must be a JSON object of arrays', 'loader_fields')
-  }
-  return value as Record<string, unknown[]>
 }
 
 function projectVersionReads(app: App, deps: Deps): void {
@@ -120,9 +125,12 @@ function projectVersionReads(app: App, deps: Deps): void {
     },
     async (req, reply) => {
       const project = await getProject(deps, req.viewer, req.params.id)
-      const ids = await listVersionIdsFor(deps, project.id, versionFilter(req.query))
+      const ids = await listVersionIdsFor(deps, project.id, versionListFilter(req.query))
       const versions = await listCachedVersions(deps, ids)
-      return sendBytes(reply, joinJson(req.query.include_changelog === false ? versions.map(({ brief }) => brief) : versions))
+      return sendBytes(
+        reply,
+        joinJson(req.query.include_changelog === false ? versions.map(({ brief }) => brief) : versions),
+      )
     },
   )
   app.get(
@@ -150,7 +158,10 @@ function projectVersionReads(app: App, deps: Deps): void {
 const FileData = Compile(
   Type.Object({
     file_types: Type.Optional(
-      Type.Union([Type.Record(Type.String({ maxLength: 255 }), Type.Union([Type.Enum([...FILE_TYPES]), Type.Null()])), Type.Null()]),
+      Type.Union([
+        Type.Record(Type.String({ maxLength: 255 }), Type.Union([Type.Enum([...FILE_TYPES]), Type.Null()])),
+        Type.Null(),
+      ]),
     ),
   }),
 )
@@ -164,7 +175,13 @@ function versionUploads(app: App, deps: Deps): void {
       '/v3/version',
       {
         config: { auth: { scope: ['VERSION_CREATE'] } },
-        schema: { operationId: 'createVersion', summary: 'Publish a version with its files', tags, consumes: ['multipart/form-data'], response: { 201: VersionView, ...ErrorAnswers } },
+        schema: {
+          operationId: 'createVersion',
+          summary: 'Publish a version with its files',
+          tags,
+          consumes: ['multipart/form-data'],
+          response: { 201: VersionView, ...ErrorAnswers },
+        },
       },
       async (req, reply) => {
         const viewer = requireViewer(req)
@@ -193,7 +210,14 @@ function versionUploads(app: App, deps: Deps): void {
       '/v3/version/:id/file',
       {
         config: { auth: { scope: ['VERSION_WRITE'] } },
-        schema: { operationId: 'addVersionFiles', summary: 'Add files to a version', tags, params: IdParams, consumes: ['multipart/form-data'], response: { 204: Empty, ...ErrorAnswers } },
+        schema: {
+          operationId: 'addVersionFiles',
+          summary: 'Add files to a version',
+          tags,
+          params: IdParams,
+          consumes: ['multipart/form-data'],
+          response: { 204: Empty, ...ErrorAnswers },
+        },
       },
       async (req, reply) => {
         const viewer = requireViewer(req)
@@ -224,7 +248,14 @@ function versionEdits(app: App, deps: Deps): void {
     '/v3/version/:id',
     {
       config: { auth: { scope: ['VERSION_WRITE'] } },
-      schema: { operationId: 'updateVersion', summary: 'Edit a version', tags, params: IdParams, body: VersionPatch, response: { 204: Empty, ...ErrorAnswers } },
+      schema: {
+        operationId: 'updateVersion',
+        summary: 'Edit a version',
+        tags,
+        params: IdParams,
+        body: VersionPatch,
+        response: { 204: Empty, ...ErrorAnswers },
+      },
     },
     async (req, reply) => {
       const viewer = requireViewer(req)
@@ -238,7 +269,13 @@ function versionEdits(app: App, deps: Deps): void {
     '/v3/version/:id',
     {
       config: { auth: { scope: ['VERSION_DELETE'] } },
-      schema: { operationId: 'deleteVersion', summary: 'Delete a version with its files', tags, params: IdParams, response: { 204: Empty, ...ErrorAnswers } },
+      schema: {
+        operationId: 'deleteVersion',
+        summary: 'Delete a version with its files',
+        tags,
+        params: IdParams,
+        response: { 204: Empty, ...ErrorAnswers },
+      },
     },
     async (req, reply) => {
       const viewer = requireViewer(req)

@@ -27,7 +27,9 @@ export async function withStoredFiles<T>(
     for (const { staged, storageKey, contentType } of stored) await files.publish(staged, storageKey, { contentType })
     return await commit()
   } catch (error) {
-    await takeBack({ db, files }, keys).catch((cause) => log.error({ err: cause }, 'Refused files could not be removed'))
+    await takeBack({ db, files }, keys).catch((cause) =>
+      log.error({ err: cause }, 'Refused files could not be removed'),
+    )
     throw error
   }
 }
@@ -47,7 +49,10 @@ export async function removeLater(tx: Tx, keys: readonly string[]): Promise<void
 async function takeBack({ db, files }: Pick<Deps, 'db' | 'files'>, keys: readonly string[]): Promise<void> {
   // A commit whose answer was lost may have taken place: only what is still claimed has no owner.
   const claimed = await db.selectFrom('upload_claim').select('storage_key').where('storage_key', 'in', keys).execute()
-  await removeClaimed({ db, files }, claimed.map(({ storage_key }) => storage_key))
+  await removeClaimed(
+    { db, files },
+    claimed.map(({ storage_key }) => storage_key),
+  )
 }
 
 async function removeClaimed({ db, files }: Pick<Deps, 'db' | 'files'>, keys: readonly string[]): Promise<void> {

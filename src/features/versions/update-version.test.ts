@@ -1,10 +1,10 @@
 // PATCH and DELETE of versions, with what follows elsewhere.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { ALL_SCOPES } from '#lib/scopes.ts'
 import type { MadeProject, Person } from '../../../test/factories.ts'
 import { modJar } from '../../../test/forms.ts'
 import { type TestApp, testApp } from '../../../test/harness.ts'
-import { ALL_SCOPES } from '#lib/scopes.ts'
 
 let t: TestApp
 let stranger: Person
@@ -18,7 +18,8 @@ before(async () => {
 })
 after(() => t.close())
 
-const patch = (version: { id: string }, body: unknown, person: { token: string } = project.owner) => t.as(person).patch(`/v3/version/${version.id}`, body)
+const patch = (version: { id: string }, body: unknown, person: { token: string } = project.owner) =>
+  t.as(person).patch(`/v3/version/${version.id}`, body)
 const read = async (version: { id: string }) => (await t.as(project.owner).get(`/v3/version/${version.id}`)).json()
 
 describe('editing', () => {
@@ -40,7 +41,17 @@ describe('editing', () => {
     }
     assert.equal((await patch(version, body)).statusCode, 204)
     const after = await read(version)
-    for (const key of ['name', 'version_number', 'changelog', 'version_type', 'featured', 'ordering', 'game_versions', 'environment', 'loaders'] as const) {
+    for (const key of [
+      'name',
+      'version_number',
+      'changelog',
+      'version_type',
+      'featured',
+      'ordering',
+      'game_versions',
+      'environment',
+      'loaders',
+    ] as const) {
       assert.deepEqual(after[key], body[key], key)
     }
     assert.equal(after.dependencies[0].project_id, other.id)
@@ -75,7 +86,10 @@ describe('editing', () => {
   for (const [field, body] of refused) {
     test(`${JSON.stringify(body).slice(0, 60)} is refused, naming ${field}, and nothing is saved`, async () => {
       const version = await t.make.version({ project })
-      const answer = await patch(version, field.startsWith('changelog') ? body : { changelog: 'must not be saved', ...(body as object) })
+      const answer = await patch(
+        version,
+        field.startsWith('changelog') ? body : { changelog: 'must not be saved', ...(body as object) },
+      )
       assert.equal(answer.statusCode, 400, answer.body)
       assert.equal(answer.json().error, 'validation_error')
       assert.equal(answer.json().details.field, field, answer.body)
@@ -92,7 +106,14 @@ describe('editing', () => {
   test('files of the version can be retagged, by either hash', async () => {
     const version = await t.make.version({ project })
     const file = await t.make.file({ version, project, bytes: modJar('retag') })
-    assert.equal((await patch(version, { file_types: [{ algorithm: 'sha1', hash: file.sha1.toUpperCase(), file_type: 'sources-jar' }] })).statusCode, 204)
+    assert.equal(
+      (
+        await patch(version, {
+          file_types: [{ algorithm: 'sha1', hash: file.sha1.toUpperCase(), file_type: 'sources-jar' }],
+        })
+      ).statusCode,
+      204,
+    )
     assert.equal((await read(version)).files[0].file_type, 'sources-jar')
     await patch(version, { file_types: [{ algorithm: 'sha512', hash: file.sha512, file_type: null }] })
     assert.equal((await read(version)).files[0].file_type, null)
@@ -114,7 +135,10 @@ describe('editing', () => {
     const helper = await t.make.account()
     await t.make.member({ teamId: project.teamId, accountId: helper.id, permissions: 1 })
     assert.equal((await t.anyone.patch(`/v3/version/${version.id}`, { name: 'x' })).statusCode, 401)
-    assert.equal((await patch(version, { name: 'x' }, await t.make.pat(project.owner, ALL_SCOPES - 65_536))).statusCode, 403)
+    assert.equal(
+      (await patch(version, { name: 'x' }, await t.make.pat(project.owner, ALL_SCOPES - 65_536))).statusCode,
+      403,
+    )
     assert.equal((await patch(version, { name: 'x' }, stranger)).statusCode, 403)
     assert.equal((await patch(draft, { name: 'x' }, stranger)).statusCode, 404)
     assert.equal((await patch({ id: 'AAAAAAAA' }, { name: 'x' })).statusCode, 404)
@@ -139,15 +163,23 @@ describe('deleting', () => {
     const version = await t.make.version({ project: own })
     const file = await t.make.file({ version, project: own, bytes: modJar('to delete') })
     const dependent = await t.make.version({ project })
-    await t.deps.db.insertInto('dependency').values({ dependent_id: dependent.id, project_id: own.id, version_id: version.id, dependency_type: 'required' }).execute()
+    await t.deps.db
+      .insertInto('dependency')
+      .values({ dependent_id: dependent.id, project_id: own.id, version_id: version.id, dependency_type: 'required' })
+      .execute()
     await read(dependent)
     assert.equal((await t.as(own.owner).delete(`/v3/version/${version.id}`)).statusCode, 204)
     assert.equal((await t.anyone.get(`/v3/version/${version.id}`)).statusCode, 404)
     assert.deepEqual((await t.anyone.get(`/v3/project/${own.id}`)).json().versions, [])
-    assert.deepEqual((await read(dependent)).dependencies, [{ version_id: null, project_id: own.id, file_name: null, dependency_type: 'required' }])
+    assert.deepEqual((await read(dependent)).dependencies, [
+      { version_id: null, project_id: own.id, file_name: null, dependency_type: 'required' },
+    ])
     await t.runJobs()
     assert.equal(await t.deps.files.stat(file.storageKey), undefined)
-    assert.equal((await t.deps.db.selectFrom('file_content').selectAll().where('sha512', '=', file.sha512).execute()).length, 0)
+    assert.equal(
+      (await t.deps.db.selectFrom('file_content').selectAll().where('sha512', '=', file.sha512).execute()).length,
+      0,
+    )
     assert.equal((await t.as(own.owner).delete(`/v3/version/${version.id}`)).statusCode, 404)
   })
 
@@ -158,7 +190,10 @@ describe('deleting', () => {
     await t.make.file({ version: a, project: own, bytes })
     const kept = await t.make.file({ version: b, project: own, bytes })
     await t.as(own.owner).delete(`/v3/version/${a.id}`)
-    assert.equal((await t.deps.db.selectFrom('file_content').selectAll().where('sha512', '=', kept.sha512).execute()).length, 1)
+    assert.equal(
+      (await t.deps.db.selectFrom('file_content').selectAll().where('sha512', '=', kept.sha512).execute()).length,
+      1,
+    )
   })
 
   test('wants its scope and permission', async () => {
@@ -168,7 +203,8 @@ describe('deleting', () => {
     await t.make.member({ teamId: project.teamId, accountId: uploader.id, permissions: 1 })
     assert.equal((await t.anyone.delete(path)).statusCode, 401)
     assert.equal((await t.as(await t.make.pat(project.owner, ALL_SCOPES - 131_072)).delete(path)).statusCode, 403)
-    for (const person of [stranger, uploader, moderator]) assert.equal((await t.as(person).delete(path)).statusCode, 403)
+    for (const person of [stranger, uploader, moderator])
+      assert.equal((await t.as(person).delete(path)).statusCode, 403)
     const draft = await t.make.version({ project, status: 'draft' })
     assert.equal((await t.as(stranger).delete(`/v3/version/${draft.id}`)).statusCode, 404)
   })

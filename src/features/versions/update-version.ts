@@ -9,6 +9,7 @@ import { checkLoaders, fieldsOf, type Taxonomy } from '#lib/taxonomy.ts'
 import { isBlank } from '#lib/text-rules.ts'
 import { isModerator, type Viewer } from '#lib/viewer.ts'
 import type { Deps } from '../../deps.ts'
+import { dropUnusedImages } from '../content-images/queries.ts'
 import { lockProject } from '../projects/queries.ts'
 import { announceVersion } from './create-version.ts'
 import { insertDependencies, resolveDependencies } from './dependencies.ts'
@@ -17,7 +18,11 @@ import { checkDependencies } from './version-data.ts'
 import { type VersionPatch, versionPatchKeys } from './version-patch.ts'
 
 /** @throws ApiError naming the field; nothing is saved then. */
-export async function updateVersion(deps: Deps, viewer: Viewer, { id, projectId, patch }: { id: string; projectId: string; patch: VersionPatch }): Promise<void> {
+export async function updateVersion(
+  deps: Deps,
+  viewer: Viewer,
+  { id, projectId, patch }: { id: string; projectId: string; patch: VersionPatch },
+): Promise<void> {
   if (patch.name !== undefined && isBlank(patch.name)) throw validationError('name', 'must not be blank')
   if (patch.downloads !== undefined && !isModerator(viewer)) throw forbidden('Only moderators may change downloads')
   const { dependencies } = patch
@@ -36,20 +41,40 @@ export async function updateVersion(deps: Deps, viewer: Viewer, { id, projectId,
     }
     if (dependencies !== undefined) {
       const resolved = await resolveDependencies(tx, viewer, dependencies)
-      if (resolved.some(({ version_id }) => version_id === id)) throw validationError('dependencies', 'a version cannot depend on itself')
+      if (resolved.some(({ version_id }) => version_id === id))
+        throw validationError('dependencies', 'a version cannot depend on itself')
       await tx.deleteFrom('dependency').where('dependent_id', '=', id).execute()
       await insertDependencies(tx, id, resolved)
     }
     await retagFiles(tx, id, patch.file_types ?? [])
+    if (patch.changelog !== undefined) await dropUnusedImages(tx, { context: 'version', id }, patch.changelog)
     if (patch.downloads !== undefined && patch.downloads !== version.downloads) {
       const difference = patch.downloads - version.downloads
-      await tx.updateTable('project').set({ downloads: sql`greatest(0, downloads + ${difference})` }).where('id', '=', projectId).execute()
+      await tx
+        .updateTable('project')
+        .set({ downloads: sql`greatest(0, downloads + ${difference})` })
+        .where('id', '=', projectId)
+        .execute()
     }
     // Also when only files or dependencies changed: the revision has to move.
-    await tx.updateTable('version').set({ ...update, project_id: projectId }).where('id', '=', id).execute()
-    await tx.updateTable('project').set({ updated: new Date(deps.now()) }).where('id', '=', projectId).execute()
+    await tx
+      .updateTable('version')
+      .set({ ...update, project_id: projectId })
+      .where('id', '=', id)
+      .execute()
+    await tx
+      .updateTable('project')
+      .set({ updated: new Date(deps.now()) })
+      .where('id', '=', projectId)
+      .execute()
     if (update.status === 'listed' && version.status !== 'archived') {
-      await announceVersion(tx, { versionId: id, projectId, status: 'listed', projectStatus: project.status, at: new Date(deps.now()) })
+      await announceVersion(tx, {
+        versionId: id,
+        projectId,
+        status: 'listed',
+        projectStatus: project.status,
+        at: new Date(deps.now()),
+      })
     }
     changed.add('version', id)
     changed.add('project', projectId)
@@ -72,7 +97,11 @@ function plainFields(patch: VersionPatch): Updateable<Version> {
  * The version's fields with those of the patch over them, checked against the loaders it will have. Fields that the
  * new loaders do not know go; those they demand must be there.
  */
-function fieldChanges(version: VersionRow, patch: VersionPatch, { taxonomy, loaders }: { taxonomy: Taxonomy; loaders: string[] | undefined }): Updateable<Version> {
+function fieldChanges(
+  version: VersionRow,
+  patch: VersionPatch,
+  { taxonomy, loaders }: { taxonomy: Taxonomy; loaders: string[] | undefined },
+): Updateable<Version> {
   const sent = Object.entries(patch).filter(([key, value]) => !Object.hasOwn(versionPatchKeys, key) && value !== null)
   if (sent.length === 0 && loaders === undefined) return {}
   const next = loaders ?? version.loaders

@@ -45,7 +45,12 @@ function toCachedVersion(row: VersionReadRow, reader: VersionReader): CachedVers
   return {
     id: row.id,
     status: row.status,
-    project: { id: row.project_id, status: row.project_status, team_id: row.team_id, organization_id: row.organization_id },
+    project: {
+      id: row.project_id,
+      status: row.project_status,
+      team_id: row.team_id,
+      organization_id: row.organization_id,
+    },
     revision: row.revision,
     bytes,
     etag: entityTag(bytes),
@@ -64,7 +69,11 @@ export async function listCachedVersions(reader: VersionReader, ids: readonly st
 }
 
 /** Of these versions, those the viewer may see. One statement at most. */
-export async function keepVisibleVersions<Facts extends VersionFacts>(db: Db, viewer: Viewer | null, versions: readonly Facts[]): Promise<Facts[]> {
+export async function keepVisibleVersions<Facts extends VersionFacts>(
+  db: Db,
+  viewer: Viewer | null,
+  versions: readonly Facts[],
+): Promise<Facts[]> {
   const hidden = versions.filter((version) => !isPublicVersion(version))
   const projectIds = [...new Set(hidden.map(({ project }) => project.id))]
   const memberships = viewer === null ? new Map<string, Membership>() : await listMemberships(db, viewer.id, projectIds)
@@ -82,7 +91,11 @@ export async function getVersion(reader: VersionReader, viewer: Viewer | null, i
 }
 
 /** The same with the viewer's membership, for routes that go on to ask what he may do. */
-export async function getVersionAsMember(reader: VersionReader, viewer: Viewer, id: string): Promise<{ version: CachedVersion; membership: Membership }> {
+export async function getVersionAsMember(
+  reader: VersionReader,
+  viewer: Viewer,
+  id: string,
+): Promise<{ version: CachedVersion; membership: Membership }> {
   const [version] = await listCachedVersions(reader, [id])
   if (version === undefined) throw notFound('version')
   const membership = await findMembership(reader.db, viewer.id, version.project)

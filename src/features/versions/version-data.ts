@@ -44,7 +44,10 @@ const known = {
   ordering: Type.Optional(Nullable(Type.Integer({ minimum: -(2 ** 31), maximum: 2 ** 31 - 1 }))),
 }
 
-const VersionData = Type.Object({ ...known, project_id: Type.Optional(Type.String({ maxLength: 64 })) }, { additionalProperties: true })
+const VersionData = Type.Object(
+  { ...known, project_id: Type.Optional(Type.String({ maxLength: 64 })) },
+  { additionalProperties: true },
+)
 const validator = Compile(VersionData)
 
 /** Other names under which clients send the same keys. */

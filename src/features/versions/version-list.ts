@@ -1,7 +1,7 @@
 // The version list of a project (decisions.md 5): filters, order, and the featured ones or what stands in for them.
 import type { Db } from '#db/db.ts'
 import type { Taxonomy } from '#lib/taxonomy.ts'
-import { listVersionIdsOf, listVersionTraits, type VersionFilter, type VersionTraits } from './queries.ts'
+import { listVersionIdsOf, listVersionTraits, type VersionListFilter, type VersionTraits } from './queries.ts'
 
 /**
  * IDs of the versions that a list shows, in its order. Asked for featured ones of a project that features none, it
@@ -11,7 +11,7 @@ import { listVersionIdsOf, listVersionTraits, type VersionFilter, type VersionTr
 export async function listVersionIdsFor(
   { db, taxonomy }: { db: Db; taxonomy: Taxonomy },
   projectId: string,
-  filter: VersionFilter,
+  filter: VersionListFilter,
 ): Promise<string[]> {
   const ids = await listVersionIdsOf(db, projectId, filter)
   if (filter.featured !== true || ids.length > 0) return ids

@@ -62,15 +62,25 @@ export function filePath(projectId: string, versionId: string, filename: string)
 }
 
 function encodeUnreserved(text: string): string {
-  return encodeURIComponent(text).replace(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`)
+  return encodeURIComponent(text).replace(
+    /[!'()*]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  )
 }
 
 /** Row → wire, without the changelog, which lists may leave out. Loader fields stand beside the fixed keys. */
-export function toVersionView(row: VersionReadRow, { taxonomy, filesBaseUrl }: { taxonomy: Taxonomy; filesBaseUrl: string }): VersionView {
+export function toVersionView(
+  row: VersionReadRow,
+  { taxonomy, filesBaseUrl }: { taxonomy: Taxonomy; filesBaseUrl: string },
+): VersionView {
   const loaders = row.loaders.toSorted()
   const fields = row.fields as Record<string, unknown>
   return {
-    ...Object.fromEntries(fieldsOf(taxonomy, loaders).filter((name) => name in fields).map((name) => [name, fields[name]])),
+    ...Object.fromEntries(
+      fieldsOf(taxonomy, loaders)
+        .filter((name) => name in fields)
+        .map((name) => [name, fields[name]]),
+    ),
     id: row.id,
     project_id: row.project_id,
     author_id: row.author_id,

@@ -31,6 +31,8 @@ const MAX_HEAP_MB = 1024
 /** A thread that dies again and again is started after a growing pause. */
 const RESTART_PAUSES_MS = [0, 100, 1000, 5000, 30_000]
 
+const MAX_CLOSE_MS = 5000
+
 type Waiting = { readonly resolve: (value: never) => void; readonly reject: (error: Error) => void }
 
 type Host = {
@@ -137,7 +139,10 @@ async function close(host: Host): Promise<void> {
   host.isClosed = true
   if (!host.status.ready) await worker?.terminate()
   await closing.catch(() => undefined)
+  // The thread ends by itself; should it not, it is not waited for.
+  const lastResort = setTimeout(() => void worker?.terminate(), MAX_CLOSE_MS)
   await exited
+  clearTimeout(lastResort)
 }
 
 function start(host: Host, opening?: { resolve: () => void; reject: (error: Error) => void }): void {

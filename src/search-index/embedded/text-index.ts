@@ -78,7 +78,14 @@ export class TextIndex {
       unite(seen, set)
     }
     if (countBits(seen) > 0 || terms.length > MAX_WORDS_FOR_TYPOS) return classes
-    return this.#withTypos(terms, live, pool)
+    const [one, two] = this.#withTypos(terms, live, pool)
+    // A space too many is a typo as well: `town crier` for a name written in one word.
+    for (const set of words.length > 1 ? this.#names.search([words.join('')], pool) : []) {
+      intersect(set, live)
+      unite(one, set)
+      subtract(two, set)
+    }
+    return [one, two]
   }
 
   /** Without the slots that `newDocs` drops. The vocabulary keeps its terms. */
@@ -120,12 +127,12 @@ export class TextIndex {
   }
 
   /** Each word as it stands or with its allowed typos, at most two in all: the classes of one and of two typos. */
-  #withTypos(terms: readonly string[], live: Bits, pool: BitsPool): Bits[] {
-    let reached: Bits[] = [pool.take(), pool.take(), pool.take()]
-    if (reached[0] !== undefined) unite(reached[0], live)
+  #withTypos(terms: readonly string[], live: Bits, pool: BitsPool): [Bits, Bits] {
+    let reached: [Bits, Bits, Bits] = [pool.take(), pool.take(), pool.take()]
+    unite(reached[0], live)
     for (const term of terms) {
       const near = this.#near(term, pool)
-      const next = [pool.take(), pool.take(), pool.take()]
+      const next: [Bits, Bits, Bits] = [pool.take(), pool.take(), pool.take()]
       for (const [total, target] of next.entries()) {
         for (let used = 0; used <= total; used += 1) {
           const set = pool.take()
@@ -137,7 +144,6 @@ export class TextIndex {
       reached = next
     }
     const [none, one, two] = reached
-    if (none === undefined || one === undefined || two === undefined) return []
     subtract(one, none)
     subtract(two, one)
     return [one, two]

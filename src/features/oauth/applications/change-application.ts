@@ -2,7 +2,7 @@
 import type { ChangeSet } from '#cache/changes.ts'
 import type { Tx } from '#db/db.ts'
 import { forbidden, invalidInput, notFound } from '#lib/errors.ts'
-import { parseId } from "#lib/ids.ts"
+import { parseId } from '#lib/ids.ts'
 import { newSecret } from '#lib/tokens.ts'
 import { isModerator, type Viewer } from '#lib/viewer.ts'
 import type { Deps } from '../../../deps.ts'
@@ -38,7 +38,11 @@ export async function updateApplication(
   }
   if (Object.keys(values).length > 0) await tx.updateTable('oauth_client').set(values).where('id', '=', id).execute()
   if (redirect_uris !== undefined) {
-    await tx.deleteFrom('oauth_redirect_uri').where('client_id', '=', id).where('uri', 'not in', redirect_uris).execute()
+    await tx
+      .deleteFrom('oauth_redirect_uri')
+      .where('client_id', '=', id)
+      .where('uri', 'not in', redirect_uris)
+      .execute()
     await insertRedirectUris(tx, id, redirect_uris)
   }
   if (redirect_uris === undefined && max_scopes === undefined) return

@@ -87,7 +87,8 @@ function checkMaxScopes(scopes: number): void {
 }
 
 function checkRedirectUris(uris: readonly string[]): void {
-  if (uris.length > REDIRECT_URIS_MAX) throw validationError('redirect_uris', `may have at most ${REDIRECT_URIS_MAX} items`)
+  if (uris.length > REDIRECT_URIS_MAX)
+    throw validationError('redirect_uris', `may have at most ${REDIRECT_URIS_MAX} items`)
   for (const [index, uri] of uris.entries()) {
     const fault = redirectUriFault(uri)
     if (fault !== undefined) throw validationError(`redirect_uris.${index}`, fault)

@@ -15,8 +15,11 @@ export function redirectUriFault(uri: string): string | undefined {
   if (url === null) return 'must be an absolute address'
   if (url.username !== '' || url.password !== '') return 'must not contain a user name or password'
   if (uri.includes('#')) return 'must not have a fragment'
-  if (url.protocol === 'https:') return url.hostname.endsWith('.') ? 'must not end its host name with a dot' : spellingFault(url, uri)
-  if (url.protocol === 'http:') return LOOPBACK.test(uri) ? spellingFault(url, uri) : 'must be https, unless it is on 127.0.0.1, [::1] or localhost'
+  if (url.hostname.includes('*')) return 'must not have a wildcard'
+  if (url.protocol === 'https:')
+    return url.hostname.endsWith('.') ? 'must not end its host name with a dot' : spellingFault(url, uri)
+  if (url.protocol === 'http:')
+    return LOOPBACK.test(uri) ? spellingFault(url, uri) : 'must be https, unless it is on 127.0.0.1, [::1] or localhost'
   if (!PRIVATE_SCHEME.test(url.protocol)) return 'must be https, or have a scheme such as org.example.app'
   return spellingFault(url, uri)
 }

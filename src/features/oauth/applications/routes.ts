@@ -13,7 +13,14 @@ import { getAccountByName } from '../../users/queries.ts'
 import { applicationIconOwner, deleteApplication, rotateSecret, updateApplication } from './change-application.ts'
 import { createApplication } from './create-application.ts'
 import { getApplication, listApplications, listApplicationsOf } from './queries.ts'
-import { ApplicationPatch, ApplicationView, ClientSecretView, NewApplication, NewApplicationView, toApplicationView } from './views.ts'
+import {
+  ApplicationPatch,
+  ApplicationView,
+  ClientSecretView,
+  NewApplication,
+  NewApplicationView,
+  toApplicationView,
+} from './views.ts'
 
 const tags = ['oauth']
 const done = { 204: Empty, ...ErrorAnswers }
@@ -81,7 +88,9 @@ function writes(app: App, deps: Deps): void {
     },
     async (req, reply) => {
       const { id: accountId } = requireViewer(req)
-      const { id, secret } = await writing(deps, (tx) => createApplication(tx, { accountId, now: now(), fields: req.body }))
+      const { id, secret } = await writing(deps, (tx) =>
+        createApplication(tx, { accountId, now: now(), fields: req.body }),
+      )
       const view = toApplicationView(await getApplication(db, id))
       return reply.status(201).send({ ...view, client_secret: secret })
     },
@@ -93,7 +102,8 @@ function writes(app: App, deps: Deps): void {
       schema: {
         operationId: 'updateApplication',
         summary: 'Edits an application',
-        description: 'Other redirect addresses or scopes end questions that are not answered and codes that are not exchanged.',
+        description:
+          'Other redirect addresses or scopes end questions that are not answered and codes that are not exchanged.',
         tags,
         params: IdParams,
         body: ApplicationPatch,

@@ -54,8 +54,18 @@ function requireText(query: AuthorizeQuery, name: string): string {
   return value
 }
 
-function readRest(query: AuthorizeQuery, application: Application, redirectUri: string): AuthorizeRequest | RedirectFault {
-  const { state = null, response_type: type = 'code', scope, code_challenge: challenge = null, code_challenge_method: method } = query
+function readRest(
+  query: AuthorizeQuery,
+  application: Application,
+  redirectUri: string,
+): AuthorizeRequest | RedirectFault {
+  const {
+    state = null,
+    response_type: type = 'code',
+    scope,
+    code_challenge: challenge = null,
+    code_challenge_method: method,
+  } = query
   const isState = (value: unknown): value is string | null =>
     value === null || (typeof value === 'string' && value.length <= STATE_LENGTH_MAX && isStorable(value))
   const fault = (error: RedirectFault['error'], description: string): RedirectFault => ({

@@ -1,12 +1,22 @@
 // What follows from a question: the person is asked, or it is answered at once; and what follows from the answer.
 import { writing } from '#cache/writing.ts'
+import { isForeignKeyViolation } from '#db/pg-errors.ts'
 import { ApiError, forbidden, notFound } from '#lib/errors.ts'
 import { isScopeSubset } from '#lib/scopes.ts'
 import type { Deps } from '../../../deps.ts'
 import { type Application, getApplication, lockApplication } from '../applications/queries.ts'
 import { withParameters } from '../applications/redirect-uri.ts'
 import { type AuthorizeQuery, type RedirectFault, readAuthorizeRequest } from './authorize-request.ts'
-import { deleteFlow, findAuthorization, findFlow, insertCode, insertFlow, type Question, toQuestion, upsertAuthorization } from './queries.ts'
+import {
+  deleteFlow,
+  findAuthorization,
+  findFlow,
+  insertCode,
+  insertFlow,
+  type Question,
+  toQuestion,
+  upsertAuthorization,
+} from './queries.ts'
 
 type AuthorizeDeps = Pick<Deps, 'db' | 'cache' | 'config' | 'now'>
 
@@ -30,11 +40,20 @@ export async function startAuthorization(
   const question = toQuestion(accountId, request)
   const allowed =
     application.secret_hash === null ? undefined : await findAuthorization(db, { clientId: application.id, accountId })
-  if (allowed === undefined || !isScopeSubset(scopes, allowed.scopes)) {
-    return { next: 'consent', flow: await insertFlow(db, question, now()), application, scopes, redirectUri }
-  }
-  const code = await writing(deps, (tx) => insertCode(tx, { authorizationId: allowed.id, question, now: now() }))
-  return { next: 'redirect', url: codeUrl(deps, question, code) }
+  const code =
+    allowed === undefined || !isScopeSubset(scopes, allowed.scopes)
+      ? undefined
+      : await writing(deps, (tx) => insertCode(tx, { authorizationId: allowed.id, question, now: now() })).catch(
+          ifRevoked,
+        )
+  if (code !== undefined) return { next: 'redirect', url: codeUrl(deps, question, code) }
+  return { next: 'consent', flow: await insertFlow(db, question, now()), application, scopes, redirectUri }
+}
+
+/** The authorization ended between looking at it and using it. */
+function ifRevoked(error: unknown): undefined {
+  if (isForeignKeyViolation(error)) return undefined
+  throw error
 }
 
 /** What a person is asked, for the page that asks him. @throws ApiError 404, 403 when it was another who was asked */

@@ -60,7 +60,12 @@ export function galleryRoutes(app: App, deps: Deps): void {
     path,
     {
       config,
-      schema: { operationId: 'updateGalleryPicture', summary: 'Edit a gallery picture', querystring: PictureQuery, ...about },
+      schema: {
+        operationId: 'updateGalleryPicture',
+        summary: 'Edit a gallery picture',
+        querystring: PictureQuery,
+        ...about,
+      },
     },
     async (req, reply) => {
       const projectId = await editableProjectId(deps, requireViewer(req), req.params.id)
@@ -72,7 +77,12 @@ export function galleryRoutes(app: App, deps: Deps): void {
     path,
     {
       config,
-      schema: { operationId: 'removeGalleryPicture', summary: 'Remove a gallery picture', querystring: UrlQuery, ...about },
+      schema: {
+        operationId: 'removeGalleryPicture',
+        summary: 'Remove a gallery picture',
+        querystring: UrlQuery,
+        ...about,
+      },
     },
     async (req, reply) => {
       const projectId = await editableProjectId(deps, requireViewer(req), req.params.id)

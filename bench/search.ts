@@ -1,0 +1,440 @@
+// Search at size: the embedded index beside MiniSearch and, with DATABASE_URL, PostgreSQL full text, on the same data.
+// Alone: node bench/search.ts [--projects 200000] [--growth]
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import MiniSearch, { type SearchResult } from 'minisearch'
+import pg from 'pg'
+import { startEmbeddedPostgres } from '../src/db/embedded.ts'
+import type { SearchDocument } from '../src/search-index/document.ts'
+import { openEmbeddedSearchIndex } from '../src/search-index/embedded/embedded-search-index.ts'
+import { Engine } from '../src/search-index/embedded/engine.ts'
+import { ByteWriter } from '../src/search-index/embedded/hit-store.ts'
+import { parseSearchRequest, type SearchRequest } from '../src/search-index/request.ts'
+import { sampleDocuments, sampleWords } from '../src/search-index/sample-catalogue.ts'
+import type { SearchChange } from '../src/search-index/search-index.ts'
+
+export type SearchBenchOptions = {
+  readonly projects: number
+  /** A connection string of a database in which a temporary table may be made. */
+  readonly databaseUrl?: string
+  /** Also the engine alone with a quarter and with four times as many projects. */
+  readonly withGrowth: boolean
+  readonly print: (line: string) => void
+}
+
+const SEED = 1
+const VERSIONS = 5
+const RUNS = 200
+/** Runs of a query on the other engines, whose medians are far above their noise. */
+const OTHER_RUNS = 7
+const WARM_UP = 5
+
+type Query = {
+  readonly name: string
+  readonly request: SearchRequest
+  readonly sql: string
+  readonly values: readonly unknown[]
+  readonly mini: MiniQuery
+}
+type MiniQuery = {
+  readonly text: string
+  readonly fuzzy?: number
+  readonly keep?: (result: SearchResult) => boolean
+  readonly offset?: number
+  readonly sort?: 'created'
+}
+type Times = { readonly p50: number; readonly p99: number }
+
+/** Measures everything and prints the tables; resolves when all it started has ended. */
+export async function benchSearch(options: SearchBenchOptions): Promise<void> {
+  const { projects, print } = options
+  const queries = mixedQueries()
+  print(`search: ${projects} projects, ${VERSIONS} versions each, times in ms`)
+  // First, because the memory it reports is that of the whole process.
+  await benchThread(projects, print)
+  const engine = await benchEngine(projects, queries, print)
+  const mini = benchMiniSearch(projects, queries, print)
+  const sql =
+    options.databaseUrl === undefined ? undefined : await benchPostgres(options.databaseUrl, projects, queries, print)
+  print('query                  p50      p99   MiniSearch  ratio   PostgreSQL  ratio')
+  for (const { name } of queries) {
+    print(name.padEnd(16) + row(engine.get(name), mini.get(name), sql?.get(name)))
+  }
+  print('mixed'.padEnd(16) + row(mixed(engine), mixed(mini), sql === undefined ? undefined : mixed(sql)))
+  if (!options.withGrowth) return
+  for (const size of [projects / 4, projects * 4]) {
+    const times = await benchEngine(size, queries, print)
+    print(`growth: ${size} projects: mixed median ${mixed(times).p50.toFixed(3)}, p99 ${mixed(times).p99.toFixed(3)}`)
+  }
+}
+
+/** The mixed set of the specification of this service's speed: counts, sorts, words, beginnings, typos, depth, exclusion. */
+function mixedQueries(): Query[] {
+  const words = sampleWords(SEED)
+  const [common, middling, second] = [words[3] ?? '', words[60] ?? '', words[150] ?? '']
+  const long = words.filter((word) => word.length > 8)[9] ?? ''
+  const typo = `${long.slice(0, 4)}x${long.slice(5)}`
+  const count = 'select count(*) over (), id from bench_search where '
+  const byRank = (tsquery: string) =>
+    `${count} text @@ ${tsquery} order by ts_rank(text, ${tsquery}) desc, downloads desc limit 10`
+  const has = (column: 'categories' | 'loaders', value: string) => (result: SearchResult) =>
+    result[column].includes(value)
+  const all = MiniSearch.wildcard as unknown as string
+  return [
+    {
+      name: 'facet count',
+      request: { new_filters: 'categories=magic' },
+      sql: `${count} facets @> $1 order by downloads desc limit 10`,
+      values: [['c=magic']],
+      mini: { text: all, keep: has('categories', 'magic') },
+    },
+    {
+      name: 'facet and sort',
+      request: { new_filters: 'project_types=mod AND loaders=drift', index: 'newest' },
+      sql: `${count} facets @> $1 order by created desc limit 10`,
+      values: [['t=mod', 'l=drift']],
+      mini: { text: all, keep: (r) => r['types'].includes('mod') && r['loaders'].includes('drift'), sort: 'created' },
+    },
+    {
+      name: 'one common word',
+      request: { query: common },
+      sql: byRank(`to_tsquery('simple', $1)`),
+      values: [`${common}:*`],
+      mini: { text: common },
+    },
+    {
+      name: 'one word',
+      request: { query: middling },
+      sql: byRank(`to_tsquery('simple', $1)`),
+      values: [`${middling}:*`],
+      mini: { text: middling },
+    },
+    {
+      name: 'two words',
+      request: { query: `${middling} ${second}` },
+      sql: byRank(`to_tsquery('simple', $1)`),
+      values: [`${middling}:* & ${second}:*`],
+      mini: { text: `${middling} ${second}` },
+    },
+    {
+      name: 'two letters',
+      request: { query: common.slice(0, 2) },
+      sql: byRank(`to_tsquery('simple', $1)`),
+      values: [`${common.slice(0, 2)}:*`],
+      mini: { text: common.slice(0, 2) },
+    },
+    // PostgreSQL's full text knows no typos; it is asked for the word itself, which is the easier question.
+    {
+      name: 'typo',
+      request: { query: typo },
+      sql: byRank(`to_tsquery('simple', $1)`),
+      values: [`${long}:*`],
+      mini: { text: typo, fuzzy: 2 },
+    },
+    {
+      name: 'deep offset',
+      request: { offset: 50_000, index: 'newest' },
+      sql: `${count} true order by created desc offset 50000 limit 10`,
+      values: [],
+      mini: { text: all, offset: 50_000, sort: 'created' },
+    },
+    {
+      name: 'exclusion',
+      request: { new_filters: 'categories != magic AND loaders != drift' },
+      sql: `${count} not facets && $1 order by downloads desc limit 10`,
+      values: [['c=magic', 'l=drift']],
+      mini: { text: all, keep: (r) => !r['categories'].includes('magic') && !r['loaders'].includes('drift') },
+    },
+    {
+      name: 'word and facets',
+      request: { query: middling, new_filters: 'project_types=mod AND loaders=drift' },
+      sql: `${count} text @@ to_tsquery('simple', $1) and facets @> $2 order by downloads desc limit 10`,
+      values: [`${middling}:*`, ['t=mod', 'l=drift']],
+      mini: { text: middling, keep: (r) => r['types'].includes('mod') && r['loaders'].includes('drift') },
+    },
+  ]
+}
+
+function* batches(projects: number, size: number): Generator<SearchDocument[]> {
+  let batch: SearchDocument[] = []
+  for (const document of sampleDocuments({ seed: SEED, projects, versions: VERSIONS, isSteady: true })) {
+    if (batch.push(document) < size) continue
+    yield batch
+    batch = []
+  }
+  if (batch.length > 0) yield batch
+}
+
+async function benchEngine(
+  projects: number,
+  queries: readonly Query[],
+  print: (line: string) => void,
+): Promise<Map<string, Times>> {
+  const engine = new Engine()
+  let buildMs = 0
+  for (const documents of batches(projects, 500)) {
+    const changes = documents.map((document): SearchChange => ({ kind: 'upsert', sequence: 1, document }))
+    const start = performance.now()
+    engine.apply(changes)
+    buildMs += performance.now() - start
+  }
+  print(`engine: build of ${projects} ${seconds(buildMs)}`)
+  const out = new ByteWriter()
+  const times = new Map<string, Times>()
+  for (const { name, request } of queries) {
+    const query = parseSearchRequest(request)
+    times.set(name, await time(RUNS, () => engine.search(query, out) + out.take().length))
+  }
+  const sample = [...sampleDocuments({ seed: SEED + 7, projects: 200, versions: VERSIONS, isSteady: true })]
+  let sequence = 1
+  const update = async (change: (document: SearchDocument) => SearchDocument) =>
+    time(RUNS, (i) => {
+      sequence += 1
+      const document = sample[i % sample.length]
+      if (document !== undefined) engine.apply([{ kind: 'upsert', sequence, document: change(document) }])
+    })
+  print(
+    `engine: update of a project ${show(await update((document) => ({ ...document, summary: `Changed ${sequence}.` })))}`,
+  )
+  print(
+    `engine: update of its counts ${show(await update((document) => ({ ...document, summary: 'Same.', downloads: sequence })))}`,
+  )
+  return times
+}
+
+/** The adapter as it runs in the service: build through the port, snapshot, restart, memory, searches together. */
+async function benchThread(projects: number, print: (line: string) => void): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'bench-search-'))
+  const snapshotFile = join(folder, 'snapshot')
+  try {
+    const first = await openEmbeddedSearchIndex({ snapshotFile })
+    const source = async function* () {
+      yield* batches(projects, 500)
+    }
+    const buildMs = await once(() => first.rebuild(async () => ({ sequence: 1, batches: source() })))
+    const checkpointMs = await once(() => first.checkpoint())
+    await first.close()
+    print(`thread: rebuild with the making of the documents ${seconds(buildMs)}, snapshot ${seconds(checkpointMs)}`)
+    const start = performance.now()
+    const index = await openEmbeddedSearchIndex({ snapshotFile })
+    print(`thread: restart from the snapshot ${seconds(performance.now() - start)}`)
+    const queries = mixedQueries().map(({ request }) => parseSearchRequest(request))
+    const total = 20_000
+    const before = process.cpuUsage()
+    const started = performance.now()
+    await Promise.all(
+      Array.from({ length: 64 }, async (_, lane) => {
+        for (let i = lane; i < total; i += 64) {
+          const query = queries[i % queries.length]
+          if (query !== undefined) await index.search(query)
+        }
+      }),
+    )
+    const ms = performance.now() - started
+    const { user, system } = process.cpuUsage(before)
+    print(
+      `thread: ${Math.round((total / ms) * 1000)} mixed searches a second, ${((user + system) / total).toFixed(0)} µs of processor each, both threads`,
+    )
+    print(
+      `thread: resident memory ${Math.round((await index.status()).memoryBytes / 2 ** 20)} MiB with this process's own`,
+    )
+    await index.close()
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+}
+
+function benchMiniSearch(
+  projects: number,
+  queries: readonly Query[],
+  print: (line: string) => void,
+): Map<string, Times> {
+  const mini = new MiniSearch({
+    fields: ['name', 'slug', 'author', 'summary'],
+    storeFields: ['categories', 'loaders', 'types', 'downloads', 'created'],
+    searchOptions: { prefix: true, combineWith: 'AND', boost: { name: 15, slug: 10, author: 3 } },
+  })
+  const start = performance.now()
+  for (const documents of batches(projects, 2000)) mini.addAll(documents.map(flat))
+  print(`MiniSearch: build ${seconds(performance.now() - start)} with the making of the documents`)
+  const times = new Map<string, Times>()
+  for (const { name, mini: query } of queries)
+    times.set(
+      name,
+      timeNow(OTHER_RUNS, () => askMini(mini, query)),
+    )
+  return times
+}
+
+function askMini(mini: MiniSearch, query: MiniQuery): number {
+  const results = mini.search(query.text, {
+    ...(query.keep === undefined ? {} : { filter: query.keep }),
+    ...(query.fuzzy === undefined ? {} : { fuzzy: query.fuzzy }),
+  })
+  if (query.sort !== undefined) results.sort((a, b) => b['created'] - a['created'])
+  return results.slice(query.offset ?? 0, (query.offset ?? 0) + 10).length
+}
+
+function flat(document: SearchDocument): Record<string, unknown> {
+  const { id, name, slug, author, summary, downloads } = document
+  const list = (of: (version: SearchDocument['versions'][number]) => readonly string[]) => [
+    ...new Set(document.versions.flatMap(of)),
+  ]
+  const loaders = list((version) => version.loaders)
+  const types = list((version) => version.project_types)
+  const created = Date.parse(document.date_created)
+  return {
+    id,
+    name,
+    slug,
+    author,
+    summary,
+    downloads,
+    created,
+    loaders,
+    types,
+    categories: [...document.categories, ...loaders],
+  }
+}
+
+async function benchPostgres(
+  url: string,
+  projects: number,
+  queries: readonly Query[],
+  print: (line: string) => void,
+): Promise<Map<string, Times>> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    const start = performance.now()
+    await client.query(
+      'create temporary table bench_search (id text, downloads bigint, created bigint, facets text[], text tsvector)',
+    )
+    for (const documents of batches(projects, 5000)) await insert(client, documents)
+    await client.query('create index on bench_search using gin (text)')
+    await client.query('create index on bench_search using gin (facets)')
+    await client.query('create index on bench_search (downloads desc)')
+    await client.query('create index on bench_search (created desc)')
+    await client.query('analyze bench_search')
+    print(`PostgreSQL: build ${seconds(performance.now() - start)} with the making of the documents`)
+    const times = new Map<string, Times>()
+    for (const { name, sql, values } of queries) {
+      times.set(name, await time(OTHER_RUNS, () => client.query(sql, [...values])))
+    }
+    return times
+  } finally {
+    await client.end()
+  }
+}
+
+async function insert(client: pg.Client, documents: readonly SearchDocument[]): Promise<void> {
+  const rows = documents.map((document) => {
+    const { id, downloads, created, loaders, types, categories } = flat(document) as Record<
+      string,
+      string[] & string & number
+    >
+    const facets = [
+      ...(categories ?? []).map((value) => `c=${value}`),
+      ...(loaders ?? []).map((value) => `l=${value}`),
+      ...(types ?? []).map((value) => `t=${value}`),
+    ]
+    return {
+      id,
+      downloads,
+      created,
+      facets,
+      name: document.name,
+      rest: `${document.slug} ${document.author} ${document.summary}`,
+    }
+  })
+  await client.query(
+    `insert into bench_search
+     select id, downloads, created, facets,
+            setweight(to_tsvector('simple', name), 'A') || setweight(to_tsvector('simple', rest), 'D')
+     from jsonb_to_recordset($1) as r(id text, downloads bigint, created bigint, facets text[], name text, rest text)`,
+    [JSON.stringify(rows)],
+  )
+}
+
+async function time(runs: number, run: (i: number) => unknown): Promise<Times> {
+  const samples: number[] = []
+  for (let i = 0; i < WARM_UP; i += 1) await once(() => run(i))
+  for (let i = 0; i < runs; i += 1) samples.push(await once(() => run(i)))
+  return summary(samples)
+}
+
+function timeNow(runs: number, run: () => unknown): Times {
+  const samples: number[] = []
+  for (let i = 0; i < runs; i += 1) {
+    const start = performance.now()
+    run()
+    samples.push(performance.now() - start)
+  }
+  return summary(samples)
+}
+
+async function once(run: () => unknown): Promise<number> {
+  const start = performance.now()
+  const result = run()
+  if (result instanceof Promise) await result
+  return performance.now() - start
+}
+
+function summary(samples: number[]): Times {
+  samples.sort((a, b) => a - b)
+  const at = (share: number) => samples[Math.min(samples.length - 1, Math.floor(samples.length * share))] ?? 0
+  return { p50: at(0.5), p99: at(0.99) }
+}
+
+/** The median of the queries' medians, and the worst 99th percentile. */
+function mixed(times: ReadonlyMap<string, Times>): Times {
+  const { p50 } = summary([...times.values()].map((each) => each.p50))
+  return { p50, p99: Math.max(...[...times.values()].map((each) => each.p99)) }
+}
+
+function row(own: Times | undefined, mini: Times | undefined, sql: Times | undefined): string {
+  const other = (times: Times | undefined) =>
+    times === undefined || own === undefined
+      ? ''
+      : `${times.p50.toFixed(2).padStart(12)} ${`${Math.round(times.p50 / own.p50)}x`.padStart(6)}`
+  return `${(own?.p50 ?? 0).toFixed(3).padStart(9)}${(own?.p99 ?? 0).toFixed(3).padStart(9)} ${other(mini)} ${other(sql)}`
+}
+
+function show({ p50, p99 }: Times): string {
+  return `median ${p50.toFixed(3)}, p99 ${p99.toFixed(3)}`
+}
+
+function seconds(ms: number): string {
+  return `${(ms / 1000).toFixed(2)} s`
+}
+
+if (import.meta.main) {
+  const { values } = parseArgs({
+    options: { projects: { type: 'string', default: '200000' }, growth: { type: 'boolean', default: false } },
+  })
+  const run = (databaseUrl: string) =>
+    benchSearch({
+      projects: Number(values.projects),
+      withGrowth: values.growth,
+      databaseUrl,
+      print: (line) => console.log(line),
+    })
+  const { DATABASE_URL } = process.env
+  await (DATABASE_URL === undefined ? withEmbeddedPostgres(run) : run(DATABASE_URL))
+}
+
+/** A database of its own in a folder that goes with it. */
+async function withEmbeddedPostgres(run: (databaseUrl: string) => Promise<void>): Promise<void> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'bench-search-'))
+  const quiet = () => undefined
+  const log = { debug: quiet, info: quiet, warn: console.error, error: console.error }
+  const postgres = await startEmbeddedPostgres({ dataDir, holder: 'command', log })
+  try {
+    await run(postgres.connectionString)
+  } finally {
+    await postgres.stop()
+    await rm(dataDir, { recursive: true })
+  }
+}

@@ -1,0 +1,64 @@
+// `npm run gen`: remakes what is drawn from the source: src/db/schema.ts and schema.sql from the migrations,
+// openapi.json from the routes, .env.example from the variables, the table in docs/errors.md from the error table.
+import { execFile } from 'node:child_process'
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { createPool } from '#db/db.ts'
+import { startEmbeddedPostgres } from '#db/embedded.ts'
+import { migrate } from '#db/migrate.ts'
+import { openApiText } from '#http/openapi.ts'
+import { ERRORS } from '#lib/errors.ts'
+import { silentLog } from '#telemetry/log.ts'
+import { buildApp } from '../src/app.ts'
+import { boot } from '../src/boot.ts'
+import { loadConfig } from '../src/config.ts'
+import { envExample } from '../src/env.ts'
+import { describeSchema } from './describe-schema.ts'
+import { errorTable, withErrorTable } from './error-table.ts'
+
+const ROOT = join(import.meta.dirname, '..')
+const run = promisify(execFile)
+
+/** A throwaway migrated database; `use` gets its connection string. */
+async function withDatabase<T>(use: (connectionString: string, dataDir: string) => Promise<T>): Promise<T> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'depot-generate-'))
+  chmodSync(dataDir, 0o711)
+  const embedded = await startEmbeddedPostgres({ dataDir, holder: 'command', log: silentLog(), settings: { fsync: 'off' }, systemDir: join(dataDir, 'system') })
+  try {
+    return await use(embedded.connectionString, dataDir)
+  } finally {
+    await embedded.stop()
+    rmSync(dataDir, { recursive: true, force: true })
+  }
+}
+
+async function generateSchema(connectionString: string): Promise<void> {
+  const pool = createPool({ connectionString }, { max: 2, applicationName: 'depot-generate' })
+  await migrate(pool)
+  writeFileSync(join(ROOT, 'schema.sql'), await describeSchema(pool))
+  await pool.end()
+  const codegen = join(ROOT, 'node_modules/kysely-codegen/dist/cli/bin.js')
+  const options = ['--dialect', 'postgres', '--url', connectionString, '--type-mapping', '{"int8":"number"}', '--exclude-pattern', 'graphile_worker.*']
+  await run(process.execPath, [codegen, ...options, '--out-file', join(ROOT, 'src/db/schema.ts')])
+}
+
+async function generateOpenApi(connectionString: string, dataDir: string): Promise<void> {
+  const config = loadConfig({ DATABASE_URL: connectionString, DATA_DIR: join(dataDir, 'depot'), BASE_URL: 'http://127.0.0.1:8080' })
+  const booted = await boot({ config, log: silentLog(), holder: 'command' })
+  const app = await buildApp(booted.deps)
+  await app.ready()
+  writeFileSync(join(ROOT, 'openapi.json'), openApiText(app))
+  await app.close()
+  await booted.close()
+}
+
+await withDatabase(async (connectionString, dataDir) => {
+  await generateSchema(connectionString)
+  await generateOpenApi(connectionString, dataDir)
+})
+writeFileSync(join(ROOT, '.env.example'), envExample())
+const errorsDoc = join(ROOT, 'docs/errors.md')
+writeFileSync(errorsDoc, withErrorTable(await readFile(errorsDoc, 'utf8'), errorTable(ERRORS)))

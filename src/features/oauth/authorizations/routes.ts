@@ -1,0 +1,67 @@
+// What the caller has allowed applications, and ending it.
+import Type from 'typebox'
+import { writing } from '#cache/writing.ts'
+import { Empty, ErrorAnswers } from '#http/answers.ts'
+import { requireViewer } from '#http/auth.ts'
+import type { App } from '#http/server.ts'
+import { parseId } from '#lib/ids.ts'
+import type { Deps } from '../../../deps.ts'
+import { getApplication } from '../applications/queries.ts'
+import { listAuthorizations, revokeAuthorization } from './authorizations.ts'
+
+const tags = ['oauth']
+
+const AuthorizationView = Type.Object(
+  {
+    id: Type.String(),
+    app_id: Type.String(),
+    user_id: Type.String(),
+    scopes: Type.Number({ description: 'Bit field of up to 48 bits' }),
+    created: Type.String({ format: 'date-time' }),
+  },
+  { title: 'OAuthAuthorization' },
+)
+
+export function authorizationRoutes(app: App, deps: Deps): void {
+  app.get(
+    '/oauth/authorizations',
+    {
+      config: { auth: { scope: ['SESSION_ACCESS'] }, cache: 'private' },
+      schema: {
+        operationId: 'listAuthorizations',
+        summary: 'The applications that may act for the caller, newest first',
+        tags,
+        response: { 200: Type.Array(AuthorizationView), ...ErrorAnswers },
+      },
+    },
+    async (req) => {
+      const rows = await listAuthorizations(deps.db, requireViewer(req).id)
+      return rows.map(({ id, app_id, user_id, scopes, created }) => ({
+        id,
+        app_id,
+        user_id,
+        scopes,
+        created: created.toISOString(),
+      }))
+    },
+  )
+  app.delete(
+    '/oauth/authorizations',
+    {
+      config: { auth: { scope: ['SESSION_ACCESS'] } },
+      schema: {
+        operationId: 'revokeAuthorization',
+        summary: 'Ends what the caller allowed an application; its tokens end at once',
+        tags,
+        querystring: Type.Object({ client_id: Type.String({ maxLength: 64 }) }),
+        response: { 204: Empty, ...ErrorAnswers },
+      },
+    },
+    async (req, reply) => {
+      const { id: accountId } = requireViewer(req)
+      const { id: clientId } = await getApplication(deps.db, parseId(req.query.client_id, 'client_id'))
+      await writing(deps, (tx, changed) => revokeAuthorization(tx, changed, { accountId, clientId }))
+      return reply.status(204).send(null)
+    },
+  )
+}

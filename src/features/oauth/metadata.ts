@@ -1,0 +1,67 @@
+// What an OAuth client needs to know of this server (RFC 8414).
+import Type from 'typebox'
+import { ErrorAnswers } from '#http/answers.ts'
+import type { App } from '#http/server.ts'
+import { GRANTABLE_SCOPES, isScopeSubset, SCOPES } from '#lib/scopes.ts'
+import type { Deps } from '../../deps.ts'
+
+const Names = Type.Array(Type.String())
+const Metadata = Type.Object(
+  {
+    issuer: Type.String(),
+    authorization_endpoint: Type.String(),
+    token_endpoint: Type.String(),
+    introspection_endpoint: Type.String(),
+    revocation_endpoint: Type.String(),
+    scopes_supported: Names,
+    response_types_supported: Names,
+    response_modes_supported: Names,
+    grant_types_supported: Names,
+    token_endpoint_auth_methods_supported: Names,
+    introspection_endpoint_auth_methods_supported: Names,
+    revocation_endpoint_auth_methods_supported: Names,
+    code_challenge_methods_supported: Names,
+    authorization_response_iss_parameter_supported: Type.Boolean(),
+    service_documentation: Type.String(),
+  },
+  { title: 'OAuthServerMetadata' },
+)
+
+export function metadataRoutes(app: App, { config }: Pick<Deps, 'config'>): void {
+  const issuer = config.http.baseUrl
+  // The paths of the specification; the other prefixes answer alike.
+  const endpoint = (name: string): string => `${issuer}/v2/_internal/oauth/${name}`
+  const methods = ['client_secret_basic', 'client_secret_post', 'none']
+  const metadata = {
+    issuer,
+    authorization_endpoint: endpoint('authorize'),
+    token_endpoint: endpoint('token'),
+    introspection_endpoint: endpoint('introspect'),
+    revocation_endpoint: endpoint('revoke'),
+    scopes_supported: SCOPES.filter(
+      ({ value, group }) => group !== 'Reserved' && isScopeSubset(value, GRANTABLE_SCOPES),
+    ).map(({ name }) => name),
+    response_types_supported: ['code'],
+    response_modes_supported: ['query'],
+    grant_types_supported: ['authorization_code'],
+    token_endpoint_auth_methods_supported: methods,
+    introspection_endpoint_auth_methods_supported: methods,
+    revocation_endpoint_auth_methods_supported: methods,
+    code_challenge_methods_supported: ['S256'],
+    authorization_response_iss_parameter_supported: true,
+    service_documentation: `${issuer}/docs/swagger-ui`,
+  }
+  app.get(
+    '/.well-known/oauth-authorization-server',
+    {
+      config: { auth: 'public', cache: 'shared' },
+      schema: {
+        operationId: 'getOAuthMetadata',
+        summary: 'Where and how OAuth 2.0 works here (RFC 8414)',
+        tags: ['oauth'],
+        response: { 200: Metadata, ...ErrorAnswers },
+      },
+    },
+    async () => metadata,
+  )
+}

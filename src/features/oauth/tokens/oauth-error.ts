@@ -1,0 +1,55 @@
+// Faults of the endpoints that applications call with their own credentials: they have the form of RFC 6749, 5.2, and
+// beside it `description`, as everything else here has.
+import type { FastifyReply } from 'fastify'
+import Type from 'typebox'
+import { ApiError } from '#lib/errors.ts'
+
+export type OAuthErrorName =
+  | 'invalid_request'
+  | 'invalid_client'
+  | 'invalid_grant'
+  | 'unauthorized_client'
+  | 'unsupported_grant_type'
+
+export class OAuthError extends Error {
+  readonly error: OAuthErrorName
+
+  constructor(error: OAuthErrorName, description: string) {
+    super(description)
+    this.name = 'OAuthError'
+    this.error = error
+  }
+}
+
+export const OAuthErrorBody = Type.Object(
+  { error: Type.String(), error_description: Type.Optional(Type.String()), description: Type.String() },
+  { title: 'OAuthError' },
+)
+
+export const OAuthErrorAnswers = { '4xx': OAuthErrorBody, '5xx': OAuthErrorBody } as const
+
+/** Answers faults in that form, as far as they are the application's; the rest goes the way of all others. */
+export function sendOAuthError(thrown: Error, reply: FastifyReply): void {
+  const error = toOAuthError(thrown)
+  if (error === undefined) throw thrown
+  const isUnknown = error.error === 'invalid_client'
+  if (isUnknown) void reply.header('www-authenticate', 'Basic realm="Depot"')
+  void reply
+    .status(isUnknown ? 401 : 400)
+    .header('cache-control', 'no-store')
+    .header('pragma', 'no-cache')
+    .type('application/json; charset=utf-8')
+    .serializer(JSON.stringify)
+    .send({ error: error.error, error_description: error.message, description: error.message })
+}
+
+function toOAuthError(thrown: Error & { code?: string }): OAuthError | undefined {
+  if (thrown instanceof OAuthError) return thrown
+  if (thrown instanceof ApiError)
+    return thrown.status === 400 ? new OAuthError('invalid_request', thrown.message) : undefined
+  // Fastify's own faults about a body: wrong type, too large, wrong length.
+  if (thrown.code?.startsWith('FST_ERR_CTP_') === true) {
+    return new OAuthError('invalid_request', 'The body must be a form (application/x-www-form-urlencoded)')
+  }
+  return undefined
+}

@@ -1,0 +1,164 @@
+// Files by their hashes: the version, the project, the address of the bytes; and the deletion of one file.
+import Type, { type Static } from 'typebox'
+import { Empty, ErrorAnswers } from '#http/answers.ts'
+import { requireViewer } from '#http/auth.ts'
+import { sendBytes } from '#http/entity-tags.ts'
+import type { App } from '#http/server.ts'
+import { notFound } from '#lib/errors.ts'
+import { parseId } from '#lib/ids.ts'
+import { joinJsonObject } from '#lib/json-bytes.ts'
+import type { Viewer } from '#lib/viewer.ts'
+import type { Deps } from '../../deps.ts'
+import { projectPermissions, requireProjectPermission } from '../projects/policy.ts'
+import { listVisibleProjects } from '../projects/project-cache.ts'
+import { findMembership } from '../projects/queries.ts'
+import { ProjectView } from '../projects/views.ts'
+import { deleteFile } from './delete-file.ts'
+import { FileQuery, HashesBody, HashesQuery, HashParams, hashesOf } from './hash-requests.ts'
+import { type HashQuery, type ResolvedFile, resolveFiles } from './resolve-files.ts'
+import { getVersion, listCachedVersions } from './version-cache.ts'
+import { filePath, VersionView } from './views.ts'
+
+const tags = ['version files']
+const ByHash = <Schema extends Type.TSchema>(schema: Schema) => Type.Record(Type.String(), schema)
+const versionsByHash = { 200: ByHash(VersionView), ...ErrorAnswers }
+const projectsByHash = { 200: ByHash(ProjectView), ...ErrorAnswers }
+
+export function hashRoutes(app: App, deps: Deps): void {
+  singleReads(app, deps)
+  bulkReads(app, deps)
+  deletion(app, deps)
+}
+
+/** @throws ApiError 404 when the hash is unknown or hidden. */
+async function getFile(
+  deps: Pick<Deps, 'db'>,
+  viewer: Viewer | null,
+  { hash, algorithm, version_id: versionId }: Static<typeof HashParams> & Static<typeof FileQuery>,
+): Promise<ResolvedFile> {
+  if (versionId !== undefined) parseId(versionId, 'version_id')
+  const file = (await resolveFiles(deps.db, viewer, { hashes: [hash], algorithm, versionId })).get(hash)
+  if (file === undefined) throw notFound('file')
+  return file
+}
+
+function singleReads(app: App, deps: Deps): void {
+  const about = { tags, params: HashParams, querystring: FileQuery }
+  app.get(
+    '/v3/version_file/:hash',
+    {
+      config: { auth: { read: ['VERSION_READ'] }, cache: 'public' },
+      schema: {
+        operationId: 'getVersionByHash',
+        summary: 'The version of a file; of several the one published last',
+        ...about,
+        response: { 200: VersionView, ...ErrorAnswers },
+      },
+    },
+    async (req, reply) => {
+      const file = await getFile(deps, req.viewer, { ...req.params, ...req.query })
+      const version = await getVersion(deps, req.viewer, file.versionId)
+      return sendBytes(reply, version.bytes, version.etag)
+    },
+  )
+  app.get(
+    '/v3/version_file/:hash/download',
+    {
+      config: { auth: { read: ['VERSION_READ'] } },
+      schema: {
+        operationId: 'downloadByHash',
+        summary: 'Redirects to the bytes of a file',
+        ...about,
+        response: { 307: Type.Object({ url: Type.String() }, { title: 'FileAddress' }), ...ErrorAnswers },
+      },
+    },
+    async (req, reply) => {
+      const { project, versionId, filename } = await getFile(deps, req.viewer, { ...req.params, ...req.query })
+      const url = `${deps.config.files.baseUrl}${filePath(project.id, versionId, filename)}`
+      return reply.status(307).header('location', url).send({ url })
+    },
+  )
+}
+
+function bulkReads(app: App, deps: Deps): void {
+  const readVersions = { auth: { read: ['VERSION_READ'] } } as const
+  const readProjects = { auth: { read: ['VERSION_READ', 'PROJECT_READ'] } } as const
+  const versions = { summary: 'The versions of files', tags, response: versionsByHash }
+  app.post(
+    '/v3/version_files',
+    { config: readVersions, schema: { operationId: 'listVersionsByHash', ...versions, body: HashesBody } },
+    async (req, reply) => sendBytes(reply, await versionsOf(deps, req.viewer, hashesOf(req.body))),
+  )
+  app.get(
+    '/v3/version_files',
+    {
+      config: { ...readVersions, cache: 'public' },
+      schema: { operationId: 'getVersionsByHash', ...versions, querystring: HashesQuery },
+    },
+    async (req, reply) => sendBytes(reply, await versionsOf(deps, req.viewer, hashesOf(req.query))),
+  )
+  const projects = { summary: 'The projects of files', tags, response: projectsByHash }
+  app.post(
+    '/v3/version_file/project',
+    { config: readProjects, schema: { operationId: 'listProjectsByHash', ...projects, body: HashesBody } },
+    async (req, reply) => sendBytes(reply, await projectsOf(deps, req.viewer, hashesOf(req.body))),
+  )
+  app.get(
+    '/v3/version_file/project',
+    {
+      config: { ...readProjects, cache: 'public' },
+      schema: { operationId: 'getProjectsByHash', ...projects, querystring: HashesQuery },
+    },
+    async (req, reply) => sendBytes(reply, await projectsOf(deps, req.viewer, hashesOf(req.query))),
+  )
+}
+
+/** `{hash: Version}`; three statements at most. */
+async function versionsOf(deps: Deps, viewer: Viewer | null, query: HashQuery): Promise<Buffer> {
+  const files = await resolveFiles(deps.db, viewer, query)
+  const ids = new Set(Array.from(files.values(), ({ versionId }) => versionId))
+  const versions = new Map((await listCachedVersions(deps, [...ids])).map((version) => [version.id, version]))
+  return byHash(files, ({ versionId }) => versions.get(versionId))
+}
+
+/** `{hash: Project}`; three statements at most. */
+async function projectsOf(deps: Deps, viewer: Viewer | null, query: HashQuery): Promise<Buffer> {
+  const files = await resolveFiles(deps.db, viewer, query)
+  const ids = new Set(Array.from(files.values(), ({ project }) => project.id))
+  const projects = new Map((await listVisibleProjects(deps, viewer, [...ids])).map((project) => [project.id, project]))
+  return byHash(files, ({ project }) => projects.get(project.id))
+}
+
+function byHash(files: Map<string, ResolvedFile>, pick: (file: ResolvedFile) => { bytes: Buffer } | undefined): Buffer {
+  return joinJsonObject(
+    [...files].flatMap(([hash, file]) => {
+      const thing = pick(file)
+      return thing === undefined ? [] : [[hash, thing] as const]
+    }),
+  )
+}
+
+function deletion(app: App, deps: Deps): void {
+  app.delete(
+    '/v3/version_file/:hash',
+    {
+      config: { auth: { scope: ['VERSION_WRITE'] } },
+      schema: {
+        operationId: 'deleteVersionFile',
+        summary: 'Delete a file of a version that has others',
+        tags,
+        params: HashParams,
+        querystring: FileQuery,
+        response: { 204: Empty, ...ErrorAnswers },
+      },
+    },
+    async (req, reply) => {
+      const viewer = requireViewer(req)
+      const { id, versionId, project } = await getFile(deps, viewer, { ...req.params, ...req.query })
+      const membership = await findMembership(deps.db, viewer.id, project)
+      requireProjectPermission(projectPermissions(viewer, membership), 'DELETE_VERSION')
+      await deleteFile(deps, { id, versionId, projectId: project.id })
+      return reply.status(204).send(null)
+    },
+  )
+}
