@@ -5,7 +5,7 @@ import type { Deps } from '../../deps.ts'
 import { applicationRoutes, userApplicationRoutes } from './applications/routes.ts'
 import { authorizationRoutes } from './authorizations/routes.ts'
 import { authorizeRoutes } from './authorize/routes.ts'
-import { metadataRoutes } from './metadata.ts'
+import { metadataRoutes } from './metadata-routes.ts'
 import { tokenRoutes } from './tokens/routes.ts'
 
 export function oauthRoutes(app: App, deps: Deps): void {

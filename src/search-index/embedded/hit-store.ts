@@ -90,6 +90,7 @@ export class HitStore {
   set(doc: number, firstVersion: number, document: SearchDocument, versions: readonly SearchVersion[]): void {
     this.#place(doc, encode(hitValues(document, versions).join('\0')))
     this.#versionIds = withLength(this.#versionIds, (firstVersion + Math.max(1, versions.length)) * ID_WIDTH)
+    this.#versionIds[firstVersion * ID_WIDTH] = 0
     for (const [i, version] of versions.entries()) {
       const start = (firstVersion + i) * ID_WIDTH
       const id = encode(version.id)
@@ -148,11 +149,14 @@ export class HitStore {
   #place(doc: number, record: Uint8Array): void {
     if (record.length > MAX_DOCUMENT_BYTES)
       throw invalidInput(`A project takes over ${MAX_DOCUMENT_BYTES} bytes in the index`)
-    const address = this.#arena.allocate(record.length)
+    const room = doc < this.#size ? (this.#lengths[doc] ?? 0) : 0
+    // A changed count seldom changes the length, so most records stay where they are.
+    const isRoomEnough = record.length <= room
+    const address = isRoomEnough ? (this.#addresses[doc] ?? 0) : this.#arena.allocate(record.length)
     this.#arena.block(address).set(record, this.#arena.offset(address))
     this.#addresses = withLength(this.#addresses, doc + 1)
     this.#lengths = withLength(this.#lengths, doc + 1)
-    if (doc < this.#size) this.garbageBytes += this.#lengths[doc] ?? 0
+    this.garbageBytes += isRoomEnough ? room - record.length : room
     this.#addresses[doc] = address
     this.#lengths[doc] = record.length
     this.#size = Math.max(this.#size, doc + 1)

@@ -16,6 +16,7 @@ import {
   statusOf,
   type TestApplication,
 } from '../../../../test/oauth-steps.ts'
+import { oauthJobs } from '../jobs.ts'
 
 let t: TestApp
 let owner: Person
@@ -236,6 +237,7 @@ test('a token keeps its scopes when less is allowed later, and works for fourtee
   assert.equal(await statusOf(t, token), 200)
   t.advance(60_001)
   assert.equal(await statusOf(t, token), 401)
+  owner.token = await t.make.session(owner.id)
 })
 
 test('an application sees the state of its own tokens only', async () => {
@@ -312,7 +314,6 @@ test('what is past its time is deleted', async () => {
   await codeOf()
   await getToken(t, application, owner)
   t.advance(15 * 86_400_000)
-  const { oauthJobs } = await import('../jobs.ts')
   await oauthJobs(t.deps)['oauth.expire']({}, new AbortController().signal)
   for (const table of ['oauth_flow', 'oauth_code', 'oauth_token'] as const) {
     assert.deepEqual(await t.deps.db.selectFrom(table).selectAll().execute(), [])
