@@ -17,7 +17,9 @@ import { notificationRoutes } from '#features/notifications/routes.ts'
 import { oauthJobs } from '#features/oauth/jobs.ts'
 import { oauthRoutes } from '#features/oauth/routes.ts'
 import { organizationRoutes } from '#features/organizations/routes.ts'
+import { pageRoutes } from '#features/pages/routes.ts'
 import { projectRoutes } from '#features/projects/routes.ts'
+import { rateLimitRoutes } from '#features/rate-limits/routes.ts'
 import { reportRoutes } from '#features/reports/routes.ts'
 import { statisticsJobs } from '#features/statistics/jobs.ts'
 import { statisticsRoutes } from '#features/statistics/routes.ts'
@@ -28,6 +30,7 @@ import { userRoutes } from '#features/users/routes.ts'
 import { versionJobs } from '#features/versions/jobs.ts'
 import { versionRoutes } from '#features/versions/routes.ts'
 import { registerOpenApi } from '#http/openapi.ts'
+import { createRateGrants, type RateGrantDirectory } from '#http/rate-grants.ts'
 import { type App, buildServer } from '#http/server.ts'
 import { createTokenDirectory } from '#http/token-directory.ts'
 import { createTokenUse } from '#http/token-use.ts'
@@ -35,8 +38,11 @@ import type { JobHandlers, Schedule } from '#jobs/worker.ts'
 import { VERSION } from './boot.ts'
 import type { Deps } from './deps.ts'
 
-/** Builds the server with all its routes; `listen` or `inject` on what it returns. */
-export async function buildApp(deps: Deps): Promise<App> {
+/**
+ * Builds the server with all its routes; `listen` or `inject` on what it returns. A process that hears of changes
+ * passes the directory that it keeps current.
+ */
+export async function buildApp(deps: Deps, rateGrants: RateGrantDirectory = createRateGrants(deps)): Promise<App> {
   const { config, db, cache, now, log, metrics, counters } = deps
   const tokenUse = createTokenUse(deps)
   const tokens = createTokenDirectory({ db, cache, now, onUse: tokenUse.record })
@@ -44,7 +50,7 @@ export async function buildApp(deps: Deps): Promise<App> {
     log,
     metrics,
     counters,
-    grants: { forRequest: () => undefined },
+    grants: rateGrants,
     tokens,
     adminKey: config.http.adminKey,
     rateLimitBypassKey: config.http.rateLimitBypassKey,
@@ -63,6 +69,7 @@ export async function buildApp(deps: Deps): Promise<App> {
   userRoutes(app, deps)
   accountRoutes(app, accounts)
   oauthRoutes(app, deps)
+  pageRoutes(app, { deps, accounts, tokens })
   followRoutes(app, deps)
   notificationRoutes(app, deps)
   tagRoutes(app, deps)
@@ -78,12 +85,21 @@ export async function buildApp(deps: Deps): Promise<App> {
   reportRoutes(app, deps)
   threadRoutes(app, deps)
   moderationRoutes(app, deps)
+  rateLimitRoutes(app, { ...deps, rateGrants })
   return app
 }
 
 /** The handlers of every job; one that is missing does not compile. */
 export function jobHandlers(deps: Deps): JobHandlers {
-  return { ...accountJobs(deps), ...oauthJobs(deps), ...contentImageJobs(deps), ...versionJobs(deps), ...statisticsJobs(deps), ...notificationJobs(deps), ...followJobs(deps) }
+  return {
+    ...accountJobs(deps),
+    ...oauthJobs(deps),
+    ...contentImageJobs(deps),
+    ...versionJobs(deps),
+    ...statisticsJobs(deps),
+    ...notificationJobs(deps),
+    ...followJobs(deps),
+  }
 }
 
 /** Jobs by the clock (UTC); of several processes one runs each tick. */

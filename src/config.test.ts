@@ -29,6 +29,7 @@ test('an empty environment gives a service for this machine alone that needs not
       clientAddressHeader: undefined,
       blockedUserAgents: 0,
       rateLimitBypassKey: undefined,
+      countsUnchanged: true,
       adminKey: undefined,
       metricsToken: undefined,
     },
@@ -43,6 +44,7 @@ test('an empty environment gives a service for this machine alone that needs not
     captcha: undefined,
     codeHostApiUrl: undefined,
   })
+  assert.deepEqual(config.scanner, { kind: 'none' })
   assert.deepEqual(config.quotas, { projects: 256, organizations: 16, collections: 32 })
   assert.equal(config.money.affiliateShare, 0.1)
   assert.equal(config.log.level, 'info')
@@ -61,6 +63,7 @@ test('every variable is read', () => {
     MAIL_FROM: 'post@example.org',
     ADMIN_KEY: key,
     RATE_LIMIT_BYPASS_KEY: `${key}2`,
+    RATE_LIMIT_COUNT_304: 'false',
     CLIENT_ADDRESS_HEADER: 'X-Real-IP',
     BLOCKED_USER_AGENTS: '^bad/,worse',
     REQUIRE_VERIFIED_EMAIL: 'false',
@@ -68,6 +71,9 @@ test('every variable is read', () => {
     CAPTCHA_VERIFY_URL: 'https://captcha.example.org/verify',
     CAPTCHA_SECRET: 'c',
     CODE_HOST_API_URL: 'https://api.example.org/',
+    SCANNER_URL: 'https://scanner.example.org/judge',
+    SCANNER_TOKEN: 't',
+    SCANNER_TIMEOUT_SECONDS: '7',
     METRICS_TOKEN: 'm',
     LOG_LEVEL: 'debug',
     QUOTA_PROJECTS: '1',
@@ -82,6 +88,10 @@ test('every variable is read', () => {
   assert.equal(config.http.adminKey?.reveal(), key)
   assert.equal(config.http.rateLimitBypassKey?.reveal(), `${key}2`)
   assert.equal(config.http.metricsToken?.reveal(), 'm')
+  assert.equal(config.http.countsUnchanged, false)
+  assert.ok(config.scanner.kind === 'url')
+  assert.deepEqual([config.scanner.url, config.scanner.timeoutMs], ['https://scanner.example.org/judge', 7000])
+  assert.equal(config.scanner.token?.reveal(), 't')
   assert.equal(config.dataDir, '/srv/depot')
   assert.ok(config.database.kind === 'external')
   assert.equal(config.database.url.reveal(), 'postgres://u:p@db/depot')
@@ -126,6 +136,11 @@ const refused: Record<string, string[]> = {
   REQUIRE_VERIFIED_EMAIL: ['maybe', '2'],
   REGISTRATION: ['OPEN', 'yes'],
   CODE_HOST_API_URL: ['api'],
+  SCANNER_COMMAND: ['x'.repeat(1001), 'a\nb'],
+  SCANNER_URL: ['scanner', 'https://u:p@x'],
+  SCANNER_TOKEN: ['a b', 'x'.repeat(513)],
+  SCANNER_TIMEOUT_SECONDS: ['0', '3601', '1.5', 'soon'],
+  RATE_LIMIT_COUNT_304: ['maybe'],
   METRICS_TOKEN: ['a b', 'x'.repeat(513)],
   LOG_LEVEL: ['INFO', '30'],
   QUOTA_PROJECTS: ['-1', '0.5', '1000001', 'many'],
@@ -161,6 +176,12 @@ test('a variable without the one it belongs to is a fault', () => {
     /DATABASE_URL must be set when DATABASE_READ_URL is/,
   )
   assert.match(faultsOf({ CAPTCHA_VERIFY_URL: 'https://x' })[0] ?? '', /CAPTCHA_SECRET must be set/)
+})
+
+test('there is one scanner, and its token belongs to its address', () => {
+  assert.match(faultsOf({ SCANNER_TOKEN: 't' })[0] ?? '', /SCANNER_URL must be set when SCANNER_TOKEN is/)
+  const both = faultsOf({ SCANNER_COMMAND: 'scan', SCANNER_URL: 'https://x' })
+  assert.deepEqual(both, ['  SCANNER_URL must be unset when SCANNER_COMMAND is set: there is one scanner'])
 })
 
 test('empty and blank values count as unset, and values are trimmed', () => {
@@ -218,6 +239,8 @@ test('no way of printing the configuration or a fault shows a secret', () => {
     CAPTCHA_VERIFY_URL: 'https://x',
     CAPTCHA_SECRET: planted,
     METRICS_TOKEN: planted,
+    SCANNER_URL: 'https://x',
+    SCANNER_TOKEN: planted,
   }
   const config = loadConfig(env)
   const printed = [
@@ -254,5 +277,10 @@ test('every example in .env.example is a value that is accepted', () => {
   const uncommented = parseEnv(envExample().replaceAll(/^#([A-Z_]+=)/gm, '$1'))
   const names = VARIABLES.map(({ name }) => name)
   assert.deepEqual(Object.keys(uncommented).sort(), names.sort())
-  assert.ok(isAbsolute(loadConfig(uncommented).dataDir))
+  // Two that exclude each other.
+  const { SCANNER_COMMAND, ...others } = uncommented
+  assert.ok(isAbsolute(loadConfig(others).dataDir))
+  const { scanner } = loadConfig({ SCANNER_COMMAND })
+  assert.ok(scanner.kind === 'command')
+  assert.deepEqual(scanner.words, ['/opt/depot/scripts/scan-with-clamav.mjs', '--daemon'])
 })

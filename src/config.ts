@@ -9,6 +9,12 @@ export type DatabaseConfig = { kind: 'embedded' } | { kind: 'external'; url: Sec
 
 export type MailConfig = { from: string } & ({ kind: 'outbox'; folder: string } | { kind: 'smtp'; url: Secret })
 
+/** Who judges uploaded files before they are shown; `timeoutMs` is for one file. */
+export type ScannerConfig =
+  | { kind: 'none' }
+  | { kind: 'command'; words: readonly string[]; timeoutMs: number }
+  | { kind: 'url'; url: string; token: Secret | undefined; timeoutMs: number }
+
 /** Everything an operator decides. Frozen, without environment names, secrets wrapped. */
 export type Config = {
   http: {
@@ -22,6 +28,8 @@ export type Config = {
     /** A User-Agent that one of them matches is refused. */
     blockedUserAgents: readonly RegExp[]
     rateLimitBypassKey: Secret | undefined
+    /** Whether 304 answers count against the request rate. */
+    countsUnchanged: boolean
     adminKey: Secret | undefined
     metricsToken: Secret | undefined
   }
@@ -33,12 +41,21 @@ export type Config = {
     baseUrl: string
   }
   mail: MailConfig
+  scanner: ScannerConfig
   accounts: {
     registration: 'open' | 'closed'
     requireVerifiedEmail: boolean
     captcha: { verifyUrl: string; secret: Secret } | undefined
     /** Without trailing slash. */
     codeHostApiUrl: string | undefined
+  }
+  analytics: {
+    /** Folder of the embedded store. */
+    folder: string
+    /** Lower-case header name. */
+    countryHeader: string | undefined
+    /** Absolute path of a file in MaxMind format. */
+    geoipDatabase: string | undefined
   }
   /** How many of each an account may own. */
   quotas: { projects: number; organizations: number; collections: number }
@@ -68,7 +85,7 @@ export function loadConfig(env: Record<string, string | undefined>): Config {
     const found = isSecret ? '' : `, not ${JSON.stringify(given[name]?.slice(0, 100))}`
     return `${name} must be ${must}${found}; for example ${name}=${example}`
   })
-  faults.push(...missingPartners(given))
+  faults.push(...partnerFaults(given))
   if (faults.length > 0) throw new Error(`Invalid environment:\n${faults.map((fault) => `  ${fault}`).join('\n')}`)
   return deepFreeze(group(value as Env))
 }
@@ -100,19 +117,23 @@ function typedValue(text: string | undefined, type: string | undefined): string 
   return text
 }
 
-/** Variables that mean nothing without another one. */
-function missingPartners(given: Record<string, string>): string[] {
+/** Variables that mean nothing without another one, or beside it. */
+function partnerFaults(given: Record<string, string>): string[] {
   const pairs = [
     ['DATABASE_READ_URL', 'DATABASE_URL'],
     ['CAPTCHA_VERIFY_URL', 'CAPTCHA_SECRET'],
     ['CAPTCHA_SECRET', 'CAPTCHA_VERIFY_URL'],
+    ['SCANNER_TOKEN', 'SCANNER_URL'],
   ] as const
-  return pairs
+  const both = given['SCANNER_COMMAND'] !== undefined && given['SCANNER_URL'] !== undefined
+  const doubles = both ? ['SCANNER_URL must be unset when SCANNER_COMMAND is set: there is one scanner'] : []
+  const missing = pairs
     .filter(([name, partner]) => given[name] !== undefined && given[partner] === undefined)
     .map(([name, partner]) => {
       const example = VARIABLES.find((variable) => variable.name === partner)?.example
       return `${partner} must be set when ${name} is; for example ${partner}=${example}`
     })
+  return [...missing, ...doubles]
 }
 
 function group(env: Env): Config {
@@ -127,6 +148,7 @@ function group(env: Env): Config {
       clientAddressHeader: env.CLIENT_ADDRESS_HEADER?.toLowerCase(),
       blockedUserAgents: parsePatterns(env.BLOCKED_USER_AGENTS ?? '') ?? [],
       rateLimitBypassKey: secret(env.RATE_LIMIT_BYPASS_KEY),
+      countsUnchanged: env.RATE_LIMIT_COUNT_304,
       adminKey: secret(env.ADMIN_KEY),
       metricsToken: secret(env.METRICS_TOKEN),
     },
@@ -140,6 +162,7 @@ function group(env: Env): Config {
       env.SMTP_URL === undefined
         ? { kind: 'outbox', folder: join(dataDir, 'outbox'), from }
         : { kind: 'smtp', url: new Secret(env.SMTP_URL), from },
+    scanner: scannerConfig(env),
     accounts: {
       registration: env.REGISTRATION,
       requireVerifiedEmail: env.REQUIRE_VERIFIED_EMAIL ?? env.SMTP_URL !== undefined,
@@ -149,6 +172,11 @@ function group(env: Env): Config {
           : { verifyUrl: env.CAPTCHA_VERIFY_URL, secret: new Secret(env.CAPTCHA_SECRET) },
       codeHostApiUrl: env.CODE_HOST_API_URL === undefined ? undefined : normalAddress(env.CODE_HOST_API_URL),
     },
+    analytics: {
+      folder: join(dataDir, 'analytics'),
+      countryHeader: env.COUNTRY_HEADER?.toLowerCase(),
+      geoipDatabase: env.GEOIP_DATABASE === undefined ? undefined : resolve(env.GEOIP_DATABASE),
+    },
     quotas: {
       projects: env.QUOTA_PROJECTS,
       organizations: env.QUOTA_ORGANIZATIONS,
@@ -157,6 +185,15 @@ function group(env: Env): Config {
     money: { affiliateShare: env.AFFILIATE_SHARE },
     log: { level: env.LOG_LEVEL },
   }
+}
+
+function scannerConfig(env: Env): ScannerConfig {
+  const timeoutMs = env.SCANNER_TIMEOUT_SECONDS * 1000
+  if (env.SCANNER_COMMAND !== undefined) {
+    return { kind: 'command', words: env.SCANNER_COMMAND.split(/ +/), timeoutMs }
+  }
+  if (env.SCANNER_URL === undefined) return { kind: 'none' }
+  return { kind: 'url', url: new URL(env.SCANNER_URL).href, token: secret(env.SCANNER_TOKEN), timeoutMs }
 }
 
 /** The address under which this machine reaches the service; a wildcard host is reached by loopback. */

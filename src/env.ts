@@ -121,6 +121,12 @@ export const Env = Type.Object({
       secret: true,
     }),
   ),
+  RATE_LIMIT_COUNT_304: Type.Boolean({
+    default: true,
+    description: 'Whether answers that say "not modified" (304) count against the request rate.',
+    must: 'true or false',
+    example: 'false',
+  }),
   CLIENT_ADDRESS_HEADER: Type.Optional(
     Type.String({
       pattern: '^[A-Za-z0-9-]{1,64}$',
@@ -173,6 +179,60 @@ export const Env = Type.Object({
     },
     isWebAddress,
   ),
+  COUNTRY_HEADER: Type.Optional(
+    Type.String({
+      pattern: '^[A-Za-z0-9-]{1,64}$',
+      description:
+        'Header in which the proxy gives the two letters of the country. Set it only if the proxy always replaces it.',
+      must: 'the name of one header',
+      example: 'X-Country',
+    }),
+  ),
+  GEOIP_DATABASE: Type.Optional(
+    Type.String({
+      maxLength: 4096,
+      description: 'File in MaxMind format that tells countries by address, asked where COUNTRY_HEADER says nothing.',
+      must: 'a path of at most 4096 characters',
+      example: '/var/lib/geoip/country.mmdb',
+    }),
+  ),
+  SCANNER_COMMAND: optional(
+    {
+      description:
+        'Program that judges uploaded files before they are shown, with its arguments, separated by spaces; see ' +
+        'docs/scanner.md. Unset, and SCANNER_URL too: files are not judged.',
+      must: 'a program and its arguments, separated by spaces, at most 1000 characters',
+      example: '/opt/depot/scripts/scan-with-clamav.mjs --daemon',
+    },
+    (value) => value.length <= 1000 && !/\p{Cc}/u.test(value),
+  ),
+  SCANNER_URL: optional(
+    {
+      description: 'Address to which uploaded files are sent to be judged, in place of SCANNER_COMMAND.',
+      must: WEB,
+      example: 'https://scanner.example.org/judge',
+    },
+    isWebAddress,
+  ),
+  SCANNER_TOKEN: Type.Optional(
+    Type.String({
+      pattern: '^[\\x21-\\x7e]{1,512}$',
+      description: 'Bearer token that SCANNER_URL wants.',
+      must: 'visible ASCII characters without spaces, at most 512',
+      example: 'token-from-the-scanner',
+      secret: true,
+    }),
+  ),
+  SCANNER_TIMEOUT_SECONDS: count(
+    {
+      description: 'How long the scanner may take for one file.',
+      must: 'a whole number from 1 to 3600',
+      example: '300',
+    },
+    1,
+    3600,
+    120,
+  ),
   METRICS_TOKEN: Type.Optional(
     Type.String({
       pattern: '^[\\x21-\\x7e]{1,512}$',
@@ -203,7 +263,7 @@ export const Env = Type.Object({
 
 export type Env = Type.Static<typeof Env>
 
-type Variable = About & { name: string; type?: string; default?: string | number }
+type Variable = About & { name: string; type?: string; default?: string | number | boolean }
 
 /** What the table says about each variable, in its order. */
 export const VARIABLES: readonly Variable[] = Object.entries(Env.properties).map(([name, schema]) => ({

@@ -1,4 +1,5 @@
 // Threads, reports and pictures for tests of moderation, written by SQL, and what came of them.
+import { sql } from 'kysely'
 import type { Db } from '#db/db.ts'
 import { newId } from '#lib/ids.ts'
 
@@ -60,12 +61,22 @@ export function conversationFactories(db: Db) {
     return { id, threadId }
   }
 
-  async function message(threadId: string, author: Account, fields: { body?: string; private?: boolean } = {}): Promise<string> {
+  async function message(
+    threadId: string,
+    author: Account,
+    fields: { body?: string; private?: boolean } = {},
+  ): Promise<string> {
     const id = newId()
     const body = { type: 'text', body: 'Hello', private: false, replying_to: null, ...fields }
     await db
       .insertInto('thread_message')
-      .values({ id, thread_id: threadId, author_id: author.id, body: JSON.stringify(body), hide_identity: body.private })
+      .values({
+        id,
+        thread_id: threadId,
+        author_id: author.id,
+        body: JSON.stringify(body),
+        hide_identity: body.private,
+      })
       .execute()
     return id
   }
@@ -77,7 +88,7 @@ export function conversationFactories(db: Db) {
       .select('body')
       .where('account_id', '=', account.id)
       .orderBy('created')
-      .orderBy((eb) => eb.ref('body', '->>').key('type'))
+      .orderBy(sql`body ->> 'type'`)
       .execute()
     return rows.map(({ body }) => body as Record<string, unknown>)
   }

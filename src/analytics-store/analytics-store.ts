@@ -26,6 +26,11 @@ export type DownloadCounts = {
   versions: { project_id: string; version_id: string; downloads: number }[]
 }
 
+/** The store cannot be opened because another process holds it. */
+export class StoreHeldError extends Error {
+  override name = 'StoreHeldError'
+}
+
 export type AnalyticsStore = {
   /**
    * Stores a batch of one kind, all or nothing; once it returns, a killed process has lost nothing of it. `sequence`
@@ -46,6 +51,9 @@ export type AnalyticsStore = {
    * ordered by ID. Reconciliation asks with `upTo` = the last batch its counters have applied.
    */
   countDownloads(range: { after?: number; upTo?: number; projectIds?: readonly string[] }): Promise<DownloadCounts>
+
+  /** What tells this store from every other, for ever the same: counters kept elsewhere name the store they follow. */
+  identity(): Promise<string>
 
   /** Sequence of the newest batch of downloads, 0 when there is none. */
   lastSequence(): Promise<number>

@@ -26,6 +26,11 @@ export function testAnalyticsStore(name: string, open: () => Promise<AnalyticsSt
       await store.check()
     })
 
+    test('has an identity that stays', async () => {
+      assert.match(await store.identity(), /^[0-9A-Za-z]+$/)
+      assert.equal(await store.identity(), await store.identity())
+    })
+
     test('a question about nothing has every slice, empty', async () => {
       assert.deepEqual(
         await ask([metric('project_views', ['Nothing1'])], { resolution: { slices: 3 }, end: NOON + DAY_MS }),

@@ -2,7 +2,9 @@
 // that DuckDB's zone maps keep months apart by themselves: a question about 30 days reads 30 days.
 import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { DuckDBInstance } from '@duckdb/node-api'
+import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
+import { newId } from '#lib/ids.ts'
+import { StoreHeldError } from './analytics-store.ts'
 import { TERM_COLUMNS, termTable } from './duckdb-terms.ts'
 import { type ColumnType, columnsOf, EVENT_KINDS, type EventKind } from './events.ts'
 
@@ -34,7 +36,7 @@ const SQL_TYPES = {
 
 /**
  * Opens the file and makes missing tables. DuckDB replays its log by itself after a crash.
- * @throws Error with a plain sentence when another process holds the file.
+ * @throws StoreHeldError with a plain sentence when another process holds the file.
  */
 export async function openDatabase(options: DuckDbOptions): Promise<DuckDBInstance> {
   await mkdir(options.dir, { recursive: true })
@@ -60,10 +62,17 @@ async function openFile(path: string, settings: Record<string, string>): Promise
   try {
     return await DuckDBInstance.create(path, settings)
   } catch (cause) {
-    const isLocked = cause instanceof Error && cause.message.includes('lock')
-    const reason = isLocked ? 'is in use by another process' : 'cannot be opened'
-    throw new Error(`The analytics database ${path} ${reason}`, { cause })
+    if (cause instanceof Error && cause.message.includes('lock')) {
+      throw new StoreHeldError(`The analytics database ${path} is in use by another process`, { cause })
+    }
+    throw new Error(`The analytics database ${path} cannot be opened`, { cause })
   }
+}
+
+/** What tells this file from every other: made with it, and copied with it. */
+export async function findIdentity(connection: DuckDBConnection): Promise<string> {
+  const found = await connection.run('SELECT id FROM identity')
+  return String((await found.getRows())[0]?.[0])
 }
 
 function createStatements(): string[] {
@@ -76,5 +85,9 @@ function createStatements(): string[] {
   const terms = TERM_COLUMNS.map(
     (column) => `CREATE TABLE IF NOT EXISTS ${termTable(column)} (key UINTEGER NOT NULL, text VARCHAR NOT NULL)`,
   )
-  return [...terms, ...tables]
+  const identity = [
+    'CREATE TABLE IF NOT EXISTS identity (id VARCHAR NOT NULL)',
+    `INSERT INTO identity SELECT '${newId()}' WHERE NOT EXISTS (FROM identity)`,
+  ]
+  return [...terms, ...tables, ...identity]
 }

@@ -20,10 +20,12 @@ test('what was stored is there after closing and opening again, and numbering go
   const dir = await folder(t)
   const first = await openDuckDbStore({ dir })
   await first.append('download', [aDownload(), aDownload({ version_id: 'Version2' })])
+  const identity = await first.identity()
   await first.close()
   await first.close()
   const second = await openDuckDbStore({ dir })
   t.after(() => second.close())
+  assert.equal(await second.identity(), identity)
   assert.deepEqual(await second.append('download', [aDownload({ project_id: 'Other001' })]), { sequence: 2 })
   assert.deepEqual((await second.countDownloads({})).projects, [
     { project_id: 'Lantern1', downloads: 2 },

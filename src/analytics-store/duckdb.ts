@@ -4,7 +4,7 @@ import { ApiError } from '#lib/errors.ts'
 import { type AnalyticsStore, APPEND_EVENTS_MAX, SOURCES_MAX } from './analytics-store.ts'
 import { countDownloads, queryMetrics } from './duckdb-query.ts'
 import { openReaders, type ReaderLimits } from './duckdb-readers.ts'
-import { type DuckDbOptions, openDatabase } from './duckdb-schema.ts'
+import { type DuckDbOptions, findIdentity, openDatabase } from './duckdb-schema.ts'
 import { openWriter } from './duckdb-writer.ts'
 import type { EventRow } from './events.ts'
 
@@ -15,7 +15,7 @@ const LIMITS: ReaderLimits = { connections: 2, waitingMax: 128, timeoutMs: 20_00
 
 /**
  * Opens the store in `dir`, recovering by itself after a crash. One process at a time may hold it.
- * @throws Error with a plain sentence when the file is held by another process or cannot be opened.
+ * @throws StoreHeldError when another process holds the file; Error with a plain sentence when it cannot be opened.
  */
 export async function openDuckDbStore(
   options: Pick<DuckDbOptions, 'dir'> & Partial<DuckDbOptions>,
@@ -47,6 +47,8 @@ export async function openDuckDbStore(
       checkSources(range.projectIds ?? [])
       return guarded(readers.use(undefined, (connection) => countDownloads(connection, range)))
     },
+
+    identity: () => guarded(readers.use(undefined, findIdentity)),
 
     lastSequence: async () => writer.lastSequence(),
 

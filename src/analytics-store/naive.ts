@@ -1,5 +1,6 @@
 // The store as arrays in memory, so plain that it is obviously right: what the conformance tests compare the real
 // adapters with. It shares only the rules that belong to all adapters (points.ts, slices.ts, metrics.ts).
+import { newId } from '#lib/ids.ts'
 import type { AnalyticsStore, SourcedMetric } from './analytics-store.ts'
 import { countByVersion } from './download-counts.ts'
 import type { DownloadEvent, EventKind, EventRow } from './events.ts'
@@ -11,6 +12,7 @@ type StoredRow = EventRow & { sequence: number }
 
 export function openNaiveStore(): AnalyticsStore {
   const rows: Record<EventKind, StoredRow[]> = { view: [], download: [], playtime: [], affiliate_click: [] }
+  const identity = newId()
   let lastSequence = 0
 
   return {
@@ -39,6 +41,7 @@ export function openNaiveStore(): AnalyticsStore {
       return countByVersion(counted as unknown as DownloadEvent[])
     },
 
+    identity: async () => identity,
     lastSequence: async () => lastSequence,
     check: async () => undefined,
     close: async () => undefined,

@@ -1,10 +1,12 @@
 // `depot serve`: HTTP, jobs and schedules, until a signal ends it.
 import { migrate } from '#db/migrate.ts'
+import { createRateGrants, type RateGrantDirectory } from '#http/rate-grants.ts'
 import { startWorker, type Worker } from '#jobs/worker.ts'
 import { createLog, type Log } from '#telemetry/log.ts'
 import { buildApp, jobHandlers, SCHEDULE } from '../app.ts'
 import { boot } from '../boot.ts'
 import { loadConfig, withPort } from '../config.ts'
+import type { Deps } from '../deps.ts'
 import { readArguments, UsageError } from './arguments.ts'
 import type { Env } from './with-deps.ts'
 
@@ -28,8 +30,10 @@ export async function serve(args: readonly string[], env: Env): Promise<void> {
   try {
     const applied = await migrate(booted.deps.pool)
     if (applied.length > 0) log.info({ migrations: applied }, 'The schema was brought up to date')
-    await booted.listen()
     const deps = booted.deps
+    const rateGrants = createRateGrants(deps)
+    await booted.listen(rateGrants.subscribers)
+    await rateGrants.refresh()
     const worker =
       role === 'api'
         ? undefined
@@ -40,7 +44,7 @@ export async function serve(args: readonly string[], env: Env): Promise<void> {
             log,
             metrics: deps.metrics,
           })
-    const listening = role === 'worker' ? undefined : await listen(deps, log)
+    const listening = role === 'worker' ? undefined : await listen(deps, rateGrants, log)
     stopServing = () => stopAll(listening, worker, log)
     const address = listening?.address ?? 'no address (jobs only)'
     log.info({ address, role, start_ms: Math.round(performance.now() - startedAt) }, `Depot is ready on ${address}`)
@@ -58,15 +62,15 @@ export async function serve(args: readonly string[], env: Env): Promise<void> {
   }
 }
 
-async function listen(deps: Parameters<typeof buildApp>[0], log: Log) {
+async function listen(deps: Deps, rateGrants: RateGrantDirectory, log: Log) {
   const { http } = deps.config
   // With PORT=0 the public address is known only once the port is.
   if (http.port !== 0) {
-    const app = await buildApp(deps)
+    const app = await buildApp(deps, rateGrants)
     return { app, address: await app.listen({ host: http.host, port: http.port }) }
   }
   const port = await freePort(http.host)
-  const app = await buildApp({ ...deps, config: withPort(deps.config, port), log })
+  const app = await buildApp({ ...deps, config: withPort(deps.config, port), log }, rateGrants)
   return { app, address: await app.listen({ host: http.host, port }) }
 }
 

@@ -28,6 +28,12 @@ export const WINDOW_MAX = 1000
 /** The longest time that anything here is remembered: 31 days. */
 const SPAN_MAX_MS = 31 * 24 * 3600 * 1000
 
+/** At most `max` units, from the first use on for `spanMs`; then a new one begins. */
+export type Allowance = { max: number; spanMs: number }
+
+/** The largest `max` of an allowance. */
+const ALLOWANCE_MAX = 1_000_000_000
+
 export type WindowState = {
   /** Hits that count at this moment, at most `max`. */
   count: number
@@ -42,7 +48,7 @@ export type Hit = WindowState & {
 
 /**
  * Every call is atomic, also between processes where the adapter serves several. Keys are namespaced by their callers
- * (`address:…`, `sign-in:…`); `take` and `hit` do not share theirs, and one key is always used with one rate or window.
+ * (`address:…`, `sign-in:…`); `take`, `hit` and `spend` do not share theirs, and one key is always used with one rate or window.
  * Numbers out of their ranges are faults of the caller: RangeError. Failures of the store reject.
  */
 export interface Counters {
@@ -52,6 +58,11 @@ export interface Counters {
   hit(key: string, window: Window): MaybePromise<Hit>
   /** What `hit` would find, without counting. */
   peek(key: string, window: Window): MaybePromise<WindowState>
+  /**
+   * Takes `amount` (a whole number from 0) of an allowance, or what is left of it; returns how much that was. A key has
+   * one allowance at a time, so a caller who counts by the clock puts the hour or the day into the key.
+   */
+  spend(key: string, amount: number, allowance: Allowance): MaybePromise<number>
   /** Forgets the hits of a key. */
   reset(key: string): MaybePromise<void>
   /** Rejects when the store does not answer. */
@@ -85,6 +96,13 @@ export function rateIntervals(rate: Rate, cost: number): { intervalUs: number; b
 export function checkWindow({ max, windowMs }: Window): void {
   if (!isCount(max) || max > WINDOW_MAX || !isSpan(windowMs)) {
     throw new RangeError(`Impossible window: ${max} in ${windowMs} ms`)
+  }
+}
+
+/** @throws RangeError */
+export function checkAllowance(amount: number, { max, spanMs }: Allowance): void {
+  if (!Number.isSafeInteger(amount) || amount < 0 || !isCount(max) || max > ALLOWANCE_MAX || !isSpan(spanMs)) {
+    throw new RangeError(`Impossible allowance: ${amount} of ${max} in ${spanMs} ms`)
   }
 }
 

@@ -88,6 +88,11 @@ export function withFallback(primary: Counters, fallback: Counters, { now, onLos
         () => primary.peek(key, window),
         () => fallback.peek(key, window),
       ),
+    spend: (key, amount, allowance) =>
+      ask(
+        () => primary.spend(key, amount, allowance),
+        () => fallback.spend(key, amount, allowance),
+      ),
     reset: (key) =>
       ask(
         () => primary.reset(key),

@@ -1,5 +1,5 @@
 // Counters of one process, in memory. Bounded in keys; what happens at the bound is said at `createMemoryCounters`.
-import { type Counters, checkWindow, type Hit, rateIntervals, type Taken, type WindowState } from './counters.ts'
+import { type Counters, checkAllowance, checkWindow, type Hit, rateIntervals, type Taken, type WindowState } from './counters.ts'
 
 type Options = {
   /** Milliseconds of any origin; a step backwards makes the counters neither stricter for long nor wrong later. */
@@ -20,6 +20,7 @@ type Options = {
 export function createMemoryCounters({ now, keysMax = 100_000 }: Options): Counters {
   const rates = new Spans<{ fullAtUs: number }>(keysMax)
   const windows = new Spans<number[]>(keysMax)
+  const allowances = new Spans<{ spent: number; endsAtMs: number }>(keysMax)
 
   function take(key: string, rate: Parameters<Counters['take']>[1], cost = 1): Taken {
     const { intervalUs, burstUs } = rateIntervals(rate, cost)
@@ -68,15 +69,33 @@ export function createMemoryCounters({ now, keysMax = 100_000 }: Options): Count
     return windowState(hits, window, timeMs)
   }
 
+  function spend(key: string, amount: number, allowance: Parameters<Counters['spend']>[2]): number {
+    checkAllowance(amount, allowance)
+    const { max, spanMs } = allowance
+    const timeMs = now()
+    const keys = allowances.of(spanMs, timeMs)
+    const entry = keys.find(key)
+    // One that ends further off than a whole span was begun before the clock was set back; it ends in a span from now.
+    if (entry !== undefined) entry.endsAtMs = Math.min(entry.endsAtMs, timeMs + spanMs)
+    const spent = entry === undefined || entry.endsAtMs <= timeMs ? 0 : entry.spent
+    const granted = Math.min(amount, max - spent)
+    if (entry === undefined) keys.add(key, { spent: granted, endsAtMs: timeMs + spanMs })
+    else if (entry.endsAtMs <= timeMs) Object.assign(entry, { spent: granted, endsAtMs: timeMs + spanMs })
+    else entry.spent = spent + granted
+    return granted
+  }
+
   return {
     take,
     hit,
     peek,
+    spend,
     reset: (key) => windows.delete(key),
     check: async () => {},
     close: async () => {
       rates.clear()
       windows.clear()
+      allowances.clear()
     },
   }
 }

@@ -53,6 +53,27 @@ export interface AccountFlow {
   token_hash: Buffer;
 }
 
+export interface AffiliateCode {
+  account_id: string;
+  created: Generated<Timestamp>;
+  created_by: string | null;
+  id: string;
+  share: Numeric | null;
+  source_name: string;
+}
+
+export interface AffiliateConversion {
+  account_id: string | null;
+  affiliate_code_id: string;
+  amount: Numeric;
+  available: Timestamp;
+  converted: Timestamp;
+  created: Generated<Timestamp>;
+  external_id: string;
+  id: Generated<number>;
+  revenue: Numeric;
+}
+
 export interface Author {
   account_id: string;
   teams: number;
@@ -97,6 +118,13 @@ export interface Dependency {
   id: Generated<number>;
   project_id: string | null;
   version_id: string | null;
+}
+
+export interface DownloadLedger {
+  applied: Generated<number>;
+  needs_rebase: Generated<boolean>;
+  only_row: Generated<boolean>;
+  store_id: string | null;
 }
 
 export interface File {
@@ -236,6 +264,17 @@ export interface Organization {
   team_id: string;
 }
 
+export interface Payout {
+  account_id: string | null;
+  address: string | null;
+  amount: Numeric;
+  created: Generated<Timestamp>;
+  external_id: string;
+  fee: Generated<Numeric>;
+  id: string;
+  status: string;
+}
+
 export interface PersonalAccessToken {
   account_id: string;
   created: Generated<Timestamp>;
@@ -257,6 +296,7 @@ export interface Project {
   followers: Generated<number>;
   icon_url: string | null;
   id: string;
+  imported_downloads: Generated<number>;
   license: string;
   license_url: string | null;
   link_urls: Generated<Json>;
@@ -307,6 +347,24 @@ export interface Report {
   report_type: string;
   reporter_id: string;
   version_id: string | null;
+}
+
+export interface RevenuePart {
+  amount: Numeric;
+  created: Generated<Timestamp>;
+  day: Timestamp;
+  external_id: string;
+  id: Generated<number>;
+}
+
+export interface RevenueShare {
+  account_id: string | null;
+  amount: Numeric;
+  available: Timestamp;
+  day: Timestamp;
+  id: Generated<number>;
+  part_id: number;
+  project_id: string;
 }
 
 export interface SchemaMigration {
@@ -379,6 +437,7 @@ export interface Version {
   featured: Generated<boolean>;
   fields: Generated<Json>;
   id: string;
+  imported_downloads: Generated<number>;
   loaders: string[];
   name: string;
   ordering: number | null;
@@ -391,15 +450,32 @@ export interface Version {
   version_type: string;
 }
 
+export interface VersionScan {
+  attempts: Generated<number>;
+  findings: Generated<Json>;
+  finished: Timestamp | null;
+  last_error: string | null;
+  next_attempt: Timestamp;
+  reason: string | null;
+  released_by: string | null;
+  requested: Timestamp;
+  round: Generated<number>;
+  state: Generated<string>;
+  version_id: string;
+}
+
 export interface DB {
   account: Account;
   account_flow: AccountFlow;
+  affiliate_code: AffiliateCode;
+  affiliate_conversion: AffiliateConversion;
   author: Author;
   backup_code: BackupCode;
   catalogue_change: CatalogueChange;
   collection: Collection;
   collection_project: CollectionProject;
   dependency: Dependency;
+  download_ledger: DownloadLedger;
   file: File;
   file_content: FileContent;
   follow: Follow;
@@ -413,11 +489,14 @@ export interface DB {
   oauth_redirect_uri: OauthRedirectUri;
   oauth_token: OauthToken;
   organization: Organization;
+  payout: Payout;
   personal_access_token: PersonalAccessToken;
   project: Project;
   quota_override: QuotaOverride;
   rate_limit_grant: RateLimitGrant;
   report: Report;
+  revenue_part: RevenuePart;
+  revenue_share: RevenueShare;
   schema_migration: SchemaMigration;
   session: Session;
   team: Team;
@@ -426,4 +505,5 @@ export interface DB {
   thread_message: ThreadMessage;
   upload_claim: UploadClaim;
   version: Version;
+  version_scan: VersionScan;
 }

@@ -43,6 +43,9 @@ function fastifyFault(error: unknown): ApiError | undefined {
       return invalidInput(`The body is too large: ${error.message}`, 'body')
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
       return invalidInput('The body is not as long as Content-Length says', 'content-length')
+    case 'ECONNRESET':
+    case 'ERR_STREAM_PREMATURE_CLOSE':
+      return isRequestCut(error) ? invalidInput('The connection closed before the body was complete', 'body') : undefined
     case 'FST_ERR_BAD_URL':
       return invalidInput('The path has a malformed percent-encoding', 'path')
     default:
@@ -50,4 +53,9 @@ function fastifyFault(error: unknown): ApiError | undefined {
         ? invalidInput(error.message)
         : undefined
   }
+}
+
+/** Node's own word for a request whose client went away; the same codes from other sockets are our trouble. */
+function isRequestCut(error: Error): boolean {
+  return error.message === 'aborted' || error.message === 'Premature close'
 }

@@ -1,6 +1,7 @@
 // Values that clients put into query strings as text: lists of IDs, JSON, and the schemas that describe them.
 import Type from 'typebox'
-import { invalidInput } from '#lib/errors.ts'
+import { ApiError, invalidInput } from '#lib/errors.ts'
+import { checkStorable } from '#lib/text-rules.ts'
 
 /** The most identifiers one list request may name. */
 export const IDS_MAX = 1000
@@ -27,13 +28,28 @@ export function parseIds(text: string, field = 'ids'): string[] {
   return [...new Set(value)]
 }
 
-/** Parses a query value that is JSON; what is not is `invalid_input` with the field. */
+/**
+ * Parses a query value that is JSON. What is not, and text that the database cannot hold, is `invalid_input` with the
+ * field.
+ */
 export function parseJsonValue(text: string, field: string): unknown {
+  let value: unknown
   try {
-    return JSON.parse(text)
+    value = JSON.parse(text)
   } catch (cause) {
     const error = invalidInput(`${field} is not valid JSON`, field)
     error.cause = cause
     throw error
+  }
+  // Only escapes can bring such characters into what was decoded from an address.
+  if (text.includes('\\u')) checkStorableValue(value, field)
+  return value
+}
+
+function checkStorableValue(value: unknown, field: string): void {
+  try {
+    checkStorable(value, field)
+  } catch (error) {
+    throw error instanceof ApiError ? invalidInput(error.message, field) : error
   }
 }

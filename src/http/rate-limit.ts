@@ -8,8 +8,11 @@ import { secretsEqual } from '#lib/tokens.ts'
 const PERIOD_MS = 60_000
 export const DEFAULT_REQUESTS_PER_MINUTE = 300
 
-/** Rates above the default that operators granted: by the hash of a token (hex), or for a client address. */
-export type RateGrants = { forRequest(authorization: string | undefined, address: string): number | undefined }
+/** A rate of its own, and the name under which its use is counted: a key is always used with one rate. */
+export type GrantedRate = { requestsPerMinute: number; key: string }
+
+/** Rates that operators granted to a token or to a client address. */
+export type RateGrants = { forRequest(authorization: string | undefined, address: string): GrantedRate | undefined }
 
 export type RateLimitOptions = { counters: Counters; bypassKey: string | undefined; grants: RateGrants }
 
@@ -21,12 +24,10 @@ export function createRateLimiter({ counters, bypassKey, grants }: RateLimitOpti
   return (req: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void => {
     const key = req.headers['x-ratelimit-key']
     if (bypassKey !== undefined && typeof key === 'string' && secretsEqual(key, bypassKey)) return done()
-    const limit = grants.forRequest(req.headers.authorization, req.clientAddress) ?? DEFAULT_REQUESTS_PER_MINUTE
-    const decision = counters.take(`rate:${addressKey(req.clientAddress)}`, {
-      limit,
-      periodMs: PERIOD_MS,
-      burst: limit,
-    })
+    const granted = grants.forRequest(req.headers.authorization, req.clientAddress)
+    const limit = granted?.requestsPerMinute ?? DEFAULT_REQUESTS_PER_MINUTE
+    const counted = granted === undefined ? `rate:${addressKey(req.clientAddress)}` : `rate-grant:${granted.key}`
+    const decision = counters.take(counted, { limit, periodMs: PERIOD_MS, burst: limit })
     if (decision instanceof Promise) decision.then((value) => done(apply(reply, value)), done)
     else done(apply(reply, decision))
   }

@@ -1,4 +1,5 @@
 // What each route says of itself in `config`, and what the hooks put on a request.
+import type { FastifyContextConfig } from 'fastify'
 import type { ScopeName } from '#lib/scopes.ts'
 import type { Viewer } from '#lib/viewer.ts'
 
@@ -18,7 +19,21 @@ export type RouteAuth = 'public' | { read: readonly ScopeName[] } | { scope: rea
  */
 export type CachePolicy = 'public' | 'shared' | 'tags' | 'private' | 'no-store'
 
+/** One operation as the tests walk them. */
+export type RouteEntry = {
+  readonly method: string
+  readonly url: string
+  readonly operationId: string
+  readonly config: Readonly<FastifyContextConfig>
+  /** Left out of the published description: pages, the viewer's files, retired versions, second addresses. */
+  readonly hidden: boolean
+}
+
 declare module 'fastify' {
+  interface FastifyInstance {
+    /** Every route but HEAD and preflights, in the order of their registration. */
+    routeTable(): RouteEntry[]
+  }
   interface FastifySchema {
     /** `verbNoun`, unique; every operation has one. */
     operationId?: string

@@ -9,6 +9,7 @@ import Fastify, {
   type FastifyReply,
   type FastifyRequest,
   type FastifyTypeProvider,
+  type RouteOptions,
 } from 'fastify'
 import type { Static, TSchema } from 'typebox'
 import { ApiError, invalidInput, notFound, validationError } from '#lib/errors.ts'
@@ -22,7 +23,7 @@ import { errorBody, handleError } from './error-handler.ts'
 import { parseJson } from './json-body.ts'
 import { createRateLimiter, type RateLimitOptions } from './rate-limit.ts'
 import { logRequest } from './request-log.ts'
-import './route-config.ts'
+import type { RouteEntry } from './route-config.ts'
 import { compileValidator } from './validation.ts'
 
 export interface TypeBoxProvider extends FastifyTypeProvider {
@@ -166,6 +167,8 @@ function checkAddress(req: FastifyRequest): ApiError | undefined {
 
 /** Refuses to start with a route that does not say who may call it, and enforces what it says. */
 function addRouteChecks(app: App, options: ServerOptions): void {
+  const routes: RouteOptions[] = []
+  app.decorate('routeTable', () => routes.map(toRouteEntry))
   app.addHook('onRoute', (route) => {
     if (route.url.startsWith(VIEWER_PREFIX)) {
       // The library's own routes: the viewer needs neither a token nor a description.
@@ -178,7 +181,15 @@ function addRouteChecks(app: App, options: ServerOptions): void {
     if (config?.auth === undefined) throw new Error(`${methods.join()} ${url} does not declare config.auth`)
     const hook = authHook(config.auth, config.role, options)
     if (hook !== undefined) route.onRequest = [...asArray(route.onRequest), hook as never]
+    if (!methods.includes('HEAD') || methods.length > 1) routes.push(route)
   })
+}
+
+/** Read when asked for and not before: scopes further in still change what a route says of itself. */
+function toRouteEntry({ method, url, config, schema }: RouteOptions): RouteEntry {
+  const [first = ''] = asArray(method)
+  const operationId = schema?.operationId ?? ''
+  return { method: first, url, operationId, config: config ?? { auth: 'public' }, hidden: schema?.hide === true }
 }
 
 function takeJsonBodies(app: App): void {

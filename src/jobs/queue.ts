@@ -13,6 +13,7 @@ export interface Jobs {
     | { kind: 'reset-password'; account_id: string | null }
     | { kind: 'email-changed'; account_id: string; former_email: string }
     | { kind: 'token-created'; account_id: string; token_id: string }
+  'downloads.reconcile': Record<string, never>
   'files.remove': { keys: string[] }
   'files.sweep': Record<string, never>
   'images.sweep': Record<string, never>

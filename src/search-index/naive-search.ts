@@ -1,7 +1,7 @@
 // The rules of search written down as plainly as possible, one project after another: what tests compare engines with.
 import { dependencyIds, newestFirst, type SearchDocument, type SearchVersion, union } from './document.ts'
 import { foldWords, indexTerms, innerWords, queryTerms } from './embedded/fold.ts'
-import { typosAllowed } from './embedded/typos.ts'
+import { firstLetterCost, typosAllowed } from './embedded/typos.ts'
 import { authorKey } from './filter/fields.ts'
 import type { Filter, Predicate } from './filter/tree.ts'
 import type { SearchQuery, Sort } from './search-index.ts'
@@ -171,23 +171,29 @@ function typosBetween(word: string, term: string): number {
   const allowed = typosAllowed(word)
   if (allowed === 0 || term.length < word.length - allowed) return 9
   const letters = [...term]
-  let least = distance([...word], letters)
+  const extra = firstLetterCost(allowed) - 1
+  let least = distance([...word], letters, extra)
   for (let length = [...word].length; length < letters.length; length += 1) {
-    if (letters[length - 1] === [...word].at(-1)) least = Math.min(least, distance([...word], letters.slice(0, length)))
+    if (letters[length - 1] === [...word].at(-1))
+      least = Math.min(least, distance([...word], letters.slice(0, length), extra))
   }
   return least <= allowed ? least : 9
 }
 
-/** Inserted, dropped, replaced letters and swapped neighbours, no letter touched twice. */
-function distance(a: readonly string[], b: readonly string[]): number {
-  const rows = [Array.from({ length: b.length + 1 }, (_, j) => j)]
+/** Inserted, dropped, replaced letters and swapped neighbours, no letter touched twice; `extra` is for the first. */
+function distance(a: readonly string[], b: readonly string[], extra: number): number {
+  const rows = [Array.from({ length: b.length + 1 }, (_, j) => (j === 0 ? 0 : j + extra))]
   const at = (i: number, j: number) => rows[i]?.[j] ?? 99
   for (let i = 1; i <= a.length; i += 1) {
-    rows[i] = [i]
+    rows[i] = [i + extra]
     for (let j = 1; j <= b.length; j += 1) {
-      let least = Math.min(at(i - 1, j - 1) + Number(a[i - 1] !== b[j - 1]), at(i - 1, j) + 1, at(i, j - 1) + 1)
+      let least = Math.min(
+        at(i - 1, j - 1) + (a[i - 1] === b[j - 1] ? 0 : 1 + (i + j === 2 ? extra : 0)),
+        at(i - 1, j) + 1,
+        at(i, j - 1) + 1,
+      )
       if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1])
-        least = Math.min(least, at(i - 2, j - 2) + 1)
+        least = Math.min(least, at(i - 2, j - 2) + 1 + (i + j === 4 ? extra : 0))
       rows[i]?.push(least)
     }
   }

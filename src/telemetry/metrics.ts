@@ -43,6 +43,12 @@ export function createMetrics(options: { process: boolean }) {
       labelNames: ['job', 'outcome'] as const,
       registers,
     }),
+    downloadDrift: new Gauge({
+      name: 'depot_download_drift',
+      help: 'Downloads by which counters differed from events when they were last reconciled, by what was counted',
+      labelNames: ['of'] as const,
+      registers,
+    }),
     events: new Counter({
       name: 'depot_events_total',
       help: 'Business events, such as version.published',
@@ -50,4 +56,33 @@ export function createMetrics(options: { process: boolean }) {
       registers,
     }),
   }
+}
+
+/** What a buffer of analytics events says of each kind of event. */
+type BufferStats = Readonly<Record<string, { pending: number; stored: number; dropped: number; lost: number }>>
+
+/** Shows the state of the analytics buffer, read when somebody asks for the metrics. */
+export function observeEventBuffer({ registry }: Metrics, stats: () => BufferStats): void {
+  const registers = [registry]
+  new Gauge({
+    name: 'depot_analytics_pending_events',
+    help: 'Accepted events that are not stored yet, by kind',
+    labelNames: ['kind'] as const,
+    registers,
+    collect() {
+      for (const [kind, { pending }] of Object.entries(stats())) this.set({ kind }, pending)
+    },
+  })
+  new Counter({
+    name: 'depot_analytics_events_total',
+    help: 'Events by kind and outcome: stored, dropped (the buffer was full), lost (the store failed for too long)',
+    labelNames: ['kind', 'outcome'] as const,
+    registers,
+    collect() {
+      this.reset()
+      for (const [kind, counts] of Object.entries(stats())) {
+        for (const outcome of ['stored', 'dropped', 'lost'] as const) this.inc({ kind, outcome }, counts[outcome])
+      }
+    },
+  })
 }

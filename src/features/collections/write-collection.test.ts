@@ -11,7 +11,7 @@ let t: TestApp
 let make: TeamFactories
 let creator: Person
 before(async () => {
-  t = await testApp({ env: { QUOTA_COLLECTIONS: '100' } })
+  t = await testApp({ env: { QUOTA_COLLECTIONS: '100', REQUIRE_VERIFIED_EMAIL: 'true' } })
   make = teamFactories(t.deps.db)
   creator = await t.make.account()
 })
@@ -59,13 +59,8 @@ test('creating needs a token, its scope, and a verified address where the operat
   assertFault(refused, 403, 'unauthorized')
   assert.match(refused.json().description, /COLLECTION_CREATE/)
 
-  const strict = await testApp({ env: { REQUIRE_VERIFIED_EMAIL: 'true' } })
-  try {
-    const unverified = await strict.make.account({ email_verified: false })
-    assertFault(await strict.as(unverified).post('/v3/collection', { name: 'Lights' }), 403, 'unauthorized')
-  } finally {
-    await strict.close()
-  }
+  const unverified = await t.make.account({ email_verified: false })
+  assertFault(await t.as(unverified).post('/v3/collection', { name: 'Lights' }), 403, 'unauthorized')
 })
 
 test('each field of a new collection is held to its bounds', async () => {
@@ -85,6 +80,7 @@ test('each field of a new collection is held to its bounds', async () => {
   await assertRefusedValues(post, valid, 'projects', ['text', {}, 5])
   assertFault(await post({ name: 'Lights', projects: [5] }), 400, 'validation_error', 'projects.0')
   assertFault(await post({ name: 'Lights', projects: ['x'.repeat(65)] }), 400, 'validation_error', 'projects.0')
+  assertFault(await t.as(creator).post('/v3/collection'), 400, 'json_error')
   for (const body of [
     { name: 'abc' },
     { name: '𝕃'.repeat(64) },

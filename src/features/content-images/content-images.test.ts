@@ -17,18 +17,23 @@ before(async () => {
   make = teamFactories(t.deps.db)
   talk = conversationFactories(t.deps.db)
   moderator = await t.make.account({ role: 'moderator' })
-  png = await sharp({ create: { width: 40, height: 30, channels: 3, background: '#804020' } }).png().toBuffer()
+  png = await sharp({ create: { width: 40, height: 30, channels: 3, background: '#804020' } })
+    .png()
+    .toBuffer()
 })
 after(() => t.close())
 
-const upload = (who: Person | { token: string }, query: Record<string, string>, bytes: Buffer = png, type = 'image/png') =>
-  t.as(who).post('/v3/image', bytes, { query: { ext: 'png', ...query }, headers: { 'content-type': type } })
+const upload = (
+  who: Person | { token: string },
+  query: Record<string, string>,
+  bytes: Buffer = png,
+  type = 'image/png',
+) => t.as(who).post('/v3/image', bytes, { query: { ext: 'png', ...query }, headers: { 'content-type': type } })
 const imageCount = async (who: Person): Promise<number> => {
   const rows = await t.deps.db.selectFrom('image').select('id').where('owner_id', '=', who.id).execute()
   return rows.length
 }
-const isThere = async (url: string): Promise<boolean> =>
-  (await t.anyone.get(new URL(url).pathname)).statusCode === 200
+const isThere = async (url: string): Promise<boolean> => (await t.anyone.get(new URL(url).pathname)).statusCode === 200
 
 test('a picture is 201 with its address, and is served as it was sent', async () => {
   const owner = await t.make.account()
@@ -48,8 +53,17 @@ test('a picture is 201 with its address, and is served as it was sent', async ()
 test('each kind of picture is taken for what it is, whatever its Content-Type says', async () => {
   const owner = await t.make.account()
   const picture = sharp({ create: { width: 8, height: 8, channels: 3, background: '#333' } })
-  const [jpeg, webp, gif] = await Promise.all([picture.clone().jpeg().toBuffer(), picture.clone().webp().toBuffer(), picture.clone().gif().toBuffer()])
-  for (const [ext, bytes] of [['jpg', jpeg], ['jpeg', jpeg], ['webp', webp], ['gif', gif]] as const) {
+  const [jpeg, webp, gif] = await Promise.all([
+    picture.clone().jpeg().toBuffer(),
+    picture.clone().webp().toBuffer(),
+    picture.clone().gif().toBuffer(),
+  ])
+  for (const [ext, bytes] of [
+    ['jpg', jpeg],
+    ['jpeg', jpeg],
+    ['webp', webp],
+    ['gif', gif],
+  ] as const) {
     const answer = await upload(owner, { context: 'version', ext }, bytes, 'application/octet-stream')
     assert.equal(answer.statusCode, 201, answer.body)
     assert.ok(answer.json().url.endsWith(`.${ext}`))
@@ -58,7 +72,9 @@ test('each kind of picture is taken for what it is, whatever its Content-Type sa
 
 test('what is no picture, lies about its kind, may run scripts or is too large is refused and not kept', async () => {
   const owner = await t.make.account()
-  const svg = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><rect width="9" height="9"/></svg>')
+  const svg = Buffer.from(
+    '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><rect width="9" height="9"/></svg>',
+  )
   const refused = async (field: string, query: Record<string, string>, bytes?: Buffer) =>
     assertFault(await upload(owner, query, bytes), 400, 'invalid_input', field)
   await refused('ext', { context: 'project', ext: 'svg' }, svg)
@@ -71,7 +87,14 @@ test('what is no picture, lies about its kind, may run scripts or is too large i
   await refused('body', { context: 'project' }, Buffer.alloc(0))
   await refused('context', { context: 'user' })
   await refused('context', {})
-  assertFault(await t.as(owner).post('/v3/image', png, { query: { context: 'project' }, headers: { 'content-type': 'image/png' } }), 400, 'invalid_input', 'ext')
+  assertFault(
+    await t
+      .as(owner)
+      .post('/v3/image', png, { query: { context: 'project' }, headers: { 'content-type': 'image/png' } }),
+    400,
+    'invalid_input',
+    'ext',
+  )
   const padded = (bytes: number) => Buffer.concat([png, Buffer.alloc(bytes - png.length)])
   const tooLarge = await upload(owner, { context: 'project' }, padded(1024 * 1024 + 1))
   assertFault(tooLarge, 400, 'invalid_input', 'body')
@@ -83,7 +106,12 @@ test('what is no picture, lies about its kind, may run scripts or is too large i
 test('a picture needs the scope of its context', async () => {
   const owner = await t.make.account()
   assertFault(await t.anyone.post('/v3/image', png, { query: { ext: 'png', context: 'project' } }), 401, 'unauthorized')
-  const scopes = { project: 'PROJECT_WRITE', version: 'VERSION_WRITE', report: 'REPORT_WRITE', thread_message: 'THREAD_WRITE' }
+  const scopes = {
+    project: 'PROJECT_WRITE',
+    version: 'VERSION_WRITE',
+    report: 'REPORT_WRITE',
+    thread_message: 'THREAD_WRITE',
+  }
   for (const [context, scope] of Object.entries(scopes)) {
     const refused = await upload(await t.make.pat(owner, scopeBits('ALL_BUT', scope)), { context })
     assertFault(refused, 403, 'unauthorized')
@@ -102,7 +130,12 @@ test('a picture for a project or version is for its members; who does not see it
   assertFault(await upload(stranger, { context: 'version', version_id: inHidden }), 404, 'not_found')
   assertFault(await upload(owner, { context: 'project', project_id: 'nobody-knows' }), 404, 'not_found')
   assertFault(await upload(owner, { context: 'version', version_id: 'unknown0' }), 404, 'not_found')
-  assertFault(await upload(owner, { context: 'version', version_id: 'not-base62' }), 400, 'decoding_error', 'version_id')
+  assertFault(
+    await upload(owner, { context: 'version', version_id: 'not-base62' }),
+    400,
+    'decoding_error',
+    'version_id',
+  )
   for (const other of [stranger, invitee]) {
     assertFault(await upload(other, { context: 'project', project_id: open.id }), 403, 'unauthorized')
     assertFault(await upload(other, { context: 'version', version_id: version }), 403, 'unauthorized')

@@ -3,11 +3,10 @@ import Type from 'typebox'
 import { writing } from '#cache/writing.ts'
 import { Empty, ErrorAnswers } from '#http/answers.ts'
 import { requireViewer } from '#http/auth.ts'
-import { sendBytes } from '#http/entity-tags.ts'
+import { sendList } from '#http/entity-tags.ts'
 import { IdParams } from '#http/query-values.ts'
 import type { App } from '#http/server.ts'
 import { forbidden, invalidInput, notFound } from '#lib/errors.ts'
-import { joinJson } from '#lib/json-bytes.ts'
 import { isAdmin } from '#lib/viewer.ts'
 import type { Deps } from '../../deps.ts'
 import { findProject, getProject, type ProjectReader } from '../projects/project-cache.ts'
@@ -87,7 +86,7 @@ export function followRoutes(app: App, deps: ProjectReader & Pick<Deps, 'config'
       const { id } = await getCachedUser(deps, req.params.id)
       if (id !== viewer.id && !isAdmin(viewer)) throw forbidden('These are the follows of another account')
       const ids = await listFollowedIds(deps.db, id)
-      return sendBytes(reply, joinJson(await listVisibleByIds(deps, projectViewer(viewer), ids)))
+      return sendList(reply, await listVisibleByIds(deps, projectViewer(viewer), ids))
     },
   )
 }

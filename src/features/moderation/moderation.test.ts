@@ -49,12 +49,24 @@ const found = async (query: Call['query']) => {
 }
 
 test('the queue holds what is under review, in the order of entering, with each project’s place', async () => {
-  const [late, early, unmarked] = (await queueOf({ at: 30 }, { at: 10 }, { at: null, published: 20 })) as [Owned, Owned, Owned]
+  const [late, early, unmarked] = (await queueOf({ at: 30 }, { at: 10 }, { at: null, published: 20 })) as [
+    Owned,
+    Owned,
+    Owned,
+  ]
   await make.project(owner, { status: 'draft' })
   const all = await queue()
   assert.equal(all.total, 3)
-  assert.deepEqual(places(all), [[early.id, 1], [unmarked.id, 2], [late.id, 3]])
-  assert.deepEqual(places(await queue({ sort: 'newest' })), [[late.id, 3], [unmarked.id, 2], [early.id, 1]])
+  assert.deepEqual(places(all), [
+    [early.id, 1],
+    [unmarked.id, 2],
+    [late.id, 3],
+  ])
+  assert.deepEqual(places(await queue({ sort: 'newest' })), [
+    [late.id, 3],
+    [unmarked.id, 2],
+    [early.id, 1],
+  ])
   assert.deepEqual(places(await queue({ count: 1, offset: 1 })), [[unmarked.id, 2]])
   const beyond = await queue({ offset: 3 })
   assert.deepEqual([beyond.total, beyond.projects], [3, []])
@@ -86,11 +98,20 @@ test('an entry tells what a moderator needs to choose', async () => {
     ownership: { kind: 'user', id: owner.id, name: owner.username, icon_url: null },
   })
   assert.equal(projects[1].id, ofOrganization.id)
-  assert.deepEqual(projects[1].ownership, { kind: 'organization', id: organization.id, name: 'Makers of lanterns', icon_url: null })
+  assert.deepEqual(projects[1].ownership, {
+    kind: 'organization',
+    id: organization.id,
+    name: 'Makers of lanterns',
+    icon_url: null,
+  })
 })
 
 test('the list is narrowed by name, slug and type; places stay those of the whole queue', async () => {
-  const [a, b, c] = (await queueOf({ at: 1, name: 'Red Lamp' }, { at: 2, name: 'Blue_Lamp' }, { at: 3, name: 'Torch' })) as [Owned, Owned, Owned]
+  const [a, b, c] = (await queueOf(
+    { at: 1, name: 'Red Lamp' },
+    { at: 2, name: 'Blue_Lamp' },
+    { at: 3, name: 'Torch' },
+  )) as [Owned, Owned, Owned]
   await make.version(b.id, owner)
   await make.version(c.id, owner, 'draft')
   assert.deepEqual(await found({ query: ' LAMP ' }), [2, [a.id, b.id]])
@@ -123,7 +144,11 @@ test('values outside their bounds are refused', async () => {
 test('the queue is for moderators with PROJECT_READ', async () => {
   assertFault(await t.anyone.get(PATH), 401, 'unauthorized')
   assertFault(await t.as(owner).get(PATH), 403, 'unauthorized')
-  assertFault(await t.as(await t.make.pat(moderator, scopeBits('ALL_BUT', 'PROJECT_READ'))).get(PATH), 403, 'unauthorized')
+  assertFault(
+    await t.as(await t.make.pat(moderator, scopeBits('ALL_BUT', 'PROJECT_READ'))).get(PATH),
+    403,
+    'unauthorized',
+  )
   assert.equal((await t.as(await t.make.pat(moderator, scopeBits('ONLY', 'PROJECT_READ'))).get(PATH)).statusCode, 200)
   assert.equal((await t.as(await t.make.account({ role: 'admin' })).get(PATH)).statusCode, 200)
 })
@@ -149,7 +174,11 @@ test('members and moderators see a project’s place; others do not', async () =
   assertFault(await place(invitee, second), 403, 'unauthorized')
   assertFault(await place(stranger, second), 404, 'not_found')
   assertFault(await t.anyone.get(`/v3/project/${second.id}/queue`), 401, 'unauthorized')
-  assertFault(await t.as(await t.make.pat(owner, scopeBits('ALL_BUT', 'PROJECT_READ'))).get(`/v3/project/${second.id}/queue`), 403, 'unauthorized')
+  assertFault(
+    await t.as(await t.make.pat(owner, scopeBits('ALL_BUT', 'PROJECT_READ'))).get(`/v3/project/${second.id}/queue`),
+    403,
+    'unauthorized',
+  )
 
   assert.equal((await t.as(moderator).patch(`/v3/project/${first.id}`, { status: 'approved' })).statusCode, 204)
   assert.deepEqual((await place(owner, second)).json(), { position: 1, total: 1 }, 'a review moves the others up')
@@ -163,5 +192,8 @@ test('who submits a project again goes to the end of the queue', async () => {
   const set = (who: Person, status: string) => t.as(who).patch(`/v3/project/${first.id}`, { status })
   assert.equal((await set(moderator, 'rejected')).statusCode, 204)
   assert.equal((await set(owner, 'processing')).statusCode, 204)
-  assert.deepEqual(places(await queue()), [[second.id, 1], [first.id, 2]])
+  assert.deepEqual(places(await queue()), [
+    [second.id, 1],
+    [first.id, 2],
+  ])
 })

@@ -22,8 +22,17 @@ export async function insertNotifications(
   accountIds: readonly string[],
   body: NotificationBody,
 ): Promise<void> {
-  const rows = [...new Set(accountIds)].map((accountId) => ({ id: newId(), account_id: accountId }))
-  if (rows.length === 0) return
+  if (accountIds.length === 0) return
+  // Whoever is being deleted at this moment is not told; the others stay until the rows are in.
+  const accounts = await tx
+    .selectFrom('account')
+    .select('id')
+    .where('id', 'in', [...new Set(accountIds)])
+    .orderBy('id')
+    .forKeyShare()
+    .execute()
+  if (accounts.length === 0) return
+  const rows = accounts.map(({ id }) => ({ id: newId(), account_id: id }))
   await tx
     .insertInto('notification')
     .values(rows.map((row) => ({ ...row, body: JSON.stringify(body) })))

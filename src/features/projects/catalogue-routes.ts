@@ -2,7 +2,7 @@
 import Type from 'typebox'
 import { Empty, ErrorAnswers } from '#http/answers.ts'
 import { requireViewer } from '#http/auth.ts'
-import { sendBytes } from '#http/entity-tags.ts'
+import { sendBytes, sendList } from '#http/entity-tags.ts'
 import { IdParams, IdsQuery, parseIds } from '#http/query-values.ts'
 import type { App } from '#http/server.ts'
 import { invalidInput } from '#lib/errors.ts'
@@ -73,7 +73,7 @@ function randomRoute(app: App, deps: Deps): void {
       const loaders = projectType === undefined ? {} : { loaders: loadersOf(deps.taxonomy, projectType) }
       const { projects: total } = await getStatistics(deps.db)
       const ids = await listRandomProjectIds(deps.db, { count, total, ...loaders }, Math.random)
-      return sendBytes(reply, joinJson(await listVisibleProjects(deps, req.viewer, ids)))
+      return sendList(reply, await listVisibleProjects(deps, req.viewer, ids))
     },
   )
 }

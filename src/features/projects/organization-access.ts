@@ -16,6 +16,8 @@ export async function requireAddProject(db: Db, viewer: Viewer, organizationId: 
     )
     .select(['organization.id', 'team_member.organization_permissions'])
     .where('organization.id', '=', organizationId)
+    // It stays until the project is in it.
+    .forShare('organization')
     .executeTakeFirst()
   if (row === undefined) throw validationError('organization_id', 'names no organization')
   if (isAdmin(viewer)) return

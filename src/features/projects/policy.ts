@@ -27,8 +27,9 @@ export function isMember(membership: Membership): boolean {
 }
 
 /**
- * Whether the viewer may know that the project exists. Members and moderators see every status; an invitee sees what
- * he is invited to, because there would be nothing to decide on otherwise.
+ * Whether the viewer may know that the project exists. Members and moderators see every status; an invitee sees the
+ * project he is invited to, because there would be nothing to decide on otherwise. Who is invited to an organization
+ * sees that, and not yet its projects.
  */
 export function canSeeProject(
   viewer: Viewer | null,
@@ -36,7 +37,7 @@ export function canSeeProject(
   membership: Membership,
 ): boolean {
   if (isPublicStatus(project.status) || isModerator(viewer)) return true
-  return viewer !== null && (membership.project !== undefined || membership.organization !== undefined)
+  return viewer !== null && (membership.project !== undefined || membership.organization?.accepted === true)
 }
 
 /** Whether the project stands in lists that are not the viewer's own (profiles, organizations). */
@@ -90,22 +91,13 @@ export function memberOf(viewer: Viewer): (eb: ProjectExpressions) => Expression
 }
 
 function hasTeamRow(eb: ProjectExpressions, accountId: string, acceptedOnly: boolean): Expression<SqlBool> {
+  const inProjectTeam = sql<SqlBool>`team_member.team_id = project.team_id`
+  const inOrganization = sql<SqlBool>`team_member.accepted and team_member.team_id =
+    (select organization.team_id from organization where organization.id = project.organization_id)`
   const rows = eb
     .selectFrom('team_member')
     .select(sql`1`.as('one'))
     .where('team_member.account_id', '=', accountId)
-    .where((inner) =>
-      inner.or([
-        inner('team_member.team_id', '=', inner.ref('project.team_id')),
-        inner(
-          'team_member.team_id',
-          '=',
-          inner
-            .selectFrom('organization')
-            .select('organization.team_id')
-            .whereRef('organization.id', '=', 'project.organization_id'),
-        ),
-      ]),
-    )
+    .where((inner) => inner.or([inProjectTeam, inOrganization]))
   return eb.exists(acceptedOnly ? rows.where('team_member.accepted', '=', true) : rows)
 }

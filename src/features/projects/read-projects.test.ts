@@ -82,6 +82,19 @@ test('the policy and its SQL twin agree on every status and every kind of member
       }
       made.push(project)
     }
+    for (const [row, organization] of [
+      ['pending', 'orgPend1'],
+      ['accepted', 'orgAcce1'],
+    ] as const) {
+      if (status === PROJECT_STATUSES[0]) {
+        const teamId = `${organization.slice(3)}Tm`
+        await t.deps.db.insertInto('team').values({ id: teamId }).execute()
+        const texts = { slug: organization.toLowerCase(), name: 'Org', description: 'Org' }
+        await t.deps.db.insertInto('organization').values({ id: organization, team_id: teamId, ...texts }).execute()
+        await t.make.member({ teamId, accountId: viewerPerson.id, accepted: row === 'accepted', permissions: 0 })
+      }
+      made.push(await t.make.project({ status, organization_id: organization }))
+    }
   }
   const ids = made.map(({ id }) => id)
   const rows = await t.deps.db

@@ -2,10 +2,9 @@
 import Type from 'typebox'
 import { Empty, ErrorAnswers } from '#http/answers.ts'
 import { requireViewer } from '#http/auth.ts'
-import { sendBytes } from '#http/entity-tags.ts'
+import { sendBytes, sendList } from '#http/entity-tags.ts'
 import { IdParams, IdsQuery, parseIds } from '#http/query-values.ts'
 import type { App } from '#http/server.ts'
-import { joinJson } from '#lib/json-bytes.ts'
 import type { Deps } from '../../deps.ts'
 import { requireVerifiedEmail } from '../accounts/verified-email.ts'
 import { iconRoutes } from '../pictures/icon-routes.ts'
@@ -65,7 +64,7 @@ function projectReads(app: App, deps: Deps): void {
     },
     async (req, reply) => {
       const projects = await listVisibleProjects(deps, req.viewer, parseIds(req.query.ids))
-      return sendBytes(reply, joinJson(projects))
+      return sendList(reply, projects)
     },
   )
   app.get(

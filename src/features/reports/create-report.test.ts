@@ -18,7 +18,12 @@ before(async () => {
 })
 after(() => t.close())
 
-const about = (item_type: string, item_id: string) => ({ report_type: 'spam', item_type, item_id, body: 'This is spam.' })
+const about = (item_type: string, item_id: string) => ({
+  report_type: 'spam',
+  item_type,
+  item_id,
+  body: 'This is spam.',
+})
 const file = (who: Person, body: object) => t.as(who).post('/v3/report', body)
 
 test('a report is 201 with itself, has a thread, and is confirmed to its reporter by mail', async () => {

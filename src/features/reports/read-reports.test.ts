@@ -37,7 +37,11 @@ test('a report is for its reporter and moderators; for others it does not exist'
 
 test('reports by ID come in the order asked for, without others’', async () => {
   const [reporter, other] = [await t.make.account(), await t.make.account()]
-  const [a, b, c] = [await talk.report(reporter), await talk.report(reporter, { closed: true }), await talk.report(other)]
+  const [a, b, c] = [
+    await talk.report(reporter),
+    await talk.report(reporter, { closed: true }),
+    await talk.report(other),
+  ]
   const get = async (who: Person, wanted: string[]) => {
     const answer = await t.as(who).get('/v3/reports', { query: { ids: JSON.stringify(wanted) } })
     return ids(answer.json())
@@ -48,7 +52,12 @@ test('reports by ID come in the order asked for, without others’', async () =>
   const faulty = (text: string) => t.as(reporter).get('/v3/reports', { query: { ids: text } })
   assertFault(await faulty('["not-base62"]'), 400, 'decoding_error', 'ids')
   assertFault(await faulty('a,b'), 400, 'invalid_input', 'ids')
-  assertFault(await faulty(JSON.stringify(Array.from({ length: 1001 }, (_, n) => `a${n}`))), 400, 'invalid_input', 'ids')
+  assertFault(
+    await faulty(JSON.stringify(Array.from({ length: 1001 }, (_, n) => `a${n}`))),
+    400,
+    'invalid_input',
+    'ids',
+  )
 })
 
 test('open reports are paged from the oldest, the newest of a page first; everybody’s only for moderators', async () => {
@@ -82,7 +91,12 @@ test('paging values outside their bounds are refused', async () => {
     ['all', { all: 'maybe' }],
   ]
   for (const [field, query] of refused) {
-    assertFault(await t.as(reporter).get('/v3/report', query === undefined ? {} : { query }), 400, 'invalid_input', field)
+    assertFault(
+      await t.as(reporter).get('/v3/report', query === undefined ? {} : { query }),
+      400,
+      'invalid_input',
+      field,
+    )
   }
 })
 

@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { assertFault, mailsTo } from '../../../test/account-steps.ts'
-import { type ConversationFactories, conversationFactories, type MessageView } from '../../../test/conversation-factories.ts'
+import {
+  type ConversationFactories,
+  conversationFactories,
+  type MessageView,
+} from '../../../test/conversation-factories.ts'
 import type { Person } from '../../../test/factories.ts'
 import { type TestApp, testApp } from '../../../test/harness.ts'
 import { scopeBits } from '../../../test/team-factories.ts'
@@ -71,7 +75,10 @@ test('closing and reopening stand in the thread without a name, and the reporter
       [{ type: 'thread_reopen' }, null, true],
     ],
   )
-  assert.deepEqual((await seen(moderator)).map(({ author_id }) => author_id), [moderator.id, moderator.id])
+  assert.deepEqual(
+    (await seen(moderator)).map(({ author_id }) => author_id),
+    [moderator.id, moderator.id],
+  )
   const told = { type: 'report_status_updated', report_id: id }
   assert.deepEqual(await talk.notificationsOf(reporter), [told, told])
   assert.equal((await mailsTo(t, reporter.email, /report/)).length, 2)
@@ -82,10 +89,20 @@ test('of several who close a report at once one closes it, and nobody is refused
   const reporter = await t.make.account()
   const second = await t.make.account({ role: 'moderator' })
   const { id, threadId } = await talk.report(reporter)
-  const close = (closed: boolean) => Promise.all([moderator, second, moderator, second].map((who) => patch(who, id, { closed })))
-  assert.deepEqual((await close(true)).map(({ statusCode }) => statusCode), [204, 204, 204, 204])
-  assert.deepEqual((await close(true)).map(({ statusCode }) => statusCode), [204, 204, 204, 204])
-  assert.deepEqual((await messages(moderator, threadId)).map(({ body }) => body.type), ['thread_closure'])
+  const close = (closed: boolean) =>
+    Promise.all([moderator, second, moderator, second].map((who) => patch(who, id, { closed })))
+  assert.deepEqual(
+    (await close(true)).map(({ statusCode }) => statusCode),
+    [204, 204, 204, 204],
+  )
+  assert.deepEqual(
+    (await close(true)).map(({ statusCode }) => statusCode),
+    [204, 204, 204, 204],
+  )
+  assert.deepEqual(
+    (await messages(moderator, threadId)).map(({ body }) => body.type),
+    ['thread_closure'],
+  )
   assert.equal((await talk.notificationsOf(reporter)).length, 1)
 })
 
@@ -94,7 +111,10 @@ test('a message and the closing at once: either it came before, or it is refused
   for (let round = 0; round < 5; round += 1) {
     const { id, threadId } = await talk.report(reporter)
     const say = { body: { type: 'text', body: 'One more thing' } }
-    const [said, closed] = await Promise.all([t.as(reporter).post(`/v3/thread/${threadId}`, say), patch(moderator, id, { closed: true })])
+    const [said, closed] = await Promise.all([
+      t.as(reporter).post(`/v3/thread/${threadId}`, say),
+      patch(moderator, id, { closed: true }),
+    ])
     assert.equal(closed.statusCode, 204)
     const types = (await messages(moderator, threadId)).map(({ body }) => body.type)
     assert.deepEqual(types, said.statusCode === 204 ? ['text', 'thread_closure'] : ['thread_closure'])
@@ -123,8 +143,15 @@ test('changing needs a token with REPORT_WRITE', async () => {
   const reporter = await t.make.account()
   const { id } = await talk.report(reporter)
   assertFault(await t.anyone.patch(`/v3/report/${id}`, { body: 'x' }), 401, 'unauthorized')
-  assertFault(await patch(await t.make.pat(reporter, scopeBits('ALL_BUT', 'REPORT_WRITE')), id, { body: 'x' }), 403, 'unauthorized')
-  assert.equal((await patch(await t.make.pat(reporter, scopeBits('ONLY', 'REPORT_WRITE')), id, { body: 'x' })).statusCode, 204)
+  assertFault(
+    await patch(await t.make.pat(reporter, scopeBits('ALL_BUT', 'REPORT_WRITE')), id, { body: 'x' }),
+    403,
+    'unauthorized',
+  )
+  assert.equal(
+    (await patch(await t.make.pat(reporter, scopeBits('ONLY', 'REPORT_WRITE')), id, { body: 'x' })).statusCode,
+    204,
+  )
 })
 
 test('a deleted account’s reports go; reports about it and its place in talk stay', async () => {

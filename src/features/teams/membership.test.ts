@@ -106,7 +106,12 @@ test('members leave, those with REMOVE_MEMBER remove others, and nobody removes 
   assertFault(await t.as(leaver).get(`/v3/team/${teamId}/members`), 404, 'not_found')
   assertFault(await remove(manager, teamId, member), 403, 'unauthorized')
   assertFault(await remove(moderator, teamId, member), 403, 'unauthorized')
+  assert.ok(names(await members(owner, teamId)).includes(member.username))
   assert.equal((await remove(remover, teamId, member)).statusCode, 204)
+  assert.deepEqual(
+    names(await members(owner, teamId)),
+    [owner, manager, remover].map(({ username }) => username),
+  )
   for (const by of [owner, remover, admin])
     assertFault(await remove(by, teamId, owner), 400, 'invalid_input', 'user_id')
   assertFault(await remove(manager, teamId, owner), 403, 'unauthorized')

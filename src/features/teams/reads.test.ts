@@ -83,6 +83,7 @@ test("a project's list goes on with its organization's members, each person once
   const ofOrganization = await get(t.as(head), path)
   assert.equal(memberOf(ofOrganization, onlyProject).permissions, 4, 'the organization reads its project teams')
   assert.equal(memberOf(ofOrganization, head).organization_permissions, 255)
+  assert.ok(!names(ofOrganization).includes(invited.username), 'who is invited there is no member yet')
   const ofProject = await get(t.as(onlyProject), path)
   assert.equal(memberOf(ofProject, both).permissions, 1)
   assert.equal(memberOf(ofProject, head).organization_permissions, null, 'the project does not read the organization')

@@ -8,6 +8,7 @@ import { IdParams, IdsQuery, parseIds } from '#http/query-values.ts'
 import type { App } from '#http/server.ts'
 import { notFound } from '#lib/errors.ts'
 import { parseId } from '#lib/ids.ts'
+import { recordEvent } from '#telemetry/events.ts'
 import type { Deps } from '../../deps.ts'
 import { editMember } from './edit-member.ts'
 import { inviteMember } from './invite-member.ts'
@@ -18,7 +19,7 @@ import { listProjectMembers, listTeams } from './team-reads.ts'
 import { transferOwnership } from './transfer-ownership.ts'
 import { TeamMemberView } from './views.ts'
 
-type TeamDeps = Pick<Deps, 'db' | 'cache' | 'taxonomy'>
+type TeamDeps = Pick<Deps, 'db' | 'cache' | 'taxonomy' | 'log' | 'metrics'>
 
 const tags = ['teams']
 const read = { auth: { read: ['PROJECT_READ'] }, cache: 'public' } as const
@@ -110,6 +111,7 @@ function memberWrites(app: App, deps: TeamDeps): void {
       const accountId = parseBodyId(req.body.user_id, 'user_id')
       const fields = toMemberChange(req.body)
       await writing(deps, (tx, changed) => inviteMember(tx, changed, viewer, { teamId, accountId, fields }))
+      recordEvent(deps, 'member.invited', { team_id: teamId })
       return reply.status(204).send(null)
     },
   )
@@ -174,6 +176,7 @@ function ownWrites(app: App, deps: TeamDeps): void {
       const viewer = requireViewer(req)
       const teamId = parseId(req.params.id, 'id')
       await writing(deps, (tx, changed) => joinTeam(tx, changed, viewer, teamId))
+      recordEvent(deps, 'member.joined', { team_id: teamId })
       return reply.status(204).send(null)
     },
   )

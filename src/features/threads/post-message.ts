@@ -12,7 +12,7 @@ import { listMemberIds } from '../projects/members.ts'
 import { getReadableMessage, getReadableThread, insertMessage, type ThreadRow } from './queries.ts'
 import type { MessageInput } from './views.ts'
 
-/** What one thread holds before only moderators may add to it; they have twice as much. */
+/** What one thread holds; moderators can always add to it, so that nobody shuts them out by filling it. */
 const THREAD_BYTES_MAX = 4 * 1024 * 1024
 
 /**
@@ -44,7 +44,7 @@ export async function postMessage(
       body: { type: 'text', body: input.body, private: isPrivate, replying_to: replyingTo },
       hideIdentity: isModerator(viewer),
     })
-    if (sizeBytes > THREAD_BYTES_MAX * (isModerator(viewer) ? 2 : 1)) {
+    if (sizeBytes > THREAD_BYTES_MAX && !isModerator(viewer)) {
       throw new ApiError('limit_reached', 'This thread is full; moderators can still answer in it')
     }
     const images = [...new Set(input.associated_images ?? [])]

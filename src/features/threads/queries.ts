@@ -30,11 +30,11 @@ export type MessageRow = {
   image_ids: string[] | null
 }
 
-/** What a message takes in an answer beside its text. */
-export const MESSAGE_OVERHEAD_BYTES = 256
+/** What a message is counted with beside its text: more than it takes, so that many short ones are bounded too. */
+export const MESSAGE_OVERHEAD_BYTES = 1024
 /** The messages of all threads in one answer. */
 export const ANSWER_BYTES_MAX = 32 * 1024 * 1024
-/** Beyond the bound in bytes this meets only a thread that was filled by changes of status, of which it keeps the newest. */
+/** Only a thread that changes of status have filled beyond its bound has more; its newest ones are shown. */
 const MESSAGES_MAX = ANSWER_BYTES_MAX / MESSAGE_OVERHEAD_BYTES
 
 function readThreads(db: Db) {

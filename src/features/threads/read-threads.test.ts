@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { assertFault } from '../../../test/account-steps.ts'
-import { type ConversationFactories, conversationFactories, type ThreadView } from '../../../test/conversation-factories.ts'
+import {
+  type ConversationFactories,
+  conversationFactories,
+  type ThreadView,
+} from '../../../test/conversation-factories.ts'
 import type { Person } from '../../../test/factories.ts'
 import { type Client, type TestApp, testApp } from '../../../test/harness.ts'
 import { scopeBits, type TeamFactories, teamFactories } from '../../../test/team-factories.ts'
@@ -26,7 +30,9 @@ const thread = async (client: Client, id: string): Promise<ThreadView> => {
 const texts = ({ messages }: ThreadView): (string | undefined)[] => messages.map(({ body }) => body.body)
 
 test('a project’s thread is for its accepted members, those of its organization, and moderators', async () => {
-  const [owner, invitee, head, orgInvitee, stranger] = await Promise.all(Array.from({ length: 5 }, () => t.make.account()))
+  const [owner, invitee, head, orgInvitee, stranger] = await Promise.all(
+    Array.from({ length: 5 }, () => t.make.account()),
+  )
   assert.ok(owner && invitee && head && orgInvitee && stranger)
   const organization = await make.organization(head)
   await make.member(organization.teamId, orgInvitee, { accepted: false })
@@ -60,7 +66,8 @@ test('a report’s thread is for its reporter and moderators, also for nobody wh
 test('private messages are for moderators alone, and moderators’ names too', async () => {
   const reporter = await t.make.account()
   const { threadId } = await talk.report(reporter)
-  const send = (who: Person, body: object) => t.as(who).post(`/v3/thread/${threadId}`, { body: { type: 'text', ...body } })
+  const send = (who: Person, body: object) =>
+    t.as(who).post(`/v3/thread/${threadId}`, { body: { type: 'text', ...body } })
   assert.equal((await send(reporter, { body: 'They copy me' })).statusCode, 204)
   assert.equal((await send(moderator, { body: 'I know them', private: true })).statusCode, 204)
   const whole = await thread(t.as(moderator), threadId)
@@ -79,14 +86,23 @@ test('private messages are for moderators alone, and moderators’ names too', a
     ],
   )
   assert.equal(asModerator.messages[2]?.body.replying_to, hidden.id)
-  assert.deepEqual(asModerator.members.map(({ id }) => id), [reporter.id, moderator.id])
+  assert.deepEqual(
+    asModerator.members.map(({ id }) => id),
+    [reporter.id, moderator.id],
+  )
 
   const answer = await t.as(reporter).get(`/v3/thread/${threadId}`)
   const asReporter = answer.json() as ThreadView
   assert.deepEqual(texts(asReporter), ['They copy me', 'We look at it'])
-  assert.deepEqual(asReporter.messages.map(({ author_id }) => author_id), [reporter.id, null])
+  assert.deepEqual(
+    asReporter.messages.map(({ author_id }) => author_id),
+    [reporter.id, null],
+  )
   assert.equal(asReporter.messages[1]?.body.replying_to, null, 'an answer to a hidden message names nothing')
-  assert.deepEqual(asReporter.members.map(({ id }) => id), [reporter.id])
+  assert.deepEqual(
+    asReporter.members.map(({ id }) => id),
+    [reporter.id],
+  )
   for (const secret of [moderator.id, moderator.username, hidden.id]) assert.ok(!answer.body.includes(secret))
 })
 
@@ -142,7 +158,11 @@ test('threads that are too long for one answer together are refused together', a
   await t.deps.db
     .updateTable('thread')
     .set({ size_bytes: 16 * 1024 * 1024 + 1 })
-    .where('report_id', 'in', ids.map(({ id }) => id))
+    .where(
+      'report_id',
+      'in',
+      ids.map(({ id }) => id),
+    )
     .execute()
   assertFault(await t.as(reporter).get('/v3/threads', { query }), 400, 'invalid_input', 'ids')
   assert.equal((await t.as(reporter).get(`/v3/thread/${ids[0].threadId}`)).statusCode, 200)
@@ -160,7 +180,12 @@ test('reading needs a token with THREAD_READ and well-formed IDs', async () => {
   assert.equal((await t.as(only).get(`/v3/thread/${threadId}`)).statusCode, 200)
   assertFault(await t.as(reporter).get('/v3/thread/not-base62'), 400, 'decoding_error', 'id')
   assertFault(await t.as(reporter).get('/v3/thread/unknown0'), 404, 'not_found')
-  assertFault(await t.as(reporter).get('/v3/threads', { query: { ids: '["not-base62"]' } }), 400, 'decoding_error', 'ids')
+  assertFault(
+    await t.as(reporter).get('/v3/threads', { query: { ids: '["not-base62"]' } }),
+    400,
+    'decoding_error',
+    'ids',
+  )
   assertFault(await t.as(reporter).get('/v3/threads'), 400, 'invalid_input', 'ids')
   const answer = await t.as(reporter).get(`/v3/thread/${threadId}`)
   assert.match(String(answer.headers['cache-control']), /^private/)

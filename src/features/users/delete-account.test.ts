@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test'
 import { sql } from 'kysely'
 import { newId } from '#lib/ids.ts'
 import { newToken } from '#lib/tokens.ts'
-import { assertFault, statuses } from '../../../test/account-steps.ts'
+import { assertFault } from '../../../test/account-steps.ts'
 import type { Person } from '../../../test/factories.ts'
 import { type TestApp, testApp } from '../../../test/harness.ts'
 import { type TeamFactories, teamFactories } from '../../../test/team-factories.ts'
@@ -251,61 +251,4 @@ test('one deletes the own account by a session; others are for admins; nobody de
   assertFault(await remove(admin, PLACEHOLDER_ID), 403, 'unauthorized')
   assertFault(await t.as(admin).patch(`/v3/user/${PLACEHOLDER_ID}`, { bio: 'Haunted' }), 403, 'unauthorized')
   assert.equal((await read(`/v3/user/${PLACEHOLDER_ID}`)).bio, null)
-})
-
-test('an account that is deleted twice at once, beside people who follow and leave the same projects, leaves right counters', async () => {
-  const people = await Promise.all(Array.from({ length: 6 }, () => t.make.account()))
-  const projects = await Promise.all(Array.from({ length: 4 }, () => make.project(undefined)))
-  const [first, second, ...others] = people as [Person, Person, ...Person[]]
-  for (const who of [first, second]) for (const { id } of projects) await t.as(who).post(`/v3/project/${id}/follow`)
-  const acts = [
-    () => remove(first, first.id),
-    () => remove(first, first.id),
-    () => remove(second, second.id),
-    ...projects.map(
-      ({ id }) =>
-        () =>
-          t.as(first).delete(`/v3/project/${id}/follow`),
-    ),
-    ...others.flatMap((who) =>
-      projects.map(
-        ({ id }) =>
-          () =>
-            t.as(who).post(`/v3/project/${id}/follow`),
-      ),
-    ),
-  ]
-  const answers = await Promise.all(acts.map((act) => act()))
-  assert.ok(
-    answers.every(({ statusCode }) => statusCode < 500),
-    statuses(answers).join(' '),
-  )
-  assert.equal(statuses(answers.slice(0, 2))[0], 204)
-  for (const { id } of projects) assert.equal((await read(`/v3/project/${id}`)).followers, others.length)
-})
-
-test('an ownership that is handed to an account while it is deleted ends with one owner', async () => {
-  for (const kind of ['project', 'organization'] as const) {
-    for (let round = 0; round < 3; round += 1) {
-      const [owner, heir] = await Promise.all([t.make.account(), t.make.account()])
-      const { teamId } = await make[kind](owner)
-      await make.member(teamId, heir)
-      const answers = await Promise.all([
-        t.as(owner).patch(`/v3/team/${teamId}/owner`, { user_id: heir.id }),
-        remove(heir, heir.id),
-      ])
-      assert.ok(
-        answers.every(({ statusCode }) => statusCode < 500),
-        statuses(answers).join(' '),
-      )
-      const owners = await t.deps.db
-        .selectFrom('team_member')
-        .select('account_id')
-        .where('team_id', '=', teamId)
-        .where('is_owner', '=', true)
-        .execute()
-      assert.equal(owners.length, 1)
-      assert.ok([owner.id, PLACEHOLDER_ID].includes(owners[0]?.account_id ?? ''))
-    }
-  }
 })

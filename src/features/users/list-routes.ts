@@ -1,7 +1,7 @@
 // What belongs to a user: projects and organizations.
 import Type from 'typebox'
 import { ErrorAnswers } from '#http/answers.ts'
-import { sendBytes } from '#http/entity-tags.ts'
+import { sendBytes, sendList } from '#http/entity-tags.ts'
 import { IdParams } from '#http/query-values.ts'
 import type { App } from '#http/server.ts'
 import { joinJson } from '#lib/json-bytes.ts'
@@ -34,7 +34,7 @@ export function userListRoutes(app: App, deps: ProjectReader): void {
     async (req, reply) => {
       const { id } = await getCachedUser(deps, req.params.id)
       const ids = await listProjectIdsOf(deps.db, req.viewer, id)
-      return sendBytes(reply, joinJson(await listVisibleByIds(deps, req.viewer, ids)))
+      return sendList(reply, await listVisibleByIds(deps, req.viewer, ids))
     },
   )
   app.get(

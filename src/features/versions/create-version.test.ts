@@ -317,8 +317,9 @@ describe('what is refused', () => {
       socket.on('close', () => resolve())
       socket.on('error', () => {})
     })
-    for (let tries = 0; tries < 100 && (await storedFiles()).length !== stored.length; tries += 1)
-      await new Promise((resolve) => setImmediate(resolve))
+    for (let tries = 0; tries < 200 && (await storedFiles()).length !== stored.length; tries += 1) {
+      await new Promise((resolve) => setTimeout(resolve, 25))
+    }
     assert.deepEqual(await storedFiles(), stored)
   })
 

@@ -1,5 +1,6 @@
 // The filter of version lists and update checks, as requests carry it: JSON in a query, or keys of a body.
 import Type, { type Static, type TSchema } from 'typebox'
+import { Compile } from 'typebox/compile'
 import { parseIds, parseJsonValue } from '#http/query-values.ts'
 import { invalidInput } from '#lib/errors.ts'
 import { VERSION_TYPES } from './status.ts'
@@ -11,6 +12,7 @@ const QUERY_LENGTH_MAX = 65_536
 
 const Nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()])
 const Optional = <Schema extends TSchema>(schema: Schema) => Type.Optional(Nullable(schema))
+const Scalar = Type.Union([Type.String({ maxLength: 2048 }), Type.Number(), Type.Boolean()])
 const Words = (description: string) =>
   Type.Array(Type.String({ maxLength: 256 }), { maxItems: VALUES_MAX, description: `${description}; empty: any` })
 
@@ -19,7 +21,7 @@ export const filterBody = {
   loaders: Optional(Words('Loaders, any of which will do')),
   version_types: Optional(Type.Array(Type.Enum([...VERSION_TYPES]), { maxItems: VALUES_MAX })),
   loader_fields: Optional(
-    Type.Record(Type.String({ maxLength: 64 }), Type.Array(Type.Unknown(), { maxItems: VALUES_MAX }), {
+    Type.Record(Type.String({ maxLength: 64 }), Type.Array(Scalar, { maxItems: VALUES_MAX }), {
       maxProperties: FIELDS_MAX,
       description: 'Loader field → values, any of which will do',
     }),
@@ -66,20 +68,12 @@ export function filterOfQuery(query: Static<typeof FilterQuery>): VersionFilter 
   }
 }
 
+const LoaderFields = Compile(Type.Record(Type.String(), Type.Array(Scalar), { maxProperties: FIELDS_MAX }))
+
 function parseLoaderFields(text: string): Record<string, unknown[]> {
   const value = parseJsonValue(text, 'loader_fields')
-  if (
-    typeof value !== 'object' ||
-    value === null ||
-    Array.isArray(value) ||
-    !Object.values(value).every(Array.isArray)
-  ) {
-    throw invalidInput('loader_fields must be a JSON object of arrays', 'loader_fields')
-  }
-  if (Object.keys(value).length > FIELDS_MAX) {
-    throw invalidInput(`loader_fields may name at most ${FIELDS_MAX} fields`, 'loader_fields')
-  }
-  return value as Record<string, unknown[]>
+  if (LoaderFields.Check(value)) return value
+  throw invalidInput(`loader_fields must be a JSON object of up to ${FIELDS_MAX} lists of values`, 'loader_fields')
 }
 
 /** `version_types` of a query: a JSON array. @throws ApiError `invalid_input`. */

@@ -73,8 +73,8 @@ function singleReads(app: App, deps: Deps): void {
       },
     },
     async (req, reply) => {
-      const { project, versionId, filename } = await getFile(deps, req.viewer, { ...req.params, ...req.query })
-      const url = `${deps.config.files.baseUrl}${filePath(project.id, versionId, filename)}`
+      const { projectId, versionId, filename } = await getFile(deps, req.viewer, { ...req.params, ...req.query })
+      const url = `${deps.config.files.baseUrl}${filePath(projectId, versionId, filename)}`
       return reply.status(307).header('location', url).send({ url })
     },
   )
@@ -124,9 +124,9 @@ async function versionsOf(deps: Deps, viewer: Viewer | null, query: HashQuery): 
 /** `{hash: Project}`; three statements at most. */
 async function projectsOf(deps: Deps, viewer: Viewer | null, query: HashQuery): Promise<Buffer> {
   const files = await resolveFiles(deps.db, viewer, query)
-  const ids = new Set(Array.from(files.values(), ({ project }) => project.id))
+  const ids = new Set(Array.from(files.values(), ({ projectId }) => projectId))
   const projects = new Map((await listVisibleProjects(deps, viewer, [...ids])).map((project) => [project.id, project]))
-  return byHash(files, ({ project }) => projects.get(project.id))
+  return byHash(files, ({ projectId }) => projects.get(projectId))
 }
 
 function byHash(files: Map<string, ResolvedFile>, pick: (file: ResolvedFile) => { bytes: Buffer } | undefined): Buffer {
@@ -154,10 +154,10 @@ function deletion(app: App, deps: Deps): void {
     },
     async (req, reply) => {
       const viewer = requireViewer(req)
-      const { id, versionId, project } = await getFile(deps, viewer, { ...req.params, ...req.query })
-      const membership = await findMembership(deps.db, viewer.id, project)
+      const { id, versionId, projectId } = await getFile(deps, viewer, { ...req.params, ...req.query })
+      const membership = await findMembership(deps.db, viewer.id, { id: projectId })
       requireProjectPermission(projectPermissions(viewer, membership), 'DELETE_VERSION')
-      await deleteFile(deps, { id, versionId, projectId: project.id })
+      await deleteFile(deps, { id, versionId, projectId })
       return reply.status(204).send(null)
     },
   )

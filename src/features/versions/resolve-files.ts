@@ -3,7 +3,6 @@
 import { sql } from 'kysely'
 import type { Db } from '#db/db.ts'
 import type { Viewer } from '#lib/viewer.ts'
-import type { ProjectFacts } from '../projects/policy.ts'
 import { versionVisibleTo } from './policy.ts'
 import { filterValues, isListedAndPasses, LIST_ORDER, type VersionFilter } from './version-filter.ts'
 
@@ -25,35 +24,30 @@ export type HashQuery = {
 }
 
 /** A file, as the version that the viewer sees it on. */
-export type ResolvedFile = { id: string; filename: string; versionId: string; project: ProjectFacts }
+export type ResolvedFile = { id: string; filename: string; versionId: string; projectId: string }
 
 /**
  * The file that each hash stands for, keyed by the hash as it was asked for; unknown and hidden ones are left out. Of
- * several versions with the same file the one published last counts. One statement.
+ * several versions with the same file the one published last counts. One statement for each algorithm.
  */
-export async function resolveFiles(
-  db: Db,
-  viewer: Viewer | null,
-  query: HashQuery,
-): Promise<Map<string, ResolvedFile>> {
-  const wanted = query.hashes.map((asked) => ({ asked, hash: asked.toLowerCase() }))
-  const of = (algorithm: Algorithm) =>
-    wanted.flatMap(({ hash }) => ((query.algorithm ?? algorithmOf(hash)) === algorithm ? hash : []))
-  const bySha1 = new Map<string, ResolvedFile>()
-  const bySha512 = new Map<string, ResolvedFile>()
-  for (const { sha1, sha512, ...file } of await listNewestFiles(db, viewer, {
-    ...query,
-    sha1: of('sha1'),
-    sha512: of('sha512'),
-  })) {
-    bySha1.set(sha1, file)
-    bySha512.set(sha512, file)
-  }
-  const found = wanted.flatMap(({ asked, hash }) => {
-    const file = (query.algorithm ?? algorithmOf(hash)) === 'sha512' ? bySha512.get(hash) : bySha1.get(hash)
-    return file === undefined ? [] : [[asked, file] as const]
+export async function resolveFiles(db: Db, viewer: Viewer | null, query: HashQuery): Promise<Map<string, ResolvedFile>> {
+  const wanted = query.hashes.map((asked) => {
+    const hash = asked.toLowerCase()
+    return { asked, hash, algorithm: query.algorithm ?? algorithmOf(hash) }
   })
-  return new Map(found)
+  const found = new Map<string, ResolvedFile>()
+  for (const algorithm of ALGORITHMS) {
+    const hashes = wanted.filter((each) => each.algorithm === algorithm).map(({ hash }) => hash)
+    if (hashes.length === 0) continue
+    const files = await listNewestFiles(db, viewer, { algorithm, hashes, versionId: query.versionId })
+    for (const { hash, ...file } of files) found.set(hash, file)
+  }
+  return new Map(
+    wanted.flatMap(({ asked, hash }) => {
+      const file = found.get(hash)
+      return file === undefined ? [] : [[asked, file] as const]
+    }),
+  )
 }
 
 function algorithmOf(hash: string): Algorithm {
@@ -63,33 +57,21 @@ function algorithmOf(hash: string): Algorithm {
 async function listNewestFiles(
   db: Db,
   viewer: Viewer | null,
-  { sha1, sha512, versionId }: { sha1: string[]; sha512: string[]; versionId?: string | undefined },
-): Promise<(ResolvedFile & { sha1: string; sha512: string })[]> {
-  if (sha1.length === 0 && sha512.length === 0) return []
-  let query = db
+  { algorithm, hashes, versionId }: { algorithm: Algorithm; hashes: string[]; versionId: string | undefined },
+): Promise<(ResolvedFile & { hash: string })[]> {
+  const column = `file.${algorithm}` as const
+  const query = db
     .selectFrom('file')
     .innerJoin('version', 'version.id', 'file.version_id')
     .innerJoin('project', 'project.id', 'version.project_id')
-    .select(['file.id', 'file.filename', 'file.sha1', 'file.sha512', 'file.version_id'])
-    .select(['project.id as project_id', 'project.status', 'project.team_id', 'project.organization_id'])
-    .where((eb) => {
-      const named = []
-      if (sha1.length > 0) named.push(sql<boolean>`file.sha1 = any(${sha1}::text[])`)
-      if (sha512.length > 0) named.push(sql<boolean>`file.sha512 = any(${sha512}::text[])`)
-      return eb.or(named)
-    })
+    .select([`${column} as hash`, 'file.id', 'file.filename', 'version.id as versionId', 'project.id as projectId'])
+    .where(sql<boolean>`${sql.ref(column)} = any(${hashes}::text[])`)
     .where(versionVisibleTo(viewer))
-    .distinctOn('file.sha512')
-    .orderBy('file.sha512')
+    .distinctOn(column)
+    .orderBy(column)
     .orderBy('version.date_published', 'desc')
     .orderBy('version.id')
-  if (versionId !== undefined) query = query.where('version.id', '=', versionId)
-  const rows = await query.execute()
-  return rows.map(({ version_id, project_id, status, team_id, organization_id, ...file }) => ({
-    ...file,
-    versionId: version_id,
-    project: { id: project_id, status, team_id, organization_id },
-  }))
+  return (versionId === undefined ? query : query.where('version.id', '=', versionId)).execute()
 }
 
 export type UpdateWish = { projectId: string; filter: VersionFilter }

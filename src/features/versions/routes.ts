@@ -3,13 +3,12 @@ import Type, { type Static } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { Empty, ErrorAnswers } from '#http/answers.ts'
 import { requireViewer } from '#http/auth.ts'
-import { sendBytes } from '#http/entity-tags.ts'
+import { sendBytes, sendList } from '#http/entity-tags.ts'
 import { readMultipart } from '#http/multipart.ts'
 import { IdParams, IdsQuery, parseIds } from '#http/query-values.ts'
 import type { App } from '#http/server.ts'
 import { invalidInput, notFound } from '#lib/errors.ts'
 import { parseId } from '#lib/ids.ts'
-import { joinJson } from '#lib/json-bytes.ts'
 import { checkBody } from '#lib/schema-faults.ts'
 import type { Deps } from '../../deps.ts'
 import { projectPermissions, requireProjectPermission } from '../projects/policy.ts'
@@ -81,10 +80,7 @@ function versionReads(app: App, deps: Deps): void {
     async (req, reply) => {
       const ids = parseIds(req.query.ids).map((id) => parseId(id, 'ids'))
       const versions = await keepVisibleVersions(deps.db, req.viewer, await listCachedVersions(deps, ids))
-      return sendBytes(
-        reply,
-        joinJson(req.query.include_changelog === false ? versions.map(({ brief }) => brief) : versions),
-      )
+      return sendList(reply, req.query.include_changelog === false ? versions.map(({ brief }) => brief) : versions)
     },
   )
 }
@@ -127,10 +123,7 @@ function projectVersionReads(app: App, deps: Deps): void {
       const project = await getProject(deps, req.viewer, req.params.id)
       const ids = await listVersionIdsFor(deps, project.id, versionListFilter(req.query))
       const versions = await listCachedVersions(deps, ids)
-      return sendBytes(
-        reply,
-        joinJson(req.query.include_changelog === false ? versions.map(({ brief }) => brief) : versions),
-      )
+      return sendList(reply, req.query.include_changelog === false ? versions.map(({ brief }) => brief) : versions)
     },
   )
   app.get(

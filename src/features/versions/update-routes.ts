@@ -57,7 +57,7 @@ async function checkUpdates(
   filterOf: (hash: string) => VersionFilter,
 ): Promise<Map<string, CachedVersion>> {
   const files = await resolveFiles(deps.db, viewer, query)
-  const wishes = Array.from(files, ([hash, { project }]) => ({ projectId: project.id, filter: filterOf(hash) }))
+  const wishes = Array.from(files, ([hash, { projectId }]) => ({ projectId, filter: filterOf(hash) }))
   const ids = await listUpdates(deps.db, wishes)
   const known = new Set(ids.filter((id) => id !== undefined))
   const versions = new Map((await listCachedVersions(deps, [...known])).map((version) => [version.id, version]))

@@ -18,7 +18,7 @@ export type CachedVersion = VersionFacts & {
   bytes: Buffer
   etag: string
   /** The view without its changelog. */
-  brief: { bytes: Buffer }
+  brief: { bytes: Buffer; etag: string }
 }
 
 export type VersionReader = { db: Db; cache: EntityCache; taxonomy: Taxonomy; config: { files: { baseUrl: string } } }
@@ -54,7 +54,7 @@ function toCachedVersion(row: VersionReadRow, reader: VersionReader): CachedVers
     revision: row.revision,
     bytes,
     etag: entityTag(bytes),
-    brief: { bytes: brief },
+    brief: { bytes: brief, etag: entityTag(brief) },
   }
 }
 

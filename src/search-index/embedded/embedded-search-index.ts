@@ -125,7 +125,7 @@ async function rebuild(host: Host, open: () => Promise<Catalogue>): Promise<void
 function command(host: Host, message: Command): Promise<SearchIndexStatus> {
   return new Promise((resolve, reject) => {
     const id = wait(host, { resolve, reject })
-    if (id !== undefined) post(host, { kind: 'command', id, command: message })
+    if (id !== undefined) post(host, { kind: 'command', id, command: JSON.stringify(message) })
   })
 }
 

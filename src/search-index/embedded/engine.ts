@@ -34,6 +34,8 @@ export class Engine {
   readonly #text: TextIndex
   #hits: HitStore
   #orders: Orders
+  /** The documents of recent filters, until the next change: most searches share a few filters. */
+  readonly #remembered = new Map<string, Bits>()
   readonly #pools = { docs: new BitsPool(), versions: new BitsPool() }
 
   readonly #minDeadSlots: number
@@ -59,6 +61,7 @@ export class Engine {
 
   /** Applies changes in order; those no newer than what their project has change nothing. */
   apply(changes: readonly SearchChange[]): void {
+    this.#remembered.clear()
     try {
       for (const change of changes) {
         const id = change.kind === 'upsert' ? change.document.id : change.id
@@ -80,7 +83,7 @@ export class Engine {
     const classes = this.#text.search(query.text, this.#docs.live, this.#pools.docs) ?? [this.#all()]
     const sets = query.sort === 'relevance' ? classes : [this.#merged(classes)]
     const plan = makePlan(query.filter, sources)
-    narrow(sets, plan, sources, this.#pools)
+    narrow(sets, { plan, key: JSON.stringify(query.filter), remembered: this.#remembered }, sources, this.#pools)
     const { docs, total } = takePage(sets, this.#orders.get(query.sort), query)
     out.text('{"hits":[')
     for (const [i, doc] of docs.entries()) {

@@ -17,15 +17,30 @@ export type Pools = { readonly docs: BitsPool; readonly versions: BitsPool }
 
 /** With fewer documents than this left by the text, each is asked alone. */
 const FEW = 512
+/** Filters whose documents are remembered; a set takes a bit per document. */
+const MAX_REMEMBERED = 128
 /** A predicate on at most one version in this many leads its group: its versions are asked one by one. */
 const RARE = 128
 
-/** Narrows sets of documents to those one of whose versions satisfies the plan. */
-export function narrow(sets: readonly Bits[], plan: Plan, sources: Sources, pools: Pools): void {
+/**
+ * Narrows sets of documents to those one of whose versions satisfies the plan. `remembered` holds what the same filter
+ * gave since the last change, and gets what it gives now; `key` is the filter's.
+ */
+export function narrow(
+  sets: readonly Bits[],
+  { plan, key, remembered }: { readonly plan: Plan; readonly key: string; readonly remembered: Map<string, Bits> },
+  sources: Sources,
+  pools: Pools,
+): void {
   if (plan.kind === 'and' && plan.children.length === 0) return
   const total = sets.reduce((sum, set) => sum + countBits(set), 0)
   if (total > FEW) {
-    const where = docsWhere(plan, sources, pools)
+    let where = remembered.get(key)
+    if (where === undefined) {
+      where = docsWhere(plan, sources, pools).slice()
+      if (remembered.size >= MAX_REMEMBERED) remembered.clear()
+      remembered.set(key, where)
+    }
     for (const set of sets) intersect(set, where)
     return
   }

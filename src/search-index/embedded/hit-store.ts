@@ -195,7 +195,11 @@ function hitValues(document: SearchDocument, versions: readonly SearchVersion[])
   return NAMES.map((name) => {
     if (name === 'fields') return tail(document.fields)
     if (name === 'sides') return tail(sides)
-    return JSON.stringify(single[name] ?? lists[name] ?? own[name] ?? null)
+    const value = single[name] ?? lists[name] ?? own[name] ?? null
+    // Most values are these, and they need no call into the serialiser.
+    if (value === null) return 'null'
+    if (typeof value === 'number') return String(value)
+    return Array.isArray(value) && value.length === 0 ? '[]' : JSON.stringify(value)
   })
 }
 

@@ -99,11 +99,12 @@ export class Postings {
   /** A copy in which each slot has its new number; `DROPPED` ones are gone. New numbers ascend as the old ones do. */
   remapped(newSlots: Uint32Array<ArrayBuffer>): Postings {
     const copy = new Postings()
+    copy.#starts = new Uint32Array(this.#starts.length)
+    copy.#counts = new Uint32Array(this.#counts.length)
+    const kept = new Uint32Array(newSlots.length)
     for (let code = 0; code < this.#counts.length; code += 1) {
-      this.forEach(code, (slot) => {
-        const to = newSlots[slot] ?? DROPPED
-        if (to !== DROPPED) copy.add(code, to)
-      })
+      const count = this.#keptSlots(code, newSlots, kept)
+      if (count > 0) copy.#fill(code, kept, count)
     }
     return copy
   }
@@ -116,6 +117,44 @@ export class Postings {
       end: this.#arena.end,
       denseCodes: Uint32Array.from(this.#dense.keys()),
       dense: [...this.#dense.values()],
+    }
+  }
+
+  /** Writes the code's new slots into `kept`; gives their number. */
+  #keptSlots(code: number, newSlots: Uint32Array<ArrayBuffer>, kept: Uint32Array<ArrayBuffer>): number {
+    const count = this.count(code)
+    let size = 0
+    if (count >= MIN_DENSE && this.#dense.has(code)) {
+      this.forEach(code, (slot) => {
+        const to = newSlots[slot] ?? DROPPED
+        kept[size] = to
+        if (to !== DROPPED) size += 1
+      })
+      return size
+    }
+    if (count === 0) return 0
+    const { items, start } = count === 1 ? { items: this.#starts, start: code } : this.#run(code)
+    for (let i = start; i < start + count; i += 1) {
+      const to = newSlots[items[i] ?? 0] ?? DROPPED
+      kept[size] = to
+      if (to !== DROPPED) size += 1
+    }
+    return size
+  }
+
+  /** Gives a code without slots all of its slots at once: the first `count` of `slots`. */
+  #fill(code: number, slots: Uint32Array<ArrayBuffer>, count: number): void {
+    const last = slots[count - 1] ?? 0
+    this.#counts[code] = count
+    if (count === 1) this.#starts[code] = last
+    else if (count >= MIN_DENSE && count * 32 >= last) {
+      const bits = new Uint32Array(Math.ceil((last * 1.25) / 32) + 1)
+      for (let i = 0; i < count; i += 1) setBit(bits, slots[i] ?? 0)
+      this.#dense.set(code, bits)
+    } else {
+      const address = this.#arena.allocate(2 ** (32 - Math.clz32(count - 1)))
+      this.#arena.block(address).set(slots.subarray(0, count), this.#arena.offset(address))
+      this.#starts[code] = address
     }
   }
 

@@ -1,12 +1,13 @@
-// The messages between the process and its search thread. Searches travel as JSON text, several in one message, and
-// come back as the bytes of all their answers in one transferred buffer.
+// The messages between the process and its search thread. What is sent travels as JSON text, which is made and read
+// faster than the copies that threads make of objects; several searches share a message, and come back as the bytes of
+// all their answers in one transferred buffer.
 import type { SearchDocument } from '../document.ts'
 import type { SearchChange, SearchIndexStatus } from '../search-index.ts'
 
 /** Handed to the thread when it starts. */
 export type WorkerData = { readonly snapshotFile: string | undefined }
 
-/** Work other than searching; done in the order sent, one at a time. */
+/** Work other than searching; done in the order sent, one at a time. Sent as JSON. */
 export type Command =
   | { readonly kind: 'apply'; readonly changes: readonly SearchChange[] }
   | { readonly kind: 'rebuild-begin' }
@@ -19,7 +20,7 @@ export type Command =
 
 export type Request =
   | { readonly kind: 'search'; readonly ids: readonly number[]; readonly queries: readonly string[] }
-  | { readonly kind: 'command'; readonly id: number; readonly command: Command }
+  | { readonly kind: 'command'; readonly id: number; readonly command: string }
 
 export type Reply =
   /** Loaded: searches are answered from now on. `snapshotFault`: why there was a snapshot that could not be used. */

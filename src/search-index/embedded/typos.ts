@@ -33,6 +33,14 @@ type Walk = {
 }
 
 /**
+ * What a typo in the first letter counts: people seldom get it wrong, and a walk that need not try every first letter
+ * is many times shorter. Words that may have one typo only may have it there.
+ */
+export function firstLetterCost(allowed: number): number {
+  return allowed === 2 ? 2 : 1
+}
+
+/**
  * Visits term codes with their distance (insert, drop, replace, swap neighbours: one typo each). A term also matches by
  * a beginning that is no shorter than the word and ends in the word's last letter: a longer word being typed.
  */
@@ -60,7 +68,8 @@ function beginWalk(word: string, allowed: number): Walk {
   const letters = Array.from(word, (letter) => letter.codePointAt(0) ?? 0)
   // One cell more at the end, so that the band's right neighbour always exists.
   const rows = Array.from({ length: MAX_DEPTH + 1 }, () => new Uint8Array(letters.length + 2).fill(FAR))
-  for (let j = 0; j <= letters.length; j += 1) (rows[0] as Uint8Array)[j] = j
+  const extra = firstLetterCost(allowed) - 1
+  for (let j = 0; j <= letters.length; j += 1) (rows[0] as Uint8Array)[j] = j === 0 ? 0 : j + extra
   return {
     word: letters,
     allowed,
@@ -120,17 +129,19 @@ function fillRow(walk: Walk, depth: number): number {
   const letter = letters[depth - 1]
   const from = Math.max(1, depth - allowed)
   const to = Math.min(word.length, depth + allowed)
-  row[from - 1] = from === 1 ? depth : FAR
-  let least = from === 1 ? depth : FAR
+  const extra = firstLetterCost(allowed) - 1
+  row[from - 1] = from === 1 ? depth + extra : FAR
+  let least = row[from - 1] ?? FAR
   for (let j = from; j <= to; j += 1) {
     let distance = Math.min(
-      (above[j - 1] ?? FAR) + (word[j - 1] === letter ? 0 : 1),
+      (above[j - 1] ?? FAR) + (word[j - 1] === letter ? 0 : depth === 1 && j === 1 ? 1 + extra : 1),
       (above[j] ?? FAR) + 1,
       (row[j - 1] ?? FAR) + 1,
       FAR,
     )
     if (depth > 1 && j > 1 && word[j - 1] === letters[depth - 2] && word[j - 2] === letter) {
-      distance = Math.min(distance, (rows[depth - 2]?.[j - 2] ?? FAR) + 1)
+      const cost = depth === 2 && j === 2 ? 1 + extra : 1
+      distance = Math.min(distance, (rows[depth - 2]?.[j - 2] ?? FAR) + cost)
     }
     row[j] = distance
     if (distance < least) least = distance

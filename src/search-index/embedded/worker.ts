@@ -27,7 +27,8 @@ function run(port: MessagePort, { snapshotFile }: WorkerData): void {
       reply(found, [found.bytes.buffer])
       return
     }
-    const { id, command } = request
+    const { id } = request
+    const command = JSON.parse(request.command) as Command
     last = last.then(async () => {
       try {
         await execute(state, command, snapshotFile)
@@ -73,8 +74,12 @@ function answer(
 async function execute(state: State, command: Command, snapshotFile: string | undefined): Promise<void> {
   switch (command.kind) {
     case 'apply':
-      state.engine.apply(command.changes)
-      state.next?.apply(command.changes)
+      try {
+        state.engine.apply(command.changes)
+      } finally {
+        // Up to a change that is refused, both have had the same.
+        state.next?.apply(command.changes)
+      }
       return
     case 'rebuild-begin':
       if (state.next !== undefined) throw new Error('The index is being rebuilt already')

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
-import { makeDocument } from '../conformance.ts'
+import { makeDocument } from '../conformance/tools.ts'
 import { openEmbeddedSearchIndex } from '../embedded/embedded-search-index.ts'
 import { parseSearchRequest } from '../request.ts'
 

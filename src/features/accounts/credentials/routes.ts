@@ -4,15 +4,12 @@ import { writing } from '#cache/writing.ts'
 import { Empty, ErrorAnswers } from '#http/answers.ts'
 import { requireScope, requireViewer } from '#http/auth.ts'
 import type { App } from '#http/server.ts'
-import { enqueue } from '#jobs/queue.ts'
 import { SCOPES } from '#lib/scopes.ts'
 import type { AccountDeps } from '../account-deps.ts'
-import { checkCaptcha } from '../captcha.ts'
 import { EmailField, FlowField, NewPasswordField, OptionalChallenge, PasswordField, SignInName } from '../fields.ts'
-import { takeMail } from '../mail-allowance.ts'
-import { findAccountByAnyName } from '../queries.ts'
 import { changeEmail, resendVerification, verifyEmail } from './change-email.ts'
 import { changePassword, resetPassword } from './change-password.ts'
+import { requestPasswordReset } from './request-password-reset.ts'
 
 const tags = ['accounts']
 const response = { 204: Empty, ...ErrorAnswers }
@@ -37,13 +34,7 @@ function passwordRoutes(app: App, deps: AccountDeps): void {
     },
     async (req, reply) => {
       const { username: name, challenge } = req.body
-      await checkCaptcha(deps.config.accounts.captcha, { challenge, address: req.clientAddress })
-      const account = await findAccountByAnyName(deps.db, name)
-      if (await takeMail(deps.counters, 'reset-password', account?.id ?? `name:${name.toLowerCase()}`)) {
-        // Also for nobody, so that the time does not tell either.
-        const account_id = account?.id ?? null
-        await writing(deps, (tx) => enqueue(tx, 'accounts.send-mail', { kind: 'reset-password', account_id }))
-      }
+      await requestPasswordReset(deps, { name, challenge, address: req.clientAddress })
       return reply.status(204).send(null)
     },
   )

@@ -1,17 +1,13 @@
 // Signing up, and what a sign-up page needs to know.
 import Type from 'typebox'
-import { writing } from '#cache/writing.ts'
 import { Empty, ErrorAnswers } from '#http/answers.ts'
 import type { App } from '#http/server.ts'
-import { forbidden, validationError } from '#lib/errors.ts'
 import { USERNAME_PATTERN } from '#lib/text-rules.ts'
-import { recordEvent } from '#telemetry/events.ts'
 import { type AccountDeps, clientOf } from '../account-deps.ts'
-import { checkCaptcha } from '../captcha.ts'
 import { EmailField, NewPasswordField, OptionalChallenge } from '../fields.ts'
-import { issueSession } from '../sessions/queries.ts'
 import { SessionView } from '../sessions/views.ts'
-import { checkNewAccount, createAccount, prepareAccount } from './create-account.ts'
+import { checkNewAccount } from './create-account.ts'
+import { checkMaySignUp, signUp } from './sign-up.ts'
 
 const tags = ['accounts']
 
@@ -54,16 +50,7 @@ export function signUpRoutes(app: App, deps: AccountDeps): void {
     },
     async (req, reply) => {
       const { challenge, account_consent: honeypot, ...fields } = req.body
-      checkMaySignUp(deps, honeypot)
-      await checkCaptcha(config.accounts.captcha, { challenge, address: req.clientAddress })
-      const prepared = await prepareAccount(deps, fields)
-      const now = deps.now()
-      const session = await writing(deps, async (tx, changed) => {
-        const emailVerified = !config.accounts.requireVerifiedEmail
-        const accountId = await createAccount(tx, { ...prepared, emailVerified, now })
-        return issueSession(tx, changed, { accountId, client: clientOf(req), now })
-      })
-      recordEvent(deps, 'account.created', { account_id: session.user_id })
+      const session = await signUp(deps, { fields, challenge, honeypot, client: clientOf(req) })
       return reply.status(201).send(session)
     },
   )
@@ -103,10 +90,4 @@ export function signUpRoutes(app: App, deps: AccountDeps): void {
       tax_compliance_thresholds: {},
     }),
   )
-}
-
-/** People do not see the field behind `honeypot`; programs that fill in everything do. */
-function checkMaySignUp({ config }: AccountDeps, honeypot: boolean | undefined): void {
-  if (honeypot === true) throw validationError('account_consent', 'must not be set')
-  if (config.accounts.registration === 'closed') throw forbidden('This service takes no new accounts')
 }

@@ -16,10 +16,15 @@ function totp(secret: Secret, username = ''): TOTP {
   return new TOTP({ issuer: 'Depot', label: username, algorithm: 'SHA1', digits: 6, period: STEP_MS / 1000, secret })
 }
 
-/** A new secret as base32 text, and as the address that authenticator programs read from a picture. */
+/** A new secret as base32 text, and as an address. */
 export function newTotpSecret(username: string): { secret: string; uri: string } {
-  const secret = new Secret({ size: 20 })
-  return { secret: secret.base32, uri: totp(secret, username).toString() }
+  const { base32: secret } = new Secret({ size: 20 })
+  return { secret, uri: totpUri(secret, username) }
+}
+
+/** A secret as the address that authenticator programs read. */
+export function totpUri(secret: string, username: string): string {
+  return totp(Secret.fromBase32(secret), username).toString()
 }
 
 /** The number of the 30-second step whose code this is; undefined when it is of none around `now`. */

@@ -1,20 +1,11 @@
 // Turning two-factor sign-in on and off.
 import Type from 'typebox'
-import { writing } from '#cache/writing.ts'
-import type { Tx } from '#db/db.ts'
-import { getAccount } from '#features/users/queries.ts'
 import { Empty, ErrorAnswers } from '#http/answers.ts'
 import { requireViewer } from '#http/auth.ts'
 import type { App } from '#http/server.ts'
-import { enqueue } from '#jobs/queue.ts'
-import { type ApiError, invalidInput } from '#lib/errors.ts'
-
 import type { AccountDeps } from '../account-deps.ts'
 import { CodeField, FlowField } from '../fields.ts'
-import { deleteFlows, insertFlow, takeFlow } from '../flows.ts'
-import { lockAccount } from '../queries.ts'
-import { invalidCredentials } from '../sign-in-guard.ts'
-import { newTotpSecret, replaceBackupCodes, totpStep, useCode } from './codes.ts'
+import { disableTwoFactor, enableTwoFactor, startTwoFactor } from './switch-two-factor.ts'
 
 const tags = ['accounts']
 
@@ -29,7 +20,6 @@ const TwoFactorSecret = Type.Object(
 const BackupCodes = Type.Object({ backup_codes: Type.Array(Type.String()) }, { title: 'BackupCodes' })
 
 export function twoFactorRoutes(app: App, deps: AccountDeps): void {
-  const { db, now } = deps
   app.post(
     '/auth/2fa/get_secret',
     {
@@ -42,11 +32,7 @@ export function twoFactorRoutes(app: App, deps: AccountDeps): void {
       },
     },
     async (req) => {
-      const account = await getAccount(db, requireViewer(req).id)
-      if (account.totp_secret !== null) throw alreadyOn()
-      const { secret, uri } = newTotpSecret(account.username)
-      const flow = await insertFlow(db, { kind: 'set_up_totp', accountId: account.id, data: { secret }, now: now() })
-      return { secret, uri, flow }
+      return startTwoFactor(deps, requireViewer(req).id)
     },
   )
   app.post(
@@ -62,11 +48,8 @@ export function twoFactorRoutes(app: App, deps: AccountDeps): void {
       },
     },
     async (req) => {
-      const viewer = requireViewer(req)
-      const backupCodes = await writing(deps, (tx) =>
-        enableTwoFactor(tx, { accountId: viewer.id, ...req.body, now: now() }),
-      )
-      return { backup_codes: backupCodes }
+      const { id: accountId } = requireViewer(req)
+      return { backup_codes: await enableTwoFactor(deps, { accountId, ...req.body }) }
     },
   )
   app.delete(
@@ -82,52 +65,8 @@ export function twoFactorRoutes(app: App, deps: AccountDeps): void {
       },
     },
     async (req, reply) => {
-      const { id: accountId } = requireViewer(req)
-      const { code } = req.body
-      await deps.guard.attempt(accountId, 'The code is wrong', () =>
-        writing(deps, async (tx) => {
-          const account = await lockAccount(tx, accountId)
-          if (account.totp_secret === null) throw invalidInput('Two-factor sign-in is not on')
-          if (!(await useCode(tx, account, { code, now: now() }))) return undefined
-          await disableTwoFactor(tx, accountId)
-          return true
-        }),
-      )
+      await disableTwoFactor(deps, { accountId: requireViewer(req).id, code: req.body.code })
       return reply.status(204).send(null)
     },
   )
-}
-
-type Enable = { accountId: string; flow: string; code: string; now: number }
-
-/** The first code is used up with this, like any other; so is the flow, unless the code is wrong. */
-async function enableTwoFactor(tx: Tx, { accountId, flow: secret, code, now }: Enable): Promise<string[]> {
-  const account = await lockAccount(tx, accountId)
-  if (account.totp_secret !== null) throw alreadyOn()
-  const flow = await takeFlow(tx, 'set_up_totp', { secret, now })
-  if (flow === undefined || flow.account_id !== accountId)
-    throw invalidCredentials('The flow is unknown or has expired')
-  const totpSecret = String(flow.data['secret'])
-  const step = totpStep({ secret: totpSecret, code, now })
-  if (step === undefined) throw invalidCredentials('The code is wrong')
-  await tx
-    .updateTable('account')
-    .set({ totp_secret: totpSecret, totp_last_step: step })
-    .where('id', '=', accountId)
-    .execute()
-  await deleteFlows(tx, accountId, ['set_up_totp'])
-  await enqueue(tx, 'accounts.send-mail', { kind: 'two-factor-enabled', account_id: accountId })
-  return replaceBackupCodes(tx, accountId)
-}
-
-/** Sign-ins that wait for a second factor end too: there is none any more. */
-async function disableTwoFactor(tx: Tx, accountId: string): Promise<void> {
-  await tx.updateTable('account').set({ totp_secret: null }).where('id', '=', accountId).execute()
-  await tx.deleteFrom('backup_code').where('account_id', '=', accountId).execute()
-  await deleteFlows(tx, accountId, ['sign_in_second_factor'])
-  await enqueue(tx, 'accounts.send-mail', { kind: 'two-factor-removed', account_id: accountId })
-}
-
-function alreadyOn(): ApiError {
-  return invalidInput('Two-factor sign-in is on already')
 }

@@ -1,0 +1,24 @@
+// The rows that `npm run bench` prints: what was measured, what was wanted, and whether it was reached.
+
+export type Row = { what: string; measured: string; wanted: string; reached: boolean | undefined }
+
+/** A row whose measure must be at least, or at most, the wanted number. */
+export function row(what: string, value: number, rule: { atLeast: number } | { atMost: number }, unit = '', detail = ''): Row {
+  const atLeast = 'atLeast' in rule
+  const bound = atLeast ? rule.atLeast : rule.atMost
+  const reached = atLeast ? value >= bound : value <= bound
+  const shown = Math.abs(value) < 10 ? value.toFixed(2) : value.toFixed(0)
+  return { what, measured: `${shown}${unit}${detail === '' ? '' : ` (${detail})`}`, wanted: `${atLeast ? '≥' : '≤'} ${bound}${unit}`, reached }
+}
+
+/** A figure that is shown and not judged. */
+export function figure(what: string, measured: string): Row {
+  return { what, measured, wanted: '', reached: undefined }
+}
+
+export function printTable(title: string, rows: readonly Row[]): void {
+  console.log(`\n## ${title}\n\n| what | measured | wanted | |\n|---|---|---|---|`)
+  for (const { what, measured, wanted, reached } of rows) {
+    console.log(`| ${what} | ${measured} | ${wanted} | ${reached === undefined ? '' : reached ? 'reached' : 'MISSED'} |`)
+  }
+}

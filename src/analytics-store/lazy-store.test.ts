@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { ApiError } from '#lib/errors.ts'
+import { StoreHeldError } from './analytics-store.ts'
+import { openLazily } from './lazy-store.ts'
+import { openNaiveStore } from './naive.ts'
+import { aDownload } from './test-events.ts'
+
+const held = async () => {
+  throw new StoreHeldError('in use by another process')
+}
+const isStoreFault = (error: unknown) => error instanceof ApiError && error.fault === 'analytics_database_error'
+
+test('it is opened by the first call and once, however many come together', async () => {
+  let openings = 0
+  const store = openLazily({
+    open: async () => {
+      openings += 1
+      return openNaiveStore()
+    },
+  })
+  assert.equal(openings, 0)
+  await Promise.all([store.check(), store.append('download', [aDownload()]), store.lastSequence()])
+  assert.equal(openings, 1)
+  assert.equal(await store.lastSequence(), 1)
+})
+
+test('an opening that failed is tried again by the next call', async () => {
+  let openings = 0
+  const store = openLazily({
+    open: async () => {
+      openings += 1
+      if (openings === 1) throw new Error('no such folder')
+      return openNaiveStore()
+    },
+  })
+  await assert.rejects(store.lastSequence(), isStoreFault)
+  assert.equal(await store.lastSequence(), 0)
+})
+
+test('a store that another process holds fails its check in plain words, unless that may be', async () => {
+  await assert.rejects(openLazily({ open: held }).check(), /in use by another process/)
+  await assert.rejects(openLazily({ open: held }).lastSequence(), isStoreFault)
+  await openLazily({ open: held, mayBeHeld: true }).check()
+})
+
+test('closing what was never used opens nothing, and nothing is opened afterwards', async () => {
+  const store = openLazily({ open: async () => assert.fail('opened') })
+  await store.close()
+  await store.close()
+  await assert.rejects(store.check(), isStoreFault)
+})

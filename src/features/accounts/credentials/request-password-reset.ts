@@ -1,0 +1,21 @@
+import { writing } from '#cache/writing.ts'
+import { enqueue } from '#jobs/queue.ts'
+import type { AccountDeps } from '../account-deps.ts'
+import { checkCaptcha } from '../captcha.ts'
+import { takeMail } from '../mail-allowance.ts'
+import { findAccountByAnyName } from '../queries.ts'
+
+type Request = { name: string; challenge: string | null | undefined; address: string }
+
+/**
+ * Sends a link to set a new password to whoever `name` names; nothing tells whether that is anybody.
+ * @throws ApiError `captcha_error`
+ */
+export async function requestPasswordReset(deps: AccountDeps, { name, challenge, address }: Request): Promise<void> {
+  await checkCaptcha(deps.config.accounts.captcha, { challenge, address })
+  const account = await findAccountByAnyName(deps.db, name)
+  if (!(await takeMail(deps.counters, 'reset-password', account?.id ?? `name:${name.toLowerCase()}`))) return
+  // Also for nobody, so that the time does not tell either.
+  const account_id = account?.id ?? null
+  await writing(deps, (tx) => enqueue(tx, 'accounts.send-mail', { kind: 'reset-password', account_id }))
+}

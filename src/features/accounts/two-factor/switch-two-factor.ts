@@ -1,0 +1,95 @@
+// Turning two-factor sign-in on, in two steps, and off.
+import { writing } from '#cache/writing.ts'
+import type { Tx } from '#db/db.ts'
+import { getAccount } from '#features/users/queries.ts'
+import { enqueue } from '#jobs/queue.ts'
+import { type ApiError, invalidInput } from '#lib/errors.ts'
+import type { AccountDeps } from '../account-deps.ts'
+import { deleteFlows, findFlow, insertFlow, takeFlow } from '../flows.ts'
+import { lockAccount } from '../queries.ts'
+import { invalidCredentials } from '../sign-in-guard.ts'
+import { newTotpSecret, replaceBackupCodes, totpStep, totpUri, useCode } from './codes.ts'
+
+/** A secret for an authenticator program, the same as an address, and what confirms it. */
+export type TwoFactorSetUp = { secret: string; uri: string; flow: string }
+
+/** @throws ApiError `invalid_input` when it is on already */
+export async function startTwoFactor({ db, now }: AccountDeps, accountId: string): Promise<TwoFactorSetUp> {
+  const account = await getAccount(db, accountId)
+  if (account.totp_secret !== null) throw alreadyOn()
+  const { secret, uri } = newTotpSecret(account.username)
+  const flow = await insertFlow(db, { kind: 'set_up_totp', accountId, data: { secret }, now: now() })
+  return { secret, uri, flow }
+}
+
+/** What a set-up that is not confirmed yet showed, to show it again; undefined when it is over. */
+export async function findTwoFactorSetUp(
+  { db, now }: AccountDeps,
+  { accountId, flow }: { accountId: string; flow: string },
+): Promise<TwoFactorSetUp | undefined> {
+  const found = await findFlow(db, 'set_up_totp', { secret: flow, now: now() })
+  if (found === undefined || found.account_id !== accountId) return undefined
+  const secret = String(found.data['secret'])
+  return { secret, uri: totpUri(secret, (await getAccount(db, accountId)).username), flow }
+}
+
+type Enable = { accountId: string; flow: string; code: string }
+
+/**
+ * Turns it on with a first code, and answers the backup codes, once.
+ * @throws ApiError `invalid_credentials`, `invalid_input` when it is on already
+ */
+export function enableTwoFactor(deps: AccountDeps, { accountId, flow, code }: Enable): Promise<string[]> {
+  return writing(deps, (tx) => enable(tx, { accountId, flow, code, now: deps.now() }))
+}
+
+/** The first code is used up with this, like any other; so is the flow, unless the code is wrong. */
+async function enable(tx: Tx, { accountId, flow: secret, code, now }: Enable & { now: number }): Promise<string[]> {
+  const account = await lockAccount(tx, accountId)
+  if (account.totp_secret !== null) throw alreadyOn()
+  const flow = await takeFlow(tx, 'set_up_totp', { secret, now })
+  if (flow === undefined || flow.account_id !== accountId)
+    throw invalidCredentials('The flow is unknown or has expired')
+  const totpSecret = String(flow.data['secret'])
+  const step = totpStep({ secret: totpSecret, code, now })
+  if (step === undefined) throw invalidCredentials('The code is wrong')
+  await tx
+    .updateTable('account')
+    .set({ totp_secret: totpSecret, totp_last_step: step })
+    .where('id', '=', accountId)
+    .execute()
+  await deleteFlows(tx, accountId, ['set_up_totp'])
+  await enqueue(tx, 'accounts.send-mail', { kind: 'two-factor-enabled', account_id: accountId })
+  return replaceBackupCodes(tx, accountId)
+}
+
+/**
+ * Turns it off with a code or a backup code.
+ * @throws ApiError `invalid_credentials`, `ratelimit_error`, `invalid_input` when it is not on
+ */
+export async function disableTwoFactor(
+  deps: AccountDeps,
+  { accountId, code }: { accountId: string; code: string },
+): Promise<void> {
+  await deps.guard.attempt(accountId, 'The code is wrong', () =>
+    writing(deps, async (tx) => {
+      const account = await lockAccount(tx, accountId)
+      if (account.totp_secret === null) throw invalidInput('Two-factor sign-in is not on')
+      if (!(await useCode(tx, account, { code, now: deps.now() }))) return undefined
+      await disable(tx, accountId)
+      return true
+    }),
+  )
+}
+
+/** Sign-ins that wait for a second factor end too: there is none any more. */
+async function disable(tx: Tx, accountId: string): Promise<void> {
+  await tx.updateTable('account').set({ totp_secret: null }).where('id', '=', accountId).execute()
+  await tx.deleteFrom('backup_code').where('account_id', '=', accountId).execute()
+  await deleteFlows(tx, accountId, ['sign_in_second_factor'])
+  await enqueue(tx, 'accounts.send-mail', { kind: 'two-factor-removed', account_id: accountId })
+}
+
+function alreadyOn(): ApiError {
+  return invalidInput('Two-factor sign-in is on already')
+}

@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict'
+import { type Each, makeDocument } from './tools.ts'
+
+export function testText(each: Each): void {
+  each('exact slug comes before exact name, name prefix and words, each by downloads', async ({ put, slugs }) => {
+    await put(
+      makeDocument('lamp', { name: 'Something', downloads: 1 }),
+      makeDocument('x-one', { name: 'Lamp', downloads: 2 }),
+      makeDocument('x-two', { name: 'Lamplighter', downloads: 3 }),
+      makeDocument('x-three', { name: 'Lamps and more', downloads: 4 }),
+      makeDocument('x-four', { name: 'Big Lamp', downloads: 5 }),
+      makeDocument('x-five', { name: 'Other', summary: 'Adds a lamp.', downloads: 6 }),
+      makeDocument('x-six', { name: 'Other', author: 'lampman', downloads: 7 }),
+      makeDocument('x-seven', { name: 'Lump', downloads: 800 }),
+    )
+    assert.deepEqual(await slugs({ query: 'lamp' }), ['lamp', 'x-one', 'x-three', 'x-two', 'x-six', 'x-five', 'x-four'])
+    assert.deepEqual(await slugs({ query: 'lamp', index: 'downloads' }), [
+      'x-six',
+      'x-five',
+      'x-four',
+      'x-three',
+      'x-two',
+      'x-one',
+      'lamp',
+    ])
+  })
+
+  each('all words must be found, each by its beginning, in any field', async ({ put, slugs }) => {
+    await put(
+      makeDocument('red-door', { name: 'Red Door', summary: 'Opens.', author: 'maria' }),
+      makeDocument('red-wall', { name: 'Red Wall', summary: 'Stands.', author: 'maria' }),
+    )
+    assert.deepEqual(await slugs({ query: 'door mar' }), ['red-door'])
+    assert.deepEqual(await slugs({ query: 're op' }), ['red-door'])
+    assert.deepEqual(await slugs({ query: 'red nothing' }), [])
+  })
+
+  each('case, accents, width, apostrophes, - and _ do not count', async ({ put, slugs }) => {
+    await put(
+      makeDocument('zoe-s-cafe', { name: "Zoë's Café_Straße" }),
+      makeDocument('wide', { name: 'Ｗｉｄｅ Ｌｅｔｔｅｒｓ' }),
+    )
+    for (const query of ["ZOE'S cafe", 'zoes-café', 'zoe’s cafe strasse', 'Zoë_s']) {
+      assert.deepEqual(await slugs({ query }), ['zoe-s-cafe'], query)
+    }
+    assert.deepEqual(await slugs({ query: 'wide letters' }), ['wide'])
+    assert.deepEqual(await slugs({ query: 'ｗｉｄｅ' }), ['wide'])
+  })
+
+  each('CJK is found by parts, words run together by their whole and by their parts', async ({ put, slugs }) => {
+    await put(
+      makeDocument('mori', { name: '静かな森の冒険' }),
+      makeDocument('town-crier', { name: 'TownCrier' }),
+      makeDocument('low-tide-bell', { name: 'Low Tide Bell' }),
+    )
+    for (const query of ['森', '冒険', '森の冒', '静かな森の冒険'])
+      assert.deepEqual(await slugs({ query }), ['mori'], query)
+    assert.deepEqual(await slugs({ query: '冒森' }), [])
+    for (const query of ['crier', 'towncr', 'town crier'])
+      assert.deepEqual(await slugs({ query }), ['town-crier'], query)
+    assert.deepEqual(await slugs({ query: 'lowtideb' }), ['low-tide-bell'])
+  })
+
+  each(
+    'typos count only when nothing is exact, filters notwithstanding; one comes before two',
+    async ({ put, slugs }) => {
+      await put(
+        makeDocument('lantern', { name: 'Lantern', downloads: 1 }),
+        makeDocument('lanterns-galore', { name: 'Galore of Lanterns', downloads: 2 }),
+        makeDocument('carpenters-bench', { name: 'Carpenters Bench', downloads: 3 }),
+        makeDocument('carpentors', { name: 'Carpentors', downloads: 2 }),
+      )
+      assert.deepEqual(await slugs({ query: 'lantren' }), ['lanterns-galore', 'lantern'])
+      assert.deepEqual(await slugs({ query: 'latern' }), ['lanterns-galore', 'lantern'])
+      assert.deepEqual(await slugs({ query: 'lantern', new_filters: 'downloads > 2' }), [])
+      assert.deepEqual(await slugs({ query: 'carpentorz' }), ['carpentors', 'carpenters-bench'])
+      assert.deepEqual(await slugs({ query: 'lxntxrn' }), [])
+      assert.deepEqual(await slugs({ query: 'carpen tors' }), ['carpentors'])
+      assert.deepEqual(await slugs({ query: 'lan' }), ['lantern', 'lanterns-galore'])
+    },
+  )
+
+  each('hostile text gives an answer', async ({ put, ask }) => {
+    await put(makeDocument('fine'))
+    for (const query of ['\0', '&', '...', '   '])
+      assert.equal((await ask({ query })).total_hits, 1, JSON.stringify(query))
+    for (const query of ['🎮', '\ud800', '(a+)+$', '%00', "' OR 1=1 --", 'x'.repeat(1024), 'ab '.repeat(340)]) {
+      assert.equal((await ask({ query })).total_hits, 0, JSON.stringify(query))
+    }
+  })
+}

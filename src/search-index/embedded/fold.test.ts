@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { foldWords, indexTerms, innerWords, queryTerms } from './fold.ts'
+
+const termsOf = (text: string) => {
+  const terms = new Set<string>()
+  indexTerms(foldWords(text), terms)
+  return [...terms]
+}
+
+test('words are folded the same however they are written', () => {
+  const cases: [string, string[]][] = [
+    ['', []],
+    ['Crème-Brûlée_2', ['creme', 'brulee', '2']],
+    ['ＡＢＣ １２', ['abc', '12']],
+    ["Baker's baker’s", ['bakers', 'bakers']],
+    ['Straße ØRKEN İzmir ŻÓŁTE', ['strasse', 'orken', 'izmir', 'zolte']],
+    ['ﬁne™ ® &', ['fine']],
+    ['ﾗﾝﾀﾝ', ['ランタン']],
+    ['がか', ['がか']],
+    ['겨울 등불', ['겨울', '등불']],
+    ['v1.20.4-rc', ['v1', '20', '4', 'rc']],
+    ['a🎮b', ['a', '🎮', 'b']],
+    ['\ud800', ['\ufffd']],
+    ['\0\u0007', []],
+  ]
+  for (const [text, words] of cases) assert.deepEqual([...foldWords(text)], words, text)
+})
+
+test('CJK is indexed by pairs of neighbours and asked for by them', () => {
+  assert.deepEqual(termsOf('森の冒険 map'), ['森の', 'の冒', '冒険', '険', 'map'])
+  assert.deepEqual(queryTerms(foldWords('森の冒')), ['森の', 'の冒'])
+  assert.deepEqual(queryTerms(foldWords('森')), ['森'])
+  assert.deepEqual(termsOf('𠮷野家'), ['𠮷野', '野家', '家'])
+})
+
+test('words with inner capitals have parts, others none', () => {
+  assert.deepEqual([...innerWords('TownCrier HTTP')], ['town', 'crier', 'http'])
+  assert.deepEqual([...innerWords('Town Crier')], [])
+})
+
+test('a very long word is cut alike in the index and in the query', () => {
+  assert.deepEqual(termsOf('y'.repeat(300)), queryTerms(foldWords('Y'.repeat(200))))
+})
