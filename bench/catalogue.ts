@@ -66,7 +66,11 @@ async function measureUpdates(app: App, deps: Deps): Promise<boolean> {
   const { rows } = await sql<{ sha1: string }>`select sha1 from file order by sha512 limit 1000`.execute(deps.db)
   const hashes = rows.map(({ sha1 }) => sha1)
   const body = { loaders: ['fabric'], game_versions: ['1.20.1'] }
-  const ask = (some: string[]): Asked => ({ method: 'POST', url: '/v3/version_files/update', payload: { hashes: some, ...body } })
+  const ask = (some: string[]): Asked => ({
+    method: 'POST',
+    url: '/v3/version_files/update',
+    payload: { hashes: some, ...body },
+  })
   const individual = {
     method: 'POST',
     url: '/v3/version_files/update_individual',
@@ -102,24 +106,36 @@ async function measureLargeProject(app: App, deps: Deps): Promise<void> {
   const list = `/v3/project/${id}/version`
   const whole = await time(app, `version list of ${LARGE_VERSIONS}, cold`, { method: 'GET', url: list }, cold)
   await time(app, `version list of ${LARGE_VERSIONS}, warm`, { method: 'GET', url: list })
-  const brief = await time(app, 'the same without changelogs, warm', { method: 'GET', url: `${list}?include_changelog=false` })
-  console.log(`  ${whole.bytes} bytes, without changelogs ${brief.bytes}: ${(whole.bytes / brief.bytes).toFixed(1)} times smaller`)
+  const brief = await time(app, 'the same without changelogs, warm', {
+    method: 'GET',
+    url: `${list}?include_changelog=false`,
+  })
+  console.log(
+    `  ${whole.bytes} bytes, without changelogs ${brief.bytes}: ${(whole.bytes / brief.bytes).toFixed(1)} times smaller`,
+  )
   await time(app, 'ten of them', { method: 'GET', url: `${list}?limit=10` })
   await time(app, 'the project itself, cold', { method: 'GET', url: `/v3/project/${id}` }, cold)
   await time(app, 'its dependencies, warm', { method: 'GET', url: `/v3/project/${id}/dependencies` })
 }
 
 async function measureRandom(app: App, deps: Deps): Promise<boolean> {
-  const { rows } = await sql<{ count: number }>`select count(*) from project where status in ('approved', 'archived')`.execute(deps.db)
+  const { rows } = await sql<{
+    count: number
+  }>`select count(*) from project where status in ('approved', 'archived')`.execute(deps.db)
   console.log(`${rows[0]?.count} projects to choose from`)
   const { ms: one } = await time(app, 'random project', { method: 'GET', url: '/v3/projects_random?count=1' })
   const { ms: many } = await time(app, '100 random projects', { method: 'GET', url: '/v3/projects_random?count=100' })
   for (const type of ['mod', 'plugin', 'shader']) {
     const share = `${shareOf(type)} of all`
-    await time(app, `100 random projects of type ${type} (${share})`, { method: 'GET', url: `/v3/projects_random?count=100&project_type=${type}` })
+    await time(app, `100 random projects of type ${type} (${share})`, {
+      method: 'GET',
+      url: `/v3/projects_random?count=100&project_type=${type}`,
+    })
   }
   const full = performance.now()
-  await sql`select id from project where status in ('approved', 'archived') order by random() limit 100`.execute(deps.db)
+  await sql`select id from project where status in ('approved', 'archived') order by random() limit 100`.execute(
+    deps.db,
+  )
   console.log(`for comparison, a full scan with a sort: ${(performance.now() - full).toFixed(1)} ms`)
   return one < 50 && many < 100
 }
@@ -132,7 +148,12 @@ async function measureStatistics(app: App, deps: Deps): Promise<void> {
 }
 
 /** Prints and returns the median. */
-async function time(app: App, name: string, asked: Asked, prepare: () => void = () => {}): Promise<{ ms: number; bytes: number }> {
+async function time(
+  app: App,
+  name: string,
+  asked: Asked,
+  prepare: () => void = () => {},
+): Promise<{ ms: number; bytes: number }> {
   const headers = { 'user-agent': 'depot-bench/1.0', 'x-ratelimit-key': BYPASS_KEY }
   const took: number[] = []
   let bytes = 0
@@ -173,9 +194,13 @@ async function fill(db: Db, { projects, versionsEach }: { projects: number; vers
     }
     await sql`insert into account (id, username) values ('benchma0', 'bench-maker') on conflict do nothing`.execute(tx)
     await sql`create temporary table made on commit drop as
-      select random_id() as id, random_id() as team_id, random() as part from generate_series(1, ${projects}::integer)`.execute(tx)
+      select random_id() as id, random_id() as team_id, random() as part from generate_series(1, ${projects}::integer)`.execute(
+      tx,
+    )
     await sql`insert into team (id) select team_id from made`.execute(tx)
-    await sql`insert into team_member (team_id, account_id, is_owner, accepted) select team_id, 'benchma0', true, true from made`.execute(tx)
+    await sql`insert into team_member (team_id, account_id, is_owner, accepted) select team_id, 'benchma0', true, true from made`.execute(
+      tx,
+    )
     await sql`insert into project (id, slug, name, summary, description, status, license, team_id)
       select id, 'p-' || lower(id) || '-' || lower(team_id), 'Project ' || id, 'A project.', repeat('A line of text. ', 40),
         case when part < 0.02 then 'archived' else 'approved' end, 'MIT', team_id from made`.execute(tx)
@@ -193,10 +218,14 @@ async function fill(db: Db, { projects, versionsEach }: { projects: number; vers
       await sql`alter table ${sql.table(table)} enable trigger user`.execute(tx)
     }
     await sql`delete from catalogue_change`.execute(tx)
-    await sql`insert into catalogue_change (projects, versions, files, authors) select * from catalogue_recount()`.execute(tx)
+    await sql`insert into catalogue_change (projects, versions, files, authors) select * from catalogue_recount()`.execute(
+      tx,
+    )
   })
   await sql`vacuum analyze`.execute(db)
-  console.log(`made ${projects} projects with ${versionsEach} versions each in ${((performance.now() - began) / 1000).toFixed(0)} s`)
+  console.log(
+    `made ${projects} projects with ${versionsEach} versions each in ${((performance.now() - began) / 1000).toFixed(0)} s`,
+  )
 }
 
 if (import.meta.main) {

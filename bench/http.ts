@@ -55,7 +55,18 @@ async function benchStarts(dataDir: string): Promise<Row[]> {
 
 /** An admin, who has no quota, with a token of every scope. */
 async function author(dataDir: string): Promise<string> {
-  await depot(dataDir, ['user', 'create', '--username', 'bench', '--email', 'bench@example.org', '--password', PASSWORD, '--role', 'admin'])
+  await depot(dataDir, [
+    'user',
+    'create',
+    '--username',
+    'bench',
+    '--email',
+    'bench@example.org',
+    '--password',
+    PASSWORD,
+    '--role',
+    'admin',
+  ])
   const { stdout } = await depot(dataDir, ['token', 'create', '--user', 'bench', '--scopes', 'all'])
   return stdout.trim()
 }
@@ -64,12 +75,41 @@ async function publishProjects(url: string, token: string, count: number): Promi
   const ids: string[] = []
   for (let i = 0; i < count; i += 1) {
     const form = new FormData()
-    const version = { version_number: '1.0', version_title: 'One', release_channel: 'release', loaders: ['fabric'], game_versions: ['1.20.1'], dependencies: [], featured: false, file_parts: ['file'] }
-    form.append('data', JSON.stringify({ name: `Bench ${i}`, slug: `bench-${i}`, summary: 'A project to measure with.', description: 'x'.repeat(2000), categories: ['magic'], license_id: 'MIT', initial_versions: [version] }))
-    form.append('file', new Blob([Uint8Array.from(makeZip([{ name: 'fabric.mod.json', data: `{"n":${i}}` }]))]), 'bench.jar')
+    const version = {
+      version_number: '1.0',
+      version_title: 'One',
+      release_channel: 'release',
+      loaders: ['fabric'],
+      game_versions: ['1.20.1'],
+      dependencies: [],
+      featured: false,
+      file_parts: ['file'],
+    }
+    form.append(
+      'data',
+      JSON.stringify({
+        name: `Bench ${i}`,
+        slug: `bench-${i}`,
+        summary: 'A project to measure with.',
+        description: 'x'.repeat(2000),
+        categories: ['magic'],
+        license_id: 'MIT',
+        initial_versions: [version],
+      }),
+    )
+    form.append(
+      'file',
+      new Blob([Uint8Array.from(makeZip([{ name: 'fabric.mod.json', data: `{"n":${i}}` }]))]),
+      'bench.jar',
+    )
     const created = await call(`${url}/v3/project`, { method: 'POST', token, body: form })
     const { id } = (await created.json()) as { id: string }
-    await call(`${url}/v3/project/${id}`, { method: 'PATCH', token, body: '{"status":"approved"}', headers: { 'content-type': 'application/json' } })
+    await call(`${url}/v3/project/${id}`, {
+      method: 'PATCH',
+      token,
+      body: '{"status":"approved"}',
+      headers: { 'content-type': 'application/json' },
+    })
     ids.push(id)
   }
   return ids
@@ -103,8 +143,20 @@ async function benchReads({ url, child }: RunningDepot, dataDir: string, ids: st
   const one = await costMs(single)
   const hundred = await costMs(list)
   return [
-    row('warm GET /v3/project/{slug}, of a bare node:http server with the same bytes', ratio, { atLeast: 0.6 }, '', `${ours} of ${theirs} a second, ${body.length} bytes`),
-    row('warm list of 100 projects, processor time against a list of one', hundred / one, { atMost: 5 }, ' times', `${hundred.toFixed(3)} against ${one.toFixed(3)} ms`),
+    row(
+      'warm GET /v3/project/{slug}, of a bare node:http server with the same bytes',
+      ratio,
+      { atLeast: 0.6 },
+      '',
+      `${ours} of ${theirs} a second, ${body.length} bytes`,
+    ),
+    row(
+      'warm list of 100 projects, processor time against a list of one',
+      hundred / one,
+      { atMost: 5 },
+      ' times',
+      `${hundred.toFixed(3)} against ${one.toFixed(3)} ms`,
+    ),
     ...(await benchQueries(url, ids)),
   ]
 }
@@ -152,7 +204,13 @@ async function measuredUpload(server: RunningDepot, token: string, projectId: st
 }
 
 async function benchUpload(server: RunningDepot, dataDir: string, token: string, projectId: string): Promise<Row[]> {
-  const first = await measuredUpload(server, token, projectId, await makeArchive(join(dataDir, 'first.jar'), UPLOAD_BYTES), 'first')
+  const first = await measuredUpload(
+    server,
+    token,
+    projectId,
+    await makeArchive(join(dataDir, 'first.jar'), UPLOAD_BYTES),
+    'first',
+  )
   const file = await makeArchive(join(dataDir, 'large.jar'), UPLOAD_BYTES)
   const yardstick = await yardstickSeconds(file, dataDir)
   const { url, seconds, before, peak } = await measuredUpload(server, token, projectId, file, 'large')
@@ -166,7 +224,13 @@ async function benchUpload(server: RunningDepot, dataDir: string, token: string,
   bare.stop()
   await rm(file)
   return [
-    row('upload of 200 MB, against sha512sum + sha1sum + cp', seconds / yardstick, { atMost: 2.5 }, ' times', `${seconds.toFixed(2)} s against ${yardstick.toFixed(2)} s`),
+    row(
+      'upload of 200 MB, against sha512sum + sha1sum + cp',
+      seconds / yardstick,
+      { atMost: 2.5 },
+      ' times',
+      `${seconds.toFixed(2)} s against ${yardstick.toFixed(2)} s`,
+    ),
     row('resident memory during that upload, growth', peak - before, { atMost: 64 }, ' MB', `from ${before} MB`),
     figure('the same during the very first upload of a process', `${first.peak - first.before} MB`),
     row('download of it, of node:fs through bare node:http', ratios.sort((a, b) => a - b)[1] ?? 0, { atLeast: 0.5 }),
@@ -176,13 +240,29 @@ async function benchUpload(server: RunningDepot, dataDir: string, token: string,
 /** A mod archive of about this size whose content does not compress. */
 async function makeArchive(path: string, bytes: number): Promise<string> {
   const noise = randomFillSync(Buffer.alloc(bytes))
-  writeFileSync(path, makeZip([{ name: 'fabric.mod.json', data: '{}' }, { name: 'noise.bin', data: noise, stored: true }]))
+  writeFileSync(
+    path,
+    makeZip([
+      { name: 'fabric.mod.json', data: '{}' },
+      { name: 'noise.bin', data: noise, stored: true },
+    ]),
+  )
   return path
 }
 
 async function upload(url: string, token: string, projectId: string, file: string, number: string): Promise<string> {
   const form = new FormData()
-  const data = { project_id: projectId, version_number: number, version_title: number, release_channel: 'release', loaders: ['fabric'], game_versions: ['1.20.1'], dependencies: [], featured: false, file_parts: ['file'] }
+  const data = {
+    project_id: projectId,
+    version_number: number,
+    version_title: number,
+    release_channel: 'release',
+    loaders: ['fabric'],
+    game_versions: ['1.20.1'],
+    dependencies: [],
+    featured: false,
+    file_parts: ['file'],
+  }
   form.append('data', JSON.stringify(data))
   form.append('file', await openAsBlob(file), `${number}.jar`)
   const answer = await call(`${url}/v3/version`, { method: 'POST', token, body: form })

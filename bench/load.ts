@@ -59,4 +59,13 @@ await Promise.all(Array.from({ length: Number(connections) }, worker))
 const elapsed = (performance.now() - startedAt) / 1000
 times.sort((a, b) => a - b)
 const at = (share: number): number => Math.round((times[Math.floor(times.length * share)] ?? 0) * 1000) / 1000
-console.log(JSON.stringify({ requests: times.length, seconds: elapsed, perSecond: Math.round(times.length / elapsed), p50Ms: at(0.5), p99Ms: at(0.99), failed }))
+console.log(
+  JSON.stringify({
+    requests: times.length,
+    seconds: elapsed,
+    perSecond: Math.round(times.length / elapsed),
+    p50Ms: at(0.5),
+    p99Ms: at(0.99),
+    failed,
+  }),
+)

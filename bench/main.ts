@@ -9,7 +9,9 @@ const PARTS: Record<string, { title: string; run: () => Promise<Row[]> }> = {
 }
 
 const asked = process.argv.slice(2)
-console.log(`Node ${process.version}, ${cpus().length} cores (${cpus()[0]?.model ?? 'unknown'}), ${Math.round(totalmem() / 2 ** 30)} GB`)
+console.log(
+  `Node ${process.version}, ${cpus().length} cores (${cpus()[0]?.model ?? 'unknown'}), ${Math.round(totalmem() / 2 ** 30)} GB`,
+)
 for (const [name, { title, run }] of Object.entries(PARTS)) {
   if (asked.length === 0 || asked.includes(name)) printTable(title, await run())
 }

@@ -1,5 +1,5 @@
 // Depot and the yardstick as processes of their own, and what measures them from outside.
-import { execFile, type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -14,18 +14,40 @@ export const ADMIN_KEY = 'bench-admin-key-0123456789abcdefghijkl'
 export type Load = { requests: number; perSecond: number; p50Ms: number; p99Ms: number; failed: number }
 
 export async function startBenchDepot(dataDir: string) {
-  return startDepot(dataDir, { CLIENT_ADDRESS_HEADER: ADDRESS_HEADER, LOG_LEVEL: 'warn', ADMIN_KEY, NODE_ENV: 'production' })
+  return startDepot(dataDir, {
+    CLIENT_ADDRESS_HEADER: ADDRESS_HEADER,
+    LOG_LEVEL: 'warn',
+    ADMIN_KEY,
+    NODE_ENV: 'production',
+  })
 }
 
-export async function startBare(mode: 'memory' | 'stream', file: string): Promise<{ port: number; child: ChildProcess; stop(): void }> {
-  const child = spawn(process.execPath, [join(HERE, 'bare-server.ts'), mode, file], { stdio: ['ignore', 'pipe', 'inherit'] })
-  const port = await new Promise<number>((resolve) => child.stdout.once('data', (chunk) => resolve(Number(String(chunk)))))
+export async function startBare(
+  mode: 'memory' | 'stream',
+  file: string,
+): Promise<{ port: number; child: ChildProcess; stop(): void }> {
+  const child = spawn(process.execPath, [join(HERE, 'bare-server.ts'), mode, file], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const port = await new Promise<number>((resolve) =>
+    child.stdout.once('data', (chunk) => resolve(Number(String(chunk)))),
+  )
   return { port, child, stop: () => void child.kill() }
 }
 
 /** Requests per second and latencies of these paths, asked in turn. */
-export async function load(port: number | string, paths: string[], options: { seconds?: number; connections?: number } = {}): Promise<Load> {
-  const args = [join(HERE, 'load.ts'), String(port), String(options.seconds ?? 4), String(options.connections ?? 32), ...paths]
+export async function load(
+  port: number | string,
+  paths: string[],
+  options: { seconds?: number; connections?: number } = {},
+): Promise<Load> {
+  const args = [
+    join(HERE, 'load.ts'),
+    String(port),
+    String(options.seconds ?? 4),
+    String(options.connections ?? 32),
+    ...paths,
+  ]
   const { stdout } = await run(process.execPath, args, { maxBuffer: 64 * 1024 * 1024 })
   const result: Load = JSON.parse(stdout)
   if (result.failed > 0) throw new Error(`${result.failed} of ${result.requests} requests failed: ${paths[0]}`)
@@ -51,6 +73,10 @@ export async function countQueries(url: string): Promise<number> {
 }
 
 export async function call(url: string, init: RequestInit & { token?: string } = {}): Promise<Response> {
-  const headers = { 'user-agent': 'depot-bench/1.0', [ADDRESS_HEADER]: '192.0.2.1', ...(init.token === undefined ? {} : { authorization: init.token }) }
+  const headers = {
+    'user-agent': 'depot-bench/1.0',
+    [ADDRESS_HEADER]: '192.0.2.1',
+    ...(init.token === undefined ? {} : { authorization: init.token }),
+  }
   return fetch(url, { ...init, headers: { ...headers, ...init.headers } })
 }

@@ -3,12 +3,23 @@
 export type Row = { what: string; measured: string; wanted: string; reached: boolean | undefined }
 
 /** A row whose measure must be at least, or at most, the wanted number. */
-export function row(what: string, value: number, rule: { atLeast: number } | { atMost: number }, unit = '', detail = ''): Row {
+export function row(
+  what: string,
+  value: number,
+  rule: { atLeast: number } | { atMost: number },
+  unit = '',
+  detail = '',
+): Row {
   const atLeast = 'atLeast' in rule
   const bound = atLeast ? rule.atLeast : rule.atMost
   const reached = atLeast ? value >= bound : value <= bound
   const shown = Math.abs(value) < 10 ? value.toFixed(2) : value.toFixed(0)
-  return { what, measured: `${shown}${unit}${detail === '' ? '' : ` (${detail})`}`, wanted: `${atLeast ? '≥' : '≤'} ${bound}${unit}`, reached }
+  return {
+    what,
+    measured: `${shown}${unit}${detail === '' ? '' : ` (${detail})`}`,
+    wanted: `${atLeast ? '≥' : '≤'} ${bound}${unit}`,
+    reached,
+  }
 }
 
 /** A figure that is shown and not judged. */
@@ -19,6 +30,8 @@ export function figure(what: string, measured: string): Row {
 export function printTable(title: string, rows: readonly Row[]): void {
   console.log(`\n## ${title}\n\n| what | measured | wanted | |\n|---|---|---|---|`)
   for (const { what, measured, wanted, reached } of rows) {
-    console.log(`| ${what} | ${measured} | ${wanted} | ${reached === undefined ? '' : reached ? 'reached' : 'MISSED'} |`)
+    console.log(
+      `| ${what} | ${measured} | ${wanted} | ${reached === undefined ? '' : reached ? 'reached' : 'MISSED'} |`,
+    )
   }
 }

@@ -6,6 +6,8 @@ create table version_scan (
   state text not null default 'pending',
   -- Counts the sets of files that were to be judged: a verdict on an earlier set says nothing about this one.
   round integer not null default 1,
+  -- Whether the version could be seen before these files were added to it: then it is no news when it is seen again.
+  shown_before boolean not null default false,
   -- What the scanner says of all files together; null where it says nothing.
   reason text,
   -- [{file_id, filename, verdict, reason}]

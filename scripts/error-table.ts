@@ -8,7 +8,8 @@ const END = '<!-- end of errors -->'
 /** One row a word: the statuses it comes with. The meaning stands in the sections below, one for each word. */
 export function errorTable(errors: Errors): string {
   const statuses = new Map<string, Set<number>>()
-  for (const { error, status } of Object.values(errors)) statuses.set(error, (statuses.get(error) ?? new Set()).add(status))
+  for (const { error, status } of Object.values(errors))
+    statuses.set(error, (statuses.get(error) ?? new Set()).add(status))
   const rows = [...statuses]
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([error, set]) => `| [\`${error}\`](#${error.toLowerCase()}) | ${[...set].sort((a, b) => a - b).join(', ')} |`)

@@ -26,7 +26,13 @@ const run = promisify(execFile)
 async function withDatabase<T>(use: (connectionString: string, dataDir: string) => Promise<T>): Promise<T> {
   const dataDir = mkdtempSync(join(tmpdir(), 'depot-generate-'))
   chmodSync(dataDir, 0o711)
-  const embedded = await startEmbeddedPostgres({ dataDir, holder: 'command', log: silentLog(), settings: { fsync: 'off' }, systemDir: join(dataDir, 'system') })
+  const embedded = await startEmbeddedPostgres({
+    dataDir,
+    holder: 'command',
+    log: silentLog(),
+    settings: { fsync: 'off' },
+    systemDir: join(dataDir, 'system'),
+  })
   try {
     return await use(embedded.connectionString, dataDir)
   } finally {
@@ -41,12 +47,25 @@ async function generateSchema(connectionString: string): Promise<void> {
   writeFileSync(join(ROOT, 'schema.sql'), await describeSchema(pool))
   await pool.end()
   const codegen = join(ROOT, 'node_modules/kysely-codegen/dist/cli/bin.js')
-  const options = ['--dialect', 'postgres', '--url', connectionString, '--type-mapping', '{"int8":"number"}', '--exclude-pattern', 'graphile_worker.*']
+  const options = [
+    '--dialect',
+    'postgres',
+    '--url',
+    connectionString,
+    '--type-mapping',
+    '{"int8":"number"}',
+    '--exclude-pattern',
+    'graphile_worker.*',
+  ]
   await run(process.execPath, [codegen, ...options, '--out-file', join(ROOT, 'src/db/schema.ts')])
 }
 
 async function generateOpenApi(connectionString: string, dataDir: string): Promise<void> {
-  const config = loadConfig({ DATABASE_URL: connectionString, DATA_DIR: join(dataDir, 'depot'), BASE_URL: 'http://127.0.0.1:8080' })
+  const config = loadConfig({
+    DATABASE_URL: connectionString,
+    DATA_DIR: join(dataDir, 'depot'),
+    BASE_URL: 'http://127.0.0.1:8080',
+  })
   const booted = await boot({ config, log: silentLog(), holder: 'command' })
   const app = await buildApp(booted.deps)
   await app.ready()

@@ -9,6 +9,7 @@ import { withFallback } from '#counters/fallback.ts'
 import { createMemoryCounters } from '#counters/memory.ts'
 import { type Connection, createDb, createPool } from '#db/db.ts'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '#db/embedded.ts'
+import { type ClientPrograms, parseClientPrograms } from '#features/analytics/client-programs.ts'
 import { type FileRules, parseFileRules } from '#features/versions/files/rule-data.ts'
 import { openDiskFiles } from '#files/disk.ts'
 import { createImages } from '#images/images.ts'
@@ -19,6 +20,7 @@ import type { Log } from '#telemetry/log.ts'
 import { createMetrics } from '#telemetry/metrics.ts'
 import type { Config } from './config.ts'
 import type { Deps } from './deps.ts'
+import { openAnalytics, openCountryLookup } from './open-analytics.ts'
 
 export type BootOptions = {
   config: Config
@@ -32,6 +34,8 @@ export type Booted = {
   deps: Deps
   /** Starts hearing of other processes' changes; until then the cache is off. */
   listen(subscribers?: readonly NoticeSubscriber[]): Promise<void>
+  /** Opens the analytics store before anybody asks for it. Never rejects. */
+  warmAnalytics(): Promise<void>
   /** Settles when the embedded database has ended by itself, which the process cannot outlive. */
   databaseLost: Promise<void>
   close(): Promise<void>
@@ -85,14 +89,23 @@ async function open(
       ? createSmtpMail({ url: config.mail.url.reveal(), from: config.mail.from, now })
       : createOutbox({ ...config.mail, now })
   closers.push(() => mail.close())
+  const db = createDb(pool, onQuery)
+  const countryLookup = await openCountryLookup(config.analytics.geoipDatabase)
+  // The last thing to close before the database: it stores what requests have left behind.
+  const { analytics, events, warmUp, close } = openAnalytics({ config, db, cache, log, metrics }, holder)
+  closers.push(close)
   const deps: Deps = {
     config,
     pool,
-    db: createDb(pool, onQuery),
+    db,
     dbRead: createDb(readPool, onQuery),
     cache,
     files,
     counters,
+    analytics,
+    events,
+    countryLookup,
+    clientPrograms: loadClientPrograms(),
     mail,
     images: createImages(),
     taxonomy: loadTaxonomy(TAXONOMY),
@@ -104,6 +117,7 @@ async function open(
   return {
     deps,
     databaseLost: embedded === undefined ? new Promise(() => {}) : whenLost(embedded),
+    warmAnalytics: warmUp,
     listen: async (subscribers = []) => {
       const connect = async () => {
         const client = new pg.Client({ ...primary, application_name: 'depot-listen', connectionTimeoutMillis: 5_000 })
@@ -121,6 +135,11 @@ async function open(
 /** The rules that say what an uploaded file must look like, from the taxonomy's folder. */
 export function loadFileRules(): FileRules {
   return parseFileRules(JSON.parse(readFileSync(join(TAXONOMY, 'file-rules.json'), 'utf8')))
+}
+
+/** The names of programs that download and view. */
+export function loadClientPrograms(): ClientPrograms {
+  return parseClientPrograms(JSON.parse(readFileSync(join(TAXONOMY, 'client-programs.json'), 'utf8')))
 }
 
 type Connections = { primary: Connection; replica?: Connection; embedded?: EmbeddedPostgres }

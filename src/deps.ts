@@ -1,8 +1,12 @@
 // What a running Depot holds. Functions ask for the parts they use: `Pick<Deps, 'db' | 'now'>`.
 import type pg from 'pg'
+import type { AnalyticsStore } from '#analytics-store/analytics-store.ts'
+import type { EventBuffer } from '#analytics-store/buffer.ts'
+import type { CountryLookup } from '#analytics-store/country.ts'
 import type { EntityCache } from '#cache/entity-cache.ts'
 import type { Counters } from '#counters/counters.ts'
 import type { Db } from '#db/db.ts'
+import type { ClientPrograms } from '#features/analytics/client-programs.ts'
 import type { FileRules } from '#features/versions/files/rule-data.ts'
 import type { Files } from '#files/files.ts'
 import type { Images } from '#images/images.ts'
@@ -22,6 +26,11 @@ export type Deps = {
   cache: EntityCache
   files: Files
   counters: Counters
+  /** Opened when it is first used. Events go in by the buffer, questions come out here. */
+  analytics: AnalyticsStore
+  events: EventBuffer
+  countryLookup: CountryLookup | undefined
+  clientPrograms: ClientPrograms
   mail: Mail
   images: Images
   taxonomy: Taxonomy

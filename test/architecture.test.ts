@@ -10,7 +10,9 @@ const SOURCES = FILES.filter((file) => !isTestSupport(file))
 
 /** Tests, and the suites, archives and faults that tests share. */
 function isTestSupport(file: string): boolean {
-  return /\.test\.ts$|\/(conformance|.*-conformance|test-[a-z-]+|failing-files|[a-z-]+-child)\.ts$|\/(test-support|relevance)\//.test(file)
+  return /\.test\.ts$|\/(conformance|.*-conformance|test-[a-z-]+|failing-files|[a-z-]+-child)\.ts$|\/(test-support|relevance)\//.test(
+    file,
+  )
 }
 
 /** What a file imports of our own, as paths from the root. */
@@ -25,7 +27,7 @@ function importsOf(file: string): { path: string; typeOnly: boolean }[] {
   })
 }
 
-const PORTS = ['files', 'search-index', 'analytics-store', 'counters', 'mail', 'images']
+const PORTS = ['files', 'search-index', 'analytics-store', 'counters', 'mail', 'images', 'scanner']
 
 /** The layer a file belongs to; features have two: their routes, and what lies below them. */
 function layerOf(file: string): string {
@@ -33,7 +35,10 @@ function layerOf(file: string): string {
   if (rest.length === 0) return area.replace('.ts', '')
   if (PORTS.includes(area)) return 'port'
   if (area !== 'features') return area
-  return /(^|\/)(routes|[a-z-]+-routes|[a-z-]+-form|pages?|page-[a-z-]+)\.ts$/.test(rest.join('/')) || rest[0] === 'pages' ? 'routes' : 'feature'
+  return /(^|\/)(routes|[a-z-]+-routes|[a-z-]+-form|pages?|page-[a-z-]+)\.ts$/.test(rest.join('/')) ||
+    rest[0] === 'pages'
+    ? 'routes'
+    : 'feature'
 }
 
 const COMMON = ['lib', 'db', 'telemetry']
@@ -69,7 +74,11 @@ test('nothing in src imports from test, and every import exists', () => {
   const known = new Set(FILES)
   for (const file of FILES) {
     for (const { path } of importsOf(file)) {
-      if (path.startsWith('test/') ? !isTestSupport(file) : path.startsWith('src/') && path.endsWith('.ts') && !known.has(path)) {
+      if (
+        path.startsWith('test/')
+          ? !isTestSupport(file)
+          : path.startsWith('src/') && path.endsWith('.ts') && !known.has(path)
+      ) {
         faults.push(`${file} imports ${path}`)
       }
     }
@@ -78,7 +87,14 @@ test('nothing in src imports from test, and every import exists', () => {
 })
 
 test('there are no cycles but between types', () => {
-  const graph = new Map(SOURCES.map((file) => [file, importsOf(file).filter(({ typeOnly }) => !typeOnly).map(({ path }) => path)]))
+  const graph = new Map(
+    SOURCES.map((file) => [
+      file,
+      importsOf(file)
+        .filter(({ typeOnly }) => !typeOnly)
+        .map(({ path }) => path),
+    ]),
+  )
   const state = new Map<string, 'open' | 'done'>()
   const cycles: string[] = []
   const visit = (file: string, path: string[]): void => {
@@ -96,7 +112,9 @@ test('there are no cycles but between types', () => {
 })
 
 test('no file re-exports others, and none has a default export', () => {
-  const faults = SOURCES.filter((file) => /^export \* from|^export default/m.test(readFileSync(join(ROOT, file), 'utf8')))
+  const faults = SOURCES.filter((file) =>
+    /^export \* from|^export default/m.test(readFileSync(join(ROOT, file), 'utf8')),
+  )
   assert.deepEqual(faults, [])
 })
 
@@ -106,6 +124,8 @@ test('only the entry reads the environment and the arguments', () => {
 })
 
 test('no source file passes 350 lines', () => {
-  const long = SOURCES.filter((file) => file !== 'src/db/schema.ts' && readFileSync(join(ROOT, file), 'utf8').split('\n').length > 351)
+  const long = SOURCES.filter(
+    (file) => file !== 'src/db/schema.ts' && readFileSync(join(ROOT, file), 'utf8').split('\n').length > 351,
+  )
   assert.deepEqual(long, [])
 })

@@ -22,14 +22,34 @@ for (const beside of ['without a server', 'beside a running server'] as const) {
       const migrated = await depot(dataDir, ['migrate', '--json'])
       assert.equal(migrated.code, 0, migrated.stderr)
       assert.ok(Array.isArray(JSON.parse(migrated.stdout).applied))
-      const made = await depot(dataDir, ['user', 'create', '--username', `mira-${suffix}`, '--email', `mira-${suffix}@example.org`, '--password', PASSWORD, '--json'])
+      const made = await depot(dataDir, [
+        'user',
+        'create',
+        '--username',
+        `mira-${suffix}`,
+        '--email',
+        `mira-${suffix}@example.org`,
+        '--password',
+        PASSWORD,
+        '--json',
+      ])
       assert.equal(made.code, 0, made.stderr)
       const account = JSON.parse(made.stdout)
       assert.equal(account.role, 'developer')
       assert.match(account.id, /^[0-9A-Za-z]{8}$/)
       const role = await depot(dataDir, ['user', 'role', `mira-${suffix}`, 'moderator', '--json'])
       assert.equal(JSON.parse(role.stdout).role, 'moderator')
-      const made2 = await depot(dataDir, ['token', 'create', '--user', `MIRA-${suffix}`, '--scopes', 'PROJECT_READ,USER_READ', '--expires', '90d', '--json'])
+      const made2 = await depot(dataDir, [
+        'token',
+        'create',
+        '--user',
+        `MIRA-${suffix}`,
+        '--scopes',
+        'PROJECT_READ,USER_READ',
+        '--expires',
+        '90d',
+        '--json',
+      ])
       assert.equal(made2.code, 0, made2.stderr)
       const { token, scopes } = JSON.parse(made2.stdout)
       assert.match(token, /^dpp_[0-9A-Za-z]{60}$/)
@@ -48,7 +68,8 @@ for (const beside of ['without a server', 'beside a running server'] as const) {
       assert.equal(code, 0, stderr)
       const { status, dependencies } = JSON.parse(stdout)
       assert.equal(status, 'ok')
-      for (const name of ['configuration', 'database', 'files', 'mail']) assert.equal(dependencies[name].status, 'ok', name)
+      for (const name of ['configuration', 'database', 'files', 'mail'])
+        assert.equal(dependencies[name].status, 'ok', name)
     })
   })
 }
@@ -72,19 +93,39 @@ describe('mistakes', () => {
   })
 
   test('what the rules refuse is one sentence with exit code 1', async () => {
-    const weak = await depot(dataDir, ['user', 'create', '--username', 'weak', '--email', 'weak@example.org', '--password', 'password1'])
+    const weak = await depot(dataDir, [
+      'user',
+      'create',
+      '--username',
+      'weak',
+      '--email',
+      'weak@example.org',
+      '--password',
+      'password1',
+    ])
     assert.equal(weak.code, 1)
     assert.match(weak.stderr, /password/)
     const unknown = await depot(dataDir, ['token', 'create', '--user', 'nobody-of-this-name', '--scopes', 'all'])
     assert.equal(unknown.code, 1)
     assert.match(unknown.stderr, /does not exist/)
-    const taken = await depot(dataDir, ['user', 'create', '--username', 'Mira-ALONE', '--email', 'other@example.org', '--password', PASSWORD])
+    const taken = await depot(dataDir, [
+      'user',
+      'create',
+      '--username',
+      'Mira-ALONE',
+      '--email',
+      'other@example.org',
+      '--password',
+      PASSWORD,
+    ])
     assert.equal(taken.code, 1)
     assert.match(taken.stderr, /taken/)
   })
 
   test('check exits with 1 and names what is bad', async () => {
-    const { code, stdout } = await depot(dataDir, ['check', '--json'], { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' })
+    const { code, stdout } = await depot(dataDir, ['check', '--json'], {
+      DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none',
+    })
     assert.equal(code, 1)
     assert.equal(JSON.parse(stdout).dependencies.database.status, 'failing')
     const broken = await depot(dataDir, ['check'], { PORT: 'x' })

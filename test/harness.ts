@@ -17,9 +17,10 @@ import { createOutbox } from '#mail/outbox.ts'
 import { silentLog } from '#telemetry/log.ts'
 import { createMetrics } from '#telemetry/metrics.ts'
 import { buildApp, jobHandlers } from '../src/app.ts'
-import { loadFileRules } from '../src/boot.ts'
+import { loadClientPrograms, loadFileRules } from '../src/boot.ts'
 import { loadConfig } from '../src/config.ts'
 import type { Deps } from '../src/deps.ts'
+import { openAnalytics } from '../src/open-analytics.ts'
 import { testDatabase } from './database.ts'
 import { createFactories, type Factories, type Person } from './factories.ts'
 
@@ -83,6 +84,9 @@ export async function testApp({ env = {}, deps: override = () => ({}) }: TestApp
   })
   const cache = createEntityCache({ maxBytes: 32 * 1024 * 1024 })
   cache.enable()
+  const log = silentLog()
+  const metrics = createMetrics({ process: false })
+  const { analytics, events, close: closeAnalytics } = openAnalytics({ config, db, cache, log, metrics }, 'server')
   const base: Deps = {
     config,
     pool: database.pool,
@@ -91,12 +95,16 @@ export async function testApp({ env = {}, deps: override = () => ({}) }: TestApp
     cache,
     files: await openDiskFiles({ folder: join(dataDir, 'files') }),
     counters: createMemoryCounters({ now }),
+    analytics,
+    events,
+    countryLookup: undefined,
+    clientPrograms: loadClientPrograms(),
     mail: createOutbox({ folder: join(dataDir, 'outbox'), from: 'Depot <noreply@depot.test>', now }),
     images: createImages(),
     fileRules: loadFileRules(),
     taxonomy: loadTaxonomy(join(import.meta.dirname, '../taxonomy')),
-    log: silentLog(),
-    metrics: createMetrics({ process: false }),
+    log,
+    metrics,
     now,
   }
   const deps = { ...base, ...override(base) }
@@ -140,6 +148,7 @@ export async function testApp({ env = {}, deps: override = () => ({}) }: TestApp
     },
     close: async () => {
       await app.close()
+      await closeAnalytics()
       await deps.mail.close()
       await deps.counters.close()
       await database.close()

@@ -20,7 +20,10 @@ describe('one data folder', () => {
     assert.equal(await get(`${server.url}/health`), 200)
     const ready = await fetch(`${server.url}/ready`)
     assert.equal(ready.status, 200)
-    const { status, dependencies } = (await ready.json()) as { status: string; dependencies: Record<string, { status: string }> }
+    const { status, dependencies } = (await ready.json()) as {
+      status: string
+      dependencies: Record<string, { status: string }>
+    }
     assert.equal(status, 'ready')
     for (const name of ['database', 'files', 'counters', 'mail']) assert.equal(dependencies[name]?.status, 'ok', name)
     assert.match(await (await fetch(`${server.url}/metrics`)).text(), /depot_http_requests_total/)
@@ -33,7 +36,9 @@ describe('one data folder', () => {
     try {
       const script = join(import.meta.dirname, '../scripts/publish-and-download.ts')
       const { TEST_DATABASE_URL: _, ...env } = process.env
-      const { stdout } = await run(process.execPath, [script, '--url', server.url, '--slug', 'walked'], { env: { ...env, DATA_DIR: dataDir } })
+      const { stdout } = await run(process.execPath, [script, '--url', server.url, '--slug', 'walked'], {
+        env: { ...env, DATA_DIR: dataDir },
+      })
       assert.match(stdout, /The hashes agree/)
       assert.equal(await get(`${server.url}/v3/project/walked`), 200)
     } finally {
@@ -67,13 +72,21 @@ describe('one data folder', () => {
 
   test('SIGTERM lets a request under way finish and counts its download', async () => {
     const server = await startDepot(dataDir)
-    const version = ((await (await fetch(`${server.url}/v3/project/walked/version`, { headers: AGENT })).json()) as { files: { url: string }[] }[])[0]
+    const version = (
+      (await (await fetch(`${server.url}/v3/project/walked/version`, { headers: AGENT })).json()) as {
+        files: { url: string }[]
+      }[]
+    )[0]
     const path = new URL(version?.files[0]?.url ?? '').pathname
-    const before = ((await (await fetch(`${server.url}/v3/project/walked`, { headers: AGENT })).json()) as { downloads: number }).downloads
+    const before = (
+      (await (await fetch(`${server.url}/v3/project/walked`, { headers: AGENT })).json()) as { downloads: number }
+    ).downloads
     const { port, hostname } = new URL(server.url)
     const answer = new Promise<string>((resolve) => {
       let text = ''
-      const socket = connect(Number(port), hostname, () => socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\nUser-Agent: slow\r\n`))
+      const socket = connect(Number(port), hostname, () =>
+        socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\nUser-Agent: slow\r\n`),
+      )
       socket.on('data', (chunk) => {
         text += chunk.toString('latin1')
       })
@@ -87,7 +100,9 @@ describe('one data folder', () => {
     assert.match(await answer, /^HTTP\/1\.1 200 OK/)
     assert.equal(await server.stop(), 0)
     const again = await startDepot(dataDir)
-    const after = ((await (await fetch(`${again.url}/v3/project/walked`, { headers: AGENT })).json()) as { downloads: number }).downloads
+    const after = (
+      (await (await fetch(`${again.url}/v3/project/walked`, { headers: AGENT })).json()) as { downloads: number }
+    ).downloads
     assert.equal(after, before + 1)
     await again.stop()
   })
@@ -103,8 +118,14 @@ describe('one data folder', () => {
 })
 
 test('every fault of the environment is reported at once and stops the start', async () => {
-  const { code, stderr } = await depot(dataDir, ['serve'], { PORT: 'eighty', BASE_URL: 'nowhere', ADMIN_KEY: 'short', REGISTRATION: 'maybe' })
+  const { code, stderr } = await depot(dataDir, ['serve'], {
+    PORT: 'eighty',
+    BASE_URL: 'nowhere',
+    ADMIN_KEY: 'short',
+    REGISTRATION: 'maybe',
+  })
   assert.equal(code, 1)
-  for (const name of ['PORT', 'BASE_URL', 'ADMIN_KEY', 'REGISTRATION']) assert.match(stderr, new RegExp(`\\b${name} must be`))
+  for (const name of ['PORT', 'BASE_URL', 'ADMIN_KEY', 'REGISTRATION'])
+    assert.match(stderr, new RegExp(`\\b${name} must be`))
   assert.ok(!stderr.includes('short'), 'secrets are not repeated')
 })

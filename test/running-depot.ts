@@ -32,8 +32,15 @@ function environment(dataDir: string, more: Record<string, string>): Record<stri
 }
 
 /** Starts `depot serve` on a free port and waits until it answers. */
-export async function startDepot(dataDir: string, env: Record<string, string> = {}, args: string[] = []): Promise<RunningDepot> {
-  const child = spawn(process.execPath, [ENTRY, 'serve', ...args], { env: environment(dataDir, env), stdio: ['ignore', 'pipe', 'pipe'] })
+export async function startDepot(
+  dataDir: string,
+  env: Record<string, string> = {},
+  args: string[] = [],
+): Promise<RunningDepot> {
+  const child = spawn(process.execPath, [ENTRY, 'serve', ...args], {
+    env: environment(dataDir, env),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
   let text = ''
   const { promise, resolve, reject } = Promise.withResolvers<string>()
   const read = (chunk: Buffer): void => {
@@ -43,7 +50,9 @@ export async function startDepot(dataDir: string, env: Record<string, string> = 
   }
   child.stdout.on('data', read)
   child.stderr.on('data', read)
-  const ended = new Promise<number | NodeJS.Signals | null>((settle) => child.on('exit', (code, signal) => settle(code ?? signal)))
+  const ended = new Promise<number | NodeJS.Signals | null>((settle) =>
+    child.on('exit', (code, signal) => settle(code ?? signal)),
+  )
   void ended.then((code) => reject(new Error(`depot serve ended with ${code}: ${text}`)))
   const url = await promise
   return {
@@ -60,7 +69,9 @@ export async function startDepot(dataDir: string, env: Record<string, string> = 
 /** Runs one command to its end, whatever its exit code. */
 export async function depot(dataDir: string, args: string[], env: Record<string, string> = {}): Promise<Finished> {
   try {
-    const { stdout, stderr } = await run(process.execPath, [ENTRY, ...args], { env: environment(dataDir, env) as NodeJS.ProcessEnv })
+    const { stdout, stderr } = await run(process.execPath, [ENTRY, ...args], {
+      env: environment(dataDir, env) as NodeJS.ProcessEnv,
+    })
     return { code: 0, stdout, stderr }
   } catch (error) {
     const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string }

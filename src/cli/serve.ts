@@ -15,6 +15,8 @@ type Role = (typeof ROLES)[number]
 
 /** How long requests under way may take once the process is asked to stop. */
 const DRAIN_MS = 10_000
+/** The analytics store is opened a moment after the start, so that the first answers do not wait for its library. */
+const WARM_AFTER_MS = 1_000
 /** Whatever hangs after that does not keep the process. */
 const LAST_RESORT_MS = 30_000
 
@@ -49,7 +51,9 @@ export async function serve(args: readonly string[], env: Env): Promise<void> {
     const address = listening?.address ?? 'no address (jobs only)'
     log.info({ address, role, start_ms: Math.round(performance.now() - startedAt) }, `Depot is ready on ${address}`)
     process.stdout.write(`Depot answers on ${address}\n`)
+    const warming = listening === undefined ? undefined : setTimeout(booted.warmAnalytics, WARM_AFTER_MS)
     const reason = await Promise.race([stopping.promise, booted.databaseLost.then(() => 'the database ended')])
+    clearTimeout(warming)
     log.info({ reason }, 'Stopping')
     if (reason === 'the database ended') process.exitCode = 1
   } finally {

@@ -460,6 +460,7 @@ export interface VersionScan {
   released_by: string | null;
   requested: Timestamp;
   round: Generated<number>;
+  shown_before: Generated<boolean>;
   state: Generated<string>;
   version_id: string;
 }

@@ -45,7 +45,9 @@ function fastifyFault(error: unknown): ApiError | undefined {
       return invalidInput('The body is not as long as Content-Length says', 'content-length')
     case 'ECONNRESET':
     case 'ERR_STREAM_PREMATURE_CLOSE':
-      return isRequestCut(error) ? invalidInput('The connection closed before the body was complete', 'body') : undefined
+      return isRequestCut(error)
+        ? invalidInput('The connection closed before the body was complete', 'body')
+        : undefined
     case 'FST_ERR_BAD_URL':
       return invalidInput('The path has a malformed percent-encoding', 'path')
     default:

@@ -20,10 +20,13 @@ export type Readiness = Static<typeof Readiness>
 const CHECK_TIMEOUT_MS = 3_000
 
 /** Asks each dependency, side by side, for at most three seconds. */
-export async function checkDependencies(deps: Pick<Deps, 'db' | 'files' | 'counters' | 'mail'>): Promise<Readiness> {
+export async function checkDependencies(
+  deps: Pick<Deps, 'db' | 'files' | 'analytics' | 'counters' | 'mail'>,
+): Promise<Readiness> {
   const checks: Record<string, () => Promise<unknown>> = {
     database: () => sql`select 1`.execute(deps.db),
     files: async () => deps.files.check(),
+    analytics: () => deps.analytics.check(),
     counters: async () => deps.counters.check(),
     mail: async () => deps.mail.check(),
   }

@@ -1,20 +1,18 @@
-// Random projects, each as likely as any other, without reading the catalogue (docs/decisions/0008-random-projects.md).
+// Random projects, each as likely as any other, without reading the catalogue.
 import { sql } from 'kysely'
 import type { Db } from '#db/db.ts'
 import { SEARCHABLE_STATUSES } from './status.ts'
 
-/** Each project lies at a random point of this line for ever. */
+/** Each project lies at a random point of this line for ever (`project.random_key`). */
 const LINE = 2 ** 31
-/** A stretch of the line holds so many on average… */
-const STRETCH_MEAN = 8
-/** …and has so many seats. That more of them lie in one stretch is less likely than one in a thousand million. */
-const STRETCH_SEATS = 32
 /** Up to here all are read and shuffled. */
 const READ_ALL_MAX = 1_000
-const STRETCHES_PER_ROUND_MAX = 2_000
-const ROUNDS_MAX = 8
-/** A rare type widens the stretches by this at most, which bounds what one round reads. */
-const WIDENING_MAX = 64
+/** So many are found before some of them are taken, so that it matters little who lies beside whom. */
+const FOUND_MIN = 200
+/** Bounds of one request: rounds, stretches in a round, and projects looked at. */
+const ROUNDS_MAX = 3
+const STRETCHES_MAX = 2_000
+const LOOKED_AT_MAX = 40_000
 
 export type RandomChoice = {
   /** 1 to 100. */
@@ -27,68 +25,56 @@ export type RandomChoice = {
 
 /**
  * IDs of approved and archived projects, different ones, in random order; fewer than asked for where there are fewer,
- * and, in large catalogues, where very few pass the filter.
+ * and in large catalogues where less than one in some hundreds passes the filter.
  *
- * The line is cut into equal stretches. A draw takes a stretch and a seat in it, both at random; where the seat is
- * empty, it is drawn again. So every project is as likely as any other, however unevenly they lie.
+ * The line is cut into equal stretches, with one project each on average. Random stretches are read whole until they
+ * gave enough projects, of which a random part is the answer. Every project is equally likely to be read; that it then
+ * shares with more or fewer neighbours moves its chance by about half a percent. A walk from one random point would
+ * favour those behind a gap, many times over for single projects, and always give the same neighbours together.
  * @param random from 0 up to, and without, 1.
  */
 export async function listRandomProjectIds(db: Db, choice: RandomChoice, random: () => number): Promise<string[]> {
-  if (choice.total <= READ_ALL_MAX) return shuffle(await listAll(db, choice.loaders), random).slice(0, choice.count)
-  const chosen = new Set<string>()
-  let widening = 1
-  for (let round = 0; round < ROUNDS_MAX && chosen.size < choice.count; round += 1) {
-    const stretches = Math.max(1, Math.round(choice.total / (STRETCH_MEAN * widening)))
-    const wanted = Math.ceil((choice.count - chosen.size) * (STRETCH_SEATS / STRETCH_MEAN) * 1.2) + 8
-    const draws = Array.from({ length: Math.min(wanted, Math.ceil(STRETCHES_PER_ROUND_MAX / widening)) }, () => ({
-      stretch: Math.floor(random() * stretches),
-      seat: Math.floor(random() * STRETCH_SEATS),
-    }))
-    const seated = await listStretches(db, { draws, width: Math.ceil(LINE / stretches), loaders: choice.loaders })
-    for (const [index, { seat }] of draws.entries()) {
-      const id = seated[index]?.[seat]
-      if (id !== undefined && chosen.size < choice.count) chosen.add(id)
-    }
-    widening = nextWidening(widening, seated)
+  const { count, total, loaders } = choice
+  if (total <= READ_ALL_MAX) return shuffle(await listAll(db, loaders), random).slice(0, count)
+  const wanted = Math.max(FOUND_MIN, 2 * count)
+  const found = new Set<string>()
+  let lookedAt = 0
+  for (let round = 0; round < ROUNDS_MAX && found.size < wanted && lookedAt < LOOKED_AT_MAX; round += 1) {
+    // How many of those looked at pass the filter, by what is known so far.
+    const share = round === 0 ? 1 : Math.max(found.size, 0.5) / lookedAt
+    const toLookAt = Math.min(Math.ceil((wanted - found.size) / share), LOOKED_AT_MAX - lookedAt)
+    const stretches = Math.min(toLookAt, STRETCHES_MAX)
+    const width = Math.ceil((LINE / total) * (toLookAt / stretches))
+    for (const id of await listStretches(db, { starts: drawStarts(stretches, width, random), width, loaders })) found.add(id)
+    lookedAt += toLookAt
   }
-  return [...chosen]
+  return shuffle([...found], random).slice(0, count)
 }
 
-/** The IDs in each drawn stretch, in a fixed order. One statement, from the index alone. */
+/** Beginnings of different stretches of the line. */
+function drawStarts(stretches: number, width: number, random: () => number): number[] {
+  const starts = new Set<number>()
+  const all = Math.ceil(LINE / width)
+  while (starts.size < Math.min(stretches, all)) starts.add(Math.floor(random() * all) * width)
+  return [...starts]
+}
+
+/** All that lie in these stretches. One statement; without a filter it reads the index alone. */
 async function listStretches(
   db: Db,
-  {
-    draws,
-    width,
-    loaders,
-  }: { draws: readonly { stretch: number }[]; width: number; loaders: readonly string[] | undefined },
-): Promise<string[][]> {
-  const starts = draws.map(({ stretch }) => stretch * width)
-  const { rows } = await sql<{ index: number; ids: string[] }>`
-    select stretch.index::int as index, array_agg(project.id order by project.id) as ids
-    from unnest(${starts}::bigint[]) with ordinality as stretch (start, index)
+  { starts, width, loaders }: { starts: number[]; width: number; loaders: readonly string[] | undefined },
+): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    select project.id from unnest(${starts}::bigint[]) as stretch (start)
     cross join lateral (
-      select id from project where random_key >= stretch.start and random_key < stretch.start + ${width}::bigint
-        and ${isEligible(loaders)}) project
-    group by stretch.index`.execute(db)
-  const seated: string[][] = draws.map(() => [])
-  for (const { index, ids } of rows) seated[index - 1] = ids
-  return seated
-}
-
-/** Where few pass the filter, wider stretches find as many in fewer draws. */
-function nextWidening(widening: number, seated: readonly string[][]): number {
-  const found = seated.reduce((sum, ids) => sum + ids.length, 0)
-  const mean = found / seated.length
-  // One and a half of what was found, so that a low estimate does not overfill the seats.
-  const factor = STRETCH_MEAN / (1.5 * mean + 0.1)
-  return factor <= 1 ? widening : Math.min(WIDENING_MAX, widening * factor)
+      select project.id from project
+      where random_key >= stretch.start and random_key < stretch.start + ${width}::bigint and ${isEligible(loaders)}
+    ) project`.execute(db)
+  return rows.map(({ id }) => id)
 }
 
 async function listAll(db: Db, loaders: readonly string[] | undefined): Promise<string[]> {
-  const { rows } = await sql<{ id: string }>`select id from project where ${isEligible(loaders)} order by id`.execute(
-    db,
-  )
+  const { rows } = await sql<{ id: string }>`select id from project where ${isEligible(loaders)}`.execute(db)
   return rows.map(({ id }) => id)
 }
 

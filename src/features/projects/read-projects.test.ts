@@ -90,7 +90,10 @@ test('the policy and its SQL twin agree on every status and every kind of member
         const teamId = `${organization.slice(3)}Tm`
         await t.deps.db.insertInto('team').values({ id: teamId }).execute()
         const texts = { slug: organization.toLowerCase(), name: 'Org', description: 'Org' }
-        await t.deps.db.insertInto('organization').values({ id: organization, team_id: teamId, ...texts }).execute()
+        await t.deps.db
+          .insertInto('organization')
+          .values({ id: organization, team_id: teamId, ...texts })
+          .execute()
         await t.make.member({ teamId, accountId: viewerPerson.id, accepted: row === 'accepted', permissions: 0 })
       }
       made.push(await t.make.project({ status, organization_id: organization }))
