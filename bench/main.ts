@@ -2,10 +2,12 @@
 // machines differ and drift; run it on a quiet one.
 import { cpus, totalmem } from 'node:os'
 import { benchHttp } from './http.ts'
+import { benchPeople } from './people.ts'
 import { printTable, type Row } from './table.ts'
 
 const PARTS: Record<string, { title: string; run: () => Promise<Row[]> }> = {
   http: { title: 'HTTP, uploads, starts', run: benchHttp },
+  people: { title: 'Organizations, collections, notifications', run: benchPeople },
 }
 
 const asked = process.argv.slice(2)

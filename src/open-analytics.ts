@@ -1,5 +1,6 @@
 // Opens what events of use need: their store, the buffer before it, and the counters that follow.
 import { readFile } from 'node:fs/promises'
+import type { CountryResponse } from 'maxmind'
 import type { AnalyticsStore } from '#analytics-store/analytics-store.ts'
 import { createEventBuffer, type EventBuffer } from '#analytics-store/buffer.ts'
 import type { CountryLookup } from '#analytics-store/country.ts'
@@ -61,7 +62,7 @@ export async function openCountryLookup(path: string | undefined): Promise<Count
   if (path === undefined) return undefined
   const { Reader } = await import('maxmind')
   try {
-    const reader = new Reader<{ country?: { iso_code?: string } }>(await readFile(path))
+    const reader = new Reader<CountryResponse>(await readFile(path))
     return (address) => reader.get(address)?.country?.iso_code
   } catch (cause) {
     throw new Error(`The address database ${path} (GEOIP_DATABASE) cannot be read`, { cause })

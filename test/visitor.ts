@@ -60,7 +60,7 @@ export function hiddenFields(answer: InjectResponse, action: string): Record<str
     .split('<form')
     .find((part) => part.includes(`action="${action}"`))
     ?.split('</form>')[0]
-  assert.ok(form !== undefined, `no form to ${action} on: ${answer.body.slice(0, 4000)}`)
+  assert.ok(form !== undefined, `no form to ${action} on: ${answer.body.slice(answer.body.indexOf('<main'), 4000)}`)
   const inputs = form.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)">/g)
   return Object.fromEntries([...inputs].map(([, name = '', value = '']) => [name, unescapeHtml(value)]))
 }
@@ -76,17 +76,21 @@ function unescapeHtml(text: string): string {
 
 /** Checks that a form led on to `path`, and returns it. */
 export function assertLeads(answer: InjectResponse, path: string): string {
-  assert.deepEqual([answer.statusCode, answer.headers.location], [303, path], answer.body.slice(0, 4000))
+  assert.deepEqual(
+    [answer.statusCode, answer.headers.location],
+    [303, path],
+    answer.body.slice(answer.body.indexOf('<main'), 4000),
+  )
   return path
 }
 
 /** Checks that a page says something. */
 export function assertSays(answer: InjectResponse, status: number, text: string | RegExp): void {
-  assert.equal(answer.statusCode, status, answer.body.slice(0, 4000))
+  assert.equal(answer.statusCode, status, answer.body.slice(answer.body.indexOf('<main'), 4000))
   assert.match(String(answer.headers['content-type']), /^text\/html/)
   const shown = unescapeHtml(answer.body)
   assert.ok(
     typeof text === 'string' ? shown.includes(text) : text.test(shown),
-    `${text} is not on: ${shown.slice(0, 6000)}`,
+    `${text} is not on: ${shown.slice(shown.indexOf('<main'), 4000)}`,
   )
 }

@@ -159,8 +159,7 @@ test('a form counts only with the token of its own browser, sent by our own page
   for (const csrf of ['', 'nonsense', foreign['_csrf'] ?? '']) {
     assertSays(await person.post('/account', { ...fields, _csrf: csrf }), 403, 'This form is too old')
   }
-  const { _csrf: _, ...without } = fields
-  assertSays(await person.post('/account', without), 403, 'This form is too old')
+  assertSays(await person.post('/account', { username: member.username, bio: 'changed' }), 403, 'This form is too old')
   for (const headers of [
     { 'sec-fetch-site': 'cross-site' },
     { 'sec-fetch-site': 'same-site' },

@@ -13,6 +13,8 @@ import { toProjectView } from './views.ts'
 
 export type CachedProject = ProjectFacts & {
   slug: string
+  /** Whether its views and downloads earn money. */
+  monetized: boolean
   revision: number
   bytes: Buffer
   etag: string
@@ -32,7 +34,8 @@ const PROJECT = {
 function toCachedProject(row: ProjectReadRow, taxonomy: Taxonomy): CachedProject {
   const bytes = Buffer.from(JSON.stringify(toProjectView(row, taxonomy)))
   const { id, slug, status, team_id, organization_id, revision } = row
-  return { id, slug, status, team_id, organization_id, revision, bytes, etag: entityTag(bytes) }
+  const monetized = row.monetization_status === 'monetized'
+  return { id, slug, monetized, status, team_id, organization_id, revision, bytes, etag: entityTag(bytes) }
 }
 
 /** A project in the cache and public, with no promise on the way; undefined means: ask `getProject`. */

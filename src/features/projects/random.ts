@@ -42,7 +42,8 @@ export async function listRandomProjectIds(db: Db, choice: RandomChoice, random:
   for (let round = 0; round < ROUNDS_MAX && found.size < wanted && lookedAt < LOOKED_AT_MAX; round += 1) {
     // How many of those looked at pass the filter, by what is known so far.
     const share = round === 0 ? 1 : Math.max(found.size, 0.5) / lookedAt
-    const toLookAt = Math.min(Math.ceil((wanted - found.size) / share), LOOKED_AT_MAX - lookedAt)
+    // A little more, so that one round is nearly always enough.
+    const toLookAt = Math.min(Math.ceil((1.3 * (wanted - found.size)) / share), LOOKED_AT_MAX - lookedAt)
     const stretches = Math.min(toLookAt, STRETCHES_MAX)
     const width = Math.ceil((LINE / total) * (toLookAt / stretches))
     for (const id of await listStretches(db, { starts: drawStarts(stretches, width, random), width, loaders })) found.add(id)

@@ -1,0 +1,21 @@
+import { validationError } from '#lib/errors.ts'
+import { isIdForm } from '#lib/ids.ts'
+import type { Deps } from '../../deps.ts'
+import { findAffiliateCode } from '../affiliates/queries.ts'
+import { type Caller, originOf } from './origin.ts'
+import { parsePageAddress } from './page-address.ts'
+
+/**
+ * Records a click on an affiliate link. A click on an unknown code is stored nowhere, and the caller is not told.
+ * @throws ApiError `validation_error` for an address or a code that is none.
+ */
+export async function recordAffiliateClick(
+  deps: Deps,
+  { url, affiliate_code_id, caller }: { url: string; affiliate_code_id: string; caller: Caller },
+): Promise<void> {
+  const { domain } = parsePageAddress(url, 'url', deps.taxonomy)
+  if (!isIdForm(affiliate_code_id)) throw validationError('affiliate_code_id', 'is not an affiliate code ID')
+  const code = await findAffiliateCode(deps.db, affiliate_code_id)
+  if (code === undefined) return
+  deps.events.add('affiliate_click', { ...originOf(deps, caller), affiliate_code_id: code.id, domain })
+}

@@ -1,0 +1,41 @@
+import type { Viewer } from '#lib/viewer.ts'
+import type { Deps } from '../../deps.ts'
+import { canSeeProject } from '../projects/policy.ts'
+import { type CachedProject, findProject } from '../projects/project-cache.ts'
+import { findMembership } from '../projects/queries.ts'
+import { isPublicStatus } from '../projects/status.ts'
+import { type Caller, originOf } from './origin.ts'
+import { parsePageAddress, parseReferrer } from './page-address.ts'
+import type { VisitorCaps } from './visitor-caps.ts'
+
+export type ViewDeps = Deps & { caps: VisitorCaps }
+
+/**
+ * Records that a page was viewed. Pages of no project, of an unknown one and of one that the viewer may not see are
+ * not recorded, and nothing tells them apart.
+ * @throws ApiError `validation_error` for an address that is none.
+ */
+export async function recordView(
+  deps: ViewDeps,
+  viewer: Viewer | null,
+  { url, referrer, caller }: { url: string; referrer: string | undefined; caller: Caller },
+): Promise<void> {
+  const page = parsePageAddress(url, 'url', deps.taxonomy)
+  const project = page.project === undefined ? undefined : await findProject(deps, page.project)
+  if (project === undefined || !(await isVisible(deps, viewer, project))) return
+  const monetized = project.monetized && (await deps.caps.earnsView(caller.address, project.id))
+  deps.events.add('view', {
+    ...originOf(deps, caller),
+    project_id: project.id,
+    // Where the visitor came from says more than our own host, where it is known.
+    domain: parseReferrer(referrer).domain || page.domain,
+    site_path: page.site_path,
+    monetized,
+  })
+}
+
+async function isVisible(deps: ViewDeps, viewer: Viewer | null, project: CachedProject): Promise<boolean> {
+  if (isPublicStatus(project.status)) return true
+  if (viewer === null) return false
+  return canSeeProject(viewer, project, await findMembership(deps.db, viewer.id, project))
+}

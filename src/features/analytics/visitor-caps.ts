@@ -1,0 +1,48 @@
+// How much one address can add to a count. Addresses are known here only as hashes whose key changes each day.
+import { createVisitorHash } from '#analytics-store/visitor.ts'
+import type { Counters, Window } from '#counters/counters.ts'
+
+const DAY_MS = 86_400_000
+const SIX_HOURS_MS = 6 * 3_600_000
+/** At most this many downloads of one project count for one address (decisions.md 5). */
+const DOWNLOADS: Window = { max: 6, windowMs: SIX_HOURS_MS }
+/** The first few views of a project earn money (decisions.md 11). */
+const MONETIZED_VIEWS: Window = { max: 3, windowMs: SIX_HOURS_MS }
+
+export type VisitorCaps = {
+  /** Whether one more download of the project counts for this address; asking counts it. */
+  countsDownload(address: string, projectId: string): Promise<boolean>
+  /** Whether one more view of the project earns money; asking counts it. */
+  earnsView(address: string, projectId: string): Promise<boolean>
+}
+
+/** `secret` stays the same for as long as the counters do, in every process that shares them. */
+export function createVisitorCaps({
+  counters,
+  now,
+  secret,
+}: {
+  counters: Counters
+  now: () => number
+  secret: Uint8Array
+}): VisitorCaps {
+  const hashToday = createVisitorHash(secret)
+  const hashYesterday = createVisitorHash(secret)
+
+  async function counts(kind: string, address: string, projectId: string, window: Window): Promise<boolean> {
+    const nowMs = now()
+    // A window that began yesterday was counted under yesterday's key.
+    if (nowMs % DAY_MS < window.windowMs) {
+      const yesterday = `${kind}:${hashYesterday(address, nowMs - DAY_MS)}:${projectId}`
+      const today = `${kind}:${hashToday(address, nowMs)}:${projectId}`
+      const before = await counters.peek(yesterday, window)
+      if (before.count > 0 && before.count + (await counters.peek(today, window)).count >= window.max) return false
+    }
+    return (await counters.hit(`${kind}:${hashToday(address, nowMs)}:${projectId}`, window)).counted
+  }
+
+  return {
+    countsDownload: (address, projectId) => counts('download', address, projectId, DOWNLOADS),
+    earnsView: (address, projectId) => counts('view', address, projectId, MONETIZED_VIEWS),
+  }
+}

@@ -1,0 +1,201 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { makeMember, PASSWORD } from '../../../test/account-steps.ts'
+import { type TestApp, testApp } from '../../../test/harness.ts'
+import { BASE, CALLBACK, exchange, makeApplication, statusOf, type TestApplication } from '../../../test/oauth-steps.ts'
+import { assertLeads, assertSays, hiddenFields, visitor } from '../../../test/visitor.ts'
+
+let t: TestApp
+let owner: { token: string; username: string }
+let application: TestApplication
+before(async () => {
+  t = await testApp()
+  owner = await makeMember(t)
+  application = await makeApplication(t, owner, {
+    description: 'Draws charts',
+    url: 'https://charts.example.org/about',
+  })
+})
+after(() => t.close())
+
+const CONSENT = '/account/authorize'
+
+function question(fields: Record<string, string> = {}): string {
+  return `?${new URLSearchParams({ client_id: application.id, redirect_uri: CALLBACK, state: 'a b&c', ...fields })}`
+}
+
+test('a browser without a session is led through sign-in and consent, and back to the application', async () => {
+  const { username } = await makeMember(t)
+  const person = visitor(t)
+  const start = await person.get(`${BASE}/authorize${question()}`)
+  const page = assertLeads(start, `${CONSENT}${question()}`)
+  const signIn = assertLeads(await person.get(page), `/account/sign-in?return=${encodeURIComponent(page)}`)
+  const signedIn = await person.send(signIn, '/account/sign-in', { username, password: PASSWORD })
+  assertSays(signedIn, 200, `<meta http-equiv="refresh" content="0; url=${page}">`)
+  const asked = await person.get(page)
+  for (const text of [
+    'Allow Chart Maker?',
+    owner.username,
+    'charts.example.org',
+    'Draws charts',
+    'Create collections in your name',
+    'delete your account',
+    'app.example.org',
+  ]) {
+    assertSays(asked, 200, text)
+  }
+  assert.match(String(asked.headers['content-security-policy']), /form-action 'self' https:\/\/app\.example\.org;/)
+  const back = await person.sendFrom(asked, CONSENT, { decision: 'accept' })
+  assert.equal(back.statusCode, 303)
+  const url = new URL(String(back.headers.location))
+  assert.deepEqual([`${url.origin}${url.pathname}`, url.searchParams.get('state')], [CALLBACK, 'a b&c'])
+  const answer = await exchange(t, application, { code: url.searchParams.get('code') ?? '' })
+  assert.equal(answer.json().scope, 'USER_READ PROJECT_READ COLLECTION_CREATE')
+  const again = await person.get(page)
+  assert.equal(again.statusCode, 303)
+  assert.ok(String(again.headers.location).startsWith(`${CALLBACK}?code=`))
+})
+
+test('a refusal goes back to the application', async () => {
+  const person = visitor(t, (await makeMember(t)).token)
+  const back = await person.send(`${CONSENT}${question()}`, CONSENT, { decision: 'reject' })
+  const url = new URL(String(back.headers.location))
+  assert.deepEqual([url.searchParams.get('error'), url.searchParams.get('state')], ['access_denied', 'a b&c'])
+})
+
+test('a form sent again, by another account, without a choice or with another question does nothing', async () => {
+  const [person, other] = [visitor(t, (await makeMember(t)).token), visitor(t, (await makeMember(t)).token)]
+  const asked = await person.get(`${CONSENT}${question()}`)
+  const { flow = '' } = hiddenFields(asked, CONSENT)
+  const theirs = hiddenFields(await other.get(`${CONSENT}${question()}`), CONSENT)
+  assertSays(await other.post(CONSENT, { ...theirs, flow, decision: 'accept' }), 403, 'another account')
+  assertSays(await person.sendFrom(asked, CONSENT), 400, 'Allow it or refuse it')
+  assertSays(await person.sendFrom(asked, CONSENT, { decision: 'maybe' }), 400, 'Allow it or refuse it')
+  assertSays(await person.sendFrom(asked, CONSENT, { decision: 'accept', flow: 'x'.repeat(54) }), 404, 'does not exist')
+  assert.equal((await person.sendFrom(asked, CONSENT, { decision: 'accept' })).statusCode, 303)
+  assertSays(await person.sendFrom(asked, CONSENT, { decision: 'accept' }), 404, 'does not exist')
+})
+
+test('nobody is sent to an address that the application has not registered', async () => {
+  const person = visitor(t, (await makeMember(t)).token)
+  for (const [fields, status, text] of [
+    [{ redirect_uri: 'https://evil.test/' }, 400, 'none of the addresses'],
+    [{ redirect_uri: 'javascript:alert(1)' }, 400, 'none of the addresses'],
+    [{ client_id: 'zzzzzzzz' }, 404, 'does not exist'],
+  ] as const) {
+    const answer = await person.get(`${CONSENT}${question(fields)}`)
+    assertSays(answer, status, text)
+    assert.equal(answer.headers.location, undefined)
+  }
+  const fault = await person.get(`${CONSENT}${question({ scope: 'NO_SUCH' })}`)
+  assert.equal(new URL(String(fault.headers.location)).searchParams.get('error'), 'invalid_scope')
+})
+
+test('words of an application are shown as words', async () => {
+  const hostile = '<img src=x onerror=alert(1)>"\'<script>alert(2)</script>'
+  const { id } = await makeApplication(t, owner, { name: hostile, description: hostile })
+  const person = visitor(t, (await makeMember(t)).token)
+  const asked = await person.get(`${CONSENT}${question({ client_id: id })}`)
+  assertSays(asked, 200, hostile)
+  assert.ok(!asked.body.includes('<img src=x') && !asked.body.includes('<script>alert'))
+  await person.sendFrom(asked, CONSENT, { decision: 'accept' })
+  for (const page of [
+    await person.get('/account/authorizations'),
+    await visitor(t, owner.token).get('/account/applications'),
+    await visitor(t, owner.token).get(`/account/applications/${id}`),
+  ]) {
+    assertSays(page, 200, hostile)
+    assert.ok(!page.body.includes('<img src=x') && !page.body.includes('<script>alert'))
+  }
+})
+
+test('the answer may lead to the own scheme of an installed program', async () => {
+  const { id } = await makeApplication(t, owner, { redirect_uris: ['org.example.launcher:/cb'] })
+  const person = visitor(t, (await makeMember(t)).token)
+  const asked = await person.get(`${CONSENT}${question({ client_id: id, redirect_uri: 'org.example.launcher:/cb' })}`)
+  assert.match(String(asked.headers['content-security-policy']), /form-action 'self' org\.example\.launcher:;/)
+  const back = await person.sendFrom(asked, CONSENT, { decision: 'accept' })
+  assert.ok(String(back.headers.location).startsWith('org.example.launcher:/cb?code='))
+})
+
+test('who is somebody else signs out and comes back to the question', async () => {
+  const person = visitor(t, (await makeMember(t)).token)
+  const page = `${CONSENT}${question()}`
+  const asked = await person.get(page)
+  const fields = Object.assign(
+    {},
+    ...asked.body
+      .split('<form')
+      .slice(-1)
+      .map((part) => hiddenFields({ ...asked, body: `<form${part}` }, '/account/sign-out')),
+  )
+  assertLeads(await person.post('/account/sign-out', fields), `/account/sign-in?return=${encodeURIComponent(page)}`)
+})
+
+test('an authorized application is listed and revoked', async () => {
+  const member = await makeMember(t)
+  const person = visitor(t, member.token)
+  const back = await person.send(`${CONSENT}${question()}`, CONSENT, { decision: 'accept' })
+  const code = new URL(String(back.headers.location)).searchParams.get('code') ?? ''
+  const token = (await exchange(t, application, { code })).json().access_token
+  assert.equal(await statusOf(t, token), 200)
+  assertSays(await person.get('/account/authorizations'), 200, 'Create collections in your name')
+  const ended = await person.send('/account/authorizations', '/account/authorizations/revoke')
+  assertLeads(ended, '/account/authorizations?done=authorization-ended')
+  assert.equal(await statusOf(t, token), 401)
+  assertSays(await person.get('/account/authorizations'), 200, 'No application may act for you.')
+})
+
+test('an application is made, edited, given a new secret and deleted on its pages', async () => {
+  const member = await makeMember(t)
+  const person = visitor(t, member.token)
+  const page = '/account/applications'
+  const fields = {
+    name: 'Paged',
+    description: 'd',
+    url: 'https://a.test/',
+    redirect_uris: 'https://a.test/cb\r\nhttp://127.0.0.1/cb\r\n',
+    scope: ['USER_READ'],
+  }
+  const refused = await person.send(`${page}/new`, `${page}/new`, {
+    ...fields,
+    redirect_uris: 'https://a.test/cb\nhttp://b.test',
+  })
+  assertSays(refused, 400, 'Each redirect address must be https')
+  assertSays(refused, 400, 'http://b.test')
+  const made = await person.send(`${page}/new`, `${page}/new`, fields)
+  assertSays(made, 200, 'Copy the client secret now')
+  const id = /id="client-id" value="([^"]+)"/.exec(made.body)?.[1] ?? assert.fail(made.body)
+  const secret = /id="secret" value="([^"]+)"/.exec(made.body)?.[1] ?? assert.fail(made.body)
+  const own = `${page}/${id}`
+  assertLeads(
+    await person.send(own, own, { ...fields, name: 'Renamed', description: '', scope: ['USER_READ', 'USER_WRITE'] }),
+    `${own}?done=application-saved`,
+  )
+  const view = (await t.anyone.get(`${BASE}/app/${id}`)).json()
+  assert.deepEqual([view.name, view.description, view.max_scopes, view.redirect_uris.length], ['Renamed', null, 6, 2])
+  const renewed = await person.send(own, `${own}/secret`)
+  assert.ok(renewed.statusCode === 200 && !renewed.body.includes(secret))
+  const stranger = visitor(t, owner.token)
+  assertSays(await stranger.get(own), 404, 'does not exist')
+  const { _csrf = '' } = hiddenFields(await stranger.get('/account'), '/account')
+  for (const action of ['', '/secret', '/delete'])
+    assertSays(await stranger.post(`${own}${action}`, { ...fields, _csrf }), 404, 'does not exist')
+  assertLeads(await person.send(own, `${own}/delete`), `${page}?done=application-deleted`)
+  assert.equal((await t.anyone.get(`${BASE}/app/${id}`)).statusCode, 404)
+})
+
+test('an application without a secret is told so', async () => {
+  const person = visitor(t, (await makeMember(t)).token)
+  const page = '/account/applications/new'
+  const made = await person.send(page, page, {
+    name: 'Launcher',
+    description: '',
+    url: '',
+    redirect_uris: CALLBACK,
+    public_client: 'yes',
+  })
+  const own = String(made.headers.location).split('?')[0] ?? ''
+  assertLeads(made, `${own}?done=application-saved`)
+  assert.ok(!(await person.get(own)).body.includes('Make a new secret'))
+})
