@@ -14,6 +14,7 @@ import { ByteWriter } from '../src/search-index/embedded/hit-store.ts'
 import { parseSearchRequest, type SearchRequest } from '../src/search-index/request.ts'
 import { sampleDocuments, sampleWords } from '../src/search-index/sample-catalogue.ts'
 import type { SearchChange } from '../src/search-index/search-index.ts'
+import { printTable, type Row, row } from './table.ts'
 
 export type SearchBenchOptions = {
   readonly projects: number
@@ -45,29 +46,41 @@ type MiniQuery = {
   readonly offset?: number
   readonly sort?: 'created'
 }
+type EngineFigures = { readonly times: Map<string, Times>; readonly buildMs: number; readonly update: Times }
 type Times = { readonly p50: number; readonly p99: number }
 
-/** Measures everything and prints the tables; resolves when all it started has ended. */
-export async function benchSearch(options: SearchBenchOptions): Promise<void> {
+/** Measures everything, prints the table of the queries, and gives what is judged; ends all that it starts. */
+export async function benchSearch(options: SearchBenchOptions): Promise<Row[]> {
   const { projects, print } = options
   const queries = mixedQueries()
   print(`search: ${projects} projects, ${VERSIONS} versions each, times in ms`)
   // First, because the memory it reports is that of the whole process.
-  await benchThread(projects, print)
+  const thread = await benchThread(projects, print)
   const engine = await benchEngine(projects, queries, print)
   const mini = benchMiniSearch(projects, queries, print)
   const sql =
     options.databaseUrl === undefined ? undefined : await benchPostgres(options.databaseUrl, projects, queries, print)
   print('query                  p50      p99   MiniSearch  ratio   PostgreSQL  ratio')
   for (const { name } of queries) {
-    print(name.padEnd(16) + row(engine.get(name), mini.get(name), sql?.get(name)))
+    print(name.padEnd(16) + line(engine.times.get(name), mini.get(name), sql?.get(name)))
   }
-  print('mixed'.padEnd(16) + row(mixed(engine), mixed(mini), sql === undefined ? undefined : mixed(sql)))
-  if (!options.withGrowth) return
-  for (const size of [projects / 4, projects * 4]) {
-    const times = await benchEngine(size, queries, print)
-    print(`growth: ${size} projects: mixed median ${mixed(times).p50.toFixed(3)}, p99 ${mixed(times).p99.toFixed(3)}`)
+  const own = mixed(engine.times)
+  print('mixed'.padEnd(16) + line(own, mixed(mini), sql === undefined ? undefined : mixed(sql)))
+  for (const size of options.withGrowth ? [projects / 4, projects * 4] : []) {
+    const { p50, p99 } = mixed((await benchEngine(size, queries, print)).times)
+    print(`growth: ${size} projects: mixed median ${p50.toFixed(3)}, p99 ${p99.toFixed(3)}`)
   }
+  return [
+    row('search: median, times faster than MiniSearch', mixed(mini).p50 / own.p50, { atLeast: 10 }),
+    ...(sql === undefined
+      ? []
+      : [row('search: median, times faster than PostgreSQL', mixed(sql).p50 / own.p50, { atLeast: 20 })]),
+    row('search: worst p99 of a query', own.p99, { atMost: 10 }, ' ms'),
+    row('search: build', engine.buildMs / 1000, { atMost: 15 }, ' s'),
+    row('search: restart from the snapshot', thread.restartMs / 1000, { atMost: 2 }, ' s'),
+    row('search: update', engine.update.p50, { atMost: 2 }, ' ms'),
+    row('search: resident memory', thread.memoryMib, { atMost: 600 }, ' MiB', 'the whole process'),
+  ]
 }
 
 /** The mixed set of the specification of this service's speed: counts, sorts, words, beginnings, typos, depth, exclusion. */
@@ -171,7 +184,7 @@ async function benchEngine(
   projects: number,
   queries: readonly Query[],
   print: (line: string) => void,
-): Promise<Map<string, Times>> {
+): Promise<EngineFigures> {
   const engine = new Engine()
   let buildMs = 0
   for (const documents of batches(projects, 500)) {
@@ -198,17 +211,19 @@ async function benchEngine(
       const document = sample[i % sample.length]
       if (document !== undefined) engine.apply([{ kind: 'upsert', sequence, document: change(document) }])
     })
-  print(
-    `engine: update of a project ${show(await update((document) => ({ ...document, summary: `Changed ${sequence}.` })))}`,
-  )
+  const changed = await update((document) => ({ ...document, summary: `Changed ${sequence}.` }))
+  print(`engine: update of a project ${show(changed)}`)
   print(
     `engine: update of its counts ${show(await update((document) => ({ ...document, summary: 'Same.', downloads: sequence })))}`,
   )
-  return times
+  return { times, buildMs, update: changed }
 }
 
 /** The adapter as it runs in the service: build through the port, snapshot, restart, memory, searches together. */
-async function benchThread(projects: number, print: (line: string) => void): Promise<void> {
+async function benchThread(
+  projects: number,
+  print: (line: string) => void,
+): Promise<{ restartMs: number; memoryMib: number }> {
   const folder = await mkdtemp(join(tmpdir(), 'bench-search-'))
   const snapshotFile = join(folder, 'snapshot')
   try {
@@ -222,7 +237,8 @@ async function benchThread(projects: number, print: (line: string) => void): Pro
     print(`thread: rebuild with the making of the documents ${seconds(buildMs)}, snapshot ${seconds(checkpointMs)}`)
     const start = performance.now()
     const index = await openEmbeddedSearchIndex({ snapshotFile })
-    print(`thread: restart from the snapshot ${seconds(performance.now() - start)}`)
+    const restartMs = performance.now() - start
+    print(`thread: restart from the snapshot ${seconds(restartMs)}`)
     const queries = mixedQueries().map(({ request }) => parseSearchRequest(request))
     const total = 20_000
     const before = process.cpuUsage()
@@ -240,10 +256,10 @@ async function benchThread(projects: number, print: (line: string) => void): Pro
     print(
       `thread: ${Math.round((total / ms) * 1000)} mixed searches a second, ${((user + system) / total).toFixed(0)} µs of processor each, both threads`,
     )
-    print(
-      `thread: resident memory ${Math.round((await index.status()).memoryBytes / 2 ** 20)} MiB with this process's own`,
-    )
+    const memoryMib = (await index.status()).memoryBytes / 2 ** 20
+    print(`thread: resident memory ${Math.round(memoryMib)} MiB with this process's own`)
     await index.close()
+    return { restartMs, memoryMib }
   } finally {
     await rm(folder, { recursive: true })
   }
@@ -402,7 +418,7 @@ function mixed(times: ReadonlyMap<string, Times>): Times {
   return { p50, p99: Math.max(...[...times.values()].map((each) => each.p99)) }
 }
 
-function row(own: Times | undefined, mini: Times | undefined, sql: Times | undefined): string {
+function line(own: Times | undefined, mini: Times | undefined, sql: Times | undefined): string {
   const other = (times: Times | undefined) =>
     times === undefined || own === undefined
       ? ''
@@ -422,13 +438,10 @@ if (import.meta.main) {
   const { values } = parseArgs({
     options: { projects: { type: 'string', default: '200000' }, growth: { type: 'boolean', default: false } },
   })
-  const run = (databaseUrl: string) =>
-    benchSearch({
-      projects: Number(values.projects),
-      withGrowth: values.growth,
-      databaseUrl,
-      print: (line) => console.log(line),
-    })
+  const run = async (databaseUrl: string) => {
+    const options = { projects: Number(values.projects), withGrowth: values.growth, databaseUrl }
+    printTable('Search', await benchSearch({ ...options, print: (line) => console.log(line) }))
+  }
   const { DATABASE_URL } = process.env
   await (DATABASE_URL === undefined ? withEmbeddedPostgres(run) : run(DATABASE_URL))
 }

@@ -1,11 +1,20 @@
 // The application: a server with every feature, listed by hand. The list is the map of what Depot can do.
+import { randomBytes } from 'node:crypto'
 import { createAccountDeps } from '#features/accounts/account-deps.ts'
+import { createCodeHost } from '#features/accounts/code-host/code-host.ts'
+import { codeHostRoutes } from '#features/accounts/code-host/routes.ts'
 import { accountJobs } from '#features/accounts/jobs.ts'
 import { accountRoutes } from '#features/accounts/routes.ts'
+import { affiliateOperatorRoutes } from '#features/affiliates/operator-routes.ts'
+import { affiliateRoutes } from '#features/affiliates/routes.ts'
+import { analyticsIngestRoutes } from '#features/analytics/ingest-routes.ts'
+import { analyticsRoutes } from '#features/analytics/routes.ts'
+import { createVisitorCaps } from '#features/analytics/visitor-caps.ts'
+import { buildToolRoutes } from '#features/build-tools/routes.ts'
 import { collectionRoutes } from '#features/collections/routes.ts'
 import { contentImageJobs } from '#features/content-images/jobs.ts'
 import { contentImageRoutes } from '#features/content-images/routes.ts'
-import { createDownloadCounter } from '#features/downloads/download-counter.ts'
+import { downloadJobs } from '#features/downloads/jobs.ts'
 import { downloadRoutes } from '#features/downloads/routes.ts'
 import { followJobs } from '#features/follows/jobs.ts'
 import { followRoutes } from '#features/follows/routes.ts'
@@ -18,9 +27,14 @@ import { oauthJobs } from '#features/oauth/jobs.ts'
 import { oauthRoutes } from '#features/oauth/routes.ts'
 import { organizationRoutes } from '#features/organizations/routes.ts'
 import { pageRoutes } from '#features/pages/routes.ts'
+import { payoutOperatorRoutes } from '#features/payouts/operator-routes.ts'
+import { payoutRoutes } from '#features/payouts/routes.ts'
 import { projectRoutes } from '#features/projects/routes.ts'
 import { rateLimitRoutes } from '#features/rate-limits/routes.ts'
+import { releaseJobs } from '#features/releases/jobs.ts'
 import { reportRoutes } from '#features/reports/routes.ts'
+import { scanJobs } from '#features/scans/jobs.ts'
+import { scanRoutes } from '#features/scans/routes.ts'
 import { statisticsJobs } from '#features/statistics/jobs.ts'
 import { statisticsRoutes } from '#features/statistics/routes.ts'
 import { tagRoutes } from '#features/tags/routes.ts'
@@ -45,7 +59,14 @@ import type { Deps } from './deps.ts'
 export async function buildApp(deps: Deps, rateGrants: RateGrantDirectory = createRateGrants(deps)): Promise<App> {
   const { config, db, cache, now, log, metrics, counters } = deps
   const tokenUse = createTokenUse(deps)
-  const tokens = createTokenDirectory({ db, cache, now, onUse: tokenUse.record })
+  const codeHost = createCodeHost(deps)
+  const tokens = createTokenDirectory({
+    db,
+    cache,
+    now,
+    onUse: tokenUse.record,
+    ...(codeHost === undefined ? {} : { foreignTokens: codeHost.authenticate }),
+  })
   const app = await buildServer({
     log,
     metrics,
@@ -57,17 +78,17 @@ export async function buildApp(deps: Deps, rateGrants: RateGrantDirectory = crea
     clientAddressHeader: config.http.clientAddressHeader,
     blockedUserAgents: config.http.blockedUserAgents,
   })
-  const downloads = createDownloadCounter(deps)
+  const caps = createVisitorCaps({ counters, now, secret: randomBytes(32) })
   const accounts = createAccountDeps(deps)
   app.addHook('onClose', async () => {
     await tokenUse.flush()
-    await downloads.close()
     await accounts.passwords.close()
   })
   await registerOpenApi(app, { version: VERSION, baseUrl: config.http.baseUrl })
   metaRoutes(app, { ...deps, version: VERSION })
   userRoutes(app, deps)
   accountRoutes(app, accounts)
+  codeHostRoutes(app, accounts, codeHost)
   oauthRoutes(app, deps)
   pageRoutes(app, { deps, accounts, tokens })
   followRoutes(app, deps)
@@ -78,13 +99,21 @@ export async function buildApp(deps: Deps, rateGrants: RateGrantDirectory = crea
   organizationRoutes(app, deps)
   limitRoutes(app, deps)
   versionRoutes(app, deps)
+  buildToolRoutes(app, deps)
   statisticsRoutes(app, deps)
-  downloadRoutes(app, { ...deps, downloads })
+  downloadRoutes(app, { ...deps, caps })
+  analyticsIngestRoutes(app, { ...deps, caps })
+  analyticsRoutes(app, deps)
+  affiliateRoutes(app, deps)
+  affiliateOperatorRoutes(app, deps)
+  payoutRoutes(app, deps)
+  payoutOperatorRoutes(app, deps)
   collectionRoutes(app, deps)
   contentImageRoutes(app, deps)
   reportRoutes(app, deps)
   threadRoutes(app, deps)
   moderationRoutes(app, deps)
+  scanRoutes(app, deps)
   rateLimitRoutes(app, { ...deps, rateGrants })
   return app
 }
@@ -95,10 +124,13 @@ export function jobHandlers(deps: Deps): JobHandlers {
     ...accountJobs(deps),
     ...oauthJobs(deps),
     ...contentImageJobs(deps),
+    ...downloadJobs(deps),
     ...versionJobs(deps),
     ...statisticsJobs(deps),
     ...notificationJobs(deps),
     ...followJobs(deps),
+    ...releaseJobs(deps),
+    ...scanJobs(deps),
   }
 }
 
@@ -107,6 +139,9 @@ export const SCHEDULE: Schedule = [
   { job: 'accounts.expire', cron: '17 * * * *' },
   { job: 'oauth.expire', cron: '47 * * * *' },
   { job: 'files.sweep', cron: '27 * * * *' },
+  { job: 'downloads.reconcile', cron: '43 3 * * *' },
   { job: 'statistics.fold', cron: '*/5 * * * *' },
   { job: 'images.sweep', cron: '37 * * * *' },
+  { job: 'releases.sweep', cron: '* * * * *' },
+  { job: 'scans.sweep', cron: '* * * * *' },
 ]

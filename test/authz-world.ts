@@ -15,6 +15,7 @@ export type Role = 'stranger' | 'member' | 'moderator' | 'admin' | 'owner'
 
 /** What a path or a body names. */
 export type Thing =
+  | 'affiliateCode'
   | 'application'
   | 'collection'
   | 'fileHash'
@@ -38,7 +39,8 @@ export type Thing =
   | 'versionNumber'
 
 /** What a stranger does not see, at the latest in a world made with `hidden`. */
-export const HIDDEN_THINGS: ReadonlySet<Thing> = new Set([
+export const HIDDEN_THINGS: ReadonlySet<Thing> = new Set<Thing>([
+  'affiliateCode',
   'collection',
   'fileHash',
   'message',
@@ -72,6 +74,12 @@ export type World = {
 }
 
 const THINGS: Record<Thing, (world: World) => Promise<string>> = {
+  affiliateCode: async (w) => {
+    const id = newId()
+    const account_id = await w.id('owner')
+    await w.t.deps.db.insertInto('affiliate_code').values({ id, account_id, source_name: 'A shop' }).execute()
+    return id
+  },
   application: async (w) => (await w.application()).id,
   collection: makeCollection,
   fileHash: async (w) => (await w.file()).sha512,

@@ -25,7 +25,7 @@ import { testDatabase } from './database.ts'
 import { createFactories, type Factories, type Person } from './factories.ts'
 
 /** What the test clients send instead of being limited; a test of the limiter leaves it out. */
-const BYPASS_KEY = 'test-bypass-key-0123456789abcdefghij'
+export const BYPASS_KEY = 'test-bypass-key-0123456789abcdefghij'
 export const ADMIN_KEY = 'test-admin-key-0123456789abcdefghijk'
 
 export type Call = { query?: Record<string, string | number | boolean>; headers?: Record<string, string> }

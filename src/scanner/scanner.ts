@@ -65,7 +65,7 @@ export function oneLine(text: string, lengthMax: number): string {
     .toWellFormed()
     .replace(/[\p{Cc}\s]+/gu, ' ')
     .trim()
-  const characters = [...line.slice(0, 2 * lengthMax)]
+  const characters = [...line.slice(0, 2 * lengthMax + 2)]
   return characters.length <= lengthMax ? characters.join('') : `${characters.slice(0, lengthMax - 1).join('')}…`
 }
 

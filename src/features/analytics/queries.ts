@@ -106,5 +106,5 @@ function sliceIndex(grid: SliceGrid, column: string) {
 }
 
 function isWithin({ startMs, endMs }: SliceGrid, column: string) {
-  return sql`${sql.ref(column)} >= to_timestamp(${startMs} / 1000.0) and ${sql.ref(column)} < to_timestamp(${endMs} / 1000.0)`
+  return sql`${sql.ref(column)} >= ${new Date(startMs)} and ${sql.ref(column)} < ${new Date(endMs)}`
 }

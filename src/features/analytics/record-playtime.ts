@@ -49,12 +49,8 @@ export async function recordPlaytime(
   }
 }
 
-function add(
-  { events }: PlaytimeDeps,
-  version: PlayedVersion,
-  played: PlaytimeEntry & { recorded_at: number },
-): void {
-  const { loader, game_version, seconds, recorded_at } = played
+function add({ events }: PlaytimeDeps, version: PlayedVersion, played: PlaytimeEntry & { recorded_at: number }): void {
+  const { loader = '', game_version = '', seconds, recorded_at } = played
   const isKnown = loader === '' || version.project_loaders.includes(loader)
   events.add('playtime', {
     recorded_at,

@@ -1,14 +1,12 @@
 // The wire shapes of collections (facts/people.md 1.0) and the bodies that make and edit them.
 import Type, { type Static } from 'typebox'
+import { Nullable, Timestamp } from '#lib/schema-parts.ts'
 import { COLLECTION_STATUSES } from './policy.ts'
 import type { CollectionReadRow } from './queries.ts'
 
 /** The most projects a collection holds. */
 export const PROJECTS_MAX = 1024
 export const NAME_LENGTH = { min: 3, max: 64 } as const
-
-const Nullable = <Schema extends Type.TSchema>(schema: Schema) => Type.Union([schema, Type.Null()])
-const Timestamp = Type.String({ format: 'date-time' })
 
 export const CollectionView = Type.Object(
   {

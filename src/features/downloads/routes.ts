@@ -8,12 +8,14 @@ import type { App } from '#http/server.ts'
 import { ApiError, notFound } from '#lib/errors.ts'
 import type { Deps } from '../../deps.ts'
 import { keepVisibleVersions } from '../versions/version-cache.ts'
-import type { DownloadCounter } from './download-counter.ts'
 import { findServedFile, type ServedFile } from './queries.ts'
 import { isWholeFile, parseRange } from './ranges.ts'
+import { type DownloadDeps, recordDownload } from './record-download.ts'
 
 const tags = ['files']
 const YEAR_SECONDS = 31_536_000
+/** What analytics may be told of a download. Any value is let through: a wrong hint must not cost the file. */
+const Hint = (description: string) => Type.Optional(Type.Unsafe<unknown>({ description }))
 /** SVG and everything else a browser might run when opened as a page. */
 const INERT = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
 
@@ -26,7 +28,7 @@ const PICTURE_TYPES: Readonly<Record<string, string>> = {
   svg: 'image/svg+xml',
 }
 
-export function downloadRoutes(app: App, deps: Deps & { downloads: DownloadCounter }): void {
+export function downloadRoutes(app: App, deps: DownloadDeps): void {
   app.get(
     '/data/:project_id/versions/:version_id/:filename',
     {
@@ -39,6 +41,11 @@ export function downloadRoutes(app: App, deps: Deps & { downloads: DownloadCount
           project_id: Type.String({ maxLength: 64 }),
           version_id: Type.String({ maxLength: 64 }),
           filename: Type.String({ maxLength: 1024 }),
+        }),
+        querystring: Type.Object({
+          reason: Hint('Why it is downloaded: standalone, dependency, modpack or update'),
+          loader: Hint('For which loader'),
+          game_version: Hint('For which version of the game'),
         }),
         produces: ['application/octet-stream'],
         response: { ...ErrorAnswers },
@@ -61,7 +68,7 @@ export function downloadRoutes(app: App, deps: Deps & { downloads: DownloadCount
 async function sendFile(
   req: FastifyRequest,
   reply: FastifyReply,
-  deps: Deps & { downloads: DownloadCounter },
+  deps: DownloadDeps,
   file: ServedFile,
 ): Promise<never> {
   const etag = `"${file.sha512}"`
@@ -90,7 +97,13 @@ async function sendFile(
   const opened = await deps.files.open(file.storage_key, range ?? {})
   if (opened === undefined) throw new ApiError('file_hosting_error', 'The file is missing from the store')
   if (isWholeFile(rangeHeader)) {
-    await deps.downloads.count({ projectId: file.project.id, versionId: file.version_id, address: req.clientAddress })
+    await recordDownload(deps, {
+      projectId: file.project.id,
+      versionId: file.version_id,
+      caller: { address: req.clientAddress, headers: req.headers },
+      signedIn: req.viewer !== null,
+      hints: req.query as Record<string, unknown>,
+    })
   }
   return reply.send(opened.stream) as never
 }

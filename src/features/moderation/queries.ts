@@ -2,6 +2,7 @@
 // is no other record of it.
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '#db/db.ts'
+import { type QueuedScan, SCANS_OF_PROJECT } from '../scans/queries.ts'
 
 export type QueueFilter = {
   /** A part of the name or the slug, case aside; empty is no filter. */
@@ -27,6 +28,7 @@ export type QueueRow = {
   /** From 1, in the whole queue. */
   position: number
   loaders: string[] | null
+  scans: QueuedScan[]
   owner: { kind: 'user' | 'organization'; id: string; name: string; icon_url: string | null } | null
 }
 
@@ -68,6 +70,7 @@ export function listQueue(db: Db, { sort, count, offset, ...filter }: QueuePage)
       eb.selectFrom('thread').select('thread.id').whereRef('thread.project_id', '=', 'project.id').as('thread_id'),
       sql<string[] | null>`(select array_agg(distinct loader) from version, unnest(version.loaders) loader
         where ${shownVersions})`.as('loaders'),
+      SCANS_OF_PROJECT.as('scans'),
       sql<QueueRow['owner']>`case when organization.id is not null
         then jsonb_build_object('kind', 'organization', 'id', organization.id, 'name', organization.name,
           'icon_url', organization.icon_url)

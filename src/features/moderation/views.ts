@@ -1,11 +1,9 @@
 // The wire shape of the moderation queue (facts/catalogue.md 2.7).
 import Type, { type Static } from 'typebox'
+import { Nullable, Timestamp } from '#lib/schema-parts.ts'
 import { projectTypesOf, type Taxonomy } from '#lib/taxonomy.ts'
 import { PROJECT_STATUSES, REQUESTABLE_STATUSES } from '../projects/status.ts'
 import type { QueueRow } from './queries.ts'
-
-const Nullable = <Schema extends Type.TSchema>(schema: Schema) => Type.Union([schema, Type.Null()])
-const Timestamp = Type.String({ format: 'date-time' })
 
 export const QueuedProjectView = Type.Object(
   {
@@ -22,6 +20,15 @@ export const QueuedProjectView = Type.Object(
     project_types: Type.Array(Type.String()),
     thread_id: Nullable(Type.String()),
     position: Type.Integer({ minimum: 1, description: 'Place in the whole queue, whatever the list is narrowed to' }),
+    scans: Type.Array(
+      Type.Object({
+        version_id: Type.String(),
+        version_number: Type.String(),
+        state: Type.Enum(['pending', 'warn', 'quarantine']),
+        reason: Nullable(Type.String()),
+      }),
+      { description: 'Versions whose files the scanner of uploads has not passed' },
+    ),
     ownership: Nullable(
       Type.Object({
         kind: Type.Enum(['user', 'organization']),
@@ -67,6 +74,7 @@ export function toQueuedProjectView(row: QueueRow, taxonomy: Taxonomy): QueuedPr
     project_types: projectTypesOf(taxonomy, row.loaders ?? []),
     thread_id: row.thread_id,
     position: row.position,
+    scans: row.scans,
     ownership: row.owner,
   }
 }

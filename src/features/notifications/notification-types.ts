@@ -11,6 +11,7 @@ export type NotificationBodies = {
   project_status_approved: { project_id: string }
   project_status_neutral: { project_id: string; old_status: string; new_status: string }
   moderation_message_received: { project_id: string }
+  version_quarantined: { project_id: string; version_id: string }
   report_submitted: { report_id: string }
   report_status_updated: { report_id: string }
   project_transferred: {
@@ -107,6 +108,14 @@ const TYPES: { readonly [Type in NotificationType]: TypeRow<NotificationBodies[T
       name: 'A moderator has written to you',
       text: 'There is a message from a moderator about your project.',
       link: `/project/${project_id}`,
+    }),
+  },
+  version_quarantined: {
+    ...SITE,
+    say: ({ project_id, version_id }) => ({
+      name: 'A version of your project is held back',
+      text: 'The scanner of uploaded files objects to a file of a version of your project. It stays hidden meanwhile.',
+      link: `/project/${project_id}/version/${version_id}`,
     }),
   },
   report_submitted: {

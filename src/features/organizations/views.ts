@@ -1,10 +1,9 @@
 // The wire shape of an organization, and what bodies may say of one.
 import Type, { type Static } from 'typebox'
+import { Nullable } from '#lib/schema-parts.ts'
 import { checkText, ORGANIZATION_SLUG_PATTERN } from '#lib/text-rules.ts'
 import { TeamMemberView } from '../teams/views.ts'
 import type { OrganizationRow } from './queries.ts'
-
-const Nullable = <Schema extends Type.TSchema>(schema: Schema) => Type.Union([schema, Type.Null()])
 
 export const OrganizationView = Type.Object(
   {

@@ -14,7 +14,8 @@ before(async () => {
 })
 after(() => t.close())
 
-const make = (categories: string[] = [], fields: { status?: string } = {}) => t.make.project({ owner, categories, ...fields })
+const make = (categories: string[] = [], fields: { status?: string } = {}) =>
+  t.make.project({ owner, categories, ...fields })
 const edit = (projects: readonly { id: string }[], body: unknown, client: Client = t.as(owner)) =>
   client.patch('/v3/projects', body, { query: { ids: JSON.stringify(projects.map(({ id }) => id)) } })
 const read = async ({ id }: MadeProject) => (await t.as(owner).get(`/v3/project/${id}`)).json()
@@ -77,9 +78,14 @@ describe('what it does', () => {
   test('asked for in both orders at once, both succeed', async () => {
     const projects = [await make(), await make(), await make()]
     const answers = await Promise.all(
-      Array.from({ length: 6 }, (_, i) => edit(i % 2 === 0 ? projects : projects.toReversed(), { categories: [i % 2 === 0 ? 'food' : 'magic'] })),
+      Array.from({ length: 6 }, (_, i) =>
+        edit(i % 2 === 0 ? projects : projects.toReversed(), { categories: [i % 2 === 0 ? 'food' : 'magic'] }),
+      ),
     )
-    assert.deepEqual(answers.map(({ statusCode }) => statusCode), Array(6).fill(204))
+    assert.deepEqual(
+      answers.map(({ statusCode }) => statusCode),
+      Array(6).fill(204),
+    )
     const after = await Promise.all(projects.map(read))
     assert.equal(new Set(after.map(({ categories }) => categories[0])).size, 1, 'each edit changes all of them or none')
   })
@@ -122,7 +128,10 @@ describe('what it refuses, changing nothing', () => {
       const full = await make(['magic'])
       const empty = await make()
       const answer = await edit([empty, full], body)
-      assert.deepEqual([answer.statusCode, answer.json().error, answer.json().details.field], [400, 'validation_error', field])
+      assert.deepEqual(
+        [answer.statusCode, answer.json().error, answer.json().details.field],
+        [400, 'validation_error', field],
+      )
       assert.deepEqual([(await read(empty)).categories, (await read(full)).categories], [[], ['magic']])
     })
   }

@@ -5,6 +5,7 @@ import type { Project } from '#db/schema.ts'
 import { forbidden, invalidInput, validationError } from '#lib/errors.ts'
 import { isModerator, type Viewer } from '#lib/viewer.ts'
 import { insertNotifications } from '../notifications/queries.ts'
+import { scheduleRelease } from '../releases/schedule-release.ts'
 import { insertMessage } from '../threads/queries.ts'
 import { listMemberIds } from './members.ts'
 import { isMember, type Membership } from './policy.ts'
@@ -31,11 +32,17 @@ export async function changeStatus(tx: Tx, change: StatusChange): Promise<Update
   if (patch.scheduled_at !== undefined && patch.scheduled_at !== null && to !== 'scheduled') {
     throw validationError('scheduled_at', 'goes with the status scheduled')
   }
-  if (to === undefined) return requested
+  if (to === undefined) {
+    if (project.status === 'scheduled' && patch.requested_status === null) {
+      throw validationError('requested_status', 'is what the schedule leads to')
+    }
+    return requested
+  }
   if (to === project.status && to !== 'scheduled') return requested
   requirePower(change, to)
   if (to === 'processing') await requireReviewable(tx, project, patch)
   const schedule = to === 'scheduled' ? scheduleOf(change) : { scheduled_at: null }
+  if (schedule.scheduled_at !== null) await scheduleRelease(tx, { project_id: project.id }, schedule.scheduled_at)
   if (to !== project.status) await tellOfChange(tx, change, to)
   return {
     ...requested,
@@ -64,7 +71,13 @@ async function requireReviewable(tx: Tx, project: ProjectRow, patch: ProjectPatc
     .selectFrom('version')
     .select('id')
     .where('project_id', '=', project.id)
-    .where('status', 'in', ['listed', 'archived'])
+    // Also one that is to be listed once the scanner has judged its files.
+    .where((eb) =>
+      eb.or([
+        eb('status', 'in', ['listed', 'archived']),
+        eb.and([eb('status', '=', 'unknown'), eb('requested_status', 'in', ['listed', 'archived'])]),
+      ]),
+    )
     .limit(1)
     .executeTakeFirst()
   if (version === undefined) throw invalidInput('A project needs a listed version before it can be reviewed', 'status')
@@ -75,7 +88,7 @@ async function requireReviewable(tx: Tx, project: ProjectRow, patch: ProjectPatc
 }
 
 /** `scheduled` wants to know what follows, and when (decisions.md 5). */
-function scheduleOf({ lockedProject, patch, now }: StatusChange): Updateable<Project> {
+function scheduleOf({ lockedProject, patch, now }: StatusChange): { scheduled_at: Date; requested_status: string } {
   const next = patch.requested_status === undefined ? lockedProject.requested_status : patch.requested_status
   if (next === null) throw validationError('requested_status', 'is required with the status scheduled')
   if (patch.scheduled_at === undefined || patch.scheduled_at === null) {

@@ -9,6 +9,7 @@ import { newId } from '#lib/ids.ts'
 import { ALL_PROJECT_PERMISSIONS } from '#lib/permissions.ts'
 import type { Viewer } from '#lib/viewer.ts'
 import { recordEvent } from '#telemetry/events.ts'
+import type { ScannerConfig } from '../../config.ts'
 import type { Deps } from '../../deps.ts'
 import { attachImages } from '../content-images/queries.ts'
 import { checkQuota } from '../limits/quota.ts'
@@ -58,7 +59,7 @@ export async function createProject(deps: Deps, viewer: Viewer, { project, parts
     await withStoredFiles(deps, files, () =>
       writing(deps, async (tx) => {
         await checkPossible(tx, deps.config, viewer, project)
-        await insertProject(tx, viewer, project, prepared, new Date(deps.now()))
+        await insertProject(tx, viewer, project, { ...prepared, scanner: deps.config.scanner }, new Date(deps.now()))
       }),
     )
     recordEvent(deps, 'project.created', { project_id: prepared.projectId })
@@ -117,8 +118,14 @@ async function pictureOf({ filename, staged }: UploadedPart): Promise<[Buffer, s
   return [await readFile(staged.path), extname(filename).slice(1).toLowerCase()]
 }
 
-async function insertProject(tx: Tx, viewer: Viewer, project: NewProject, prepared: Prepared, at: Date): Promise<void> {
-  const { projectId, icon } = prepared
+async function insertProject(
+  tx: Tx,
+  viewer: Viewer,
+  project: NewProject,
+  prepared: Prepared & { scanner: ScannerConfig },
+  at: Date,
+): Promise<void> {
+  const { projectId, icon, scanner } = prepared
   const teamId = newId()
   await tx.insertInto('team').values({ id: teamId }).execute()
   // An organization's project has no members of its own at first: its rights come from the organization.
@@ -160,7 +167,8 @@ async function insertProject(tx: Tx, viewer: Viewer, project: NewProject, prepar
     const { id, files } = prepared.versions[index] ?? { id: newId(), files: [] }
     // Versions of one request are a moment apart, so that "newest first" has one answer.
     const publishedAt = new Date(at.getTime() + index)
-    await insertVersion(tx, viewer, { id, projectId, version, files, publishedAt, at: `initial_versions.${index}` })
+    const place = `initial_versions.${index}`
+    await insertVersion(tx, viewer, { id, projectId, version, files, publishedAt, scanner, at: place })
   }
 }
 

@@ -17,11 +17,19 @@ type Target = { project?: { id: string }; version?: { id: string }; type?: strin
 async function depend(dependent: { id: string }, { project, version, type = 'required' }: Target): Promise<void> {
   await t.deps.db
     .insertInto('dependency')
-    .values({ dependent_id: dependent.id, project_id: project?.id ?? null, version_id: version?.id ?? null, dependency_type: type })
+    .values({
+      dependent_id: dependent.id,
+      project_id: project?.id ?? null,
+      version_id: version?.id ?? null,
+      dependency_type: type,
+    })
     .execute()
 }
 
-async function dependencies(project: MadeProject, client: Client = t.anyone): Promise<{ projects: string[]; versions: string[] }> {
+async function dependencies(
+  project: MadeProject,
+  client: Client = t.anyone,
+): Promise<{ projects: string[]; versions: string[] }> {
   const answer = await client.get(`/v3/project/${project.slug}/dependencies`)
   assert.equal(answer.statusCode, 200, answer.body)
   const { projects, versions } = answer.json()
@@ -83,7 +91,11 @@ test('each viewer gets what he may see, at both ends', async () => {
 test('changelogs can be left out', async () => {
   const project = await t.make.project()
   const version = await t.make.version({ project: await t.make.project(), changelog: 'All of it.' })
-  const { project_id } = await t.deps.db.selectFrom('version').select('project_id').where('id', '=', version.id).executeTakeFirstOrThrow()
+  const { project_id } = await t.deps.db
+    .selectFrom('version')
+    .select('project_id')
+    .where('id', '=', version.id)
+    .executeTakeFirstOrThrow()
   await depend(await t.make.version({ project }), { project: { id: project_id }, version })
   const path = `/v3/project/${project.id}/dependencies`
   assert.equal((await t.anyone.get(path)).json().versions[0].changelog, 'All of it.')

@@ -7,6 +7,7 @@ import { validationError } from '#lib/errors.ts'
 import { isIdForm } from '#lib/ids.ts'
 import { parseLicense } from '#lib/licenses.ts'
 import { checkBody } from '#lib/schema-faults.ts'
+import { Nullable } from '#lib/schema-parts.ts'
 import { checkCategories, type Taxonomy } from '#lib/taxonomy.ts'
 import { checkHttpsUrl, isBlank, MAX_URL_LENGTH, PROJECT_SLUG_PATTERN } from '#lib/text-rules.ts'
 import type { UploadedPart } from '../versions/prepare-files.ts'
@@ -18,8 +19,6 @@ export const ADDITIONAL_CATEGORIES_MAX = 256
 export const DESCRIPTION_LENGTH_MAX = 65_536
 const INITIAL_VERSIONS_MAX = 32
 const GALLERY_MAX = 64
-
-const Nullable = <Schema extends Type.TSchema>(schema: Schema) => Type.Union([schema, Type.Null()])
 
 /** Bounds of the fields that creating and editing share. */
 export const projectFields = {

@@ -1,9 +1,8 @@
 // The body of PATCH /v3/project/{id} (specification; facts/catalogue.md 1.7).
 import Type, { type Static } from 'typebox'
+import { Nullable } from '#lib/schema-parts.ts'
 import { projectFields } from './project-data.ts'
 import { PROJECT_STATUSES } from './status.ts'
-
-const Nullable = <Schema extends Type.TSchema>(schema: Schema) => Type.Union([schema, Type.Null()])
 
 /** Absent keeps a field, null clears it where it can be empty. */
 export const ProjectPatch = Type.Object(

@@ -34,7 +34,9 @@ describe('in a small catalogue', () => {
   test('approved and archived ones only, each once, whoever asks, and fewer where there are fewer', async () => {
     const shown = [await t.make.project(), await t.make.project({ status: 'archived' })].map(({ id }) => id)
     const hidden = await Promise.all(
-      ['unlisted', 'withheld', 'private', 'draft', 'processing', 'rejected'].map((status) => t.make.project({ status })),
+      ['unlisted', 'withheld', 'private', 'draft', 'processing', 'rejected'].map((status) =>
+        t.make.project({ status }),
+      ),
     )
     const answer = await random({ count: 100 })
     assert.equal(answer.statusCode, 200, answer.body)
@@ -55,10 +57,16 @@ describe('in a small catalogue', () => {
     assert.deepEqual(idsOf(await random({ count: 10, project_type: 'shader' })), [])
   })
 
-  for (const query of [{}, { count: 0 }, { count: 101 }, { count: 'many' }, { count: '1.5' }, { count: -1 }] as Record<string, string>[]) {
+  for (const query of [{}, { count: 0 }, { count: 101 }, { count: 'many' }, { count: '1.5' }, { count: -1 }] as Record<
+    string,
+    string
+  >[]) {
     test(`${JSON.stringify(query)} is refused`, async () => {
       const answer = await random(query)
-      assert.deepEqual([answer.statusCode, answer.json().error, answer.json().details.field], [400, 'invalid_input', 'count'])
+      assert.deepEqual(
+        [answer.statusCode, answer.json().error, answer.json().details.field],
+        [400, 'invalid_input', 'count'],
+      )
     })
   }
 
@@ -92,14 +100,20 @@ describe('in a large catalogue', () => {
       .where('status', 'in', ['approved', 'archived'])
       .executeTakeFirstOrThrow()
     // The places of projects are made at random by the database: fixed here, and uneven as random ones are.
-    await sql`update project set random_key = (('x' || left(md5(id), 8))::bit(32)::bigint % 2147483648)::integer`.execute(t.deps.db)
+    await sql`update project set random_key = (('x' || left(md5(id), 8))::bit(32)::bigint % 2147483648)::integer`.execute(
+      t.deps.db,
+    )
     const calls = 200
     for (let call = 0; call < calls; call += 1) {
-      for (const id of await listRandomProjectIds(t.deps.db, { count: 100, total }, next)) times.set(id, (times.get(id) ?? 0) + 1)
+      for (const id of await listRandomProjectIds(t.deps.db, { count: 100, total }, next))
+        times.set(id, (times.get(id) ?? 0) + 1)
     }
     const expected = (calls * 100) / total
     const never = total - times.size
-    const deviation = [...times.values()].reduce((sum, seen) => sum + (seen - expected) ** 2 / expected, never * expected)
+    const deviation = [...times.values()].reduce(
+      (sum, seen) => sum + (seen - expected) ** 2 / expected,
+      never * expected,
+    )
     // Chi-square: its mean is `total`, its standard deviation sqrt(2 total). A walk along the line gives some 10 times.
     assert.ok(deviation < total + 6 * Math.sqrt(2 * total), `chi-square ${deviation} for ${total} projects`)
   })

@@ -46,7 +46,8 @@ export async function listRandomProjectIds(db: Db, choice: RandomChoice, random:
     const toLookAt = Math.min(Math.ceil((1.3 * (wanted - found.size)) / share), LOOKED_AT_MAX - lookedAt)
     const stretches = Math.min(toLookAt, STRETCHES_MAX)
     const width = Math.ceil((LINE / total) * (toLookAt / stretches))
-    for (const id of await listStretches(db, { starts: drawStarts(stretches, width, random), width, loaders })) found.add(id)
+    for (const id of await listStretches(db, { starts: drawStarts(stretches, width, random), width, loaders }))
+      found.add(id)
     lookedAt += toLookAt
   }
   return shuffle([...found], random).slice(0, count)

@@ -7,13 +7,13 @@ import { IdParams } from '#http/query-values.ts'
 import { RATE_GRANT_KIND, type RateGrantDirectory } from '#http/rate-grants.ts'
 import type { App } from '#http/server.ts'
 import { parseId } from '#lib/ids.ts'
+import { Nullable } from '#lib/schema-parts.ts'
 import type { Deps } from '../../deps.ts'
 import { deleteGrant, GRANTS_MAX, type GrantRow, getGrant, insertGrant, listGrants } from './queries.ts'
 
 type RateLimitDeps = Pick<Deps, 'db' | 'cache' | 'now'> & { rateGrants: RateGrantDirectory }
 
 const tags = ['operator']
-const Nullable = <Schema extends Type.TSchema>(schema: Schema) => Type.Union([schema, Type.Null()])
 
 const RateLimitView = Type.Object(
   {

@@ -39,23 +39,24 @@ export function lockScan(tx: Tx, versionId: string): Promise<ScanRow | undefined
   return readScans(tx).where('version_id', '=', versionId).forUpdate().executeTakeFirst()
 }
 
+/** Beyond what the scanner may take for each file. */
+const LEASE_MS = 60_000
+
 /**
- * Takes a due scan for as long as a lease lasts, so that no other process asks the scanner about the same files
- * meanwhile; undefined when it is not due, or no longer wanted.
+ * Takes a due scan for as long as the scanner may need, so that no other process asks about the same files meanwhile;
+ * undefined when it is not due, or no longer wanted.
  */
 export async function claimScan(
   db: Db,
   versionId: string,
-  { now, leaseUntil }: { now: Date; leaseUntil: Date },
+  { now, timeoutMs }: { now: Date; timeoutMs: number },
 ): Promise<{ round: number; attempts: number } | undefined> {
-  return db
-    .updateTable('version_scan')
-    .set({ next_attempt: leaseUntil })
-    .where('version_id', '=', versionId)
-    .where('state', '=', 'pending')
-    .where('next_attempt', '<=', now)
-    .returning(['round', 'attempts'])
-    .executeTakeFirst()
+  const { rows } = await sql<{ round: number; attempts: number }>`
+    update version_scan set next_attempt = ${now}::timestamptz + interval '1 millisecond' * (
+      ${LEASE_MS}::bigint + ${timeoutMs}::bigint * (select count(*) from file where file.version_id = ${versionId}))
+    where version_id = ${versionId} and state = 'pending' and next_attempt <= ${now}
+    returning round, attempts`.execute(db)
+  return rows[0]
 }
 
 /** Changes a scan that still waits for its verdict on this set of files; returns whether it did. */
@@ -127,9 +128,17 @@ export async function listScans(
   return { total, scans }
 }
 
-/** What a project's entry in the review queue says of scans that are no pass, as an SQL value: at most 50. */
+/** What an entry of the review queue says of a version that the scanner has not passed. */
+export type QueuedScan = {
+  version_id: string
+  version_number: string
+  state: Exclude<ScanState, 'pass'>
+  reason: string | null
+}
+
+/** These of a `project`, as an SQL value: at most 50. */
 export const SCANS_OF_PROJECT = sql<
-  { version_id: string; version_number: string; state: Exclude<ScanState, 'pass'>; reason: string | null }[]
+  QueuedScan[]
 >`(select coalesce(jsonb_agg(jsonb_build_object('version_id', scan.version_id, 'version_number', scan.version_number,
     'state', scan.state, 'reason', scan.reason) order by scan.requested, scan.version_id), '[]')
   from (

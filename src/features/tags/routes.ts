@@ -4,10 +4,10 @@ import { ErrorAnswers } from '#http/answers.ts'
 import { parseJsonValue } from '#http/query-values.ts'
 import type { App } from '#http/server.ts'
 import { licenseText, listLicenses } from '#lib/licenses.ts'
+import { Nullable } from '#lib/schema-parts.ts'
 import { categoryTags, gameTags, linkPlatformTags, loaderFieldValues, loaderTags } from '#lib/taxonomy.ts'
 import type { Deps } from '../../deps.ts'
 
-const Nullable = <Schema extends Type.TSchema>(schema: Schema) => Type.Union([schema, Type.Null()])
 const config = { auth: 'public', cache: 'tags' } as const
 const tags = ['tags']
 

@@ -1,9 +1,8 @@
 // The wire shape of a team member (facts/people.md 1.0), put together from rows and from users as they are cached.
 import Type from 'typebox'
+import { Nullable } from '#lib/schema-parts.ts'
 import { UserView } from '../users/views.ts'
 import type { MemberRow } from './queries.ts'
-
-const Nullable = <Schema extends Type.TSchema>(schema: Schema) => Type.Union([schema, Type.Null()])
 
 export const TeamMemberView = Type.Object(
   {

@@ -1,12 +1,11 @@
 // The wire shapes of a thread and its messages (facts/people.md 1.0), as far as each viewer may read them.
 import Type, { type Static } from 'typebox'
 import { joinJson } from '#lib/json-bytes.ts'
+import { Nullable } from '#lib/schema-parts.ts'
 import type { Viewer } from '#lib/viewer.ts'
 import { UserView } from '../users/views.ts'
 import { canSeeAuthor } from './policy.ts'
 import type { MessageRow, ThreadRow } from './queries.ts'
-
-const Nullable = <Schema extends Type.TSchema>(schema: Schema) => Type.Union([schema, Type.Null()])
 
 const MessageBodyView = Type.Union([
   Type.Object({

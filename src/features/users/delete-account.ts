@@ -33,6 +33,7 @@ export async function deleteAccount(deps: Deps, viewer: Viewer, name: string): P
     await noteDeletion(tx, projects)
     await handOverWorks(erasure)
     await handOverApplications(erasure)
+    await forgetPayouts(erasure)
     await eraseConversations(erasure)
     await nameTokens(erasure)
     await removeOwnPictures(erasure, deps.config)
@@ -160,6 +161,11 @@ async function handOverWorks({ tx, changed, accountId }: Erasure): Promise<void>
     .returning('id')
     .execute()
   changed.add('version', ...versions.map(({ id }) => id))
+}
+
+/** Amounts stay in the books, without a name; where they went to goes. */
+async function forgetPayouts({ tx, accountId }: Erasure): Promise<void> {
+  await tx.updateTable('payout').set({ address: null }).where('account_id', '=', accountId).execute()
 }
 
 /** Applications go on for those who use them. */

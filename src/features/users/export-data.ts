@@ -10,15 +10,20 @@ import { toCollectionView } from '../collections/views.ts'
 import { listAllNotificationsOf } from '../notifications/queries.ts'
 import { toNotificationView } from '../notifications/views.ts'
 import { getCachedOrganizations, toOrganizationViews } from '../organizations/organization-cache.ts'
+import { getBalance, getHistory } from '../payouts/queries.ts'
 import type { ProjectReader } from '../projects/project-cache.ts'
 import { listVisibleByIds } from '../projects/visible-lists.ts'
 import { getAccount, listOrganizationIdsOf, listProjectIdsOf } from './queries.ts'
 import { toPrivateUserView } from './views.ts'
 
+export type ExportReader = ProjectReader & { now: () => number }
+
 /** The JSON object of it all, as bytes. The number of statements does not depend on how much there is. */
-export async function exportData(reader: ProjectReader, viewer: Viewer): Promise<Buffer> {
+export async function exportData(reader: ExportReader, viewer: Viewer): Promise<Buffer> {
   const { db } = reader
-  const user = toPrivateUserView(await getAccount(db, viewer.id), { email: true, payoutData: true })
+  const now = reader.now()
+  const { available } = await getBalance(db, viewer.id, now)
+  const user = toPrivateUserView(await getAccount(db, viewer.id), { email: true, balance: available })
   const organizations = await getCachedOrganizations(reader, await listOrganizationIdsOf(db, viewer.id))
   const projects = await listVisibleByIds(reader, viewer, await listProjectIdsOf(db, viewer, viewer.id))
   const parts: Record<string, Buffer> = {
@@ -27,6 +32,7 @@ export async function exportData(reader: ProjectReader, viewer: Viewer): Promise
     orgs: joinJson(await toOrganizationViews(reader, viewer, organizations)),
     collections: await writeJsonArray(await listCollectionsOf(db, viewer, viewer.id), toCollectionView),
     notifs: await writeJsonArray(await listAllNotificationsOf(db, viewer.id), toNotificationView),
+    payouts: await writeJsonArray(await getHistory(db, viewer.id, now), (entry) => entry),
     ...(await exportRows(db, viewer)),
   }
   const pieces = Object.entries(parts).flatMap(([key, bytes], index) => [
@@ -101,6 +107,12 @@ async function exportRows(db: Db, { id, token }: Viewer): Promise<Record<string,
     .where('owner_id', '=', id)
     .orderBy('created')
     .execute()
+  const affiliateCodes = await db
+    .selectFrom('affiliate_code')
+    .select(['id', 'source_name', 'created'])
+    .where('account_id', '=', id)
+    .orderBy('created')
+    .execute()
   const asTheyAre = <Row>(rows: Row[]) => writeJsonArray(rows, (row) => row)
   return {
     sessions: await writeJsonArray(sessions, (row) =>
@@ -114,6 +126,7 @@ async function exportRows(db: Db, { id, token }: Viewer): Promise<Record<string,
     messages: await asTheyAre(messages),
     oauth_clients: await asTheyAre(oauthClients),
     oauth_authorizations: await asTheyAre(oauthAuthorizations),
+    affiliate_codes: await asTheyAre(affiliateCodes),
     uploaded_images: await asTheyAre(images),
   }
 }

@@ -10,9 +10,9 @@ import { SessionView } from '../accounts/sessions/views.ts'
 import { CollectionView } from '../collections/views.ts'
 import { NotificationView } from '../notifications/views.ts'
 import { OrganizationView } from '../organizations/views.ts'
-import type { ProjectReader } from '../projects/project-cache.ts'
+import { HistoryView } from '../payouts/views.ts'
 import { ProjectView } from '../projects/views.ts'
-import { exportData } from './export-data.ts'
+import { type ExportReader, exportData } from './export-data.ts'
 import { UserView } from './views.ts'
 
 const tags = ['users']
@@ -33,12 +33,14 @@ const ExportView = Type.Object(
     messages: Rows,
     oauth_clients: Rows,
     oauth_authorizations: Rows,
+    affiliate_codes: Rows,
     uploaded_images: Rows,
+    payouts: HistoryView,
   },
   { title: 'DataExport' },
 )
 
-export function exportRoutes(app: App, deps: ProjectReader): void {
+export function exportRoutes(app: App, deps: ExportReader): void {
   mountInternal(app, (scope) => {
     scope.post(
       '/gdpr/export',

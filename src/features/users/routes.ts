@@ -7,13 +7,14 @@ import { IdParams, IdsQuery, parseIds } from '#http/query-values.ts'
 import type { App } from '#http/server.ts'
 import { notFound } from '#lib/errors.ts'
 import { joinJson } from '#lib/json-bytes.ts'
-import { isAdmin } from '#lib/viewer.ts'
+import { isAdmin, type Viewer } from '#lib/viewer.ts'
 import type { Deps } from '../../deps.ts'
+import { getBalance } from '../payouts/queries.ts'
 import { iconRoutes } from '../pictures/icon-routes.ts'
 import { avatarOwner } from './avatar.ts'
 import { exportRoutes } from './export-routes.ts'
 import { userListRoutes } from './list-routes.ts'
-import { findAccountByEmail, getAccount, listUsersByPrefix } from './queries.ts'
+import { type AccountRow, findAccountByEmail, getAccount, listUsersByPrefix } from './queries.ts'
 import { getCachedUsers } from './user-cache.ts'
 import { FoundUserView, toPrivateUserView, UserView } from './views.ts'
 import { userWriteRoutes } from './write-routes.ts'
@@ -29,7 +30,16 @@ export function userRoutes(app: App, deps: Deps): void {
   iconRoutes(app, deps, avatarOwner(deps))
 }
 
-function singleUsers(app: App, deps: Pick<Deps, 'db' | 'cache'>): void {
+type UserDeps = Pick<Deps, 'db' | 'cache' | 'now'>
+
+/** The view that the user himself and admins get, as far as the scopes of the viewer's token go. */
+async function privateView({ db, now }: UserDeps, viewer: Viewer | null, account: AccountRow): Promise<UserView> {
+  const paid = viewerHas(viewer, 'PAYOUTS_READ')
+  const balance = paid ? (await getBalance(db, account.id, now())).available : undefined
+  return toPrivateUserView(account, { email: viewerHas(viewer, 'USER_READ_EMAIL'), balance })
+}
+
+function singleUsers(app: App, deps: UserDeps): void {
   app.get(
     '/v3/user',
     {
@@ -43,8 +53,7 @@ function singleUsers(app: App, deps: Pick<Deps, 'db' | 'cache'>): void {
     },
     async (req) => {
       const viewer = requireViewer(req)
-      const show = { email: viewerHas(viewer, 'USER_READ_EMAIL'), payoutData: viewerHas(viewer, 'PAYOUTS_READ') }
-      return toPrivateUserView(await getAccount(deps.db, viewer.id), show)
+      return privateView(deps, viewer, await getAccount(deps.db, viewer.id))
     },
   )
   app.get(
@@ -64,16 +73,12 @@ function singleUsers(app: App, deps: Pick<Deps, 'db' | 'cache'>): void {
       if (user === undefined) throw notFound('user')
       if (!isAdmin(req.viewer)) return sendBytes(reply, user.bytes, user.etag)
       // Admins see e-mails by session or by a token with USER_READ_EMAIL (decisions.md 11).
-      const show = {
-        email: viewerHas(req.viewer, 'USER_READ_EMAIL'),
-        payoutData: viewerHas(req.viewer, 'PAYOUTS_READ'),
-      }
-      return toPrivateUserView(await getAccount(deps.db, user.id), show)
+      return privateView(deps, req.viewer, await getAccount(deps.db, user.id))
     },
   )
 }
 
-function foundUsers(app: App, deps: Pick<Deps, 'db' | 'cache'>): void {
+function foundUsers(app: App, deps: UserDeps): void {
   app.get(
     '/v3/users',
     {
@@ -121,7 +126,7 @@ function foundUsers(app: App, deps: Pick<Deps, 'db' | 'cache'>): void {
     async (req) => {
       const account = await findAccountByEmail(deps.db, req.query.email)
       if (account === undefined) throw notFound('user')
-      return toPrivateUserView(account, { email: true, payoutData: viewerHas(req.viewer, 'PAYOUTS_READ') })
+      return privateView(deps, req.viewer, account)
     },
   )
 }

@@ -2,10 +2,9 @@
 // (facts/people.md 1.0).
 import Type, { type Static } from 'typebox'
 import { ALL_BADGES } from '#lib/permissions.ts'
+import { Nullable } from '#lib/schema-parts.ts'
 import { USERNAME_PATTERN } from '#lib/text-rules.ts'
 import type { AccountRow } from './queries.ts'
-
-const Nullable = <Schema extends Type.TSchema>(schema: Schema) => Type.Union([schema, Type.Null()])
 
 const Role = Type.Enum(['developer', 'moderator', 'admin'])
 
@@ -26,7 +25,7 @@ export const UserView = Type.Object(
     auth_providers: Nullable(Type.Array(Type.String())),
     allow_friend_requests: Nullable(Type.Boolean()),
     payout_data: Nullable(
-      Type.Object({ payout_handle: Nullable(Type.String()), balance: Type.String({ description: 'Decimal' }) }),
+      Type.Object({ payout_handle: Nullable(Type.String()), balance: Type.String({ description: 'Decimal: what is available' }) }),
     ),
   },
   { title: 'User' },
@@ -53,8 +52,8 @@ export function toPublicUserView(row: AccountRow): UserView {
   }
 }
 
-/** What the user himself and admins see; e-mail and payout data only where the token's scopes allow. */
-export function toPrivateUserView(row: AccountRow, show: { email: boolean; payoutData: boolean }): UserView {
+/** What the user himself and admins see; e-mail and the available balance only where the token's scopes allow. */
+export function toPrivateUserView(row: AccountRow, show: { email: boolean; balance: string | undefined }): UserView {
   return {
     ...toPublicUserView(row),
     email: show.email ? row.email : null,
@@ -63,7 +62,7 @@ export function toPrivateUserView(row: AccountRow, show: { email: boolean; payou
     has_totp: row.totp_secret !== null,
     auth_providers: row.code_host_id === null ? [] : ['code-host'],
     allow_friend_requests: row.allow_friend_requests,
-    payout_data: show.payoutData ? { payout_handle: row.payout_handle, balance: '0.00' } : null,
+    payout_data: show.balance === undefined ? null : { payout_handle: row.payout_handle, balance: show.balance },
   }
 }
 

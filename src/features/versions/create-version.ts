@@ -11,6 +11,7 @@ import type { Deps } from '../../deps.ts'
 import { canSeeProject, projectPermissions, requireProjectPermission } from '../projects/policy.ts'
 import { findMembership, lockProject } from '../projects/queries.ts'
 import { isPublicStatus } from '../projects/status.ts'
+import { holdForNewFiles } from '../scans/hold-version.ts'
 import { insertFiles, insertVersion } from './insert-version.ts'
 import { prepareFiles, type UploadedPart } from './prepare-files.ts'
 import { lockVersion } from './queries.ts'
@@ -58,11 +59,12 @@ export async function createVersion(
         const project = await lockProject(tx, projectId)
         if (project === undefined) throw validationError('project_id', 'names no project')
         const publishedAt = new Date(deps.now())
-        await insertVersion(tx, viewer, { id, projectId, version, files, publishedAt })
+        const { scanner } = deps.config
+        const status = await insertVersion(tx, viewer, { id, projectId, version, files, publishedAt, scanner })
         await announceVersion(tx, {
           versionId: id,
           projectId,
-          status: version.status,
+          status,
           projectStatus: project.status,
           at: publishedAt,
         })
@@ -125,8 +127,10 @@ export async function addFiles(
     const files = await prepareFiles(deps, { version, versionId, parts })
     await withStoredFiles(deps, files, () =>
       writing(deps, async (tx, changed) => {
-        if ((await lockVersion(tx, versionId)) === undefined) throw notFound('version')
+        const locked = await lockVersion(tx, versionId)
+        if (locked === undefined) throw notFound('version')
         await insertFiles(tx, { versionId, projectId, files })
+        await holdForNewFiles(tx, locked, { scanner: deps.config.scanner, now: deps.now() })
         await tx
           .updateTable('project')
           .set({ updated: new Date(deps.now()) })

@@ -3,6 +3,7 @@ import { writing } from '#cache/writing.ts'
 import { invalidInput, notFound } from '#lib/errors.ts'
 import type { Deps } from '../../deps.ts'
 import { lockProject } from '../projects/queries.ts'
+import { repeatIfQuarantined } from '../scans/hold-version.ts'
 import { freeContents } from './delete-version.ts'
 import { lockVersion } from './queries.ts'
 import { removeLater } from './store-files.ts'
@@ -37,6 +38,7 @@ export async function deleteFile(
     await tx.updateTable('version').set({ project_id: projectId }).where('id', '=', versionId).execute()
     const updated = new Date(deps.now())
     await tx.updateTable('project').set({ updated }).where('id', '=', projectId).execute()
+    await repeatIfQuarantined(tx, versionId, deps.now())
     await removeLater(tx, [file.storage_key])
     changed.add('version', versionId)
     changed.add('project', projectId)

@@ -3,6 +3,7 @@ import Type, { type Static, type TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { parseIds, parseJsonValue } from '#http/query-values.ts'
 import { invalidInput } from '#lib/errors.ts'
+import { Nullable } from '#lib/schema-parts.ts'
 import { VERSION_TYPES } from './status.ts'
 import type { VersionFilter } from './version-filter.ts'
 
@@ -10,7 +11,6 @@ const VALUES_MAX = 1000
 const FIELDS_MAX = 64
 const QUERY_LENGTH_MAX = 65_536
 
-const Nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()])
 const Optional = <Schema extends TSchema>(schema: Schema) => Type.Optional(Nullable(schema))
 const Scalar = Type.Union([Type.String({ maxLength: 2048 }), Type.Number(), Type.Boolean()])
 const Words = (description: string) =>

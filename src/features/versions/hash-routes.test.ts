@@ -16,7 +16,14 @@ after(() => t.close())
 
 const without = (scope: string) => ALL_SCOPES - parseScopeNames(scope).bits
 
-type Made = { project: MadeProject; version: { id: string }; sha1: string; sha512: string; id: string; storageKey: string }
+type Made = {
+  project: MadeProject
+  version: { id: string }
+  sha1: string
+  sha512: string
+  id: string
+  storageKey: string
+}
 
 /** A version with one file of bytes of its own. */
 async function publish(
@@ -54,7 +61,10 @@ describe('one hash', () => {
     }
     for (const algorithm of ['md5', 'SHA1', '']) {
       const answer = await t.anyone.get(`/v3/version_file/${sha1}`, { query: { algorithm } })
-      assert.deepEqual([answer.statusCode, answer.json().error, answer.json().details.field], [400, 'invalid_input', 'algorithm'])
+      assert.deepEqual(
+        [answer.statusCode, answer.json().error, answer.json().details.field],
+        [400, 'invalid_input', 'algorithm'],
+      )
     }
   })
 
@@ -148,9 +158,16 @@ describe('many hashes', () => {
       ]
       for (const [body, error, field] of cases) {
         const answer = await t.anyone.post(path, body)
-        assert.deepEqual([answer.statusCode, answer.json().error, answer.json().details?.field], [400, error, field], answer.body)
+        assert.deepEqual(
+          [answer.statusCode, answer.json().error, answer.json().details?.field],
+          [400, error, field],
+          answer.body,
+        )
       }
-      for (const query of [{}, { hashes: 'x' }, { hashes: '{}' }, { hashes: '["\\u0000"]' }] as Record<string, string>[]) {
+      for (const query of [{}, { hashes: 'x' }, { hashes: '{}' }, { hashes: '["\\u0000"]' }] as Record<
+        string,
+        string
+      >[]) {
         const answer = await t.anyone.get(path, { query })
         assert.deepEqual([answer.statusCode, answer.json().error], [400, 'invalid_input'], answer.body)
       }
@@ -225,7 +242,10 @@ describe('deleting a file', () => {
     const owner = t.as(made.project.owner)
     const answers = await Promise.all([made, other].map(({ sha1 }) => owner.delete(`/v3/version_file/${sha1}`)))
     assert.deepEqual(answers.map(({ statusCode }) => statusCode).sort(), [204, 400])
-    assert.deepEqual((await filesOf(made)).map(([, primary]) => primary), [true])
+    assert.deepEqual(
+      (await filesOf(made)).map(([, primary]) => primary),
+      [true],
+    )
   })
 
   test('keeps bytes claimed that another version of the project holds', async () => {
@@ -234,7 +254,10 @@ describe('deleting a file', () => {
     await t.make.file({ ...first, bytes: randomBytes(16), filename: 'other.jar', primary: false })
     await publish({ bytes, at: 2, project: first.project })
     const query = { version_id: first.version.id }
-    assert.equal((await t.as(first.project.owner).delete(`/v3/version_file/${first.sha1}`, undefined, { query })).statusCode, 204)
+    assert.equal(
+      (await t.as(first.project.owner).delete(`/v3/version_file/${first.sha1}`, undefined, { query })).statusCode,
+      204,
+    )
     const claim = await t.deps.db.selectFrom('file_content').selectAll().where('sha512', '=', first.sha512).execute()
     assert.equal(claim.length, 1)
   })

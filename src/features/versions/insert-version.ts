@@ -4,7 +4,9 @@ import type { Tx } from '#db/db.ts'
 import { onUnique } from '#db/pg-errors.ts'
 import { invalidInput } from '#lib/errors.ts'
 import type { Viewer } from '#lib/viewer.ts'
+import type { ScannerConfig } from '../../config.ts'
 import { attachImages } from '../content-images/queries.ts'
+import { firstStatus, requestScan } from '../scans/hold-version.ts'
 import { embeddedDependencies, insertDependencies, resolveDependencies } from './dependencies.ts'
 import type { PreparedFile } from './prepare-files.ts'
 import { dropClaims } from './store-files.ts'
@@ -16,19 +18,22 @@ export type VersionToInsert = {
   version: NewVersion
   files: readonly PreparedFile[]
   publishedAt: Date
+  /** Whoever has to judge the files before the version is shown. */
+  scanner: ScannerConfig
   /** Dotted path of the version in the request, for errors; empty for the body itself. */
   at?: string
 }
 
 /**
- * Inserts a version with everything it holds.
+ * Inserts a version with everything it holds, and returns the status it begins with.
  * @throws ApiError for dependencies and pictures that cannot be, and for bytes or file names that are taken.
  */
 export async function insertVersion(
   tx: Tx,
   viewer: Viewer,
-  { id, projectId, version, files, publishedAt, at = '' }: VersionToInsert,
-): Promise<void> {
+  { id, projectId, version, files, publishedAt, scanner, at = '' }: VersionToInsert,
+): Promise<string> {
+  const { status, requested_status } = firstStatus(version.status, scanner)
   await tx
     .insertInto('version')
     .values({
@@ -39,7 +44,8 @@ export async function insertVersion(
       version_number: version.versionNumber,
       changelog: version.changelog,
       version_type: version.versionType,
-      status: version.status,
+      status,
+      requested_status,
       featured: version.featured,
       ordering: version.ordering,
       loaders: version.loaders,
@@ -63,6 +69,8 @@ export async function insertVersion(
           files.flatMap((file) => file.embedded),
         )
   await insertDependencies(tx, id, [...declared, ...embedded])
+  if (scanner.kind !== 'none') await requestScan(tx, id, { now: publishedAt.getTime(), shownBefore: false })
+  return status
 }
 
 /**

@@ -30,7 +30,11 @@ export type ResolvedFile = { id: string; filename: string; versionId: string; pr
  * The file that each hash stands for, keyed by the hash as it was asked for; unknown and hidden ones are left out. Of
  * several versions with the same file the one published last counts. One statement for each algorithm.
  */
-export async function resolveFiles(db: Db, viewer: Viewer | null, query: HashQuery): Promise<Map<string, ResolvedFile>> {
+export async function resolveFiles(
+  db: Db,
+  viewer: Viewer | null,
+  query: HashQuery,
+): Promise<Map<string, ResolvedFile>> {
   const wanted = query.hashes.map((asked) => {
     const hash = asked.toLowerCase()
     return { asked, hash, algorithm: query.algorithm ?? algorithmOf(hash) }

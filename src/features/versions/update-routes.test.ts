@@ -35,19 +35,39 @@ const single = (path: string) => `/v3/version_file/${path}/update`
 /** Bodies of update checks, and the same as queries of the version list. */
 const FILTERS: { body: Record<string, unknown>; list: Record<string, string>; first: string | undefined }[] = [
   { body: {}, list: {}, first: '4' },
-  { body: { loaders: [], version_types: [], game_versions: [], loader_fields: {} }, list: { loaders: '[]' }, first: '4' },
+  {
+    body: { loaders: [], version_types: [], game_versions: [], loader_fields: {} },
+    list: { loaders: '[]' },
+    first: '4',
+  },
   { body: { loaders: null, version_types: null, loader_fields: null }, list: {}, first: '4' },
   { body: { loaders: ['quilt'] }, list: { loaders: '["quilt"]' }, first: '1' },
   { body: { loaders: ['quilt', 'forge'] }, list: { loaders: '["quilt","forge"]' }, first: '4' },
   { body: { version_types: ['release'] }, list: { version_type: 'release' }, first: '3' },
   { body: { version_types: ['beta'] }, list: { version_type: 'beta' }, first: '2' },
   { body: { game_versions: ['1.20'] }, list: { game_versions: '["1.20"]' }, first: '3' },
-  { body: { loader_fields: { game_versions: ['1.19.4'] } }, list: { loader_fields: '{"game_versions":["1.19.4"]}' }, first: '1' },
+  {
+    body: { loader_fields: { game_versions: ['1.19.4'] } },
+    list: { loader_fields: '{"game_versions":["1.19.4"]}' },
+    first: '1',
+  },
   { body: { loader_fields: { game_versions: [] } }, list: { loader_fields: '{"game_versions":[]}' }, first: '4' },
-  { body: { loader_fields: { environment: ['unknown'] } }, list: { loader_fields: '{"environment":["unknown"]}' }, first: '4' },
-  { body: { loader_fields: { environment: ['server_only'] } }, list: { loader_fields: '{"environment":["server_only"]}' }, first: undefined },
+  {
+    body: { loader_fields: { environment: ['unknown'] } },
+    list: { loader_fields: '{"environment":["unknown"]}' },
+    first: '4',
+  },
+  {
+    body: { loader_fields: { environment: ['server_only'] } },
+    list: { loader_fields: '{"environment":["server_only"]}' },
+    first: undefined,
+  },
   { body: { loader_fields: { unheard_of: ['x'] } }, list: { loader_fields: '{"unheard_of":["x"]}' }, first: '4' },
-  { body: { loaders: ['fabric'], version_types: ['release'], game_versions: ['1.20.1'] }, list: { loaders: '["fabric"]', version_type: 'release', game_versions: '["1.20.1"]' }, first: '3' },
+  {
+    body: { loaders: ['fabric'], version_types: ['release'], game_versions: ['1.20.1'] },
+    list: { loaders: '["fabric"]', version_type: 'release', game_versions: '["1.20.1"]' },
+    first: '3',
+  },
   { body: { loaders: ['rift'] }, list: { loaders: '["rift"]' }, first: undefined },
 ]
 
@@ -63,7 +83,10 @@ for (const { body, list, first } of FILTERS) {
     const bulk = await t.anyone.post('/v3/version_files/update', { hashes: [hash], ...body })
     assert.equal(bulk.json()[hash]?.id, expected, 'bulk')
     const many = await t.anyone.post('/v3/version_files/update_many', { hashes: [hash], ...body })
-    assert.deepEqual((many.json()[hash] ?? []).map(({ id }: Answer) => id), expected === undefined ? [] : [expected])
+    assert.deepEqual(
+      (many.json()[hash] ?? []).map(({ id }: Answer) => id),
+      expected === undefined ? [] : [expected],
+    )
     const individual = await t.anyone.post('/v3/version_files/update_individual', { hashes: [{ hash, ...body }] })
     assert.equal(individual.json()[hash]?.id, expected, 'individual')
     const query = queryOf(body)
@@ -155,7 +178,10 @@ describe('what is no filter is refused, naming it', () => {
   for (const [query, field] of queries) {
     test(JSON.stringify(query).slice(0, 60), async () => {
       const answer = await t.anyone.get(single(hash), { query })
-      assert.deepEqual([answer.statusCode, answer.json().error, answer.json().details.field], [400, 'invalid_input', field])
+      assert.deepEqual(
+        [answer.statusCode, answer.json().error, answer.json().details.field],
+        [400, 'invalid_input', field],
+      )
     })
   }
 
@@ -175,7 +201,10 @@ test('any number of hashes costs three queries when cold and two when warm', asy
     }
     for (const [path, body] of [
       ['/v3/version_files/update', { hashes }],
-      ['/v3/version_files/update_individual', { hashes: hashes.map((each, i) => ({ hash: each, loaders: i % 2 ? [] : ['fabric'] })) }],
+      [
+        '/v3/version_files/update_individual',
+        { hashes: hashes.map((each, i) => ({ hash: each, loaders: i % 2 ? [] : ['fabric'] })) },
+      ],
     ] as const) {
       t.deps.cache.clear()
       const cold = await t.queriesOf(() => t.anyone.post(path, body))
@@ -189,6 +218,8 @@ test('any number of hashes costs three queries when cold and two when warm', asy
 test('1000 hashes are taken, one more is refused', async () => {
   const hashes = Array.from({ length: 1000 }, (_, i) => createHash('sha1').update(String(i)).digest('hex'))
   assert.deepEqual((await t.anyone.post('/v3/version_files/update', { hashes })).json(), {})
-  const more = await t.anyone.post('/v3/version_files/update_individual', { hashes: [...hashes, hash].map((each) => ({ hash: each })) })
+  const more = await t.anyone.post('/v3/version_files/update_individual', {
+    hashes: [...hashes, hash].map((each) => ({ hash: each })),
+  })
   assert.deepEqual([more.statusCode, more.json().details.field], [400, 'hashes'])
 })

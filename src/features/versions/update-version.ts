@@ -11,6 +11,8 @@ import { isModerator, type Viewer } from '#lib/viewer.ts'
 import type { Deps } from '../../deps.ts'
 import { dropUnusedImages } from '../content-images/queries.ts'
 import { lockProject } from '../projects/queries.ts'
+import { scheduleRelease } from '../releases/schedule-release.ts'
+import { admitStatus, type Gate } from '../scans/hold-version.ts'
 import { announceVersion } from './create-version.ts'
 import { insertDependencies, resolveDependencies } from './dependencies.ts'
 import { lockVersion, type VersionRow } from './queries.ts'
@@ -37,7 +39,7 @@ export async function updateVersion(
       ...plainFields(patch),
       ...(loaders === undefined ? {} : { loaders }),
       ...fieldChanges(version, patch, { taxonomy: deps.taxonomy, loaders }),
-      ...statusChange(version, patch, deps.now()),
+      ...(await statusChange(tx, version, patch, { scanner: deps.config.scanner, now: deps.now() })),
     }
     if (dependencies !== undefined) {
       const resolved = await resolveDependencies(tx, viewer, dependencies)
@@ -111,18 +113,30 @@ function fieldChanges(
   return { fields: JSON.stringify(fields) }
 }
 
-/** `scheduled` needs a future time and what follows; every other status ends a schedule. */
-function statusChange(version: VersionRow, patch: VersionPatch, now: number): Updateable<Version> {
+/**
+ * `scheduled` needs a future time and what follows; every other status ends a schedule. A public one has to get past
+ * the scanner.
+ */
+async function statusChange(
+  tx: Tx,
+  version: VersionRow,
+  patch: VersionPatch,
+  gate: Gate,
+): Promise<Updateable<Version>> {
   const { status } = patch
   if (status === undefined) {
     if (patch.scheduled_at != null) throw validationError('scheduled_at', 'goes with the status scheduled')
+    if (version.status === 'scheduled' && patch.requested_status === null) {
+      throw validationError('requested_status', 'is what the schedule leads to')
+    }
     return patch.requested_status === undefined ? {} : { requested_status: patch.requested_status }
   }
-  if (status !== 'scheduled') return { status, scheduled_at: null, requested_status: null }
+  if (status !== 'scheduled') return admitStatus(tx, { id: version.id, from: version.status, wanted: status }, gate)
   const next = patch.requested_status === undefined ? version.requested_status : patch.requested_status
   if (next === null) throw validationError('requested_status', 'is required with the status scheduled')
   const at = Date.parse(patch.scheduled_at ?? '')
-  if (!Number.isFinite(at) || at <= now) throw validationError('scheduled_at', 'must be a time in the future')
+  if (!Number.isFinite(at) || at <= gate.now) throw validationError('scheduled_at', 'must be a time in the future')
+  await scheduleRelease(tx, { version_id: version.id }, new Date(at))
   return { status, requested_status: next, scheduled_at: new Date(at) }
 }
 

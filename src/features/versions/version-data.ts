@@ -7,6 +7,7 @@ import { validationError } from '#lib/errors.ts'
 import { isIdForm } from '#lib/ids.ts'
 import { checkLoaderFields, type LoaderFieldValues } from '#lib/loader-fields.ts'
 import { checkBody } from '#lib/schema-faults.ts'
+import { Nullable } from '#lib/schema-parts.ts'
 import { checkLoaders, type Taxonomy } from '#lib/taxonomy.ts'
 import { isBlank, VERSION_NUMBER_PATTERN } from '#lib/text-rules.ts'
 import { DEPENDENCY_TYPES, FILE_TYPES, SETTABLE_VERSION_STATUSES, VERSION_TYPES } from './status.ts'
@@ -15,8 +16,6 @@ export const CHANGELOG_LENGTH_MAX = 65_536
 export const DEPENDENCIES_MAX = 4096
 export const LOADERS_MAX = 64
 export const FILE_PARTS_MAX = 256
-
-const Nullable = <Schema extends Type.TSchema>(schema: Schema) => Type.Union([schema, Type.Null()])
 
 export const DependencyInput = Type.Object({
   project_id: Type.Optional(Nullable(Type.String({ maxLength: 64 }))),

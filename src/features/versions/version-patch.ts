@@ -1,10 +1,9 @@
 // The body of PATCH /v3/version/{id} (specification; facts/catalogue.md 1.20): version keys, and loader fields beside.
 import Type, { type Static } from 'typebox'
+import { Nullable } from '#lib/schema-parts.ts'
 import { VERSION_NUMBER_PATTERN } from '#lib/text-rules.ts'
 import { FILE_TYPES, VERSION_TYPES } from './status.ts'
 import { CHANGELOG_LENGTH_MAX, DEPENDENCIES_MAX, DependencyInput, LOADERS_MAX } from './version-data.ts'
-
-const Nullable = <Schema extends Type.TSchema>(schema: Schema) => Type.Union([schema, Type.Null()])
 
 export const versionPatchKeys = {
   name: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),

@@ -1,11 +1,9 @@
 // The wire shapes of versions and files (facts/catalogue.md 1.2): the same for everyone who may see them.
-import Type, { type Static, type TSchema } from 'typebox'
+import Type, { type Static } from 'typebox'
+import { Nullable, Timestamp } from '#lib/schema-parts.ts'
 import { fieldsOf, gamesOf, projectTypesOf, type Taxonomy } from '#lib/taxonomy.ts'
 import type { VersionReadRow } from './queries.ts'
 import { DEPENDENCY_TYPES, FILE_TYPES, VERSION_STATUSES, VERSION_TYPES } from './status.ts'
-
-const Nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()])
-const Timestamp = Type.String({ format: 'date-time' })
 
 export const FileView = Type.Object(
   {

@@ -1,9 +1,7 @@
 import type { Selectable } from 'kysely'
 import Type, { type Static } from 'typebox'
 import type { Session } from '#db/schema.ts'
-
-const Nullable = <Schema extends Type.TSchema>(schema: Schema) => Type.Union([schema, Type.Null()])
-const Timestamp = Type.String({ format: 'date-time' })
+import { Nullable, Timestamp } from '#lib/schema-parts.ts'
 
 export const SessionView = Type.Object(
   {

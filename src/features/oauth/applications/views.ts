@@ -1,9 +1,8 @@
 // The wire shapes of applications (facts/people.md 1.0, "OAuth client").
 import Type, { type Static } from 'typebox'
+import { Nullable } from '#lib/schema-parts.ts'
 import { MAX_URL_LENGTH } from '#lib/text-rules.ts'
 import type { Application } from './queries.ts'
-
-const Nullable = <Schema extends Type.TSchema>(schema: Schema) => Type.Union([schema, Type.Null()])
 
 const fields = {
   id: Type.String(),

@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { after, before, beforeEach, test } from 'node:test'
+import { GRANTABLE_SCOPES } from '#lib/scopes.ts'
+import { assertFault, assertRefusedValues } from '../../../../test/account-steps.ts'
+import { type TestApp, testApp } from '../../../../test/harness.ts'
+
+const LINK = '/_internal/auth/code-host'
+
+/** The code host: whose a token is, and how often it was asked. */
+const host = { users: new Map<string, unknown>(), asked: 0, status: 200 }
+let server: Server
+let t: TestApp
+
+before(async () => {
+  server = createServer((req, res) => {
+    host.asked += 1
+    const token = req.headers.authorization?.replace('Bearer ', '') ?? ''
+    const id = host.users.get(token)
+    const status = host.status !== 200 ? host.status : id === undefined || req.url !== '/api/user' ? 401 : 200
+    res.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify({ login: 'someone', id }))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  t = await testApp({ env: { CODE_HOST_API_URL: `http://127.0.0.1:${port}/api` } })
+})
+after(async () => {
+  server.close()
+  server.closeAllConnections()
+  await t.close()
+})
+beforeEach(() => {
+  Object.assign(host, { asked: 0, status: 200 })
+})
+
+const userOf = (token: string) => t.as({ token }).get('/v3/user')
+
+test('a token of the host stands for the account that linked it, with all a token may hold and a warning', async () => {
+  host.users.set('ghp_own', 4711)
+  const person = await t.make.account()
+  assertFault(await userOf('ghp_own'), 401, 'unauthorized')
+  assert.equal((await t.as(person).post(LINK, { token: 'ghp_own' })).statusCode, 204)
+  for (const token of ['ghp_own', 'Bearer ghp_own']) {
+    const answer = await userOf(token)
+    assert.deepEqual([answer.statusCode, answer.json().id, answer.json().email], [200, person.id, person.email])
+    assert.match(String(answer.headers['deprecation']), /^@\d+$/)
+  }
+  assertFault(await t.as({ token: 'ghp_own' }).get('/_internal/session/list'), 403, 'unauthorized')
+  assertFault(await t.as({ token: 'ghp_own' }).post(LINK, { token: 'ghp_own' }), 403, 'unauthorized')
+  assert.equal((await t.as(person).get('/v3/user')).headers['deprecation'], undefined)
+})
+
+test('the host is asked once in some minutes for each token, known or not', async () => {
+  host.users.set('ghp_often', 'text-id')
+  const person = await t.make.account()
+  await t.as(person).post(LINK, { token: 'ghp_often' })
+  for (let i = 0; i < 3; i += 1) {
+    assert.equal((await userOf('ghp_often')).statusCode, 200)
+    assert.equal((await userOf('ghp_unknown')).statusCode, 401)
+  }
+  assert.equal(host.asked, 2)
+  host.users.delete('ghp_often')
+  t.advance(5 * 60_000)
+  assert.equal((await userOf('ghp_often')).statusCode, 401)
+})
+
+test('texts that are no personal tokens of the host never leave us', async () => {
+  const person = await t.make.account()
+  for (const token of ['gho_of_some_application', 'ghx_other', person.token, 'nonsense']) {
+    host.users.set(token, 99)
+    assertFault(await t.as(person).post(LINK, { token }), 400, 'validation_error', 'token')
+  }
+  assertFault(await userOf('gho_of_some_application'), 401, 'unauthorized')
+  assert.equal(host.asked, 0)
+})
+
+test('a host that fails is told as such, and nothing is remembered of it', async () => {
+  host.users.set('ghp_flaky', 5)
+  const person = await t.make.account()
+  for (const status of [500, 404, 302]) {
+    host.status = status
+    assertFault(await t.as(person).post(LINK, { token: 'ghp_flaky' }), 424, 'auth_error')
+    assertFault(await userOf('ghp_flaky'), 424, 'auth_error')
+  }
+  host.status = 200
+  for (const id of [null, {}, '', 1.5]) {
+    host.users.set('ghp_flaky', id)
+    assertFault(await t.as(person).post(LINK, { token: 'ghp_flaky' }), 424, 'auth_error')
+  }
+  host.users.set('ghp_flaky', 5)
+  assert.equal((await t.as(person).post(LINK, { token: 'ghp_flaky' })).statusCode, 204)
+})
+
+test('one account of the host is linked with one account here', async () => {
+  host.users.set('ghp_first', 77).set('ghp_second', 77)
+  const people = [await t.make.account(), await t.make.account()] as const
+  const answers = await Promise.all(
+    people.map((person, i) => t.as(person).post(LINK, { token: i === 0 ? 'ghp_first' : 'ghp_second' })),
+  )
+  assert.deepEqual(answers.map(({ statusCode }) => statusCode).sort(), [204, 409])
+  const loser = answers[0]?.statusCode === 409 ? 0 : 1
+  assertFault(await t.as(people[loser]).post(LINK, { token: 'ghp_first' }), 409, 'conflict', 'token')
+  assert.equal((await t.as(people[1 - loser] as (typeof people)[0]).delete(LINK)).statusCode, 204)
+  assert.equal((await t.as(people[loser]).post(LINK, { token: 'ghp_first' })).statusCode, 204)
+  assert.equal((await userOf('ghp_second')).json().id, people[loser].id)
+})
+
+test('linking is for sessions, and its body is checked', async () => {
+  const person = await t.make.account()
+  const pat = await t.make.pat(person, GRANTABLE_SCOPES)
+  for (const as of [t.as(pat), t.anyone]) {
+    const status = as === t.anyone ? 401 : 403
+    assertFault(await as.post(LINK, { token: 'ghp_x' }), status, 'unauthorized')
+    assertFault(await as.delete(LINK), status, 'unauthorized')
+  }
+  const send = (body: Record<string, unknown>) => t.as(person).post(LINK, body)
+  await assertRefusedValues(send, {}, 'token', ['', 'a'.repeat(513), 5, null])
+})
+
+test('where no host is configured there is nothing to link with', async () => {
+  const plain = await testApp()
+  try {
+    const person = await plain.make.account()
+    assertFault(await plain.as(person).post(LINK, { token: 'ghp_own' }), 404, 'not_found')
+    assertFault(await plain.as({ token: 'ghp_own' }).get('/v3/user'), 401, 'unauthorized')
+  } finally {
+    await plain.close()
+  }
+})

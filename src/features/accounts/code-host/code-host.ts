@@ -1,0 +1,114 @@
+// Tokens of a code host that stand for linked accounts: deprecated, kept for programs that have nothing else
+// (decisions.md 3). Off unless the operator names the host.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Db } from '#db/db.ts'
+import { ApiError } from '#lib/errors.ts'
+import { GRANTABLE_SCOPES } from '#lib/scopes.ts'
+import { hashToken } from '#lib/tokens.ts'
+import type { Role, Viewer } from '#lib/viewer.ts'
+import type { Deps } from '../../../deps.ts'
+import { createLimiter } from '../limiter.ts'
+
+/** How long an answer of the host counts. */
+const ANSWER_LIFETIME_MS = 5 * 60_000
+const ANSWER_MS = 5_000
+const ASKED_AT_ONCE = 8
+const WAITING_MAX = 100
+
+/** What the host said of a token: whose it is there, or that it knows none such. */
+type Answer = { id: string; hostId: string | null }
+
+// The ID is the token's hash and the span of time in which the answer counts; a new span asks anew.
+const ANSWER = { name: 'code-host-answer', idOf: (answer: Answer) => answer.id, sizeOf: () => 150 }
+
+export type CodeHost = {
+  /** The caller a token stands for; undefined for a text that is no token of the host. */
+  authenticate(token: string): Promise<Viewer | 'invalid' | undefined>
+  /** Whose the token is at the host; undefined when it is nobody's. */
+  identify(token: string): Promise<string | undefined>
+}
+
+/**
+ * Undefined where no host is configured. Both functions throw ApiError 424 when the host does not answer. Tokens that
+ * a host gives to applications are none of those it takes: whoever runs any of these applications could use the
+ * tokens of its users here.
+ */
+export function createCodeHost({
+  db,
+  cache,
+  config,
+  now,
+}: Pick<Deps, 'db' | 'cache' | 'config' | 'now'>): CodeHost | undefined {
+  const { codeHostApiUrl } = config.accounts
+  if (codeHostApiUrl === undefined) return undefined
+  const answers = cache.kind(ANSWER)
+  const inTurn = createLimiter({ running: ASKED_AT_ONCE, waiting: WAITING_MAX, refuse: () => noAnswer() })
+  const prefixes = loadTokenPrefixes()
+  const identify = async (token: string): Promise<string | undefined> => {
+    if (!prefixes.some((prefix) => token.startsWith(prefix))) return undefined
+    const id = `${hashToken(token).toString('hex')}:${Math.floor(now() / ANSWER_LIFETIME_MS)}`
+    const answer = await answers.get(id, async () => [{ id, hostId: await inTurn(() => ask(codeHostApiUrl, token)) }])
+    return answer?.hostId ?? undefined
+  }
+  return {
+    identify,
+    authenticate: async (token) => {
+      if (!prefixes.some((prefix) => token.startsWith(prefix))) return undefined
+      const hostId = await identify(token)
+      return (hostId === undefined ? undefined : await findViewer(db, hostId)) ?? 'invalid'
+    },
+  }
+}
+
+/** @throws ApiError 424 */
+async function ask(apiUrl: string, token: string): Promise<string | null> {
+  try {
+    const answer = await fetch(`${apiUrl}/user`, {
+      headers: { authorization: `Bearer ${token}`, accept: 'application/json', 'user-agent': 'Depot' },
+      redirect: 'error',
+      signal: AbortSignal.timeout(ANSWER_MS),
+    })
+    if (answer.status === 401 || answer.status === 403) return null
+    if (!answer.ok) throw new Error(`The code host answered ${answer.status}`)
+    const body: unknown = await answer.json()
+    const id = typeof body === 'object' && body !== null && 'id' in body ? body.id : undefined
+    if (!Number.isSafeInteger(id) && (typeof id !== 'string' || id === ''))
+      throw new Error('The code host answered without an ID')
+    return String(id)
+  } catch (cause) {
+    throw noAnswer(cause)
+  }
+}
+
+function noAnswer(cause?: unknown): ApiError {
+  return new ApiError('external_service_error', 'The code host does not answer. Please try again later.', { cause })
+}
+
+async function findViewer(db: Db, hostId: string): Promise<Viewer | undefined> {
+  const row = await db
+    .selectFrom('account')
+    .select(['id', 'role', 'email_verified'])
+    .where('code_host_id', '=', hostId)
+    .executeTakeFirst()
+  if (row === undefined) return undefined
+  return {
+    id: row.id,
+    role: row.role as Role,
+    emailVerified: row.email_verified,
+    scopes: GRANTABLE_SCOPES,
+    token: { kind: 'code-host', id: hostId },
+  }
+}
+
+/** How tokens of the host begin; data, as hosts differ (taxonomy/README.md). */
+function loadTokenPrefixes(): readonly string[] {
+  const path = join(import.meta.dirname, '../../../../taxonomy/code-host.json')
+  const data: unknown = JSON.parse(readFileSync(path, 'utf8'))
+  const prefixes =
+    typeof data === 'object' && data !== null && 'token_prefixes' in data ? data.token_prefixes : undefined
+  if (!Array.isArray(prefixes) || !prefixes.every((prefix) => typeof prefix === 'string' && prefix.length >= 3)) {
+    throw new Error(`${path}: token_prefixes must be a list of texts of at least 3 characters`)
+  }
+  return prefixes
+}

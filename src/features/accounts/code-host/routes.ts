@@ -1,0 +1,78 @@
+// Linking an account with one at the code host.
+import Type from 'typebox'
+import { writing } from '#cache/writing.ts'
+import { onUnique } from '#db/pg-errors.ts'
+import { Empty, ErrorAnswers } from '#http/answers.ts'
+import { requireViewer } from '#http/auth.ts'
+import { mountInternal } from '#http/mounts.ts'
+import type { App } from '#http/server.ts'
+import { ApiError, notFound, validationError } from '#lib/errors.ts'
+import type { AccountDeps } from '../account-deps.ts'
+import type { CodeHost } from './code-host.ts'
+
+const tags = ['accounts']
+const config = { auth: { scope: ['SESSION_ACCESS'] } } as const
+const response = { 204: Empty, ...ErrorAnswers }
+/** When these tokens were deprecated, as RFC 9745 writes it: 1 November 2026. */
+const DEPRECATION = '@1793491200'
+
+/** @param codeHost undefined where none is configured: then there is nothing to link with. */
+export function codeHostRoutes(app: App, deps: AccountDeps, codeHost: CodeHost | undefined): void {
+  app.addHook('onSend', async (req, reply) => {
+    if (req.viewer?.token.kind === 'code-host') void reply.header('deprecation', DEPRECATION)
+  })
+  mountInternal(app, (scope) => linkRoutes(scope, deps, codeHost))
+}
+
+function linkRoutes(app: App, deps: AccountDeps, codeHost: CodeHost | undefined): void {
+  app.post(
+    '/auth/code-host',
+    {
+      config,
+      schema: {
+        operationId: 'linkCodeHost',
+        summary: 'Links the account at the code host whose token this is',
+        description: "From then on that account's personal tokens are accepted here. Deprecated: use access tokens.",
+        tags,
+        body: Type.Object({ token: Type.String({ minLength: 1, maxLength: 512 }) }),
+        response,
+      },
+    },
+    async (req, reply) => {
+      const { id: accountId } = requireViewer(req)
+      if (codeHost === undefined) throw notFound('code host')
+      const hostId = await codeHost.identify(req.body.token)
+      if (hostId === undefined) throw validationError('token', 'is no personal token that the code host knows')
+      await setHostId(deps, { accountId, hostId })
+      return reply.status(204).send(null)
+    },
+  )
+  app.delete(
+    '/auth/code-host',
+    { config, schema: { operationId: 'unlinkCodeHost', summary: 'Ends the link with the code host', tags, response } },
+    async (req, reply) => {
+      await setHostId(deps, { accountId: requireViewer(req).id, hostId: null })
+      return reply.status(204).send(null)
+    },
+  )
+}
+
+async function setHostId(
+  deps: AccountDeps,
+  { accountId, hostId }: { accountId: string; hostId: string | null },
+): Promise<void> {
+  await writing(deps, (tx) =>
+    tx
+      .updateTable('account')
+      .set({ code_host_id: hostId })
+      .where('id', '=', accountId)
+      .execute()
+      .catch(onUnique({ account_code_host_key: linkedElsewhere })),
+  )
+}
+
+function linkedElsewhere(): ApiError {
+  return new ApiError('conflict', 'This account of the code host is linked with another account', {
+    details: { field: 'token', message: 'belongs to an account that is linked already' },
+  })
+}

@@ -1,0 +1,38 @@
+// What the operator's shop reports of affiliate codes.
+import { writing } from '#cache/writing.ts'
+import { ErrorAnswers } from '#http/answers.ts'
+import { mountInternal } from '#http/mounts.ts'
+import type { App } from '#http/server.ts'
+import type { Deps } from '../../deps.ts'
+import { recordConversion } from './record-conversion.ts'
+import { ConversionView, NewConversion } from './views.ts'
+
+export function affiliateOperatorRoutes(app: App, deps: Pick<Deps, 'db' | 'cache' | 'now' | 'config'>): void {
+  mountInternal(app, (scope) =>
+    scope.post(
+      '/admin/affiliate-conversion',
+      {
+        config: { auth: 'operator' },
+        schema: {
+          operationId: 'recordConversion',
+          summary: 'Records a sale that an affiliate code brought about',
+          description: '201 the first time, 200 for the same again, 409 for the same external_id with other content.',
+          tags: ['operator'],
+          body: NewConversion,
+          response: { 200: ConversionView, 201: ConversionView, ...ErrorAnswers },
+        },
+      },
+      async (req, reply) => {
+        const { conversion, isNew } = await writing(deps, (tx) =>
+          recordConversion(tx, {
+            fields: req.body,
+            // A number of the configuration, as the exact decimal that the operator wrote.
+            defaultShare: deps.config.money.affiliateShare.toFixed(8),
+            now: deps.now(),
+          }),
+        )
+        return reply.status(isNew ? 201 : 200).send(conversion)
+      },
+    ),
+  )
+}

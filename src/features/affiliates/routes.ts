@@ -1,0 +1,142 @@
+// Affiliate codes: an account's own, everybody's for admins.
+import Type from 'typebox'
+import { writing } from '#cache/writing.ts'
+import { Empty, ErrorAnswers } from '#http/answers.ts'
+import { requireViewer } from '#http/auth.ts'
+import { mountInternal } from '#http/mounts.ts'
+import { IdParams } from '#http/query-values.ts'
+import type { App } from '#http/server.ts'
+import { parseId } from '#lib/ids.ts'
+import { isAdmin } from '#lib/viewer.ts'
+import type { Deps } from '../../deps.ts'
+import { createCode, deleteCode, getOwnCode, updateCode } from './change-code.ts'
+import { listAffiliateCodes } from './queries.ts'
+import { AffiliateCodePatch, AffiliateCodeView, NewAffiliateCode, toAffiliateCodeView } from './views.ts'
+
+type AffiliateDeps = Pick<Deps, 'db' | 'cache' | 'now'>
+
+const tags = ['affiliates']
+const LIST_MAX = 1_000
+const session = { auth: { scope: ['SESSION_ACCESS'] } } as const
+const readable = { auth: { scope: ['ANALYTICS'] } } as const
+
+export function affiliateRoutes(app: App, deps: AffiliateDeps): void {
+  mountInternal(app, (scope) => {
+    reads(scope, deps)
+    creation(scope, deps)
+    changes(scope, deps)
+  })
+}
+
+function reads(app: App, { db }: AffiliateDeps): void {
+  app.get(
+    '/affiliate',
+    {
+      config: readable,
+      schema: {
+        operationId: 'listAffiliateCodes',
+        summary: "The caller's affiliate codes, everybody's for admins; oldest first",
+        tags,
+        querystring: Type.Object({
+          limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LIST_MAX, default: LIST_MAX })),
+          offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000_000, default: 0 })),
+        }),
+        response: { 200: Type.Array(AffiliateCodeView, { maxItems: LIST_MAX }), ...ErrorAnswers },
+      },
+    },
+    async (req) => {
+      const viewer = requireViewer(req)
+      const { limit = LIST_MAX, offset = 0 } = req.query
+      const codes = await listAffiliateCodes(db, {
+        accountId: isAdmin(viewer) ? undefined : viewer.id,
+        limit,
+        offset,
+      })
+      return codes.map((code) => toAffiliateCodeView(code, viewer))
+    },
+  )
+  app.get(
+    '/affiliate/:id',
+    {
+      config: readable,
+      schema: {
+        operationId: 'getAffiliateCode',
+        summary: 'An affiliate code',
+        tags,
+        params: IdParams,
+        response: { 200: AffiliateCodeView, ...ErrorAnswers },
+      },
+    },
+    async (req) => {
+      const viewer = requireViewer(req)
+      return toAffiliateCodeView(await getOwnCode(db, viewer, parseId(req.params.id, 'id')), viewer)
+    },
+  )
+}
+
+function creation(app: App, deps: AffiliateDeps): void {
+  // PUT is what existing clients send.
+  for (const method of ['POST', 'PUT'] as const) {
+    app.route({
+      method,
+      url: '/affiliate',
+      config: session,
+      schema: {
+        operationId: method === 'POST' ? 'createAffiliateCode' : 'putAffiliateCode',
+        hide: method === 'PUT',
+        summary: 'Makes an affiliate code',
+        description: 'Needs the affiliate badge or an admin.',
+        tags,
+        body: NewAffiliateCode,
+        response: { 201: AffiliateCodeView, ...ErrorAnswers },
+      },
+      handler: async (req, reply) => {
+        const viewer = requireViewer(req)
+        const code = await writing(deps, (tx) => createCode(tx, viewer, { fields: req.body, now: deps.now() }))
+        return reply.status(201).send(toAffiliateCodeView(code, viewer))
+      },
+    })
+  }
+}
+
+function changes(app: App, deps: AffiliateDeps): void {
+  app.patch(
+    '/affiliate/:id',
+    {
+      config: session,
+      schema: {
+        operationId: 'updateAffiliateCode',
+        summary: 'Edits an affiliate code',
+        tags,
+        params: IdParams,
+        body: AffiliateCodePatch,
+        response: { 204: Empty, ...ErrorAnswers },
+      },
+    },
+    async (req, reply) => {
+      const viewer = requireViewer(req)
+      const id = parseId(req.params.id, 'id')
+      await writing(deps, (tx) => updateCode(tx, viewer, { id, patch: req.body }))
+      return reply.status(204).send(null)
+    },
+  )
+  app.delete(
+    '/affiliate/:id',
+    {
+      config: session,
+      schema: {
+        operationId: 'deleteAffiliateCode',
+        summary: 'Deletes an affiliate code; what it has earned stays',
+        tags,
+        params: IdParams,
+        response: { 204: Empty, ...ErrorAnswers },
+      },
+    },
+    async (req, reply) => {
+      const viewer = requireViewer(req)
+      const id = parseId(req.params.id, 'id')
+      await writing(deps, (tx) => deleteCode(tx, viewer, id))
+      return reply.status(204).send(null)
+    },
+  )
+}

@@ -1,0 +1,70 @@
+// What pages, launchers and affiliate links report. Accepted or not, a well-formed report is 204: nothing is revealed.
+import { Empty, ErrorAnswers } from '#http/answers.ts'
+import { requireViewer } from '#http/auth.ts'
+import type { App } from '#http/server.ts'
+import { recordAffiliateClick } from './record-click.ts'
+import { recordPlaytime } from './record-playtime.ts'
+import { recordView, type ViewDeps } from './record-view.ts'
+import { AffiliateClick, PageView, Playtime } from './views.ts'
+
+const tags = ['analytics']
+const response = { 204: Empty, ...ErrorAnswers }
+
+export function analyticsIngestRoutes(app: App, deps: ViewDeps): void {
+  app.post(
+    '/analytics/view',
+    {
+      config: { auth: { read: ['PROJECT_READ'] } },
+      schema: {
+        operationId: 'reportView',
+        summary: 'Reports that a page was viewed',
+        tags,
+        body: PageView,
+        response,
+      },
+    },
+    async (req, reply) => {
+      const { url, referrer } = req.body
+      const caller = { address: req.clientAddress, headers: req.headers }
+      await recordView(deps, req.viewer, { url, referrer: referrer ?? undefined, caller })
+      return reply.status(204).send(null)
+    },
+  )
+  app.post(
+    '/analytics/playtime',
+    {
+      config: { auth: { scope: ['PERFORM_ANALYTICS'] } },
+      schema: {
+        operationId: 'reportPlaytime',
+        summary: 'Reports how long versions were played',
+        description: 'At most 14,400 seconds of an account count in a clock hour.',
+        tags,
+        body: Playtime,
+        response,
+      },
+    },
+    async (req, reply) => {
+      await recordPlaytime(deps, requireViewer(req), req.body)
+      return reply.status(204).send(null)
+    },
+  )
+  app.post(
+    '/analytics/affiliate-click',
+    {
+      config: { auth: 'public' },
+      schema: {
+        operationId: 'reportAffiliateClick',
+        summary: 'Reports a click on an affiliate link',
+        tags,
+        body: AffiliateClick,
+        response,
+      },
+    },
+    async (req, reply) => {
+      const { url, affiliate_code_id } = req.body
+      const caller = { address: req.clientAddress, headers: req.headers }
+      await recordAffiliateClick(deps, { url, affiliate_code_id, caller })
+      return reply.status(204).send(null)
+    },
+  )
+}

@@ -1,0 +1,57 @@
+// Asking about use and money.
+import { Readable } from 'node:stream'
+import type { FastifyReply } from 'fastify'
+import { metricNeedingPayoutsRead, parseAnalyticsQuestion } from '#analytics-store/validate.ts'
+import { ErrorAnswers } from '#http/answers.ts'
+import { requireScope, requireViewer } from '#http/auth.ts'
+import type { App } from '#http/server.ts'
+import type { Deps } from '../../deps.ts'
+import { answerQuestion } from './answer-question.ts'
+import { AnalyticsAnswer, AnalyticsQuestionBody } from './views.ts'
+import { prefersCsv, writeCsv, writeJson } from './write-answer.ts'
+
+export function analyticsRoutes(app: App, deps: Pick<Deps, 'db' | 'analytics'>): void {
+  app.post(
+    '/v3/analytics',
+    {
+      config: { auth: { scope: ['ANALYTICS'] }, keepProtoKeys: true },
+      schema: {
+        operationId: 'queryAnalytics',
+        summary: 'Views, downloads, playtime, revenue and affiliate metrics by time slice',
+        description:
+          'Of the projects where the caller has VIEW_ANALYTICS, and of his own affiliate codes. ' +
+          'With `Accept: text/csv` the answer is CSV.',
+        tags: ['analytics'],
+        body: AnalyticsQuestionBody,
+        produces: ['application/json', 'text/csv'],
+        response: { 200: AnalyticsAnswer, ...ErrorAnswers },
+      },
+    },
+    async (req, reply) => {
+      const viewer = requireViewer(req)
+      const question = parseAnalyticsQuestion(req.body)
+      if (metricNeedingPayoutsRead(question) !== undefined) requireScope(viewer, 'PAYOUTS_READ')
+      const slices = await answerQuestion(deps, viewer, { question, signal: req.signal })
+      void reply.header('vary', 'Accept')
+      if (!prefersCsv(req.headers.accept)) {
+        return sendPieces(reply.type('application/json; charset=utf-8'), writeJson(slices))
+      }
+      void reply.header('content-disposition', 'attachment; filename="analytics.csv"')
+      return sendPieces(reply.type('text/csv; charset=utf-8'), writeCsv(question, slices))
+    },
+  )
+}
+
+/** What fits into one piece goes as one; the rest is written while it is being sent. */
+async function sendPieces(reply: FastifyReply, pieces: AsyncGenerator<string>): Promise<never> {
+  const first = await pieces.next()
+  const second = await pieces.next()
+  const start = first.done === true ? '' : first.value
+  if (second.done === true) return reply.send(Buffer.from(start)) as never
+  async function* all(): AsyncGenerator<string> {
+    yield start
+    yield second.value
+    yield* pieces
+  }
+  return reply.send(Readable.from(all(), { objectMode: false })) as never
+}

@@ -1,0 +1,146 @@
+// The catalogue as build tools and loaders read it: a Maven repository, and update files.
+import { createHash } from 'node:crypto'
+import type { FastifyReply } from 'fastify'
+import Type from 'typebox'
+import { ErrorAnswers } from '#http/answers.ts'
+import { IdParams } from '#http/query-values.ts'
+import type { App } from '#http/server.ts'
+import { notFound } from '#lib/errors.ts'
+import type { Deps } from '../../deps.ts'
+import { type CachedProject, getProject } from '../projects/project-cache.ts'
+import type { ProjectView } from '../projects/views.ts'
+import { getVersion } from '../versions/version-cache.ts'
+import type { VersionView } from '../versions/views.ts'
+import { findByCoordinate, findMavenFile, mavenMetadata, mavenPom } from './maven.ts'
+import { listCoordinates } from './queries.ts'
+import { loadersOfUpdateFile, promotions } from './update-file.ts'
+
+const tags = ['build tools']
+const config = { auth: { read: ['PROJECT_READ'] }, cache: 'public' } as const
+const METADATA = 'maven-metadata.xml'
+
+const ArtifactParams = Type.Object({
+  group: Type.String({
+    pattern: '^[A-Za-z0-9_-]{1,64}$',
+    maxLength: 64,
+    description: 'Any word; the groupId is `maven.` and this',
+  }),
+  ...IdParams.properties,
+})
+const FileName = Type.String({ maxLength: 512 })
+const FileAddress = Type.Object({ url: Type.String() }, { title: 'FileAddress' })
+
+export function buildToolRoutes(app: App, deps: Deps): void {
+  mavenRoutes(app, deps)
+  updateFileRoute(app, deps)
+}
+
+function mavenRoutes(app: App, deps: Deps): void {
+  app.get(
+    '/maven/maven/:group/:id/:file',
+    {
+      config,
+      schema: {
+        operationId: 'getMavenMetadata',
+        summary: 'The versions of a project, as a Maven repository lists them',
+        description: `\`${METADATA}\`, and its digests as \`${METADATA}.sha1\` and \`.sha512\`.`,
+        tags,
+        produces: ['text/xml', 'text/plain'],
+        params: Type.Object({ ...ArtifactParams.properties, file: FileName }),
+        response: { 200: Type.String(), ...ErrorAnswers },
+      },
+    },
+    async (req, reply) => {
+      const { group, id, file } = req.params
+      const { name, digest } = splitDigest(file)
+      if (name !== METADATA) throw notFound('file')
+      const project = await getProject(deps, req.viewer, id)
+      const versions = await listCoordinates(deps.db, project.id)
+      if (versions.length === 0) throw notFound('version')
+      return sendText(reply, mavenMetadata({ group, id }, versions, viewOf(project).updated), digest)
+    },
+  )
+  app.get(
+    '/maven/maven/:group/:id/:version/:file',
+    {
+      config,
+      schema: {
+        operationId: 'getMavenFile',
+        summary: 'The POM or a file of a version, by its Maven coordinates',
+        description:
+          'The version is a number, an ID, or `number-loader,gameversion`. Files redirect; `.sha1` and `.sha512` behind a name give the digest.',
+        tags,
+        produces: ['text/xml', 'text/plain', 'application/json'],
+        params: Type.Object({ ...ArtifactParams.properties, version: Type.String({ maxLength: 256 }), file: FileName }),
+        response: { 200: Type.String(), 307: FileAddress, ...ErrorAnswers },
+      },
+    },
+    async (req, reply) => {
+      const { group, id, version: coordinate, file } = req.params
+      const project = await getProject(deps, req.viewer, id)
+      const version = findByCoordinate(await listCoordinates(deps.db, project.id), coordinate)
+      if (version === undefined) throw notFound('version')
+      const { name, digest } = splitDigest(file)
+      const stem = `${id}-${coordinate}`
+      if (name === `${stem}.pom`) return sendText(reply, mavenPom({ group, id }, coordinate, viewOf(project)), digest)
+      const { files }: VersionView = JSON.parse((await getVersion(deps, req.viewer, version.id)).brief.bytes.toString())
+      const found = findMavenFile(files, name, stem)
+      if (found === undefined) throw notFound('file')
+      if (digest !== undefined) return reply.type('text/plain; charset=utf-8').send(found.hashes[digest])
+      return reply.status(307).header('location', found.url).send({ url: found.url })
+    },
+  )
+}
+
+function updateFileRoute(app: App, deps: Deps): void {
+  app.get(
+    '/updates/:id/:file',
+    {
+      config,
+      schema: {
+        operationId: 'getUpdateFile',
+        summary: "The newest versions for each game version, for a loader's own update checker",
+        description:
+          '`{loader}_updates.json`. A query key with the name of another loader adds it (`include`), takes it instead (`only`) or leaves it out (`none`, the default).',
+        tags,
+        params: Type.Object({ ...IdParams.properties, file: FileName }),
+        querystring: Type.Record(Type.String({ maxLength: 64 }), Type.String({ maxLength: 64 })),
+        response: {
+          200: Type.Object(
+            { homepage: Type.String(), promos: Type.Record(Type.String(), Type.String()) },
+            { title: 'UpdateFile' },
+          ),
+          ...ErrorAnswers,
+        },
+      },
+    },
+    async (req) => {
+      const { id, file } = req.params
+      const loaders = loadersOfUpdateFile(deps.taxonomy, file, req.query)
+      if (loaders === undefined) throw notFound('file')
+      const project = await getProject(deps, req.viewer, id)
+      const type = deps.taxonomy.loaders.get(loaders[0] ?? '')?.project_types[0] ?? 'project'
+      return {
+        homepage: `${deps.config.http.baseUrl}/${type}/${encodeURIComponent(id)}`,
+        promos: promotions(await listCoordinates(deps.db, project.id), loaders),
+      }
+    },
+  )
+}
+
+type Digest = 'sha1' | 'sha512'
+
+function splitDigest(file: string): { name: string; digest?: Digest } {
+  const match = /^(.*)\.(sha1|sha512)$/.exec(file)
+  return match === null ? { name: file } : { name: match[1] ?? '', digest: match[2] as Digest }
+}
+
+/** What everybody sees of a project is kept as bytes; these routes need some of it as values. */
+function viewOf(project: CachedProject): ProjectView {
+  return JSON.parse(project.bytes.toString())
+}
+
+function sendText(reply: Pick<FastifyReply, 'type'>, xml: string, digest: Digest | undefined): never {
+  if (digest === undefined) return reply.type('text/xml; charset=utf-8').send(xml) as never
+  return reply.type('text/plain; charset=utf-8').send(createHash(digest).update(xml).digest('hex')) as never
+}

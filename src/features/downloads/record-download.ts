@@ -1,0 +1,53 @@
+import type { DownloadEvent } from '#analytics-store/events.ts'
+import type { Taxonomy } from '#lib/taxonomy.ts'
+import { recordEvent } from '#telemetry/events.ts'
+import type { Deps } from '../../deps.ts'
+import { type Caller, originOf } from '../analytics/origin.ts'
+import { parseReferrer } from '../analytics/page-address.ts'
+import type { VisitorCaps } from '../analytics/visitor-caps.ts'
+
+export type DownloadDeps = Deps & { caps: VisitorCaps }
+
+type Download = {
+  projectId: string
+  versionId: string
+  caller: Caller
+  /** Whether an account downloads. */
+  signedIn: boolean
+  /** What the client says of the download; a hint that is none is dropped, never the download. */
+  hints: Readonly<Record<string, unknown>>
+}
+
+const REASONS = ['standalone', 'dependency', 'modpack', 'update']
+
+/** Records one download of a version, unless the address has had its share of the project. */
+export async function recordDownload(deps: DownloadDeps, download: Download): Promise<void> {
+  const { projectId, versionId, caller, signedIn, hints } = download
+  if (!(await deps.caps.countsDownload(caller.address, projectId))) return
+  const { referer } = caller.headers
+  deps.events.add('download', {
+    ...originOf(deps, caller),
+    ...parseReferrer(typeof referer === 'string' ? referer : undefined),
+    ...knownHints(deps.taxonomy, hints),
+    project_id: projectId,
+    version_id: versionId,
+    monetized: signedIn,
+  })
+  recordEvent(deps, 'file.downloaded', { project_id: projectId, version_id: versionId })
+}
+
+function knownHints(
+  taxonomy: Taxonomy,
+  { reason, loader, game_version }: Download['hints'],
+): Pick<DownloadEvent, 'reason' | 'loader' | 'game_version'> {
+  const gameVersions = taxonomy.fields.get('game_versions')?.enumValues
+  return {
+    reason: wordOf(reason, (word) => REASONS.includes(word)),
+    loader: wordOf(loader, (word) => taxonomy.loaders.has(word)),
+    game_version: wordOf(game_version, (word) => gameVersions?.has(word) === true),
+  }
+}
+
+function wordOf(value: unknown, isKnown: (word: string) => boolean): string {
+  return typeof value === 'string' && isKnown(value) ? value : ''
+}

@@ -1,0 +1,168 @@
+// A day's revenue, distributed to people by what their projects were viewed and downloaded (facts/analytics.md 1.11).
+import type { Selectable } from 'kysely'
+import { sql } from 'kysely'
+import { writing } from '#cache/writing.ts'
+import type { Db, Tx } from '#db/db.ts'
+import type { RevenuePart } from '#db/schema.ts'
+import { formatUnits, parseUnits, splitUnits, toAmount } from '#lib/decimal.ts'
+import { ApiError, validationError } from '#lib/errors.ts'
+import type { Deps } from '../../deps.ts'
+import { isPublicStatus } from '../projects/status.ts'
+import { listProjectWeights } from './project-weights.ts'
+import type { NewRevenue, RevenueView } from './views.ts'
+
+const DAY_MS = 86_400_000
+/** Days from the first of the next month until a share is the person's: what advertisers take to pay. */
+const HELD_BACK_DAYS = 59
+/** Rows of one insert. */
+const INSERT_ROWS = 5_000
+
+type Share = { project_id: string; account_id: string; amount: bigint }
+type DistributeDeps = Pick<Deps, 'db' | 'cache' | 'analytics' | 'events' | 'now'>
+
+/**
+ * Distributes an amount by the day's events known now, once: the external ID is unique, so of several calls at once, in
+ * one process or in many, one distributes and the others find what it did. What projects that are not monetized or not
+ * public would get stays with the operator.
+ * @throws ApiError `conflict` for the same external ID with other content, `validation_error` for a day that is none or
+ * lies ahead and for an amount of nothing, `analytics_database_error`.
+ */
+export async function distributeRevenue(
+  deps: DistributeDeps,
+  given: NewRevenue,
+): Promise<{ revenue: RevenueView; isNew: boolean }> {
+  const day = parseDay(given.day, deps.now())
+  const amount = parseUnits(given.amount)
+  if (amount === 0n) throw validationError('amount', 'must be more than nothing')
+  const known = await findPart(deps.db, given.external_id)
+  if (known !== undefined) return { revenue: await toView(deps.db, assertSame(known, day, amount)), isNew: false }
+  // What was accepted a moment ago counts too.
+  await deps.events.flush()
+  const shares = await computeShares(deps, { day, amount })
+  const isNew = await writing(deps, (tx) =>
+    insertPart(tx, { externalId: given.external_id, day, amount, shares, now: deps.now() }),
+  )
+  const part = await findPart(deps.db, given.external_id)
+  if (part === undefined) throw new ApiError('database_error', 'The revenue could not be recorded')
+  return { revenue: await toView(deps.db, isNew ? part : assertSame(part, day, amount)), isNew }
+}
+
+async function computeShares(
+  { db, analytics }: DistributeDeps,
+  { day, amount }: { day: number; amount: bigint },
+): Promise<Share[]> {
+  const projects = await listProjectWeights({ db, analytics }, day)
+  // Everybody's weight divides the amount; what those who cannot earn would get is nobody's.
+  const pots = splitUnits(
+    amount,
+    projects.map(({ weight }) => BigInt(weight)),
+  )
+  const earning = projects.flatMap(({ id, status, monetization_status }, i) =>
+    monetization_status === 'monetized' && isPublicStatus(status) ? [{ id, pot: pots[i] ?? 0n }] : [],
+  )
+  const members = await listMemberSplits(
+    db,
+    earning.map(({ id }) => id),
+  )
+  return earning.flatMap(({ id, pot }) => splitPot(id, pot, members.get(id) ?? []))
+}
+
+type MemberSplit = { account_id: string; payouts_split: string }
+
+/** By `payouts_split`, whatever they add up to; in equal parts where all of them are zero. */
+function splitPot(projectId: string, pot: bigint, members: readonly MemberSplit[]): Share[] {
+  const splits = members.map(({ payouts_split }) => parseUnits(payouts_split))
+  const weights = splits.every((split) => split === 0n) ? splits.map(() => 1n) : splits
+  const parts = splitUnits(pot, weights)
+  return members.flatMap(({ account_id }, i) => {
+    const amount = parts[i] ?? 0n
+    return amount === 0n ? [] : [{ project_id: projectId, account_id, amount }]
+  })
+}
+
+/** Accepted members of each project's team, and those of its organization that are not among them; in a fixed order. */
+async function listMemberSplits(db: Db, projectIds: readonly string[]): Promise<Map<string, MemberSplit[]>> {
+  const { rows } = await sql<MemberSplit & { project_id: string }>`
+    with earning as (select id, team_id, organization_id from project where id = any(${projectIds}::text[]))
+    select earning.id as project_id, member.account_id, member.payouts_split
+      from earning join team_member member on member.team_id = earning.team_id and member.accepted
+    union all
+    select earning.id, member.account_id, member.payouts_split
+      from earning join organization on organization.id = earning.organization_id
+        join team_member member on member.team_id = organization.team_id and member.accepted
+      where not exists (select from team_member own where own.team_id = earning.team_id and own.accepted
+        and own.account_id = member.account_id)
+    order by 1, 2`.execute(db)
+  const byProject = new Map<string, MemberSplit[]>()
+  for (const { project_id, ...member } of rows) {
+    const members = byProject.get(project_id)
+    if (members === undefined) byProject.set(project_id, [member])
+    else members.push(member)
+  }
+  return byProject
+}
+
+/** False when the external ID was taken meanwhile; then nothing is written. */
+async function insertPart(
+  tx: Tx,
+  part: { externalId: string; day: number; amount: bigint; shares: readonly Share[]; now: number },
+): Promise<boolean> {
+  const day = new Date(part.day)
+  const row = await tx
+    .insertInto('revenue_part')
+    .values({ external_id: part.externalId, day, amount: formatUnits(part.amount), created: new Date(part.now) })
+    .onConflict((conflict) => conflict.column('external_id').doNothing())
+    .returning('id')
+    .executeTakeFirst()
+  if (row === undefined) return false
+  const available = new Date(Date.UTC(day.getUTCFullYear(), day.getUTCMonth() + 1, 1 + HELD_BACK_DAYS))
+  for (let from = 0; from < part.shares.length; from += INSERT_ROWS) {
+    const shares = part.shares.slice(from, from + INSERT_ROWS)
+    // A member whose account was deleted while this was computed keeps his share nameless, like any other.
+    await sql`insert into revenue_share (part_id, project_id, account_id, day, amount, available)
+      select ${row.id}, share.project_id, account.id, ${day}, share.amount, ${available}
+      from unnest(${shares.map((share) => share.project_id)}::text[], ${shares.map((share) => share.account_id)}::text[],
+        ${shares.map((share) => formatUnits(share.amount))}::numeric[]) as share (project_id, account_id, amount)
+      left join account on account.id = share.account_id`.execute(tx)
+  }
+  return true
+}
+
+type PartRow = Selectable<RevenuePart>
+
+function findPart(db: Db, externalId: string): Promise<PartRow | undefined> {
+  return db.selectFrom('revenue_part').selectAll().where('external_id', '=', externalId).executeTakeFirst()
+}
+
+function assertSame(row: PartRow, day: number, amount: bigint): PartRow {
+  if (row.day.getTime() === day && parseUnits(row.amount) === amount) return row
+  throw new ApiError('conflict', 'This external_id was recorded with other content')
+}
+
+async function toView(db: Db, row: PartRow): Promise<RevenueView> {
+  const { distributed, projects } = await db
+    .selectFrom('revenue_share')
+    .select((eb) => [
+      eb.fn.coalesce(eb.fn.sum<string>('amount'), sql<string>`0`).as('distributed'),
+      eb.fn.count<number>('project_id').distinct().as('projects'),
+    ])
+    .where('part_id', '=', row.id)
+    .executeTakeFirstOrThrow()
+  return {
+    external_id: row.external_id,
+    day: row.day.toISOString().slice(0, 10),
+    amount: toAmount(row.amount),
+    distributed: toAmount(distributed),
+    projects,
+  }
+}
+
+/** Midnight UTC of a day that exists and has begun. */
+function parseDay(text: string, now: number): number {
+  const ms = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(`${text}T00:00:00.000Z`) : Number.NaN
+  if (Number.isNaN(ms) || new Date(ms).toISOString().slice(0, 10) !== text) {
+    throw validationError('day', 'must be a day, YYYY-MM-DD')
+  }
+  if (ms > Math.floor(now / DAY_MS) * DAY_MS) throw validationError('day', 'lies in the future')
+  return ms
+}

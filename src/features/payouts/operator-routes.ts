@@ -1,0 +1,86 @@
+// What operators report of money: a day's revenue, and payouts made by hand.
+import { writing } from '#cache/writing.ts'
+import { Empty, ErrorAnswers } from '#http/answers.ts'
+import { mountInternal } from '#http/mounts.ts'
+import { IdParams } from '#http/query-values.ts'
+import type { App } from '#http/server.ts'
+import { parseId } from '#lib/ids.ts'
+import type { Deps } from '../../deps.ts'
+import { distributeRevenue } from './distribute-revenue.ts'
+import { toPayoutView } from './queries.ts'
+import { recordPayout, updatePayout } from './record-payout.ts'
+import { NewPayout, NewRevenue, PayoutPatch, PayoutView, RevenueView } from './views.ts'
+
+type OperatorDeps = Pick<Deps, 'db' | 'cache' | 'analytics' | 'events' | 'now'>
+
+const tags = ['operator']
+const config = { auth: 'operator' } as const
+const once = '201 the first time, 200 for the same again, 409 for the same external_id with other content.'
+
+export function payoutOperatorRoutes(app: App, deps: OperatorDeps): void {
+  mountInternal(app, (scope) => {
+    revenueRoute(scope, deps)
+    ledgerRoutes(scope, deps)
+  })
+}
+
+function revenueRoute(app: App, deps: OperatorDeps): void {
+  app.post(
+    '/admin/revenue',
+    {
+      config,
+      schema: {
+        operationId: 'distributeRevenue',
+        summary: "Distributes an amount by a day's monetized views and signed-in downloads",
+        description: `${once} Several amounts of one day add up.`,
+        tags,
+        body: NewRevenue,
+        response: { 200: RevenueView, 201: RevenueView, ...ErrorAnswers },
+      },
+    },
+    async (req, reply) => {
+      const { revenue, isNew } = await distributeRevenue(deps, req.body)
+      return reply.status(isNew ? 201 : 200).send(revenue)
+    },
+  )
+}
+
+function ledgerRoutes(app: App, deps: OperatorDeps): void {
+  app.post(
+    '/admin/payout',
+    {
+      config,
+      schema: {
+        operationId: 'recordPayout',
+        summary: 'Writes down a payout made by hand',
+        description: once,
+        tags,
+        body: NewPayout,
+        response: { 200: PayoutView, 201: PayoutView, ...ErrorAnswers },
+      },
+    },
+    async (req, reply) => {
+      const { payout, isNew } = await writing(deps, (tx) => recordPayout(tx, { fields: req.body, now: deps.now() }))
+      return reply.status(isNew ? 201 : 200).send(toPayoutView(payout))
+    },
+  )
+  app.patch(
+    '/admin/payout/:id',
+    {
+      config,
+      schema: {
+        operationId: 'updatePayout',
+        summary: 'Says how a payout went on',
+        tags,
+        params: IdParams,
+        body: PayoutPatch,
+        response: { 204: Empty, ...ErrorAnswers },
+      },
+    },
+    async (req, reply) => {
+      const id = parseId(req.params.id, 'id')
+      await writing(deps, (tx) => updatePayout(tx, { id, status: req.body.status, now: deps.now() }))
+      return reply.status(204).send(null)
+    },
+  )
+}

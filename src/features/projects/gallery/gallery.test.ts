@@ -1,0 +1,357 @@
+// A project's pictures: its icon and its gallery, set, described, put in order and removed.
+import assert from 'node:assert/strict'
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import sharp from 'sharp'
+import { failingFiles } from '#files/failing-files.ts'
+import { ALL_SCOPES, parseScopeNames } from '#lib/scopes.ts'
+import type { MadeProject, Person } from '../../../../test/factories.ts'
+import { type Client, type TestApp, testApp } from '../../../../test/harness.ts'
+import { GALLERY_BYTES_MAX } from './gallery.ts'
+
+let t: TestApp
+let stranger: Person
+let isFull = false
+before(async () => {
+  const full = () => (isFull ? new Error('ENOSPC') : undefined)
+  t = await testApp({ deps: ({ files }) => ({ files: failingFiles(files, { put: full }) }) })
+  stranger = await t.make.account()
+})
+after(() => t.close())
+
+type Item = {
+  url: string
+  raw_url: string
+  featured: boolean
+  name: string | null
+  title: string | null
+  description: string | null
+  ordering: number
+}
+
+let shade = 0
+/** A picture of its own each time, large enough that a scaled one is smaller. */
+async function picture(): Promise<Buffer> {
+  shade += 1
+  const background = { r: shade % 256, g: 90, b: (shade * 7) % 256 }
+  return sharp({
+    create: { width: 400, height: 150, channels: 3, background, noise: { type: 'gaussian', mean: 20, sigma: 5 } },
+  })
+    .png()
+    .toBuffer()
+}
+
+const gallery = ({ slug }: MadeProject) => `/v3/project/${slug}/gallery`
+type Query = Record<string, string | number | boolean>
+const binary = { 'content-type': 'image/png' }
+const add = (project: MadeProject, bytes: Buffer, query: Query = {}, client: Client = t.as(project.owner)) =>
+  client.post(gallery(project), bytes, { query: { ext: 'png', ...query }, headers: binary })
+const items = async (project: MadeProject): Promise<Item[]> =>
+  (await t.as(project.owner).get(`/v3/project/${project.id}`)).json().gallery
+const fetch = (url: string) => t.anyone.get(new URL(url).pathname)
+
+async function storedPictures(): Promise<number> {
+  const entries = await readdir(join(t.deps.config.dataDir, 'files'), { recursive: true, withFileTypes: true })
+  return entries.filter((entry) => entry.isFile()).length
+}
+
+describe('adding', () => {
+  test('a picture shows at once, with what is said of it, scaled and raw, and both can be fetched', async () => {
+    const project = await t.make.project()
+    assert.deepEqual(await items(project), [])
+    const updated = (await t.anyone.get(`/v3/project/${project.id}`)).json().updated
+    t.advance(1000)
+    const answer = await add(project, await picture(), {
+      title: 'A field',
+      description: 'At dusk',
+      ordering: -3,
+      featured: true,
+    })
+    assert.equal(answer.statusCode, 204, answer.body)
+    const [item] = await items(project)
+    assert.ok(item !== undefined)
+    assert.match(item.url, /_350\.webp$/)
+    assert.match(item.raw_url, /\.png$/)
+    const { featured, name, title, description, ordering } = item
+    assert.deepEqual(
+      { featured, name, title, description, ordering },
+      { featured: true, name: 'A field', title: 'A field', description: 'At dusk', ordering: -3 },
+    )
+    const small = await fetch(item.url)
+    assert.deepEqual([small.statusCode, small.headers['content-type']], [200, 'image/webp'])
+    assert.equal((await fetch(item.raw_url)).statusCode, 200)
+    assert.ok((await t.anyone.get(`/v3/project/${project.id}`)).json().updated > updated)
+  })
+
+  test('without words is not featured, and `name` wins over `title`', async () => {
+    const project = await t.make.project()
+    await add(project, await picture())
+    await add(project, await picture(), { name: 'This', title: 'That', ordering: 1 })
+    const [first, second] = await items(project)
+    assert.deepEqual([first?.featured, first?.name, first?.ordering], [false, null, 0])
+    assert.equal(second?.name, 'This')
+  })
+
+  test('a featured one takes the place of another, also when two come at once', async () => {
+    const project = await t.make.project()
+    await add(project, await picture(), { featured: true })
+    const answers = await Promise.all([
+      add(project, await picture(), { featured: true }),
+      add(project, await picture(), { featured: true }),
+    ])
+    assert.deepEqual(
+      answers.map(({ statusCode }) => statusCode),
+      [204, 204],
+    )
+    assert.equal((await items(project)).filter(({ featured }) => featured).length, 1)
+  })
+
+  test('the same picture twice is refused, also at once, and leaves the one that stands; another project may have it', async () => {
+    const project = await t.make.project()
+    const bytes = await picture()
+    const answers = await Promise.all([add(project, bytes), add(project, bytes)])
+    assert.deepEqual(answers.map(({ statusCode }) => statusCode).sort(), [204, 400])
+    const again = await add(project, bytes)
+    assert.deepEqual([again.statusCode, again.json().error], [400, 'invalid_input'])
+    const [item] = await items(project)
+    assert.equal((await fetch(item?.url ?? '')).statusCode, 200)
+    assert.equal((await add(await t.make.project(), bytes)).statusCode, 204)
+  })
+
+  test('a gallery holds 64', async () => {
+    const project = await t.make.project()
+    await t.deps.db
+      .insertInto('gallery_item')
+      .values(
+        Array.from({ length: 63 }, (_, i) => ({
+          id: `G${project.id.slice(1, 6)}${i}`,
+          project_id: project.id,
+          url: `u${i}`,
+          raw_url: `r${i}`,
+          content_sha1: `${i}`,
+        })),
+      )
+      .execute()
+    const stored = await storedPictures()
+    const answers = await Promise.all([add(project, await picture()), add(project, await picture())])
+    assert.deepEqual(answers.map(({ statusCode }) => statusCode).sort(), [204, 400])
+    assert.equal((await items(project)).length, 64)
+    assert.equal(await storedPictures(), stored + 2, 'the refused picture is not kept')
+  })
+
+  test('takes 5 MiB and not a byte more, naming the limit', async () => {
+    const project = await t.make.project()
+    const start = await picture()
+    const padded = (bytes: number) => Buffer.concat([start, Buffer.alloc(bytes - start.length)])
+    assert.equal((await add(project, padded(GALLERY_BYTES_MAX))).statusCode, 204)
+    const answer = await add(project, padded(GALLERY_BYTES_MAX + 1))
+    assert.deepEqual([answer.statusCode, answer.json().error], [400, 'invalid_input'])
+    assert.match(answer.json().description, /5242880/)
+  })
+
+  const refused: [string, Query][] = [
+    ['an unknown extension', { ext: 'svg' }],
+    ['an extension that is not what the bytes are', { ext: 'jpg' }],
+    ['an empty caption', { title: '' }],
+    ['a caption of 256', { name: 'x'.repeat(256) }],
+    ['an empty description', { description: '' }],
+    ['a description of 2049', { description: 'x'.repeat(2049) }],
+    ['an ordering beyond 32 bits', { ordering: 2 ** 31 }],
+    ['an ordering that is no number', { ordering: 'first' }],
+    ['featured that is neither true nor false', { featured: 'maybe' }],
+  ]
+  for (const [name, query] of refused) {
+    test(`${name} is refused`, async () => {
+      const project = await t.make.project()
+      const answer = await add(project, await picture(), query)
+      assert.deepEqual([answer.statusCode, answer.json().error], [400, 'invalid_input'])
+      assert.equal(answer.json().details.field, Object.keys(query)[0])
+      assert.deepEqual(await items(project), [])
+    })
+  }
+
+  test('no extension, no picture, half a picture and text are refused', async () => {
+    const project = await t.make.project()
+    const whole = await picture()
+    const noExt = await t.as(project.owner).post(gallery(project), whole, { headers: binary })
+    assert.deepEqual([noExt.statusCode, noExt.json().details.field], [400, 'ext'])
+    for (const bytes of [Buffer.alloc(0), whole.subarray(0, whole.length / 2), Buffer.from('{"not":"a picture"}')]) {
+      const answer = await add(project, bytes)
+      assert.deepEqual([answer.statusCode, answer.json().error], [400, 'invalid_input'], answer.body)
+    }
+    assert.deepEqual(await items(project), [])
+  })
+
+  test('a store that is full: 500 file_hosting_error, and no picture', async () => {
+    const project = await t.make.project()
+    isFull = true
+    const answer = await add(project, await picture())
+    isFull = false
+    assert.deepEqual([answer.statusCode, answer.json().error], [500, 'file_hosting_error'])
+    assert.deepEqual(await items(project), [])
+  })
+})
+
+describe('editing and removing', () => {
+  async function withPictures(): Promise<{ project: MadeProject; owner: Client; first: Item; second: Item }> {
+    const project = await t.make.project()
+    await add(project, await picture(), { name: 'First', featured: true, ordering: 1 })
+    await add(project, await picture(), { name: 'Second', ordering: 2 })
+    const [first, second] = await items(project)
+    assert.ok(first !== undefined && second !== undefined)
+    return { project, owner: t.as(project.owner), first, second }
+  }
+
+  test('changes what it names and keeps the rest; one stays featured; the order follows', async () => {
+    const { project, owner, first, second } = await withPictures()
+    const query = { url: second.url, title: 'Now first', featured: true, ordering: 0 }
+    assert.equal((await owner.patch(gallery(project), undefined, { query })).statusCode, 204)
+    const after = await items(project)
+    assert.deepEqual(
+      after.map(({ name, featured, ordering }) => [name, featured, ordering]),
+      [
+        ['Now first', true, 0],
+        ['First', false, 1],
+      ],
+    )
+    await owner.patch(gallery(project), undefined, {
+      query: { url: second.url, featured: false, description: 'Words' },
+    })
+    const [edited] = await items(project)
+    assert.deepEqual([edited?.featured, edited?.name, edited?.description], [false, 'Now first', 'Words'])
+    assert.equal(
+      (await owner.patch(gallery(project), undefined, { query: { url: first.url } })).statusCode,
+      204,
+      'nothing to change',
+    )
+  })
+
+  test('a removed picture is gone at once and its bytes after; the same picture may come again', async () => {
+    const project = await t.make.project()
+    const bytes = await picture()
+    await add(project, bytes)
+    const [item] = await items(project)
+    assert.ok(item !== undefined)
+    assert.equal(
+      (await t.as(project.owner).delete(gallery(project), undefined, { query: { url: item.url } })).statusCode,
+      204,
+    )
+    assert.equal((await add(project, bytes)).statusCode, 204)
+    await t.runJobs()
+    assert.equal((await fetch(item.url)).statusCode, 404)
+    assert.equal((await fetch(item.raw_url)).statusCode, 404)
+    const [again] = await items(project)
+    assert.equal((await fetch(again?.url ?? '')).statusCode, 200)
+  })
+
+  test("an unknown address and another project's are 404; none at all is 400", async () => {
+    const { project, owner, first } = await withPictures()
+    const other = await withPictures()
+    for (const url of ['https://example.org/x.png', other.first.url, first.raw_url]) {
+      assert.equal((await owner.patch(gallery(project), undefined, { query: { url, name: 'X' } })).statusCode, 404)
+      assert.equal((await owner.delete(gallery(project), undefined, { query: { url } })).statusCode, 404)
+    }
+    for (const answer of [await owner.patch(gallery(project)), await owner.delete(gallery(project))]) {
+      assert.deepEqual([answer.statusCode, answer.json().details.field], [400, 'url'])
+    }
+    assert.equal((await items(other.project)).length, 2)
+  })
+
+  test('two removals at once: one wins', async () => {
+    const { project, owner, first } = await withPictures()
+    const remove = () => owner.delete(gallery(project), undefined, { query: { url: first.url } })
+    assert.deepEqual((await Promise.all([remove(), remove()])).map(({ statusCode }) => statusCode).sort(), [204, 404])
+  })
+})
+
+describe('the icon', () => {
+  const setIcon = (project: MadeProject, bytes: Buffer, client: Client = t.as(project.owner), ext = 'png') =>
+    client.patch(`/v3/project/${project.slug}/icon`, bytes, { query: { ext }, headers: binary })
+  const icon = async (project: MadeProject) => {
+    const { icon_url, raw_icon_url, color, updated } = (
+      await t.as(project.owner).get(`/v3/project/${project.id}`)
+    ).json()
+    return { icon_url, raw_icon_url, color, updated }
+  }
+
+  test('shows at once with its color; the old one goes when the new one stands', async () => {
+    const project = await t.make.project()
+    const start = await icon(project)
+    assert.equal(start.icon_url, null)
+    t.advance(1000)
+    assert.equal(
+      (
+        await setIcon(
+          project,
+          await sharp({ create: { width: 96, height: 96, channels: 3, background: '#0000ff' } })
+            .png()
+            .toBuffer(),
+        )
+      ).statusCode,
+      204,
+    )
+    const first = await icon(project)
+    assert.equal(first.color, 0x0000ff)
+    assert.ok(first.updated > start.updated)
+    assert.equal((await setIcon(project, await picture())).statusCode, 204)
+    const second = await icon(project)
+    assert.match(second.icon_url, /_96\.webp$/)
+    await t.runJobs()
+    assert.equal((await fetch(second.icon_url)).statusCode, 200)
+    assert.equal((await fetch(first.raw_icon_url)).statusCode, 404)
+  })
+
+  test('takes 262144 bytes and not one more', async () => {
+    const project = await t.make.project()
+    const start = await sharp({ create: { width: 64, height: 64, channels: 3, background: '#00ff00' } })
+      .png()
+      .toBuffer()
+    const padded = (bytes: number) => Buffer.concat([start, Buffer.alloc(bytes - start.length)])
+    assert.equal((await setIcon(project, padded(262_144))).statusCode, 204)
+    const answer = await setIcon(project, padded(262_145))
+    assert.equal(answer.statusCode, 400)
+    assert.match(answer.json().description, /262144/)
+  })
+
+  test('removed is null in all three, and removing none is 204', async () => {
+    const project = await t.make.project()
+    assert.equal((await setIcon(project, await picture())).statusCode, 204)
+    for (let i = 0; i < 2; i += 1) {
+      assert.equal((await t.as(project.owner).delete(`/v3/project/${project.id}/icon`)).statusCode, 204)
+      const { updated: _, ...rest } = await icon(project)
+      assert.deepEqual(rest, { icon_url: null, raw_icon_url: null, color: null })
+    }
+  })
+})
+
+test('icon and gallery want a token, PROJECT_WRITE and EDIT_DETAILS; hidden is absent', async () => {
+  const bytes = await picture()
+  const project = await t.make.project()
+  const draft = await t.make.project({ status: 'draft' })
+  const member = await t.make.account()
+  await t.make.member({ teamId: project.teamId, accountId: member.id, permissions: 1023 & ~4 })
+  const moderator = await t.make.account({ role: 'moderator' })
+  const weak = t.as(await t.make.pat(project.owner, ALL_SCOPES - parseScopeNames('PROJECT_WRITE').bits))
+  await add(project, await picture())
+  const calls = (slug: string, url: string): ((client: Client) => Promise<{ statusCode: number; body: string }>)[] => [
+    (client) => client.patch(`/v3/project/${slug}/icon`, bytes, { query: { ext: 'png' }, headers: binary }),
+    (client) => client.delete(`/v3/project/${slug}/icon`),
+    (client) => client.post(`/v3/project/${slug}/gallery`, bytes, { query: { ext: 'png' }, headers: binary }),
+    (client) => client.patch(`/v3/project/${slug}/gallery`, undefined, { query: { url, name: 'X' } }),
+    (client) => client.delete(`/v3/project/${slug}/gallery`, undefined, { query: { url } }),
+  ]
+  const [item] = await items(project)
+  for (const call of calls(project.slug, item?.url ?? '')) {
+    assert.equal((await call(t.anyone)).statusCode, 401)
+    const scopeless = await call(weak)
+    assert.equal(scopeless.statusCode, 403)
+    assert.match(scopeless.body, /PROJECT_WRITE/)
+    assert.equal((await call(t.as(stranger))).statusCode, 403)
+    assert.match((await call(t.as(member))).body, /EDIT_DETAILS/)
+    assert.equal((await call(t.as(moderator))).statusCode, 204)
+  }
+  for (const call of [...calls(draft.slug, 'x'), ...calls('no-such-project', 'x')]) {
+    assert.equal((await call(t.as(stranger))).statusCode, 404)
+  }
+})

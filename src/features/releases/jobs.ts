@@ -1,0 +1,27 @@
+// Background work of scheduled releases.
+import type { Log } from '#telemetry/log.ts'
+import { listDue, type ReleaseDeps, releaseProject, releaseVersion } from './release.ts'
+
+/** Projects, and as many versions, that one sweep releases. */
+const SWEEP_MAX = 1000
+
+export const releaseJobs = (deps: ReleaseDeps & { log: Log }) => {
+  // One that cannot be released does not keep the others waiting.
+  const releaseAll = async (ids: readonly string[], release: (id: string) => Promise<boolean>): Promise<void> => {
+    for (const id of ids) {
+      await release(id).catch((error: unknown) =>
+        deps.log.error({ err: error, scheduled: { id } }, 'A scheduled release failed; it is tried again in a minute'),
+      )
+    }
+  }
+  return {
+    // Idempotent, like the next two: what is released is no longer scheduled.
+    'projects.release': async ({ project_id: id }: { project_id: string }) => void (await releaseProject(deps, id)),
+    'versions.release': async ({ version_id: id }: { version_id: string }) => void (await releaseVersion(deps, id)),
+    'releases.sweep': async () => {
+      const now = new Date(deps.now())
+      await releaseAll(await listDue(deps.db, 'project', now, SWEEP_MAX), (id) => releaseProject(deps, id))
+      await releaseAll(await listDue(deps.db, 'version', now, SWEEP_MAX), (id) => releaseVersion(deps, id))
+    },
+  }
+}

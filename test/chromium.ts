@@ -1,0 +1,102 @@
+// A real Chromium against a real Depot that listens. Run by `npm run test:browser`, not by `npm test`.
+import assert from 'node:assert/strict'
+import { mkdirSync } from 'node:fs'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import axe from 'axe-core'
+import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { type TestApp, testApp } from './harness.ts'
+
+const EXECUTABLE = process.env['CHROMIUM'] ?? '/usr/bin/chromium'
+/** Where pictures of the pages go, for people to look at; none are taken when it is unset. */
+const SCREENSHOTS = process.env['SCREENSHOTS']
+
+const FLAGS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+]
+
+export type Site = {
+  t: TestApp
+  url: string
+  browser: Browser
+  /** The address of an application that people come back to, with their parameters in what it shows. */
+  callback: string
+  close(): Promise<void>
+}
+
+export async function openSite(): Promise<Site> {
+  const port = await freePort()
+  const url = `http://127.0.0.1:${port}`
+  const t = await testApp({ env: { BASE_URL: url, REQUIRE_VERIFIED_EMAIL: 'true' } })
+  await t.app.listen({ host: '127.0.0.1', port })
+  const application = await listen(
+    (_req, res) => void res.end('<!doctype html><title>Back</title><h1>Back at the application</h1>'),
+  )
+  const browser = await chromium.launch({ executablePath: EXECUTABLE, args: FLAGS })
+  return {
+    t,
+    url,
+    browser,
+    callback: `http://127.0.0.1:${(application.address() as AddressInfo).port}/callback`,
+    close: async () => {
+      await browser.close()
+      application.close()
+      application.closeAllConnections()
+      await t.close()
+    },
+  }
+}
+
+function listen(handler: Parameters<typeof createServer>[1]): Promise<Server> {
+  const server = createServer(handler)
+  return new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(server)))
+}
+
+async function freePort(): Promise<number> {
+  const server = await listen(() => {})
+  const { port } = server.address() as AddressInfo
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
+
+/** A browser of its own for one person. What its pages refuse to load or run fails the test. */
+export async function newPerson(
+  site: Site,
+  options: BrowserContextOptions = {},
+): Promise<{ context: BrowserContext; page: Page; faults: string[] }> {
+  const context = await site.browser.newContext({ extraHTTPHeaders: {}, ...options })
+  context.setDefaultTimeout(15_000)
+  const page = await context.newPage()
+  const faults: string[] = []
+  page.on('console', (message) => {
+    if (message.type() === 'error' && !/status of 4\d\d/.test(message.text())) faults.push(message.text())
+  })
+  page.on('pageerror', (error) => faults.push(String(error)))
+  return { context, page, faults }
+}
+
+/** Takes a picture where the operator of the test wants some. */
+export async function shoot(page: Page, name: string): Promise<void> {
+  if (SCREENSHOTS === undefined) return
+  mkdirSync(SCREENSHOTS, { recursive: true })
+  await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`), fullPage: true })
+}
+
+/** Fails when a page has a fault that keeps people out. */
+export async function checkAccess(page: Page): Promise<void> {
+  await page.evaluate(axe.source)
+  const { violations } = (await page.evaluate('axe.run()')) as axe.AxeResults
+  const faults = violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(
+      ({ id, nodes }) => `${id}: ${nodes.map(({ html, failureSummary }) => `${html} ${failureSummary}`).join(' | ')}`,
+    )
+  assert.deepEqual(faults, [], page.url())
+}
