@@ -1,11 +1,9 @@
 // `npm run gen`: remakes what is drawn from the source: src/db/schema.ts and schema.sql from the migrations,
 // openapi.json from the routes, .env.example from the variables, the table in docs/errors.md from the error table.
-import { execFile } from 'node:child_process'
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { createPool } from '#db/db.ts'
 import { startEmbeddedPostgres } from '#db/embedded.ts'
 import { migrate } from '#db/migrate.ts'
@@ -18,9 +16,9 @@ import { loadConfig } from '../src/config.ts'
 import { envExample } from '../src/env.ts'
 import { describeSchema } from './describe-schema.ts'
 import { errorTable, withErrorTable } from './error-table.ts'
+import { writeRowTypes } from './row-types.ts'
 
 const ROOT = join(import.meta.dirname, '..')
-const run = promisify(execFile)
 
 /** A throwaway migrated database; `use` gets its connection string. */
 async function withDatabase<T>(use: (connectionString: string, dataDir: string) => Promise<T>): Promise<T> {
@@ -46,18 +44,7 @@ async function generateSchema(connectionString: string): Promise<void> {
   await migrate(pool)
   writeFileSync(join(ROOT, 'schema.sql'), await describeSchema(pool))
   await pool.end()
-  const codegen = join(ROOT, 'node_modules/kysely-codegen/dist/cli/bin.js')
-  const options = [
-    '--dialect',
-    'postgres',
-    '--url',
-    connectionString,
-    '--type-mapping',
-    '{"int8":"number"}',
-    '--exclude-pattern',
-    'graphile_worker.*',
-  ]
-  await run(process.execPath, [codegen, ...options, '--out-file', join(ROOT, 'src/db/schema.ts')])
+  await writeRowTypes(connectionString, join(ROOT, 'src/db/schema.ts'))
 }
 
 async function generateOpenApi(connectionString: string, dataDir: string): Promise<void> {

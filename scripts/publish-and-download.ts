@@ -55,11 +55,21 @@ async function person(username: string, role: 'developer' | 'moderator'): Promis
   return token
 }
 
+/**
+ * The archive with a comment at its end, so that each slug has bytes of its own: the same bytes can belong to one
+ * project only. The last two bytes of a zip without a comment are the comment's length.
+ */
+function withComment(zip: Buffer, comment: string): Buffer {
+  const tail = Buffer.from(`__${comment}`)
+  tail.writeUInt16LE(tail.length - 2)
+  return Buffer.concat([zip.subarray(0, -2), tail])
+}
+
 async function main(): Promise<void> {
   const { values } = parseArgs({ options: { url: { type: 'string' }, slug: { type: 'string' } } })
   const url = values.url ?? process.env['BASE_URL'] ?? 'http://127.0.0.1:8080'
   const slug = values.slug ?? 'lantern'
-  const jar = await readFile(join(ROOT, 'examples/lantern-1.0.0.jar'))
+  const jar = withComment(await readFile(join(ROOT, 'examples/lantern-1.0.0.jar')), slug)
   const data = { ...JSON.parse(await readFile(join(ROOT, 'examples/project.json'), 'utf8')), slug }
 
   const author = await person(`${slug}-author`, 'developer')

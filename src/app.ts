@@ -35,6 +35,7 @@ import { releaseJobs } from '#features/releases/jobs.ts'
 import { reportRoutes } from '#features/reports/routes.ts'
 import { scanJobs } from '#features/scans/jobs.ts'
 import { scanRoutes } from '#features/scans/routes.ts'
+import { searchRoutes } from '#features/search/routes.ts'
 import { statisticsJobs } from '#features/statistics/jobs.ts'
 import { statisticsRoutes } from '#features/statistics/routes.ts'
 import { tagRoutes } from '#features/tags/routes.ts'
@@ -100,6 +101,7 @@ export async function buildApp(deps: Deps, rateGrants: RateGrantDirectory = crea
   limitRoutes(app, deps)
   versionRoutes(app, deps)
   buildToolRoutes(app, deps)
+  searchRoutes(app, deps)
   statisticsRoutes(app, deps)
   downloadRoutes(app, { ...deps, caps })
   analyticsIngestRoutes(app, { ...deps, caps })
@@ -143,5 +145,5 @@ export const SCHEDULE: Schedule = [
   { job: 'statistics.fold', cron: '*/5 * * * *' },
   { job: 'images.sweep', cron: '37 * * * *' },
   { job: 'releases.sweep', cron: '* * * * *' },
-  { job: 'scans.sweep', cron: '* * * * *' },
+  { job: 'scans.judge', cron: '* * * * *' },
 ]

@@ -21,6 +21,7 @@ import { createMetrics } from '#telemetry/metrics.ts'
 import type { Config } from './config.ts'
 import type { Deps } from './deps.ts'
 import { openAnalytics, openCountryLookup } from './open-analytics.ts'
+import { openSearch } from './open-search.ts'
 
 export type BootOptions = {
   config: Config
@@ -94,6 +95,9 @@ async function open(
   // The last thing to close before the database: it stores what requests have left behind.
   const { analytics, events, warmUp, close } = openAnalytics({ config, db, cache, log, metrics }, holder)
   closers.push(close)
+  const taxonomy = loadTaxonomy(TAXONOMY)
+  const search = openSearch({ config, db, taxonomy, log, metrics })
+  closers.push(() => search.close())
   const deps: Deps = {
     config,
     pool,
@@ -106,9 +110,10 @@ async function open(
     events,
     countryLookup,
     clientPrograms: loadClientPrograms(),
+    search,
     mail,
     images: createImages(),
-    taxonomy: loadTaxonomy(TAXONOMY),
+    taxonomy,
     fileRules: loadFileRules(),
     log,
     metrics,

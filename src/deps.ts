@@ -7,6 +7,7 @@ import type { EntityCache } from '#cache/entity-cache.ts'
 import type { Counters } from '#counters/counters.ts'
 import type { Db } from '#db/db.ts'
 import type { ClientPrograms } from '#features/analytics/client-programs.ts'
+import type { SearchFeed } from '#features/search/search-feed.ts'
 import type { FileRules } from '#features/versions/files/rule-data.ts'
 import type { Files } from '#files/files.ts'
 import type { Images } from '#images/images.ts'
@@ -31,6 +32,8 @@ export type Deps = {
   events: EventBuffer
   countryLookup: CountryLookup | undefined
   clientPrograms: ClientPrograms
+  /** Opened by the server once it answers, else when it is first asked. */
+  search: SearchFeed
   mail: Mail
   images: Images
   taxonomy: Taxonomy

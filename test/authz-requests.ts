@@ -21,9 +21,9 @@ const COMMON_HEADERS = { 'user-agent': 'depot-tests/1.0 (tests)', 'x-ratelimit-k
 export async function buildRequest(world: World, route: RouteEntry, absent: readonly string[] = []): Promise<Request> {
   const sample = sampleOf(route)
   await sample.before?.(world)
-  const query = await valueOf(sample.query, world)
-  const raw = await valueOf(sample.raw, world)
-  const body = await valueOf(sample.body, world)
+  const query = await resolveGiven(sample.query, world)
+  const raw = await resolveGiven(sample.raw, world)
+  const body = await resolveGiven(sample.body, world)
   return {
     method: route.method as 'GET',
     url: await pathOf(world, route, absent),
@@ -33,13 +33,21 @@ export async function buildRequest(world: World, route: RouteEntry, absent: read
   }
 }
 
+/** A request to the route that names nothing and says nothing, for what is refused before that matters. */
+export function bareRequest({ method, url }: RouteEntry): Request {
+  return { method: method as 'GET', url: url.replace(/:[a-z_]+/g, 'AAAAAAAA'), headers: COMMON_HEADERS }
+}
+
 export function sampleOf({ operationId, method, url }: RouteEntry): Sample {
   const sample = SAMPLES[operationId]
   assert.ok(sample !== undefined, `${operationId} (${method} ${url}) has no sample in test/authz-samples.ts`)
   return sample
 }
 
-function valueOf<T>(given: T | ((world: World) => T | Promise<T>) | undefined, world: World): T | Promise<T> | undefined {
+function resolveGiven<T>(
+  given: T | ((world: World) => T | Promise<T>) | undefined,
+  world: World,
+): T | Promise<T> | undefined {
   return typeof given === 'function' ? (given as (world: World) => T | Promise<T>)(world) : given
 }
 

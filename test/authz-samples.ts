@@ -2,7 +2,7 @@
 import { newId } from '#lib/ids.ts'
 import { insertFlow } from '../src/features/accounts/flows.ts'
 import { enableTwoFactor, type Member, OTHER_PASSWORD, PASSWORD, signIn, totpCode } from './account-steps.ts'
-import { openCode, openQuestion, type Thing, type World } from './authz-world.ts'
+import { earn, openCode, openQuestion, type Thing, type World } from './authz-world.ts'
 import { type Form, form, modJar, projectData, versionData } from './forms.ts'
 import { CALLBACK, SCOPES as OAUTH_SCOPES } from './oauth-steps.ts'
 
@@ -49,8 +49,10 @@ const askHashes: Sample = { query: async (w) => ({ hashes: JSON.stringify((await
 /** The owner as an account that can sign in. */
 const asMember = async (w: World): Promise<Member> => ({ ...(await w.person('owner')), sessionId: '' })
 
-const flow = (kind: 'verify_email' | 'reset_password') => async (w: World) =>
-  insertFlow(w.t.deps.db, { kind, accountId: await w.id('owner'), now: w.t.deps.now() })
+const mailedFlow = async (w: World) => {
+  const { id: accountId, email } = await w.person('owner')
+  return insertFlow(w.t.deps.db, { kind: 'verify_email', accountId, data: { email }, now: w.t.deps.now() })
+}
 
 const secondFactor = async (w: World) => {
   const owner = await asMember(w)
@@ -69,15 +71,17 @@ const clientFields = async (w: World) => {
   const { id, secret } = await w.application()
   return { client_id: id, client_secret: secret }
 }
-const heldToken = async (w: World) =>
-  urlEncoded({ ...(await clientFields(w)), token: (await w.person('owner')).token })
+const heldToken = async (w: World) => urlEncoded({ ...(await clientFields(w)), token: (await w.person('owner')).token })
 
 const AFFILIATE_BADGE = 128
-const newAffiliateCode: Sample = {
-  before: async ({ t, id }) =>
-    t.deps.db.updateTable('account').set({ badges: AFFILIATE_BADGE }).where('id', '=', await id('owner')).execute(),
-  body: { source_name: 'A shop' },
-}
+const giveAffiliateBadge = async ({ t, id }: World) =>
+  t.deps.db
+    .updateTable('account')
+    .set({ badges: AFFILIATE_BADGE })
+    .where('id', '=', await id('owner'))
+    .execute()
+const newAffiliateCode: Sample = { before: giveAffiliateBadge, body: { source_name: 'A shop' } }
+const makeFile = (w: World) => w.file()
 /** A version that the scanner holds. */
 const heldVersion: Sample = {
   ...at('version'),
@@ -107,7 +111,7 @@ const iconUrl = async (w: World): Promise<string> => {
   await owner.patch(`${path}/icon`, PNG, send)
   return (await owner.get(path)).json().icon_url
 }
-const lastOf = (url: string): string => url.slice(url.lastIndexOf('/') + 1)
+const partOf = (url: string, index: number): string => url.split('/').at(index) ?? ''
 
 export const SAMPLES: Record<string, Sample> = {
   // What the service says of itself.
@@ -218,9 +222,16 @@ export const SAMPLES: Record<string, Sample> = {
   getUpdateLists: askHashes,
   findIndividualUpdates: { body: async (w) => ({ hashes: [{ hash: await w.id('fileHash') }] }) },
   downloadFile: { at: { project_id: 'project', version_id: 'version', filename: 'filename' } },
-  getPicture: { at: { folder: 'project', picture: async (w) => lastOf(await iconUrl(w)) } },
-  getGalleryPicture: { at: { folder: 'project', picture: async (w) => lastOf(await galleryUrl(w)) } },
-  createImage: { query: async (w) => ({ ext: 'png', context: 'project', project_id: await w.id('project') }), raw: picture },
+  getPicture: {
+    at: { folder: async (w) => partOf(await iconUrl(w), -2), picture: async (w) => partOf(await iconUrl(w), -1) },
+  },
+  getGalleryPicture: {
+    at: { folder: async (w) => partOf(await galleryUrl(w), -3), picture: async (w) => partOf(await galleryUrl(w), -1) },
+  },
+  createImage: {
+    query: async (w) => ({ ext: 'png', context: 'project', project_id: await w.id('project') }),
+    raw: picture,
+  },
 
   // Teams
   listProjectMembers: at('project'),
@@ -232,7 +243,11 @@ export const SAMPLES: Record<string, Sample> = {
   joinTeam: {
     ...at('team'),
     before: async ({ t, id }) =>
-      t.deps.db.updateTable('team_member').set({ accepted: false }).where('account_id', '=', await id('member')).execute(),
+      t.deps.db
+        .updateTable('team_member')
+        .set({ accepted: false })
+        .where('account_id', '=', await id('member'))
+        .execute(),
   },
   transferTeamOwnership: { ...at('team'), body: async (w) => ({ user_id: await w.id('member') }) },
 
@@ -288,12 +303,18 @@ export const SAMPLES: Record<string, Sample> = {
   changeEmail: { body: () => ({ email: `${slug()}@example.org` }) },
   resendVerification: {
     before: async ({ t, id }) =>
-      t.deps.db.updateTable('account').set({ email_verified: false }).where('id', '=', await id('owner')).execute(),
+      t.deps.db
+        .updateTable('account')
+        .set({ email_verified: false })
+        .where('id', '=', await id('owner'))
+        .execute(),
   },
-  verifyEmail: { body: async (w) => ({ flow: await flow('verify_email')(w) }) },
+  verifyEmail: { body: async (w) => ({ flow: await mailedFlow(w) }) },
   startTwoFactor: {},
   enableTwoFactor: { body: firstCode },
   disableTwoFactor: { body: async (w) => ({ code: (await enableTwoFactor(w.t, await asMember(w))).backupCodes[0] }) },
+  linkCodeHost: { body: async (w) => ({ token: `ghp_${await w.id('owner')}` }) },
+  unlinkCodeHost: {},
   listSessions: {},
   deleteSession: at('session'),
   refreshSession: {},
@@ -341,11 +362,32 @@ export const SAMPLES: Record<string, Sample> = {
   getAffiliateCode: at('affiliateCode'),
   createAffiliateCode: newAffiliateCode,
   putAffiliateCode: newAffiliateCode,
-  updateAffiliateCode: { ...at('affiliateCode'), body: { source_name: 'Another shop' } },
+  updateAffiliateCode: { ...at('affiliateCode'), before: giveAffiliateBadge, body: { source_name: 'Another shop' } },
   deleteAffiliateCode: at('affiliateCode'),
   recordConversion: {
     body: async (w) => ({ external_id: slug(), affiliate_code_id: await w.id('affiliateCode'), amount: '12.34' }),
   },
+
+  getBalance: {},
+  getPayoutHistory: {},
+  distributeRevenue: { body: () => ({ external_id: slug(), day: '2026-01-01', amount: '12.34' }) },
+  recordPayout: {
+    before: earn,
+    body: async (w) => ({ external_id: slug(), user_id: await w.id('owner'), amount: '12.34' }),
+  },
+  updatePayout: { ...at('payout'), body: { status: 'success' } },
+
+  // Build tools
+  getMavenMetadata: { at: { group: () => 'depot', id: 'project', file: () => 'maven-metadata.xml' }, before: makeFile },
+  getMavenFile: {
+    at: {
+      group: () => 'depot',
+      id: 'project',
+      version: 'version',
+      file: async (w) => `${await w.id('project')}-${await w.id('version')}.pom`,
+    },
+  },
+  getUpdateFile: { at: { id: 'project', file: () => 'forge_updates.json' } },
 
   // The scanner
   getVersionScan: at('version'),

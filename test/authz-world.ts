@@ -1,4 +1,5 @@
 // What the requests of the authorisation matrix are about: one owner with one of everything, made when it is asked for.
+import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { newId } from '#lib/ids.ts'
 import { hashToken, newToken } from '#lib/tokens.ts'
@@ -6,7 +7,7 @@ import { createPasswords } from '../src/features/accounts/passwords.ts'
 import { PASSWORD } from './account-steps.ts'
 import { conversationFactories } from './conversation-factories.ts'
 import type { MadeProject, Person } from './factories.ts'
-import type { TestApp } from './harness.ts'
+import { ADMIN_KEY, type TestApp } from './harness.ts'
 import { authorize, CALLBACK, getCode, makeApplication, type TestApplication } from './oauth-steps.ts'
 import { type Owned, teamFactories } from './team-factories.ts'
 
@@ -29,6 +30,7 @@ export type Thing =
   | 'organizationTeam'
   | 'owner'
   | 'pat'
+  | 'payout'
   | 'project'
   | 'report'
   | 'session'
@@ -84,12 +86,7 @@ const THINGS: Record<Thing, (world: World) => Promise<string>> = {
   collection: makeCollection,
   fileHash: async (w) => (await w.file()).sha512,
   filename: async (w) => (await w.file()).filename,
-  grant: async ({ t }) => {
-    const answer = await t
-      .as(await t.make.account({ role: 'admin' }))
-      .post('/_internal/admin/rate-limits', { address_range: randomRange(), requests_per_minute: 600 })
-    return answer.json().id
-  },
+  grant: ({ t }) => operator(t, 'rate-limits', { address_range: randomRange(), requests_per_minute: 600 }),
   member: async (w) => {
     await w.project()
     await w.organization()
@@ -109,6 +106,11 @@ const THINGS: Record<Thing, (world: World) => Promise<string>> = {
     const { token } = await w.t.make.pat(await w.person('owner'))
     return idByHash(w, 'personal_access_token', token)
   },
+  payout: async (w) => {
+    await earn(w)
+    const fields = { external_id: newId(), amount: '1.00', status: 'in-transit' }
+    return operator(w.t, 'payout', { ...fields, user_id: await w.id('owner') })
+  },
   project: async (w) => (await w.project()).id,
   report: async (w) => (await w.report()).id,
   session: async (w) => idByHash(w, 'session', await w.t.make.session((await w.person('owner')).id)),
@@ -117,9 +119,8 @@ const THINGS: Record<Thing, (world: World) => Promise<string>> = {
   thread: async (w) => {
     const { db } = w.t.deps
     const project = await w.project()
-    return (
-      await db.selectFrom('thread').select('id').where('project_id', '=', project.id).executeTakeFirstOrThrow()
-    ).id
+    return (await db.selectFrom('thread').select('id').where('project_id', '=', project.id).executeTakeFirstOrThrow())
+      .id
   },
   version: async (w) => (await w.file()).version,
   versionNumber: async (w) => {
@@ -207,6 +208,30 @@ async function idByHash(w: World, table: 'session' | 'personal_access_token', to
     .where('token_hash', '=', hashToken(token))
     .executeTakeFirstOrThrow()
   return row.id
+}
+
+/** Something the owner has earned, so that there is something to pay out. */
+export async function earn(w: World): Promise<void> {
+  const [at, amount] = [new Date(w.t.deps.now() - 1000), '100.00']
+  await w.t.deps.db
+    .insertInto('affiliate_conversion')
+    .values({
+      external_id: newId(),
+      affiliate_code_id: newId(),
+      account_id: await w.id('owner'),
+      converted: at,
+      available: at,
+      amount,
+      revenue: amount,
+    })
+    .execute()
+}
+
+/** The ID of what an operator's route makes. */
+async function operator(t: TestApp, path: string, body: object): Promise<string> {
+  const answer = await t.anyone.post(`/_internal/admin/${path}`, body, { headers: { 'x-admin-key': ADMIN_KEY } })
+  assert.equal(answer.statusCode, 201, answer.body)
+  return answer.json().id
 }
 
 function randomRange(): string {

@@ -25,10 +25,22 @@ export function testServerUrl(): string {
 }
 
 /** A fresh clone of the migrated template; `close` drops it. */
-export async function testDatabase(onQuery?: (event: LogEvent) => void): Promise<TestDatabase> {
+export function testDatabase(onQuery?: (event: LogEvent) => void): Promise<TestDatabase> {
+  return createDatabase(ensureTemplate, onQuery)
+}
+
+/** A database without a schema, for tests of the migrations themselves. */
+export function emptyDatabase(): Promise<TestDatabase> {
+  return createDatabase(async () => 'template1')
+}
+
+async function createDatabase(
+  chooseTemplate: (admin: pg.Client) => Promise<string>,
+  onQuery?: (event: LogEvent) => void,
+): Promise<TestDatabase> {
   const name = `depot_test_${process.pid}_${Math.random().toString(36).slice(2, 10)}`
   await withAdmin(async (admin) => {
-    const template = await ensureTemplate(admin)
+    const template = await chooseTemplate(admin)
     await admin.query(`create database ${name} template ${template}`)
   })
   const connectionString = databaseUrl(name)

@@ -21,6 +21,7 @@ import { loadClientPrograms, loadFileRules } from '../src/boot.ts'
 import { loadConfig } from '../src/config.ts'
 import type { Deps } from '../src/deps.ts'
 import { openAnalytics } from '../src/open-analytics.ts'
+import { openSearch } from '../src/open-search.ts'
 import { testDatabase } from './database.ts'
 import { createFactories, type Factories, type Person } from './factories.ts'
 
@@ -49,6 +50,8 @@ export type TestApp = {
   inject(options: InjectOptions): Promise<LightMyRequestResponse>
   /** Runs the background jobs that are due. */
   runJobs(): Promise<void>
+  /** Waits until everything written so far can be found. The first call opens the index. */
+  searchable(): Promise<void>
   /** The mails sent so far, oldest first, as text. */
   mails(): Promise<string[]>
   /** The statements sent to the database while `act` ran. */
@@ -86,6 +89,8 @@ export async function testApp({ env = {}, deps: override = () => ({}) }: TestApp
   cache.enable()
   const log = silentLog()
   const metrics = createMetrics({ process: false })
+  const taxonomy = loadTaxonomy(join(import.meta.dirname, '../taxonomy'))
+  const search = openSearch({ config, db, taxonomy, log, metrics })
   const { analytics, events, close: closeAnalytics } = openAnalytics({ config, db, cache, log, metrics }, 'server')
   const base: Deps = {
     config,
@@ -97,12 +102,13 @@ export async function testApp({ env = {}, deps: override = () => ({}) }: TestApp
     counters: createMemoryCounters({ now }),
     analytics,
     events,
+    search,
     countryLookup: undefined,
     clientPrograms: loadClientPrograms(),
     mail: createOutbox({ folder: join(dataDir, 'outbox'), from: 'Depot <noreply@depot.test>', now }),
     images: createImages(),
     fileRules: loadFileRules(),
-    taxonomy: loadTaxonomy(join(import.meta.dirname, '../taxonomy')),
+    taxonomy,
     log,
     metrics,
     now,
@@ -123,6 +129,7 @@ export async function testApp({ env = {}, deps: override = () => ({}) }: TestApp
     inject,
     runJobs: () =>
       drainJobs({ pool: database.pool, handlers: jobHandlers(deps), log: deps.log, metrics: deps.metrics }),
+    searchable: () => deps.search.caughtUp(),
     mails: async () => {
       const folder = join(dataDir, 'outbox')
       const names = (await readdir(folder).catch(() => [])).filter((name) => name.endsWith('.eml')).sort()
@@ -148,6 +155,7 @@ export async function testApp({ env = {}, deps: override = () => ({}) }: TestApp
     },
     close: async () => {
       await app.close()
+      await deps.search.close()
       await closeAnalytics()
       await deps.mail.close()
       await deps.counters.close()

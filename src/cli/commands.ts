@@ -1,6 +1,7 @@
 // Every command there is, in the order in which the usage lists them.
 import { tokenCreate, userCreate, userRole } from './accounts.ts'
 import { checkCommand, migrateCommand } from './operations.ts'
+import { reindexCommand } from './reindex.ts'
 import { serve } from './serve.ts'
 import type { Env } from './with-deps.ts'
 
@@ -33,5 +34,6 @@ export const COMMANDS: readonly Command[] = [
     about: 'Make a personal access token and print it, once',
     run: tokenCreate,
   },
+  { name: 'reindex', usage: '[--json]', about: 'Build the search index anew', run: reindexCommand },
   { name: 'check', usage: '[--json]', about: 'Show the state of everything Depot leans on', run: checkCommand },
 ]

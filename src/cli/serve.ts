@@ -34,7 +34,7 @@ export async function serve(args: readonly string[], env: Env): Promise<void> {
     if (applied.length > 0) log.info({ migrations: applied }, 'The schema was brought up to date')
     const deps = booted.deps
     const rateGrants = createRateGrants(deps)
-    await booted.listen(rateGrants.subscribers)
+    await booted.listen([...rateGrants.subscribers, ...deps.search.subscribers])
     await rateGrants.refresh()
     const worker =
       role === 'api'
@@ -51,6 +51,7 @@ export async function serve(args: readonly string[], env: Env): Promise<void> {
     const address = listening?.address ?? 'no address (jobs only)'
     log.info({ address, role, start_ms: Math.round(performance.now() - startedAt) }, `Depot is ready on ${address}`)
     process.stdout.write(`Depot answers on ${address}\n`)
+    if (listening !== undefined) deps.search.start()
     const warming = listening === undefined ? undefined : setTimeout(booted.warmAnalytics, WARM_AFTER_MS)
     const reason = await Promise.race([stopping.promise, booted.databaseLost.then(() => 'the database ended')])
     clearTimeout(warming)

@@ -373,6 +373,17 @@ export interface SchemaMigration {
   name: string;
 }
 
+export interface SearchChange {
+  project_id: string;
+  transaction: string;
+}
+
+export interface SearchRebuild {
+  finished: Generated<number>;
+  id: Generated<boolean>;
+  requested: Generated<number>;
+}
+
 export interface Session {
   account_id: string;
   city: string | null;
@@ -499,6 +510,8 @@ export interface DB {
   revenue_part: RevenuePart;
   revenue_share: RevenueShare;
   schema_migration: SchemaMigration;
+  search_change: SearchChange;
+  search_rebuild: SearchRebuild;
   session: Session;
   team: Team;
   team_member: TeamMember;

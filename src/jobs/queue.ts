@@ -21,8 +21,7 @@ export interface Jobs {
   'notifications.send-mail': { notification_id: string }
   'projects.release': { project_id: string }
   'releases.sweep': Record<string, never>
-  'scans.judge-version': { version_id: string }
-  'scans.sweep': Record<string, never>
+  'scans.judge': Record<string, never>
   'statistics.fold': Record<string, never>
   'versions.notify-followers': { version_id: string }
   'versions.release': { version_id: string }
@@ -32,16 +31,15 @@ export type JobName = keyof Jobs
 
 /**
  * Adds a job to run once the transaction commits.
- * `runAt` delays it; a second job with the same `jobKey` replaces the first while that has not started; jobs with the
- * same `queueName` run one after the other.
+ * `runAt` delays it; a second job with the same `jobKey` replaces the first while that has not started.
  */
 export async function enqueue<Name extends JobName>(
   tx: Tx,
   name: Name,
   payload: Jobs[Name],
-  options: { runAt?: Date; jobKey?: string; queueName?: string; maxAttempts?: number } = {},
+  options: { runAt?: Date; jobKey?: string; maxAttempts?: number } = {},
 ): Promise<void> {
   await sql`select graphile_worker.add_job(
-    ${name}, payload => ${JSON.stringify(payload)}::json, queue_name => ${options.queueName ?? null}::text, run_at => ${options.runAt ?? null}::timestamptz,
+    ${name}, payload => ${JSON.stringify(payload)}::json, run_at => ${options.runAt ?? null}::timestamptz,
     job_key => ${options.jobKey ?? null}::text, max_attempts => ${options.maxAttempts ?? 12}::int)`.execute(tx)
 }

@@ -86,3 +86,27 @@ export function observeEventBuffer({ registry }: Metrics, stats: () => BufferSta
     },
   })
 }
+
+/** What the search of a process says of itself. */
+type SearchStats = { state: string; documents: number; memoryBytes: number }
+
+/** Shows the state of search, asked when somebody asks for the metrics. */
+export function observeSearch({ registry }: Metrics, stats: () => Promise<SearchStats>): void {
+  const registers = [registry]
+  new Gauge({
+    name: 'depot_search_documents',
+    help: 'Projects in the search index',
+    registers,
+    async collect() {
+      this.set((await stats()).documents)
+    },
+  })
+  new Gauge({
+    name: 'depot_search_up',
+    help: '1 while searches are answered and the index follows the database',
+    registers,
+    async collect() {
+      this.set(['ready', 'rebuilding'].includes((await stats()).state) ? 1 : 0)
+    },
+  })
+}

@@ -3,7 +3,7 @@ import { isIdForm } from '#lib/ids.ts'
 import type { Deps } from '../../deps.ts'
 import { findAffiliateCode } from '../affiliates/queries.ts'
 import { type Caller, originOf } from './origin.ts'
-import { parsePageAddress } from './page-address.ts'
+import { parsePageAddress } from './visited-page.ts'
 
 /**
  * Records a click on an affiliate link. A click on an unknown code is stored nowhere, and the caller is not told.

@@ -5,7 +5,7 @@ import { type CachedProject, findProject } from '../projects/project-cache.ts'
 import { findMembership } from '../projects/queries.ts'
 import { isPublicStatus } from '../projects/status.ts'
 import { type Caller, originOf } from './origin.ts'
-import { parsePageAddress, parseReferrer } from './page-address.ts'
+import { parsePageAddress, parseReferrer } from './visited-page.ts'
 import type { VisitorCaps } from './visitor-caps.ts'
 
 export type ViewDeps = Deps & { caps: VisitorCaps }

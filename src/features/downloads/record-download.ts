@@ -3,7 +3,7 @@ import type { Taxonomy } from '#lib/taxonomy.ts'
 import { recordEvent } from '#telemetry/events.ts'
 import type { Deps } from '../../deps.ts'
 import { type Caller, originOf } from '../analytics/origin.ts'
-import { parseReferrer } from '../analytics/page-address.ts'
+import { parseReferrer } from '../analytics/visited-page.ts'
 import type { VisitorCaps } from '../analytics/visitor-caps.ts'
 
 export type DownloadDeps = Deps & { caps: VisitorCaps }

@@ -5,6 +5,7 @@ import type { Deps } from '../../deps.ts'
 
 const DependencyState = Type.Object({
   status: Type.Enum(['ok', 'failing']),
+  state: Type.Optional(Type.String({ description: 'What it is doing' })),
   error: Type.Optional(Type.String()),
 })
 
@@ -21,11 +22,12 @@ const CHECK_TIMEOUT_MS = 3_000
 
 /** Asks each dependency, side by side, for at most three seconds. */
 export async function checkDependencies(
-  deps: Pick<Deps, 'db' | 'files' | 'analytics' | 'counters' | 'mail'>,
+  deps: Pick<Deps, 'db' | 'files' | 'search' | 'analytics' | 'counters' | 'mail'>,
 ): Promise<Readiness> {
   const checks: Record<string, () => Promise<unknown>> = {
     database: () => sql`select 1`.execute(deps.db),
     files: async () => deps.files.check(),
+    search: () => checkSearch(deps),
     analytics: () => deps.analytics.check(),
     counters: async () => deps.counters.check(),
     mail: async () => deps.mail.check(),
@@ -37,14 +39,21 @@ export async function checkDependencies(
   return { status: failing ? 'unavailable' : 'ready', dependencies: Object.fromEntries(states) }
 }
 
+/** Opening, and building for the first time, are no faults: everything else works meanwhile. */
+async function checkSearch({ search }: Pick<Deps, 'search'>): Promise<string> {
+  const { state, error } = await search.state()
+  if (state === 'failing') throw new Error(error)
+  return state
+}
+
 async function state(check: () => Promise<unknown>): Promise<Static<typeof DependencyState>> {
   let timer: NodeJS.Timeout | undefined
   const tooSlow = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => reject(new Error(`no answer within ${CHECK_TIMEOUT_MS} ms`)), CHECK_TIMEOUT_MS)
   })
   try {
-    await Promise.race([check(), tooSlow])
-    return { status: 'ok' }
+    const doing = await Promise.race([check(), tooSlow])
+    return { status: 'ok', ...(typeof doing === 'string' ? { state: doing } : {}) }
   } catch (error) {
     return { status: 'failing', error: error instanceof Error ? error.message : String(error) }
   } finally {

@@ -14,9 +14,6 @@ export type HeldStatus = { status: string; requested_status: string | null; sche
 
 const HELD = 'unknown'
 
-/** Scans under way at once, in all processes together: enough to go on while one file takes long. */
-const SCAN_QUEUES = 2
-
 /** Long enough that the clocks of two processes agree that it is due. */
 const CLOCK_SKEW_MS = 60_000
 
@@ -101,16 +98,5 @@ export async function requestScan(
       }),
     )
     .execute()
-  await enqueueScan(tx, versionId)
-}
-
-/** One job for each version at a time; their queues bound how many run. */
-export async function enqueueScan(tx: Tx, versionId: string): Promise<void> {
-  const queue = (versionId.codePointAt(versionId.length - 1) ?? 0) % SCAN_QUEUES
-  await enqueue(
-    tx,
-    'scans.judge-version',
-    { version_id: versionId },
-    { jobKey: `scan:${versionId}`, queueName: `scans-${queue}`, maxAttempts: 3 },
-  )
+  await enqueue(tx, 'scans.judge', {}, { jobKey: 'scans.judge', maxAttempts: 3 })
 }

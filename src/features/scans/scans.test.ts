@@ -57,9 +57,10 @@ async function publish(
   assert.equal(made.statusCode, 201, made.body)
   return made.json()
 }
-/** Runs the jobs that are due, and the sweep that finds what others have missed. */
+/** The job that runs each minute, in a process of its own. */
+const judge = (deps = t.deps) => jobHandlers(deps)['scans.judge']({}, new AbortController().signal)
 async function sweep(): Promise<void> {
-  await jobHandlers(t.deps)['scans.sweep']({}, new AbortController().signal)
+  await judge()
   await t.runJobs()
 }
 const scanOf = async (id: string, person: Person = author) => (await t.as(person).get(`/v3/version/${id}/scan`)).json()
@@ -213,8 +214,6 @@ test('two processes ask the scanner once', async () => {
   }
   const version = await publish(project)
   asked = []
-  const judge = () =>
-    jobHandlers(t.deps)['scans.judge-version']({ version_id: version.id }, new AbortController().signal)
   const first = judge()
   const others = Promise.all([judge(), judge()])
   // Whichever of the three holds the scan waits for its answer; the others come back without one.
@@ -270,8 +269,7 @@ test('a verdict on files that are no longer all of them does not count', async (
       res.end('{"verdict":"pass"}')
     })()
   }
-  const judge = jobHandlers(t.deps)['scans.judge-version']
-  await judge({ version_id: version.id }, new AbortController().signal)
+  await judge()
   assert.deepEqual(await statusOf(version.id), ['unknown', 'listed'])
   await t.runJobs()
   assert.deepEqual(await statusOf(version.id), ['listed', null])
@@ -360,9 +358,7 @@ test('when the operator has no scanner any more, what waits is shown and what is
   const waiting = await publish(project)
   await t.runJobs()
   t.advance(60_000)
-  const without = jobHandlers({ ...t.deps, config: { ...t.deps.config, scanner: { kind: 'none' } } })
-  for (const { id } of [bad, waiting])
-    await without['scans.judge-version']({ version_id: id }, new AbortController().signal)
+  await judge({ ...t.deps, config: { ...t.deps.config, scanner: { kind: 'none' } } })
   assert.deepEqual(await statusOf(waiting.id), ['listed', null])
   assert.deepEqual(await statusOf(bad.id), ['unknown', 'listed'])
 })

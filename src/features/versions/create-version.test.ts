@@ -301,25 +301,26 @@ describe('what is refused', () => {
 
   test('a body cut off in the middle leaves nothing', async () => {
     const stored = await storedFiles()
+    const until = async (wanted: (files: string[]) => boolean): Promise<void> => {
+      for (let tries = 0; tries < 200 && !wanted(await storedFiles()); tries += 1) {
+        await new Promise((resolve) => setTimeout(resolve, 25))
+      }
+    }
     await t.app.listen({ port: 0, host: '127.0.0.1' })
     const address = t.app.server.address()
     const port = typeof address === 'object' && address !== null ? address.port : 0
     const { payload, headers } = await form({ project_id: project.id, ...versionData() }, [
       { name: 'file', bytes: Buffer.alloc(3_000_000, 7) },
     ])
-    await new Promise<void>((resolve) => {
-      const socket = connect(port, '127.0.0.1', () => {
-        socket.write(
-          `POST /v3/version HTTP/1.1\r\nHost: x\r\nUser-Agent: t\r\nAuthorization: ${project.owner.token}\r\nContent-Type: ${headers['content-type']}\r\nContent-Length: ${payload.length}\r\n\r\n`,
-        )
-        socket.write(payload.subarray(0, 2_000_000), () => socket.destroy())
-      })
-      socket.on('close', () => resolve())
-      socket.on('error', () => {})
-    })
-    for (let tries = 0; tries < 200 && (await storedFiles()).length !== stored.length; tries += 1) {
-      await new Promise((resolve) => setTimeout(resolve, 25))
-    }
+    const socket = connect(port, '127.0.0.1')
+    socket.on('error', () => {})
+    const head = `Host: x\r\nUser-Agent: t\r\nAuthorization: ${project.owner.token}\r\nContent-Type: ${headers['content-type']}`
+    socket.write(`POST /v3/version HTTP/1.1\r\n${head}\r\nContent-Length: ${payload.length}\r\n\r\n`)
+    socket.write(payload.subarray(0, 2_000_000))
+    await until((files) => files.length > stored.length)
+    assert.equal((await storedFiles()).length, stored.length + 1, 'the upload is under way')
+    socket.destroy()
+    await until((files) => files.length === stored.length)
     assert.deepEqual(await storedFiles(), stored)
   })
 

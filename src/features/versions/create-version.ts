@@ -127,8 +127,10 @@ export async function addFiles(
     const files = await prepareFiles(deps, { version, versionId, parts })
     await withStoredFiles(deps, files, () =>
       writing(deps, async (tx, changed) => {
+        // The project first, as everywhere, so that two edits wait for each other instead of deadlocking.
+        const project = await lockProject(tx, projectId)
         const locked = await lockVersion(tx, versionId)
-        if (locked === undefined) throw notFound('version')
+        if (project === undefined || locked === undefined) throw notFound('version')
         await insertFiles(tx, { versionId, projectId, files })
         await holdForNewFiles(tx, locked, { scanner: deps.config.scanner, now: deps.now() })
         await tx

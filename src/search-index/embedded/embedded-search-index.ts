@@ -105,14 +105,22 @@ async function rebuild(host: Host, open: () => Promise<Catalogue>): Promise<void
   host.isRebuilding = true
   // A thread that was replaced half-way has forgotten the new index: its remains must not be taken for the whole.
   const { worker } = host
-  const step = (message: Command) => {
+  const step = async (message: Command) => {
     if (host.worker !== worker) throw failure('The search thread was replaced during the rebuild')
     return command(host, message)
   }
   try {
     await step({ kind: 'rebuild-begin' })
     const { sequence, batches } = await open()
-    for await (const documents of batches) await step({ kind: 'rebuild-add', sequence, documents })
+    // One batch is indexed while the next is read.
+    let indexed: Promise<unknown> = Promise.resolve()
+    for await (const documents of batches) {
+      await indexed
+      indexed = step({ kind: 'rebuild-add', sequence, documents })
+      // It is awaited above or below, unless the reading fails first.
+      indexed.catch(() => undefined)
+    }
+    await indexed
     await step({ kind: 'rebuild-end', sequence })
   } catch (error) {
     if (host.worker === worker) await command(host, { kind: 'rebuild-abort' }).catch(() => undefined)

@@ -8,7 +8,7 @@ import type { Command, Reply, Request, WorkerData } from './protocol.ts'
 import { readSnapshot, writeSnapshot } from './snapshot.ts'
 
 /** Documents indexed at a stretch during a rebuild; searches wait that long. */
-const REBUILD_SLICE = 50
+const REBUILD_SLICE = 100
 
 type State = { engine: Engine; next: Engine | undefined }
 

@@ -1,0 +1,193 @@
+-- What the search index follows: which projects changed, in every transaction that changes what search shows of them.
+--
+-- A follower remembers the snapshot up to which it has read, and reads the rows that this snapshot did not see: none is
+-- missed, in whatever order transactions commit. Writers never wait for each other here: each adds rows of its own, and
+-- takes away those that its own make needless. So there are about as many rows as there are projects that ever changed;
+-- those of deleted projects stay, because an index that was closed meanwhile has yet to drop them.
+
+create table search_change (
+  project_id text collate "C" not null,
+  transaction xid8 not null,
+  primary key (project_id, transaction)
+);
+create index search_change_transaction_idx on search_change (transaction, project_id);
+
+-- Orders the states of projects that are read for the index: a number is drawn before the state is read.
+create sequence search_sequence;
+
+-- How often operators asked for a new index, and the last request that some process has met. One row.
+create table search_rebuild (
+  id boolean primary key default true,
+  requested bigint not null default 0,
+  finished bigint not null default 0,
+  constraint search_rebuild_id_check check (id)
+);
+insert into search_rebuild default values;
+
+-- Notes that search shows these projects otherwise once this transaction has committed. A row of a transaction that was
+-- over when this one says so is needless: whoever sees the new row could have seen the old one, and needs only one.
+create function note_search_change(changed_ids text[]) returns void language plpgsql as $$
+begin
+  if changed_ids is null then
+    return;
+  end if;
+  delete from search_change where (project_id, transaction) in (
+    select project_id, transaction from search_change
+    where project_id = any(changed_ids) and transaction < pg_snapshot_xmin(pg_current_snapshot())
+    for update skip locked);
+  insert into search_change (project_id, transaction)
+    select distinct changed.id, pg_current_xact_id() from unnest(changed_ids) as changed (id) where changed.id is not null
+    on conflict do nothing;
+end
+$$;
+
+-- Projects that show these ones among their dependencies.
+create function search_dependents(named_ids text[]) returns setof text language sql stable as $$
+  select distinct version.project_id from dependency
+  join version on version.id = dependency.dependent_id
+  where dependency.project_id = any(named_ids)
+$$;
+
+create function search_projects_inserted() returns trigger language plpgsql as $$
+begin
+  perform note_search_change((select array_agg(id) from changed where is_searchable(status)));
+  return null;
+end
+$$;
+create trigger search_project_inserted after insert on project referencing new table as changed
+  for each statement execute function search_projects_inserted();
+
+create function search_projects_updated() returns trigger language plpgsql as $$
+begin
+  perform note_search_change((
+    select array_agg(after.id) from after join before using (id)
+    where is_searchable(before.status) or is_searchable(after.status)));
+  -- Others show its name, its slug and its icon while anybody may see it.
+  perform note_search_change((
+    select array_agg(dependents.id) from search_dependents((
+      select array_agg(after.id) from after join before using (id)
+      where (after.name, after.slug, after.icon_url, after.status)
+        is distinct from (before.name, before.slug, before.icon_url, before.status))) as dependents (id)));
+  return null;
+end
+$$;
+create trigger search_project_updated after update on project
+  referencing old table as before new table as after
+  for each statement execute function search_projects_updated();
+
+-- What depends on it loses these dependencies, which says so itself.
+create function search_projects_deleted() returns trigger language plpgsql as $$
+begin
+  perform note_search_change((select array_agg(id) from changed where is_searchable(status)));
+  return null;
+end
+$$;
+create trigger search_project_deleted after delete on project referencing old table as changed
+  for each statement execute function search_projects_deleted();
+
+-- Versions, whatever the status of their project: it may change at the same time.
+create function search_versions_changed() returns trigger language plpgsql as $$
+begin
+  perform note_search_change((select array_agg(project_id) from changed where is_listed(status)));
+  return null;
+end
+$$;
+create trigger search_version_inserted after insert on version referencing new table as changed
+  for each statement execute function search_versions_changed();
+create trigger search_version_deleted after delete on version referencing old table as changed
+  for each statement execute function search_versions_changed();
+
+create function search_versions_updated() returns trigger language plpgsql as $$
+begin
+  perform note_search_change((
+    select array_agg(after.project_id) from after join before using (id)
+    where (is_listed(before.status) or is_listed(after.status))
+      and (after.status, after.date_published, after.loaders, after.fields)
+        is distinct from (before.status, before.date_published, before.loaders, before.fields)));
+  return null;
+end
+$$;
+create trigger search_version_updated after update on version
+  referencing old table as before new table as after
+  for each statement execute function search_versions_updated();
+
+create function search_dependencies_changed() returns trigger language plpgsql as $$
+begin
+  perform note_search_change((
+    select array_agg(version.project_id) from changed join version on version.id = changed.dependent_id));
+  return null;
+end
+$$;
+create trigger search_dependency_inserted after insert on dependency referencing new table as changed
+  for each statement execute function search_dependencies_changed();
+create trigger search_dependency_updated after update on dependency referencing new table as changed
+  for each statement execute function search_dependencies_changed();
+create trigger search_dependency_deleted after delete on dependency referencing old table as changed
+  for each statement execute function search_dependencies_changed();
+
+create function search_gallery_changed() returns trigger language plpgsql as $$
+begin
+  perform note_search_change((select array_agg(project_id) from changed));
+  return null;
+end
+$$;
+create trigger search_gallery_inserted after insert on gallery_item referencing new table as changed
+  for each statement execute function search_gallery_changed();
+create trigger search_gallery_updated after update on gallery_item referencing new table as changed
+  for each statement execute function search_gallery_changed();
+create trigger search_gallery_deleted after delete on gallery_item referencing old table as changed
+  for each statement execute function search_gallery_changed();
+
+-- Projects that show the owner of these teams: their own, and those of their organizations.
+create function note_search_owners(team_ids text[]) returns void language plpgsql as $$
+begin
+  if team_ids is null then
+    return;
+  end if;
+  perform note_search_change((
+    select array_agg(project.id) from project
+    where project.team_id = any(team_ids)
+      or project.organization_id in (select id from organization where team_id = any(team_ids))));
+end
+$$;
+
+create function search_owners_changed() returns trigger language plpgsql as $$
+begin
+  perform note_search_owners((select array_agg(team_id) from changed where is_owner));
+  return null;
+end
+$$;
+create trigger search_owner_inserted after insert on team_member referencing new table as changed
+  for each statement execute function search_owners_changed();
+create trigger search_owner_deleted after delete on team_member referencing old table as changed
+  for each statement execute function search_owners_changed();
+
+create function search_owners_updated() returns trigger language plpgsql as $$
+begin
+  perform note_search_owners((
+    select array_agg(after.team_id) from after join before using (team_id, account_id)
+    where after.is_owner <> before.is_owner));
+  return null;
+end
+$$;
+create trigger search_owner_updated after update on team_member
+  referencing old table as before new table as after
+  for each statement execute function search_owners_updated();
+
+create function search_account_renamed() returns trigger language plpgsql as $$
+begin
+  perform note_search_owners((select array_agg(team_id) from team_member where account_id = new.id and is_owner));
+  return null;
+end
+$$;
+create trigger search_account_renamed after update of username on account for each row
+  when (old.username is distinct from new.username) execute function search_account_renamed();
+
+create function search_organization_renamed() returns trigger language plpgsql as $$
+begin
+  perform note_search_change((select array_agg(id) from project where organization_id = new.id));
+  return null;
+end
+$$;
+create trigger search_organization_renamed after update of name, team_id on organization for each row
+  when (old.name is distinct from new.name or old.team_id <> new.team_id) execute function search_organization_renamed();

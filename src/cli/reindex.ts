@@ -1,0 +1,53 @@
+// `depot reindex`: builds the search index anew, beside a running server or without one.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { writing } from '#cache/writing.ts'
+import { findFinishedRebuild, requestRebuild } from '#features/search/changes.ts'
+import type { Deps } from '../deps.ts'
+import { openIdleSearch } from '../open-search.ts'
+import { readArguments } from './arguments.ts'
+import { type Env, print, withDeps } from './with-deps.ts'
+
+const POLL_MS = 200
+/** A server that has not built by then has other troubles, which its log tells. */
+const PATIENCE_MS = 30 * 60_000
+
+/**
+ * Asks every server of this database for a new index, and waits until one has it. Where no server uses this data
+ * folder, the command builds the index that the next one starts with.
+ */
+export async function reindexCommand(args: readonly string[], env: Env): Promise<void> {
+  const { values } = readArguments(args, { json: 'boolean' })
+  const result = await withDeps(env, async (deps) => {
+    const startedAt = performance.now()
+    const requested = await writing(deps, requestRebuild)
+    const documents = await buildHere(deps)
+    if (documents === undefined) await waitForServer(deps, requested)
+    const seconds = Math.round((performance.now() - startedAt) / 100) / 10
+    return { documents, seconds, by: documents === undefined ? 'server' : 'command' }
+  })
+  const text =
+    result.documents === undefined
+      ? `The running server has built its search index anew (${result.seconds} s)`
+      : `Built the search index: ${result.documents} projects (${result.seconds} s)`
+  print({ json: result, text }, values.json)
+}
+
+/** The number of projects in the index; undefined when a running server holds the folder. */
+async function buildHere(deps: Deps): Promise<number | undefined> {
+  const search = await openIdleSearch(deps)
+  if (search === undefined) return undefined
+  try {
+    await search.caughtUp()
+    return (await search.state()).documents
+  } finally {
+    await search.close()
+  }
+}
+
+async function waitForServer({ db }: Deps, requested: number): Promise<void> {
+  const until = performance.now() + PATIENCE_MS
+  while ((await findFinishedRebuild(db)) < requested) {
+    if (performance.now() > until) throw new Error('No server has built its search index; look into its log')
+    await sleep(POLL_MS)
+  }
+}

@@ -1,0 +1,173 @@
+// Rules for an OpenAPI 3.0 document, written out: what the format demands, and what this API demands of itself.
+
+export type Json = Record<string, unknown>
+export type Operation = { path: string; method: string; operation: Json }
+
+const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace']
+
+/** What a Schema Object of OpenAPI 3.0 may hold; JSON Schema has more, and tools stumble over it. */
+const SCHEMA_KEYWORDS = new Set(
+  (
+    'title multipleOf maximum exclusiveMaximum minimum exclusiveMinimum maxLength minLength pattern maxItems minItems ' +
+    'uniqueItems maxProperties minProperties required enum type allOf oneOf anyOf not items properties ' +
+    'additionalProperties description format default nullable discriminator readOnly writeOnly externalDocs example deprecated'
+  ).split(' '),
+)
+const TYPES = new Set(['string', 'number', 'integer', 'boolean', 'array', 'object'])
+
+export function asObject(value: unknown): Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : {}
+}
+
+export function asList(value: unknown): Json[] {
+  return Array.isArray(value) ? value.map(asObject) : []
+}
+
+export function operationsOf(document: Json): Operation[] {
+  return Object.entries(asObject(document['paths'])).flatMap(([path, item]) =>
+    Object.entries(asObject(item))
+      .filter(([method]) => METHODS.includes(method))
+      .map(([method, operation]) => ({ path, method, operation: asObject(operation) })),
+  )
+}
+
+/** Calls `visit` for a schema and each one inside it, with the path from where it stands. References are not followed. */
+export function walkSchema(schema: unknown, visit: (schema: Json, at: string) => void, at = ''): void {
+  const value = asObject(schema)
+  visit(value, at)
+  for (const [name, inner] of Object.entries(asObject(value['properties']))) walkSchema(inner, visit, `${at}.${name}`)
+  for (const key of ['items', 'not', 'additionalProperties']) {
+    if (typeof value[key] === 'object') walkSchema(value[key], visit, `${at}.${key === 'not' ? key : '*'}`)
+  }
+  for (const key of ['allOf', 'anyOf', 'oneOf']) {
+    for (const choice of asList(value[key])) walkSchema(choice, visit, at)
+  }
+}
+
+/** Every schema of the document that is not inside another, with a name for messages. */
+export function schemasOf(document: Json): { name: string; schema: Json }[] {
+  const components = Object.entries(asObject(asObject(document['components'])['schemas']))
+  return [
+    ...components.map(([name, schema]) => ({ name, schema: asObject(schema) })),
+    ...operationsOf(document).flatMap(({ operation }) => {
+      const id = String(operation['operationId'])
+      const answers = Object.entries(asObject(operation['responses']))
+      return [
+        ...requestSchemas(operation).map(({ name, schema }) => ({ name: `${id}.${name}`, schema })),
+        ...answers.flatMap(([status, answer]) =>
+          Object.values(asObject(asObject(answer)['content'])).map((media) => ({
+            name: `${id}.${status}`,
+            schema: asObject(asObject(media)['schema']),
+          })),
+        ),
+      ]
+    }),
+  ]
+}
+
+/** What a client sends: parameters by their names, and the body. */
+export function requestSchemas(operation: Json): { name: string; schema: Json }[] {
+  const parameters = asList(operation['parameters']).map(({ name, schema }) => ({
+    name: String(name),
+    schema: asObject(schema),
+  }))
+  const bodies = Object.values(asObject(asObject(operation['requestBody'])['content'])).map((media) => ({
+    name: 'body',
+    schema: asObject(asObject(media)['schema']),
+  }))
+  return [...parameters, ...bodies]
+}
+
+/** The schema itself, or the one it refers to. */
+export function resolve(document: Json, schema: Json): Json {
+  const name = /^#\/components\/schemas\/(.+)$/.exec(String(schema['$ref'] ?? ''))?.[1]
+  if (name === undefined) return schema
+  return asObject(asObject(asObject(document['components'])['schemas'])[name])
+}
+
+/** What the format forbids in a schema, in words. */
+export function schemaFaults(document: Json, schema: Json): string[] {
+  const faults: string[] = []
+  walkSchema(schema, (value, at) => {
+    const say = (fault: string): number => faults.push(`${at}: ${fault}`)
+    if ('$ref' in value) {
+      if (Object.keys(value).length > 1) say('keys beside $ref are ignored')
+      if (Object.keys(resolve(document, value)).length === 0) say(`${value['$ref']} leads nowhere`)
+      return
+    }
+    for (const key of Object.keys(value)) if (!SCHEMA_KEYWORDS.has(key)) say(`${key} is no keyword`)
+    if ('type' in value && !TYPES.has(String(value['type']))) say(`type ${JSON.stringify(value['type'])}`)
+    if (value['type'] === 'array' && typeof value['items'] !== 'object') say('an array without items')
+    if (value['nullable'] === true && !('type' in value) && !('anyOf' in value)) say('nullable without a type')
+    if ('required' in value) {
+      const names = value['required']
+      const properties = asObject(value['properties'])
+      if (!Array.isArray(names) || names.length === 0 || new Set(names).size !== names.length) say('required')
+      else for (const name of names) if (!(String(name) in properties)) say(`required ${name} is not described`)
+    }
+    for (const key of ['allOf', 'anyOf', 'oneOf']) {
+      if (key in value && asList(value[key]).length === 0) say(`${key} without a choice`)
+    }
+    const pattern = value['pattern']
+    if (typeof pattern === 'string') new RegExp(pattern, 'u')
+  })
+  return faults
+}
+
+/** What the format forbids of an operation and its path. */
+export function operationFaults(document: Json, { path, operation }: Operation): string[] {
+  const faults: string[] = []
+  const parameters = asList(operation['parameters'])
+  const inPath = parameters.filter((parameter) => parameter['in'] === 'path')
+  const templates = [...path.matchAll(/\{([^}]+)\}/g)].map(([, name]) => name)
+  const names = inPath.map(({ name }) => name)
+  if (JSON.stringify([...names].sort()) !== JSON.stringify([...templates].sort())) faults.push(`path names ${names}`)
+  if (inPath.some(({ required }) => required !== true)) faults.push('an optional part of the path')
+  const keys = parameters.map((parameter) => `${parameter['in']} ${parameter['name']}`)
+  if (new Set(keys).size !== keys.length) faults.push('a parameter twice')
+  for (const parameter of parameters) {
+    if (!['path', 'query', 'header', 'cookie'].includes(String(parameter['in'])))
+      faults.push('a parameter from nowhere')
+    if (typeof parameter['schema'] !== 'object') faults.push(`${parameter['name']} has no schema`)
+  }
+  const answers = Object.entries(asObject(operation['responses']))
+  if (answers.length === 0) faults.push('no answer')
+  for (const [status, answer] of answers) {
+    if (!/^([1-5]\d\d|[1-5]XX|default)$/.test(status)) faults.push(`status ${status}`)
+    if (typeof asObject(answer)['description'] !== 'string') faults.push(`${status} without a description`)
+  }
+  if ('requestBody' in operation && Object.keys(asObject(asObject(operation['requestBody'])['content'])).length === 0) {
+    faults.push('a body without content')
+  }
+  const schemes = asObject(asObject(document['components'])['securitySchemes'])
+  for (const choice of asList(operation['security'])) {
+    for (const name of Object.keys(choice)) if (!(name in schemes)) faults.push(`security ${name}`)
+  }
+  return faults
+}
+
+/** Where a client could send something without an end: its place, below the schema. */
+export function unboundedPlaces(document: Json, schema: Json): string[] {
+  const places: string[] = []
+  const seen = new Set<Json>()
+  const visit = (value: Json, at: string): void => {
+    const target = resolve(document, value)
+    if (target !== value) {
+      if (!seen.has(target)) {
+        seen.add(target)
+        walkSchema(target, (inner, below) => visit(inner, `${at}${below}`))
+      }
+      return
+    }
+    const { type } = value
+    if ('enum' in value) return
+    if (type === 'string' && typeof value['maxLength'] !== 'number') places.push(`${at} maxLength`)
+    if (type === 'array' && typeof value['maxItems'] !== 'number') places.push(`${at} maxItems`)
+    if (type === 'integer' || type === 'number') {
+      if (typeof value['minimum'] !== 'number') places.push(`${at} minimum`)
+      if (typeof value['maximum'] !== 'number') places.push(`${at} maximum`)
+    }
+  }
+  walkSchema(schema, visit)
+  return places
+}
