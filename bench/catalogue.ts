@@ -49,7 +49,10 @@ export async function benchCatalogue(): Promise<Row[]> {
   }
 }
 
-const get = (url: string): Ask => () => call(url)
+const get =
+  (url: string): Ask =>
+  () =>
+    call(url)
 
 function post(url: string, bodyOf: (round: number) => object): Ask {
   return (round) =>
@@ -90,7 +93,9 @@ async function benchUpdates(url: string, db: Db): Promise<Row[]> {
   const cold = await time(check(1000, other))
   const individual = await time(
     post(`${url}/v3/version_files/update_individual`, () => ({
-      hashes: hashes.slice(0, 1000).map((hash, i) => ({ hash, ...filter, loaders: [i % 2 === 0 ? 'fabric' : 'quilt'] })),
+      hashes: hashes
+        .slice(0, 1000)
+        .map((hash, i) => ({ hash, ...filter, loaders: [i % 2 === 0 ? 'fabric' : 'quilt'] })),
     })),
   )
   const before = await countQueries(url)
@@ -136,9 +141,13 @@ async function benchRandom(url: string, db: Db): Promise<Row[]> {
     rows.push(figure(`100 of a type that ${share * 100} % have`, shown(timing)))
   }
   const { rows: plan } = await sql<Record<string, string>>`explain (analyze, timing off, costs off)
-    select id from project where random_key >= 5000000 and random_key < 7000000 and status in ('approved', 'archived')`.execute(db)
+    select id from project where random_key >= 5000000 and random_key < 7000000 and status in ('approved', 'archived')`.execute(
+    db,
+  )
   const text = plan.map((line) => line['QUERY PLAN']).join('\n')
-  rows.push(row('random stretches are read from the index alone', text.includes('Index Only Scan') ? 1 : 0, { atLeast: 1 }))
+  rows.push(
+    row('random stretches are read from the index alone', text.includes('Index Only Scan') ? 1 : 0, { atLeast: 1 }),
+  )
   return rows
 }
 
@@ -172,7 +181,9 @@ async function fill(db: Db, { projects, versionsEach }: { projects: number; vers
     for (const table of COUNTED) await sql`alter table ${sql.table(table)} disable trigger user`.execute(tx)
     await sql`insert into account (id, username) values ('benchma0', 'bench-maker') on conflict do nothing`.execute(tx)
     await sql`create temporary table made on commit drop as
-      select random_id() as id, random_id() as team_id, random() as part from generate_series(1, ${projects}::integer)`.execute(tx)
+      select random_id() as id, random_id() as team_id, random() as part from generate_series(1, ${projects}::integer)`.execute(
+      tx,
+    )
     await sql`insert into team (id) select team_id from made`.execute(tx)
     await sql`insert into team_member (team_id, account_id, is_owner, accepted)
       select team_id, 'benchma0', true, true from made`.execute(tx)
@@ -192,7 +203,9 @@ async function fill(db: Db, { projects, versionsEach }: { projects: number; vers
       from version join made on made.id = version.project_id`.execute(tx)
     for (const table of COUNTED) await sql`alter table ${sql.table(table)} enable trigger user`.execute(tx)
     await sql`delete from catalogue_change`.execute(tx)
-    await sql`insert into catalogue_change (projects, versions, files, authors) select * from catalogue_recount()`.execute(tx)
+    await sql`insert into catalogue_change (projects, versions, files, authors) select * from catalogue_recount()`.execute(
+      tx,
+    )
   })
   await sql`vacuum analyze`.execute(db)
 }

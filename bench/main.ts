@@ -1,12 +1,14 @@
 // `npm run bench [-- NAME...]`: measures, prints a table for each part. Ratios are taken within one run, because
 // machines differ and drift; run it on a quiet one.
 import { cpus, totalmem } from 'node:os'
+import { benchCatalogue } from './catalogue.ts'
 import { benchHttp } from './http.ts'
 import { benchPeople } from './people.ts'
 import { printTable, type Row } from './table.ts'
 
 const PARTS: Record<string, { title: string; run: () => Promise<Row[]> }> = {
   http: { title: 'HTTP, uploads, starts', run: benchHttp },
+  catalogue: { title: 'The catalogue at size', run: benchCatalogue },
   people: { title: 'Organizations, collections, notifications', run: benchPeople },
 }
 

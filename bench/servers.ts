@@ -75,12 +75,16 @@ export async function countQueries(url: string): Promise<number> {
   return Number(/^depot_database_queries_total (\d+)/m.exec(text)?.[1] ?? 0)
 }
 
-export async function call(url: string, init: RequestInit & { token?: string } = {}): Promise<Response> {
-  const headers = {
+/** What this program's own requests carry. */
+export function headers(token?: string): Record<string, string> {
+  return {
     'user-agent': 'depot-bench/1.0',
     [ADDRESS_HEADER]: '192.0.2.1',
     'x-ratelimit-key': BYPASS_KEY,
-    ...(init.token === undefined ? {} : { authorization: init.token }),
+    ...(token === undefined ? {} : { authorization: token }),
   }
-  return fetch(url, { ...init, headers: { ...headers, ...init.headers } })
+}
+
+export async function call(url: string, init: RequestInit & { token?: string } = {}): Promise<Response> {
+  return fetch(url, { ...init, headers: { ...headers(init.token), ...init.headers } })
 }

@@ -186,6 +186,11 @@ export const SAMPLES: Record<string, Sample> = {
   removeGalleryPicture: { ...at('project'), query: async (w) => ({ url: await galleryUrl(w) }) },
   getQueuePlace: at('project'),
 
+  // Search
+  searchProjects: { query: { query: 'lantern' } },
+  searchProjectsByBody: { body: { query: 'lantern' } },
+  rebuildSearch: {},
+
   // Versions and files
   getVersion: at('version'),
   listVersions: ids('version'),

@@ -65,6 +65,25 @@ export function schemasOf(document: Json): { name: string; schema: Json }[] {
   ]
 }
 
+/** The names of the component schemas that answers are made of. */
+export function answerComponents(document: Json): Set<string> {
+  const found = new Set<string>()
+  const visit = ({ $ref: reference }: Json): void => {
+    const name = /^#\/components\/schemas\/(.+)$/.exec(String(reference ?? ''))?.[1]
+    if (name === undefined || found.has(name)) return
+    found.add(name)
+    walkSchema(resolve(document, { $ref: reference }), visit)
+  }
+  for (const { operation } of operationsOf(document)) {
+    for (const answer of Object.values(asObject(operation['responses']))) {
+      for (const media of Object.values(asObject(asObject(answer)['content']))) {
+        walkSchema(asObject(media)['schema'], visit)
+      }
+    }
+  }
+  return found
+}
+
 /** What a client sends: parameters by their names, and the body. */
 export function requestSchemas(operation: Json): { name: string; schema: Json }[] {
   const parameters = asList(operation['parameters']).map(({ name, schema }) => ({
@@ -161,9 +180,11 @@ export function unboundedPlaces(document: Json, schema: Json): string[] {
     }
     const { type } = value
     if ('enum' in value) return
-    if (type === 'string' && typeof value['maxLength'] !== 'number') places.push(`${at} maxLength`)
+    // Bytes are bounded while they arrive, and their limits stand in the description of the operation.
+    const isText = type === 'string' && value['format'] !== 'binary'
+    if (isText && typeof value['maxLength'] !== 'number') places.push(`${at} maxLength`)
     if (type === 'array' && typeof value['maxItems'] !== 'number') places.push(`${at} maxItems`)
-    if (type === 'integer' || type === 'number') {
+    if (type === 'integer') {
       if (typeof value['minimum'] !== 'number') places.push(`${at} minimum`)
       if (typeof value['maximum'] !== 'number') places.push(`${at} maximum`)
     }

@@ -100,6 +100,16 @@ test('every foreign key has an index that begins with its columns', async () => 
   assert.deepEqual(missing, [])
 })
 
+/** Identifiers that others give, and one column that is only shown. */
+const NOT_OUR_IDS = [
+  'account.code_host_id text',
+  'affiliate_conversion.external_id text',
+  'download_ledger.store_id text',
+  'payout.external_id text',
+  'report.item_id text',
+  'revenue_part.external_id text',
+]
+
 test('every table has a primary key, texts are `text`, times have a zone, and identifiers sort by bytes', async () => {
   const noKey = await names(
     database.pool,
@@ -111,10 +121,13 @@ test('every table has a primary key, texts are `text`, times have a zone, and id
   const odd = await names(
     database.pool,
     `select format('%s.%s %s', table_name, column_name, data_type) as name from information_schema.columns
-      where table_schema = 'public' and (data_type in ('character varying', 'character', 'timestamp without time zone', 'json', 'money', 'real')
-        or (column_name ~ '(^|_)id$' and data_type = 'text' and collation_name is distinct from 'C'
-          and (table_name, column_name) not in (('affiliate_conversion', 'external_id'))))
+      where table_schema = 'public' and (
+        data_type in ('character varying', 'character', 'timestamp without time zone', 'json', 'money', 'real')
+        or (column_name ~ '(^|_)id$' and data_type = 'text' and collation_name is distinct from 'C'))
       order by 1`,
   )
-  assert.deepEqual(odd, [])
+  assert.deepEqual(
+    odd.filter((column) => !NOT_OUR_IDS.includes(column)),
+    [],
+  )
 })

@@ -100,30 +100,36 @@ export function counterConformance(adapter: string, make: (now: () => number) =>
     assert.deepEqual(await counters.hit(key, window), { counted: true, count: 2, retryAfterMs: 400 })
   })
 
-  guarantee('an allowance gives what is left of it, and a new one begins when its span is over', async (counters, clock, key) => {
-    const allowance = { max: 14_400, spanMs: 3_600_000 }
-    assert.equal(await counters.spend(key, 0, allowance), 0)
-    assert.equal(await counters.spend(key, 14_000, allowance), 14_000)
-    clock.ms += 3_599_999
-    assert.equal(await counters.spend(key, 500, allowance), 400)
-    assert.equal(await counters.spend(key, 1, allowance), 0)
-    assert.equal(await counters.spend(`${key}x`, 20_000, allowance), 14_400)
-    clock.ms += 1
-    assert.equal(await counters.spend(key, 14_401, allowance), 14_400)
-    for (const [amount, max, spanMs] of [
-      [-1, 1, 1],
-      [0.5, 1, 1],
-      [1, 0, 1],
-      [1, 1, 0],
-    ] as const) {
-      await assert.rejects(async () => counters.spend(key, amount, { max, spanMs }), RangeError)
-    }
-  })
+  guarantee(
+    'an allowance gives what is left of it, and a new one begins when its span is over',
+    async (counters, clock, key) => {
+      const allowance = { max: 14_400, spanMs: 3_600_000 }
+      assert.equal(await counters.spend(key, 0, allowance), 0)
+      assert.equal(await counters.spend(key, 14_000, allowance), 14_000)
+      clock.ms += 3_599_999
+      assert.equal(await counters.spend(key, 500, allowance), 400)
+      assert.equal(await counters.spend(key, 1, allowance), 0)
+      assert.equal(await counters.spend(`${key}x`, 20_000, allowance), 14_400)
+      clock.ms += 1
+      assert.equal(await counters.spend(key, 14_401, allowance), 14_400)
+      for (const [amount, max, spanMs] of [
+        [-1, 1, 1],
+        [0.5, 1, 1],
+        [1, 0, 1],
+        [1, 1, 0],
+      ] as const) {
+        await assert.rejects(async () => counters.spend(key, amount, { max, spanMs }), RangeError)
+      }
+    },
+  )
 
   guarantee('parallel spending never gives more than there is', async (counters, _clock, key) => {
     const spend = () => counters.spend(key, 7, { max: 100, spanMs: 1000 })
     const granted = await Promise.all(Array.from({ length: 30 }, spend))
-    assert.equal(granted.reduce((sum, part) => sum + part, 0), 100)
+    assert.equal(
+      granted.reduce((sum, part) => sum + part, 0),
+      100,
+    )
   })
 
   guarantee('a reset forgets the hits of its key and of no other', async (counters, _clock, key) => {

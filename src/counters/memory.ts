@@ -1,5 +1,13 @@
 // Counters of one process, in memory. Bounded in keys; what happens at the bound is said at `createMemoryCounters`.
-import { type Counters, checkAllowance, checkWindow, type Hit, rateIntervals, type Taken, type WindowState } from './counters.ts'
+import {
+  type Counters,
+  checkAllowance,
+  checkWindow,
+  type Hit,
+  rateIntervals,
+  type Taken,
+  type WindowState,
+} from './counters.ts'
 
 type Options = {
   /** Milliseconds of any origin; a step backwards makes the counters neither stricter for long nor wrong later. */

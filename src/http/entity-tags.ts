@@ -1,6 +1,6 @@
 // Strong entity tags, conditional requests, and how long an answer may be kept.
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { entityTag, joinJson } from '#lib/json-bytes.ts'
+import { entityTag, joinedLength, joinJson } from '#lib/json-bytes.ts'
 
 /**
  * Whether `If-None-Match` names `etag`: a list, `*`, weak forms (RFC 9110, 13.1.2: weak comparison), and the forms
@@ -52,11 +52,19 @@ export function tagAnswer(
  * Sends a JSON array of entities that are ready bytes already. Its tag is made from theirs: cheaper than from the
  * bytes, of which there may be megabytes.
  */
-export function sendList(
-  reply: Pick<FastifyReply, 'header' | 'type'>,
-  entities: readonly { bytes: Uint8Array; etag: string }[],
-): never {
-  return sendBytes(reply, joinJson(entities), entityTag(entities.map(({ etag }) => etag).join()))
+export function sendList(reply: ListReply, entities: readonly { bytes: Uint8Array; etag: string }[]): never {
+  const etag = entityTag(entities.map(({ etag }) => etag).join())
+  const { listBuffers } = reply.server
+  const buffer = listBuffers.take(joinedLength(entities))
+  if (buffer === undefined) return sendBytes(reply, joinJson(entities), etag)
+  // Once the last byte is with the operating system; of an answer that is cut off the memory is not used again.
+  reply.raw.once('finish', () => listBuffers.giveBack(buffer))
+  return sendBytes(reply, joinJson(entities, buffer), etag)
+}
+
+type ListReply = Pick<FastifyReply, 'header' | 'type'> & {
+  raw: Pick<FastifyReply['raw'], 'once'>
+  server: Pick<FastifyReply['server'], 'listBuffers'>
 }
 
 /**

@@ -1,6 +1,9 @@
 // The OpenAPI 3.0 description, drawn from the schemas that run, and its viewer, which loads nothing from elsewhere.
 import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
+import type { FastifyContextConfig } from 'fastify'
+import Type from 'typebox'
+import { ErrorAnswers } from './answers.ts'
 import type { RouteAuth } from './route-config.ts'
 import { type App, VIEWER_PREFIX } from './server.ts'
 
@@ -33,6 +36,7 @@ export async function registerOpenApi(app: App, about: { version: string; baseUr
     transform: ({ schema, url, route }) => ({
       schema: {
         ...(schema as Json),
+        ...describeUnread((schema ?? {}) as Json, route.config),
         security: securityOf(route.config?.auth),
         ...(url.includes('*') ? { hide: true } : {}),
       } as never,
@@ -40,20 +44,26 @@ export async function registerOpenApi(app: App, about: { version: string; baseUr
     }),
     transformObject: (document) =>
       'openapiObject' in document
-        ? (describeForOpenApi30(document.openapiObject as never) as never)
+        ? (describeForOpenApi30(withJsonForms(document.openapiObject as never)) as never)
         : (document.swaggerObject as never),
   })
   await app.register(swaggerUi, {
     routePrefix: VIEWER_PREFIX,
     uiConfig: { url: '/docs/openapi.json', deepLinking: true, validatorUrl: null as never },
-    staticCSP: true,
+    staticCSP: viewerPolicy(about.baseUrl),
     theme: { title: 'Depot API' },
   })
   app.get(
     '/docs/openapi.json',
     {
       config: { auth: 'public', cache: 'shared' },
-      schema: { operationId: 'getOpenApi', summary: 'This description', tags: ['meta'] },
+      schema: {
+        operationId: 'getOpenApi',
+        summary: 'This description',
+        tags: ['meta'],
+        produces: ['application/json'],
+        response: { 200: Type.Unsafe<string>({ type: 'object', description: 'OpenAPI 3.0' }), ...ErrorAnswers },
+      },
     },
     async (_req, reply) => reply.type('application/json; charset=utf-8').send(openApiText(app)),
   )
@@ -69,6 +79,55 @@ export function openApiText(app: App): string {
     texts.set(app, text)
   }
   return text
+}
+
+/** The viewer reaches this service and nobody else; it works without TLS, where an operator has none. */
+function viewerPolicy(baseUrl: string): string {
+  return [
+    "default-src 'self'",
+    `connect-src 'self' ${new URL(baseUrl).origin}`,
+    "img-src 'self' data:",
+    "object-src 'none'",
+    "script-src-attr 'none'",
+    "base-uri 'self'",
+    "frame-ancestors 'self'",
+  ].join('; ')
+}
+
+const Bytes = { type: 'string', format: 'binary' }
+
+/** What no schema of the route says: bodies that its handler reads itself, and queries whose keys are not fixed. */
+function describeUnread(schema: Json, config: FastifyContextConfig | undefined): Json {
+  const { consumes = [], querystring } = schema as { consumes?: string[]; querystring?: Json }
+  const query =
+    querystring !== undefined && !('properties' in querystring) ? { querystring: openQuery(querystring) } : {}
+  if ('body' in schema) return query
+  if (consumes.includes('image/*')) return { ...query, body: Bytes }
+  const form = config?.formData
+  if (form === undefined) return query
+  const required = form.isOptional === true ? {} : { required: ['data'] }
+  const body = { type: 'object', ...required, properties: { data: form.schema }, additionalProperties: Bytes }
+  return { ...query, body }
+}
+
+/** One parameter that holds all keys: that is how the format writes `style: form` of an object. */
+function openQuery({ description, patternProperties = {} }: Json): Json {
+  const [values] = Object.values(patternProperties as Json)
+  return { type: 'object', properties: { keys: { type: 'object', description, additionalProperties: values } } }
+}
+
+/** Where a form may be JSON as well, the JSON is what the form has as its part `data`. */
+function withJsonForms(document: Json): Json {
+  for (const item of Object.values(document['paths'] as Json)) {
+    for (const operation of Object.values(item as Json)) {
+      const content = (operation as { requestBody?: { content?: Json } }).requestBody?.content
+      const form = content?.['multipart/form-data'] as { schema: { properties?: Json } } | undefined
+      const data = form?.schema.properties?.['data']
+      if (content?.['application/json'] !== undefined && data !== undefined)
+        content['application/json'] = { schema: data }
+    }
+  }
+  return document
 }
 
 function securityOf(auth: RouteAuth | undefined): Json[] | undefined {

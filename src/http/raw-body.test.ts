@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { after, before, test } from 'node:test'
 import type { Person } from '../../test/factories.ts'
 import { type TestApp, testApp } from '../../test/harness.ts'
+import { readRawBody } from './raw-body.ts'
 
 let t: TestApp
 let person: Person
@@ -61,4 +62,13 @@ test('a body is not waited for where its sender may not send it', async () => {
 test('a body in pieces is read whole', async () => {
   const { status, body } = await upload(person.id, 3)
   assert.deepEqual([status, JSON.parse(body).details.field], [400, 'ext'], 'it is no picture, and that was seen')
+})
+
+test('a body that breaks off is no fault of the server', async () => {
+  const { PassThrough } = await import('node:stream')
+  const body = new PassThrough()
+  const reading = readRawBody(body, { maxBytes: 100, field: 'icon' })
+  body.write('half')
+  setImmediate(() => body.destroy(Object.assign(new Error('aborted'), { code: 'ECONNRESET' })))
+  await assert.rejects(reading, { name: 'ApiError', fault: 'invalid_input' })
 })

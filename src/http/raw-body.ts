@@ -11,7 +11,7 @@ export function takeRawBodies(scope: App): void {
 
 /**
  * Reads a body that `takeRawBodies` left, into memory. The rest of one that is too large is not read.
- * @throws ApiError `invalid_input` naming the limit and `field`.
+ * @throws ApiError `invalid_input` naming the limit and `field`, or that the body broke off.
  */
 export async function readRawBody(
   body: unknown,
@@ -21,11 +21,16 @@ export async function readRawBody(
   const stream = body as Readable
   const pieces: Buffer[] = []
   let size = 0
-  // Leaving the loop must not destroy the connection, over which the answer goes.
-  for await (const piece of stream.iterator({ destroyOnReturn: false })) {
-    size += piece.length
-    if (size > maxBytes) throw invalidInput(`The body is larger than ${maxBytes} bytes`, field)
-    pieces.push(piece)
+  try {
+    // Leaving the loop must not destroy the connection, over which the answer goes.
+    for await (const piece of stream.iterator({ destroyOnReturn: false })) {
+      size += piece.length
+      if (size > maxBytes) throw invalidInput(`The body is larger than ${maxBytes} bytes`, field)
+      pieces.push(piece)
+    }
+  } catch (error) {
+    // A client that goes away is no fault of ours, which a plain error would be.
+    throw stream.destroyed ? invalidInput('The connection closed before the body was complete', field) : error
   }
   return Buffer.concat(pieces, size)
 }

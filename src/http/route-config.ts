@@ -1,7 +1,9 @@
 // What each route says of itself in `config`, and what the hooks put on a request.
 import type { FastifyContextConfig } from 'fastify'
+import type { TSchema } from 'typebox'
 import type { ScopeName } from '#lib/scopes.ts'
 import type { Viewer } from '#lib/viewer.ts'
+import type { ListBuffers } from './list-buffers.ts'
 
 /**
  * Who may call a route:
@@ -51,8 +53,14 @@ declare module 'fastify' {
     role?: 'moderator' | 'admin'
     /** The route answers outside limiter, User-Agent rule and rate headers (`/health`, `/ready`, `/metrics`). */
     unlimited?: boolean
+    /** For the description alone: the part `data` of a form that the handler reads itself. */
+    formData?: { schema: TSchema; isOptional?: boolean }
     /** `__proto__` stays in the body, for routes that refuse unknown keys by name. */
     keepProtoKeys?: boolean
+  }
+  interface FastifyInstance {
+    /** Memory for list answers. */
+    listBuffers: ListBuffers
   }
   interface FastifyRequest {
     viewer: Viewer | null

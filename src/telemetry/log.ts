@@ -1,5 +1,5 @@
 // The structured log: one line of JSON an event, on standard output, with secrets taken out.
-import pino, { type Logger } from 'pino'
+import pino, { type DestinationStream, type Logger } from 'pino'
 
 export type Log = Logger
 
@@ -31,18 +31,40 @@ export function createLog(options: { level: string; buffered: boolean; destinati
     sync: !options.buffered,
     minLength: options.buffered ? 4096 : 0,
   })
-  const log = pino(
+  if (options.buffered) setInterval(() => destination.flush(), 1000).unref()
+  return createLogTo(destination, options.level)
+}
+
+/** The same lines, wherever they go. */
+export function createLogTo(destination: DestinationStream, level: string): Log {
+  return pino(
     {
-      level: options.level,
+      level,
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
+      serializers: { err: describeError },
       redact: { paths: SECRET_KEYS.flatMap((key) => [key, `*.${key}`]), censor: '[secret]' },
     },
     destination,
   )
-  if (options.buffered) setInterval(() => destination.flush(), 1000).unref()
-  return log
+}
+
+/** What of an error's own properties tells where it comes from. Others hold data: a database's `detail` is a row. */
+const ERROR_KEYS = ['type', 'message', 'stack', 'code', 'errno', 'syscall', 'constraint', 'table', 'column'] as const
+const MAIL_ADDRESS = /[^\s<>"'(),:;@]{1,64}@[^\s<>"'(),:;@]{1,255}/g
+const DEPOT_TOKEN = /dp[pos]_[0-9A-Za-z]{20,}/g
+
+/** An error with its causes; addresses and tokens that others have written into its text are taken out. */
+function describeError(error: Error): Record<string, unknown> {
+  const full = pino.stdSerializers.err(error) as unknown as Record<string, unknown>
+  const kept = ERROR_KEYS.filter((key) => full[key] !== undefined)
+  return Object.fromEntries(kept.map((key) => [key, withoutPeople(full[key])]))
+}
+
+function withoutPeople(value: unknown): unknown {
+  if (typeof value !== 'string') return value
+  return value.replace(MAIL_ADDRESS, '[address]').replace(DEPOT_TOKEN, '[token]')
 }
 
 /** A log that keeps nothing, for commands and tests that have no reader. */

@@ -1,10 +1,9 @@
 // The wire shapes of affiliate codes and conversions.
 import Type, { type Static } from 'typebox'
-import { Nullable } from '#lib/schema-parts.ts'
 import { AMOUNT_PATTERN } from '#lib/decimal.ts'
+import { Nullable } from '#lib/schema-parts.ts'
 import { isAdmin, type Viewer } from '#lib/viewer.ts'
 import type { AffiliateCodeRow } from './queries.ts'
-
 
 const SourceName = Type.String({ minLength: 1, maxLength: 255, description: 'Where the code is used' })
 /** A part of one, as decimal text. */

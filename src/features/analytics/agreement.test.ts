@@ -123,7 +123,9 @@ function pointsOf(
   const filters = Object.entries(asked.filter_by).filter(
     ([, wanted]) => wanted.length > 0 && !(wanted.includes(true) && wanted.includes(false)),
   )
-  const fields = [...new Set(`${bucketText} ${filterText}`.split(' '))].filter((field) => field !== '' && field !== source)
+  const fields = [...new Set(`${bucketText} ${filterText}`.split(' '))].filter(
+    (field) => field !== '' && field !== source,
+  )
   const counted = fields.filter((field) => asked.bucket_by.includes(field) || filters.some(([name]) => name === field))
   const shown = counted.filter((field) => asked.bucket_by.includes(field))
   const cells = new Map<string, { row: Record<string, unknown>; amount: bigint }>()
@@ -174,7 +176,11 @@ function recordEvents(): void {
   const made = <E extends { recorded_at: number }>(example: E, columns: string[], more: object) =>
     fc.sample(
       fc
-        .record({ ...Object.fromEntries(columns.map((name) => [name, random(VALUES[name] ?? [])])), ...more, recorded_at: at })
+        .record({
+          ...Object.fromEntries(columns.map((name) => [name, random(VALUES[name] ?? [])])),
+          ...more,
+          recorded_at: at,
+        })
         .map((given) => ({ ...example, ...given }) as E),
       { numRuns: PER_KIND, seed: SEED },
     )
@@ -198,10 +204,13 @@ function recordEvents(): void {
 
 async function recordMoney(): Promise<void> {
   const units = fc.bigInt({ min: 1n, max: 10n ** 12n })
-  const shares = fc.sample(fc.record({ amount: units, day: fc.nat(DAYS), source: fc.constantFrom(...sources.project_id) }), {
-    numRuns: RECORDS,
-    seed: SEED,
-  })
+  const shares = fc.sample(
+    fc.record({ amount: units, day: fc.nat(DAYS), source: fc.constantFrom(...sources.project_id) }),
+    {
+      numRuns: RECORDS,
+      seed: SEED,
+    },
+  )
   for (const { amount, day, source } of shares) {
     const at = START + day * 24 * HOUR
     const part = await t.deps.db
@@ -211,7 +220,13 @@ async function recordMoney(): Promise<void> {
       .executeTakeFirstOrThrow()
     await t.deps.db
       .insertInto('revenue_share')
-      .values({ part_id: part.id, project_id: source, day: new Date(at), amount: money(amount), available: new Date(at) })
+      .values({
+        part_id: part.id,
+        project_id: source,
+        day: new Date(at),
+        amount: money(amount),
+        available: new Date(at),
+      })
       .execute()
     facts.project_revenue.push({ at, amount, project_id: source })
   }

@@ -69,7 +69,11 @@ async function sumRecords(db: Db, { grid }: AnalyticsQuestion, request: SourcedM
   return recordSlices(request, grid.count, rows)
 }
 
-async function readRecords(db: Db, grid: AnalyticsQuestion['grid'], { metric, sources }: MetricRequest & { sources: readonly string[] }) {
+async function readRecords(
+  db: Db,
+  grid: AnalyticsQuestion['grid'],
+  { metric, sources }: MetricRequest & { sources: readonly string[] },
+) {
   if (metric === 'project_revenue') {
     const cells = await sumProjectRevenue(db, grid, sources)
     return cells.map((cell) => ({ ...cell, amount: toAmount(cell.amount) }))

@@ -46,7 +46,11 @@ const total = async (project: MadeProject, metric: string, value: string) =>
 describe('views', () => {
   test('a page of a project counts, by slug and by ID, below any project type', async () => {
     const project = await t.make.project()
-    for (const path of [`project/${project.slug}`, `mod/${project.id}`, `modpack/${project.slug.toUpperCase()}/versions`]) {
+    for (const path of [
+      `project/${project.slug}`,
+      `mod/${project.id}`,
+      `modpack/${project.slug.toUpperCase()}/versions`,
+    ]) {
       assert.equal((await view(`https://site.example/${path}?a=1#b`)).statusCode, 204)
     }
     const points = await pointsOf(project, 'project_views', ['site_path', 'domain'])
@@ -130,8 +134,7 @@ describe('views', () => {
 
   test('addresses of one /64 are one visitor', async () => {
     const project = await t.make.project()
-    for (const end of ['1', '2', '3:4', 'ffff', '99'])
-      await view(page(project), { address: `2001:db8:1:2::${end}` })
+    for (const end of ['1', '2', '3:4', 'ffff', '99']) await view(page(project), { address: `2001:db8:1:2::${end}` })
     const points = await pointsOf(project, 'project_views', { filter_by: { monetized: [true] } })
     assert.deepEqual(
       points.map(({ views }) => views),
@@ -174,7 +177,12 @@ describe('downloads', () => {
     await t.make.file({ version, project, bytes: Buffer.from('analytics bytes') })
     const url = `/data/${project.id}/versions/${version.id}/test.jar`
     const get = (query: string, headers: Record<string, string> = {}) =>
-      t.inject({ method: 'GET', url: url + query, remoteAddress: newAddress(), headers: { 'user-agent': 'x', ...headers } })
+      t.inject({
+        method: 'GET',
+        url: url + query,
+        remoteAddress: newAddress(),
+        headers: { 'user-agent': 'x', ...headers },
+      })
     const answers = await Promise.all([
       get('?reason=update&loader=fabric&game_version=1.20.1', { referer: 'https://site.example/mod/x?y' }),
       get('?reason=nonsense&loader=nonsense&game_version=0', { authorization: project.owner.token }),
@@ -288,9 +296,15 @@ describe('playtime', () => {
     ]
     for (const [body, field] of faults) {
       const answer = await play(body)
-      assert.deepEqual([answer.statusCode, answer.json().error, answer.json().details.field], [400, 'validation_error', field])
+      assert.deepEqual(
+        [answer.statusCode, answer.json().error, answer.json().details.field],
+        [400, 'validation_error', field],
+      )
     }
-    assert.equal((await play(Object.fromEntries(Array.from({ length: 2000 }, (_, i) => [`v${i}`, entry])))).statusCode, 204)
+    assert.equal(
+      (await play(Object.fromEntries(Array.from({ length: 2000 }, (_, i) => [`v${i}`, entry])))).statusCode,
+      204,
+    )
   })
 
   test('it needs a token with PERFORM_ANALYTICS, and asks for it before it reads the body', async () => {
@@ -305,7 +319,8 @@ describe('playtime', () => {
     const project = await t.make.project()
     const bodies = [1, 40].map(async (count) => {
       const ids = []
-      for (let i = 0; i < count; i += 1) ids.push((await t.make.version({ project, version_number: `${count}.${i}` })).id)
+      for (let i = 0; i < count; i += 1)
+        ids.push((await t.make.version({ project, version_number: `${count}.${i}` })).id)
       return Object.fromEntries(ids.map((id) => [id, entry]))
     })
     const counts = []

@@ -25,9 +25,16 @@ const LEAP = { start: iso(START), end: iso(START + 3 * DAY), resolution: { minut
 
 const viewAt = (project: { id: string }, recorded_at: number, more = {}) =>
   t.deps.events.add('view', aView({ project_id: project.id, recorded_at, ...more }))
-const sourcesOf = (slices: Record<string, unknown>[][]) => [...new Set(slices.flat().map((point) => point['source_project']))]
+const sourcesOf = (slices: Record<string, unknown>[][]) => [
+  ...new Set(slices.flat().map((point) => point['source_project'])),
+]
 
-async function share(project: { id: string }, account: { id: string } | null, amount: string, day: number): Promise<void> {
+async function share(
+  project: { id: string },
+  account: { id: string } | null,
+  amount: string,
+  day: number,
+): Promise<void> {
   const part = await t.deps.db
     .insertInto('revenue_part')
     .values({ external_id: newId(), day: new Date(day), amount })
@@ -100,7 +107,9 @@ describe('who may ask', () => {
     const body = { source_name: 'Mine', affiliate: person.id }
     const { id } = (await t.as(admin).post('/_internal/affiliate', body)).json()
     t.deps.events.add('affiliate_click', aClick({ affiliate_code_id: id, recorded_at: START }))
-    const metrics = { affiliate_code_clicks: { bucket_by: ['affiliate_code_id'], filter_by: { affiliate_code_id: [id] } } }
+    const metrics = {
+      affiliate_code_clicks: { bucket_by: ['affiliate_code_id'], filter_by: { affiliate_code_id: [id] } },
+    }
     assert.deepEqual((await slicesOf(t, person, { ...LEAP, metrics })).flat(), [
       { source_affiliate_code: id, metric_kind: 'clicks', affiliate_code_id: id, clicks: 1 },
     ])
@@ -156,7 +165,12 @@ describe('answers', () => {
   })
 
   test('no metrics: every slice is there and empty', async () => {
-    assert.deepEqual(await slicesOf(t, project.owner, { ...LEAP, resolution: { slices: 4 }, metrics: {} }), [[], [], [], []])
+    assert.deepEqual(await slicesOf(t, project.owner, { ...LEAP, resolution: { slices: 4 }, metrics: {} }), [
+      [],
+      [],
+      [],
+      [],
+    ])
   })
 
   test('a day is 24 hours where clocks change, and the 29th of February is a day', async () => {
@@ -277,7 +291,12 @@ describe('money', () => {
         amount,
       })
     const [one = '', two = ''] = codes
-    const edges = [convert(one), convert(one, START + DAY - 1, '0.05'), convert(one, START + DAY), convert(two, START, '0')]
+    const edges = [
+      convert(one),
+      convert(one, START + DAY - 1, '0.05'),
+      convert(one, START + DAY),
+      convert(two, START, '0'),
+    ]
     for (const answer of await Promise.all(edges)) assert.equal(answer.statusCode, 201, answer.body)
     const metrics = { affiliate_code_revenue: [], affiliate_code_conversions: [] }
     const [first, second] = await slicesOf(t, person, { ...LEAP, metrics })
@@ -309,16 +328,32 @@ describe('faults', () => {
     ['empty', withTime({ end: LEAP.start }), 'time_range.end'],
     ['a day that is none', withTime({ start: '2023-02-29T00:00:00Z' }), 'time_range.start'],
     ['no offset', withTime({ start: '2024-02-28T00:00:00' }), 'time_range.start'],
-    ['1025 slices', withTime({ end: iso(START + 1025 * HOUR), resolution: { slices: 1025 } }), 'time_range.resolution.slices'],
+    [
+      '1025 slices',
+      withTime({ end: iso(START + 1025 * HOUR), resolution: { slices: 1025 } }),
+      'time_range.resolution.slices',
+    ],
     ['59 minutes', withTime({ resolution: { minutes: 59 } }), 'time_range.resolution.minutes'],
     ['both resolutions', withTime({ resolution: { slices: 1, minutes: 60 } }), 'time_range.resolution'],
     ['a fraction', withTime({ resolution: { slices: 1.5 } }), 'time_range.resolution.slices'],
-    ['centuries in hours', withTime({ end: '9999-01-01T00:00:00Z', resolution: { minutes: 60 } }), 'time_range.resolution.minutes'],
+    [
+      'centuries in hours',
+      withTime({ end: '9999-01-01T00:00:00Z', resolution: { minutes: 60 } }),
+      'time_range.resolution.minutes',
+    ],
     ['an unknown key', withTime({ zone: 'UTC' }), 'time_range.zone'],
     ['no metrics', { ...good, return_metrics: undefined }, 'return_metrics'],
     ['an unknown metric', { ...good, return_metrics: { project_likes: {} } }, 'return_metrics.project_likes'],
-    ['an unknown bucket', { ...good, return_metrics: { project_views: { bucket_by: ['version_id'] } } }, 'return_metrics.project_views.bucket_by.0'],
-    ['an unknown filter', { ...good, return_metrics: { project_views: { filter_by: { planet: [] } } } }, 'return_metrics.project_views.filter_by.planet'],
+    [
+      'an unknown bucket',
+      { ...good, return_metrics: { project_views: { bucket_by: ['version_id'] } } },
+      'return_metrics.project_views.bucket_by.0',
+    ],
+    [
+      'an unknown filter',
+      { ...good, return_metrics: { project_views: { filter_by: { planet: [] } } } },
+      'return_metrics.project_views.filter_by.planet',
+    ],
     ['thousands of projects', { ...good, project_ids: Array.from({ length: 1001 }, (_, i) => `p${i}`) }, 'project_ids'],
     ['no project', { ...good, project_ids: ['../x'] }, 'project_ids.0'],
   ]

@@ -31,7 +31,7 @@ export function analyticsRoutes(app: App, deps: Pick<Deps, 'db' | 'analytics'>):
       const viewer = requireViewer(req)
       const question = parseAnalyticsQuestion(req.body)
       if (metricNeedingPayoutsRead(question) !== undefined) requireScope(viewer, 'PAYOUTS_READ')
-      const slices = await answerQuestion(deps, viewer, { question, signal: req.signal })
+      const slices = await answerQuestion(deps, viewer, { question, signal: clientGone(reply) })
       void reply.header('vary', 'Accept')
       if (!prefersCsv(req.headers.accept)) {
         return sendPieces(reply.type('application/json; charset=utf-8'), writeJson(slices))
@@ -40,6 +40,15 @@ export function analyticsRoutes(app: App, deps: Pick<Deps, 'db' | 'analytics'>):
       return sendPieces(reply.type('text/csv; charset=utf-8'), writeCsv(question, slices))
     },
   )
+}
+
+/** Aborts when the client goes before it has its answer. The request's own signal does so once the body is read. */
+function clientGone(reply: FastifyReply): AbortSignal {
+  const gone = new AbortController()
+  reply.raw.once('close', () => {
+    if (!reply.raw.writableFinished) gone.abort(new Error('The client has gone'))
+  })
+  return gone.signal
 }
 
 /** What fits into one piece goes as one; the rest is written while it is being sent. */

@@ -1,8 +1,7 @@
 // The wire shapes of analytics: what is sent in, what may be asked, and the points that come out.
 import Type, { type Static } from 'typebox'
-import { Nullable } from '#lib/schema-parts.ts'
 import { METRICS, type MetricKey } from '#analytics-store/metrics.ts'
-
+import { Nullable } from '#lib/schema-parts.ts'
 
 /** Addresses are cut when they are stored; this bounds what is read. */
 const WebAddress = (description: string) => Type.String({ maxLength: 8192, description })

@@ -31,5 +31,7 @@ export function parseReferrer(text: string | undefined): { domain: string; site_
 
 function parseWebAddress(text: string): URL | undefined {
   const url = URL.parse(text)
-  return url !== null && (url.protocol === 'https:' || url.protocol === 'http:') && url.hostname !== '' ? url : undefined
+  return url !== null && (url.protocol === 'https:' || url.protocol === 'http:') && url.hostname !== ''
+    ? url
+    : undefined
 }

@@ -45,7 +45,7 @@ export async function* writeCsv(
   for (const [index, slice] of slices.entries()) {
     for (const point of slice) {
       const values = fields.map((field) => cell(point[field]))
-      text += `${edges[index]},${edges[index + 1]},${values.join(',')},${valueOf(point)}\r\n`
+      text += `${edges[index]},${edges[index + 1]},${values.join(',')},${amountOf(point)}\r\n`
       written += 1
       if (written % POINTS_AT_ONCE > 0) continue
       yield text
@@ -58,7 +58,7 @@ export async function* writeCsv(
 
 const VALUE_FIELDS = new Map(Object.values(METRICS).map(({ kind, value }): [string, string] => [kind, value]))
 
-function valueOf(point: Point): string {
+function amountOf(point: Point): string {
   return String(point[VALUE_FIELDS.get(String(point['metric_kind'])) ?? ''] ?? '')
 }
 

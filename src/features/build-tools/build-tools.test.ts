@@ -25,12 +25,29 @@ before(async () => {
   }
   const first = await make('first', 1, { version_number: '1.0', loaders: ['forge'], game_versions: ['1.19.4', '1.20'] })
   await make('again', 2, { version_number: '1.0', loaders: ['fabric', 'legacy-fabric'], game_versions: ['1.20'] })
-  await make('beta', 3, { version_number: '1.1-beta', loaders: ['forge', 'neoforge'], version_type: 'beta', game_versions: ['1.20'] })
-  await make('archived', 4, { version_number: "2.0+b'x", loaders: ['neoforge'], status: 'archived', game_versions: ['1.20.1'] })
+  await make('beta', 3, {
+    version_number: '1.1-beta',
+    loaders: ['forge', 'neoforge'],
+    version_type: 'beta',
+    game_versions: ['1.20'],
+  })
+  await make('archived', 4, {
+    version_number: "2.0+b'x",
+    loaders: ['neoforge'],
+    status: 'archived',
+    game_versions: ['1.20.1'],
+  })
   await make('draft', 5, { version_number: '9.9', status: 'draft', loaders: ['forge'] })
   const attach = async (filename: string, fields: { primary?: boolean; type?: string } = {}) => {
-    const file = await t.make.file({ version: first, project, bytes: randomBytes(16), filename, primary: fields.primary ?? false })
-    if (fields.type !== undefined) await t.deps.db.updateTable('file').set({ file_type: fields.type }).where('id', '=', file.id).execute()
+    const file = await t.make.file({
+      version: first,
+      project,
+      bytes: randomBytes(16),
+      filename,
+      primary: fields.primary ?? false,
+    })
+    if (fields.type !== undefined)
+      await t.deps.db.updateTable('file').set({ file_type: fields.type }).where('id', '=', file.id).execute()
     files[filename] = file
   }
   await attach('Lantern One.jar', { primary: true })
@@ -41,7 +58,8 @@ before(async () => {
 after(() => t.close())
 
 const maven = (path: string) => t.anyone.get(`/maven/maven/tools/${path}`)
-const text = (xml: string, name: string) => [...xml.matchAll(new RegExp(`<${name}>([^<]*)</${name}>`, 'g'))].map((match) => match[1])
+const text = (xml: string, name: string) =>
+  [...xml.matchAll(new RegExp(`<${name}>([^<]*)</${name}>`, 'g'))].map((match) => match[1])
 
 describe('maven-metadata.xml', () => {
   test('lists versions, oldest first; a number that is taken again gives way to the ID', async () => {
@@ -55,7 +73,9 @@ describe('maven-metadata.xml', () => {
     assert.deepEqual(text(answer.body, 'release'), ['2.0+b&apos;x'])
     assert.match(text(answer.body, 'lastUpdated')[0] ?? '', /^20\d{12}$/)
     const { etag } = answer.headers
-    const again = await t.anyone.get('/maven/maven/tools/lantern/maven-metadata.xml', { headers: { 'if-none-match': String(etag) } })
+    const again = await t.anyone.get('/maven/maven/tools/lantern/maven-metadata.xml', {
+      headers: { 'if-none-match': String(etag) },
+    })
     assert.equal(again.statusCode, 304)
   })
 
@@ -70,7 +90,13 @@ describe('maven-metadata.xml', () => {
 
   test('is 404 for what is hidden, unknown or without versions, and for other files', async () => {
     const empty = await t.make.project()
-    for (const path of [`${hidden.slug}/maven-metadata.xml`, 'nothing/maven-metadata.xml', `${empty.slug}/maven-metadata.xml`, 'lantern/other.xml', 'lantern/maven-metadata.xml.md5']) {
+    for (const path of [
+      `${hidden.slug}/maven-metadata.xml`,
+      'nothing/maven-metadata.xml',
+      `${empty.slug}/maven-metadata.xml`,
+      'lantern/other.xml',
+      'lantern/maven-metadata.xml.md5',
+    ]) {
       assert.equal((await maven(path)).statusCode, 404, path)
     }
     assert.equal((await t.as(stranger).get(`/maven/maven/tools/${hidden.slug}/maven-metadata.xml`)).statusCode, 404)
@@ -106,7 +132,11 @@ describe('versions', () => {
       const url = `https://depot.test/data/${project.id}/versions/${id}/${encodeURIComponent(filename)}`
       assert.deepEqual([answer.statusCode, answer.headers['location'], answer.json()], [307, url, { url }], name)
       assert.equal((await t.anyone.get(new URL(url).pathname)).statusCode, 200)
-      const head = await t.inject({ method: 'HEAD', url: `/maven/maven/tools/lantern/${id}/${encodeURIComponent(name)}`, headers: { 'user-agent': 'x' } })
+      const head = await t.inject({
+        method: 'HEAD',
+        url: `/maven/maven/tools/lantern/${id}/${encodeURIComponent(name)}`,
+        headers: { 'user-agent': 'x' },
+      })
       assert.equal(head.statusCode, 307)
     }
     for (const digest of ['sha1', 'sha512'] as const) {
@@ -116,20 +146,49 @@ describe('versions', () => {
   })
 
   test('a coordinate is an ID, a number, or a number with loaders and game versions', async () => {
-    const pom = async (coordinate: string) => (await maven(`lantern/${encodeURIComponent(coordinate)}/lantern-${encodeURIComponent(coordinate)}.pom`)).statusCode
-    for (const coordinate of [versions['beta'], '1.0', '1.1-beta', "2.0+b'x", '1.0-forge', '1.0-legacy-fabric', '1.0-fabric,1.20', '1.1-beta-neoforge,1.20,forge']) {
+    const pom = async (coordinate: string) =>
+      (await maven(`lantern/${encodeURIComponent(coordinate)}/lantern-${encodeURIComponent(coordinate)}.pom`))
+        .statusCode
+    for (const coordinate of [
+      versions['beta'],
+      '1.0',
+      '1.1-beta',
+      "2.0+b'x",
+      '1.0-forge',
+      '1.0-legacy-fabric',
+      '1.0-fabric,1.20',
+      '1.1-beta-neoforge,1.20,forge',
+    ]) {
       assert.equal(await pom(coordinate ?? ''), 200, coordinate)
     }
-    for (const coordinate of ['3.0', '1.0-quilt', '1.0-forge,1.18', '1.0-', '1.0-forge,', '9.9', versions['draft'] ?? '']) {
+    for (const coordinate of [
+      '3.0',
+      '1.0-quilt',
+      '1.0-forge,1.18',
+      '1.0-',
+      '1.0-forge,',
+      '9.9',
+      versions['draft'] ?? '',
+    ]) {
       assert.equal(await pom(coordinate), 404, coordinate)
     }
     const jar = await maven('lantern/1.0-forge/lantern-1.0-forge.jar')
     assert.match(String(jar.headers['location']), new RegExp(`/versions/${versions['first']}/`))
-    assert.equal((await maven('lantern/1.0/lantern-1.0.jar')).statusCode, 404, 'the number stands for the newer version, which has no file')
+    assert.equal(
+      (await maven('lantern/1.0/lantern-1.0.jar')).statusCode,
+      404,
+      'the number stands for the newer version, which has no file',
+    )
   })
 
   test('a name that no file has is 404', async () => {
-    for (const name of ['other.jar', 'lantern.jar', `lantern-${versions['first']}-javadoc.jar`, `lantern-${versions['first']}.exe`, `lantern-${versions['first']}`]) {
+    for (const name of [
+      'other.jar',
+      'lantern.jar',
+      `lantern-${versions['first']}-javadoc.jar`,
+      `lantern-${versions['first']}.exe`,
+      `lantern-${versions['first']}`,
+    ]) {
       assert.equal((await maven(`lantern/${versions['first']}/${name}`)).statusCode, 404, name)
     }
   })
@@ -144,7 +203,12 @@ describe('update files', () => {
     assert.equal(answer.statusCode, 200, answer.body)
     assert.deepEqual(answer.json(), {
       homepage: 'https://depot.test/mod/lantern',
-      promos: { '1.20-latest': '1.1-beta', '1.20-recommended': '1.0', '1.19.4-latest': '1.0', '1.19.4-recommended': '1.0' },
+      promos: {
+        '1.20-latest': '1.1-beta',
+        '1.20-recommended': '1.0',
+        '1.19.4-latest': '1.0',
+        '1.19.4-recommended': '1.0',
+      },
     })
     assert.deepEqual((await updates({ neoforge: 'none' })).json(), answer.json())
   })
@@ -155,7 +219,10 @@ describe('update files', () => {
     assert.equal(promos['1.19.4-latest'], '1.0')
     const only = (await updates({ neoforge: 'only' })).json().promos
     assert.deepEqual(only, { '1.20.1-latest': "2.0+b'x", '1.20.1-recommended': "2.0+b'x", '1.20-latest': '1.1-beta' })
-    assert.deepEqual((await updates({}, 'fabric_updates.json')).json().promos, { '1.20-latest': '1.0', '1.20-recommended': '1.0' })
+    assert.deepEqual((await updates({}, 'fabric_updates.json')).json().promos, {
+      '1.20-latest': '1.0',
+      '1.20-recommended': '1.0',
+    })
   })
 
   test('are 404 for what is hidden or unknown, and 400 for a choice that is none', async () => {
@@ -168,7 +235,10 @@ describe('update files', () => {
       assert.equal((await updates({}, file, id)).statusCode, 404, `${id}/${file}`)
     }
     const answer = await updates({ neoforge: 'maybe' })
-    assert.deepEqual([answer.statusCode, answer.json().error, answer.json().details.field], [400, 'invalid_input', 'neoforge'])
+    assert.deepEqual(
+      [answer.statusCode, answer.json().error, answer.json().details.field],
+      [400, 'invalid_input', 'neoforge'],
+    )
     assert.equal((await updates({ unheard: 'of' })).statusCode, 200)
   })
 })

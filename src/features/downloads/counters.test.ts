@@ -26,7 +26,10 @@ async function setUp() {
   await reconcileDownloads({ ...t.deps, store })
   const event = aDownload({ project_id: project.id, version_id: version.id })
   const append = async (count: number) => {
-    const { sequence } = await store.append('download', times(count, () => event))
+    const { sequence } = await store.append(
+      'download',
+      times(count, () => event),
+    )
     const versions = [{ project_id: project.id, version_id: version.id, downloads: count }]
     return { sequence, versions, projects: [{ project_id: project.id, downloads: count }] }
   }
@@ -157,9 +160,7 @@ test('the nightly job shows the drift as a metric', async () => {
     const project: MadeProject = await own.make.project()
     await own.deps.events.flush()
     await own.deps.db.updateTable('project').set({ downloads: 4 }).where('id', '=', project.id).execute()
-    await own.deps.db
-      .transaction()
-      .execute((tx) => enqueue(tx, 'downloads.reconcile', {}))
+    await own.deps.db.transaction().execute((tx) => enqueue(tx, 'downloads.reconcile', {}))
     await own.runJobs()
     const metrics = (await own.anyone.get('/metrics')).body
     assert.match(metrics, /depot_download_drift\{of="project"\} 4/)

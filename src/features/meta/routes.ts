@@ -93,6 +93,7 @@ function operatorProbes(app: App, deps: Deps): void {
         summary: 'Metrics in the Prometheus text format',
         tags: ['meta'],
         produces: ['text/plain'],
+        response: { 200: Type.String(), ...ErrorAnswers },
       },
     },
     async (req, reply) => {

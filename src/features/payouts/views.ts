@@ -1,8 +1,7 @@
 // The wire shapes of money: what operators report, and what people see of theirs. Amounts are decimal texts.
 import Type, { type Static } from 'typebox'
-import { Nullable } from '#lib/schema-parts.ts'
 import { AMOUNT_PATTERN } from '#lib/decimal.ts'
-
+import { Nullable } from '#lib/schema-parts.ts'
 
 const AmountInput = Type.String({ pattern: AMOUNT_PATTERN, maxLength: 21, description: 'Decimal' })
 const Amount = Type.String({ description: 'Decimal' })

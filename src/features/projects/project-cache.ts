@@ -44,6 +44,18 @@ export function peekPublicProject({ cache }: ProjectReader, name: string): Cache
   return project !== undefined && isPublicStatus(project.status) ? project : undefined
 }
 
+/** The same for a list, each once; undefined unless all of them are in the cache and public. */
+function peekPublicProjects({ cache }: ProjectReader, names: readonly string[]): CachedProject[] | undefined {
+  const kind = cache.kind(PROJECT)
+  const projects = new Set<CachedProject>()
+  for (const name of names) {
+    const project = kind.peekNamed(name)
+    if (project === undefined || !isPublicStatus(project.status)) return undefined
+    projects.add(project)
+  }
+  return [...projects]
+}
+
 /** The project that `name` names as ID or slug (the ID wins), whoever asks; undefined when there is none. */
 export function findProject({ db, cache, taxonomy }: ProjectReader, name: string): Promise<CachedProject | undefined> {
   return cache
@@ -88,6 +100,8 @@ export async function listVisibleProjects(
   viewer: Viewer | null,
   names: readonly string[],
 ): Promise<CachedProject[]> {
+  const warm = peekPublicProjects(reader, names)
+  if (warm !== undefined) return warm
   const found = await reader.cache
     .kind(PROJECT)
     .getManyNamed(names, async (missing) =>

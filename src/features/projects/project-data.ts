@@ -46,23 +46,31 @@ const GalleryItemInput = Type.Object({
 })
 export type GalleryItemInput = Static<typeof GalleryItemInput>
 
-const ProjectData = Type.Object({
-  name: projectFields.name,
-  slug: projectFields.slug,
-  summary: projectFields.summary,
-  description: projectFields.description,
-  initial_versions: Type.Optional(Type.Array(Type.Unknown(), { maxItems: INITIAL_VERSIONS_MAX })),
-  categories: projectFields.categories,
-  additional_categories: Type.Optional(projectFields.additional_categories),
-  license_id: projectFields.license_id,
-  license_url: Type.Optional(projectFields.license_url),
-  link_urls: Type.Optional(projectFields.link_urls),
-  is_draft: Type.Optional(Nullable(Type.Boolean())),
-  requested_status: Type.Optional(projectFields.requested_status),
-  organization_id: Type.Optional(Nullable(Type.String({ maxLength: 64 }))),
-  gallery_items: Type.Optional(Nullable(Type.Array(GalleryItemInput, { maxItems: GALLERY_MAX }))),
-  uploaded_images: Type.Optional(Type.Array(Type.String({ maxLength: 64 }), { maxItems: 10 })),
-})
+export const ProjectData = Type.Object(
+  {
+    name: projectFields.name,
+    slug: projectFields.slug,
+    summary: projectFields.summary,
+    description: projectFields.description,
+    initial_versions: Type.Optional(
+      Type.Array(Type.Unknown(), {
+        maxItems: INITIAL_VERSIONS_MAX,
+        description: 'Each as the `data` of a new version, without `project_id`',
+      }),
+    ),
+    categories: projectFields.categories,
+    additional_categories: Type.Optional(projectFields.additional_categories),
+    license_id: projectFields.license_id,
+    license_url: Type.Optional(projectFields.license_url),
+    link_urls: Type.Optional(projectFields.link_urls),
+    is_draft: Type.Optional(Nullable(Type.Boolean())),
+    requested_status: Type.Optional(projectFields.requested_status),
+    organization_id: Type.Optional(Nullable(Type.String({ maxLength: 64 }))),
+    gallery_items: Type.Optional(Nullable(Type.Array(GalleryItemInput, { maxItems: GALLERY_MAX }))),
+    uploaded_images: Type.Optional(Type.Array(Type.String({ maxLength: 64 }), { maxItems: 10 })),
+  },
+  { title: 'ProjectCreate' },
+)
 const validator = Compile(ProjectData)
 
 const ALIASES = { mod_name: 'name', mod_slug: 'slug', mod_description: 'summary', mod_body: 'description' } as const

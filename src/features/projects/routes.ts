@@ -15,6 +15,7 @@ import { deleteProject } from './delete-project.ts'
 import { galleryRoutes } from './gallery/routes.ts'
 import { projectIconOwner } from './icon.ts'
 import { getProject, getProjectAsMember, listVisibleProjects, peekPublicProject } from './project-cache.ts'
+import { ProjectData } from './project-data.ts'
 import { ProjectPatch } from './project-patch.ts'
 import { updateProject } from './update-project.ts'
 import { ProjectView } from './views.ts'
@@ -93,7 +94,7 @@ function projectWrites(app: App, deps: Deps): void {
     scope.post(
       '/v3/project',
       {
-        config: { auth: { scope: ['PROJECT_CREATE'] } },
+        config: { auth: { scope: ['PROJECT_CREATE'] }, formData: { schema: ProjectData } },
         schema: {
           operationId: 'createProject',
           summary: 'Create a project, with versions and their files or as a draft without',

@@ -70,11 +70,16 @@ test('versions count while they are listed, with the files they have then', asyn
   const owner = t.as(project.owner)
   const bytes = modJar('counted')
   const made = await form(versionData({ project_id: project.id, file_parts: ['file'] }), [{ name: 'file', bytes }])
-  assert.deepEqual(await changesOf(() => owner.post('/v3/version', made.payload, { headers: made.headers })), { versions: 1, files: 1 })
+  assert.deepEqual(await changesOf(() => owner.post('/v3/version', made.payload, { headers: made.headers })), {
+    versions: 1,
+    files: 1,
+  })
   const { id } = (await owner.get(`/v3/project/${project.id}/version`)).json()[0]
   const more = await form({}, [{ name: 'more', bytes: modJar('more') }])
   const path = `/v3/version/${id}`
-  assert.deepEqual(await changesOf(() => owner.post(`${path}/file`, more.payload, { headers: more.headers })), { files: 1 })
+  assert.deepEqual(await changesOf(() => owner.post(`${path}/file`, more.payload, { headers: more.headers })), {
+    files: 1,
+  })
   assert.deepEqual(await changesOf(() => owner.patch(path, { status: 'draft' })), { versions: -1, files: -2 })
   assert.deepEqual(await changesOf(() => owner.patch(path, { status: 'listed' })), { versions: 1, files: 2 })
   assert.deepEqual(await changesOf(() => owner.patch(path, { status: 'archived' })), {})
@@ -103,14 +108,19 @@ test('an author counts once, by accepted rows of teams and organizations that st
   }
   assert.deepEqual(await changesOf(() => join(first)), { authors: 1 })
   assert.deepEqual(await changesOf(() => join(second)), {})
-  assert.deepEqual(await changesOf(() => patch(second, { status: 'approved' })), { projects: 1, authors: 1 }, 'its owner is new')
+  assert.deepEqual(
+    await changesOf(() => patch(second, { status: 'approved' })),
+    { projects: 1, authors: 1 },
+    'its owner is new',
+  )
   assert.deepEqual(await changesOf(() => leave(first)), {})
   assert.deepEqual(await changesOf(() => leave(second)), { authors: -1 })
 
   const chief = await t.make.account()
   const organization = await team.organization(chief)
   await team.member(organization.teamId, person)
-  const move = () => t.deps.db.updateTable('project').set({ organization_id: organization.id }).where('id', '=', first.id).execute()
+  const move = () =>
+    t.deps.db.updateTable('project').set({ organization_id: organization.id }).where('id', '=', first.id).execute()
   assert.deepEqual(await changesOf(move), { authors: 2 })
   assert.deepEqual(await changesOf(() => patch(first, { status: 'private' })), { projects: -1, authors: -3 })
 })
@@ -121,7 +131,9 @@ test('changes at once are all counted', async () => {
   const change = await changesOf(() =>
     Promise.all([
       ...projects.map((project) => patch(project, { status: 'approved' })),
-      ...projects.map((project, i) => t.as(project.owner).patch(`/v3/version/${versions[i]?.id}`, { status: 'listed' })),
+      ...projects.map((project, i) =>
+        t.as(project.owner).patch(`/v3/version/${versions[i]?.id}`, { status: 'listed' }),
+      ),
     ]),
   )
   assert.deepEqual(change, { projects: 6, versions: 6, files: 6, authors: 6 })

@@ -25,7 +25,10 @@ export const UserView = Type.Object(
     auth_providers: Nullable(Type.Array(Type.String())),
     allow_friend_requests: Nullable(Type.Boolean()),
     payout_data: Nullable(
-      Type.Object({ payout_handle: Nullable(Type.String()), balance: Type.String({ description: 'Decimal: what is available' }) }),
+      Type.Object({
+        payout_handle: Nullable(Type.String()),
+        balance: Type.String({ description: 'Decimal: what is available' }),
+      }),
     ),
   },
   { title: 'User' },

@@ -24,7 +24,7 @@ import { FILE_TYPES, VERSION_TYPES } from './status.ts'
 import { updateRoutes } from './update-routes.ts'
 import { updateVersion } from './update-version.ts'
 import { getVersion, getVersionAsMember, keepVisibleVersions, listCachedVersions } from './version-cache.ts'
-import { FILE_PARTS_MAX, type NewVersion, parseVersionData } from './version-data.ts'
+import { FILE_PARTS_MAX, type NewVersion, parseVersionData, VersionData } from './version-data.ts'
 import { listVersionIdsFor } from './version-list.ts'
 import { VersionPatch } from './version-patch.ts'
 import { VersionView } from './views.ts'
@@ -148,16 +148,18 @@ function projectVersionReads(app: App, deps: Deps): void {
   )
 }
 
-const FileData = Compile(
-  Type.Object({
+const FileData = Type.Object(
+  {
     file_types: Type.Optional(
       Type.Union([
         Type.Record(Type.String({ maxLength: 255 }), Type.Union([Type.Enum([...FILE_TYPES]), Type.Null()])),
         Type.Null(),
       ]),
     ),
-  }),
+  },
+  { title: 'VersionFilesAdd' },
 )
+const fileData = Compile(FileData)
 
 function versionUploads(app: App, deps: Deps): void {
   app.register(async (scope: App) => {
@@ -167,7 +169,7 @@ function versionUploads(app: App, deps: Deps): void {
     scope.post(
       '/v3/version',
       {
-        config: { auth: { scope: ['VERSION_CREATE'] } },
+        config: { auth: { scope: ['VERSION_CREATE'] }, formData: { schema: VersionData } },
         schema: {
           operationId: 'createVersion',
           summary: 'Publish a version with its files',
@@ -202,7 +204,7 @@ function versionUploads(app: App, deps: Deps): void {
     scope.post(
       '/v3/version/:id/file',
       {
-        config: { auth: { scope: ['VERSION_WRITE'] } },
+        config: { auth: { scope: ['VERSION_WRITE'] }, formData: { schema: FileData, isOptional: true } },
         schema: {
           operationId: 'addVersionFiles',
           summary: 'Add files to a version',
@@ -222,13 +224,13 @@ function versionUploads(app: App, deps: Deps): void {
           maxDataBytes: DATA_BYTES_MAX,
           maxParts: FILE_PARTS_MAX,
           maxBodyBytes: BODY_BYTES_MAX,
-          onData: (data) => void checkBody(FileData, data),
+          onData: (data) => void checkBody(fileData, data),
           maxBytesOf: ({ name, filename }) => {
             checkFilename(deps.fileRules, name, filename)
             return FILE_BYTES_MAX
           },
         })
-        const fileTypes = form.data === undefined ? {} : (checkBody(FileData, form.data).file_types ?? {})
+        const fileTypes = form.data === undefined ? {} : (checkBody(fileData, form.data).file_types ?? {})
         await addFiles(deps, { versionId: version.id, projectId: version.project.id, fileTypes, parts: form.parts })
         return reply.status(204).send(null)
       },

@@ -43,9 +43,9 @@ const known = {
   ordering: Type.Optional(Nullable(Type.Integer({ minimum: -(2 ** 31), maximum: 2 ** 31 - 1 }))),
 }
 
-const VersionData = Type.Object(
+export const VersionData = Type.Object(
   { ...known, project_id: Type.Optional(Type.String({ maxLength: 64 })) },
-  { additionalProperties: true },
+  { title: 'VersionCreate', description: 'Further keys are loader fields', additionalProperties: true },
 )
 const validator = Compile(VersionData)
 

@@ -17,7 +17,9 @@ after(() => t.close())
 let salt = 0
 async function publish(fields: Record<string, unknown>) {
   salt += 1
-  const { payload, headers } = await form(versionData({ project_id: project.id, ...fields }), [{ name: 'file', bytes: modJar(`fields ${salt}`) }])
+  const { payload, headers } = await form(versionData({ project_id: project.id, ...fields }), [
+    { name: 'file', bytes: modJar(`fields ${salt}`) },
+  ])
   return t.as(project.owner).post('/v3/version', payload, { headers })
 }
 const patch = (id: string, body: Record<string, unknown>) => t.as(project.owner).patch(`/v3/version/${id}`, body)
@@ -40,10 +42,18 @@ describe('a faulty field is refused, naming it', () => {
   for (const [name, fields, field] of REFUSED) {
     test(`${name}, on creating and on editing`, async () => {
       const made = await publish(fields)
-      assert.deepEqual([made.statusCode, made.json().error, made.json().details?.field], [400, 'validation_error', field], made.body)
+      assert.deepEqual(
+        [made.statusCode, made.json().error, made.json().details?.field],
+        [400, 'validation_error', field],
+        made.body,
+      )
       const { id } = await t.make.version({ project })
       const edited = await patch(id, fields)
-      assert.deepEqual([edited.statusCode, edited.json().error, edited.json().details?.field], [400, 'validation_error', field], edited.body)
+      assert.deepEqual(
+        [edited.statusCode, edited.json().error, edited.json().details?.field],
+        [400, 'validation_error', field],
+        edited.body,
+      )
       assert.deepEqual((await read(id)).game_versions, ['1.20.1'], 'nothing is saved')
     })
   }
@@ -61,7 +71,10 @@ describe('a field that fits', () => {
     const answer = await publish({ game_versions: ['1.20', '1.20.1', '1.20'], singleplayer: false, client_only: null })
     assert.equal(answer.statusCode, 201, answer.body)
     const version = answer.json()
-    assert.deepEqual([version.game_versions, version.singleplayer, version.environment], [['1.20', '1.20.1'], false, 'unknown'])
+    assert.deepEqual(
+      [version.game_versions, version.singleplayer, version.environment],
+      [['1.20', '1.20.1'], false, 'unknown'],
+    )
     assert.equal('client_only' in version, false)
   })
 
@@ -118,16 +131,28 @@ describe('a deleted version', () => {
     await t.deps.db.updateTable('version').set({ downloads: 7 }).where('id', '=', version.id).execute()
     await t.deps.db.updateTable('project').set({ downloads: 7 }).where('id', '=', own.id).execute()
     const dependent = await t.make.version({ project })
-    const edited = await patch(dependent.id, { dependencies: [{ version_id: version.id, dependency_type: 'required' }] })
+    const edited = await patch(dependent.id, {
+      dependencies: [{ version_id: version.id, dependency_type: 'required' }],
+    })
     assert.equal(edited.statusCode, 204, edited.body)
     const reportId = newId()
     await t.deps.db
       .insertInto('report')
-      .values({ id: reportId, report_type: 'spam', item_type: 'version', item_id: version.id, version_id: version.id, reporter_id: project.owner.id, body: 'Spam.' })
+      .values({
+        id: reportId,
+        report_type: 'spam',
+        item_type: 'version',
+        item_id: version.id,
+        version_id: version.id,
+        reporter_id: project.owner.id,
+        body: 'Spam.',
+      })
       .execute()
     assert.equal((await t.as(own.owner).delete(`/v3/version/${version.id}`)).statusCode, 204)
     const { dependencies } = await read(dependent.id)
-    assert.deepEqual(dependencies, [{ version_id: null, project_id: own.id, file_name: null, dependency_type: 'required' }])
+    assert.deepEqual(dependencies, [
+      { version_id: null, project_id: own.id, file_name: null, dependency_type: 'required' },
+    ])
     const report = await t.deps.db.selectFrom('report').selectAll().where('id', '=', reportId).executeTakeFirstOrThrow()
     assert.deepEqual([report.version_id, report.item_id, report.closed], [null, version.id, false])
     assert.equal((await t.anyone.get(`/v3/project/${own.id}`)).json().downloads, 7)
@@ -153,7 +178,10 @@ test('dependencies that an edit names are completed and checked like those of a 
   const hidden = await t.make.project({ status: 'draft' })
   const hiddenVersion = await t.make.version({ project: other, status: 'draft' })
   const { id } = await t.make.version({ project })
-  assert.equal((await patch(id, { dependencies: [{ version_id: needed.id, dependency_type: 'embedded' }] })).statusCode, 204)
+  assert.equal(
+    (await patch(id, { dependencies: [{ version_id: needed.id, dependency_type: 'embedded' }] })).statusCode,
+    204,
+  )
   const kept = [{ version_id: needed.id, project_id: other.id, file_name: null, dependency_type: 'embedded' }]
   assert.deepEqual((await read(id)).dependencies, kept)
   const refused: [object, string][] = [

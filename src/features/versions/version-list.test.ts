@@ -23,7 +23,10 @@ async function withVersions(list: readonly Fields[]): Promise<{ project: MadePro
 }
 
 /** Places (from 0, as they were made) of what a list shows. */
-async function listed(made: { project: MadeProject; ids: string[] }, query: Record<string, string | number | boolean>): Promise<number[]> {
+async function listed(
+  made: { project: MadeProject; ids: string[] },
+  query: Record<string, string | number | boolean>,
+): Promise<number[]> {
   const answer = await t.anyone.get(`/v3/project/${made.project.id}/version`, { query })
   assert.equal(answer.statusCode, 200, answer.body)
   return answer.json().map(({ id }: { id: string }) => made.ids.indexOf(id))
@@ -40,7 +43,11 @@ describe('a project with featured versions', () => {
   })
 
   test('counts only what stands in lists, and what passes the other filters', async () => {
-    const made = await withVersions([major, { featured: true, status: 'draft' }, { featured: true, status: 'unlisted' }])
+    const made = await withVersions([
+      major,
+      { featured: true, status: 'draft' },
+      { featured: true, status: 'unlisted' },
+    ])
     assert.deepEqual(await listed(made, { featured: true }), [0], 'a hidden featured version is none')
     const filtered = await withVersions([{ featured: true, loaders: ['forge'] }, major])
     assert.deepEqual(await listed(filtered, { featured: true, loaders: '["fabric"]' }), [1])
@@ -77,7 +84,11 @@ describe('a project without', () => {
   })
 
   test('pages through them like through any list, and under the same filters', async () => {
-    const made = await withVersions([major, { ...major, loaders: ['forge'] }, { ...major, loaders: ['quilt'], version_type: 'beta' }])
+    const made = await withVersions([
+      major,
+      { ...major, loaders: ['forge'] },
+      { ...major, loaders: ['quilt'], version_type: 'beta' },
+    ])
     assert.deepEqual(await listed(made, { featured: true }), [2, 1, 0])
     assert.deepEqual(await listed(made, { featured: true, limit: 1 }), [2])
     assert.deepEqual(await listed(made, { featured: true, limit: 5, offset: 1 }), [1, 0])
