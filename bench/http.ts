@@ -55,7 +55,7 @@ async function benchStarts(dataDir: string): Promise<Row[]> {
 }
 
 /** An admin, who has no quota, with a token of every scope. */
-async function author(dataDir: string): Promise<string> {
+export async function author(dataDir: string): Promise<string> {
   await depot(dataDir, [
     'user',
     'create',
@@ -72,7 +72,7 @@ async function author(dataDir: string): Promise<string> {
   return stdout.trim()
 }
 
-async function publishProjects(url: string, token: string, count: number): Promise<string[]> {
+export async function publishProjects(url: string, token: string, count: number): Promise<string[]> {
   const ids: string[] = []
   for (let i = 0; i < count; i += 1) {
     const form = new FormData()

@@ -3,12 +3,14 @@
 import { cpus, totalmem } from 'node:os'
 import { benchCatalogue } from './catalogue.ts'
 import { benchHttp } from './http.ts'
+import { benchIngest } from './ingest.ts'
 import { benchPeople } from './people.ts'
 import { printTable, type Row } from './table.ts'
 
 const PARTS: Record<string, { title: string; run: () => Promise<Row[]> }> = {
   http: { title: 'HTTP, uploads, starts', run: benchHttp },
   catalogue: { title: 'The catalogue at size', run: benchCatalogue },
+  ingest: { title: 'Taking in events beside reads', run: benchIngest },
   people: { title: 'Organizations, collections, notifications', run: benchPeople },
 }
 

@@ -132,6 +132,9 @@ create table version (
   constraint version_requested_status_check check (requested_status in ('listed', 'archived', 'draft', 'unlisted'))
 );
 create index version_project_id_idx on version (project_id, date_published);
+-- What an update check asks of a version and a project, from the index alone.
+create index version_visibility_idx on version (id) include (project_id, status, date_published);
+create index project_visibility_idx on project (id) include (status);
 create index version_author_id_idx on version (author_id);
 create index version_scheduled_idx on version (scheduled_at) where status = 'scheduled';
 
@@ -177,8 +180,9 @@ create table file (
     'dev-jar', 'javadoc-jar', 'signature', 'unknown'))
 );
 create unique index file_primary_key on file (version_id) where is_primary;
-create index file_sha1_idx on file (sha1);
-create index file_sha512_idx on file (sha512);
+-- A hash leads to its version without a look at the row: update checks name a thousand of them.
+create index file_sha1_idx on file (sha1) include (version_id);
+create index file_sha512_idx on file (sha512) include (version_id);
 
 -- Keys under which bytes are being stored for rows that are not committed yet. What a killed process leaves here is
 -- removed from the store by a job.

@@ -76,6 +76,7 @@ export async function buildApp(deps: Deps, rateGrants: RateGrantDirectory = crea
     tokens,
     adminKey: config.http.adminKey,
     rateLimitBypassKey: config.http.rateLimitBypassKey,
+    countsUnchanged: config.http.countsUnchanged,
     clientAddressHeader: config.http.clientAddressHeader,
     blockedUserAgents: config.http.blockedUserAgents,
   })

@@ -1,5 +1,6 @@
 // Opens what events of use need: their store, the buffer before it, and the counters that follow.
 import { readFile } from 'node:fs/promises'
+import { isIPv6 } from 'node:net'
 import type { CountryResponse } from 'maxmind'
 import type { AnalyticsStore } from '#analytics-store/analytics-store.ts'
 import { createEventBuffer, type EventBuffer } from '#analytics-store/buffer.ts'
@@ -63,7 +64,9 @@ export async function openCountryLookup(path: string | undefined): Promise<Count
   const { Reader } = await import('maxmind')
   try {
     const reader = new Reader<CountryResponse>(await readFile(path))
-    return (address) => reader.get(address)?.country?.iso_code
+    const isIpv4Only = reader.metadata.ipVersion === 4
+    // Of a file that knows IPv4 only, the library reads the first bits of an IPv6 address as if they were IPv4.
+    return (address) => (isIpv4Only && isIPv6(address) ? undefined : reader.get(address)?.country?.iso_code)
   } catch (cause) {
     throw new Error(`The address database ${path} (GEOIP_DATABASE) cannot be read`, { cause })
   }

@@ -26,6 +26,8 @@ import { type TestApp, testApp } from './harness.ts'
 
 /** Public, and yet the answer depends on the Authorization header, which stands for something else than a viewer. */
 const READS_ITS_OWN_HEADER = new Set(['refreshSession', 'exchangeCode', 'introspectToken', 'revokeToken'])
+/** A token without this scope still sees the other half: the organization of a hidden project, as strangers see it. */
+const OPENS_ITS_OWN_HALF = new Set(['getProjectOrganization ORGANIZATION_READ'])
 /** For readers by name, and yet 401: callers are known by a flow instead, or are led to signing in. */
 const KNOWS_ANOTHER_WAY = new Set(['authorize', 'changePassword'])
 
@@ -89,6 +91,9 @@ function faults(
 const scopesOf = ({ config: { auth } }: RouteEntry): readonly ScopeName[] | undefined =>
   typeof auth === 'object' && 'scope' in auth ? auth.scope : undefined
 const isRead = ({ config: { auth } }: RouteEntry): boolean => typeof auth === 'object' && 'read' in auth
+const readScopesOf = ({ config: { auth } }: RouteEntry): readonly ScopeName[] =>
+  typeof auth === 'object' && 'read' in auth ? auth.read : []
+const bitOf = (name: ScopeName): number => SCOPES.find((scope) => scope.name === name)?.value ?? 0
 const errorOf = ({ body }: Answer): { error?: unknown; description?: unknown; details?: { scope?: unknown } } => {
   try {
     return JSON.parse(body)
@@ -148,7 +153,7 @@ test('each scope of a route is needed: a token with all others is refused by its
   const admin = await t.make.account({ role: 'admin' })
   for (const route of routes) {
     for (const name of scopesOf(route) ?? []) {
-      const { token } = await t.make.pat(admin, ALL_SCOPES - (SCOPES.find((scope) => scope.name === name)?.value ?? 0))
+      const { token } = await t.make.pat(admin, ALL_SCOPES - bitOf(name))
       const answer = await send(t, bareRequest(route), token)
       const { description } = errorOf(answer)
       if (answer.status !== 403 || !String(description).includes(name)) {
@@ -180,6 +185,23 @@ test('a read is never refused for its token: one that is unknown or too weak mea
       return answer.status === anonymous?.status ? undefined : `${anonymous?.status} as for an anonymous caller`
     },
   )
+  assert.deepEqual(wrong, [])
+})
+
+test('each scope of a read is needed to see more there than everybody does', async () => {
+  const wrong: string[] = []
+  const world = createWorld(t, { hidden: true })
+  const owner = await world.person('owner')
+  for (const route of routes.filter((each) => isRead(each) && !KNOWS_ANOTHER_WAY.has(each.operationId))) {
+    const request = await buildRequest(world, route)
+    const anonymous = await send(t, request, undefined)
+    for (const name of readScopesOf(route)) {
+      if (OPENS_ITS_OWN_HALF.has(`${route.operationId} ${name}`)) continue
+      const answer = await send(t, request, (await t.make.pat(owner, ALL_SCOPES - bitOf(name))).token)
+      if (answer.body !== anonymous.body)
+        wrong.push(`${route.operationId} without ${name}: ${answer.body.slice(0, 300)}`)
+    }
+  }
   assert.deepEqual(wrong, [])
 })
 

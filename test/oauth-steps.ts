@@ -1,6 +1,6 @@
 // Steps that the tests of OAuth share, all over HTTP.
 import assert from 'node:assert/strict'
-import type { Response as InjectResponse } from 'light-my-request'
+import type { LightMyRequestResponse as InjectResponse } from 'fastify'
 import type { TestApp } from './harness.ts'
 
 export const BASE = '/v2/_internal/oauth'

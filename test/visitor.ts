@@ -1,8 +1,8 @@
 // A person with a browser that runs no scripts, for tests of pages: keeps cookies, follows nothing by itself, and sends
 // the forms it is shown.
 import assert from 'node:assert/strict'
-import type { Response as InjectResponse } from 'light-my-request'
-import type { TestApp } from './harness.ts'
+import type { LightMyRequestResponse as InjectResponse } from 'fastify'
+import { BYPASS_KEY, type TestApp } from './harness.ts'
 
 type Fields = Record<string, string | readonly string[]>
 
@@ -23,7 +23,7 @@ export function visitor(t: TestApp, session?: string): Visitor {
   const common = () => ({
     accept: 'text/html',
     'user-agent': 'Mozilla/5.0 (X11; Linux x86_64) Firefox/140.0',
-    'x-ratelimit-key': 'test-bypass-key-0123456789abcdefghij',
+    'x-ratelimit-key': BYPASS_KEY,
     cookie: [...cookies].map(([name, value]) => `${name}=${value}`).join('; '),
   })
   const keep = (answer: InjectResponse): InjectResponse => {

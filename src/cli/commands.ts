@@ -2,6 +2,7 @@
 import { tokenCreate, userCreate, userRole } from './accounts.ts'
 import { checkCommand, migrateCommand } from './operations.ts'
 import { reindexCommand } from './reindex.ts'
+import { seedCommand } from './seed.ts'
 import { serve } from './serve.ts'
 import type { Env } from './with-deps.ts'
 
@@ -35,5 +36,11 @@ export const COMMANDS: readonly Command[] = [
     run: tokenCreate,
   },
   { name: 'reindex', usage: '[--json]', about: 'Build the search index anew', run: reindexCommand },
+  {
+    name: 'seed',
+    usage: '[--projects 200] [--json]',
+    about: 'Fill a demo catalogue, or what is missing of it',
+    run: seedCommand,
+  },
   { name: 'check', usage: '[--json]', about: 'Show the state of everything Depot leans on', run: checkCommand },
 ]

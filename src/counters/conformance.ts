@@ -71,6 +71,17 @@ export function counterConformance(adapter: string, make: (now: () => number) =>
     assert.equal((await counters.take(key, RATE, 5)).remaining, 0)
   })
 
+  guarantee('what is given back can be taken again, and never more than the burst', async (counters, clock, key) => {
+    await counters.take(key, RATE, 300)
+    await counters.giveBack(key, RATE, 2)
+    assert.equal((await counters.take(key, RATE)).remaining, 1)
+    clock.ms += 60_000
+    await counters.giveBack(key, RATE, 300)
+    await counters.giveBack(`${key}x`, RATE)
+    for (const each of [key, `${key}x`]) assert.equal((await counters.take(each, RATE)).remaining, 299)
+    await assert.rejects(async () => counters.giveBack(key, RATE, 0), RangeError)
+  })
+
   guarantee('keys do not touch each other, and neither do rates and windows of one key', async (counters, _c, key) => {
     await counters.take(key, RATE, 300)
     assert.equal((await counters.take(`${key}x`, RATE)).remaining, 299)

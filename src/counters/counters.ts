@@ -54,6 +54,8 @@ export type Hit = WindowState & {
 export interface Counters {
   /** Generic cell rate algorithm: takes `cost` (1 unless given, at most `burst`) if it may, and nothing if it may not. */
   take(key: string, rate: Rate, cost?: number): MaybePromise<Taken>
+  /** Gives back what a `take` of the same key and rate has taken, for what turns out not to count. */
+  giveBack(key: string, rate: Rate, cost?: number): MaybePromise<void>
   /** Counts one hit unless `max` were counted in the window that ends now. */
   hit(key: string, window: Window): MaybePromise<Hit>
   /** What `hit` would find, without counting. */

@@ -19,6 +19,7 @@ function cuttable(inner: Counters) {
   }
   const counters: Counters = {
     take: (...args) => pass(() => inner.take(...args)),
+    giveBack: (...args) => pass(() => inner.giveBack(...args)),
     spend: (...args) => pass(() => inner.spend(...args)),
     hit: (...args) => pass(() => inner.hit(...args)),
     peek: (...args) => pass(() => inner.peek(...args)),

@@ -78,6 +78,11 @@ export function withFallback(primary: Counters, fallback: Counters, { now, onLos
         () => primary.take(key, rate, cost),
         () => fallback.take(key, FALLBACK_RATE, Math.min(cost, FALLBACK_RATE.burst)),
       ),
+    giveBack: (key, rate, cost = 1) =>
+      ask(
+        () => primary.giveBack(key, rate, cost),
+        () => fallback.giveBack(key, FALLBACK_RATE, Math.min(cost, FALLBACK_RATE.burst)),
+      ),
     hit: (key, window) =>
       ask(
         () => primary.hit(key, window),

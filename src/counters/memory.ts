@@ -54,6 +54,13 @@ export function createMemoryCounters({ now, keysMax = 100_000 }: Options): Count
     return { allowed: true, limit: rate.limit, remaining, resetSeconds, retryAfterMs: 0 }
   }
 
+  function giveBack(key: string, rate: Parameters<Counters['take']>[1], cost = 1): void {
+    const { intervalUs, burstUs } = rateIntervals(rate, cost)
+    const entry = rates.of(burstUs / 1000, now()).find(key)
+    // More than is free again would be a loan on the future; `take` cuts it off.
+    if (entry !== undefined) entry.fullAtUs -= cost * intervalUs
+  }
+
   function hit(key: string, window: Parameters<Counters['hit']>[1]): Hit {
     checkWindow(window)
     const timeMs = now()
@@ -95,6 +102,7 @@ export function createMemoryCounters({ now, keysMax = 100_000 }: Options): Count
 
   return {
     take,
+    giveBack,
     hit,
     peek,
     spend,

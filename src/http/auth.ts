@@ -21,6 +21,11 @@ export function viewerHas(viewer: Viewer | null, scope: ScopeName): boolean {
   return viewer !== null && hasScope(viewer.scopes, scope)
 }
 
+/** The caller where his token holds all of these scopes, else nobody: for reads that need more than one. */
+export function viewerWith(viewer: Viewer | null, scopes: readonly ScopeName[]): Viewer | null {
+  return viewer !== null && scopes.every((scope) => hasScope(viewer.scopes, scope)) ? viewer : null
+}
+
 /** 403 naming the scope, for what a body asks beyond the route's own scopes. */
 export function requireScope(viewer: Viewer, scope: ScopeName): void {
   if (!hasScope(viewer.scopes, scope)) throw missingScope(scope)

@@ -1,6 +1,6 @@
 // The limiter of decisions.md 2: one budget a client address, three headers on every answer, 429 when it is used up.
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Counters, Taken } from '#counters/counters.ts'
+import type { Counters, Rate, Taken } from '#counters/counters.ts'
 import { addressKey } from '#lib/address-key.ts'
 import { ApiError } from '#lib/errors.ts'
 import { secretsEqual } from '#lib/tokens.ts'
@@ -14,24 +14,50 @@ export type GrantedRate = { requestsPerMinute: number; key: string }
 /** Rates that operators granted to a token or to a client address. */
 export type RateGrants = { forRequest(authorization: string | undefined, address: string): GrantedRate | undefined }
 
-export type RateLimitOptions = { counters: Counters; bypassKey: string | undefined; grants: RateGrants }
+export type RateLimitOptions = {
+  counters: Counters
+  bypassKey: string | undefined
+  grants: RateGrants
+  /** Whether 304 answers count. */
+  countsUnchanged: boolean
+}
+
+export type RateLimiter = ReturnType<typeof createRateLimiter>
+
+type Counted = { key: string; rate: Rate }
 
 /**
- * Counts a request and sets the three headers; `done` gets the 429 when there is nothing left. A request with the
- * bypass key is neither counted nor marked.
+ * `take` counts a request and sets the three headers; its `done` gets the 429 when there is nothing left. A request with
+ * the bypass key is neither counted nor marked. `settle`, for the end of a request, takes the count of a 304 back where
+ * these are not to count; undefined where they are.
  */
-export function createRateLimiter({ counters, bypassKey, grants }: RateLimitOptions) {
-  return (req: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void => {
-    const key = req.headers['x-ratelimit-key']
-    if (bypassKey !== undefined && typeof key === 'string' && secretsEqual(key, bypassKey)) return done()
+export function createRateLimiter({ counters, bypassKey, grants, countsUnchanged }: RateLimitOptions) {
+  const counted = new WeakMap<FastifyRequest, Counted>()
+  const take = (req: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void => {
+    const bypass = req.headers['x-ratelimit-key']
+    if (bypassKey !== undefined && typeof bypass === 'string' && secretsEqual(bypass, bypassKey)) return done()
     const granted = grants.forRequest(req.headers.authorization, req.clientAddress)
     const limit = granted?.requestsPerMinute ?? DEFAULT_REQUESTS_PER_MINUTE
-    const counted = granted === undefined ? `rate:${addressKey(req.clientAddress)}` : `rate-grant:${granted.key}`
-    const decision = counters.take(counted, { limit, periodMs: PERIOD_MS, burst: limit })
+    const key = granted === undefined ? `rate:${addressKey(req.clientAddress)}` : `rate-grant:${granted.key}`
+    const rate = { limit, periodMs: PERIOD_MS, burst: limit }
+    if (!countsUnchanged) counted.set(req, { key, rate })
+    const decision = counters.take(key, rate)
     if (decision instanceof Promise) decision.then((value) => done(apply(reply, value)), done)
     else done(apply(reply, decision))
   }
+  const settle = (req: FastifyRequest, reply: FastifyReply, payload: unknown, done: SendDone): void => {
+    const own = reply.statusCode === 304 ? counted.get(req) : undefined
+    if (own === undefined) return done(null, payload)
+    void reply.header('x-ratelimit-remaining', Number(reply.getHeader('x-ratelimit-remaining')) + 1)
+    const given = counters.giveBack(own.key, own.rate)
+    // One count too many is no reason to fail an answer.
+    if (given instanceof Promise) given.catch(() => {})
+    done(null, payload)
+  }
+  return { take, settle: countsUnchanged ? undefined : settle }
 }
+
+type SendDone = (error: null, payload?: unknown) => void
 
 function apply(reply: FastifyReply, decision: Taken): ApiError | undefined {
   void reply.header('x-ratelimit-limit', decision.limit)

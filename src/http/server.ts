@@ -23,7 +23,7 @@ import { tagAnswer } from './entity-tags.ts'
 import { errorBody, handleError } from './error-handler.ts'
 import { parseJson } from './json-body.ts'
 import { createListBuffers } from './list-buffers.ts'
-import { createRateLimiter, type RateLimitOptions } from './rate-limit.ts'
+import { createRateLimiter, type RateLimiter, type RateLimitOptions } from './rate-limit.ts'
 import { logRequest } from './request-log.ts'
 import type { RouteEntry } from './route-config.ts'
 import { compileValidator } from './validation.ts'
@@ -87,9 +87,11 @@ export async function buildServer(options: ServerOptions): Promise<App> {
   app.decorateRequest('viewer', null)
   app.decorateRequest('clientAddress', '')
   takeJsonBodies(app)
-  addArrivalHooks(app, options)
+  const limiter = createRateLimiter({ ...options, bypassKey: options.rateLimitBypassKey?.reveal() })
+  addArrivalHooks(app, limiter, options)
   addRouteChecks(app, options)
   app.addHook('onSend', tagAnswer)
+  if (limiter.settle !== undefined) app.addHook('onSend', limiter.settle)
   app.addHook('onResponse', logRequest(options.log, options.metrics))
   app.addHook('onResponse', discardRest)
   await app.register(compress, {
@@ -107,8 +109,7 @@ export async function buildServer(options: ServerOptions): Promise<App> {
 }
 
 /** In the order of decisions.md 2: what every answer carries, preflights, client address, limiter, User-Agent. */
-function addArrivalHooks(app: App, options: ServerOptions): void {
-  const limit = createRateLimiter({ ...options, bypassKey: options.rateLimitBypassKey?.reveal() })
+function addArrivalHooks(app: App, limiter: RateLimiter, options: ServerOptions): void {
   app.addHook('onRequest', (req, reply, done) => {
     void reply.header('x-request-id', req.id)
     void reply.header('access-control-allow-origin', '*')
@@ -117,7 +118,7 @@ function addArrivalHooks(app: App, options: ServerOptions): void {
     const address = clientAddress(req.raw, options.clientAddressHeader)
     if (address === undefined) return done(new ApiError('unauthorized', 'The client address cannot be determined'))
     req.clientAddress = address
-    limit(req, reply, (error) => {
+    limiter.take(req, reply, (error) => {
       if (error !== undefined) return done(error)
       if (isPreflight(req)) return void answerPreflight(req, reply)
       done(checkUserAgent(req, options.blockedUserAgents) ?? checkAddress(req))

@@ -5,6 +5,7 @@ import { asApiError } from '#http/error-handler.ts'
 import type { App } from '#http/server.ts'
 import type { TokenDirectory } from '#http/token-directory.ts'
 import type { ApiError } from '#lib/errors.ts'
+import { parseToken } from '#lib/tokens.ts'
 import type { Viewer } from '#lib/viewer.ts'
 import type { Deps } from '../../deps.ts'
 import type { AccountDeps } from '../accounts/account-deps.ts'
@@ -94,13 +95,15 @@ async function startVisit(kit: PageDeps, req: FastifyRequest, reply: FastifyRepl
     lead: (path: string, done?: string) =>
       reply.redirect(`${basePath(kit)}${path}${done === undefined ? '' : `?done=${done}`}`, 303),
   }
-  return { ...visit, show: showTo(kit, { ...visit, show: () => reply }, undefined) }
+  return { ...visit, show: showTo(kit, visit) }
 }
 
 /** A cookie holds a session and no other token. */
 async function viewerOf({ tokens, cookie }: PageDeps, req: FastifyRequest): Promise<Viewer | null> {
-  const viewer = await tokens.authenticate(cookie.read(req), req)
-  return typeof viewer === 'object' && viewer.token.kind === 'session' ? viewer : null
+  const text = cookie.read(req)
+  if (text === undefined || parseToken(text)?.kind !== 'session') return null
+  const viewer = await tokens.authenticate(text, req)
+  return typeof viewer === 'object' ? viewer : null
 }
 
 function leadToSignIn({ req, lead }: Visit, mayReturn: boolean): FastifyReply {
@@ -108,9 +111,9 @@ function leadToSignIn({ req, lead }: Visit, mayReturn: boolean): FastifyReply {
   return lead(`${PATHS.signIn}${returnTo}`)
 }
 
-function showTo(kit: PageDeps, { req, reply, query }: Visit, account: AccountRow | undefined) {
+function showTo(kit: PageDeps, { req, reply, query }: Pick<Visit, 'req' | 'reply' | 'query'>, account?: AccountRow) {
   return (template: string, { status = 200, ...data }: Show): FastifyReply => {
-    const { requireVerifiedEmail, registration } = kit.deps.config.accounts
+    const { requireVerifiedEmail, registration, captcha } = kit.deps.config.accounts
     const html = kit.render(template, {
       fault: undefined,
       ...data,
@@ -121,6 +124,7 @@ function showTo(kit: PageDeps, { req, reply, query }: Visit, account: AccountRow
       account,
       isUnverified: requireVerifiedEmail && account?.email_verified === false,
       isOpen: registration === 'open',
+      hasCaptcha: captcha !== undefined,
       notice: NOTICES[query('done')],
     })
     return reply.status(status).type('text/html; charset=utf-8').send(html)

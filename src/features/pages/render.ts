@@ -14,7 +14,8 @@ export function createRender(): Render {
   for (const file of readdirSync(TEMPLATES)) {
     if (!file.endsWith('.eta')) continue
     const name = `@${file.slice(0, -'.eta'.length)}`
-    eta.loadTemplate(name, eta.compile(readFileSync(join(TEMPLATES, file), 'utf8')))
+    // Without the line break at the file's end, which would stand between a part and the text that follows it.
+    eta.loadTemplate(name, eta.compile(readFileSync(join(TEMPLATES, file), 'utf8').trimEnd()))
   }
   return (template, data) => eta.render(`@${template}`, data)
 }

@@ -1,6 +1,6 @@
 import { clientOf } from '../accounts/account-deps.ts'
 import { signUp } from '../accounts/sign-up/sign-up.ts'
-import { attempt, type PageDeps, type Pages, type Visit } from './page-kit.ts'
+import { attempt, type FormFault, type PageDeps, type Pages, type Visit } from './page-kit.ts'
 import { PATHS } from './paths.ts'
 import { returnPath } from './return-path.ts'
 import { leadAfterSignIn } from './sign-in.ts'
@@ -9,10 +9,7 @@ const LABELS = { username: 'The username', email: 'The e-mail address', password
 
 export function signUpPages(pages: Pages, kit: PageDeps): void {
   const { accounts, cookie } = kit
-  const form = (
-    { show, query, field, req }: Visit,
-    more: { fault?: NonNullable<Awaited<ReturnType<typeof attempt>>['fault']> } = {},
-  ) => {
+  const form = ({ show, query, field, req }: Visit, more: { fault?: FormFault } = {}) => {
     const isGet = req.method !== 'POST'
     return show('sign-up', {
       title: 'Sign up',

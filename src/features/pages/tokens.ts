@@ -4,6 +4,7 @@ import { writing } from '#cache/writing.ts'
 import { notFound } from '#lib/errors.ts'
 import { parseId } from '#lib/ids.ts'
 import { combineScopes, parseScopeNames, type ScopeBits } from '#lib/scopes.ts'
+import { recordEvent } from '#telemetry/events.ts'
 import { createPersonalAccessToken } from '../accounts/access-tokens/create-access-token.ts'
 import { deleteAccessToken, listAccessTokens } from '../accounts/access-tokens/queries.ts'
 import { attempt, type FormFault, type OwnVisit, type PageDeps, type Pages } from './page-kit.ts'
@@ -47,6 +48,7 @@ export function tokenPages(pages: Pages, { deps }: PageDeps): void {
       LABELS,
     )
     if (fault !== undefined) return list(visit, { name, chosen, days, fault })
+    recordEvent(deps, 'token.created', { account_id: viewer.id, token_id: made.row.id })
     // Answered and not led on to: the token is on no page that has an address of its own.
     return show('secret', {
       title: 'Your new token',

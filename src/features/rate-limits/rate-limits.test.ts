@@ -159,3 +159,31 @@ test('another process hears of a grant, of its end, and of the end of a token th
   await revoke(range.id)
   await hears(undefined)
 })
+
+test('answers that say "not modified" count, unless the operator says otherwise', async (context) => {
+  const lenient = await testApp({ env: { RATE_LIMIT_COUNT_304: 'false' } })
+  context.after(() => lenient.close())
+  for (const [app, left] of [
+    [t, 296],
+    [lenient, 299],
+  ] as const) {
+    app.freeze()
+    const get = (headers: Record<string, string>) =>
+      app.inject({
+        method: 'GET',
+        url: '/v3/games',
+        headers: { 'user-agent': 'depot-tests/1.0', ...headers },
+        remoteAddress: '10.77.0.1',
+      })
+    const first = await get({})
+    assert.equal(first.headers['x-ratelimit-remaining'], '299')
+    const tag = { 'if-none-match': String(first.headers.etag) }
+    await get(tag)
+    await get(tag)
+    const last = await get(tag)
+    assert.deepEqual([last.statusCode, last.headers['x-ratelimit-remaining']], [304, String(left)])
+    const wrong = await get({ 'if-none-match': '"other"' })
+    assert.deepEqual([wrong.statusCode, wrong.headers['x-ratelimit-remaining']], [200, String(left - 1)])
+    app.thaw()
+  }
+})

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Call, TestApp } from '../../../test/harness.ts'
-import { testApp } from '../../../test/harness.ts'
+import { ADMIN_KEY, testApp } from '../../../test/harness.ts'
+import { findFinishedRebuild } from './changes.ts'
 
 let t: TestApp
 before(async () => {
@@ -244,4 +245,55 @@ test('an answer has a tag, is public whoever asks, and is not sent twice to who 
   await t.searchable()
   const later = await t.anyone.get('/v3/search', { headers: { 'if-none-match': String(etag) } })
   assert.equal(later.statusCode, 200)
+})
+
+test('an operator may ask for a new index under either name; for others the route does not exist', async () => {
+  await t.searchable()
+  const finished = await findFinishedRebuild(t.deps.db)
+  const paths = ['/_internal/admin/reindex', '/_internal/admin/_force_reindex', '/v2/_internal/admin/reindex']
+  for (const path of paths) {
+    const asOperator = await t.anyone.post(path, undefined, { headers: { 'x-admin-key': ADMIN_KEY } })
+    assert.equal(asOperator.statusCode, 204, asOperator.body)
+    assert.equal((await t.as(await t.make.account()).post(path)).statusCode, 404)
+  }
+  await t.searchable()
+  assert.equal(await findFinishedRebuild(t.deps.db), finished + paths.length)
+})
+
+test('a rebuild reads the catalogue in pages, and loses and doubles nothing at their edges', async () => {
+  const owner = await t.make.account({ username: 'edge-keeper' })
+  const ids = Array.from({ length: 450 }, (_, i) => `edge${String(i).padStart(4, '0')}`)
+  await t.deps.db
+    .insertInto('team')
+    .values(ids.map((id) => ({ id })))
+    .execute()
+  await t.deps.db
+    .insertInto('team_member')
+    .values(ids.map((id) => ({ team_id: id, account_id: owner.id, role: 'Owner', is_owner: true, accepted: true })))
+    .execute()
+  const texts = { summary: 'At the edge.', description: '', license: 'MIT', status: 'approved' }
+  const projects = ids.map((id) => ({ id, slug: `${id}-slug`, name: `Edge ${id}`, team_id: id, ...texts }))
+  await t.deps.db.insertInto('project').values(projects).execute()
+  const count = async () => (await search({ new_filters: 'author=edge-keeper', limit: 1 })).total_hits
+  assert.equal(await count(), 450)
+  await t.anyone.post('/_internal/admin/reindex', undefined, { headers: { 'x-admin-key': ADMIN_KEY } })
+  assert.equal(await count(), 450)
+})
+
+test('reading what is searched takes as many statements for many projects as for one', async () => {
+  await t.searchable()
+  const touch = (count: number) =>
+    t.deps.db
+      .updateTable('project')
+      .set({ summary: `Touched ${count}.` })
+      .where('id', 'in', (eb) => eb.selectFrom('project').select('id').orderBy('id').limit(count))
+      .execute()
+  const statements = async (count: number) => {
+    const { queries } = await t.queriesOf(async () => {
+      await touch(count)
+      await t.searchable()
+    })
+    return queries.filter((query) => /left join organization on/.test(query)).length
+  }
+  assert.deepEqual([await statements(1), await statements(150)], [1, 1])
 })

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, before, test } from 'node:test'
+import { sql } from 'kysely'
 import type { MadeProject, Person } from '../../../test/factories.ts'
 import { form, modJar, projectData, versionData } from '../../../test/forms.ts'
 import { type TestApp, testApp } from '../../../test/harness.ts'
@@ -146,4 +147,40 @@ test('adding the changes up changes no count and leaves one row', async () => {
   assert.deepEqual(await changesOf(() => t.runJobs()), {})
   const rows = await t.deps.db.selectFrom('catalogue_change').select('id').execute()
   assert.equal(rows.length, 1)
+})
+
+test('a file that is being stored holds its own project and no other', async () => {
+  const [own, other] = await Promise.all([t.make.project(), t.make.project()])
+  await t.make.version({ project: other })
+  const version = await t.make.version({ project: own })
+  await t.deps.db.transaction().execute(async (tx) => {
+    // The plan for a small table: read all of it.
+    await sql`discard plans`.execute(tx)
+    for (const way of ['indexscan', 'indexonlyscan', 'bitmapscan']) {
+      await sql`set local ${sql.raw(`enable_${way}`)} = off`.execute(tx)
+    }
+    const sha512 = randomBytes(64).toString('hex')
+    await tx.insertInto('file_content').values({ sha512, project_id: own.id }).execute()
+    await tx
+      .insertInto('file')
+      .values({
+        id: randomBytes(4).toString('hex'),
+        version_id: version.id,
+        filename: 'lantern.jar',
+        size_bytes: 1,
+        sha1: sha512.slice(0, 40),
+        sha512,
+        content_type: 'application/java-archive',
+        storage_key: sha512.slice(0, 32),
+      })
+      .execute()
+    const free = await t.deps.db
+      .selectFrom('project')
+      .select('id')
+      .where('id', 'in', [own.id, other.id])
+      .forNoKeyUpdate()
+      .skipLocked()
+      .execute()
+    assert.deepEqual(free, [{ id: other.id }])
+  })
 })

@@ -1,7 +1,7 @@
 // Files by their hashes: the version, the project, the address of the bytes; and the deletion of one file.
 import Type, { type Static } from 'typebox'
 import { Empty, ErrorAnswers } from '#http/answers.ts'
-import { requireViewer } from '#http/auth.ts'
+import { requireViewer, viewerWith } from '#http/auth.ts'
 import { sendBytes } from '#http/entity-tags.ts'
 import type { App } from '#http/server.ts'
 import { notFound } from '#lib/errors.ts'
@@ -14,7 +14,7 @@ import { listVisibleProjects } from '../projects/project-cache.ts'
 import { findMembership } from '../projects/queries.ts'
 import { ProjectView } from '../projects/views.ts'
 import { deleteFile } from './delete-file.ts'
-import { FileQuery, HashesBody, HashesQuery, HashParams, hashesOf } from './hash-requests.ts'
+import { FileQuery, HashesBody, HashesQuery, HashParams, hashesOf } from './hash-form.ts'
 import { type HashQuery, type ResolvedFile, resolveFiles } from './resolve-files.ts'
 import { getVersion, listCachedVersions } from './version-cache.ts'
 import { filePath, VersionView } from './views.ts'
@@ -82,7 +82,8 @@ function singleReads(app: App, deps: Deps): void {
 
 function bulkReads(app: App, deps: Deps): void {
   const readVersions = { auth: { read: ['VERSION_READ'] } } as const
-  const readProjects = { auth: { read: ['VERSION_READ', 'PROJECT_READ'] } } as const
+  const both = ['VERSION_READ', 'PROJECT_READ'] as const
+  const readProjects = { auth: { read: both } } as const
   const versions = { summary: 'The versions of files', tags, response: versionsByHash }
   app.post(
     '/v3/version_files',
@@ -101,7 +102,7 @@ function bulkReads(app: App, deps: Deps): void {
   app.post(
     '/v3/version_file/project',
     { config: readProjects, schema: { operationId: 'listProjectsByHash', ...projects, body: HashesBody } },
-    async (req, reply) => sendBytes(reply, await projectsOf(deps, req.viewer, hashesOf(req.body))),
+    async (req, reply) => sendBytes(reply, await projectsOf(deps, viewerWith(req.viewer, both), hashesOf(req.body))),
   )
   app.get(
     '/v3/version_file/project',
@@ -109,7 +110,7 @@ function bulkReads(app: App, deps: Deps): void {
       config: { ...readProjects, cache: 'public' },
       schema: { operationId: 'getProjectsByHash', ...projects, querystring: HashesQuery },
     },
-    async (req, reply) => sendBytes(reply, await projectsOf(deps, req.viewer, hashesOf(req.query))),
+    async (req, reply) => sendBytes(reply, await projectsOf(deps, viewerWith(req.viewer, both), hashesOf(req.query))),
   )
 }
 

@@ -2,7 +2,7 @@
 import Type, { type Static } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { Empty, ErrorAnswers } from '#http/answers.ts'
-import { requireViewer } from '#http/auth.ts'
+import { requireViewer, viewerWith } from '#http/auth.ts'
 import { sendBytes, sendList } from '#http/entity-tags.ts'
 import { readMultipart } from '#http/multipart.ts'
 import { IdParams, IdsQuery, parseIds } from '#http/query-values.ts'
@@ -16,7 +16,7 @@ import { getProject } from '../projects/project-cache.ts'
 import { addFiles, createVersion, requirePublisher } from './create-version.ts'
 import { deleteVersion } from './delete-version.ts'
 import { checkFilename } from './files/filename.ts'
-import { filterOfQuery, filterQuery } from './filter-query.ts'
+import { filterOfQuery, filterQuery } from './filter-form.ts'
 import { hashRoutes } from './hash-routes.ts'
 import { FILE_BYTES_MAX } from './prepare-files.ts'
 import { findVersionIdByNumber, type VersionListFilter } from './queries.ts'
@@ -105,7 +105,8 @@ function versionListFilter(query: Static<typeof VersionListQuery>): VersionListF
 }
 
 function projectVersionReads(app: App, deps: Deps): void {
-  const config = { auth: { read: ['PROJECT_READ', 'VERSION_READ'] }, cache: 'public' } as const
+  const both = ['PROJECT_READ', 'VERSION_READ'] as const
+  const config = { auth: { read: both }, cache: 'public' } as const
   app.get(
     '/v3/project/:id/version',
     {
@@ -120,7 +121,7 @@ function projectVersionReads(app: App, deps: Deps): void {
       },
     },
     async (req, reply) => {
-      const project = await getProject(deps, req.viewer, req.params.id)
+      const project = await getProject(deps, viewerWith(req.viewer, both), req.params.id)
       const ids = await listVersionIdsFor(deps, project.id, versionListFilter(req.query))
       const versions = await listCachedVersions(deps, ids)
       return sendList(reply, req.query.include_changelog === false ? versions.map(({ brief }) => brief) : versions)
@@ -139,10 +140,11 @@ function projectVersionReads(app: App, deps: Deps): void {
       },
     },
     async (req, reply) => {
-      const project = await getProject(deps, req.viewer, req.params.id)
+      const viewer = viewerWith(req.viewer, both)
+      const project = await getProject(deps, viewer, req.params.id)
       const id = await findVersionIdByNumber(deps.db, project.id, req.params.version_number)
       if (id === undefined) throw notFound('version')
-      const version = await getVersion(deps, req.viewer, id)
+      const version = await getVersion(deps, viewer, id)
       return sendBytes(reply, version.bytes, version.etag)
     },
   )

@@ -1,6 +1,7 @@
 // The endpoints that applications call themselves: token, introspection, revocation. Forms in, JSON out, never kept.
 import Type from 'typebox'
 import { writing } from '#cache/writing.ts'
+import { Empty } from '#http/answers.ts'
 import type { App } from '#http/server.ts'
 import { scopeNames } from '#lib/scopes.ts'
 import { MAX_URL_LENGTH } from '#lib/text-rules.ts'
@@ -150,7 +151,7 @@ function stateRoutes(app: App, deps: Deps): void {
         tags,
         consumes,
         body: HeldToken,
-        response: { ...OAuthErrorAnswers },
+        response: { 200: Empty, ...OAuthErrorAnswers },
       },
     },
     async (req, reply) => {

@@ -1,0 +1,230 @@
+// Search as clients have it: over HTTP from a server on a full catalogue, its start, its first build, and how soon a
+// change is found.
+//
+//   node bench/search-http.ts [--projects 200000]
+import { parseArgs } from 'node:util'
+import { sql } from 'kysely'
+import { createDb, createPool, type Db } from '#db/db.ts'
+import { startEmbeddedPostgres } from '#db/embedded.ts'
+import { migrate } from '#db/migrate.ts'
+import type { SearchDocument } from '#search-index/document.ts'
+import { sampleDocuments, sampleWords } from '#search-index/sample-catalogue.ts'
+import { silentLog } from '#telemetry/log.ts'
+import { makeDataDir, type RunningDepot } from '../test/running-depot.ts'
+import { call, cpuSeconds, load, residentMb, startBenchDepot } from './servers.ts'
+import { figure, printTable, type Row, row } from './table.ts'
+
+const PROJECTS = 200_000
+const VERSIONS = 5
+const SEED = 1
+const BATCH = 2_000
+/** Loaders of the taxonomy for the kinds of projects that the sample has. */
+const LOADERS: Readonly<Record<string, readonly string[]>> = {
+  mod: ['fabric', 'forge', 'neoforge', 'quilt'],
+  modpack: ['mrpack'],
+  resourcepack: ['minecraft'],
+  shader: ['iris', 'optifine'],
+  datapack: ['datapack'],
+  plugin: ['paper', 'spigot', 'velocity'],
+}
+
+export async function benchSearchHttp({ projects = PROJECTS } = {}): Promise<Row[]> {
+  const { dataDir, remove } = makeDataDir()
+  let server: RunningDepot | undefined
+  try {
+    await withDatabase(dataDir, 'server', async (db) => fill(db, projects))
+    server = await startBenchDepot(dataDir)
+    const buildSeconds = await untilReady(server)
+    await server.stop()
+    const startedAt = performance.now()
+    server = await startBenchDepot(dataDir)
+    await call(`${server.url}/ready`)
+    const startSeconds = (performance.now() - startedAt) / 1000
+    await call(`${server.url}/v3/search?limit=1`)
+    const firstSeconds = (performance.now() - startedAt) / 1000
+    return [
+      figure(`first build of ${projects} projects out of the database`, `${buildSeconds.toFixed(1)} s`),
+      row(`start to /ready with ${projects} projects`, startSeconds, { atMost: 2 }, ' s'),
+      figure('start to the first search', `${firstSeconds.toFixed(2)} s`),
+      ...(await benchLoad(server)),
+      ...(await withDatabase(dataDir, 'command', (db) => benchUpdates(server as RunningDepot, db))),
+      figure('resident memory of the server', `${residentMb(server.child)} MB`),
+    ]
+  } finally {
+    await server?.stop()
+    remove()
+  }
+}
+
+async function withDatabase<T>(dataDir: string, holder: 'server' | 'command', act: (db: Db) => Promise<T>): Promise<T> {
+  const database = await startEmbeddedPostgres({ dataDir, holder, log: silentLog() })
+  const pool = createPool(database.connection, { max: 2, applicationName: 'depot-bench' })
+  try {
+    if (holder === 'server') await migrate(pool)
+    return await act(createDb(pool))
+  } finally {
+    await pool.end()
+    await database.stop()
+  }
+}
+
+/** The sample catalogue as rows. Triggers are off: what they keep is not measured here. */
+async function fill(db: Db, projects: number): Promise<void> {
+  await sql`insert into account (id, username, email) select 'owner' || n, 'owner-' || n, 'owner' || n || '@example.org'
+    from generate_series(0, 999) n`.execute(db)
+  let batch: SearchDocument[] = []
+  for (const document of sampleDocuments({ seed: SEED, projects, versions: VERSIONS, isSteady: true })) {
+    batch.push(document)
+    if (batch.length === BATCH) {
+      await insertBatch(db, batch)
+      batch = []
+    }
+  }
+  await insertBatch(db, batch)
+  await sql`vacuum analyze`.execute(db)
+}
+
+async function insertBatch(db: Db, documents: readonly SearchDocument[]): Promise<void> {
+  const rows = documents.map((document, i) => ({
+    ...document,
+    owner: `owner${i % 1000}`,
+    versions: document.versions.map((version, k) => ({
+      id: version.id,
+      date: version.date_published,
+      loaders: pickLoaders(version.project_types[0] ?? 'mod', i + k),
+      fields: { game_versions: version.fields['game_versions'], environment: version.fields['environment']?.[0] },
+    })),
+  }))
+  await db.transaction().execute(async (tx) => {
+    await sql`set local session_replication_role = replica`.execute(tx)
+    await sql`create temporary table sample on commit drop as
+      select value as row from jsonb_array_elements(${JSON.stringify(rows)}::jsonb)`.execute(tx)
+    await sql`insert into team (id) select row->>'id' from sample`.execute(tx)
+    await sql`insert into team_member (team_id, account_id, role, is_owner, accepted)
+      select row->>'id', row->>'owner', 'Owner', true, true from sample`.execute(tx)
+    await sql`insert into project (id, slug, name, summary, description, status, license, categories, downloads,
+        followers, published, approved, updated, team_id)
+      select row->>'id', row->>'slug', row->>'name', row->>'summary', '', 'approved', row->>'license',
+        array(select jsonb_array_elements_text(row->'categories')), (row->>'downloads')::bigint,
+        greatest(0, (row->>'follows')::integer), (row->>'date_created')::timestamptz,
+        (row->>'date_created')::timestamptz, (row->>'date_modified')::timestamptz, row->>'id' from sample`.execute(tx)
+    await sql`insert into version (id, project_id, author_id, name, version_number, version_type, date_published,
+        loaders, fields)
+      select v->>'id', row->>'id', row->>'owner', 'A version', '1.0', 'release', (v->>'date')::timestamptz,
+        array(select jsonb_array_elements_text(v->'loaders')), v->'fields'
+      from sample, jsonb_array_elements(row->'versions') v`.execute(tx)
+  })
+}
+
+function pickLoaders(type: string, n: number): string[] {
+  const loaders = LOADERS[type] ?? []
+  return loaders.filter((_, i) => i === n % loaders.length || (n + i) % 5 === 0)
+}
+
+/** Seconds until the index stands. */
+async function untilReady(server: RunningDepot): Promise<number> {
+  const startedAt = performance.now()
+  for (;;) {
+    const answer = (await (await call(`${server.url}/ready`)).json()) as {
+      dependencies: { search: { state?: string } }
+    }
+    if (answer.dependencies.search.state === 'ready') return (performance.now() - startedAt) / 1000
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+}
+
+function mixedPaths(): string[] {
+  const words = sampleWords(SEED)
+  const [common = '', middling = '', second = ''] = [words[3], words[60], words[150]]
+  const long = words.filter((word) => word.length > 8)[9] ?? ''
+  const queries = [
+    { new_filters: 'categories=magic' },
+    { new_filters: 'project_types=mod AND loaders=fabric', index: 'newest' },
+    { query: common },
+    { query: middling },
+    { query: `${middling} ${second}` },
+    { query: common.slice(0, 2) },
+    { query: `${long.slice(0, 4)}x${long.slice(5)}` },
+    { offset: '50000', index: 'newest' },
+    { new_filters: 'categories=library AND categories!=magic AND loaders NOT IN [quilt]', index: 'follows' },
+    { query: middling, facets: '[["categories:magic","categories:mobs"],["versions:1.10.1"]]' },
+  ]
+  return queries.map((query) => `/v3/search?${new URLSearchParams(query as Record<string, string>)}`)
+}
+
+async function benchLoad({ url, child }: RunningDepot): Promise<Row[]> {
+  const { port } = new URL(url)
+  const paths = mixedPaths()
+  await load(port, paths, { seconds: 3 })
+  const before = cpuSeconds(child)
+  const { requests, perSecond, p50Ms, p99Ms } = await load(port, paths, { seconds: 8 })
+  const cpuMs = ((cpuSeconds(child) - before) / requests) * 1000
+  return [
+    row(
+      'mixed searches a second on one core',
+      1000 / cpuMs,
+      { atLeast: 3000 },
+      '',
+      'by processor time of both threads',
+    ),
+    figure('processor time of one, both threads', `${cpuMs.toFixed(3)} ms`),
+    figure('as it came, 32 connections, load generator beside it', `${perSecond}/s, p50 ${p50Ms} ms, p99 ${p99Ms} ms`),
+  ]
+}
+
+async function benchUpdates({ url }: RunningDepot, db: Db): Promise<Row[]> {
+  const { port } = new URL(url)
+  const { rows } = await sql<{ id: string }>`select id from project order by id limit 1000`.execute(db)
+  const ids = rows.map(({ id }) => id)
+  const rename = (id: string, name: string) =>
+    sql`with renamed as (update project set name = ${name} where id = ${id})
+    select pg_notify('depot_changes', ${JSON.stringify(['project', id])})`.execute(db)
+  const latencies: number[] = []
+  for (const [i, id] of ids.slice(0, 40).entries()) {
+    const startedAt = performance.now()
+    await rename(id, `Zyxwvut${i}`)
+    const find = async () =>
+      (await (await call(`${url}/v3/search?query=zyxwvut${i}&limit=1`)).json()) as { total_hits: number }
+    while ((await find()).total_hits === 0) await new Promise((resolve) => setTimeout(resolve, 2))
+    latencies.push(performance.now() - startedAt)
+  }
+  latencies.sort((a, b) => a - b)
+  const calm = await load(port, mixedPaths(), { seconds: 8, connections: 4 })
+  let isOver = false
+  const writing = (async () => {
+    for (let n = 0; !isOver; n += 1) {
+      await Promise.all([
+        rename(ids[n % ids.length] ?? '', `Renamed ${n}`),
+        new Promise((resolve) => setTimeout(resolve, 10)),
+      ])
+    }
+    return undefined
+  })()
+  const busy = await load(port, mixedPaths(), { seconds: 8, connections: 4 })
+  isOver = true
+  await writing
+  return [
+    row(
+      'a change is found after (median of 40)',
+      latencies[20] ?? 0,
+      { atMost: 1000 },
+      ' ms',
+      `at most ${latencies.at(-1)?.toFixed(0)} ms`,
+    ),
+    row(
+      'p99 with up to 100 changes a second, against none',
+      busy.p99Ms / calm.p99Ms,
+      { atMost: 2 },
+      ' times',
+      `${calm.p99Ms} and ${busy.p99Ms} ms`,
+    ),
+  ]
+}
+
+if (import.meta.main) {
+  const { values } = parseArgs({ options: { projects: { type: 'string' } } })
+  printTable(
+    'Search over HTTP',
+    await benchSearchHttp(values.projects === undefined ? {} : { projects: Number(values.projects) }),
+  )
+}

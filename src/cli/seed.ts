@@ -1,0 +1,29 @@
+// `depot seed`: a believable demo catalogue for looking at.
+import { type SeedReport, seedCatalogue } from '#features/seed/seed-catalogue.ts'
+import { readArguments, wholeNumber } from './arguments.ts'
+import { type Env, print, withDeps } from './with-deps.ts'
+
+const DEFAULT_PROJECTS = '200'
+const PROJECTS_MAX = 1_000_000
+
+export async function seedCommand(args: readonly string[], env: Env): Promise<void> {
+  const { values } = readArguments(args, { projects: 'string', json: 'boolean' })
+  const projects = wholeNumber(values.projects ?? DEFAULT_PROJECTS, 'projects', 0, PROJECTS_MAX)
+  await withDeps(env, async (deps) => {
+    const report = await seedCatalogue(deps, projects)
+    print({ json: report, text: describe(report) }, values.json)
+  })
+}
+
+function describe({ projects, versions, people, organizations, collections }: SeedReport): string {
+  const count = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`
+  const found = `${count(projects.present, 'demo project')} were there already`
+  const made = [
+    count(projects.added, 'project'),
+    count(versions, 'version'),
+    `${people.added} people`,
+    count(organizations.added, 'organization'),
+    count(collections.added, 'collection'),
+  ].join(', ')
+  return `Added ${made}; ${found}`
+}

@@ -1,0 +1,76 @@
+// What happens to codes and tokens when two things come at the same moment.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { Person } from '../../../../test/factories.ts'
+import { type TestApp, testApp } from '../../../../test/harness.ts'
+import {
+  assertOAuthFault,
+  BASE,
+  CALLBACK,
+  exchange,
+  getCode,
+  makeApplication,
+  statusOf,
+  type TestApplication,
+} from '../../../../test/oauth-steps.ts'
+
+let t: TestApp
+let owner: Person
+let application: TestApplication
+before(async () => {
+  t = await testApp()
+  owner = await t.make.account()
+  application = await makeApplication(t, owner)
+})
+after(() => t.close())
+
+const codeOf = () => getCode(t, owner, { client_id: application.id })
+
+test('a code used twice is refused, and ends what it gave', async () => {
+  const code = await codeOf()
+  const token = (await exchange(t, application, { code })).json().access_token
+  assert.equal(await statusOf(t, token), 200)
+  assertOAuthFault(await exchange(t, application, { code }), 400, 'invalid_grant')
+  assert.equal(await statusOf(t, token), 401)
+})
+
+test('of parallel exchanges at most one succeeds, and its token is ended by the others', async () => {
+  const code = await codeOf()
+  const answers = await Promise.all(Array.from({ length: 4 }, () => exchange(t, application, { code })))
+  assert.deepEqual(answers.map(({ statusCode }) => statusCode).sort(), [200, 400, 400, 400])
+  const token = answers.find(({ statusCode }) => statusCode === 200)?.json().access_token
+  assert.equal(await statusOf(t, token), 401)
+})
+
+test('an exchange beside the end of what it rests on leaves no token alive', async () => {
+  const ends = [
+    (person: Person, { id }: TestApplication) => t.as(person).delete(`${BASE}/authorizations?client_id=${id}`),
+    (_: Person, { id }: TestApplication) => t.as(owner).delete(`${BASE}/app/${id}`),
+    (person: Person) => t.as(person).delete(`/v3/user/${person.id}`),
+  ]
+  for (const end of ends) {
+    for (let i = 0; i < 6; i += 1) {
+      const [person, app] = [await t.make.account(), await makeApplication(t, owner)]
+      const code = await getCode(t, person, { client_id: app.id })
+      const [exchanged, ended] = await Promise.all([exchange(t, app, { code }), end(person, app)])
+      assert.equal(ended.statusCode, 204, ended.body)
+      if (exchanged.statusCode === 200) assert.equal(await statusOf(t, exchanged.json().access_token), 401)
+      else assert.ok([400, 401].includes(exchanged.statusCode), exchanged.body)
+    }
+  }
+})
+
+test('an answer beside a change of the application gives a code for the new state or none', async () => {
+  for (let i = 0; i < 6; i += 1) {
+    const app = await makeApplication(t, owner)
+    const asked = await t.as(owner).get(`${BASE}/authorize`, { query: { client_id: app.id, redirect_uri: CALLBACK } })
+    const [answered] = await Promise.all([
+      t.as(owner).post(`${BASE}/accept`, { flow: asked.json().flow_id }),
+      t.as(owner).patch(`${BASE}/app/${app.id}`, { max_scopes: 0 }),
+    ])
+    assert.ok([200, 404].includes(answered.statusCode), answered.body)
+    if (answered.statusCode === 404) continue
+    const code = new URL(answered.body).searchParams.get('code') ?? ''
+    assertOAuthFault(await exchange(t, app, { code }), 400, 'invalid_grant')
+  }
+})

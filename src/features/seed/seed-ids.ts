@@ -1,0 +1,40 @@
+// The identifiers of demo things: always the same for the same thing, so that a second run finds what the first has
+// made, and no two alike.
+
+const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+const LENGTH = 8
+const SPACE = 62n ** BigInt(LENGTH)
+/** Shares no factor with 62, so that counting up in steps of it meets each identifier once before any comes again. */
+const STEP = 91_736_402_185_637n
+
+/** Kinds that live in one table have starts so far apart that their counts never meet. */
+const STARTS = {
+  account: 17_280_394_613n,
+  organization: 52_093_847_561_029n,
+  organizationTeam: 4_310_928_475_610n,
+  project: 88_102_938_475_611n,
+  projectTeam: 120_394_857_610_293n,
+  thread: 66_610_293_847_561n,
+  version: 9_182_736_455_463n,
+  file: 31_415_926_535_897n,
+  collection: 141_421_356_237_309n,
+} as const
+
+/** The identifier of the n-th demo thing of a kind, counted from 0. */
+export function demoId(kind: keyof typeof STARTS, n: number): string {
+  let rest = (STARTS[kind] + BigInt(n) * STEP) % SPACE
+  let id = ''
+  for (let i = 0; i < LENGTH; i += 1) {
+    id += BASE62[Number(rest % 62n)]
+    rest /= 62n
+  }
+  return id
+}
+
+/** Room for the versions of one project. */
+const VERSIONS_MAX = 64
+
+/** The identifier of a version, or of its file, by its place in a project. */
+export function demoVersionId(kind: 'version' | 'file', projectIndex: number, versionIndex: number): string {
+  return demoId(kind, projectIndex * VERSIONS_MAX + versionIndex)
+}
