@@ -36,6 +36,37 @@ create table account_flow (
   constraint account_flow_pkey PRIMARY KEY (token_hash)
 );
 
+create table affiliate_code (
+  id text collate "C" not null,
+  account_id text collate "C" not null,
+  created_by text collate "C",
+  source_name text not null,
+  share numeric(7,6),
+  created timestamp with time zone default now() not null,
+  constraint affiliate_code_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
+  constraint affiliate_code_created_by_fkey FOREIGN KEY (created_by) REFERENCES account(id) ON DELETE SET NULL,
+  constraint affiliate_code_pkey PRIMARY KEY (id),
+  constraint affiliate_code_share_check CHECK (((share >= (0)::numeric) AND (share <= (1)::numeric))),
+  constraint affiliate_code_source_name_check CHECK (((char_length(source_name) >= 1) AND (char_length(source_name) <= 255)))
+);
+
+create table affiliate_conversion (
+  id bigint generated always as identity not null,
+  external_id text not null,
+  affiliate_code_id text collate "C" not null,
+  account_id text collate "C",
+  converted timestamp with time zone not null,
+  amount numeric(20,8) not null,
+  revenue numeric(20,8) not null,
+  available timestamp with time zone not null,
+  created timestamp with time zone default now() not null,
+  constraint affiliate_conversion_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE SET NULL,
+  constraint affiliate_conversion_amount_check CHECK (((amount >= (0)::numeric) AND ((revenue >= (0)::numeric) AND (revenue <= amount)))),
+  constraint affiliate_conversion_external_id_check CHECK (((char_length(external_id) >= 1) AND (char_length(external_id) <= 255))),
+  constraint affiliate_conversion_external_id_key UNIQUE (external_id),
+  constraint affiliate_conversion_pkey PRIMARY KEY (id)
+);
+
 create table author (
   account_id text collate "C" not null,
   teams integer not null,
@@ -99,6 +130,15 @@ create table dependency (
   constraint dependency_self_check CHECK ((version_id <> dependent_id)),
   constraint dependency_type_check CHECK ((dependency_type = ANY (ARRAY['required'::text, 'optional'::text, 'incompatible'::text, 'embedded'::text]))),
   constraint dependency_version_id_fkey FOREIGN KEY (version_id) REFERENCES version(id) ON DELETE SET NULL
+);
+
+create table download_ledger (
+  only_row boolean default true not null,
+  store_id text,
+  applied bigint default 0 not null,
+  needs_rebase boolean default false not null,
+  constraint download_ledger_only_row_check CHECK (only_row),
+  constraint download_ledger_pkey PRIMARY KEY (only_row)
 );
 
 create table file (
@@ -291,6 +331,23 @@ create table organization (
   constraint organization_team_key UNIQUE (team_id)
 );
 
+create table payout (
+  id text collate "C" not null,
+  external_id text not null,
+  account_id text collate "C",
+  amount numeric(20,8) not null,
+  fee numeric(20,8) default 0 not null,
+  status text not null,
+  address text,
+  created timestamp with time zone default now() not null,
+  constraint payout_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE SET NULL,
+  constraint payout_amount_check CHECK (((amount > (0)::numeric) AND (fee >= (0)::numeric))),
+  constraint payout_external_id_check CHECK (((char_length(external_id) >= 1) AND (char_length(external_id) <= 255))),
+  constraint payout_external_id_key UNIQUE (external_id),
+  constraint payout_pkey PRIMARY KEY (id),
+  constraint payout_status_check CHECK ((status = ANY (ARRAY['in-transit'::text, 'success'::text, 'cancelled'::text, 'failed'::text])))
+);
+
 create table personal_access_token (
   id text collate "C" not null,
   account_id text collate "C" not null,
@@ -336,6 +393,7 @@ create table project (
   monetization_status text default 'monetized'::text not null,
   revision bigint default 1 not null,
   random_key integer default (floor((random() * ('2147483648'::bigint)::double precision)))::integer not null,
+  imported_downloads bigint default 0 not null,
   constraint project_followers_check CHECK ((followers >= 0)),
   constraint project_monetization_check CHECK ((monetization_status = ANY (ARRAY['monetized'::text, 'demonetized'::text, 'force-demonetized'::text]))),
   constraint project_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id),
@@ -390,11 +448,52 @@ create table report (
   constraint report_version_id_fkey FOREIGN KEY (version_id) REFERENCES version(id) ON DELETE SET NULL
 );
 
+create table revenue_part (
+  id bigint generated always as identity not null,
+  external_id text not null,
+  day timestamp with time zone not null,
+  amount numeric(20,8) not null,
+  created timestamp with time zone default now() not null,
+  constraint revenue_part_amount_check CHECK ((amount > (0)::numeric)),
+  constraint revenue_part_external_id_check CHECK (((char_length(external_id) >= 1) AND (char_length(external_id) <= 255))),
+  constraint revenue_part_external_id_key UNIQUE (external_id),
+  constraint revenue_part_pkey PRIMARY KEY (id)
+);
+
+create table revenue_share (
+  id bigint generated always as identity not null,
+  part_id bigint not null,
+  project_id text collate "C" not null,
+  account_id text collate "C",
+  day timestamp with time zone not null,
+  amount numeric(20,8) not null,
+  available timestamp with time zone not null,
+  constraint revenue_share_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE SET NULL,
+  constraint revenue_share_amount_check CHECK ((amount > (0)::numeric)),
+  constraint revenue_share_key UNIQUE (part_id, project_id, account_id),
+  constraint revenue_share_part_id_fkey FOREIGN KEY (part_id) REFERENCES revenue_part(id),
+  constraint revenue_share_pkey PRIMARY KEY (id)
+);
+
 create table schema_migration (
   name text not null,
   checksum text not null,
   applied timestamp with time zone default now() not null,
   constraint schema_migration_pkey PRIMARY KEY (name)
+);
+
+create table search_change (
+  project_id text collate "C" not null,
+  transaction xid8 not null,
+  constraint search_change_pkey PRIMARY KEY (project_id, transaction)
+);
+
+create table search_rebuild (
+  id boolean default true not null,
+  requested bigint default 0 not null,
+  finished bigint default 0 not null,
+  constraint search_rebuild_id_check CHECK (id),
+  constraint search_rebuild_pkey PRIMARY KEY (id)
 );
 
 create table session (
@@ -493,12 +592,32 @@ create table version (
   loaders text[] not null,
   fields jsonb default '{}'::jsonb not null,
   revision bigint default 1 not null,
+  imported_downloads bigint default 0 not null,
   constraint version_author_id_fkey FOREIGN KEY (author_id) REFERENCES account(id),
   constraint version_pkey PRIMARY KEY (id),
   constraint version_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE CASCADE,
   constraint version_requested_status_check CHECK ((requested_status = ANY (ARRAY['listed'::text, 'archived'::text, 'draft'::text, 'unlisted'::text]))),
   constraint version_status_check CHECK ((status = ANY (ARRAY['listed'::text, 'archived'::text, 'draft'::text, 'unlisted'::text, 'scheduled'::text, 'unknown'::text]))),
   constraint version_type_check CHECK ((version_type = ANY (ARRAY['release'::text, 'beta'::text, 'alpha'::text])))
+);
+
+create table version_scan (
+  version_id text collate "C" not null,
+  state text default 'pending'::text not null,
+  round integer default 1 not null,
+  shown_before boolean default false not null,
+  reason text,
+  findings jsonb default '[]'::jsonb not null,
+  attempts integer default 0 not null,
+  next_attempt timestamp with time zone not null,
+  last_error text,
+  released_by text collate "C",
+  requested timestamp with time zone not null,
+  finished timestamp with time zone,
+  constraint version_scan_pkey PRIMARY KEY (version_id),
+  constraint version_scan_released_by_fkey FOREIGN KEY (released_by) REFERENCES account(id) ON DELETE SET NULL,
+  constraint version_scan_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'pass'::text, 'warn'::text, 'quarantine'::text]))),
+  constraint version_scan_version_id_fkey FOREIGN KEY (version_id) REFERENCES version(id) ON DELETE CASCADE
 );
 
 CREATE UNIQUE INDEX account_code_host_key ON public.account USING btree (code_host_id);
@@ -515,6 +634,14 @@ CREATE UNIQUE INDEX account_username_key ON public.account USING btree (lower(us
 
 CREATE INDEX account_username_prefix_idx ON public.account USING btree (lower(username) COLLATE "C");
 
+CREATE INDEX affiliate_code_account_id_idx ON public.affiliate_code USING btree (account_id, created);
+
+CREATE INDEX affiliate_code_created_by_idx ON public.affiliate_code USING btree (created_by);
+
+CREATE INDEX affiliate_conversion_account_id_idx ON public.affiliate_conversion USING btree (account_id);
+
+CREATE INDEX affiliate_conversion_code_idx ON public.affiliate_conversion USING btree (affiliate_code_id, converted);
+
 CREATE INDEX collection_account_id_idx ON public.collection USING btree (account_id, created DESC, id);
 
 CREATE INDEX collection_project_project_id_idx ON public.collection_project USING btree (project_id);
@@ -529,9 +656,9 @@ CREATE INDEX file_content_project_id_idx ON public.file_content USING btree (pro
 
 CREATE UNIQUE INDEX file_primary_key ON public.file USING btree (version_id) WHERE is_primary;
 
-CREATE INDEX file_sha1_idx ON public.file USING btree (sha1);
+CREATE INDEX file_sha1_idx ON public.file USING btree (sha1) INCLUDE (version_id);
 
-CREATE INDEX file_sha512_idx ON public.file USING btree (sha512);
+CREATE INDEX file_sha512_idx ON public.file USING btree (sha512) INCLUDE (version_id);
 
 CREATE INDEX follow_project_account_idx ON public.follow USING btree (project_id, account_id);
 
@@ -581,6 +708,8 @@ CREATE INDEX oauth_token_expires_idx ON public.oauth_token USING btree (expires)
 
 CREATE INDEX organization_lower_id_idx ON public.organization USING btree (lower(id));
 
+CREATE INDEX payout_account_id_idx ON public.payout USING btree (account_id, created);
+
 CREATE INDEX personal_access_token_account_id_idx ON public.personal_access_token USING btree (account_id);
 
 CREATE INDEX project_lower_id_idx ON public.project USING btree (lower(id));
@@ -593,6 +722,8 @@ CREATE INDEX project_random_idx ON public.project USING btree (random_key) INCLU
 
 CREATE INDEX project_scheduled_idx ON public.project USING btree (scheduled_at) WHERE (status = 'scheduled'::text);
 
+CREATE INDEX project_visibility_idx ON public.project USING btree (id) INCLUDE (status);
+
 CREATE INDEX report_account_id_idx ON public.report USING btree (account_id);
 
 CREATE INDEX report_open_idx ON public.report USING btree (created, id) WHERE (NOT closed);
@@ -604,6 +735,12 @@ CREATE INDEX report_reporter_id_idx ON public.report USING btree (reporter_id);
 CREATE INDEX report_reporter_open_idx ON public.report USING btree (reporter_id, created, id) WHERE (NOT closed);
 
 CREATE INDEX report_version_id_idx ON public.report USING btree (version_id);
+
+CREATE INDEX revenue_share_account_id_idx ON public.revenue_share USING btree (account_id);
+
+CREATE INDEX revenue_share_project_id_idx ON public.revenue_share USING btree (project_id, day);
+
+CREATE INDEX search_change_transaction_idx ON public.search_change USING btree (transaction, project_id);
 
 CREATE INDEX session_account_id_idx ON public.session USING btree (account_id);
 
@@ -623,7 +760,15 @@ CREATE INDEX version_listed_idx ON public.version USING btree (project_id, order
 
 CREATE INDEX version_project_id_idx ON public.version USING btree (project_id, date_published);
 
+CREATE INDEX version_scan_pending_idx ON public.version_scan USING btree (next_attempt) WHERE (state = 'pending'::text);
+
+CREATE INDEX version_scan_released_by_idx ON public.version_scan USING btree (released_by) WHERE (released_by IS NOT NULL);
+
+CREATE INDEX version_scan_state_idx ON public.version_scan USING btree (state, requested, version_id) WHERE (state <> 'pass'::text);
+
 CREATE INDEX version_scheduled_idx ON public.version USING btree (scheduled_at) WHERE (status = 'scheduled'::text);
+
+CREATE INDEX version_visibility_idx ON public.version USING btree (id) INCLUDE (project_id, status, date_published);
 
 CREATE TRIGGER account_revision BEFORE UPDATE ON public.account FOR EACH ROW EXECUTE FUNCTION bump_revision();
 
@@ -641,13 +786,51 @@ CREATE TRIGGER organization_revision BEFORE UPDATE ON public.organization FOR EA
 
 CREATE TRIGGER project_deleted BEFORE DELETE ON public.project FOR EACH ROW WHEN (is_searchable(old.status)) EXECUTE FUNCTION project_counted();
 
+CREATE TRIGGER project_imported BEFORE INSERT ON public.project FOR EACH ROW WHEN ((new.downloads > 0)) EXECUTE FUNCTION keep_imported_downloads();
+
 CREATE TRIGGER project_inserted AFTER INSERT ON public.project FOR EACH ROW WHEN (is_searchable(new.status)) EXECUTE FUNCTION project_counted();
 
 CREATE TRIGGER project_moved AFTER UPDATE OF status, organization_id ON public.project FOR EACH ROW WHEN (((is_searchable(old.status) OR is_searchable(new.status)) AND ((is_searchable(old.status) <> is_searchable(new.status)) OR (old.organization_id IS DISTINCT FROM new.organization_id)))) EXECUTE FUNCTION project_counted();
 
 CREATE TRIGGER project_revision BEFORE UPDATE ON public.project FOR EACH ROW EXECUTE FUNCTION bump_revision();
 
+CREATE TRIGGER search_account_renamed AFTER UPDATE OF username ON public.account FOR EACH ROW WHEN ((old.username IS DISTINCT FROM new.username)) EXECUTE FUNCTION search_account_renamed();
+
+CREATE TRIGGER search_dependency_deleted AFTER DELETE ON public.dependency REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION search_dependencies_changed();
+
+CREATE TRIGGER search_dependency_inserted AFTER INSERT ON public.dependency REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION search_dependencies_changed();
+
+CREATE TRIGGER search_dependency_updated AFTER UPDATE ON public.dependency REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION search_dependencies_changed();
+
+CREATE TRIGGER search_gallery_deleted AFTER DELETE ON public.gallery_item REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION search_gallery_changed();
+
+CREATE TRIGGER search_gallery_inserted AFTER INSERT ON public.gallery_item REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION search_gallery_changed();
+
+CREATE TRIGGER search_gallery_updated AFTER UPDATE ON public.gallery_item REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION search_gallery_changed();
+
+CREATE TRIGGER search_organization_renamed AFTER UPDATE OF name, team_id ON public.organization FOR EACH ROW WHEN (((old.name IS DISTINCT FROM new.name) OR (old.team_id <> new.team_id))) EXECUTE FUNCTION search_organization_renamed();
+
+CREATE TRIGGER search_owner_deleted AFTER DELETE ON public.team_member REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION search_owners_changed();
+
+CREATE TRIGGER search_owner_inserted AFTER INSERT ON public.team_member REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION search_owners_changed();
+
+CREATE TRIGGER search_owner_updated AFTER UPDATE ON public.team_member REFERENCING OLD TABLE AS before NEW TABLE AS after FOR EACH STATEMENT EXECUTE FUNCTION search_owners_updated();
+
+CREATE TRIGGER search_project_deleted AFTER DELETE ON public.project REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION search_projects_deleted();
+
+CREATE TRIGGER search_project_inserted AFTER INSERT ON public.project REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION search_projects_inserted();
+
+CREATE TRIGGER search_project_updated AFTER UPDATE ON public.project REFERENCING OLD TABLE AS before NEW TABLE AS after FOR EACH STATEMENT EXECUTE FUNCTION search_projects_updated();
+
+CREATE TRIGGER search_version_deleted AFTER DELETE ON public.version REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION search_versions_changed();
+
+CREATE TRIGGER search_version_inserted AFTER INSERT ON public.version REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION search_versions_changed();
+
+CREATE TRIGGER search_version_updated AFTER UPDATE ON public.version REFERENCING OLD TABLE AS before NEW TABLE AS after FOR EACH STATEMENT EXECUTE FUNCTION search_versions_updated();
+
 CREATE TRIGGER version_deleted BEFORE DELETE ON public.version FOR EACH ROW WHEN (is_listed(old.status)) EXECUTE FUNCTION version_counted();
+
+CREATE TRIGGER version_imported BEFORE INSERT ON public.version FOR EACH ROW WHEN ((new.downloads > 0)) EXECUTE FUNCTION keep_imported_downloads();
 
 CREATE TRIGGER version_inserted AFTER INSERT ON public.version REFERENCING NEW TABLE AS inserted FOR EACH STATEMENT EXECUTE FUNCTION versions_inserted();
 
@@ -739,9 +922,16 @@ AS $function$
 declare
   difference constant integer := case when tg_op = 'DELETE' then -1 else 1 end;
 begin
+  with touched as materialized (
+    select version.project_id, count(*) as files
+    from changed join version on version.id = changed.version_id
+    where is_listed(version.status)
+    group by version.project_id
+    order by version.project_id
+  )
   insert into catalogue_change (files)
-    select difference * count(*) from changed join version on version.id = changed.version_id
-    where is_listed(version.status) and is_searchable(held_status(version.project_id))
+    select difference * sum(touched.files)::bigint from touched
+    where is_searchable(held_status(touched.project_id))
     having count(*) > 0;
   return null;
 end
@@ -770,6 +960,16 @@ AS $function$
   select status in ('approved', 'archived')
 $function$;
 
+CREATE OR REPLACE FUNCTION public.keep_imported_downloads()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  new.imported_downloads := new.downloads;
+  return new;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.member_counted()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -781,6 +981,39 @@ begin
     perform count_author(member.account_id, case when tg_op = 'DELETE' or not new.accepted then -1 else 1 end);
   end if;
   return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.note_search_change(changed_ids text[])
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if changed_ids is null then
+    return;
+  end if;
+  delete from search_change where ctid = any(array(
+    select ctid from search_change
+    where project_id = any(changed_ids) and transaction < pg_snapshot_xmin(pg_current_snapshot())
+    for update skip locked));
+  insert into search_change (project_id, transaction)
+    select distinct changed.id, pg_current_xact_id() from unnest(changed_ids) as changed (id) where changed.id is not null
+    on conflict do nothing;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.note_search_owners(team_ids text[])
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if team_ids is null then
+    return;
+  end if;
+  perform note_search_change((
+    select array_agg(project.id) from project
+    where project.team_id = any(team_ids)
+      or project.organization_id in (select id from organization where team_id = any(team_ids))));
 end
 $function$;
 
@@ -830,6 +1063,151 @@ begin
     bits := bits / 62;
   end loop;
   return id;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.search_account_renamed()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform note_search_owners((select array_agg(team_id) from team_member where account_id = new.id and is_owner));
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.search_dependencies_changed()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform note_search_change((
+    select array_agg(version.project_id) from changed join version on version.id = changed.dependent_id));
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.search_dependents(named_ids text[])
+ RETURNS SETOF text
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select distinct version.project_id from dependency
+  join version on version.id = dependency.dependent_id
+  where dependency.project_id = any(named_ids)
+$function$;
+
+CREATE OR REPLACE FUNCTION public.search_gallery_changed()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform note_search_change((select array_agg(project_id) from changed));
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.search_organization_renamed()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform note_search_change((select array_agg(id) from project where organization_id = new.id));
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.search_owners_changed()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform note_search_owners((select array_agg(team_id) from changed where is_owner));
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.search_owners_updated()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform note_search_owners((
+    select array_agg(team_id) from (
+      (select team_id, account_id from after where is_owner except select team_id, account_id from before where is_owner)
+      union all
+      (select team_id, account_id from before where is_owner except select team_id, account_id from after where is_owner)
+    ) shown));
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.search_projects_deleted()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform note_search_change((select array_agg(id) from changed where is_searchable(status)));
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.search_projects_inserted()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform note_search_change((select array_agg(id) from changed where is_searchable(status)));
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.search_projects_updated()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  renamed text[];
+begin
+  perform note_search_change((
+    select array_agg(id) from (
+      select id from after where is_searchable(status)
+      union select id from before where is_searchable(status)) shown));
+  -- Others show its name, its slug and its icon while anybody may see it.
+  renamed := (select array_agg(id) from (
+    select id, name, slug, icon_url, status from after
+    except select id, name, slug, icon_url, status from before) shown);
+  if renamed is not null then
+    perform note_search_change((select array_agg(id) from search_dependents(renamed) as dependents (id)));
+  end if;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.search_versions_changed()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform note_search_change((select array_agg(project_id) from changed where is_listed(status)));
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.search_versions_updated()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform note_search_change((
+    select array_agg(project_id) from (
+      (select project_id, id, status, date_published, loaders, fields from after where is_listed(status)
+        except select project_id, id, status, date_published, loaders, fields from before where is_listed(status))
+      union all
+      (select project_id, id, status, date_published, loaders, fields from before where is_listed(status)
+        except select project_id, id, status, date_published, loaders, fields from after where is_listed(status))
+    ) shown));
+  return null;
 end
 $function$;
 

@@ -31,10 +31,10 @@ begin
   if changed_ids is null then
     return;
   end if;
-  delete from search_change where (project_id, transaction) in (
-    select project_id, transaction from search_change
+  delete from search_change where ctid = any(array(
+    select ctid from search_change
     where project_id = any(changed_ids) and transaction < pg_snapshot_xmin(pg_current_snapshot())
-    for update skip locked);
+    for update skip locked));
   insert into search_change (project_id, transaction)
     select distinct changed.id, pg_current_xact_id() from unnest(changed_ids) as changed (id) where changed.id is not null
     on conflict do nothing;
@@ -57,17 +57,22 @@ $$;
 create trigger search_project_inserted after insert on project referencing new table as changed
   for each statement execute function search_projects_inserted();
 
+-- What differs between two tables of rows is found as a set: a join would keep the plan of its first, smallest call.
 create function search_projects_updated() returns trigger language plpgsql as $$
+declare
+  renamed text[];
 begin
   perform note_search_change((
-    select array_agg(after.id) from after join before using (id)
-    where is_searchable(before.status) or is_searchable(after.status)));
+    select array_agg(id) from (
+      select id from after where is_searchable(status)
+      union select id from before where is_searchable(status)) shown));
   -- Others show its name, its slug and its icon while anybody may see it.
-  perform note_search_change((
-    select array_agg(dependents.id) from search_dependents((
-      select array_agg(after.id) from after join before using (id)
-      where (after.name, after.slug, after.icon_url, after.status)
-        is distinct from (before.name, before.slug, before.icon_url, before.status))) as dependents (id)));
+  renamed := (select array_agg(id) from (
+    select id, name, slug, icon_url, status from after
+    except select id, name, slug, icon_url, status from before) shown);
+  if renamed is not null then
+    perform note_search_change((select array_agg(id) from search_dependents(renamed) as dependents (id)));
+  end if;
   return null;
 end
 $$;
@@ -100,10 +105,13 @@ create trigger search_version_deleted after delete on version referencing old ta
 create function search_versions_updated() returns trigger language plpgsql as $$
 begin
   perform note_search_change((
-    select array_agg(after.project_id) from after join before using (id)
-    where (is_listed(before.status) or is_listed(after.status))
-      and (after.status, after.date_published, after.loaders, after.fields)
-        is distinct from (before.status, before.date_published, before.loaders, before.fields)));
+    select array_agg(project_id) from (
+      (select project_id, id, status, date_published, loaders, fields from after where is_listed(status)
+        except select project_id, id, status, date_published, loaders, fields from before where is_listed(status))
+      union all
+      (select project_id, id, status, date_published, loaders, fields from before where is_listed(status)
+        except select project_id, id, status, date_published, loaders, fields from after where is_listed(status))
+    ) shown));
   return null;
 end
 $$;
@@ -165,8 +173,11 @@ create trigger search_owner_deleted after delete on team_member referencing old 
 create function search_owners_updated() returns trigger language plpgsql as $$
 begin
   perform note_search_owners((
-    select array_agg(after.team_id) from after join before using (team_id, account_id)
-    where after.is_owner <> before.is_owner));
+    select array_agg(team_id) from (
+      (select team_id, account_id from after where is_owner except select team_id, account_id from before where is_owner)
+      union all
+      (select team_id, account_id from before where is_owner except select team_id, account_id from after where is_owner)
+    ) shown));
   return null;
 end
 $$;

@@ -32,6 +32,7 @@ const [program, args] = values.daemon
         '--no-summary',
         '--stdout',
         '--alert-exceeds-max=yes',
+        '--alert-encrypted=yes',
         `--max-filesize=${FILE_LIMIT}`,
         `--max-scansize=${SCAN_LIMIT}`,
         file,

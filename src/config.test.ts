@@ -179,7 +179,7 @@ test('a variable without the one it belongs to is a fault', () => {
 
 test('there is one scanner, and its token belongs to its address', () => {
   for (const SCANNER_TOKEN of ['a b', 'x'.repeat(513)])
-    assert.match(faultsOf({ SCANNER_URL: 'https://x', SCANNER_TOKEN })[0] ?? '', /^  SCANNER_TOKEN must be /)
+    assert.match(faultsOf({ SCANNER_URL: 'https://x', SCANNER_TOKEN })[0] ?? '', /^ {2}SCANNER_TOKEN must be /)
   assert.match(faultsOf({ SCANNER_TOKEN: 't' })[0] ?? '', /SCANNER_URL must be set when SCANNER_TOKEN is/)
   const both = faultsOf({ SCANNER_COMMAND: 'scan', SCANNER_URL: 'https://x' })
   assert.deepEqual(both, ['  SCANNER_URL must be unset when SCANNER_COMMAND is set: there is one scanner'])

@@ -63,6 +63,19 @@ for (const beside of ['without a server', 'beside a running server'] as const) {
       assert.match(text.stdout, /^dpp_[0-9A-Za-z]{60}\n$/)
     })
 
+    test('seed fills a demo catalogue, and adds to it what is missing', async () => {
+      const [count, present] = server === undefined ? [6, 0] : [9, 6]
+      const seeded = await depot(dataDir, ['seed', '--projects', String(count), '--json'])
+      assert.equal(seeded.code, 0, seeded.stderr)
+      assert.deepEqual(JSON.parse(seeded.stdout).projects, { added: count - present, present })
+      const again = await depot(dataDir, ['seed', '--projects', String(count)])
+      assert.match(again.stdout, new RegExp(`^Added 0 projects, .*; ${count} demo projects were there already\n$`))
+      if (server !== undefined) {
+        const statistics = await fetch(`${server.url}/v3/statistics`, { headers: { 'user-agent': 'x' } })
+        assert.ok(((await statistics.json()) as { projects: number }).projects >= 6)
+      }
+    })
+
     test('check shows each dependency with its state', async () => {
       const { code, stdout, stderr } = await depot(dataDir, ['check', '--json'])
       assert.equal(code, 0, stderr)

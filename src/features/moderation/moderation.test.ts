@@ -95,6 +95,7 @@ test('an entry tells what a moderator needs to choose', async () => {
     project_types: ['mod'],
     thread_id: null,
     position: 1,
+    scans: [],
     ownership: { kind: 'user', id: owner.id, name: owner.username, icon_url: null },
   })
   assert.equal(projects[1].id, ofOrganization.id)

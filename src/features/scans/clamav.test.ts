@@ -1,8 +1,7 @@
 // The real thing: Debian's ClamAV as the operator's program, with a signature of our own, since none can be downloaded
 // in a test.
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -12,7 +11,7 @@ import { testApp } from '../../../test/harness.ts'
 const SCRIPT = join(import.meta.dirname, '../../../scripts/scan-with-clamav.mjs')
 /** In two halves, so that no scanner takes offence at this file. */
 const EICAR = ['X5O!P%@AP[4\\PZX54(P^)7CC)7}$', 'EICAR-STANDARD-ANTIVIRUS-TEST-FILE!$H+H*'].join('')
-const isInstalled = spawnSync('clamscan', ['--version']).status === 0
+const isInstalled = ['/usr/bin', '/usr/local/bin'].some((folder) => existsSync(join(folder, 'clamscan')))
 
 test('ClamAV quarantines an archive that holds the EICAR test file, and passes one that does not', {
   skip: isInstalled ? false : 'clamscan is not installed (Debian: apt-get install clamav)',

@@ -130,6 +130,17 @@ test('new names of people, organizations and dependencies reach the projects tha
   assert.deepEqual((await hitOf(user.id))?.['dependencies'], [])
 })
 
+test('a new owner is the author, and a deleted one leaves the placeholder', async () => {
+  const project = await t.make.project({ name: 'Heirloom' })
+  const heir = await t.make.account({ username: 'the-heir' })
+  await t.make.member({ teamId: project.teamId, accountId: heir.id })
+  const body = { user_id: heir.id }
+  assert.equal((await t.as(project.owner).patch(`/v3/team/${project.teamId}/owner`, body)).statusCode, 204)
+  assert.deepEqual((await hitOf(project.id))?.['author'], 'the-heir')
+  assert.equal((await t.as(heir).delete(`/v3/user/${heir.id}`)).statusCode, 204)
+  assert.equal((await hitOf(project.id))?.['author'], 'deleted-user')
+})
+
 test('versions come into the hit and leave it, and only listed and archived ones are there', async () => {
   const project = await t.make.project({ name: 'Version Wheel', categories: ['magic'] })
   const day = (n: number) => new Date(Date.UTC(2024, 0, n))
@@ -286,7 +297,9 @@ test('reading what is searched takes as many statements for many projects as for
     t.deps.db
       .updateTable('project')
       .set({ summary: `Touched ${count}.` })
-      .where('id', 'in', (eb) => eb.selectFrom('project').select('id').orderBy('id').limit(count))
+      .where('id', 'in', (eb) =>
+        eb.selectFrom('project').select('id').where('status', '=', 'approved').orderBy('id').limit(count),
+      )
       .execute()
   const statements = async (count: number) => {
     const { queries } = await t.queriesOf(async () => {
