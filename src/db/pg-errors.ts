@@ -13,13 +13,6 @@ function isPgError(error: unknown): error is PgError {
   return error instanceof Error && 'code' in error && typeof error.code === 'string'
 }
 
-/** Whether `error` is a unique violation, of `constraint` when one is named. */
-export function isUniqueViolation(error: unknown, constraint?: string): boolean {
-  return (
-    isPgError(error) && error.code === UNIQUE_VIOLATION && (constraint === undefined || error.constraint === constraint)
-  )
-}
-
 /** Whether `error` is a foreign-key violation, of `constraint` when one is named. */
 export function isForeignKeyViolation(error: unknown, constraint?: string): boolean {
   return (

@@ -57,10 +57,6 @@ function readProjects(db: Db) {
     ])
 }
 
-export function listProjectReads(db: Db, ids: readonly string[]): Promise<ProjectReadRow[]> {
-  return readProjects(db).where('project.id', 'in', ids).execute()
-}
-
 /** Projects that `names` name as ID or, lower-cased, as slug. */
 export function listProjectReadsByNames(db: Db, names: readonly string[]): Promise<ProjectReadRow[]> {
   return readProjects(db)

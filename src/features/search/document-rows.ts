@@ -5,7 +5,7 @@ import { PUBLIC_STATUSES, SEARCHABLE_STATUSES } from '../projects/status.ts'
 import { LISTED_VERSION_STATUSES } from '../versions/status.ts'
 
 /** Of more versions the newest are searched; of more dependencies the first. */
-export const VERSIONS_MAX = 5_000
+const VERSIONS_MAX = 5_000
 const DEPENDENCIES_MAX = 1_000
 
 export type DocumentRow = {
@@ -42,7 +42,7 @@ export type VersionRow = [
   fields: Record<string, unknown>,
 ]
 
-export type DependencyRow = {
+type DependencyRow = {
   project_id: string
   dependency_type: string
   name: string

@@ -9,7 +9,7 @@ import { type DocumentRow, listDocumentRows, listNextDocumentRows } from './docu
 import { toSearchDocument } from './search-document.ts'
 
 /** Projects read and applied at a stretch; it bounds memory, and how long the event loop is held. */
-const BATCH = 200
+const BATCH = 100
 
 export type FeedSource = { db: Db; taxonomy: Taxonomy; log: Log }
 
@@ -17,7 +17,7 @@ export type Followed = Pick<Position, 'snapshot' | 'requested'> & { projects: nu
 
 /**
  * Applies all that was committed after the snapshot `from`; gives the snapshot up to which it has. One statement when
- * nothing changed, two more for each 200 projects.
+ * nothing changed, two more for each 100 projects.
  * @throws ApiError `search_error` when the index does not answer: follow from `from` again.
  */
 export async function followChanges(source: FeedSource, index: SearchIndex, from: string): Promise<Followed> {

@@ -15,7 +15,6 @@ export const LISTED_VERSION_STATUSES = ['listed', 'archived'] as const
 const isIn = (list: readonly VersionStatus[], status: string): boolean => (list as readonly string[]).includes(status)
 
 export const isPublicVersionStatus = (status: string): boolean => isIn(PUBLIC_VERSION_STATUSES, status)
-export const isListedVersionStatus = (status: string): boolean => isIn(LISTED_VERSION_STATUSES, status)
 
 export const VERSION_TYPES = ['release', 'beta', 'alpha'] as const
 export const FILE_TYPES = [
