@@ -171,6 +171,10 @@ function mixedPaths(): string[] {
 async function benchLoad({ url, child }: RunningDepot): Promise<Row[]> {
   const { port } = new URL(url)
   const paths = mixedPaths()
+  for (const path of paths) {
+    const { total_hits } = (await (await call(url + path)).json()) as { total_hits: number }
+    if (total_hits === 0) throw new Error(`Nothing to measure: ${path} finds nothing`)
+  }
   await load(port, paths, { seconds: 3 })
   const free = await load(port, paths, { seconds: 6 })
   const isPinned = await pin(child, '0')

@@ -164,7 +164,6 @@ async function rebuild(followed: FollowedIndex, { index }: Opened): Promise<void
   if (followed.epoch !== epoch) throw new Error('The search index was replaced while it was built')
   followed.mustRebuild = false
   followed.canAnswer = true
-  followed.rebuilt = requested
   followed.hasUnsaved = true
   followed.savedAt = Number.NEGATIVE_INFINITY
   const { documents } = await index.status()
@@ -174,6 +173,7 @@ async function rebuild(followed: FollowedIndex, { index }: Opened): Promise<void
     `Built the search index: ${documents} projects in ${seconds} s`,
   )
   await finishRebuild(options.db, requested)
+  if (followed.epoch === epoch) followed.rebuilt = requested
 }
 
 /**

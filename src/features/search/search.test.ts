@@ -308,5 +308,5 @@ test('reading what is searched takes as many statements for many projects as for
     })
     return queries.filter((query) => /left join organization on/.test(query)).length
   }
-  assert.deepEqual([await statements(1), await statements(150)], [1, 1])
+  assert.deepEqual([await statements(1), await statements(90)], [1, 1])
 })

@@ -23,11 +23,6 @@ export function intersect(target: Bits, other: Bits): void {
   target.fill(0, shared)
 }
 
-export function subtract(target: Bits, other: Bits): void {
-  const shared = Math.min(target.length, other.length)
-  for (let w = 0; w < shared; w += 1) target[w] = (target[w] ?? 0) & ~(other[w] ?? 0)
-}
-
 /** What `other` holds beyond `target`'s length is dropped. */
 export function unite(target: Bits, other: Bits): void {
   const shared = Math.min(target.length, other.length)
@@ -42,16 +37,54 @@ export function complement(target: Bits, size: number): void {
   target.fill(0, last + 1)
 }
 
+/** Adds what two sets share. */
+export function uniteShared(target: Bits, a: Bits, b: Bits): void {
+  const shared = Math.min(target.length, a.length, b.length)
+  for (let w = 0; w < shared; w += 1) target[w] = (target[w] ?? 0) | ((a[w] ?? 0) & (b[w] ?? 0))
+}
+
+/** Makes `target` what `a` and `b` share, and counts it. Either may be `target` itself. */
+export function share(target: Bits, a: Bits, b: Bits): number {
+  const shared = Math.min(target.length, a.length, b.length)
+  let count = 0
+  for (let w = 0; w < shared; w += 1) {
+    const x = (a[w] ?? 0) & (b[w] ?? 0)
+    target[w] = x
+    if (x !== 0) count += countWord(x)
+  }
+  target.fill(0, shared)
+  return count
+}
+
+/** Leaves in `target` what is in `live` and not yet in `seen`, adds it to `seen` and counts it: one pass for all. */
+export function claimBits(target: Bits, live: Bits, seen: Bits): number {
+  const shared = Math.min(target.length, live.length, seen.length)
+  let count = 0
+  for (let w = 0; w < shared; w += 1) {
+    const before = target[w] ?? 0
+    if (before === 0) continue
+    const x = before & (live[w] ?? 0) & ~(seen[w] ?? 0)
+    target[w] = x
+    seen[w] = (seen[w] ?? 0) | x
+    count += countWord(x)
+  }
+  target.fill(0, shared)
+  return count
+}
+
 export function countBits(bits: Bits): number {
   let count = 0
   for (let w = 0; w < bits.length; w += 1) {
-    let x = bits[w] ?? 0
-    if (x === 0) continue
-    x -= (x >>> 1) & 0x55555555
-    x = (x & 0x33333333) + ((x >>> 2) & 0x33333333)
-    count += Math.imul((x + (x >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24
+    const x = bits[w] ?? 0
+    if (x !== 0) count += countWord(x)
   }
   return count
+}
+
+function countWord(word: number): number {
+  let x = word - ((word >>> 1) & 0x55555555)
+  x = (x & 0x33333333) + ((x >>> 2) & 0x33333333)
+  return Math.imul((x + (x >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24
 }
 
 /** The members in ascending order; `limit` bounds the work. */
@@ -63,6 +96,9 @@ export function listBits(bits: Bits, limit: number): number[] {
   return members
 }
 
+/** Must be a power of two. */
+const STEP_WORDS = 256
+
 /** Sets of one length that a query borrows and gives back all at once, so that queries make no garbage. */
 export class BitsPool {
   #sets: Bits[] = []
@@ -71,7 +107,8 @@ export class BitsPool {
 
   /** Starts a query over integers below `size`: every set lent before is free again. */
   reset(size: number): void {
-    const words = (size + 31) >>> 5
+    // In steps, so that an index that grows keeps its sets for a while.
+    const words = ((size >>> 5) + STEP_WORDS) & -STEP_WORDS
     if (words !== this.#words) this.#sets = []
     this.#words = words
     this.#used = 0

@@ -4,7 +4,7 @@ import { hash } from 'node:crypto'
 import type { SearchDocument, SearchVersion } from '../document.ts'
 import { type Bits, clearBit, setBit } from './bits.ts'
 import { withLength } from './memory.ts'
-import { DROPPED } from './postings.ts'
+import { gather, type NewSlots, stretches } from './new-slots.ts'
 import { type SavedTable, StringTable } from './string-table.ts'
 
 /** Columns per document slot; dates in milliseconds; the fingerprint is that of all but the counts. */
@@ -33,7 +33,7 @@ const NO_SLOT = 0xffffffff
 /** The table's state is open to the engine's parts; only its own functions change it. */
 export class DocTable {
   /** Project IDs ever seen, deleted ones too: their sequence numbers keep old changes out. */
-  readonly ids: StringTable
+  ids: StringTable
   slotOfId: Uint32Array<ArrayBuffer>
   sequenceOfId: Float64Array<ArrayBuffer>
   idOfDoc: Uint32Array<ArrayBuffer>
@@ -47,11 +47,13 @@ export class DocTable {
   docCount: number
   versionCount: number
   liveCount: number
+  /** Grows with every change of a count in place. */
+  countsRevision = 0
 
   constructor(saved?: SavedDocs) {
     this.ids = new StringTable(saved?.ids)
-    this.slotOfId = saved?.slotOfId ?? new Uint32Array(64)
-    this.sequenceOfId = saved?.sequenceOfId ?? new Float64Array(64)
+    this.slotOfId = saved?.slotOfId ?? new Uint32Array(64).fill(NO_SLOT)
+    this.sequenceOfId = saved?.sequenceOfId ?? new Float64Array(64).fill(-1)
     this.idOfDoc = saved?.idOfDoc ?? new Uint32Array(64)
     this.versionStart = saved?.versionStart ?? new Uint32Array(64)
     this.docOfVersion = saved?.docOfVersion ?? new Uint32Array(64)
@@ -70,11 +72,14 @@ export class DocTable {
   }
 
   recordSequence(id: string, sequence: number): void {
-    const known = this.ids.size
     const code = this.ids.intern(id)
+    const known = this.slotOfId.length
     this.slotOfId = withLength(this.slotOfId, code + 1)
+    // Codes that a copy of the table has given meanwhile have neither slot nor sequence here.
+    if (this.slotOfId.length > known) this.slotOfId.fill(NO_SLOT, known)
+    const sequences = this.sequenceOfId.length
     this.sequenceOfId = withLength(this.sequenceOfId, code + 1)
-    if (code === known) this.slotOfId[code] = NO_SLOT
+    if (this.sequenceOfId.length > sequences) this.sequenceOfId.fill(-1, sequences)
     this.sequenceOfId[code] = sequence
   }
 
@@ -92,7 +97,7 @@ export class DocTable {
   }
 
   /** Appends a project whose sequence is recorded, and its versions, sorted newest first; gives its slot. */
-  append(document: SearchDocument, versions: readonly SearchVersion[]): number {
+  append(document: SearchDocument, versions: readonly SearchVersion[], print: number): number {
     const doc = this.docCount
     const first = this.versionCount
     this.docCount += 1
@@ -111,50 +116,60 @@ export class DocTable {
     this.columns.modified[doc] = Date.parse(document.date_modified)
     // The date of the newest version; that of creation where there is none.
     this.columns.freshness[doc] = Date.parse(versions[0]?.date_published ?? document.date_created)
-    this.columns.fingerprint[doc] = fingerprint(document)
-    this.setCounts(doc, document)
+    this.columns.fingerprint[doc] = print
+    this.columns.downloads[doc] = document.downloads
+    this.columns.follows[doc] = document.follows
     return doc
   }
 
   setCounts(doc: number, counts: { downloads: number; follows: number }): void {
+    this.countsRevision += 1
     this.columns.downloads[doc] = counts.downloads
     this.columns.follows[doc] = counts.follows
   }
 
-  /** A copy without the dead, given where each document slot goes. */
-  remapped(newDocs: Uint32Array<ArrayBuffer>): DocTable {
-    const copy = new DocTable({ ...this.#emptyState() })
-    for (let doc = 0; doc < this.docCount; doc += 1) {
-      const to = newDocs[doc] ?? DROPPED
-      if (to === DROPPED) continue
-      const [start, end] = [this.versionStart[doc] ?? 0, this.versionStart[doc + 1] ?? 0]
-      const first = copy.versionCount
-      copy.docCount += 1
-      copy.versionCount += end - start
-      copy.#reserve()
-      copy.versionStart[to + 1] = copy.versionCount
-      copy.docOfVersion.fill(to, first, copy.versionCount)
-      copy.published.set(this.published.subarray(start, end), first)
-      const code = this.idOfDoc[doc] ?? 0
-      copy.idOfDoc[to] = code
-      copy.slotOfId[code] = to
-      setBit(copy.live, to)
-      for (const name of COLUMN_NAMES) copy.columns[name][to] = this.columns[name][doc] ?? 0
+  /** A copy without the dead, which shares the IDs. What changes in place is taken before the first yield. */
+  *remapped(slots: NewSlots): Generator<void, DocTable> {
+    const copy = new DocTable()
+    copy.ids = this.ids
+    copy.sequenceOfId = this.sequenceOfId.slice(0, this.ids.size)
+    copy.slotOfId = this.slotOfId.slice(0, this.ids.size)
+    const taken = { ...this.columns, downloads: this.columns.downloads.slice(), follows: this.columns.follows.slice() }
+    yield
+    for (const name of COLUMN_NAMES) {
+      copy.columns[name] = new Float64Array(slots.docs.length)
+      copy.docCount = yield* gather(copy.columns[name], taken[name], slots.docs)
     }
-    copy.liveCount = copy.docCount
+    copy.idOfDoc = new Uint32Array(slots.docs.length)
+    yield* gather(copy.idOfDoc, this.idOfDoc, slots.docs)
+    copy.published = new Float64Array(slots.versions.length)
+    copy.versionCount = yield* gather(copy.published, this.published, slots.versions)
+    copy.docOfVersion = new Uint32Array(slots.versions.length)
+    yield* gather(copy.docOfVersion, this.docOfVersion, slots.versions)
+    yield* copy.#renumber(slots.docs)
     return copy
   }
 
-  /** Where each version slot goes, given where its document goes. */
-  newVersionSlots(newDocs: Uint32Array<ArrayBuffer>): Uint32Array<ArrayBuffer> {
-    const slots = new Uint32Array(this.versionCount).fill(DROPPED)
-    let next = 0
-    for (let version = 0; version < this.versionCount; version += 1) {
-      if (newDocs[this.docOfVersion[version] ?? 0] === DROPPED) continue
-      slots[version] = next
-      next += 1
+  /** What holds document slots gets the new ones. */
+  *#renumber(newDocs: Uint32Array<ArrayBuffer>): Generator<void> {
+    for (const { start, end } of stretches(this.slotOfId.length)) {
+      for (let code = start; code < end; code += 1) {
+        this.slotOfId[code] = newDocs[this.slotOfId[code] ?? NO_SLOT] ?? NO_SLOT
+      }
+      yield
     }
-    return slots
+    this.versionStart = new Uint32Array(this.docCount + 1)
+    for (const { start, end } of stretches(this.versionCount)) {
+      for (let version = start; version < end; version += 1) {
+        const doc = newDocs[this.docOfVersion[version] ?? 0] ?? 0
+        this.docOfVersion[version] = doc
+        this.versionStart[doc + 1] = version + 1
+      }
+      yield
+    }
+    this.liveCount = this.docCount
+    this.live = new Uint32Array((this.docCount >>> 5) + 1)
+    for (let doc = 0; doc < this.docCount; doc += 1) setBit(this.live, doc)
   }
 
   save(): SavedDocs {
@@ -181,11 +196,6 @@ export class DocTable {
       live: this.live.subarray(0, (docCount + 31) >>> 5),
       columns: mapColumns((name) => this.columns[name].subarray(0, docCount)),
     }
-  }
-
-  #emptyState(): SavedDocs {
-    const empty = new DocTable()
-    return { ...empty.#state(), ids: this.ids.save(), slotOfId: this.slotOfId.slice(), sequenceOfId: this.sequenceOfId }
   }
 
   #reserve(): void {

@@ -31,7 +31,9 @@ const MAX_HEAP_MB = 1024
 /** A thread that dies again and again is started after a growing pause. */
 const RESTART_PAUSES_MS = [0, 100, 1000, 5000, 30_000]
 
-const MAX_CLOSE_MS = 5000
+const MAX_CLOSE_MS = 10_000
+/** Documents in one message of a rebuild: a few milliseconds of indexing. */
+const REBUILD_SLICE = 50
 
 type Waiting = { readonly resolve: (value: never) => void; readonly reject: (error: Error) => void }
 
@@ -43,6 +45,7 @@ type Host = {
   /** Searches of this turn of the event loop, sent together at its end. */
   ids: number[]
   queries: string[]
+  filters: string[]
   nextId: number
   /** Threads that died in a row without becoming ready. */
   failures: number
@@ -62,6 +65,7 @@ export async function openEmbeddedSearchIndex(options: EmbeddedOptions = {}): Pr
     waiting: new Map(),
     ids: [],
     queries: [],
+    filters: [],
     nextId: 1,
     failures: 0,
     isRebuilding: false,
@@ -83,16 +87,23 @@ function search(host: Host, query: SearchQuery): Promise<SearchAnswer> {
   return new Promise((resolve, reject) => {
     const id = wait(host, { resolve, reject })
     if (id === undefined) return
-    host.queries.push(JSON.stringify(query))
+    const { filter, ...rest } = query
+    host.queries.push(JSON.stringify(rest))
+    host.filters.push(JSON.stringify(filter))
     if (host.ids.push(id) === 1) nextTurn(() => flush(host))
   })
 }
 
 function flush(host: Host): void {
-  const { ids, queries } = host
+  const { ids, queries, filters } = host
+  clearUnsent(host)
+  if (ids.length > 0) post(host, { kind: 'search', ids, queries, filters })
+}
+
+function clearUnsent(host: Host): void {
   host.ids = []
   host.queries = []
-  if (ids.length > 0) post(host, { kind: 'search', ids, queries })
+  host.filters = []
 }
 
 async function apply(host: Host, changes: readonly SearchChange[]): Promise<void> {
@@ -112,15 +123,20 @@ async function rebuild(host: Host, open: () => Promise<Catalogue>): Promise<void
   try {
     await step({ kind: 'rebuild-begin' })
     const { sequence, batches } = await open()
-    // One batch is indexed while the next is read.
+    // One slice is indexed while the next is made; searches wait for a slice at most.
     let indexed: Promise<unknown> = Promise.resolve()
-    for await (const documents of batches) {
-      await indexed
-      indexed = step({ kind: 'rebuild-add', sequence, documents })
-      // It is awaited above or below, unless the reading fails first.
-      indexed.catch(() => undefined)
+    let sent = indexed
+    for await (const batch of batches) {
+      for (let i = 0; i < batch.length; i += REBUILD_SLICE) {
+        await indexed
+        indexed = sent
+        sent = step({ kind: 'rebuild-add', sequence, documents: batch.slice(i, i + REBUILD_SLICE) })
+        // It is awaited above or below, unless the reading fails first.
+        sent.catch(() => undefined)
+      }
     }
     await indexed
+    await sent
     await step({ kind: 'rebuild-end', sequence })
   } catch (error) {
     if (host.worker === worker) await command(host, { kind: 'rebuild-abort' }).catch(() => undefined)
@@ -143,14 +159,20 @@ async function close(host: Host): Promise<void> {
   flush(host)
   const { worker } = host
   const exited = worker === undefined ? undefined : new Promise((resolve) => worker.once('exit', resolve))
-  const closing = host.status.ready ? command(host, { kind: 'close' }) : Promise.resolve()
+  const closing = host.status.ready ? command(host, { kind: 'close' }) : worker?.terminate()
   host.isClosed = true
-  if (!host.status.ready) await worker?.terminate()
-  await closing.catch(() => undefined)
-  // The thread ends by itself; should it not, it is not waited for.
-  const lastResort = setTimeout(() => void worker?.terminate(), MAX_CLOSE_MS)
-  await exited
-  clearTimeout(lastResort)
+  if (worker === undefined) return
+  // The thread ends by itself, and what waits fails when it does; should it not, it is not waited for.
+  let patience: NodeJS.Timeout | undefined
+  const enough = new Promise<void>((resolve) => {
+    patience = setTimeout(() => {
+      void worker.terminate()
+      worker.unref()
+      resolve()
+    }, MAX_CLOSE_MS)
+  })
+  await Promise.race([Promise.allSettled([closing, exited]), enough])
+  clearTimeout(patience)
 }
 
 function start(host: Host, opening?: { resolve: () => void; reject: (error: Error) => void }): void {
@@ -186,8 +208,7 @@ function lose(host: Host, cause: unknown, isFinal: boolean): void {
   host.worker = undefined
   host.failures = host.status.ready ? 0 : host.failures + 1
   host.status = NOT_READY
-  host.ids = []
-  host.queries = []
+  clearUnsent(host)
   for (const [id, { reject }] of host.waiting) {
     host.waiting.delete(id)
     reject(failure('The search index is being restarted', cause))
@@ -195,8 +216,8 @@ function lose(host: Host, cause: unknown, isFinal: boolean): void {
   if (host.isClosed || isFinal) return
   host.options.onFault?.({ message: 'The search thread died and is replaced', cause })
   const pause = RESTART_PAUSES_MS[Math.min(host.failures, RESTART_PAUSES_MS.length - 1)]
+  // It keeps the process alive as a thread does: who opened the index closes it.
   host.restartTimer = setTimeout(() => start(host), pause)
-  host.restartTimer.unref()
 }
 
 function receive(host: Host, reply: Reply): void {

@@ -3,51 +3,64 @@
 import {
   type Bits,
   type BitsPool,
-  clearBit,
   complement,
   countBits,
+  hasBit,
   intersect,
   listBits,
   setBit,
+  share,
   unite,
 } from './bits.ts'
+import { type DocSet, few } from './doc-set.ts'
+import type { FilterMemory } from './filter-memory.ts'
 import { holdsOn, newestHolding, type Plan, type Sources } from './plan.ts'
 
 export type Pools = { readonly docs: BitsPool; readonly versions: BitsPool }
 
 /** With fewer documents than this left by the text, each is asked alone. */
 const FEW = 512
-/** Filters whose documents are remembered; a set takes a bit per document. */
-const MAX_REMEMBERED = 128
 /** A predicate on at most one version in this many leads its group: its versions are asked one by one. */
 const RARE = 128
 
-/**
- * Narrows sets of documents to those one of whose versions satisfies the plan. `remembered` holds what the same filter
- * gave since the last change, and gets what it gives now; `key` is the filter's.
- */
-export function narrow(
-  sets: readonly Bits[],
-  { plan, key, remembered }: { readonly plan: Plan; readonly key: string; readonly remembered: Map<string, Bits> },
-  sources: Sources,
-  pools: Pools,
-): void {
-  if (plan.kind === 'and' && plan.children.length === 0) return
-  const total = sets.reduce((sum, set) => sum + countBits(set), 0)
-  if (total > FEW) {
-    let where = remembered.get(key)
-    if (where === undefined) {
-      where = docsWhere(plan, sources, pools).slice()
-      if (remembered.size >= MAX_REMEMBERED) remembered.clear()
-      remembered.set(key, where)
-    }
-    for (const set of sets) intersect(set, where)
-    return
+/** A filter: its plan, its key in the memory, and the memory. */
+export type Asked = { readonly plan: Plan; readonly key: string; readonly memory: FilterMemory }
+
+/** Narrows sets of living documents to those one of whose versions satisfies the plan. */
+export function narrow(sets: readonly DocSet[], asked: Asked, sources: Sources, pools: Pools): readonly DocSet[] {
+  const { plan, key, memory } = asked
+  if (plan.kind === 'and' && plan.children.length === 0) return sets
+  const total = sets.reduce((sum, set) => sum + set.count, 0)
+  if (total === 0) return sets
+  let where = memory.find(key, plan, sources)
+  if (where === undefined && total > FEW) {
+    where = docsWhere(plan, sources, pools)
+    memory.put(key, where, sources)
   }
-  for (const set of sets) {
-    for (const doc of listBits(set, FEW)) {
-      if (newestHolding(plan, sources, doc) === undefined) clearBit(set, doc)
+  return sets.map((set) => (where === undefined ? holding(set, plan, sources) : within(set, where, sources, pools)))
+}
+
+/** Each document asked alone; for few. */
+function holding(set: DocSet, plan: Plan, sources: Sources): DocSet {
+  const docs = listed(set, sources)
+  return few(docs.filter((doc) => newestHolding(plan, sources, doc) !== undefined))
+}
+
+function listed(set: DocSet, { docs: { live } }: Sources): readonly number[] {
+  if (set.kind === 'few') return set.docs
+  return listBits(set.kind === 'all' ? live : set.bits, set.count)
+}
+
+function within(set: DocSet, where: Bits, { docs: { live } }: Sources, pools: Pools): DocSet {
+  switch (set.kind) {
+    case 'few':
+      return few(set.docs.filter((doc) => hasBit(where, doc)))
+    case 'all': {
+      const bits = pools.docs.take()
+      return { kind: 'many', bits, count: share(bits, where, live) }
     }
+    case 'many':
+      return { kind: 'many', bits: set.bits, count: share(set.bits, set.bits, where) }
   }
 }
 

@@ -2,7 +2,8 @@
 import { dependencyIds, type SearchDocument, type SearchVersion, union } from '../document.ts'
 import { authorKey } from '../filter/fields.ts'
 import { withLength } from './memory.ts'
-import { DROPPED, Postings, type SavedPostings } from './postings.ts'
+import { DROPPED, type NewSlots, stretches } from './new-slots.ts'
+import { Postings, type SavedPostings } from './postings.ts'
 import { type SavedTable, StringTable } from './string-table.ts'
 
 export type SavedFacets = {
@@ -26,9 +27,9 @@ const ANY = '?'
  * postings of document slots always: for a version field, the documents that have it on some version.
  */
 export class FacetIndex {
-  readonly #keys: StringTable
+  #keys: StringTable
   /** Codes by value for each version field, because the same values come with every version. */
-  readonly #versionCodes = new Map<string, Map<string, number>>()
+  #versionCodes = new Map<string, Map<string, number>>()
   versions: Postings
   docs: Postings
   /** Component numbers by field, NaN where there is none; shorter than the documents when the last have none. */
@@ -74,17 +75,24 @@ export class FacetIndex {
     return this.#numbers.get(field) ?? new Float64Array(0)
   }
 
-  compact(newDocs: Uint32Array<ArrayBuffer>, newVersions: Uint32Array<ArrayBuffer>): void {
-    this.versions = this.versions.remapped(newVersions)
-    this.docs = this.docs.remapped(newDocs)
-    const old = this.#numbers
-    this.#numbers = new Map()
-    for (const [field, column] of old) {
-      for (const [doc, value] of column.entries()) {
-        const to = newDocs[doc] ?? DROPPED
-        if (to !== DROPPED && !Number.isNaN(value)) this.#setNumber(field, to, value)
+  /** A copy without the slots that are dropped, which shares the keys. */
+  *remapped(slots: NewSlots): Generator<void, FacetIndex> {
+    const copy = new FacetIndex()
+    copy.#keys = this.#keys
+    copy.#versionCodes = this.#versionCodes
+    copy.versions = yield* this.versions.remapped(slots.versions)
+    copy.docs = yield* this.docs.remapped(slots.docs)
+    for (const [field, column] of this.#numbers) {
+      for (const { start, end } of stretches(Math.min(column.length, slots.docs.length))) {
+        for (let doc = start; doc < end; doc += 1) {
+          const to = slots.docs[doc] ?? DROPPED
+          const value = column[doc] ?? Number.NaN
+          if (to !== DROPPED && !Number.isNaN(value)) copy.#setNumber(field, to, value)
+        }
+        yield
       }
     }
+    return copy
   }
 
   save(): SavedFacets {

@@ -1,10 +1,13 @@
 // Exact slugs, exact names and beginnings of names.
-import { type Bits, type BitsPool, setBit } from './bits.ts'
-import { DROPPED, Postings, type SavedPostings } from './postings.ts'
+import type { Slots } from './doc-set.ts'
+import { DROPPED, remapSlots } from './new-slots.ts'
+import { Postings, type SavedPostings } from './postings.ts'
 import { SortedSlots } from './sorted-slots.ts'
 import { encode, type SavedStrings, type SavedTable, StringList, StringTable } from './string-table.ts'
 
 const SPACE = 0x20
+/** Names copied in one step of a compaction. */
+const STEP_NAMES = 10_000
 
 export type SavedNames = {
   names: SavedStrings
@@ -16,9 +19,9 @@ export type SavedNames = {
 /** Folded names, one per document slot, sorted as if they had no spaces; folded slugs in a table. */
 export class NameIndex {
   readonly #names: StringList
-  readonly #sorted: SortedSlots
-  readonly #slugs: StringTable
-  readonly #slugPostings: Postings
+  #sorted: SortedSlots
+  #slugs: StringTable
+  #slugPostings: Postings
   #unsorted: number[] = []
 
   constructor(saved?: SavedNames) {
@@ -39,34 +42,37 @@ export class NameIndex {
     this.#unsorted = []
   }
 
-  /** Three sets: exact slug, exact name, name prefix. Words typed as one also find names written as several. */
-  search(words: readonly string[], pool: BitsPool): [Bits, Bits, Bits] {
-    const [slug, exact, prefix] = [pool.take(), pool.take(), pool.take()]
+  /** Exact slug, exact name, name prefix. Words typed as one also find names written as several. */
+  search(words: readonly string[]): [Slots, Slots, Slots] {
+    const slug: number[] = []
     const slugCode = this.#slugs.find(words.join(' '))
-    if (slugCode >= 0) this.#slugPostings.uniteInto(slugCode, slug)
+    if (slugCode >= 0) this.#slugPostings.forEach(slugCode, (doc) => slug.push(doc))
     const joined = encode(words.join('')).slice()
+    const { items } = this.#sorted
+    const start = this.#sorted.firstWhere((doc) => this.#compareJoined(doc, joined) >= 0)
+    const end = this.#sorted.firstWhere((doc) => this.#compareJoined(doc, joined) > 0, this.#sorted.length, start)
+    // The shorter sorts first, so the names that are the words alone come before those that go on.
+    const exactEnd = this.#sorted.firstWhere((doc) => this.#joinedLength(doc) > joined.length, end, start)
+    if (words.length === 1) return [slug, items.subarray(start, exactEnd), items.subarray(exactEnd, end)]
     const spaced = encode(words.join(' ')).slice()
-    const end = this.#sorted.firstWhere((doc) => this.#compareJoined(doc, joined) > 0)
-    for (let p = this.#sorted.firstWhere((doc) => this.#compareJoined(doc, joined) >= 0); p < end; p += 1) {
-      const doc = this.#sorted.items[p] ?? 0
-      if (words.length > 1 && this.#names.comparePrefix(doc, spaced) !== 0) continue
-      setBit(this.#joinedLength(doc) === joined.length ? exact : prefix, doc)
-    }
-    return [slug, exact, prefix]
+    const isSpaced = (doc: number) => this.#names.comparePrefix(doc, spaced) === 0
+    return [slug, items.subarray(start, exactEnd).filter(isSpaced), items.subarray(exactEnd, end).filter(isSpaced)]
   }
 
-  remapped(newDocs: Uint32Array<ArrayBuffer>): NameIndex {
-    const names = new StringList()
-    for (let doc = 0; doc < this.#names.size; doc += 1) {
-      const [start, end] = [this.#names.offsets[doc], this.#names.offsets[doc + 1]]
-      if (newDocs[doc] !== DROPPED) names.push(this.#names.bytes.subarray(start, end))
+  /** A copy without the slots that `newDocs` drops; the order is taken before the first yield. */
+  *remapped(newDocs: Uint32Array<ArrayBuffer>): Generator<void, NameIndex> {
+    const sorted = this.#sorted.save().slice()
+    yield
+    const copy = new NameIndex()
+    copy.#slugs = this.#slugs
+    copy.#sorted = new SortedSlots(yield* remapSlots(sorted, newDocs))
+    for (let doc = 0; doc < newDocs.length; doc += 1) {
+      if (doc % STEP_NAMES === 0) yield
+      if (newDocs[doc] === DROPPED) continue
+      copy.#names.push(this.#names.bytes.subarray(this.#names.offsets[doc], this.#names.offsets[doc + 1]))
     }
-    return new NameIndex({
-      names: names.save(),
-      sorted: this.#sorted.remapped(newDocs).save(),
-      slugs: this.#slugs.save(),
-      slugPostings: this.#slugPostings.remapped(newDocs).save(),
-    })
+    copy.#slugPostings = yield* this.#slugPostings.remapped(newDocs)
+    return copy
   }
 
   save(): SavedNames {

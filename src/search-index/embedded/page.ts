@@ -1,47 +1,53 @@
 // The page of hits out of sets of documents and an order over all of them.
-import { type Bits, countBits, listBits } from './bits.ts'
+import { type Bits, hasBit, listBits } from './bits.ts'
+import type { DocSet } from './doc-set.ts'
 import type { Compare, SortedSlots } from './sorted-slots.ts'
 
-/** With at most one document in this many, sorting the few is cheaper than walking the order. */
-const FEW = 512
+/** What one comparison of a sort costs in steps along an order. */
+const COMPARISON_STEPS = 8
 
 export type PageRange = { readonly offset: number; readonly limit: number }
+type Order = { readonly slots: SortedSlots; readonly compare: Compare }
 
 /** The sets one after another, each in the order; they must be disjoint and hold only documents that are in it. */
-export function takePage(
-  classes: readonly Bits[],
-  order: { readonly slots: SortedSlots; readonly compare: Compare },
-  range: PageRange,
-): { docs: number[]; total: number } {
+export function takePage(sets: readonly DocSet[], order: Order, range: PageRange): { docs: number[]; total: number } {
   const docs: number[] = []
   let total = 0
-  for (const set of classes) {
-    const count = countBits(set)
+  for (const set of sets) {
     const offset = Math.max(0, range.offset - total)
     const limit = range.limit - docs.length
-    total += count
-    if (limit > 0 && offset < count) docs.push(...takeFrom(set, count, order, { offset, limit }))
+    total += set.count
+    if (limit > 0 && offset < set.count) docs.push(...takeFrom(set, order, { offset, limit }))
   }
   return { docs, total }
 }
 
-function takeFrom(
-  set: Bits,
-  count: number,
-  { slots, compare }: { readonly slots: SortedSlots; readonly compare: Compare },
-  { offset, limit }: PageRange,
-): number[] {
-  if (count * FEW <= slots.length) {
-    return listBits(set, count)
-      .sort(compare)
-      .slice(offset, offset + limit)
-  }
-  const taken: number[] = []
+function takeFrom(set: DocSet, { slots, compare }: Order, { offset, limit }: PageRange): readonly number[] {
   const { items, length } = slots
+  switch (set.kind) {
+    // An order holds exactly the living documents.
+    case 'all':
+      return Array.from(items.subarray(offset, Math.min(offset + limit, length)))
+    case 'few':
+      return set.docs.toSorted(compare).slice(offset, offset + limit)
+    case 'many': {
+      const { bits, count } = set
+      const steps = (Math.min(count, offset + limit) / count) * length
+      const isWalkShorter = steps < count * Math.log2(count + 1) * COMPARISON_STEPS + bits.length
+      if (isWalkShorter) return walk(bits, slots, { offset, limit })
+      return listBits(bits, count)
+        .sort(compare)
+        .slice(offset, offset + limit)
+    }
+  }
+}
+
+function walk(set: Bits, { items, length }: SortedSlots, { offset, limit }: PageRange): number[] {
+  const taken: number[] = []
   let skip = offset
   for (let i = 0; i < length; i += 1) {
     const doc = items[i] ?? 0
-    if ((((set[doc >>> 5] ?? 0) >>> (doc & 31)) & 1) === 0) continue
+    if (!hasBit(set, doc)) continue
     if (skip > 0) skip -= 1
     else if (taken.push(doc) === limit) break
   }

@@ -101,6 +101,13 @@ export function inRange(plan: Extract<Plan, { kind: 'range' }>, slot: number): b
   return (!Number.isNaN(x) && (x >= plan.min && x <= plan.max) !== plan.outside) !== plan.negated
 }
 
+/** Whether the plan depends on counts, which change in place. */
+export function asksCounts(plan: Plan, sources: Sources): boolean {
+  if (plan.kind === 'and' || plan.kind === 'or') return plan.children.some((child) => asksCounts(child, sources))
+  const { downloads, follows } = sources.docs.columns
+  return plan.kind === 'range' && (plan.column === downloads || plan.column === follows)
+}
+
 /** Whether the plan holds on one version of a document. */
 export function holdsOn(plan: Plan, sources: Sources, version: number, doc: number): boolean {
   switch (plan.kind) {

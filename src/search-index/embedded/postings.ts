@@ -1,10 +1,14 @@
 import { type Bits, hasBit, setBit, unite } from './bits.ts'
 import { Arena, withLength } from './memory.ts'
+import { DROPPED } from './new-slots.ts'
 
 /** A list this long whose members are at least one in 32 of all slots becomes a set of bits. */
 const MIN_DENSE = 4096
 /** 2^20 slots of 4 bytes in a block: more than the longest list that is not yet dense, up to 16 million slots. */
 const BLOCK_SHIFT = 20
+
+/** Slots copied in one step of a compaction: a few milliseconds. */
+const STEP_SLOTS = 100_000
 
 export type SavedPostings = {
   starts: Uint32Array<ArrayBuffer>
@@ -76,9 +80,19 @@ export class Postings {
   }
 
   uniteInto(code: number, target: Bits): void {
-    const dense = this.#dense.get(code)
-    if (dense !== undefined) unite(target, dense)
-    else this.forEach(code, (slot) => setBit(target, slot))
+    const count = this.count(code)
+    if (count === 0) return
+    if (count === 1) {
+      setBit(target, this.#starts[code] ?? 0)
+      return
+    }
+    const dense = count >= MIN_DENSE ? this.#dense.get(code) : undefined
+    if (dense !== undefined) {
+      unite(target, dense)
+      return
+    }
+    const { items, start } = this.#run(code)
+    for (let i = start; i < start + count; i += 1) setBit(target, items[i] ?? 0)
   }
 
   forEach(code: number, visit: (slot: number) => void): void {
@@ -96,15 +110,24 @@ export class Postings {
     }
   }
 
-  /** A copy in which each slot has its new number; `DROPPED` ones are gone. New numbers ascend as the old ones do. */
-  remapped(newSlots: Uint32Array<ArrayBuffer>): Postings {
+  /**
+   * A copy in which each slot has its new number; `DROPPED` ones are gone, and so are those beyond `newSlots`, which may
+   * be added meanwhile. New numbers ascend as the old ones do. Yields between steps.
+   */
+  *remapped(newSlots: Uint32Array<ArrayBuffer>): Generator<void, Postings> {
     const copy = new Postings()
-    copy.#starts = new Uint32Array(this.#starts.length)
-    copy.#counts = new Uint32Array(this.#counts.length)
+    const codes = this.#counts.length
+    copy.#starts = new Uint32Array(codes)
+    copy.#counts = new Uint32Array(codes)
     const kept = new Uint32Array(newSlots.length)
-    for (let code = 0; code < this.#counts.length; code += 1) {
+    let work = 0
+    for (let code = 0; code < codes; code += 1) {
       const count = this.#keptSlots(code, newSlots, kept)
       if (count > 0) copy.#fill(code, kept, count)
+      work += 1 + this.count(code)
+      if (work < STEP_SLOTS) continue
+      work = 0
+      yield
     }
     return copy
   }
@@ -124,12 +147,15 @@ export class Postings {
   #keptSlots(code: number, newSlots: Uint32Array<ArrayBuffer>, kept: Uint32Array<ArrayBuffer>): number {
     const count = this.count(code)
     let size = 0
-    if (count >= MIN_DENSE && this.#dense.has(code)) {
-      this.forEach(code, (slot) => {
-        const to = newSlots[slot] ?? DROPPED
-        kept[size] = to
-        if (to !== DROPPED) size += 1
-      })
+    const dense = count >= MIN_DENSE ? this.#dense.get(code) : undefined
+    if (dense !== undefined) {
+      for (let w = 0; w < dense.length; w += 1) {
+        for (let x = dense[w] ?? 0; x !== 0; x &= x - 1) {
+          const to = newSlots[w * 32 + 31 - Math.clz32(x & -x)] ?? DROPPED
+          kept[size] = to
+          if (to !== DROPPED) size += 1
+        }
+      }
       return size
     }
     if (count === 0) return 0
@@ -205,6 +231,3 @@ export class Postings {
     this.#addDense(code, slot, bits)
   }
 }
-
-/** In a table of new slot numbers: the slot goes. */
-export const DROPPED = 0xffffffff

@@ -19,7 +19,14 @@ export type Command =
   | { readonly kind: 'close' }
 
 export type Request =
-  | { readonly kind: 'search'; readonly ids: readonly number[]; readonly queries: readonly string[] }
+  | {
+      readonly kind: 'search'
+      readonly ids: readonly number[]
+      /** What is asked, but for the filter, as JSON. */
+      readonly queries: readonly string[]
+      /** The filters as JSON, by which the thread also knows one that it has seen before. */
+      readonly filters: readonly string[]
+    }
   | { readonly kind: 'command'; readonly id: number; readonly command: string }
 
 export type Reply =

@@ -9,7 +9,7 @@ import type { SavedEngine } from './engine.ts'
 import type { Typed } from './memory.ts'
 
 /** Grows with every change of what is saved: another format is not read but rebuilt from the database. */
-const FORMAT = 1
+const FORMAT = 2
 const MAGIC = Buffer.from(`depotidx${endianness()}`)
 /** Small enough that searches hardly wait while the file is written. */
 const CHUNK_BYTES = 1024 * 1024
@@ -17,8 +17,11 @@ const MAX_HEADER_BYTES = 64 * 1024 * 1024
 const KINDS = { u8: Uint8Array, u32: Uint32Array, f64: Float64Array } as const
 type Kind = keyof typeof KINDS
 
-/** Writes beside the old file, then renames: after a crash there is the old one or the new one, whole. */
-export async function writeSnapshot(path: string, state: SavedEngine): Promise<void> {
+/**
+ * Writes beside the old file, then renames: after a crash there is the old one or the new one, whole. `onWritten` is
+ * called as soon as the state may change again; what is left is for the disk.
+ */
+export async function writeSnapshot(path: string, state: SavedEngine, onWritten: () => void): Promise<void> {
   const arrays: Typed[] = []
   const tree = JSON.stringify({ format: FORMAT, state }, (_key, value: unknown) => {
     const kind = kindOf(value)
@@ -38,6 +41,7 @@ export async function writeSnapshot(path: string, state: SavedEngine): Promise<v
     try {
       await file.writev([MAGIC, lengths, header])
       await writeArrays(file, arrays)
+      onWritten()
       await file.sync()
     } finally {
       await file.close()

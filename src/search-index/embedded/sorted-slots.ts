@@ -1,5 +1,5 @@
+import { type Bits, hasBit, setBit } from './bits.ts'
 import { withLength } from './memory.ts'
-import { DROPPED } from './postings.ts'
 
 export type Compare = (a: number, b: number) => number
 
@@ -36,6 +36,21 @@ export class SortedSlots {
     this.length -= 1
   }
 
+  /** In one pass; every slot is below `size`. */
+  removeAll(slots: ReadonlySet<number>, size: number): void {
+    if (slots.size === 0) return
+    const gone: Bits = new Uint32Array((size + 31) >>> 5)
+    for (const slot of slots) setBit(gone, slot)
+    let kept = 0
+    for (let i = 0; i < this.length; i += 1) {
+      const slot = this.items[i] ?? 0
+      if (hasBit(gone, slot)) continue
+      this.items[kept] = slot
+      kept += 1
+    }
+    this.length = kept
+  }
+
   /** The first position from which `test` holds; it must hold for all after the first. `end` bounds the search. */
   firstWhere(test: (slot: number) => boolean, end = this.length, start = 0): number {
     let low = start
@@ -46,14 +61,6 @@ export class SortedSlots {
       else low = middle + 1
     }
     return low
-  }
-
-  remapped(newSlots: Uint32Array<ArrayBuffer>): SortedSlots {
-    return new SortedSlots(
-      this.save()
-        .map((slot) => newSlots[slot] ?? DROPPED)
-        .filter((slot) => slot !== DROPPED),
-    )
   }
 
   save(): Uint32Array<ArrayBuffer> {

@@ -1,6 +1,7 @@
 // Which documents a text finds, and in which class of relevance.
 import type { SearchDocument } from '../document.ts'
-import { type Bits, type BitsPool, countBits, intersect, setBit, subtract, unite } from './bits.ts'
+import { type Bits, type BitsPool, intersect, setBit, uniteShared } from './bits.ts'
+import { claimSet, claimSlots, type DocSet } from './doc-set.ts'
 import { foldWords, indexTerms, innerWords, queryTerms } from './fold.ts'
 import { NameIndex, type SavedNames } from './name-index.ts'
 import { Postings, type SavedPostings } from './postings.ts'
@@ -27,9 +28,9 @@ export type SavedText = {
  * only when these are empty, one typo and two typos (decisions.md 7).
  */
 export class TextIndex {
-  readonly #vocabulary: Vocabulary
+  #vocabulary: Vocabulary
   #postings: Postings
-  readonly #beginnings: StringTable
+  #beginnings: StringTable
   #beginningPostings: Postings
   #names: NameIndex
 
@@ -65,34 +66,35 @@ export class TextIndex {
   }
 
   /** `undefined`: the text has no word, so it asks for nothing. `live` are the documents there are. */
-  search(text: string, live: Bits, pool: BitsPool): Bits[] | undefined {
+  search(text: string, live: Bits, pool: BitsPool): DocSet[] | undefined {
     const words = foldWords(text)
     if (words.length === 0) return undefined
     const terms = queryTerms(words)
-    const all = this.#withAllTerms(terms, pool)
-    const classes = [...this.#names.search(words, pool), all]
-    const seen = pool.take()
-    for (const set of classes) {
-      intersect(set, live)
-      subtract(set, seen)
-      unite(seen, set)
-    }
-    if (countBits(seen) > 0 || terms.length > MAX_WORDS_FOR_TYPOS) return classes
+    const rest = { live, seen: pool.take() }
+    const classes = this.#names.search(words).map((slots) => claimSlots(slots, rest, pool))
+    classes.push(claimSet(this.#withAllTerms(terms, pool), rest))
+    if (classes.some(({ count }) => count > 0) || terms.length > MAX_WORDS_FOR_TYPOS) return classes
     const [one, two] = this.#withTypos(terms, live, pool)
     // A space too many is a typo as well: `town crier` for a name written in one word.
-    for (const set of words.length > 1 ? this.#names.search([words.join('')], pool) : []) {
-      intersect(set, live)
-      unite(one, set)
-      subtract(two, set)
+    for (const slots of words.length > 1 ? this.#names.search([words.join('')]) : []) {
+      for (let i = 0; i < slots.length; i += 1) setBit(one, slots[i] ?? 0)
     }
-    return [one, two]
+    // Nothing has been claimed: the classes so far are empty.
+    return [claimSet(one, rest), claimSet(two, rest)]
   }
 
-  /** Without the slots that `newDocs` drops. The vocabulary keeps its terms. */
-  compact(newDocs: Uint32Array<ArrayBuffer>): void {
-    this.#postings = this.#postings.remapped(newDocs)
-    this.#beginningPostings = this.#beginningPostings.remapped(newDocs)
-    this.#names = this.#names.remapped(newDocs)
+  /** A copy without the slots that `newDocs` drops, which shares the words. What moves is taken before the first yield. */
+  *remapped(newDocs: Uint32Array<ArrayBuffer>): Generator<void, TextIndex> {
+    const names = this.#names.remapped(newDocs)
+    names.next()
+    yield
+    const copy = new TextIndex()
+    copy.#vocabulary = this.#vocabulary
+    copy.#beginnings = this.#beginnings
+    copy.#names = yield* names
+    copy.#postings = yield* this.#postings.remapped(newDocs)
+    copy.#beginningPostings = yield* this.#beginningPostings.remapped(newDocs)
+    return copy
   }
 
   save(): SavedText {
@@ -128,25 +130,19 @@ export class TextIndex {
 
   /** Each word as it stands or with its allowed typos, at most two in all: the classes of one and of two typos. */
   #withTypos(terms: readonly string[], live: Bits, pool: BitsPool): [Bits, Bits] {
-    let reached: [Bits, Bits, Bits] = [pool.take(), pool.take(), pool.take()]
-    unite(reached[0], live)
+    let reached: readonly Bits[] = [live]
     for (const term of terms) {
       const near = this.#near(term, pool)
-      const next: [Bits, Bits, Bits] = [pool.take(), pool.take(), pool.take()]
-      for (const [total, target] of next.entries()) {
-        for (let used = 0; used <= total; used += 1) {
-          const set = pool.take()
-          unite(set, reached[total - used] ?? set)
-          intersect(set, near[used] ?? set)
-          unite(target, set)
+      const next = [pool.take(), pool.take(), pool.take()]
+      for (const [before, set] of reached.entries()) {
+        for (const [used, other] of near.entries()) {
+          const target = next[before + used]
+          if (target !== undefined) uniteShared(target, set, other)
         }
       }
       reached = next
     }
-    const [none, one, two] = reached
-    subtract(one, none)
-    subtract(two, one)
-    return [one, two]
+    return [reached[1] ?? pool.take(), reached[2] ?? pool.take()]
   }
 
   /** The documents that have the word with no, one and two typos. */
@@ -157,7 +153,7 @@ export class TextIndex {
     if (allowed > 0) {
       visitTypos(this.#vocabulary, term, allowed, (code, typos) => {
         const target = near[typos]
-        if (target !== undefined) this.#postings.forEach(code, (doc) => setBit(target, doc))
+        if (target !== undefined) this.#postings.uniteInto(code, target)
       })
     }
     return near

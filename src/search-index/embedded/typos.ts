@@ -57,7 +57,7 @@ export function visitTypos(
     const code = vocabulary.codeAt(position)
     const isDead = stepThrough(walk, list.bytes, list.offsets[code] ?? 0, list.offsets[code + 1] ?? 0)
     const best = walk.best[walk.depth] ?? FAR
-    const next = isDead ? endOfBeginning(vocabulary, position, walk.ends[walk.depth - 1] ?? 0) : position + 1
+    const next = isDead ? skip(walk, vocabulary, position) : position + 1
     const typos = isDead ? best : Math.min(best, walk.rows[walk.depth]?.[walk.word.length] ?? FAR)
     if (typos <= allowed) for (let p = position; p < next; p += 1) visit(vocabulary.codeAt(p), typos)
     position = next
@@ -106,16 +106,35 @@ function stepThrough(walk: Walk, bytes: Uint8Array, start: number, end: number):
   return false
 }
 
-/** The first position after `position` whose term does not share the first `length` bytes with the term there. */
-function endOfBeginning(vocabulary: Vocabulary, position: number, length: number): number {
-  const { list } = vocabulary.table
-  const start = list.offsets[vocabulary.codeAt(position)] ?? 0
-  const prefix = list.bytes.subarray(start, start + length)
-  const differs = (code: number) => list.comparePrefix(code, prefix) !== 0
-  let step = 1
-  while (position + step < vocabulary.sorted.length && !differs(vocabulary.codeAt(position + step))) step *= 2
-  const end = Math.min(position + step, vocabulary.sorted.length)
-  return vocabulary.sorted.firstWhere(differs, end, position + (step >>> 1))
+/** The first position after a dead end where the walk may lead on. */
+function skip(walk: Walk, vocabulary: Vocabulary, position: number): number {
+  const { depth, ends, smallest, allowed } = walk
+  const end = ends[depth - 1] ?? 0
+  // With a typo left, any other letter in this place may do.
+  if (depth < 2 || (smallest[depth - 1] ?? 0) < allowed) return vocabulary.endOfBeginning(position, end)
+  const before = ends[depth - 2] ?? 0
+  const letter = nextLetter(walk)
+  return letter === undefined
+    ? vocabulary.endOfBeginning(position, before)
+    : vocabulary.firstFrom(position, before, letter)
+}
+
+/** With no typo left: the next letter after the one at the end that is right in its place or by a swap. */
+function nextLetter({ word, rows, letters, depth, allowed }: Walk): number | undefined {
+  const above = rows[depth - 1]
+  const aboveThat = rows[depth - 2]
+  const last = letters[depth - 1] ?? 0
+  let next: number | undefined
+  const from = Math.max(1, depth - allowed)
+  const to = Math.min(word.length, depth + allowed)
+  for (let j = from; j <= to; j += 1) {
+    const isRight = (above?.[j - 1] ?? FAR) <= allowed
+    const isSwapped = j > 1 && word[j - 1] === letters[depth - 2] && (aboveThat?.[j - 2] ?? FAR) < allowed
+    for (const letter of [isRight ? word[j - 1] : undefined, isSwapped ? word[j - 2] : undefined]) {
+      if (letter !== undefined && letter > last && (next === undefined || letter < next)) next = letter
+    }
+  }
+  return next
 }
 
 /**

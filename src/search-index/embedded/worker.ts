@@ -1,42 +1,71 @@
 // The search thread: one engine, a second one while it is rebuilt, and the snapshot file.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
+import type { Filter } from '../filter/tree.ts'
 import type { SearchChange, SearchIndexStatus, SearchQuery } from '../search-index.ts'
 import { Engine } from './engine.ts'
 import { ByteWriter } from './hit-store.ts'
 import type { Command, Reply, Request, WorkerData } from './protocol.ts'
 import { readSnapshot, writeSnapshot } from './snapshot.ts'
 
-/** Documents indexed at a stretch during a rebuild; searches wait that long. */
-const REBUILD_SLICE = 100
+/** Filters kept as objects, so that they need not be read again. */
+const MAX_FILTERS = 1024
 
-type State = { engine: Engine; next: Engine | undefined }
+type State = {
+  engine: Engine
+  next: Engine | undefined
+  readonly snapshotFile: string | undefined
+  readonly filters: Map<string, Filter>
+  readonly out: ByteWriter
+  /** The arrays are being written: nothing may change. */
+  isWriting: boolean
+  /** The last snapshot, on the disk or failed. */
+  saved: Promise<void>
+  isTidying: boolean
+  isClosed: boolean
+}
 
 if (parentPort !== null) run(parentPort, workerData as WorkerData)
 
 function run(port: MessagePort, { snapshotFile }: WorkerData): void {
   const reply = (message: Reply, transfer: ArrayBuffer[] = []) => port.postMessage(message, transfer)
   const { engine, fault } = load(snapshotFile)
-  const state: State = { engine, next: undefined }
-  const out = new ByteWriter()
+  const state: State = {
+    engine,
+    next: undefined,
+    snapshotFile,
+    filters: new Map(),
+    out: new ByteWriter(),
+    isWriting: false,
+    saved: Promise.resolve(),
+    isTidying: false,
+    isClosed: false,
+  }
   // Commands wait for each other, so that a snapshot is not changed while it is written; searches do not wait.
   let last = Promise.resolve()
   port.on('message', (request: Request) => {
     if (request.kind === 'search') {
-      const found = answer(state.engine, request, out)
+      const found = answer(state, request)
       reply(found, [found.bytes.buffer])
       return
     }
     const { id } = request
     const command = JSON.parse(request.command) as Command
+    const done = () => reply({ kind: 'done', id, status: statusOf(state) })
+    const failed = (error: unknown) => reply({ kind: 'failed', id, reason: reasonOf(error) })
     last = last.then(async () => {
       try {
-        await execute(state, command, snapshotFile)
-        reply({ kind: 'done', id, status: statusOf(state) })
+        if (command.kind === 'checkpoint') await checkpoint(state, done, failed)
+        else {
+          execute(state, command)
+          if (command.kind === 'close') await state.saved
+          done()
+        }
       } catch (error) {
-        reply({ kind: 'failed', id, reason: error instanceof Error ? error.message : String(error) })
+        failed(error)
       }
-      if (command.kind === 'close') port.close()
+      if (state.isClosed) port.close()
+      else void tidy(state)
     })
   })
   reply({ kind: 'ready', status: statusOf(state), snapshotFault: fault })
@@ -46,21 +75,23 @@ function load(snapshotFile: string | undefined): { engine: Engine; fault: string
   try {
     return { engine: new Engine(snapshotFile === undefined ? undefined : readSnapshot(snapshotFile)), fault: undefined }
   } catch (error) {
-    return { engine: new Engine(), fault: error instanceof Error ? error.message : String(error) }
+    return { engine: new Engine(), fault: reasonOf(error) }
   }
 }
 
 function answer(
-  engine: Engine,
-  { ids, queries }: Extract<Request, { kind: 'search' }>,
-  out: ByteWriter,
+  state: State,
+  { ids, queries, filters }: Extract<Request, { kind: 'search' }>,
 ): Extract<Reply, { kind: 'found' }> {
+  const { engine, out } = state
   const ends: number[] = []
   const totals: number[] = []
-  for (const query of queries) {
+  for (const [i, json] of queries.entries()) {
     const start = out.length
     try {
-      totals.push(engine.search(JSON.parse(query) as SearchQuery, out))
+      const key = filters[i] ?? ''
+      const query: Omit<SearchQuery, 'filter'> = JSON.parse(json)
+      totals.push(engine.search({ ...query, filter: filterOf(state, key) }, out, key))
     } catch {
       // A fault of the engine costs this one answer; the caller is told and logs it.
       out.length = start
@@ -71,52 +102,84 @@ function answer(
   return { kind: 'found', ids, ends, totals, bytes: out.take() }
 }
 
-async function execute(state: State, command: Command, snapshotFile: string | undefined): Promise<void> {
+function filterOf({ filters }: State, json: string): Filter {
+  const known = filters.get(json)
+  if (known !== undefined) return known
+  const filter: Filter = JSON.parse(json)
+  if (filters.size >= MAX_FILTERS) filters.clear()
+  filters.set(json, filter)
+  return filter
+}
+
+function execute(state: State, command: Command): void {
   switch (command.kind) {
     case 'apply':
       try {
         state.engine.apply(command.changes)
       } finally {
         // Up to a change that is refused, both have had the same.
-        state.next?.apply(command.changes)
+        state.next?.add(command.changes)
       }
       return
     case 'rebuild-begin':
       if (state.next !== undefined) throw new Error('The index is being rebuilt already')
       state.next = new Engine()
       return
-    case 'rebuild-add':
-      await addToNext(state, command)
+    case 'rebuild-add': {
+      const { sequence, documents } = command
+      rebuilt(state).add(documents.map((document): SearchChange => ({ kind: 'upsert', sequence, document })))
       return
-    case 'rebuild-end':
-      if (state.next === undefined) throw new Error('The index is not being rebuilt')
-      state.next.sequence = Math.max(state.next.sequence, command.sequence)
-      state.engine = state.next
+    }
+    case 'rebuild-end': {
+      const next = rebuilt(state)
+      next.finish()
+      next.sequence = Math.max(next.sequence, command.sequence)
+      state.engine = next
       state.next = undefined
       return
+    }
     case 'rebuild-abort':
       state.next = undefined
       return
-    case 'checkpoint':
-      if (snapshotFile !== undefined) await writeSnapshot(snapshotFile, state.engine.save())
-      return
-    case 'status':
     case 'close':
+      state.isClosed = true
+      return
+    case 'checkpoint':
+    case 'status':
       return
   }
 }
 
-/** In small pieces, between which searches are answered. */
-async function addToNext(
-  state: State,
-  { sequence, documents }: Extract<Command, { kind: 'rebuild-add' }>,
-): Promise<void> {
-  if (state.next === undefined) throw new Error('The index is not being rebuilt')
-  for (let i = 0; i < documents.length; i += REBUILD_SLICE) {
-    const slice = documents.slice(i, i + REBUILD_SLICE)
-    state.next.apply(slice.map((document): SearchChange => ({ kind: 'upsert', sequence, document })))
-    await nextTurn()
+function rebuilt({ next }: State): Engine {
+  if (next === undefined) throw new Error('The index is not being rebuilt')
+  return next
+}
+
+/** Resolves when changes may go on; `done` and `failed` tell when the snapshot is on the disk, or that it is not. */
+async function checkpoint(state: State, done: () => void, failed: (error: unknown) => void): Promise<void> {
+  await state.saved
+  const { snapshotFile } = state
+  if (snapshotFile === undefined) {
+    done()
+    return
   }
+  state.isWriting = true
+  await new Promise<void>((resolve) => {
+    state.saved = writeSnapshot(snapshotFile, state.engine.save(), resolve).then(done, failed).finally(resolve)
+  })
+  state.isWriting = false
+}
+
+/** In small steps, between which searches are answered and changes applied. */
+async function tidy(state: State): Promise<void> {
+  if (state.isTidying) return
+  state.isTidying = true
+  while (!state.isWriting && !state.isClosed && state.engine.tidy()) await nextTurn()
+  state.isTidying = false
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
 }
 
 function statusOf({ engine, next }: State): SearchIndexStatus {

@@ -1,0 +1,66 @@
+// A copy of the index without the dead slots, made in small steps. Meanwhile the original answers and takes changes; the
+// copy gets these afterwards, and then takes its place.
+import type { SearchChange } from '../search-index.ts'
+import { numberLiving } from './new-slots.ts'
+import { Orders } from './orders.ts'
+import { applyChange, finishChanges, type Parts } from './parts.ts'
+
+/** Changes made up for in one step. */
+const STEP_CHANGES = 20
+
+export class Compaction {
+  readonly #copying: Generator<void, Parts>
+  #copy: Parts | undefined
+  /** What the original got since the copy began. */
+  #missed: SearchChange[] = []
+
+  constructor(parts: Parts) {
+    this.#copying = copyLiving(parts)
+    // What changes in place is taken now, all of it at one moment.
+    this.#copying.next()
+  }
+
+  /** Every change that the original has taken. With a long backlog it also makes it shorter, so that there is an end to it. */
+  record(changes: readonly SearchChange[]): void {
+    this.#missed.push(...changes)
+    if (this.#copy !== undefined && this.#missed.length > STEP_CHANGES) this.#catchUp(this.#copy, changes.length * 2)
+  }
+
+  /** A few milliseconds of work; gives the finished copy at the end. */
+  step(): Parts | undefined {
+    if (this.#copy !== undefined) {
+      this.#catchUp(this.#copy, STEP_CHANGES)
+      if (this.#missed.length > 0) return undefined
+      this.#copy.hits.takeOver()
+      return this.#copy
+    }
+    const { done, value } = this.#copying.next()
+    if (done === true) this.#copy = value
+    return undefined
+  }
+
+  #catchUp(copy: Parts, most: number): void {
+    const changes = this.#missed.splice(0, most)
+    copy.orders.beginBatch(changes.length)
+    for (const change of changes) applyChange(copy, change)
+    finishChanges(copy)
+  }
+}
+
+function* copyLiving(parts: Parts): Generator<void, Parts> {
+  const { docCount, versionCount, docOfVersion } = parts.docs
+  const live = parts.docs.live.slice()
+  const slots = { docs: new Uint32Array(docCount), versions: new Uint32Array(versionCount) }
+  const takingDocs = parts.docs.remapped(slots)
+  const takingText = parts.text.remapped(slots.docs)
+  const takingOrders = parts.orders.remapped(slots.docs)
+  for (const taking of [takingDocs, takingText, takingOrders]) taking.next()
+  yield
+  yield* numberLiving(slots, live, docOfVersion)
+  const docs = yield* takingDocs
+  const text = yield* takingText
+  const facets = yield* parts.facets.remapped(slots)
+  const hits = yield* parts.hits.remapped(slots)
+  const orders = new Orders(docs, yield* takingOrders)
+  return { docs, text, facets, hits, orders }
+}

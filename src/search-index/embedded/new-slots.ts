@@ -1,0 +1,72 @@
+// Where slots go in a copy of the index without the dead, and how a copy is made in steps of a few milliseconds.
+import { type Bits, hasBit } from './bits.ts'
+
+/** In a table of new slots: the slot goes. */
+export const DROPPED = 0xffffffff
+/** Slots in one step. */
+const STEP = 50_000
+
+export type NewSlots = { readonly docs: Uint32Array<ArrayBuffer>; readonly versions: Uint32Array<ArrayBuffer> }
+
+/** The numbers from 0 up to `length` in stretches of one step each. */
+export function* stretches(length: number): Generator<{ start: number; end: number }> {
+  for (let start = 0; start < length; start += STEP) yield { start, end: Math.min(start + STEP, length) }
+}
+
+/** Numbers the slots of the living anew. */
+export function* numberLiving(slots: NewSlots, live: Bits, docOfVersion: Uint32Array): Generator<void> {
+  let next = 0
+  for (const { start, end } of stretches(slots.docs.length)) {
+    for (let doc = start; doc < end; doc += 1) {
+      const isLive = hasBit(live, doc)
+      slots.docs[doc] = isLive ? next : DROPPED
+      if (isLive) next += 1
+    }
+    yield
+  }
+  next = 0
+  for (const { start, end } of stretches(slots.versions.length)) {
+    for (let version = start; version < end; version += 1) {
+      const isLive = hasBit(live, docOfVersion[version] ?? 0)
+      slots.versions[version] = isLive ? next : DROPPED
+      if (isLive) next += 1
+    }
+    yield
+  }
+}
+
+/** The values of the slots that are kept, in an array as long as the old one; gives their number. */
+export function* gather<A extends Float64Array<ArrayBuffer> | Uint32Array<ArrayBuffer>>(
+  to: A,
+  from: A,
+  newSlots: Uint32Array,
+): Generator<void, number> {
+  let kept = 0
+  for (const { start, end } of stretches(newSlots.length)) {
+    for (let slot = start; slot < end; slot += 1) {
+      if (newSlots[slot] === DROPPED) continue
+      to[kept] = from[slot] as number
+      kept += 1
+    }
+    yield
+  }
+  return kept
+}
+
+/** The new numbers of a list of slots, in its order, without the dropped. */
+export function* remapSlots(
+  slots: Uint32Array<ArrayBuffer>,
+  newSlots: Uint32Array<ArrayBuffer>,
+): Generator<void, Uint32Array<ArrayBuffer>> {
+  const remapped = new Uint32Array(slots.length)
+  let length = 0
+  for (const { start, end } of stretches(slots.length)) {
+    for (let i = start; i < end; i += 1) {
+      const to = newSlots[slots[i] as number] ?? DROPPED
+      remapped[length] = to
+      if (to !== DROPPED) length += 1
+    }
+    yield
+  }
+  return remapped.subarray(0, length)
+}

@@ -1,0 +1,99 @@
+// The parts of an index, which change together.
+import { ApiError } from '#lib/errors.ts'
+import { newestFirst, type SearchDocument } from '../document.ts'
+import type { SearchChange } from '../search-index.ts'
+import { DocTable, fingerprint, type SavedDocs } from './doc-table.ts'
+import { FacetIndex, type SavedFacets } from './facet-index.ts'
+import { HitStore, type SavedHits } from './hit-store.ts'
+import { Orders, type SavedOrders } from './orders.ts'
+import { type SavedText, TextIndex } from './text-index.ts'
+
+export type Parts = {
+  readonly docs: DocTable
+  readonly facets: FacetIndex
+  readonly text: TextIndex
+  readonly hits: HitStore
+  readonly orders: Orders
+}
+
+export type SavedParts = {
+  docs: SavedDocs
+  facets: SavedFacets
+  text: SavedText
+  hits: SavedHits
+  orders: SavedOrders
+}
+
+export function makeParts(saved?: SavedParts): Parts {
+  const docs = new DocTable(saved?.docs)
+  return {
+    docs,
+    facets: new FacetIndex(saved?.facets),
+    text: new TextIndex(saved?.text),
+    hits: new HitStore(saved?.hits),
+    orders: new Orders(docs, saved?.orders),
+  }
+}
+
+/** The state as arrays that are still in use. */
+export function saveParts({ docs, facets, text, hits, orders }: Parts): SavedParts {
+  return { docs: docs.save(), facets: facets.save(), text: text.save(), hits: hits.save(), orders: orders.save() }
+}
+
+/** Applies a change, unless it is no newer than what its project has. It is found after `finishChanges`. */
+export function applyChange(parts: Parts, change: SearchChange): void {
+  const id = change.kind === 'upsert' ? change.document.id : change.id
+  if (change.sequence > parts.docs.lastSequence(id)) applyNewer(parts, id, change)
+}
+
+export function finishChanges({ text, orders }: Parts): void {
+  text.finishBatch()
+  orders.finishBatch()
+}
+
+function applyNewer(parts: Parts, id: string, change: SearchChange): void {
+  const { docs, hits, orders } = parts
+  const old = docs.find(id)
+  if (change.kind === 'delete') {
+    docs.recordSequence(id, change.sequence)
+    if (old !== undefined) kill(parts, old)
+    return
+  }
+  const { document } = change
+  checkDocument(document)
+  const versions = newestFirst(document.versions)
+  const print = fingerprint(document)
+  const isSame = old !== undefined && docs.columns.fingerprint[old] === print
+  const slot = isSame ? old : docs.docCount
+  const firstVersion = isSame ? (docs.versionStart[old] ?? 0) : docs.versionCount
+  // First, because it refuses what is too large.
+  hits.set(slot, firstVersion, document, versions)
+  docs.recordSequence(id, change.sequence)
+  if (isSame) {
+    orders.setCounts(slot, document)
+    return
+  }
+  if (old !== undefined) kill(parts, old)
+  docs.append(document, versions, print)
+  parts.facets.add(slot, firstVersion, document, versions)
+  parts.text.add(slot, document)
+  orders.add(slot)
+}
+
+function kill({ docs, hits, orders }: Parts, doc: number): void {
+  orders.remove(doc)
+  hits.remove(doc)
+  docs.kill(doc)
+}
+
+/** What the sort orders rely on. */
+function checkDocument(document: SearchDocument): void {
+  const isDate = (date: string) => !Number.isNaN(Date.parse(date))
+  const isSound =
+    Number.isFinite(document.downloads) &&
+    Number.isFinite(document.follows) &&
+    isDate(document.date_created) &&
+    isDate(document.date_modified) &&
+    document.versions.every((version) => isDate(version.date_published))
+  if (!isSound) throw new ApiError('search_error', `Project ${document.id} has a date or a count that is not one`)
+}
