@@ -13,6 +13,7 @@ import type { DownloadEvent, ViewEvent } from '#analytics-store/events.ts'
 import { joinSlices } from '#analytics-store/points.ts'
 import { sliceGrid } from '#analytics-store/slices.ts'
 import { openPostgresTwin, type PostgresTwin } from './analytics-postgres.ts'
+import { withPostgres } from './own-postgres.ts'
 
 const START = Date.UTC(2024, 0, 1)
 const END = Date.UTC(2025, 0, 1)
@@ -29,12 +30,12 @@ const { values: flags } = parseArgs({
     dir: { type: 'string' },
   },
 })
-await main({ events: Number(flags.events), projects: Number(flags.projects) })
+await withPostgres((url) => main({ events: Number(flags.events), projects: Number(flags.projects) }, url))
 
-async function main(size: Size): Promise<void> {
+async function main(size: Size, databaseUrl: string): Promise<void> {
   const dir = flags.dir ?? (await mkdtemp(join(tmpdir(), 'depot-bench-analytics-')))
   let store = await openDuckDbStore({ dir })
-  const twin = await openPostgresTwin(environmentAddress())
+  const twin = await openPostgresTwin(databaseUrl)
   try {
     await fill(store, twin, size)
     await store.close()
@@ -215,9 +216,4 @@ async function sizeOf(dir: string): Promise<number> {
 
 function megabytes(bytes: number): string {
   return `${(bytes / 1e6).toFixed(0)} MB`
-}
-
-function environmentAddress(): string | undefined {
-  const { DATABASE_URL } = process.env
-  return DATABASE_URL
 }

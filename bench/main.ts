@@ -1,18 +1,25 @@
 // `npm run bench [-- NAME...]`: measures, prints a table for each part. Ratios are taken within one run, because
 // machines differ and drift; run it on a quiet one.
+import { spawn } from 'node:child_process'
 import { cpus, totalmem } from 'node:os'
+import { join } from 'node:path'
 import { benchCatalogue } from './catalogue.ts'
 import { benchHttp } from './http.ts'
 import { benchIngest } from './ingest.ts'
 import { benchPeople } from './people.ts'
+import { benchSearchHttp } from './search-http.ts'
 import { printTable, type Row } from './table.ts'
 
 const PARTS: Record<string, { title: string; run: () => Promise<Row[]> }> = {
   http: { title: 'HTTP, uploads, starts', run: benchHttp },
   catalogue: { title: 'The catalogue at size', run: benchCatalogue },
   ingest: { title: 'Taking in events beside reads', run: benchIngest },
+  'search-http': { title: 'Search over HTTP', run: () => benchSearchHttp() },
   people: { title: 'Organizations, collections, notifications', run: benchPeople },
 }
+
+/** Engines at full size, each in a process of its own, whose memory is part of what is measured. */
+const ENGINES: Record<string, string> = { search: 'search.ts', analytics: 'analytics.ts' }
 
 const asked = process.argv.slice(2)
 console.log(
@@ -20,4 +27,15 @@ console.log(
 )
 for (const [name, { title, run }] of Object.entries(PARTS)) {
   if (asked.length === 0 || asked.includes(name)) printTable(title, await run())
+}
+for (const [name, script] of Object.entries(ENGINES)) {
+  if (asked.length === 0 || asked.includes(name)) await alone(script)
+}
+
+/** Runs a program to its end; it prints its own table. */
+function alone(script: string): Promise<void> {
+  const child = spawn(process.execPath, [join(import.meta.dirname, script)], { stdio: 'inherit' })
+  return new Promise((resolve, reject) => {
+    child.on('exit', (code) => (code === 0 ? resolve() : reject(new Error(`${script} ended with ${code}`))))
+  })
 }
