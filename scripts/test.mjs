@@ -2,7 +2,7 @@
 // test runner over all test files, or over the ones named.
 import { spawn } from 'node:child_process'
 import { chmodSync, globSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
@@ -44,6 +44,7 @@ async function main() {
     const args = [
       '--test',
       '--test-timeout=120000',
+      `--test-concurrency=${availableParallelism()}`,
       ...(process.env.CI ? ['--test-reporter=spec'] : ['--test-reporter=dot']),
       ...files,
     ]
