@@ -1,9 +1,11 @@
 // Search at size: the embedded index beside MiniSearch and, with DATABASE_URL, PostgreSQL full text, on the same data.
 // Alone: node bench/search.ts [--projects 200000] [--growth]
+import { execFile } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
+import { setTimeout } from 'node:timers/promises'
+import { parseArgs, promisify } from 'node:util'
 import MiniSearch, { type SearchResult } from 'minisearch'
 import pg from 'pg'
 import { startEmbeddedPostgres } from '../src/db/embedded.ts'
@@ -12,9 +14,14 @@ import { openEmbeddedSearchIndex } from '../src/search-index/embedded/embedded-s
 import { Engine } from '../src/search-index/embedded/engine.ts'
 import { ByteWriter } from '../src/search-index/embedded/hit-store.ts'
 import { parseSearchRequest, type SearchRequest } from '../src/search-index/request.ts'
-import { sampleDocuments, sampleWords } from '../src/search-index/sample-catalogue.ts'
-import type { SearchChange } from '../src/search-index/search-index.ts'
-import { printTable, type Row, row } from './table.ts'
+import {
+  SAMPLE_CATEGORIES,
+  SAMPLE_LOADERS,
+  sampleDocuments,
+  sampleWords,
+} from '../src/search-index/sample-catalogue.ts'
+import type { SearchChange, SearchIndex, SearchQuery } from '../src/search-index/search-index.ts'
+import { figure, printTable, type Row, row } from './table.ts'
 
 export type SearchBenchOptions = {
   readonly projects: number
@@ -47,6 +54,14 @@ type MiniQuery = {
   readonly sort?: 'created'
 }
 type EngineFigures = { readonly times: Map<string, Times>; readonly buildMs: number; readonly update: Times }
+type ThreadFigures = {
+  readonly restartMs: number
+  readonly memoryMib: number
+  /** Mixed searches a second. */
+  readonly perSecond: number
+  /** The 99th percentile of searches while changes come, as a multiple of that without. */
+  readonly underUpdates: number
+}
 type Times = { readonly p50: number; readonly p99: number }
 
 /** Measures everything, prints the table of the queries, and gives what is judged; ends all that it starts. */
@@ -78,8 +93,10 @@ export async function benchSearch(options: SearchBenchOptions): Promise<Row[]> {
     row('search: worst p99 of a query', own.p99, { atMost: 10 }, ' ms'),
     row('search: build', engine.buildMs / 1000, { atMost: 15 }, ' s'),
     row('search: restart from the snapshot', thread.restartMs / 1000, { atMost: 2 }, ' s'),
+    figure('search: mixed searches a second through the thread', thread.perSecond.toFixed(0)),
+    row('search: p99 with 100 updates a second and a compaction', thread.underUpdates, { atMost: 2 }, ' times'),
     row('search: update', engine.update.p50, { atMost: 2 }, ' ms'),
-    row('search: resident memory', thread.memoryMib, { atMost: 600 }, ' MiB', 'the whole process'),
+    row('search: resident memory after a restart', thread.memoryMib, { atMost: 600 }, ' MiB', 'the whole process'),
   ]
 }
 
@@ -185,23 +202,25 @@ async function benchEngine(
   queries: readonly Query[],
   print: (line: string) => void,
 ): Promise<EngineFigures> {
-  const engine = new Engine()
+  // Nothing is remembered of the run before: each query is asked as if for the first time.
+  const engine = new Engine(undefined, { rememberedFilters: 0 })
   let buildMs = 0
+  const before = process.cpuUsage()
   for (const documents of batches(projects, 500)) {
     const changes = documents.map((document): SearchChange => ({ kind: 'upsert', sequence: 1, document }))
-    const start = performance.now()
-    engine.apply(changes)
-    buildMs += performance.now() - start
+    buildMs += await once(() => engine.add(changes))
   }
-  print(`engine: build of ${projects} ${seconds(buildMs)}`)
+  buildMs += await once(() => engine.finish())
+  const { user, system } = process.cpuUsage(before)
+  print(
+    `engine: build of ${projects} ${seconds(buildMs)} (processor with the making ${seconds((user + system) / 1000)})`,
+  )
   const out = new ByteWriter()
   const times = new Map<string, Times>()
   for (const { name, request } of queries) {
     const query = parseSearchRequest(request)
     const ask = () => engine.search(query, out) + out.take().length
-    // After a change nothing of an earlier run is remembered.
-    const forget = () => engine.apply([{ kind: 'delete', sequence: 1, id: 'none' }])
-    times.set(name, await time(RUNS, ask, forget))
+    times.set(name, await time(RUNS, ask))
   }
   const sample = [...sampleDocuments({ seed: SEED + 7, projects: 200, versions: VERSIONS, isSteady: true })]
   let sequence = 1
@@ -220,10 +239,7 @@ async function benchEngine(
 }
 
 /** The adapter as it runs in the service: build through the port, snapshot, restart, memory, searches together. */
-async function benchThread(
-  projects: number,
-  print: (line: string) => void,
-): Promise<{ restartMs: number; memoryMib: number }> {
+async function benchThread(projects: number, print: (line: string) => void): Promise<ThreadFigures> {
   const folder = await mkdtemp(join(tmpdir(), 'bench-search-'))
   const snapshotFile = join(folder, 'snapshot')
   try {
@@ -235,34 +251,121 @@ async function benchThread(
     const checkpointMs = await once(() => first.checkpoint())
     await first.close()
     print(`thread: rebuild with the making of the documents ${seconds(buildMs)}, snapshot ${seconds(checkpointMs)}`)
-    const start = performance.now()
+    const { restartMs, memoryMib } = await restartElsewhere(snapshotFile)
+    print(`thread: restart from the snapshot ${seconds(restartMs)}, resident memory ${memoryMib.toFixed(0)} MiB`)
     const index = await openEmbeddedSearchIndex({ snapshotFile })
-    const restartMs = performance.now() - start
-    print(`thread: restart from the snapshot ${seconds(restartMs)}`)
-    const queries = mixedQueries().map(({ request }) => parseSearchRequest(request))
-    const total = 20_000
-    const before = process.cpuUsage()
-    const started = performance.now()
-    await Promise.all(
-      Array.from({ length: 64 }, async (_, lane) => {
-        for (let i = lane; i < total; i += 64) {
-          const query = queries[i % queries.length]
-          if (query !== undefined) await index.search(query)
-        }
-      }),
-    )
-    const ms = performance.now() - started
-    const { user, system } = process.cpuUsage(before)
-    print(
-      `thread: ${Math.round((total / ms) * 1000)} mixed searches a second, ${((user + system) / total).toFixed(0)} µs of processor each, both threads`,
-    )
-    const memoryMib = (await index.status()).memoryBytes / 2 ** 20
-    print(`thread: resident memory ${Math.round(memoryMib)} MiB with this process's own`)
+    const perSecond = await benchThroughput(index, print)
+    const underUpdates = await benchUnderUpdates(index, projects, print)
     await index.close()
-    return { restartMs, memoryMib }
+    return { restartMs, memoryMib, perSecond, underUpdates }
   } finally {
     await rm(folder, { recursive: true })
   }
+}
+
+type Restart = { readonly restartMs: number; readonly memoryMib: number }
+
+/** Opens the snapshot in a process of its own, which has nothing else in memory. */
+async function restartElsewhere(snapshotFile: string): Promise<Restart> {
+  const { stdout } = await promisify(execFile)(process.execPath, [import.meta.filename, '--restart', snapshotFile])
+  return JSON.parse(stdout)
+}
+
+async function restart(snapshotFile: string): Promise<Restart> {
+  const start = performance.now()
+  const index = await openEmbeddedSearchIndex({ snapshotFile })
+  const restartMs = performance.now() - start
+  const { memoryBytes } = await index.status()
+  await index.close()
+  return { restartMs, memoryMib: memoryBytes / 2 ** 20 }
+}
+
+/** The mixed set in 50 variations, 64 searches under way at any time. */
+async function benchThroughput(index: SearchIndex, print: (line: string) => void): Promise<number> {
+  const queries = Array.from({ length: 50 }, (_, i) => variation(i)).flat()
+  const run = async (total: number) => {
+    const start = performance.now()
+    const lanes = Array.from({ length: 64 }, async (_, lane) => {
+      for (let i = lane; i < total; i += 64) await index.search(queries[i % queries.length] as SearchQuery)
+    })
+    await Promise.all(lanes)
+    return (total / (performance.now() - start)) * 1000
+  }
+  await run(2000)
+  const before = process.cpuUsage()
+  const perSecond = await run(20_000)
+  const { user, system } = process.cpuUsage(before)
+  print(
+    `thread: ${Math.round(perSecond)} mixed searches a second, ${((user + system) / 20_000).toFixed(0)} µs of processor each, both threads`,
+  )
+  return perSecond
+}
+
+/** The mixed set with other words, categories, loaders and depths. */
+function variation(i: number): SearchQuery[] {
+  const words = sampleWords(SEED)
+  const word = (rank: number) => words[(rank + i * 7) % words.length] ?? ''
+  const long = words.filter((each) => each.length > 8)[i] ?? ''
+  const category = SAMPLE_CATEGORIES[i % SAMPLE_CATEGORIES.length]
+  const loader = SAMPLE_LOADERS[i % SAMPLE_LOADERS.length]
+  const requests: SearchRequest[] = [
+    { new_filters: `categories=${category}` },
+    { new_filters: `project_types=mod AND loaders=${loader}`, index: 'newest' },
+    { query: word(3) },
+    { query: word(60) },
+    { query: `${word(60)} ${word(150)}` },
+    { query: word(3).slice(0, 2) },
+    { query: `${long.slice(0, 4)}x${long.slice(5)}` },
+    { offset: 1000 * i, index: 'newest' },
+    { new_filters: `categories != ${category} AND loaders != ${loader}` },
+    { query: word(60), new_filters: `project_types=mod AND loaders=${loader}` },
+  ]
+  return requests.map((request) => parseSearchRequest(request))
+}
+
+/** Searches at a steady pace, alone and then while projects change and the index is compacted on the way. */
+async function benchUnderUpdates(index: SearchIndex, projects: number, print: (line: string) => void): Promise<number> {
+  let sequence = 1
+  const changes = (documents: readonly SearchDocument[]) =>
+    documents.map((document): SearchChange => {
+      sequence += 1
+      return { kind: 'upsert', sequence, document: { ...document, summary: `Changed ${sequence}.` } }
+    })
+  const alone = await pacedSearches(index, () => undefined)
+  // Nearly as many dead as make a compaction due.
+  let left = Math.floor(Math.max(10_000, projects / 4)) - 100
+  for (const documents of batches(projects, 100)) {
+    if (left < 100) break
+    await index.apply(changes(documents))
+    left -= documents.length
+  }
+  const sample = [...sampleDocuments({ seed: SEED, projects: 1000, versions: VERSIONS, isSteady: true })].slice(500)
+  const pending: Promise<void>[] = []
+  const during = await pacedSearches(index, (i) => {
+    // 100 a second.
+    if (i % 2 === 0) pending.push(index.apply(changes(sample.slice((i / 2) % 500, ((i / 2) % 500) + 1))))
+  })
+  await Promise.all(pending)
+  print(`thread: paced searches alone ${show(alone)}; with 100 updates a second and a compaction ${show(during)}`)
+  return during.p99 / alone.p99
+}
+
+/** 200 searches a second for 15 seconds; `onTurn` is called before each. */
+async function pacedSearches(index: SearchIndex, onTurn: (i: number) => void): Promise<Times> {
+  const queries = Array.from({ length: 10 }, (_, i) => variation(i)).flat()
+  const samples: number[] = []
+  const pending: Promise<void>[] = []
+  const start = performance.now()
+  for (let i = 0; i < 3000; i += 1) {
+    const wait = start + i * 5 - performance.now()
+    if (wait > 0) await setTimeout(wait)
+    onTurn(i)
+    const search = async () =>
+      void samples.push(await once(() => index.search(queries[i % queries.length] as SearchQuery)))
+    pending.push(search())
+  }
+  await Promise.all(pending)
+  return summary(samples)
 }
 
 function benchMiniSearch(
@@ -379,13 +482,10 @@ async function insert(client: pg.Client, documents: readonly SearchDocument[]): 
   )
 }
 
-async function time(runs: number, run: (i: number) => unknown, before: () => void = () => undefined): Promise<Times> {
+async function time(runs: number, run: (i: number) => unknown): Promise<Times> {
   const samples: number[] = []
   for (let i = 0; i < WARM_UP; i += 1) await once(() => run(i))
-  for (let i = 0; i < runs; i += 1) {
-    before()
-    samples.push(await once(() => run(i)))
-  }
+  for (let i = 0; i < runs; i += 1) samples.push(await once(() => run(i)))
   return summary(samples)
 }
 
@@ -436,14 +536,20 @@ function seconds(ms: number): string {
 
 if (import.meta.main) {
   const { values } = parseArgs({
-    options: { projects: { type: 'string', default: '200000' }, growth: { type: 'boolean', default: false } },
+    options: {
+      projects: { type: 'string', default: '200000' },
+      growth: { type: 'boolean', default: false },
+      // What the benchmark starts in a process of its own.
+      restart: { type: 'string' },
+    },
   })
   const run = async (databaseUrl: string) => {
     const options = { projects: Number(values.projects), withGrowth: values.growth, databaseUrl }
     printTable('Search', await benchSearch({ ...options, print: (line) => console.log(line) }))
   }
   const { DATABASE_URL } = process.env
-  await (DATABASE_URL === undefined ? withEmbeddedPostgres(run) : run(DATABASE_URL))
+  if (values.restart !== undefined) console.log(JSON.stringify(await restart(values.restart)))
+  else await (DATABASE_URL === undefined ? withEmbeddedPostgres(run) : run(DATABASE_URL))
 }
 
 /** A database of its own in a folder that goes with it. */

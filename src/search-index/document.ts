@@ -70,10 +70,14 @@ export const DEPENDENCY_TYPES = ['compatible', 'required', 'optional', 'embedded
 
 /** Newest first, ties by ID: the order in which "the newest version that …" is looked for. */
 export function newestFirst(versions: readonly SearchVersion[]): SearchVersion[] {
+  return datedNewestFirst(versions).map(({ version }) => version)
+}
+
+/** As `newestFirst`, with the dates in milliseconds; NaN for what is not a date. */
+export function datedNewestFirst(versions: readonly SearchVersion[]): { version: SearchVersion; at: number }[] {
   return versions
     .map((version) => ({ version, at: Date.parse(version.date_published) }))
     .sort((a, b) => b.at - a.at || (a.version.id < b.version.id ? -1 : a.version.id > b.version.id ? 1 : 0))
-    .map(({ version }) => version)
 }
 
 /** The projects depended on, each once: under `dependency_project_ids` all, under the other fields those of a type. */

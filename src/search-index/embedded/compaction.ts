@@ -6,7 +6,7 @@ import { Orders } from './orders.ts'
 import { applyChange, finishChanges, type Parts } from './parts.ts'
 
 /** Changes made up for in one step. */
-const STEP_CHANGES = 20
+const STEP_CHANGES = 4
 
 export class Compaction {
   readonly #copying: Generator<void, Parts>
@@ -26,7 +26,7 @@ export class Compaction {
     if (this.#copy !== undefined && this.#missed.length > STEP_CHANGES) this.#catchUp(this.#copy, changes.length * 2)
   }
 
-  /** A few milliseconds of work; gives the finished copy at the end. */
+  /** A millisecond of work at most, but for the first; gives the finished copy at the end. */
   step(): Parts | undefined {
     if (this.#copy !== undefined) {
       this.#catchUp(this.#copy, STEP_CHANGES)

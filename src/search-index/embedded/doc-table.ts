@@ -1,7 +1,7 @@
 // One row per indexed project and per version: numbers, dates and identifiers in columns. A changed project gets new
 // slots at the end and its old ones die; the slots of its versions are neighbours, newest first.
 import { hash } from 'node:crypto'
-import type { SearchDocument, SearchVersion } from '../document.ts'
+import type { SearchDocument } from '../document.ts'
 import { type Bits, clearBit, setBit } from './bits.ts'
 import { withLength } from './memory.ts'
 import { gather, type NewSlots, stretches } from './new-slots.ts'
@@ -10,6 +10,9 @@ import { type SavedTable, StringTable } from './string-table.ts'
 /** Columns per document slot; dates in milliseconds; the fingerprint is that of all but the counts. */
 const COLUMN_NAMES = ['downloads', 'follows', 'created', 'modified', 'freshness', 'fingerprint'] as const
 export type DocColumn = (typeof COLUMN_NAMES)[number]
+
+/** In milliseconds; of the versions newest first. */
+export type DocDates = { readonly created: number; readonly modified: number; readonly published: readonly number[] }
 
 type Columns = Record<DocColumn, Float64Array<ArrayBuffer>>
 
@@ -96,26 +99,26 @@ export class DocTable {
     this.liveCount -= 1
   }
 
-  /** Appends a project whose sequence is recorded, and its versions, sorted newest first; gives its slot. */
-  append(document: SearchDocument, versions: readonly SearchVersion[], print: number): number {
+  /** Appends a project whose sequence is recorded, and places for its versions; gives its slot. */
+  append(document: SearchDocument, { created, modified, published }: DocDates, print: number): number {
     const doc = this.docCount
     const first = this.versionCount
     this.docCount += 1
-    this.versionCount += Math.max(1, versions.length)
+    this.versionCount += Math.max(1, published.length)
     this.#reserve()
     this.versionStart[doc + 1] = this.versionCount
     this.docOfVersion.fill(doc, first, this.versionCount)
     this.published[first] = Number.NaN
-    for (const [i, version] of versions.entries()) this.published[first + i] = Date.parse(version.date_published)
+    this.published.set(published, first)
     const code = this.ids.intern(document.id)
     this.idOfDoc[doc] = code
     this.slotOfId[code] = doc
     setBit(this.live, doc)
     this.liveCount += 1
-    this.columns.created[doc] = Date.parse(document.date_created)
-    this.columns.modified[doc] = Date.parse(document.date_modified)
+    this.columns.created[doc] = created
+    this.columns.modified[doc] = modified
     // The date of the newest version; that of creation where there is none.
-    this.columns.freshness[doc] = Date.parse(versions[0]?.date_published ?? document.date_created)
+    this.columns.freshness[doc] = published[0] ?? created
     this.columns.fingerprint[doc] = print
     this.columns.downloads[doc] = document.downloads
     this.columns.follows[doc] = document.follows

@@ -28,6 +28,8 @@ export type EmbeddedOptions = {
 const MAX_WAITING = 10_000
 /** Of the memory that the thread's JavaScript objects may take; arrays are not among them. */
 const MAX_HEAP_MB = 1024
+/** What is read from messages dies young; more room for it would only be more memory. */
+const MAX_YOUNG_HEAP_MB = 24
 /** A thread that dies again and again is started after a growing pause. */
 const RESTART_PAUSES_MS = [0, 100, 1000, 5000, 30_000]
 
@@ -199,7 +201,7 @@ function start(host: Host, opening?: { resolve: () => void; reject: (error: Erro
 function startWorker(data: WorkerData): Worker {
   return new Worker(new URL('./worker.ts', import.meta.url), {
     workerData: data,
-    resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB },
+    resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB, maxYoungGenerationSizeMb: MAX_YOUNG_HEAP_MB },
   })
 }
 

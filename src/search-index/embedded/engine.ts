@@ -93,8 +93,8 @@ export class Engine {
   }
 
   /**
-   * Gets rid of what changes have left behind, a few milliseconds at a time; whether there is more to do. What it finds
-   * is the same before and after. Not while what `save` gave is still needed.
+   * Gets rid of what changes have left behind, about a millisecond's work at a time; whether there is more to do. What
+   * searches find is the same before and after. Not while what `save` gave is still needed.
    */
   tidy(): boolean {
     if (this.#compaction === undefined) {

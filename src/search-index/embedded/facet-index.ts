@@ -106,7 +106,10 @@ export class FacetIndex {
 
   #addValues(field: string, values: readonly string[], doc: number): void {
     if (values.length > 0) this.docs.add(this.#keys.internCommon(field + ANY), doc)
-    for (const value of values) this.docs.add(this.#keys.intern(`${field}=${value}`), doc)
+    for (const value of values) {
+      const key = `${field}=${value}`
+      this.docs.add(OFTEN_THE_SAME.has(field) ? this.#keys.internCommon(key) : this.#keys.intern(key), doc)
+    }
   }
 
   #addVersionValues(field: string, values: readonly string[], doc: number, version: number): void {
@@ -142,6 +145,15 @@ export class FacetIndex {
 
 /** The filter fields that are loader fields of a version. */
 const VERSION_FIELDS = ['game_versions', 'environment', 'client_side', 'server_side'] as const
+
+/** Project fields with few values. */
+const OFTEN_THE_SAME: ReadonlySet<string> = new Set([
+  'license',
+  'open_source',
+  'all_project_types',
+  'project_categories',
+  'disclosure_types',
+])
 
 function projectValues(document: SearchDocument): [string, readonly string[]][] {
   return [

@@ -7,7 +7,7 @@ import { encode, type SavedStrings, type SavedTable, StringList, StringTable } f
 
 const SPACE = 0x20
 /** Names copied in one step of a compaction. */
-const STEP_NAMES = 10_000
+const STEP_NAMES = 2000
 
 export type SavedNames = {
   names: SavedStrings

@@ -1,8 +1,8 @@
 // The parts of an index, which change together.
 import { ApiError } from '#lib/errors.ts'
-import { newestFirst, type SearchDocument } from '../document.ts'
+import { datedNewestFirst, type SearchDocument } from '../document.ts'
 import type { SearchChange } from '../search-index.ts'
-import { DocTable, fingerprint, type SavedDocs } from './doc-table.ts'
+import { type DocDates, DocTable, fingerprint, type SavedDocs } from './doc-table.ts'
 import { FacetIndex, type SavedFacets } from './facet-index.ts'
 import { HitStore, type SavedHits } from './hit-store.ts'
 import { Orders, type SavedOrders } from './orders.ts'
@@ -60,8 +60,14 @@ function applyNewer(parts: Parts, id: string, change: SearchChange): void {
     return
   }
   const { document } = change
-  checkDocument(document)
-  const versions = newestFirst(document.versions)
+  const dated = datedNewestFirst(document.versions)
+  const dates = {
+    created: Date.parse(document.date_created),
+    modified: Date.parse(document.date_modified),
+    published: dated.map(({ at }) => at),
+  }
+  checkNumbers(document, dates)
+  const versions = dated.map(({ version }) => version)
   const print = fingerprint(document)
   const isSame = old !== undefined && docs.columns.fingerprint[old] === print
   const slot = isSame ? old : docs.docCount
@@ -74,7 +80,7 @@ function applyNewer(parts: Parts, id: string, change: SearchChange): void {
     return
   }
   if (old !== undefined) kill(parts, old)
-  docs.append(document, versions, print)
+  docs.append(document, dates, print)
   parts.facets.add(slot, firstVersion, document, versions)
   parts.text.add(slot, document)
   orders.add(slot)
@@ -87,13 +93,7 @@ function kill({ docs, hits, orders }: Parts, doc: number): void {
 }
 
 /** What the sort orders rely on. */
-function checkDocument(document: SearchDocument): void {
-  const isDate = (date: string) => !Number.isNaN(Date.parse(date))
-  const isSound =
-    Number.isFinite(document.downloads) &&
-    Number.isFinite(document.follows) &&
-    isDate(document.date_created) &&
-    isDate(document.date_modified) &&
-    document.versions.every((version) => isDate(version.date_published))
-  if (!isSound) throw new ApiError('search_error', `Project ${document.id} has a date or a count that is not one`)
+function checkNumbers({ id, downloads, follows }: SearchDocument, { created, modified, published }: DocDates): void {
+  const isSound = [downloads, follows, created, modified].every(Number.isFinite) && published.every(Number.isFinite)
+  if (!isSound) throw new ApiError('search_error', `Project ${id} has a date or a count that is not one`)
 }

@@ -1,14 +1,15 @@
-import { type Bits, hasBit, setBit, unite } from './bits.ts'
+import { type Bits, hasBit, listBits, setBit, unite } from './bits.ts'
 import { Arena, withLength } from './memory.ts'
-import { DROPPED } from './new-slots.ts'
+import { DROPPED, stretches } from './new-slots.ts'
 
 /** A list this long whose members are at least one in 32 of all slots becomes a set of bits. */
 const MIN_DENSE = 4096
 /** 2^20 slots of 4 bytes in a block: more than the longest list that is not yet dense, up to 16 million slots. */
 const BLOCK_SHIFT = 20
 
-/** Slots copied in one step of a compaction: a few milliseconds. */
-const STEP_SLOTS = 100_000
+const LAST_KNOWN = 4096
+/** Slots copied in one step of a compaction. */
+const STEP_SLOTS = 20_000
 
 export type SavedPostings = {
   starts: Uint32Array<ArrayBuffer>
@@ -28,6 +29,8 @@ export class Postings {
   #counts: Uint32Array<ArrayBuffer>
   #arena: Arena<Uint32Array<ArrayBuffer>>
   #dense: Map<number, Bits>
+  /** The slot that came last, of the first codes: the common ones come first. */
+  readonly #last = new Float64Array(LAST_KNOWN).fill(-1)
   /** Addresses of outgrown runs by the exponent of their capacity. */
   #free: number[][] = Array.from({ length: BLOCK_SHIFT + 1 }, () => [])
 
@@ -47,6 +50,11 @@ export class Postings {
     if (code >= this.#counts.length) {
       this.#counts = withLength(this.#counts, code + 1)
       this.#starts = withLength(this.#starts, code + 1)
+    }
+    // A document comes once for each of its versions.
+    if (code < LAST_KNOWN) {
+      if (this.#last[code] === slot) return
+      this.#last[code] = slot
     }
     const count = this.#counts[code] ?? 0
     const dense = count >= MIN_DENSE ? this.#dense.get(code) : undefined
@@ -122,9 +130,11 @@ export class Postings {
     const kept = new Uint32Array(newSlots.length)
     let work = 0
     for (let code = 0; code < codes; code += 1) {
-      const count = this.#keptSlots(code, newSlots, kept)
-      if (count > 0) copy.#fill(code, kept, count)
-      work += 1 + this.count(code)
+      const count = this.count(code)
+      const dense = count >= MIN_DENSE ? this.#dense.get(code) : undefined
+      if (dense === undefined) copy.#fill(code, kept, this.#keptOf(code, newSlots, kept))
+      else copy.#fillDense(code, yield* remapBits(dense, newSlots))
+      work += 1 + count
       if (work < STEP_SLOTS) continue
       work = 0
       yield
@@ -143,23 +153,12 @@ export class Postings {
     }
   }
 
-  /** Writes the code's new slots into `kept`; gives their number. */
-  #keptSlots(code: number, newSlots: Uint32Array<ArrayBuffer>, kept: Uint32Array<ArrayBuffer>): number {
+  /** Writes the new slots of a code that is not dense into `kept`; gives their number. */
+  #keptOf(code: number, newSlots: Uint32Array<ArrayBuffer>, kept: Uint32Array<ArrayBuffer>): number {
     const count = this.count(code)
-    let size = 0
-    const dense = count >= MIN_DENSE ? this.#dense.get(code) : undefined
-    if (dense !== undefined) {
-      for (let w = 0; w < dense.length; w += 1) {
-        for (let x = dense[w] ?? 0; x !== 0; x &= x - 1) {
-          const to = newSlots[w * 32 + 31 - Math.clz32(x & -x)] ?? DROPPED
-          kept[size] = to
-          if (to !== DROPPED) size += 1
-        }
-      }
-      return size
-    }
     if (count === 0) return 0
     const { items, start } = count === 1 ? { items: this.#starts, start: code } : this.#run(code)
+    let size = 0
     for (let i = start; i < start + count; i += 1) {
       const to = newSlots[items[i] ?? 0] ?? DROPPED
       kept[size] = to
@@ -169,19 +168,27 @@ export class Postings {
   }
 
   /** Gives a code without slots all of its slots at once: the first `count` of `slots`. */
-  #fill(code: number, slots: Uint32Array<ArrayBuffer>, count: number): void {
+  #fill(code: number, slots: ArrayLike<number>, count: number): void {
     const last = slots[count - 1] ?? 0
     this.#counts[code] = count
-    if (count === 1) this.#starts[code] = last
-    else if (count >= MIN_DENSE && count * 32 >= last) {
-      const bits = new Uint32Array(Math.ceil((last * 1.25) / 32) + 1)
+    if (count <= 1) this.#starts[code] = last
+    else if (isDense(count, last)) {
+      const bits = new Uint32Array(roomFor(last))
       for (let i = 0; i < count; i += 1) setBit(bits, slots[i] ?? 0)
       this.#dense.set(code, bits)
     } else {
       const address = this.#arena.allocate(2 ** (32 - Math.clz32(count - 1)))
-      this.#arena.block(address).set(slots.subarray(0, count), this.#arena.offset(address))
+      const [block, start] = [this.#arena.block(address), this.#arena.offset(address)]
+      for (let i = 0; i < count; i += 1) block[start + i] = slots[i] ?? 0
       this.#starts[code] = address
     }
+  }
+
+  #fillDense(code: number, { bits, count, last }: { bits: Bits; count: number; last: number }): void {
+    if (isDense(count, last)) {
+      this.#counts[code] = count
+      this.#dense.set(code, bits)
+    } else this.#fill(code, listBits(bits, count), count)
   }
 
   #run(code: number): { items: Uint32Array<ArrayBuffer>; start: number } {
@@ -203,7 +210,7 @@ export class Postings {
     if ((run === undefined ? first : run.items[run.start + count - 1]) === slot) return
     // The capacity is the next power of two, so a run is full when its count is one.
     const isFull = (count & (count - 1)) === 0
-    if (isFull && count >= MIN_DENSE && count * 32 >= slot) {
+    if (isFull && isDense(count, slot)) {
       this.#makeDense(code, slot)
       return
     }
@@ -224,10 +231,42 @@ export class Postings {
   }
 
   #makeDense(code: number, slot: number): void {
-    const bits = new Uint32Array(Math.ceil((slot * 1.25) / 32) + 1)
+    const bits = new Uint32Array(roomFor(slot))
     this.forEach(code, (member) => setBit(bits, member))
     this.#free[Math.log2(this.count(code))]?.push(this.#starts[code] ?? 0)
     this.#dense.set(code, bits)
     this.#addDense(code, slot, bits)
   }
+}
+
+function isDense(count: number, last: number): boolean {
+  return count >= MIN_DENSE && count * 32 >= last
+}
+
+/** Words for bits up to that slot and some more to come. */
+function roomFor(slot: number): number {
+  return Math.ceil((slot * 1.25) / 32) + 1
+}
+
+/** The set with each slot's new number; also their number and the last one. */
+function* remapBits(
+  dense: Bits,
+  newSlots: Uint32Array<ArrayBuffer>,
+): Generator<void, { bits: Bits; count: number; last: number }> {
+  const bits = new Uint32Array(Math.min(dense.length, roomFor(newSlots.length)))
+  let count = 0
+  let last = 0
+  for (const { start, end } of stretches(dense.length, STEP_SLOTS / 32)) {
+    for (let w = start; w < end; w += 1) {
+      for (let x = dense[w] ?? 0; x !== 0; x &= x - 1) {
+        const to = newSlots[w * 32 + 31 - Math.clz32(x & -x)] ?? DROPPED
+        if (to === DROPPED) continue
+        setBit(bits, to)
+        count += 1
+        last = to
+      }
+    }
+    yield
+  }
+  return { bits, count, last }
 }

@@ -14,6 +14,8 @@ const MAX_WORDS_FOR_TYPOS = 8
 /** Beginnings of up to this many letters have postings of their own, because the terms under them are too many. */
 const SHORT = 2
 const MAX_TYPOS = 2
+/** Terms whose beginnings are remembered. */
+const MAX_KNOWN_BEGINNINGS = 16_384
 
 export type SavedText = {
   vocabulary: SavedVocabulary
@@ -31,6 +33,7 @@ export class TextIndex {
   #vocabulary: Vocabulary
   #postings: Postings
   #beginnings: StringTable
+  readonly #knownBeginnings: (readonly number[] | undefined)[] = []
   #beginningPostings: Postings
   #names: NameIndex
 
@@ -52,10 +55,9 @@ export class TextIndex {
     indexTerms(foldWords(document.author), terms)
     indexTerms(foldWords(document.summary), terms)
     for (const term of terms) {
-      this.#postings.add(this.#vocabulary.intern(term), doc)
-      for (const beginning of shortBeginnings(term)) {
-        this.#beginningPostings.add(this.#beginnings.internCommon(beginning), doc)
-      }
+      const code = this.#vocabulary.intern(term)
+      this.#postings.add(code, doc)
+      for (const beginning of this.#beginningsOf(term, code)) this.#beginningPostings.add(beginning, doc)
     }
     this.#names.add(doc, nameWords, document.slug === null ? [] : foldWords(document.slug))
   }
@@ -105,6 +107,16 @@ export class TextIndex {
       beginningPostings: this.#beginningPostings.save(),
       names: this.#names.save(),
     }
+  }
+
+  /** The codes of a term's first letter and of its first two. */
+  #beginningsOf(term: string, code: number): readonly number[] {
+    const known = this.#knownBeginnings[code]
+    if (known !== undefined) return known
+    const codes = shortBeginnings(term).map((beginning) => this.#beginnings.internCommon(beginning))
+    // Terms get their codes one after another, so the common ones come first.
+    if (code < MAX_KNOWN_BEGINNINGS) this.#knownBeginnings[code] = codes
+    return codes
   }
 
   #withAllTerms(terms: readonly string[], pool: BitsPool): Bits {

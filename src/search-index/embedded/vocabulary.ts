@@ -22,7 +22,7 @@ export class Vocabulary {
   }
 
   intern(term: string): number {
-    const code = this.table.intern(term)
+    const code = this.table.internCommon(term)
     if (code === this.sorted.length + this.#unsorted.length) {
       this.#unsorted.push(code)
       this.#setHead(code)

@@ -1,5 +1,5 @@
 // The search thread: one engine, a second one while it is rebuilt, and the snapshot file.
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setTimeout } from 'node:timers/promises'
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import type { Filter } from '../filter/tree.ts'
 import type { SearchChange, SearchIndexStatus, SearchQuery } from '../search-index.ts'
@@ -10,6 +10,10 @@ import { readSnapshot, writeSnapshot } from './snapshot.ts'
 
 /** Filters kept as objects, so that they need not be read again. */
 const MAX_FILTERS = 1024
+
+/** Work at a stretch on what changes have left behind, and the pause after it: a fifth of the thread's time at most. */
+const TIDY_MS = 1
+const TIDY_PAUSE_MS = 4
 
 type State = {
   engine: Engine
@@ -170,12 +174,19 @@ async function checkpoint(state: State, done: () => void, failed: (error: unknow
   state.isWriting = false
 }
 
-/** In small steps, between which searches are answered and changes applied. */
+/** A little at a time, with pauses in which searches are answered and changes applied. */
 async function tidy(state: State): Promise<void> {
   if (state.isTidying) return
   state.isTidying = true
-  while (!state.isWriting && !state.isClosed && state.engine.tidy()) await nextTurn()
+  while (!state.isWriting && !state.isClosed && tidyFor(TIDY_MS, state.engine)) await setTimeout(TIDY_PAUSE_MS)
   state.isTidying = false
+}
+
+function tidyFor(ms: number, engine: Engine): boolean {
+  const start = performance.now()
+  let isMore = engine.tidy()
+  while (isMore && performance.now() - start < ms) isMore = engine.tidy()
+  return isMore
 }
 
 function reasonOf(error: unknown): string {
