@@ -11,8 +11,8 @@ import { readSnapshot, writeSnapshot } from './snapshot.ts'
 /** Filters kept as objects, so that they need not be read again. */
 const MAX_FILTERS = 1024
 
-/** Work at a stretch on what changes have left behind, and the pause after it: a fifth of the thread's time at most. */
-const TIDY_MS = 1
+/** Work at a stretch on what changes have left behind, and the pause after it: an eighth or so of the thread's time. */
+const TIDY_MS = 0.5
 const TIDY_PAUSE_MS = 4
 
 type State = {
