@@ -994,7 +994,7 @@ begin
   end if;
   delete from search_change where ctid = any(array(
     select ctid from search_change
-    where project_id = any(changed_ids) and transaction < pg_snapshot_xmin(pg_current_snapshot())
+    where project_id = any(changed_ids) and transaction <> pg_current_xact_id()
     for update skip locked));
   insert into search_change (project_id, transaction)
     select distinct changed.id, pg_current_xact_id() from unnest(changed_ids) as changed (id) where changed.id is not null

@@ -24,8 +24,9 @@ create table search_rebuild (
 );
 insert into search_rebuild default values;
 
--- Notes that search shows these projects otherwise once this transaction has committed. A row of a transaction that was
--- over when this one says so is needless: whoever sees the new row could have seen the old one, and needs only one.
+-- Notes that search shows these projects otherwise once this transaction has committed. The rows of transactions that
+-- have committed before are needless: whoever sees the new row would see the old ones too, and needs only one; whoever
+-- does not see it still sees them.
 create function note_search_change(changed_ids text[]) returns void language plpgsql as $$
 begin
   if changed_ids is null then
@@ -33,7 +34,7 @@ begin
   end if;
   delete from search_change where ctid = any(array(
     select ctid from search_change
-    where project_id = any(changed_ids) and transaction < pg_snapshot_xmin(pg_current_snapshot())
+    where project_id = any(changed_ids) and transaction <> pg_current_xact_id()
     for update skip locked));
   insert into search_change (project_id, transaction)
     select distinct changed.id, pg_current_xact_id() from unnest(changed_ids) as changed (id) where changed.id is not null

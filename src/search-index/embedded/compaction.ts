@@ -1,6 +1,7 @@
 // A copy of the index without the dead slots, made in small steps. Meanwhile the original answers and takes changes; the
 // copy gets these afterwards, and then takes its place.
 import type { SearchChange } from '../search-index.ts'
+import type { FilterMemory } from './filter-memory.ts'
 import { numberLiving } from './new-slots.ts'
 import { Orders } from './orders.ts'
 import { applyChange, finishChanges, type Parts } from './parts.ts'
@@ -8,14 +9,17 @@ import { applyChange, finishChanges, type Parts } from './parts.ts'
 /** Changes made up for in one step. */
 const STEP_CHANGES = 4
 
+/** The index with the filters it remembers. */
+export type Copy = { readonly parts: Parts; readonly memory: FilterMemory }
+
 export class Compaction {
-  readonly #copying: Generator<void, Parts>
-  #copy: Parts | undefined
+  readonly #copying: Generator<void, Copy>
+  #copy: Copy | undefined
   /** What the original got since the copy began. */
   #missed: SearchChange[] = []
 
-  constructor(parts: Parts) {
-    this.#copying = copyLiving(parts)
+  constructor(original: Copy) {
+    this.#copying = copyLiving(original)
     // What changes in place is taken now, all of it at one moment.
     this.#copying.next()
   }
@@ -23,15 +27,16 @@ export class Compaction {
   /** Every change that the original has taken. With a long backlog it also makes it shorter, so that there is an end to it. */
   record(changes: readonly SearchChange[]): void {
     this.#missed.push(...changes)
-    if (this.#copy !== undefined && this.#missed.length > STEP_CHANGES) this.#catchUp(this.#copy, changes.length * 2)
+    if (this.#copy !== undefined && this.#missed.length > STEP_CHANGES)
+      this.#catchUp(this.#copy.parts, changes.length * 2)
   }
 
   /** A millisecond of work at most, but for the first; gives the finished copy at the end. */
-  step(): Parts | undefined {
+  step(): Copy | undefined {
     if (this.#copy !== undefined) {
-      this.#catchUp(this.#copy, STEP_CHANGES)
+      this.#catchUp(this.#copy.parts, STEP_CHANGES)
       if (this.#missed.length > 0) return undefined
-      this.#copy.hits.takeOver()
+      this.#copy.parts.hits.takeOver()
       return this.#copy
     }
     const { done, value } = this.#copying.next()
@@ -47,7 +52,7 @@ export class Compaction {
   }
 }
 
-function* copyLiving(parts: Parts): Generator<void, Parts> {
+function* copyLiving({ parts, memory }: Copy): Generator<void, Copy> {
   const { docCount, versionCount, docOfVersion } = parts.docs
   const live = parts.docs.live.slice()
   const slots = { docs: new Uint32Array(docCount), versions: new Uint32Array(versionCount) }
@@ -62,5 +67,5 @@ function* copyLiving(parts: Parts): Generator<void, Parts> {
   const facets = yield* parts.facets.remapped(slots)
   const hits = yield* parts.hits.remapped(slots)
   const orders = new Orders(docs, yield* takingOrders)
-  return { docs, text, facets, hits, orders }
+  return { parts: { docs, text, facets, hits, orders }, memory: yield* memory.remapped(slots.docs) }
 }

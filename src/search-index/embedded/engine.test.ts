@@ -162,6 +162,11 @@ test('they agree after every kind of change, with compactions between', () => {
       tidy(1)
     }
     assert.equal(engine.size, current.size)
+    // What is saved is whole at any moment, in the midst of a compaction too.
+    if (round % 10 === 0) {
+      const restored = new Engine(structuredClone(engine.save()))
+      agree(restored, [...current.values()], request(random, words, current.size))
+    }
   }
   assert.ok(compactions > 1, `${compactions} compactions took place`)
 
@@ -195,4 +200,53 @@ test('they agree after every kind of change, with compactions between', () => {
       { kind: 'upsert', sequence, document: stale },
     ])
   }
+})
+
+test('what is remembered of a filter stays right through changes and compactions', () => {
+  const seed = Number(FUZZ_SEED) + 3
+  const random = seededRandom(seed)
+  const current = new Map<string, SearchDocument>()
+  for (const document of sampleDocuments({ seed, projects: 900, versions: 2, isSteady: false })) {
+    current.set(document.id, document)
+  }
+  const pool = [...current.values()]
+  const engine = new Engine(undefined, { minDeadSlots: 100 })
+  engine.apply(pool.map((document) => ({ kind: 'upsert', sequence: 1, document })))
+  const asked: SearchRequest[] = [
+    'loaders=drift OR loaders=ember OR categories=magic',
+    'loaders=drift AND project_types=mod',
+    'categories != magic AND loaders != drift',
+    'downloads > 3000 AND open_source = true',
+    'follows < 500 OR license = "MIT"',
+    'version_published_timestamp > 1600000000 AND environment = client_only',
+  ].map((new_filters) => ({ new_filters, limit: 20 }))
+  let compactions = 0
+  for (let round = 2; round < 2 + RUNS / 4; round += 1) {
+    for (let k = 0; k < 8; k += 1) {
+      const document = pick(random, pool)
+      const sequence = round * 10 + k
+      const kind = random()
+      if (kind < 0.1) {
+        current.delete(document.id)
+        engine.apply([{ kind: 'delete', sequence, id: document.id }])
+        continue
+      }
+      const counts = { downloads: Math.floor(10 ** (random() * 7)), follows: Math.floor(random() * 1000) }
+      const known = current.get(document.id)
+      const changed = {
+        ...(kind < 0.6 || known === undefined ? pick(random, pool) : known),
+        ...counts,
+        id: document.id,
+      }
+      current.set(document.id, changed)
+      engine.apply([{ kind: 'upsert', sequence, document: changed }])
+    }
+    for (let k = 0; k < 3; k += 1) {
+      const before = engine.slots
+      for (let steps = random() * 30; steps > 0; steps -= 1) engine.tidy()
+      if (engine.slots < before) compactions += 1
+      agree(engine, [...current.values()], pick(random, asked))
+    }
+  }
+  assert.ok(compactions > 1, `${compactions} compactions took place`)
 })

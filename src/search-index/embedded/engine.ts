@@ -28,7 +28,7 @@ export class Engine {
   sequence: number
   #parts: Parts
   #compaction: Compaction | undefined
-  readonly #memory: FilterMemory
+  #memory: FilterMemory
   readonly #limits: EngineLimits
   readonly #pools = { docs: new BitsPool(), versions: new BitsPool() }
 
@@ -99,14 +99,14 @@ export class Engine {
   tidy(): boolean {
     if (this.#compaction === undefined) {
       if (!this.#isCompactionDue()) return this.#parts.hits.tidy()
-      this.#compaction = new Compaction(this.#parts)
+      this.#compaction = new Compaction({ parts: this.#parts, memory: this.#memory })
       return true
     }
     const copy = this.#compaction.step()
     if (copy !== undefined) {
-      this.#parts = copy
+      this.#parts = copy.parts
+      this.#memory = copy.memory
       this.#compaction = undefined
-      this.#memory.clear()
     }
     return true
   }

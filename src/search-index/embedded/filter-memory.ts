@@ -1,7 +1,8 @@
 // The documents of recent filters: most searches share a few filters. What is remembered outlives changes, because a
 // changed document has a new slot, and only the slots that came since have to be asked.
-import { type Bits, setBit } from './bits.ts'
+import { type Bits, hasBit, setBit } from './bits.ts'
 import { withLength } from './memory.ts'
+import { DROPPED, stretches } from './new-slots.ts'
 import { asksCounts, newestHolding, type Plan, type Sources } from './plan.ts'
 
 /** With more new slots than this, the filter is evaluated afresh. */
@@ -43,7 +44,24 @@ export class FilterMemory {
     if (this.#max > 0) this.#sets.set(key, { bits: bits.slice(), docCount, countsRevision })
   }
 
-  clear(): void {
-    this.#sets.clear()
+  /** The same filters over new slots, for a copy of the index. */
+  *remapped(newDocs: Uint32Array<ArrayBuffer>): Generator<void, FilterMemory> {
+    const copy = new FilterMemory(this.#max)
+    for (const [key, { bits, docCount }] of [...this.#sets]) {
+      const known = Math.min(docCount, newDocs.length)
+      const to = new Uint32Array(bits.length)
+      let kept = 0
+      for (const { start, end } of stretches(known)) {
+        for (let doc = start; doc < end; doc += 1) {
+          if (newDocs[doc] === DROPPED) continue
+          if (hasBit(bits, doc)) setBit(to, kept)
+          kept += 1
+        }
+        yield
+      }
+      // Counts have changed meanwhile: no revision of the copy's is this one.
+      copy.#sets.set(key, { bits: to, docCount: kept, countsRevision: -1 })
+    }
+    return copy
   }
 }
