@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { after, before, describe, test } from 'node:test'
-import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib'
+import { brotliDecompressSync, gunzipSync, gzipSync, zstdDecompressSync } from 'node:zlib'
 import { type TestApp, testApp } from './harness.ts'
 
 const AGENT = { 'user-agent': 'depot-tests/1.0' }
@@ -178,6 +178,20 @@ describe('conditional requests', () => {
       'too small to be worth it',
     )
   })
+})
+
+test('a compressed request body is refused by name', async () => {
+  const answer = await t.inject({
+    method: 'POST',
+    url: '/v3/projects',
+    headers: { ...AGENT, 'content-type': 'application/json', 'content-encoding': 'gzip' },
+    payload: gzipSync('{}'),
+    remoteAddress: fromNewAddress(),
+  })
+  assert.equal(answer.statusCode, 400)
+  assert.equal(answer.json().error, 'invalid_input')
+  assert.match(answer.json().description, /[Cc]ompressed/)
+  assert.equal(answer.json().details.field, 'content-encoding')
 })
 
 test('HEAD works wherever GET works, with the same headers and no body', async () => {

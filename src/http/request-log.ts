@@ -6,7 +6,9 @@ import type { Metrics } from '#telemetry/metrics.ts'
 /** onResponse: counts and logs the request. Answers of 5xx are at error level where they were handled, not here. */
 export function logRequest(log: Log, metrics: Metrics) {
   return (req: FastifyRequest, reply: FastifyReply, done: () => void): void => {
-    const operation = req.routeOptions.schema?.operationId ?? 'unknown'
+    // Fastify makes this object anew whenever it is asked for.
+    const { schema, url } = req.routeOptions
+    const operation = schema?.operationId ?? 'unknown'
     metrics.requests.inc({ operation, status: reply.statusCode })
     metrics.requestSeconds.observe({ operation }, reply.elapsedTime / 1000)
     if (log.isLevelEnabled('info')) {
@@ -15,7 +17,7 @@ export function logRequest(log: Log, metrics: Metrics) {
           request_id: req.id,
           operation,
           method: req.method,
-          route: req.routeOptions.url,
+          route: url,
           status: reply.statusCode,
           viewer_id: req.viewer?.id,
           duration_ms: Math.round(reply.elapsedTime * 100) / 100,

@@ -95,7 +95,7 @@ export async function buildServer(options: ServerOptions): Promise<App> {
   app.addHook('onResponse', logRequest(options.log, options.metrics))
   app.addHook('onResponse', discardRest)
   await app.register(compress, {
-    global: true,
+    globalDecompression: false,
     encodings: ['zstd', 'br', 'gzip'],
     threshold: COMPRESS_BYTES_MIN,
     customTypes: /^application\/(json|xml)|^text\/|^image\/svg/,
@@ -121,7 +121,7 @@ function addArrivalHooks(app: App, limiter: RateLimiter, options: ServerOptions)
     limiter.take(req, reply, (error) => {
       if (error !== undefined) return done(error)
       if (isPreflight(req)) return void answerPreflight(req, reply)
-      done(checkUserAgent(req, options.blockedUserAgents) ?? checkAddress(req))
+      done(checkUserAgent(req, options.blockedUserAgents) ?? checkEncoding(req) ?? checkAddress(req))
     })
   })
 }
@@ -153,6 +153,13 @@ function checkUserAgent(req: FastifyRequest, blocked: readonly RegExp[]): ApiErr
     return new ApiError('forbidden', 'This User-Agent is blocked; use one that names your program and a contact')
   }
   return undefined
+}
+
+/** Bodies are read as they come: limits and hashes are of the bytes that were sent. */
+function checkEncoding(req: FastifyRequest): ApiError | undefined {
+  const encoding = req.headers['content-encoding']
+  if (encoding === undefined || encoding === 'identity') return undefined
+  return invalidInput('Compressed request bodies are not taken', 'content-encoding')
 }
 
 /** Percent-encodings that do not decode, and the NUL character, which the database refuses. */
