@@ -5,11 +5,13 @@ import type { Socket } from 'node:net'
 import compress from '@fastify/compress'
 import { SerializerSelector } from '@fastify/fast-json-stringify-compiler'
 import Fastify, {
+  type DoneFuncWithErrOrRes,
   type FastifyBaseLogger,
   type FastifyInstance,
   type FastifyReply,
   type FastifyRequest,
   type FastifyTypeProvider,
+  type onSendHookHandler,
   type RouteOptions,
 } from 'fastify'
 import type { Static, TSchema } from 'typebox'
@@ -102,8 +104,9 @@ export async function buildServer(options: ServerOptions): Promise<App> {
     removeContentLengthHeader: true,
   })
   app.addHook('onRoute', (route) => {
-    // Runs after the compressor, which adds its own hook to each route in the same way.
-    route.onSend = [...asArray(route.onSend), markEncodedTag]
+    // Runs after the compressor, which has just added its hook to the route, as the last one.
+    const compressor = asArray(route.onSend).at(-1) as onSendHookHandler
+    route.onSend = [...asArray(route.onSend).slice(0, -1), encodeWhereAsked(compressor)]
   })
   return app
 }
@@ -234,19 +237,23 @@ function takeJsonBodies(app: App): void {
   })
 }
 
-/** Strong tags name bytes: a compressed answer needs one of its own (RFC 9110, 8.8.3.3). */
-function markEncodedTag(
-  _req: FastifyRequest,
-  reply: FastifyReply,
-  payload: unknown,
-  done: (error: null, payload?: unknown) => void,
-): void {
-  const encoding = reply.getHeader('content-encoding')
-  const etag = reply.getHeader('etag')
-  if (typeof encoding === 'string' && typeof etag === 'string' && !etag.endsWith(`-${encoding}"`)) {
-    void reply.header('etag', `${etag.slice(0, -1)}-${encoding}"`)
+/**
+ * Programs that take plain bytes only, as many launchers do, are spared the question. Strong tags name bytes: a
+ * compressed answer gets one of its own (RFC 9110, 8.8.3.3).
+ */
+function encodeWhereAsked(compressor: onSendHookHandler): onSendHookHandler {
+  return function encode(req, reply, payload, done) {
+    if (req.headers['accept-encoding'] === undefined) return done()
+    const marked = (error: Error | null, encoded?: unknown): void => {
+      const encoding = reply.getHeader('content-encoding')
+      const etag = reply.getHeader('etag')
+      if (typeof encoding === 'string' && typeof etag === 'string' && !etag.endsWith(`-${encoding}"`)) {
+        void reply.header('etag', `${etag.slice(0, -1)}-${encoding}"`)
+      }
+      done(error as null, encoded)
+    }
+    compressor.call(this, req, reply, payload, marked as DoneFuncWithErrOrRes)
   }
-  done(null, payload)
 }
 
 /** An answer may leave before its request was read to the end; the rest is read and dropped for a bounded time. */
