@@ -680,6 +680,8 @@ CREATE INDEX notification_account_id_idx ON public.notification USING btree (acc
 
 CREATE UNIQUE INDEX notification_cause_key ON public.notification USING btree (account_id, cause) WHERE (cause IS NOT NULL);
 
+CREATE INDEX notification_invited_by_idx ON public.notification USING btree (((body ->> 'invited_by'::text))) WHERE ((body ->> 'invited_by'::text) IS NOT NULL);
+
 CREATE INDEX oauth_authorization_account_id_idx ON public.oauth_authorization USING btree (account_id, created DESC, id);
 
 CREATE INDEX oauth_client_account_id_idx ON public.oauth_client USING btree (account_id, created DESC, id);
@@ -757,6 +759,8 @@ CREATE INDEX thread_message_thread_id_idx ON public.thread_message USING btree (
 CREATE INDEX version_author_id_idx ON public.version USING btree (author_id);
 
 CREATE INDEX version_listed_idx ON public.version USING btree (project_id, ordering, date_published DESC, id) WHERE (status = ANY (ARRAY['listed'::text, 'archived'::text]));
+
+CREATE INDEX version_loaders_idx ON public.version USING gin (loaders) WHERE (status = ANY (ARRAY['listed'::text, 'archived'::text]));
 
 CREATE INDEX version_project_id_idx ON public.version USING btree (project_id, date_published);
 

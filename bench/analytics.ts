@@ -1,5 +1,5 @@
-// Analytics at size: fills a store with events of one year, asks the two questions that matter, and, when DATABASE_URL
-// names an empty PostgreSQL, does the same there with an index on (project, time).
+// Analytics at size: fills a store with events of one year, asks the two questions that matter, and does the same in a
+// PostgreSQL with an index on (project, time): the empty one that DATABASE_URL names, else one of its own.
 //
 //   node bench/analytics.ts [--events 10000000] [--projects 50000] [--dir FOLDER]
 import { mkdtemp, readdir, rm, stat } from 'node:fs/promises'
@@ -14,6 +14,7 @@ import { joinSlices } from '#analytics-store/points.ts'
 import { sliceGrid } from '#analytics-store/slices.ts'
 import { openPostgresTwin, type PostgresTwin } from './analytics-postgres.ts'
 import { withPostgres } from './own-postgres.ts'
+import { printTable, row } from './table.ts'
 
 const START = Date.UTC(2024, 0, 1)
 const END = Date.UTC(2025, 0, 1)
@@ -42,13 +43,19 @@ async function main(size: Size, databaseUrl: string): Promise<void> {
     const ours = await sizeOf(dir)
     store = await openDuckDbStore({ dir })
     console.log(`disk: ${megabytes(ours)}, ${(ours / size.events).toFixed(1)} bytes an event`)
-    if (twin !== undefined) {
-      const theirs = await twin.sizeBytes()
-      console.log(`disk, PostgreSQL: ${megabytes(theirs)}; ratio ${(theirs / ours).toFixed(1)}`)
-    }
-    await ask(store, twin, 'one project by hour over 30 days', smallQuestion(size))
-    await ask(store, twin, '500 projects by day and country over a year', largeQuestion(size))
+    const theirs = await twin?.sizeBytes()
+    if (theirs !== undefined) console.log(`disk, PostgreSQL: ${megabytes(theirs)}; ratio ${(theirs / ours).toFixed(1)}`)
+    const small = await ask(store, twin, 'one project by hour over 30 days', smallQuestion(size))
+    const large = await ask(store, twin, '500 projects by day and country over a year', largeQuestion(size))
     await time('all download counts by version', () => store.countDownloads({}))
+    printTable(`Analytics of ${size.events} events`, [
+      row('one project by hour over 30 days', small.oursMs, { atMost: 60 }, ' ms'),
+      row('500 projects by day and country over a year', large.oursMs, { atMost: 1_500 }, ' ms'),
+      ...(large.twinMs === undefined
+        ? []
+        : [row('the same in PostgreSQL, against that', large.twinMs / large.oursMs, { atLeast: 5 }, '×')]),
+      ...(theirs === undefined ? [] : [row('disk of PostgreSQL, against ours', theirs / ours, { atLeast: 10 }, '×')]),
+    ])
   } finally {
     await twin?.close()
     await store.close()
@@ -82,16 +89,25 @@ async function fill(store: AnalyticsStore, twin: PostgresTwin | undefined, size:
   console.log(`ingest, PostgreSQL: ${Math.round(size.events / (twinMs / 1000))} events/s, index and vacuum included`)
 }
 
-async function ask(store: AnalyticsStore, twin: PostgresTwin | undefined, name: string, query: StoreQuery) {
+/** Medians of a question. */
+type Asked = { oursMs: number; twinMs?: number }
+
+async function ask(
+  store: AnalyticsStore,
+  twin: PostgresTwin | undefined,
+  name: string,
+  query: StoreQuery,
+): Promise<Asked> {
   const [ours, parts] = await time(name, () => store.query(query))
   const answer = joinSlices(parts, query.grid.count)
   console.log(`  ${answer.reduce((sum, slice) => sum + slice.length, 0)} points`)
-  if (twin === undefined) return
+  if (twin === undefined) return { oursMs: ours.medianMs }
   const [theirs, twinParts] = await time(`${name}, PostgreSQL`, () => twin.query(query))
   const isSame = JSON.stringify(joinSlices(twinParts, query.grid.count)) === JSON.stringify(answer)
   const ratios = [theirs.medianMs / ours.medianMs, theirs.bestMs / ours.bestMs].map((ratio) => ratio.toFixed(1))
   console.log(`  ratio ${ratios[0]}, of the best ${ratios[1]}; answers ${isSame ? 'equal' : 'DIFFER'}`)
   if (!isSame) process.exitCode = 1
+  return { oursMs: ours.medianMs, twinMs: theirs.medianMs }
 }
 
 type Timing = { medianMs: number; bestMs: number }

@@ -1,7 +1,7 @@
 // Search as clients have it: over HTTP from a server on a full catalogue, its start, its first build, and how soon a
 // change is found.
 //
-//   node bench/search-http.ts [--projects 200000]
+//   node bench/search-http.ts [--projects 200000] [--seconds 60]
 import { execFile } from 'node:child_process'
 import { cpus } from 'node:os'
 import { parseArgs, promisify } from 'node:util'
@@ -31,13 +31,15 @@ const LOADERS: Readonly<Record<string, readonly string[]>> = {
   plugin: ['paper', 'spigot', 'velocity'],
 }
 
-export async function benchSearchHttp({ projects = PROJECTS } = {}): Promise<Row[]> {
+/** `seconds`: how long projects change while searches are measured. */
+export async function benchSearchHttp({ projects = PROJECTS, seconds = 60 } = {}): Promise<Row[]> {
   const { dataDir, remove } = makeDataDir()
   let server: RunningDepot | undefined
   try {
     await withDatabase(dataDir, 'server', async (db) => fill(db, projects))
     server = await startBenchDepot(dataDir)
     const build = await untilBuilt(server)
+    const builtMb = residentMb(server.child)
     await server.stop()
     const startedAt = performance.now()
     server = await startBenchDepot(dataDir)
@@ -45,6 +47,7 @@ export async function benchSearchHttp({ projects = PROJECTS } = {}): Promise<Row
     const startSeconds = (performance.now() - startedAt) / 1000
     await call(`${server.url}/v3/search?limit=1`)
     const firstSeconds = (performance.now() - startedAt) / 1000
+    const restartedMb = residentMb(server.child)
     return [
       figure(`first build of ${projects} projects out of the database`, `${build.seconds.toFixed(1)} s`),
       figure(
@@ -54,8 +57,14 @@ export async function benchSearchHttp({ projects = PROJECTS } = {}): Promise<Row
       row(`start to /ready with ${projects} projects`, startSeconds, { atMost: 2 }, ' s'),
       figure('start to the first search', `${firstSeconds.toFixed(2)} s`),
       ...(await benchLoad(server)),
-      ...(await withDatabase(dataDir, 'command', (db) => benchUpdates(server as RunningDepot, db))),
-      figure('resident memory of the server', `${residentMb(server.child)} MB`),
+      ...(await withDatabase(dataDir, 'command', (db) => benchUpdates(server as RunningDepot, db, seconds))),
+      row(
+        'resident memory of the server, search and all else',
+        residentMb(server.child),
+        { atMost: 600 },
+        ' MB',
+        `${restartedMb} after its start with a saved index, ${builtMb} after a first build`,
+      ),
     ]
   } finally {
     await server?.stop()
@@ -206,7 +215,7 @@ async function pin({ pid }: RunningDepot['child'], cores: string): Promise<boole
   )
 }
 
-async function benchUpdates({ url }: RunningDepot, db: Db): Promise<Row[]> {
+async function benchUpdates({ url }: RunningDepot, db: Db, seconds: number): Promise<Row[]> {
   const { port } = new URL(url)
   const { rows } = await sql<{ id: string }>`select id from project order by id limit 1000`.execute(db)
   const ids = rows.map(({ id }) => id)
@@ -223,18 +232,18 @@ async function benchUpdates({ url }: RunningDepot, db: Db): Promise<Row[]> {
     latencies.push(performance.now() - startedAt)
   }
   latencies.sort((a, b) => a - b)
-  const calm = await load(port, mixedPaths(), { seconds: 8, connections: 4 })
+  const calm = await load(port, mixedPaths(), { seconds: seconds / 2, connections: 4 })
   let isOver = false
+  let renames = 0
+  const startedAt = performance.now()
   const writing = (async () => {
-    for (let n = 0; !isOver; n += 1) {
-      await Promise.all([
-        rename(ids[n % ids.length] ?? '', `Renamed ${n}`),
-        new Promise((resolve) => setTimeout(resolve, 10)),
-      ])
+    for (; !isOver; renames += 1) {
+      const wait = startedAt + renames * 10 - performance.now()
+      if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait))
+      await rename(ids[renames % ids.length] ?? '', `Renamed ${renames}`)
     }
-    return undefined
   })()
-  const busy = await load(port, mixedPaths(), { seconds: 8, connections: 4 })
+  const busy = await load(port, mixedPaths(), { seconds, connections: 4 })
   isOver = true
   await writing
   return [
@@ -246,7 +255,7 @@ async function benchUpdates({ url }: RunningDepot, db: Db): Promise<Row[]> {
       `at most ${latencies.at(-1)?.toFixed(0)} ms`,
     ),
     row(
-      'p99 with up to 100 changes a second, against none',
+      `p99 with ${Math.round(renames / seconds)} changes a second for ${seconds} s, against none`,
       busy.p99Ms / calm.p99Ms,
       { atMost: 2 },
       ' times',
@@ -256,9 +265,9 @@ async function benchUpdates({ url }: RunningDepot, db: Db): Promise<Row[]> {
 }
 
 if (import.meta.main) {
-  const { values } = parseArgs({ options: { projects: { type: 'string' } } })
-  printTable(
-    'Search over HTTP',
-    await benchSearchHttp(values.projects === undefined ? {} : { projects: Number(values.projects) }),
-  )
+  const { values } = parseArgs({
+    options: { projects: { type: 'string', default: String(PROJECTS) }, seconds: { type: 'string', default: '60' } },
+  })
+  const rows = await benchSearchHttp({ projects: Number(values.projects), seconds: Number(values.seconds) })
+  printTable('Search over HTTP', rows)
 }

@@ -69,6 +69,12 @@ export function residentMb({ pid }: ChildProcess): number {
   return Math.round(Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024)
 }
 
+/** The most memory that a process has had resident so far, in MB. */
+export function peakMb({ pid }: ChildProcess): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+  return Math.round(Number(/VmHWM:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024)
+}
+
 /** The counter of database statements, as /metrics has it. */
 export async function countQueries(url: string): Promise<number> {
   const text = await (await fetch(`${url}/metrics`)).text()

@@ -1,8 +1,11 @@
 // What a person does on the pages, in a real browser, with scripts and without.
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { mailsTo, makeMember, PASSWORD } from '../test/account-steps.ts'
+import { mailsTo, makeMember, PASSWORD, totpCode } from '../test/account-steps.ts'
 import { checkAccess, newPerson, openSite, type Site, shoot } from '../test/chromium.ts'
 import { BASE } from '../test/oauth-steps.ts'
 
@@ -137,13 +140,38 @@ for (const { name, ...options } of LOOKS) {
     await page.goto(`${site.url}/account/security`)
     await look('13-security')
     await submit(page, 'Turn it on')
+    assert.ok(await page.getByRole('img', { name: 'QR code' }).isVisible())
     await look('14-two-factor')
+    const key = (await page.locator('#key').textContent())?.replaceAll(' ', '') ?? assert.fail('no key')
+    await page.getByLabel('The code it shows now').fill(totpCode(site.t, key))
+    await submit(page, 'Turn it on')
+    await page.getByText('Two-factor sign-in is on.').waitFor()
+    await look('15-backup-codes')
+    const backupCode = (await page.locator('.codes li').first().textContent()) ?? assert.fail('no code')
     await page.goto(`${site.url}/account/sessions`)
-    await look('15-sessions')
+    await look('16-sessions')
     await page.goto(`${site.url}/account/data`)
-    await look('16-data')
+    await look('17-data')
     await page.goto(`${site.url}/account/applications/zzzzzzzz`)
-    await look('17-error')
+    await look('18-error')
+    await page.goto(`${site.url}/account`)
+    await submit(page, 'Sign out')
+    await page.getByText('You are signed out.').waitFor()
+    await page.getByLabel('Username or e-mail address').fill(username)
+    await page.getByLabel('Password').fill(PASSWORD)
+    await submit(page, 'Sign in')
+    await look('19-second-factor')
+    await page.getByLabel('Code', { exact: true }).fill(backupCode)
+    await submit(page, 'Sign in')
+    await page.getByRole('heading', { name: 'Profile' }).waitFor()
+    await context.clearCookies()
+    await page.goto(`${site.url}/account/forgot-password`)
+    await look('20-forgotten-password')
+    await page.getByLabel('Username or e-mail address').fill(email)
+    await submit(page, 'Send the message')
+    await look('21-message-sent')
+    await page.goto(await mailedLink(email, /Reset/))
+    await look('22-new-password')
     assert.deepEqual(faults, [])
     await context.close()
   })
@@ -188,6 +216,29 @@ test('a refusal leads back with the error, and a script in a name is text', asyn
   await context.close()
 })
 
+test('the answer reaches an installed program at a loopback address of any kind', async () => {
+  const member = await makeMember(site.t)
+  for (const host of ['127.0.0.1', 'localhost', '[::1]']) {
+    const program = createServer((_req, res) => void res.end('<!doctype html><h1>Back at the program</h1>'))
+    program.listen(0, host === '[::1]' ? '::1' : host)
+    await once(program, 'listening')
+    program.unref()
+    const registered = `http://${host}/callback`
+    const body = { name: 'Launcher', max_scopes: 2, redirect_uris: [registered] }
+    const { id } = (await site.t.as(member).post(`${BASE}/app`, body)).json()
+    const { context, page, faults } = await newPerson(site)
+    await context.addCookies([{ name: 'depot-session', value: member.token, url: site.url }])
+    const { port } = program.address() as AddressInfo
+    const question = new URLSearchParams({ client_id: id, redirect_uri: registered.replace(host, `${host}:${port}`) })
+    await page.goto(`${site.url}/account/authorize?${question}`)
+    await submit(page, 'Allow')
+    assert.deepEqual(faults, [], host)
+    await page.getByRole('heading', { name: 'Back at the program' }).waitFor()
+    assert.equal(new URL(page.url()).host, `${host}:${port}`)
+    await context.close()
+  }
+})
+
 test('a picture is chosen and shown', async () => {
   const member = await makeMember(site.t)
   const { context, page, faults } = await newPerson(site)
@@ -198,7 +249,7 @@ test('a picture is chosen and shown', async () => {
   )
   await page.getByLabel('New picture').setInputFiles({ name: 'me.svg', mimeType: 'image/svg+xml', buffer })
   await submit(page, 'Set the picture')
-  await page.getByText('Your picture is changed.').waitFor()
+  await page.getByText('The picture is changed.').waitFor()
   await page.waitForFunction("document.querySelector('img.avatar.large').naturalWidth > 0")
   await site.t.runJobs()
   assert.deepEqual(faults, [])

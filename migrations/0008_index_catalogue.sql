@@ -8,6 +8,9 @@ create index project_random_idx on project (random_key) include (id) where statu
 create index version_listed_idx on version (project_id, ordering, date_published desc, id)
   where status in ('listed', 'archived');
 
+-- The versions for a loader that few are for. Any others are found without it.
+create index version_loaders_idx on version using gin (loaders) where status in ('listed', 'archived');
+
 -- Dependencies of a project's versions are read from the index alone.
 create index dependency_named_idx on dependency (dependent_id) include (version_id, project_id);
 drop index dependency_dependent_id_idx;

@@ -1,9 +1,10 @@
 // The README's walk as one program: make an author and a moderator, publish a project with a version and its file,
 // approve it, read it and download the file without any account, and compare the hashes. Works on a running server:
-//   node scripts/publish-and-download.ts [--url http://127.0.0.1:8080] [--slug lantern]
+//   node scripts/publish-and-download.ts [--url http://127.0.0.1:8080] [--slug lantern-3f9a]
+// Each run without --slug publishes another project.
 // The accounts are made by the command line, which needs the server's DATA_DIR or DATABASE_URL in the environment.
 import { execFile } from 'node:child_process'
-import { createHash } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseArgs, promisify } from 'node:util'
@@ -68,7 +69,7 @@ function withComment(zip: Buffer, comment: string): Buffer {
 async function main(): Promise<void> {
   const { values } = parseArgs({ options: { url: { type: 'string' }, slug: { type: 'string' } } })
   const url = values.url ?? process.env['BASE_URL'] ?? 'http://127.0.0.1:8080'
-  const slug = values.slug ?? 'lantern'
+  const slug = values.slug ?? `lantern-${randomBytes(2).toString('hex')}`
   const jar = withComment(await readFile(join(ROOT, 'examples/lantern-1.0.0.jar')), slug)
   const data = { ...JSON.parse(await readFile(join(ROOT, 'examples/project.json'), 'utf8')), slug }
 

@@ -1,7 +1,7 @@
 // The application: a server with every feature, listed by hand. The list is the map of what Depot can do.
 import { randomBytes } from 'node:crypto'
-import { createAccountDeps } from '#features/accounts/account-deps.ts'
-import { createCodeHost } from '#features/accounts/code-host/code-host.ts'
+import { type AccountDeps, createAccountDeps } from '#features/accounts/account-deps.ts'
+import { type CodeHost, createCodeHost } from '#features/accounts/code-host/code-host.ts'
 import { codeHostRoutes } from '#features/accounts/code-host/routes.ts'
 import { accountJobs } from '#features/accounts/jobs.ts'
 import { accountRoutes } from '#features/accounts/routes.ts'
@@ -15,6 +15,7 @@ import { collectionRoutes } from '#features/collections/routes.ts'
 import { contentImageJobs } from '#features/content-images/jobs.ts'
 import { contentImageRoutes } from '#features/content-images/routes.ts'
 import { downloadJobs } from '#features/downloads/jobs.ts'
+import { downloadOperatorRoutes } from '#features/downloads/operator-routes.ts'
 import { downloadRoutes } from '#features/downloads/routes.ts'
 import { followJobs } from '#features/follows/jobs.ts'
 import { followRoutes } from '#features/follows/routes.ts'
@@ -47,7 +48,7 @@ import { versionRoutes } from '#features/versions/routes.ts'
 import { registerOpenApi } from '#http/openapi.ts'
 import { createRateGrants, type RateGrantDirectory } from '#http/rate-grants.ts'
 import { type App, buildServer } from '#http/server.ts'
-import { createTokenDirectory } from '#http/token-directory.ts'
+import { createTokenDirectory, type TokenDirectory } from '#http/token-directory.ts'
 import { createTokenUse } from '#http/token-use.ts'
 import type { JobHandlers, Schedule } from '#jobs/worker.ts'
 import { VERSION } from './boot.ts'
@@ -80,13 +81,29 @@ export async function buildApp(deps: Deps, rateGrants: RateGrantDirectory = crea
     clientAddressHeader: config.http.clientAddressHeader,
     blockedUserAgents: config.http.blockedUserAgents,
   })
-  const caps = createVisitorCaps({ counters, now, secret: randomBytes(32) })
   const accounts = createAccountDeps(deps)
   app.addHook('onClose', async () => {
     await tokenUse.flush()
     await accounts.passwords.close()
   })
   await registerOpenApi(app, { version: VERSION, baseUrl: config.http.baseUrl })
+  addFeatures(app, { deps, accounts, codeHost, tokens, rateGrants })
+  return app
+}
+
+/** What routes need beside `Deps`: made once, together with the server. */
+type Shared = {
+  deps: Deps
+  accounts: AccountDeps
+  codeHost: CodeHost | undefined
+  tokens: TokenDirectory
+  rateGrants: RateGrantDirectory
+}
+
+/** Every route of Depot. */
+function addFeatures(app: App, { deps, accounts, codeHost, tokens, rateGrants }: Shared): void {
+  const { counters, now } = deps
+  const caps = createVisitorCaps({ counters, now, secret: randomBytes(32) })
   metaRoutes(app, { ...deps, version: VERSION })
   userRoutes(app, deps)
   accountRoutes(app, accounts)
@@ -105,6 +122,7 @@ export async function buildApp(deps: Deps, rateGrants: RateGrantDirectory = crea
   searchRoutes(app, deps)
   statisticsRoutes(app, deps)
   downloadRoutes(app, { ...deps, caps })
+  downloadOperatorRoutes(app, { ...deps, caps })
   analyticsIngestRoutes(app, { ...deps, caps })
   analyticsRoutes(app, deps)
   affiliateRoutes(app, deps)
@@ -118,7 +136,6 @@ export async function buildApp(deps: Deps, rateGrants: RateGrantDirectory = crea
   moderationRoutes(app, deps)
   scanRoutes(app, deps)
   rateLimitRoutes(app, { ...deps, rateGrants })
-  return app
 }
 
 /** The handlers of every job; one that is missing does not compile. */

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { createEntityCache } from '#cache/entity-cache.ts'
 import { listenForNotices, type NoticeSubscriber } from '#cache/listen.ts'
+import type { Counters } from '#counters/counters.ts'
 import { withFallback } from '#counters/fallback.ts'
 import { createMemoryCounters } from '#counters/memory.ts'
 import { type Connection, createDb, createPool } from '#db/db.ts'
@@ -13,7 +14,9 @@ import { type ClientPrograms, parseClientPrograms } from '#features/analytics/cl
 import { type FileRules, parseFileRules } from '#features/versions/files/rule-data.ts'
 import { openDiskFiles } from '#files/disk.ts'
 import { createImages } from '#images/images.ts'
+import { OperatorError } from '#lib/operator-error.ts'
 import { loadTaxonomy } from '#lib/taxonomy.ts'
+import type { Mail } from '#mail/mail.ts'
 import { createOutbox } from '#mail/outbox.ts'
 import { createSmtpMail } from '#mail/smtp.ts'
 import type { Log } from '#telemetry/log.ts'
@@ -68,7 +71,9 @@ async function open(
   { config, log, holder, now = Date.now }: BootOptions,
   closers: (() => Promise<unknown>)[],
 ): Promise<Booted> {
-  await mkdir(config.dataDir, { recursive: true })
+  await mkdir(config.dataDir, { recursive: true }).catch((cause: Error) => {
+    throw new OperatorError(`Depot cannot use the data folder ${config.dataDir}: ${cause.message}`, { cause })
+  })
   const { primary, replica, embedded } = await openConnections(config, log, holder)
   if (embedded !== undefined) closers.push(() => embedded.stop())
   const metrics = createMetrics({ process: holder === 'server' })
@@ -79,16 +84,9 @@ async function open(
   if (readPool !== pool) closers.push(() => readPool.end())
   const cache = createEntityCache({ maxBytes: CACHE_BYTES })
   const files = await openDiskFiles({ folder: join(config.dataDir, 'files') })
-  const counters = withFallback(createMemoryCounters({ now }), createMemoryCounters({ now }), {
-    now,
-    onLost: (error) => log.warn({ err: error }, 'The counter store is lost; a smaller limit applies'),
-    onBack: () => log.info('The counter store is back'),
-  })
+  const counters = openCounters(log, now)
   closers.push(() => counters.close())
-  const mail =
-    config.mail.kind === 'smtp'
-      ? createSmtpMail({ url: config.mail.url.reveal(), from: config.mail.from, now })
-      : createOutbox({ ...config.mail, now })
+  const mail = openMail(config, now)
   closers.push(() => mail.close())
   const db = createDb(pool, onQuery)
   const countryLookup = await openCountryLookup(config.analytics.geoipDatabase)
@@ -145,6 +143,20 @@ export function loadFileRules(): FileRules {
 /** The names of programs that download and view. */
 export function loadClientPrograms(): ClientPrograms {
   return parseClientPrograms(JSON.parse(readFileSync(join(TAXONOMY, 'client-programs.json'), 'utf8')))
+}
+
+function openCounters(log: Log, now: () => number): Counters {
+  return withFallback(createMemoryCounters({ now }), createMemoryCounters({ now }), {
+    now,
+    onLost: (error) => log.warn({ err: error }, 'The counter store is lost; a smaller limit applies'),
+    onBack: () => log.info('The counter store is back'),
+  })
+}
+
+function openMail({ mail }: Config, now: () => number): Mail {
+  return mail.kind === 'smtp'
+    ? createSmtpMail({ url: mail.url.reveal(), from: mail.from, now })
+    : createOutbox({ ...mail, now })
 }
 
 type Connections = { primary: Connection; replica?: Connection; embedded?: EmbeddedPostgres }

@@ -70,6 +70,10 @@ test('every variable is read', () => {
     REGISTRATION: 'closed',
     CAPTCHA_VERIFY_URL: 'https://captcha.example.org/verify',
     CAPTCHA_SECRET: 'c',
+    CAPTCHA_SITE_KEY: 'k',
+    CAPTCHA_SCRIPT_URL: 'https://Captcha.example.org/api.js?lang=en',
+    CAPTCHA_WIDGET_CLASS: 'x-captcha',
+    CAPTCHA_ORIGINS: 'https://captcha.example.org  https://*.captcha.example.org',
     CODE_HOST_API_URL: 'https://api.example.org/',
     SCANNER_URL: 'https://scanner.example.org/judge',
     SCANNER_TOKEN: 't',
@@ -104,6 +108,12 @@ test('every variable is read', () => {
   assert.equal(config.accounts.requireVerifiedEmail, false)
   assert.equal(config.accounts.captcha?.verifyUrl, 'https://captcha.example.org/verify')
   assert.equal(config.accounts.captcha?.secret.reveal(), 'c')
+  assert.deepEqual(config.accounts.captcha?.widget, {
+    siteKey: 'k',
+    scriptUrl: 'https://captcha.example.org/api.js?lang=en',
+    className: 'x-captcha',
+    origins: ['https://captcha.example.org', 'https://*.captcha.example.org'],
+  })
   assert.equal(config.accounts.codeHostApiUrl, 'https://api.example.org')
   assert.deepEqual(config.quotas, { projects: 1, organizations: 2, collections: 0 })
   assert.equal(config.money.affiliateShare, 0.25)
@@ -175,6 +185,32 @@ test('a variable without the one it belongs to is a fault', () => {
     /DATABASE_URL must be set when DATABASE_READ_URL is/,
   )
   assert.match(faultsOf({ CAPTCHA_VERIFY_URL: 'https://x' })[0] ?? '', /CAPTCHA_SECRET must be set/)
+  const missing = faultsOf({ CAPTCHA_SITE_KEY: 'k', CAPTCHA_ORIGINS: 'https://x' })
+  for (const name of ['CAPTCHA_VERIFY_URL', 'CAPTCHA_SCRIPT_URL', 'CAPTCHA_WIDGET_CLASS'])
+    assert.ok(missing.some((fault) => fault.startsWith(`  ${name} must be set when CAPTCHA_SITE_KEY is`)))
+  for (const name of ['CAPTCHA_SCRIPT_URL', 'CAPTCHA_WIDGET_CLASS', 'CAPTCHA_ORIGINS'])
+    assert.match(faultsOf({ [name]: 'https://x' }).join(), /CAPTCHA_SITE_KEY must be set when CAPTCHA_/)
+})
+
+test('nothing that would end a source of Content-Security-Policy is taken for one', () => {
+  const widget = { CAPTCHA_VERIFY_URL: 'https://x', CAPTCHA_SECRET: 's', CAPTCHA_SITE_KEY: 'k' }
+  for (const [name, value] of [
+    ['CAPTCHA_SCRIPT_URL', 'https://a;script-src/api.js'],
+    ['CAPTCHA_SCRIPT_URL', 'https://a,b/api.js'],
+    ['CAPTCHA_SCRIPT_URL', 'https://u:p@a/api.js'],
+    ['CAPTCHA_SCRIPT_URL', 'javascript:alert(1)'],
+    ['CAPTCHA_ORIGINS', "'unsafe-inline'"],
+    ['CAPTCHA_ORIGINS', 'https://a; script-src *'],
+    ['CAPTCHA_ORIGINS', 'https://a/path'],
+    ['CAPTCHA_ORIGINS', '*'],
+    ['CAPTCHA_ORIGINS', 'https://*'],
+    ['CAPTCHA_ORIGINS', Array.from({ length: 11 }, (_, i) => `https://h${i}`).join(' ')],
+    ['CAPTCHA_WIDGET_CLASS', 'a b'],
+    ['CAPTCHA_SITE_KEY', 'a b'],
+  ] as const) {
+    const env = { ...widget, CAPTCHA_SCRIPT_URL: 'https://a/api.js', CAPTCHA_WIDGET_CLASS: 'w', [name]: value }
+    assert.match(faultsOf(env)[0] ?? '', new RegExp(`^ {2}${name} must be `), value)
+  }
 })
 
 test('there is one scanner, and its token belongs to its address', () => {

@@ -2,8 +2,10 @@
 import { isIPv6 } from 'node:net'
 import { join, resolve } from 'node:path'
 import { Value } from 'typebox/value'
+import { OperatorError } from '#lib/operator-error.ts'
 import { Secret } from '#lib/secret.ts'
-import { Env, parsePatterns, VARIABLES } from './env.ts'
+import { Env, VARIABLES } from './env.ts'
+import { parsePatterns } from './env-values.ts'
 
 export type DatabaseConfig = { kind: 'embedded' } | { kind: 'external'; url: Secret; readUrl: Secret | undefined }
 
@@ -14,6 +16,16 @@ export type ScannerConfig =
   | { kind: 'none' }
   | { kind: 'command'; words: readonly string[]; timeoutMs: number }
   | { kind: 'url'; url: string; token: Secret | undefined; timeoutMs: number }
+
+/** What the account pages show of a captcha. */
+export type CaptchaWidget = {
+  siteKey: string
+  scriptUrl: string
+  /** Of the element that the script fills. */
+  className: string
+  /** Where it loads things from, as sources of Content-Security-Policy. */
+  origins: readonly string[]
+}
 
 /** Everything an operator decides. Frozen, without environment names, secrets wrapped. */
 export type Config = {
@@ -45,7 +57,7 @@ export type Config = {
   accounts: {
     registration: 'open' | 'closed'
     requireVerifiedEmail: boolean
-    captcha: { verifyUrl: string; secret: Secret } | undefined
+    captcha: { verifyUrl: string; secret: Secret; widget: CaptchaWidget | undefined } | undefined
     /** Without trailing slash. */
     codeHostApiUrl: string | undefined
   }
@@ -69,7 +81,7 @@ export type Config = {
 /**
  * Reads the whole environment once, and reports every fault at once. Values are trimmed; an empty one counts as unset;
  * variables Depot does not know are ignored.
- * @throws Error whose message lists each faulty variable, what is wrong with it and an example of what is right.
+ * @throws OperatorError whose message lists each faulty variable, what is wrong with it and an example of what is right.
  * Secret values are not in it.
  */
 export function loadConfig(env: Record<string, string | undefined>): Config {
@@ -86,7 +98,8 @@ export function loadConfig(env: Record<string, string | undefined>): Config {
     return `${name} must be ${must}${found}; for example ${name}=${example}`
   })
   faults.push(...partnerFaults(given))
-  if (faults.length > 0) throw new Error(`Invalid environment:\n${faults.map((fault) => `  ${fault}`).join('\n')}`)
+  if (faults.length > 0)
+    throw new OperatorError(`Invalid environment:\n${faults.map((fault) => `  ${fault}`).join('\n')}`)
   return deepFreeze(group(value as Env))
 }
 
@@ -123,6 +136,12 @@ function partnerFaults(given: Record<string, string>): string[] {
     ['DATABASE_READ_URL', 'DATABASE_URL'],
     ['CAPTCHA_VERIFY_URL', 'CAPTCHA_SECRET'],
     ['CAPTCHA_SECRET', 'CAPTCHA_VERIFY_URL'],
+    ['CAPTCHA_SITE_KEY', 'CAPTCHA_VERIFY_URL'],
+    ['CAPTCHA_SITE_KEY', 'CAPTCHA_SCRIPT_URL'],
+    ['CAPTCHA_SITE_KEY', 'CAPTCHA_WIDGET_CLASS'],
+    ['CAPTCHA_SCRIPT_URL', 'CAPTCHA_SITE_KEY'],
+    ['CAPTCHA_WIDGET_CLASS', 'CAPTCHA_SITE_KEY'],
+    ['CAPTCHA_ORIGINS', 'CAPTCHA_SITE_KEY'],
     ['SCANNER_TOKEN', 'SCANNER_URL'],
   ] as const
   const both = given['SCANNER_COMMAND'] !== undefined && given['SCANNER_URL'] !== undefined
@@ -169,7 +188,11 @@ function group(env: Env): Config {
       captcha:
         env.CAPTCHA_VERIFY_URL === undefined || env.CAPTCHA_SECRET === undefined
           ? undefined
-          : { verifyUrl: env.CAPTCHA_VERIFY_URL, secret: new Secret(env.CAPTCHA_SECRET) },
+          : {
+              verifyUrl: env.CAPTCHA_VERIFY_URL,
+              secret: new Secret(env.CAPTCHA_SECRET),
+              widget: captchaWidget(env),
+            },
       codeHostApiUrl: env.CODE_HOST_API_URL === undefined ? undefined : normalAddress(env.CODE_HOST_API_URL),
     },
     analytics: {
@@ -185,6 +208,14 @@ function group(env: Env): Config {
     money: { affiliateShare: env.AFFILIATE_SHARE },
     log: { level: env.LOG_LEVEL },
   }
+}
+
+function captchaWidget(env: Env): CaptchaWidget | undefined {
+  const { CAPTCHA_SITE_KEY: siteKey, CAPTCHA_SCRIPT_URL: script, CAPTCHA_WIDGET_CLASS: className } = env
+  if (siteKey === undefined || script === undefined || className === undefined) return undefined
+  const { href: scriptUrl, origin } = new URL(script)
+  const others = env.CAPTCHA_ORIGINS?.split(/ +/) ?? []
+  return { siteKey, scriptUrl, className, origins: [...new Set([origin, ...others])] }
 }
 
 function scannerConfig(env: Env): ScannerConfig {

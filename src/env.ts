@@ -1,8 +1,17 @@
 // The environment variables an operator may set: one schema, from which validation and `.env.example` are drawn.
 // `must` completes the sentence "NAME must be …" of a fault; `example` is a right value; `secret` values are never
 // shown back.
-import { isIPv6 } from 'node:net'
 import Type from 'typebox'
+import {
+  isDatabaseAddress,
+  isHost,
+  isMailbox,
+  isMailServerAddress,
+  isOriginList,
+  isScriptAddress,
+  isWebAddress,
+  parsePatterns,
+} from './env-values.ts'
 
 type About = { description: string; must: string; example: string; secret?: boolean }
 
@@ -18,7 +27,6 @@ const count = (about: About, minimum: number, maximum: number, value: number) =>
 const choice = <const Word extends string[]>(about: Omit<About, 'must'>, words: [...Word], value: Word[number]) =>
   Type.Enum(words, { default: value, must: `one of ${words.join(', ')}`, ...about })
 
-const HOST_FORM = /^(?!-)[A-Za-z0-9.-]+$/
 const WEB = 'an http or https address without user, query and fragment'
 const KEY_FORM = '^[\\x21-\\x7e]{32,512}$'
 const KEY_RULE = '32 to 512 visible ASCII characters without spaces'
@@ -171,6 +179,44 @@ export const Env = Type.Object({
     example: 'secret-from-the-captcha-service',
     secret: true,
   }),
+  CAPTCHA_SITE_KEY: Type.Optional(
+    Type.String({
+      pattern: '^[\\x21-\\x7e]{1,512}$',
+      description:
+        'Public key of the captcha, for the account pages; needs CAPTCHA_SCRIPT_URL and CAPTCHA_WIDGET_CLASS. Unset: ' +
+        'where a captcha is asked for, nobody can sign up or in on these pages.',
+      must: 'visible ASCII characters without spaces, at most 512',
+      example: 'site-key-from-the-captcha-service',
+    }),
+  ),
+  CAPTCHA_SCRIPT_URL: optional(
+    {
+      description: 'Script that draws the captcha on the account pages, as its service gives it.',
+      must: 'an https address (http for tests) without user and fragment',
+      example: 'https://captcha.example.org/api.js',
+    },
+    isScriptAddress,
+  ),
+  CAPTCHA_WIDGET_CLASS: Type.Optional(
+    Type.String({
+      pattern: '^[A-Za-z][A-Za-z0-9_-]{0,63}$',
+      description:
+        'Class of the element that the script fills, as its service says. The answer comes in the field of that name ' +
+        'with "-response" behind it.',
+      must: 'one name of letters, digits, hyphens and underscores',
+      example: 'x-captcha',
+    }),
+  ),
+  CAPTCHA_ORIGINS: optional(
+    {
+      description:
+        'Further origins that the captcha loads scripts, styles, frames and data from, separated by spaces, for ' +
+        'services that use more than the one of CAPTCHA_SCRIPT_URL.',
+      must: 'at most 10 origins such as https://host or https://*.host, separated by spaces',
+      example: 'https://assets.captcha.example.org https://*.captcha.example.org',
+    },
+    isOriginList,
+  ),
   CODE_HOST_API_URL: optional(
     {
       description: 'API of a code host whose tokens are accepted for linked accounts. Unset: none are.',
@@ -276,50 +322,6 @@ function quota(what: string, value: number): About {
     description: `${what} an account may own; an administrator may set another number for one account.`,
     must: 'a whole number from 0 to 1000000',
     example: String(value),
-  }
-}
-
-function isHost(value: string): boolean {
-  // What an address can be made of: `1.2.3.999` and addresses with a zone look right and are not.
-  return isIPv6(value) ? URL.canParse(`http://[${value}]`) : HOST_FORM.test(value) && URL.canParse(`http://${value}`)
-}
-
-function isWebAddress(value: string): boolean {
-  const url = URL.parse(value)
-  if (url === null || !['http:', 'https:'].includes(url.protocol)) return false
-  return url.username === '' && url.password === '' && !/[?#]/.test(value)
-}
-
-function isDatabaseAddress(value: string): boolean {
-  return ['postgres:', 'postgresql:'].includes(URL.parse(value)?.protocol ?? '')
-}
-
-function isMailServerAddress(value: string): boolean {
-  const url = URL.parse(value)
-  return url !== null && ['smtp:', 'smtps:'].includes(url.protocol) && url.hostname !== ''
-}
-
-function isMailbox(value: string): boolean {
-  return (
-    /^(?:[^\p{Cc}<>@]{1,128}<)?[^\s\p{Cc}<>@]{1,64}@[^\s\p{Cc}<>@]{1,253}>?$/u.test(value) &&
-    /</.test(value) === />/.test(value)
-  )
-}
-
-/**
- * The expressions in a value of BLOCKED_USER_AGENTS, or `undefined` when one does not compile, is too long or matches
- * the empty text and with it every User-Agent, or when there are more than 100.
- */
-export function parsePatterns(value: string): RegExp[] | undefined {
-  // A comma separates unless the next brace after it closes a quantifier such as {1,3}.
-  const sources = value.split(/[\r\n]+|,(?![^{}]*\})/).map((source) => source.trim())
-  const used = sources.filter((source) => source !== '')
-  if (used.length > 100 || used.some((source) => source.length > 500)) return undefined
-  try {
-    const patterns = used.map((source) => new RegExp(source, 'i'))
-    return patterns.some((pattern) => pattern.test('')) ? undefined : patterns
-  } catch {
-    return undefined
   }
 }
 

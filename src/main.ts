@@ -1,5 +1,5 @@
 // The command line. The only reader of the environment and the arguments; everything below gets what it needs.
-import { EmbeddedPostgresError } from '#db/embedded-error.ts'
+import { OperatorError } from '#lib/operator-error.ts'
 import { UsageError } from './cli/arguments.ts'
 import { COMMANDS } from './cli/commands.ts'
 
@@ -8,6 +8,7 @@ import { COMMANDS } from './cli/commands.ts'
  * sentence, others show their trace.
  */
 export async function main(args: readonly string[], env: Record<string, string | undefined>): Promise<void> {
+  if (['help', '--help', '-h'].includes(args[0] ?? '')) return void process.stdout.write(usage().trimStart())
   const command = COMMANDS.find(({ name }) => name === args.slice(0, name.split(' ').length).join(' '))
   try {
     if (command === undefined) throw new UsageError(`There is no such command: ${args.join(' ') || '(none)'}`)
@@ -25,11 +26,7 @@ function usage(): string {
 
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
-  const isForeseen =
-    error instanceof UsageError ||
-    error instanceof EmbeddedPostgresError ||
-    error.name === 'ApiError' ||
-    error.message.startsWith('Invalid environment')
+  const isForeseen = error instanceof UsageError || error instanceof OperatorError || error.name === 'ApiError'
   if (isForeseen) return error.message
   const cause = error.cause instanceof Error ? `\n  caused by: ${error.cause.message}` : ''
   return `${error.stack ?? error.message}${cause}`

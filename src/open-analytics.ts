@@ -8,6 +8,7 @@ import type { CountryLookup } from '#analytics-store/country.ts'
 import { openLazily } from '#analytics-store/lazy-store.ts'
 import { createCounterFollower } from '#features/downloads/counter-follower.ts'
 import { attachStore } from '#features/downloads/counter-ledger.ts'
+import { OperatorError } from '#lib/operator-error.ts'
 import { observeEventBuffer } from '#telemetry/metrics.ts'
 import type { Deps } from './deps.ts'
 
@@ -68,6 +69,6 @@ export async function openCountryLookup(path: string | undefined): Promise<Count
     // Of a file that knows IPv4 only, the library reads the first bits of an IPv6 address as if they were IPv4.
     return (address) => (isIpv4Only && isIPv6(address) ? undefined : reader.get(address)?.country?.iso_code)
   } catch (cause) {
-    throw new Error(`The address database ${path} (GEOIP_DATABASE) cannot be read`, { cause })
+    throw new OperatorError(`The address database ${path} (GEOIP_DATABASE) cannot be read`, { cause })
   }
 }

@@ -82,6 +82,10 @@ const giveAffiliateBadge = async ({ t, id }: World) =>
     .execute()
 const newAffiliateCode: Sample = { before: giveAffiliateBadge, body: { source_name: 'A shop' } }
 const makeFile = (w: World) => w.file()
+const aDownload = async (w: World) => ({
+  url: `/data/${await w.id('project')}/versions/${await w.id('version')}/${await w.id('filename')}`,
+  ip: '192.0.2.1',
+})
 /** A version that the scanner holds. */
 const heldVersion: Sample = {
   ...at('version'),
@@ -372,6 +376,9 @@ export const SAMPLES: Record<string, Sample> = {
   recordConversion: {
     body: async (w) => ({ external_id: slug(), affiliate_code_id: await w.id('affiliateCode'), amount: '12.34' }),
   },
+
+  countDownloads: { body: async (w) => ({ downloads: [await aDownload(w)] }) },
+  countDownload: { body: aDownload },
 
   getBalance: {},
   getPayoutHistory: {},

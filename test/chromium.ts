@@ -31,10 +31,10 @@ export type Site = {
   close(): Promise<void>
 }
 
-export async function openSite(): Promise<Site> {
+export async function openSite(env: Record<string, string> = {}): Promise<Site> {
   const port = await freePort()
   const url = `http://127.0.0.1:${port}`
-  const t = await testApp({ env: { BASE_URL: url, REQUIRE_VERIFIED_EMAIL: 'true' } })
+  const t = await testApp({ env: { BASE_URL: url, REQUIRE_VERIFIED_EMAIL: 'true', ...env } })
   await t.app.listen({ host: '127.0.0.1', port })
   const application = await listen(
     (_req, res) => void res.end('<!doctype html><title>Back</title><h1>Back at the application</h1>'),

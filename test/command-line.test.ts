@@ -96,6 +96,8 @@ describe('mistakes', () => {
       ['user', 'create', '--username', 'x', '--email', 'x@example.org', '--password', PASSWORD, '--role', 'king'],
       ['user', 'role', 'somebody'],
       ['token', 'create', '--user', 'x', '--scopes', 'NO_SUCH_SCOPE'],
+      ['token', 'create', '--user', 'x', '--scopes', ','],
+      ['seed', '--projects', '1e3'],
       ['token', 'create', '--user', 'x', '--scopes', 'all', '--expires', 'soon'],
       ['serve', '--port', '1'],
     ]) {
@@ -103,6 +105,12 @@ describe('mistakes', () => {
       assert.equal(code, 2, args.join(' '))
       assert.match(stderr, /Usage: depot COMMAND/)
     }
+  })
+
+  test('who asks for help gets the usage as an answer', async () => {
+    const { code, stdout, stderr } = await depot(dataDir, ['--help'])
+    assert.deepEqual([code, stderr], [0, ''])
+    assert.match(stdout, /^Usage: depot COMMAND\n {2}serve /)
   })
 
   test('what the rules refuse is one sentence with exit code 1', async () => {

@@ -18,7 +18,7 @@ export type TestDatabase = {
 }
 
 /** The server the tests use: `npm test` starts one and names it in TEST_DATABASE_URL. */
-export function testServerUrl(): string {
+function testServerUrl(): string {
   const url = process.env['TEST_DATABASE_URL']
   if (url === undefined) throw new Error('TEST_DATABASE_URL is not set; run tests with: npm test -- FILES')
   return url

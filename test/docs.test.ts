@@ -80,6 +80,17 @@ test('every file that a document names is there', () => {
   assert.deepEqual(faults, [])
 })
 
+test('every function and key that a document names is in the source', () => {
+  const sources = globSync('{src,test,browser,bench,scripts,taxonomy}/**/*.{ts,mjs,json}', { cwd: ROOT })
+  const words = new Set(['package.json', ...sources].flatMap((path) => read(path).match(/\b[a-z]+[A-Z]\w*/g) ?? []))
+  const faults = DOCUMENTS.flatMap((document) =>
+    [...proseOf(read(document)).matchAll(/`([a-z]+[A-Z]\w*)(?:\([^`]*\))?`/g)]
+      .filter(([, word = '']) => !words.has(word))
+      .map(([, word]) => `${document} names ${word}, which is nowhere`),
+  )
+  assert.deepEqual(faults, [])
+})
+
 test('every feature is on the map in docs/architecture.md', () => {
   const map = read('docs/architecture.md')
   const features = readdirSync(join(ROOT, 'src/features')).filter((name) =>

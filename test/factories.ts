@@ -8,6 +8,13 @@ import type { Deps } from '../src/deps.ts'
 
 export type Person = { id: string; username: string; email: string; token: string }
 
+/** So many people, as a list that can be taken apart. */
+type People<Count extends number, Made extends Person[] = []> = number extends Count
+  ? Person[]
+  : Made['length'] extends Count
+    ? Made
+    : People<Count, [...Made, Person]>
+
 export type MadeProject = { id: string; slug: string; teamId: string; owner: Person }
 
 type ProjectFields = {
@@ -63,6 +70,10 @@ export function createFactories({ db, files, now }: Pick<Deps, 'db' | 'files' | 
       .values({ id, username, email, email_verified: fields.email_verified ?? true, role: fields.role ?? 'developer' })
       .execute()
     return { id, username, email, token: await session(id) }
+  }
+
+  async function people<const Count extends number>(count: Count): Promise<People<Count>> {
+    return (await Promise.all(Array.from({ length: count }, () => account()))) as People<Count>
   }
 
   async function session(accountId: string): Promise<string> {
@@ -206,5 +217,5 @@ export function createFactories({ db, files, now }: Pick<Deps, 'db' | 'files' | 
     return { id, sha1, sha512, storageKey }
   }
 
-  return { account, session, pat, project, member, version, file, next }
+  return { account, people, session, pat, project, member, version, file, next }
 }

@@ -235,6 +235,22 @@ test('each answer names its request', async () => {
   assert.notEqual(a.headers['x-request-id'], b.headers['x-request-id'])
 })
 
+test('an address of which no route can be made is counted, marked and refused like any other request', async () => {
+  const long = 'a'.repeat(3000)
+  for (const url of ['/v3/project/%zz', '/v3/project/%E0%A4%A?x=1', `/v3/project/${long}`]) {
+    const address = fromNewAddress()
+    const answer = await plain(url, {}, address)
+    assert.equal(answer.statusCode, 400, url)
+    assert.equal(answer.json().error, 'invalid_input')
+    assert.equal(answer.json().details.field, 'path')
+    assert.equal(answer.headers['x-ratelimit-remaining'], '299')
+    assert.equal(answer.headers['access-control-allow-origin'], '*')
+    assert.match(String(answer.headers['x-request-id']), /^[0-9a-f-]{36}$/)
+    assert.match((await plain(url, { 'user-agent': '' }, address)).json().description, /User-Agent/)
+    assert.equal((await plain('/', {}, address)).headers['x-ratelimit-remaining'], '297')
+  }
+})
+
 describe('bodies', () => {
   const post = (payload: string | Buffer, headers: Record<string, string> = {}) =>
     t.inject({
@@ -302,7 +318,7 @@ describe('bodies', () => {
     const answer = await post(`{"username":"${'x'.repeat(2 * 1024 * 1024)}"}`)
     assert.equal(answer.statusCode, 400)
     assert.equal(answer.json().error, 'invalid_input')
-    assert.match(answer.json().description, /too large/)
+    assert.match(answer.json().description, /limit of 2097152 bytes/)
   })
 })
 
@@ -371,7 +387,19 @@ describe('over a real socket', () => {
   test('bytes that are no HTTP get a JSON error, not silence', async () => {
     const answer = await raw('NOT HTTP AT ALL\r\n\r\n')
     assert.match(answer, /^HTTP\/1\.1 400 /)
+    assert.match(answer, /X-Request-Id: [0-9a-f-]{36}\r\n/)
     assert.match(answer, /"error":"invalid_input"/)
+  })
+
+  test('a request without Host gets a JSON error, and an unknown expectation is ignored', async () => {
+    const end = 'User-Agent: t\r\nConnection: close\r\n'
+    const nameless = await raw(`GET / HTTP/1.1\r\n${end}\r\n`)
+    assert.match(nameless, /^HTTP\/1\.1 400 .*x-ratelimit-limit: 300.*"field":"host"/s)
+    assert.match(await raw(`GET / HTTP/1.1\r\nHost: x\r\nExpect: nothing\r\n${end}\r\n`), /^HTTP\/1\.1 200 /)
+  })
+
+  test('a connection on which nothing moves is closed in the end', () => {
+    assert.equal(t.app.server.timeout, 300_000)
   })
 
   test('1000 percent-encoded IDs fit into the address', async () => {

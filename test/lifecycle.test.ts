@@ -1,9 +1,12 @@
 // Start, stop and recovery of the real process on its embedded database, and the walk of the README.
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { connect } from 'node:net'
+import { once } from 'node:events'
+import { readdir, readFile } from 'node:fs/promises'
+import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { depot, makeDataDir, startDepot } from './running-depot.ts'
 
@@ -29,6 +32,13 @@ describe('one data folder', () => {
     assert.match(await (await fetch(`${server.url}/metrics`)).text(), /depot_http_requests_total/)
     assert.equal(await server.stop(), 0)
     await assert.rejects(fetch(`${server.url}/health`))
+    const named = [...server.output().matchAll(/"([^"\\]+)":/g)].map(([, name = '']) => name)
+    assert.ok(named.includes('start_ms'))
+    assert.deepEqual(
+      named.filter((name) => !/^[a-z0-9_]+$/.test(name)),
+      [],
+      'docs/logging.md: names are snake_case',
+    )
   })
 
   test('the README’s program publishes, approves, downloads and compares, beside the running server', async () => {
@@ -110,11 +120,52 @@ describe('one data folder', () => {
   test('roles: `api` answers without doing jobs, `worker` does jobs without answering', async () => {
     const api = await startDepot(dataDir, {}, ['--role', 'api'])
     assert.equal(await get(`${api.url}/health`), 200)
+    const asked = await fetch(`${api.url}/_internal/auth/password/reset`, {
+      method: 'POST',
+      headers: { ...AGENT, 'content-type': 'application/json' },
+      body: JSON.stringify({ username: 'walked-author' }),
+    })
+    assert.equal(asked.status, 204)
     assert.equal(await api.stop(), 0)
+    const outbox = join(dataDir, 'outbox')
+    const resets = async () => {
+      const names = (await readdir(outbox).catch(() => [])).filter((name) => name.endsWith('.eml'))
+      const texts = await Promise.all(names.map((name) => readFile(join(outbox, name), 'utf8')))
+      return texts.filter((text) => /^Subject: .*password/im.test(text)).length
+    }
+    assert.equal(await resets(), 0)
+    const worker = await startDepot(dataDir, {}, ['--role', 'worker'])
+    assert.equal(worker.url, 'no')
+    while ((await resets()) === 0) await sleep(20)
+    assert.equal(await worker.stop(), 0)
     const wrong = await depot(dataDir, ['serve', '--role', 'both'])
     assert.equal(wrong.code, 2)
     assert.match(wrong.stderr, /--role must be one of all, api, worker/)
   })
+})
+
+test('a start that fails half-way stops what it has started, and says why in one sentence', async () => {
+  const DATABASE_URL = 'postgres://nobody@127.0.0.1:1/none'
+  const blocker = createServer().listen(0, '127.0.0.1')
+  await once(blocker, 'listening')
+  const address = blocker.address()
+  const PORT = String(typeof address === 'object' ? address?.port : 0)
+  try {
+    for (const [env, sentence] of [
+      [{ PORT }, /listen on 127\.0\.0\.1, port \d+: another program listens there/],
+      [{ DATABASE_URL }, /database cannot be reached: .*ECONNREFUSED/],
+      [{ DATABASE_URL, GEOIP_DATABASE: '/nowhere' }, /address database \/nowhere .* cannot be read/],
+    ] as const) {
+      const { code, stderr } = await depot(dataDir, ['serve'], env)
+      assert.equal(code, 1)
+      assert.match(stderr, sentence)
+      assert.equal(stderr.trim().split('\n').length, 1, stderr)
+    }
+  } finally {
+    blocker.close()
+  }
+  const unusable = await depot(join(import.meta.filename, 'below-a-file'), ['serve'])
+  assert.match(unusable.stderr, /^Depot cannot use the data folder [^\n]*\n$/)
 })
 
 test('every fault of the environment is reported at once and stops the start', async () => {

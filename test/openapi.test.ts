@@ -8,6 +8,7 @@ import { SAMPLES } from './authz-samples.ts'
 import { type TestApp, testApp } from './harness.ts'
 import {
   answerComponents,
+  asList,
   asObject,
   type Json,
   operationFaults,
@@ -82,6 +83,50 @@ test('every operation has a name of its own, verb and noun, a summary, a tag and
   )
 })
 
+test('every tag of an operation is explained, and none is explained that has no operation', () => {
+  const explained = asList(document['tags']).map(({ name, description }) => [name, typeof description])
+  const used = new Set(operationsOf(document).flatMap(({ operation }) => operation['tags'] as string[]))
+  assert.deepEqual(
+    explained.toSorted(),
+    [...used].sort().map((tag) => [tag, 'string']),
+  )
+})
+
+test('every parameter is described, and every answer in words of our own', () => {
+  const faults = operationsOf(document).flatMap((each) => {
+    const parameters = asList(each.operation['parameters']).filter(({ description }) => typeof description !== 'string')
+    const answers = Object.entries(asObject(each.operation['responses'])).filter(
+      ([, answer]) => asObject(answer)['description'] === 'Default Response',
+    )
+    return [...parameters.map(({ name }) => name), ...answers.map(([status]) => status)].map(
+      (fault) => `${idOf(each)}.${fault}`,
+    )
+  })
+  assert.deepEqual(faults, [])
+})
+
+test('every operation that looks at a token says which scopes it asks for', () => {
+  const configs = new Map(t.app.routeTable().map(({ operationId, config }) => [operationId, config.auth]))
+  const silent = operationsOf(document).filter((each) => {
+    const auth = configs.get(idOf(each))
+    if (auth === undefined || auth === 'public' || auth === 'operator') return false
+    const text = String(each.operation['description'])
+    return !('read' in auth ? auth.read : auth.scope).every((scope) => text.includes(`\`${scope}\``))
+  })
+  assert.deepEqual(silent.map(idOf), [])
+})
+
+test('only what succeeds comes in other types than JSON', () => {
+  const faults = operationsOf(document).flatMap((each) =>
+    Object.entries(asObject(each.operation['responses']))
+      .filter(([status]) => !status.startsWith('2'))
+      .flatMap(([status, answer]) => Object.keys(asObject(asObject(answer)['content'])).map((type) => [status, type]))
+      .filter(([, type]) => type !== 'application/json')
+      .map(([status, type]) => `${idOf(each)} ${status} ${type}`),
+  )
+  assert.deepEqual(faults, [])
+})
+
 /** Probes answer whoever asks. */
 const NEVER_REFUSED = ['getHealth', 'getReadiness']
 
@@ -154,7 +199,8 @@ test('the viewer loads its page, styles and scripts from here, and its policy le
     )
   }
   const initializer = await t.anyone.get(`${VIEWER}static/swagger-initializer.js`)
-  assert.match(initializer.body, /const config = \{"url":"\/docs\/openapi\.json"[^}]*"validatorUrl":null/)
+  assert.match(initializer.body, /const config = \{[^}]*"validatorUrl":null/)
+  assert.equal((await t.anyone.get(`${VIEWER}json`)).body.trim(), JSON.stringify(document), 'it shows this description')
   const policy = String(page.headers['content-security-policy'])
   assert.match(policy, /(^|; )default-src 'self'/)
   const sources = policy.split(';').flatMap((directive) => directive.trim().split(/\s+/).slice(1))

@@ -51,6 +51,21 @@ test('a failing store is tried again with growing waits until it answers, and no
   assert.equal(buffer.stats().view.failedAttempts, 9)
 })
 
+test('who waits for a store that fails can stop waiting, and the events are stored all the same', async () => {
+  const { buffer, stored, clock, breakFor } = setUp({ batchEvents: 1 })
+  breakFor('view', 1)
+  buffer.add('view', aView())
+  const patience = new AbortController()
+  const flushed = buffer.flush(patience.signal)
+  patience.abort(new Error('long enough'))
+  await assert.rejects(flushed, /long enough/)
+  await assert.rejects(buffer.flush(patience.signal), /long enough/)
+  await settled()
+  clock.pass()
+  await buffer.flush(new AbortController().signal)
+  assert.deepEqual(stored(), ['view 1'])
+})
+
 test('trouble with one kind does not hold up another', async () => {
   const { buffer, stored, breakFor } = setUp({ batchEvents: 1 })
   breakFor('view', 1000)

@@ -1,13 +1,14 @@
 // The bounded buffer in front of the store. Requests only push an event into memory; batches are stored within a
 // second. Each kind has a lane of its own, so that trouble with one loses nothing of another.
 import { setTimeout } from 'node:timers/promises'
-import type { AnalyticsStore, DownloadCounts } from './analytics-store.ts'
+import { type AnalyticsStore, APPEND_EVENTS_MAX, type DownloadCounts } from './analytics-store.ts'
 import { countByVersion } from './download-counts.ts'
 import { boundEvent, type DownloadEvent, EVENT_KINDS, type EventKind, type Events } from './events.ts'
 
 /** Events of one kind held in memory; at 5,000 a second, 20 seconds of a store that does not answer. */
 const CAPACITY = 100_000
-const BATCH_EVENTS = 5_000
+/** As many as the store takes: a batch costs turns of the event loop, which are long when there is most to store. */
+const BATCH_EVENTS = APPEND_EVENTS_MAX
 const INTERVAL_MS = 1_000
 /** About eight minutes with the waits below; then the batch is given up, so that a poisoned one blocks nothing for ever. */
 const ATTEMPTS = 20
@@ -32,8 +33,11 @@ export type LaneStats = {
 export type EventBuffer = {
   /** Takes the event unless its lane is full or closed; false = dropped. Texts are cut to their longest length. */
   add<K extends EventKind>(kind: K, event: Events[K]): boolean
-  /** Resolves when everything accepted before the call is stored (or given up). */
-  flush(): Promise<void>
+  /**
+   * Resolves when everything accepted before the call is stored (or given up, minutes later). A signal ends the waiting,
+   * and nothing else: then it rejects with the signal's reason.
+   */
+  flush(signal?: AbortSignal): Promise<void>
   /** Takes nothing more, stores the rest, and resolves when `onFlushed` has seen it. Idempotent. */
   close(): Promise<void>
   stats(): Record<EventKind, LaneStats>
@@ -64,6 +68,7 @@ type Lane<K extends EventKind = EventKind> = {
   counts: Omit<LaneStats, 'pending'>
 }
 
+/** Starts no timer before the first event; close it before the store. */
 export function createEventBuffer(options: BufferOptions): EventBuffer {
   const { capacity = CAPACITY, batchEvents = BATCH_EVENTS, wait = waitFor } = options
   const closing = new AbortController()
@@ -154,16 +159,16 @@ export function createEventBuffer(options: BufferOptions): EventBuffer {
     await lane.running
   }
 
-  async function flush(): Promise<void> {
+  async function flushAll(): Promise<void> {
     await Promise.all(Object.values(lanes).map(flushLane))
   }
 
   return {
     add,
-    flush,
+    flush: (signal) => (signal === undefined ? flushAll() : unlessAborted(flushAll(), signal)),
     close() {
       closing.abort()
-      closed ??= flush()
+      closed ??= flushAll()
       return closed
     },
     stats: () =>
@@ -179,6 +184,15 @@ export function createEventBuffer(options: BufferOptions): EventBuffer {
 function emptyLane<K extends EventKind>(kind: K): Lane<K> {
   const counts = { stored: 0, dropped: 0, lost: 0, failedAttempts: 0 }
   return { kind, pending: [], inFlight: 0, isTimed: false, running: undefined, counts }
+}
+
+function unlessAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = (): void => reject(signal.reason)
+    if (signal.aborted) stop()
+    signal.addEventListener('abort', stop, { once: true })
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop))
+  })
 }
 
 /** Keeps the process alive: there are accepted events to store. */

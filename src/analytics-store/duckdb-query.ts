@@ -1,21 +1,19 @@
 // One SQL statement for each metric: counted by slice, source and dimensions, read in chunks into the shared rules of
 // points.ts, with a pause for the event loop between chunks.
 import { setImmediate } from 'node:timers/promises'
-import type { DuckDBConnection, DuckDBValue } from '@duckdb/node-api'
+import type { DuckDBConnection, DuckDBMaterializedResult, DuckDBValue } from '@duckdb/node-api'
 import { invalidInput } from '#lib/errors.ts'
 import { CELLS_MAX, type DownloadCounts, type SourcedMetric } from './analytics-store.ts'
 import { TABLES } from './duckdb-schema.ts'
 import { findTermKeys, TERM_COLUMNS, termTable } from './duckdb-terms.ts'
 import { columnsOf, type EventKind } from './events.ts'
 import { dimensionsOf, metricOf, sourcesOf } from './metrics.ts'
-import { HIDDEN_COUNTRY, type MetricSlices, type Point, pointBuilder } from './points.ts'
+import { HIDDEN_COUNTRY, type MetricSlices, pointBuilder } from './points.ts'
 import type { SliceGrid } from './slices.ts'
 
-/** Points made without a pause. */
-const POINTS_AT_ONCE = 2048
-
 /**
- * One metric after another: two at once on two cores took half as long again as one after the other.
+ * DuckDB counts one metric after another (two at once on two cores took half as long again), and counts the next one
+ * while this thread makes the points of the last.
  * @throws ApiError `invalid_input` when a metric has more than CELLS_MAX cells.
  */
 export async function queryMetrics(
@@ -23,56 +21,82 @@ export async function queryMetrics(
   grid: SliceGrid,
   metrics: readonly SourcedMetric[],
 ): Promise<MetricSlices[]> {
-  const keys = new Map<string, ReadonlyMap<string, number>>()
-  const parts: MetricSlices[] = []
-  for (const request of metrics) {
-    const { source } = metricOf(request.metric)
-    const known = keys.get(source) ?? (await sourceKeys(connection, source, metrics))
-    keys.set(source, known)
-    const sources = sourcesOf(request, request.sources)
-      .filter((id) => known.has(id))
-      .sort()
-    parts.push(
-      await queryMetric(connection, grid, request, { names: sources, keys: sources.map((id) => known.get(id) ?? 0) }),
-    )
+  const keys = await keysOfSources(connection, metrics)
+  const parts: Promise<MetricSlices>[] = []
+  try {
+    for (const request of metrics) {
+      const sources = knownSources(request, keys)
+      const cells = sources.keys.length === 0 ? undefined : await countCells(connection, grid, request, sources)
+      const part = makePoints(request, grid, { sources, cells })
+      // A fault is thrown below; until then it is nobody's.
+      part.catch(() => undefined)
+      parts.push(part)
+    }
+    return await Promise.all(parts)
+  } finally {
+    // What was counted is read to its end before the connection is another's, or closed.
+    await Promise.allSettled(parts)
   }
-  return parts
 }
 
-/** The keys of all that a question's metrics name as this source: looked up once, not for each metric. */
-function sourceKeys(connection: DuckDBConnection, source: string, metrics: readonly SourcedMetric[]) {
-  const named = metrics.flatMap((request) => (metricOf(request.metric).source === source ? request.sources : []))
-  return findTermKeys(connection, source, new Set(named))
+/** Keys of sources by their names, for each column that names a metric's source. */
+type SourceKeys = ReadonlyMap<string, ReadonlyMap<string, number>>
+
+/** The keys of all that a question's metrics name: looked up once, not for each metric. */
+async function keysOfSources(connection: DuckDBConnection, metrics: readonly SourcedMetric[]): Promise<SourceKeys> {
+  const named = new Map<string, Set<string>>()
+  for (const { metric, sources } of metrics) {
+    const { source } = metricOf(metric)
+    named.set(source, (named.get(source) ?? new Set()).union(new Set(sources)))
+  }
+  const keys = new Map<string, ReadonlyMap<string, number>>()
+  for (const [source, names] of named) keys.set(source, await findTermKeys(connection, source, names))
+  return keys
 }
 
 /** The sources that exist, in the order of their names, which is the order of an answer. */
 type KnownSources = { names: readonly string[]; keys: readonly number[] }
 
-async function queryMetric(
+function knownSources(request: SourcedMetric, keys: SourceKeys): KnownSources {
+  const known = keys.get(metricOf(request.metric).source)
+  const names = sourcesOf(request, request.sources)
+    .filter((id) => known?.has(id))
+    .sort()
+  return { names, keys: names.map((id) => known?.get(id) ?? 0) }
+}
+
+/** The counted cells, held by DuckDB until they are read. */
+async function countCells(
   connection: DuckDBConnection,
   grid: SliceGrid,
   request: SourcedMetric,
   sources: KnownSources,
+): Promise<DuckDBMaterializedResult> {
+  const { sql, values } = cellsSql(grid, request, sources.keys, await filterKeys(connection, request))
+  const cells = await connection.run(sql, values)
+  if (cells.rowCount > CELLS_MAX) throw tooManyCells(request)
+  return cells
+}
+
+async function makePoints(
+  request: SourcedMetric,
+  grid: SliceGrid,
+  { sources, cells }: { sources: KnownSources; cells: DuckDBMaterializedResult | undefined },
 ): Promise<MetricSlices> {
   const builder = pointBuilder(request)
-  if (sources.keys.length > 0) {
-    const { sql, values } = cellsSql(grid, request, sources.keys, await filterKeys(connection, request))
-    let rowCount = 0
-    for await (const columns of chunksOf(connection, sql, values)) {
-      const [slices = [], ranks = [], amounts = [], ...dimensions] = columns
-      rowCount += slices.length
-      if (rowCount > CELLS_MAX) throw tooManyCells(request)
-      for (const [i, slice] of slices.entries()) {
-        builder.add({
-          slice: slice as number,
-          source: sources.names[ranks[i] as number] ?? '',
-          values: dimensions.map((column) => column[i] as string | boolean),
-          amount: amounts[i] as number,
-        })
+  if (cells !== undefined) {
+    const cell = { slice: 0, source: '', values: dimensionsOf(request).map((): string | boolean => ''), amount: 0 }
+    for await (const [slices = [], ranks = [], amounts = [], ...dimensions] of chunksOf(cells)) {
+      for (let i = 0; i < slices.length; i += 1) {
+        cell.slice = slices[i] as number
+        cell.source = sources.names[ranks[i] as number] ?? ''
+        cell.amount = amounts[i] as number
+        for (let d = 0; d < dimensions.length; d += 1) cell.values[d] = dimensions[d]?.[i] as string | boolean
+        builder.add(cell)
       }
     }
   }
-  return { metric: request.metric, slices: await slicesWithPauses(grid.count, builder.slice) }
+  return { metric: request.metric, slices: Array.from({ length: grid.count }, (_, i) => builder.slice(i)) }
 }
 
 /** Downloads by project and version, in order of their IDs (byte order). */
@@ -95,7 +119,7 @@ export async function countDownloads(
       JOIN ${termTable('version_id')} v ON v.key = version_id
     ORDER BY 1, 2`
   const counts: DownloadCounts = { projects: [], versions: [] }
-  for await (const [projects = [], versions = [], amounts = []] of chunksOf(connection, sql, [])) {
+  for await (const [projects = [], versions = [], amounts = []] of chunksOf(await connection.run(sql))) {
     for (const [i, project] of projects.entries()) {
       const project_id = project as string
       const downloads = amounts[i] as number
@@ -110,8 +134,8 @@ export async function countDownloads(
 
 /**
  * Columns: slice, rank of the source in `sources`, amount, then the dimensions in their order. Rows come sorted as
- * points.ts sorts them, whose sort then finds nothing left to do on the event loop. Numbers are written into the text,
- * all of them being integers of ours; texts of the caller are bound.
+ * points.ts sorts them, by what the points keep before what is only filtered by, so that nothing is left to sort on the
+ * event loop. Numbers are written into the text, all of them being integers of ours; texts of the caller are bound.
  */
 function cellsSql(
   grid: SliceGrid,
@@ -144,12 +168,14 @@ function cellsSql(
       ${filters.map((filter) => `AND ${filter}`).join(' ')}
     GROUP BY ALL`
   const terms = dimensions.filter((field) => types.get(field) === 'term')
-  const columns = dimensions.map((field) => (terms.includes(field) ? `, ${field}_t.text` : `, ${field}`)).join('')
+  const columnOf = (field: string) => (terms.includes(field) ? `, ${field}_t.text` : `, ${field}`)
+  const isKept = (field: string) => request.bucketBy.includes(field)
+  const inOrder = [...dimensions.filter(isKept), ...dimensions.filter((field) => !isKept(field))]
   const sql = `
-    SELECT slice, rank::INTEGER, amount ${columns}
+    SELECT slice, rank::INTEGER, amount ${dimensions.map(columnOf).join('')}
     FROM (${withEarlyFloor(cells, request, dimensions)} LIMIT ${CELLS_MAX + 1})
     ${terms.map((field) => `JOIN ${termTable(field)} ${field}_t ON ${field}_t.key = ${field}`).join(' ')}
-    ORDER BY slice, rank ${columns}`
+    ORDER BY slice, rank ${inOrder.map(columnOf).join('')}`
   return { sql, values }
 }
 
@@ -179,29 +205,14 @@ async function filterKeys(connection: DuckDBConnection, request: SourcedMetric):
   return found
 }
 
-async function* chunksOf(connection: DuckDBConnection, sql: string, values: DuckDBValue[]) {
-  const result = await connection.run(sql, values)
+/** The columns of a result, 2048 rows at a time, with a pause for requests in between. */
+async function* chunksOf(result: DuckDBMaterializedResult) {
   for (;;) {
     const chunk = await result.fetchChunk()
     if (chunk === null || chunk.rowCount === 0) return
     yield chunk.getColumns()
     await setImmediate()
   }
-}
-
-async function slicesWithPauses(count: number, slice: (index: number) => Iterable<Point>): Promise<Point[][]> {
-  const slices: Point[][] = []
-  let made = 0
-  for (let i = 0; i < count; i += 1) {
-    const points: Point[] = []
-    for (const point of slice(i)) {
-      points.push(point)
-      made += 1
-      if (made % POINTS_AT_ONCE === 0) await setImmediate()
-    }
-    slices.push(points)
-  }
-  return slices
 }
 
 function tooManyCells(request: SourcedMetric) {

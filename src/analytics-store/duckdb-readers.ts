@@ -22,6 +22,7 @@ export type Readers = {
 type Work<T> = (connection: DuckDBConnection) => Promise<T>
 type Waiting = (connection: DuckDBConnection) => void
 
+/** Close them before the instance. */
 export async function openReaders(instance: DuckDBInstance, limits: ReaderLimits): Promise<Readers> {
   const all = await Promise.all(Array.from({ length: limits.connections }, () => instance.connect()))
   const free = [...all]

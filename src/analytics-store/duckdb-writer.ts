@@ -50,6 +50,7 @@ type State = { connection: DuckDBConnection; terms: Map<string, KnownTerms>; las
 /** The terms of one column in a batch; `made` are those that are not stored yet. */
 type BatchTerms = { column: string; keys: Map<string, number>; made: Map<string, number> }
 
+/** Takes the connection over; there is one writer of an instance, which knows the last sequence and the terms. */
 export async function openWriter(connection: DuckDBConnection): Promise<Writer> {
   const newest = await connection.run('SELECT coalesce(max(sequence), 0)::DOUBLE FROM downloads')
   const state: State = {

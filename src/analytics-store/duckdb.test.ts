@@ -82,11 +82,14 @@ test('an answer beyond the limit of cells is refused with the metric named, and 
     )
   }
   const request = { metric: 'project_views', sources: ['Lantern1'], bucketBy: ['domain'], filterBy: {} } as const
-  await assert.rejects(store.query({ grid: GRID, metrics: [request] }), (error) => {
-    const { field } = (error instanceof ApiError ? error.details : undefined) ?? {}
-    return error instanceof ApiError && error.error === 'invalid_input' && field === 'return_metrics.project_views'
-  })
-  await store.check()
+  const whole = { ...request, bucketBy: [] }
+  for (const metrics of [[request], [whole, request], [request, whole]]) {
+    await assert.rejects(store.query({ grid: GRID, metrics }), (error) => {
+      const { field } = (error instanceof ApiError ? error.details : undefined) ?? {}
+      return error instanceof ApiError && error.error === 'invalid_input' && field === 'return_metrics.project_views'
+    })
+  }
+  assert.equal((await store.query({ grid: GRID, metrics: [whole] })).length, 1)
 })
 
 test('a question whose signal aborts is given up, waiting or running', async (t) => {

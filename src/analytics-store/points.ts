@@ -23,13 +23,13 @@ export type Point = Record<string, string | number | boolean>
 export type MetricSlices = { metric: MetricKey; slices: Point[][] }
 
 export type PointBuilder = {
+  /** Adds a cell. It is read at once, so the caller may use the object and its `values` again for the next one. */
   add(cell: Cell): void
-  /** The points of one slice in order, made one by one, so that a caller can pause between them. */
-  slice(index: number): Iterable<Point>
+  /** The points of one slice in order; asked once. Cells that came in that order need no sorting here. */
+  slice(index: number): Point[]
 }
 
-/** A point to be; `values` are those of the dimensions that are kept. */
-type Group = Pick<Cell, 'source' | 'values' | 'amount'>
+type SlicePoints = { points: Point[]; isOrdered: boolean }
 
 /**
  * Applies facts 1.3: cells below the floor become `XX`, or vanish when the question filters by country (else a filter
@@ -37,33 +37,44 @@ type Group = Pick<Cell, 'source' | 'values' | 'amount'>
  * Cells that count nothing make no point.
  */
 export function pointBuilder(request: MetricRequest): PointBuilder {
-  const { countryFloor } = metricOf(request.metric)
+  const { countryFloor, value } = metricOf(request.metric)
   const dimensions = dimensionsOf(request)
-  const kept = dimensions.flatMap((field, i) => (request.bucketBy.includes(field) ? [i] : []))
-  const fields = kept.map((i) => dimensions[i] ?? '')
+  const kept = dimensions.map((field) => request.bucketBy.includes(field))
   const country = countryFloor > 0 ? dimensions.indexOf('country') : -1
   const isCountryFiltered = Object.hasOwn(request.filterBy, 'country')
-  const slices = new Map<number, Group[]>()
+  const compare = pointOrder(request)
+  const slices = new Map<number, SlicePoints>()
 
-  function add(cell: Cell): void {
-    if (cell.amount === 0) return
-    const isBelow = country >= 0 && cell.amount < countryFloor && cell.values[country] !== HIDDEN_COUNTRY
+  // There can be a quarter of a million cells: nothing is made of one but its point.
+  function add({ slice, source, values, amount }: Cell): void {
+    if (amount === 0) return
+    const isBelow = country >= 0 && amount < countryFloor && values[country] !== HIDDEN_COUNTRY
     if (isBelow && isCountryFiltered) return
-    // Most cells pass unchanged; there can be a quarter of a million of them.
-    const group = isBelow || kept.length < dimensions.length ? changedGroup(cell, isBelow) : cell
-    const groups = slices.get(cell.slice)
-    if (groups === undefined) slices.set(cell.slice, [group])
-    else groups.push(group)
-  }
-
-  function changedGroup({ source, values, amount }: Cell, isBelow: boolean): Group {
-    return { source, values: kept.map((i) => (isBelow && i === country ? HIDDEN_COUNTRY : (values[i] ?? ''))), amount }
-  }
-
-  function* slice(index: number): Iterable<Point> {
-    for (const { source, values, amount } of mergedNeighbours((slices.get(index) ?? []).toSorted(compareGroups))) {
-      yield toPoint(request, { source, fields, values }, amount)
+    const point = sourcePoint(request, source)
+    for (let i = 0; i < dimensions.length; i += 1) {
+      const field = dimensions[i]
+      const bucket = isBelow && i === country ? HIDDEN_COUNTRY : values[i]
+      // A bucket without a value is left out: an unknown domain is a point without `domain` (facts 1.1.3).
+      if (kept[i] === true && field !== undefined && bucket !== undefined && bucket !== '') point[field] = bucket
     }
+    point[value] = amount
+    push(slice, point)
+  }
+
+  function push(slice: number, point: Point): void {
+    const found = slices.get(slice)
+    const last = found?.points.at(-1)
+    if (found === undefined || last === undefined) {
+      slices.set(slice, { points: [point], isOrdered: true })
+      return
+    }
+    if (found.isOrdered && compare(last, point) >= 0) found.isOrdered = false
+    found.points.push(point)
+  }
+
+  function slice(index: number): Point[] {
+    const { points, isOrdered } = slices.get(index) ?? { points: [], isOrdered: true }
+    return isOrdered ? points : mergedNeighbours(points.sort(compare), compare, value)
   }
 
   return { add, slice }
@@ -73,7 +84,7 @@ export function pointBuilder(request: MetricRequest): PointBuilder {
 export function buildSlices(request: MetricRequest, sliceCount: number, cells: Iterable<Cell>): MetricSlices {
   const builder = pointBuilder(request)
   for (const cell of cells) builder.add(cell)
-  return { metric: request.metric, slices: Array.from({ length: sliceCount }, (_, i) => [...builder.slice(i)]) }
+  return { metric: request.metric, slices: Array.from({ length: sliceCount }, (_, i) => builder.slice(i)) }
 }
 
 /**
@@ -87,7 +98,9 @@ export function recordSlices(
 ): MetricSlices {
   const slices: Point[][] = Array.from({ length: sliceCount }, () => [])
   for (const row of [...rows].sort((a, b) => compareValues(a.source, b.source))) {
-    slices[row.slice]?.push(toPoint(request, { source: row.source, fields: [], values: [] }, row.amount))
+    const point = sourcePoint(request, row.source)
+    point[metricOf(request.metric).value] = row.amount
+    slices[row.slice]?.push(point)
   }
   return { metric: request.metric, slices }
 }
@@ -98,51 +111,44 @@ export function joinSlices(parts: readonly MetricSlices[], sliceCount: number): 
   return Array.from({ length: sliceCount }, (_, i) => ordered.flatMap((part) => part.slices[i] ?? []))
 }
 
-function toPoint(
-  request: MetricRequest,
-  group: { source: string; fields: readonly string[]; values: readonly (string | boolean)[] },
-  amount: number | string,
-): Point {
-  const { kind, value, source } = metricOf(request.metric)
-  const sourceKey = source === 'project_id' ? 'source_project' : 'source_affiliate_code'
-  const point: Point = { [sourceKey]: group.source, metric_kind: kind }
-  if (request.bucketBy.includes(source)) point[source] = group.source
-  for (let i = 0; i < group.fields.length; i += 1) {
-    // A bucket without a value is left out: an unknown domain is a point without `domain` (facts 1.1.3).
-    const field = group.fields[i]
-    const bucket = group.values[i]
-    if (field !== undefined && bucket !== undefined && bucket !== '') point[field] = bucket
-  }
-  point[value] = amount
+const SOURCE_KEYS = { project_id: 'source_project', affiliate_code_id: 'source_affiliate_code' } as const
+
+/** A point with what all points of a source begin with. */
+function sourcePoint({ metric, bucketBy }: MetricRequest, id: string): Point {
+  const { kind, source } = metricOf(metric)
+  const point: Point = { [SOURCE_KEYS[source]]: id, metric_kind: kind }
+  if (bucketBy.includes(source)) point[source] = id
   return point
 }
 
 /** Adds up neighbours that are the same but for their amount. */
-function* mergedNeighbours(sorted: readonly Group[]): Iterable<Group> {
-  let last: Group | undefined
-  for (const group of sorted) {
-    if (last !== undefined && compareGroups(last, group) === 0) {
-      last = { ...last, amount: last.amount + group.amount }
-      continue
-    }
-    if (last !== undefined) yield last
-    last = group
+function mergedNeighbours(sorted: readonly Point[], compare: Compare, value: string): Point[] {
+  const merged: Point[] = []
+  for (const point of sorted) {
+    const last = merged.at(-1)
+    if (last !== undefined && compare(last, point) === 0) last[value] = Number(last[value]) + Number(point[value])
+    else merged.push(point)
   }
-  if (last !== undefined) yield last
+  return merged
 }
 
-function compareGroups(a: Group, b: Group): number {
-  const order = compareValues(a.source, b.source)
-  if (order !== 0) return order
-  for (let i = 0; i < a.values.length; i += 1) {
-    const next = compareValues(a.values[i] ?? '', b.values[i] ?? '')
-    if (next !== 0) return next
+type Compare = (a: Point, b: Point) => number
+
+/** By source, then by the bucket fields in their order; a bucket without a value comes first. */
+function pointOrder(request: MetricRequest): Compare {
+  const { source } = metricOf(request.metric)
+  const fields = [SOURCE_KEYS[source], ...dimensionsOf(request).filter((field) => request.bucketBy.includes(field))]
+  return (a, b) => {
+    for (const field of fields) {
+      const order = compareValues(a[field] ?? '', b[field] ?? '')
+      if (order !== 0) return order
+    }
+    return 0
   }
-  return 0
 }
 
 /** By UTF-16 code units, whatever the locale; false before true. */
-function compareValues(a: string | boolean, b: string | boolean): number {
+function compareValues(a: string | number | boolean, b: string | number | boolean): number {
   if (a === b) return 0
   return a < b ? -1 : 1
 }

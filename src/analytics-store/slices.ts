@@ -25,7 +25,8 @@ export function sliceGrid(startMs: number, endMs: number, resolution: Resolution
   if ('slices' in resolution) {
     return { startMs, endMs, count: resolution.slices, widthMs: rangeMs, parts: resolution.slices }
   }
-  const widthMs = resolution.minutes * 60_000
+  // A part longer than the range is the range; what was asked may be beyond what a number holds exactly.
+  const widthMs = Math.min(resolution.minutes * 60_000, rangeMs)
   return { startMs, endMs, count: Math.ceil(rangeMs / widthMs), widthMs, parts: 1 }
 }
 
@@ -41,11 +42,4 @@ export function sliceEdges(grid: SliceGrid): number[] {
     edges.push(Math.min(grid.endMs, grid.startMs + Number(offset)))
   }
   return edges
-}
-
-/** Index of the slice that holds a whole millisecond; undefined outside the range. */
-export function sliceOf(grid: SliceGrid, ms: number): number | undefined {
-  if (ms < grid.startMs || ms >= grid.endMs) return undefined
-  // The product passes 2^53 for ranges of centuries.
-  return Number((BigInt(ms - grid.startMs) * BigInt(grid.parts)) / BigInt(grid.widthMs))
 }

@@ -5,8 +5,8 @@ export type ChangedIds = ReadonlySet<string> | 'all'
 export type Changes = ReadonlyMap<string, ChangedIds>
 
 /** From this many changed IDs of one kind on, a transaction says "all of that kind": it bounds notices and memory. */
-const MAX_IDS_PER_KIND = 5_000
-const MAX_ID_LENGTH = 200
+const IDS_PER_KIND_MAX = 5_000
+const ID_LENGTH_MAX = 200
 const KIND = /^[a-z][a-z0-9_-]{0,31}$/
 
 /** Collects what one transaction changed. Naming a thing twice, or one that did not change after all, is harmless. */
@@ -15,11 +15,16 @@ export class ChangeSet {
 
   /** Names changed things of a kind. IDs are the cache's keys: case counts, 1-200 characters. */
   add(kind: string, ...ids: readonly string[]): void {
+    this.addEach(kind, ids)
+  }
+
+  /** The same for lists of any length: a call takes some hundred thousand arguments at most. */
+  addEach(kind: string, ids: readonly string[]): void {
     assertKind(kind)
     const known = this.#changes.get(kind) ?? new Set<string>()
     if (known === 'all' || ids.length === 0) return
     for (const id of ids) known.add(assertId(id))
-    this.#changes.set(kind, known.size > MAX_IDS_PER_KIND ? 'all' : known)
+    this.#changes.set(kind, known.size > IDS_PER_KIND_MAX ? 'all' : known)
   }
 
   /** Says that anything of a kind may have changed. */
@@ -38,6 +43,6 @@ function assertKind(kind: string): void {
 }
 
 function assertId(id: string): string {
-  if (id.length === 0 || id.length > MAX_ID_LENGTH) throw new RangeError(`An ID has 1 to ${MAX_ID_LENGTH} characters`)
+  if (id.length === 0 || id.length > ID_LENGTH_MAX) throw new RangeError(`An ID has 1 to ${ID_LENGTH_MAX} characters`)
   return id
 }

@@ -20,7 +20,7 @@ export interface KindDefinition<V> {
 /** Rough cost of an entry beside its value: two map slots, the entry, its strings. */
 const ENTRY_OVERHEAD_BYTES = 400
 /** No value may take more than this part of the whole cache, so that one giant cannot empty it. */
-const MAX_ENTRY_SHARE = 1 / 16
+const ENTRY_SHARE_MAX = 1 / 16
 
 class Entry<V> implements LruNode {
   older: LruNode | undefined = undefined
@@ -77,7 +77,7 @@ export class EntryTable<V> {
     }
     const aliases = this.#definition.aliasesOf?.(value) ?? []
     const bytes = this.#definition.sizeOf(value) + ENTRY_OVERHEAD_BYTES
-    if (bytes > this.#lru.maxBytes * MAX_ENTRY_SHARE) {
+    if (bytes > this.#lru.maxBytes * ENTRY_SHARE_MAX) {
       this.#counts.oversized++
       return value
     }

@@ -50,7 +50,7 @@ interface Ask<V> {
   mayRetry: boolean
 }
 
-const MAX_OVERTAKEN_IDS = 10_000
+const OVERTAKEN_IDS_MAX = 10_000
 
 /** Made by `EntityCache.kind`. Features call `peek*` and `get*`; the rest belongs to the entity cache. */
 export class KindCache<V> {
@@ -247,6 +247,6 @@ export class KindCache<V> {
 
 function overtake(running: Running, ids: ChangedIds): void {
   if (running.overtaken === 'all') return
-  if (ids === 'all' || running.overtaken.size + ids.size > MAX_OVERTAKEN_IDS) running.overtaken = 'all'
+  if (ids === 'all' || running.overtaken.size + ids.size > OVERTAKEN_IDS_MAX) running.overtaken = 'all'
   else for (const id of ids) running.overtaken.add(id)
 }

@@ -123,7 +123,7 @@ async function listenOnce(
 function deliver(options: ListenOptions, payload: string): void {
   const notice = decodeNotice(payload)
   if (notice === undefined) {
-    options.log.warn({ notice: { payloadBytes: Buffer.byteLength(payload) } }, 'Unreadable change notice')
+    options.log.warn({ notice: { payload_bytes: Buffer.byteLength(payload) } }, 'Unreadable change notice')
     options.cache.clear()
   } else {
     options.cache.invalidate(new Map([[notice.kind, notice.ids]]))

@@ -58,6 +58,22 @@ test('"all" of a kind is one short payload, and an unreadable payload says so', 
   }
 })
 
+test('as many things may change at once as there are; beyond some thousand of a kind it is said to be all of it', () => {
+  const changed = new ChangeSet()
+  changed.addEach(
+    'version',
+    Array.from({ length: 300_000 }, (_, index) => `v${index}`),
+  )
+  changed.addEach('project', ['a', 'b'])
+  assert.deepEqual(
+    [...changed.changes],
+    [
+      ['version', 'all'],
+      ['project', new Set(['a', 'b'])],
+    ],
+  )
+})
+
 test('a writer reads what it wrote, and its entries are dropped before the write returns', async () => {
   const { cache, counters, load } = setUp()
   const before = (await counters.get('a', load))?.value ?? 0

@@ -9,7 +9,7 @@ import type { ChangedIds, Changes } from './changes.ts'
 export const CHANNEL = 'depot_changes'
 
 /** PostgreSQL refuses payloads of 8000 bytes and more. */
-const MAX_PAYLOAD_BYTES = 7_999
+const PAYLOAD_BYTES_MAX = 7_999
 
 /**
  * Announces changes to every process, this one included, at the moment `tx` commits; never when it rolls back.
@@ -37,7 +37,7 @@ function encodeIds(kind: string, ids: ReadonlySet<string>): string[] {
   for (const id of ids) {
     const part = `,${JSON.stringify(id)}`
     const partBytes = Buffer.byteLength(part)
-    if (bytes + partBytes > MAX_PAYLOAD_BYTES) {
+    if (bytes + partBytes > PAYLOAD_BYTES_MAX) {
       payloads.push(`${payload}]`)
       payload = opening
       bytes = Buffer.byteLength(opening) + 1

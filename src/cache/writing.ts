@@ -5,9 +5,9 @@ import { ChangeSet } from './changes.ts'
 import type { EntityCache } from './entity-cache.ts'
 import { notifyChanged } from './notices.ts'
 
-const MAX_ATTEMPTS = 5
+const ATTEMPTS_MAX = 5
 const FIRST_PAUSE_MS = 5
-const MAX_CAUSES = 5
+const CAUSES_MAX = 5
 
 export interface WritingOptions {
   isolation?: IsolationLevel
@@ -45,7 +45,7 @@ export async function writing<DB, T>(
           return result
         })
     } catch (error) {
-      if (attempt >= MAX_ATTEMPTS || !asksForRetry(error)) throw error
+      if (attempt >= ATTEMPTS_MAX || !asksForRetry(error)) throw error
     } finally {
       release?.()
     }
@@ -56,7 +56,7 @@ export async function writing<DB, T>(
 /** Looks down the chain of causes, because a query may have wrapped the database's error in its own. */
 function asksForRetry(error: unknown): boolean {
   let current = error
-  for (let depth = 0; depth < MAX_CAUSES && current instanceof Error; depth++) {
+  for (let depth = 0; depth < CAUSES_MAX && current instanceof Error; depth++) {
     if (isRetryable(current)) return true
     current = current.cause
   }

@@ -89,6 +89,7 @@ function readScopes(text: string): number {
   if (text === 'all') return GRANTABLE_SCOPES
   const { bits, unknown } = parseScopeNames(text)
   if (unknown.length > 0) throw new UsageError(`There is no scope named ${unknown.join(', ')}`)
+  if (bits === 0) throw new UsageError('--scopes must name at least one scope')
   return bits
 }
 

@@ -40,7 +40,7 @@ export function required(value: string | undefined, name: string): string {
 /** A whole number of at least `min`. @throws UsageError */
 export function wholeNumber(value: string, name: string, min: number, max: number): number {
   const number = Number(value)
-  if (!Number.isSafeInteger(number) || number < min || number > max) {
+  if (!/^\d{1,15}$/.test(value) || number < min || number > max) {
     throw new UsageError(`--${name} must be a whole number from ${min} to ${max}`)
   }
   return number

@@ -1,7 +1,9 @@
 // `depot serve`: HTTP, jobs and schedules, until a signal ends it.
 import { migrate } from '#db/migrate.ts'
 import { createRateGrants, type RateGrantDirectory } from '#http/rate-grants.ts'
-import { startWorker, type Worker } from '#jobs/worker.ts'
+import type { App } from '#http/server.ts'
+import { startWorker } from '#jobs/worker.ts'
+import { OperatorError } from '#lib/operator-error.ts'
 import { createLog, type Log } from '#telemetry/log.ts'
 import { buildApp, jobHandlers, SCHEDULE } from '../app.ts'
 import { boot } from '../boot.ts'
@@ -28,7 +30,9 @@ export async function serve(args: readonly string[], env: Env): Promise<void> {
   const loaded = loadConfig(env)
   const log = createLog({ level: loaded.log.level, buffered: true })
   const booted = await boot({ config: loaded, log, holder: 'server' })
-  let stopServing = async (): Promise<void> => {}
+  // What has been started is stopped in reverse, at the end and after a start that failed half-way.
+  const started = new AsyncDisposableStack()
+  started.defer(booted.close)
   try {
     const applied = await migrate(booted.deps.pool)
     if (applied.length > 0) log.info({ migrations: applied }, 'The schema was brought up to date')
@@ -36,18 +40,13 @@ export async function serve(args: readonly string[], env: Env): Promise<void> {
     const rateGrants = createRateGrants(deps)
     await booted.listen([...rateGrants.subscribers, ...deps.search.subscribers])
     await rateGrants.refresh()
-    const worker =
-      role === 'api'
-        ? undefined
-        : await startWorker({
-            pool: deps.pool,
-            handlers: jobHandlers(deps),
-            schedule: SCHEDULE,
-            log,
-            metrics: deps.metrics,
-          })
+    if (role !== 'api') {
+      const { pool, metrics } = deps
+      const worker = await startWorker({ pool, handlers: jobHandlers(deps), schedule: SCHEDULE, log, metrics })
+      started.defer(() => worker.stop())
+    }
     const listening = role === 'worker' ? undefined : await listen(deps, rateGrants, log)
-    stopServing = () => stopAll(listening, worker, log)
+    if (listening !== undefined) started.defer(() => stopListening(listening.app, log))
     const address = listening?.address ?? 'no address (jobs only)'
     log.info({ address, role, start_ms: Math.round(performance.now() - startedAt) }, `Depot is ready on ${address}`)
     process.stdout.write(`Depot answers on ${address}\n`)
@@ -59,8 +58,7 @@ export async function serve(args: readonly string[], env: Env): Promise<void> {
     if (reason === 'the database ended') process.exitCode = 1
   } finally {
     setTimeout(() => process.exit(1), LAST_RESORT_MS).unref()
-    await stopServing()
-    await booted.close()
+    await started.disposeAsync()
     stopping.forget()
     log.info('Stopped')
     log.flush()
@@ -68,15 +66,28 @@ export async function serve(args: readonly string[], env: Env): Promise<void> {
 }
 
 async function listen(deps: Deps, rateGrants: RateGrantDirectory, log: Log) {
-  const { http } = deps.config
+  const { host, port: asked } = deps.config.http
   // With PORT=0 the public address is known only once the port is.
-  if (http.port !== 0) {
-    const app = await buildApp(deps, rateGrants)
-    return { app, address: await app.listen({ host: http.host, port: http.port }) }
+  const port = asked === 0 ? await freePort(host).catch((cause) => Promise.reject(cannotListen(cause, host, 0))) : asked
+  const app = await buildApp(asked === 0 ? { ...deps, config: withPort(deps.config, port), log } : deps, rateGrants)
+  try {
+    return { app, address: await app.listen({ host, port }) }
+  } catch (cause) {
+    await app.close()
+    throw cannotListen(cause, host, port)
   }
-  const port = await freePort(http.host)
-  const app = await buildApp({ ...deps, config: withPort(deps.config, port), log }, rateGrants)
-  return { app, address: await app.listen({ host: http.host, port }) }
+}
+
+function cannotListen(cause: unknown, host: string, port: number): unknown {
+  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined
+  const reason = {
+    EADDRINUSE: 'another program listens there; set PORT to another one, or 0 for any that is free',
+    EADDRNOTAVAIL: 'HOST is no address of this machine',
+    EACCES: 'this user may not use that port',
+    ENOTFOUND: 'HOST is no name that is known here',
+  }[String(code)]
+  if (reason === undefined) return cause
+  return new OperatorError(`Depot cannot listen on ${host}, port ${port}: ${reason}`, { cause })
 }
 
 async function freePort(host: string): Promise<number> {
@@ -93,21 +104,13 @@ async function freePort(host: string): Promise<number> {
   })
 }
 
-async function stopAll(
-  listening: Awaited<ReturnType<typeof listen>> | undefined,
-  worker: Worker | undefined,
-  log: Log,
-): Promise<void> {
-  if (listening !== undefined) {
-    const { server } = listening.app
-    const cut = setTimeout(() => {
-      log.warn('Requests under way were cut off')
-      server.closeAllConnections()
-    }, DRAIN_MS)
-    await listening.app.close()
-    clearTimeout(cut)
-  }
-  await worker?.stop()
+async function stopListening(app: App, log: Log): Promise<void> {
+  const cut = setTimeout(() => {
+    log.warn('Requests under way were cut off')
+    app.server.closeAllConnections()
+  }, DRAIN_MS)
+  await app.close()
+  clearTimeout(cut)
 }
 
 /** SIGTERM and SIGINT ask the process to stop; a second Ctrl-C ends it at once, as people expect. */

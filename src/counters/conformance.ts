@@ -97,6 +97,14 @@ export function counterConformance(adapter: string, make: (now: () => number) =>
     assert.equal(hits.filter(({ counted }) => counted).length, 10)
   })
 
+  guarantee('a hit counts up to the maximum that it names itself', async (counters, _clock, key) => {
+    const hit = async (max: number) => (await counters.hit(key, { max, windowMs: 1000 })).counted
+    assert.deepEqual(
+      [await hit(1), await hit(1), await hit(3), await hit(2), await hit(3)],
+      [true, false, true, false, true],
+    )
+  })
+
   guarantee('a window counts to its maximum and again when the oldest hit has passed', async (counters, clock, key) => {
     const window = { max: 2, windowMs: 1000 }
     assert.deepEqual(await counters.peek(key, window), { count: 0, retryAfterMs: 0 })

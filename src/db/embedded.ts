@@ -122,7 +122,7 @@ async function startOwned(
   undo.defer(() => removeOwner(dataDir))
 
   const startMs = Math.round(performance.now() - startedAt)
-  const fields = { pid: postmaster.pid, folder: place.clusterDir, startMs, isNew }
+  const fields = { pid: postmaster.pid, folder: place.clusterDir, start_ms: startMs, is_new: isNew }
   log.info({ postgres: fields }, `Started PostgreSQL in ${startMs} ms on ${place.clusterDir}`)
   postmaster.exited.then(({ expected, description }) => {
     if (!expected) log.error({ postgres: fields }, `PostgreSQL ended by itself: ${description}`)

@@ -4,11 +4,13 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Logger, runMigrations } from 'graphile-worker'
 import type pg from 'pg'
+import { OperatorError } from '#lib/operator-error.ts'
 
 const MIGRATIONS = join(import.meta.dirname, '../../migrations')
 /** Any fixed number: processes that start together take turns at this advisory lock. */
 const LOCK_KEY = 7_300_421
 const LOCK_TIMEOUT_MS = 4_000
+const OLDEST_SERVER = 15
 
 type Migration = { name: string; sql: string; checksum: string }
 
@@ -24,13 +26,18 @@ async function readMigrations(): Promise<Migration[]> {
 
 /**
  * Brings the schema to the newest version and returns the names it applied (none when it was there already).
- * The job queue's own schema is brought up to date first. Safe to run from several processes at once. Throws when an applied file was changed since, or when the database
- * holds a migration this program does not know (it was made by a newer one).
+ * The job queue's own schema is brought up to date first. Safe to run from several processes at once.
+ * @throws OperatorError when the database cannot be reached, is too old or keeps text in another encoding, when an
+ * applied file was changed since, and when there is a migration that this program does not know (a newer one made it).
  */
 export async function migrate(pool: pg.Pool): Promise<string[]> {
   const migrations = await readMigrations()
-  const client = await pool.connect()
+  const client = await pool.connect().catch((cause: unknown) => {
+    const reason = cause instanceof Error ? cause.message || ('code' in cause ? cause.code : cause.name) : cause
+    throw new OperatorError(`The database cannot be reached: ${reason}`, { cause })
+  })
   try {
+    await checkServer(client)
     await client.query('select pg_advisory_lock($1)', [LOCK_KEY])
     await runMigrations({ pgPool: pool, logger: new Logger(() => () => {}) })
     await client.query(`create table if not exists schema_migration (
@@ -49,16 +56,27 @@ export async function migrate(pool: pg.Pool): Promise<string[]> {
   }
 }
 
+async function checkServer(client: pg.PoolClient): Promise<void> {
+  const { rows } = await client.query<{ version: string; encoding: string }>(
+    "select current_setting('server_version') as version, current_setting('server_encoding') as encoding",
+  )
+  const { version = '', encoding } = rows[0] ?? {}
+  if (Number.parseInt(version, 10) < OLDEST_SERVER) {
+    throw new OperatorError(`Depot needs PostgreSQL ${OLDEST_SERVER} or newer; this one is ${version}`)
+  }
+  if (encoding !== 'UTF8') throw new OperatorError(`The database must have the encoding UTF8; it has ${encoding}`)
+}
+
 function checkHistory(applied: Map<string, string>, migrations: Migration[]): void {
   const known = new Map(migrations.map((migration) => [migration.name, migration.checksum]))
   for (const [name, checksum] of applied) {
     const current = known.get(name)
     if (current === undefined) {
-      throw new Error(
+      throw new OperatorError(
         `The database holds migration ${name}, which this version of Depot does not know. Run a newer one.`,
       )
     }
-    if (current !== checksum) throw new Error(`Migration ${name} was changed after it had been applied.`)
+    if (current !== checksum) throw new OperatorError(`Migration ${name} was changed after it had been applied.`)
   }
 }
 

@@ -55,11 +55,23 @@ export function toApiError(error: unknown): ApiError | undefined {
   return new ApiError('database_error', 'A database operation failed', { cause: error })
 }
 
+/** The network's words for a database that is not there; whoever asks other services wraps theirs. */
+const NETWORK_FAULTS: ReadonlySet<unknown> = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+])
+
 function isConnectionLoss(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   const code = 'code' in error ? error.code : undefined
   return (
-    code === 'ECONNREFUSED' ||
+    NETWORK_FAULTS.has(code) ||
     (code === 'ENOENT' && 'syscall' in error && error.syscall === 'connect') ||
     /Connection terminated|timeout exceeded when trying to connect/.test(error.message)
   )

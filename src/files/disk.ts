@@ -12,13 +12,13 @@ export type DiskFilesOptions = {
   minFreeBytes?: number
 }
 
-const MIN_FREE_BYTES = 64 * 1024 * 1024
+const FREE_BYTES_MIN = 64 * 1024 * 1024
 const READ_CHUNK_BYTES = 256 * 1024
 // Removing the last file of a folder and publishing into that folder can meet; each try makes the folder anew.
 const PLACE_TRIES = 8
 
 /** Opens the store, making its folders. @throws ApiError `file_hosting_error` when the folder cannot be used. */
-export async function openDiskFiles({ folder, minFreeBytes = MIN_FREE_BYTES }: DiskFilesOptions): Promise<Files> {
+export async function openDiskFiles({ folder, minFreeBytes = FREE_BYTES_MIN }: DiskFilesOptions): Promise<Files> {
   const top = resolve(folder)
   const objects = join(top, 'objects')
   const staging = join(top, 'staging')

@@ -1,16 +1,32 @@
 // Response schemas that every route shares.
 import Type from 'typebox'
+import { ERRORS } from '#lib/errors.ts'
 
-export const ErrorBody = Type.Object(
+const WORDS = [...new Set(Object.values(ERRORS).map(({ error }) => `\`${error}\``))].sort().join(', ')
+
+const ErrorBody = Type.Object(
   {
-    error: Type.String({ description: 'The kind of fault, a fixed word' }),
-    description: Type.String({ description: 'What is wrong, for a person' }),
-    details: Type.Optional(Type.Unsafe<Record<string, unknown>>({ type: 'object', additionalProperties: true })),
+    error: Type.String({ description: `The kind of fault, one of the words ${WORDS}`, examples: ['validation_error'] }),
+    description: Type.String({
+      description: 'What is wrong, for a person; may change',
+      examples: ['Field name: must be at least 3 characters long'],
+    }),
+    details: Type.Optional(
+      Type.Unsafe<Record<string, unknown>>({
+        type: 'object',
+        additionalProperties: true,
+        description: 'What a program may want to know, such as `field`: the faulty value, in dotted form',
+        examples: [{ field: 'name', message: 'must be at least 3 characters long' }],
+      }),
+    ),
   },
   { title: 'Error' },
 )
 
 export const ErrorAnswers = { '4xx': ErrorBody, '5xx': ErrorBody } as const
 
-/** 204: success without a body. */
+/** Success without a body. */
 export const Empty = Type.Null({ description: 'No body' })
+
+/** What most edits, deletions and actions answer: 204. */
+export const DoneAnswers = { 204: Empty, ...ErrorAnswers } as const

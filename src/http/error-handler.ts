@@ -6,11 +6,14 @@ import type { Log } from '#telemetry/log.ts'
 
 export type ErrorBody = { error: string; description: string; details?: Record<string, unknown> }
 
-/** Any thrown value → the ApiError whose answer the client gets; what nobody foresaw becomes `internal_error`. */
-export function asApiError(error: unknown): ApiError {
+/**
+ * Any thrown value → the ApiError whose answer the client gets; what nobody foresaw becomes `internal_error`.
+ * `bodyLimit` is the route's limit in bytes, which the answer to a larger body names.
+ */
+export function asApiError(error: unknown, bodyLimit?: number): ApiError {
   if (error instanceof ApiError) return error
   return (
-    fastifyFault(error) ??
+    fastifyFault(error, bodyLimit) ??
     toApiError(error) ??
     new ApiError('internal_error', 'An unexpected error occurred', { cause: error })
   )
@@ -24,7 +27,7 @@ export function errorBody(error: ApiError, requestId: string): ErrorBody {
 
 export function handleError(log: Log) {
   return (thrown: FastifyError | Error, req: FastifyRequest, reply: FastifyReply): void => {
-    const error = asApiError(thrown)
+    const error = asApiError(thrown, req.routeOptions.bodyLimit)
     if (error.status >= 500) log.error({ request_id: req.id, err: error.cause ?? error }, error.message)
     for (const [name, value] of Object.entries(error.headers ?? {})) void reply.header(name, value)
     void reply.removeHeader('etag').removeHeader('content-disposition').removeHeader('accept-ranges')
@@ -34,13 +37,16 @@ export function handleError(log: Log) {
 }
 
 /** Faults that Fastify finds itself, in the specification's words. */
-function fastifyFault(error: unknown): ApiError | undefined {
+function fastifyFault(error: unknown, bodyLimit: number | undefined): ApiError | undefined {
   if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return undefined
   switch (error.code) {
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
       return invalidInput('The Content-Type of the body is not one this route takes', 'content-type')
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
-      return invalidInput(`The body is too large: ${error.message}`, 'body')
+      return invalidInput(
+        bodyLimit === undefined ? 'The body is too large' : `The body is larger than the limit of ${bodyLimit} bytes`,
+        'body',
+      )
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
       return invalidInput('The body is not as long as Content-Length says', 'content-length')
     case 'ECONNRESET':
@@ -50,6 +56,8 @@ function fastifyFault(error: unknown): ApiError | undefined {
         : undefined
     case 'FST_ERR_BAD_URL':
       return invalidInput('The path has a malformed percent-encoding', 'path')
+    case 'FST_ERR_MAX_PARAM_LENGTH':
+      return invalidInput('The path has a part that is too long', 'path')
     default:
       return error.code.startsWith('FST_') && 'statusCode' in error && error.statusCode === 400
         ? invalidInput(error.message)

@@ -226,10 +226,20 @@ describe('a multipart form', () => {
 
   test('with data that is not JSON, not UTF-8, empty or too large is refused', async () => {
     for (const body of ['{"a":', '', Buffer.from([0x22, 0xff, 0x22])]) {
-      await refused(send(encode([{ name: 'data', body }, file('f')])), 'json_error', /not valid JSON/)
+      await refused(
+        send(encode([{ name: 'data', body }, file('f')])),
+        'json_error',
+        /part data (must be JSON|is not valid)/,
+      )
     }
     const long = JSON.stringify('x'.repeat(1000))
     await refused(send(encode([{ name: 'data', body: long }, file('f')])), 'invalid_input', /1000 bytes/, 'data')
+  })
+
+  test('with text in data that the database cannot hold is refused with its field', async () => {
+    for (const body of ['{"name":"a\\u0000b"}', '{"name":"\\ud800"}']) {
+      await refused(send(encode([{ name: 'data', body }, file('f')])), 'validation_error', /^Field name: .*NUL/)
+    }
   })
 
   test('cut off anywhere is refused and leaves nothing', async () => {

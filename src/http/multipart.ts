@@ -5,6 +5,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { addAbortSignal, type Readable } from 'node:stream'
 import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy'
 import { ApiError, invalidInput } from '#lib/errors.ts'
+import { parseJson } from './json-body.ts'
 
 /** What of the files port this reader needs. */
 export type Staging<Staged> = {
@@ -61,7 +62,7 @@ const HEADER_BYTES_MAX = 16 * 1024
 /**
  * Reads the whole form. On any failure what is staged so far is discarded, and the rest of the body is left unread:
  * the server answers, then drains or closes.
- * @throws ApiError `json_error` for a `data` part that is not JSON; `invalid_input` for every other fault of the form,
+ * @throws ApiError what `parseJson` throws for the `data` part; `invalid_input` for every other fault of the form,
  * naming the part; and what `maxBytesOf`, `onData` and the store throw.
  */
 export async function readMultipart<Staged>(
@@ -197,11 +198,7 @@ async function readJson(stream: Readable, maxBytes: number, signal: AbortSignal)
     chunks.push(chunk)
   }
   signal.throwIfAborted()
-  try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks)))
-  } catch (cause) {
-    throw new ApiError('json_error', 'The part data is not valid JSON', { cause })
-  }
+  return parseJson(Buffer.concat(chunks), { what: 'part data' })
 }
 
 function missingData(): ApiError {

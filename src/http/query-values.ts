@@ -4,16 +4,28 @@ import { ApiError, invalidInput } from '#lib/errors.ts'
 import { checkStorable } from '#lib/text-rules.ts'
 
 /** The most identifiers one list request may name. */
-export const IDS_MAX = 1000
+const IDS_MAX = 1000
 
 export const IdsQuery = Type.Object({
   ids: Type.String({
     maxLength: 65_536,
-    description: 'A JSON array of up to 1000 identifiers, encoded as a string',
+    description: `A JSON array of up to ${IDS_MAX} identifiers, encoded as a string`,
+    examples: ['["AABBCCDD","EEFFGGHH"]'],
   }),
 })
 
-export const IdParams = Type.Object({ id: Type.String({ maxLength: 256, description: 'Identifier' }) })
+export const IdParams = Type.Object({
+  id: Type.String({
+    maxLength: 256,
+    description: 'The ID; for a project or an organization also its slug, for a user the username',
+    examples: ['AABBCCDD'],
+  }),
+})
+
+/** Where a list by offset begins. */
+export const Offset = Type.Optional(
+  Type.Integer({ minimum: 0, maximum: 1_000_000_000, default: 0, description: 'How many to leave out, exactly' }),
+)
 
 /**
  * Reads `ids`: a JSON array of strings, at most 1000, duplicates collapsed, order kept.

@@ -6,7 +6,7 @@ import { ApiError } from '#lib/errors.ts'
 import { secretsEqual } from '#lib/tokens.ts'
 
 const PERIOD_MS = 60_000
-export const DEFAULT_REQUESTS_PER_MINUTE = 300
+const DEFAULT_REQUESTS_PER_MINUTE = 300
 
 /** A rate of its own, and the name under which its use is counted: a key is always used with one rate. */
 export type GrantedRate = { requestsPerMinute: number; key: string }

@@ -15,17 +15,17 @@ import Fastify, {
   type RouteOptions,
 } from 'fastify'
 import type { Static, TSchema } from 'typebox'
-import { ApiError, invalidInput, notFound, validationError } from '#lib/errors.ts'
+import { invalidInput, notFound, validationError } from '#lib/errors.ts'
 import type { Secret } from '#lib/secret.ts'
 import type { Log } from '#telemetry/log.ts'
 import type { Metrics } from '#telemetry/metrics.ts'
+import { type ArrivalOptions, answerUnroutable, arrivalHook } from './arrival.ts'
 import { type AuthOptions, authHook } from './auth.ts'
-import { clientAddress } from './client-address.ts'
 import { tagAnswer } from './entity-tags.ts'
 import { errorBody, handleError } from './error-handler.ts'
 import { parseJson } from './json-body.ts'
 import { createListBuffers } from './list-buffers.ts'
-import { createRateLimiter, type RateLimiter, type RateLimitOptions } from './rate-limit.ts'
+import { createRateLimiter, type RateLimitOptions } from './rate-limit.ts'
 import { logRequest } from './request-log.ts'
 import type { RouteEntry } from './route-config.ts'
 import { compileValidator } from './validation.ts'
@@ -38,13 +38,8 @@ export interface TypeBoxProvider extends FastifyTypeProvider {
 export type App = FastifyInstance<Server, IncomingMessage, ServerResponse, FastifyBaseLogger, TypeBoxProvider>
 
 export type ServerOptions = AuthOptions &
-  Omit<RateLimitOptions, 'bypassKey'> & {
-    log: Log
-    metrics: Metrics
-    clientAddressHeader: string | undefined
-    blockedUserAgents: readonly RegExp[]
-    rateLimitBypassKey: Secret | undefined
-  }
+  ArrivalOptions &
+  Omit<RateLimitOptions, 'bypassKey'> & { log: Log; metrics: Metrics; rateLimitBypassKey: Secret | undefined }
 
 /** JSON bodies, in bytes. */
 export const JSON_BODY_BYTES_MAX = 2 * 1024 * 1024
@@ -52,32 +47,38 @@ export const JSON_BODY_BYTES_MAX = 2 * 1024 * 1024
 const HEADER_BYTES_MAX = 64 * 1024
 /** Answers smaller than this are not worth compressing. */
 const COMPRESS_BYTES_MIN = 1024
+/** A connection on which nothing has moved for so long is closed, also in the middle of an upload. */
+const SILENCE_MS = 300_000
 /** How long the rest of a refused upload is read and thrown away, so that the client sees the answer. */
 const DISCARD_MS = 5_000
 /** Where the viewer of the API's description lives. */
 export const VIEWER_PREFIX = '/docs/swagger-ui'
 const PATH_VALUE_LENGTH_MAX = 2048
 
-const EXPOSED_HEADERS = 'ETag, Retry-After, X-Ratelimit-Limit, X-Ratelimit-Remaining, X-Ratelimit-Reset, X-Request-Id'
-const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS'
-
 /** An HTTP server with no routes yet. Each route declares `config.auth`; one that does not stops the start. */
 export async function buildServer(options: ServerOptions): Promise<App> {
+  const limiter = createRateLimiter({ ...options, bypassKey: options.rateLimitBypassKey?.reveal() })
+  const arrive = arrivalHook(limiter, options)
   const app: App = Fastify({
     routerOptions: { maxParamLength: PATH_VALUE_LENGTH_MAX },
     bodyLimit: JSON_BODY_BYTES_MAX,
     genReqId: () => randomUUID(),
     requestIdHeader: false,
-    http: { maxHeaderSize: HEADER_BYTES_MAX },
+    // What Node refuses by itself it refuses without a body; the arrival hook looks for `Host`.
+    http: { maxHeaderSize: HEADER_BYTES_MAX, requireHostHeader: false },
     // A refused upload must not hold its connection: see `discardRest`.
     forceCloseConnections: 'idle',
     // Requests that were already on their way when the process is asked to stop are answered, not turned away.
     return503OnClosing: false,
+    // An upload may take as long as it moves.
     requestTimeout: 0,
+    connectionTimeout: SILENCE_MS,
     keepAliveTimeout: 72_000,
     clientErrorHandler: answerUnreadable,
-    frameworkErrors: handleError(options.log),
+    frameworkErrors: answerUnroutable(arrive, handleError(options.log), logRequest(options.log, options.metrics)),
   }).withTypeProvider<TypeBoxProvider>()
+  // Expectations other than 100-continue may be ignored (RFC 9110, 10.1.1); Node's answer to them has no body.
+  app.server.on('checkExpectation', (req, res) => app.server.emit('request', req, res))
 
   app.setValidatorCompiler(compileValidator)
   app.setSerializerCompiler(lazySerializers())
@@ -89,8 +90,7 @@ export async function buildServer(options: ServerOptions): Promise<App> {
   app.decorateRequest('viewer', null)
   app.decorateRequest('clientAddress', '')
   takeJsonBodies(app)
-  const limiter = createRateLimiter({ ...options, bypassKey: options.rateLimitBypassKey?.reveal() })
-  addArrivalHooks(app, limiter, options)
+  app.addHook('onRequest', arrive)
   addRouteChecks(app, options)
   app.addHook('onSend', tagAnswer)
   if (limiter.settle !== undefined) app.addHook('onSend', limiter.settle)
@@ -109,75 +109,6 @@ export async function buildServer(options: ServerOptions): Promise<App> {
     route.onSend = [...asArray(route.onSend).slice(0, -1), encodeWhereAsked(compressor)]
   })
   return app
-}
-
-/** In the order of decisions.md 2: what every answer carries, preflights, client address, limiter, User-Agent. */
-function addArrivalHooks(app: App, limiter: RateLimiter, options: ServerOptions): void {
-  app.addHook('onRequest', (req, reply, done) => {
-    void reply.header('x-request-id', req.id)
-    void reply.header('access-control-allow-origin', '*')
-    void reply.header('access-control-expose-headers', EXPOSED_HEADERS)
-    if (req.routeOptions.config?.unlimited === true) return done()
-    const address = clientAddress(req.raw, options.clientAddressHeader)
-    if (address === undefined) return done(new ApiError('unauthorized', 'The client address cannot be determined'))
-    req.clientAddress = address
-    limiter.take(req, reply, (error) => {
-      if (error !== undefined) return done(error)
-      if (isPreflight(req)) return void answerPreflight(req, reply)
-      done(checkUserAgent(req, options.blockedUserAgents) ?? checkEncoding(req) ?? checkAddress(req))
-    })
-  })
-}
-
-function isPreflight(req: FastifyRequest): boolean {
-  const { origin, 'access-control-request-method': method } = req.headers
-  return req.method === 'OPTIONS' && origin !== undefined && method !== undefined
-}
-
-/** Any origin may do anything an anonymous program may do; there are no cookies to protect on this surface. */
-function answerPreflight(req: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const asked = req.headers['access-control-request-headers']
-  if (asked !== undefined) void reply.header('access-control-allow-headers', asked)
-  return reply
-    .header('access-control-allow-methods', METHODS)
-    .header('access-control-max-age', '3600')
-    .header('vary', 'Access-Control-Request-Headers')
-    .header('cache-control', 'no-store')
-    .status(204)
-    .send()
-}
-
-function checkUserAgent(req: FastifyRequest, blocked: readonly RegExp[]): ApiError | undefined {
-  const agent = req.headers['user-agent']
-  if (agent === undefined || agent.trim() === '') {
-    return invalidInput('Every request must carry a User-Agent that says what it is', 'user-agent')
-  }
-  if (blocked.some((pattern) => pattern.test(agent))) {
-    return new ApiError('forbidden', 'This User-Agent is blocked; use one that names your program and a contact')
-  }
-  return undefined
-}
-
-/** Bodies are read as they come: limits and hashes are of the bytes that were sent. */
-function checkEncoding(req: FastifyRequest): ApiError | undefined {
-  const encoding = req.headers['content-encoding']
-  if (encoding === undefined || encoding === 'identity') return undefined
-  return invalidInput('Compressed request bodies are not taken', 'content-encoding')
-}
-
-/** Percent-encodings that do not decode, and the NUL character, which the database refuses. */
-function checkAddress(req: FastifyRequest): ApiError | undefined {
-  const url = req.raw.url ?? ''
-  if (!url.includes('%')) return undefined
-  const query = url.indexOf('?')
-  try {
-    if (decodeURIComponent(query < 0 ? url : url.slice(query)).includes('\0') || url.includes('%00')) {
-      return invalidInput('The address contains the NUL character', 'query')
-    }
-  } catch {
-    return invalidInput('The query has a malformed percent-encoding', 'query')
-  }
-  return undefined
 }
 
 /** Refuses to start with a route that does not say who may call it, and enforces what it says. */
@@ -272,14 +203,13 @@ function discardRest(req: FastifyRequest, _reply: FastifyReply, done: () => void
 function answerUnreadable(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) return void socket.destroy()
   const tooLarge = error.code === 'HPE_HEADER_OVERFLOW'
-  const body = JSON.stringify(
-    errorBody(
-      invalidInput(tooLarge ? `The headers exceed ${HEADER_BYTES_MAX} bytes` : 'This is not a valid HTTP request'),
-      randomUUID(),
-    ),
+  const requestId = randomUUID()
+  const fault = invalidInput(
+    tooLarge ? `The headers exceed ${HEADER_BYTES_MAX} bytes` : 'This is not a valid HTTP request',
   )
+  const body = JSON.stringify(errorBody(fault, requestId))
   socket.end(
-    `HTTP/1.1 400 Bad Request\r\nContent-Type: application/json; charset=utf-8\r\nAccess-Control-Allow-Origin: *\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+    `HTTP/1.1 400 Bad Request\r\nContent-Type: application/json; charset=utf-8\r\nAccess-Control-Allow-Origin: *\r\nX-Request-Id: ${requestId}\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
   )
 }
 

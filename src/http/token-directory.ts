@@ -45,6 +45,7 @@ export type TokenDirectoryOptions = {
   foreignTokens?: ForeignTokens
 }
 
+/** Costs no query once a token and its account are cached, and at most two before. */
 export function createTokenDirectory(options: TokenDirectoryOptions): TokenDirectory {
   const { db, now } = options
   const tokens = options.cache.kind(TOKEN)

@@ -16,8 +16,9 @@ export type TokenUse = {
 const FLUSH_MS = 60_000
 /** Beyond this many tokens in one minute the rest of their uses goes unnoted. */
 const NOTED_MAX = 50_000
-export const USER_AGENT_LENGTH_MAX = 512
+const USER_AGENT_LENGTH_MAX = 512
 
+/** What a killed process has noted and not written is lost: the last minute of "last used". */
 export function createTokenUse({ db, now, log }: { db: Db; now: () => number; log: Log }): TokenUse {
   let noted = { session: new Map<string, Use>(), pat: new Map<string, Use>(), oauth: new Map<string, Use>() }
   const flush = async (): Promise<void> => {

@@ -1,14 +1,16 @@
 // The picture pipeline for icons and galleries: checked by content, bounded in pixels, made smaller, and its colour found.
-import type { Sharp, SharpOptions } from 'sharp'
-import { invalidInput } from '#lib/errors.ts'
+import { type ApiError, invalidInput } from '#lib/errors.ts'
+import { createDrawSvg, type DrawSvg } from './draw-svg.ts'
 import { CONTENT_TYPES, checkKind, type ImageKind } from './image-kind.ts'
+import { loadSharp, type Pixels, ScaleError, type ScaleRules, scale } from './scale.ts'
+import { BrokenPicture, stripMetadata } from './strip-metadata.ts'
 import { cleanSvg } from './svg.ts'
 import { createTurns } from './turns.ts'
 
 export type StoredImage = { bytes: Buffer; ext: string; contentType: string }
 
 export type ProcessedImage = {
-  /** As uploaded; an SVG cleaned. */
+  /** As uploaded, pixel for pixel, without what its camera and its editors wrote beside them; an SVG cleaned. */
   raw: StoredImage
   /** A scaled WebP, present only when it is smaller than `raw`; never for moving pictures. */
   optimized?: StoredImage
@@ -32,7 +34,7 @@ export type Images = {
   processGalleryImage(bytes: Uint8Array, ext: string, options?: ImageOptions): Promise<ProcessedImage>
 }
 
-type Rules = { kinds: ImageKind[]; maxBytes: number; maxPixels: number; width: number; square: boolean; field: string }
+type Rules = ScaleRules & { kinds: ImageKind[]; maxBytes: number; field: string }
 
 const ICON: Rules = {
   kinds: ['png', 'jpeg', 'gif', 'webp', 'svg'],
@@ -52,47 +54,65 @@ const GALLERY: Rules = {
   field: 'image',
 }
 
-/** All frames of a moving picture together, which every reader's browser has to unpack. */
-const MAX_MOVING_PIXELS = 256 * 1024 * 1024
-const MAX_SECONDS = 15
 const WEBP_QUALITY = 75
 
 /**
- * At most `atOnce` pictures are worked on at a time, outside the event loop, and 64 wait. Both functions throw ApiError
- * `invalid_input` for a picture that is too large in bytes or pixels, cannot be decoded, or is not what `ext` says.
+ * At most `atOnce` pictures are worked on at a time, outside the event loop, and 64 wait; drawings are drawn in
+ * processes of their own. Both functions throw ApiError `invalid_input` for a picture that is too large in bytes or
+ * pixels, cannot be decoded, takes too long to draw, or is not what `ext` says.
  */
-export function createImages(atOnce = 8): Images {
+export function createImages(atOnce = 4): Images {
   const turns = createTurns(atOnce, 64)
+  const drawSvg = createDrawSvg()
   const run =
     (rules: Rules) =>
-    (bytes: Uint8Array, ext: string, options: ImageOptions = {}) => {
+    async (bytes: Uint8Array, ext: string, options: ImageOptions = {}) => {
       const field = options.field ?? rules.field
-      return turns(() => processImage(bytes, ext, rules, field, options.extField ?? 'ext', options.maxBytes))
+      const maxBytes = options.maxBytes ?? rules.maxBytes
+      if (bytes.byteLength === 0) throw invalidInput('The picture is empty', field)
+      if (bytes.byteLength > maxBytes) throw tooLarge(maxBytes, field)
+      const kind = checkKind(bytes, ext, rules.kinds, options.extField ?? 'ext')
+      const source = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+      const upload = { source, ext, rules, maxBytes, field }
+      try {
+        return await (kind === 'svg' ? processDrawing(upload, drawSvg) : turns(() => processPixels(upload, kind)))
+      } catch (error) {
+        throw refusal(error, rules, field)
+      }
     }
   return { processIcon: run(ICON), processGalleryImage: run(GALLERY) }
 }
 
-async function processImage(
-  bytes: Uint8Array,
-  ext: string,
-  rules: Rules,
-  field: string,
-  extField: string,
-  maxBytes = rules.maxBytes,
+type Upload = { source: Buffer; ext: string; rules: Rules; maxBytes: number; field: string }
+
+async function processDrawing({ source, ext, rules, field }: Upload, drawSvg: DrawSvg): Promise<ProcessedImage> {
+  const clean = Buffer.from(await cleanSvg(decodeUtf8(source, field), field))
+  const { maxPixels, width, square } = rules
+  const pixels = await drawSvg(clean, { maxPixels, width, square }, field)
+  return finish({ bytes: clean, ext, contentType: CONTENT_TYPES.svg }, pixels)
+}
+
+async function processPixels(
+  { source, ext, rules, maxBytes, field }: Upload,
+  kind: Exclude<ImageKind, 'svg'>,
 ): Promise<ProcessedImage> {
-  if (bytes.byteLength === 0) throw invalidInput('The picture is empty', field)
-  if (bytes.byteLength > maxBytes) throw invalidInput(`The picture is larger than ${maxBytes} bytes`, field)
-  const kind = checkKind(bytes, ext, rules.kinds, extField)
-  const source =
-    kind === 'svg'
-      ? Buffer.from(await cleanSvg(decodeUtf8(bytes, field), field))
-      : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  const raw = { bytes: source, ext, contentType: CONTENT_TYPES[kind] }
-  const { pixels, moving } = await scaled(source, rules, field)
+  const bytes = stripMetadata(source, kind)
+  // A byte that its writer forgot may have been added.
+  if (bytes.byteLength > maxBytes) throw tooLarge(maxBytes, field)
+  // What is decoded is what is stored.
+  const { pixels, moving } = await scale(bytes, rules)
+  const raw = { bytes, ext, contentType: CONTENT_TYPES[kind] }
+  return moving || kind === 'gif' ? { raw, color: dominantColor(pixels) } : finish(raw, pixels)
+}
+
+async function finish(raw: StoredImage, pixels: Pixels): Promise<ProcessedImage> {
   const color = dominantColor(pixels)
-  if (moving || kind === 'gif') return { raw, color }
-  const webp = await pixels.sharp.webp({ quality: WEBP_QUALITY }).toBuffer()
-  if (webp.byteLength >= source.byteLength) return { raw, color }
+  const { data, width, height } = pixels
+  const sharp = await loadSharp()
+  const webp = await sharp(data, { raw: { width, height, channels: 4 } })
+    .webp({ quality: WEBP_QUALITY })
+    .toBuffer()
+  if (webp.byteLength >= raw.bytes.byteLength) return { raw, color }
   return { raw, optimized: { bytes: webp, ext: 'webp', contentType: 'image/webp' }, color }
 }
 
@@ -104,42 +124,26 @@ function decodeUtf8(bytes: Uint8Array, field: string): string {
   }
 }
 
-type Pixels = { data: Buffer; width: number; height: number; sharp: Sharp }
-
-/** Decodes the whole picture once, at its final size; the pixels serve both the colour and the encoder. */
-async function scaled(source: Buffer, rules: Rules, field: string): Promise<{ pixels: Pixels; moving: boolean }> {
-  const sharp = await loadSharp()
-  const options: SharpOptions = { limitInputPixels: rules.maxPixels, failOn: 'error' }
-  try {
-    const { pages = 1, autoOrient } = await sharp(source, options).metadata()
-    const { width, height } = autoOrient
-    if (width * height > rules.maxPixels) throw tooManyPixels(rules, field)
-    if (width * height * pages > MAX_MOVING_PIXELS) throw invalidInput('The moving picture has too many pixels', field)
-    const image = sharp(source, options).autoOrient().timeout({ seconds: MAX_SECONDS })
-    const side = Math.min(width, rules.width)
-    if (rules.square && height > width) image.resize(side, side, { fit: 'cover', position: 'centre' })
-    else image.resize({ width: side })
-    const { data, info } = await image.toColourspace('srgb').ensureAlpha().raw().toBuffer({ resolveWithObject: true })
-    const pixels = { data, width: info.width, height: info.height }
-    return { pixels: { ...pixels, sharp: sharp(data, { raw: { ...pixels, channels: 4 } }) }, moving: pages > 1 }
-  } catch (error) {
-    if (error instanceof Error && error.name === 'ApiError') throw error
-    if (error instanceof Error && /pixel limit/i.test(error.message)) throw tooManyPixels(rules, field)
-    throw invalidInput('The picture cannot be decoded', field)
+/** What is said of a picture that was refused on the way; anything else as it is. */
+function refusal(error: unknown, { maxPixels }: Rules, field: string): unknown {
+  if (error instanceof BrokenPicture) return undecodable(field)
+  if (!(error instanceof ScaleError)) return error
+  switch (error.fault) {
+    case 'undecodable':
+      return undecodable(field)
+    case 'too_many_pixels':
+      return invalidInput(`The picture has more than ${maxPixels} pixels`, field)
+    case 'too_many_moving_pixels':
+      return invalidInput('The moving picture has too many pixels', field)
   }
 }
 
-function tooManyPixels(rules: Rules, field: string) {
-  return invalidInput(`The picture has more than ${rules.maxPixels} pixels`, field)
+function tooLarge(maxBytes: number, field: string): ApiError {
+  return invalidInput(`The picture is larger than ${maxBytes} bytes`, field)
 }
 
-/** Loaded with the first picture: the library's start costs more than the rest of the server's. */
-async function loadSharp() {
-  const { default: sharp } = await import('sharp')
-  // One thread a picture, since several pictures are worked on at once; and nothing kept, since none comes twice.
-  sharp.concurrency(1)
-  sharp.cache(false)
-  return sharp
+function undecodable(field: string): ApiError {
+  return invalidInput('The picture cannot be decoded', field)
 }
 
 /** The mean of the fullest of 4096 equal cells of colour in the middle half of the picture. */

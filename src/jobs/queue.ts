@@ -43,3 +43,12 @@ export async function enqueue<Name extends JobName>(
     ${name}, payload => ${JSON.stringify(payload)}::json, run_at => ${options.runAt ?? null}::timestamptz,
     job_key => ${options.jobKey ?? null}::text, max_attempts => ${options.maxAttempts ?? 12}::int)`.execute(tx)
 }
+
+/**
+ * Takes back the jobs that wait, or have failed for good, for an account that is about to go: a payload may hold an
+ * address. The library offers no removal by what a payload says; its table is read under the name of this version.
+ */
+export async function removeJobsOf(tx: Tx, accountId: string): Promise<void> {
+  await sql`delete from graphile_worker._private_jobs
+    where payload ->> 'account_id' = ${accountId} and locked_at is null`.execute(tx)
+}

@@ -1,8 +1,31 @@
 // JSON kept as bytes: its strong entity tag, and lists joined from entities without parsing them.
 import { createHash } from 'node:crypto'
+import { invalidInput } from './errors.ts'
 
 export function entityTag(body: string | Uint8Array): string {
   return `"${createHash('sha1').update(body).digest('base64url')}"`
+}
+
+/** JSON as ready bytes. Its tag is made when it is first asked for: most entities only ever are parts of longer answers. */
+export class JsonEntity {
+  readonly bytes: Buffer
+  #etag: string | undefined
+
+  constructor(bytes: Buffer) {
+    this.bytes = bytes
+  }
+
+  get etag(): string {
+    this.#etag ??= entityTag(this.bytes)
+    return this.#etag
+  }
+}
+
+/** Text as bytes that are kept for long: in memory of their own, not as a slice of a block that they would keep whole. */
+export function bytesToKeep(text: string): Buffer {
+  const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text))
+  bytes.write(text)
+  return bytes
 }
 
 const OPEN = 0x5b
@@ -32,10 +55,21 @@ export function joinJson(
   return target.subarray(0, at)
 }
 
-/** A JSON object whose values are ready bytes already. */
+/** Bytes of one answer made of many entities. The same large one may be asked for a thousand times over. */
+const OBJECT_BYTES_MAX = 64 * 1024 * 1024
+
+/**
+ * A JSON object whose values are ready bytes already.
+ * @throws ApiError `invalid_input` when it would be larger than 64 MiB.
+ */
 export function joinJsonObject(entries: Iterable<readonly [key: string, value: { bytes: Uint8Array }]>): Buffer {
   const parts: Uint8Array[] = []
+  let length = 0
   for (const [key, { bytes }] of entries) {
+    length += key.length + bytes.length
+    if (length > OBJECT_BYTES_MAX) {
+      throw invalidInput(`The answer would be larger than ${OBJECT_BYTES_MAX} bytes: ask for fewer at once`)
+    }
     parts.push(Buffer.from(`${parts.length === 0 ? '{' : ','}${JSON.stringify(key)}:`), bytes)
   }
   if (parts.length === 0) parts.push(Buffer.from('{'))

@@ -6,11 +6,11 @@ import licenses from 'spdx-license-list'
 import { invalidInput, notFound, validationError } from './errors.ts'
 
 /** What `ARR`, in any case, is stored as. */
-export const ALL_RIGHTS_RESERVED = 'LicenseRef-All-Rights-Reserved'
+const ALL_RIGHTS_RESERVED = 'LicenseRef-All-Rights-Reserved'
 
-const MAX_EXPRESSION_LENGTH = 2048
+const EXPRESSION_LENGTH_MAX = 2048
 // A bound on the parser's depth, far above any expression in use.
-const MAX_WORDS = 256
+const WORDS_MAX = 256
 
 // Identifiers that SPDX has withdrawn. The list of names does not mark them; a test compares this table with the
 // parser's own list, and with the `+` forms that were identifiers of their own.
@@ -36,12 +36,12 @@ type Word = { text: string; standIn: string }
  * @throws ApiError `validation_error` naming `field`, with the word at fault.
  */
 export function parseLicense(text: string, field = 'license_id'): string {
-  if (text.length > MAX_EXPRESSION_LENGTH)
-    throw validationError(field, `must be at most ${MAX_EXPRESSION_LENGTH} characters long`)
+  if (text.length > EXPRESSION_LENGTH_MAX)
+    throw validationError(field, `must be at most ${EXPRESSION_LENGTH_MAX} characters long`)
   if (/^arr$/i.test(text)) return ALL_RIGHTS_RESERVED
   const tokens = text.match(/[()]|[^\s()]+/g) ?? []
   if (tokens.length === 0) throw validationError(field, 'must not be empty')
-  if (tokens.length > MAX_WORDS) throw validationError(field, `must have at most ${MAX_WORDS} words`)
+  if (tokens.length > WORDS_MAX) throw validationError(field, `must have at most ${WORDS_MAX} words`)
   const words = tokens.map((token, i) => checkWord(token, /^with$/i.test(tokens[i - 1] ?? ''), field))
   // The words are judged one by one above; the library judges the grammar that joins them. It would take deprecated
   // identifiers, `Or` and `ANDMIT`, so it sees a word of the same kind in the place of each.

@@ -6,10 +6,10 @@ import { textFault } from './text-rules.ts'
 export type LoaderFieldValue = string | number | boolean | string[] | number[] | boolean[]
 export type LoaderFieldValues = Record<string, LoaderFieldValue>
 
-const MAX_INTEGER = 2 ** 31 - 1
-const MIN_INTEGER = -(2 ** 31)
-const MAX_LIST = 1024
-const MAX_TEXT = 2048
+const INTEGER_MAX = 2 ** 31 - 1
+const INTEGER_MIN = -(2 ** 31)
+const LIST_MAX = 1024
+const TEXT_MAX = 2048
 
 // Keys that name parts of JavaScript's own objects are no fields to anybody: ignored, as in every body.
 const IGNORED = new Set(['__proto__', 'constructor', 'prototype'])
@@ -77,7 +77,7 @@ function checkList<Item>(
 ): Item[] {
   if (!Array.isArray(value)) throw validationError(place, 'must be a list')
   const min = bounds.min ?? 0
-  const max = bounds.max ?? Math.max(MAX_LIST, bounds.enumValues?.size ?? 0)
+  const max = bounds.max ?? Math.max(LIST_MAX, bounds.enumValues?.size ?? 0)
   if (value.length < min) throw validationError(place, `must have at least ${min} value${min === 1 ? '' : 's'}`)
   if (value.length > max) throw validationError(place, `must have at most ${max} values`)
   const items = value.map((item: unknown, i) => checkItem(item, `${place}.${i}`))
@@ -85,8 +85,8 @@ function checkList<Item>(
 }
 
 function checkInteger(bounds: { min?: number; max?: number }, value: unknown, place: string): number {
-  const min = bounds.min ?? MIN_INTEGER
-  const max = bounds.max ?? MAX_INTEGER
+  const min = bounds.min ?? INTEGER_MIN
+  const max = bounds.max ?? INTEGER_MAX
   if (typeof value !== 'number' || !Number.isInteger(value) || value < min || value > max)
     throw validationError(place, `must be an integer from ${min} to ${max}`)
   return value
@@ -94,7 +94,7 @@ function checkInteger(bounds: { min?: number; max?: number }, value: unknown, pl
 
 function checkText(value: unknown, place: string): string {
   if (typeof value !== 'string') throw validationError(place, 'must be a text')
-  const fault = textFault(value, { min: 1, max: MAX_TEXT })
+  const fault = textFault(value, { min: 1, max: TEXT_MAX })
   if (fault !== undefined) throw validationError(place, fault)
   return value
 }

@@ -85,16 +85,3 @@ export function hasBadge(bits: number, name: Badge): boolean {
 export function isBitSubset(inner: number, outer: number): boolean {
   return (inner & ~outer) === 0
 }
-
-/**
- * Whether a number from outside is made of the bits in `mask` (one of the `ALL_…` above) alone. Unknown bits are
- * refused rather than dropped, so that a client's mistake is not answered with less than it asked for.
- */
-export function isBitsOf(value: number, mask: number): boolean {
-  return Number.isInteger(value) && value >= 0 && value <= mask && isBitSubset(value, mask)
-}
-
-/** The names of the bits in a field, lowest first. */
-export function bitNames<Name extends string>(bits: number, table: Readonly<Record<Name, number>>): Name[] {
-  return (Object.keys(table) as Name[]).filter((name) => (bits & table[name]) !== 0)
-}

@@ -5,6 +5,7 @@ import {
   ALL_SCOPES,
   combineScopes,
   GRANTABLE_SCOPES,
+  grantFault,
   hasScope,
   intersectScopes,
   isScopeBits,
@@ -93,6 +94,18 @@ test('numbers with unknown bits, signs or fractions are no set of scopes', () =>
     assert.equal(isScopeBits(value), false, String(value))
   }
   for (const value of [0, 1, 2 ** 47, ALL_SCOPES]) assert.equal(isScopeBits(value), true, String(value))
+})
+
+test('what manages sign-in and tokens is granted to nobody, and named; all the rest may be granted', () => {
+  fc.assert(
+    fc.property(bits, (set) => {
+      const refused = scopeNames(intersectScopes(set, RESTRICTED_SCOPES)).join(', ')
+      const fault = refused === '' ? undefined : `has scopes that a robot cannot hold: ${refused}`
+      assert.equal(grantFault(set, 'a robot'), fault)
+    }),
+  )
+  assert.equal(grantFault(GRANTABLE_SCOPES, 'a robot'), undefined)
+  assert.equal(grantFault(2 ** 48, 'a robot'), 'has bits that stand for no scope')
 })
 
 test('names are read with spaces, plus signs or commas between, in any case, once each', () => {

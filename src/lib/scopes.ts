@@ -129,6 +129,16 @@ export function isScopeBits(value: number): boolean {
   return Number.isSafeInteger(value) && value >= 0 && value <= ALL_SCOPES
 }
 
+/**
+ * Why `holder` ("an access token") cannot be given these scopes, as the end of a sentence about them; undefined when it
+ * can. Unknown bits are refused rather than dropped, so that nobody gets less than he asked for without hearing of it.
+ */
+export function grantFault(bits: number, holder: string): string | undefined {
+  if (!isScopeBits(bits)) return 'has bits that stand for no scope'
+  const refused = scopeNames(intersectScopes(bits, RESTRICTED_SCOPES))
+  return refused.length === 0 ? undefined : `has scopes that ${holder} cannot hold: ${refused.join(', ')}`
+}
+
 /** The names in the set, lowest bit first. */
 export function scopeNames(bits: ScopeBits): ScopeName[] {
   return SCOPES.filter(({ value }) => isScopeSubset(value, bits)).map(({ name }) => name)

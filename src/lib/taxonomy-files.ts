@@ -118,7 +118,7 @@ export type TaxonomyData = {
   reportTypes: string[]
 }
 
-const MAX_FAULTS = 50
+const FAULTS_MAX = 50
 
 /**
  * Reads and checks every data file of `folder`.
@@ -145,8 +145,8 @@ export function readTaxonomyFiles(folder: string): TaxonomyData {
   // A file that could not be read would make every reference into it a fault too, and hide the cause.
   if (faults.length === 0) faults.push(...crossFaults(data))
   if (faults.length === 0) return data
-  const shown = faults.slice(0, MAX_FAULTS).map((fault) => `  ${fault}`)
-  if (faults.length > MAX_FAULTS) shown.push(`  and ${faults.length - MAX_FAULTS} more`)
+  const shown = faults.slice(0, FAULTS_MAX).map((fault) => `  ${fault}`)
+  if (faults.length > FAULTS_MAX) shown.push(`  and ${faults.length - FAULTS_MAX} more`)
   throw new Error(`Invalid taxonomy in ${folder}:\n${shown.join('\n')}`)
 }
 

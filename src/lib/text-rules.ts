@@ -20,7 +20,7 @@ export const USERNAME = new RegExp(USERNAME_PATTERN)
 export const VERSION_NUMBER = new RegExp(VERSION_NUMBER_PATTERN)
 
 /** Longest address anywhere, in characters. */
-export const MAX_URL_LENGTH = 2048
+export const URL_LENGTH_MAX = 2048
 
 /** Length in Unicode code points, as every limit of the specification counts; no copy of the text is made. */
 export function characterCount(text: string): number {
@@ -85,7 +85,7 @@ export function checkText(text: string, field: string, limits: TextLimits): stri
   return text
 }
 
-const MAX_DEPTH = 64
+const DEPTH_MAX = 64
 
 /**
  * Refuses a parsed JSON body that holds, as a key or a value, text which PostgreSQL cannot hold, so that no column ever
@@ -98,7 +98,7 @@ export function checkStorable(value: unknown, place = '', depth = 0): void {
     return
   }
   if (typeof value !== 'object' || value === null) return
-  if (depth === MAX_DEPTH) throw validationError(place, `must not be nested deeper than ${MAX_DEPTH} levels`)
+  if (depth === DEPTH_MAX) throw validationError(place, `must not be nested deeper than ${DEPTH_MAX} levels`)
   const below = place === '' ? '' : `${place}.`
   for (const [key, item] of Object.entries(value)) {
     // The key is not echoed: what cannot be stored may not be printable either.
@@ -109,7 +109,7 @@ export function checkStorable(value: unknown, place = '', depth = 0): void {
 
 /** What is wrong with an address that must be `https`, without credentials, at most 2048 characters; else undefined. */
 export function httpsUrlFault(text: string): string | undefined {
-  if (characterCount(text) > MAX_URL_LENGTH) return `must be at most ${MAX_URL_LENGTH} characters long`
+  if (characterCount(text) > URL_LENGTH_MAX) return `must be at most ${URL_LENGTH_MAX} characters long`
   // The URL parser forgives these by dropping or turning them, so that what is checked is not what is stored.
   if (/[\s\p{Cc}\\]/u.test(text) || !isStorable(text)) return 'must not contain white space, controls or backslashes'
   if (!/^https:\/\/[^/]/i.test(text)) return 'must be an https address'

@@ -83,11 +83,14 @@ export function datedNewestFirst(versions: readonly SearchVersion[]): { version:
 /** The projects depended on, each once: under `dependency_project_ids` all, under the other fields those of a type. */
 export function dependencyIds({ dependencies }: SearchDocument): Readonly<Record<string, readonly string[]>> {
   if (dependencies.length === 0) return NO_DEPENDENCIES
-  const ids = (type?: string) => [
-    ...new Set(dependencies.filter((d) => type === undefined || d.dependency_type === type).map((d) => d.project_id)),
-  ]
-  const byType = DEPENDENCY_TYPES.map((type) => [`${type}_dependency_project_ids`, ids(type)] as const)
-  return { dependency_project_ids: ids(), ...Object.fromEntries(byType) }
+  const ids: Record<string, string[]> = { dependency_project_ids: [] }
+  for (const type of DEPENDENCY_TYPES) ids[`${type}_dependency_project_ids`] = []
+  for (const { project_id, dependency_type } of dependencies) {
+    ids['dependency_project_ids']?.push(project_id)
+    ids[`${dependency_type}_dependency_project_ids`]?.push(project_id)
+  }
+  for (const [field, list] of Object.entries(ids)) if (list.length > 1) ids[field] = [...new Set(list)]
+  return ids
 }
 
 const NO_DEPENDENCIES: Readonly<Record<string, readonly string[]>> = Object.fromEntries(

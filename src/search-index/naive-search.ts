@@ -146,8 +146,11 @@ function exactRank(document: SearchDocument, words: readonly string[]): number |
   const glue = words.length > 1 ? ' ' : ''
   if (document.slug !== null && foldWords(document.slug).join(' ') === words.join(' ')) return 0
   if (name.join(glue) === words.join(glue)) return 1
+  const hasAll = queryTerms(words).every((term) => termsOf(document).some((other) => other.startsWith(term)))
+  // `WorldEdit` for `world edit`.
+  if (hasAll && name.join('') === words.join('')) return 1
   if (name.join(glue).startsWith(words.join(glue))) return 2
-  return queryTerms(words).every((term) => termsOf(document).some((other) => other.startsWith(term))) ? 3 : undefined
+  return hasAll ? 3 : undefined
 }
 
 /** Documents are not changed, so what follows from one alone is worked out once. */

@@ -5,7 +5,10 @@ import { normalize } from './filter/normalize.ts'
 import { parseFilter } from './filter/parse.ts'
 import type { SearchQuery, Sort } from './search-index.ts'
 
-/** The parameters as they arrive; numbers may be written as text or number. Other types are refused. */
+/**
+ * The parameters as they arrive; numbers may be written as text or number, facets as text or array. Other types are
+ * refused.
+ */
 export type SearchRequest = {
   readonly query?: unknown
   readonly limit?: unknown
@@ -35,13 +38,14 @@ const DEFAULT_LIMIT = 10
 /** @throws ApiError `invalid_input` naming the parameter; for a filter with the position and what was expected. */
 export function parseSearchRequest(request: SearchRequest): SearchQuery {
   const query = text(request.query, 'query')
-  if (query.length > MAX_QUERY_LENGTH)
+  // Characters beyond the first 65,536 take two units each.
+  if (query.length > MAX_QUERY_LENGTH && [...query.slice(0, 2 * MAX_QUERY_LENGTH + 1)].length > MAX_QUERY_LENGTH)
     throw invalidInput(`query is longer than ${MAX_QUERY_LENGTH} characters`, 'query')
   const filters = [
     parseFilter(text(request.new_filters, 'new_filters'), { parameter: 'new_filters', legacy: false }),
     parseFilter(text(request.filters, 'filters'), { parameter: 'filters', legacy: true }),
     parseFilter(text(request.version, 'version'), { parameter: 'version', legacy: true }),
-    parseFacets(text(request.facets, 'facets')),
+    parseFacets(Array.isArray(request.facets) ? request.facets : text(request.facets, 'facets')),
   ]
   return {
     text: query,

@@ -15,7 +15,7 @@ export function affiliateOperatorRoutes(app: App, deps: Pick<Deps, 'db' | 'cache
         config: { auth: 'operator' },
         schema: {
           operationId: 'recordConversion',
-          summary: 'Records a sale that an affiliate code brought about',
+          summary: 'Record a sale that an affiliate code brought about',
           description: '201 the first time, 200 for the same again, 409 for the same external_id with other content.',
           tags: ['operator'],
           body: NewConversion,

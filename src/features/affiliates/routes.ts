@@ -1,10 +1,10 @@
 // Affiliate codes: an account's own, everybody's for admins.
 import Type from 'typebox'
 import { writing } from '#cache/writing.ts'
-import { Empty, ErrorAnswers } from '#http/answers.ts'
+import { DoneAnswers, ErrorAnswers } from '#http/answers.ts'
 import { requireViewer } from '#http/auth.ts'
 import { mountInternal } from '#http/mounts.ts'
-import { IdParams } from '#http/query-values.ts'
+import { IdParams, Offset } from '#http/query-values.ts'
 import type { App } from '#http/server.ts'
 import { parseId } from '#lib/ids.ts'
 import { isAdmin } from '#lib/viewer.ts'
@@ -38,8 +38,10 @@ function reads(app: App, { db }: AffiliateDeps): void {
         summary: "The caller's affiliate codes, everybody's for admins; oldest first",
         tags,
         querystring: Type.Object({
-          limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LIST_MAX, default: LIST_MAX })),
-          offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000_000, default: 0 })),
+          limit: Type.Optional(
+            Type.Integer({ minimum: 1, maximum: LIST_MAX, default: LIST_MAX, description: 'Codes on a page' }),
+          ),
+          offset: Offset,
         }),
         response: { 200: Type.Array(AffiliateCodeView, { maxItems: LIST_MAX }), ...ErrorAnswers },
       },
@@ -84,7 +86,7 @@ function creation(app: App, deps: AffiliateDeps): void {
       schema: {
         operationId: method === 'POST' ? 'createAffiliateCode' : 'putAffiliateCode',
         hide: method === 'PUT',
-        summary: 'Makes an affiliate code',
+        summary: 'Make an affiliate code',
         description: 'Needs the affiliate badge or an admin.',
         tags,
         body: NewAffiliateCode,
@@ -106,11 +108,11 @@ function changes(app: App, deps: AffiliateDeps): void {
       config: session,
       schema: {
         operationId: 'updateAffiliateCode',
-        summary: 'Edits an affiliate code',
+        summary: 'Edit an affiliate code',
         tags,
         params: IdParams,
         body: AffiliateCodePatch,
-        response: { 204: Empty, ...ErrorAnswers },
+        response: DoneAnswers,
       },
     },
     async (req, reply) => {
@@ -126,10 +128,10 @@ function changes(app: App, deps: AffiliateDeps): void {
       config: session,
       schema: {
         operationId: 'deleteAffiliateCode',
-        summary: 'Deletes an affiliate code; what it has earned stays',
+        summary: 'Delete an affiliate code; what it has earned stays',
         tags,
         params: IdParams,
-        response: { 204: Empty, ...ErrorAnswers },
+        response: DoneAnswers,
       },
     },
     async (req, reply) => {

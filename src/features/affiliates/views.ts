@@ -1,7 +1,7 @@
 // The wire shapes of affiliate codes and conversions.
 import Type, { type Static } from 'typebox'
 import { AMOUNT_PATTERN } from '#lib/decimal.ts'
-import { Nullable } from '#lib/schema-parts.ts'
+import { Nullable, Timestamp } from '#lib/schema-parts.ts'
 import { isAdmin, type Viewer } from '#lib/viewer.ts'
 import type { AffiliateCodeRow } from './queries.ts'
 
@@ -19,7 +19,7 @@ export const AffiliateCodeView = Type.Object(
     affiliate: Type.String({ description: 'The account whose code it is' }),
     source_name: Type.String(),
     // The rest is null unless the viewer is an admin.
-    created_at: Nullable(Type.String({ format: 'date-time' })),
+    created_at: Nullable(Timestamp),
     created_by: Nullable(Type.String()),
     revenue_split: Nullable(Type.String({ description: 'Decimal' })),
   },
@@ -72,7 +72,7 @@ export const ConversionView = Type.Object(
   {
     external_id: Type.String(),
     affiliate_code_id: Type.String(),
-    at: Type.String({ format: 'date-time' }),
+    at: Timestamp,
     amount: Type.String(),
     revenue: Type.String({ description: "The affiliate's part of the amount" }),
   },

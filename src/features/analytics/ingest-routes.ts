@@ -1,5 +1,5 @@
 // What pages, launchers and affiliate links report. Accepted or not, a well-formed report is 204: nothing is revealed.
-import { Empty, ErrorAnswers } from '#http/answers.ts'
+import { DoneAnswers } from '#http/answers.ts'
 import { requireViewer } from '#http/auth.ts'
 import type { App } from '#http/server.ts'
 import { recordAffiliateClick } from './record-click.ts'
@@ -8,7 +8,6 @@ import { recordView, type ViewDeps } from './record-view.ts'
 import { AffiliateClick, PageView, Playtime } from './views.ts'
 
 const tags = ['analytics']
-const response = { 204: Empty, ...ErrorAnswers }
 
 export function analyticsIngestRoutes(app: App, deps: ViewDeps): void {
   app.post(
@@ -17,10 +16,10 @@ export function analyticsIngestRoutes(app: App, deps: ViewDeps): void {
       config: { auth: { read: ['PROJECT_READ'] } },
       schema: {
         operationId: 'reportView',
-        summary: 'Reports that a page was viewed',
+        summary: 'Report that a page was viewed',
         tags,
         body: PageView,
-        response,
+        response: DoneAnswers,
       },
     },
     async (req, reply) => {
@@ -36,11 +35,11 @@ export function analyticsIngestRoutes(app: App, deps: ViewDeps): void {
       config: { auth: { scope: ['PERFORM_ANALYTICS'] } },
       schema: {
         operationId: 'reportPlaytime',
-        summary: 'Reports how long versions were played',
+        summary: 'Report how long versions were played',
         description: 'At most 14,400 seconds of an account count in a clock hour.',
         tags,
         body: Playtime,
-        response,
+        response: DoneAnswers,
       },
     },
     async (req, reply) => {
@@ -54,10 +53,10 @@ export function analyticsIngestRoutes(app: App, deps: ViewDeps): void {
       config: { auth: 'public' },
       schema: {
         operationId: 'reportAffiliateClick',
-        summary: 'Reports a click on an affiliate link',
+        summary: 'Report a click on an affiliate link',
         tags,
         body: AffiliateClick,
-        response,
+        response: DoneAnswers,
       },
     },
     async (req, reply) => {

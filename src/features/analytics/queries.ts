@@ -2,6 +2,7 @@
 import { sql } from 'kysely'
 import { type SliceGrid, sliceEdges } from '#analytics-store/slices.ts'
 import type { Db } from '#db/db.ts'
+import { isNamed } from '#db/names.ts'
 import type { VersionFacts } from '../versions/policy.ts'
 
 export type PlayedVersion = VersionFacts & {
@@ -54,16 +55,7 @@ export async function listProjectIdsByNames(db: Db, names: readonly string[]): P
   const rows = await db
     .selectFrom('project')
     .select(['id', 'slug'])
-    .where((eb) =>
-      eb.or([
-        eb('id', 'in', names),
-        eb(
-          'slug',
-          'in',
-          names.map((name) => name.toLowerCase()),
-        ),
-      ]),
-    )
+    .where(isNamed('id', 'slug', names))
     .execute()
   const byId = new Set(rows.map(({ id }) => id))
   const bySlug = new Map(rows.map(({ id, slug }) => [slug, id]))

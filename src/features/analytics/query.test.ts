@@ -164,6 +164,14 @@ describe('answers', () => {
     assert.equal(answers[0], answers[1])
   })
 
+  test('slices longer than the range are one slice, however long, for events and for records', async () => {
+    const metrics = { project_views: [], project_revenue: [] }
+    const ask = (minutes: number) => slicesOf(t, project.owner, { ...LEAP, resolution: { minutes }, metrics })
+    const whole = await ask(3 * 1440)
+    assert.equal(whole.length, 1)
+    for (const minutes of [3 * 1440 + 1, 1e12, Number.MAX_SAFE_INTEGER]) assert.deepEqual(await ask(minutes), whole)
+  })
+
   test('no metrics: every slice is there and empty', async () => {
     assert.deepEqual(await slicesOf(t, project.owner, { ...LEAP, resolution: { slices: 4 }, metrics: {} }), [
       [],

@@ -31,14 +31,16 @@ export function createVisitorCaps({
 
   async function counts(kind: string, address: string, projectId: string, window: Window): Promise<boolean> {
     const nowMs = now()
-    // A window that began yesterday was counted under yesterday's key.
-    if (nowMs % DAY_MS < window.windowMs) {
-      const yesterday = `${kind}:${hashYesterday(address, nowMs - DAY_MS)}:${projectId}`
-      const today = `${kind}:${hashToday(address, nowMs)}:${projectId}`
-      const before = await counters.peek(yesterday, window)
-      if (before.count > 0 && before.count + (await counters.peek(today, window)).count >= window.max) return false
+    // A window that began yesterday was counted under yesterday's key; today has what that leaves. It can only become
+    // more, so calls at the same moment do not count more than the window allows together.
+    const max = nowMs % DAY_MS < window.windowMs ? window.max - (await countYesterday()) : window.max
+    if (max <= 0) return false
+    return (await counters.hit(`${kind}:${hashToday(address, nowMs)}:${projectId}`, { ...window, max })).counted
+
+    async function countYesterday(): Promise<number> {
+      const key = `${kind}:${hashYesterday(address, nowMs - DAY_MS)}:${projectId}`
+      return (await counters.peek(key, window)).count
     }
-    return (await counters.hit(`${kind}:${hashToday(address, nowMs)}:${projectId}`, window)).counted
   }
 
   return {

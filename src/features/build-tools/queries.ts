@@ -1,6 +1,6 @@
 // The versions of a project as build tools name them.
 import type { Db } from '#db/db.ts'
-import { filterValues, isListedAndPasses, LIST_ORDER } from '../versions/version-filter.ts'
+import { isListedAndPasses, LIST_ORDER } from '../versions/version-filter.ts'
 
 export type VersionCoordinates = {
   id: string
@@ -19,7 +19,7 @@ export async function listCoordinates(db: Db, projectId: string): Promise<Versio
     .selectFrom('version')
     .select(['version.id', 'version.version_number', 'version.version_type', 'version.loaders', 'version.fields'])
     .where('version.project_id', '=', projectId)
-    .where(isListedAndPasses(filterValues({})))
+    .where(isListedAndPasses({}))
     .orderBy(LIST_ORDER)
     .limit(VERSIONS_MAX)
     .execute()

@@ -10,7 +10,7 @@ import type { Deps } from '../../deps.ts'
 import { type CachedProject, getProject } from '../projects/project-cache.ts'
 import type { ProjectView } from '../projects/views.ts'
 import { getVersion } from '../versions/version-cache.ts'
-import type { VersionView } from '../versions/views.ts'
+import { FileAddress, type VersionView } from '../versions/views.ts'
 import { findByCoordinate, findMavenFile, mavenMetadata, mavenPom } from './maven.ts'
 import { listCoordinates } from './queries.ts'
 import { loadersOfUpdateFile, promotions } from './update-file.ts'
@@ -27,8 +27,7 @@ const ArtifactParams = Type.Object({
   }),
   ...IdParams.properties,
 })
-const FileName = Type.String({ maxLength: 512 })
-const FileAddress = Type.Object({ url: Type.String() }, { title: 'FileAddress' })
+const FileName = Type.String({ maxLength: 512, description: 'What is wanted, as the description says' })
 
 export function buildToolRoutes(app: App, deps: Deps): void {
   mavenRoutes(app, deps)
@@ -70,8 +69,12 @@ function mavenRoutes(app: App, deps: Deps): void {
         description:
           'The version is a number, an ID, or `number-loader,gameversion`. Files redirect; `.sha1` and `.sha512` behind a name give the digest.',
         tags,
-        produces: ['text/xml', 'text/plain', 'application/json'],
-        params: Type.Object({ ...ArtifactParams.properties, version: Type.String({ maxLength: 256 }), file: FileName }),
+        produces: ['text/xml', 'text/plain'],
+        params: Type.Object({
+          ...ArtifactParams.properties,
+          version: Type.String({ maxLength: 256, description: 'Coordinate of the version' }),
+          file: FileName,
+        }),
         response: { 200: Type.String(), 307: FileAddress, ...ErrorAnswers },
       },
     },
@@ -104,7 +107,9 @@ function updateFileRoute(app: App, deps: Deps): void {
           '`{loader}_updates.json`. A query key with the name of another loader adds it (`include`), takes it instead (`only`) or leaves it out (`none`, the default).',
         tags,
         params: Type.Object({ ...IdParams.properties, file: FileName }),
-        querystring: Type.Record(Type.String({ maxLength: 64 }), Type.String({ maxLength: 64 })),
+        querystring: Type.Record(Type.String({ maxLength: 64 }), Type.String({ maxLength: 64 }), {
+          description: 'Loader → include, only or none',
+        }),
         response: {
           200: Type.Object(
             { homepage: Type.String(), promos: Type.Record(Type.String(), Type.String()) },

@@ -1,6 +1,7 @@
 // Collections as rows. A collection's whole view comes in one statement, for one collection as for a thousand.
 import { type ExpressionBuilder, type Selectable, sql } from 'kysely'
 import type { Db, Tx } from '#db/db.ts'
+import { isNamed } from '#db/names.ts'
 import { isForeignKeyViolation } from '#db/pg-errors.ts'
 import type { Collection, DB } from '#db/schema.ts'
 import { validationError } from '#lib/errors.ts'
@@ -63,11 +64,10 @@ export async function listVisibleProjectNames(
   names: readonly string[],
 ): Promise<{ id: string; slug: string }[]> {
   if (names.length === 0) return []
-  const slugs = names.map((name) => name.toLowerCase())
   return db
     .selectFrom('project')
     .select(['id', 'slug'])
-    .where((eb) => eb.or([eb('id', 'in', names), eb('slug', 'in', slugs)]))
+    .where(isNamed('id', 'slug', names))
     .where(visibleTo(projectViewer(viewer)))
     .execute()
 }

@@ -1,6 +1,6 @@
 // Collections: lists of projects that a user puts together.
 import Type from 'typebox'
-import { Empty, ErrorAnswers } from '#http/answers.ts'
+import { DoneAnswers, ErrorAnswers } from '#http/answers.ts'
 import { requireViewer } from '#http/auth.ts'
 import { sendBytes } from '#http/entity-tags.ts'
 import { IdParams, IdsQuery, parseIds } from '#http/query-values.ts'
@@ -17,7 +17,6 @@ import { CollectionInput, CollectionPatch, CollectionView, toCollectionView } fr
 import { createCollection, deleteCollection, updateCollection } from './write-collection.ts'
 
 const tags = ['collections']
-const done = { 204: Empty, ...ErrorAnswers }
 
 export function collectionRoutes(app: App, deps: Deps): void {
   collectionReads(app, deps)
@@ -122,7 +121,7 @@ function collectionWrites(app: App, deps: Deps): void {
         tags,
         params: IdParams,
         body: CollectionPatch,
-        response: done,
+        response: DoneAnswers,
       },
     },
     async (req, reply) => {
@@ -139,7 +138,7 @@ function collectionWrites(app: App, deps: Deps): void {
         summary: 'Delete a collection',
         tags,
         params: IdParams,
-        response: done,
+        response: DoneAnswers,
       },
     },
     async (req, reply) => {

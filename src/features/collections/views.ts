@@ -5,7 +5,7 @@ import { COLLECTION_STATUSES } from './policy.ts'
 import type { CollectionReadRow } from './queries.ts'
 
 /** The most projects a collection holds. */
-export const PROJECTS_MAX = 1024
+const PROJECTS_MAX = 1024
 export const NAME_LENGTH = { min: 3, max: 64 } as const
 
 export const CollectionView = Type.Object(
@@ -15,7 +15,7 @@ export const CollectionView = Type.Object(
     name: Type.String(),
     description: Nullable(Type.String()),
     icon_url: Nullable(Type.String()),
-    color: Nullable(Type.Integer()),
+    color: Nullable(Type.Integer({ description: 'RGB, of the icon' })),
     status: Type.Enum([...COLLECTION_STATUSES]),
     created: Timestamp,
     updated: Timestamp,

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import sharp from 'sharp'
 import { assertFault } from '../../../test/account-steps.ts'
@@ -12,8 +14,20 @@ let make: TeamFactories
 let talk: ConversationFactories
 let moderator: Person
 let png: Buffer
+/** What happens once, just before bytes are stored. */
+let beforeStoring: (() => Promise<unknown>) | undefined
 before(async () => {
-  t = await testApp()
+  t = await testApp({
+    deps: ({ files }) => ({
+      files: {
+        ...files,
+        put: async (...args) => {
+          await beforeStoring?.()
+          await files.put(...args)
+        },
+      },
+    }),
+  })
   make = teamFactories(t.deps.db)
   talk = conversationFactories(t.deps.db)
   moderator = await t.make.account({ role: 'moderator' })
@@ -33,6 +47,10 @@ const imageCount = async (who: Person): Promise<number> => {
   const rows = await t.deps.db.selectFrom('image').select('id').where('owner_id', '=', who.id).execute()
   return rows.length
 }
+const storedFiles = async (): Promise<string[]> =>
+  (await readdir(join(t.deps.config.dataDir, 'files', 'objects'), { recursive: true, withFileTypes: true }))
+    .filter((entry) => entry.isFile())
+    .map(({ name }) => name)
 const isThere = async (url: string): Promise<boolean> => (await t.anyone.get(new URL(url).pathname)).statusCode === 200
 
 test('a picture is 201 with its address, and is served as it was sent', async () => {
@@ -183,6 +201,24 @@ test('an account has at most 64 pictures that wait, also when the last two come 
   const project = await make.project(owner)
   await t.deps.db.updateTable('image').set({ project_id: project.id }).where('id', '=', 'wait1').execute()
   assert.equal((await upload(owner, { context: 'report' })).statusCode, 201)
+})
+
+test('a picture whose account is deleted while its bytes are stored leaves no bytes', async () => {
+  const owner = await t.make.account()
+  const project = await make.project(owner)
+  for (const place of [{}, { project_id: project.id }]) {
+    const who = await t.make.account()
+    await make.member(project.teamId, who)
+    beforeStoring = async () => {
+      beforeStoring = undefined
+      assert.equal((await t.as(who).delete(`/v3/user/${who.id}`)).statusCode, 204)
+      await t.runJobs()
+    }
+    await t.runJobs()
+    const before = await storedFiles()
+    assertFault(await upload(who, { context: 'project', ...place }), 401, 'unauthorized')
+    assert.deepEqual(await storedFiles(), before)
+  }
 })
 
 test('pictures that nothing uses for a day are removed with their bytes; used ones stay', async () => {

@@ -142,6 +142,11 @@ export async function dropImagesOf(tx: Tx, accountId: string): Promise<void> {
   await removeStored(tx, rows)
 }
 
+/** Whose picture it is; undefined when it has gone, null when nobody's any more. */
+export async function findImageOwner(db: Db, id: string): Promise<string | null | undefined> {
+  return (await db.selectFrom('image').select('owner_id').where('id', '=', id).executeTakeFirst())?.owner_id
+}
+
 /** The row of a picture that could not be stored. */
 export async function deleteImage(db: Db, id: string): Promise<void> {
   await db.deleteFrom('image').where('id', '=', id).execute()

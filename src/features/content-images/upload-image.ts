@@ -4,8 +4,9 @@ import { newId } from '#lib/ids.ts'
 import type { Viewer } from '#lib/viewer.ts'
 import type { Deps } from '../../deps.ts'
 import { placePicture, storePictures } from '../pictures/pictures.ts'
+import { accountGone } from '../users/queries.ts'
 import { lockPlace } from './image-place.ts'
-import { deleteImage, type ImageContext, type ImagePlace, insertImage, takeImages } from './queries.ts'
+import { deleteImage, findImageOwner, type ImageContext, type ImagePlace, insertImage, takeImages } from './queries.ts'
 import type { UploadedImage } from './views.ts'
 
 export const IMAGE_BYTES_MAX = 1024 * 1024
@@ -13,7 +14,7 @@ export const IMAGE_BYTES_MAX = 1024 * 1024
 type NewUpload = { context: ImageContext; place: ImagePlace | undefined; bytes: Buffer; ext: string }
 
 /**
- * Stores the picture as it was sent; texts show it in full. The row comes before the bytes, so that what a killed
+ * Stores the picture at its full size, as texts show it. The row comes before the bytes, so that what a killed
  * process leaves is a picture that waits, which a job removes.
  * @throws ApiError `invalid_input` for what is no picture, is too large or is not what `ext` says, `limit_reached`, 404
  * when its place is gone.
@@ -35,7 +36,7 @@ export async function uploadImage(
   await writing(deps, (tx) => insertImage(tx, viewer, row))
   try {
     await storePictures(deps.files, picture.stored)
-    if (place !== undefined) await attach(deps, viewer, { id, place })
+    await keep(deps, viewer, { id, place })
   } catch (error) {
     await takeBack(deps, { id, key: stored.key })
     throw error
@@ -44,15 +45,21 @@ export async function uploadImage(
   return { id, url, sizeBytes, created, ownerId: viewer.id, context, placeId: place?.id }
 }
 
-async function attach(
+/**
+ * Attaches the picture where its place is known. While its bytes were stored its account may have been deleted, and the
+ * row with it: then nobody would ever remove the bytes.
+ */
+async function keep(
   deps: Pick<Deps, 'db' | 'cache'>,
   viewer: Viewer,
-  { id, place }: { id: string; place: ImagePlace },
+  { id, place }: { id: string; place: ImagePlace | undefined },
 ): Promise<void> {
-  await writing(deps, async (tx) => {
+  const isThere = await writing(deps, async (tx) => {
+    if (place === undefined) return (await findImageOwner(tx, id)) === viewer.id
     await lockPlace(tx, place)
-    await takeImages(tx, viewer, { ids: [id], place })
+    return (await takeImages(tx, viewer, { ids: [id], place })).has(id)
   })
+  if (!isThere) throw accountGone()
 }
 
 /** Leaves the rest to the job when the store or the database does not answer. */

@@ -1,5 +1,6 @@
 // The wire shape of a picture inside texts, and what a request says of one.
 import Type, { type Static } from 'typebox'
+import { Timestamp } from '#lib/schema-parts.ts'
 import { IMAGE_CONTEXTS, type ImageContext } from './queries.ts'
 
 /** One key beside the others names what the picture belongs to; there is none while it waits to be used. */
@@ -8,7 +9,7 @@ export const ImageView = Type.Object(
     id: Type.String(),
     url: Type.String({ description: 'Where the text points to' }),
     size: Type.Integer({ description: 'Bytes' }),
-    created: Type.String({ format: 'date-time' }),
+    created: Timestamp,
     owner_id: Type.String(),
     context: Type.Enum([...IMAGE_CONTEXTS]),
     project_id: Type.Optional(Type.Union([Type.String(), Type.Null()])),
@@ -20,7 +21,13 @@ export const ImageView = Type.Object(
 )
 export type ImageView = Static<typeof ImageView>
 
-const PlaceId = Type.Optional(Type.String({ minLength: 1, maxLength: 64 }))
+const PlaceId = Type.Optional(
+  Type.String({
+    minLength: 1,
+    maxLength: 64,
+    description: 'What it belongs to from the start, of the kind of the context',
+  }),
+)
 
 export const ImageQuery = Type.Object({
   ext: Type.Enum(['png', 'jpg', 'jpeg', 'gif', 'webp'], { description: 'What the bytes are' }),

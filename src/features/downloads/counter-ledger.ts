@@ -10,7 +10,7 @@ import { addDownloads } from './queries.ts'
 
 export type LedgerDeps = Pick<Deps, 'db' | 'cache' | 'log'>
 
-/** Batches taken in by one transaction when many are missing: at most 100,000 events. */
+/** Batches taken in by one transaction when many are missing: at most 200,000 events. */
 const CATCH_UP_BATCHES = 20
 
 /**

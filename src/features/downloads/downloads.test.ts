@@ -140,6 +140,21 @@ describe('counting', () => {
     assert.equal((await t.anyone.get(`/v3/version/${counted.id}`)).json().downloads, 2)
   })
 
+  test('a range that is not honoured counts as the whole file that it gets', async () => {
+    const own = await t.make.project()
+    const counted = await t.make.version({ project: own })
+    await t.make.file({ version: counted, project: own, bytes: Buffer.from('ignored ranges') })
+    const url = `/data/${own.id}/versions/${counted.id}/test.jar`
+    for (const range of [
+      { range: 'bytes=3-', 'if-range': '"other"' },
+      { range: 'bytes=0-1,4-5' },
+      { range: 'rows=3-' },
+    ]) {
+      assert.equal((await get(range as Record<string, string>, url)).statusCode, 200)
+    }
+    assert.equal(await downloads(own.id), 3)
+  })
+
   test('one address counts at most six times for a project in six hours', async () => {
     const own = await t.make.project()
     const counted = await t.make.version({ project: own })

@@ -49,6 +49,21 @@ export async function findServedFile(
   return { ...file, project: { id: project_id, status, team_id, organization_id } }
 }
 
+/** Of these files those that exist, as `project/version/filename`. */
+export async function findServedVersions(
+  db: Db,
+  files: readonly { projectId: string; versionId: string; filename: string }[],
+): Promise<Set<string>> {
+  if (files.length === 0) return new Set()
+  const { rows } = await sql<{ found: string }>`
+    select version.project_id || '/' || version.id || '/' || file.filename as found
+    from unnest(${files.map(({ projectId }) => projectId)}::text[], ${files.map(({ versionId }) => versionId)}::text[],
+        ${files.map(({ filename }) => filename)}::text[]) as asked (project_id, version_id, filename)
+      join file on file.version_id = asked.version_id and file.filename = asked.filename
+      join version on version.id = file.version_id and version.project_id = asked.project_id`.execute(db)
+  return new Set(rows.map(({ found }) => found))
+}
+
 /** Adds downloads to versions and, the same, to their projects; rows that are gone are skipped. Two statements. */
 export async function addDownloads(
   tx: Tx,

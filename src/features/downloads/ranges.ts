@@ -22,7 +22,10 @@ export function parseRange(header: string | undefined, sizeBytes: number): ByteR
   return start >= sizeBytes ? 'unsatisfiable' : { start, end }
 }
 
-/** Whether such a request fetches the whole file: only those count as downloads (decisions.md 11). */
-export function isWholeFile(header: string | undefined): boolean {
-  return header === undefined || /^bytes=0-$/.test(header.trim())
+/**
+ * Whether the answer is the whole file, given the range that was asked for and the one that is honoured: only that
+ * counts as a download (decisions.md 11).
+ */
+export function isWholeFile(header: string | undefined, honoured: ByteRange | undefined): boolean {
+  return honoured === undefined || /^bytes=0-$/.test(header?.trim() ?? '')
 }

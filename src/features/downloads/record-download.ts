@@ -14,19 +14,23 @@ type Download = {
   caller: Caller
   /** Whether an account downloads. */
   signedIn: boolean
+  /** When it was, in whole milliseconds; now where that is not said. */
+  recordedAt?: number | undefined
   /** What the client says of the download; a hint that is none is dropped, never the download. */
   hints: Readonly<Record<string, unknown>>
 }
 
 const REASONS = ['standalone', 'dependency', 'modpack', 'update']
 
-/** Records one download of a version, unless the address has had its share of the project. */
-export async function recordDownload(deps: DownloadDeps, download: Download): Promise<void> {
-  const { projectId, versionId, caller, signedIn, hints } = download
-  if (!(await deps.caps.countsDownload(caller.address, projectId))) return
+/** Records one download of a version, unless the address has had its share of the project: then false. */
+export async function recordDownload(deps: DownloadDeps, download: Download): Promise<boolean> {
+  const { projectId, versionId, caller, signedIn, recordedAt, hints } = download
+  if (!(await deps.caps.countsDownload(caller.address, projectId))) return false
   const { referer } = caller.headers
+  const origin = originOf(deps, caller)
   deps.events.add('download', {
-    ...originOf(deps, caller),
+    ...origin,
+    recorded_at: recordedAt ?? origin.recorded_at,
     ...parseReferrer(typeof referer === 'string' ? referer : undefined),
     ...knownHints(deps.taxonomy, hints),
     project_id: projectId,
@@ -34,6 +38,7 @@ export async function recordDownload(deps: DownloadDeps, download: Download): Pr
     monetized: signedIn,
   })
   recordEvent(deps, 'file.downloaded', { project_id: projectId, version_id: versionId })
+  return true
 }
 
 function knownHints(

@@ -36,11 +36,12 @@ export function downloadRoutes(app: App, deps: DownloadDeps): void {
       schema: {
         operationId: 'downloadFile',
         summary: 'The bytes of a file of a version',
+        description: 'Also in one range (206). The address never shows other bytes; its tag is the SHA-512.',
         tags,
         params: Type.Object({
-          project_id: Type.String({ maxLength: 64 }),
-          version_id: Type.String({ maxLength: 64 }),
-          filename: Type.String({ maxLength: 1024 }),
+          project_id: Type.String({ maxLength: 64, description: 'ID of the project' }),
+          version_id: Type.String({ maxLength: 64, description: 'ID of the version' }),
+          filename: Type.String({ maxLength: 1024, description: 'Name of the file' }),
         }),
         querystring: Type.Object({
           reason: Hint('Why it is downloaded: standalone, dependency, modpack or update'),
@@ -96,7 +97,7 @@ async function sendFile(
   if (req.method === 'HEAD') return reply.send(Readable.from([])) as never
   const opened = await deps.files.open(file.storage_key, range ?? {})
   if (opened === undefined) throw new ApiError('file_hosting_error', 'The file is missing from the store')
-  if (isWholeFile(rangeHeader)) {
+  if (isWholeFile(rangeHeader, range)) {
     await recordDownload(deps, {
       projectId: file.project.id,
       versionId: file.version_id,
@@ -110,8 +111,16 @@ async function sendFile(
 
 /** Pictures are named by their content and belong to whoever shows them; their address is not guessable. */
 function servePictures(app: App, deps: Deps): void {
-  const Folder = Type.String({ pattern: '^[0-9A-Za-z_-]{1,64}$', maxLength: 64 })
-  const Picture = Type.String({ pattern: '^[0-9a-f]{40}(_[0-9]{1,4})?\\.[a-z]{3,4}$', maxLength: 64 })
+  const Folder = Type.String({
+    pattern: '^[0-9A-Za-z_-]{1,64}$',
+    maxLength: 64,
+    description: 'As the address of a picture has it',
+  })
+  const Picture = Type.String({
+    pattern: '^[0-9a-f]{40}(_[0-9]{1,4})?\\.[a-z]{3,4}$',
+    maxLength: 64,
+    description: 'Made of the hash of its bytes',
+  })
   const config = { auth: 'public' } as const
   const about = { summary: 'The bytes of a picture', tags, produces: ['image/*'], response: { ...ErrorAnswers } }
   app.get(

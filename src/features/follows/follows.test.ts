@@ -49,7 +49,7 @@ test('of many tries at once by one person exactly one follows, and exactly one l
 })
 
 test('the counter is right after many people have come and gone at once', async () => {
-  const people = await Promise.all(Array.from({ length: 12 }, () => t.make.account()))
+  const people = await t.make.people(12)
   const project = await make.project(undefined)
   await Promise.all(people.map((person) => follow(person, project.id)))
   await Promise.all(

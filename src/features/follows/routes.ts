@@ -1,7 +1,7 @@
 // Following projects, and the list of those one follows.
 import Type from 'typebox'
 import { writing } from '#cache/writing.ts'
-import { Empty, ErrorAnswers } from '#http/answers.ts'
+import { DoneAnswers, ErrorAnswers } from '#http/answers.ts'
 import { requireViewer } from '#http/auth.ts'
 import { sendList } from '#http/entity-tags.ts'
 import { IdParams } from '#http/query-values.ts'
@@ -17,14 +17,19 @@ import { addToFollowers, deleteFollow, insertFollow, listFollowedIds } from './q
 
 const tags = ['follows']
 const WRITE = { auth: { scope: ['USER_WRITE'] } } as const
-const done = { 204: Empty, ...ErrorAnswers }
 
 export function followRoutes(app: App, deps: ProjectReader & Pick<Deps, 'config'>): void {
   app.post(
     '/v3/project/:id/follow',
     {
       config: WRITE,
-      schema: { operationId: 'followProject', summary: 'Follow a project', tags, params: IdParams, response: done },
+      schema: {
+        operationId: 'followProject',
+        summary: 'Follow a project',
+        tags,
+        params: IdParams,
+        response: DoneAnswers,
+      },
     },
     async (req, reply) => {
       const viewer = requireViewer(req)
@@ -46,7 +51,7 @@ export function followRoutes(app: App, deps: ProjectReader & Pick<Deps, 'config'
         summary: 'Stop following a project',
         tags,
         params: IdParams,
-        response: done,
+        response: DoneAnswers,
       },
     },
     async (req, reply) => {

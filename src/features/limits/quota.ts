@@ -15,6 +15,7 @@ export type Quota = { current: number; max: number | null }
 type QuotaConfig = Pick<Deps['config'], 'quotas'>
 type Owner = Pick<Viewer, 'id' | 'role'>
 
+/** As things are; only `checkQuota` holds what it counted. */
 export async function getQuota(db: Db, config: QuotaConfig, owner: Owner, kind: QuotaKind): Promise<Quota> {
   const { rows } = await sql<{ current: number; override: number | null }>`
     select ${countOwned(owner.id, kind)} as current,

@@ -6,8 +6,10 @@ import type { Deps } from '../../deps.ts'
 const DependencyState = Type.Object({
   status: Type.Enum(['ok', 'failing']),
   state: Type.Optional(Type.String({ description: 'What it is doing' })),
-  error: Type.Optional(Type.String()),
 })
+
+/** With the reason of a failure, which is for the operator: anybody may ask /ready. */
+type Checked = Static<typeof DependencyState> & { error?: string }
 
 export const Readiness = Type.Object(
   {
@@ -16,14 +18,40 @@ export const Readiness = Type.Object(
   },
   { title: 'Readiness' },
 )
-export type Readiness = Static<typeof Readiness>
 
 const CHECK_TIMEOUT_MS = 3_000
+/** Checks write, and open connections; as nothing limits /ready, those who ask within this time share one round. */
+const SHARED_MS = 500
+
+type CheckedDeps = Pick<Deps, 'db' | 'files' | 'search' | 'analytics' | 'counters' | 'mail'>
+type Dependencies = { status: 'ready' | 'unavailable'; dependencies: Record<string, Checked> }
+
+/** `checkDependencies` for /ready; reasons of failures go to the log. */
+export function sharedChecks(deps: CheckedDeps & Pick<Deps, 'log'>): () => Promise<Dependencies> {
+  let round: Promise<Dependencies> | undefined
+  const check = async (): Promise<Dependencies> => {
+    const result = await checkDependencies(deps)
+    for (const [dependency, { error }] of Object.entries(result.dependencies)) {
+      if (error !== undefined) deps.log.warn({ dependency, reason: error }, `Not ready: ${dependency} fails`)
+    }
+    return result
+  }
+  return () => {
+    if (round === undefined) {
+      round = check()
+      const forget = () => {
+        setTimeout(() => {
+          round = undefined
+        }, SHARED_MS).unref()
+      }
+      round.then(forget, forget)
+    }
+    return round
+  }
+}
 
 /** Asks each dependency, side by side, for at most three seconds. */
-export async function checkDependencies(
-  deps: Pick<Deps, 'db' | 'files' | 'search' | 'analytics' | 'counters' | 'mail'>,
-): Promise<Readiness> {
+export async function checkDependencies(deps: CheckedDeps): Promise<Dependencies> {
   const checks: Record<string, () => Promise<unknown>> = {
     database: () => sql`select 1`.execute(deps.db),
     files: async () => deps.files.check(),
@@ -46,7 +74,7 @@ async function checkSearch({ search }: Pick<Deps, 'search'>): Promise<string> {
   return state
 }
 
-async function state(check: () => Promise<unknown>): Promise<Static<typeof DependencyState>> {
+async function state(check: () => Promise<unknown>): Promise<Checked> {
   let timer: NodeJS.Timeout | undefined
   const tooSlow = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => reject(new Error(`no answer within ${CHECK_TIMEOUT_MS} ms`)), CHECK_TIMEOUT_MS)

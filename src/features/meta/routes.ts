@@ -5,7 +5,7 @@ import type { App } from '#http/server.ts'
 import { ApiError, notFound } from '#lib/errors.ts'
 import { parseAuthorization, secretsEqual } from '#lib/tokens.ts'
 import type { Deps } from '../../deps.ts'
-import { checkDependencies, Readiness } from './readiness.ts'
+import { Readiness, sharedChecks } from './readiness.ts'
 
 const RootDocument = Type.Object(
   {
@@ -54,6 +54,7 @@ function retiredVersions(app: App): void {
 
 function operatorProbes(app: App, deps: Deps): void {
   const config = { auth: 'public', unlimited: true } as const
+  const checks = sharedChecks(deps)
   const Health = Type.Object({ status: Type.Literal('ok') }, { title: 'Health' })
   app.get(
     '/health',
@@ -80,7 +81,7 @@ function operatorProbes(app: App, deps: Deps): void {
       },
     },
     async (_req, reply) => {
-      const readiness = await checkDependencies(deps)
+      const readiness = await checks()
       return reply.status(readiness.status === 'ready' ? 200 : 503).send(readiness)
     },
   )

@@ -3,7 +3,7 @@ import Type from 'typebox'
 import { ErrorAnswers } from '#http/answers.ts'
 import { requireViewer } from '#http/auth.ts'
 import { mountInternal } from '#http/mounts.ts'
-import { IdParams } from '#http/query-values.ts'
+import { IdParams, Offset } from '#http/query-values.ts'
 import type { App } from '#http/server.ts'
 import { forbidden, invalidInput } from '#lib/errors.ts'
 import type { Taxonomy } from '#lib/taxonomy.ts'
@@ -21,9 +21,11 @@ const tags = ['moderation']
 const WITHOUT_TYPE = 'none'
 
 const QueueQuery = Type.Object({
-  count: Type.Optional(Type.Integer({ minimum: 0, maximum: 200, default: 100 })),
-  offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000_000, default: 0 })),
-  sort: Type.Optional(Type.Enum(['oldest', 'newest'], { default: 'oldest' })),
+  count: Type.Optional(Type.Integer({ minimum: 0, maximum: 200, default: 100, description: 'Projects on a page' })),
+  offset: Offset,
+  sort: Type.Optional(
+    Type.Enum(['oldest', 'newest'], { default: 'oldest', description: 'Which come first, by the time of submission' }),
+  ),
   query: Type.Optional(Type.String({ maxLength: 256, description: 'A part of the name or slug' })),
   project_type: Type.Optional(Type.String({ maxLength: 64, description: 'A project type, or `none`' })),
 })

@@ -4,6 +4,7 @@ import type { Db, Tx } from '#db/db.ts'
 import type { Notification } from '#db/schema.ts'
 import { enqueue } from '#jobs/queue.ts'
 import { newId } from '#lib/ids.ts'
+import { PLACEHOLDER_ID } from '../users/placeholder.ts'
 import { isMailed, type NotificationBody, SITE_TYPES } from './notification-types.ts'
 
 export type NotificationRow = Pick<Selectable<Notification>, 'id' | 'account_id' | 'read' | 'created'> & {
@@ -11,7 +12,7 @@ export type NotificationRow = Pick<Selectable<Notification>, 'id' | 'account_id'
 }
 
 /** The newest so many stand in lists of all of a user's notifications. */
-export const LISTED_MAX = 10_000
+const LISTED_MAX = 10_000
 
 /**
  * Tells these accounts something, each once, in the transaction of what caused it; types that are mailed are mailed
@@ -28,6 +29,8 @@ export async function insertNotifications(
     .selectFrom('account')
     .select('id')
     .where('id', 'in', [...new Set(accountIds)])
+    // Behind the placeholder nobody reads.
+    .where('id', '<>', PLACEHOLDER_ID)
     .orderBy('id')
     .forKeyShare()
     .execute()
@@ -41,16 +44,18 @@ export async function insertNotifications(
   for (const { id } of rows) await enqueue(tx, 'notifications.send-mail', { notification_id: id })
 }
 
-/** Marks the invitations of an account to a team as read: they were answered, or withdrawn. */
-export async function markInvitationsRead(tx: Tx, accountId: string, teamId: string): Promise<void> {
-  await tx
-    .updateTable('notification')
-    .set({ read: true })
-    .where('account_id', '=', accountId)
-    .where(sql<string>`body ->> 'type'`, 'in', ['team_invite', 'organization_invite'])
-    .where(sql<string>`body ->> 'team_id'`, '=', teamId)
-    .where('read', '=', false)
-    .execute()
+/** A row of a team, as far as it says whose it is and whether he has accepted. */
+export type AnsweredRow = { account_id: string; team_id: string; accepted: boolean }
+
+/** Marks the invitations that these rows were made by as read: they were answered, or withdrawn. One statement. */
+export async function markInvitationsRead(tx: Tx, rows: readonly AnsweredRow[]): Promise<void> {
+  const pending = rows.filter(({ accepted }) => !accepted)
+  if (pending.length === 0) return
+  await sql`update notification set read = true
+    from unnest(${pending.map(({ account_id }) => account_id)}::text[], ${pending.map(({ team_id }) => team_id)}::text[])
+      as answered (account_id, team_id)
+    where notification.account_id = answered.account_id and body ->> 'team_id' = answered.team_id
+      and body ->> 'type' in ('team_invite', 'organization_invite') and not read`.execute(tx)
 }
 
 function readNotifications(db: Db) {
@@ -75,14 +80,9 @@ export function listNotificationsOf(db: Db, accountId: string): Promise<Notifica
     .execute()
 }
 
-/** The newest notifications of an account, those that are only mailed included. */
+/** All notifications of an account, newest first, those that are only mailed included: for its owner's copy. */
 export function listAllNotificationsOf(db: Db, accountId: string): Promise<NotificationRow[]> {
-  return readNotifications(db)
-    .where('account_id', '=', accountId)
-    .orderBy('created', 'desc')
-    .orderBy('id')
-    .limit(LISTED_MAX)
-    .execute()
+  return readNotifications(db).where('account_id', '=', accountId).orderBy('created', 'desc').orderBy('id').execute()
 }
 
 /** Notifications by ID, of every type, newest first; of one account unless `accountId` is undefined. */

@@ -1,7 +1,7 @@
 // Notifications: reading one's own, marking them as read, deleting them (facts/people.md 2.3).
 import Type from 'typebox'
 import type { Db } from '#db/db.ts'
-import { Empty, ErrorAnswers } from '#http/answers.ts'
+import { DoneAnswers, ErrorAnswers } from '#http/answers.ts'
 import { requireViewer } from '#http/auth.ts'
 import { sendBytes } from '#http/entity-tags.ts'
 import { IdParams, IdsQuery, parseIds } from '#http/query-values.ts'
@@ -92,7 +92,7 @@ function notificationLists(app: App, deps: Pick<Deps, 'db' | 'cache'>): void {
         summary: 'Mark own notifications as read',
         tags,
         querystring: IdsQuery,
-        response: { 204: Empty, ...ErrorAnswers },
+        response: DoneAnswers,
       },
     },
     async (req, reply) => {
@@ -109,7 +109,7 @@ function notificationLists(app: App, deps: Pick<Deps, 'db' | 'cache'>): void {
         summary: 'Delete own notifications',
         tags,
         querystring: IdsQuery,
-        response: { 204: Empty, ...ErrorAnswers },
+        response: DoneAnswers,
       },
     },
     async (req, reply) => {
@@ -143,7 +143,7 @@ function singleNotifications(app: App, deps: Pick<Deps, 'db' | 'cache'>): void {
         summary: 'Mark a notification as read',
         tags,
         params: IdParams,
-        response: { 204: Empty, ...ErrorAnswers },
+        response: DoneAnswers,
       },
     },
     async (req, reply) => {
@@ -161,7 +161,7 @@ function singleNotifications(app: App, deps: Pick<Deps, 'db' | 'cache'>): void {
         summary: 'Delete a notification',
         tags,
         params: IdParams,
-        response: { 204: Empty, ...ErrorAnswers },
+        response: DoneAnswers,
       },
     },
     async (req, reply) => {

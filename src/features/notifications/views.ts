@@ -1,5 +1,6 @@
 // The wire shape of a notification (facts/people.md 1.0).
 import Type, { type Static } from 'typebox'
+import { Timestamp } from '#lib/schema-parts.ts'
 import { notificationText } from './notification-types.ts'
 import type { NotificationRow } from './queries.ts'
 
@@ -8,7 +9,7 @@ export const NotificationView = Type.Object(
     id: Type.String(),
     user_id: Type.String(),
     read: Type.Boolean(),
-    created: Type.String({ format: 'date-time' }),
+    created: Timestamp,
     body: Type.Object(
       { type: Type.String() },
       { additionalProperties: Type.Unknown(), description: 'What it is about: fields by type' },

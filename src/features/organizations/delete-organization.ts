@@ -3,7 +3,7 @@ import type { Tx } from '#db/db.ts'
 import { notFound } from '#lib/errors.ts'
 import type { Viewer } from '#lib/viewer.ts'
 import type { Deps } from '../../deps.ts'
-import { markInvitationsRead } from '../notifications/queries.ts'
+import { type AnsweredRow, markInvitationsRead } from '../notifications/queries.ts'
 import { removePictures } from '../pictures/icons.ts'
 import { organizationPermissions, requireOrganizationPermission } from '../teams/policy.ts'
 import { inheritTeams } from '../teams/queries.ts'
@@ -31,13 +31,11 @@ export async function deleteOrganization(
   requireOrganizationPermission(bits, 'DELETE_ORGANIZATION')
   const members = await tx
     .selectFrom('team_member')
-    .select(['account_id', 'accepted', 'is_owner'])
+    .select(['team_id', 'account_id', 'accepted', 'is_owner'])
     .where('team_id', '=', row.team_id)
     .execute()
   await releaseProjects(tx, changed, id, members)
-  for (const { account_id, accepted } of members) {
-    if (!accepted) await markInvitationsRead(tx, account_id, row.team_id)
-  }
+  await markInvitationsRead(tx, members)
   await tx.deleteFrom('organization').where('id', '=', id).execute()
   await tx.deleteFrom('team').where('id', '=', row.team_id).execute()
   await removePictures(tx, config, [row.icon_url, row.raw_icon_url])
@@ -46,7 +44,7 @@ export async function deleteOrganization(
   return row
 }
 
-type Member = { account_id: string; accepted: boolean; is_owner: boolean }
+type Member = AnsweredRow & { is_owner: boolean }
 
 /** The projects go to the owner alone, beside those of their members who came without the organization. */
 async function releaseProjects(tx: Tx, changed: ChangeSet, id: string, members: readonly Member[]): Promise<void> {
@@ -62,7 +60,13 @@ async function releaseProjects(tx: Tx, changed: ChangeSet, id: string, members: 
   const teamIds = projects.map(({ team_id }) => team_id)
   const leaving = members.filter((member) => member.accepted && member !== owner).map(({ account_id }) => account_id)
   if (leaving.length > 0) {
-    await tx.deleteFrom('team_member').where('team_id', 'in', teamIds).where('account_id', 'in', leaving).execute()
+    const rows = await tx
+      .deleteFrom('team_member')
+      .where('team_id', 'in', teamIds)
+      .where('account_id', 'in', leaving)
+      .returning(['account_id', 'team_id', 'accepted'])
+      .execute()
+    await markInvitationsRead(tx, rows)
   }
   await inheritTeams(tx, teamIds, owner.account_id, { keepStanding: false })
   await announceMoves(tx, changed, projects)

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { assertFault, statuses } from '../../../test/account-steps.ts'
-import type { Person } from '../../../test/factories.ts'
 import { type TestApp, testApp } from '../../../test/harness.ts'
 import { type MemberView, memberOf, names, type TeamFactories, teamFactories } from '../../../test/team-factories.ts'
 
@@ -14,13 +13,12 @@ before(async () => {
 after(() => t.close())
 
 type By = { token: string }
-const people = (count: number): Promise<Person[]> => Promise.all(Array.from({ length: count }, () => t.make.account()))
 const remove = (by: By, id: string) => t.as(by).delete(`/v3/organization/${id}`)
 const team = async (viewer: By, teamId: string): Promise<MemberView[]> =>
   (await t.as(viewer).get(`/v3/team/${teamId}/members`)).json()
 
 test('its projects go to its owner, its other members leave their teams, and it is gone everywhere at once', async () => {
-  const [head, member, helper, invitee] = (await people(4)) as [Person, Person, Person, Person]
+  const [head, member, helper, invitee] = await t.make.people(4)
   const organization = await make.organization(head)
   await make.member(organization.teamId, member, { organization_permissions: 64 })
   await t.as(head).post(`/v3/team/${organization.teamId}/members`, { user_id: invitee.id })
@@ -72,7 +70,7 @@ test('its projects go to its owner, its other members leave their teams, and it 
 })
 
 test('deleting takes DELETE_ORGANIZATION; admins have it, moderators do not', async () => {
-  const [head, member, invitee, stranger] = (await people(4)) as [Person, Person, Person, Person]
+  const [head, member, invitee, stranger] = await t.make.people(4)
   const admin = await t.make.account({ role: 'admin' })
   const moderator = await t.make.account({ role: 'moderator' })
   const { id, teamId } = await make.organization(head)
@@ -85,7 +83,7 @@ test('deleting takes DELETE_ORGANIZATION; admins have it, moderators do not', as
 })
 
 test('of parallel deletions one counts', async () => {
-  const [head] = (await people(1)) as [Person]
+  const [head] = await t.make.people(1)
   const { id } = await make.organization(head)
   const project = await make.project(undefined, { organization_id: id })
   assert.deepEqual(statuses(await Promise.all([1, 2, 3].map(() => remove(head, id)))), [204, 404, 404])
@@ -94,7 +92,7 @@ test('of parallel deletions one counts', async () => {
 
 test('a deletion at the same time as anything else leaves each project with one owner or an organization', async () => {
   for (let round = 0; round < 4; round += 1) {
-    const [head, member] = (await people(2)) as [Person, Person]
+    const [head, member] = await t.make.people(2)
     const { id, teamId } = await make.organization(head)
     await make.member(teamId, member, { organization_permissions: 255 })
     const own = await make.project(member)
@@ -119,7 +117,7 @@ test('a deletion at the same time as anything else leaves each project with one 
 test('an organization of many projects is deleted with a constant number of statements', async () => {
   const counts: number[] = []
   for (const size of [2, 50]) {
-    const [head, member] = (await people(2)) as [Person, Person]
+    const [head, member] = await t.make.people(2)
     const { id, teamId } = await make.organization(head)
     await make.member(teamId, member)
     for (let index = 0; index < size; index += 1) {

@@ -35,7 +35,7 @@ export async function addProject(tx: Tx, changed: ChangeSet, viewer: Viewer, mov
   if (row?.accepted !== true) throw forbidden('You are no member of this organization')
   requireOrganizationPermission(organizationPermissions(viewer, row), 'ADD_PROJECT')
   await tx.updateTable('project').set({ organization_id: organization.id }).where('id', '=', project.id).execute()
-  await tx
+  const rows = await tx
     .deleteFrom('team_member')
     .where('team_id', '=', project.team_id)
     .where((eb) =>
@@ -52,7 +52,9 @@ export async function addProject(tx: Tx, changed: ChangeSet, viewer: Viewer, mov
         ),
       ]),
     )
+    .returning(['account_id', 'team_id', 'accepted'])
     .execute()
+  await markInvitationsRead(tx, rows)
   await announceMoves(tx, changed, [project])
 }
 
@@ -78,7 +80,7 @@ export async function removeProject(
   if (newOwner?.accepted !== true) throw validationError('new_owner', 'is no accepted member of this organization')
   await tx.updateTable('project').set({ organization_id: null }).where('id', '=', project.id).execute()
   await inheritTeams(tx, [project.team_id], newOwnerId, { keepStanding: true })
-  await markInvitationsRead(tx, newOwnerId, project.team_id)
+  await markInvitationsRead(tx, [{ account_id: newOwnerId, team_id: project.team_id, accepted: false }])
   await announceMoves(tx, changed, [project])
 }
 

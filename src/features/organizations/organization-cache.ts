@@ -4,7 +4,7 @@ import type { EntityCache } from '#cache/entity-cache.ts'
 import type { Db } from '#db/db.ts'
 import { notFound } from '#lib/errors.ts'
 import type { Viewer } from '#lib/viewer.ts'
-import { shownMembers, toMemberLists } from '../teams/member-lists.ts'
+import { requireOneAnswer, shownMembers, toMemberLists } from '../teams/member-lists.ts'
 import type { TeamRead } from '../teams/queries.ts'
 import { getCachedTeams } from '../teams/team-cache.ts'
 import { listOrganizationsByNames, type OrganizationRow } from './queries.ts'
@@ -77,11 +77,15 @@ export async function getOwningTeams(
   )
 }
 
-/** The members of each of these organizations that the viewer sees, as a JSON array. Two statements at most. */
+/**
+ * The members of each of these organizations that the viewer sees, as a JSON array. Two statements at most.
+ * @throws ApiError `invalid_input` when they are too many for one answer and the request has `named` them.
+ */
 export async function listOrganizationMembers(
   reader: OrganizationReader,
   viewer: Viewer | null,
   organizations: readonly CachedOrganization[],
+  { named }: { named: boolean } = { named: false },
 ): Promise<string[]> {
   const teams = await getCachedTeams(
     reader,
@@ -91,6 +95,7 @@ export async function listOrganizationMembers(
     const team = teams.get(team_id)
     return team === undefined ? [] : shownMembers(team, viewer)
   })
+  if (named) requireOneAnswer(shown)
   return toMemberLists(reader, shown)
 }
 
@@ -99,8 +104,9 @@ export async function toOrganizationViews(
   reader: OrganizationReader,
   viewer: Viewer | null,
   organizations: readonly CachedOrganization[],
+  choice?: { named: boolean },
 ): Promise<{ bytes: Buffer }[]> {
-  const members = await listOrganizationMembers(reader, viewer, organizations)
+  const members = await listOrganizationMembers(reader, viewer, organizations, choice)
   return organizations.map(({ openView }, index) => ({
     bytes: Buffer.from(`${openView}${members[index] ?? '[]'}}`),
   }))

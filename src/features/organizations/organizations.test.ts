@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { ABSENT, assertFault, assertRefusedValues, statuses } from '../../../test/account-steps.ts'
-import type { Person } from '../../../test/factories.ts'
 import { type TestApp, testApp } from '../../../test/harness.ts'
 import { names, scopeBits, type TeamFactories, teamFactories } from '../../../test/team-factories.ts'
 
@@ -15,7 +14,6 @@ before(async () => {
 after(() => t.close())
 
 type By = { token: string }
-const people = (count: number): Promise<Person[]> => Promise.all(Array.from({ length: count }, () => t.make.account()))
 const TEXTS = { name: 'Lantern makers', description: 'We make lanterns' }
 const create = (by: By, body: unknown) => t.as(by).post('/v3/organization', body)
 const patch = (by: By, id: string, body: unknown) => t.as(by).patch(`/v3/organization/${id}`, body)
@@ -23,7 +21,7 @@ const read = async (id: string, by?: By) =>
   (await (by === undefined ? t.anyone : t.as(by)).get(`/v3/organization/${id}`)).json()
 
 test('a new organization answers 201 with its owner as its only member, and is there for everyone', async () => {
-  const [owner] = (await people(1)) as [Person]
+  const [owner] = await t.make.people(1)
   const answer = await create(owner, { ...TEXTS, slug: 'Lantern-Makers', icon_url: 'https://evil.example/', color: 7 })
   assert.equal(answer.statusCode, 201, answer.body)
   const { id, team_id, members, ...rest } = answer.json()
@@ -53,7 +51,7 @@ test('a new organization answers 201 with its owner as its only member, and is t
 })
 
 test('each text has its bounds, when it is made and when it is edited', async () => {
-  const [owner] = (await people(1)) as [Person]
+  const [owner] = await t.make.people(1)
   const { id } = await make.organization(owner)
   const valid = { ...TEXTS, slug: 'bounds-of-texts' }
   const bad = {
@@ -76,7 +74,7 @@ test('each text has its bounds, when it is made and when it is edited', async ()
 })
 
 test('a slug that is taken, or that is an ID, is a conflict; the own one is none', async () => {
-  const [owner] = (await people(1)) as [Person]
+  const [owner] = await t.make.people(1)
   const first = await make.organization(owner)
   const second = await make.organization(owner)
   for (const slug of [second.slug, second.slug.toUpperCase(), second.id]) {
@@ -91,7 +89,7 @@ test('a slug that is taken, or that is an ID, is a conflict; the own one is none
 })
 
 test('an edit shows at once under both names; absent, null and unknown keys change nothing', async () => {
-  const [owner] = (await people(1)) as [Person]
+  const [owner] = await t.make.people(1)
   const { id, slug, teamId } = await make.organization(owner)
   const original = await read(slug)
   assert.equal((await patch(owner, slug, { name: '  Trimmed  ', slug: 'renamed-one' })).statusCode, 204)
@@ -106,7 +104,7 @@ test('an edit shows at once under both names; absent, null and unknown keys chan
 })
 
 test('editing takes EDIT_DETAILS; moderators have it', async () => {
-  const [owner, editor, member, invitee, stranger] = (await people(5)) as [Person, Person, Person, Person, Person]
+  const [owner, editor, member, invitee, stranger] = await t.make.people(5)
   const moderator = await t.make.account({ role: 'moderator' })
   const { id, teamId } = await make.organization(owner)
   await make.member(teamId, editor, { organization_permissions: 1 })
@@ -123,7 +121,7 @@ test('editing takes EDIT_DETAILS; moderators have it', async () => {
 })
 
 test('each write asks for its scope and names it; creating also asks for a verified e-mail', async () => {
-  const [owner] = (await people(1)) as [Person]
+  const [owner] = await t.make.people(1)
   const { id } = await make.organization(owner)
   const calls = {
     ORGANIZATION_CREATE: (by: By) => create(by, { ...TEXTS, slug: 'never-made' }),
@@ -146,7 +144,7 @@ test('each write asks for its scope and names it; creating also asks for a verif
 })
 
 test('members of organizations: pending ones for members and themselves; several at once in the order asked for', async () => {
-  const [owner, invitee, stranger] = (await people(3)) as [Person, Person, Person]
+  const [owner, invitee, stranger] = await t.make.people(3)
   const [one, two] = [await make.organization(owner), await make.organization(owner)]
   await make.member(one.teamId, invitee, { accepted: false })
   const list = async (by: By, path: string) => (await t.as(by).get(path)).json()
@@ -170,7 +168,7 @@ test('members of organizations: pending ones for members and themselves; several
 test('reading one or many organizations costs a constant number of statements, and none when warm', async () => {
   const counts: number[][] = []
   for (const size of [2, 50]) {
-    const crowd = await people(size)
+    const crowd = await t.make.people(size)
     const organizations = await Promise.all(crowd.map((owner) => make.organization(owner)))
     const [first] = organizations
     if (first === undefined) throw new Error('unreachable: there are at least two')

@@ -1,15 +1,14 @@
 // The projects of an organization: the list, and moving them in and out.
 import Type from 'typebox'
 import { writing } from '#cache/writing.ts'
-import { Empty, ErrorAnswers } from '#http/answers.ts'
+import { DoneAnswers, ErrorAnswers } from '#http/answers.ts'
 import { requireViewer, viewerHas } from '#http/auth.ts'
-import { sendBytes } from '#http/entity-tags.ts'
+import { sendList } from '#http/entity-tags.ts'
 import { IdParams } from '#http/query-values.ts'
 import type { App } from '#http/server.ts'
-import { entityTag, joinJson } from '#lib/json-bytes.ts'
 import type { Deps } from '../../deps.ts'
-import { listVisibleProjects } from '../projects/project-cache.ts'
 import { ProjectView } from '../projects/views.ts'
+import { listVisibleByIds } from '../projects/visible-lists.ts'
 import { parseBodyId } from '../teams/member-fields.ts'
 import { addProject, removeProject } from './move-project.ts'
 import { getOrganization } from './organization-cache.ts'
@@ -17,7 +16,6 @@ import { listProjectIds } from './queries.ts'
 
 const tags = ['organizations']
 const move = { auth: { scope: ['PROJECT_WRITE', 'ORGANIZATION_WRITE'] } } as const
-const done = { 204: Empty, ...ErrorAnswers }
 
 const ProjectParams = Type.Object({
   id: Type.String({ maxLength: 256, description: 'Organization ID or slug' }),
@@ -50,9 +48,7 @@ export function organizationProjectRoutes(app: App, deps: Pick<Deps, 'db' | 'cac
       const viewer = viewerHas(req.viewer, 'ORGANIZATION_READ') ? req.viewer : null
       const { id } = await getOrganization(deps, req.params.id)
       const ids = await listProjectIds(deps.db, id, viewer)
-      const projects = ids.length === 0 ? [] : await listVisibleProjects(deps, viewer, ids)
-      // The tag of a list is made of its entities' tags: hashing megabytes of descriptions again would hold everyone up.
-      return sendBytes(reply, joinJson(projects), entityTag(projects.map(({ etag }) => etag).join()))
+      return sendList(reply, await listVisibleByIds(deps, viewer, ids))
     },
   )
   app.post(
@@ -65,7 +61,7 @@ export function organizationProjectRoutes(app: App, deps: Pick<Deps, 'db' | 'cac
         tags,
         params: IdParams,
         body: Addition,
-        response: done,
+        response: DoneAnswers,
       },
     },
     async (req, reply) => {
@@ -85,7 +81,7 @@ export function organizationProjectRoutes(app: App, deps: Pick<Deps, 'db' | 'cac
         tags,
         params: ProjectParams,
         body: Removal,
-        response: done,
+        response: DoneAnswers,
       },
     },
     async (req, reply) => {

@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { ABSENT, assertFault, assertRefusedValues, statuses } from '../../../test/account-steps.ts'
-import type { Person } from '../../../test/factories.ts'
 import { type TestApp, testApp } from '../../../test/harness.ts'
 import {
   type MemberView,
@@ -22,7 +21,6 @@ before(async () => {
 after(() => t.close())
 
 type By = { token: string }
-const people = (count: number): Promise<Person[]> => Promise.all(Array.from({ length: count }, () => t.make.account()))
 const add = (by: By, organization: string, project: string) =>
   t.as(by).post(`/v3/organization/${organization}/projects`, { project_id: project })
 const remove = (by: By, organization: string, project: string, newOwner: { id: string }) =>
@@ -36,7 +34,7 @@ const ids = async (by: By | undefined, organization: string): Promise<string[]> 
     .map(({ id }: { id: string }) => id)
 
 test('a project enters: its owner and the organization’s owner leave its team, everyone’s access follows at once', async () => {
-  const [head, maker, colleague, helper] = (await people(4)) as [Person, Person, Person, Person]
+  const [head, maker, colleague, helper] = await t.make.people(4)
   const organization = await make.organization(head)
   await make.member(organization.teamId, maker, { organization_permissions: 16 })
   await make.member(organization.teamId, colleague, { permissions: 4 })
@@ -63,8 +61,28 @@ test('a project enters: its owner and the organization’s owner leave its team,
   assert.deepEqual(await ids(undefined, organization.id), [])
 })
 
+test('an invitation that ends because its project moves is read', async () => {
+  const [head, maker, member] = await t.make.people(3)
+  const organization = await make.organization(head)
+  await make.member(organization.teamId, maker, { organization_permissions: 16 })
+  const project = await make.project(maker)
+  for (const { id } of [head, member]) {
+    const invited = await t.as(maker).post(`/v3/team/${project.teamId}/members`, { user_id: id })
+    assert.equal(invited.statusCode, 204)
+  }
+  const unread = async () =>
+    (await t.deps.db.selectFrom('notification').select(['account_id']).where('read', '=', false).execute())
+      .map(({ account_id }) => account_id)
+      .filter((id) => id === head.id || id === member.id)
+  assert.equal((await add(maker, organization.id, project.id)).statusCode, 204)
+  assert.deepEqual(await unread(), [member.id])
+  await make.member(organization.teamId, member)
+  assert.equal((await t.as(head).delete(`/v3/organization/${organization.id}`)).statusCode, 204)
+  assert.deepEqual(await unread(), [])
+})
+
 test('entering takes the owner of the project, a member of the organization, with ADD_PROJECT', async () => {
-  const [head, maker, partner, stranger] = (await people(4)) as [Person, Person, Person, Person]
+  const [head, maker, partner, stranger] = await t.make.people(4)
   const admin = await t.make.account({ role: 'admin' })
   const organization = await make.organization(head)
   const project = await make.project(maker)
@@ -83,7 +101,7 @@ test('entering takes the owner of the project, a member of the organization, wit
 })
 
 test('unknown and hidden things, missing fields and missing scopes', async () => {
-  const [head, stranger] = (await people(2)) as [Person, Person]
+  const [head, stranger] = await t.make.people(2)
   const organization = await make.organization(head)
   const hidden = await make.project(stranger, { status: 'draft' })
   const own = await make.project(head)
@@ -125,7 +143,7 @@ test('unknown and hidden things, missing fields and missing scopes', async () =>
 })
 
 test('a project leaves: the named member owns it, the organization has lost it at once', async () => {
-  const [head, heir, remover, standing, colleague] = (await people(5)) as [Person, Person, Person, Person, Person]
+  const [head, heir, remover, standing, colleague] = await t.make.people(5)
   const organization = await make.organization(head)
   await make.member(organization.teamId, heir)
   await make.member(organization.teamId, remover, { organization_permissions: 32 })
@@ -157,7 +175,7 @@ test('a project leaves: the named member owns it, the organization has lost it a
 })
 
 test('only accepted members inherit; an admin may take a project out, a moderator may not', async () => {
-  const [head, invitee] = (await people(2)) as [Person, Person]
+  const [head, invitee] = await t.make.people(2)
   const admin = await t.make.account({ role: 'admin' })
   const moderator = await t.make.account({ role: 'moderator' })
   const organization = await make.organization(head)
@@ -169,7 +187,7 @@ test('only accepted members inherit; an admin may take a project out, a moderato
 })
 
 test('of parallel additions to two organizations one counts, and of parallel removals one', async () => {
-  const [owner, other] = (await people(2)) as [Person, Person]
+  const [owner, other] = await t.make.people(2)
   const organizations = [await make.organization(owner), await make.organization(owner)]
   const project = await make.project(owner)
   const answers = await Promise.all([...organizations, ...organizations].map(({ id }) => add(owner, id, project.id)))
@@ -187,7 +205,7 @@ test('of parallel additions to two organizations one counts, and of parallel rem
 })
 
 test('strangers see approved and archived projects in the list, members and moderators all', async () => {
-  const [head, member, invitee, partner, stranger] = (await people(5)) as [Person, Person, Person, Person, Person]
+  const [head, member, invitee, partner, stranger] = await t.make.people(5)
   const moderator = await t.make.account({ role: 'moderator' })
   const organization = await make.organization(head)
   await make.member(organization.teamId, member)
@@ -209,7 +227,7 @@ test('strangers see approved and archived projects in the list, members and mode
 })
 
 test('the organization of a project: only of a visible one; each scope opens its own half', async () => {
-  const [head, stranger] = (await people(2)) as [Person, Person]
+  const [head, stranger] = await t.make.people(2)
   const organization = await make.organization(head)
   const path = async (status: string) =>
     `/v3/project/${(await make.project(undefined, { organization_id: organization.id, status })).slug}/organization`

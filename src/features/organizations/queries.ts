@@ -1,6 +1,7 @@
 // Rows of organizations: reads, locks, and the rule for their slugs.
 import { type Selectable, sql } from 'kysely'
 import type { Db, Tx } from '#db/db.ts'
+import { isNamed } from '#db/names.ts'
 import type { Organization } from '#db/schema.ts'
 import { ApiError, notFound } from '#lib/errors.ts'
 import type { Viewer } from '#lib/viewer.ts'
@@ -14,16 +15,7 @@ export function listOrganizationsByNames(db: Db, names: readonly string[]): Prom
   return db
     .selectFrom('organization')
     .selectAll()
-    .where((eb) =>
-      eb.or([
-        eb('id', 'in', names),
-        eb(
-          'slug',
-          'in',
-          names.map((name) => name.toLowerCase()),
-        ),
-      ]),
-    )
+    .where(isNamed('id', 'slug', names))
     .execute()
 }
 

@@ -54,7 +54,7 @@ export function organizationReads(app: App, deps: Pick<Deps, 'db' | 'cache' | 't
     },
     async (req, reply) => {
       const organizations = await getCachedOrganizations(deps, parseIds(req.query.ids))
-      return sendBytes(reply, joinJson(await toOrganizationViews(deps, req.viewer, organizations)))
+      return sendBytes(reply, joinJson(await toOrganizationViews(deps, req.viewer, organizations, { named: true })))
     },
   )
   app.get(

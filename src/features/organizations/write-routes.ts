@@ -1,6 +1,6 @@
 // Making, editing and deleting organizations.
 import { writing } from '#cache/writing.ts'
-import { Empty, ErrorAnswers } from '#http/answers.ts'
+import { DoneAnswers, ErrorAnswers } from '#http/answers.ts'
 import { requireViewer } from '#http/auth.ts'
 import { sendBytes } from '#http/entity-tags.ts'
 import { IdParams } from '#http/query-values.ts'
@@ -15,7 +15,6 @@ import { updateOrganization } from './update-organization.ts'
 import { checkNewTexts, checkTexts, NewOrganization, OrganizationPatch, OrganizationView } from './views.ts'
 
 const tags = ['organizations']
-const done = { 204: Empty, ...ErrorAnswers }
 
 export function organizationWrites(app: App, deps: Deps): void {
   app.post(
@@ -50,7 +49,7 @@ export function organizationWrites(app: App, deps: Deps): void {
         tags,
         params: IdParams,
         body: OrganizationPatch,
-        response: done,
+        response: DoneAnswers,
       },
     },
     async (req, reply) => {
@@ -69,7 +68,7 @@ export function organizationWrites(app: App, deps: Deps): void {
         summary: 'Delete an organization; its projects go to its owner',
         tags,
         params: IdParams,
-        response: done,
+        response: DoneAnswers,
       },
     },
     async (req, reply) => {

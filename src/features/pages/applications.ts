@@ -1,9 +1,11 @@
 // OAuth applications that one has made.
 import type { FastifyReply } from 'fastify'
 import { writing } from '#cache/writing.ts'
+import { validationError } from '#lib/errors.ts'
 import { parseId } from '#lib/ids.ts'
-import { scopeNames } from '#lib/scopes.ts'
+import { combineScopes, scopeNames } from '#lib/scopes.ts'
 import {
+  applicationIconOwner,
   deleteApplication,
   requireOwnApplication,
   rotateSecret,
@@ -12,10 +14,11 @@ import {
 import { createApplication } from '../oauth/applications/create-application.ts'
 import { type Application, getApplication, listApplicationsOf } from '../oauth/applications/queries.ts'
 import { ApplicationPatch, NewApplication } from '../oauth/applications/views.ts'
-import { checkValues } from './forms.ts'
+import { replaceIcon, setIcon } from '../pictures/icons.ts'
+import { checkValues, pictureOf } from './forms.ts'
 import { attempt, type FormFault, type OwnVisit, type PageDeps, type Pages } from './page-kit.ts'
 import { PATHS } from './paths.ts'
-import { scopeGroups } from './scope-groups.ts'
+import { reservedScopes, scopeGroups } from './scope-groups.ts'
 import { scopesOf } from './tokens.ts'
 
 const LABELS = {
@@ -41,6 +44,7 @@ const EMPTY: Typed = { name: '', description: '', url: '', uris: '', chosen: [],
 
 export function applicationPages(pages: Pages, { deps }: PageDeps): void {
   const { db } = deps
+  const icons = applicationIconOwner(deps)
   pages.own('GET', PATHS.applications, 'showApplications', async ({ viewer, show }) =>
     show('applications', { title: 'Applications', applications: await listApplicationsOf(db, viewer.id) }),
   )
@@ -63,11 +67,24 @@ export function applicationPages(pages: Pages, { deps }: PageDeps): void {
     const application = await getOwn(visit)
     const typed = { ...readForm(visit), isPublic: application.secret_hash === null }
     const { fault } = await attempt(() => {
-      const patch = checkValues(ApplicationPatch, toFields(typed))
+      const patch = checkValues(ApplicationPatch, toPatch(typed, application))
       return writing(deps, (tx) => updateApplication(tx, visit.viewer, { id: application.id, patch }))
     }, LABELS)
     if (fault !== undefined) return showOne(visit, application, { ...typed, fault })
     return visit.lead(`${PATHS.applications}/${application.id}`, 'application-saved')
+  })
+  pages.own('POST', `${PATHS.applications}/:id/picture`, 'sendApplicationPicture', async (visit) => {
+    const application = await getOwn(visit)
+    const { fault } = await attempt(() =>
+      setIcon(deps, icons, { id: application.id, viewer: visit.viewer, ...pictureOf(visit.req.body) }),
+    )
+    if (fault !== undefined) return showOne(visit, application, { ...toTyped(application), fault })
+    return visit.lead(`${PATHS.applications}/${application.id}`, 'picture')
+  })
+  pages.own('POST', `${PATHS.applications}/:id/picture/remove`, 'removeApplicationPicture', async (visit) => {
+    const { id } = await getOwn(visit)
+    await replaceIcon(deps, icons, { id, viewer: visit.viewer, icon: null })
+    return visit.lead(`${PATHS.applications}/${id}`, 'picture-removed')
   })
   pages.own('POST', `${PATHS.applications}/:id/secret`, 'renewApplicationSecret', async (visit) => {
     const { id, name } = await getOwn(visit)
@@ -105,6 +122,18 @@ function toFields({ name, description, url, uris, chosen }: Typed) {
     url: url === '' ? null : url,
     redirect_uris: uris.split(/\s+/).filter((uri) => uri !== ''),
     max_scopes: scopesOf(chosen),
+  }
+}
+
+/** Of what the form does not show, or leaves as empty as it is, nothing changes. */
+function toPatch(typed: Typed, application: Application) {
+  const { redirect_uris, max_scopes, ...fields } = toFields(typed)
+  if (redirect_uris.length === 0 && application.redirect_uris.length > 0)
+    throw validationError('redirect_uris', 'One redirect address at least must stay')
+  return {
+    ...fields,
+    max_scopes: combineScopes(max_scopes, reservedScopes(application.max_scopes)),
+    ...(redirect_uris.length === 0 ? {} : { redirect_uris }),
   }
 }
 

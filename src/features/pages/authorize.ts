@@ -1,6 +1,6 @@
 // Consent: who asks, for what, and what he cannot do.
 import type { FastifyReply } from 'fastify'
-import { invalidInput } from '#lib/errors.ts'
+import { ApiError, invalidInput } from '#lib/errors.ts'
 import type { Application } from '../oauth/applications/queries.ts'
 import { answerAuthorization, getQuestion, startAuthorization } from '../oauth/authorize/authorize.ts'
 import { getAccount } from '../users/queries.ts'
@@ -22,8 +22,9 @@ export function authorizePages(pages: Pages, { deps }: PageDeps): void {
     const decision = field('decision')
     if (decision !== 'accept' && decision !== 'reject') throw invalidInput('Allow it or refuse it', 'decision')
     const flow = field('flow').slice(0, 128)
-    const { redirect_uri: target } = await getQuestion(deps, { accountId: viewer.id, flow })
-    const url = await answerAuthorization(deps, { accountId: viewer.id, flow, accept: decision === 'accept' })
+    const of = { accountId: viewer.id, flow }
+    const { redirect_uri: target } = await getQuestion(deps, of).catch(whenAnswered)
+    const url = await answerAuthorization(deps, { ...of, accept: decision === 'accept' }).catch(whenAnswered)
     reply.formTarget = formTargetOf(target)
     return reply.redirect(url, 303)
   })
@@ -33,14 +34,23 @@ export function authorizePages(pages: Pages, { deps }: PageDeps): void {
     reply.formTarget = formTargetOf(redirectUri)
     const { username: maker } = await getAccount(deps.db, application.account_id)
     const { protocol, host } = new URL(redirectUri)
+    const isWeb = protocol === 'https:' || protocol === 'http:'
     return show('consent', {
       title: `Allow ${application.name}?`,
       application,
       maker,
       flow,
       groups: scopeGroups(scopes),
-      target: host === '' ? protocol : host,
+      // What stands where a host does in the address of an installed program is a word of its maker's choice.
+      target: isWeb ? host : protocol,
       returnTo: req.raw.url ?? '',
     })
   }
+}
+
+/** For the person, who has sent the form twice or left it for long. */
+function whenAnswered(error: unknown): never {
+  if (!(error instanceof ApiError) || error.fault !== 'not_found') throw error
+  const description = 'This question is answered already, or too old. Go back to the application and start there again.'
+  throw new ApiError('not_found', description, { cause: error })
 }

@@ -34,7 +34,7 @@ test('a browser without a session is led through sign-in and consent, and back t
   assertSays(signedIn, 200, `<meta http-equiv="refresh" content="0; url=${page}">`)
   const asked = await person.get(page)
   for (const text of [
-    'Allow Chart Maker?',
+    'Allow <bdi>Chart Maker</bdi>?',
     owner.username,
     'charts.example.org',
     'Draws charts',
@@ -71,9 +71,13 @@ test('a form sent again, by another account, without a choice or with another qu
   assertSays(await other.post(CONSENT, { ...theirs, flow, decision: 'accept' }), 403, 'another account')
   assertSays(await person.sendFrom(asked, CONSENT), 400, 'Allow it or refuse it')
   assertSays(await person.sendFrom(asked, CONSENT, { decision: 'maybe' }), 400, 'Allow it or refuse it')
-  assertSays(await person.sendFrom(asked, CONSENT, { decision: 'accept', flow: 'x'.repeat(54) }), 404, 'does not exist')
+  assertSays(
+    await person.sendFrom(asked, CONSENT, { decision: 'accept', flow: 'x'.repeat(54) }),
+    404,
+    'answered already',
+  )
   assert.equal((await person.sendFrom(asked, CONSENT, { decision: 'accept' })).statusCode, 303)
-  assertSays(await person.sendFrom(asked, CONSENT, { decision: 'accept' }), 404, 'does not exist')
+  assertSays(await person.sendFrom(asked, CONSENT, { decision: 'accept' }), 404, 'answered already')
 })
 
 test('nobody is sent to an address that the application has not registered', async () => {
@@ -116,6 +120,22 @@ test('the answer may lead to the own scheme of an installed program', async () =
   assert.match(String(asked.headers['content-security-policy']), /form-action 'self' org\.example\.launcher:;/)
   const back = await person.sendFrom(asked, CONSENT, { decision: 'accept' })
   assert.ok(String(back.headers.location).startsWith('org.example.launcher:/cb?code='))
+})
+
+test('a program is named by its scheme, whatever stands where hosts do in its address', async () => {
+  const uri = 'org.evil.program://accounts.example.com/cb'
+  const { id } = await makeApplication(t, owner, { redirect_uris: [uri] })
+  const person = visitor(t, (await makeMember(t)).token)
+  const asked = await person.get(`${CONSENT}${question({ client_id: id, redirect_uri: uri })}`)
+  assertSays(asked, 200, 'you go to <strong>org.evil.program:</strong>')
+})
+
+test('an IPv6 address, which no policy can name, is let through by its scheme', async () => {
+  const { id } = await makeApplication(t, owner, { redirect_uris: ['http://[::1]/cb'] })
+  const person = visitor(t, (await makeMember(t)).token)
+  const asked = await person.get(`${CONSENT}${question({ client_id: id, redirect_uri: 'http://[::1]:49152/cb' })}`)
+  assert.match(String(asked.headers['content-security-policy']), /form-action 'self' http:;/)
+  assertSays(asked, 200, 'you go to <strong>[::1]:49152</strong>')
 })
 
 test('who is somebody else signs out and comes back to the question', async () => {
@@ -179,10 +199,39 @@ test('an application is made, edited, given a new secret and deleted on its page
   const stranger = visitor(t, owner.token)
   assertSays(await stranger.get(own), 404, 'does not exist')
   const { _csrf = '' } = hiddenFields(await stranger.get('/account'), '/account')
-  for (const action of ['', '/secret', '/delete'])
+  for (const action of ['', '/secret', '/delete', '/picture', '/picture/remove'])
     assertSays(await stranger.post(`${own}${action}`, { ...fields, _csrf }), 404, 'does not exist')
   assertLeads(await person.send(own, `${own}/delete`), `${page}?done=application-deleted`)
   assert.equal((await t.anyone.get(`${BASE}/app/${id}`)).statusCode, 404)
+})
+
+test('saving what is unchanged ends no question, and what the form does not show stays', async () => {
+  const member = await makeMember(t)
+  const person = visitor(t, member.token)
+  const reserved = 2 ** 41
+  const { id } = await makeApplication(t, member, { max_scopes: 2 + reserved })
+  const own = `/account/applications/${id}`
+  const asked = await person.get(`${CONSENT}${question({ client_id: id })}`)
+  const fields = { name: 'Renamed', description: '', url: '', redirect_uris: CALLBACK, scope: 'USER_READ' }
+  const more = { ...fields, redirect_uris: `${CALLBACK}\nhttps://second.example.org/` }
+  for (const form of [fields, more]) assertLeads(await person.send(own, own, form), `${own}?done=application-saved`)
+  assert.equal((await t.anyone.get(`${BASE}/app/${id}`)).json().max_scopes, 2 + reserved)
+  assert.equal((await person.sendFrom(asked, CONSENT, { decision: 'accept' })).statusCode, 303)
+  const again = await person.get(`${CONSENT}${question({ client_id: id, scope: 'USER_READ' })}`)
+  const code = new URL(String(again.headers.location)).searchParams.get('code') ?? ''
+  assertLeads(await person.send(own, own, fields), `${own}?done=application-saved`)
+  const { client_secret: secret } = (await t.as(member).post(`${BASE}/app/${id}/secret`)).json()
+  assert.equal((await exchange(t, { id, secret }, { code })).json().error, 'invalid_grant')
+})
+
+test('an application without redirect addresses is edited too, and one that has some keeps one', async () => {
+  const member = await makeMember(t)
+  const person = visitor(t, member.token)
+  const form = { name: 'Renamed', description: '', url: '', redirect_uris: ' \r\n' }
+  const bare = `/account/applications/${(await makeApplication(t, member, { redirect_uris: [] })).id}`
+  assertLeads(await person.send(bare, bare, form), `${bare}?done=application-saved`)
+  const full = `/account/applications/${(await makeApplication(t, member)).id}`
+  assertSays(await person.send(full, full, form), 400, 'One redirect address at least must stay.')
 })
 
 test('an application without a secret is told so', async () => {

@@ -1,9 +1,12 @@
 // Bodies of forms, plain ones and those with a picture, and reading their fields.
+import type { IncomingHttpHeaders } from 'node:http'
+import { extname } from 'node:path'
 import type { Readable } from 'node:stream'
 import { Busboy, type BusboyInstance } from '@fastify/busboy'
 import formbody from '@fastify/formbody'
 import type { Static, TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
+import { readRawBody } from '#http/raw-body.ts'
 import type { App } from '#http/server.ts'
 import { invalidInput } from '#lib/errors.ts'
 import { bodyFault } from '#lib/schema-faults.ts'
@@ -12,18 +15,26 @@ const FORM_BYTES_MAX = 64 * 1024
 const PICTURE_BYTES_MAX = 262_144
 const FIELDS_MAX = 20
 
-export type Upload = { filename: string; bytes: Buffer }
+type Upload = { filename: string; bytes: Buffer }
 
 /** Takes forms in this scope, and nothing else. A form with a file has the file's bytes under its field's name. */
 export async function takeForms(app: App): Promise<void> {
   app.removeAllContentTypeParsers()
   await app.register(formbody, { bodyLimit: FORM_BYTES_MAX })
   app.addContentTypeParser('multipart/form-data', (req, payload, done) => {
-    readUpload(payload as Readable, String(req.headers['content-type'])).then((form) => done(null, form), done)
+    readUpload(payload as Readable, req.headers).then((form) => done(null, form), done)
   })
 }
 
-function readUpload(source: Readable, contentType: string): Promise<Record<string, string | Upload>> {
+/** Reads a form with a file. Of one that is too large the rest stays unread. @throws ApiError `invalid_input` */
+async function readUpload(source: Readable, headers: IncomingHttpHeaders): Promise<Record<string, string | Upload>> {
+  const maxBytes = PICTURE_BYTES_MAX + FORM_BYTES_MAX
+  if (Number(headers['content-length'] ?? 0) > maxBytes)
+    throw invalidInput(`The picture is larger than ${PICTURE_BYTES_MAX} bytes`, 'picture')
+  return parseUpload(await readRawBody(source, { maxBytes, field: 'picture' }), String(headers['content-type']))
+}
+
+function parseUpload(body: Buffer, contentType: string): Promise<Record<string, string | Upload>> {
   const { promise, resolve, reject } = Promise.withResolvers<Record<string, string | Upload>>()
   const form: Record<string, string | Upload> = Object.create(null)
   let parser: BusboyInstance
@@ -52,8 +63,7 @@ function readUpload(source: Readable, contentType: string): Promise<Record<strin
   })
   parser.on('finish', () => resolve(form))
   parser.on('error', (cause) => reject(invalidForm(cause)))
-  source.on('error', (cause) => reject(invalidForm(cause)))
-  source.pipe(parser)
+  parser.end(body)
   return promise
 }
 
@@ -76,12 +86,13 @@ export function fieldOf(body: unknown, name: string): string {
   return values[0] ?? ''
 }
 
-/** The file of a field; undefined when none was chosen. */
-export function uploadOf(body: unknown, name: string): Upload | undefined {
-  const value = typeof body === 'object' && body !== null ? (body as Record<string, unknown>)[name] : undefined
-  return typeof value === 'object' && value !== null && 'bytes' in value && (value as Upload).bytes.length > 0
-    ? (value as Upload)
-    : undefined
+/** The picture that was chosen. @throws ApiError when none was */
+export function pictureOf(body: unknown): { bytes: Buffer; ext: string } {
+  const value = typeof body === 'object' && body !== null ? (body as Record<string, unknown>)['picture'] : undefined
+  if (typeof value !== 'object' || value === null || !('bytes' in value) || (value as Upload).bytes.length === 0)
+    throw invalidInput('Choose a picture first', 'picture')
+  const { bytes, filename } = value as Upload
+  return { bytes, ext: extname(filename).slice(1).toLowerCase() }
 }
 
 const validators = new WeakMap<TSchema, ReturnType<typeof Compile>>()

@@ -28,7 +28,13 @@ export type PageDeps = {
 /** What a form shows of a refusal: the sentence, and the field it is about. */
 export type FormFault = { field: string | undefined; message: string; status: number }
 
-type Show = { title: string; status?: number; fault?: FormFault | undefined } & Record<string, unknown>
+type Show = {
+  title: string
+  status?: number
+  fault?: FormFault | undefined
+  /** The form is one that the API wants a captcha for, where one is configured. */
+  asksCaptcha?: boolean
+} & Record<string, unknown>
 
 export type Visit = {
   req: FastifyRequest
@@ -53,15 +59,19 @@ export type Pages = {
   open(method: 'GET' | 'POST', path: string, name: string, act: (visit: Visit) => Promise<FastifyReply>): void
   /** A page for those who are signed in; others are led through that and back. */
   own(method: 'GET' | 'POST', path: string, name: string, act: (visit: OwnVisit) => Promise<FastifyReply>): void
+  /** To be called when all are registered: see `leadFormsBack`. */
+  finish(): void
 }
 
 export function createPages(app: App, kit: PageDeps): Pages {
+  const paths = { GET: new Set<string>(), POST: new Set<string>() }
   const register = (
     method: 'GET' | 'POST',
     path: string,
     name: string,
     act: (visit: Visit) => Promise<FastifyReply>,
   ) => {
+    paths[method].add(path)
     app.route({
       method,
       url: path,
@@ -79,7 +89,31 @@ export function createPages(app: App, kit: PageDeps): Pages {
         if (visit.viewer === null || account === undefined) return leadToSignIn(visit, method === 'GET')
         return act({ ...visit, viewer: visit.viewer, account, show: showTo(kit, visit, account) })
       }),
+    finish: () => {
+      for (const [path, page] of formsWithoutPage(paths))
+        register('GET', path, 'leadFormBack', async ({ req, lead }) => lead(sameDepth(req.raw.url ?? '', page)))
+    },
   }
+}
+
+/**
+ * The addresses that only take forms, each with the page above it. What a form answered stands under such an address,
+ * and who loads that anew without sending the form is led to the page.
+ */
+function formsWithoutPage({
+  GET: pages,
+  POST: forms,
+}: Record<'GET' | 'POST', ReadonlySet<string>>): [string, string][] {
+  return [...forms.difference(pages)].map((path) => {
+    let page = path
+    while (!pages.has(page)) page = page.slice(0, page.lastIndexOf('/'))
+    return [path, page]
+  })
+}
+
+/** As much of an address as the pattern of a page above it covers. */
+function sameDepth(url: string, page: string): string {
+  return (url.split('?')[0] ?? '').split('/').slice(0, page.split('/').length).join('/')
 }
 
 async function startVisit(kit: PageDeps, req: FastifyRequest, reply: FastifyReply): Promise<Visit> {
@@ -112,8 +146,10 @@ function leadToSignIn({ req, lead }: Visit, mayReturn: boolean): FastifyReply {
 }
 
 function showTo(kit: PageDeps, { req, reply, query }: Pick<Visit, 'req' | 'reply' | 'query'>, account?: AccountRow) {
-  return (template: string, { status = 200, ...data }: Show): FastifyReply => {
+  return (template: string, { status = 200, asksCaptcha = false, ...data }: Show): FastifyReply => {
     const { requireVerifiedEmail, registration, captcha } = kit.deps.config.accounts
+    const widget = asksCaptcha ? captcha?.widget : undefined
+    if (widget !== undefined) reply.widgetSources = widget.origins.join(' ')
     const html = kit.render(template, {
       fault: undefined,
       ...data,
@@ -124,7 +160,9 @@ function showTo(kit: PageDeps, { req, reply, query }: Pick<Visit, 'req' | 'reply
       account,
       isUnverified: requireVerifiedEmail && account?.email_verified === false,
       isOpen: registration === 'open',
-      hasCaptcha: captcha !== undefined,
+      widget,
+      // A captcha is asked for that this page cannot show: whatever the form said would be refused.
+      isBarred: asksCaptcha && captcha !== undefined && widget === undefined,
       notice: NOTICES[query('done')],
     })
     return reply.status(status).type('text/html; charset=utf-8').send(html)
@@ -139,8 +177,8 @@ function basePath({ deps }: PageDeps): string {
 /** What a page says after a form has led to it; the word is in the address, so it stands for nothing but a sentence. */
 const NOTICES: Readonly<Record<string, string>> = Object.assign(Object.create(null), {
   profile: 'Your profile is saved.',
-  picture: 'Your picture is changed.',
-  'picture-removed': 'Your picture is removed.',
+  picture: 'The picture is changed.',
+  'picture-removed': 'The picture is removed.',
   email: 'Your e-mail address is changed.',
   'email-sent': 'Your e-mail address is changed. Open the link in the message that is on its way.',
   'link-sent': 'The message is on its way.',
@@ -212,6 +250,7 @@ function showError(kit: PageDeps, { thrown, req, reply }: Failure): void {
     account: undefined,
     notice: undefined,
     fault: undefined,
+    widget: undefined,
   })
   void reply.header('cache-control', 'no-store').status(error.status).type('text/html; charset=utf-8').send(html)
 }

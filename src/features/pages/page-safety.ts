@@ -13,6 +13,8 @@ declare module 'fastify' {
   interface FastifyReply {
     /** Where the form on this page may lead besides our own pages, as a source of Content-Security-Policy. */
     formTarget: string
+    /** Where the captcha on this page loads things from, the same. */
+    widgetSources: string
   }
 }
 
@@ -28,6 +30,7 @@ export async function protectPages(app: App, config: Config): Promise<void> {
     },
   })
   app.decorateReply('formTarget', '')
+  app.decorateReply('widgetSources', '')
   const headers = pageHeaders(config)
   app.addHook('onSend', async (_req, reply) => {
     // Other sites have no business with what a person sees here.
@@ -49,31 +52,39 @@ export async function protectPages(app: App, config: Config): Promise<void> {
 
 function pageHeaders(config: Config) {
   const { origin } = new URL(config.files.baseUrl)
-  const policy = (target: string): string =>
-    [
+  const policy = (target: string, widget: string): string => {
+    const from = (sources: string): string => (sources === '' ? '' : ` ${sources}`)
+    return [
       "default-src 'none'",
-      "script-src 'self'",
-      "style-src 'self'",
+      `script-src 'self'${from(widget)}`,
+      `style-src 'self'${from(widget)}`,
       `img-src 'self' ${origin}`,
-      `form-action 'self'${target === '' ? '' : ` ${target}`}`,
+      ...(widget === '' ? [] : [`frame-src ${widget}`, `connect-src ${widget}`]),
+      `form-action 'self'${from(target)}`,
       "base-uri 'none'",
       "frame-ancestors 'none'",
     ].join('; ')
-  return ({ formTarget }: FastifyReply): Record<string, string> => ({
-    'content-security-policy': policy(formTarget),
+  }
+  return ({ formTarget, widgetSources }: FastifyReply): Record<string, string> => ({
+    'content-security-policy': policy(formTarget, widgetSources),
     'x-frame-options': 'DENY',
     'x-content-type-options': 'nosniff',
-    // Not `no-referrer`, under which browsers hide the origin of forms from us too.
-    'referrer-policy': 'same-origin',
+    // Not `no-referrer`, under which browsers hide the origin of forms from us too. A captcha's service may ask for
+    // which site it is; the address of the page, which says where somebody wants to go, is none of its business.
+    'referrer-policy': widgetSources === '' ? 'same-origin' : 'strict-origin-when-cross-origin',
     'cross-origin-opener-policy': 'same-origin',
     'cross-origin-resource-policy': 'same-origin',
   })
 }
 
-/** The source that lets a form lead to this address: its origin, or the scheme of an installed program. */
+/**
+ * The source that lets a form lead to this address: its origin; or the scheme where the origin has no form as a source,
+ * which is so for installed programs and for IPv6 addresses such as [::1].
+ */
 export function formTargetOf(address: string): string {
-  const { protocol, origin } = new URL(address)
-  return protocol === 'https:' || protocol === 'http:' ? origin : protocol
+  const { protocol, origin, host } = new URL(address)
+  const isWeb = protocol === 'https:' || protocol === 'http:'
+  return isWeb && !host.startsWith('[') ? origin : protocol
 }
 
 /** Browsers say where a form comes from; who says nothing is held by the token alone. */

@@ -5,6 +5,7 @@ import { verifyEmail } from '../accounts/credentials/change-email.ts'
 import { resetPassword } from '../accounts/credentials/change-password.ts'
 import { requestPasswordReset } from '../accounts/credentials/request-password-reset.ts'
 import { FlowField, NewPasswordField, SignInName } from '../accounts/fields.ts'
+import { challengeOf } from './captcha.ts'
 import { checkValues } from './forms.ts'
 import { attempt, type PageDeps, type Pages } from './page-kit.ts'
 import { PATHS } from './paths.ts'
@@ -15,18 +16,20 @@ const Verification = Type.Object({ flow: FlowField })
 
 export function passwordPages(pages: Pages, { deps, accounts, cookie }: PageDeps): void {
   pages.open('GET', PATHS.forgotPassword, 'showForgottenPassword', async ({ show }) =>
-    show('forgot-password', { title: 'Forgotten password', isSent: false }),
+    show('forgot-password', { title: 'Forgotten password', asksCaptcha: true, isSent: false }),
   )
-  pages.open('POST', PATHS.forgotPassword, 'sendForgottenPassword', async ({ req, field, show }) => {
+  pages.open('POST', PATHS.forgotPassword, 'sendForgottenPassword', async (visit) => {
+    const { req, field, show } = visit
     const { fault } = await attempt(
       async () => {
         const { username: name } = checkValues(Forgotten, { username: field('username') })
-        await requestPasswordReset(accounts, { name, challenge: undefined, address: req.clientAddress })
+        const challenge = challengeOf(visit, accounts.config)
+        await requestPasswordReset(accounts, { name, challenge, address: req.clientAddress })
       },
-      { username: 'The name' },
+      { username: 'The name', challenge: 'The captcha' },
     )
-    const title = 'Forgotten password'
-    return show('forgot-password', { title, status: fault?.status ?? 200, fault, isSent: fault === undefined })
+    const [title, isSent] = ['Forgotten password', fault === undefined]
+    return show('forgot-password', { title, status: fault?.status ?? 200, fault, asksCaptcha: !isSent, isSent })
   })
   pages.open('GET', PATHS.resetPassword, 'showPasswordReset', async ({ query, show }) =>
     show('reset-password', { title: 'New password', flow: query('flow') }),

@@ -1,11 +1,9 @@
 // The profile: name, words about oneself, picture.
-import { extname } from 'node:path'
-import { invalidInput } from '#lib/errors.ts'
 import { replaceIcon, setIcon } from '../pictures/icons.ts'
 import { avatarOwner } from '../users/avatar.ts'
 import { updateUser } from '../users/update-user.ts'
 import { UserPatch } from '../users/views.ts'
-import { checkValues, uploadOf } from './forms.ts'
+import { checkValues, pictureOf } from './forms.ts'
 import { attempt, type FormFault, type OwnVisit, type PageDeps, type Pages } from './page-kit.ts'
 import { PATHS } from './paths.ts'
 
@@ -34,10 +32,7 @@ export function profilePages(pages: Pages, { deps }: PageDeps): void {
   pages.own('POST', `${PATHS.profile}/picture`, 'sendPicture', async (visit) => {
     const { req, viewer, lead } = visit
     const { fault } = await attempt(async () => {
-      const upload = uploadOf(req.body, 'picture')
-      if (upload === undefined) throw invalidInput('Choose a picture first', 'picture')
-      const ext = extname(upload.filename).slice(1).toLowerCase()
-      await setIcon(deps, avatarOwner(deps), { id: viewer.id, viewer, bytes: upload.bytes, ext })
+      await setIcon(deps, avatarOwner(deps), { id: viewer.id, viewer, ...pictureOf(req.body) })
     })
     return fault === undefined ? lead(PATHS.profile, 'picture') : form(visit, { fault })
   })

@@ -41,5 +41,6 @@ export function pageRoutes(app: App, given: Omit<PageDeps, 'cookie' | 'render'>)
     applicationPages(pages, kit)
     authorizationPages(pages, kit)
     accountDataPages(pages, kit)
+    pages.finish()
   })
 }

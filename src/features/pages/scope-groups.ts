@@ -1,4 +1,12 @@
-import { GRANTABLE_SCOPES, isScopeSubset, SCOPES, type Scope, type ScopeBits, type ScopeGroup } from '#lib/scopes.ts'
+import {
+  GRANTABLE_SCOPES,
+  intersectScopes,
+  isScopeSubset,
+  SCOPES,
+  type Scope,
+  type ScopeBits,
+  type ScopeGroup,
+} from '#lib/scopes.ts'
 
 export type ScopeGroupView = { group: ScopeGroup; scopes: readonly Scope[] }
 
@@ -9,4 +17,11 @@ export function scopeGroups(bits: ScopeBits = GRANTABLE_SCOPES): ScopeGroupView[
     group,
     scopes: shown.filter((scope) => scope.group === group),
   }))
+}
+
+const RESERVED = SCOPES.filter(({ group }) => group === 'Reserved').reduce((sum, { value }) => sum + value, 0)
+
+/** What of a set `scopeGroups` leaves out, so that a form that does not show it keeps it. */
+export function reservedScopes(bits: ScopeBits): ScopeBits {
+  return intersectScopes(bits, RESERVED)
 }

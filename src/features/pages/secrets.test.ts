@@ -34,6 +34,9 @@ test('no log line holds what opens an account: passwords, sessions, tokens, secr
   const allowed = (await exchange(t, { id, secret }, { code })).json().access_token
   assertSays(await person.get('/account/reset-password?flow=secret-of-a-mailed-link'), 200, 'New password')
   assertSays(await person.get('/account/verify-email?flow=secret-of-a-mailed-link'), 200, 'Verify')
+  const security = '/account/security'
+  const started = await person.send(security, `${security}/two-factor/start`)
+  const key = /data-text="([A-Z2-7]{32})"/.exec(started.body)?.[1] ?? assert.fail(started.body)
   const csrf = person.cookies.get('__Host-depot-csrf') ?? assert.fail('no CSRF cookie')
   const text = lines.join('')
   assert.ok(lines.length > 8)
@@ -46,6 +49,7 @@ test('no log line holds what opens an account: passwords, sessions, tokens, secr
     flow,
     code,
     allowed,
+    key,
     csrf,
     'secret-of-a-mailed-link',
     'state-of-the-application',

@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict'
+import { Readable } from 'node:stream'
 import { after, before, test } from 'node:test'
 import sharp from 'sharp'
 import { scopeNames } from '#lib/scopes.ts'
 import { mailsTo, makeMember, OTHER_PASSWORD, PASSWORD, totpCode } from '../../../test/account-steps.ts'
 import { type TestApp, testApp } from '../../../test/harness.ts'
-import { assertLeads, assertSays, hiddenFields, visitor } from '../../../test/visitor.ts'
+import { BASE, makeApplication } from '../../../test/oauth-steps.ts'
+import { assertLeads, assertSays, hiddenFields, type Visitor, visitor } from '../../../test/visitor.ts'
+import { qrPicture } from './qr-picture.ts'
 
 let t: TestApp
 before(async () => {
@@ -65,33 +68,42 @@ test('the profile is changed by the rules of the API, and shown escaped', async 
   assert.equal((await t.anyone.get(`/v3/user/${member.id}`)).json().bio, null)
 })
 
-test('a picture is set and removed', async () => {
+/** Sends the form of a page that takes a picture. */
+async function sendPicture(person: Visitor, page: string, bytes: Buffer, name: string) {
+  const { _csrf = '' } = hiddenFields(await person.get(page), `${page}/picture`)
+  const body = new FormData()
+  body.append('_csrf', _csrf)
+  body.append('picture', new Blob([Uint8Array.from(bytes)]), name)
+  const response = new Response(body)
+  const cookie = [...person.cookies].map(([key, value]) => `${key}=${value}`).join('; ')
+  return t.inject({
+    method: 'POST',
+    url: `${page}/picture`,
+    payload: Buffer.from(await response.arrayBuffer()),
+    headers: { cookie, 'user-agent': 'x', 'content-type': response.headers.get('content-type') ?? '' },
+  })
+}
+
+test('a picture is set and removed, of a person and of an application', async () => {
   const member = await makeMember(t)
   const person = visitor(t, member.token)
-  const send = async (bytes: Buffer, name: string) => {
-    const { _csrf = '' } = hiddenFields(await person.get('/account'), '/account/picture')
-    const body = new FormData()
-    body.append('_csrf', _csrf)
-    body.append('picture', new Blob([Uint8Array.from(bytes)]), name)
-    const response = new Response(body)
-    const cookie = [...person.cookies].map(([key, value]) => `${key}=${value}`).join('; ')
-    return t.inject({
-      method: 'POST',
-      url: '/account/picture',
-      payload: Buffer.from(await response.arrayBuffer()),
-      headers: { cookie, 'user-agent': 'x', 'content-type': response.headers.get('content-type') ?? '' },
-    })
-  }
+  const { id } = await makeApplication(t, member)
   const png = await sharp({ create: { width: 8, height: 8, channels: 3, background: 'teal' } })
     .png()
     .toBuffer()
-  assertLeads(await send(png, 'me.PNG'), '/account?done=picture')
-  assert.match((await t.anyone.get(`/v3/user/${member.id}`)).json().avatar_url, /^https:\/\/depot\.test\/data\//)
-  assertSays(await send(png, 'me.webp'), 400, 'ext')
-  assertSays(await send(Buffer.alloc(0), 'me.png'), 400, 'Choose a picture first')
-  assertSays(await send(Buffer.alloc(262_145), 'me.png'), 400, 'larger than 262144 bytes')
-  assertLeads(await person.send('/account', '/account/picture/remove'), '/account?done=picture-removed')
-  assert.equal((await t.anyone.get(`/v3/user/${member.id}`)).json().avatar_url, null)
+  for (const [page, read, key] of [
+    ['/account', `/v3/user/${member.id}`, 'avatar_url'],
+    [`/account/applications/${id}`, `${BASE}/app/${id}`, 'icon_url'],
+  ] as const) {
+    const url = async () => (await t.anyone.get(read)).json()[key]
+    assertLeads(await sendPicture(person, page, png, 'me.PNG'), `${page}?done=picture`)
+    assert.match(await url(), /^https:\/\/depot\.test\/data\//)
+    assertSays(await sendPicture(person, page, png, 'me.webp'), 400, 'ext')
+    assertSays(await sendPicture(person, page, Buffer.alloc(0), 'me.png'), 400, 'Choose a picture first')
+    assertSays(await sendPicture(person, page, Buffer.alloc(262_145), 'me.png'), 400, 'larger than 262144 bytes')
+    assertLeads(await person.send(page, `${page}/picture/remove`), `${page}?done=picture-removed`)
+    assert.equal(await url(), null)
+  }
   await t.runJobs()
 })
 
@@ -121,7 +133,15 @@ test('two-factor sign-in is turned on, shows its backup codes once, and is turne
   const person = visitor(t, member.token)
   const page = '/account/security'
   const started = await person.send(page, `${page}/two-factor/start`)
-  const secret = /id="secret" value="([A-Z2-7]+)"/.exec(started.body)?.[1] ?? assert.fail(started.body)
+  const secret = /id="key" data-text="([A-Z2-7]+)"/.exec(started.body)?.[1] ?? assert.fail(started.body)
+  // The picture is part of the page, so that the secret is in no address, and holds what the link holds.
+  const link = /href="(otpauth:[^"]+)"/.exec(started.body)?.[1]?.replaceAll('&amp;', '&') ?? assert.fail(started.body)
+  assert.ok(link.includes(`secret=${secret}`) && link.includes(member.username))
+  assert.ok(started.body.includes(`<path fill="#000" d="${qrPicture(link).path}"/></svg>`))
+  assert.match(started.body, /<svg class="qr" role="img" aria-label="QR code/)
+  assert.ok(started.body.includes(secret.replaceAll(/.{4}/g, '$& ').trim()))
+  assert.equal(started.headers['cache-control'], 'no-store')
+  assert.match(String(started.headers['content-security-policy']), /script-src 'self'; style-src 'self'; img-src/)
   const wrong = await person.sendFrom(started, `${page}/two-factor/enable`, { code: '000000' })
   assertSays(wrong, 401, 'The code is wrong')
   assertSays(wrong, 401, secret)
@@ -227,6 +247,40 @@ test('an account is deleted when its name is typed', async () => {
   )
   assert.equal((await t.anyone.get(`/v3/user/${member.id}`)).statusCode, 404)
   assert.equal(person.cookies.size, 0)
+})
+
+test('who loads the address of a form anew is led to the page above it', async () => {
+  const person = visitor(t, (await makeMember(t)).token)
+  for (const [form, page] of [
+    ['/account/security/two-factor/start?x=1', '/account/security'],
+    ['/account/sign-in/code', '/account/sign-in'],
+    ['/account/sign-out', '/account'],
+    ['/account/picture/remove', '/account'],
+    ['/account/applications/abcdefgh/secret', '/account/applications/abcdefgh'],
+    ['/account/tokens/revoke', '/account/tokens'],
+  ] as const) {
+    assertLeads(await person.get(form), page)
+  }
+})
+
+test('a form with a picture is read no further than a picture can be long', async () => {
+  const person = visitor(t, (await makeMember(t)).token)
+  const { _csrf = '' } = hiddenFields(await person.get('/account'), '/account/picture')
+  const cookie = [...person.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+  const headers = { cookie, 'user-agent': 'x', 'content-type': 'multipart/form-data; boundary=b' }
+  const head = `--b\r\ncontent-disposition: form-data; name="_csrf"\r\n\r\n${_csrf}\r\n--b\r\ncontent-disposition: form-data; name="picture"; filename="a.png"\r\n\r\n`
+  function* long() {
+    yield Buffer.from(head)
+    for (let i = 0; i < 80; i += 1) yield Buffer.alloc(65_536)
+  }
+  const send = (payload: Readable | string, more = {}) =>
+    t.inject({ method: 'POST', url: '/account/picture', payload, headers: { ...headers, ...more } })
+  // Told before the part has ended.
+  assertSays(await send(Readable.from(long())), 400, 'The body is larger than 327680 bytes')
+  assertSays(await send('x'.repeat(400_000)), 400, 'larger than 262144 bytes')
+  assertSays(await send(head), 400, 'The form cannot be read')
+  assertSays(await send(`${head}${'x'.repeat(262_145)}\r\n--b--\r\n`), 400, 'larger than 262144 bytes')
+  assertSays(await send('', { 'content-type': 'multipart/form-data' }), 400, 'The form cannot be read')
 })
 
 test('a settings page costs two statements at most', async () => {

@@ -8,6 +8,7 @@ import { CodeField, FlowField, PasswordField, SignInName } from '../accounts/fie
 import { deleteSession } from '../accounts/sessions/queries.ts'
 import { signIn } from '../accounts/sign-in/sign-in.ts'
 import { signInWithCode } from '../accounts/sign-in/sign-in-with-code.ts'
+import { challengeOf } from './captcha.ts'
 import { checkValues } from './forms.ts'
 import { attempt, type PageDeps, type Pages, type Visit } from './page-kit.ts'
 import { PATHS } from './paths.ts'
@@ -15,13 +16,13 @@ import { leadsOutside, returnPath } from './return-path.ts'
 
 const Credentials = Type.Object({ username: SignInName, password: PasswordField })
 const SecondFactor = Type.Object({ flow: FlowField, code: CodeField })
-const LABELS = { username: 'The name', password: 'The password', code: 'The code' }
+const LABELS = { username: 'The name', password: 'The password', code: 'The code', challenge: 'The captcha' }
 
 export function signInPages(pages: Pages, kit: PageDeps): void {
   pages.open('GET', PATHS.signIn, 'showSignIn', async (visit) => {
     const returnTo = visit.query('return')
     if (visit.viewer !== null) return visit.lead(returnPath(returnTo))
-    return visit.show('sign-in', { title: 'Sign in', name: '', returnTo })
+    return visit.show('sign-in', { title: 'Sign in', asksCaptcha: true, name: '', returnTo })
   })
   pages.open('POST', PATHS.signIn, 'sendSignIn', (visit) => sendCredentials(visit, kit))
   pages.open('POST', PATHS.signInCode, 'sendSignInCode', (visit) => sendCode(visit, kit))
@@ -41,12 +42,14 @@ async function sendCredentials(visit: Visit, { accounts, cookie }: PageDeps): Pr
   const returnTo = field('return')
   const { value, fault } = await attempt(async () => {
     const values = checkValues(Credentials, { username: field('username'), password: field('password') })
-    await checkCaptcha(accounts.config.accounts.captcha, { challenge: undefined, address: req.clientAddress })
+    const challenge = challengeOf(visit, accounts.config)
+    await checkCaptcha(accounts.config.accounts.captcha, { challenge, address: req.clientAddress })
     return signIn(accounts, { name: values.username, password: values.password, client: clientOf(req) })
   }, LABELS)
   if (fault !== undefined) {
     const { status } = fault
-    return show('sign-in', { title: 'Sign in', status, fault, name: field('username').slice(0, 254), returnTo })
+    const name = field('username').slice(0, 254)
+    return show('sign-in', { title: 'Sign in', status, fault, asksCaptcha: true, name, returnTo })
   }
   if ('flow' in value) return show('sign-in-code', { title: 'Second factor', flow: value.flow, returnTo })
   cookie.write(reply, value.session)

@@ -1,11 +1,17 @@
 import { clientOf } from '../accounts/account-deps.ts'
 import { signUp } from '../accounts/sign-up/sign-up.ts'
+import { challengeOf } from './captcha.ts'
 import { attempt, type FormFault, type PageDeps, type Pages, type Visit } from './page-kit.ts'
 import { PATHS } from './paths.ts'
 import { returnPath } from './return-path.ts'
 import { leadAfterSignIn } from './sign-in.ts'
 
-const LABELS = { username: 'The username', email: 'The e-mail address', password: 'The password' }
+const LABELS = {
+  username: 'The username',
+  email: 'The e-mail address',
+  password: 'The password',
+  challenge: 'The captcha',
+}
 
 export function signUpPages(pages: Pages, kit: PageDeps): void {
   const { accounts, cookie } = kit
@@ -13,6 +19,7 @@ export function signUpPages(pages: Pages, kit: PageDeps): void {
     const isGet = req.method !== 'POST'
     return show('sign-up', {
       title: 'Sign up',
+      asksCaptcha: accounts.config.accounts.registration === 'open',
       status: more.fault?.status ?? 200,
       ...more,
       username: isGet ? '' : field('username'),
@@ -29,7 +36,7 @@ export function signUpPages(pages: Pages, kit: PageDeps): void {
       () =>
         signUp(accounts, {
           fields: { username: field('username'), email: field('email'), password: field('password') },
-          challenge: undefined,
+          challenge: challengeOf(visit, accounts.config),
           honeypot: field('account_consent') !== '',
           client: clientOf(req),
         }),

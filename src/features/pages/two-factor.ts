@@ -1,4 +1,5 @@
 // Two-factor sign-in: on in two steps, off with a code.
+import type { FastifyReply } from 'fastify'
 import Type from 'typebox'
 import { CodeField, FlowField } from '../accounts/fields.ts'
 import {
@@ -6,10 +7,12 @@ import {
   enableTwoFactor,
   findTwoFactorSetUp,
   startTwoFactor,
+  type TwoFactorSetUp,
 } from '../accounts/two-factor/switch-two-factor.ts'
 import { checkValues } from './forms.ts'
-import { attempt, type PageDeps, type Pages } from './page-kit.ts'
+import { attempt, type FormFault, type OwnVisit, type PageDeps, type Pages } from './page-kit.ts'
 import { PATHS } from './paths.ts'
+import { qrPicture } from './qr-picture.ts'
 import { showSecurity } from './security.ts'
 
 const Confirmation = Type.Object({ flow: FlowField, code: CodeField })
@@ -21,7 +24,7 @@ export function twoFactorPages(pages: Pages, { accounts }: PageDeps): void {
   const path = `${PATHS.security}/two-factor`
   pages.own('POST', `${path}/start`, 'startTwoFactorSetUp', async (visit) => {
     const { value: setUp, fault } = await attempt(() => startTwoFactor(accounts, visit.viewer.id))
-    return fault === undefined ? visit.show('two-factor', { title: TITLE, setUp }) : showSecurity(visit, { fault })
+    return fault === undefined ? showSetUp(visit, setUp) : showSecurity(visit, { fault })
   })
   pages.own('POST', `${path}/enable`, 'finishTwoFactorSetUp', async (visit) => {
     const { viewer, field, show } = visit
@@ -32,8 +35,7 @@ export function twoFactorPages(pages: Pages, { accounts }: PageDeps): void {
     }, LABELS)
     if (fault === undefined) return show('backup-codes', { title: 'Backup codes', codes })
     const setUp = await findTwoFactorSetUp(accounts, { accountId, flow })
-    if (setUp === undefined) return showSecurity(visit, { fault })
-    return show('two-factor', { title: TITLE, status: fault.status, fault, setUp })
+    return setUp === undefined ? showSecurity(visit, { fault }) : showSetUp(visit, setUp, fault)
   })
   pages.own('POST', `${path}/disable`, 'turnTwoFactorOff', async (visit) => {
     const { viewer, field, lead } = visit
@@ -43,4 +45,10 @@ export function twoFactorPages(pages: Pages, { accounts }: PageDeps): void {
     }, LABELS)
     return fault === undefined ? lead(PATHS.security, 'two-factor-off') : showSecurity(visit, { fault })
   })
+}
+
+/** The secret is in the answer alone, which nobody keeps: not in an address, nor in a picture that has one. */
+function showSetUp({ show }: OwnVisit, setUp: TwoFactorSetUp, fault?: FormFault): FastifyReply {
+  const status = fault?.status ?? 200
+  return show('two-factor', { title: TITLE, status, fault, setUp, picture: qrPicture(setUp.uri) })
 }

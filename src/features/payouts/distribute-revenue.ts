@@ -14,6 +14,8 @@ import type { NewRevenue, RevenueView } from './views.ts'
 const DAY_MS = 86_400_000
 /** Days from the first of the next month until a share is the person's: what advertisers take to pay. */
 const HELD_BACK_DAYS = 59
+/** How long the newest events may take to be stored; a store that fails would keep the operator for minutes. */
+const FLUSH_MS = 15_000
 /** Rows of one insert. */
 const INSERT_ROWS = 5_000
 
@@ -36,8 +38,7 @@ export async function distributeRevenue(
   if (amount === 0n) throw validationError('amount', 'must be more than nothing')
   const known = await findPart(deps.db, given.external_id)
   if (known !== undefined) return { revenue: await toView(deps.db, assertSame(known, day, amount)), isNew: false }
-  // What was accepted a moment ago counts too.
-  await deps.events.flush()
+  await storeNewest(deps)
   const shares = await computeShares(deps, { day, amount })
   const isNew = await writing(deps, (tx) =>
     insertPart(tx, { externalId: given.external_id, day, amount, shares, now: deps.now() }),
@@ -45,6 +46,15 @@ export async function distributeRevenue(
   const part = await findPart(deps.db, given.external_id)
   if (part === undefined) throw new ApiError('database_error', 'The revenue could not be recorded')
   return { revenue: await toView(deps.db, isNew ? part : assertSame(part, day, amount)), isNew }
+}
+
+/** What was accepted a moment ago counts too. @throws ApiError `analytics_database_error` */
+async function storeNewest({ events }: DistributeDeps): Promise<void> {
+  try {
+    await events.flush(AbortSignal.timeout(FLUSH_MS))
+  } catch (cause) {
+    throw new ApiError('analytics_database_error', 'The newest events are not stored yet; try again', { cause })
+  }
 }
 
 async function computeShares(

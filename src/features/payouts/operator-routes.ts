@@ -1,6 +1,6 @@
 // What operators report of money: a day's revenue, and payouts made by hand.
 import { writing } from '#cache/writing.ts'
-import { Empty, ErrorAnswers } from '#http/answers.ts'
+import { DoneAnswers, ErrorAnswers } from '#http/answers.ts'
 import { mountInternal } from '#http/mounts.ts'
 import { IdParams } from '#http/query-values.ts'
 import type { App } from '#http/server.ts'
@@ -31,7 +31,7 @@ function revenueRoute(app: App, deps: OperatorDeps): void {
       config,
       schema: {
         operationId: 'distributeRevenue',
-        summary: "Distributes an amount by a day's monetized views and signed-in downloads",
+        summary: "Distribute an amount by a day's monetized views and signed-in downloads",
         description: `${once} Several amounts of one day add up.`,
         tags,
         body: NewRevenue,
@@ -52,7 +52,7 @@ function ledgerRoutes(app: App, deps: OperatorDeps): void {
       config,
       schema: {
         operationId: 'recordPayout',
-        summary: 'Writes down a payout made by hand',
+        summary: 'Write down a payout made by hand',
         description: once,
         tags,
         body: NewPayout,
@@ -70,11 +70,11 @@ function ledgerRoutes(app: App, deps: OperatorDeps): void {
       config,
       schema: {
         operationId: 'updatePayout',
-        summary: 'Says how a payout went on',
+        summary: 'Say how a payout went on',
         tags,
         params: IdParams,
         body: PayoutPatch,
-        response: { 204: Empty, ...ErrorAnswers },
+        response: DoneAnswers,
       },
     },
     async (req, reply) => {

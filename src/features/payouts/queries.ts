@@ -22,6 +22,7 @@ const earnings = (accountId: string) => sql`
 const withdrawn = (accountId: string) => sql`
   (select amount, fee, created from payout where account_id = ${accountId} and status in ('success', 'in-transit'))`
 
+/** What an account has at `now`, in milliseconds since 1970; days are those of UTC, amounts decimal texts. */
 export async function getBalance(db: Db, accountId: string, now: number): Promise<BalanceView> {
   const at = new Date(now)
   const newYear = new Date(Date.UTC(at.getUTCFullYear(), 0, 1))
@@ -55,6 +56,7 @@ export async function getHistory(db: Db, accountId: string, now: number): Promis
     .selectAll()
     .where('account_id', '=', accountId)
     .orderBy('created', 'desc')
+    .orderBy('id')
     .limit(HISTORY_MAX)
     .execute()
   const { rows } = await sql<{ created: Date; payout_source: 'creator_rewards' | 'affiliates'; amount: string }>`

@@ -23,7 +23,7 @@ export async function recordPayout(
   if (parseUnits(fields.amount) === 0n) throw validationError('amount', 'must be more than nothing')
   const account = await lockAccount(tx, fields.user_id)
   const known = await findPayout(tx, fields.external_id)
-  if (known !== undefined) return { payout: assertSame(known, fields), isNew: false }
+  if (known !== undefined) return { payout: assertSame(known, account?.id ?? null, fields), isNew: false }
   if (account === undefined) throw validationError('user_id', 'names no account')
   await assertAvailable(tx, { accountId: account.id, units: parseUnits(fields.amount) + parseUnits(fee), now })
   const payout = await tx
@@ -86,10 +86,10 @@ function findPayout(tx: Tx, externalId: string): Promise<PayoutRow | undefined> 
   return tx.selectFrom('payout').selectAll().where('external_id', '=', externalId).executeTakeFirst()
 }
 
-/** The status is not content: it has moved on since. */
-function assertSame(row: PayoutRow, { user_id, amount, fee = '0' }: NewPayout): PayoutRow {
+/** The status is not content: it has moved on since. A row whose account was deleted names none, as the call then does. */
+function assertSame(row: PayoutRow, accountId: string | null, { amount, fee = '0' }: NewPayout): PayoutRow {
   const isSame =
-    row.account_id === user_id &&
+    row.account_id === accountId &&
     parseUnits(row.amount) === parseUnits(amount) &&
     parseUnits(row.fee) === parseUnits(fee)
   if (!isSame) throw sameIdOtherContent()

@@ -1,12 +1,11 @@
 // The wire shapes of money: what operators report, and what people see of theirs. Amounts are decimal texts.
 import Type, { type Static } from 'typebox'
 import { AMOUNT_PATTERN } from '#lib/decimal.ts'
-import { Nullable } from '#lib/schema-parts.ts'
+import { Nullable, Timestamp } from '#lib/schema-parts.ts'
 
 const AmountInput = Type.String({ pattern: AMOUNT_PATTERN, maxLength: 21, description: 'Decimal' })
 const Amount = Type.String({ description: 'Decimal' })
 const ExternalId = Type.String({ minLength: 1, maxLength: 255, description: 'The same one is recorded once' })
-const Time = Type.String({ format: 'date-time' })
 
 export const NewRevenue = Type.Object(
   {
@@ -50,7 +49,7 @@ export const PayoutPatch = Type.Object({ status: PayoutStatus }, { title: 'Payou
 const withdrawal = {
   id: Type.String(),
   status: PayoutStatus,
-  created: Time,
+  created: Timestamp,
   amount: Amount,
   fee: Amount,
   method_type: Type.Literal('manual'),
@@ -80,7 +79,7 @@ const Withdrawal = Type.Object({ type: Type.Literal('withdrawal'), ...withdrawal
 const PayoutAvailable = Type.Object(
   {
     type: Type.Literal('payout_available'),
-    created: Time,
+    created: Timestamp,
     payout_source: Type.Enum(['creator_rewards', 'affiliates']),
     amount: Amount,
   },

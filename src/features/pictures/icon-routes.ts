@@ -1,6 +1,6 @@
 // The routes of an icon, the same for whatever has one.
 import Type from 'typebox'
-import { Empty, ErrorAnswers } from '#http/answers.ts'
+import { DoneAnswers } from '#http/answers.ts'
 import { requireViewer } from '#http/auth.ts'
 import { IdParams } from '#http/query-values.ts'
 import { readRawBody, takeRawBodies } from '#http/raw-body.ts'
@@ -9,11 +9,11 @@ import type { Deps } from '../../deps.ts'
 import { type IconOwner, replaceIcon, setIcon } from './icons.ts'
 
 const ExtQuery = Type.Object({ ext: Type.String({ maxLength: 16, description: 'png, jpg, jpeg, gif, webp or svg' }) })
-const done = { 204: Empty, ...ErrorAnswers }
 
 /** Registers `PATCH` and `DELETE {path}/{id}/icon`. */
 export function iconRoutes(app: App, deps: Deps, owner: IconOwner): void {
   const { path, noun } = owner
+  const named = `${/^[AEIO]/.test(noun) ? 'an' : 'a'} ${noun.toLowerCase()}`
   const config = { auth: { scope: owner.scopes } }
   const tags = [owner.tag]
   app.register(async (plain) => {
@@ -25,13 +25,13 @@ export function iconRoutes(app: App, deps: Deps, owner: IconOwner): void {
         config,
         schema: {
           operationId: `set${noun}Icon`,
-          summary: 'Set the icon',
+          summary: `Set the icon of ${named}`,
           description: `The body is the picture itself, at most ${owner.maxBytes} bytes.`,
           tags,
           consumes: ['image/*'],
           params: IdParams,
           querystring: ExtQuery,
-          response: done,
+          response: DoneAnswers,
         },
       },
       async (req, reply) => {
@@ -47,7 +47,13 @@ export function iconRoutes(app: App, deps: Deps, owner: IconOwner): void {
     `${path}/:id/icon`,
     {
       config,
-      schema: { operationId: `delete${noun}Icon`, summary: 'Remove the icon', tags, params: IdParams, response: done },
+      schema: {
+        operationId: `delete${noun}Icon`,
+        summary: `Remove the icon of ${named}`,
+        tags,
+        params: IdParams,
+        response: DoneAnswers,
+      },
     },
     async (req, reply) => {
       const viewer = requireViewer(req)

@@ -1,6 +1,6 @@
 // Routes over several projects: editing many, choosing at random, and what a project depends on.
 import Type from 'typebox'
-import { Empty, ErrorAnswers } from '#http/answers.ts'
+import { DoneAnswers, ErrorAnswers } from '#http/answers.ts'
 import { requireViewer } from '#http/auth.ts'
 import { sendBytes, sendList } from '#http/entity-tags.ts'
 import { IdParams, IdsQuery, parseIds } from '#http/query-values.ts'
@@ -11,7 +11,7 @@ import { joinJson, joinJsonObject } from '#lib/json-bytes.ts'
 import { loadersOf } from '#lib/taxonomy.ts'
 import type { Deps } from '../../deps.ts'
 import { getStatistics } from '../statistics/queries.ts'
-import { VersionView } from '../versions/views.ts'
+import { IncludeChangelog, VersionView } from '../versions/views.ts'
 import { ProjectBulkPatch, updateProjects } from './bulk-update.ts'
 import { listDependencies } from './dependencies.ts'
 import { getProject, listVisibleProjects } from './project-cache.ts'
@@ -37,7 +37,7 @@ function bulkRoute(app: App, deps: Deps): void {
         tags,
         querystring: IdsQuery,
         body: ProjectBulkPatch,
-        response: { 204: Empty, ...ErrorAnswers },
+        response: DoneAnswers,
       },
     },
     async (req, reply) => {
@@ -50,7 +50,7 @@ function bulkRoute(app: App, deps: Deps): void {
 
 function randomRoute(app: App, deps: Deps): void {
   const RandomQuery = Type.Object({
-    count: Type.Integer({ minimum: 1, maximum: 100 }),
+    count: Type.Integer({ minimum: 1, maximum: 100, description: 'How many; there may be fewer' }),
     project_type: Type.Optional(Type.String({ maxLength: 64, description: 'Only projects of this type' })),
   })
   app.get(
@@ -88,7 +88,7 @@ function dependenciesRoute(app: App, deps: Deps): void {
         summary: 'Projects and versions that the versions of a project depend on, newest first',
         tags,
         params: IdParams,
-        querystring: Type.Object({ include_changelog: Type.Optional(Type.Boolean({ default: true })) }),
+        querystring: Type.Object({ include_changelog: IncludeChangelog }),
         response: {
           200: Type.Object(
             { projects: Type.Array(ProjectView), versions: Type.Array(VersionView) },

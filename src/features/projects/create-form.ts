@@ -30,7 +30,7 @@ export async function receiveProjectForm(
     checkPartNames(received.project)
     await precheck(received.project)
   }
-  if (req.body !== undefined) {
+  if (!isMultipart(req)) {
     await accept(req.body)
     const { project } = received
     if (project === undefined) throw new Error('unreachable: accept sets the project or throws')
@@ -60,6 +60,11 @@ export async function receiveProjectForm(
   })
   if (received.project === undefined) throw invalidInput('The part data is missing', 'data')
   return { project: received.project, parts: form.parts }
+}
+
+/** Of the other kind this route takes, JSON, an empty body is no body and refused as such. */
+function isMultipart(req: FastifyRequest): boolean {
+  return /^multipart\//i.test(req.headers['content-type'] ?? '')
 }
 
 /** Each part belongs to one thing: a version, a gallery item or the icon. */

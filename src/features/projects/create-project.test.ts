@@ -96,6 +96,43 @@ describe('a project with a version and its file', () => {
     assert.equal(answer.json().slug, own)
   })
 
+  test('may have parts of any name, also of names that objects have', async () => {
+    for (const part of ['constructor', '__proto__', 'toString']) {
+      const own = slug()
+      const data = projectData(own, { initial_versions: [versionData({ file_parts: [part] })] })
+      const answer = await create(data, [{ name: part, filename: 'a.jar', bytes: modJar(own) }])
+      assert.equal(answer.statusCode, 201, answer.body)
+    }
+  })
+
+  test('of parallel requests for one slug a single one succeeds, and nothing of the others stays', async () => {
+    const own = slug()
+    const bytes = await (await import('sharp'))
+      .default({ create: { width: 8, height: 8, channels: 3, background: '#00ff00' } })
+      .png()
+      .toBuffer()
+    const before = await storedFiles()
+    const data = projectData(own, {
+      initial_versions: [versionData()],
+      gallery_items: [{ item: 'g', featured: false }],
+    })
+    const answers = await Promise.all(
+      ['a', 'b', 'c'].map((salt) =>
+        create(data, [
+          { name: 'file', bytes: modJar(own + salt) },
+          { name: 'icon', filename: 'i.png', bytes },
+          { name: 'g', filename: 'g.png', bytes },
+        ]),
+      ),
+    )
+    assert.deepEqual(answers.map(({ statusCode }) => statusCode).sort(), [201, 409, 409])
+    const added = (await storedFiles()).filter((path) => !before.includes(path))
+    const made = answers.find(({ statusCode }) => statusCode === 201)?.json()
+    assert.ok(added.some((path) => path.includes('/pictures/')))
+    assert.ok(added.every((path) => path.includes(`/${made.id}/`) || path.includes(`/${made.versions[0]}/`)))
+    assert.deepEqual(await t.deps.db.selectFrom('upload_claim').selectAll().execute(), [])
+  })
+
   test('with an icon and gallery pictures shows them', async () => {
     const own = slug()
     const picture = await (await import('sharp'))
@@ -149,6 +186,13 @@ describe('who may create', () => {
     assert.equal(answer.json().error, 'unauthorized')
     const unknown = await t.as({ token: 'dpp_nonsense' }).post('/v3/project', payload, { headers })
     assert.equal(unknown.statusCode, 401)
+  })
+
+  test('not a body that is empty', async () => {
+    for (const headers of [{ 'content-type': 'application/json' }, {}]) {
+      const answer = await t.as(author).post('/v3/project', undefined, { headers })
+      assert.deepEqual([answer.statusCode, answer.json().error], [400, 'json_error'])
+    }
   })
 
   test('not a token without PROJECT_CREATE', async () => {
@@ -207,6 +251,7 @@ describe('bounds of the fields', () => {
   const refused: [string, string, Record<string, unknown>][] = [
     ['name of 2', 'name', { name: 'ab' }],
     ['name of 65', 'name', { name: text(65) }],
+    ['name of 2 between spaces', 'name', { name: ' ab ' }],
     ['blank name', 'name', { name: '    ' }],
     ['name that is a number', 'name', { name: 12345 }],
     ['name null', 'name', { name: null }],

@@ -16,7 +16,7 @@ import { checkQuota } from '../limits/quota.ts'
 import { type Picture, placePicture, storePictures } from '../pictures/pictures.ts'
 import { insertVersion } from '../versions/insert-version.ts'
 import { type PreparedFile, prepareFiles, type UploadedPart } from '../versions/prepare-files.ts'
-import { withStoredFiles } from '../versions/store-files.ts'
+import { dropClaims, publishFiles, withClaims } from '../versions/store-files.ts'
 import { requireAddProject } from './organization-access.ts'
 import type { NewProject, ProjectForm } from './project-data.ts'
 import { assertProjectSlugFree, projectSlugTaken } from './queries.ts'
@@ -52,16 +52,21 @@ export async function createProject(deps: Deps, viewer: Viewer, { project, parts
   try {
     const prepared = await prepare(deps, project, parts)
     const files = prepared.versions.flatMap((version) => version.files)
-    await storePictures(deps.files, [
-      ...(prepared.icon?.stored ?? []),
-      ...prepared.gallery.flatMap(({ stored }) => stored),
-    ])
-    await withStoredFiles(deps, files, () =>
-      writing(deps, async (tx) => {
-        await checkPossible(tx, deps.config, viewer, project)
-        await insertProject(tx, viewer, project, { ...prepared, scanner: deps.config.scanner }, new Date(deps.now()))
-      }),
-    )
+    const pictures = [...(prepared.icon?.stored ?? []), ...prepared.gallery.flatMap(({ stored }) => stored)]
+    const pictureKeys = pictures.map(({ key }) => key)
+    await withClaims(deps, {
+      keys: [...pictureKeys, ...files.map(({ storageKey }) => storageKey)],
+      store: async () => {
+        await storePictures(deps.files, pictures)
+        await publishFiles(deps.files, files)
+      },
+      commit: () =>
+        writing(deps, async (tx) => {
+          await checkPossible(tx, deps.config, viewer, project)
+          await insertProject(tx, viewer, project, { ...prepared, scanner: deps.config.scanner }, new Date(deps.now()))
+          await dropClaims(tx, pictureKeys)
+        }),
+    })
     recordEvent(deps, 'project.created', { project_id: prepared.projectId })
     return prepared.projectId
   } finally {
@@ -197,7 +202,7 @@ async function insertGallery(tx: Tx, project: NewProject, { projectId, gallery }
 }
 
 /** The first row of a team: role `Owner`, every bit, accepted. */
-export async function insertOwner(tx: Tx, teamId: string, accountId: string): Promise<void> {
+async function insertOwner(tx: Tx, teamId: string, accountId: string): Promise<void> {
   await tx
     .insertInto('team_member')
     .values({

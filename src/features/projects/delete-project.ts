@@ -17,10 +17,11 @@ export async function deleteProject(
   viewer: Viewer,
   { project, membership }: { project: CachedProject; membership: Membership },
 ): Promise<void> {
-  requireProjectPermission(projectPermissions(viewer, membership), 'DELETE_PROJECT')
   await writing(deps, async (tx, changed) => {
     const locked = await lockProject(tx, project.id)
     if (locked === undefined) throw notFound('project')
+    // Not sooner: of two who delete at once, the second may have been looked up when the team was gone already.
+    requireProjectPermission(projectPermissions(viewer, membership), 'DELETE_PROJECT')
     const versionIds = await listVersionIds(tx, locked.id)
     const files = await tx
       .selectFrom('file')
@@ -48,7 +49,11 @@ export async function deleteProject(
     const keys = pictures.flatMap((url) => pictureKey(deps.config, url) ?? [])
     await removeLater(tx, [...files.map(({ storage_key }) => storage_key), ...new Set(keys)])
     changed.add('project', locked.id)
-    changed.add('version', ...versionIds, ...dependents.map(({ dependent_id }) => dependent_id))
+    changed.addEach('version', versionIds)
+    changed.addEach(
+      'version',
+      dependents.map(({ dependent_id }) => dependent_id),
+    )
   })
   recordEvent(deps, 'project.deleted', { project_id: project.id })
 }

@@ -116,7 +116,7 @@ export async function listVisibleProjects(
 }
 
 /** Of these projects, those the viewer may see. One statement at most. */
-export async function keepVisible<Facts extends ProjectFacts>(
+async function keepVisible<Facts extends ProjectFacts>(
   db: Db,
   viewer: Viewer | null,
   projects: readonly Facts[],

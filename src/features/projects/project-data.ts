@@ -7,16 +7,17 @@ import { validationError } from '#lib/errors.ts'
 import { isIdForm } from '#lib/ids.ts'
 import { parseLicense } from '#lib/licenses.ts'
 import { checkBody } from '#lib/schema-faults.ts'
-import { Nullable } from '#lib/schema-parts.ts'
+import { Nullable, Ordering } from '#lib/schema-parts.ts'
 import { checkCategories, type Taxonomy } from '#lib/taxonomy.ts'
-import { checkHttpsUrl, isBlank, MAX_URL_LENGTH, PROJECT_SLUG_PATTERN } from '#lib/text-rules.ts'
+import { checkHttpsUrl, checkText, isBlank, PROJECT_SLUG_PATTERN, URL_LENGTH_MAX } from '#lib/text-rules.ts'
+import { ImageIds } from '../content-images/image-ids.ts'
 import type { UploadedPart } from '../versions/prepare-files.ts'
 import { type NewVersion, parseVersionData } from '../versions/version-data.ts'
 import { REQUESTABLE_STATUSES, type RequestableStatus } from './status.ts'
 
 export const CATEGORIES_MAX = 3
 export const ADDITIONAL_CATEGORIES_MAX = 256
-export const DESCRIPTION_LENGTH_MAX = 65_536
+const DESCRIPTION_LENGTH_MAX = 65_536
 const INITIAL_VERSIONS_MAX = 32
 const GALLERY_MAX = 64
 
@@ -25,15 +26,23 @@ export const projectFields = {
   name: Type.String({ minLength: 3, maxLength: 64 }),
   slug: Type.String({ minLength: 3, maxLength: 64, pattern: PROJECT_SLUG_PATTERN }),
   summary: Type.String({ minLength: 3, maxLength: 256 }),
-  description: Type.String({ maxLength: DESCRIPTION_LENGTH_MAX }),
-  categories: Type.Array(Type.String({ maxLength: 64 }), { maxItems: CATEGORIES_MAX }),
-  additional_categories: Type.Array(Type.String({ maxLength: 64 }), { maxItems: ADDITIONAL_CATEGORIES_MAX }),
+  description: Type.String({ maxLength: DESCRIPTION_LENGTH_MAX, description: 'Markdown' }),
+  categories: Type.Array(Type.String({ maxLength: 64 }), {
+    maxItems: CATEGORIES_MAX,
+    description: 'Names of /v3/tag/category',
+  }),
+  additional_categories: Type.Array(Type.String({ maxLength: 64 }), {
+    maxItems: ADDITIONAL_CATEGORIES_MAX,
+    description: 'Further ones, found by searching',
+  }),
   license_id: Type.String({ minLength: 1, maxLength: 2048, description: 'SPDX expression, or `arr`' }),
-  license_url: Nullable(Type.String({ maxLength: MAX_URL_LENGTH })),
-  link_urls: Type.Record(Type.String({ maxLength: 64 }), Nullable(Type.String({ maxLength: MAX_URL_LENGTH })), {
+  license_url: Nullable(Type.String({ maxLength: URL_LENGTH_MAX })),
+  link_urls: Type.Record(Type.String({ maxLength: 64 }), Nullable(Type.String({ maxLength: URL_LENGTH_MAX })), {
     description: 'Platform name → https URL; null removes the link',
   }),
-  requested_status: Nullable(Type.Enum([...REQUESTABLE_STATUSES])),
+  requested_status: Nullable(
+    Type.Enum([...REQUESTABLE_STATUSES], { description: 'What the project becomes after review' }),
+  ),
 } as const
 
 const GalleryItemInput = Type.Object({
@@ -42,7 +51,7 @@ const GalleryItemInput = Type.Object({
   name: Type.Optional(Nullable(Type.String({ minLength: 1, maxLength: 2048 }))),
   title: Type.Optional(Nullable(Type.String({ minLength: 1, maxLength: 2048 }))),
   description: Type.Optional(Nullable(Type.String({ minLength: 1, maxLength: 2048 }))),
-  ordering: Type.Optional(Type.Integer({ minimum: -(2 ** 31), maximum: 2 ** 31 - 1 })),
+  ordering: Type.Optional(Ordering),
 })
 export type GalleryItemInput = Static<typeof GalleryItemInput>
 
@@ -63,11 +72,13 @@ export const ProjectData = Type.Object(
     license_id: projectFields.license_id,
     license_url: Type.Optional(projectFields.license_url),
     link_urls: Type.Optional(projectFields.link_urls),
-    is_draft: Type.Optional(Nullable(Type.Boolean())),
+    is_draft: Type.Optional(
+      Nullable(Type.Boolean({ description: 'A draft may be without versions; anything else goes into review' })),
+    ),
     requested_status: Type.Optional(projectFields.requested_status),
-    organization_id: Type.Optional(Nullable(Type.String({ maxLength: 64 }))),
+    organization_id: Type.Optional(Nullable(Type.String({ maxLength: 64, description: 'The organization to own it' }))),
     gallery_items: Type.Optional(Nullable(Type.Array(GalleryItemInput, { maxItems: GALLERY_MAX }))),
-    uploaded_images: Type.Optional(Type.Array(Type.String({ maxLength: 64 }), { maxItems: 10 })),
+    uploaded_images: Type.Optional(ImageIds('description')),
   },
   { title: 'ProjectCreate' },
 )
@@ -97,10 +108,14 @@ export type NewProject = {
 /** The request that makes a project, read: its description, and its files as they were staged. */
 export type ProjectForm = { project: NewProject; parts: readonly UploadedPart[] }
 
+/** The name as it is kept, without white space at its ends; what is left must be long enough. */
+export function checkProjectName(typed: string): string {
+  return checkText(typed.trim(), 'name', { min: 3, max: 64, visible: true })
+}
+
 /** @throws ApiError `validation_error` naming the field. */
 export function parseProjectData(input: unknown, taxonomy: Taxonomy): NewProject {
   const data: Static<typeof ProjectData> = checkBody(validator, renameAliases(input, ALIASES))
-  if (isBlank(data.name)) throw validationError('name', 'must not be blank')
   if (isBlank(data.summary)) throw validationError('summary', 'must not be blank')
   const isDraft = data.is_draft ?? false
   const versions = (data.initial_versions ?? []).map((version, index) => parseInitialVersion(version, taxonomy, index))
@@ -118,7 +133,7 @@ export function parseProjectData(input: unknown, taxonomy: Taxonomy): NewProject
   if (secondFeatured >= 0)
     throw validationError(`gallery_items.${secondFeatured}.featured`, 'only one picture may be featured')
   return {
-    name: data.name.trim(),
+    name: checkProjectName(data.name),
     slug: data.slug.toLowerCase(),
     summary: data.summary,
     description: data.description,

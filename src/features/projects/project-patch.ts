@@ -18,9 +18,15 @@ export const ProjectPatch = Type.Object(
     link_urls: Type.Optional(projectFields.link_urls),
     status: Type.Optional(Type.Enum([...PROJECT_STATUSES])),
     requested_status: Type.Optional(projectFields.requested_status),
-    scheduled_at: Type.Optional(Nullable(Type.String({ format: 'date-time', maxLength: 64 }))),
-    moderation_message: Type.Optional(Nullable(Type.String({ maxLength: 2000 }))),
-    moderation_message_body: Type.Optional(Nullable(Type.String({ maxLength: 65_536 }))),
+    scheduled_at: Type.Optional(
+      Nullable(Type.String({ format: 'date-time', maxLength: 64, description: 'For the status `scheduled`' })),
+    ),
+    moderation_message: Type.Optional(
+      Nullable(Type.String({ maxLength: 2000, description: 'For moderators; null, once approved, for members too' })),
+    ),
+    moderation_message_body: Type.Optional(
+      Nullable(Type.String({ maxLength: 65_536, description: 'For moderators; null, once approved, for members too' })),
+    ),
     monetization_status: Type.Optional(Type.Enum(['monetized', 'demonetized', 'force-demonetized'])),
   },
   { title: 'ProjectPatch' },

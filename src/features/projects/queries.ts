@@ -2,6 +2,7 @@
 import { type Selectable, sql } from 'kysely'
 import { jsonArrayFrom } from 'kysely/helpers/postgres'
 import type { Db, Tx } from '#db/db.ts'
+import { isNamed } from '#db/names.ts'
 import type { Project } from '#db/schema.ts'
 import { ApiError } from '#lib/errors.ts'
 import type { Membership, ProjectFacts } from './policy.ts'
@@ -60,16 +61,7 @@ function readProjects(db: Db) {
 /** Projects that `names` name as ID or, lower-cased, as slug. */
 export function listProjectReadsByNames(db: Db, names: readonly string[]): Promise<ProjectReadRow[]> {
   return readProjects(db)
-    .where((eb) =>
-      eb.or([
-        eb('project.id', 'in', names),
-        eb(
-          'project.slug',
-          'in',
-          names.map((name) => name.toLowerCase()),
-        ),
-      ]),
-    )
+    .where(isNamed('project.id', 'project.slug', names))
     .execute()
 }
 
@@ -110,6 +102,7 @@ export async function listMemberships(
   return memberships
 }
 
+/** The account's rows in the teams of the project and of its organization, pending ones too; none is an empty object. */
 export async function findMembership(
   db: Db,
   accountId: string,

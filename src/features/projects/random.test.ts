@@ -91,6 +91,19 @@ describe('in a large catalogue', () => {
     assert.equal(new Set(ids).size, 20)
   })
 
+  test('of a type that hardly any project has: all there are, without looking for them project by project', async () => {
+    const maker = await t.make.account()
+    const rare = ['R000123', 'R000456', 'R001789']
+    await sql`insert into version (id, project_id, author_id, name, version_number, version_type, loaders)
+      select 'W' || substr(id, 2), id, ${maker.id}, 'First', '1', 'release', '{iris}'
+      from unnest(${rare}::text[]) as id`.execute(t.deps.db)
+    const { next } = createRandom(3)
+    const choice = { count: 100, total: 4_000_000, loaders: ['iris'] }
+    const { queries, result: ids } = await t.queriesOf(() => listRandomProjectIds(t.deps.db, choice, next))
+    assert.deepEqual(ids.toSorted(), rare)
+    assert.equal(queries.length, 2)
+  })
+
   test('every project is as likely as any other', async () => {
     const { next } = createRandom(7)
     const times = new Map<string, number>()

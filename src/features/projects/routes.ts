@@ -1,6 +1,6 @@
 // Projects: reading them, creating, editing and deleting one.
 import Type from 'typebox'
-import { Empty, ErrorAnswers } from '#http/answers.ts'
+import { DoneAnswers, ErrorAnswers } from '#http/answers.ts'
 import { requireViewer } from '#http/auth.ts'
 import { sendBytes, sendList } from '#http/entity-tags.ts'
 import { IdParams, IdsQuery, parseIds } from '#http/query-values.ts'
@@ -125,7 +125,7 @@ function projectWrites(app: App, deps: Deps): void {
         tags,
         params: IdParams,
         body: ProjectPatch,
-        response: { 204: Empty, ...ErrorAnswers },
+        response: DoneAnswers,
       },
     },
     async (req, reply) => {
@@ -144,7 +144,7 @@ function projectWrites(app: App, deps: Deps): void {
         summary: 'Delete a project with everything it holds',
         tags,
         params: IdParams,
-        response: { 204: Empty, ...ErrorAnswers },
+        response: DoneAnswers,
       },
     },
     async (req, reply) => {

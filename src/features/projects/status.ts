@@ -26,7 +26,7 @@ export const PUBLIC_STATUSES = ['approved', 'archived', 'unlisted', 'withheld'] 
 export const SEARCHABLE_STATUSES = ['approved', 'archived'] as const satisfies ProjectStatus[]
 
 /** A review has passed: the owner may move freely between these. */
-export const APPROVED_CLASS = ['approved', 'archived', 'unlisted', 'private'] as const satisfies ProjectStatus[]
+const APPROVED_CLASS = ['approved', 'archived', 'unlisted', 'private'] as const satisfies ProjectStatus[]
 
 const isIn = (list: readonly ProjectStatus[], status: string): boolean => (list as readonly string[]).includes(status)
 

@@ -14,7 +14,7 @@ import { dropUnusedImages } from '../content-images/queries.ts'
 import { changeStatus } from './change-status.ts'
 import { type Membership, projectPermissions, requireProjectPermission } from './policy.ts'
 import type { CachedProject } from './project-cache.ts'
-import { applyLinkChanges } from './project-data.ts'
+import { applyLinkChanges, checkProjectName } from './project-data.ts'
 import type { ProjectPatch } from './project-patch.ts'
 import { assertProjectSlugFree, listVersionIds, lockProject, type ProjectRow, projectSlugTaken } from './queries.ts'
 import { isApprovedClass } from './status.ts'
@@ -64,7 +64,7 @@ export async function updateProject(
     }
     changed.add('project', locked.id)
     // Versions are cached with their project's status, which decides who sees them.
-    if (update.status !== undefined) changed.add('version', ...(await listVersionIds(tx, locked.id)))
+    if (update.status !== undefined) changed.addEach('version', await listVersionIds(tx, locked.id))
   })
 }
 
@@ -99,12 +99,9 @@ function requireModerationRights(viewer: Viewer, locked: ProjectRow, patch: Proj
 
 /** The fields that need neither the row nor the database. */
 function checkFields(patch: ProjectPatch, { taxonomy }: Pick<Deps, 'taxonomy'>) {
-  if (patch.name !== undefined && isBlank(patch.name)) throw validationError('name', 'must not be blank')
-  const name = patch.name?.trim()
-  if (name !== undefined && [...name].length < 3) throw validationError('name', 'must not have fewer than 3 characters')
   if (patch.summary !== undefined && isBlank(patch.summary)) throw validationError('summary', 'must not be blank')
   return {
-    ...(name === undefined ? {} : { name }),
+    ...(patch.name === undefined ? {} : { name: checkProjectName(patch.name) }),
     ...(patch.summary === undefined ? {} : { summary: patch.summary }),
     ...(patch.description === undefined ? {} : { description: patch.description }),
     ...(patch.categories === undefined ? {} : { categories: checkCategories(taxonomy, patch.categories) }),

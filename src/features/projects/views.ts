@@ -7,15 +7,15 @@ import { fieldsOf, gamesOf, projectTypesOf, type Taxonomy } from '#lib/taxonomy.
 import type { ProjectReadRow } from './queries.ts'
 import { PROJECT_STATUSES, REQUESTABLE_STATUSES } from './status.ts'
 
-export const LinkView = Type.Object(
+const LinkView = Type.Object(
   { platform: Type.String(), donation: Type.Boolean(), url: Type.String() },
   { title: 'ProjectLink' },
 )
 
-export const GalleryItemView = Type.Object(
+const GalleryItemView = Type.Object(
   {
-    url: Type.String(),
-    raw_url: Type.String(),
+    url: Type.String({ description: 'Scaled for a page' }),
+    raw_url: Type.String({ description: 'The picture at its full size' }),
     featured: Type.Boolean(),
     name: Nullable(Type.String()),
     title: Nullable(Type.String({ description: 'The same as `name`' })),
@@ -30,35 +30,43 @@ export const ProjectView = Type.Object(
   {
     id: Type.String(),
     slug: Type.String(),
-    project_types: Type.Array(Type.String()),
-    games: Type.Array(Type.String()),
+    project_types: Type.Array(Type.String(), { description: 'By the loaders of its versions' }),
+    games: Type.Array(Type.String(), { description: 'By the loaders of its versions' }),
     team_id: Type.String(),
     organization: Nullable(Type.String({ description: 'The same as `organization_id`' })),
     organization_id: Nullable(Type.String()),
     name: Type.String(),
     summary: Type.String(),
-    description: Type.String(),
+    description: Type.String({ description: 'Markdown' }),
     published: Timestamp,
     updated: Timestamp,
     approved: Nullable(Timestamp),
-    queued: Nullable(Timestamp),
-    scheduled_at: Nullable(Timestamp),
+    queued: Nullable(Type.String({ format: 'date-time', description: 'When it was last sent into review' })),
+    scheduled_at: Nullable(
+      Type.String({ format: 'date-time', description: 'When a `scheduled` project takes its `requested_status`' }),
+    ),
     status: Type.Enum([...PROJECT_STATUSES]),
-    requested_status: Nullable(Type.Enum([...REQUESTABLE_STATUSES])),
+    requested_status: Nullable(
+      Type.Enum([...REQUESTABLE_STATUSES], { description: 'What it becomes after review, or at `scheduled_at`' }),
+    ),
     moderator_message: Nullable(Type.Object({ message: Type.String(), body: Nullable(Type.String()) })),
-    license: Type.Object({ id: Type.String(), name: Type.String(), url: Nullable(Type.String()) }),
+    license: Type.Object({
+      id: Type.String({ description: 'SPDX expression' }),
+      name: Type.String(),
+      url: Nullable(Type.String()),
+    }),
     downloads: Type.Integer(),
     followers: Type.Integer(),
     categories: Type.Array(Type.String()),
-    additional_categories: Type.Array(Type.String()),
+    additional_categories: Type.Array(Type.String(), { description: 'Further ones, found by searching' }),
     loaders: Type.Array(Type.String()),
     versions: Type.Array(Type.String(), { description: 'IDs of listed and archived versions, oldest first' }),
     icon_url: Nullable(Type.String()),
-    raw_icon_url: Nullable(Type.String()),
-    link_urls: Type.Record(Type.String(), LinkView),
+    raw_icon_url: Nullable(Type.String({ description: 'The picture at its full size' })),
+    link_urls: Type.Record(Type.String(), LinkView, { description: 'By platform' }),
     gallery: Type.Array(GalleryItemView),
-    color: Nullable(Type.Integer()),
-    thread_id: Nullable(Type.String()),
+    color: Nullable(Type.Integer({ description: 'RGB, of the icon' })),
+    thread_id: Nullable(Type.String({ description: 'The conversation with moderators' })),
     monetization_status: Type.Enum(['monetized', 'demonetized', 'force-demonetized']),
   },
   {

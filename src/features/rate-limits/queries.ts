@@ -34,6 +34,7 @@ export async function listGrants(db: Db): Promise<GrantRow[]> {
   return (await readGrants().execute(db)).rows
 }
 
+/** @throws ApiError 404. */
 export async function getGrant(db: Db, id: string): Promise<GrantRow> {
   const { rows } = await readGrants(id).execute(db)
   if (rows[0] === undefined) throw notFound('rate limit')
@@ -102,8 +103,9 @@ function checkRange(text: string): string {
   const family = isIP(address)
   const bits = family === 6 ? 128 : 32
   const isPrefix = prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= bits)
-  // A zone names an interface of one machine.
-  if (family === 0 || !isPrefix || rest.length > 0 || address.includes('%')) {
+  // A zone names an interface of one machine. IPv4 written as IPv6 would be met by nobody: clients are taken as IPv4.
+  const isOdd = address.includes('%') || (family === 6 && address.includes('.'))
+  if (family === 0 || !isPrefix || rest.length > 0 || isOdd) {
     throw validationError('address_range', 'must be an address or a range such as 192.0.2.0/24')
   }
   return text

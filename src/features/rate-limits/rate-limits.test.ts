@@ -104,7 +104,16 @@ test('only operators see the routes, and what is no grant is refused with its fi
   }
   const admin = await t.make.account({ role: 'admin' })
   assert.equal((await t.as(admin).get(`/v2${PATH}`)).statusCode, 200)
-  for (const address_range of ['x', '192.0.2.0/33', '192.0.2.0/', '192.0.2.0/1/2', '::/129', 'fe80::1%eth0', '1.2.3'])
+  for (const address_range of [
+    'x',
+    '192.0.2.0/33',
+    '192.0.2.0/',
+    '192.0.2.0/1/2',
+    '::/129',
+    'fe80::1%eth0',
+    '1.2.3',
+    '::ffff:192.0.2.7',
+  ])
     assertFault(await grant({ address_range, requests_per_minute: 10 }), 400, 'validation_error', 'address_range')
   assertFault(await grant({ token_id: 'zzzzzzzz', requests_per_minute: 10 }), 400, 'validation_error', 'token_id')
   assertFault(await grant({ requests_per_minute: 10 }), 400, 'validation_error', 'token_id')

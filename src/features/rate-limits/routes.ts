@@ -1,13 +1,13 @@
 // Operator routes: who may send more requests than others.
 import Type from 'typebox'
 import { writing } from '#cache/writing.ts'
-import { Empty, ErrorAnswers } from '#http/answers.ts'
+import { DoneAnswers, ErrorAnswers } from '#http/answers.ts'
 import { mountInternal } from '#http/mounts.ts'
 import { IdParams } from '#http/query-values.ts'
 import { RATE_GRANT_KIND, type RateGrantDirectory } from '#http/rate-grants.ts'
 import type { App } from '#http/server.ts'
 import { parseId } from '#lib/ids.ts'
-import { Nullable } from '#lib/schema-parts.ts'
+import { Nullable, Timestamp } from '#lib/schema-parts.ts'
 import type { Deps } from '../../deps.ts'
 import { deleteGrant, GRANTS_MAX, type GrantRow, getGrant, insertGrant, listGrants } from './queries.ts'
 
@@ -23,7 +23,7 @@ const RateLimitView = Type.Object(
     address_range: Nullable(Type.String()),
     requests_per_minute: Type.Integer(),
     note: Type.String(),
-    created: Type.String({ format: 'date-time' }),
+    created: Timestamp,
   },
   { title: 'RateLimit' },
 )
@@ -106,7 +106,7 @@ function writeRoutes(app: App, deps: RateLimitDeps): void {
         summary: 'Take a granted request rate back',
         tags,
         params: IdParams,
-        response: { 204: Empty, ...ErrorAnswers },
+        response: DoneAnswers,
       },
     },
     async (req, reply) => {

@@ -7,10 +7,10 @@ const SWEEP_MAX = 1000
 
 export const releaseJobs = (deps: ReleaseDeps & { log: Log }) => {
   // One that cannot be released does not keep the others waiting.
-  const releaseAll = async (ids: readonly string[], release: (id: string) => Promise<boolean>): Promise<void> => {
-    for (const id of ids) {
+  const releaseAll = async (kind: 'project' | 'version', release: (id: string) => Promise<boolean>): Promise<void> => {
+    for (const id of await listDue(deps.db, kind, new Date(deps.now()), SWEEP_MAX)) {
       await release(id).catch((error: unknown) =>
-        deps.log.error({ err: error, scheduled: { id } }, 'A scheduled release failed; it is tried again in a minute'),
+        deps.log.error({ err: error, [`${kind}_id`]: id }, 'A scheduled release failed; it is tried again in a minute'),
       )
     }
   }
@@ -19,9 +19,8 @@ export const releaseJobs = (deps: ReleaseDeps & { log: Log }) => {
     'projects.release': async ({ project_id: id }: { project_id: string }) => void (await releaseProject(deps, id)),
     'versions.release': async ({ version_id: id }: { version_id: string }) => void (await releaseVersion(deps, id)),
     'releases.sweep': async () => {
-      const now = new Date(deps.now())
-      await releaseAll(await listDue(deps.db, 'project', now, SWEEP_MAX), (id) => releaseProject(deps, id))
-      await releaseAll(await listDue(deps.db, 'version', now, SWEEP_MAX), (id) => releaseVersion(deps, id))
+      await releaseAll('project', (id) => releaseProject(deps, id))
+      await releaseAll('version', (id) => releaseVersion(deps, id))
     },
   }
 }

@@ -38,7 +38,7 @@ export async function releaseProject(deps: ReleaseDeps, id: string): Promise<boo
       .execute()
     changed.add('project', id)
     // Versions are cached with their project's status, which decides who sees them.
-    changed.add('version', ...(await listVersionIds(tx, id)))
+    changed.addEach('version', await listVersionIds(tx, id))
     return true
   })
 }

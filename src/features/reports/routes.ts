@@ -1,9 +1,9 @@
 // Reports: what users tell moderators about projects, versions and other users (facts/people.md 2.4).
 import Type from 'typebox'
-import { Empty, ErrorAnswers } from '#http/answers.ts'
+import { DoneAnswers, ErrorAnswers } from '#http/answers.ts'
 import { requireViewer } from '#http/auth.ts'
 import { sendBytes } from '#http/entity-tags.ts'
-import { IdParams, IdsQuery, parseIds } from '#http/query-values.ts'
+import { IdParams, IdsQuery, Offset, parseIds } from '#http/query-values.ts'
 import type { App } from '#http/server.ts'
 import { parseId } from '#lib/ids.ts'
 import { writeJsonArray } from '#lib/json-pieces.ts'
@@ -16,7 +16,6 @@ import { ReportInput, ReportPatch, ReportView, toReportView } from './views.ts'
 
 const tags = ['reports']
 const READ = { auth: { scope: ['REPORT_READ'] }, cache: 'private' } as const
-const done = { 204: Empty, ...ErrorAnswers }
 
 export function reportRoutes(app: App, deps: Deps): void {
   reportReads(app, deps)
@@ -68,8 +67,10 @@ function reportReads(app: App, { db }: Pick<Deps, 'db'>): void {
         description: 'Pages go from the oldest reports to the newest; within a page the newest stands first.',
         tags,
         querystring: Type.Object({
-          count: Type.Optional(Type.Integer({ minimum: 0, maximum: 1000, default: 100 })),
-          offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000_000, default: 0 })),
+          count: Type.Optional(
+            Type.Integer({ minimum: 0, maximum: 1000, default: 100, description: 'Reports on a page' }),
+          ),
+          offset: Offset,
           all: Type.Optional(Type.Boolean({ description: "Everybody's, for moderators; ignored otherwise" })),
         }),
         response: list,
@@ -114,7 +115,7 @@ function reportWrites(app: App, deps: Deps): void {
         tags,
         params: IdParams,
         body: ReportPatch,
-        response: done,
+        response: DoneAnswers,
       },
     },
     async (req, reply) => {
@@ -131,7 +132,7 @@ function reportWrites(app: App, deps: Deps): void {
         summary: 'Delete a report with its conversation, as a moderator',
         tags,
         params: IdParams,
-        response: done,
+        response: DoneAnswers,
       },
     },
     async (req, reply) => {

@@ -22,7 +22,8 @@ export async function updateReport(
   id: string,
   patch: ReportPatch,
 ): Promise<void> {
-  const { body, closed } = patch
+  const body = patch.body ?? undefined
+  const closed = patch.closed ?? undefined
   if (body !== undefined && isBlank(body)) throw validationError('body', 'must not be blank')
   await writing(deps, async (tx) => {
     const report = await lockVisibleReport(tx, viewer, id)

@@ -1,12 +1,13 @@
 // The wire shapes of a report (facts/people.md 1.0 and 2.4).
 import Type, { type Static } from 'typebox'
+import { Nullable, Timestamp } from '#lib/schema-parts.ts'
+import { ImageIds } from '../content-images/image-ids.ts'
 import type { ReportRow } from './queries.ts'
 
 const ItemType = Type.Enum(['project', 'version', 'user'])
 export type ItemType = Static<typeof ItemType>
 
-export const BODY_LENGTH_MAX = 65_536
-export const REPORT_IMAGES_MAX = 10
+const BODY_LENGTH_MAX = 65_536
 
 export const ReportView = Type.Object(
   {
@@ -16,9 +17,9 @@ export const ReportView = Type.Object(
     item_type: ItemType,
     reporter: Type.String({ description: 'User ID' }),
     body: Type.String({ description: 'Markdown' }),
-    created: Type.String({ format: 'date-time' }),
+    created: Timestamp,
     closed: Type.Boolean(),
-    thread_id: Type.String(),
+    thread_id: Type.String({ description: 'The conversation about it' }),
   },
   { title: 'Report' },
 )
@@ -32,16 +33,17 @@ export const ReportInput = Type.Object(
     item_id: Type.String({ maxLength: 64, description: 'ID, not slug or name' }),
     item_type: ItemType,
     body: Body,
-    uploaded_images: Type.Optional(Type.Array(Type.String({ maxLength: 64 }), { maxItems: REPORT_IMAGES_MAX })),
+    uploaded_images: Type.Optional(Nullable(ImageIds('text'))),
   },
   { title: 'ReportInput' },
 )
 export type ReportInput = Static<typeof ReportInput>
 
+/** Null stands for absent (facts/people.md 0.3): neither can be cleared. */
 export const ReportPatch = Type.Object(
   {
-    body: Type.Optional(Body),
-    closed: Type.Optional(Type.Boolean({ description: 'For moderators' })),
+    body: Type.Optional(Nullable(Body)),
+    closed: Type.Optional(Nullable(Type.Boolean({ description: 'For moderators' }))),
   },
   { title: 'ReportPatch' },
 )

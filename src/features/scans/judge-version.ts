@@ -54,7 +54,7 @@ export async function judgeVersion(
       last_error: oneLine(message, REASON_LENGTH_MAX),
     })
     deps.log.warn(
-      { err: error, version: { id: versionId }, scan: { attempts, pause_ms: pauseMs } },
+      { err: error, version_id: versionId, scan: { attempts, pause_ms: pauseMs } },
       'The scanner gave no verdict; the version stays held',
     )
   }

@@ -1,9 +1,9 @@
 // Verdicts of the scanner: for members of the project, and for moderators, who may overrule it.
 import Type from 'typebox'
-import { Empty, ErrorAnswers } from '#http/answers.ts'
+import { DoneAnswers, ErrorAnswers } from '#http/answers.ts'
 import { requireViewer } from '#http/auth.ts'
 import { mountInternal } from '#http/mounts.ts'
-import { IdParams } from '#http/query-values.ts'
+import { IdParams, Offset } from '#http/query-values.ts'
 import type { App } from '#http/server.ts'
 import { forbidden } from '#lib/errors.ts'
 import { parseId } from '#lib/ids.ts'
@@ -18,9 +18,11 @@ import { SCAN_STATES, ScanListView, ScanView, toListedScanView, toScanView } fro
 const tags = ['moderation']
 
 const ScansQuery = Type.Object({
-  state: Type.Optional(Type.Enum([...SCAN_STATES], { default: 'quarantine' })),
-  count: Type.Optional(Type.Integer({ minimum: 0, maximum: 200, default: 100 })),
-  offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000_000, default: 0 })),
+  state: Type.Optional(
+    Type.Enum([...SCAN_STATES], { default: 'quarantine', description: 'The verdict; `pending` has none yet' }),
+  ),
+  count: Type.Optional(Type.Integer({ minimum: 0, maximum: 200, default: 100, description: 'Versions on a page' })),
+  offset: Offset,
 })
 
 export function scanRoutes(app: App, deps: Deps): void {
@@ -71,7 +73,6 @@ function moderatorRoutes(app: App, deps: Deps): void {
     },
   )
   const config = { auth: { scope: ['VERSION_WRITE'] }, role: 'moderator' } as const
-  const response = { 204: Empty, ...ErrorAnswers }
   app.post(
     '/moderation/scans/:id/release',
     {
@@ -81,7 +82,7 @@ function moderatorRoutes(app: App, deps: Deps): void {
         summary: 'Let a version pass that the scanner holds',
         tags,
         params: IdParams,
-        response,
+        response: DoneAnswers,
       },
     },
     async (req, reply) => {
@@ -98,7 +99,7 @@ function moderatorRoutes(app: App, deps: Deps): void {
         summary: "Have a version's files judged again",
         tags,
         params: IdParams,
-        response,
+        response: DoneAnswers,
       },
     },
     async (req, reply) => {

@@ -60,6 +60,9 @@ test('bad facets are invalid_input with the position', async () => {
   }
   assert.equal(fault(await post({ facets: [['categories:magic', 7]] })).error, 'invalid_input')
   assert.equal(fault(await post({ facets: Array(1025).fill(['categories:magic']) })).error, 'validation_error')
+  const nested = `{"facets":${'['.repeat(100_000)}${']'.repeat(100_000)}}`
+  assert.equal(fault(await t.inject({ method: 'POST', url: '/v3/search', ...raw(nested) })).error, 'invalid_input')
+  assert.equal(fault(await post({ facets: ['x'.repeat(65_000), 'y'.repeat(65_000)] })).error, 'invalid_input')
 })
 
 test('limit, offset and index outside their ranges are refused, by the word of their place', async () => {
@@ -111,11 +114,16 @@ test('what is too much is refused at once', async () => {
   const list = `categories IN [${Array.from({ length: 10_000 }, (_, i) => i).join()}]`
   const deep = `${'('.repeat(200)}categories=magic${')'.repeat(200)}`
   const wide = Array(2000).fill('downloads>1').join(' OR ')
+  // Few bytes that would cost the engine seconds.
+  const numbers = `version_published_timestamp IN [${Array.from({ length: 1000 }, (_, i) => i).join()}]`
+  const groups = Array.from({ length: 150 }, (_, i) => `(loaders!=a${i} AND game_versions!=b)`).join(' OR ')
   for (const new_filters of [long, list, deep, wide]) {
     const { error, details } = fault(await post({ new_filters }))
     assert.deepEqual([error, details.field], ['invalid_input', 'new_filters'], new_filters.slice(0, 20))
   }
+  for (const new_filters of [numbers, groups]) assert.equal(fault(await get({ new_filters })).error, 'invalid_input')
   assert.equal(fault(await get({ query: 'x'.repeat(1025) })).error, 'invalid_input')
+  assert.equal((await get({ query: '😀'.repeat(1024) })).statusCode, 200)
   assert.equal(fault(await post({ query: 'x'.repeat(1025) })).error, 'validation_error')
 })
 

@@ -14,32 +14,39 @@ export type Position = {
   sequence: number
   /** How often a rebuild was requested up to then. */
   requested: number
-  /** Which database this is: another one, or one restored from a dump, has another. */
+  /** Which database this is: another one, one restored from a dump, a standby that took over has another. */
   database: string
 }
+
+/** The cluster, its timeline (each recovery from a backup and each change to a standby begins one), and the table. */
+const WHICH_DATABASE = sql`
+  concat_ws('.', (select system_identifier from pg_control_system()), (select timeline_id from pg_control_checkpoint()),
+    (select oid from pg_database where datname = current_database()), 'search_change'::regclass::oid)`
 
 /** The present moment. */
 export async function takePosition(db: Db): Promise<Position> {
   const { rows } = await sql<Position>`
     select pg_current_snapshot()::text as snapshot, nextval('search_sequence') as sequence,
-      (select requested from search_rebuild) as requested,
-      concat_ws('.', (select system_identifier from pg_control_system()),
-        (select oid from pg_database where datname = current_database()), 'search_change'::regclass::oid) as database`.execute(
-    db,
-  )
+      (select requested from search_rebuild) as requested, ${WHICH_DATABASE} as database`.execute(db)
   return only(rows)
 }
 
 /** Whether the database has gone back behind a moment that was taken from it: then it was restored. */
-export async function isAhead(db: Db, snapshot: string): Promise<boolean> {
-  const { rows } = await sql<{ ahead: boolean }>`
-    select pg_snapshot_xmax(${snapshot}::pg_snapshot) > pg_snapshot_xmax(pg_current_snapshot()) as ahead`.execute(db)
-  return only(rows).ahead
+const isAheadOf = (snapshot: string) =>
+  sql`pg_snapshot_xmax(${snapshot}::pg_snapshot) > pg_snapshot_xmax(pg_current_snapshot())`
+
+/** Whether a moment that was taken from some database is one of this. */
+export async function isOf(db: Db, { database, snapshot }: { database: string; snapshot: string }): Promise<boolean> {
+  const { rows } = await sql<{ known: boolean }>`
+    select ${WHICH_DATABASE} = ${database} and not ${isAheadOf(snapshot)} as known`.execute(db)
+  return only(rows).known
 }
 
 export type ChangePage = {
   /** The moment of this read. */
   snapshot: string
+  /** Which database was read; null when it has gone back behind the moment asked from. */
+  database: string | null
   requested: number
   /** Drawn after that moment; null when nothing has changed. */
   sequence: number | null
@@ -70,7 +77,9 @@ export async function listChanges(
         and pg_visible_in_snapshot(transaction, (select snapshot from moment)) ${start}
       order by transaction, project_id limit ${limit}
     )
-    select (select snapshot from moment)::text as snapshot, (select requested from search_rebuild) as requested,
+    select (select snapshot from moment)::text as snapshot,
+      case when not ${isAheadOf(from)} then ${WHICH_DATABASE} end as database,
+      (select requested from search_rebuild) as requested,
       case when exists (select from changed) then nextval('search_sequence') end as sequence,
       (select json_agg(json_build_array(transaction::text, project_id) order by transaction, project_id) from changed)
         as changed`.execute(db)

@@ -4,7 +4,7 @@ import type { Taxonomy } from '#lib/taxonomy.ts'
 import type { SearchDocument } from '#search-index/document.ts'
 import type { Catalogue, SearchChange, SearchIndex } from '#search-index/search-index.ts'
 import type { Log } from '#telemetry/log.ts'
-import { listChanges, type Position } from './changes.ts'
+import { type ChangePage, listChanges } from './changes.ts'
 import { type DocumentRow, listDocumentRows, listNextDocumentRows } from './document-rows.ts'
 import { toSearchDocument } from './search-document.ts'
 
@@ -13,7 +13,7 @@ const BATCH = 100
 
 export type FeedSource = { db: Db; taxonomy: Taxonomy; log: Log }
 
-export type Followed = Pick<Position, 'snapshot' | 'requested'> & { projects: number }
+export type Followed = Pick<ChangePage, 'snapshot' | 'requested' | 'database'> & { projects: number }
 
 /**
  * Applies all that was committed after the snapshot `from`; gives the snapshot up to which it has. One statement when
@@ -22,12 +22,12 @@ export type Followed = Pick<Position, 'snapshot' | 'requested'> & { projects: nu
  */
 export async function followChanges(source: FeedSource, index: SearchIndex, from: string): Promise<Followed> {
   let page = await listChanges(source.db, { from, limit: BATCH })
-  const { snapshot, requested } = page
+  const { snapshot, requested, database } = page
   let projects = 0
   for (;;) {
     if (page.sequence !== null) await applyStates(source, index, { ids: page.ids, sequence: page.sequence })
     projects += page.ids.length
-    if (page.next === null) return { snapshot, requested, projects }
+    if (page.next === null) return { snapshot, requested, database, projects }
     page = await listChanges(source.db, { from, to: snapshot, after: page.next, limit: BATCH })
   }
 }
@@ -59,7 +59,7 @@ async function applyOneByOne(log: Log, index: SearchIndex, changes: readonly Sea
     } catch (error) {
       if (change.kind === 'delete' || !(await index.status()).ready) throw error
       const { id } = change.document
-      log.error({ err: error, project: { id } }, `Project ${id} cannot be searched`)
+      log.error({ err: error, project_id: id }, `Project ${id} cannot be searched`)
       await index.apply([{ kind: 'delete', sequence: change.sequence, id }])
     }
   }
@@ -69,7 +69,7 @@ function toDocument({ taxonomy, log }: FeedSource, row: DocumentRow): SearchDocu
   try {
     return toSearchDocument(row, taxonomy)
   } catch (error) {
-    log.error({ err: error, project: { id: row.id } }, `Project ${row.id} cannot be searched`)
+    log.error({ err: error, project_id: row.id }, `Project ${row.id} cannot be searched`)
     return undefined
   }
 }

@@ -1,6 +1,6 @@
 // An index with the moment of the database up to which it has followed: opening, catching up, building anew, saving.
 import type { SearchIndex, SearchIndexStatus } from '#search-index/search-index.ts'
-import { finishRebuild, isAhead, takePosition } from './changes.ts'
+import { finishRebuild, isOf, takePosition } from './changes.ts'
 import { type FeedSource, followChanges, listCatalogue } from './follow-changes.ts'
 import type { IndexFolder, SavedState } from './index-folder.ts'
 import { documentBasis } from './search-document.ts'
@@ -88,8 +88,7 @@ export async function openIndex(followed: FollowedIndex): Promise<void> {
       onRestart: (status) => goBack(followed, status),
     })
     const { database } = await takePosition(db)
-    const isOurs = saved?.database === database && !(await isAhead(db, saved.snapshot))
-    followed.saved = isOurs ? saved : undefined
+    followed.saved = saved !== undefined && (await isOf(db, saved)) ? saved : undefined
     followed.savedAt = performance.now()
     followed.opened = { index, folder, database }
     goBack(followed, await index.status())
@@ -117,11 +116,26 @@ function goBack(followed: FollowedIndex, { sequence }: SearchIndexStatus): void 
 export async function catchUp(followed: FollowedIndex): Promise<void> {
   const { options, opened, epoch, cursor } = followed
   if (opened === undefined || cursor === undefined) return
-  const { snapshot, requested, projects } = await followChanges(options, opened.index, cursor)
+  const { snapshot, requested, projects, database } = await followChanges(options, opened.index, cursor)
   if (followed.epoch !== epoch) return
+  if (database !== opened.database) {
+    startOver(followed, opened)
+    return
+  }
   followed.cursor = snapshot
   followed.requested = requested
   if (projects > 0) followed.hasUnsaved = true
+}
+
+/** What the index followed is gone: a backup was restored, or a standby took over. The old index answers meanwhile. */
+function startOver(followed: FollowedIndex, opened: Opened): void {
+  followed.options.log.warn('The database is not the one that search followed; the index is built anew')
+  opened.database = ''
+  followed.epoch += 1
+  followed.cursor = undefined
+  followed.saved = undefined
+  followed.mustRebuild = true
+  followed.retryAt = 0
 }
 
 export function wantsRebuild({ mustRebuild, requested, rebuilt }: FollowedIndex): boolean {
@@ -149,15 +163,19 @@ export function beginRebuild(followed: FollowedIndex): void {
     })
 }
 
-async function rebuild(followed: FollowedIndex, { index }: Opened): Promise<void> {
+async function rebuild(followed: FollowedIndex, opened: Opened): Promise<void> {
   const { options, epoch } = followed
+  const { index } = opened
   const startedAt = performance.now()
   let requested = 0
   await index.rebuild(async () => {
     const position = await takePosition(options.db)
     requested = position.requested
     // A first build: what is committed from here on is followed while it runs.
-    followed.cursor ??= position.snapshot
+    if (followed.cursor === undefined) {
+      followed.cursor = position.snapshot
+      opened.database = position.database
+    }
     followed.onMoved()
     return { sequence: position.sequence, batches: listCatalogue(options, () => followed.isStopped) }
   })

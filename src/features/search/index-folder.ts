@@ -40,7 +40,13 @@ export async function claimIndexFolder(root: string, count: number = FOLDERS_MAX
     await mkdir(folder, { recursive: true, mode: 0o700 })
     const lock = tryLockFolder(folder)
     if (lock === undefined) continue
-    await removeLeftovers(folder)
+    try {
+      await removeLeftovers(folder)
+    } catch (error) {
+      // The next try may have this folder again.
+      lock.release()
+      throw error
+    }
     return makeIndexFolder(folder, lock)
   }
   return undefined

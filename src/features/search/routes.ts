@@ -1,6 +1,6 @@
 // Search over HTTP, and the operator's order to build the index anew.
 import { writing } from '#cache/writing.ts'
-import { Empty, ErrorAnswers } from '#http/answers.ts'
+import { DoneAnswers, ErrorAnswers } from '#http/answers.ts'
 import { sendBytes } from '#http/entity-tags.ts'
 import { mountInternal } from '#http/mounts.ts'
 import type { App } from '#http/server.ts'
@@ -45,11 +45,7 @@ export function searchRoutes(app: App, deps: SearchDeps): void {
         response: { 200: SearchResult, ...ErrorAnswers },
       },
     },
-    async (req, reply) => {
-      const { facets } = req.body
-      const request = { ...req.body, facets: Array.isArray(facets) ? JSON.stringify(facets) : facets }
-      return sendBytes(reply, (await deps.search.search(parseSearchRequest(request))).body)
-    },
+    async (req, reply) => sendBytes(reply, (await deps.search.search(parseSearchRequest(req.body))).body),
   )
   mountInternal(app, (scope) => rebuildRoutes(scope, deps))
 }
@@ -68,7 +64,7 @@ function rebuildRoutes(app: App, deps: SearchDeps): void {
           summary: 'Build the search index anew, in every process; the old one answers meanwhile',
           tags: ['operator'],
           hide,
-          response: { 204: Empty, ...ErrorAnswers },
+          response: DoneAnswers,
         },
       },
       async (_req, reply) => {

@@ -81,6 +81,7 @@ export function createSearchFeed(options: SearchFeedOptions): SearchFeed {
     start: () => start(feed),
     search: (query) => search(feed, query),
     caughtUp: () => {
+      if (feed.followed.isStopped) return Promise.reject(wasClosed())
       const turn = Promise.withResolvers<void>()
       feed.waiting.push(turn)
       start(feed)
@@ -192,6 +193,9 @@ async function close(feed: Feed): Promise<void> {
   wake(feed)
   await feed.running
   await closeIndex(followed)
-  const stopped = new ApiError('search_error', 'Search was closed')
-  for (const turn of feed.waiting.splice(0)) turn.reject(stopped)
+  for (const turn of feed.waiting.splice(0)) turn.reject(wasClosed())
+}
+
+function wasClosed(): ApiError {
+  return new ApiError('search_error', 'Search was closed')
 }

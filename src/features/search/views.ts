@@ -1,6 +1,6 @@
 // The wire shapes of search (facts/catalogue.md 1.24). Answers come from the index as bytes; the schemas describe them.
 import Type from 'typebox'
-import { Nullable } from '#lib/schema-parts.ts'
+import { Nullable, Timestamp } from '#lib/schema-parts.ts'
 import { SORTS } from '#search-index/search-index.ts'
 
 /** As long as a body may be: the filter's own limit is the parser's, which names the position. */
@@ -16,7 +16,9 @@ const about = {
   offset: 'Hits skipped, exactly',
   index: `The order: ${INDEXES.slice(1).join(', ')}; relevance unless given`,
   new_filters: 'A filter, such as `categories IN [magic, mobs] AND downloads > 1000`',
-  facets: 'Older form of a filter: an array of arrays of `field:value`, encoded as a string; the outer one is AND',
+  facets:
+    'Older form of a filter: an array of arrays of `field:value`, encoded as a string; the outer one is AND, as in ' +
+    '`[["project_types:mod"],["categories:magic","categories:mobs"]]`',
   filters: 'Older name of `new_filters`',
   version: 'A further filter, joined by AND',
 }
@@ -62,15 +64,14 @@ export const SearchBody = Type.Object(
 
 const Texts = Type.Array(Type.String())
 const Ids = Type.Array(Type.String())
-const Timestamp = Type.String({ format: 'date-time' })
 
 const SearchHit = Type.Object(
   {
     version_id: Nullable(Type.String({ description: 'The newest version that the filters on versions fit' })),
     latest_version: Nullable(Type.String({ description: 'The same as `version_id`' })),
     project_id: Type.String(),
-    project_types: Texts,
-    all_project_types: Texts,
+    project_types: Type.Array(Type.String(), { description: 'Of all versions' }),
+    all_project_types: Type.Array(Type.String(), { description: 'The same as `project_types`' }),
     slug: Nullable(Type.String()),
     author: Type.String({ description: "Username of the owner, or of the organization's owner" }),
     author_id: Type.String(),
@@ -88,7 +89,7 @@ const SearchHit = Type.Object(
     license: Type.String({ description: 'The first licence of the expression' }),
     gallery: Type.Array(Type.String(), { description: 'Addresses of the pictures, without the featured one' }),
     featured_gallery: Nullable(Type.String()),
-    color: Nullable(Type.Integer()),
+    color: Nullable(Type.Integer({ description: 'RGB, of the icon' })),
     dependency_project_ids: Ids,
     compatible_dependency_project_ids: Ids,
     required_dependency_project_ids: Ids,
@@ -119,9 +120,9 @@ const SearchHit = Type.Object(
 export const SearchResult = Type.Object(
   {
     hits: Type.Array(SearchHit),
-    page: Type.Integer({ minimum: 1 }),
+    page: Type.Integer({ minimum: 1, description: 'From 1' }),
     hits_per_page: Type.Integer({ minimum: 1 }),
-    total_hits: Type.Integer({ minimum: 0 }),
+    total_hits: Type.Integer({ minimum: 0, description: 'Exact' }),
   },
   { title: 'SearchResult' },
 )

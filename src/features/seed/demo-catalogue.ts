@@ -56,10 +56,10 @@ export type DemoOptions = {
   until: Date
 }
 
-const MAX_PROJECTS = 1_000_000
+const PROJECTS_MAX = 1_000_000
 // Below the quota of 256 projects a person and 16 organizations a person.
-const MAX_OWNED = 200
-const MAX_OWNED_ORGANIZATIONS = 8
+const OWNED_MAX = 200
+const OWNED_ORGANIZATIONS_MAX = 8
 const DAY_MS = 86_400_000
 const YEARS = 9
 
@@ -69,8 +69,8 @@ const YEARS = 9
  */
 export function demoCatalogue(options: DemoOptions): DemoCatalogue {
   const { projects, seed } = options
-  if (!Number.isInteger(projects) || projects < 0 || projects > MAX_PROJECTS)
-    throw new RangeError(`the number of projects must be a whole number from 0 to ${MAX_PROJECTS}`)
+  if (!Number.isInteger(projects) || projects < 0 || projects > PROJECTS_MAX)
+    throw new RangeError(`the number of projects must be a whole number from 0 to ${PROJECTS_MAX}`)
   const people = demoPeople(createRandom(seed, -1), Math.max(6, Math.ceil(projects / 3)))
   const organizations = demoOrganizations(createRandom(seed, -2), people, Math.ceil(projects / 40))
   return { people, organizations, projects: { [Symbol.iterator]: () => demoProjects(options, people, organizations) } }
@@ -97,7 +97,7 @@ function demoOrganizations(random: Random, people: DemoPerson[], count: number):
       .sample(people.slice(0, 5000), random.integer(2, 6))
       .map((person) => person.username)
     const free =
-      owner !== undefined && (owned.get(owner) ?? 0) < MAX_OWNED_ORGANIZATIONS ? owner : leastBusy(people, owned)
+      owner !== undefined && (owned.get(owner) ?? 0) < OWNED_ORGANIZATIONS_MAX ? owner : leastBusy(people, owned)
     owned.set(free, (owned.get(free) ?? 0) + 1)
     return {
       slug: takeSlug(name, taken),
@@ -236,7 +236,7 @@ function chooseTeam(
 ) {
   const organization = random.chance(0.12) && organizations.length > 0 ? random.pick(organizations) : undefined
   let at = Math.floor(random.next() ** 2 * people.length)
-  const full = (username: string | undefined) => username !== undefined && (owned.get(username) ?? 0) >= MAX_OWNED
+  const full = (username: string | undefined) => username !== undefined && (owned.get(username) ?? 0) >= OWNED_MAX
   for (let tries = 0; full(people[at]?.username) && tries < people.length; tries += 1) at = (at + 1) % people.length
   const alone = organization === undefined || full(organization.owner)
   const owner = (alone ? people[at]?.username : organization.owner) ?? ''

@@ -36,7 +36,7 @@ export type VersionPlan = {
 }
 
 const DAY_MS = 86_400_000
-const MAX_VERSIONS = 30
+const VERSIONS_MAX = 30
 
 /** The loaders of a project type that were in use on that day, the usual one or a few together. */
 export function chooseLoaders(random: Random, taxonomy: Taxonomy, projectType: string, on: Date): string[] {
@@ -59,7 +59,7 @@ export function chooseLoaders(random: Random, taxonomy: Taxonomy, projectType: s
 export function demoVersions(random: Random, taxonomy: Taxonomy, plan: VersionPlan): DemoVersion[] {
   const span = plan.until.getTime() - plan.first.getTime()
   const wanted = Math.min(
-    MAX_VERSIONS,
+    VERSIONS_MAX,
     1 + Math.floor(-Math.log(1 - random.next()) * 5),
     1 + Math.floor(span / (3 * DAY_MS)),
   )

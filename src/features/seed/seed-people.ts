@@ -15,7 +15,7 @@ export type Written = { added: number; present: number }
 /** How a demo account tells what it is. It has neither an address nor a password: nobody signs in as it. */
 export const DEMO_BIO = 'Demo account.'
 
-export const MEMBER_PERMISSIONS =
+const MEMBER_PERMISSIONS =
   PROJECT_PERMISSIONS.UPLOAD_VERSION | PROJECT_PERMISSIONS.EDIT_DETAILS | PROJECT_PERMISSIONS.EDIT_BODY
 const OWNER_SPLIT = 100
 const BATCH = 1000

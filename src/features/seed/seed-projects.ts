@@ -66,7 +66,7 @@ export async function seedProjects(
     await insertFollows(tx, missing, names)
     await dropClaims(
       tx,
-      versions.map(({ file }) => file),
+      versions.map(({ file }) => file.storageKey),
     )
     nameChanged(changed, missing)
   })

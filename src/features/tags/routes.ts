@@ -4,7 +4,7 @@ import { ErrorAnswers } from '#http/answers.ts'
 import { parseJsonValue } from '#http/query-values.ts'
 import type { App } from '#http/server.ts'
 import { licenseText, listLicenses } from '#lib/licenses.ts'
-import { Nullable } from '#lib/schema-parts.ts'
+import { Nullable, Timestamp } from '#lib/schema-parts.ts'
 import { categoryTags, gameTags, linkPlatformTags, loaderFieldValues, loaderTags } from '#lib/taxonomy.ts'
 import type { Deps } from '../../deps.ts'
 
@@ -38,7 +38,7 @@ const Category = Type.Object(
 const LoaderFieldValue = Type.Object(
   {
     value: Type.String(),
-    created: Type.String({ format: 'date-time' }),
+    created: Timestamp,
     metadata: Type.Object({ type: Type.Optional(Type.String()), major: Type.Optional(Type.Boolean()) }),
     type: Nullable(Type.String()),
     major: Nullable(Type.Boolean()),
@@ -107,7 +107,7 @@ export function tagRoutes(app: App, { taxonomy }: Pick<Deps, 'taxonomy'>): void 
         summary: 'The values a loader field may take',
         tags,
         querystring: Type.Object({
-          loader_field: Type.String({ maxLength: 64 }),
+          loader_field: Type.String({ maxLength: 64, description: 'Name of the loader field' }),
           filters: Type.Optional(
             Type.String({ maxLength: 1024, description: 'JSON object; for game versions `type` and `major`' }),
           ),

@@ -4,6 +4,7 @@ import { isForeignKeyViolation, onUnique } from '#db/pg-errors.ts'
 import { type ApiError, invalidInput, validationError } from '#lib/errors.ts'
 import type { Viewer } from '#lib/viewer.ts'
 import { insertNotifications } from '../notifications/queries.ts'
+import { isPlaceholder } from '../users/placeholder.ts'
 import { lockScene, type Scene } from './lock-team.ts'
 import { checkGrants, type MemberChange, requireTeamPermission } from './member-fields.ts'
 import { countMembers } from './queries.ts'
@@ -31,6 +32,7 @@ export async function inviteMember(
     ...(ofOrganization && permissions === 0 ? {} : { permissions }),
     ...(organization_permissions === undefined ? {} : { organization_permissions }),
   })
+  if (isPlaceholder({ id: accountId })) throw unknownAccount()
   if (scene.target.team !== undefined) throw alreadyThere()
   if ((await countMembers(tx, teamId)) >= TEAM_SIZE_MAX) {
     throw invalidInput(`A team has at most ${TEAM_SIZE_MAX} members and invitees`)

@@ -10,6 +10,8 @@ import {
   type TeamFactories,
   teamFactories,
 } from '../../../test/team-factories.ts'
+import { insertNotifications } from '../notifications/queries.ts'
+import { ensurePlaceholder, PLACEHOLDER_ID } from '../users/placeholder.ts'
 import { TEAM_SIZE_MAX } from './invite-member.ts'
 
 let t: TestApp
@@ -20,7 +22,6 @@ before(async () => {
 })
 after(() => t.close())
 
-const people = (count: number): Promise<Person[]> => Promise.all(Array.from({ length: count }, () => t.make.account()))
 const invite = (by: { token: string }, teamId: string, body: unknown) =>
   t.as(by).post(`/v3/team/${teamId}/members`, body)
 const seenBy = async (viewer: { token: string }, teamId: string, person: Person): Promise<MemberView> =>
@@ -29,7 +30,7 @@ const notificationsOf = (person: Person) =>
   t.deps.db.selectFrom('notification').select(['body', 'read']).where('account_id', '=', person.id).execute()
 
 test('an invitation is a pending row with its defaults, and a notification', async () => {
-  const [owner, guest] = (await people(2)) as [Person, Person]
+  const [owner, guest] = await t.make.people(2)
   const project = await make.project(owner)
   await t.as(owner).get(`/v3/team/${project.teamId}/members`)
   const answer = await invite(owner, project.teamId, { user_id: guest.id })
@@ -56,7 +57,7 @@ test('an invitation is a pending row with its defaults, and a notification', asy
 })
 
 test('everything an invitation says is kept; in an organization too', async () => {
-  const [owner, guest] = (await people(2)) as [Person, Person]
+  const [owner, guest] = await t.make.people(2)
   const { id, teamId } = await make.organization(owner)
   const given = { role: 'Artist', permissions: 5, organization_permissions: 3, payouts_split: 0.25, ordering: -7 }
   assert.equal((await invite(owner, teamId, { user_id: guest.id, ...given })).statusCode, 204)
@@ -70,14 +71,14 @@ test('everything an invitation says is kept; in an organization too', async () =
     role: 'Artist',
   }
   assert.deepEqual(await notificationsOf(guest), [{ body, read: false }])
-  const [second] = (await people(1)) as [Person]
+  const [second] = await t.make.people(1)
   const nulls = { role: null, permissions: null, organization_permissions: null, payouts_split: null, ordering: null }
   assert.equal((await invite(owner, teamId, { user_id: second.id, ...nulls })).statusCode, 204)
   assert.equal((await seenBy(owner, teamId, second)).organization_permissions, 0)
 })
 
 test('each field has its bounds, and bits that do not exist are refused', async () => {
-  const [owner, guest] = (await people(2)) as [Person, Person]
+  const [owner, guest] = await t.make.people(2)
   const { teamId } = await make.organization(owner)
   const valid = { user_id: guest.id }
   const send = (body: Record<string, unknown>) => invite(owner, teamId, body)
@@ -108,7 +109,7 @@ test('each field has its bounds, and bits that do not exist are refused', async 
 })
 
 test('members and invitees cannot be invited again', async () => {
-  const [owner, guest] = (await people(2)) as [Person, Person]
+  const [owner, guest] = await t.make.people(2)
   const { teamId } = await make.project(owner)
   assertFault(await invite(owner, teamId, { user_id: owner.id }), 400, 'validation_error', 'user_id')
   await invite(owner, teamId, { user_id: guest.id })
@@ -116,8 +117,24 @@ test('members and invitees cannot be invited again', async () => {
   assert.equal((await notificationsOf(guest)).length, 1)
 })
 
+test('the account that stands for deleted ones is invited to nothing and told of nothing', async () => {
+  const [owner] = await t.make.people(1)
+  const { id, teamId } = await make.project(owner)
+  await ensurePlaceholder(t.deps.db)
+  assertFault(await invite(owner, teamId, { user_id: PLACEHOLDER_ID }), 400, 'validation_error', 'user_id')
+  await t.deps.db
+    .transaction()
+    .execute((tx) => insertNotifications(tx, [PLACEHOLDER_ID], { type: 'project_status_approved', project_id: id }))
+  const told = await t.deps.db
+    .selectFrom('notification')
+    .select('id')
+    .where('account_id', '=', PLACEHOLDER_ID)
+    .execute()
+  assert.deepEqual(told, [])
+})
+
 test('of parallel invitations of one person a single one counts', async () => {
-  const [owner, manager, guest] = (await people(3)) as [Person, Person, Person]
+  const [owner, manager, guest] = await t.make.people(3)
   const { teamId } = await make.project(owner)
   await make.member(teamId, manager, { permissions: 16 })
   const answers = await Promise.all(
@@ -131,7 +148,7 @@ test('of parallel invitations of one person a single one counts', async () => {
 })
 
 test('only those with MANAGE_INVITES may invite, and nobody gives what he does not hold', async () => {
-  const [owner, manager, uploader, invitee, stranger, guest] = (await people(6)) as [
+  const [owner, manager, uploader, invitee, stranger, guest] = (await t.make.people(6)) as [
     Person,
     Person,
     Person,
@@ -160,7 +177,7 @@ test('only those with MANAGE_INVITES may invite, and nobody gives what he does n
 })
 
 test('in an organization its own bits decide, and default permissions need bit 128', async () => {
-  const [owner, manager, giver, one, two] = (await people(5)) as [Person, Person, Person, Person, Person]
+  const [owner, manager, giver, one, two] = await t.make.people(5)
   const { teamId } = await make.organization(owner)
   await make.member(teamId, manager, { permissions: 1023, organization_permissions: 2 | 1 })
   await make.member(teamId, giver, { permissions: 4, organization_permissions: 2 | 128 })
@@ -183,7 +200,7 @@ test('in an organization its own bits decide, and default permissions need bit 1
 })
 
 test("an organization's member joins its project at once; its owner only with everything", async () => {
-  const [head, member, invitee] = (await people(3)) as [Person, Person, Person]
+  const [head, member, invitee] = await t.make.people(3)
   const admin = await t.make.account({ role: 'admin' })
   const organization = await make.organization(head)
   await make.member(organization.teamId, member, { permissions: 1023 })
@@ -201,7 +218,7 @@ test("an organization's member joins its project at once; its owner only with ev
 })
 
 test('an unknown team, the team of a hidden project, and a token without PROJECT_WRITE', async () => {
-  const [owner, stranger] = (await people(2)) as [Person, Person]
+  const [owner, stranger] = await t.make.people(2)
   const { teamId } = await make.project(owner, { status: 'private' })
   assertFault(await invite(stranger, teamId, { user_id: owner.id }), 404, 'not_found')
   assertFault(await invite(stranger, 'zzzzzzzz', { user_id: owner.id }), 404, 'not_found')
@@ -213,7 +230,7 @@ test('an unknown team, the team of a hidden project, and a token without PROJECT
 })
 
 test('a team has at most so many members', async () => {
-  const [owner, last, more] = (await people(3)) as [Person, Person, Person]
+  const [owner, last, more] = await t.make.people(3)
   const { teamId } = await make.project(owner)
   const crowd = Array.from({ length: TEAM_SIZE_MAX - 2 }, (_, index) => `crowd${String(index).padStart(3, '0')}`)
   await t.deps.db

@@ -20,5 +20,5 @@ export async function joinTeam(tx: Tx, changed: ChangeSet, viewer: Viewer, teamI
     .where('account_id', '=', viewer.id)
     .execute()
   changed.add('team', teamId)
-  await markInvitationsRead(tx, viewer.id, teamId)
+  await markInvitationsRead(tx, [caller.team])
 }

@@ -3,6 +3,7 @@ import Type, { type Static } from 'typebox'
 import { type ApiError, validationError } from '#lib/errors.ts'
 import { isIdForm } from '#lib/ids.ts'
 import { ALL_ORGANIZATION_PERMISSIONS, ALL_PROJECT_PERMISSIONS, isBitSubset } from '#lib/permissions.ts'
+import { Maybe, Ordering } from '#lib/schema-parts.ts'
 import { checkText } from '#lib/text-rules.ts'
 import { requireProjectPermission } from '../projects/policy.ts'
 import type { Scene } from './lock-team.ts'
@@ -10,18 +11,35 @@ import { requireOrganizationPermission } from './policy.ts'
 
 const ROLE_LENGTH_MAX = 255
 const PAYOUTS_SPLIT_MAX = 5000
-const INTEGER_MAX = 2 ** 31 - 1
 
-/** Null stands for absent, as clients send it (facts/people.md 0.3). */
-const Maybe = <Schema extends Type.TSchema>(schema: Schema) => Type.Optional(Type.Union([schema, Type.Null()]))
-
-/** Both masks are unbroken from bit 0, so that a range refuses every bit that does not exist. */
+/**
+ * Null stands for absent, as clients send it (facts/people.md 0.3). Both masks are unbroken from bit 0, so that a range
+ * refuses every bit that does not exist.
+ */
 export const MemberFields = Type.Object({
   role: Maybe(Type.String({ maxLength: ROLE_LENGTH_MAX })),
-  permissions: Maybe(Type.Integer({ minimum: 0, maximum: ALL_PROJECT_PERMISSIONS })),
-  organization_permissions: Maybe(Type.Integer({ minimum: 0, maximum: ALL_ORGANIZATION_PERMISSIONS })),
-  payouts_split: Maybe(Type.Number({ minimum: 0, maximum: PAYOUTS_SPLIT_MAX })),
-  ordering: Maybe(Type.Integer({ minimum: -INTEGER_MAX - 1, maximum: INTEGER_MAX })),
+  permissions: Maybe(
+    Type.Integer({
+      minimum: 0,
+      maximum: ALL_PROJECT_PERMISSIONS,
+      description: 'Project permission bits; in an organization, those for its projects',
+    }),
+  ),
+  organization_permissions: Maybe(
+    Type.Integer({
+      minimum: 0,
+      maximum: ALL_ORGANIZATION_PERMISSIONS,
+      description: 'Organization permission bits; not for project teams',
+    }),
+  ),
+  payouts_split: Maybe(
+    Type.Number({
+      minimum: 0,
+      maximum: PAYOUTS_SPLIT_MAX,
+      description: 'The share of revenue, against those of the others',
+    }),
+  ),
+  ordering: Maybe(Ordering),
 })
 
 const NamedAccount = Type.Object({ user_id: Type.String({ maxLength: 64, description: 'A user ID' }) })

@@ -2,6 +2,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { EntityCache } from '#cache/entity-cache.ts'
 import type { Db } from '#db/db.ts'
+import { invalidInput } from '#lib/errors.ts'
 import type { Viewer } from '#lib/viewer.ts'
 import { getCachedUsers } from '../users/user-cache.ts'
 import { canSeeRow, isAcceptedIn } from './policy.ts'
@@ -10,6 +11,8 @@ import { type ShownMember, toMemberJson } from './views.ts'
 
 /** After about so many members, some milliseconds of work, others get their turn of the event loop. */
 const MEMBERS_PER_TURN = 2_000
+/** In an answer whose teams the request has chosen: some 13 MB. */
+const ANSWER_MEMBERS_MAX = 30_000
 
 /**
  * The rows of a team that a viewer sees, in display order, as a member or as a stranger.
@@ -31,6 +34,12 @@ export function shownProjectMembers(
   const listed = new Set(own.map(({ row }) => row.account_id))
   const added = shownMembers(owning, viewer).filter(({ row }) => row.accepted && !listed.has(row.account_id))
   return [...own, ...added]
+}
+
+/** @throws ApiError `invalid_input` naming `ids` when the lists that a request has named hold too much for one answer. */
+export function requireOneAnswer(lists: readonly (readonly ShownMember[])[]): void {
+  if (lists.reduce((sum, list) => sum + list.length, 0) <= ANSWER_MEMBERS_MAX) return
+  throw invalidInput(`These have more than ${ANSWER_MEMBERS_MAX} members: name fewer`, 'ids')
 }
 
 /** Each list as a JSON array; the users come from one statement at most. Users who are gone are left out. */

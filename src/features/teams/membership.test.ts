@@ -15,7 +15,6 @@ before(async () => {
 after(() => t.close())
 
 type By = { token: string }
-const people = (count: number): Promise<Person[]> => Promise.all(Array.from({ length: count }, () => t.make.account()))
 const members = async (viewer: By, teamId: string): Promise<MemberView[]> =>
   (await t.as(viewer).get(`/v3/team/${teamId}/members`)).json()
 const join = (by: By, teamId: string) => t.as(by).post(`/v3/team/${teamId}/join`)
@@ -31,7 +30,7 @@ const unread = async (person: Person): Promise<number> => {
 }
 
 test('an invitee joins once: he is a member at once, and the invitation is read', async () => {
-  const [owner, guest, stranger] = (await people(3)) as [Person, Person, Person]
+  const [owner, guest, stranger] = await t.make.people(3)
   const { id, teamId } = await make.project(owner, { status: 'private' })
   assertFault(await t.as(guest).get(`/v3/project/${id}`), 404, 'not_found')
   await invite(owner, teamId, guest)
@@ -51,7 +50,7 @@ test('an invitee joins once: he is a member at once, and the invitation is read'
 })
 
 test('of parallel acceptances one counts; acceptance and withdrawal at once leave no half membership', async () => {
-  const [owner, guest] = (await people(2)) as [Person, Person]
+  const [owner, guest] = await t.make.people(2)
   const { teamId } = await make.organization(owner)
   await invite(owner, teamId, guest)
   assert.deepEqual(statuses(await Promise.all([1, 2, 3].map(() => join(guest, teamId)))), [204, 400, 400])
@@ -68,7 +67,7 @@ test('of parallel acceptances one counts; acceptance and withdrawal at once leav
 })
 
 test('invitees decline and managers withdraw; either way the invitation is read', async () => {
-  const [owner, manager, remover, guest, other, stranger] = (await people(6)) as [
+  const [owner, manager, remover, guest, other, stranger] = (await t.make.people(6)) as [
     Person,
     Person,
     Person,
@@ -92,7 +91,7 @@ test('invitees decline and managers withdraw; either way the invitation is read'
 })
 
 test('members leave, those with REMOVE_MEMBER remove others, and nobody removes the owner', async () => {
-  const [owner, manager, remover, member, leaver] = (await people(5)) as [Person, Person, Person, Person, Person]
+  const [owner, manager, remover, member, leaver] = await t.make.people(5)
   const admin = await t.make.account({ role: 'admin' })
   const moderator = await t.make.account({ role: 'moderator' })
   const { id, teamId } = await make.project(owner, { status: 'private' })
@@ -121,8 +120,33 @@ test('members leave, those with REMOVE_MEMBER remove others, and nobody removes 
   assertFault(await remove(owner, 'zzzzzzzz', owner), 404, 'not_found')
 })
 
+test('a row that limits what the organization gives is ended by nobody who holds less than that', async () => {
+  const [head, limited, remover, plain] = await t.make.people(4)
+  const admin = await t.make.account({ role: 'admin' })
+  const organization = await make.organization(head)
+  const project = await make.project(undefined, { organization_id: organization.id })
+  for (const member of [limited, plain]) await make.member(organization.teamId, member, { permissions: 4 + 8 })
+  await make.member(project.teamId, limited, { permissions: 8 })
+  await make.member(project.teamId, remover, { permissions: 32 })
+  for (const by of [limited, remover]) assertFault(await remove(by, project.teamId, limited), 403, 'unauthorized')
+  const rename = () => t.as(limited).patch(`/v3/project/${project.id}`, { name: 'Lanterns' })
+  assertFault(await rename(), 403, 'unauthorized')
+  await t.deps.db
+    .updateTable('team_member')
+    .set({ permissions: 32 + 4 })
+    .where('account_id', '=', remover.id)
+    .execute()
+  assert.equal((await remove(remover, project.teamId, limited)).statusCode, 204)
+  assert.equal((await rename()).statusCode, 204)
+  await make.member(project.teamId, limited)
+  assert.equal((await remove(admin, project.teamId, limited)).statusCode, 204)
+  // One that limits nothing is his to leave.
+  await make.member(project.teamId, plain, { permissions: 4 + 8 + 1 })
+  assert.equal((await remove(plain, project.teamId, plain)).statusCode, 204)
+})
+
 test('who leaves an organization keeps his own rows in its project teams', async () => {
-  const [head, member] = (await people(2)) as [Person, Person]
+  const [head, member] = await t.make.people(2)
   const organization = await make.organization(head)
   const project = await make.project(undefined, { organization_id: organization.id })
   await make.member(organization.teamId, member, { organization_permissions: 4 })
@@ -133,7 +157,7 @@ test('who leaves an organization keeps his own rows in its project teams', async
 })
 
 test('EDIT_MEMBER changes each field, of pending rows too; what is absent or null stays', async () => {
-  const [owner, editor, member, guest] = (await people(4)) as [Person, Person, Person, Person]
+  const [owner, editor, member, guest] = await t.make.people(4)
   const { teamId } = await make.project(owner)
   await make.member(teamId, editor, { permissions: 64 | 1 })
   await make.member(teamId, member)
@@ -152,7 +176,7 @@ test('EDIT_MEMBER changes each field, of pending rows too; what is absent or nul
 })
 
 test('nobody gives what he does not hold or changes what the owner holds; what is there already is no change', async () => {
-  const [owner, editor, member, guest, stranger] = (await people(5)) as [Person, Person, Person, Person, Person]
+  const [owner, editor, member, guest, stranger] = await t.make.people(5)
   const admin = await t.make.account({ role: 'admin' })
   const { teamId } = await make.project(owner)
   await make.member(teamId, editor, { permissions: 64 | 1 })
@@ -179,7 +203,7 @@ test('nobody gives what he does not hold or changes what the owner holds; what i
 })
 
 test('in an organization: own bits, default permissions with bit 128, and the owner of everything', async () => {
-  const [head, editor, giver, member] = (await people(4)) as [Person, Person, Person, Person]
+  const [head, editor, giver, member] = await t.make.people(4)
   const { id, teamId } = await make.organization(head)
   const project = await make.project(undefined, { organization_id: id })
   await make.member(teamId, editor, { permissions: 1023, organization_permissions: 8 | 1 })
@@ -204,7 +228,7 @@ test('in an organization: own bits, default permissions with bit 128, and the ow
 })
 
 test('the bounds of each field hold for edits too', async () => {
-  const [owner, member] = (await people(2)) as [Person, Person]
+  const [owner, member] = await t.make.people(2)
   const { teamId } = await make.organization(owner)
   await make.member(teamId, member, { organization_permissions: 0 })
   const send = (body: Record<string, unknown>) => edit(owner, teamId, member, body)

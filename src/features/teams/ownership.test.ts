@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { ABSENT, assertFault, assertRefusedValues, statuses } from '../../../test/account-steps.ts'
-import type { Person } from '../../../test/factories.ts'
 import { type TestApp, testApp } from '../../../test/harness.ts'
 import { type MemberView, memberOf, names, type TeamFactories, teamFactories } from '../../../test/team-factories.ts'
 
@@ -14,7 +13,6 @@ before(async () => {
 after(() => t.close())
 
 type By = { token: string }
-const people = (count: number): Promise<Person[]> => Promise.all(Array.from({ length: count }, () => t.make.account()))
 const members = async (viewer: By, teamId: string): Promise<MemberView[]> =>
   (await t.as(viewer).get(`/v3/team/${teamId}/members`)).json()
 const transfer = (by: By, teamId: string, person: { id: string }) =>
@@ -23,7 +21,7 @@ const owners = async (viewer: By, teamId: string): Promise<string[]> =>
   names((await members(viewer, teamId)).filter((member) => member.is_owner))
 
 test('the new owner gets everything and is told, the former one stays a member with what he had', async () => {
-  const [owner, heir] = (await people(2)) as [Person, Person]
+  const [owner, heir] = await t.make.people(2)
   const { id, teamId } = await make.project(owner)
   await make.member(teamId, heir, { permissions: 1, role: 'Artist' })
   await members(owner, teamId)
@@ -47,7 +45,7 @@ test('the new owner gets everything and is told, the former one stays a member w
 })
 
 test("an organization's new owner holds its bits too and loses the rows that narrow him in its projects", async () => {
-  const [head, heir, bystander] = (await people(3)) as [Person, Person, Person]
+  const [head, heir, bystander] = await t.make.people(3)
   const organization = await make.organization(head)
   const [inside, outside] = [
     await make.project(undefined, { organization_id: organization.id }),
@@ -71,7 +69,7 @@ test("an organization's new owner holds its bits too and loses the rows that nar
 })
 
 test('only the owner and admins transfer, and only to an accepted member', async () => {
-  const [owner, member, invitee, stranger] = (await people(4)) as [Person, Person, Person, Person]
+  const [owner, member, invitee, stranger] = await t.make.people(4)
   const admin = await t.make.account({ role: 'admin' })
   const moderator = await t.make.account({ role: 'moderator' })
   const { teamId } = await make.project(owner)
@@ -95,7 +93,7 @@ test('only the owner and admins transfer, and only to an accepted member', async
 })
 
 test('the team of a project that an organization owns has no owner to transfer', async () => {
-  const [head, member] = (await people(2)) as [Person, Person]
+  const [head, member] = await t.make.people(2)
   const admin = await t.make.account({ role: 'admin' })
   const { id, teamId: organizationTeam } = await make.organization(head)
   const { teamId } = await make.project(undefined, { organization_id: id })
@@ -107,7 +105,7 @@ test('the team of a project that an organization owns has no owner to transfer',
 })
 
 test('of parallel transfers one counts, and the team has one owner', async () => {
-  const [owner, ...heirs] = (await people(4)) as [Person, ...Person[]]
+  const [owner, ...heirs] = await t.make.people(4)
   const { teamId } = await make.project(owner)
   for (const heir of heirs) await make.member(teamId, heir)
   const answers = await Promise.all(heirs.map((heir) => transfer(owner, teamId, heir)))
@@ -118,7 +116,7 @@ test('of parallel transfers one counts, and the team has one owner', async () =>
 
 test('a transfer and the departure of either side at once leave a team with one owner', async () => {
   for (let round = 0; round < 4; round += 1) {
-    const [owner, heir] = (await people(2)) as [Person, Person]
+    const [owner, heir] = await t.make.people(2)
     const { teamId } = await make.project(owner)
     await make.member(teamId, heir)
     const leaver = round % 2 === 0 ? owner : heir
@@ -132,7 +130,7 @@ test('a transfer and the departure of either side at once leave a team with one 
     else assert.equal(moved.statusCode, 204)
     assert.equal((await owners(owner, teamId)).length, 1)
   }
-  const [owner] = (await people(1)) as [Person]
+  const [owner] = await t.make.people(1)
   const { teamId } = await make.project(owner)
   const removals = [1, 2, 3].map(() => t.as(owner).delete(`/v3/team/${teamId}/members/${owner.id}`))
   assert.deepEqual(statuses(await Promise.all(removals)), [400, 400, 400])

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { sql } from 'kysely'
 import { writing } from '#cache/writing.ts'
 import { assertFault } from '../../../test/account-steps.ts'
 import type { Person } from '../../../test/factories.ts'
@@ -21,7 +22,6 @@ before(async () => {
 })
 after(() => t.close())
 
-const people = (count: number): Promise<Person[]> => Promise.all(Array.from({ length: count }, () => t.make.account()))
 const get = async (client: Client, path: string): Promise<MemberView[]> => {
   const answer = await client.get(path)
   assert.equal(answer.statusCode, 200, answer.body)
@@ -29,7 +29,7 @@ const get = async (client: Client, path: string): Promise<MemberView[]> => {
 }
 
 test('strangers see accepted members without permissions; members see everything, invitees their own row too', async () => {
-  const [owner, member, invitee, stranger] = (await people(4)) as [Person, Person, Person, Person]
+  const [owner, member, invitee, stranger] = await t.make.people(4)
   const moderator = await t.make.account({ role: 'moderator' })
   const { teamId } = await make.project(owner)
   await make.member(teamId, member, { permissions: 5, payouts_split: 12.5, role: 'Artist', ordering: 2 })
@@ -62,7 +62,7 @@ test('strangers see accepted members without permissions; members see everything
 })
 
 test("a project's list goes on with its organization's members, each person once", async () => {
-  const [head, both, onlyProject, invited, stranger] = (await people(5)) as [Person, Person, Person, Person, Person]
+  const [head, both, onlyProject, invited, stranger] = await t.make.people(5)
   const organization = await make.organization(head)
   const project = await make.project(undefined, { organization_id: organization.id })
   await make.member(organization.teamId, both, { permissions: 3, organization_permissions: 2 })
@@ -91,7 +91,7 @@ test("a project's list goes on with its organization's members, each person once
 })
 
 test('the team of a hidden project is hidden, by project and by team, one or many', async () => {
-  const [owner, invitee, stranger] = (await people(3)) as [Person, Person, Person]
+  const [owner, invitee, stranger] = await t.make.people(3)
   const moderator = await t.make.account({ role: 'moderator' })
   const { id, teamId } = await make.project(owner, { status: 'draft' })
   await make.member(teamId, invitee, { accepted: false })
@@ -108,7 +108,7 @@ test('the team of a hidden project is hidden, by project and by team, one or man
 })
 
 test('teams come in the order asked for, unknown ones left out, the own pending row included', async () => {
-  const [owner, invitee] = (await people(2)) as [Person, Person]
+  const [owner, invitee] = await t.make.people(2)
   const [first, second] = [await make.project(owner), await make.organization(owner)]
   await make.member(first.teamId, invitee, { accepted: false })
   const ids = JSON.stringify([second.teamId, 'zzzzzzzz', first.teamId, second.teamId])
@@ -128,6 +128,29 @@ test('what is no list of IDs, no ID or no team is said to be so', async () => {
   assertFault(await t.anyone.get('/v3/team/123456789012/members'), 400, 'decoding_error', 'id')
   assertFault(await t.anyone.get('/v3/team/zzzzzzzz/members'), 404, 'not_found')
   assertFault(await t.anyone.get('/v3/project/no-such-project/members'), 404, 'not_found')
+})
+
+test('teams and organizations that hold too much for one answer together are refused together', async () => {
+  const owner = await t.make.account()
+  const organizations = await Promise.all(Array.from({ length: 31 }, () => make.organization(owner)))
+  const teamIds = organizations.map(({ teamId }) => teamId)
+  await sql`insert into account (id, username) select random_id(), 'crowd-' || n from generate_series(1, 999) n`.execute(
+    t.deps.db,
+  )
+  await sql`insert into team_member (team_id, account_id, accepted)
+    select team.id, account.id, false from unnest(${teamIds}::text[]) team (id), account
+    where account.username like 'crowd-%'`.execute(t.deps.db)
+  const lists: [string, string[]][] = [
+    ['/v3/teams', teamIds],
+    ['/v3/organizations', organizations.map(({ id }) => id)],
+  ]
+  for (const [path, ids] of lists) {
+    const list = (viewer: Client) => viewer.get(path, { query: { ids: JSON.stringify(ids) } })
+    assertFault(await list(t.as(owner)), 400, 'invalid_input', 'ids')
+    // Strangers see one member of each.
+    assert.equal((await list(t.anyone)).json().length, 31)
+  }
+  assert.equal((await t.as(owner).get(`/v3/team/${teamIds[0]}/members`)).json().length, 1000)
 })
 
 test('a token without PROJECT_READ, or no token at all, reads as a stranger and is never refused', async () => {
@@ -162,7 +185,7 @@ test('answers carry an ETag, are private to a known caller, and change with a us
 test('the number of statements does not grow with the number of teams and members, and is none when warm', async () => {
   const counts: number[] = []
   for (const size of [2, 50]) {
-    const [owner, ...rest] = (await people(size)) as [Person, ...Person[]]
+    const [owner, ...rest] = (await t.make.people(size)) as [Person, ...Person[]]
     const organization = await make.organization(owner)
     const teamIds: string[] = [organization.teamId]
     for (let index = 0; index < size; index += 1) {

@@ -1,7 +1,7 @@
 // Teams: who belongs to them, and the life of a membership from invitation to removal.
 import Type from 'typebox'
 import { writing } from '#cache/writing.ts'
-import { Empty, ErrorAnswers } from '#http/answers.ts'
+import { DoneAnswers, ErrorAnswers } from '#http/answers.ts'
 import { requireViewer } from '#http/auth.ts'
 import { sendBytes } from '#http/entity-tags.ts'
 import { IdParams, IdsQuery, parseIds } from '#http/query-values.ts'
@@ -25,7 +25,6 @@ const tags = ['teams']
 const read = { auth: { read: ['PROJECT_READ'] }, cache: 'public' } as const
 /** Teams of organizations are changed by the same routes, and ask for the same scope (facts/people.md 1.2). */
 const write = { auth: { scope: ['PROJECT_WRITE'] } } as const
-const done = { 204: Empty, ...ErrorAnswers }
 
 const MemberParams = Type.Object({
   id: Type.String({ maxLength: 256, description: 'Team ID' }),
@@ -102,7 +101,7 @@ function memberWrites(app: App, deps: TeamDeps): void {
         tags,
         params: IdParams,
         body: Invitation,
-        response: done,
+        response: DoneAnswers,
       },
     },
     async (req, reply) => {
@@ -125,7 +124,7 @@ function memberWrites(app: App, deps: TeamDeps): void {
         tags,
         params: MemberParams,
         body: MemberPatch,
-        response: done,
+        response: DoneAnswers,
       },
     },
     async (req, reply) => {
@@ -146,7 +145,7 @@ function memberWrites(app: App, deps: TeamDeps): void {
         summary: 'Remove a member, leave a team, withdraw or decline an invitation',
         tags,
         params: MemberParams,
-        response: done,
+        response: DoneAnswers,
       },
     },
     async (req, reply) => {
@@ -169,7 +168,7 @@ function ownWrites(app: App, deps: TeamDeps): void {
         summary: "Accept the caller's invitation",
         tags,
         params: IdParams,
-        response: done,
+        response: DoneAnswers,
       },
     },
     async (req, reply) => {
@@ -190,7 +189,7 @@ function ownWrites(app: App, deps: TeamDeps): void {
         tags,
         params: IdParams,
         body: NewOwner,
-        response: done,
+        response: DoneAnswers,
       },
     },
     async (req, reply) => {

@@ -3,7 +3,7 @@ import { notFound } from '#lib/errors.ts'
 import type { Viewer } from '#lib/viewer.ts'
 import { getOwningTeams } from '../organizations/organization-cache.ts'
 import { getProject, listVisibleProjects, type ProjectReader } from '../projects/project-cache.ts'
-import { shownMembers, shownProjectMembers, toMemberLists } from './member-lists.ts'
+import { requireOneAnswer, shownMembers, shownProjectMembers, toMemberLists } from './member-lists.ts'
 import { getCachedTeams } from './team-cache.ts'
 import type { ShownMember } from './views.ts'
 
@@ -23,9 +23,10 @@ export async function listProjectMembers(reader: ProjectReader, viewer: Viewer |
 }
 
 /**
- * The members of each of these teams as a JSON array, in the order asked for; unknown and hidden teams are left out. At most seven
- * statements, whatever the number: teams, their projects, the viewer's rows in hidden ones, the owning organizations
- * with their teams, and users.
+ * The members of each of these teams as a JSON array, in the order asked for; unknown and hidden teams are left out. At
+ * most seven statements, whatever the number: teams, their projects, the viewer's rows in hidden ones, the owning
+ * organizations with their teams, and users.
+ * @throws ApiError `invalid_input` naming `ids` when they are too many members for one answer.
  */
 export async function listTeams(
   reader: ProjectReader,
@@ -44,5 +45,6 @@ export async function listTeams(
     const project = projectOf.get(team.project_id ?? '')
     return project === undefined ? [] : [shownMembers(team, viewer, owning.get(project.organization_id ?? ''))]
   })
+  requireOneAnswer(shown)
   return toMemberLists(reader, shown)
 }

@@ -3,7 +3,7 @@ import type { Tx } from '#db/db.ts'
 import { forbidden, invalidInput, validationError } from '#lib/errors.ts'
 import { ALL_ORGANIZATION_PERMISSIONS, ALL_PROJECT_PERMISSIONS } from '#lib/permissions.ts'
 import { isAdmin, type Viewer } from '#lib/viewer.ts'
-import { insertNotifications } from '../notifications/queries.ts'
+import { insertNotifications, markInvitationsRead } from '../notifications/queries.ts'
 import { listOwnedProjectIds } from '../organizations/queries.ts'
 import { lockScene, type Scene } from './lock-team.ts'
 import { dethroneOwners } from './queries.ts'
@@ -68,7 +68,8 @@ async function dropProjectRows(tx: Tx, changed: ChangeSet, organizationId: strin
     .whereRef('project.team_id', '=', 'team_member.team_id')
     .where('project.organization_id', '=', organizationId)
     .where('team_member.account_id', '=', accountId)
-    .returning('team_member.team_id')
+    .returning(['team_member.team_id', 'team_member.account_id', 'team_member.accepted'])
     .execute()
+  await markInvitationsRead(tx, rows)
   changed.add('team', ...rows.map(({ team_id }) => team_id))
 }

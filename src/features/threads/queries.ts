@@ -31,7 +31,7 @@ export type MessageRow = {
 }
 
 /** What a message is counted with beside its text: more than it takes, so that many short ones are bounded too. */
-export const MESSAGE_OVERHEAD_BYTES = 1024
+const MESSAGE_OVERHEAD_BYTES = 1024
 /** The messages of all threads in one answer. */
 export const ANSWER_BYTES_MAX = 32 * 1024 * 1024
 /** Only a thread that changes of status have filled beyond its bound has more; its newest ones are shown. */

@@ -30,10 +30,7 @@ const thread = async (client: Client, id: string): Promise<ThreadView> => {
 const texts = ({ messages }: ThreadView): (string | undefined)[] => messages.map(({ body }) => body.body)
 
 test('a project’s thread is for its accepted members, those of its organization, and moderators', async () => {
-  const [owner, invitee, head, orgInvitee, stranger] = await Promise.all(
-    Array.from({ length: 5 }, () => t.make.account()),
-  )
-  assert.ok(owner && invitee && head && orgInvitee && stranger)
+  const [owner, invitee, head, orgInvitee, stranger] = await t.make.people(5)
   const organization = await make.organization(head)
   await make.member(organization.teamId, orgInvitee, { accepted: false })
   const project = await make.project(owner, { status: 'private', organization_id: organization.id })
@@ -134,7 +131,7 @@ test('a list costs the same number of statements whatever its length', async () 
   const reporter = await t.make.account()
   const project = await make.project(reporter)
   const ids = [await talk.projectThread(project.id)]
-  const authors = await Promise.all(Array.from({ length: 8 }, () => t.make.account()))
+  const authors = await t.make.people(8)
   for (let i = 0; i < 50; i += 1) {
     const { threadId } = await talk.report(reporter)
     ids.push(threadId)

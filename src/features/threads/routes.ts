@@ -1,14 +1,14 @@
 // Threads: conversations between moderators and those whose project or report it is about (facts/people.md 2.5).
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import Type from 'typebox'
-import { Empty, ErrorAnswers } from '#http/answers.ts'
+import { DoneAnswers, ErrorAnswers } from '#http/answers.ts'
 import { requireViewer } from '#http/auth.ts'
 import { sendBytes } from '#http/entity-tags.ts'
 import { IdParams, IdsQuery, parseIds } from '#http/query-values.ts'
 import type { App } from '#http/server.ts'
 import { invalidInput } from '#lib/errors.ts'
 import { parseId } from '#lib/ids.ts'
-import { joinJson } from '#lib/json-bytes.ts'
+import { entityTag, joinJson } from '#lib/json-bytes.ts'
 import type { Viewer } from '#lib/viewer.ts'
 import type { Deps } from '../../deps.ts'
 import { type CachedUser, getCachedUsers } from '../users/user-cache.ts'
@@ -29,7 +29,6 @@ type ThreadDeps = Pick<Deps, 'db' | 'cache'>
 const tags = ['threads']
 const READ = { auth: { scope: ['THREAD_READ'] }, cache: 'private' } as const
 const WRITE = { auth: { scope: ['THREAD_WRITE'] } } as const
-const done = { 204: Empty, ...ErrorAnswers }
 
 export function threadRoutes(app: App, deps: ThreadDeps): void {
   threadReads(app, deps)
@@ -76,7 +75,12 @@ function threadReads(app: App, deps: ThreadDeps): void {
       const bytes = threads.reduce((sum, thread) => sum + thread.size_bytes, 0)
       if (bytes > ANSWER_BYTES_MAX) throw invalidInput('These threads are too long for one answer: name fewer', 'ids')
       const answers = await readThreads(deps, viewer, threads)
-      return sendBytes(reply, joinJson(answers.map((thread) => ({ bytes: thread }))))
+      const etags: string[] = []
+      for (const bytes of answers) {
+        etags.push(entityTag(bytes))
+        await nextTurn()
+      }
+      return sendBytes(reply, joinJson(answers.map((thread) => ({ bytes: thread }))), entityTag(etags.join()))
     },
   )
 }
@@ -89,13 +93,17 @@ async function readThreads(
 ): Promise<Buffer[]> {
   const byThread = new Map<string, MessageRow[]>(threads.map(({ id }) => [id, []]))
   for (const row of await listMessages(db, viewer, [...byThread.keys()])) byThread.get(row.thread_id)?.push(row)
-  const views = threads.map((thread) => ({ thread, messages: toMessageViews(byThread.get(thread.id) ?? [], viewer) }))
+  // A thread may hold megabytes, or thousands of messages; others get their turn between steps of the work.
+  const views: { thread: ThreadRow; messages: ThreadMessageView[] }[] = []
+  for (const thread of threads) {
+    views.push({ thread, messages: toMessageViews(byThread.get(thread.id) ?? [], viewer) })
+    await nextTurn()
+  }
   const authors = new Set(views.flatMap(({ messages }) => authorsOf(messages)))
   const users = new Map((await getCachedUsers({ db, cache }, [...authors])).map((user) => [user.id, user]))
   const answers: Buffer[] = []
   for (const { thread, messages } of views) {
-    answers.push(toThreadBytes(thread, messages, membersOf(messages, users)))
-    // A thread may hold megabytes; others get their turn before the next one.
+    answers.push(await toThreadBytes(thread, messages, membersOf(messages, users)))
     await nextTurn()
   }
   return answers
@@ -121,7 +129,7 @@ function threadWrites(app: App, deps: ThreadDeps): void {
         tags,
         params: IdParams,
         body: MessageInput,
-        response: done,
+        response: DoneAnswers,
       },
     },
     async (req, reply) => {
@@ -139,7 +147,7 @@ function threadWrites(app: App, deps: ThreadDeps): void {
         description: 'It keeps its place in the conversation, without its text.',
         tags,
         params: IdParams,
-        response: done,
+        response: DoneAnswers,
       },
     },
     async (req, reply) => {

@@ -1,8 +1,10 @@
 // The wire shapes of a thread and its messages (facts/people.md 1.0), as far as each viewer may read them.
 import Type, { type Static } from 'typebox'
 import { joinJson } from '#lib/json-bytes.ts'
-import { Nullable } from '#lib/schema-parts.ts'
+import { writeJsonArray } from '#lib/json-pieces.ts'
+import { Nullable, Timestamp } from '#lib/schema-parts.ts'
 import type { Viewer } from '#lib/viewer.ts'
+import { ImageIds } from '../content-images/image-ids.ts'
 import { UserView } from '../users/views.ts'
 import { canSeeAuthor } from './policy.ts'
 import type { MessageRow, ThreadRow } from './queries.ts'
@@ -13,7 +15,7 @@ const MessageBodyView = Type.Union([
     body: Type.String({ description: 'Markdown' }),
     private: Type.Boolean({ description: 'Read by moderators only' }),
     replying_to: Nullable(Type.String()),
-    associated_images: Type.Array(Type.String()),
+    associated_images: Type.Array(Type.String(), { description: 'IDs of its pictures' }),
   }),
   Type.Object({ type: Type.Literal('status_change'), old_status: Type.String(), new_status: Type.String() }),
   Type.Object({ type: Type.Enum(['thread_closure', 'thread_reopen']) }),
@@ -26,8 +28,8 @@ export const ThreadMessageView = Type.Object(
     id: Type.String(),
     author_id: Nullable(Type.String({ description: 'Null where a moderator has written, for others than moderators' })),
     body: MessageBodyView,
-    created: Type.String({ format: 'date-time' }),
-    hide_identity: Type.Boolean(),
+    created: Timestamp,
+    hide_identity: Type.Boolean({ description: 'Whether others than moderators read it without its author' }),
   },
   { title: 'ThreadMessage' },
 )
@@ -45,8 +47,7 @@ export const ThreadView = Type.Object(
   { title: 'Thread' },
 )
 
-export const TEXT_LENGTH_MAX = 65_536
-export const MESSAGE_IMAGES_MAX = 10
+const TEXT_LENGTH_MAX = 65_536
 
 /** The body of POST /v3/thread/{id}. */
 export const MessageInput = Type.Object(
@@ -58,7 +59,7 @@ export const MessageInput = Type.Object(
         Nullable(Type.Boolean({ description: 'Read by moderators only; they alone may ask for it' })),
       ),
       replying_to: Type.Optional(Nullable(Type.String({ maxLength: 64, description: 'A message of the same thread' }))),
-      associated_images: Type.Optional(Type.Array(Type.String({ maxLength: 64 }), { maxItems: MESSAGE_IMAGES_MAX })),
+      associated_images: Type.Optional(Nullable(ImageIds('text'))),
     }),
   },
   { title: 'MessageInput' },
@@ -100,12 +101,19 @@ function toBodyView({ body, image_ids }: MessageRow, shown: ReadonlySet<string>)
 }
 
 /** A thread as bytes: its members are ready bytes already. */
-export function toThreadBytes(
+export async function toThreadBytes(
   thread: ThreadRow,
   messages: readonly ThreadMessageView[],
   members: readonly { bytes: Uint8Array }[],
-): Buffer {
+): Promise<Buffer> {
   const { id, type, project_id, report_id } = thread
-  const head = JSON.stringify({ id, type, project_id, report_id, messages }).slice(0, -1)
-  return Buffer.concat([Buffer.from(`${head},"members":`), joinJson(members), Buffer.from('}')])
+  const head = JSON.stringify({ id, type, project_id, report_id }).slice(0, -1)
+  const body = await writeJsonArray(messages, (message) => message)
+  return Buffer.concat([
+    Buffer.from(`${head},"messages":`),
+    body,
+    Buffer.from(',"members":'),
+    joinJson(members),
+    Buffer.from('}'),
+  ])
 }

@@ -100,8 +100,7 @@ test('a reporter writes nothing into a closed report, moderators do', async () =
 })
 
 test('a moderator’s message to a project tells its accepted members; private ones and those under review tell nobody', async () => {
-  const [owner, member, invitee, head] = await Promise.all(Array.from({ length: 4 }, () => t.make.account()))
-  assert.ok(owner && member && invitee && head)
+  const [owner, member, invitee, head] = await t.make.people(4)
   const organization = await make.organization(head)
   const project = await make.project(owner, { status: 'rejected', organization_id: organization.id })
   await make.member(project.teamId, member)

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { statuses } from '../../../test/account-steps.ts'
-import type { Person } from '../../../test/factories.ts'
 import { type TestApp, testApp } from '../../../test/harness.ts'
 import { type TeamFactories, teamFactories } from '../../../test/team-factories.ts'
 import { PLACEHOLDER_ID } from './placeholder.ts'
@@ -18,9 +17,9 @@ const remove = (who: { token: string }, name: string) => t.as(who).delete(`/v3/u
 const read = async (path: string) => (await t.anyone.get(path)).json()
 
 test('an account that is deleted twice at once, beside people who follow and leave the same projects, leaves right counters', async () => {
-  const people = await Promise.all(Array.from({ length: 6 }, () => t.make.account()))
+  const people = await t.make.people(6)
   const projects = await Promise.all(Array.from({ length: 4 }, () => make.project(undefined)))
-  const [first, second, ...others] = people as [Person, Person, ...Person[]]
+  const [first, second, ...others] = people
   for (const who of [first, second]) for (const { id } of projects) await t.as(who).post(`/v3/project/${id}/follow`)
   const acts = [
     () => remove(first, first.id),

@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { sql } from 'kysely'
+import { enqueue } from '#jobs/queue.ts'
 import { newId } from '#lib/ids.ts'
 import { newToken } from '#lib/tokens.ts'
 import { assertFault } from '../../../test/account-steps.ts'
 import type { Person } from '../../../test/factories.ts'
 import { type TestApp, testApp } from '../../../test/harness.ts'
 import { type TeamFactories, teamFactories } from '../../../test/team-factories.ts'
+import { accountColumns, leaveEverything } from '../../../test/whole-person.ts'
 import { PLACEHOLDER_ID, PLACEHOLDER_USERNAME } from './placeholder.ts'
 
 let t: TestApp
@@ -72,6 +74,29 @@ test('what it owned belongs to the placeholder, who signs its versions', async (
   const theirs = (await read(`/v3/user/${PLACEHOLDER_USERNAME}/projects`)).map(({ id }: { id: string }) => id)
   assert.ok(theirs.includes(project.id))
   assert.deepEqual(await tracesOf(person.id), [])
+})
+
+test('whatever table a person has left a row in, nothing names him afterwards', async () => {
+  const [person, other] = await Promise.all([t.make.account(), t.make.account()])
+  await t.make.pat(person)
+  await leaveEverything(t.deps.db, person, other)
+  for (const { table, column } of await accountColumns(t.deps.db)) {
+    const rows = await sql`select 1 from ${sql.table(table)} where ${sql.ref(column)} = ${person.id} limit 1`.execute(
+      t.deps.db,
+    )
+    assert.equal(rows.rows.length, 1, `the person has no ${table}.${column}: leave one in test/whole-person.ts`)
+  }
+  const former = { kind: 'email-changed', account_id: person.id, former_email: 'planted@example.com' } as const
+  await t.deps.db.transaction().execute((tx) => enqueue(tx, 'accounts.send-mail', former))
+  assert.equal((await remove(person, person.id)).statusCode, 204)
+  const jobs = await sql`select 1 from graphile_worker._private_jobs where payload::text like '%planted%'`
+  assert.deepEqual((await jobs.execute(t.deps.db)).rows, [], 'no job keeps an address')
+  await t.runJobs()
+  for (const trace of [person.id, person.username, person.email, 'planted@example.com', 'my words']) {
+    assert.deepEqual(await tracesOf(trace), [], trace)
+  }
+  const list = await t.as(other).get(`/v3/user/${other.id}/notifications`)
+  assert.equal(list.json()[0].body.invited_by, PLACEHOLDER_ID)
 })
 
 test('applications go on, and people are counted as authors as before', async () => {

@@ -4,6 +4,7 @@ import { sql } from 'kysely'
 import type { ChangeSet } from '#cache/changes.ts'
 import { writing } from '#cache/writing.ts'
 import type { Tx } from '#db/db.ts'
+import { removeJobsOf } from '#jobs/queue.ts'
 import { forbidden, notFound } from '#lib/errors.ts'
 import { newId } from '#lib/ids.ts'
 import type { Viewer } from '#lib/viewer.ts'
@@ -35,6 +36,8 @@ export async function deleteAccount(deps: Deps, viewer: Viewer, name: string): P
     await handOverApplications(erasure)
     await forgetPayouts(erasure)
     await eraseConversations(erasure)
+    await forgetInviter(erasure)
+    await removeJobsOf(tx, account.id)
     await nameTokens(erasure)
     await removeOwnPictures(erasure, deps.config)
     await tx.deleteFrom('account').where('id', '=', account.id).execute()
@@ -85,7 +88,7 @@ async function unfollowAll({ tx, changed, accountId }: Erasure): Promise<void> {
   const follows = await tx.deleteFrom('follow').where('account_id', '=', accountId).returning('project_id').execute()
   const projectIds = follows.map(({ project_id }) => project_id)
   await sql`update project set followers = followers - 1 where id = any(${projectIds}::text[])`.execute(tx)
-  changed.add('project', ...projectIds)
+  for (const id of projectIds) changed.add('project', id)
 }
 
 /** The placeholder owns what the account owned; other memberships end. Returns the projects that changed hands. */
@@ -123,7 +126,10 @@ async function rejectUnderReview({ tx, changed }: Erasure, projects: readonly Ow
     await insertStatusMessage(tx, { project, to: 'rejected', authorId: PLACEHOLDER_ID, hideIdentity: false })
   }
   const versions = await tx.selectFrom('version').select('id').where('project_id', 'in', ids).execute()
-  changed.add('version', ...versions.map(({ id }) => id))
+  changed.addEach(
+    'version',
+    versions.map(({ id }) => id),
+  )
 }
 
 /** Tells moderators, and nobody else, why the projects have this owner. */
@@ -160,7 +166,8 @@ async function handOverWorks({ tx, changed, accountId }: Erasure): Promise<void>
     .where('author_id', '=', accountId)
     .returning('id')
     .execute()
-  changed.add('version', ...versions.map(({ id }) => id))
+  // One by one here and above: there may be more than a call takes arguments.
+  for (const { id } of versions) changed.add('version', id)
 }
 
 /** Amounts stay in the books, without a name; where they went to goes. */
@@ -193,6 +200,12 @@ async function eraseConversations({ tx, accountId }: Erasure): Promise<void> {
     .set({ report_id: null, thread_message_id: null })
     .where('owner_id', '=', accountId)
     .execute()
+}
+
+/** Whom it invited keeps the invitation; nobody is named as the one who invited. */
+async function forgetInviter({ tx, accountId }: Erasure): Promise<void> {
+  await sql`update notification set body = jsonb_set(body, '{invited_by}', to_jsonb(${PLACEHOLDER_ID}::text))
+    where body ->> 'invited_by' = ${accountId}`.execute(tx)
 }
 
 /** Sessions and tokens go with the account's row; caches hear of each, and nothing stays of the limits given to them. */

@@ -4,6 +4,7 @@ import { newId } from '#lib/ids.ts'
 import { assertFault } from '../../../test/account-steps.ts'
 import { type TestApp, testApp } from '../../../test/harness.ts'
 import { teamFactories } from '../../../test/team-factories.ts'
+import { leaveEverything } from '../../../test/whole-person.ts'
 
 let t: TestApp
 before(async () => {
@@ -75,6 +76,25 @@ test('the export holds everything of the person, in its own shapes, and no secre
   assert.doesNotMatch(answer.body, /planted|words of another|token_hash|password_hash|totp_secret/)
   assert.ok(!answer.body.includes(person.token))
   assert.match(String(answer.headers['cache-control']), /no-store/)
+})
+
+test('whatever table the person has a row in, the export names it; secrets and what passes in minutes aside', async () => {
+  const [person, other] = await Promise.all([t.make.account(), t.make.account()])
+  const pat = await t.make.pat(person)
+  const left = await leaveEverything(t.deps.db, person, other)
+  const linked = { code_host_id: 'host-4711', raw_avatar_url: 'https://depot.test/data/raw.png' }
+  await t.deps.db.updateTable('account').set(linked).where('id', '=', person.id).execute()
+  const answer = await t.as(person).post('/_internal/gdpr/export')
+  assert.equal(answer.statusCode, 200, answer.body)
+  for (const [table, ids] of Object.entries(left)) {
+    for (const id of ids) assert.ok(answer.body.includes(`"${id}"`), table)
+  }
+  const data = answer.json()
+  const limits = { projects: 7001, organizations: null, collections: null }
+  assert.deepEqual(data.account, { ...linked, limits, backup_codes: 1 })
+  assert.deepEqual([data.balance.available, data.payouts.length, data.pats.length], ['3.00', 3, 1])
+  assert.ok(!answer.body.includes(pat.token))
+  assert.doesNotMatch(answer.body, /_hash|Torch app/)
 })
 
 test('the export is for sessions, at both internal addresses, and costs as many queries for much as for little', async () => {

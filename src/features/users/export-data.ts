@@ -13,8 +13,8 @@ import { getCachedOrganizations, toOrganizationViews } from '../organizations/or
 import { getBalance, getHistory } from '../payouts/queries.ts'
 import type { ProjectReader } from '../projects/project-cache.ts'
 import { listVisibleByIds } from '../projects/visible-lists.ts'
-import { getAccount, listOrganizationIdsOf, listProjectIdsOf } from './queries.ts'
-import { toPrivateUserView } from './views.ts'
+import { type AccountRow, getAccount, listOrganizationIdsOf, listProjectIdsOf } from './queries.ts'
+import { type OwnFacts, toPrivateUserView } from './views.ts'
 
 export type ExportReader = ProjectReader & { now: () => number }
 
@@ -22,16 +22,18 @@ export type ExportReader = ProjectReader & { now: () => number }
 export async function exportData(reader: ExportReader, viewer: Viewer): Promise<Buffer> {
   const { db } = reader
   const now = reader.now()
-  const { available } = await getBalance(db, viewer.id, now)
-  const user = toPrivateUserView(await getAccount(db, viewer.id), { email: true, balance: available })
+  const balance = await getBalance(db, viewer.id, now)
+  const row = await getAccount(db, viewer.id)
   const organizations = await getCachedOrganizations(reader, await listOrganizationIdsOf(db, viewer.id))
   const projects = await listVisibleByIds(reader, viewer, await listProjectIdsOf(db, viewer, viewer.id))
   const parts: Record<string, Buffer> = {
-    user: Buffer.from(JSON.stringify(user)),
+    user: toJson(toPrivateUserView(row, { email: true, balance: balance.available })),
+    account: toJson(await toOwnFacts(db, row)),
     projects: joinJson(projects),
     orgs: joinJson(await toOrganizationViews(reader, viewer, organizations)),
     collections: await writeJsonArray(await listCollectionsOf(db, viewer, viewer.id), toCollectionView),
     notifs: await writeJsonArray(await listAllNotificationsOf(db, viewer.id), toNotificationView),
+    balance: toJson(balance),
     payouts: await writeJsonArray(await getHistory(db, viewer.id, now), (entry) => entry),
     ...(await exportRows(db, viewer)),
   }
@@ -40,6 +42,23 @@ export async function exportData(reader: ExportReader, viewer: Viewer): Promise<
     bytes,
   ])
   return Buffer.concat([...pieces, Buffer.from('}')])
+}
+
+const toJson = (value: unknown): Buffer => Buffer.from(JSON.stringify(value))
+
+/** What no other answer shows of an account: where it signs in from, its unscaled picture, limits of its own. */
+async function toOwnFacts(db: Db, { id, code_host_id, raw_avatar_url }: AccountRow): Promise<OwnFacts> {
+  const limits = await db
+    .selectFrom('quota_override')
+    .select(['projects', 'organizations', 'collections'])
+    .where('account_id', '=', id)
+    .executeTakeFirst()
+  const { count } = await db
+    .selectFrom('backup_code')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('account_id', '=', id)
+    .executeTakeFirstOrThrow()
+  return { code_host_id, raw_avatar_url, limits: limits ?? null, backup_codes: count }
 }
 
 async function exportRows(db: Db, { id, token }: Viewer): Promise<Record<string, Buffer>> {
@@ -60,6 +79,7 @@ async function exportRows(db: Db, { id, token }: Viewer): Promise<Record<string,
       'organization_permissions',
       'accepted',
       'payouts_split',
+      'ordering',
       'created',
     ])
     .where('account_id', '=', id)
@@ -101,15 +121,28 @@ async function exportRows(db: Db, { id, token }: Viewer): Promise<Record<string,
     .where('account_id', '=', id)
     .orderBy('created')
     .execute()
+  const oauthTokens = await db
+    .selectFrom('oauth_token')
+    .select(['id', 'client_id', 'scopes', 'created', 'expires', 'last_used'])
+    .where('account_id', '=', id)
+    .orderBy('created')
+    .execute()
+  const releasedScans = await db
+    .selectFrom('version_scan')
+    .select(['version_id', 'finished'])
+    .where('released_by', '=', id)
+    .orderBy('finished')
+    .execute()
   const images = await db
     .selectFrom('image')
     .select(['id', 'url', 'context', 'size_bytes', 'created'])
+    .select(['project_id', 'version_id', 'report_id', 'thread_message_id'])
     .where('owner_id', '=', id)
     .orderBy('created')
     .execute()
   const affiliateCodes = await db
     .selectFrom('affiliate_code')
-    .select(['id', 'source_name', 'created'])
+    .select(['id', 'source_name', 'share', 'created'])
     .where('account_id', '=', id)
     .orderBy('created')
     .execute()
@@ -126,7 +159,9 @@ async function exportRows(db: Db, { id, token }: Viewer): Promise<Record<string,
     messages: await asTheyAre(messages),
     oauth_clients: await asTheyAre(oauthClients),
     oauth_authorizations: await asTheyAre(oauthAuthorizations),
+    oauth_tokens: await asTheyAre(oauthTokens),
     affiliate_codes: await asTheyAre(affiliateCodes),
     uploaded_images: await asTheyAre(images),
+    released_scans: await asTheyAre(releasedScans),
   }
 }

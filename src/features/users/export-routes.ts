@@ -10,16 +10,17 @@ import { SessionView } from '../accounts/sessions/views.ts'
 import { CollectionView } from '../collections/views.ts'
 import { NotificationView } from '../notifications/views.ts'
 import { OrganizationView } from '../organizations/views.ts'
-import { HistoryView } from '../payouts/views.ts'
+import { BalanceView, HistoryView } from '../payouts/views.ts'
 import { ProjectView } from '../projects/views.ts'
 import { type ExportReader, exportData } from './export-data.ts'
-import { UserView } from './views.ts'
+import { OwnFacts, UserView } from './views.ts'
 
 const tags = ['users']
 const Rows = Type.Array(Type.Object({}, { additionalProperties: Type.Unknown() }))
 const ExportView = Type.Object(
   {
     user: UserView,
+    account: OwnFacts,
     projects: Type.Array(ProjectView),
     orgs: Type.Array(OrganizationView),
     collections: Type.Array(CollectionView),
@@ -33,8 +34,11 @@ const ExportView = Type.Object(
     messages: Rows,
     oauth_clients: Rows,
     oauth_authorizations: Rows,
+    oauth_tokens: Rows,
     affiliate_codes: Rows,
     uploaded_images: Rows,
+    released_scans: Rows,
+    balance: BalanceView,
     payouts: HistoryView,
   },
   { title: 'DataExport' },

@@ -1,6 +1,7 @@
 // Reads of accounts as users.
 import { type Selectable, sql } from 'kysely'
 import type { Db } from '#db/db.ts'
+import { isNamed } from '#db/names.ts'
 import type { Account } from '#db/schema.ts'
 import { ApiError, notFound } from '#lib/errors.ts'
 import type { Viewer } from '#lib/viewer.ts'
@@ -14,19 +15,11 @@ export function listAccountsByNames(db: Db, names: readonly string[]): Promise<A
   return db
     .selectFrom('account')
     .selectAll()
-    .where((eb) =>
-      eb.or([
-        eb('id', 'in', names),
-        eb(
-          sql<string>`lower(username)`,
-          'in',
-          names.map((name) => name.toLowerCase()),
-        ),
-      ]),
-    )
+    .where(isNamed('id', sql<string>`lower(username)`, names))
     .execute()
 }
 
+/** @throws ApiError 404. */
 export async function getAccount(db: Db, id: string): Promise<AccountRow> {
   const row = await db.selectFrom('account').selectAll().where('id', '=', id).executeTakeFirst()
   if (row === undefined) throw notFound('user')
@@ -67,7 +60,7 @@ export function findAccountByEmail(db: Db, email: string): Promise<AccountRow | 
 }
 
 /** The most users that a search by the beginning of their name finds. */
-export const FOUND_MAX = 25
+const FOUND_MAX = 25
 
 /** Users whose name begins with `prefix`, case aside: the exact name first, the others in alphabetical order. */
 export function listUsersByPrefix(

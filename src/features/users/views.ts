@@ -2,7 +2,7 @@
 // (facts/people.md 1.0).
 import Type, { type Static } from 'typebox'
 import { ALL_BADGES } from '#lib/permissions.ts'
-import { Nullable } from '#lib/schema-parts.ts'
+import { Nullable, Timestamp } from '#lib/schema-parts.ts'
 import { USERNAME_PATTERN } from '#lib/text-rules.ts'
 import type { AccountRow } from './queries.ts'
 
@@ -14,7 +14,7 @@ export const UserView = Type.Object(
     username: Type.String(),
     avatar_url: Nullable(Type.String()),
     bio: Nullable(Type.String()),
-    created: Type.String({ format: 'date-time' }),
+    created: Timestamp,
     role: Role,
     badges: Type.Integer({ description: 'Bit field' }),
     // The rest is null unless the viewer is the user himself, or an admin.
@@ -31,7 +31,7 @@ export const UserView = Type.Object(
       }),
     ),
   },
-  { title: 'User' },
+  { title: 'User', description: 'From `email` on, null unless the caller is the user himself, or an admin.' },
 )
 export type UserView = Static<typeof UserView>
 
@@ -84,6 +84,24 @@ export const UserPatch = Type.Object(
   { title: 'UserPatch' },
 )
 export type UserPatch = Static<typeof UserPatch>
+
+/** What the export adds to the view of the user. */
+export const OwnFacts = Type.Object(
+  {
+    code_host_id: Nullable(Type.String({ description: 'The linked account at the code host' })),
+    raw_avatar_url: Nullable(Type.String()),
+    limits: Nullable(
+      Type.Object({
+        projects: Nullable(Type.Integer()),
+        organizations: Nullable(Type.Integer()),
+        collections: Nullable(Type.Integer()),
+      }),
+    ),
+    backup_codes: Type.Integer({ description: 'How many are left' }),
+  },
+  { title: 'OwnFacts' },
+)
+export type OwnFacts = Static<typeof OwnFacts>
 
 /** A user in the answer to a search. */
 export const FoundUserView = Type.Object(

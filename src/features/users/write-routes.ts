@@ -1,5 +1,5 @@
 // Editing and deleting users.
-import { Empty, ErrorAnswers } from '#http/answers.ts'
+import { DoneAnswers } from '#http/answers.ts'
 import { requireScope, requireViewer } from '#http/auth.ts'
 import { IdParams } from '#http/query-values.ts'
 import type { App } from '#http/server.ts'
@@ -9,7 +9,6 @@ import { updateUser } from './update-user.ts'
 import { UserPatch } from './views.ts'
 
 const tags = ['users']
-const done = { 204: Empty, ...ErrorAnswers }
 
 export function userWriteRoutes(app: App, deps: Deps): void {
   app.patch(
@@ -24,7 +23,7 @@ export function userWriteRoutes(app: App, deps: Deps): void {
         tags,
         params: IdParams,
         body: UserPatch,
-        response: done,
+        response: DoneAnswers,
       },
     },
     async (req, reply) => {
@@ -45,7 +44,7 @@ export function userWriteRoutes(app: App, deps: Deps): void {
           'The own account, any for admins. What it owns goes to a placeholder account; nothing else remains.',
         tags,
         params: IdParams,
-        response: done,
+        response: DoneAnswers,
       },
     },
     async (req, reply) => {

@@ -6,11 +6,13 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { after, before, describe, test } from 'node:test'
+import { sql } from 'kysely'
 import { failingFiles } from '#files/failing-files.ts'
 import { ALL_SCOPES } from '#lib/scopes.ts'
 import type { MadeProject, Person } from '../../../test/factories.ts'
 import { type FormFile, form, modJar, versionData } from '../../../test/forms.ts'
 import { type TestApp, testApp } from '../../../test/harness.ts'
+import { makeZip } from './files/test-archives.ts'
 
 let t: TestApp
 let project: MadeProject
@@ -171,6 +173,7 @@ describe('publishing', () => {
       [{ project_id: hidden.id, dependency_type: 'required' }, 'dependencies.0.project_id'],
       [{ version_id: 'AAAAAAAA', dependency_type: 'required' }, 'dependencies.0.version_id'],
       [{ project_id: '!', dependency_type: 'required' }, 'dependencies.0.project_id'],
+      [{ project_id: other.id, version_id: '', dependency_type: 'required' }, 'dependencies.0.version_id'],
       [{ dependency_type: 'required' }, 'dependencies.0'],
       [{ project_id: other.id, dependency_type: 'nice-to-have' }, 'dependencies.0.dependency_type'],
       [{ project_id: project.id, version_id: needed.id, dependency_type: 'required' }, 'dependencies.0.version_id'],
@@ -182,6 +185,62 @@ describe('publishing', () => {
       assert.equal(refused.json().error, 'validation_error')
       assert.equal(refused.json().details.field, field)
     }
+  })
+})
+
+describe('publishing a content pack', () => {
+  const hashesOf = (text: string) => ({
+    sha1: createHash('sha1').update(text).digest('hex'),
+    sha512: createHash('sha512').update(text).digest('hex'),
+  })
+  const packed = (text: string, name: string) => ({
+    path: `mods/${text}.jar`,
+    hashes: hashesOf(text),
+    downloads: [`https://github.com/x/${name}`],
+    fileSize: 1,
+  })
+
+  async function publishPack(salt: string, fields: object = {}) {
+    const index = {
+      game: 'minecraft',
+      formatVersion: 1,
+      versionId: salt,
+      name: 'A pack',
+      files: [packed('pack-known', 'a.jar'), packed('pack-hidden', 'b.jar'), packed('pack-unknown', 'c%00%2Fd.jar')],
+      dependencies: { minecraft: '1.20.1' },
+    }
+    const entries = [
+      { name: 'modrinth.index.json', data: JSON.stringify(index) },
+      { name: 'overrides/mods/e.jar', data: 'inside' },
+    ]
+    return publish({ loaders: ['mrpack'], mrpack_loaders: ['fabric'], ...fields }, [
+      { name: 'file', filename: 'pack.mrpack', bytes: makeZip(entries) },
+    ])
+  }
+
+  test('what it holds becomes its dependencies, by version where the public knows the file, else by name', async () => {
+    const known = await t.make.project()
+    const version = await t.make.version({ project: known })
+    await t.make.file({ project: known, version, bytes: Buffer.from('pack-known') })
+    const draft = await t.make.version({ project: known, status: 'draft' })
+    await t.make.file({ project: known, version: draft, bytes: Buffer.from('pack-hidden') })
+    const answer = await publishPack('1')
+    assert.equal(answer.statusCode, 201, answer.body)
+    const embedded = { version_id: null, project_id: null, dependency_type: 'embedded' }
+    assert.deepEqual(answer.json().dependencies, [
+      { ...embedded, version_id: version.id, project_id: known.id, file_name: null },
+      { ...embedded, file_name: 'b.jar' },
+      { ...embedded, file_name: 'd.jar' },
+      { ...embedded, file_name: 'e.jar' },
+    ])
+  })
+
+  test('dependencies that its publisher names stand alone', async () => {
+    const other = await t.make.project()
+    const answer = await publishPack('2', { dependencies: [{ project_id: other.id, dependency_type: 'required' }] })
+    assert.deepEqual(answer.json().dependencies, [
+      { version_id: null, project_id: other.id, file_name: null, dependency_type: 'required' },
+    ])
   })
 })
 
@@ -419,5 +478,19 @@ describe('adding files', () => {
       (await t.as(project.owner).post(path, wrong.payload, { headers: wrong.headers })).json().error,
       'validation_error',
     )
+  })
+
+  test('a version has 256 files at most, however they came', async () => {
+    const made = (await publish({}, [{ name: 'file', bytes: modJar('first of many') }])).json()
+    await sql`insert into file (id, version_id, filename, size_bytes, sha1, sha512, content_type, storage_key)
+      select random_id(), ${made.id}, i || '.jar', 1, 'many-' || i, 'many-' || i, 'application/java-archive', 'many-' || i
+      from generate_series(1, 254) i`.execute(t.deps.db)
+    const add = async (name: string) => {
+      const { payload, headers } = await form(undefined, [{ name, bytes: modJar(name) }])
+      return t.as(project.owner).post(`/v3/version/${made.id}/file`, payload, { headers })
+    }
+    const [one, other] = await Promise.all([add('last'), add('last-as-well')])
+    assert.deepEqual([one.statusCode, other.statusCode].sort(), [204, 400])
+    assert.match((one.statusCode === 400 ? one : other).json().description, /256 files/)
   })
 })

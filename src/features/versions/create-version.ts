@@ -16,7 +16,7 @@ import { insertFiles, insertVersion } from './insert-version.ts'
 import { prepareFiles, type UploadedPart } from './prepare-files.ts'
 import { lockVersion } from './queries.ts'
 import { withStoredFiles } from './store-files.ts'
-import type { NewVersion } from './version-data.ts'
+import { FILE_PARTS_MAX, type FileTypes, type NewVersion } from './version-data.ts'
 
 /**
  * Refuses a version that the viewer may not publish, before any file is stored; returns the project's ID.
@@ -113,7 +113,7 @@ export async function addFiles(
     projectId,
     fileTypes,
     parts,
-  }: { versionId: string; projectId: string; fileTypes: Record<string, string | null>; parts: readonly UploadedPart[] },
+  }: { versionId: string; projectId: string; fileTypes: FileTypes; parts: readonly UploadedPart[] },
 ): Promise<void> {
   try {
     if (parts.length === 0) throw invalidInput('At least one file part is required', 'file')
@@ -131,6 +131,7 @@ export async function addFiles(
         const project = await lockProject(tx, projectId)
         const locked = await lockVersion(tx, versionId)
         if (project === undefined || locked === undefined) throw notFound('version')
+        await refuseTooManyFiles(tx, versionId, files.length)
         await insertFiles(tx, { versionId, projectId, files })
         await holdForNewFiles(tx, locked, { scanner: deps.config.scanner, now: deps.now() })
         await tx
@@ -145,6 +146,15 @@ export async function addFiles(
   } finally {
     await discardAll(deps, parts)
   }
+}
+
+async function refuseTooManyFiles(tx: Tx, versionId: string, added: number): Promise<void> {
+  const { count } = await tx
+    .selectFrom('file')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('version_id', '=', versionId)
+    .executeTakeFirstOrThrow()
+  if (count + added > FILE_PARTS_MAX) throw invalidInput(`A version has at most ${FILE_PARTS_MAX} files`, 'file')
 }
 
 function requireAllParts(version: NewVersion, parts: readonly UploadedPart[]): void {

@@ -9,6 +9,10 @@ import { dropImages } from '../content-images/queries.ts'
 import { lockProject } from '../projects/queries.ts'
 import { removeLater } from './store-files.ts'
 
+/**
+ * In one transaction, with the project locked; the bytes are removed by a job once it has committed.
+ * @throws ApiError 404 when the version is gone; of two deletions at once the second finds none.
+ */
 export async function deleteVersion(deps: Deps, { id, projectId }: { id: string; projectId: string }): Promise<void> {
   await writing(deps, async (tx, changed) => {
     const project = await lockProject(tx, projectId)

@@ -6,7 +6,7 @@ import { canSeeProject, type ProjectFacts } from '../projects/policy.ts'
 import { listMemberships } from '../projects/queries.ts'
 import type { Embedded } from './files/content-pack.ts'
 import { canSeeVersion } from './policy.ts'
-import type { DependencyInput } from './version-data.ts'
+import { type DependencyInput, refuseDoubles } from './version-data.ts'
 
 export type ResolvedDependency = {
   project_id: string | null
@@ -20,7 +20,7 @@ type Named = { project: ProjectFacts; version?: { id: string; status: string } }
 /**
  * Completes each dependency with the project of its version. Three statements at most, whatever the number.
  * @throws ApiError `validation_error` naming the dependency's field when what it names is unknown or hidden, or when
- * its project and version do not belong together.
+ * its project and version do not belong together, or when two stand for the same.
  */
 export async function resolveDependencies(
   db: Db,
@@ -44,7 +44,7 @@ export async function resolveDependencies(
       ? canSeeProject(viewer, project, membership)
       : canSeeVersion(viewer, { ...version, project }, membership)
   }
-  return dependencies.map(({ project_id, version_id, file_name, dependency_type }, index) => {
+  const resolved = dependencies.map(({ project_id, version_id, file_name, dependency_type }, index) => {
     const place = `${at}.${index}`
     const version = version_id ? versions.get(version_id) : undefined
     if (version_id && (version === undefined || !isVisible(version))) {
@@ -64,6 +64,9 @@ export async function resolveDependencies(
       dependency_type,
     }
   })
+  // A version alone, and the same version with its project.
+  refuseDoubles(resolved, at)
+  return resolved
 }
 
 async function findVersions(db: Db, ids: readonly string[]): Promise<Map<string, Required<Named>>> {
@@ -99,6 +102,7 @@ async function findProjects(db: Db, ids: readonly string[]): Promise<Map<string,
   return new Map(rows.map((project) => [project.id, { project }]))
 }
 
+/** In batches: a statement has at most 65,535 parameters. */
 export async function insertDependencies(
   tx: Tx,
   dependentId: string,

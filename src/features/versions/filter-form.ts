@@ -1,9 +1,9 @@
 // The filter of version lists and update checks, as requests carry it: JSON in a query, or keys of a body.
-import Type, { type Static, type TSchema } from 'typebox'
+import Type, { type Static } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { parseIds, parseJsonValue } from '#http/query-values.ts'
 import { invalidInput } from '#lib/errors.ts'
-import { Nullable } from '#lib/schema-parts.ts'
+import { Maybe } from '#lib/schema-parts.ts'
 import { VERSION_TYPES } from './status.ts'
 import type { VersionFilter } from './version-filter.ts'
 
@@ -11,22 +11,21 @@ const VALUES_MAX = 1000
 const FIELDS_MAX = 64
 const QUERY_LENGTH_MAX = 65_536
 
-const Optional = <Schema extends TSchema>(schema: Schema) => Type.Optional(Nullable(schema))
 const Scalar = Type.Union([Type.String({ maxLength: 2048 }), Type.Number(), Type.Boolean()])
 const Words = (description: string) =>
   Type.Array(Type.String({ maxLength: 256 }), { maxItems: VALUES_MAX, description: `${description}; empty: any` })
 
 /** Keys of a body; null and an empty list are no filter. */
 export const filterBody = {
-  loaders: Optional(Words('Loaders, any of which will do')),
-  version_types: Optional(Type.Array(Type.Enum([...VERSION_TYPES]), { maxItems: VALUES_MAX })),
-  loader_fields: Optional(
+  loaders: Maybe(Words('Loaders, any of which will do')),
+  version_types: Maybe(Type.Array(Type.Enum([...VERSION_TYPES]), { maxItems: VALUES_MAX })),
+  loader_fields: Maybe(
     Type.Record(Type.String({ maxLength: 64 }), Type.Array(Scalar, { maxItems: VALUES_MAX }), {
       maxProperties: FIELDS_MAX,
       description: 'Loader field → values, any of which will do',
     }),
   ),
-  game_versions: Optional(Words('Shorthand for the loader field of that name')),
+  game_versions: Maybe(Words('Shorthand for the loader field of that name')),
 }
 const FilterBody = Type.Object(filterBody)
 
@@ -42,16 +41,25 @@ export function filterOfBody(body: Static<typeof FilterBody>): VersionFilter {
 /** Keys of a query. */
 export const filterQuery = {
   loaders: Type.Optional(
-    Type.String({ maxLength: QUERY_LENGTH_MAX, description: 'JSON array of loader names, any of which will do' }),
+    Type.String({
+      maxLength: QUERY_LENGTH_MAX,
+      description: 'JSON array of loader names, any of which will do',
+      examples: ['["fabric","quilt"]'],
+    }),
   ),
   loader_fields: Type.Optional(
     Type.String({
       maxLength: QUERY_LENGTH_MAX,
       description: 'JSON object: loader field → array of values, any of which will do',
+      examples: ['{"game_versions":["1.20.1"],"environment":["client_only"]}'],
     }),
   ),
   game_versions: Type.Optional(
-    Type.String({ maxLength: QUERY_LENGTH_MAX, description: 'Shorthand for the loader field of that name' }),
+    Type.String({
+      maxLength: QUERY_LENGTH_MAX,
+      description: 'JSON array; short for the loader field of that name',
+      examples: ['["1.20.1","1.20.4"]'],
+    }),
   ),
 }
 const FilterQuery = Type.Object(filterQuery)

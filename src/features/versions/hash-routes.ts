@@ -1,6 +1,6 @@
 // Files by their hashes: the version, the project, the address of the bytes; and the deletion of one file.
 import Type, { type Static } from 'typebox'
-import { Empty, ErrorAnswers } from '#http/answers.ts'
+import { DoneAnswers, ErrorAnswers } from '#http/answers.ts'
 import { requireViewer, viewerWith } from '#http/auth.ts'
 import { sendBytes } from '#http/entity-tags.ts'
 import type { App } from '#http/server.ts'
@@ -15,9 +15,9 @@ import { findMembership } from '../projects/queries.ts'
 import { ProjectView } from '../projects/views.ts'
 import { deleteFile } from './delete-file.ts'
 import { FileQuery, HashesBody, HashesQuery, HashParams, hashesOf } from './hash-form.ts'
-import { type HashQuery, type ResolvedFile, resolveFiles } from './resolve-files.ts'
+import { findFileIn, type HashQuery, type ResolvedFile, resolveFiles } from './resolve-files.ts'
 import { getVersion, listCachedVersions } from './version-cache.ts'
-import { filePath, VersionView } from './views.ts'
+import { FileAddress, filePath, VersionView } from './views.ts'
 
 const tags = ['version files']
 const ByHash = <Schema extends Type.TSchema>(schema: Schema) => Type.Record(Type.String(), schema)
@@ -30,16 +30,26 @@ export function hashRoutes(app: App, deps: Deps): void {
   deletion(app, deps)
 }
 
+type NamedFile = Static<typeof HashParams> & Static<typeof FileQuery>
+
 /** @throws ApiError 404 when the hash is unknown or hidden. */
-async function getFile(
+async function resolveFile(
   deps: Pick<Deps, 'db'>,
   viewer: Viewer | null,
-  { hash, algorithm, version_id: versionId }: Static<typeof HashParams> & Static<typeof FileQuery>,
+  { hash, algorithm, version_id: versionId }: NamedFile,
 ): Promise<ResolvedFile> {
   if (versionId !== undefined) parseId(versionId, 'version_id')
   const file = (await resolveFiles(deps.db, viewer, { hashes: [hash], algorithm, versionId })).get(hash)
   if (file === undefined) throw notFound('file')
   return file
+}
+
+/** The same with the file itself. */
+async function getFile(deps: Pick<Deps, 'db'>, viewer: Viewer | null, named: NamedFile) {
+  const place = await resolveFile(deps, viewer, named)
+  const file = await findFileIn(deps.db, place.versionId, named)
+  if (file === undefined) throw notFound('file')
+  return { ...place, ...file }
 }
 
 function singleReads(app: App, deps: Deps): void {
@@ -56,7 +66,7 @@ function singleReads(app: App, deps: Deps): void {
       },
     },
     async (req, reply) => {
-      const file = await getFile(deps, req.viewer, { ...req.params, ...req.query })
+      const file = await resolveFile(deps, req.viewer, { ...req.params, ...req.query })
       const version = await getVersion(deps, req.viewer, file.versionId)
       return sendBytes(reply, version.bytes, version.etag)
     },
@@ -67,9 +77,9 @@ function singleReads(app: App, deps: Deps): void {
       config: { auth: { read: ['VERSION_READ'] } },
       schema: {
         operationId: 'downloadByHash',
-        summary: 'Redirects to the bytes of a file',
+        summary: 'Go to the bytes of a file',
         ...about,
-        response: { 307: Type.Object({ url: Type.String() }, { title: 'FileAddress' }), ...ErrorAnswers },
+        response: { 307: FileAddress, ...ErrorAnswers },
       },
     },
     async (req, reply) => {
@@ -98,7 +108,12 @@ function bulkReads(app: App, deps: Deps): void {
     },
     async (req, reply) => sendBytes(reply, await versionsOf(deps, req.viewer, hashesOf(req.query))),
   )
-  const projects = { summary: 'The projects of files', tags, response: projectsByHash }
+  const projects = {
+    summary: 'The projects of files',
+    description: 'What not everybody may see is shown to a token with both scopes.',
+    tags,
+    response: projectsByHash,
+  }
   app.post(
     '/v3/version_file/project',
     { config: readProjects, schema: { operationId: 'listProjectsByHash', ...projects, body: HashesBody } },
@@ -150,7 +165,7 @@ function deletion(app: App, deps: Deps): void {
         tags,
         params: HashParams,
         querystring: FileQuery,
-        response: { 204: Empty, ...ErrorAnswers },
+        response: DoneAnswers,
       },
     },
     async (req, reply) => {

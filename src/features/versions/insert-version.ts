@@ -105,7 +105,10 @@ export async function insertFiles(
         }),
       )
   }
-  await dropClaims(tx, files)
+  await dropClaims(
+    tx,
+    files.map(({ storageKey }) => storageKey),
+  )
 }
 
 async function claimContents(tx: Tx, projectId: string, files: readonly PreparedFile[]): Promise<void> {

@@ -62,7 +62,7 @@ export async function prepareFiles(
   }[] = []
   for (const { name: part, filename, staged } of parts) {
     const name = checkFilename(deps.fileRules, part, filename)
-    const fileType = version.fileTypes[part] ?? version.fileTypes[filename] ?? null
+    const fileType = version.fileTypes.get(part) ?? version.fileTypes.get(filename) ?? null
     const archive = name.isArchive ? await inspectArchive(staged.path, { field: part }) : undefined
     const verdict = await validateFile(deps.fileRules, { part, name, fileType, archive }, context)
     checked.push({ part, name, fileType, verdict, staged })

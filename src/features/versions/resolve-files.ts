@@ -2,9 +2,10 @@
 // what a hash stands for and who may know it. What is hidden is left out before anything is chosen.
 import { sql } from 'kysely'
 import type { Db } from '#db/db.ts'
+import { invalidInput } from '#lib/errors.ts'
 import type { Viewer } from '#lib/viewer.ts'
 import { versionVisibleTo } from './policy.ts'
-import { filterValues, isListedAndPasses, LIST_ORDER, type VersionFilter } from './version-filter.ts'
+import { isListedAndPasses, LIST_ORDER, type VersionFilter } from './version-filter.ts'
 
 export const ALGORITHMS = ['sha1', 'sha512'] as const
 export type Algorithm = (typeof ALGORITHMS)[number]
@@ -23,12 +24,13 @@ export type HashQuery = {
   versionId?: string | undefined
 }
 
-/** A file, as the version that the viewer sees it on. */
-export type ResolvedFile = { id: string; filename: string; versionId: string; projectId: string }
+/** The version that the viewer sees a file on. */
+export type ResolvedFile = { versionId: string; projectId: string }
 
 /**
- * The file that each hash stands for, keyed by the hash as it was asked for; unknown and hidden ones are left out. Of
- * several versions with the same file the one published last counts. One statement for each algorithm.
+ * Where the file is that each hash stands for, keyed by the hash as it was asked for; unknown and hidden ones are left
+ * out. Of several versions with the same file the one published last counts. One statement for each algorithm, which
+ * reads indexes alone.
  */
 export async function resolveFiles(
   db: Db,
@@ -44,7 +46,7 @@ export async function resolveFiles(
     const hashes = wanted.filter((each) => each.algorithm === algorithm).map(({ hash }) => hash)
     if (hashes.length === 0) continue
     const files = await listNewestFiles(db, viewer, { algorithm, hashes, versionId: query.versionId })
-    for (const { hash, ...file } of files) found.set(hash, file)
+    for (const { hash, versionId, projectId } of files) found.set(hash, { versionId, projectId })
   }
   return new Map(
     wanted.flatMap(({ asked, hash }) => {
@@ -68,7 +70,7 @@ async function listNewestFiles(
     .selectFrom('file')
     .innerJoin('version', 'version.id', 'file.version_id')
     .innerJoin('project', 'project.id', 'version.project_id')
-    .select([`${column} as hash`, 'file.id', 'file.filename', 'version.id as versionId', 'project.id as projectId'])
+    .select([`${column} as hash`, 'version.id as versionId', 'project.id as projectId'])
     .where(sql<boolean>`${sql.ref(column)} = any(${hashes}::text[])`)
     .where(versionVisibleTo(viewer))
     .distinctOn(column)
@@ -78,53 +80,86 @@ async function listNewestFiles(
   return (versionId === undefined ? query : query.where('version.id', '=', versionId)).execute()
 }
 
+/** The file of a version with this hash; undefined when it is gone. */
+export function findFileIn(
+  db: Db,
+  versionId: string,
+  { hash, algorithm }: { hash: string; algorithm?: Algorithm | undefined },
+): Promise<{ id: string; filename: string } | undefined> {
+  const lower = hash.toLowerCase()
+  return db
+    .selectFrom('file')
+    .select(['id', 'filename'])
+    .where('version_id', '=', versionId)
+    .where(algorithm ?? algorithmOf(lower), '=', lower)
+    .orderBy('id')
+    .executeTakeFirst()
+}
+
 export type UpdateWish = { projectId: string; filter: VersionFilter }
+
+/** Different filters for files of one project in one request: each goes through the versions of the project again. */
+export const FILTERS_PER_PROJECT_MAX = 32
+/** Different filters in one statement. */
+const FILTERS_PER_STATEMENT = 64
+
+/** Projects whose lists are gone through under one filter, and what stood first in them. */
+type Round = { filter: VersionFilter; found: Map<string, string | undefined> }
 
 /**
  * For each wish the version that stands first in its project's list under its filter; undefined where none passes.
- * Whoever sees the project sees each of these. One statement.
+ * Whoever sees the project sees each of these. One statement for every 64 different filters.
+ * @throws ApiError `invalid_input` when one project comes with too many different filters.
  */
 export async function listUpdates(db: Db, wishes: readonly UpdateWish[]): Promise<(string | undefined)[]> {
-  const [first] = wishes
-  if (first === undefined) return []
-  const { rows } = wishes.every(({ filter }) => filter === first.filter)
-    ? await listUnderOneFilter(db, wishes, first.filter)
-    : await listUnderOwnFilters(db, wishes)
-  const found = new Map(rows.map(({ index, id }) => [index, id]))
-  return wishes.map((_, index) => found.get(index))
-}
-
-type Found = { index: number; id: string }
-
-function listUnderOneFilter(db: Db, wishes: readonly UpdateWish[], filter: VersionFilter) {
-  return sql<Found>`
-    select wish.index::integer - 1 as index, found.id
-    from unnest(${wishes.map(({ projectId }) => projectId)}::text[]) with ordinality as wish (project_id, index)
-    cross join lateral (
-      select version.id from version
-      where version.project_id = wish.project_id and ${isListedAndPasses(filterValues(filter))}
-      order by ${LIST_ORDER} limit 1) found`.execute(db)
-}
-
-function listUnderOwnFilters(db: Db, wishes: readonly UpdateWish[]) {
-  const rows = wishes.map(({ projectId, filter }, index) => ({
-    index,
-    project_id: projectId,
-    loaders: filter.loaders ?? [],
-    version_types: filter.versionTypes ?? [],
-    loader_fields: filter.loaderFields ?? {},
-  }))
-  const own = {
-    loaders: sql.ref('wish.loaders'),
-    versionTypes: sql.ref('wish.version_types'),
-    loaderFields: sql.ref('wish.loader_fields'),
+  const rounds = groupByFilter(wishes)
+  const all = [...new Set(rounds)]
+  refuseManyFilters(all)
+  for (let start = 0; start < all.length; start += FILTERS_PER_STATEMENT) {
+    const part = all.slice(start, start + FILTERS_PER_STATEMENT)
+    const { rows } = await sql<{ round: number; project_id: string; id: string }>`${sql.join(
+      part.map(listFirst),
+      sql` union all `,
+    )}`.execute(db)
+    for (const { round, project_id, id } of rows) part[round]?.found.set(project_id, id)
   }
-  return sql<Found>`
-    select wish.index, found.id
-    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
-      as wish (index integer, project_id text, loaders text[], version_types text[], loader_fields jsonb)
+  return wishes.map(({ projectId }, index) => rounds[index]?.found.get(projectId))
+}
+
+/** The round of each wish. */
+function groupByFilter(wishes: readonly UpdateWish[]): Round[] {
+  const byObject = new Map<VersionFilter, Round>()
+  const byText = new Map<string, Round>()
+  return wishes.map(({ projectId, filter }) => {
+    let round = byObject.get(filter)
+    if (round === undefined) {
+      const text = JSON.stringify(filter)
+      round = byText.get(text) ?? { filter, found: new Map() }
+      byText.set(text, round)
+      byObject.set(filter, round)
+    }
+    round.found.set(projectId, undefined)
+    return round
+  })
+}
+
+function refuseManyFilters(rounds: readonly Round[]): void {
+  if (rounds.length <= FILTERS_PER_PROJECT_MAX) return
+  const counts = new Map<string, number>()
+  for (const projectId of rounds.flatMap(({ found }) => [...found.keys()])) {
+    const count = (counts.get(projectId) ?? 0) + 1
+    if (count > FILTERS_PER_PROJECT_MAX) {
+      throw invalidInput(`At most ${FILTERS_PER_PROJECT_MAX} different filters for files of one project`, 'hashes')
+    }
+    counts.set(projectId, count)
+  }
+}
+
+function listFirst({ filter, found }: Round, round: number) {
+  return sql`select ${sql.lit(round)} as round, wish.project_id, first.id
+    from unnest(${[...found.keys()]}::text[]) as wish (project_id)
     cross join lateral (
       select version.id from version
-      where version.project_id = wish.project_id and ${isListedAndPasses(own)}
-      order by ${LIST_ORDER} limit 1) found`.execute(db)
+      where version.project_id = wish.project_id and ${isListedAndPasses(filter)}
+      order by ${LIST_ORDER} limit 1) first`
 }

@@ -1,11 +1,11 @@
 // Versions: reading them, publishing, editing, deleting, and adding files.
 import Type, { type Static } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { Empty, ErrorAnswers } from '#http/answers.ts'
+import { DoneAnswers, ErrorAnswers } from '#http/answers.ts'
 import { requireViewer, viewerWith } from '#http/auth.ts'
 import { sendBytes, sendList } from '#http/entity-tags.ts'
 import { readMultipart } from '#http/multipart.ts'
-import { IdParams, IdsQuery, parseIds } from '#http/query-values.ts'
+import { IdParams, IdsQuery, Offset, parseIds } from '#http/query-values.ts'
 import type { App } from '#http/server.ts'
 import { invalidInput, notFound } from '#lib/errors.ts'
 import { parseId } from '#lib/ids.ts'
@@ -27,7 +27,7 @@ import { getVersion, getVersionAsMember, keepVisibleVersions, listCachedVersions
 import { FILE_PARTS_MAX, type NewVersion, parseVersionData, VersionData } from './version-data.ts'
 import { listVersionIdsFor } from './version-list.ts'
 import { VersionPatch } from './version-patch.ts'
-import { VersionView } from './views.ts'
+import { IncludeChangelog, VersionView } from './views.ts'
 
 const tags = ['versions']
 /** The description of one version: a changelog and thousands of dependencies. */
@@ -72,7 +72,7 @@ function versionReads(app: App, deps: Deps): void {
         tags,
         querystring: Type.Object({
           ...IdsQuery.properties,
-          include_changelog: Type.Optional(Type.Boolean({ default: true })),
+          include_changelog: IncludeChangelog,
         }),
         response: { 200: Type.Array(VersionView), ...ErrorAnswers },
       },
@@ -87,11 +87,13 @@ function versionReads(app: App, deps: Deps): void {
 
 const VersionListQuery = Type.Object({
   ...filterQuery,
-  featured: Type.Optional(Type.Boolean()),
-  version_type: Type.Optional(Type.Enum([...VERSION_TYPES])),
-  limit: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000 })),
-  offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000_000 })),
-  include_changelog: Type.Optional(Type.Boolean({ default: true })),
+  featured: Type.Optional(Type.Boolean({ description: 'Only versions that are, or are not, featured' })),
+  version_type: Type.Optional(Type.Enum([...VERSION_TYPES], { description: 'Only versions of this channel' })),
+  limit: Type.Optional(
+    Type.Integer({ minimum: 0, maximum: 1_000_000, description: 'How many at most; all unless given' }),
+  ),
+  offset: Offset,
+  include_changelog: IncludeChangelog,
 })
 
 function versionListFilter(query: Static<typeof VersionListQuery>): VersionListFilter {
@@ -104,6 +106,8 @@ function versionListFilter(query: Static<typeof VersionListQuery>): VersionListF
   }
 }
 
+const BOTH_SCOPES = 'What not everybody may see is shown to a token with both scopes.'
+
 function projectVersionReads(app: App, deps: Deps): void {
   const both = ['PROJECT_READ', 'VERSION_READ'] as const
   const config = { auth: { read: both }, cache: 'public' } as const
@@ -114,6 +118,7 @@ function projectVersionReads(app: App, deps: Deps): void {
       schema: {
         operationId: 'listProjectVersions',
         summary: 'Listed and archived versions of a project, newest first',
+        description: BOTH_SCOPES,
         tags,
         params: IdParams,
         querystring: VersionListQuery,
@@ -134,8 +139,12 @@ function projectVersionReads(app: App, deps: Deps): void {
       schema: {
         operationId: 'getProjectVersion',
         summary: 'A listed or archived version of a project by number or ID',
+        description: BOTH_SCOPES,
         tags,
-        params: Type.Object({ ...IdParams.properties, version_number: Type.String({ maxLength: 64 }) }),
+        params: Type.Object({
+          ...IdParams.properties,
+          version_number: Type.String({ maxLength: 64, description: 'The number, or the ID of the version' }),
+        }),
         response: { 200: VersionView, ...ErrorAnswers },
       },
     },
@@ -213,7 +222,7 @@ function versionUploads(app: App, deps: Deps): void {
           tags,
           params: IdParams,
           consumes: ['multipart/form-data'],
-          response: { 204: Empty, ...ErrorAnswers },
+          response: DoneAnswers,
         },
       },
       async (req, reply) => {
@@ -232,7 +241,8 @@ function versionUploads(app: App, deps: Deps): void {
             return FILE_BYTES_MAX
           },
         })
-        const fileTypes = form.data === undefined ? {} : (checkBody(fileData, form.data).file_types ?? {})
+        const declared = form.data === undefined ? {} : checkBody(fileData, form.data)
+        const fileTypes = new Map(Object.entries(declared.file_types ?? {}))
         await addFiles(deps, { versionId: version.id, projectId: version.project.id, fileTypes, parts: form.parts })
         return reply.status(204).send(null)
       },
@@ -251,7 +261,7 @@ function versionEdits(app: App, deps: Deps): void {
         tags,
         params: IdParams,
         body: VersionPatch,
-        response: { 204: Empty, ...ErrorAnswers },
+        response: DoneAnswers,
       },
     },
     async (req, reply) => {
@@ -271,7 +281,7 @@ function versionEdits(app: App, deps: Deps): void {
         summary: 'Delete a version with its files',
         tags,
         params: IdParams,
-        response: { 204: Empty, ...ErrorAnswers },
+        response: DoneAnswers,
       },
     },
     async (req, reply) => {

@@ -8,23 +8,35 @@ import type { PreparedFile } from './prepare-files.ts'
 
 type Stored = Pick<PreparedFile, 'storageKey' | 'staged' | 'contentType'>
 
-/**
- * Publishes the files, runs `commit` (which must drop the claims in its transaction by `dropClaims`), and takes the
- * files back when it fails.
- */
-export async function withStoredFiles<T>(
-  { db, files, log }: Pick<Deps, 'db' | 'files' | 'log'>,
+/** `withClaims` for the files of versions. */
+export function withStoredFiles<T>(
+  deps: Pick<Deps, 'db' | 'files' | 'log'>,
   stored: readonly Stored[],
   commit: () => Promise<T>,
 ): Promise<T> {
-  if (stored.length === 0) return commit()
   const keys = stored.map(({ storageKey }) => storageKey)
+  return withClaims(deps, { keys, store: () => publishFiles(deps.files, stored), commit })
+}
+
+export async function publishFiles(files: Deps['files'], stored: readonly Stored[]): Promise<void> {
+  for (const { staged, storageKey, contentType } of stored) await files.publish(staged, storageKey, { contentType })
+}
+
+/**
+ * Puts bytes under `keys` by `store`, runs `commit` (which must drop the claims in its transaction by `dropClaims`),
+ * and takes the bytes back when either fails.
+ */
+export async function withClaims<T>(
+  { db, files, log }: Pick<Deps, 'db' | 'files' | 'log'>,
+  { keys, store, commit }: { keys: readonly string[]; store: () => Promise<void>; commit: () => Promise<T> },
+): Promise<T> {
+  if (keys.length === 0) return commit()
   await db
     .insertInto('upload_claim')
     .values(keys.map((storage_key) => ({ storage_key })))
     .execute()
   try {
-    for (const { staged, storageKey, contentType } of stored) await files.publish(staged, storageKey, { contentType })
+    await store()
     return await commit()
   } catch (error) {
     await takeBack({ db, files }, keys).catch((cause) =>
@@ -35,9 +47,8 @@ export async function withStoredFiles<T>(
 }
 
 /** Part of the transaction that makes the rows: the bytes have an owner now. */
-export async function dropClaims(tx: Tx, stored: readonly Pick<PreparedFile, 'storageKey'>[]): Promise<void> {
-  if (stored.length === 0) return
-  const keys = stored.map(({ storageKey }) => storageKey)
+export async function dropClaims(tx: Tx, keys: readonly string[]): Promise<void> {
+  if (keys.length === 0) return
   await tx.deleteFrom('upload_claim').where('storage_key', 'in', keys).execute()
 }
 

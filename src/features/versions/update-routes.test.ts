@@ -69,10 +69,35 @@ const FILTERS: { body: Record<string, unknown>; list: Record<string, string>; fi
     first: '3',
   },
   { body: { loaders: ['rift'] }, list: { loaders: '["rift"]' }, first: undefined },
+  ...longFilters(),
 ]
 
+/** Lists so long that the database compares them in another way. */
+function longFilters() {
+  const many = Array.from({ length: 60 }, (_, i) => `other-${i}`)
+  const cases: [Record<string, unknown[]>, string | undefined][] = [
+    [{ loaders: [...many, 'quilt'] }, '1'],
+    [{ loaders: many }, undefined],
+    [{ game_versions: [...many, '1.20'] }, '3'],
+    [{ game_versions: many }, undefined],
+  ]
+  const ofFields: [Record<string, unknown[]>, string | undefined][] = [
+    [{ environment: [...many, 1, true, 'unknown'] }, '4'],
+    [{ environment: many.map((_, i) => i) }, undefined],
+    [{ unheard_of: many }, '4'],
+  ]
+  return [
+    ...cases.map(([body, first]) => ({ body, list: queryOf(body), first })),
+    ...ofFields.map(([loader_fields, first]) => ({
+      body: { loader_fields },
+      list: queryOf({ loader_fields }),
+      first,
+    })),
+  ]
+}
+
 for (const { body, list, first } of FILTERS) {
-  test(`${JSON.stringify(body)} leads to version ${first ?? 'none'}, in every form and in the version list`, async () => {
+  test(`${JSON.stringify(body).slice(0, 100)} leads to version ${first ?? 'none'}, in every form and in the version list`, async () => {
     const expected = first === undefined ? undefined : versions[first]
     const listed = await t.anyone.get(`/v3/project/${project.id}/version`, { query: list })
     assert.equal(listed.statusCode, 200, listed.body)
@@ -213,6 +238,38 @@ test('any number of hashes costs three queries when cold and two when warm', asy
       assert.equal((await t.queriesOf(() => t.anyone.post(path, body))).queries.length, 2, path)
     }
   }
+})
+
+test('a file may come with many filters, up to a bound for each project', async () => {
+  const made = await Promise.all(
+    [1, 2, 3].map(async () => {
+      const own = await t.make.project()
+      const version = await t.make.version({ project: own })
+      const hashes = await Promise.all(
+        Array.from({ length: 33 }, async (_, i) => {
+          const bytes = randomBytes(16)
+          return (await t.make.file({ version, project: own, bytes, filename: `${i}.jar`, primary: i === 0 })).sha1
+        }),
+      )
+      return { id: version.id, hashes }
+    }),
+  )
+  const wish = (hash: string, name: string) => ({ hash, loaders: ['fabric', name] })
+  const ask = (hashes: object[]) => t.anyone.post('/v3/version_files/update_individual', { hashes })
+  const wishes = made.flatMap(({ hashes }, p) => hashes.slice(0, 32).map((each, i) => wish(each, `${p}-${i}`)))
+  const { result: answer, queries } = await t.queriesOf(() => ask(wishes))
+  assert.equal(answer.statusCode, 200, answer.body)
+  for (const { id, hashes } of made) {
+    for (const each of hashes.slice(0, 32)) assert.equal(answer.json()[each]?.id, id)
+  }
+  assert.equal(queries.length, 4)
+  const [first] = made
+  const refused = await ask((first?.hashes ?? []).map((each, i) => wish(each, `${i}`)))
+  assert.deepEqual(
+    [refused.statusCode, refused.json().error, refused.json().details.field],
+    [400, 'invalid_input', 'hashes'],
+  )
+  assert.equal((await ask((first?.hashes ?? []).map((each) => wish(each, 'one')))).statusCode, 200)
 })
 
 test('1000 hashes are taken, one more is refused', async () => {

@@ -11,7 +11,14 @@ import type { Viewer } from '#lib/viewer.ts'
 import type { Deps } from '../../deps.ts'
 import { filterBody, filterOfBody, filterOfQuery, filterQuery, versionTypesOfQuery } from './filter-form.ts'
 import { FileQuery, HashParams, hashesBody, hashesOf, hashesQuery } from './hash-form.ts'
-import { HASH_LENGTH_MAX, HASHES_MAX, type HashQuery, listUpdates, resolveFiles } from './resolve-files.ts'
+import {
+  FILTERS_PER_PROJECT_MAX,
+  HASH_LENGTH_MAX,
+  HASHES_MAX,
+  type HashQuery,
+  listUpdates,
+  resolveFiles,
+} from './resolve-files.ts'
 import { type CachedVersion, listCachedVersions } from './version-cache.ts'
 import type { VersionFilter } from './version-filter.ts'
 import { VersionView } from './views.ts'
@@ -48,7 +55,7 @@ function filterOfUpdateQuery(
 
 /**
  * For each hash that stands for a file the viewer sees, the version that its filter leads to, keyed by the hash as it
- * was asked for. Three statements at most, whatever the number of hashes.
+ * was asked for. Three statements, whatever the number of hashes; one more for every 64 different filters.
  */
 async function checkUpdates(
   deps: Deps,
@@ -129,7 +136,7 @@ function bulkUpdates(app: App, deps: Deps): void {
   for (const { path, noun, schema, toEntry } of [one, many]) {
     const answer = async (viewer: Viewer | null, query: HashQuery, filter: VersionFilter): Promise<Buffer> => {
       const updates = await checkUpdates(deps, viewer, query, () => filter)
-      return joinJsonObject(Array.from(updates, ([hash, version]) => [hash, toEntry(version)] as const))
+      return joinJsonObject(entriesOf(updates, toEntry))
     }
     app.post(
       path,
@@ -145,6 +152,11 @@ function bulkUpdates(app: App, deps: Deps): void {
   }
 }
 
+/** One at a time: of an answer that is too large only the beginning is ever made. */
+function* entriesOf(updates: Map<string, CachedVersion>, toEntry: (version: CachedVersion) => { bytes: Buffer }) {
+  for (const [hash, version] of updates) yield [hash, toEntry(version)] as const
+}
+
 function byHash<Schema extends Type.TSchema>(schema: Schema) {
   return Type.Record(Type.String(), schema)
 }
@@ -157,6 +169,7 @@ function individualUpdates(app: App, deps: Deps): void {
       schema: {
         operationId: 'findIndividualUpdates',
         summary: 'The versions to have instead of files, each file with a filter of its own',
+        description: `At most ${FILTERS_PER_PROJECT_MAX} different filters for files of one project.`,
         tags,
         body: IndividualBody,
         response: { 200: byHash(VersionView), ...ErrorAnswers },

@@ -3,22 +3,54 @@
 import type { EntityCache } from '#cache/entity-cache.ts'
 import type { Db } from '#db/db.ts'
 import { notFound } from '#lib/errors.ts'
-import { entityTag } from '#lib/json-bytes.ts'
+import { bytesToKeep, JsonEntity } from '#lib/json-bytes.ts'
 import type { Taxonomy } from '#lib/taxonomy.ts'
 import type { Viewer } from '#lib/viewer.ts'
-import type { Membership } from '../projects/policy.ts'
+import type { Membership, ProjectFacts } from '../projects/policy.ts'
 import { findMembership, listMemberships } from '../projects/queries.ts'
 import { canSeeVersion, isPublicVersion, type VersionFacts } from './policy.ts'
 import { listVersionReads, type VersionReadRow } from './queries.ts'
 import { toVersionView } from './views.ts'
 
-export type CachedVersion = VersionFacts & {
-  revision: number
-  /** The whole view. */
-  bytes: Buffer
-  etag: string
-  /** The view without its changelog. */
-  brief: { bytes: Buffer; etag: string }
+/** A version's whole view as ready bytes. */
+export class CachedVersion extends JsonEntity implements VersionFacts {
+  readonly id: string
+  readonly status: string
+  readonly project: ProjectFacts
+  readonly revision: number
+  /** Where in the bytes the changelog begins, with the comma before its key. It comes last. */
+  readonly #changelogAt: number
+  #brief: JsonEntity | undefined
+
+  constructor(row: VersionReadRow, { taxonomy, config }: VersionReader) {
+    const view = JSON.stringify(toVersionView(row, { taxonomy, filesBaseUrl: config.files.baseUrl })).slice(0, -1)
+    const changelog = `,"changelog":${JSON.stringify(row.changelog)}}`
+    super(bytesToKeep(view + changelog))
+    this.id = row.id
+    this.status = row.status
+    const { project_id: id, project_status: status, team_id, organization_id } = row
+    this.project = { id, status, team_id, organization_id }
+    this.revision = row.revision
+    this.#changelogAt = this.bytes.length - Buffer.byteLength(changelog)
+  }
+
+  /** The view without its changelog, made when it is first asked for. */
+  get brief(): JsonEntity {
+    this.#brief ??= new JsonEntity(endObject(this.bytes.subarray(0, this.#changelogAt)))
+    return this.#brief
+  }
+
+  /** Bytes kept in the end: both forms. */
+  get sizeBytes(): number {
+    return this.bytes.length + this.#changelogAt
+  }
+}
+
+function endObject(bytes: Buffer): Buffer {
+  const whole = Buffer.allocUnsafeSlow(bytes.length + 1)
+  bytes.copy(whole)
+  whole[bytes.length] = CLOSING_BRACE
+  return whole
 }
 
 export type VersionReader = { db: Db; cache: EntityCache; taxonomy: Taxonomy; config: { files: { baseUrl: string } } }
@@ -26,44 +58,18 @@ export type VersionReader = { db: Db; cache: EntityCache; taxonomy: Taxonomy; co
 const VERSION = {
   name: 'version',
   idOf: (version: CachedVersion) => version.id,
-  sizeOf: (version: CachedVersion) => version.bytes.length + version.brief.bytes.length + 400,
+  sizeOf: (version: CachedVersion) => version.sizeBytes + 400,
   revisionOf: (version: CachedVersion) => version.revision,
 }
 
-const CHANGELOG_KEY = Buffer.from(',"changelog":')
-const CLOSING_BRACE = Buffer.from('}')
-
-function toCachedVersion(row: VersionReadRow, reader: VersionReader): CachedVersion {
-  const view = toVersionView(row, { taxonomy: reader.taxonomy, filesBaseUrl: reader.config.files.baseUrl })
-  const brief = Buffer.from(JSON.stringify(view))
-  const bytes = Buffer.concat([
-    brief.subarray(0, brief.length - 1),
-    CHANGELOG_KEY,
-    Buffer.from(JSON.stringify(row.changelog)),
-    CLOSING_BRACE,
-  ])
-  return {
-    id: row.id,
-    status: row.status,
-    project: {
-      id: row.project_id,
-      status: row.project_status,
-      team_id: row.team_id,
-      organization_id: row.organization_id,
-    },
-    revision: row.revision,
-    bytes,
-    etag: entityTag(bytes),
-    brief: { bytes: brief, etag: entityTag(brief) },
-  }
-}
+const CLOSING_BRACE = 0x7d
 
 /** The versions with these IDs, whoever asks, in the order asked for; unknown ones are left out. One statement at most. */
 export async function listCachedVersions(reader: VersionReader, ids: readonly string[]): Promise<CachedVersion[]> {
   const found = await reader.cache
     .kind(VERSION)
     .getMany(ids, async (missing) =>
-      (await listVersionReads(reader.db, missing)).map((row) => toCachedVersion(row, reader)),
+      (await listVersionReads(reader.db, missing)).map((row) => new CachedVersion(row, reader)),
     )
   return ids.flatMap((id) => found.get(id) ?? [])
 }

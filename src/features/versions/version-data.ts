@@ -7,9 +7,10 @@ import { validationError } from '#lib/errors.ts'
 import { isIdForm } from '#lib/ids.ts'
 import { checkLoaderFields, type LoaderFieldValues } from '#lib/loader-fields.ts'
 import { checkBody } from '#lib/schema-faults.ts'
-import { Nullable } from '#lib/schema-parts.ts'
+import { Maybe, Nullable, Ordering } from '#lib/schema-parts.ts'
 import { checkLoaders, type Taxonomy } from '#lib/taxonomy.ts'
 import { isBlank, VERSION_NUMBER_PATTERN } from '#lib/text-rules.ts'
+import { ImageIds } from '../content-images/image-ids.ts'
 import { DEPENDENCY_TYPES, FILE_TYPES, SETTABLE_VERSION_STATUSES, VERSION_TYPES } from './status.ts'
 
 export const CHANGELOG_LENGTH_MAX = 65_536
@@ -20,7 +21,9 @@ export const FILE_PARTS_MAX = 256
 export const DependencyInput = Type.Object({
   project_id: Type.Optional(Nullable(Type.String({ maxLength: 64 }))),
   version_id: Type.Optional(Nullable(Type.String({ maxLength: 64 }))),
-  file_name: Type.Optional(Nullable(Type.String({ minLength: 1, maxLength: 255 }))),
+  file_name: Type.Optional(
+    Nullable(Type.String({ minLength: 1, maxLength: 255, description: 'Of something that is not here' })),
+  ),
   dependency_type: Type.Enum([...DEPENDENCY_TYPES]),
 })
 export type DependencyInput = Static<typeof DependencyInput>
@@ -30,17 +33,31 @@ const FileTypeInput = Nullable(Type.Enum([...FILE_TYPES]))
 const known = {
   version_number: Type.String({ minLength: 1, maxLength: 32, pattern: VERSION_NUMBER_PATTERN }),
   version_title: Type.String({ minLength: 1, maxLength: 64 }),
-  version_body: Type.Optional(Nullable(Type.String({ maxLength: CHANGELOG_LENGTH_MAX }))),
+  version_body: Type.Optional(
+    Nullable(Type.String({ maxLength: CHANGELOG_LENGTH_MAX, description: 'The changelog, in Markdown' })),
+  ),
   dependencies: Type.Optional(Type.Array(DependencyInput, { maxItems: DEPENDENCIES_MAX })),
   release_channel: Type.Enum([...VERSION_TYPES]),
-  loaders: Type.Array(Type.String({ maxLength: 64 }), { minItems: 1, maxItems: LOADERS_MAX }),
+  loaders: Type.Array(Type.String({ maxLength: 64 }), {
+    minItems: 1,
+    maxItems: LOADERS_MAX,
+    description: 'Names of /v3/tag/loader',
+  }),
   featured: Type.Optional(Type.Boolean()),
-  file_parts: Type.Array(Type.String({ minLength: 1, maxLength: 255 }), { minItems: 1, maxItems: FILE_PARTS_MAX }),
-  primary_file: Type.Optional(Nullable(Type.String({ maxLength: 255 }))),
+  file_parts: Type.Array(Type.String({ minLength: 1, maxLength: 255 }), {
+    minItems: 1,
+    maxItems: FILE_PARTS_MAX,
+    description: 'Names of the parts of the form that are its files',
+  }),
+  primary_file: Type.Optional(
+    Nullable(Type.String({ maxLength: 255, description: 'Name of the part with the file to install' })),
+  ),
   status: Type.Optional(Type.Enum([...SETTABLE_VERSION_STATUSES])),
-  file_types: Type.Optional(Nullable(Type.Record(Type.String({ maxLength: 255 }), FileTypeInput))),
-  uploaded_images: Type.Optional(Type.Array(Type.String({ maxLength: 64 }), { maxItems: 10 })),
-  ordering: Type.Optional(Nullable(Type.Integer({ minimum: -(2 ** 31), maximum: 2 ** 31 - 1 }))),
+  file_types: Type.Optional(
+    Nullable(Type.Record(Type.String({ maxLength: 255 }), FileTypeInput, { description: 'By name of the part' })),
+  ),
+  uploaded_images: Type.Optional(ImageIds('changelog')),
+  ordering: Maybe(Ordering),
 }
 
 export const VersionData = Type.Object(
@@ -57,6 +74,8 @@ const ALIASES = {
   version_type: 'release_channel',
 } as const
 
+export type FileTypes = ReadonlyMap<string, string | null>
+
 /** A version to be made: everything checked that needs neither the database nor the files. */
 export type NewVersion = {
   projectId: string | undefined
@@ -70,7 +89,8 @@ export type NewVersion = {
   fileParts: string[]
   primaryFile: string | undefined
   status: string
-  fileTypes: Record<string, string | null>
+  /** By part or file name; names come from outside, and an object has some of its own. */
+  fileTypes: FileTypes
   ordering: number | null
   fields: LoaderFieldValues
   uploadedImages: string[]
@@ -103,7 +123,7 @@ export function parseVersionData(input: unknown, taxonomy: Taxonomy, at = ''): N
     fileParts: data.file_parts,
     primaryFile: data.primary_file ?? undefined,
     status: data.status ?? 'listed',
-    fileTypes: data.file_types ?? {},
+    fileTypes: new Map(Object.entries(data.file_types ?? {})),
     ordering: data.ordering ?? null,
     fields: checkLoaderFields(taxonomy, loaders, fields, at),
     uploadedImages: data.uploaded_images ?? [],
@@ -112,16 +132,24 @@ export function parseVersionData(input: unknown, taxonomy: Taxonomy, at = ''): N
 
 /** Form of each dependency: it names something, its IDs look like IDs, and no two are the same. */
 export function checkDependencies(dependencies: readonly DependencyInput[], at: string): void {
-  const seen = new Set<string>()
   for (const [index, { project_id, version_id, file_name }] of dependencies.entries()) {
     const place = `${at}.${index}`
-    if (!project_id && !version_id && !file_name) {
+    if (project_id == null && version_id == null && file_name == null) {
       throw validationError(place, 'must name a project_id, a version_id or a file_name')
     }
-    if (project_id && !isIdForm(project_id)) throw validationError(`${place}.project_id`, 'is not a base62 identifier')
-    if (version_id && !isIdForm(version_id)) throw validationError(`${place}.version_id`, 'is not a base62 identifier')
+    for (const [key, id] of Object.entries({ project_id, version_id })) {
+      if (id != null && !isIdForm(id)) throw validationError(`${place}.${key}`, 'is not a base62 identifier')
+    }
+  }
+  refuseDoubles(dependencies, at)
+}
+
+/** @throws ApiError naming the first dependency that stands for the same as one before it. */
+export function refuseDoubles(dependencies: readonly Omit<DependencyInput, 'dependency_type'>[], at: string): void {
+  const seen = new Set<string>()
+  for (const [index, { project_id, version_id, file_name }] of dependencies.entries()) {
     const key = JSON.stringify([project_id ?? null, version_id ?? null, file_name ?? null])
-    if (seen.has(key)) throw validationError(place, 'is listed twice')
+    if (seen.has(key)) throw validationError(`${at}.${index}`, 'is listed twice')
     seen.add(key)
   }
 }

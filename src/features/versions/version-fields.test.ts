@@ -196,6 +196,9 @@ test('dependencies that an edit names are completed and checked like those of a 
     const answer = await patch(id, { dependencies: [first, dependency] })
     assert.deepEqual([answer.statusCode, answer.json().details?.field], [400, field], answer.body)
   }
+  const bare = { version_id: needed.id, dependency_type: 'required' }
+  const twice = await patch(id, { dependencies: [bare, { ...bare, project_id: other.id }] })
+  assert.deepEqual([twice.statusCode, twice.json().details?.field], [400, 'dependencies.1'], twice.body)
   assert.deepEqual((await read(id)).dependencies, kept, 'nothing is saved')
   assert.equal((await patch(id, { dependencies: [] })).statusCode, 204)
   assert.deepEqual((await read(id)).dependencies, [])

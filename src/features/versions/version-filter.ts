@@ -1,5 +1,5 @@
 // What a version list, and with it every update check, may be narrowed to: one meaning, written once.
-import { type Expression, type RawBuilder, sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 
 /** An empty list is no filter. */
 export type VersionFilter = {
@@ -9,29 +9,36 @@ export type VersionFilter = {
   loaderFields?: Readonly<Record<string, readonly unknown[]>>
 }
 
-/** The same as values of SQL: two arrays of text and a JSON object of arrays. */
-export type FilterExpressions = Record<keyof VersionFilter, Expression<unknown>>
-
-/** The filter as parameters of a statement. */
-export function filterValues({ loaders = [], versionTypes = [], loaderFields = {} }: VersionFilter): FilterExpressions {
-  return {
-    loaders: sql`${[...loaders]}::text[]`,
-    versionTypes: sql`${[...versionTypes]}::text[]`,
-    loaderFields: sql`${JSON.stringify(loaderFields)}::jsonb`,
+/** Whether a row of `version` stands in its project's lists and passes the filter. */
+export function isListedAndPasses({ loaders = [], versionTypes = [], loaderFields = {} }: VersionFilter) {
+  // As literals, because the index over listed versions is chosen by them.
+  const conditions = [sql<boolean>`version.status in ('listed', 'archived')`]
+  if (loaders.length > 0) conditions.push(hasLoader(loaders))
+  if (versionTypes.length > 0) conditions.push(sql`version.version_type = any(${[...versionTypes]}::text[])`)
+  for (const [name, values] of Object.entries(loaderFields)) {
+    if (values.length > 0) conditions.push(sql`(not version.fields ? ${name} or ${hasValue(name, values)})`)
   }
+  return sql<boolean>`(${sql.join(conditions, sql` and `)})`
 }
 
-/** Whether a row of `version` stands in its project's lists and passes the filter. */
-export function isListedAndPasses({ loaders, versionTypes, loaderFields }: FilterExpressions): RawBuilder<boolean> {
-  // As literals, because the index over listed versions is chosen by them.
-  return sql<boolean>`(version.status in ('listed', 'archived')
-    and (cardinality(${loaders}) = 0 or version.loaders && ${loaders})
-    and (cardinality(${versionTypes}) = 0 or version.version_type = any(${versionTypes}))
-    and (${loaderFields} = '{}' or not exists (
-      select 1 from jsonb_each(${loaderFields}) wanted
-      where wanted.value <> '[]' and version.fields ? wanted.key and not exists (
-        select 1 from jsonb_array_elements(wanted.value) accepted
-        where version.fields -> wanted.key @> accepted.value or version.fields -> wanted.key = accepted.value))))`
+// Beyond so many, a list of constants costs less as a hash table than compared one by one. PostgreSQL makes one of
+// `= any`, whatever the list's length; of the operators on arrays and JSON it does not.
+const COMPARED_MAX = 32
+
+function hasLoader(names: readonly string[]): RawBuilder<boolean> {
+  const wanted = sql`${[...names]}::text[]`
+  if (names.length <= COMPARED_MAX) return sql`version.loaders && ${wanted}`
+  return sql`exists (select 1 from unnest(version.loaders) own where own = any(${wanted}))`
+}
+
+/** Whether the field is, or as a list holds, one of these texts, numbers and booleans. */
+function hasValue(name: string, values: readonly unknown[]): RawBuilder<boolean> {
+  const field = sql`version.fields -> ${name}`
+  const wanted = sql`${values.map((value) => JSON.stringify(value))}::jsonb[]`
+  if (values.length <= COMPARED_MAX) return sql`${field} @> any(${wanted})`
+  return sql`exists (select 1 from jsonb_array_elements(
+    case jsonb_typeof(${field}) when 'array' then ${field} else jsonb_build_array(${field}) end) own
+    where own.value = any(${wanted}))`
 }
 
 /** The order of lists: those with an `ordering` first, ascending, then newest first (decisions.md 5). */

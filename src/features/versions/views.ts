@@ -5,20 +5,20 @@ import { fieldsOf, gamesOf, projectTypesOf, type Taxonomy } from '#lib/taxonomy.
 import type { VersionReadRow } from './queries.ts'
 import { DEPENDENCY_TYPES, FILE_TYPES, VERSION_STATUSES, VERSION_TYPES } from './status.ts'
 
-export const FileView = Type.Object(
+const FileView = Type.Object(
   {
     id: Type.String(),
     hashes: Type.Object({ sha1: Type.String(), sha512: Type.String() }),
-    url: Type.String(),
+    url: Type.String({ description: 'Never shows other bytes' }),
     filename: Type.String(),
-    primary: Type.Boolean(),
+    primary: Type.Boolean({ description: 'The one to install' }),
     size: Type.Integer({ description: 'Bytes' }),
     file_type: Nullable(Type.Enum([...FILE_TYPES])),
   },
   { title: 'File' },
 )
 
-export const DependencyView = Type.Object(
+const DependencyView = Type.Object(
   {
     version_id: Nullable(Type.String()),
     project_id: Nullable(Type.String()),
@@ -36,23 +36,33 @@ export const VersionView = Type.Object(
     featured: Type.Boolean(),
     name: Type.String(),
     version_number: Type.String(),
-    project_types: Type.Array(Type.String()),
-    games: Type.Array(Type.String()),
+    project_types: Type.Array(Type.String(), { description: 'By its loaders' }),
+    games: Type.Array(Type.String(), { description: 'By its loaders' }),
     changelog: Type.Optional(Type.String({ description: 'Markdown; absent with include_changelog=false' })),
     date_published: Timestamp,
     downloads: Type.Integer(),
     version_type: Type.Enum([...VERSION_TYPES]),
     status: Type.Enum([...VERSION_STATUSES]),
-    requested_status: Nullable(Type.String()),
+    requested_status: Nullable(
+      Type.String({ description: 'What it becomes at `scheduled_at`, or once its files are judged' }),
+    ),
     scheduled_at: Nullable(Timestamp),
     files: Type.Array(FileView),
     dependencies: Type.Array(DependencyView),
     loaders: Type.Array(Type.String()),
-    ordering: Nullable(Type.Integer()),
+    ordering: Nullable(Type.Integer({ description: 'Its place among the versions, where somebody has set one' })),
   },
   { title: 'Version', additionalProperties: Type.Unknown({ description: 'A loader field' }) },
 )
 export type VersionView = Static<typeof VersionView>
+
+/** Where a redirect leads, for clients that do not follow the header. */
+export const FileAddress = Type.Object({ url: Type.String() }, { title: 'FileAddress' })
+
+/** In queries of lists: changelogs are most of their bytes. */
+export const IncludeChangelog = Type.Optional(
+  Type.Boolean({ default: true, description: 'Whether versions come with their changelogs' }),
+)
 
 /** Path of a file below the files' base address; the name is percent-encoded but for unreserved characters. */
 export function filePath(projectId: string, versionId: string, filename: string): string {

@@ -120,8 +120,16 @@ export class BitsPool {
     this.#used += 1
     if (set !== undefined) return set.fill(0)
     const made = new Uint32Array(this.#words)
-    // A long filter borrows many sets; only the first are worth keeping.
+    // A deep filter borrows many sets at once; only the first are worth keeping.
     if (this.#sets.length < 32) this.#sets.push(made)
     return made
+  }
+
+  /** What `use` borrows is free again afterwards, so that a long filter needs no more sets than a deep one. */
+  within<T>(use: () => T): T {
+    const used = this.#used
+    const result = use()
+    this.#used = used
+    return result
   }
 }

@@ -157,3 +157,31 @@ test('searches sent together are answered each with its own bytes, while a snaps
   assert.equal((await index.status()).sequence, 700)
   await index.close()
 })
+
+test('a thread that cannot be started again is tried again, and closing ends all of it', async (t) => {
+  const workers: Worker[] = []
+  let failures = 2
+  const answersAgain = Promise.withResolvers<SearchIndexStatus>()
+  const index = await open(t, {
+    startWorker: (workerData) => {
+      if (workers.length > 0 && failures > 0) {
+        failures -= 1
+        throw new Error('no room for a thread')
+      }
+      const worker = new Worker(new URL('./worker.ts', import.meta.url), { workerData })
+      workers.push(worker)
+      return worker
+    },
+    onRestart: answersAgain.resolve,
+  })
+  const dying = workers[0]?.terminate()
+  // Asked of a thread that is dying: the answer is that there is none.
+  assert.equal((await index.status()).ready, false)
+  await dying
+  assert.equal((await answersAgain.promise).ready, true)
+  assert.deepEqual([workers.length, failures, (await ask(index, {})).total_hits], [2, 0, 0])
+  const left = [index.search(parseSearchRequest({})), index.close(), index.close()]
+  await Promise.all(left)
+  const isGone = workers.every(({ threadId }) => threadId === -1)
+  assert.equal(isGone, true)
+})

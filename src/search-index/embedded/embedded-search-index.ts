@@ -53,6 +53,7 @@ type Host = {
   failures: number
   isRebuilding: boolean
   isClosed: boolean
+  closing: Promise<void> | undefined
   restartTimer: NodeJS.Timeout | undefined
 }
 
@@ -72,6 +73,7 @@ export async function openEmbeddedSearchIndex(options: EmbeddedOptions = {}): Pr
     failures: 0,
     isRebuilding: false,
     isClosed: false,
+    closing: undefined,
     restartTimer: undefined,
   }
   await new Promise<void>((resolve, reject) => start(host, { resolve, reject }))
@@ -80,8 +82,11 @@ export async function openEmbeddedSearchIndex(options: EmbeddedOptions = {}): Pr
     apply: (changes) => apply(host, changes),
     rebuild: (open) => rebuild(host, open),
     checkpoint: async () => void (await command(host, { kind: 'checkpoint' })),
-    status: async () => (host.status.ready ? command(host, { kind: 'status' }) : host.status),
-    close: () => close(host),
+    status: () => status(host),
+    close: () => {
+      host.closing ??= close(host)
+      return host.closing
+    },
   }
 }
 
@@ -155,13 +160,21 @@ function command(host: Host, message: Command): Promise<SearchIndexStatus> {
   })
 }
 
+/** Never fails: a thread that dies instead of answering is one that is not ready. */
+async function status(host: Host): Promise<SearchIndexStatus> {
+  if (!host.status.ready) return host.status
+  return command(host, { kind: 'status' }).catch(() => host.status)
+}
+
 async function close(host: Host): Promise<void> {
-  if (host.isClosed) return
   clearTimeout(host.restartTimer)
   flush(host)
   const { worker } = host
+  const isAsked = host.status.ready && worker !== undefined
   const exited = worker === undefined ? undefined : new Promise((resolve) => worker.once('exit', resolve))
-  const closing = host.status.ready ? command(host, { kind: 'close' }) : worker?.terminate()
+  // What refuses to be asked, because too many wait for it, is ended as what does not answer yet.
+  const end = () => worker?.terminate()
+  const closing = isAsked ? command(host, { kind: 'close' }).catch(end) : end()
   host.isClosed = true
   if (worker === undefined) return
   // The thread ends by itself, and what waits fails when it does; should it not, it is not waited for.
@@ -170,6 +183,7 @@ async function close(host: Host): Promise<void> {
     patience = setTimeout(() => {
       void worker.terminate()
       worker.unref()
+      failWaiting(host, undefined)
       resolve()
     }, MAX_CLOSE_MS)
   })
@@ -210,16 +224,29 @@ function lose(host: Host, cause: unknown, isFinal: boolean): void {
   host.worker = undefined
   host.failures = host.status.ready ? 0 : host.failures + 1
   host.status = NOT_READY
+  failWaiting(host, cause)
+  if (host.isClosed || isFinal) return
+  host.options.onFault?.({ message: 'The search thread died and is replaced', cause })
+  const pause = RESTART_PAUSES_MS[Math.min(host.failures, RESTART_PAUSES_MS.length - 1)]
+  // It keeps the process alive as a thread does: who opened the index closes it.
+  host.restartTimer = setTimeout(() => restart(host), pause)
+}
+
+function restart(host: Host): void {
+  try {
+    start(host)
+  } catch (error) {
+    // There is no room for a thread at the moment, for instance.
+    lose(host, error, false)
+  }
+}
+
+function failWaiting(host: Host, cause: unknown): void {
   clearUnsent(host)
   for (const [id, { reject }] of host.waiting) {
     host.waiting.delete(id)
     reject(failure('The search index is being restarted', cause))
   }
-  if (host.isClosed || isFinal) return
-  host.options.onFault?.({ message: 'The search thread died and is replaced', cause })
-  const pause = RESTART_PAUSES_MS[Math.min(host.failures, RESTART_PAUSES_MS.length - 1)]
-  // It keeps the process alive as a thread does: who opened the index closes it.
-  host.restartTimer = setTimeout(() => start(host), pause)
 }
 
 function receive(host: Host, reply: Reply): void {

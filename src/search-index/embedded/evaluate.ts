@@ -66,11 +66,7 @@ function within(set: DocSet, where: Bits, { docs: { live } }: Sources, pools: Po
 
 /** The documents, dead ones perhaps included, with a version that satisfies the plan. */
 export function docsWhere(plan: Plan, sources: Sources, pools: Pools): Bits {
-  if (plan.kind === 'or') {
-    const result = pools.docs.take()
-    for (const child of plan.children) unite(result, docsWhere(child, sources, pools))
-    return result
-  }
+  if (plan.kind === 'or') return docsWhereAny(plan.children, sources, pools)
   if (plan.kind === 'and') return docsWhereAll(plan.children, sources, pools)
   if (plan.kind === 'range') {
     if (!plan.isProject) return fold(versionsWhere(plan, sources, pools), sources, pools)
@@ -80,6 +76,29 @@ export function docsWhere(plan: Plan, sources: Sources, pools: Pools): Bits {
   for (const code of plan.codes) sources.facets.docs.uniteInto(code, carrying)
   if (!plan.negated) return carrying
   return plan.isProject ? complemented(carrying, sources) : docsLacking(plan, carrying, sources, pools)
+}
+
+/** Alternatives that take a pass over the versions take it together. */
+function docsWhereAny(children: readonly Plan[], sources: Sources, pools: Pools): Bits {
+  const result = pools.docs.take()
+  const costly = children.filter((child) => isCostly(child, sources))
+  const apart = costly.length > 1 ? children.filter((child) => !costly.includes(child)) : children
+  for (const child of apart) pools.docs.within(() => unite(result, docsWhere(child, sources, pools)))
+  if (costly.length > 1) {
+    const together: Plan = { kind: 'or', children: costly, isProject: false }
+    pools.docs.within(() => unite(result, fold(versionsWhere(together, sources, pools), sources, pools)))
+  }
+  return result
+}
+
+function isCostly(plan: Plan, sources: Sources): boolean {
+  if (plan.isProject) return false
+  if (plan.kind === 'codes') return plan.negated
+  if (plan.kind !== 'and') return true
+  const perVersion = plan.children.filter((child) => !child.isProject)
+  const [only] = perVersion
+  if (perVersion.length === 1 && only !== undefined) return isCostly(only, sources)
+  return rarest(perVersion, sources) === undefined
 }
 
 /** Documents with a version that lacks every code: all that never carry one, and of the others those that differ. */
@@ -100,13 +119,13 @@ function docsLacking(plan: Extract<Plan, { kind: 'codes' }>, carrying: Bits, sou
 
 /** Project predicates hold for all versions alike, so only the others have to meet on one. */
 function docsWhereAll(children: readonly Plan[], sources: Sources, pools: Pools): Bits {
+  const result = complemented(pools.docs.take(), sources)
+  const keep = (find: () => Bits) => pools.docs.within(() => intersect(result, find()))
+  for (const child of children) if (child.isProject) keep(() => docsWhere(child, sources, pools))
   const perVersion = children.filter((child) => !child.isProject)
-  const parts = children.filter((child) => child.isProject).map((child) => docsWhere(child, sources, pools))
   const [only] = perVersion
-  if (perVersion.length === 1 && only !== undefined) parts.push(docsWhere(only, sources, pools))
-  if (perVersion.length > 1) parts.push(docsMeeting(perVersion, sources, pools))
-  const result = parts[0] ?? complemented(pools.docs.take(), sources)
-  for (const part of parts.slice(1)) intersect(result, part)
+  if (perVersion.length === 1 && only !== undefined) keep(() => docsWhere(only, sources, pools))
+  if (perVersion.length > 1) keep(() => docsMeeting(perVersion, sources, pools))
   return result
 }
 
@@ -147,29 +166,37 @@ function versionsWhere(plan: Plan, sources: Sources, pools: Pools): Bits {
   if (plan.kind === 'and' || plan.kind === 'or') {
     const combine = plan.kind === 'and' ? intersect : unite
     for (const [i, child] of plan.children.entries()) {
-      const part = versionsWhere(child, sources, pools)
-      if (i === 0) unite(result, part)
-      else combine(result, part)
+      pools.versions.within(() => {
+        const part = versionsWhere(child, sources, pools)
+        if (i === 0) unite(result, part)
+        else combine(result, part)
+      })
     }
     return result
   }
-  if (plan.isProject) return spread(docsWhere(plan, sources, pools), result, sources)
+  if (plan.isProject) {
+    pools.docs.within(() => spread(docsWhere(plan, sources, pools), result, sources))
+    return result
+  }
   if (plan.kind === 'range') return rangeBits(plan, result, sources.docs.versionCount)
   for (const code of plan.codes) sources.facets.versions.uniteInto(code, result)
   if (plan.negated) complement(result, sources.docs.versionCount)
   return result
 }
 
-/** All versions of the documents. */
-function spread(docs: Bits, result: Bits, sources: Sources): Bits {
-  const { docOfVersion, versionCount } = sources.docs
-  for (let version = 0; version < versionCount; version += 1) {
-    const doc = docOfVersion[version] ?? 0
-    const bit = ((docs[doc >>> 5] ?? 0) >>> (doc & 31)) & 1
-    const word = version >>> 5
-    result[word] = (result[word] ?? 0) | (bit << (version & 31))
+/** All versions of the documents. The fewer are set one by one: the documents', or the others' and then all but these. */
+function spread(docs: Bits, result: Bits, sources: Sources): void {
+  const { docCount, versionCount, versionStart } = sources.docs
+  const isMost = countBits(docs) * 2 > docCount
+  if (isMost) complement(docs, docCount)
+  for (let w = 0; w < docs.length; w += 1) {
+    for (let x = docs[w] ?? 0; x !== 0; x &= x - 1) {
+      const doc = w * 32 + 31 - Math.clz32(x & -x)
+      const end = versionStart[doc + 1] ?? 0
+      for (let version = versionStart[doc] ?? 0; version < end; version += 1) setBit(result, version)
+    }
   }
-  return result
+  if (isMost) complement(result, versionCount)
 }
 
 /** The documents of the versions: after a document's first version the rest of it is skipped. */

@@ -16,7 +16,7 @@ export type SavedFacets = {
 /** At most this many different number components get a column; further ones have no values. */
 const MAX_NUMBER_COLUMNS = 64
 
-/** Values of one version field whose codes are remembered. */
+/** Values of one field whose codes are remembered. */
 const MAX_REMEMBERED = 4096
 
 /** What stands for "has a value" among a field's keys. */
@@ -28,8 +28,8 @@ const ANY = '?'
  */
 export class FacetIndex {
   #keys: StringTable
-  /** Codes by value for each version field, because the same values come with every version. */
-  #versionCodes = new Map<string, Map<string, number>>()
+  /** Codes by value for each field with few values: that makes no key of those that come again and again. */
+  #knownCodes = new Map<string, Map<string, number>>()
   versions: Postings
   docs: Postings
   /** Component numbers by field, NaN where there is none; shorter than the documents when the last have none. */
@@ -79,7 +79,7 @@ export class FacetIndex {
   *remapped(slots: NewSlots): Generator<void, FacetIndex> {
     const copy = new FacetIndex()
     copy.#keys = this.#keys
-    copy.#versionCodes = this.#versionCodes
+    copy.#knownCodes = this.#knownCodes
     copy.versions = yield* this.versions.remapped(slots.versions)
     copy.docs = yield* this.docs.remapped(slots.docs)
     for (const [field, column] of this.#numbers) {
@@ -105,28 +105,37 @@ export class FacetIndex {
   }
 
   #addValues(field: string, values: readonly string[], doc: number): void {
-    if (values.length > 0) this.docs.add(this.#keys.internCommon(field + ANY), doc)
+    if (values.length === 0) return
+    const codes = this.#codesOf(field)
+    this.docs.add(codes.get(ANY) ?? 0, doc)
+    const isOften = OFTEN_THE_SAME.has(field)
     for (const value of values) {
-      const key = `${field}=${value}`
-      this.docs.add(OFTEN_THE_SAME.has(field) ? this.#keys.internCommon(key) : this.#keys.intern(key), doc)
+      this.docs.add(isOften ? this.#codeOf(field, value, codes) : this.#keys.intern(`${field}=${value}`), doc)
     }
   }
 
   #addVersionValues(field: string, values: readonly string[], doc: number, version: number): void {
-    let codes = this.#versionCodes.get(field)
+    if (values.length === 0) return
+    const codes = this.#codesOf(field)
+    this.#addCode(codes.get(ANY) ?? 0, doc, version)
+    for (const value of values) this.#addCode(this.#codeOf(field, value, codes), doc, version)
+  }
+
+  #codesOf(field: string): Map<string, number> {
+    let codes = this.#knownCodes.get(field)
     if (codes === undefined) {
       codes = new Map([[ANY, this.#keys.intern(field + ANY)]])
-      this.#versionCodes.set(field, codes)
+      this.#knownCodes.set(field, codes)
     }
-    if (values.length > 0) this.#addCode(codes.get(ANY) ?? 0, doc, version)
-    for (const value of values) {
-      let code = value === ANY ? undefined : codes.get(value)
-      if (code === undefined) {
-        code = this.#keys.intern(`${field}=${value}`)
-        if (codes.size < MAX_REMEMBERED && value !== ANY) codes.set(value, code)
-      }
-      this.#addCode(code, doc, version)
-    }
+    return codes
+  }
+
+  #codeOf(field: string, value: string, codes: Map<string, number>): number {
+    const known = value === ANY ? undefined : codes.get(value)
+    if (known !== undefined) return known
+    const code = this.#keys.intern(`${field}=${value}`)
+    if (codes.size < MAX_REMEMBERED && value !== ANY) codes.set(value, code)
+    return code
   }
 
   #addCode(code: number, doc: number, version: number): void {

@@ -8,6 +8,9 @@ import { asksCounts, newestHolding, type Plan, type Sources } from './plan.ts'
 /** With more new slots than this, the filter is evaluated afresh. */
 const MAX_NEW_SLOTS = 4096
 
+/** Filters with a longer key are not remembered: people send short ones, and long ones by the hundred would fill memory. */
+export const MAX_KEY_LENGTH = 4096
+
 type Remembered = { bits: Bits; docCount: number; readonly countsRevision: number }
 
 export class FilterMemory {
@@ -39,6 +42,7 @@ export class FilterMemory {
 
   /** Keeps a copy. */
   put(key: string, bits: Bits, { docs: { docCount, countsRevision } }: Sources): void {
+    if (key.length > MAX_KEY_LENGTH) return
     const [oldest] = this.#sets.keys()
     if (this.#sets.size >= this.#max && oldest !== undefined) this.#sets.delete(oldest)
     if (this.#max > 0) this.#sets.set(key, { bits: bits.slice(), docCount, countsRevision })

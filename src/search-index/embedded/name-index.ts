@@ -42,8 +42,11 @@ export class NameIndex {
     this.#unsorted = []
   }
 
-  /** Exact slug, exact name, name prefix. Words typed as one also find names written as several. */
-  search(words: readonly string[]): [Slots, Slots, Slots] {
+  /**
+   * Exact slug, exact name, name prefix, and names that are the words but for the spaces. Words typed as one also find
+   * names written as several.
+   */
+  search(words: readonly string[]): [slug: Slots, exact: Slots, prefix: Slots, unspaced: readonly number[]] {
     const slug: number[] = []
     const slugCode = this.#slugs.find(words.join(' '))
     if (slugCode >= 0) this.#slugPostings.forEach(slugCode, (doc) => slug.push(doc))
@@ -53,10 +56,12 @@ export class NameIndex {
     const end = this.#sorted.firstWhere((doc) => this.#compareJoined(doc, joined) > 0, this.#sorted.length, start)
     // The shorter sorts first, so the names that are the words alone come before those that go on.
     const exactEnd = this.#sorted.firstWhere((doc) => this.#joinedLength(doc) > joined.length, end, start)
-    if (words.length === 1) return [slug, items.subarray(start, exactEnd), items.subarray(exactEnd, end)]
+    const [exact, prefix] = [items.subarray(start, exactEnd), items.subarray(exactEnd, end)]
+    if (words.length === 1) return [slug, exact, prefix, []]
     const spaced = encode(words.join(' ')).slice()
     const isSpaced = (doc: number) => this.#names.comparePrefix(doc, spaced) === 0
-    return [slug, items.subarray(start, exactEnd).filter(isSpaced), items.subarray(exactEnd, end).filter(isSpaced)]
+    const unspaced = Array.from(exact.filter((doc) => !isSpaced(doc)))
+    return [slug, exact.filter(isSpaced), prefix.filter(isSpaced), unspaced]
   }
 
   /** A copy without the slots that `newDocs` drops; the order is taken before the first yield. */

@@ -9,7 +9,7 @@ const BLOCK_SHIFT = 20
 
 const LAST_KNOWN = 4096
 /** Slots copied in one step of a compaction. */
-const STEP_SLOTS = 20_000
+const STEP_SLOTS = 8_000
 
 export type SavedPostings = {
   starts: Uint32Array<ArrayBuffer>

@@ -1,6 +1,6 @@
 // Which documents a text finds, and in which class of relevance.
 import type { SearchDocument } from '../document.ts'
-import { type Bits, type BitsPool, intersect, setBit, uniteShared } from './bits.ts'
+import { type Bits, type BitsPool, hasBit, intersect, setBit, uniteShared } from './bits.ts'
 import { claimSet, claimSlots, type DocSet } from './doc-set.ts'
 import { foldWords, indexTerms, innerWords, queryTerms } from './fold.ts'
 import { NameIndex, type SavedNames } from './name-index.ts'
@@ -73,8 +73,13 @@ export class TextIndex {
     if (words.length === 0) return undefined
     const terms = queryTerms(words)
     const rest = { live, seen: pool.take() }
-    const classes = this.#names.search(words).map((slots) => claimSlots(slots, rest, pool))
-    classes.push(claimSet(this.#withAllTerms(terms, pool), rest))
+    const all = this.#withAllTerms(terms, pool)
+    const [slug, exact, prefix, unspaced] = this.#names.search(words)
+    // `WorldEdit` is exactly `world edit`, whose words it has inside; `Carpet` is not `car pet`.
+    const composed = unspaced.filter((doc) => hasBit(all, doc))
+    const named = composed.length === 0 ? exact : [...Array.from(exact), ...composed]
+    const classes = [slug, named, prefix].map((slots) => claimSlots(slots, rest, pool))
+    classes.push(claimSet(all, rest))
     if (classes.some(({ count }) => count > 0) || terms.length > MAX_WORDS_FOR_TYPOS) return classes
     const [one, two] = this.#withTypos(terms, live, pool)
     // A space too many is a typo as well: `town crier` for a name written in one word.

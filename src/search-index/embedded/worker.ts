@@ -1,15 +1,12 @@
 // The search thread: one engine, a second one while it is rebuilt, and the snapshot file.
 import { setTimeout } from 'node:timers/promises'
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
-import type { Filter } from '../filter/tree.ts'
 import type { SearchChange, SearchIndexStatus, SearchQuery } from '../search-index.ts'
 import { Engine } from './engine.ts'
 import { ByteWriter } from './hit-store.ts'
+import { KnownFilters } from './known-filters.ts'
 import type { Command, Reply, Request, WorkerData } from './protocol.ts'
 import { readSnapshot, writeSnapshot } from './snapshot.ts'
-
-/** Filters kept as objects, so that they need not be read again. */
-const MAX_FILTERS = 1024
 
 /** Work at a stretch on what changes have left behind, and the pause after it: an eighth or so of the thread's time. */
 const TIDY_MS = 0.5
@@ -19,7 +16,7 @@ type State = {
   engine: Engine
   next: Engine | undefined
   readonly snapshotFile: string | undefined
-  readonly filters: Map<string, Filter>
+  readonly filters: KnownFilters
   readonly out: ByteWriter
   /** The arrays are being written: nothing may change. */
   isWriting: boolean
@@ -38,7 +35,7 @@ function run(port: MessagePort, { snapshotFile }: WorkerData): void {
     engine,
     next: undefined,
     snapshotFile,
-    filters: new Map(),
+    filters: new KnownFilters(),
     out: new ByteWriter(),
     isWriting: false,
     saved: Promise.resolve(),
@@ -95,7 +92,7 @@ function answer(
     try {
       const key = filters[i] ?? ''
       const query: Omit<SearchQuery, 'filter'> = JSON.parse(json)
-      totals.push(engine.search({ ...query, filter: filterOf(state, key) }, out, key))
+      totals.push(engine.search({ ...query, filter: state.filters.read(key) }, out, key))
     } catch {
       // A fault of the engine costs this one answer; the caller is told and logs it.
       out.length = start
@@ -104,15 +101,6 @@ function answer(
     ends.push(out.length)
   }
   return { kind: 'found', ids, ends, totals, bytes: out.take() }
-}
-
-function filterOf({ filters }: State, json: string): Filter {
-  const known = filters.get(json)
-  if (known !== undefined) return known
-  const filter: Filter = JSON.parse(json)
-  if (filters.size >= MAX_FILTERS) filters.clear()
-  filters.set(json, filter)
-  return filter
 }
 
 function execute(state: State, command: Command): void {
@@ -168,10 +156,13 @@ async function checkpoint(state: State, done: () => void, failed: (error: unknow
     return
   }
   state.isWriting = true
-  await new Promise<void>((resolve) => {
-    state.saved = writeSnapshot(snapshotFile, state.engine.save(), resolve).then(done, failed).finally(resolve)
-  })
-  state.isWriting = false
+  try {
+    await new Promise<void>((resolve) => {
+      state.saved = writeSnapshot(snapshotFile, state.engine.save(), resolve).then(done, failed).finally(resolve)
+    })
+  } finally {
+    state.isWriting = false
+  }
 }
 
 /** A little at a time, with pauses in which searches are answered and changes applied. */

@@ -4,6 +4,7 @@ import {
   checkFilterSize,
   type FilterSource,
   filterFault,
+  MAX_FILTER_BYTES,
   MAX_FILTER_NODES,
   MAX_FILTER_VALUES,
   quoted,
@@ -17,27 +18,32 @@ const SOURCE: FilterSource = { parameter: 'facets', legacy: true }
 const ENTRY = /^\s*(?:"([^"]*)"|'([^']*)'|`([^`]*)`|([A-Za-z_.][A-Za-z0-9_.]*))\s*(:|!=|<=|>=|=|<|>)\s*/u
 
 /**
- * Parses `facets`; blank text and empty arrays are no filter (`undefined`).
+ * Parses `facets`, as JSON text or as the array itself; blank text and empty arrays are no filter (`undefined`).
  * @throws ApiError `invalid_input`; the position counts entries, in the order written.
  */
-export function parseFacets(text: string): Expression | undefined {
+export function parseFacets(facets: string | readonly unknown[]): Expression | undefined {
+  const json = typeof facets === 'string' ? parseJson(facets) : facets
+  if (!Array.isArray(json)) throw filterFault(SOURCE, 0, 'Not an array', 'an array of arrays of texts')
+  return parseLevel(json, ['and', 'or', 'and'], { entries: 0, bytes: 0 })
+}
+
+function parseJson(text: string): unknown {
   checkFilterSize(text, SOURCE)
-  if (text.trim() === '') return undefined
-  let json: unknown
+  if (text.trim() === '') return []
   try {
-    json = JSON.parse(text)
+    return JSON.parse(text)
   } catch (cause) {
     throw filterFault(SOURCE, jsonErrorPosition(cause), 'Not JSON', 'an array of arrays of texts')
   }
-  const counter = { entries: 0 }
-  if (!Array.isArray(json)) throw filterFault(SOURCE, 0, 'Not an array', 'an array of arrays of texts')
-  return parseLevel(json, ['and', 'or', 'and'], counter)
 }
+
+/** Entries read so far, and their bytes. */
+type Counter = { entries: number; bytes: number }
 
 function parseLevel(
   items: readonly unknown[],
   kinds: readonly ('and' | 'or')[],
-  counter: { entries: number },
+  counter: Counter,
 ): Expression | undefined {
   const [kind, ...inner] = kinds
   const children: Expression[] = []
@@ -57,11 +63,15 @@ function parseLevel(
   return children.length === 0 || kind === undefined ? undefined : { kind, children }
 }
 
-function parseEntry(text: string, counter: { entries: number }): Expression {
+function parseEntry(text: string, counter: Counter): Expression {
   const position = counter.entries
   counter.entries += 1
   if (counter.entries > Math.min(MAX_FILTER_NODES, MAX_FILTER_VALUES)) {
     throw filterFault(SOURCE, position, `More than ${MAX_FILTER_NODES} entries`, 'fewer entries')
+  }
+  counter.bytes += Buffer.byteLength(text)
+  if (counter.bytes > MAX_FILTER_BYTES) {
+    throw filterFault(SOURCE, position, `Entries of more than ${MAX_FILTER_BYTES} bytes in all`, 'fewer entries')
   }
   const match = ENTRY.exec(text)
   const rest = match === null ? '' : text.slice(match[0].length).trimEnd()

@@ -11,8 +11,10 @@ export const MAX_FILTER_NODES = 1024
 export const MAX_FILTER_DEPTH = 64
 /** At most this many values in one query, all lists together. */
 export const MAX_FILTER_VALUES = 1024
-/** At most this many `<`, `<=`, `>`, `>=` in one query: each reads a whole column. */
-export const MAX_FILTER_COMPARISONS = 64
+/** At most this many numbers to compare with in one query, those in lists too: each is a pass over a whole column. */
+export const MAX_FILTER_COMPARISONS = 32
+/** At most this many groups with predicates on versions in one query: each may be a pass over all versions. */
+export const MAX_FILTER_VERSION_GROUPS = 64
 
 /** 400 `invalid_input`: `position` counts UTF-16 units of the parameter's text from 0. */
 export function filterFault(source: FilterSource, position: number, problem: string, expected?: string): ApiError {

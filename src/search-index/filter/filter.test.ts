@@ -101,7 +101,7 @@ test('an error gives its position and what was expected', () => {
   }
 })
 
-test('size, depth, parts, values and comparisons are limited', () => {
+test('size, depth, parts, values, comparisons and groups are limited', () => {
   const repeat = (text: string, count: number, joint: string) => Array(count).fill(text).join(joint)
   const refused: [string, RegExp][] = [
     [`name="${'x'.repeat(65_536)}"`, /Longer than 65536 bytes/u],
@@ -110,7 +110,12 @@ test('size, depth, parts, values and comparisons are limited', () => {
     [`${'NOT '.repeat(66)}name=a`, /Nested deeper than 64/u],
     [repeat('name=a', 600, ' OR '), /More than 1024 parts/u],
     [`name IN [${repeat('a', 10_000, ',')}]`, /More than 1024 values/u],
-    [Array.from({ length: 65 }, (_, i) => `downloads>${i}`).join(' OR '), /More than 64 number comparisons/u],
+    [Array.from({ length: 33 }, (_, i) => `downloads>${i}`).join(' OR '), /More than 32 number comparisons/u],
+    [`downloads NOT IN [${Array.from({ length: 33 }, (_, i) => i)}]`, /More than 32 number comparisons/u],
+    [
+      Array.from({ length: 65 }, (_, i) => `(loaders=a AND game_versions!=${i})`).join(' OR '),
+      /More than 64 groups with fields of versions/u,
+    ],
     [
       repeat(`name IN [${Array.from({ length: 600 }, (_, i) => i)}]`, 1, '').concat(
         ` OR author IN [${Array.from({ length: 600 }, (_, i) => i)}]`,
@@ -121,6 +126,9 @@ test('size, depth, parts, values and comparisons are limited', () => {
   for (const [text, message] of refused) assert.match(fault(() => parse(text)).description, message)
   assert.equal(show(parse(`${'('.repeat(64)}name=a${')'.repeat(64)}`)), 'name=a')
   assert.equal(show(parse(repeat('name=a', 500, ' OR '))), 'name=a')
+  // Many values of a version field are one group, and groups about the project alone cost little.
+  assert.ok(parse(Array.from({ length: 500 }, (_, i) => `game_versions=${i}`).join(' OR ')))
+  assert.ok(parse(Array.from({ length: 150 }, (_, i) => `(name=a${i} AND author=b)`).join(' OR ')))
 })
 
 test('legacy facets nest three levels, take operators and the old names', () => {
@@ -200,9 +208,13 @@ test('paging, order and types of the request are checked', () => {
     { index: 'best' },
     { query: 5 },
     { query: 'x'.repeat(1025) },
-    { facets: [] },
+    { query: '😀'.repeat(1025) },
+    { facets: {} },
+    { facets: [7] },
   ]
   for (const request of bad) fault(() => parseSearchRequest(request))
+  assert.equal(parseSearchRequest({ query: '😀'.repeat(1024) }).text.length, 2048)
+  assert.equal(show(parseSearchRequest({ facets: [['name:x', ['name:y']]] }).filter), '(name=x | name=y)')
 })
 
 const PIECES = [

@@ -1,4 +1,11 @@
-import { type FilterSource, filterFault, MAX_FILTER_COMPARISONS, MAX_FILTER_NODES, MAX_FILTER_VALUES } from './fault.ts'
+import {
+  type FilterSource,
+  filterFault,
+  MAX_FILTER_COMPARISONS,
+  MAX_FILTER_NODES,
+  MAX_FILTER_VALUES,
+  MAX_FILTER_VERSION_GROUPS,
+} from './fault.ts'
 import { authorKey } from './fields.ts'
 import { EVERYTHING, type Expression, type Filter, type Predicate } from './tree.ts'
 
@@ -48,19 +55,30 @@ function byValue(a: string | number, b: string | number): number {
   return a < b ? -1 : a > b ? 1 : 0
 }
 
+/** What is bounded here is the work that a query makes, whatever it looks like. */
 function checkLimits(filter: Filter): void {
-  let nodes = 0
-  let values = 0
-  let comparisons = 0
-  const visit = (node: Filter): void => {
-    nodes += 1
-    if (node.kind === 'equals') values += node.values.length
-    if (node.kind === 'compare' || (node.kind === 'equals' && node.field.type === 'number')) comparisons += 1
-    if (node.kind === 'and' || node.kind === 'or') node.children.forEach(visit)
+  const counts = { nodes: 0, values: 0, comparisons: 0, versionGroups: 0 }
+  count(filter, counts)
+  const check = (counted: number, limit: number, what: string) => {
+    if (counted > limit) throw filterFault(SOURCE, 0, `More than ${limit} ${what} in all`, 'fewer')
   }
-  visit(filter)
-  const fault = (limit: number, what: string) => filterFault(SOURCE, 0, `More than ${limit} ${what} in all`, 'fewer')
-  if (nodes > 2 * MAX_FILTER_NODES) throw fault(2 * MAX_FILTER_NODES, 'parts')
-  if (values > MAX_FILTER_VALUES) throw fault(MAX_FILTER_VALUES, 'values')
-  if (comparisons > MAX_FILTER_COMPARISONS) throw fault(MAX_FILTER_COMPARISONS, 'number comparisons')
+  check(counts.nodes, 2 * MAX_FILTER_NODES, 'parts')
+  check(counts.values, MAX_FILTER_VALUES, 'values')
+  check(counts.comparisons, MAX_FILTER_COMPARISONS, 'number comparisons')
+  check(counts.versionGroups, MAX_FILTER_VERSION_GROUPS, 'groups with fields of versions')
+}
+
+type Counts = { nodes: number; values: number; comparisons: number; versionGroups: number }
+
+/** Whether the node asks anything of versions. */
+function count(node: Filter, counts: Counts): boolean {
+  counts.nodes += 1
+  if (node.kind === 'and' || node.kind === 'or') {
+    const asksVersions = node.children.filter((child) => count(child, counts)).length > 0
+    if (asksVersions) counts.versionGroups += 1
+    return asksVersions
+  }
+  if (node.kind === 'equals') counts.values += node.values.length
+  if (node.field.type === 'number') counts.comparisons += node.kind === 'equals' ? node.values.length : 1
+  return node.field.grain === 'version'
 }

@@ -2,14 +2,7 @@ import type { Tx } from '#db/db.ts'
 import { enqueue } from '#jobs/queue.ts'
 import { ApiError, validationError } from '#lib/errors.ts'
 import { newId } from '#lib/ids.ts'
-import {
-  GRANTABLE_SCOPES,
-  intersectScopes,
-  isScopeBits,
-  isScopeSubset,
-  RESTRICTED_SCOPES,
-  scopeNames,
-} from '#lib/scopes.ts'
+import { grantFault } from '#lib/scopes.ts'
 import { checkText } from '#lib/text-rules.ts'
 import { newToken } from '#lib/tokens.ts'
 import { lockAccount } from '../queries.ts'
@@ -34,7 +27,8 @@ export async function createPersonalAccessToken(
   { accountId, name, scopes, expires, now }: NewAccessToken,
 ): Promise<{ row: AccessTokenRow; token: string }> {
   checkTokenName(name)
-  checkGrantable(scopes)
+  const scopeFault = grantFault(scopes, 'an access token')
+  if (scopeFault !== undefined) throw validationError('scopes', scopeFault)
   checkExpiry(expires, now)
   await lockAccount(tx, accountId)
   const { count } = await tx
@@ -66,11 +60,4 @@ export function checkExpiry(expires: Date, now: number): void {
   if (at <= now) throw validationError('expires', 'must be in the future')
   if (at > now + LIFETIME_YEARS_MAX * YEAR_MS)
     throw validationError('expires', `must be at most ${LIFETIME_YEARS_MAX} years away`)
-}
-
-function checkGrantable(scopes: number): void {
-  if (!isScopeBits(scopes)) throw validationError('scopes', 'has bits that stand for no scope')
-  if (isScopeSubset(scopes, GRANTABLE_SCOPES)) return
-  const refused = scopeNames(intersectScopes(scopes, RESTRICTED_SCOPES)).join(', ')
-  throw validationError('scopes', `has scopes that an access token cannot hold: ${refused}`)
 }

@@ -1,7 +1,7 @@
 // Personal access tokens: list, make, rename or prolong, revoke.
 import Type from 'typebox'
 import { writing } from '#cache/writing.ts'
-import { Empty, ErrorAnswers } from '#http/answers.ts'
+import { DoneAnswers, ErrorAnswers } from '#http/answers.ts'
 import { requireViewer } from '#http/auth.ts'
 import { IdParams } from '#http/query-values.ts'
 import type { App } from '#http/server.ts'
@@ -71,7 +71,7 @@ export function accessTokenRoutes(app: App, deps: AccountDeps): void {
       config: { auth: { scope: ['PAT_CREATE'] } },
       schema: {
         operationId: 'createAccessToken',
-        summary: 'Makes an access token; its secret is shown this once',
+        summary: 'Make an access token; its secret is shown this once',
         tags,
         body: NewToken,
         response: { 201: AccessTokenView, ...ErrorAnswers },
@@ -93,11 +93,11 @@ export function accessTokenRoutes(app: App, deps: AccountDeps): void {
       config: { auth: { scope: ['PAT_WRITE'] } },
       schema: {
         operationId: 'updateAccessToken',
-        summary: 'Renames or prolongs an access token',
+        summary: 'Rename or prolong an access token',
         tags,
         params: IdParams,
         body: TokenChanges,
-        response: { 204: Empty, ...ErrorAnswers },
+        response: DoneAnswers,
       },
     },
     async (req, reply) => {
@@ -115,10 +115,10 @@ export function accessTokenRoutes(app: App, deps: AccountDeps): void {
       config: { auth: { scope: ['PAT_DELETE'] } },
       schema: {
         operationId: 'deleteAccessToken',
-        summary: 'Revokes an access token, named by its ID or its secret',
+        summary: 'Revoke an access token, named by its ID or its secret',
         tags,
         params: IdParams,
-        response: { 204: Empty, ...ErrorAnswers },
+        response: DoneAnswers,
       },
     },
     async (req, reply) => {

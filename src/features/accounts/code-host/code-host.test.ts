@@ -9,7 +9,7 @@ import { type TestApp, testApp } from '../../../../test/harness.ts'
 const LINK = '/_internal/auth/code-host'
 
 /** The code host: whose a token is, and how often it was asked. */
-const host = { users: new Map<string, unknown>(), asked: 0, status: 200 }
+const host = { users: new Map<string, unknown>(), asked: 0, status: 200, headers: {} }
 let server: Server
 let t: TestApp
 
@@ -19,7 +19,9 @@ before(async () => {
     const token = req.headers.authorization?.replace('Bearer ', '') ?? ''
     const id = host.users.get(token)
     const status = host.status !== 200 ? host.status : id === undefined || req.url !== '/api/user' ? 401 : 200
-    res.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify({ login: 'someone', id }))
+    res
+      .writeHead(status, { 'content-type': 'application/json', ...host.headers })
+      .end(JSON.stringify({ login: 'someone', id }))
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
@@ -31,7 +33,7 @@ after(async () => {
   await t.close()
 })
 beforeEach(() => {
-  Object.assign(host, { asked: 0, status: 200 })
+  Object.assign(host, { asked: 0, status: 200, headers: {} })
 })
 
 const userOf = (token: string) => t.as({ token }).get('/v3/user')
@@ -67,11 +69,14 @@ test('the host is asked once in some minutes for each token, known or not', asyn
 
 test('texts that are no personal tokens of the host never leave us', async () => {
   const person = await t.make.account()
-  for (const token of ['gho_of_some_application', 'ghx_other', person.token, 'nonsense']) {
+  const unsendable = ['ghp_a b', 'ghp_a\nx-other: y', 'ghp_a\u0000', 'ghp_é', 'ghp_\ud83d\ude00', 'ghp_\ud800']
+  for (const token of ['gho_of_some_application', 'ghx_other', person.token, 'nonsense', ...unsendable.slice(0, 2)]) {
     host.users.set(token, 99)
     assertFault(await t.as(person).post(LINK, { token }), 400, 'validation_error', 'token')
   }
-  assertFault(await userOf('gho_of_some_application'), 401, 'unauthorized')
+  for (const token of unsendable.slice(2)) assert.equal((await t.as(person).post(LINK, { token })).statusCode, 400)
+  for (const token of ['gho_of_some_application', 'ghp_a b', 'ghp_é'])
+    assertFault(await userOf(token), 401, 'unauthorized')
   assert.equal(host.asked, 0)
 })
 
@@ -83,6 +88,13 @@ test('a host that fails is told as such, and nothing is remembered of it', async
     assertFault(await t.as(person).post(LINK, { token: 'ghp_flaky' }), 424, 'auth_error')
     assertFault(await userOf('ghp_flaky'), 424, 'auth_error')
   }
+  host.status = 403
+  for (const headers of [{ 'retry-after': '60' }, { 'x-ratelimit-remaining': '0' }]) {
+    host.headers = headers
+    assertFault(await userOf('ghp_flaky'), 424, 'auth_error')
+  }
+  host.headers = { 'x-ratelimit-remaining': '10' }
+  assertFault(await userOf('ghp_forbidden'), 401, 'unauthorized')
   host.status = 200
   for (const id of [null, {}, '', 1.5]) {
     host.users.set('ghp_flaky', id)

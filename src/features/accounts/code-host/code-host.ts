@@ -16,6 +16,9 @@ const ANSWER_MS = 5_000
 const ASKED_AT_ONCE = 8
 const WAITING_MAX = 100
 
+/** What can be sent as a header; no token of a host has anything else in it. */
+const TOKEN_FORM = /^[\x21-\x7e]{1,512}$/
+
 /** What the host said of a token: whose it is there, or that it knows none such. */
 type Answer = { id: string; hostId: string | null }
 
@@ -45,8 +48,9 @@ export function createCodeHost({
   const answers = cache.kind(ANSWER)
   const inTurn = createLimiter({ running: ASKED_AT_ONCE, waiting: WAITING_MAX, refuse: () => noAnswer() })
   const prefixes = loadTokenPrefixes()
+  const isOfHost = (token: string) => prefixes.some((prefix) => token.startsWith(prefix)) && TOKEN_FORM.test(token)
   const identify = async (token: string): Promise<string | undefined> => {
-    if (!prefixes.some((prefix) => token.startsWith(prefix))) return undefined
+    if (!isOfHost(token)) return undefined
     const id = `${hashToken(token).toString('hex')}:${Math.floor(now() / ANSWER_LIFETIME_MS)}`
     const answer = await answers.get(id, async () => [{ id, hostId: await inTurn(() => ask(codeHostApiUrl, token)) }])
     return answer?.hostId ?? undefined
@@ -54,7 +58,7 @@ export function createCodeHost({
   return {
     identify,
     authenticate: async (token) => {
-      if (!prefixes.some((prefix) => token.startsWith(prefix))) return undefined
+      if (!isOfHost(token)) return undefined
       const hostId = await identify(token)
       return (hostId === undefined ? undefined : await findViewer(db, hostId)) ?? 'invalid'
     },
@@ -69,7 +73,7 @@ async function ask(apiUrl: string, token: string): Promise<string | null> {
       redirect: 'error',
       signal: AbortSignal.timeout(ANSWER_MS),
     })
-    if (answer.status === 401 || answer.status === 403) return null
+    if (answer.status === 401 || (answer.status === 403 && !isRefusedForNow(answer.headers))) return null
     if (!answer.ok) throw new Error(`The code host answered ${answer.status}`)
     const body: unknown = await answer.json()
     const id = typeof body === 'object' && body !== null && 'id' in body ? body.id : undefined
@@ -79,6 +83,11 @@ async function ask(apiUrl: string, token: string): Promise<string | null> {
   } catch (cause) {
     throw noAnswer(cause)
   }
+}
+
+/** Hosts say with 403 too that they were asked too often, which tells nothing of the token. */
+function isRefusedForNow(headers: Headers): boolean {
+  return headers.has('retry-after') || headers.get('x-ratelimit-remaining') === '0'
 }
 
 function noAnswer(cause?: unknown): ApiError {

@@ -2,7 +2,7 @@
 import Type from 'typebox'
 import { writing } from '#cache/writing.ts'
 import { onUnique } from '#db/pg-errors.ts'
-import { Empty, ErrorAnswers } from '#http/answers.ts'
+import { DoneAnswers } from '#http/answers.ts'
 import { requireViewer } from '#http/auth.ts'
 import { mountInternal } from '#http/mounts.ts'
 import type { App } from '#http/server.ts'
@@ -12,7 +12,6 @@ import type { CodeHost } from './code-host.ts'
 
 const tags = ['accounts']
 const config = { auth: { scope: ['SESSION_ACCESS'] } } as const
-const response = { 204: Empty, ...ErrorAnswers }
 /** When these tokens were deprecated, as RFC 9745 writes it: 1 November 2026. */
 const DEPRECATION = '@1793491200'
 
@@ -33,11 +32,11 @@ function linkRoutes(app: App, deps: AccountDeps, codeHost: CodeHost | undefined)
       config,
       schema: {
         operationId: 'linkCodeHost',
-        summary: 'Links the account at the code host whose token this is',
+        summary: 'Link the account at the code host whose token this is',
         description: "From then on that account's personal tokens are accepted here. Deprecated: use access tokens.",
         tags,
         body: Type.Object({ token: Type.String({ minLength: 1, maxLength: 512 }) }),
-        response,
+        response: DoneAnswers,
       },
     },
     async (req, reply) => {
@@ -51,7 +50,15 @@ function linkRoutes(app: App, deps: AccountDeps, codeHost: CodeHost | undefined)
   )
   app.delete(
     '/auth/code-host',
-    { config, schema: { operationId: 'unlinkCodeHost', summary: 'Ends the link with the code host', tags, response } },
+    {
+      config,
+      schema: {
+        operationId: 'unlinkCodeHost',
+        summary: 'End the link with the code host',
+        tags,
+        response: DoneAnswers,
+      },
+    },
     async (req, reply) => {
       await setHostId(deps, { accountId: requireViewer(req).id, hostId: null })
       return reply.status(204).send(null)

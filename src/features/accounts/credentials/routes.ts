@@ -1,7 +1,7 @@
 // Passwords and e-mail addresses: changing, resetting and verifying them.
 import Type from 'typebox'
 import { writing } from '#cache/writing.ts'
-import { Empty, ErrorAnswers } from '#http/answers.ts'
+import { DoneAnswers } from '#http/answers.ts'
 import { requireScope, requireViewer } from '#http/auth.ts'
 import type { App } from '#http/server.ts'
 import { SCOPES } from '#lib/scopes.ts'
@@ -12,7 +12,6 @@ import { changePassword, resetPassword } from './change-password.ts'
 import { requestPasswordReset } from './request-password-reset.ts'
 
 const tags = ['accounts']
-const response = { 204: Empty, ...ErrorAnswers }
 
 export function credentialRoutes(app: App, deps: AccountDeps): void {
   passwordRoutes(app, deps)
@@ -26,10 +25,10 @@ function passwordRoutes(app: App, deps: AccountDeps): void {
       config: { auth: 'public' },
       schema: {
         operationId: 'requestPasswordReset',
-        summary: 'Sends a link to set a new password; the answer does not tell whether there is such an account',
+        summary: 'Send a link to set a new password; the answer does not tell whether there is such an account',
         tags,
         body: Type.Object({ username: SignInName, challenge: OptionalChallenge }),
-        response,
+        response: DoneAnswers,
       },
     },
     async (req, reply) => {
@@ -45,14 +44,14 @@ function passwordRoutes(app: App, deps: AccountDeps): void {
       config: { auth: { read: SCOPES.map(({ name }) => name) } },
       schema: {
         operationId: 'changePassword',
-        summary: 'Sets a password, by the old one or by the flow of a mailed link; other sessions end',
+        summary: 'Set a password, by the old one or by the flow of a mailed link; other sessions end',
         tags,
         body: Type.Object({
           flow: Type.Optional(FlowField),
           old_password: Type.Optional(PasswordField),
           new_password: NewPasswordField,
         }),
-        response,
+        response: DoneAnswers,
       },
     },
     async (req, reply) => {
@@ -76,10 +75,10 @@ function emailRoutes(app: App, deps: AccountDeps): void {
       config: { auth: { scope: ['USER_AUTH_WRITE'] } },
       schema: {
         operationId: 'changeEmail',
-        summary: 'Changes the e-mail address',
+        summary: 'Change the e-mail address',
         tags,
         body: Type.Object({ email: EmailField }),
-        response,
+        response: DoneAnswers,
       },
     },
     async (req, reply) => {
@@ -93,9 +92,9 @@ function emailRoutes(app: App, deps: AccountDeps): void {
       config: { auth: { scope: ['USER_AUTH_WRITE'] } },
       schema: {
         operationId: 'resendVerification',
-        summary: 'Sends the link that verifies the address again',
+        summary: 'Send the link that verifies the address once more',
         tags,
-        response,
+        response: DoneAnswers,
       },
     },
     async (req, reply) => {
@@ -109,10 +108,10 @@ function emailRoutes(app: App, deps: AccountDeps): void {
       config: { auth: 'public' },
       schema: {
         operationId: 'verifyEmail',
-        summary: 'Verifies an address by the flow of a mailed link',
+        summary: 'Verify an address by the flow of a mailed link',
         tags,
         body: Type.Object({ flow: FlowField }),
-        response,
+        response: DoneAnswers,
       },
     },
     async (req, reply) => {

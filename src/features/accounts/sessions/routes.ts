@@ -1,7 +1,7 @@
 // Where one is signed in: list, sign out, refresh.
 import Type from 'typebox'
 import { writing } from '#cache/writing.ts'
-import { Empty, ErrorAnswers } from '#http/answers.ts'
+import { DoneAnswers, ErrorAnswers } from '#http/answers.ts'
 import { requireViewer, tokenText, unauthenticated } from '#http/auth.ts'
 import { IdParams } from '#http/query-values.ts'
 import type { App } from '#http/server.ts'
@@ -40,10 +40,10 @@ export function sessionRoutes(app: App, deps: AccountDeps): void {
       config: { auth: { scope: ['SESSION_DELETE'] } },
       schema: {
         operationId: 'deleteSession',
-        summary: 'Signs out a session, named by its ID or its secret',
+        summary: 'Sign out a session, named by its ID or its secret',
         tags,
         params: IdParams,
-        response: { 204: Empty, ...ErrorAnswers },
+        response: DoneAnswers,
       },
     },
     async (req, reply) => {

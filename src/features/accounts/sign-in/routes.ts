@@ -27,7 +27,7 @@ export function signInRoutes(app: App, deps: AccountDeps): void {
       config: { auth: 'public' },
       schema: {
         operationId: 'signIn',
-        summary: 'Signs in with username or e-mail address, and password',
+        summary: 'Sign in with username or e-mail address, and password',
         tags,
         body: Type.Object({ username: SignInName, password: PasswordField, challenge: OptionalChallenge }),
         response: { 200: Type.Union([SessionView, TwoFactorRequired]), ...ErrorAnswers },
@@ -47,7 +47,7 @@ export function signInRoutes(app: App, deps: AccountDeps): void {
       config: { auth: 'public' },
       schema: {
         operationId: 'signInWithSecondFactor',
-        summary: 'Finishes a sign-in with a code or a backup code',
+        summary: 'Finish a sign-in with a code or a backup code',
         tags,
         body: Type.Object({ code: CodeField, flow: FlowField }),
         response: { 200: SessionView, ...ErrorAnswers },

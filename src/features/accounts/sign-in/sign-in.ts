@@ -1,6 +1,6 @@
 import { writing } from '#cache/writing.ts'
-import type { AccountRow } from '#features/users/queries.ts'
 import { recordEvent } from '#telemetry/events.ts'
+import type { AccountRow } from '../../users/queries.ts'
 import type { AccountDeps } from '../account-deps.ts'
 import { insertFlow } from '../flows.ts'
 import { findAccountBySignInName, lockAccount } from '../queries.ts'

@@ -1,6 +1,6 @@
 // Signing up, and what a sign-up page needs to know.
 import Type from 'typebox'
-import { Empty, ErrorAnswers } from '#http/answers.ts'
+import { DoneAnswers, ErrorAnswers } from '#http/answers.ts'
 import type { App } from '#http/server.ts'
 import { USERNAME_PATTERN } from '#lib/text-rules.ts'
 import { type AccountDeps, clientOf } from '../account-deps.ts'
@@ -42,7 +42,7 @@ export function signUpRoutes(app: App, deps: AccountDeps): void {
       config: { auth: 'public' },
       schema: {
         operationId: 'createAccount',
-        summary: 'Signs up',
+        summary: 'Sign up',
         tags,
         body: NewAccount,
         response: { 201: SessionView, ...ErrorAnswers },
@@ -60,10 +60,10 @@ export function signUpRoutes(app: App, deps: AccountDeps): void {
       config: { auth: 'public' },
       schema: {
         operationId: 'validateNewAccount',
-        summary: 'Says what signing up would say, without doing it',
+        summary: 'Check what signing up would answer, without doing it',
         tags,
         body: NewAccount,
-        response: { 204: Empty, ...ErrorAnswers },
+        response: DoneAnswers,
       },
     },
     async (req, reply) => {

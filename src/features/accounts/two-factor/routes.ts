@@ -1,6 +1,6 @@
 // Turning two-factor sign-in on and off.
 import Type from 'typebox'
-import { Empty, ErrorAnswers } from '#http/answers.ts'
+import { DoneAnswers, ErrorAnswers } from '#http/answers.ts'
 import { requireViewer } from '#http/auth.ts'
 import type { App } from '#http/server.ts'
 import type { AccountDeps } from '../account-deps.ts'
@@ -41,7 +41,7 @@ export function twoFactorRoutes(app: App, deps: AccountDeps): void {
       config: { auth: { scope: ['USER_AUTH_WRITE'] } },
       schema: {
         operationId: 'enableTwoFactor',
-        summary: 'Turns two-factor sign-in on, with a first code; answers the backup codes, once',
+        summary: 'Turn two-factor sign-in on, with a first code; answers the backup codes, once',
         tags,
         body: Type.Object({ code: CodeField, flow: FlowField }),
         response: { 200: BackupCodes, ...ErrorAnswers },
@@ -58,10 +58,10 @@ export function twoFactorRoutes(app: App, deps: AccountDeps): void {
       config: { auth: { scope: ['USER_AUTH_WRITE'] } },
       schema: {
         operationId: 'disableTwoFactor',
-        summary: 'Turns two-factor sign-in off, with a code or a backup code',
+        summary: 'Turn two-factor sign-in off, with a code or a backup code',
         tags,
         body: Type.Object({ code: CodeField }),
-        response: { 204: Empty, ...ErrorAnswers },
+        response: DoneAnswers,
       },
     },
     async (req, reply) => {

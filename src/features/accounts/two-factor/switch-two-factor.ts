@@ -1,9 +1,9 @@
 // Turning two-factor sign-in on, in two steps, and off.
 import { writing } from '#cache/writing.ts'
 import type { Tx } from '#db/db.ts'
-import { getAccount } from '#features/users/queries.ts'
 import { enqueue } from '#jobs/queue.ts'
 import { type ApiError, invalidInput } from '#lib/errors.ts'
+import { getAccount } from '../../users/queries.ts'
 import type { AccountDeps } from '../account-deps.ts'
 import { deleteFlows, findFlow, insertFlow, takeFlow } from '../flows.ts'
 import { lockAccount } from '../queries.ts'

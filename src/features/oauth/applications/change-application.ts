@@ -12,13 +12,13 @@ import { deleteTokens, getApplication, lockApplication } from './queries.ts'
 import type { ApplicationPatch } from './views.ts'
 
 /** @throws ApiError 403 unless it is the viewer's own or the viewer is a moderator. */
-export function requireEditable<Owned extends { account_id: string }>(viewer: Viewer, application: Owned): Owned {
+function requireEditable<Owned extends { account_id: string }>(viewer: Viewer, application: Owned): Owned {
   if (application.account_id !== viewer.id && !isModerator(viewer)) throw notYours()
   return application
 }
 
 /**
- * Edits an application. Other addresses or scopes end what was asked under the old ones and not yet exchanged; tokens
+ * Edits an application. Other scopes, or an address less, end what was asked under the old ones and not yet exchanged; tokens
  * keep what people allowed.
  * @throws ApiError 404, 403, `validation_error` naming the field
  */
@@ -27,7 +27,7 @@ export async function updateApplication(
   viewer: Viewer,
   { id, patch }: { id: string; patch: ApplicationPatch },
 ): Promise<void> {
-  requireEditable(viewer, await lockApplication(tx, id))
+  const before = requireEditable(viewer, await lockApplication(tx, id))
   const { name, description, url, max_scopes, redirect_uris } = patch
   checkApplication(patch as Parameters<typeof checkApplication>[0])
   const values = {
@@ -37,17 +37,23 @@ export async function updateApplication(
     ...(max_scopes === undefined ? {} : { max_scopes }),
   }
   if (Object.keys(values).length > 0) await tx.updateTable('oauth_client').set(values).where('id', '=', id).execute()
-  if (redirect_uris !== undefined) {
-    await tx
-      .deleteFrom('oauth_redirect_uri')
-      .where('client_id', '=', id)
-      .where('uri', 'not in', redirect_uris)
-      .execute()
-    await insertRedirectUris(tx, id, redirect_uris)
-  }
-  if (redirect_uris === undefined && max_scopes === undefined) return
+  const isFewer = redirect_uris !== undefined && (await replaceRedirectUris(tx, id, redirect_uris))
+  // A form sends these with every other change.
+  const isSame = max_scopes === undefined || max_scopes === before.max_scopes
+  if (isSame && !isFewer) return
   await tx.deleteFrom('oauth_flow').where('client_id', '=', id).execute()
   await tx.deleteFrom('oauth_code').where('client_id', '=', id).execute()
+}
+
+/** Whether one of the old ones is gone. */
+async function replaceRedirectUris(tx: Tx, id: string, uris: readonly string[]): Promise<boolean> {
+  const { numDeletedRows } = await tx
+    .deleteFrom('oauth_redirect_uri')
+    .where('client_id', '=', id)
+    .where('uri', 'not in', uris)
+    .executeTakeFirstOrThrow()
+  await insertRedirectUris(tx, id, uris)
+  return numDeletedRows > 0n
 }
 
 /**

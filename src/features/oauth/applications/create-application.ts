@@ -1,14 +1,7 @@
 import type { Tx } from '#db/db.ts'
 import { ApiError, validationError } from '#lib/errors.ts'
 import { newId } from '#lib/ids.ts'
-import {
-  GRANTABLE_SCOPES,
-  intersectScopes,
-  isScopeBits,
-  isScopeSubset,
-  RESTRICTED_SCOPES,
-  scopeNames,
-} from '#lib/scopes.ts'
+import { grantFault } from '#lib/scopes.ts'
 import { checkHttpsUrl, checkText } from '#lib/text-rules.ts'
 import { newSecret } from '#lib/tokens.ts'
 import { lockAccount } from '../../accounts/queries.ts'
@@ -75,15 +68,9 @@ export function checkApplication(fields: Partial<NewApplication>): void {
   if (name !== undefined) checkText(name, 'name', { min: NAME_LENGTH_MIN, max: TEXT_LENGTH_MAX, visible: true })
   if (description != null) checkText(description, 'description', { max: TEXT_LENGTH_MAX })
   if (url != null) checkText(checkHttpsUrl(url, 'url'), 'url', { max: TEXT_LENGTH_MAX })
-  if (scopes !== undefined) checkMaxScopes(scopes)
+  const scopeFault = scopes === undefined ? undefined : grantFault(scopes, 'an application')
+  if (scopeFault !== undefined) throw validationError('max_scopes', scopeFault)
   if (uris !== undefined) checkRedirectUris(uris)
-}
-
-function checkMaxScopes(scopes: number): void {
-  if (!isScopeBits(scopes)) throw validationError('max_scopes', 'has bits that stand for no scope')
-  if (isScopeSubset(scopes, GRANTABLE_SCOPES)) return
-  const refused = scopeNames(intersectScopes(scopes, RESTRICTED_SCOPES)).join(', ')
-  throw validationError('max_scopes', `has scopes that an application cannot hold: ${refused}`)
 }
 
 function checkRedirectUris(uris: readonly string[]): void {

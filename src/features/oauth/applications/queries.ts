@@ -69,6 +69,9 @@ export async function deleteTokens(
     .where(of.column, '=', of.value as never)
     .returning('token_hash')
     .execute()
-  changed.add('token', ...rows.map((row) => row.token_hash.toString('hex')))
+  changed.addEach(
+    'token',
+    rows.map((row) => row.token_hash.toString('hex')),
+  )
   return rows.length
 }

@@ -1,6 +1,6 @@
 // Where an application may have people sent back to: what may be registered, and when an address in a request is one
 // of those (RFC 9700, 2.1: exact comparison; RFC 8252, 7.3: the port of a loopback address is the program's choice).
-import { MAX_URL_LENGTH } from '#lib/text-rules.ts'
+import { URL_LENGTH_MAX } from '#lib/text-rules.ts'
 
 /** `http://` is for a program on the person's own machine, where nobody else can listen in. */
 const LOOPBACK = /^(http:\/\/(?:127\.0\.0\.1|\[::1\]|localhost))(?::[1-9]\d{0,4})?([/?].*)?$/s
@@ -9,7 +9,7 @@ const PRIVATE_SCHEME = /^[a-z][a-z0-9+-]*(?:\.[a-z0-9+-]+)+:$/
 
 /** What is wrong with an address that somebody registers, as the end of a sentence; undefined when nothing is. */
 export function redirectUriFault(uri: string): string | undefined {
-  if (uri.length > MAX_URL_LENGTH) return `must be at most ${MAX_URL_LENGTH} characters long`
+  if (uri.length > URL_LENGTH_MAX) return `must be at most ${URL_LENGTH_MAX} characters long`
   if (!/^[\x21-\x7e]+$/.test(uri)) return 'must be ASCII without spaces'
   const url = URL.parse(uri)
   if (url === null) return 'must be an absolute address'

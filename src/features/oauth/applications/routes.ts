@@ -1,7 +1,7 @@
 // Applications of third parties: making, editing, giving a new secret, deleting.
 import Type from 'typebox'
 import { writing } from '#cache/writing.ts'
-import { Empty, ErrorAnswers } from '#http/answers.ts'
+import { DoneAnswers, ErrorAnswers } from '#http/answers.ts'
 import { requireViewer } from '#http/auth.ts'
 import { IdParams, parseIds } from '#http/query-values.ts'
 import type { App } from '#http/server.ts'
@@ -23,7 +23,6 @@ import {
 } from './views.ts'
 
 const tags = ['oauth']
-const done = { 204: Empty, ...ErrorAnswers }
 const session = { auth: { scope: ['SESSION_ACCESS'] } } as const
 
 export function applicationRoutes(app: App, deps: Deps): void {
@@ -80,7 +79,7 @@ function writes(app: App, deps: Deps): void {
       config: session,
       schema: {
         operationId: 'createApplication',
-        summary: 'Makes an application; its secret is shown this once',
+        summary: 'Make an application; its secret is shown this once',
         tags,
         body: NewApplication,
         response: { 201: NewApplicationView, ...ErrorAnswers },
@@ -101,13 +100,13 @@ function writes(app: App, deps: Deps): void {
       config: session,
       schema: {
         operationId: 'updateApplication',
-        summary: 'Edits an application',
+        summary: 'Edit an application',
         description:
-          'Other redirect addresses or scopes end questions that are not answered and codes that are not exchanged.',
+          'Other scopes, or an address less, end questions that are not answered and codes that are not exchanged.',
         tags,
         params: IdParams,
         body: ApplicationPatch,
-        response: done,
+        response: DoneAnswers,
       },
     },
     async (req, reply) => {
@@ -123,7 +122,7 @@ function writes(app: App, deps: Deps): void {
       config: session,
       schema: {
         operationId: 'rotateApplicationSecret',
-        summary: 'Gives an application another secret; the old one ends',
+        summary: 'Give an application another secret; the old one ends',
         tags,
         params: IdParams,
         response: { 200: ClientSecretView, ...ErrorAnswers },
@@ -141,10 +140,10 @@ function writes(app: App, deps: Deps): void {
       config: session,
       schema: {
         operationId: 'deleteApplication',
-        summary: 'Deletes an application; its tokens end at once',
+        summary: 'Delete an application; its tokens end at once',
         tags,
         params: IdParams,
-        response: done,
+        response: DoneAnswers,
       },
     },
     async (req, reply) => {

@@ -1,7 +1,7 @@
 // The wire shapes of applications (facts/people.md 1.0, "OAuth client").
 import Type, { type Static } from 'typebox'
-import { Nullable } from '#lib/schema-parts.ts'
-import { MAX_URL_LENGTH } from '#lib/text-rules.ts'
+import { Nullable, Timestamp } from '#lib/schema-parts.ts'
+import { URL_LENGTH_MAX } from '#lib/text-rules.ts'
 import type { Application } from './queries.ts'
 
 const fields = {
@@ -14,7 +14,7 @@ const fields = {
   redirect_uris: Type.Array(Type.Object({ id: Type.String(), client_id: Type.String(), uri: Type.String() })),
   public_client: Type.Boolean({ description: 'It has no secret, and must use PKCE' }),
   created_by: Type.String(),
-  created: Type.String({ format: 'date-time' }),
+  created: Timestamp,
 }
 
 export const ApplicationView = Type.Object(fields, { title: 'OAuthApplication' })
@@ -41,7 +41,7 @@ const Scopes = Type.Integer({
   maximum: Number.MAX_SAFE_INTEGER,
   description: 'Bit field without restricted scopes: the most that the application may ask for',
 })
-const RedirectUri = Type.String({ maxLength: MAX_URL_LENGTH })
+const RedirectUri = Type.String({ maxLength: URL_LENGTH_MAX })
 
 export const NewApplication = Type.Object(
   {

@@ -1,10 +1,11 @@
 // What the caller has allowed applications, and ending it.
 import Type from 'typebox'
 import { writing } from '#cache/writing.ts'
-import { Empty, ErrorAnswers } from '#http/answers.ts'
+import { DoneAnswers, ErrorAnswers } from '#http/answers.ts'
 import { requireViewer } from '#http/auth.ts'
 import type { App } from '#http/server.ts'
 import { parseId } from '#lib/ids.ts'
+import { Timestamp } from '#lib/schema-parts.ts'
 import type { Deps } from '../../../deps.ts'
 import { getApplication } from '../applications/queries.ts'
 import { listAuthorizations, revokeAuthorization } from './authorizations.ts'
@@ -17,7 +18,7 @@ const AuthorizationView = Type.Object(
     app_id: Type.String(),
     user_id: Type.String(),
     scopes: Type.Number({ description: 'Bit field of up to 48 bits' }),
-    created: Type.String({ format: 'date-time' }),
+    created: Timestamp,
   },
   { title: 'OAuthAuthorization' },
 )
@@ -51,10 +52,10 @@ export function authorizationRoutes(app: App, deps: Deps): void {
       config: { auth: { scope: ['SESSION_ACCESS'] } },
       schema: {
         operationId: 'revokeAuthorization',
-        summary: 'Ends what the caller allowed an application; its tokens end at once',
+        summary: 'End what the caller allowed an application; its tokens end at once',
         tags,
-        querystring: Type.Object({ client_id: Type.String({ maxLength: 64 }) }),
-        response: { 204: Empty, ...ErrorAnswers },
+        querystring: Type.Object({ client_id: Type.String({ maxLength: 64, description: 'The application' }) }),
+        response: DoneAnswers,
       },
     },
     async (req, reply) => {

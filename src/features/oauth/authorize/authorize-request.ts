@@ -5,7 +5,7 @@ import type { Db } from '#db/db.ts'
 import { invalidInput, notFound } from '#lib/errors.ts'
 import { parseId } from '#lib/ids.ts'
 import { isScopeSubset, parseScopeNames, type ScopeBits } from '#lib/scopes.ts'
-import { isStorable, MAX_URL_LENGTH } from '#lib/text-rules.ts'
+import { isStorable, URL_LENGTH_MAX } from '#lib/text-rules.ts'
 import { type Application, findApplication } from '../applications/queries.ts'
 import { matchesRedirectUri } from '../applications/redirect-uri.ts'
 
@@ -50,7 +50,7 @@ function requireText(query: AuthorizeQuery, name: string): string {
   const value = query[name]
   if (value === undefined || value === '') throw invalidInput(`${name} is required`, name)
   if (typeof value !== 'string') throw invalidInput(`${name} may come only once`, name)
-  if (value.length > MAX_URL_LENGTH) throw invalidInput(`${name} is longer than ${MAX_URL_LENGTH} characters`, name)
+  if (value.length > URL_LENGTH_MAX) throw invalidInput(`${name} is longer than ${URL_LENGTH_MAX} characters`, name)
   return value
 }
 
@@ -77,7 +77,7 @@ function readRest(
   for (const name of ['state', 'response_type', 'scope', 'code_challenge', 'code_challenge_method']) {
     if (Array.isArray(query[name])) return fault('invalid_request', `${name} may come only once`)
   }
-  if (!isState(state)) return fault('invalid_request', `state is longer than ${STATE_LENGTH_MAX} characters`)
+  if (!isState(state)) return fault('invalid_request', `state must be a text of at most ${STATE_LENGTH_MAX} characters`)
   if (type !== 'code') return fault('unsupported_response_type', 'response_type must be code')
   const challengeFault = faultOfChallenge(application, challenge, method)
   if (challengeFault !== undefined) return fault('invalid_request', challengeFault)

@@ -47,7 +47,15 @@ export async function startAuthorization(
           ifRevoked,
         )
   if (code !== undefined) return { next: 'redirect', url: codeUrl(deps, question, code) }
-  return { next: 'consent', flow: await insertFlow(db, question, now()), application, scopes, redirectUri }
+  const flow = await writing(deps, (tx) => insertFlow(tx, question, now())).catch(ifGone)
+  return { next: 'consent', flow, application, scopes, redirectUri }
+}
+
+/** The application, or the account, ended between looking at it and asking. */
+function ifGone(error: unknown): never {
+  if (isForeignKeyViolation(error, 'oauth_flow_client_id_fkey')) throw notFound('application')
+  if (isForeignKeyViolation(error)) throw new ApiError('unauthorized', 'The account does not exist any more')
+  throw error
 }
 
 /** The authorization ended between looking at it and using it. */

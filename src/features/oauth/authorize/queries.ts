@@ -34,15 +34,15 @@ export function toQuestion(accountId: string, request: AuthorizeRequest): Questi
 }
 
 /** Keeps a question until it is answered and returns the secret that answers it. */
-export async function insertFlow(db: Db, question: Question, now: number): Promise<string> {
+export async function insertFlow(tx: Tx, question: Question, now: number): Promise<string> {
   const { secret, hash } = newSecret()
-  await db
+  await tx
     .insertInto('oauth_flow')
     .values({ ...question, flow_hash: hash, expires: new Date(now + FLOW_LIFETIME_MS) })
     .execute()
   await sql`delete from oauth_flow where account_id = ${question.account_id} and flow_hash in (
     select flow_hash from oauth_flow where account_id = ${question.account_id}
-    order by expires desc, (flow_hash = ${hash}) desc offset ${FLOWS_MAX})`.execute(db)
+    order by expires desc, (flow_hash = ${hash}) desc offset ${FLOWS_MAX})`.execute(tx)
   return secret
 }
 

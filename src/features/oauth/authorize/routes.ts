@@ -6,7 +6,7 @@ import { ErrorAnswers } from '#http/answers.ts'
 import { requireScope, requireViewer } from '#http/auth.ts'
 import type { App } from '#http/server.ts'
 import { SCOPES } from '#lib/scopes.ts'
-import { MAX_URL_LENGTH } from '#lib/text-rules.ts'
+import { URL_LENGTH_MAX } from '#lib/text-rules.ts'
 import type { Deps } from '../../../deps.ts'
 import { AUTHORIZE_PAGE } from '../../pages/paths.ts'
 import { answerAuthorization, startAuthorization } from './authorize.ts'
@@ -15,15 +15,22 @@ import { type AuthorizeQuery, STATE_LENGTH_MAX } from './authorize-request.ts'
 const tags = ['oauth']
 
 const AuthorizeQueryFields = Type.Object({
-  client_id: Type.String({ maxLength: 64 }),
-  redirect_uri: Type.String({ maxLength: MAX_URL_LENGTH, description: 'One that the application has registered' }),
+  client_id: Type.String({ maxLength: 64, description: 'The application' }),
+  redirect_uri: Type.String({ maxLength: URL_LENGTH_MAX, description: 'One that the application has registered' }),
   scope: Type.Optional(
     Type.String({ maxLength: 4096, description: 'Names separated by spaces or `+`; absent means all it may ask' }),
   ),
-  state: Type.Optional(Type.String({ maxLength: STATE_LENGTH_MAX })),
-  response_type: Type.Optional(Type.Literal('code')),
-  code_challenge: Type.Optional(Type.String({ maxLength: 43 })),
-  code_challenge_method: Type.Optional(Type.Literal('S256')),
+  state: Type.Optional(
+    Type.String({ maxLength: STATE_LENGTH_MAX, description: 'Comes back unchanged; only this browser should know it' }),
+  ),
+  response_type: Type.Optional(Type.Literal('code', { description: 'What comes back' })),
+  code_challenge: Type.Optional(
+    Type.String({
+      maxLength: 43,
+      description: 'PKCE (RFC 7636): the SHA-256 of the verifier; public clients must send it',
+    }),
+  ),
+  code_challenge_method: Type.Optional(Type.Literal('S256', { description: 'How the challenge was made' })),
 })
 
 const Consent = Type.Object(
@@ -49,7 +56,7 @@ export function authorizeRoutes(app: App, deps: Deps): void {
       attachValidation: true,
       schema: {
         operationId: 'authorize',
-        summary: 'Asks to act for the caller',
+        summary: 'Ask to act for the caller',
         description: 'Answers what to ask him, or, where that is settled, the address to go to as text.',
         tags,
         querystring: AuthorizeQueryFields,

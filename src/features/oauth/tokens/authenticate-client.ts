@@ -51,10 +51,10 @@ function readCredentials(form: Form, authorization: string | undefined): Credent
   return given
 }
 
-/** Both parts are encoded as in a form (RFC 6749, 2.3.1). */
+/** Both parts are encoded as in a form; an empty secret is none (RFC 6749, 2.3.1). */
 function readBasic(text: string): Credentials {
   const colon = text.indexOf(':')
   const decode = (part: string): string => new URLSearchParams(`v=${part.replaceAll('&', '%26')}`).get('v') ?? ''
-  if (colon < 0) return { id: decode(text), secret: '' }
-  return { id: decode(text.slice(0, colon)), secret: decode(text.slice(colon + 1)) }
+  if (colon < 0) return { id: decode(text), secret: undefined }
+  return { id: decode(text.slice(0, colon)), secret: decode(text.slice(colon + 1)) || undefined }
 }

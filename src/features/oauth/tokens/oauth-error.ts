@@ -21,7 +21,7 @@ export class OAuthError extends Error {
   }
 }
 
-export const OAuthErrorBody = Type.Object(
+const OAuthErrorBody = Type.Object(
   { error: Type.String(), error_description: Type.Optional(Type.String()), description: Type.String() },
   { title: 'OAuthError' },
 )

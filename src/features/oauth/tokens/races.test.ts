@@ -60,6 +60,25 @@ test('an exchange beside the end of what it rests on leaves no token alive', asy
   }
 })
 
+test('a question beside the end of application or account is put, or told to be about nothing', async () => {
+  const ends = [
+    (_: Person, { id }: TestApplication) => t.as(owner).delete(`${BASE}/app/${id}`),
+    (person: Person) => t.as(person).delete(`/v3/user/${person.id}`),
+  ]
+  for (const end of ends) {
+    for (let i = 0; i < 4; i += 1) {
+      const [person, app] = [await t.make.account(), await makeApplication(t, owner)]
+      await getCode(t, person, { client_id: app.id, scope: 'USER_READ' })
+      const query = { client_id: app.id, redirect_uri: CALLBACK }
+      const ask = (more: object) => t.as(person).get(`${BASE}/authorize`, { query: { ...query, ...more } })
+      const questions = [{}, {}, {}, { scope: 'USER_READ' }, { scope: 'USER_READ' }]
+      const [ended, ...answers] = await Promise.all([end(person, app), ...questions.map(ask)])
+      assert.equal(ended.statusCode, 204, ended.body)
+      for (const answer of answers) assert.ok([200, 401, 404].includes(answer.statusCode), answer.body)
+    }
+  }
+})
+
 test('an answer beside a change of the application gives a code for the new state or none', async () => {
   for (let i = 0; i < 6; i += 1) {
     const app = await makeApplication(t, owner)

@@ -4,7 +4,7 @@ import { writing } from '#cache/writing.ts'
 import { Empty } from '#http/answers.ts'
 import type { App } from '#http/server.ts'
 import { scopeNames } from '#lib/scopes.ts'
-import { MAX_URL_LENGTH } from '#lib/text-rules.ts'
+import { URL_LENGTH_MAX } from '#lib/text-rules.ts'
 import type { Deps } from '../../../deps.ts'
 import { authenticateClient } from './authenticate-client.ts'
 import { exchangeCode, TOKEN_LIFETIME_MS } from './exchange-code.ts'
@@ -27,7 +27,7 @@ const credentials = {
 const TokenForm = Type.Object({
   ...credentials,
   code: Type.String({ maxLength: 128 }),
-  redirect_uri: Type.String({ maxLength: MAX_URL_LENGTH, description: 'As it was given to authorize' }),
+  redirect_uri: Type.String({ maxLength: URL_LENGTH_MAX, description: 'As it was given to authorize' }),
   grant_type: Type.Optional(Type.Literal('authorization_code')),
   code_verifier: Type.Optional(Type.String({ maxLength: 128 })),
 })
@@ -51,8 +51,8 @@ const TokenState = Type.Object(
     active: Type.Boolean(),
     scope: Type.Optional(Type.String()),
     client_id: Type.Optional(Type.String()),
-    username: Type.Optional(Type.String()),
-    sub: Type.Optional(Type.String({ description: "The account's ID" })),
+    username: Type.Optional(Type.String({ description: 'With USER_READ' })),
+    sub: Type.Optional(Type.String({ description: "The account's ID, with USER_READ" })),
     token_type: Type.Optional(Type.Literal('Bearer')),
     exp: Type.Optional(Type.Integer({ description: 'Seconds since 1970' })),
     iat: Type.Optional(Type.Integer({ description: 'Seconds since 1970' })),
@@ -75,7 +75,7 @@ function exchangeRoute(app: App, deps: Deps): void {
       attachValidation: true,
       schema: {
         operationId: 'exchangeCode',
-        summary: 'Gives an access token for a code',
+        summary: 'Exchange a code for an access token',
         tags,
         consumes,
         body: TokenForm,
@@ -126,7 +126,7 @@ function stateRoutes(app: App, deps: Deps): void {
       attachValidation: true,
       schema: {
         operationId: 'introspectToken',
-        summary: 'Says whether a token of the application is valid, and for what (RFC 7662)',
+        summary: 'Ask whether a token of the application is valid, and for what (RFC 7662)',
         tags,
         consumes,
         body: HeldToken,
@@ -146,7 +146,7 @@ function stateRoutes(app: App, deps: Deps): void {
       attachValidation: true,
       schema: {
         operationId: 'revokeToken',
-        summary: 'Ends a token of the application (RFC 7009)',
+        summary: 'End a token of the application (RFC 7009)',
         description: 'Answers 200 without a body, also for what is no token any more.',
         tags,
         consumes,

@@ -13,8 +13,8 @@ export type TokenState =
       active: true
       scope: string
       client_id: string
-      username: string
-      sub: string
+      username?: string
+      sub?: string
       token_type: 'Bearer'
       exp: number
       iat: number
@@ -22,7 +22,10 @@ export type TokenState =
 
 const seconds = (date: Date): number => Math.floor(date.getTime() / 1000)
 
-/** RFC 7662. Of anything but its own valid token an application learns that it is not active, and nothing else. */
+/**
+ * RFC 7662. Of anything but its own valid token an application learns that it is not active, and nothing else. Whose
+ * token it is, it learns only where that person lets it see the account.
+ */
 export async function describeToken(
   db: Db,
   client: Client,
@@ -30,12 +33,12 @@ export async function describeToken(
 ): Promise<TokenState> {
   const row = await findToken(db, text)
   if (row === undefined || row.client_id !== client.id || row.expires.getTime() <= now) return { active: false }
+  const scopes = scopeNames(row.scopes)
   return {
     active: true,
-    scope: scopeNames(row.scopes).join(' '),
+    scope: scopes.join(' '),
     client_id: row.client_id,
-    username: row.username,
-    sub: row.account_id,
+    ...(scopes.includes('USER_READ') ? { username: row.username, sub: row.account_id } : {}),
     token_type: 'Bearer',
     exp: seconds(row.expires),
     iat: seconds(row.created),

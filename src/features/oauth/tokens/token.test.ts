@@ -199,6 +199,10 @@ test('a public client exchanges with its verifier and no secret', async () => {
   const ask = () => getCode(t, owner, { client_id: id, ...pkce })
   const form = { client_id: id, redirect_uri: CALLBACK, code_verifier: VERIFIER }
   assert.equal((await postForm(t, 'token', { ...form, code: await ask() })).statusCode, 200)
+  // What some libraries make of a secret that there is not.
+  const authorization = `Basic ${Buffer.from(`${id}:`).toString('base64')}`
+  const asBasic = await postForm(t, 'token', { ...form, code: await ask(), client_secret: '' }, { authorization })
+  assert.equal(asBasic.statusCode, 200, asBasic.body)
   assertOAuthFault(
     await postForm(t, 'token', { ...form, code: await ask(), code_verifier: undefined }),
     400,
@@ -242,6 +246,14 @@ test('an application sees the state of its own tokens only', async () => {
   })
   assert.equal(exp - iat, 1_209_600)
   assert.equal(state.headers['cache-control'], 'no-store')
+  const anonymous = await exchange(t, application, {
+    code: await getCode(t, person, { client_id: application.id, scope: 'PROJECT_READ' }),
+  })
+  const unseen = (await look(application, anonymous.json().access_token)).json()
+  assert.deepEqual(
+    [unseen.active, unseen.scope, unseen.username, unseen.sub],
+    [true, 'PROJECT_READ', undefined, undefined],
+  )
   const expired = { active: false }
   assert.deepEqual((await look(other, token)).json(), expired)
   for (const text of ['nonsense', person.token, `${token}x`])

@@ -6,8 +6,8 @@ function copyFrom(button) {
   const label = button.textContent
   button.hidden = false
   button.addEventListener('click', async () => {
-    field.select()
-    await navigator.clipboard.writeText(field.value)
+    field.select?.()
+    await navigator.clipboard.writeText(field.dataset.text ?? field.value)
     button.textContent = 'Copied'
     setTimeout(() => {
       button.textContent = label

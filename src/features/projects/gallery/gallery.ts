@@ -13,7 +13,7 @@ import { lockProject } from '../queries.ts'
 
 /** Bytes of one picture. */
 export const GALLERY_BYTES_MAX = 5 * 1024 * 1024
-export const GALLERY_ITEMS_MAX = 64
+const GALLERY_ITEMS_MAX = 64
 const GALLERY_WIDTH = 350
 
 /** What is said of a picture; an absent key keeps it as it is. */

@@ -1,11 +1,12 @@
 // The routes of a project's gallery. What is said of a picture stands in the query; the body is the picture.
 import Type, { type Static } from 'typebox'
-import { Empty, ErrorAnswers } from '#http/answers.ts'
+import { DoneAnswers } from '#http/answers.ts'
 import { requireViewer } from '#http/auth.ts'
 import { IdParams } from '#http/query-values.ts'
 import { readRawBody, takeRawBodies } from '#http/raw-body.ts'
 import type { App } from '#http/server.ts'
-import { MAX_URL_LENGTH } from '#lib/text-rules.ts'
+import { Ordering } from '#lib/schema-parts.ts'
+import { URL_LENGTH_MAX } from '#lib/text-rules.ts'
 import type { Viewer } from '#lib/viewer.ts'
 import type { Deps } from '../../../deps.ts'
 import { projectPermissions, requireProjectPermission } from '../policy.ts'
@@ -13,22 +14,30 @@ import { getProjectAsMember, type ProjectReader } from '../project-cache.ts'
 import { addPicture, GALLERY_BYTES_MAX, type PictureText, removePicture, updatePicture } from './gallery.ts'
 
 const config = { auth: { scope: ['PROJECT_WRITE'] } } as const
-const about = { tags: ['projects'], params: IdParams, response: { 204: Empty, ...ErrorAnswers } }
+const about = { tags: ['projects'], params: IdParams, response: DoneAnswers }
 const path = '/v3/project/:id/gallery'
 
-const Caption = Type.Optional(Type.String({ minLength: 1, maxLength: 255 }))
+const Caption = Type.Optional(
+  Type.String({ minLength: 1, maxLength: 255, description: 'The caption; `name` and `title` are the same' }),
+)
 const texts = {
   name: Caption,
   title: Caption,
-  description: Type.Optional(Type.String({ minLength: 1, maxLength: 2048 })),
+  description: Type.Optional(Type.String({ minLength: 1, maxLength: 2048, description: 'A text below the caption' })),
   featured: Type.Optional(Type.Boolean({ description: 'At most one picture is featured: this one replaces another' })),
-  ordering: Type.Optional(Type.Integer({ minimum: -(2 ** 31), maximum: 2 ** 31 - 1 })),
+  ordering: Type.Optional(Ordering),
 }
 const NewPictureQuery = Type.Object({
   ext: Type.String({ maxLength: 16, description: 'png, jpg, jpeg, gif or webp' }),
   ...texts,
 })
-const UrlQuery = Type.Object({ url: Type.String({ minLength: 1, maxLength: MAX_URL_LENGTH }) })
+const UrlQuery = Type.Object({
+  url: Type.String({
+    minLength: 1,
+    maxLength: URL_LENGTH_MAX,
+    description: 'Which picture: the `url` that answers show',
+  }),
+})
 const PictureQuery = Type.Object({ ...UrlQuery.properties, ...texts })
 
 export function galleryRoutes(app: App, deps: Deps): void {

@@ -164,12 +164,7 @@ export async function readContent(handle: FileHandle, entry: DirectoryEntry): Pr
 }
 
 async function verifyStreamed(handle: FileHandle, entry: DirectoryEntry, dataStart: number): Promise<void> {
-  const packed = handle.createReadStream({
-    start: dataStart,
-    end: dataStart + entry.packedBytes - 1,
-    autoClose: false,
-    highWaterMark: RUN_BYTES,
-  })
+  const packed = readPieces(handle, dataStart, entry.packedBytes)
   async function count(content: AsyncIterable<Buffer>): Promise<void> {
     let sizeBytes = 0
     let sum = 0
@@ -187,6 +182,15 @@ async function verifyStreamed(handle: FileHandle, entry: DirectoryEntry, dataSta
     else await pipeline(packed, count)
   } catch (error) {
     throw asContentError(error, entry)
+  }
+}
+
+/** Part of the file, piece by piece. A read stream would leave a listener on the handle for each entry. */
+async function* readPieces(handle: FileHandle, start: number, length: number): AsyncGenerator<Buffer> {
+  for (let at = 0; at < length; at += RUN_BYTES) {
+    const piece = await readAt(handle, start + at, Math.min(RUN_BYTES, length - at))
+    if (piece.length === 0) return
+    yield piece
   }
 }
 

@@ -41,10 +41,25 @@ const MADE_ON_UNIX = 3
 /** Lists the entries of the archive in `handle`. Rejects only when the file itself cannot be read. */
 export async function readDirectory(handle: FileHandle, limits: DirectoryLimits): Promise<Directory> {
   const { size } = await handle.stat()
+  const listed = await listEntries(handle, size, limits)
+  if (!listed.readable) return listed
+  const { entries, start, end, commentAt } = listed
+  const isTrue = await isTrulyEnded(handle, { start, end, count: entries.length }, commentAt)
+  return isTrue ? { readable: true, entries } : { readable: false, reason: 'malformed' }
+}
+
+type Listed = { readable: true; entries: DirectoryEntry[]; start: number; end: number; commentAt: number }
+
+async function listEntries(
+  handle: FileHandle,
+  size: number,
+  limits: DirectoryLimits,
+): Promise<Listed | Extract<Directory, { readable: false }>> {
   const reader = new WindowReader(handle)
   try {
     const zip = await fromRandomAccessReaderPromise(reader, size, { decodeStrings: false, validateEntrySizes: false })
     if (zip.entryCount > limits.maxEntries) return { readable: false, reason: 'too-many-entries' }
+    const start = Number(zip.readEntryCursor)
     const entries: DirectoryEntry[] = []
     let nameBytes = 0
     for await (const entry of zip.eachEntry()) {
@@ -54,11 +69,53 @@ export async function readDirectory(handle: FileHandle, limits: DirectoryLimits)
       // Entries from the window come without a turn of the event loop.
       if (entries.length % YIELD_ENTRIES === 0) await setImmediate()
     }
-    return { readable: true, entries }
+    return {
+      readable: true,
+      entries,
+      start,
+      end: Number(zip.readEntryCursor),
+      commentAt: size - zip.comment.length,
+    }
   } catch {
     if (reader.fault !== undefined) throw reader.fault
     return { readable: false, reason: 'malformed' }
   }
+}
+
+const END_SIGNATURE = 0x06054b50
+const END_BYTES = 22
+const END64_SIGNATURE = 0x06064b50
+const END64_BYTES = 56
+const LOCATOR_BYTES = 20
+
+/** The directory as it was read: its first byte, the first one after it, and how many entries. */
+type Extent = { start: number; end: number; count: number }
+
+/**
+ * Whether the directory that was read is the one that every reader finds: its end records follow at once, and tell its
+ * place, its size and its number of entries truly. Some readers go by the number, others by the place, others by the
+ * size; where these differ, each of them sees other entries.
+ * @param commentAt where the comment begins with which the file ends.
+ */
+async function isTrulyEnded(handle: FileHandle, read: Extent, commentAt: number): Promise<boolean> {
+  const tail = Buffer.alloc(Math.max(0, Math.min(commentAt - read.end, END64_BYTES + LOCATOR_BYTES + END_BYTES)))
+  await handle.read(tail, 0, tail.length, read.end)
+  if (tail.length === END_BYTES) return isTrueEnd(tail, read, { mayPass: false })
+  if (tail.length !== END64_BYTES + LOCATOR_BYTES + END_BYTES || tail.readUInt32LE(0) !== END64_SIGNATURE) return false
+  const [count, bytes, start, located] = [32, 40, 48, END64_BYTES + 8].map((at) => Number(tail.readBigUInt64LE(at)))
+  const isTrue = count === read.count && start === read.start && bytes === read.end - read.start
+  return isTrue && located === read.end && isTrueEnd(tail.subarray(-END_BYTES), read, { mayPass: true })
+}
+
+/** @param mayPass whether a field may hold its highest value instead, which points to the larger record before it. */
+function isTrueEnd(record: Buffer, read: Extent, { mayPass }: { mayPass: boolean }): boolean {
+  const isTold = (told: number, value: number, highest: number) => told === value || (mayPass && told === highest)
+  return (
+    record.readUInt32LE(0) === END_SIGNATURE &&
+    isTold(record.readUInt16LE(10), read.count, 0xffff) &&
+    isTold(record.readUInt32LE(12), read.end - read.start, 0xffffffff) &&
+    isTold(record.readUInt32LE(16), read.start, 0xffffffff)
+  )
 }
 
 function toDirectoryEntry(entry: Entry): DirectoryEntry {

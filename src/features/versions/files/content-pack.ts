@@ -3,13 +3,15 @@
 import Type, { type Static } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { type ApiError, invalidInput } from '#lib/errors.ts'
-import { type Archive, isContainedPath } from './inspect-archive.ts'
+import { nameFault } from './filename.ts'
+import type { Archive } from './inspect-archive.ts'
 import type { ContentPackRules } from './rule-data.ts'
 
 const INDEX_BYTES_MAX = 4 * 1024 * 1024
 const FILES_MAX = 4096
-/** As many as a version may have dependencies. */
+/** As many as a version may have dependencies, with names as long as those may be. */
 const EMBEDDED_MAX = 4096
+const FILE_NAME_LENGTH_MAX = 255
 
 const Side = Type.Union([Type.Literal('required'), Type.Literal('optional'), Type.Literal('unsupported')])
 const Text = Type.String({ minLength: 1, maxLength: 512 })
@@ -99,11 +101,8 @@ function parseJson(bytes: Buffer, refuse: (reason: string) => ApiError): unknown
 
 function fileFault(file: PackIndex['files'][number], { rules, ownOrigins }: PackOptions): string | undefined {
   const shown = JSON.stringify(file.path.slice(0, 100))
-  // Packs are unpacked on every system: `\` is a separator on some, and empty or `.` segments name no file.
-  const isPlain = isContainedPath(file.path) && !file.path.includes('\\')
-  if (!isPlain || file.path.split('/').some((segment) => segment === '' || segment === '.')) {
-    return `has the unsafe path ${shown}`
-  }
+  // Packs are unpacked on every system, so each segment has to be a name on all of them.
+  if (file.path.split('/').some((segment) => nameFault(segment) !== undefined)) return `has the unsafe path ${shown}`
   const refused = file.downloads.find((url) => !isAllowedDownload(url, rules.download_hosts, ownOrigins))
   if (refused === undefined) return undefined
   return `downloads ${shown} from a host that is not allowed: ${JSON.stringify(refused.slice(0, 200))}`
@@ -125,11 +124,11 @@ export function listEmbedded(archive: ReadableArchive, index: PackIndex, options
   const { rules, field } = options
   const listed: Embedded[] = index.files.map(({ path, hashes, downloads }) => ({
     sha1: hashes.sha1.toLowerCase(),
-    fileName: lastSegment(URL.parse(downloads[0] ?? '')?.pathname ?? '') || lastSegment(path),
+    fileName: nameOf(decoded(URL.parse(downloads[0] ?? '')?.pathname ?? '')) || nameOf(path),
   }))
   const overrides: Embedded[] = archive.entries
     .filter(({ name }) => isOverride(rules, name) && rules.embedded_extensions.includes(extensionOf(name)))
-    .map(({ name }) => ({ fileName: lastSegment(name) }))
+    .map(({ name }) => ({ fileName: nameOf(name) }))
   const all = new Map<string, Embedded>()
   for (const file of [...listed, ...overrides]) all.set(file.sha1 ?? `/${file.fileName}`, file)
   if (all.size > EMBEDDED_MAX) throw invalidInput(`The pack embeds more than ${EMBEDDED_MAX} files`, field)
@@ -144,11 +143,16 @@ function extensionOf(name: string): string {
   return name.slice(name.lastIndexOf('.') + 1).toLowerCase()
 }
 
-function lastSegment(path: string): string {
-  const segment = path.slice(path.lastIndexOf('/') + 1)
+/** The last segment, as short as a dependency's file name may be, and without characters that show as nothing. */
+function nameOf(path: string): string {
+  const segment = path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1)
+  return segment.replace(/\p{Cc}/gu, '').slice(0, FILE_NAME_LENGTH_MAX)
+}
+
+function decoded(path: string): string {
   try {
-    return decodeURIComponent(segment)
+    return decodeURIComponent(path)
   } catch {
-    return segment
+    return path
   }
 }

@@ -265,6 +265,19 @@ describe('the file rules', () => {
       assert.equal(verdict.embedded?.length, 1)
     })
 
+    test('what is embedded has one name, whatever its address or path holds', async () => {
+      const [host] = rules.content_packs.download_hosts
+      const nameOf = async (address: string, path = 'mods/a.jar') => {
+        const verdict = await validate(withFile({ path, downloads: [`https://${host}${address}`] }))
+        return verdict.embedded?.[0]?.fileName
+      }
+      assert.equal(await nameOf('/x/a%00b%0A.jar'), 'ab.jar')
+      assert.equal(await nameOf('/x/..%2F..%5Cb.jar'), 'b.jar')
+      assert.equal(await nameOf('/x/b%FF.jar'), 'b%FF.jar')
+      assert.equal(await nameOf('/', 'mods/b%20c.jar'), 'b%20c.jar')
+      assert.equal((await nameOf(`/x/${'a'.repeat(1000)}`))?.length, 255)
+    })
+
     test('a pack without an index is a warning', async () => {
       assert.match((await validate({ ...pack(index), bytes: zipOf('other.txt') })).reason ?? '', /no index/)
     })
@@ -305,6 +318,11 @@ describe('the file rules', () => {
         'mods//a.jar',
         './a.jar',
         'mods/',
+        'mods/con.jar',
+        'mods/a.jar:b',
+        'mods/a\u0001.jar',
+        'mods /a.jar',
+        'mods/\ud800.jar',
       ]) {
         await refused(withFile({ path }), /unsafe path/)
       }

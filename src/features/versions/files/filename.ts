@@ -14,8 +14,20 @@ export type CheckedFilename = {
 
 const NAME_BYTES_MAX = 255
 const WINDOWS_DEVICE = /^(con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])[ ]*(\.|$)/i
-// Separators, what Windows forbids in a name, control characters, and characters that make a name read as another one.
-const UNSAFE = /[/\\:*?"<>|\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069\ufffd]|\p{Cs}/u
+// Separators, what Windows forbids in a name, control characters, and characters that make a name read as another one:
+// marks of direction, and those that take no room. (Joiners stay: Persian and emoji need them.)
+const UNSAFE =
+  /[/\\:*?"<>|\p{Cc}\p{Zl}\p{Zp}\u061c\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff\ufffd]|\p{Cs}/u
+
+/** Why a name cannot be one path component on every system; undefined when it can. */
+export function nameFault(name: string): string | undefined {
+  if (name === '') return 'is empty'
+  if (Buffer.byteLength(name) > NAME_BYTES_MAX) return `is longer than ${NAME_BYTES_MAX} bytes`
+  if (UNSAFE.test(name)) return 'contains a character that is not allowed in a file name'
+  if (name === '.' || name === '..') return 'is a folder'
+  if (/[. ]$/.test(name)) return 'ends in a dot or a space'
+  return WINDOWS_DEVICE.test(name) ? 'is the name of a device' : undefined
+}
 
 /**
  * Checks the name of an uploaded file as the client sent it: one path component, nothing a file system reads
@@ -24,12 +36,8 @@ const UNSAFE = /[/\\:*?"<>|\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069\ufffd]|\
  */
 export function checkFilename(rules: Pick<FileRules, 'extensions'>, part: string, filename: string): CheckedFilename {
   const refuse = (reason: string): ApiError => invalidInput(`The file name of part ${part} ${reason}`, part)
-  if (filename === '') throw refuse('is empty')
-  if (Buffer.byteLength(filename) > NAME_BYTES_MAX) throw refuse(`is longer than ${NAME_BYTES_MAX} bytes`)
-  if (UNSAFE.test(filename)) throw refuse('contains a character that is not allowed in a file name')
-  if (filename === '.' || filename === '..') throw refuse('is a folder')
-  if (/[. ]$/.test(filename)) throw refuse('ends in a dot or a space')
-  if (WINDOWS_DEVICE.test(filename)) throw refuse('is the name of a device')
+  const fault = nameFault(filename)
+  if (fault !== undefined) throw refuse(fault)
   const dot = filename.lastIndexOf('.')
   const extension = dot === -1 ? '' : filename.slice(dot + 1).toLowerCase()
   const known = Object.hasOwn(rules.extensions, extension) ? rules.extensions[extension] : undefined

@@ -6,7 +6,7 @@ import { after, before, describe, test } from 'node:test'
 import { deflateRawSync } from 'node:zlib'
 import { ApiError } from '#lib/errors.ts'
 import { ARCHIVE_LIMITS, inspectArchive, isContainedPath } from './inspect-archive.ts'
-import { makeZip, type TestEntry } from './test-archives.ts'
+import { makeZip, retell, type TestEntry, toldBy, toZip64 } from './test-archives.ts'
 
 describe('inspecting an archive', () => {
   let folder: string
@@ -85,6 +85,51 @@ describe('inspecting an archive', () => {
       Buffer.concat([whole, Buffer.from('trailing')]),
     ]
     for (const bytes of inputs) assert.equal((await inspect(bytes)).readable, false)
+  })
+
+  test('calls an archive unreadable in which another reader may find other entries', async () => {
+    const zip = makeZip([
+      { name: 'seen', data: 'x' },
+      { name: '../hidden', data: 'y' },
+    ])
+    const [first, second] = [makeZip([{ name: 'first' }]), makeZip([{ name: 'second' }])]
+    const lies = {
+      'fewer entries than there are': retell(zip, () => ({ count: 1 })),
+      'no entry at all': retell(zip, () => ({ count: 0 })),
+      'a directory that begins later': retell(zip, ({ bytes }) => ({ bytes: bytes - 50 })),
+      'another directory before the last one': retell(Buffer.concat([first, second]), () =>
+        toldBy(first.subarray(-22)),
+      ),
+      'the end of another archive in the comment': makeZip([{ name: 'seen' }], {
+        comment: makeZip([]).toString('latin1'),
+      }),
+      'fewer entries in the larger record': toZip64(zip, () => ({ count: 1 })),
+      'more entries in the larger record than fit': toZip64(zip, () => ({ count: 2 ** 52 })),
+      'a larger record elsewhere': toZip64(zip, ({ start }) => ({ recordAt: start })),
+      'two records that differ': retell(toZip64(zip), () => ({ count: 1 })),
+    }
+    for (const [what, bytes] of Object.entries(lies)) {
+      const outcome = await inspect(bytes).catch((error: ApiError) => error)
+      assert.ok(outcome instanceof ApiError || !outcome.readable, what)
+    }
+  })
+
+  test('takes archives of the larger form', async () => {
+    const archive = await inspect(toZip64(makeZip([{ name: 'a', data: 'content' }])))
+    assert.ok(archive.readable)
+    assert.equal(String(await archive.readEntry('a', 100)), 'content')
+  })
+
+  test('leaves nothing on the file for each large entry', async () => {
+    const large = Buffer.alloc(1_100_000)
+    const warnings: Error[] = []
+    const listen = (warning: Error) => warnings.push(warning)
+    process.on('warning', listen)
+    const entries = Array.from({ length: 14 }, (_, i) => ({ name: `${i}`, data: large }))
+    assert.ok((await inspect(makeZip(entries))).readable)
+    await new Promise(setImmediate)
+    process.off('warning', listen)
+    assert.deepEqual(warnings, [])
   })
 
   test('refuses what remains of a zip whose beginning is cut off or moved', async () => {

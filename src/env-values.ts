@@ -1,0 +1,61 @@
+// What a variable of the environment may hold, where a pattern cannot say it.
+import { isIPv6 } from 'node:net'
+
+const HOST_FORM = /^(?!-)[A-Za-z0-9.-]+$/
+
+export function isHost(value: string): boolean {
+  // What an address can be made of: `1.2.3.999` and addresses with a zone look right and are not.
+  return isIPv6(value) ? URL.canParse(`http://[${value}]`) : HOST_FORM.test(value) && URL.canParse(`http://${value}`)
+}
+
+export function isWebAddress(value: string): boolean {
+  const url = URL.parse(value)
+  if (url === null || !['http:', 'https:'].includes(url.protocol)) return false
+  return url.username === '' && url.password === '' && !/[?#]/.test(value)
+}
+
+/** A source of Content-Security-Policy; without the commas and semicolons that a host in a URL may have. */
+const ORIGIN_FORM = /^https?:\/\/(?:\*\.)?[a-z0-9.-]{1,253}(?::\d{1,5})?$/
+
+export function isScriptAddress(value: string): boolean {
+  const url = URL.parse(value)
+  return url !== null && ORIGIN_FORM.test(url.origin) && !/[@#\s]/.test(value)
+}
+
+export function isOriginList(value: string): boolean {
+  const origins = value.split(/ +/)
+  return origins.length <= 10 && origins.every((origin) => ORIGIN_FORM.test(origin))
+}
+
+export function isDatabaseAddress(value: string): boolean {
+  return ['postgres:', 'postgresql:'].includes(URL.parse(value)?.protocol ?? '')
+}
+
+export function isMailServerAddress(value: string): boolean {
+  const url = URL.parse(value)
+  return url !== null && ['smtp:', 'smtps:'].includes(url.protocol) && url.hostname !== ''
+}
+
+export function isMailbox(value: string): boolean {
+  return (
+    /^(?:[^\p{Cc}<>@]{1,128}<)?[^\s\p{Cc}<>@]{1,64}@[^\s\p{Cc}<>@]{1,253}>?$/u.test(value) &&
+    /</.test(value) === />/.test(value)
+  )
+}
+
+/**
+ * The expressions in a value of BLOCKED_USER_AGENTS, or `undefined` when one does not compile, is too long or matches
+ * the empty text and with it every User-Agent, or when there are more than 100.
+ */
+export function parsePatterns(value: string): RegExp[] | undefined {
+  // A comma separates unless the next brace after it closes a quantifier such as {1,3}.
+  const sources = value.split(/[\r\n]+|,(?![^{}]*\})/).map((source) => source.trim())
+  const used = sources.filter((source) => source !== '')
+  if (used.length > 100 || used.some((source) => source.length > 500)) return undefined
+  try {
+    const patterns = used.map((source) => new RegExp(source, 'i'))
+    return patterns.some((pattern) => pattern.test('')) ? undefined : patterns
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,24 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createMemoryCounters } from '#counters/memory.ts'
+import { createVisitorCaps } from './visitor-caps.ts'
+
+const DAY = 86_400_000
+
+test('past midnight, calls at the same moment count no more than what yesterday leaves', async () => {
+  let clock = 20_000 * DAY - 60_000
+  const now = () => clock
+  const caps = createVisitorCaps({ counters: createMemoryCounters({ now }), now, secret: new Uint8Array(32) })
+  const hits = async (count: number) => {
+    const counted = await Promise.all(Array.from({ length: count }, () => caps.countsDownload('192.0.2.1', 'Lantern1')))
+    return counted.filter(Boolean).length
+  }
+  assert.equal(await hits(4), 4)
+  clock += 120_000
+  assert.equal(await hits(9), 2)
+  // Yesterday's have passed, today's two have not.
+  clock += 6 * 3_600_000 - 60_000
+  assert.equal(await hits(9), 4)
+  clock += DAY
+  assert.equal(await hits(9), 6)
+})

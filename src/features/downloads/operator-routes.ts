@@ -1,0 +1,64 @@
+// What the operator's CDN reports of downloads that it answered itself.
+import { DoneAnswers, ErrorAnswers } from '#http/answers.ts'
+import { mountInternal } from '#http/mounts.ts'
+import type { App } from '#http/server.ts'
+import { countReportedDownload, countReportedDownloads } from './count-reported.ts'
+import type { DownloadDeps } from './record-download.ts'
+import { CountedDownloads, ReportedDownload, ReportedDownloads } from './views.ts'
+
+const config = { auth: 'operator' } as const
+const tags = ['operator']
+
+export function downloadOperatorRoutes(app: App, deps: DownloadDeps): void {
+  mountInternal(
+    app,
+    (scope) => {
+      batchRoute(scope, deps)
+      singleRoute(scope, deps)
+    },
+    // Where existing edge programs send theirs.
+    { alsoUnder: ['/v2'] },
+  )
+}
+
+function batchRoute(app: App, deps: DownloadDeps): void {
+  app.post(
+    '/admin/downloads',
+    {
+      config,
+      schema: {
+        operationId: 'countDownloads',
+        summary: 'Count downloads that a CDN answered from its cache',
+        description: 'By the rules of the file route. A report that is sent twice counts twice.',
+        tags,
+        body: ReportedDownloads,
+        response: { 200: CountedDownloads, ...ErrorAnswers },
+      },
+    },
+    (req) => {
+      const located = req.body.downloads.map((report, i) => ({ report, field: `downloads.${i}.` }))
+      return countReportedDownloads(deps, located)
+    },
+  )
+}
+
+function singleRoute(app: App, deps: DownloadDeps): void {
+  app.patch(
+    '/admin/_count-download',
+    {
+      config,
+      schema: {
+        operationId: 'countDownload',
+        hide: true,
+        summary: 'Count one download, as existing edge programs report it',
+        tags,
+        body: ReportedDownload,
+        response: DoneAnswers,
+      },
+    },
+    async (req, reply) => {
+      await countReportedDownload(deps, req.body)
+      return reply.status(204).send(null)
+    },
+  )
+}

@@ -1,0 +1,106 @@
+// What every request meets first, in the order of decisions.md 2: what every answer carries, the client address, the
+// limiter, preflights, the User-Agent, and an address that can be read.
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { ApiError, invalidInput } from '#lib/errors.ts'
+import { clientAddress } from './client-address.ts'
+import type { RateLimiter } from './rate-limit.ts'
+
+export type ArrivalOptions = { clientAddressHeader: string | undefined; blockedUserAgents: readonly RegExp[] }
+
+type ArrivalHook = (req: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) => void
+
+const EXPOSED_HEADERS = 'ETag, Retry-After, X-Ratelimit-Limit, X-Ratelimit-Remaining, X-Ratelimit-Reset, X-Request-Id'
+const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS'
+
+/** The onRequest hook of every route. */
+export function arrivalHook(limiter: Pick<RateLimiter, 'take'>, options: ArrivalOptions): ArrivalHook {
+  return (req, reply, done) => {
+    void reply.header('x-request-id', req.id)
+    void reply.header('access-control-allow-origin', '*')
+    void reply.header('access-control-expose-headers', EXPOSED_HEADERS)
+    if (req.routeOptions.config?.unlimited === true) return done()
+    const address = clientAddress(req.raw, options.clientAddressHeader)
+    if (address === undefined) return done(new ApiError('unauthorized', 'The client address cannot be determined'))
+    req.clientAddress = address
+    limiter.take(req, reply, (error) => {
+      if (error !== undefined) return done(error)
+      if (isPreflight(req)) return void answerPreflight(req, reply)
+      done(checkHost(req) ?? checkUserAgent(req, options.blockedUserAgents) ?? checkEncoding(req) ?? checkAddress(req))
+    })
+  }
+}
+
+/**
+ * Addresses of which the router makes nothing run no hooks; they are counted, marked and logged all the same.
+ * `answer` is the error handler, `note` writes the request's line.
+ */
+export function answerUnroutable(
+  arrive: ArrivalHook,
+  answer: (error: Error, req: FastifyRequest, reply: FastifyReply) => void,
+  note: ArrivalHook,
+) {
+  return (error: Error, req: FastifyRequest, reply: FastifyReply): void => {
+    reply.raw.once('finish', () => note(req, reply, () => {}))
+    arrive(req, reply, (refused) => answer(refused ?? error, req, reply))
+  }
+}
+
+function checkHost(req: FastifyRequest): ApiError | undefined {
+  return req.headers.host === undefined && req.raw.httpVersion === '1.1'
+    ? invalidInput('A request needs the header Host', 'host')
+    : undefined
+}
+
+function isPreflight(req: FastifyRequest): boolean {
+  const { origin, 'access-control-request-method': method } = req.headers
+  return req.method === 'OPTIONS' && origin !== undefined && method !== undefined
+}
+
+/** Any origin may do anything an anonymous program may do; there are no cookies to protect on this surface. */
+function answerPreflight(req: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const asked = req.headers['access-control-request-headers']
+  if (asked !== undefined) void reply.header('access-control-allow-headers', asked)
+  return reply
+    .header('access-control-allow-methods', METHODS)
+    .header('access-control-max-age', '3600')
+    .header('vary', 'Access-Control-Request-Headers')
+    .header('cache-control', 'no-store')
+    .status(204)
+    .send()
+}
+
+function checkUserAgent(req: FastifyRequest, blocked: readonly RegExp[]): ApiError | undefined {
+  const agent = req.headers['user-agent']
+  if (agent === undefined || agent.trim() === '') {
+    return invalidInput('Every request must carry a User-Agent that says what it is', 'user-agent')
+  }
+  if (blocked.some((pattern) => pattern.test(agent))) {
+    return new ApiError('forbidden', 'This User-Agent is blocked; use one that names your program and a contact')
+  }
+  return undefined
+}
+
+/** Bodies are read as they come: limits and hashes are of the bytes that were sent. */
+function checkEncoding(req: FastifyRequest): ApiError | undefined {
+  const encoding = req.headers['content-encoding']
+  if (encoding === undefined || encoding === 'identity') return undefined
+  return invalidInput('Compressed request bodies are not taken', 'content-encoding')
+}
+
+/** Percent-encodings that do not decode, and the NUL character, which the database refuses. */
+function checkAddress(req: FastifyRequest): ApiError | undefined {
+  const url = req.raw.url ?? ''
+  if (!url.includes('%')) return undefined
+  const query = url.indexOf('?')
+  try {
+    if (query >= 0) decodeURIComponent(url.slice(query))
+  } catch {
+    return invalidInput('The query has a malformed percent-encoding', 'query')
+  }
+  // What the path decodes to is the router's part, and it has passed.
+  const nul = url.indexOf('%00')
+  if (nul >= 0) {
+    return invalidInput('The address contains the NUL character', query >= 0 && query < nul ? 'query' : 'path')
+  }
+  return undefined
+}

@@ -1,0 +1,19 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { parseJson } from './json-body.ts'
+
+const parse = (text: string, options = {}) => parseJson(Buffer.from(text), options)
+
+test('a prototype key is dropped however it is spelt, and kept where strict objects refuse it by name', () => {
+  for (const key of ['__proto__', '\\u005f_proto__', '__pr\\u006Fto__', '__\\u0070ro\\u0074o__']) {
+    const text = `{"a":1,"${key}":{"b":2}}`
+    assert.deepEqual(Object.keys(parse(text) as object), ['a'], key)
+    assert.deepEqual(Object.keys(parse(text, { keepProtoKeys: true }) as object), ['a', '__proto__'], key)
+  }
+})
+
+test('nesting that exhausts the stack is no JSON to us, or refused by its depth', () => {
+  const deep = `${'['.repeat(200_000)}"\\u0000"${']'.repeat(200_000)}`
+  assert.throws(() => parse(deep), { fault: 'validation_error' })
+  assert.throws(() => parse(`{"__proto__":${deep}}`), { fault: 'json_error' })
+})

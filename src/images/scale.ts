@@ -1,0 +1,65 @@
+// Decodes a picture once, at the size it is shown in: within the server for pictures made of pixels, within a process
+// of its own for drawings (draw-svg.ts).
+import type { SharpOptions } from 'sharp'
+
+export type ScaleRules = {
+  /** Width times height of one frame. */
+  maxPixels: number
+  /** What the picture is scaled down to; a narrower one stays as it is. */
+  width: number
+  /** Whether one that is taller than wide is cut to a square from its middle. */
+  square: boolean
+}
+
+/** Four bytes a pixel: red, green, blue, alpha. */
+export type Pixels = { data: Buffer; width: number; height: number }
+
+export const SCALE_FAULTS = ['undecodable', 'too_many_pixels', 'too_many_moving_pixels'] as const
+export type ScaleFault = (typeof SCALE_FAULTS)[number]
+
+export class ScaleError extends Error {
+  readonly fault: ScaleFault
+
+  constructor(fault: ScaleFault, options?: ErrorOptions) {
+    super(fault, options)
+    this.fault = fault
+  }
+}
+
+/** All frames of a moving picture together, which every reader's browser has to unpack. */
+const MAX_MOVING_PIXELS = 256 * 1024 * 1024
+const MAX_SECONDS = 15
+
+/** @throws ScaleError. */
+export async function scale(
+  source: Buffer,
+  { maxPixels, width: shownWidth, square }: ScaleRules,
+): Promise<{ pixels: Pixels; moving: boolean }> {
+  const sharp = await loadSharp()
+  const options: SharpOptions = { limitInputPixels: maxPixels, failOn: 'error' }
+  try {
+    const { pages = 1, autoOrient } = await sharp(source, options).metadata()
+    const { width, height } = autoOrient
+    if (width * height > maxPixels) throw new ScaleError('too_many_pixels')
+    if (width * height * pages > MAX_MOVING_PIXELS) throw new ScaleError('too_many_moving_pixels')
+    const image = sharp(source, options).autoOrient().timeout({ seconds: MAX_SECONDS })
+    const side = Math.min(width, shownWidth)
+    if (square && height > width) image.resize(side, side, { fit: 'cover', position: 'centre' })
+    else image.resize({ width: side })
+    const { data, info } = await image.toColourspace('srgb').ensureAlpha().raw().toBuffer({ resolveWithObject: true })
+    return { pixels: { data, width: info.width, height: info.height }, moving: pages > 1 }
+  } catch (error) {
+    if (error instanceof ScaleError) throw error
+    const tooMany = error instanceof Error && /pixel limit/i.test(error.message)
+    throw new ScaleError(tooMany ? 'too_many_pixels' : 'undecodable', { cause: error })
+  }
+}
+
+/** Loaded with the first picture: the library's start costs more than the rest of the server's. */
+export async function loadSharp() {
+  const { default: sharp } = await import('sharp')
+  // One thread a picture, since several pictures are worked on at once; and nothing kept, since none comes twice.
+  sharp.concurrency(1)
+  sharp.cache(false)
+  return sharp
+}

@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { ApiError } from './errors.ts'
+import { bytesToKeep, entityTag, JsonEntity, joinJson, joinJsonObject } from './json-bytes.ts'
+
+const entity = (value: unknown) => new JsonEntity(bytesToKeep(JSON.stringify(value)))
+
+test('joined entities are the JSON of the list and of the object', () => {
+  const values = [{ a: 'ä €' }, { b: '\ud83d\ude00' }]
+  const entities = values.map(entity)
+  assert.deepEqual(JSON.parse(String(joinJson(entities))), values)
+  const entries = Object.entries({ x: 0, 'a "key"': 1 }).map(([key, i]) => [key, entity(values[i])] as const)
+  assert.deepEqual(JSON.parse(String(joinJsonObject(entries))), { x: values[0], 'a "key"': values[1] })
+  assert.equal(String(joinJsonObject([])), '{}')
+})
+
+test('bytes that are kept have memory of their own, and the tag of their content', () => {
+  const { bytes, etag } = entity('short')
+  assert.equal(bytes.buffer.byteLength, bytes.length)
+  assert.equal(etag, entityTag('"short"'))
+})
+
+test('an object larger than 64 MiB is refused before it is made', () => {
+  const large = { bytes: Buffer.alloc(1024 * 1024) }
+  function* endless() {
+    for (let i = 0; i < 1_000_000; i += 1) yield [String(i), large] as const
+  }
+  assert.throws(
+    () => joinJsonObject(endless()),
+    (error: ApiError) => error instanceof ApiError && error.fault === 'invalid_input',
+  )
+})

@@ -1,0 +1,194 @@
+// Somebody who has left a row in every table that can name an account, written by SQL, for tests of what an account's
+// end leaves behind and of what its owner is told is kept.
+import { sql } from 'kysely'
+import type { Db } from '#db/db.ts'
+import { newId } from '#lib/ids.ts'
+import { teamFactories } from './team-factories.ts'
+
+type Account = { id: string }
+
+const json = (value: unknown): string => JSON.stringify(value)
+const hash = (): Buffer => Buffer.from(newId() + newId())
+const soon = (): Date => new Date(Date.now() + 3_600_000)
+
+/** Every foreign key to an account, as `table.column`. */
+export async function accountColumns(db: Db): Promise<{ table: string; column: string }[]> {
+  const { rows } = await sql<{ table: string; column: string }>`
+    select relname as "table", attname as "column" from pg_constraint
+    join pg_class on pg_class.oid = conrelid
+    join pg_attribute on attrelid = conrelid and attnum = conkey[1]
+    where contype = 'f' and confrelid = 'account'::regclass order by 1, 2`.execute(db)
+  return rows
+}
+
+/** The rows' IDs by table, where they have one. `other` is whom they concern beside the person. */
+export async function leaveEverything(db: Db, person: Account, other: Account): Promise<Record<string, string[]>> {
+  const make = teamFactories(db)
+  const account_id = person.id
+  const [project, theirs] = [await make.project(person), await make.project(other)]
+  const organization = await make.organization(person)
+  await make.member(theirs.teamId, person)
+  const versions = [await make.version(project.id, person), await make.version(theirs.id, other)] as const
+  const talks = await talk(db, person, other)
+  const money = await earn(db, person, theirs.id)
+  const applications = await authorize(db, person, other)
+  const [collection, notification, told, image] = [newId(), newId(), newId(), newId()]
+  const invitation = { type: 'team_invite', project_id: project.id, team_id: project.teamId, role: 'Member' }
+  await db
+    .insertInto('notification')
+    .values([
+      { id: notification, account_id, body: json({ type: 'report_submitted', report_id: talks.report }) },
+      { id: told, account_id: other.id, body: json({ ...invitation, invited_by: account_id }) },
+    ])
+    .execute()
+  await db.insertInto('collection').values({ id: collection, account_id, name: 'Lights' }).execute()
+  await db.insertInto('follow').values({ account_id, project_id: theirs.id }).execute()
+  await db
+    .insertInto('image')
+    .values({
+      id: image,
+      owner_id: account_id,
+      context: 'project',
+      url: image,
+      storage_key: image,
+      size_bytes: 1,
+      project_id: theirs.id,
+    })
+    .execute()
+  await db.insertInto('quota_override').values({ account_id, projects: 7001 }).execute()
+  await db.insertInto('backup_code').values({ account_id, code_hash: hash() }).execute()
+  await db
+    .insertInto('account_flow')
+    .values({
+      account_id,
+      token_hash: hash(),
+      kind: 'verify_email',
+      data: json({ email: 'planted@example.com' }),
+      expires: soon(),
+    })
+    .execute()
+  await db
+    .insertInto('version_scan')
+    .values({ version_id: versions[1], released_by: account_id, next_attempt: soon(), requested: soon() })
+    .execute()
+  await sql`update project set followers = (select count(*) from follow where project_id = project.id)`.execute(db)
+  return {
+    ...applications,
+    ...money,
+    project: [project.id],
+    organization: [organization.id],
+    team_member: [project.teamId, theirs.teamId, organization.teamId],
+    version: [versions[0]],
+    version_scan: [versions[1]],
+    report: [talks.report],
+    thread_message: [talks.message],
+    notification: [notification],
+    collection: [collection],
+    follow: [theirs.id],
+    image: [image],
+  }
+}
+
+async function talk(db: Db, person: Account, other: Account): Promise<{ report: string; message: string }> {
+  const report = async (by: Account, about: Account) => {
+    const [id, thread] = [newId(), newId()]
+    const fields = { report_type: 'spam', item_type: 'user', account_id: about.id, item_id: about.id, body: 'Look' }
+    await db
+      .insertInto('report')
+      .values({ id, reporter_id: by.id, ...fields })
+      .execute()
+    await db.insertInto('thread').values({ id: thread, type: 'report', report_id: id }).execute()
+    return { id, thread }
+  }
+  const { id } = await report(person, other)
+  const about = await report(other, person)
+  const message = newId()
+  const body = json({ type: 'text', body: 'my words', private: false, replying_to: null })
+  await db
+    .insertInto('thread_message')
+    .values({ id: message, thread_id: about.thread, author_id: person.id, body })
+    .execute()
+  return { report: id, message }
+}
+
+async function earn(db: Db, person: Account, projectId: string): Promise<Record<string, string[]>> {
+  const account_id = person.id
+  const [code, given, payout] = [newId(), newId(), newId()]
+  await db
+    .insertInto('affiliate_code')
+    .values([
+      { id: code, account_id, created_by: account_id, source_name: 'Friends' },
+      { id: given, account_id, source_name: 'More friends' },
+    ])
+    .execute()
+  const [day, available] = [new Date(0), new Date(0)]
+  await db
+    .insertInto('affiliate_conversion')
+    .values({
+      external_id: newId(),
+      affiliate_code_id: code,
+      account_id,
+      converted: day,
+      amount: '2',
+      revenue: '1',
+      available,
+    })
+    .execute()
+  const { id: part_id } = await db
+    .insertInto('revenue_part')
+    .values({ external_id: newId(), day, amount: '3' })
+    .returning('id')
+    .executeTakeFirstOrThrow()
+  await db
+    .insertInto('revenue_share')
+    .values({ part_id, project_id: projectId, account_id, day, amount: '3', available })
+    .execute()
+  await db
+    .insertInto('payout')
+    .values({
+      id: payout,
+      external_id: newId(),
+      account_id,
+      amount: '1',
+      status: 'success',
+      address: 'planted@example.com',
+    })
+    .execute()
+  return { affiliate_code: [code, given], payout: [payout] }
+}
+
+async function authorize(db: Db, person: Account, other: Account): Promise<Record<string, string[]>> {
+  const account_id = person.id
+  const [own, foreign, authorization, token] = [newId(), newId(), newId(), newId()]
+  await db
+    .insertInto('oauth_client')
+    .values([
+      { id: own, account_id, name: 'Lantern app', max_scopes: 2 },
+      { id: foreign, account_id: other.id, name: 'Torch app', max_scopes: 2 },
+    ])
+    .execute()
+  const allowed = { client_id: foreign, account_id, scopes: 2 }
+  await db
+    .insertInto('oauth_authorization')
+    .values({ id: authorization, ...allowed })
+    .execute()
+  const granted = { authorization_id: authorization, ...allowed, expires: soon() }
+  const redirect_uri = 'https://torch.example/back'
+  await db
+    .insertInto('oauth_token')
+    .values({ id: token, ...granted, token_hash: hash(), code_hash: hash() })
+    .execute()
+  await db
+    .insertInto('oauth_code')
+    .values({ ...granted, code_hash: hash(), redirect_uri })
+    .execute()
+  await db
+    .insertInto('oauth_flow')
+    .values({ ...allowed, flow_hash: hash(), redirect_uri, expires: soon() })
+    .execute()
+  await db
+    .insertInto('rate_limit_grant')
+    .values({ id: newId(), token_id: token, requests_per_minute: 600, note: `for ${account_id}` })
+    .execute()
+  return { oauth_client: [own], oauth_authorization: [authorization], oauth_token: [token] }
+}
