@@ -1,5 +1,6 @@
 // The real application over a real database of its own, and the people who use it in tests.
 import assert from 'node:assert/strict'
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -54,7 +55,9 @@ export type TestApp = {
   searchable(): Promise<void>
   /** The mails sent so far, oldest first, as text. */
   mails(): Promise<string[]>
-  /** The statements sent to the database while `act` ran. */
+  /** The statements that were sent to the database while `act` ran, also by what works in the background. */
+  queriesDuring(act: () => Promise<unknown>): Promise<string[]>
+  /** The statements that `act` sent to the database. */
   queriesOf<T>(act: () => Promise<T>): Promise<{ result: T; queries: string[] }>
   /** Moves the clock of the application forward. */
   advance(ms: number): void
@@ -70,9 +73,12 @@ export type TestAppOptions = { env?: Record<string, string>; deps?: (deps: Deps)
 export async function testApp({ env = {}, deps: override = () => ({}) }: TestAppOptions = {}): Promise<TestApp> {
   const dataDir = await mkdtemp(join(tmpdir(), 'depot-test-'))
   const database = await testDatabase()
-  const recorded: string[][] = []
-  const db = createDb(database.pool, (event) => {
-    for (const list of recorded) list.push(event.query.sql)
+  // By where a statement was asked for: what runs beside the call, such as counters that are stored, is not its own.
+  const recorded = new AsyncLocalStorage<string[]>()
+  const everything = new Set<string[]>()
+  const db = createDb(database.pool, ({ query }) => {
+    for (const list of everything) list.push(query.sql)
+    recorded.getStore()?.push(query.sql)
   })
   let skewMs = 0
   let frozenAt: number | undefined
@@ -135,14 +141,15 @@ export async function testApp({ env = {}, deps: override = () => ({}) }: TestApp
       const names = (await readdir(folder).catch(() => [])).filter((name) => name.endsWith('.eml')).sort()
       return Promise.all(names.map((name) => readFile(join(folder, name), 'utf8')))
     },
+    queriesDuring: async (act) => {
+      const queries: string[] = []
+      everything.add(queries)
+      await act().finally(() => everything.delete(queries))
+      return queries
+    },
     queriesOf: async (act) => {
       const queries: string[] = []
-      recorded.push(queries)
-      try {
-        return { result: await act(), queries }
-      } finally {
-        recorded.splice(recorded.indexOf(queries), 1)
-      }
+      return { result: await recorded.run(queries, act), queries }
     },
     advance: (ms) => {
       skewMs += ms

@@ -302,7 +302,7 @@ test('reading what is searched takes as many statements for many projects as for
       )
       .execute()
   const statements = async (count: number) => {
-    const { queries } = await t.queriesOf(async () => {
+    const queries = await t.queriesDuring(async () => {
       await touch(count)
       await t.searchable()
     })
