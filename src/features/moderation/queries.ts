@@ -2,7 +2,7 @@
 // is no other record of it.
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '#db/db.ts'
-import { type QueuedScan, SCANS_OF_PROJECT } from '../scans/queries.ts'
+import { type QueuedScan, SCANS_OF_PROJECT } from '#features/scans/queries.ts'
 
 export type QueueFilter = {
   /** A part of the name or the slug, case aside; empty is no filter. */

@@ -5,7 +5,6 @@ import type { Db, Tx } from '#db/db.ts'
 import { isNamed } from '#db/names.ts'
 import type { Project } from '#db/schema.ts'
 import { ApiError } from '#lib/errors.ts'
-import type { Membership, ProjectFacts } from './policy.ts'
 
 export type ProjectRow = Selectable<Project>
 
@@ -65,52 +64,6 @@ export function listProjectReadsByNames(db: Db, names: readonly string[]): Promi
     .execute()
 }
 
-/** The viewer's team rows for each of these projects, in one statement; projects without a row are left out. */
-export async function listMemberships(
-  db: Db,
-  accountId: string,
-  projectIds: readonly string[],
-): Promise<Map<string, Membership>> {
-  if (projectIds.length === 0) return new Map()
-  const rows = await db
-    .selectFrom('project')
-    .leftJoin('organization', 'organization.id', 'project.organization_id')
-    .innerJoin('team_member', (join) =>
-      join
-        .on('team_member.account_id', '=', accountId)
-        .on((eb) =>
-          eb.or([
-            eb('team_member.team_id', '=', eb.ref('project.team_id')),
-            eb('team_member.team_id', '=', eb.ref('organization.team_id')),
-          ]),
-        ),
-    )
-    .select([
-      'project.id',
-      'team_member.accepted',
-      'team_member.is_owner',
-      'team_member.permissions',
-      sql<boolean>`team_member.team_id = project.team_id`.as('in_project_team'),
-    ])
-    .where('project.id', 'in', projectIds)
-    .execute()
-  const memberships = new Map<string, Membership>()
-  for (const { id, in_project_team, ...row } of rows) {
-    const membership = memberships.get(id) ?? {}
-    memberships.set(id, in_project_team ? { ...membership, project: row } : { ...membership, organization: row })
-  }
-  return memberships
-}
-
-/** The account's rows in the teams of the project and of its organization, pending ones too; none is an empty object. */
-export async function findMembership(
-  db: Db,
-  accountId: string,
-  project: Pick<ProjectFacts, 'id'>,
-): Promise<Membership> {
-  return (await listMemberships(db, accountId, [project.id])).get(project.id) ?? {}
-}
-
 /** The row, locked until the transaction ends; undefined when it is gone. */
 export function lockProject(tx: Tx, id: string): Promise<ProjectRow | undefined> {
   return tx.selectFrom('project').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()
@@ -135,5 +88,11 @@ export function projectSlugTaken(): ApiError {
 /** IDs of all versions of a project, for cache invalidation when their project's visibility changes. */
 export async function listVersionIds(db: Db, projectId: string): Promise<string[]> {
   const rows = await db.selectFrom('version').select('id').where('project_id', '=', projectId).execute()
+  return rows.map(({ id }) => id)
+}
+
+/** IDs of all projects of an organization. */
+export async function listProjectIdsOfOrganization(db: Db, organizationId: string): Promise<string[]> {
+  const rows = await db.selectFrom('project').select('id').where('organization_id', '=', organizationId).execute()
   return rows.map(({ id }) => id)
 }

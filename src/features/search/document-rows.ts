@@ -1,8 +1,8 @@
 // What the index is fed with, read from the database: everything a hit shows, in one statement however many projects.
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '#db/db.ts'
-import { PUBLIC_STATUSES, SEARCHABLE_STATUSES } from '../projects/status.ts'
-import { LISTED_VERSION_STATUSES } from '../versions/status.ts'
+import { PUBLIC_STATUSES, SEARCHABLE_STATUSES } from '#features/access/project-status.ts'
+import { LISTED_VERSION_STATUSES } from '#features/versions/status.ts'
 
 /** Of more versions the newest are searched; of more dependencies the first. */
 const VERSIONS_MAX = 5_000

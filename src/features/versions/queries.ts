@@ -3,7 +3,7 @@ import { type Selectable, sql } from 'kysely'
 import { jsonArrayFrom } from 'kysely/helpers/postgres'
 import type { Db, Tx } from '#db/db.ts'
 import type { Version } from '#db/schema.ts'
-import { isListedAndPasses, LIST_ORDER, type VersionFilter } from './version-filter.ts'
+import { isListedAndPasses, LIST_ORDER, type VersionFilter } from './lookup/version-filter.ts'
 
 export type VersionRow = Selectable<Version>
 
