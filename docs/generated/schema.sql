@@ -804,13 +804,13 @@ CREATE TRIGGER search_dependency_deleted AFTER DELETE ON public.dependency REFER
 
 CREATE TRIGGER search_dependency_inserted AFTER INSERT ON public.dependency REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION search_dependencies_changed();
 
-CREATE TRIGGER search_dependency_updated AFTER UPDATE ON public.dependency REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION search_dependencies_changed();
+CREATE TRIGGER search_dependency_updated AFTER UPDATE ON public.dependency REFERENCING OLD TABLE AS before NEW TABLE AS after FOR EACH STATEMENT EXECUTE FUNCTION search_dependencies_updated();
 
 CREATE TRIGGER search_gallery_deleted AFTER DELETE ON public.gallery_item REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION search_gallery_changed();
 
 CREATE TRIGGER search_gallery_inserted AFTER INSERT ON public.gallery_item REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION search_gallery_changed();
 
-CREATE TRIGGER search_gallery_updated AFTER UPDATE ON public.gallery_item REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION search_gallery_changed();
+CREATE TRIGGER search_gallery_updated AFTER UPDATE ON public.gallery_item REFERENCING OLD TABLE AS before NEW TABLE AS after FOR EACH STATEMENT EXECUTE FUNCTION search_gallery_updated();
 
 CREATE TRIGGER search_organization_renamed AFTER UPDATE OF name, team_id ON public.organization FOR EACH ROW WHEN (((old.name IS DISTINCT FROM new.name) OR (old.team_id <> new.team_id))) EXECUTE FUNCTION search_organization_renamed();
 
@@ -1091,6 +1091,23 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.search_dependencies_updated()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform note_search_change((
+    select array_agg(version.project_id) from (
+      (select id, dependent_id, project_id, dependency_type from after
+        except select id, dependent_id, project_id, dependency_type from before)
+      union all
+      (select id, dependent_id, project_id, dependency_type from before
+        except select id, dependent_id, project_id, dependency_type from after)
+    ) shown join version on version.id = shown.dependent_id));
+  return null;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.search_dependents(named_ids text[])
  RETURNS SETOF text
  LANGUAGE sql
@@ -1107,6 +1124,23 @@ CREATE OR REPLACE FUNCTION public.search_gallery_changed()
 AS $function$
 begin
   perform note_search_change((select array_agg(project_id) from changed));
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.search_gallery_updated()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform note_search_change((
+    select array_agg(project_id) from (
+      (select id, project_id, url, featured, ordering, created from after
+        except select id, project_id, url, featured, ordering, created from before)
+      union all
+      (select id, project_id, url, featured, ordering, created from before
+        except select id, project_id, url, featured, ordering, created from after)
+    ) shown));
   return null;
 end
 $function$;
@@ -1175,8 +1209,17 @@ declare
 begin
   perform note_search_change((
     select array_agg(id) from (
-      select id from after where is_searchable(status)
-      union select id from before where is_searchable(status)) shown));
+      select id from (
+        select id, slug, name, summary, license, categories, additional_categories, downloads, followers, icon_url,
+          color, coalesce(approved, published), updated, team_id, organization_id
+        from after where is_searchable(status)
+        except
+        select id, slug, name, summary, license, categories, additional_categories, downloads, followers, icon_url,
+          color, coalesce(approved, published), updated, team_id, organization_id
+        from before where is_searchable(status)) shown
+      union all (
+        select id from before where is_searchable(status) except select id from after where is_searchable(status))
+    ) changed));
   -- Others show its name, its slug and its icon while anybody may see it.
   renamed := (select array_agg(id) from (
     select id, name, slug, icon_url, status from after
