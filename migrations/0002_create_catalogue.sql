@@ -1,6 +1,8 @@
 -- Teams, organizations, projects, versions, their files and what a scanner says of these, follows.
 
--- The statuses of projects and of versions that lists and search show.
+-- The statuses of projects that search shows, and of versions that lists and search show. PostgreSQL replaces a call by
+-- its condition, also in the indexes below: queries that say either find them. A change of one of these functions would
+-- leave the indexes with the rows of before, so that they must be made again in the same migration.
 create function is_searchable(status text) returns boolean language sql immutable as $$
   select status in ('approved', 'archived')
 $$;
@@ -106,7 +108,7 @@ create table project (
 create index project_lower_id_idx on project (lower(id));
 create index project_organization_id_idx on project (organization_id);
 create index project_queue_idx on project (coalesce(queued, published), id) where status = 'processing';
-create index project_random_idx on project (random_key) include (id) where status in ('approved', 'archived');
+create index project_random_idx on project (random_key) include (id) where is_searchable(status);
 -- What an update check asks of a project, from the index alone.
 create index project_visibility_idx on project (id) include (status);
 create index project_scheduled_idx on project (scheduled_at) where status = 'scheduled';
@@ -160,9 +162,9 @@ create index version_project_id_idx on version (project_id, date_published);
 create index version_visibility_idx on version (id) include (project_id, status, date_published);
 -- The order of a project's version list, so that its first entry is found without reading the rest.
 create index version_listed_idx on version (project_id, ordering, date_published desc, id)
-  where status in ('listed', 'archived');
+  where is_listed(status);
 -- The versions for a loader that few are for. Any others are found without it.
-create index version_loaders_idx on version using gin (loaders) where status in ('listed', 'archived');
+create index version_loaders_idx on version using gin (loaders) where is_listed(status);
 create index version_author_id_idx on version (author_id);
 create index version_scheduled_idx on version (scheduled_at) where status = 'scheduled';
 

@@ -720,7 +720,7 @@ CREATE INDEX project_organization_id_idx ON public.project USING btree (organiza
 
 CREATE INDEX project_queue_idx ON public.project USING btree (COALESCE(queued, published), id) WHERE (status = 'processing'::text);
 
-CREATE INDEX project_random_idx ON public.project USING btree (random_key) INCLUDE (id) WHERE (status = ANY (ARRAY['approved'::text, 'archived'::text]));
+CREATE INDEX project_random_idx ON public.project USING btree (random_key) INCLUDE (id) WHERE is_searchable(status);
 
 CREATE INDEX project_scheduled_idx ON public.project USING btree (scheduled_at) WHERE (status = 'scheduled'::text);
 
@@ -758,9 +758,9 @@ CREATE INDEX thread_message_thread_id_idx ON public.thread_message USING btree (
 
 CREATE INDEX version_author_id_idx ON public.version USING btree (author_id);
 
-CREATE INDEX version_listed_idx ON public.version USING btree (project_id, ordering, date_published DESC, id) WHERE (status = ANY (ARRAY['listed'::text, 'archived'::text]));
+CREATE INDEX version_listed_idx ON public.version USING btree (project_id, ordering, date_published DESC, id) WHERE is_listed(status);
 
-CREATE INDEX version_loaders_idx ON public.version USING gin (loaders) WHERE (status = ANY (ARRAY['listed'::text, 'archived'::text]));
+CREATE INDEX version_loaders_idx ON public.version USING gin (loaders) WHERE is_listed(status);
 
 CREATE INDEX version_project_id_idx ON public.version USING btree (project_id, date_published);
 
