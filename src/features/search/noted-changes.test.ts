@@ -5,9 +5,9 @@ import { isDeepStrictEqual } from 'node:util'
 import { sql } from 'kysely'
 import type { Tx } from '#db/db.ts'
 import { newId } from '#lib/ids.ts'
-import type { MadeProject, Person } from '../../../test/factories.ts'
-import { type TestApp, testApp } from '../../../test/harness.ts'
-import { teamFactories } from '../../../test/team-factories.ts'
+import type { MadeProject, Person } from '#test/support/factories.ts'
+import { type TestApp, testApp } from '#test/support/harness.ts'
+import { teamFactories } from '#test/support/team-factories.ts'
 import { listDocumentRows } from './document-rows.ts'
 
 let t: TestApp
