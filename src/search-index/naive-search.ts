@@ -1,10 +1,10 @@
 // The rules of search written down as plainly as possible, one project after another: what tests compare engines with.
 import { dependencyIds, newestFirst, type SearchDocument, type SearchVersion, union } from './document.ts'
-import { foldWords, indexTerms, innerWords, queryTerms } from './embedded/fold.ts'
-import { firstLetterCost, typosAllowed } from './embedded/typos.ts'
 import { authorKey } from './filter/fields.ts'
 import type { Filter, Predicate } from './filter/tree.ts'
+import { foldWords, indexTerms, innerWords, queryTerms } from './fold.ts'
 import type { SearchQuery, Sort } from './search-index.ts'
+import { firstLetterCost, typosAllowed } from './typo-rules.ts'
 
 export type NaiveAnswer = {
   readonly hits: { readonly project_id: string; readonly version_id: string | null }[]
