@@ -22,7 +22,8 @@ export const HIT_TEMPLATE: readonly (readonly [before: string, value: string])[]
   ['}', 'fields'],
   ['', 'sides'],
 ]
-const NAMES = [...new Set(HIT_TEMPLATE.map(([, value]) => value))]
+/** The names of the values, each once, as `hitValues` lists them. */
+export const HIT_VALUES = [...new Set(HIT_TEMPLATE.map(([, value]) => value))]
 
 function plain(key: string): [string, string] {
   return [`,"${key}":`, key]
@@ -39,7 +40,7 @@ export function hitValues(document: SearchDocument, versions: readonly SearchVer
   }
   const single: Record<string, unknown> = { project_id: document.id, version: usualVersion(versions)?.id ?? null }
   const own: Record<string, unknown> = document
-  return NAMES.map((name) => {
+  return HIT_VALUES.map((name) => {
     if (name === 'fields') return tail(document.fields)
     if (name === 'sides') return tail(sides)
     const value = single[name] ?? lists[name] ?? own[name] ?? null
