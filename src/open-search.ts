@@ -30,12 +30,12 @@ function indexRoot({ config }: SearchNeeds): string {
   return join(config.dataDir, 'search')
 }
 
-function makeSearchFeed({ db, taxonomy, log }: SearchNeeds, claimFolder: () => Promise<IndexFolder>): SearchFeed {
+function makeSearchFeed({ db, taxonomy, log }: SearchNeeds, claim: () => Promise<IndexFolder>): SearchFeed {
   return createSearchFeed({
     db,
     taxonomy,
     log,
-    claimFolder,
+    places: { claim },
     openIndex: async (options) => {
       // Loaded here, so that commands which never search do not load the engine.
       const { openEmbeddedSearchIndex } = await import('#search-index/embedded/embedded-search-index.ts')

@@ -148,7 +148,7 @@ async function apply(host: Host, changes: readonly SearchChange[]): Promise<void
   const { building } = host
   const running = await bulk(host, host.prefix, writes)
   if (building !== undefined) await bulk(host, building, writes)
-  else if (!running) throw failure('There is no search index to apply changes to')
+  else if (!running) throw unavailable('There is no search index to apply changes to')
   await refresh(host.connection, host.prefix).catch((error: unknown) => {
     if (running || !(error instanceof EngineError)) throw error
   })
