@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Value } from 'typebox/value'
-import { type FolderLock, tryLockFolder } from '#db/embedded-lock.ts'
+import { type FolderLock, tryLockFolder } from '#db/folder-lock.ts'
 import { type IndexPlace, SavedState } from './index-place.ts'
 
 /** Processes on one machine that share a data folder have a folder each: as many as may run side by side. */

@@ -2,15 +2,15 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { after, test } from 'node:test'
-import { startOpenSearch } from '../../../test/opensearch.ts'
-import { makeDocument } from '../conformance/tools.ts'
+import { makeDocument } from '#test/conformance/search-index/tools.ts'
+import { startOpenSearch } from '#test/support/opensearch.ts'
+import { randomQuery } from '#test/support/random-search-queries.ts'
+import { naiveSearch } from '#test/support/reference-search.ts'
+import { sampleDocuments, sampleWords, seededRandom } from '#test/support/search-catalogue.ts'
 import type { SearchDocument } from '../document.ts'
 import { openEmbeddedSearchIndex } from '../embedded/embedded-search-index.ts'
 import { EVERYTHING } from '../filter/tree.ts'
-import { naiveSearch } from '../naive-search.ts'
-import { sampleDocuments, sampleWords, seededRandom } from '../sample-catalogue.ts'
 import type { SearchIndex, SearchQuery } from '../search-index.ts'
-import { randomQuery } from '../test-queries.ts'
 import { openOpenSearchIndex } from './opensearch-search-index.ts'
 
 // FUZZ_RUNS=10000 makes it long; FUZZ_SEED repeats a failure.
@@ -67,7 +67,7 @@ test('random filters, orders and texts are answered as the rules say', { skip },
 test('the wanted projects come in the same order as from the embedded index', { skip }, async (t) => {
   type Row = [slug: string, name: string, summary: string, author: string, downloads: number]
   const fixture = async (name: string) =>
-    JSON.parse(await readFile(new URL(`../relevance/fixtures/${name}.json`, import.meta.url), 'utf8'))
+    JSON.parse(await readFile(new URL(`../../../test/system/relevance/fixtures/${name}.json`, import.meta.url), 'utf8'))
   const rows: Row[] = await fixture('catalogue')
   const queries: [text: string, wanted: string][] = await fixture('queries')
   const documents = rows.map(([slug, name, summary, author, downloads], i) =>

@@ -1,6 +1,6 @@
 import { after, test } from 'node:test'
-import { startOpenSearch } from '../../../test/opensearch.ts'
-import { testSearchIndex } from '../conformance/suite.ts'
+import { testSearchIndex } from '#test/conformance/search-index/suite.ts'
+import { startOpenSearch } from '#test/support/opensearch.ts'
 import type { SearchIndex } from '../search-index.ts'
 import { openOpenSearchIndex } from './opensearch-search-index.ts'
 
