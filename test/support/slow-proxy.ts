@@ -1,7 +1,7 @@
 // A proxy on loopback before an engine, which can be made silent or refuse: for tests of what happens then.
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
-export type Proxy = {
+export type SlowProxy = {
   readonly url: string
   /** `pass`: as if it were not there; `hang`: takes requests and never answers; `refuse`: ends every connection. */
   become(mode: 'pass' | 'hang' | 'refuse'): void
@@ -10,7 +10,7 @@ export type Proxy = {
   close(): Promise<void>
 }
 
-export async function startProxy(target: string): Promise<Proxy> {
+export async function startProxy(target: string): Promise<SlowProxy> {
   const { hostname, port } = new URL(target)
   let mode: 'pass' | 'hang' | 'refuse' = 'pass'
   let delayMs = 0

@@ -12,7 +12,7 @@ import { silentLog } from '#telemetry/log.ts'
 import { databaseUrl } from '#test/support/database.ts'
 import { type TestApp, testApp } from '#test/support/harness.ts'
 import { startOpenSearch, startOwnOpenSearch } from '#test/support/opensearch.ts'
-import { type Proxy, startProxy } from '#test/support/slow-proxy.ts'
+import { type SlowProxy, startProxy } from '#test/support/slow-proxy.ts'
 import { requestRebuild } from './changes.ts'
 import { createSearchFeed, type SearchFeed } from './search-feed.ts'
 import { sharedPlaces } from './shared-place.ts'
@@ -20,7 +20,7 @@ import { sharedPlaces } from './shared-place.ts'
 const engine = await startOpenSearch()
 const skip = typeof engine === 'string' ? engine : false
 let t: TestApp
-let proxy: Proxy
+let proxy: SlowProxy
 before(async () => {
   if (typeof engine === 'string') return
   t = await testApp()
