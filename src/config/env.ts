@@ -4,6 +4,7 @@
 import Type from 'typebox'
 import {
   isDatabaseAddress,
+  isEngineAddress,
   isHost,
   isMailbox,
   isMailServerAddress,
@@ -94,6 +95,24 @@ export const Env = Type.Object({
     },
     isWebAddress,
   ),
+  OPENSEARCH_URL: optional(
+    {
+      description:
+        'OpenSearch 2.19 or later that holds the search index for all processes; see docs/opensearch.md. Unset: each ' +
+        'process has an index of its own in memory.',
+      must: 'an http or https address without query and fragment',
+      example: 'https://depot:password@search.example.org:9200',
+      secret: true,
+    },
+    isEngineAddress,
+  ),
+  OPENSEARCH_INDEX: Type.String({
+    pattern: '^[a-z0-9][a-z0-9_-]{0,99}$',
+    default: 'depot',
+    description: 'Name of the alias in OpenSearch, and beginning of the names of its indexes. One for each Depot.',
+    must: 'lower-case letters, digits, hyphens and underscores, at most 100, the first a letter or digit',
+    example: 'depot-test',
+  }),
   SMTP_URL: optional(
     {
       description: 'Mail server. Unset: messages are written to DATA_DIR/outbox and addresses need no verifying.',

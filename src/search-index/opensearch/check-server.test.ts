@@ -36,7 +36,10 @@ test('an index of the name that the alias needs is refused', { skip }, async () 
   assert.ok(typeof engine !== 'string')
   const prefix = engine.prefix()
   await fetch(`${engine.url}/${prefix}`, { method: 'PUT' })
-  await assert.rejects(checkOpenSearch({ url: engine.url, prefix }), says(/OPENSEARCH_INDEX=.* is the name of an index/))
+  await assert.rejects(
+    checkOpenSearch({ url: engine.url, prefix }),
+    says(/OPENSEARCH_INDEX=.* is the name of an index/),
+  )
 })
 
 test('an old version, another product, a wrong password and a missing right are named', async (t) => {

@@ -46,10 +46,12 @@ export async function checkOpenSearch(options: ConnectionOptions & { prefix: str
 
 async function checkVersion(connection: ReturnType<typeof openConnection>): Promise<void> {
   type Info = { version?: { distribution?: string; number?: string } }
-  const { body } = await connection.request<Info>({ kind: 'manage', method: 'GET', path: '/' })
+  const { body } = await connection.request<Info>({ kind: 'status', method: 'GET', path: '/' })
   const { distribution, number = '' } = body.version ?? {}
   if (distribution !== 'opensearch') {
-    throw new OperatorError('OPENSEARCH_URL names a server that is not OpenSearch; Depot needs OpenSearch 2.19 or later')
+    throw new OperatorError(
+      'OPENSEARCH_URL names a server that is not OpenSearch; Depot needs OpenSearch 2.19 or later',
+    )
   }
   const [major = 0, minor = 0] = number.split('.').map(Number)
   if (major < MIN_VERSION[0] || (major === MIN_VERSION[0] && minor < MIN_VERSION[1])) {

@@ -9,7 +9,8 @@ export type ConnectionOptions = {
   readonly onRequest?: (request: { readonly kind: RequestKind; readonly ok: boolean; readonly seconds: number }) => void
 }
 
-export type RequestKind = 'search' | 'write' | 'manage'
+/** `status` only looks. */
+export type RequestKind = 'search' | 'write' | 'manage' | 'status'
 
 export type Call = {
   readonly kind: RequestKind
@@ -49,6 +50,8 @@ const SEARCH_MS = 5_000
 /** Documents are large, and a rebuild may find the engine busy. */
 const WRITE_MS = 60_000
 const MANAGE_MS = 30_000
+/** Health is asked for by those who do not wait long. */
+const STATUS_MS = 2_500
 /** After a failure one search tries again in this time; the others are refused at once. */
 const REST_MS = 1_000
 /** More would only wait for one another. */
@@ -57,7 +60,12 @@ const RETRY_AFTER_SECONDS = '5'
 /** Overloaded, or a proxy before it that does not reach it. */
 const AWAY_STATUSES = [429, 502, 503, 504]
 
-const LIMITS_MS: Readonly<Record<RequestKind, number>> = { search: SEARCH_MS, write: WRITE_MS, manage: MANAGE_MS }
+const LIMITS_MS: Readonly<Record<RequestKind, number>> = {
+  search: SEARCH_MS,
+  write: WRITE_MS,
+  manage: MANAGE_MS,
+  status: STATUS_MS,
+}
 
 /** Connects with the first request. */
 export function openConnection(options: ConnectionOptions): Connection {

@@ -66,7 +66,7 @@ export async function findIndex(connection: Connection, prefix: string): Promise
     aliases: Record<string, unknown>
   }
   const { status, body } = await connection.request<Record<string, Found>>({
-    kind: 'manage',
+    kind: 'status',
     method: 'GET',
     path: `/${prefix}`,
     accept: [404],
@@ -86,7 +86,7 @@ export async function measureIndex(
   const { body } = await connection.request<{
     aggregations: { last: { value: number | null }; live: { doc_count: number } }
   }>({
-    kind: 'manage',
+    kind: 'status',
     method: 'POST',
     path: `/${prefix}/_search`,
     body: {
