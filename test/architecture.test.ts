@@ -50,8 +50,9 @@ const ALLOWED: Record<string, readonly string[]> = {
   port: [...COMMON, 'port'],
   jobs: [...COMMON, 'jobs'],
   http: [...COMMON, 'http', 'cache', 'port'],
-  feature: [...COMMON, 'cache', 'port', 'jobs', 'feature'],
-  routes: [...COMMON, 'cache', 'port', 'jobs', 'feature', 'http', 'routes'],
+  html: ['lib', 'telemetry', 'html'],
+  feature: [...COMMON, 'cache', 'port', 'jobs', 'html', 'feature'],
+  routes: [...COMMON, 'cache', 'port', 'jobs', 'feature', 'http', 'html', 'routes'],
 }
 /** Files of the root that anybody may know the types of. */
 const TYPES_FOR_ALL = ['src/deps.ts', 'src/config.ts']
