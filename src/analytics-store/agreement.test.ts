@@ -5,14 +5,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
+import { parseAnalyticsQuestion } from '#features/analytics/requests.ts'
+import { aClick, aDownload, aView, HOUR_MS, somePlaytime } from '#test/support/analytics-events.ts'
+import { openNaiveStore } from '#test/support/reference-analytics-store.ts'
 import type { AnalyticsStore } from './analytics-store.ts'
 import { openDuckDbStore } from './duckdb.ts'
 import { EVENT_KINDS, type EventKind, type Events } from './events.ts'
 import { METRIC_KEYS, type MetricKey, metricOf } from './metrics.ts'
-import { openNaiveStore } from './naive.ts'
 import { joinSlices } from './points.ts'
-import { aClick, aDownload, aView, HOUR_MS, somePlaytime } from './test-events.ts'
-import { parseAnalyticsQuestion } from './validate.ts'
 
 /** The week around a leap day, in which New York's clocks do not change and the questions' offsets do. */
 const START = Date.UTC(2024, 1, 26)

@@ -4,11 +4,11 @@ import { type AddressInfo, connect as connectSocket, createServer, type Socket }
 import { after, test } from 'node:test'
 import { sql } from 'kysely'
 import pg from 'pg'
-import { testDatabase } from '../../test/database.ts'
+import { testDatabase } from '#test/support/database.ts'
 import type { ChangedIds } from './changes.ts'
 import { createEntityCache } from './entity-cache.ts'
 import { type ListenOptions, listenForNotices } from './listen.ts'
-import { writing } from './writing.ts'
+import { transaction } from './transaction.ts'
 
 const database = await testDatabase()
 after(() => database.close())
@@ -60,7 +60,7 @@ function startProcess(t: { after: (end: () => Promise<void>) => void }, options:
 
 /** Changes the thing through a process that only writes, and says so on `feed` as well. */
 const change = (value: number): Promise<void> =>
-  writing({ db, cache: createEntityCache({ maxBytes: 1 }) }, async (tx, changed) => {
+  transaction({ db, cache: createEntityCache({ maxBytes: 1 }) }, async (tx, changed) => {
     await sql`update thing set value = ${value} where id = 'a'`.execute(tx)
     changed.add('thing', 'a')
     changed.add('feed', 'a', 'b')
@@ -82,7 +82,7 @@ test('a rolled back transaction announces nothing', async (t) => {
   await listener.ready
   await things.get('a', load)
   const notice = heard()
-  const failed = writing({ db, cache: createEntityCache({ maxBytes: 1 }) }, async (_tx, changed) => {
+  const failed = transaction({ db, cache: createEntityCache({ maxBytes: 1 }) }, async (_tx, changed) => {
     changed.add('feed', 'lost')
     throw new Error('refused')
   })

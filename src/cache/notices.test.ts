@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import fc from 'fast-check'
 import { type Kysely, sql } from 'kysely'
-import { testDatabase } from '../../test/database.ts'
+import { testDatabase } from '#test/support/database.ts'
 import { ChangeSet, type Changes } from './changes.ts'
 import { createEntityCache } from './entity-cache.ts'
 import { decodeNotice, encodeNotices } from './notices.ts'
-import { writing } from './writing.ts'
+import { transaction } from './transaction.ts'
 
 const database = await testDatabase()
 after(() => database.close())
@@ -77,7 +77,7 @@ test('as many things may change at once as there are; beyond some thousand of a 
 test('a writer reads what it wrote, and its entries are dropped before the write returns', async () => {
   const { cache, counters, load } = setUp()
   const before = (await counters.get('a', load))?.value ?? 0
-  const result = await writing({ db, cache }, async (tx, changed) => {
+  const result = await transaction({ db, cache }, async (tx, changed) => {
     await sql`update counter set value = value + 1 where id = 'a'`.execute(tx)
     changed.add('counter', 'a')
     assert.equal((await counters.get('a', load))?.value, before, 'others go on reading the old value')
@@ -91,7 +91,7 @@ test('a writer reads what it wrote, and its entries are dropped before the write
 test('a failing write leaves the database as it was, and the cache in agreement with it', async () => {
   const { cache, counters, load } = setUp()
   const before = await counterOf('a')
-  const failed = writing({ db, cache }, async (tx, changed) => {
+  const failed = transaction({ db, cache }, async (tx, changed) => {
     await sql`update counter set value = 99 where id = 'a'`.execute(tx)
     changed.add('counter', 'a')
     throw new Error('refused')
@@ -102,7 +102,7 @@ test('a failing write leaves the database as it was, and the cache in agreement 
 
 test('many IDs at once are announced by one statement within the payload limit', async () => {
   const { cache } = setUp()
-  await writing({ db, cache }, async (_tx, changed) => {
+  await transaction({ db, cache }, async (_tx, changed) => {
     for (let index = 0; index < 5_000; index++) changed.add('counter', `id-${index}`)
   })
 })
@@ -112,7 +112,7 @@ test('transactions that conflict under serializable isolation are run again unti
   const before = (await counters.get('b', load))?.value ?? 0
   let runs = 0
   const count = () =>
-    writing(
+    transaction(
       { db, cache },
       async (tx, changed) => {
         runs++
@@ -139,7 +139,7 @@ test('a transaction that conflicts every time is given up after five attempts wi
   const { cache } = setUp()
   const pauses: number[] = []
   let runs = 0
-  const failed = writing(
+  const failed = transaction(
     { db, cache },
     async (tx) => {
       runs++
@@ -156,7 +156,7 @@ test('a retryable error behind another one is retried, any other is not', async 
   const { cache } = setUp()
   for (const [errcode, expected] of [['40001', 5] as const, ['23505', 1] as const]) {
     let runs = 0
-    const failed = writing(
+    const failed = transaction(
       { db, cache },
       async () => {
         runs++

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { assertValidHtml, samplePage } from '#test/support/html-page.ts'
 import {
   checkbox,
   errorSummary,
@@ -13,7 +14,6 @@ import {
 } from './forms.ts'
 import { html } from './html.ts'
 import { layout } from './layout.ts'
-import { assertValidHtml, samplePage } from './test-support/sample-page.ts'
 
 const HOSTILE = `"><script>alert(1)</script>' autofocus onfocus=alert(1) x="</textarea>`
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { assertValidHtml, samplePage } from '#test/support/html-page.ts'
 import { html } from './html.ts'
 import { layout } from './layout.ts'
 import { breadcrumbs, emptyState, note, pager, segments, tabs } from './lists.ts'
-import { assertValidHtml, samplePage } from './test-support/sample-page.ts'
 
 const HOSTILE = `"><script>alert(1)</script><img src=x onerror=alert(1)>' </title></script><!--`
 

@@ -94,3 +94,8 @@ export function validationError(field: string, message: string): ApiError {
 export function forbidden(description: string): ApiError {
   return new ApiError('forbidden', description)
 }
+
+/** For a caller whose account was deleted after their token was checked. */
+export function accountGone(): ApiError {
+  return new ApiError('unauthorized', 'The account of this token does not exist any more')
+}

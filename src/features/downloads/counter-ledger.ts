@@ -3,9 +3,9 @@
 import type { AnalyticsStore } from '#analytics-store/analytics-store.ts'
 import type { FlushedDownloads } from '#analytics-store/buffer.ts'
 import type { ChangeSet } from '#cache/changes.ts'
-import { writing } from '#cache/writing.ts'
+import { transaction } from '#cache/transaction.ts'
 import type { Tx } from '#db/db.ts'
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '#main/deps.ts'
 import { addDownloads } from './queries.ts'
 
 export type LedgerDeps = Pick<Deps, 'db' | 'cache' | 'log'>
@@ -21,7 +21,7 @@ const CATCH_UP_BATCHES = 20
 export async function attachStore({ db, cache, log }: LedgerDeps, store: AnalyticsStore): Promise<void> {
   const identity = await store.identity()
   const newest = await store.lastSequence()
-  await writing({ db, cache }, async (tx) => {
+  await transaction({ db, cache }, async (tx) => {
     const ledger = await lockLedger(tx)
     const isKnown = ledger.store_id === identity && ledger.applied <= newest
     if (isKnown) return
@@ -51,7 +51,7 @@ export async function catchUp(
     const upTo = Math.min(newest, applied + CATCH_UP_BATCHES)
     const isNext = flushed !== undefined && flushed.sequence === applied + 1
     const { versions } = isNext ? flushed : await deps.store.countDownloads({ after: applied, upTo })
-    await writing(deps, async (tx, changed) => {
+    await transaction(deps, async (tx, changed) => {
       const ledger = await lockLedger(tx)
       // Somebody else has taken these in meanwhile: look again.
       if (ledger.applied !== applied || ledger.store_id !== identity) return
@@ -68,7 +68,7 @@ export async function catchUp(
 async function addForeign(deps: LedgerDeps, flushed: FlushedDownloads | undefined): Promise<void> {
   deps.log.warn('Another process follows a store of its own; two stores of events behind one database disagree')
   if (flushed === undefined) return
-  await writing(deps, (tx, changed) => addCounts(tx, changed, flushed.versions))
+  await transaction(deps, (tx, changed) => addCounts(tx, changed, flushed.versions))
 }
 
 type VersionCounts = FlushedDownloads['versions']

@@ -7,8 +7,8 @@ import { ApiError } from '#lib/errors.ts'
 import { GRANTABLE_SCOPES } from '#lib/scopes.ts'
 import { hashToken } from '#lib/tokens.ts'
 import type { Role, Viewer } from '#lib/viewer.ts'
-import type { Deps } from '../../../deps.ts'
-import { createLimiter } from '../limiter.ts'
+import type { Deps } from '#main/deps.ts'
+import { createLimiter } from '../passwords/limiter.ts'
 
 /** How long an answer of the host counts. */
 const ANSWER_LIFETIME_MS = 5 * 60_000
