@@ -11,8 +11,8 @@ const DAY_MS = 86_400_000
 const START = Date.UTC(2026, 0, 1)
 const HOSTILE = '=1+"<script>alert(1)</script>"'
 
-function days(count: number, valueOf: (index: number) => number) {
-  return Array.from({ length: count }, (_, index) => ({ at: new Date(START + index * DAY_MS), value: valueOf(index) }))
+function days(count: number, valueAt: (index: number) => number) {
+  return Array.from({ length: count }, (_, index) => ({ at: new Date(START + index * DAY_MS), value: valueAt(index) }))
 }
 
 const figure = { id: 'downloads', title: 'Downloads a day', summary: 'About 20 a day.', csvHref: '/x.csv' }
