@@ -70,3 +70,6 @@ each('[data-reveal]', (button) => {
     field.focus()
   })
 })
+
+// The open tab is in sight where the row of tabs is wider than the window.
+each('.tabs [aria-current]', (tab) => tab.scrollIntoView({ block: 'nearest', inline: 'center' }))
