@@ -17,5 +17,5 @@ export const PATHS = {
   applications: '/account/applications',
   authorizations: '/account/authorizations',
   data: '/account/data',
-  assets: '/account/assets',
+  preferences: '/preferences',
 } as const
