@@ -1,8 +1,8 @@
-// The moderation queue: the projects in the status `processing`, in the order in which they asked for a review. There
-// is no other record of it.
+// The moderation queue: the projects in the status `processing`, in the order in which they were submitted.
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '#db/db.ts'
 import { type QueuedScan, SCANS_OF_PROJECT } from '#features/scans/queries.ts'
+import { LISTED_VERSION_STATUSES } from '#features/versions/status.ts'
 
 export type QueueFilter = {
   /** A part of the name or the slug, case aside; empty is no filter. */
@@ -34,7 +34,7 @@ export type QueueRow = {
 
 /** When the project entered the queue; those that were made in it have no other time. The index has the same words. */
 const since = sql<Date>`coalesce(project.queued, project.published)`
-const shownVersions = sql`version.project_id = project.id and version.status in ('listed', 'archived')`
+const shownVersions = sql`version.project_id = project.id and version.status = any(${[...LISTED_VERSION_STATUSES]}::text[])`
 
 export async function countQueue(db: Db, filter: QueueFilter): Promise<number> {
   const { count } = await db
@@ -103,7 +103,7 @@ function matches({ text, loaders }: QueueFilter) {
 }
 
 /** A project's place in the queue, from 1, and the queue's length; no place when it is not under review. */
-export async function findPlace(db: Db, projectId: string): Promise<{ position: number | null; total: number }> {
+export async function getQueuePlace(db: Db, projectId: string): Promise<{ position: number | null; total: number }> {
   const { rows } = await sql<{ position: number | null; total: number }>`
     with mine as (
       select coalesce(queued, published) as since, id from project where id = ${projectId} and status = 'processing'
