@@ -13,7 +13,7 @@ import { databaseUrl } from '#test/support/database.ts'
 import { type TestApp, testApp } from '#test/support/harness.ts'
 import { startOpenSearch, startOwnOpenSearch } from '#test/support/opensearch.ts'
 import { type SlowProxy, startProxy } from '#test/support/slow-proxy.ts'
-import { requestRebuild } from './changes.ts'
+import { requestRebuild } from './request-rebuild.ts'
 import { createSearchFeed, type SearchFeed } from './search-feed.ts'
 import { sharedPlaces } from './shared-place.ts'
 
@@ -130,7 +130,7 @@ test('a rebuild is done once for all, and each process knows when it is done', {
     await sql`set local session_replication_role = replica`.execute(tx)
     await tx.updateTable('project').set({ name: 'Secret Motif' }).where('id', '=', project.id).execute()
   })
-  await transaction(t.deps, requestRebuild)
+  await requestRebuild(t.deps)
   await Promise.all(feeds.map((feed) => feed.caughtUp()))
   for (const feed of feeds) assert.deepEqual(await feed.find('motif'), ['Secret Motif'])
   assert.equal(builds(feeds), 2)

@@ -1,5 +1,5 @@
-// Telling visitors apart without knowing them: a keyed hash of the address, with a key of its own for each UTC day, so
-// that hashes of two days cannot be joined and none can be turned back without the secret.
+// Distinguishes visitors without storing addresses: a keyed hash of the address, with a key of its own for each UTC day,
+// so that hashes of two days cannot be joined and none can be reversed without the secret.
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
 import { isIPv4, isIPv6 } from 'node:net'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { countryOf } from './country.ts'
-import { createVisitorHash, networkOf } from './visitor.ts'
+import { countryOf } from './origin.ts'
+import { createVisitorHash, networkOf } from './visitor-hash.ts'
 
 const NOW = Date.UTC(2024, 1, 29, 23, 59, 59, 999)
 
