@@ -10,8 +10,8 @@ import { notFound } from '#lib/errors.ts'
 import { joinJson } from '#lib/json-bytes.ts'
 import type { Deps } from '#main/deps.ts'
 import {
-  getCachedOrganizations,
   getOrganization,
+  listCachedOrganizations,
   listOrganizationMembers,
   toOrganizationView,
   toOrganizationViews,
@@ -49,7 +49,7 @@ export function organizationReads(app: App, deps: Pick<Deps, 'db' | 'cache' | 't
       },
     },
     async (req, reply) => {
-      const organizations = await getCachedOrganizations(deps, parseIds(req.query.ids))
+      const organizations = await listCachedOrganizations(deps, parseIds(req.query.ids))
       return sendBytes(reply, joinJson(await toOrganizationViews(deps, req.viewer, organizations, { named: true })))
     },
   )

@@ -11,7 +11,7 @@ import type { App } from '#http/server.ts'
 import { joinJson } from '#lib/json-bytes.ts'
 import { hasScope } from '#lib/scopes.ts'
 import type { Viewer } from '#lib/viewer.ts'
-import { getCachedOrganizations, toOrganizationViews } from './organization-cache.ts'
+import { listCachedOrganizations, toOrganizationViews } from './organization-cache.ts'
 import { OrganizationView } from './views.ts'
 
 export function userListRoutes(app: App, deps: ProjectReader): void {
@@ -46,7 +46,7 @@ export function userListRoutes(app: App, deps: ProjectReader): void {
     },
     async (req, reply) => {
       const { id } = await getCachedUser(deps, req.params.id)
-      const organizations = await getCachedOrganizations(deps, await listOrganizationIdsOf(deps.db, id))
+      const organizations = await listCachedOrganizations(deps, await listOrganizationIdsOf(deps.db, id))
       return sendBytes(reply, joinJson(await toOrganizationViews(deps, req.viewer, organizations)))
     },
   )
@@ -72,7 +72,7 @@ const AllProjectsView = Type.Object(
 
 async function writeAllProjects(deps: ProjectReader, viewer: Viewer | null, name: string): Promise<Buffer> {
   const { id } = await getCachedUser(deps, name)
-  const organizations = await getCachedOrganizations(deps, await listOrganizationIdsOf(deps.db, id))
+  const organizations = await listCachedOrganizations(deps, await listOrganizationIdsOf(deps.db, id))
   const own = await listProjectIdsOf(deps.db, viewer, id)
   const theirs = await listOrganizationProjectIds(
     deps.db,

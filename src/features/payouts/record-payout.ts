@@ -1,5 +1,6 @@
 // The manual ledger: the operator pays people by whatever means, and writes down what was paid.
 import type { Tx } from '#db/db.ts'
+import { lockAccountIfAny } from '#features/access/accounts.ts'
 import { parseUnits } from '#lib/decimal.ts'
 import { ApiError, invalidInput, notFound, validationError } from '#lib/errors.ts'
 import { isIdForm, newId } from '#lib/ids.ts'
@@ -21,7 +22,7 @@ export async function recordPayout(
 ): Promise<{ payout: PayoutRow; isNew: boolean }> {
   const { fee = '0', status = 'success' } = fields
   if (parseUnits(fields.amount) === 0n) throw validationError('amount', 'must be more than nothing')
-  const account = await lockAccount(tx, fields.user_id)
+  const account = await lockPayee(tx, fields.user_id)
   const known = await findPayout(tx, fields.external_id)
   if (known !== undefined) return { payout: assertSame(known, account?.id ?? null, fields), isNew: false }
   if (account === undefined) throw validationError('user_id', 'names no account')
@@ -56,7 +57,7 @@ export async function updatePayout(
 ): Promise<void> {
   const found = await tx.selectFrom('payout').select('account_id').where('id', '=', id).executeTakeFirst()
   if (found === undefined) throw notFound('payout')
-  if (found.account_id !== null) await lockAccount(tx, found.account_id)
+  if (found.account_id !== null) await lockAccountIfAny(tx, found.account_id)
   const row = await tx.selectFrom('payout').selectAll().where('id', '=', id).forUpdate().executeTakeFirstOrThrow()
   if (row.account_id !== null && WITHDRAWS.includes(status) && !WITHDRAWS.includes(row.status)) {
     await assertAvailable(tx, { accountId: row.account_id, units: parseUnits(row.amount) + parseUnits(row.fee), now })
@@ -72,14 +73,10 @@ async function assertAvailable(
   if (units > parseUnits(available)) throw invalidInput(`Only ${available} is available`, 'amount')
 }
 
-function lockAccount(tx: Tx, id: string): Promise<{ id: string; payout_handle: string | null } | undefined> {
+/** @throws ApiError `validation_error` for what cannot be an ID. */
+function lockPayee(tx: Tx, id: string): ReturnType<typeof lockAccountIfAny> {
   if (!isIdForm(id)) throw validationError('user_id', 'names no account')
-  return tx
-    .selectFrom('account')
-    .select(['id', 'payout_handle'])
-    .where('id', '=', id)
-    .forNoKeyUpdate()
-    .executeTakeFirst()
+  return lockAccountIfAny(tx, id)
 }
 
 function findPayout(tx: Tx, externalId: string): Promise<PayoutRow | undefined> {

@@ -4,14 +4,14 @@ import { sql } from 'kysely'
 import type { ChangeSet } from '#cache/changes.ts'
 import { transaction } from '#cache/transaction.ts'
 import type { Tx } from '#db/db.ts'
-import { ensurePlaceholder, isPlaceholder, PLACEHOLDER_ID } from '#features/access/placeholder.ts'
+import { ensurePlaceholder, PLACEHOLDER_ID } from '#features/access/placeholder.ts'
 import { dropImagesOf } from '#features/content-images/queries.ts'
 import { removePictures } from '#features/pictures/icons.ts'
 import { insertStatusMessage } from '#features/projects/edit/change-status.ts'
-import { requireOwnUser } from '#features/users/policy.ts'
+import { requireDeletableUser } from '#features/users/policy.ts'
 import { getAccountByName } from '#features/users/queries.ts'
 import { removeJobsOf } from '#jobs/queue.ts'
-import { forbidden, notFound } from '#lib/errors.ts'
+import { notFound } from '#lib/errors.ts'
 import { newId } from '#lib/ids.ts'
 import type { Viewer } from '#lib/viewer.ts'
 import type { Deps } from '#main/deps.ts'
@@ -22,8 +22,7 @@ type OwnedProject = { id: string; status: string }
 
 /** @throws ApiError 404, 403 for another's account unless the viewer is an admin, and for the placeholder. */
 export async function deleteAccount(deps: Deps, viewer: Viewer, name: string): Promise<void> {
-  const account = requireOwnUser(viewer, await getAccountByName(deps.db, name))
-  if (isPlaceholder(account)) throw forbidden('This account stands for deleted ones and cannot be deleted')
+  const account = requireDeletableUser(viewer, await getAccountByName(deps.db, name))
   await transaction(deps, async (tx, changed) => {
     const erasure = { tx, changed, accountId: account.id }
     await lockAll(erasure)

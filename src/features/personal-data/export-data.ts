@@ -6,7 +6,7 @@ import { listCollectionsOf } from '#features/collections/queries.ts'
 import { toCollectionView } from '#features/collections/views.ts'
 import { listAllNotificationsOf } from '#features/notifications/queries.ts'
 import { toNotificationView } from '#features/notifications/views.ts'
-import { getCachedOrganizations, toOrganizationViews } from '#features/organizations/organization-cache.ts'
+import { listCachedOrganizations, toOrganizationViews } from '#features/organizations/organization-cache.ts'
 import { getBalance, getHistory } from '#features/payouts/queries.ts'
 import type { ProjectReader } from '#features/projects/lookup/project-cache.ts'
 import { listVisibleByIds } from '#features/projects/lookup/visible-lists.ts'
@@ -24,7 +24,7 @@ export async function exportData(reader: ExportReader, viewer: Viewer): Promise<
   const now = reader.now()
   const balance = await getBalance(db, viewer.id, now)
   const row = await getAccount(db, viewer.id)
-  const organizations = await getCachedOrganizations(reader, await listOrganizationIdsOf(db, viewer.id))
+  const organizations = await listCachedOrganizations(reader, await listOrganizationIdsOf(db, viewer.id))
   const projects = await listVisibleByIds(reader, viewer, await listProjectIdsOf(db, viewer, viewer.id))
   const parts: Record<string, Buffer> = {
     user: toJson(toPrivateUserView(row, { email: true, balance: balance.available })),

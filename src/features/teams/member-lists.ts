@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { EntityCache } from '#cache/entity-cache.ts'
 import type { Db } from '#db/db.ts'
 import { canSeeRow, isAcceptedIn } from '#features/access/team-policy.ts'
-import { getCachedUsers } from '#features/users/user-cache.ts'
+import { listCachedUsers } from '#features/users/user-cache.ts'
 import { invalidInput } from '#lib/errors.ts'
 import type { Viewer } from '#lib/viewer.ts'
 import type { TeamRead } from './queries.ts'
@@ -50,7 +50,7 @@ export async function toMemberLists(
   const ids = new Set<string>()
   for (const list of lists) for (const { row } of list) ids.add(row.account_id)
   const users = new Map<string, string>()
-  for (const { id, bytes } of await getCachedUsers(reader, [...ids])) users.set(id, bytes.toString())
+  for (const { id, bytes } of await listCachedUsers(reader, [...ids])) users.set(id, bytes.toString())
   const texts: string[] = []
   let sinceTurn = 0
   for (const list of lists) {

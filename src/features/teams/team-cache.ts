@@ -14,7 +14,7 @@ const TEAM = {
 }
 
 /** Teams by ID, whoever asks; unknown ones are left out. One statement at most. */
-export function getCachedTeams(
+export function listCachedTeams(
   { db, cache }: { db: Db; cache: EntityCache },
   ids: Iterable<string>,
 ): Promise<Map<string, TeamRead>> {

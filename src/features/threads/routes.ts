@@ -1,7 +1,7 @@
 // Threads: conversations between moderators and those whose project or report it is about (facts/people.md 2.5).
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import Type from 'typebox'
-import { type CachedUser, getCachedUsers } from '#features/users/user-cache.ts'
+import { type CachedUser, listCachedUsers } from '#features/users/user-cache.ts'
 import { done } from '#http/answers.ts'
 import { requireViewer } from '#http/auth.ts'
 import { sendBytes } from '#http/entity-tags.ts'
@@ -97,7 +97,7 @@ async function readThreads(
     await nextTurn()
   }
   const authors = new Set(views.flatMap(({ messages }) => authorsOf(messages)))
-  const users = new Map((await getCachedUsers({ db, cache }, [...authors])).map((user) => [user.id, user]))
+  const users = new Map((await listCachedUsers({ db, cache }, [...authors])).map((user) => [user.id, user]))
   const answers: Buffer[] = []
   for (const { thread, messages } of views) {
     answers.push(await toThreadBytes(thread, messages, membersOf(messages, users)))

@@ -1,11 +1,11 @@
 import type { Tx } from '#db/db.ts'
+import { lockAccount } from '#features/access/accounts.ts'
 import { enqueue } from '#jobs/queue.ts'
 import { ApiError, validationError } from '#lib/errors.ts'
 import { newId } from '#lib/ids.ts'
 import { grantFault } from '#lib/scopes.ts'
 import { checkText } from '#lib/text-rules.ts'
 import { newToken } from '#lib/tokens.ts'
-import { lockAccount } from '../queries.ts'
 import type { AccessTokenRow } from './views.ts'
 
 export const TOKEN_NAME_LENGTH_MIN = 3

@@ -1,15 +1,17 @@
 // The e-mail address: changing it, and proving that it is one's own.
+
 import type { ChangeSet } from '#cache/changes.ts'
 import { transaction } from '#cache/transaction.ts'
 import type { Tx } from '#db/db.ts'
 import { onUnique } from '#db/pg-errors.ts'
+import { lockAccount } from '#features/access/accounts.ts'
 import { getAccount } from '#features/users/queries.ts'
 import { enqueue } from '#jobs/queue.ts'
 import { invalidInput } from '#lib/errors.ts'
 import type { AccountDeps } from '../account-deps.ts'
 import { deleteFlows, takeFlow } from '../mail/flows.ts'
 import { requireMail } from '../mail/mail-allowance.ts'
-import { emailTaken, lockAccount } from '../queries.ts'
+import { emailTaken } from '../queries.ts'
 import { checkEmail } from '../sign-up/create-account.ts'
 
 /**

@@ -1,13 +1,14 @@
 // A new password, by the old one or by a mailed link.
+
 import type { ChangeSet } from '#cache/changes.ts'
 import { transaction } from '#cache/transaction.ts'
 import type { Tx } from '#db/db.ts'
+import { lockAccount } from '#features/access/accounts.ts'
 import { type AccountRow, getAccount } from '#features/users/queries.ts'
 import { enqueue } from '#jobs/queue.ts'
 import type { Viewer } from '#lib/viewer.ts'
 import type { AccountDeps } from '../account-deps.ts'
 import { deleteFlows, findFlow, takeFlow } from '../mail/flows.ts'
-import { lockAccount } from '../queries.ts'
 import { deleteOtherSessions } from '../sessions/queries.ts'
 import { invalidCredentials } from '../sign-in/sign-in-guard.ts'
 

@@ -1,12 +1,13 @@
 // Turning two-factor sign-in on, in two steps, and off.
+
 import { transaction } from '#cache/transaction.ts'
 import type { Tx } from '#db/db.ts'
+import { lockAccount } from '#features/access/accounts.ts'
 import { getAccount } from '#features/users/queries.ts'
 import { enqueue } from '#jobs/queue.ts'
 import { type ApiError, invalidInput } from '#lib/errors.ts'
 import type { AccountDeps } from '../account-deps.ts'
 import { deleteFlows, findFlow, insertFlow, takeFlow } from '../mail/flows.ts'
-import { lockAccount } from '../queries.ts'
 import { invalidCredentials } from '../sign-in/sign-in-guard.ts'
 import { newTotpSecret, replaceBackupCodes, totpStep, totpUri, useCode } from './codes.ts'
 

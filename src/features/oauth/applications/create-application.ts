@@ -1,5 +1,5 @@
 import type { Tx } from '#db/db.ts'
-import { lockAccount } from '#features/accounts/queries.ts'
+import { lockAccount } from '#features/access/accounts.ts'
 import { ApiError, validationError } from '#lib/errors.ts'
 import { newId } from '#lib/ids.ts'
 import { grantFault } from '#lib/scopes.ts'
