@@ -1,5 +1,5 @@
-// Organizations kept as ready JSON up to their members, who are put in for each viewer. Whoever changes an
-// organization's row names its ID under `organization`; its members belong to the kind `team`.
+// Organizations kept as ready JSON up to their members, who are put in for each viewer. A change of an organization's
+// row names its ID under `organization`; its members belong to the kind `team`.
 import type { EntityCache } from '#cache/entity-cache.ts'
 import type { Db } from '#db/db.ts'
 import { requireOneAnswer, shownMembers, toMemberLists } from '#features/teams/member-lists.ts'

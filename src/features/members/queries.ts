@@ -1,5 +1,4 @@
 // Members as routes answer with them, as JSON texts. A team of a project that is hidden from the viewer is hidden too.
-
 import { listOwningTeams } from '#features/organizations/organization-cache.ts'
 import { getProject, listVisibleProjects, type ProjectReader } from '#features/projects/lookup/project-cache.ts'
 import { requireOneAnswer, shownMembers, shownProjectMembers, toMemberLists } from '#features/teams/member-lists.ts'
