@@ -1,5 +1,5 @@
-// How many projects, organizations and collections an account may own (decisions.md 3). Only owned ones count:
-// invitations and memberships do not, and what an organization owns is nobody's in particular.
+// How many projects, organizations and collections an account may own. Only owned ones count: invitations and
+// memberships do not, and what an organization owns counts for nobody.
 import { type RawBuilder, sql } from 'kysely'
 import type { Db, Tx } from '#db/db.ts'
 import { ApiError } from '#lib/errors.ts'
