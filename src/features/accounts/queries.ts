@@ -1,4 +1,4 @@
-// Reads of accounts as those who sign in. What everybody sees of them belongs to the users feature.
+// Reads of accounts for signing in. What everybody sees of them belongs to the users feature.
 import { sql } from 'kysely'
 import type { Db } from '#db/db.ts'
 import { type AccountRow, listAccountsByNames } from '#features/users/queries.ts'

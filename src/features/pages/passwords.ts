@@ -1,10 +1,9 @@
 // Forgotten passwords, and the pages that mailed links lead to.
 import Type from 'typebox'
-import { transaction } from '#cache/transaction.ts'
 import { verifyEmail } from '#features/accounts/credentials/change-email.ts'
 import { resetPassword } from '#features/accounts/credentials/change-password.ts'
 import { requestPasswordReset } from '#features/accounts/credentials/request-password-reset.ts'
-import { FlowField, NewPasswordField, SignInName } from '#features/accounts/fields.ts'
+import { FlowField, NewPasswordField, SignInName } from '#features/accounts/requests.ts'
 import { challengeOf } from './captcha.ts'
 import { checkValues } from './forms.ts'
 import { attempt, type PageDeps, type Pages } from './page-kit.ts'
@@ -56,7 +55,7 @@ export function passwordPages(pages: Pages, { deps, accounts, cookie }: PageDeps
     const flow = field('flow')
     const { fault } = await attempt(async () => {
       checkValues(Verification, { flow })
-      await transaction(deps, (tx, changed) => verifyEmail(tx, changed, { flow, now: deps.now() }))
+      await verifyEmail(deps, flow)
     })
     const title = 'Verify your e-mail address'
     if (fault !== undefined) return show('verify-email', { title, status: fault.status, fault, flow })

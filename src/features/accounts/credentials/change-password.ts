@@ -16,7 +16,7 @@ const WRONG_PASSWORD = 'The old password is wrong'
 const WRONG_FLOW = 'The link is unknown, was used, or has expired'
 
 /**
- * Changes the caller's password and ends his other sessions. An account without a password gets its first one.
+ * Changes the caller's password and ends their other sessions. An account without a password gets its first one.
  * @throws ApiError `invalid_credentials`, `ratelimit_error` (wrong old passwords count as failed sign-ins),
  * `validation_error` for a bad new one
  */

@@ -8,7 +8,7 @@ import { createStrengthMeter } from './strength-meter.ts'
 export const PASSWORD_LENGTH_MIN = 8
 export const PASSWORD_LENGTH_MAX = 256
 
-/** zxcvbn's scale is 0 to 4; from 3 on a password withstands about 10^8 guesses (decisions.md 3). */
+/** zxcvbn's scale is 0 to 4; from 3 on a password withstands about 10^8 guesses. */
 const SCORE_MIN = 3
 
 /**
@@ -17,7 +17,7 @@ const SCORE_MIN = 3
  */
 const COST = { memoryCost: 32 * 1024, timeCost: 3, parallelism: 1 } as const
 
-/** Two hashes at once keep the peak at 64 MiB; what cannot wait in line is told to come back. */
+/** Two hashes at once keep the peak at 64 MiB; what cannot wait is refused for a second. */
 const HASHES_AT_ONCE = 2
 const HASHES_WAITING_MAX = 200
 
@@ -27,7 +27,7 @@ export type Passwords = {
   /** Whether the password is right. Without a hash (unknown account, no password) it takes as long, and is false. */
   verify(hash: string | null, password: string): Promise<boolean>
   /**
-   * Checks a password that somebody wants to have; `owner` are words that do not make it harder to guess.
+   * Checks a new password; `owner` are words that do not make it harder to guess.
    * @throws ApiError `validation_error` naming `field` when it is not 8-256 characters long or too easy to guess.
    */
   check(password: string, owner: { username: string; email: string | null }, field: string): Promise<void>

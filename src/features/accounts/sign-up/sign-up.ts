@@ -15,7 +15,7 @@ type SignUp = {
 }
 
 /**
- * Makes an account for somebody and signs him in; the session holds its secret.
+ * Makes an account and signs it in; the session holds its secret.
  * @throws ApiError as `checkMaySignUp`, `checkCaptcha` and `prepareAccount`
  */
 export async function signUp(deps: AccountDeps, { fields, challenge, honeypot, client }: SignUp): Promise<SessionView> {
