@@ -1,16 +1,13 @@
 // OAuth applications that one has made.
 import type { FastifyReply } from 'fastify'
-import { transaction } from '#cache/transaction.ts'
-import {
-  applicationIconOwner,
-  deleteApplication,
-  requireOwnApplication,
-  rotateSecret,
-  updateApplication,
-} from '#features/oauth/applications/change-application.ts'
 import { createApplication } from '#features/oauth/applications/create-application.ts'
+import { deleteApplication } from '#features/oauth/applications/delete-application.ts'
+import { applicationIconOwner } from '#features/oauth/applications/icon.ts'
+import { requireOwnApplication } from '#features/oauth/applications/policy.ts'
 import { type Application, getApplication, listApplicationsOf } from '#features/oauth/applications/queries.ts'
-import { ApplicationPatch, NewApplication } from '#features/oauth/applications/views.ts'
+import { ApplicationPatch, NewApplication } from '#features/oauth/applications/requests.ts'
+import { rotateSecret } from '#features/oauth/applications/rotate-secret.ts'
+import { updateApplication } from '#features/oauth/applications/update-application.ts'
 import { replaceIcon, setIcon } from '#features/pictures/icons.ts'
 import { validationError } from '#lib/errors.ts'
 import { parseId } from '#lib/ids.ts'
@@ -53,7 +50,7 @@ export function applicationPages(pages: Pages, { deps }: PageDeps): void {
     const typed = readForm(visit)
     const { value: made, fault } = await attempt(() => {
       const fields = checkValues(NewApplication, { ...toFields(typed), public_client: typed.isPublic })
-      return transaction(deps, (tx) => createApplication(tx, { accountId: visit.viewer.id, now: deps.now(), fields }))
+      return createApplication(deps, { accountId: visit.viewer.id, fields })
     }, LABELS)
     if (fault !== undefined) return showNew(visit, { ...typed, fault })
     if (made.secret === null) return visit.lead(`${PATHS.applications}/${made.id}`, 'application-saved')
@@ -68,7 +65,7 @@ export function applicationPages(pages: Pages, { deps }: PageDeps): void {
     const typed = { ...readForm(visit), isPublic: application.secret_hash === null }
     const { fault } = await attempt(() => {
       const patch = checkValues(ApplicationPatch, toPatch(typed, application))
-      return transaction(deps, (tx) => updateApplication(tx, visit.viewer, { id: application.id, patch }))
+      return updateApplication(deps, visit.viewer, { id: application.id, patch })
     }, LABELS)
     if (fault !== undefined) return showOne(visit, application, { ...typed, fault })
     return visit.lead(`${PATHS.applications}/${application.id}`, 'application-saved')
@@ -88,13 +85,12 @@ export function applicationPages(pages: Pages, { deps }: PageDeps): void {
   })
   pages.own('POST', `${PATHS.applications}/:id/secret`, 'renewApplicationSecret', async (visit) => {
     const { id, name } = await getOwn(visit)
-    const secret = await transaction(deps, (tx) => rotateSecret(tx, visit.viewer, id))
+    const secret = await rotateSecret(deps, visit.viewer, id)
     return showSecret(visit, { id, name, secret })
   })
   pages.own('POST', `${PATHS.applications}/:id/delete`, 'removeApplication', async (visit) => {
     const { id } = await getOwn(visit)
-    const { config } = deps
-    await transaction(deps, (tx, changed) => deleteApplication({ tx, changed, config }, visit.viewer, id))
+    await deleteApplication(deps, visit.viewer, id)
     return visit.lead(PATHS.applications, 'application-deleted')
   })
 

@@ -1,7 +1,8 @@
 // Consent: who asks, for what, and what he cannot do.
 import type { FastifyReply } from 'fastify'
 import type { Application } from '#features/oauth/applications/queries.ts'
-import { answerAuthorization, getQuestion, startAuthorization } from '#features/oauth/authorize/authorize.ts'
+import { answerAuthorization, getConsentRequest } from '#features/oauth/authorize/answer-authorization.ts'
+import { startAuthorization } from '#features/oauth/authorize/start-authorization.ts'
 import { getAccount } from '#features/users/queries.ts'
 import { ApiError, invalidInput } from '#lib/errors.ts'
 import type { OwnVisit, PageDeps, Pages } from './page-kit.ts'
@@ -23,7 +24,7 @@ export function authorizePages(pages: Pages, { deps }: PageDeps): void {
     if (decision !== 'accept' && decision !== 'reject') throw invalidInput('Allow it or refuse it', 'decision')
     const flow = field('flow').slice(0, 128)
     const of = { accountId: viewer.id, flow }
-    const { redirect_uri: target } = await getQuestion(deps, of).catch(whenAnswered)
+    const { redirect_uri: target } = await getConsentRequest(deps, of).catch(whenAnswered)
     const url = await answerAuthorization(deps, { ...of, accept: decision === 'accept' }).catch(whenAnswered)
     reply.formTarget = formTargetOf(target)
     return reply.redirect(url, 303)
