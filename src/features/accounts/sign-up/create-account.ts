@@ -20,7 +20,7 @@ type Checks = { db: Db; passwords: Passwords }
 
 /**
  * Checks the fields of a new account; nothing is changed.
- * @throws ApiError `validation_error` or `conflict` naming the first faulty field.
+ * @throws ApiError `validation_error` or `conflict` naming the first wrong field.
  */
 export async function checkNewAccount({ db, passwords }: Checks, fields: AccountFields): Promise<void> {
   const { username, email, password } = fields
