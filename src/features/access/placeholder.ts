@@ -2,7 +2,7 @@
 // no password, so that nobody signs in as it. Made when it is first needed.
 import type { Db } from '#db/db.ts'
 
-/** The database gives both to nobody else (migration 0006). */
+/** The database gives both to nobody else (`account_placeholder_check`). */
 export const PLACEHOLDER_ID = 'deleted0'
 export const PLACEHOLDER_USERNAME = 'deleted-user'
 

@@ -34,7 +34,7 @@ export type QueueRow = {
 
 /** When the project entered the queue; those that were made in it have no other time. The index has the same words. */
 const since = sql<Date>`coalesce(project.queued, project.published)`
-const shownVersions = sql`version.project_id = project.id and version.status in ('listed', 'archived')`
+const shownVersions = sql`version.project_id = project.id and is_listed(version.status)`
 
 export async function countQueue(db: Db, filter: QueueFilter): Promise<number> {
   const { count } = await db

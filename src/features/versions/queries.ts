@@ -115,7 +115,7 @@ export async function findVersionIdByNumber(db: Db, projectId: string, name: str
     .selectFrom('version')
     .select('id')
     .where('project_id', '=', projectId)
-    .where('status', 'in', ['listed', 'archived'])
+    .where(sql<boolean>`is_listed(status)`)
     .where((eb) => eb.or([eb('id', '=', name), eb('version_number', '=', name)]))
     .orderBy(sql`(id = ${name})`, 'desc')
     .orderBy('ordering', (order) => order.asc().nullsLast())

@@ -1,5 +1,5 @@
 // A project's way from one status to another: what the table allows, what it needs, and what it causes.
-import type { Updateable } from 'kysely'
+import { sql, type Updateable } from 'kysely'
 import type { Tx } from '#db/db.ts'
 import type { Project } from '#db/schema.ts'
 import { listMemberIds } from '#features/access/memberships.ts'
@@ -72,12 +72,7 @@ async function requireReviewable(tx: Tx, project: ProjectRow, patch: ProjectPatc
     .select('id')
     .where('project_id', '=', project.id)
     // Also one that is to be listed once the scanner has judged its files.
-    .where((eb) =>
-      eb.or([
-        eb('status', 'in', ['listed', 'archived']),
-        eb.and([eb('status', '=', 'unknown'), eb('requested_status', 'in', ['listed', 'archived'])]),
-      ]),
-    )
+    .where(sql<boolean>`is_listed(case status when 'unknown' then requested_status else status end)`)
     .limit(1)
     .executeTakeFirst()
   if (version === undefined) throw invalidInput('A project needs a listed version before it can be reviewed', 'status')

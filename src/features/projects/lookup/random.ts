@@ -1,7 +1,6 @@
 // Random projects, each as likely as any other, without reading the catalogue.
 import { sql } from 'kysely'
 import type { Db } from '#db/db.ts'
-import { SEARCHABLE_STATUSES } from '#features/access/project-status.ts'
 
 /** Each project lies at a random point of this line for ever (`project.random_key`). */
 const LINE = 2 ** 31
@@ -100,10 +99,9 @@ async function listAll(db: Db, loaders: readonly string[] | undefined): Promise<
   return rows.map(({ id }) => id)
 }
 
-// As literals, because indexes are chosen by them.
-const IS_SEARCHABLE = sql`project.status in (${sql.join(SEARCHABLE_STATUSES.map((status) => sql.lit(status)))})`
-
-const IS_LISTED = sql`version.status in ('listed', 'archived')`
+// Indexes have the same conditions.
+const IS_SEARCHABLE = sql`is_searchable(project.status)`
+const IS_LISTED = sql`is_listed(version.status)`
 
 function isEligible(loaders: readonly string[] | undefined) {
   if (loaders === undefined) return IS_SEARCHABLE

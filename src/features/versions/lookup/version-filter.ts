@@ -11,8 +11,7 @@ export type VersionFilter = {
 
 /** Whether a row of `version` stands in its project's lists and passes the filter. */
 export function isListedAndPasses({ loaders = [], versionTypes = [], loaderFields = {} }: VersionFilter) {
-  // As literals, because the index over listed versions is chosen by them.
-  const conditions = [sql<boolean>`version.status in ('listed', 'archived')`]
+  const conditions = [sql<boolean>`is_listed(version.status)`]
   if (loaders.length > 0) conditions.push(hasLoader(loaders))
   if (versionTypes.length > 0) conditions.push(sql`version.version_type = any(${[...versionTypes]}::text[])`)
   for (const [name, values] of Object.entries(loaderFields)) {

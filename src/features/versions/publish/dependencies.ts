@@ -2,10 +2,12 @@
 import type { Db, Tx } from '#db/db.ts'
 import { listMemberships } from '#features/access/memberships.ts'
 import { canSeeProject, type ProjectFacts } from '#features/access/project-policy.ts'
+import { PUBLIC_STATUSES } from '#features/access/project-status.ts'
 import { validationError } from '#lib/errors.ts'
 import type { Viewer } from '#lib/viewer.ts'
 import type { Embedded } from '../files/content-pack.ts'
 import { canSeeVersion } from '../policy.ts'
+import { PUBLIC_VERSION_STATUSES } from '../status.ts'
 import { type DependencyInput, refuseDoubles } from './requests.ts'
 
 export type ResolvedDependency = {
@@ -132,8 +134,8 @@ export async function embeddedDependencies(db: Db, embedded: readonly Embedded[]
           .innerJoin('project', 'project.id', 'version.project_id')
           .select(['file.sha1', 'version.id as version_id', 'version.project_id'])
           .where('file.sha1', 'in', hashes)
-          .where('version.status', 'in', ['listed', 'archived', 'unlisted'])
-          .where('project.status', 'in', ['approved', 'archived', 'unlisted', 'withheld'])
+          .where('version.status', 'in', [...PUBLIC_VERSION_STATUSES])
+          .where('project.status', 'in', [...PUBLIC_STATUSES])
           .orderBy('version.date_published')
           .execute()
   const known = new Map(rows.map((row) => [row.sha1, row]))
