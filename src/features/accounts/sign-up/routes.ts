@@ -3,9 +3,8 @@ import { done } from '#http/answers.ts'
 import type { App } from '#http/server.ts'
 import { type AccountDeps, clientOf } from '../account-deps.ts'
 import { SessionView } from '../sessions/views.ts'
-import { checkNewAccount } from './create-account.ts'
 import { NewAccount } from './requests.ts'
-import { checkMaySignUp, signUp } from './sign-up.ts'
+import { signUp, validateSignUp } from './sign-up.ts'
 import { Globals } from './views.ts'
 
 export function signUpRoutes(app: App, deps: AccountDeps): void {
@@ -38,8 +37,7 @@ export function signUpRoutes(app: App, deps: AccountDeps): void {
       },
     },
     async (req, reply) => {
-      checkMaySignUp(deps, req.body.account_consent)
-      await checkNewAccount(deps, req.body)
+      await validateSignUp(deps, { fields: req.body, honeypot: req.body.account_consent })
       return done(reply)
     },
   )
