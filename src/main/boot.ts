@@ -24,7 +24,7 @@ import type { Log } from '#telemetry/log.ts'
 import { createMetrics } from '#telemetry/metrics.ts'
 import type { Deps } from './deps.ts'
 import { openAnalytics, openCountryLookup } from './open-analytics.ts'
-import { openSearch } from './open-search.ts'
+import { checkSearchEngine, openSearch } from './open-search.ts'
 
 export type BootOptions = {
   config: Config
@@ -94,7 +94,8 @@ async function open(
   const { analytics, events, warmUp, close } = openAnalytics({ config, db, cache, log, metrics }, holder)
   closers.push(close)
   const taxonomy = loadTaxonomy(TAXONOMY)
-  const search = openSearch({ config, db, taxonomy, log, metrics })
+  if (holder === 'server') await checkSearchEngine({ config, log })
+  const search = openSearch({ config, db, pool, taxonomy, log, metrics })
   closers.push(() => search.close())
   const deps: Deps = {
     config,

@@ -96,7 +96,7 @@ export async function testApp({ env = {}, deps: override = () => ({}) }: TestApp
   const log = silentLog()
   const metrics = createMetrics({ process: false })
   const taxonomy = loadTaxonomy(join(import.meta.dirname, '../../taxonomy'))
-  const search = openSearch({ config, db, taxonomy, log, metrics })
+  const search = openSearch({ config, db, pool: database.pool, taxonomy, log, metrics })
   const { analytics, events, close: closeAnalytics } = openAnalytics({ config, db, cache, log, metrics }, 'server')
   const base: Deps = {
     config,

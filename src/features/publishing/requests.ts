@@ -9,7 +9,7 @@ import { type NewVersion, parseVersionData } from '#features/versions/publish/re
 import { renameAliases } from '#lib/aliases.ts'
 import { validationError } from '#lib/errors.ts'
 import { isIdForm } from '#lib/ids.ts'
-import { checkBody } from '#lib/schema-faults.ts'
+import { checkBody } from '#lib/schema-errors.ts'
 import { Nullable, Ordering } from '#lib/schema-parts.ts'
 import { checkHttpsUrl, isBlank } from '#lib/text-rules.ts'
 import { parseLicense } from '#taxonomy/licenses.ts'
