@@ -1,16 +1,13 @@
 // OAuth applications that one has made.
 import type { FastifyReply } from 'fastify'
-import { transaction } from '#cache/transaction.ts'
-import {
-  applicationIconOwner,
-  deleteApplication,
-  requireOwnApplication,
-  rotateSecret,
-  updateApplication,
-} from '#features/oauth/applications/change-application.ts'
 import { createApplication } from '#features/oauth/applications/create-application.ts'
+import { deleteApplication } from '#features/oauth/applications/delete-application.ts'
+import { applicationIconOwner } from '#features/oauth/applications/icon.ts'
+import { requireOwnApplication } from '#features/oauth/applications/policy.ts'
 import { type Application, getApplication, listApplicationsOf } from '#features/oauth/applications/queries.ts'
-import { ApplicationPatch, NewApplication } from '#features/oauth/applications/views.ts'
+import { ApplicationPatch, NewApplication } from '#features/oauth/applications/requests.ts'
+import { rotateSecret } from '#features/oauth/applications/rotate-secret.ts'
+import { updateApplication } from '#features/oauth/applications/update-application.ts'
 import { replaceIcon, setIcon } from '#features/pictures/icons.ts'
 import { validationError } from '#lib/errors.ts'
 import { parseId } from '#lib/ids.ts'
@@ -55,7 +52,7 @@ export function applicationPages(pages: Pages, { deps }: PageDeps): void {
     const typed = readForm(request)
     const { value: made, refusal } = await attempt(() => {
       const fields = checkValues(NewApplication, { ...toFields(typed), public_client: typed.isPublic })
-      return transaction(deps, (tx) => createApplication(tx, { accountId: request.viewer.id, now: deps.now(), fields }))
+      return createApplication(deps, { accountId: request.viewer.id, fields })
     }, LABELS)
     if (refusal !== undefined) return showNew(request, { ...typed, refusal })
     if (made.secret === null) return request.redirect(`${PATHS.applications}/${made.id}`, 'application-saved')
@@ -70,7 +67,7 @@ export function applicationPages(pages: Pages, { deps }: PageDeps): void {
     const typed = { ...readForm(request), isPublic: application.secret_hash === null }
     const { refusal } = await attempt(() => {
       const patch = checkValues(ApplicationPatch, toPatch(typed, application))
-      return transaction(deps, (tx) => updateApplication(tx, request.viewer, { id: application.id, patch }))
+      return updateApplication(deps, request.viewer, { id: application.id, patch })
     }, LABELS)
     if (refusal !== undefined) return showOne(request, application, { ...typed, refusal })
     return request.redirect(`${PATHS.applications}/${application.id}`, 'application-saved')
@@ -90,13 +87,12 @@ export function applicationPages(pages: Pages, { deps }: PageDeps): void {
   })
   pages.own('POST', `${PATHS.applications}/:id/secret`, 'renewApplicationSecret', async (request) => {
     const { id, name } = await getOwn(request)
-    const secret = await transaction(deps, (tx) => rotateSecret(tx, request.viewer, id))
+    const secret = await rotateSecret(deps, request.viewer, id)
     return showSecret(request, { id, name, secret })
   })
   pages.own('POST', `${PATHS.applications}/:id/delete`, 'removeApplication', async (request) => {
     const { id } = await getOwn(request)
-    const { config } = deps
-    await transaction(deps, (tx, changed) => deleteApplication({ tx, changed, config }, request.viewer, id))
+    await deleteApplication(deps, request.viewer, id)
     return request.redirect(PATHS.applications, 'application-deleted')
   })
 

@@ -1,7 +1,6 @@
 // Which applications may act for one, and ending that.
-
-import { transaction } from '#cache/transaction.ts'
-import { listAuthorizations, revokeAuthorization } from '#features/oauth/authorizations/authorizations.ts'
+import { listAuthorizations } from '#features/oauth/authorizations/queries.ts'
+import { revokeAuthorization } from '#features/oauth/authorizations/revoke-authorization.ts'
 import { parseId } from '#lib/ids.ts'
 import { authorizationsView } from './access-views.ts'
 import type { PageDeps, Pages } from './page-request.ts'
@@ -19,7 +18,7 @@ export function authorizationPages(pages: Pages, { deps }: PageDeps): void {
   })
   pages.own('POST', `${PATHS.authorizations}/revoke`, 'endAuthorization', async ({ viewer, field, redirect }) => {
     const of = { accountId: viewer.id, clientId: parseId(field('client_id'), 'client_id') }
-    await transaction(deps, (tx, changed) => revokeAuthorization(tx, changed, of))
+    await revokeAuthorization(deps, of)
     return redirect(PATHS.authorizations, 'authorization-ended')
   })
 }

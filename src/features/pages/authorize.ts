@@ -2,7 +2,8 @@
 
 import type { FastifyReply } from 'fastify'
 import type { Application } from '#features/oauth/applications/queries.ts'
-import { answerAuthorization, getQuestion, startAuthorization } from '#features/oauth/authorize/authorize.ts'
+import { answerAuthorization, getConsentRequest } from '#features/oauth/authorize/answer-authorization.ts'
+import { startAuthorization } from '#features/oauth/authorize/start-authorization.ts'
 import { getAccount } from '#features/users/queries.ts'
 import { ApiError, invalidInput } from '#lib/errors.ts'
 import { consentView } from './access-views.ts'
@@ -25,7 +26,7 @@ export function authorizePages(pages: Pages, { deps }: PageDeps): void {
     if (decision !== 'accept' && decision !== 'reject') throw invalidInput('Allow it or refuse it', 'decision')
     const flow = field('flow').slice(0, 128)
     const of = { accountId: viewer.id, flow }
-    const { redirect_uri: target } = await getQuestion(deps, of).catch(whenAnswered)
+    const { redirect_uri: target } = await getConsentRequest(deps, of).catch(whenAnswered)
     const url = await answerAuthorization(deps, { ...of, accept: decision === 'accept' }).catch(whenAnswered)
     reply.formTarget = formTargetOf(target)
     return reply.redirect(url, 303)

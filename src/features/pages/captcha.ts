@@ -1,7 +1,7 @@
 // The captcha of the forms that the API wants one for; the page given shows it.
 import Type from 'typebox'
 import type { Config } from '#config/config.ts'
-import { OptionalChallenge } from '#features/accounts/fields.ts'
+import { OptionalChallenge } from '#features/accounts/requests.ts'
 import { html, type Part } from '#html/html.ts'
 import type { PageContext } from '#html/page-context.ts'
 import { checkValues } from './forms.ts'

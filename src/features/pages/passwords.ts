@@ -1,10 +1,9 @@
 // Forgotten passwords, and the pages that mailed links redirect to.
 import Type from 'typebox'
-import { transaction } from '#cache/transaction.ts'
 import { verifyEmail } from '#features/accounts/credentials/change-email.ts'
 import { resetPassword } from '#features/accounts/credentials/change-password.ts'
 import { requestPasswordReset } from '#features/accounts/credentials/request-password-reset.ts'
-import { FlowField, NewPasswordField, SignInName } from '#features/accounts/fields.ts'
+import { FlowField, NewPasswordField, SignInName } from '#features/accounts/requests.ts'
 import { challengeOf } from './captcha.ts'
 import { checkValues } from './forms.ts'
 import { attempt, type FormRefusal, noticeOf, type PageDeps, type PageRequest, type Pages } from './page-request.ts'
@@ -58,7 +57,7 @@ export function passwordPages(pages: Pages, { deps, accounts, cookie }: PageDeps
     const flow = field('flow')
     const { refusal } = await attempt(async () => {
       checkValues(Verification, { flow })
-      await transaction(deps, (tx, changed) => verifyEmail(tx, changed, { flow, now: deps.now() }))
+      await verifyEmail(deps, flow)
     })
     if (refusal !== undefined) return showVerification(request, flow, refusal)
     return redirect(viewer === null ? PATHS.signIn : PATHS.profile, 'verified')

@@ -1,8 +1,8 @@
 // The profile: name, words about oneself, picture.
 import { replaceIcon, setIcon } from '#features/pictures/icons.ts'
 import { avatarOwner } from '#features/users/avatar.ts'
+import { UserPatch } from '#features/users/requests.ts'
 import { updateUser } from '#features/users/update-user.ts'
-import { UserPatch } from '#features/users/views.ts'
 import { checkValues, pictureOf } from './forms.ts'
 import { type AccountPageRequest, attempt, type FormRefusal, type PageDeps, type Pages } from './page-request.ts'
 import { PATHS } from './paths.ts'

@@ -1,4 +1,4 @@
-import { AUTHORIZE_PAGE } from '#features/oauth/authorize/authorize-page.ts'
+import { AUTHORIZE_PAGE } from '#features/oauth/authorize/requests.ts'
 import { PATHS } from './paths.ts'
 
 const LENGTH_MAX = 16_384

@@ -1,7 +1,6 @@
 // Where one is signed in, and ending that.
-import { transaction } from '#cache/transaction.ts'
-import { deleteOtherSessions, deleteSession, listSessions } from '#features/accounts/sessions/queries.ts'
-import { notFound } from '#lib/errors.ts'
+import { deleteSession, signOutElsewhere } from '#features/accounts/sessions/delete-session.ts'
+import { listSessions } from '#features/accounts/sessions/queries.ts'
 import { parseId } from '#lib/ids.ts'
 import type { PageDeps, Pages } from './page-request.ts'
 import { PATHS } from './paths.ts'
@@ -15,16 +14,13 @@ export function sessionPages(pages: Pages, { deps, cookie }: PageDeps): void {
   })
   pages.own('POST', `${PATHS.sessions}/end`, 'endSession', async ({ viewer, reply, field, redirect }) => {
     const id = parseId(field('id'), 'id')
-    const of = { accountId: viewer.id, session: { id } }
-    const found = await transaction(deps, (tx, changed) => deleteSession(tx, changed, of))
-    if (!found) throw notFound('session')
+    await deleteSession(deps, { accountId: viewer.id, session: { id } })
     if (id !== viewer.token.id) return redirect(PATHS.sessions, 'session-ended')
     cookie.clear(reply)
     return redirect(PATHS.signIn, 'signed-out')
   })
   pages.own('POST', `${PATHS.sessions}/end-others`, 'endOtherSessions', async ({ viewer, redirect }) => {
-    const of = { accountId: viewer.id, exceptId: viewer.token.id }
-    await transaction(deps, (tx, changed) => deleteOtherSessions(tx, changed, of))
+    await signOutElsewhere(deps, viewer)
     return redirect(PATHS.sessions, 'sessions-ended')
   })
 }

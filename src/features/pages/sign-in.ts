@@ -1,11 +1,9 @@
 // Signing in, with the second factor where there is one, and out.
 import type { FastifyReply } from 'fastify'
 import Type from 'typebox'
-import { transaction } from '#cache/transaction.ts'
 import { clientOf } from '#features/accounts/account-deps.ts'
-import { CodeField, FlowField, PasswordField, SignInName } from '#features/accounts/fields.ts'
-import { deleteSession } from '#features/accounts/sessions/queries.ts'
-import { checkCaptcha } from '#features/accounts/sign-in/captcha.ts'
+import { CodeField, FlowField, PasswordField, SignInName } from '#features/accounts/requests.ts'
+import { signOut } from '#features/accounts/sessions/delete-session.ts'
 import { signIn } from '#features/accounts/sign-in/sign-in.ts'
 import { signInWithCode } from '#features/accounts/sign-in/sign-in-with-code.ts'
 import { challengeOf } from './captcha.ts'
@@ -28,12 +26,7 @@ export function signInPages(pages: Pages, given: PageDeps): void {
   pages.open('POST', PATHS.signIn, 'sendSignIn', (request) => sendCredentials(request, given))
   pages.open('POST', PATHS.signInCode, 'sendSignInCode', (request) => sendCode(request, given))
   pages.open('POST', PATHS.signOut, 'sendSignOut', async ({ viewer, reply, redirect, field }) => {
-    if (viewer !== null) {
-      const { id: accountId, token } = viewer
-      await transaction(given.deps, (tx, changed) =>
-        deleteSession(tx, changed, { accountId, session: { id: token.id } }),
-      )
-    }
+    if (viewer !== null) await signOut(given.deps, viewer)
     given.cookie.clear(reply)
     const returnTo = field('return')
     return returnTo === '' ? redirect(PATHS.signIn, 'signed-out') : redirect(signInPath(returnTo))
@@ -47,8 +40,7 @@ async function sendCredentials(request: PageRequest, given: PageDeps): Promise<F
   const { value, refusal } = await attempt(async () => {
     const values = checkValues(Credentials, { username: field('username'), password: field('password') })
     const challenge = challengeOf(request, accounts.config)
-    await checkCaptcha(accounts.config.accounts.captcha, { challenge, address: req.clientAddress })
-    return signIn(accounts, { name: values.username, password: values.password, client: clientOf(req) })
+    return signIn(accounts, { name: values.username, password: values.password, challenge, client: clientOf(req) })
   }, LABELS)
   if (refusal !== undefined) {
     const name = field('username').slice(0, 254)

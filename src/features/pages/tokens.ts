@@ -1,12 +1,10 @@
 // Personal access tokens.
 import type { FastifyReply } from 'fastify'
-import { transaction } from '#cache/transaction.ts'
-import { createPersonalAccessToken } from '#features/accounts/access-tokens/create-access-token.ts'
-import { deleteAccessToken, listAccessTokens } from '#features/accounts/access-tokens/queries.ts'
-import { notFound } from '#lib/errors.ts'
+import { createAccessToken } from '#features/accounts/access-tokens/create-access-token.ts'
+import { deleteAccessToken } from '#features/accounts/access-tokens/delete-access-token.ts'
+import { listAccessTokens } from '#features/accounts/access-tokens/queries.ts'
 import { parseId } from '#lib/ids.ts'
 import { combineScopes, parseScopeNames, type ScopeBits } from '#lib/scopes.ts'
-import { recordEvent } from '#telemetry/events.ts'
 import { secretView, tokensView } from './access-views.ts'
 import { type AccountPageRequest, attempt, type FormRefusal, type PageDeps, type Pages } from './page-request.ts'
 import { PATHS } from './paths.ts'
@@ -31,26 +29,21 @@ export function tokenPages(pages: Pages, { deps }: PageDeps): void {
     const [name, days, chosen] = [field('name'), field('days'), fields('scope')]
     const { value: made, refusal } = await attempt(
       () =>
-        transaction(deps, (tx) =>
-          createPersonalAccessToken(tx, {
-            accountId: viewer.id,
-            name,
-            scopes: scopesOf(chosen),
-            expires: new Date(deps.now() + Number(days === '' ? Number.NaN : days) * DAY_MS),
-            now: deps.now(),
-          }),
-        ),
+        createAccessToken(deps, {
+          accountId: viewer.id,
+          name,
+          scopes: scopesOf(chosen),
+          expires: new Date(deps.now() + Number(days === '' ? Number.NaN : days) * DAY_MS),
+        }),
       LABELS,
     )
     if (refusal !== undefined) return list(request, { name, chosen, days, refusal })
-    recordEvent(deps, 'token.created', { account_id: viewer.id, token_id: made.row.id })
     // Answered and not led on to: the token is on no page that has an address of its own.
     const body = secretView(page, { what: 'token', name: made.row.name, secret: made.token, next: PATHS.tokens })
     return showSettings({ title: page.language.t('secret.token.title'), body })
   })
   pages.own('POST', `${PATHS.tokens}/revoke`, 'revokeAccessToken', async ({ viewer, field, redirect }) => {
-    const of = { accountId: viewer.id, token: { id: parseId(field('id'), 'id') } }
-    if (!(await transaction(deps, (tx, changed) => deleteAccessToken(tx, changed, of)))) throw notFound('access token')
+    await deleteAccessToken(deps, { accountId: viewer.id, token: { id: parseId(field('id'), 'id') } })
     return redirect(PATHS.tokens, 'token-revoked')
   })
 }

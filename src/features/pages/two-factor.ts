@@ -1,7 +1,7 @@
 // Two-factor sign-in: on in two steps, off with a code.
 import type { FastifyReply } from 'fastify'
 import Type from 'typebox'
-import { CodeField, FlowField } from '#features/accounts/fields.ts'
+import { CodeField, FlowField } from '#features/accounts/requests.ts'
 import {
   disableTwoFactor,
   enableTwoFactor,

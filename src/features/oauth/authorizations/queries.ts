@@ -1,7 +1,5 @@
 // Which applications an account has allowed to act for it.
-import type { ChangeSet } from '#cache/changes.ts'
-import type { Db, Tx } from '#db/db.ts'
-import { deleteTokens } from '../applications/queries.ts'
+import type { Db } from '#db/db.ts'
 
 export type AuthorizationRow = {
   id: string
@@ -46,29 +44,4 @@ export function listAuthorizations(db: Db, accountId: string): Promise<Authoriza
     .orderBy('allowed.id')
     .limit(LISTED_MAX)
     .execute()
-}
-
-/**
- * Ends what an account allowed an application: its tokens at once, codes and questions with them. Nothing happens
- * where nothing was allowed.
- */
-export async function revokeAuthorization(
-  tx: Tx,
-  changed: ChangeSet,
-  { accountId, clientId }: { accountId: string; clientId: string },
-): Promise<void> {
-  // Codes before the authorization, as an exchange takes them.
-  await tx.deleteFrom('oauth_code').where('client_id', '=', clientId).where('account_id', '=', accountId).execute()
-  const allowed = await tx
-    .selectFrom('oauth_authorization')
-    .select('id')
-    .where('client_id', '=', clientId)
-    .where('account_id', '=', accountId)
-    .forUpdate()
-    .executeTakeFirst()
-  if (allowed === undefined) return
-  // While the row is locked no exchange adds a token that caches would not hear of.
-  await deleteTokens(tx, changed, { column: 'authorization_id', value: allowed.id })
-  await tx.deleteFrom('oauth_flow').where('client_id', '=', clientId).where('account_id', '=', accountId).execute()
-  await tx.deleteFrom('oauth_authorization').where('id', '=', allowed.id).execute()
 }

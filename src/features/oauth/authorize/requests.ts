@@ -1,6 +1,7 @@
-// The question an application asks by sending a person to `authorize`: read, and held against what the application
-// may ask. Faults that concern the person (who asks, where would he be sent) are thrown; the others are told to the
-// application, at an address that is known to be its own (RFC 6749, 4.1.2.1).
+// The request with which an application sends a person to `authorize`: read, and compared with what the application may
+// ask. Errors that concern the person (which application asks, where they would be sent) are thrown; the others are sent
+// to the application, at an address that is known to be its own (RFC 6749, 4.1.2.1).
+import Type from 'typebox'
 import type { Db } from '#db/db.ts'
 import { invalidInput, notFound } from '#lib/errors.ts'
 import { parseId } from '#lib/ids.ts'
@@ -8,6 +9,32 @@ import { isScopeSubset, parseScopeNames, type ScopeBits } from '#lib/scopes.ts'
 import { isStorable, URL_LENGTH_MAX } from '#lib/text-rules.ts'
 import { type Application, findApplication } from '../applications/queries.ts'
 import { matchesRedirectUri } from '../applications/redirect-uri.ts'
+
+/** Path of the page on which a person answers an application's request. */
+export const AUTHORIZE_PAGE = '/account/authorize'
+
+const STATE_LENGTH_MAX = 2048
+
+export const AuthorizeQueryFields = Type.Object({
+  client_id: Type.String({ maxLength: 64, description: 'The application' }),
+  redirect_uri: Type.String({ maxLength: URL_LENGTH_MAX, description: 'One that the application has registered' }),
+  scope: Type.Optional(
+    Type.String({ maxLength: 4096, description: 'Names separated by spaces or `+`; absent means all it may ask' }),
+  ),
+  state: Type.Optional(
+    Type.String({ maxLength: STATE_LENGTH_MAX, description: 'Comes back unchanged; only this browser should know it' }),
+  ),
+  response_type: Type.Optional(Type.Literal('code', { description: 'What comes back' })),
+  code_challenge: Type.Optional(
+    Type.String({
+      maxLength: 43,
+      description: 'PKCE (RFC 7636): the SHA-256 of the verifier; public clients must send it',
+    }),
+  ),
+  code_challenge_method: Type.Optional(Type.Literal('S256', { description: 'How the challenge was made' })),
+})
+
+export const ConsentAnswer = Type.Object({ flow: Type.String({ maxLength: 128 }) })
 
 /** A query as it was parsed: a parameter that came twice is a list. */
 export type AuthorizeQuery = Record<string, unknown>
@@ -20,22 +47,21 @@ export type AuthorizeRequest = {
   codeChallenge: string | null
 }
 
-export type RedirectFault = {
+export type RedirectError = {
   redirectUri: string
   state: string | null
   error: 'invalid_request' | 'unsupported_response_type' | 'invalid_scope' | 'access_denied'
   description: string
 }
 
-export const STATE_LENGTH_MAX = 2048
 /** SHA-256 as base64url without padding (RFC 7636, 4.2). */
 const CHALLENGE = /^[A-Za-z0-9_-]{43}$/
 
 /**
- * @throws ApiError 404 for an unknown application, 400 for an address that is none of its own: whoever asks is then
- * told so here, and nobody is sent anywhere.
+ * @throws ApiError 404 for an unknown application, 400 for an address that is none of its own: the error is then
+ * answered here, and nobody is sent anywhere.
  */
-export async function readAuthorizeRequest(db: Db, query: AuthorizeQuery): Promise<AuthorizeRequest | RedirectFault> {
+export async function readAuthorizeRequest(db: Db, query: AuthorizeQuery): Promise<AuthorizeRequest | RedirectError> {
   const clientId = parseId(requireText(query, 'client_id'), 'client_id')
   const redirectUri = requireText(query, 'redirect_uri')
   const application = await findApplication(db, clientId)
@@ -58,7 +84,7 @@ function readRest(
   query: AuthorizeQuery,
   application: Application,
   redirectUri: string,
-): AuthorizeRequest | RedirectFault {
+): AuthorizeRequest | RedirectError {
   const {
     state = null,
     response_type: type = 'code',
@@ -68,25 +94,26 @@ function readRest(
   } = query
   const isState = (value: unknown): value is string | null =>
     value === null || (typeof value === 'string' && value.length <= STATE_LENGTH_MAX && isStorable(value))
-  const fault = (error: RedirectFault['error'], description: string): RedirectFault => ({
+  const refuse = (error: RedirectError['error'], description: string): RedirectError => ({
     redirectUri,
     state: isState(state) ? state : null,
     error,
     description,
   })
   for (const name of ['state', 'response_type', 'scope', 'code_challenge', 'code_challenge_method']) {
-    if (Array.isArray(query[name])) return fault('invalid_request', `${name} may come only once`)
+    if (Array.isArray(query[name])) return refuse('invalid_request', `${name} may come only once`)
   }
-  if (!isState(state)) return fault('invalid_request', `state must be a text of at most ${STATE_LENGTH_MAX} characters`)
-  if (type !== 'code') return fault('unsupported_response_type', 'response_type must be code')
-  const challengeFault = faultOfChallenge(application, challenge, method)
-  if (challengeFault !== undefined) return fault('invalid_request', challengeFault)
+  if (!isState(state))
+    return refuse('invalid_request', `state must be a text of at most ${STATE_LENGTH_MAX} characters`)
+  if (type !== 'code') return refuse('unsupported_response_type', 'response_type must be code')
+  const problem = problemOfChallenge(application, challenge, method)
+  if (problem !== undefined) return refuse('invalid_request', problem)
   const scopes = readScopes(application, scope)
-  if (typeof scopes === 'string') return fault('invalid_scope', scopes)
+  if (typeof scopes === 'string') return refuse('invalid_scope', scopes)
   return { application, redirectUri, scopes, state, codeChallenge: challenge as string | null }
 }
 
-function faultOfChallenge(application: Application, challenge: unknown, method: unknown): string | undefined {
+function problemOfChallenge(application: Application, challenge: unknown, method: unknown): string | undefined {
   if (challenge === null) {
     if (method !== undefined) return 'code_challenge_method without code_challenge'
     return application.secret_hash === null ? 'code_challenge is required of applications without a secret' : undefined

@@ -3,7 +3,7 @@ import Type from 'typebox'
 import { PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN } from './passwords/passwords.ts'
 import { CHALLENGE_LENGTH_MAX } from './sign-in/captcha.ts'
 
-/** A password somebody wants to have. */
+/** A new password. */
 export const NewPasswordField = Type.String({ minLength: PASSWORD_LENGTH_MIN, maxLength: PASSWORD_LENGTH_MAX })
 
 /** A password to compare: too short is as wrong as any other. */

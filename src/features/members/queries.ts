@@ -1,9 +1,8 @@
 // Members as routes answer with them, as JSON texts. A team of a project that is hidden from the viewer is hidden too.
-
-import { getOwningTeams } from '#features/organizations/organization-cache.ts'
+import { listOwningTeams } from '#features/organizations/organization-cache.ts'
 import { getProject, listVisibleProjects, type ProjectReader } from '#features/projects/lookup/project-cache.ts'
 import { requireOneAnswer, shownMembers, shownProjectMembers, toMemberLists } from '#features/teams/member-lists.ts'
-import { getCachedTeams } from '#features/teams/team-cache.ts'
+import { listCachedTeams } from '#features/teams/team-cache.ts'
 import type { ShownMember } from '#features/teams/views.ts'
 import { notFound } from '#lib/errors.ts'
 import type { Viewer } from '#lib/viewer.ts'
@@ -14,10 +13,10 @@ import type { Viewer } from '#lib/viewer.ts'
  */
 export async function listProjectMembers(reader: ProjectReader, viewer: Viewer | null, name: string): Promise<string> {
   const project = await getProject(reader, viewer, name)
-  const teams = await getCachedTeams(reader, [project.team_id])
+  const teams = await listCachedTeams(reader, [project.team_id])
   const team = teams.get(project.team_id)
   if (team === undefined) throw notFound('project')
-  const owning = await getOwningTeams(reader, [project])
+  const owning = await listOwningTeams(reader, [project])
   const shown = shownProjectMembers(team, viewer, owning.get(project.organization_id ?? ''))
   const [members = '[]'] = await toMemberLists(reader, [shown])
   return members
@@ -34,10 +33,10 @@ export async function listTeams(
   viewer: Viewer | null,
   ids: readonly string[],
 ): Promise<string[]> {
-  const teams = await getCachedTeams(reader, ids)
+  const teams = await listCachedTeams(reader, ids)
   const projectIds = [...teams.values()].flatMap(({ project_id }) => project_id ?? [])
   const projects = projectIds.length === 0 ? [] : await listVisibleProjects(reader, viewer, projectIds)
-  const owning = await getOwningTeams(reader, projects)
+  const owning = await listOwningTeams(reader, projects)
   const projectOf = new Map(projects.map((project) => [project.id, project]))
   const shown = ids.flatMap((id): ShownMember[][] => {
     const team = teams.get(id)
