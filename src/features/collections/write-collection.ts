@@ -1,7 +1,7 @@
 // Making and editing collections.
 import { transaction } from '#cache/transaction.ts'
 import type { Db } from '#db/db.ts'
-import { requireVerifiedEmail } from '#features/access/verified-email.ts'
+import { requireVerifiedEmail } from '#features/access/email-policy.ts'
 import { checkQuota } from '#features/limits/quota.ts'
 import { removePictures } from '#features/pictures/icons.ts'
 import { forbidden, notFound, validationError } from '#lib/errors.ts'

@@ -1,6 +1,6 @@
 // Making, editing and deleting organizations.
 import { transaction } from '#cache/transaction.ts'
-import { requireVerifiedEmail } from '#features/access/verified-email.ts'
+import { requireVerifiedEmail } from '#features/access/email-policy.ts'
 import { done } from '#http/answers.ts'
 import { requireViewer } from '#http/auth.ts'
 import { sendBytes } from '#http/entity-tags.ts'

@@ -4,6 +4,7 @@ import { jsonArrayFrom } from 'kysely/helpers/postgres'
 import type { Db, Tx } from '#db/db.ts'
 import { isNamed } from '#db/names.ts'
 import type { Project } from '#db/schema.ts'
+import { isListedStatus } from '#features/access/version-status.ts'
 import { ApiError } from '#lib/errors.ts'
 
 export type ProjectRow = Selectable<Project>
@@ -45,14 +46,14 @@ function readProjects(db: Db) {
           .orderBy('id'),
       ).as('gallery'),
       sql<string[] | null>`(select array_agg(v.id order by v.date_published, v.id) from version v
-        where v.project_id = project.id and v.status in ('listed', 'archived'))`.as('version_ids'),
+        where v.project_id = project.id and ${isListedStatus('v.status')})`.as('version_ids'),
       sql<string[] | null>`(select array_agg(distinct l) from version v, unnest(v.loaders) l
-        where v.project_id = project.id and v.status in ('listed', 'archived'))`.as('loaders'),
+        where v.project_id = project.id and ${isListedStatus('v.status')})`.as('loaders'),
       sql<Record<string, unknown[]> | null>`(select jsonb_object_agg(collected.key, collected.vals) from (
         select field.key, jsonb_agg(distinct element.value) as vals
         from version v, jsonb_each(v.fields) field, jsonb_array_elements(
           case jsonb_typeof(field.value) when 'array' then field.value else jsonb_build_array(field.value) end) element
-        where v.project_id = project.id and v.status in ('listed', 'archived')
+        where v.project_id = project.id and ${isListedStatus('v.status')}
         group by field.key) collected)`.as('field_values'),
     ])
 }
@@ -74,7 +75,12 @@ export function lockProjects(tx: Tx, ids: readonly string[]): Promise<ProjectRow
   return tx.selectFrom('project').selectAll().where('id', 'in', ids).orderBy('id').forUpdate().execute()
 }
 
-/** Refuses a slug that is another project's or, case aside, any project's ID (decisions.md 1 and 11). */
+/** Moves the project's `updated`: what its page shows has changed. */
+export async function touchProject(tx: Tx, id: string, at: Date): Promise<void> {
+  await tx.updateTable('project').set({ updated: at }).where('id', '=', id).execute()
+}
+
+/** @throws ApiError `conflict` for a slug that is another project's or, case aside, any project's ID. */
 export async function assertProjectSlugFree(db: Db, slug: string, exceptId?: string): Promise<void> {
   const { rows } = await sql`select 1 from project where (slug = ${slug} or lower(id) = ${slug})
     and id is distinct from ${exceptId ?? null} limit 1`.execute(db)

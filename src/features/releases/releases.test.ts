@@ -5,7 +5,8 @@ import { jobHandlers } from '#main/app.ts'
 import { assertFault } from '#test/support/account-steps.ts'
 import type { MadeProject, Person } from '#test/support/factories.ts'
 import { type TestApp, testApp } from '#test/support/harness.ts'
-import { releaseProject, releaseVersion } from './release.ts'
+import { releaseProject } from './release-project.ts'
+import { releaseVersion } from './release-version.ts'
 
 let t: TestApp
 let owner: Person

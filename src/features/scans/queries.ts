@@ -1,4 +1,4 @@
-// What scanners say, as rows, and the reads of it.
+// Scans: their rows, and the reads of them.
 import { type Selectable, sql, type Updateable } from 'kysely'
 import type { Db, Tx } from '#db/db.ts'
 import type { VersionScan } from '#db/schema.ts'
@@ -6,7 +6,7 @@ import type { Verdict } from '#scanner/scanner.ts'
 
 export type ScanState = 'pending' | Verdict
 
-/** What was said of one file. */
+/** The verdict on one file. */
 export type Finding = { file_id: string; filename: string; verdict: Verdict; reason: string | null }
 
 export type ScanRow = Omit<Selectable<VersionScan>, 'state' | 'findings'> & { state: ScanState; findings: Finding[] }
@@ -128,7 +128,7 @@ export async function listScans(
   return { total, scans }
 }
 
-/** What an entry of the review queue says of a version that the scanner has not passed. */
+/** What an entry of the review queue shows of a version that the scanner has not passed. */
 export type QueuedScan = {
   version_id: string
   version_number: string

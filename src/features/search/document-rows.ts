@@ -2,7 +2,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '#db/db.ts'
 import { PUBLIC_STATUSES, SEARCHABLE_STATUSES } from '#features/access/project-status.ts'
-import { LISTED_VERSION_STATUSES } from '#features/versions/status.ts'
+import { LISTED_VERSION_STATUSES } from '#features/access/version-status.ts'
 
 /** Of more versions the newest are searched; of more dependencies the first. */
 const VERSIONS_MAX = 5_000

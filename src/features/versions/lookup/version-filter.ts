@@ -1,5 +1,6 @@
 // What a version list, and with it every update check, may be narrowed to: one meaning, written once.
 import { type RawBuilder, sql } from 'kysely'
+import { isListedStatus } from '#features/access/version-status.ts'
 
 /** An empty list is no filter. */
 export type VersionFilter = {
@@ -11,8 +12,7 @@ export type VersionFilter = {
 
 /** Whether a row of `version` stands in its project's lists and passes the filter. */
 export function isListedAndPasses({ loaders = [], versionTypes = [], loaderFields = {} }: VersionFilter) {
-  // As literals, because the index over listed versions is chosen by them.
-  const conditions = [sql<boolean>`version.status in ('listed', 'archived')`]
+  const conditions = [isListedStatus('version.status')]
   if (loaders.length > 0) conditions.push(hasLoader(loaders))
   if (versionTypes.length > 0) conditions.push(sql`version.version_type = any(${[...versionTypes]}::text[])`)
   for (const [name, values] of Object.entries(loaderFields)) {
@@ -41,5 +41,5 @@ function hasValue(name: string, values: readonly unknown[]): RawBuilder<boolean>
     where own.value = any(${wanted}))`
 }
 
-/** The order of lists: those with an `ordering` first, ascending, then newest first (decisions.md 5). */
+/** The order of lists: those with an `ordering` first, ascending, then newest first. */
 export const LIST_ORDER: RawBuilder<unknown> = sql`version.ordering, version.date_published desc, version.id`
