@@ -234,7 +234,8 @@ async function operator(t: TestApp, path: string, body: object): Promise<string>
   return answer.json().id
 }
 
-function randomRange(): string {
+/** So that grants of several worlds do not meet. */
+export function randomRange(): string {
   const [a = 0, b = 0] = randomBytes(2)
   return `10.${a}.${b}.0/24`
 }
