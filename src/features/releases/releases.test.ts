@@ -176,7 +176,7 @@ test('of several processes at once exactly one releases each', async () => {
     ]),
   )
   assert.equal(releases.filter((released) => released).length, 6)
-  // This process has heard of it only if somebody told it; here nobody listens.
+  // This process hears of it only by listening, which it does not here.
   t.deps.cache.clear()
   await t.runJobs()
   for (const [index, project] of projects.entries()) {

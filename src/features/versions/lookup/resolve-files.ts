@@ -129,7 +129,7 @@ type Round = { filter: VersionFilter; found: Map<string, string | undefined> }
 
 /**
  * For each check the version that stands first in its project's list under its filter; undefined where none passes.
- * Whoever sees the project sees each of these. One statement for every 64 different filters.
+ * A viewer who sees the project sees each of these. One statement for every 64 different filters.
  * @throws ApiError `invalid_input` when one project comes with too many different filters.
  */
 export async function listUpdates(db: Db, checks: readonly UpdateCheck[]): Promise<(string | undefined)[]> {

@@ -12,7 +12,7 @@ const BODY_BYTES_MAX = 4 * 1024 * 1024 * 1024
 
 /**
  * Reads the form: hands its description to `describe`, which refuses the request before a file is read, and then stages
- * the files. Whoever calls discards what is staged.
+ * the files. The caller discards what is staged.
  * @param options.isDataOptional a form without a description is described by undefined.
  * @throws ApiError `invalid_input` naming the part, and what `describe` throws.
  */
