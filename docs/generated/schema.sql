@@ -180,12 +180,12 @@ create table gallery_item (
   project_id text collate "C" not null,
   url text not null,
   raw_url text not null,
+  content_sha1 text collate "C" not null,
   featured boolean default false not null,
   name text,
   description text,
   ordering integer default 0 not null,
   created timestamp with time zone default now() not null,
-  content_sha1 text collate "C" not null,
   constraint gallery_item_content_key UNIQUE (project_id, content_sha1),
   constraint gallery_item_pkey PRIMARY KEY (id),
   constraint gallery_item_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE CASCADE,
@@ -219,9 +219,9 @@ create table notification (
   id text collate "C" not null,
   account_id text collate "C" not null,
   body jsonb not null,
+  cause text collate "C",
   read boolean default false not null,
   created timestamp with time zone default now() not null,
-  cause text collate "C",
   constraint notification_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
   constraint notification_pkey PRIMARY KEY (id)
 );
@@ -378,6 +378,7 @@ create table project (
   additional_categories text[] default '{}'::text[] not null,
   link_urls jsonb default '{}'::jsonb not null,
   downloads bigint default 0 not null,
+  imported_downloads bigint default 0 not null,
   followers integer default 0 not null,
   published timestamp with time zone default now() not null,
   updated timestamp with time zone default now() not null,
@@ -391,9 +392,8 @@ create table project (
   moderation_message text,
   moderation_message_body text,
   monetization_status text default 'monetized'::text not null,
-  revision bigint default 1 not null,
   random_key integer default (floor((random() * ('2147483648'::bigint)::double precision)))::integer not null,
-  imported_downloads bigint default 0 not null,
+  revision bigint default 1 not null,
   constraint project_followers_check CHECK ((followers >= 0)),
   constraint project_monetization_check CHECK ((monetization_status = ANY (ARRAY['monetized'::text, 'demonetized'::text, 'force-demonetized'::text]))),
   constraint project_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id),
@@ -587,12 +587,12 @@ create table version (
   scheduled_at timestamp with time zone,
   featured boolean default false not null,
   downloads bigint default 0 not null,
+  imported_downloads bigint default 0 not null,
   date_published timestamp with time zone default now() not null,
   ordering integer,
   loaders text[] not null,
   fields jsonb default '{}'::jsonb not null,
   revision bigint default 1 not null,
-  imported_downloads bigint default 0 not null,
   constraint version_author_id_fkey FOREIGN KEY (author_id) REFERENCES account(id),
   constraint version_pkey PRIMARY KEY (id),
   constraint version_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE CASCADE,
@@ -720,7 +720,7 @@ CREATE INDEX project_organization_id_idx ON public.project USING btree (organiza
 
 CREATE INDEX project_queue_idx ON public.project USING btree (COALESCE(queued, published), id) WHERE (status = 'processing'::text);
 
-CREATE INDEX project_random_idx ON public.project USING btree (random_key) INCLUDE (id) WHERE (status = ANY (ARRAY['approved'::text, 'archived'::text]));
+CREATE INDEX project_random_idx ON public.project USING btree (random_key) INCLUDE (id) WHERE is_searchable(status);
 
 CREATE INDEX project_scheduled_idx ON public.project USING btree (scheduled_at) WHERE (status = 'scheduled'::text);
 
@@ -758,9 +758,9 @@ CREATE INDEX thread_message_thread_id_idx ON public.thread_message USING btree (
 
 CREATE INDEX version_author_id_idx ON public.version USING btree (author_id);
 
-CREATE INDEX version_listed_idx ON public.version USING btree (project_id, ordering, date_published DESC, id) WHERE (status = ANY (ARRAY['listed'::text, 'archived'::text]));
+CREATE INDEX version_listed_idx ON public.version USING btree (project_id, ordering, date_published DESC, id) WHERE is_listed(status);
 
-CREATE INDEX version_loaders_idx ON public.version USING gin (loaders) WHERE (status = ANY (ARRAY['listed'::text, 'archived'::text]));
+CREATE INDEX version_loaders_idx ON public.version USING gin (loaders) WHERE is_listed(status);
 
 CREATE INDEX version_project_id_idx ON public.version USING btree (project_id, date_published);
 
@@ -804,13 +804,13 @@ CREATE TRIGGER search_dependency_deleted AFTER DELETE ON public.dependency REFER
 
 CREATE TRIGGER search_dependency_inserted AFTER INSERT ON public.dependency REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION search_dependencies_changed();
 
-CREATE TRIGGER search_dependency_updated AFTER UPDATE ON public.dependency REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION search_dependencies_changed();
+CREATE TRIGGER search_dependency_updated AFTER UPDATE ON public.dependency REFERENCING OLD TABLE AS before NEW TABLE AS after FOR EACH STATEMENT EXECUTE FUNCTION search_dependencies_updated();
 
 CREATE TRIGGER search_gallery_deleted AFTER DELETE ON public.gallery_item REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION search_gallery_changed();
 
 CREATE TRIGGER search_gallery_inserted AFTER INSERT ON public.gallery_item REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION search_gallery_changed();
 
-CREATE TRIGGER search_gallery_updated AFTER UPDATE ON public.gallery_item REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION search_gallery_changed();
+CREATE TRIGGER search_gallery_updated AFTER UPDATE ON public.gallery_item REFERENCING OLD TABLE AS before NEW TABLE AS after FOR EACH STATEMENT EXECUTE FUNCTION search_gallery_updated();
 
 CREATE TRIGGER search_organization_renamed AFTER UPDATE OF name, team_id ON public.organization FOR EACH ROW WHEN (((old.name IS DISTINCT FROM new.name) OR (old.team_id <> new.team_id))) EXECUTE FUNCTION search_organization_renamed();
 
@@ -1091,6 +1091,23 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.search_dependencies_updated()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform note_search_change((
+    select array_agg(version.project_id) from (
+      (select id, dependent_id, project_id, dependency_type from after
+        except select id, dependent_id, project_id, dependency_type from before)
+      union all
+      (select id, dependent_id, project_id, dependency_type from before
+        except select id, dependent_id, project_id, dependency_type from after)
+    ) shown join version on version.id = shown.dependent_id));
+  return null;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.search_dependents(named_ids text[])
  RETURNS SETOF text
  LANGUAGE sql
@@ -1107,6 +1124,23 @@ CREATE OR REPLACE FUNCTION public.search_gallery_changed()
 AS $function$
 begin
   perform note_search_change((select array_agg(project_id) from changed));
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.search_gallery_updated()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform note_search_change((
+    select array_agg(project_id) from (
+      (select id, project_id, url, featured, ordering, created from after
+        except select id, project_id, url, featured, ordering, created from before)
+      union all
+      (select id, project_id, url, featured, ordering, created from before
+        except select id, project_id, url, featured, ordering, created from after)
+    ) shown));
   return null;
 end
 $function$;
@@ -1175,8 +1209,17 @@ declare
 begin
   perform note_search_change((
     select array_agg(id) from (
-      select id from after where is_searchable(status)
-      union select id from before where is_searchable(status)) shown));
+      select id from (
+        select id, slug, name, summary, license, categories, additional_categories, downloads, followers, icon_url,
+          color, coalesce(approved, published), updated, team_id, organization_id
+        from after where is_searchable(status)
+        except
+        select id, slug, name, summary, license, categories, additional_categories, downloads, followers, icon_url,
+          color, coalesce(approved, published), updated, team_id, organization_id
+        from before where is_searchable(status)) shown
+      union all (
+        select id from before where is_searchable(status) except select id from after where is_searchable(status))
+    ) changed));
   -- Others show its name, its slug and its icon while anybody may see it.
   renamed := (select array_agg(id) from (
     select id, name, slug, icon_url, status from after

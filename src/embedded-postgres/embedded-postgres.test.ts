@@ -87,7 +87,7 @@ type Report = { connection: pg.ClientConfig; owned: boolean; fault?: undefined }
 /** Another Depot process on `dataDir`. `leave` lets it go without stopping its database. */
 async function otherProcess(given: Partial<EmbeddedPostgresOptions> & { dataDir: string }, user?: SystemUser) {
   const argument = {
-    module: new URL('./embedded.ts', import.meta.url).href,
+    module: new URL('./embedded-postgres.ts', import.meta.url).href,
     options: { holder: 'server', systemDir, ...given },
   }
   const child = spawn(process.execPath, ['--input-type=module', '-e', CHILD, JSON.stringify(argument)], {

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { type AccountDeps, createAccountDeps } from '#features/accounts/account-deps.ts'
 import { type CodeHost, createCodeHost } from '#features/accounts/code-host/code-host.ts'
-import { codeHostRoutes } from '#features/accounts/code-host/routes.ts'
+import { codeHostRoutes, markCodeHostTokens } from '#features/accounts/code-host/routes.ts'
 import { accountJobs } from '#features/accounts/jobs.ts'
 import { accountRoutes } from '#features/accounts/routes.ts'
 import { affiliateOperatorRoutes } from '#features/affiliates/operator-routes.ts'
@@ -99,6 +99,7 @@ export async function buildApp(deps: Deps, rateGrants: RateGrantDirectory = crea
     await accounts.passwords.close()
   })
   await registerOpenApi(app, { version: VERSION, baseUrl: config.http.baseUrl })
+  markCodeHostTokens(app)
   addFeatures(app, { deps, accounts, codeHost, tokens, rateGrants })
   return app
 }

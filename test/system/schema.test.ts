@@ -1,6 +1,6 @@
 // The schema as a reviewed artefact: what the migrations make is what is committed, whatever the version of PostgreSQL.
 import assert from 'node:assert/strict'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { globSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
@@ -40,6 +40,30 @@ async function names(pool: pg.Pool, query: string): Promise<string[]> {
 test('an empty database becomes schema.sql; `npm run gen` makes it again', async () => {
   assert.ok(applied.length > 0)
   assertSameText(await describeSchema(database.pool), read('docs/generated/schema.sql'))
+})
+
+test('migrations are numbered from 0001 without gaps, and nothing cites one that is not there', () => {
+  const files = readdirSync(join(ROOT, 'migrations'))
+    .filter((name) => name.endsWith('.sql'))
+    .sort()
+  const numbers = files.map((name) => name.slice(0, 4))
+  assert.deepEqual(
+    numbers,
+    files.map((_, index) => `${index + 1}`.padStart(4, '0')),
+  )
+  const cited = globSync(['{bench,browser,docs,migrations,scripts,src,test}/**/*.{md,sql,ts,mjs}', '*.md'], {
+    cwd: ROOT,
+  })
+    .filter((path) => path !== 'test/system/schema.test.ts')
+    .flatMap((path) =>
+      [...read(path).matchAll(/\bmigrations?[ /]\d{4}(\w*\.sql)?/gi)].map(([citation]) => ({ path, citation })),
+    )
+  assert.ok(cited.length > 0)
+  assert.deepEqual(
+    cited.filter(({ citation }) => !files.some((name) => citation === `migrations/${name}`)),
+    [],
+    'a migration is cited by its path',
+  )
 })
 
 test('migrating again changes nothing', async () => {

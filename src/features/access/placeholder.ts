@@ -2,7 +2,7 @@
 // address and no password, so nobody can sign in to it. It is created when it is first needed.
 import type { Db } from '#db/db.ts'
 
-/** The database refuses both to any other account. */
+/** The database gives both to nobody else (`account_placeholder_check`). */
 export const PLACEHOLDER_ID = 'deleted0'
 export const PLACEHOLDER_USERNAME = 'deleted-user'
 

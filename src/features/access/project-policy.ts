@@ -10,7 +10,7 @@ import {
   type ProjectPermission,
 } from '#lib/permissions.ts'
 import { isAdmin, isModerator, type Viewer } from '#lib/viewer.ts'
-import { isPublicStatus, isSearchableStatus, PUBLIC_STATUSES, SEARCHABLE_STATUSES } from './project-status.ts'
+import { isPublicStatus, isSearchableStatus, PUBLIC_STATUSES } from './project-status.ts'
 
 /** What of a project decides who sees it. */
 export type ProjectFacts = { id: string; status: string; team_id: string; organization_id: string | null }
@@ -90,7 +90,7 @@ export function visibleTo(viewer: Viewer | null): (eb: ProjectExpressions) => Ex
 export function listedFor(viewer: Viewer | null): (eb: ProjectExpressions) => Expression<SqlBool> {
   return (eb) => {
     if (isModerator(viewer)) return sql<SqlBool>`true`
-    const isSearchable = eb('project.status', 'in', [...SEARCHABLE_STATUSES])
+    const isSearchable = sql<SqlBool>`is_searchable(project.status)`
     return viewer === null ? isSearchable : eb.or([isSearchable, hasTeamRow(eb, viewer.id, true)])
   }
 }

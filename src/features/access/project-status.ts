@@ -22,8 +22,8 @@ export type RequestableStatus = (typeof REQUESTABLE_STATUSES)[number]
 /** Anyone who has the address sees these. */
 export const PUBLIC_STATUSES = ['approved', 'archived', 'unlisted', 'withheld'] as const satisfies ProjectStatus[]
 
-/** These stand in search, random lists, statistics and other people's lists. */
-export const SEARCHABLE_STATUSES = ['approved', 'archived'] as const satisfies ProjectStatus[]
+/** These stand in search, random lists, statistics and other people's lists. The SQL twin is `is_searchable`. */
+const SEARCHABLE_STATUSES = ['approved', 'archived'] as const satisfies ProjectStatus[]
 
 /** A review has passed: the owner may move freely between these. */
 const APPROVED_CLASS = ['approved', 'archived', 'unlisted', 'private'] as const satisfies ProjectStatus[]

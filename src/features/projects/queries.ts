@@ -4,7 +4,6 @@ import { jsonArrayFrom } from 'kysely/helpers/postgres'
 import type { Db, Tx } from '#db/db.ts'
 import { isNamed } from '#db/names.ts'
 import type { Project } from '#db/schema.ts'
-import { isListedStatus } from '#features/access/version-status.ts'
 import { ApiError } from '#lib/errors.ts'
 
 export type ProjectRow = Selectable<Project>
@@ -46,14 +45,14 @@ function readProjects(db: Db) {
           .orderBy('id'),
       ).as('gallery'),
       sql<string[] | null>`(select array_agg(v.id order by v.date_published, v.id) from version v
-        where v.project_id = project.id and ${isListedStatus('v.status')})`.as('version_ids'),
+        where v.project_id = project.id and is_listed(v.status))`.as('version_ids'),
       sql<string[] | null>`(select array_agg(distinct l) from version v, unnest(v.loaders) l
-        where v.project_id = project.id and ${isListedStatus('v.status')})`.as('loaders'),
+        where v.project_id = project.id and is_listed(v.status))`.as('loaders'),
       sql<Record<string, unknown[]> | null>`(select jsonb_object_agg(collected.key, collected.vals) from (
         select field.key, jsonb_agg(distinct element.value) as vals
         from version v, jsonb_each(v.fields) field, jsonb_array_elements(
           case jsonb_typeof(field.value) when 'array' then field.value else jsonb_build_array(field.value) end) element
-        where v.project_id = project.id and ${isListedStatus('v.status')}
+        where v.project_id = project.id and is_listed(v.status)
         group by field.key) collected)`.as('field_values'),
     ])
 }

@@ -28,7 +28,7 @@ const isHostingError = (error: unknown) => error instanceof ApiError && error.fa
 const STAGE_PAST_THE_END = `
   import { readdir } from 'node:fs/promises'
   import { Readable } from 'node:stream'
-  import { openDiskFiles } from ${JSON.stringify(new URL('./disk.ts', import.meta.url).href)}
+  import { openDiskFiles } from ${JSON.stringify(new URL('./disk-files.ts', import.meta.url).href)}
   const folder = process.env.FOLDER
   const files = await openDiskFiles({ folder })
   const source = () => Readable.from(Array.from({ length: 64 }, () => Buffer.alloc(100_000)))

@@ -14,13 +14,17 @@ const config = { auth: { scope: ['SESSION_ACCESS'] } } as const
 /** When these tokens were deprecated, as RFC 9745 writes it: 1 November 2026. */
 const DEPRECATION = '@1793491200'
 
-/** @param codeHost undefined where none is configured: then there is nothing to link with. */
-export function codeHostRoutes(app: App, deps: AccountDeps, codeHost: CodeHost | undefined): void {
+/** Every answer to a token of the code host carries `Deprecation`. To be called on the server itself, for all routes. */
+export function markCodeHostTokens(app: App): void {
   // Not async: it runs for every answer, and a promise there costs a twentieth of a warm read.
   app.addHook('onSend', (req, reply, _payload, done) => {
     if (req.viewer?.token.kind === 'code-host') void reply.header('deprecation', DEPRECATION)
     done()
   })
+}
+
+/** @param codeHost undefined where none is configured: then there is nothing to link with. */
+export function codeHostRoutes(app: App, deps: AccountDeps, codeHost: CodeHost | undefined): void {
   mountInternal(app, (scope) => linkRoutes(scope, deps, codeHost))
 }
 

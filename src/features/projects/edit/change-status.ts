@@ -1,11 +1,10 @@
 // A project's change from one status to another: what it needs, and what follows from it.
-import type { Updateable } from 'kysely'
+import { sql, type Updateable } from 'kysely'
 import type { Tx } from '#db/db.ts'
 import type { Project } from '#db/schema.ts'
 import { listMemberIds } from '#features/access/memberships.ts'
 import type { Membership } from '#features/access/project-policy.ts'
 import { isApprovedClass, type ProjectStatus } from '#features/access/project-status.ts'
-import { LISTED_VERSION_STATUSES } from '#features/access/version-status.ts'
 import { insertNotifications } from '#features/notifications/queries.ts'
 import { insertMessage } from '#features/threads/queries.ts'
 import { invalidInput, validationError } from '#lib/errors.ts'
@@ -72,12 +71,7 @@ async function requireReviewable(
     .select('id')
     .where('project_id', '=', projectId)
     // Also one that is to be listed once the scanner has judged its files.
-    .where((eb) =>
-      eb.or([
-        eb('status', 'in', LISTED_VERSION_STATUSES),
-        eb.and([eb('status', '=', 'unknown'), eb('requested_status', 'in', LISTED_VERSION_STATUSES)]),
-      ]),
-    )
+    .where(sql<boolean>`is_listed(case status when 'unknown' then requested_status else status end)`)
     .limit(1)
     .executeTakeFirst()
   if (version === undefined) throw invalidInput('A project needs a listed version before it can be reviewed', 'status')

@@ -1,8 +1,6 @@
 // Random projects, each as likely as any other, without reading the catalogue.
 import { sql } from 'kysely'
 import type { Db } from '#db/db.ts'
-import { SEARCHABLE_STATUSES } from '#features/access/project-status.ts'
-import { isListedStatus } from '#features/access/version-status.ts'
 import { getStatistics } from '#features/statistics/queries.ts'
 import { invalidInput } from '#lib/errors.ts'
 import type { Viewer } from '#lib/viewer.ts'
@@ -125,10 +123,9 @@ async function listAll(db: Db, loaders: readonly string[] | undefined): Promise<
   return rows.map(({ id }) => id)
 }
 
-// As literals, because indexes are chosen by them.
-const IS_SEARCHABLE = sql`project.status in (${sql.join(SEARCHABLE_STATUSES.map((status) => sql.lit(status)))})`
-
-const IS_LISTED = isListedStatus('version.status')
+// Indexes have the same conditions.
+const IS_SEARCHABLE = sql`is_searchable(project.status)`
+const IS_LISTED = sql`is_listed(version.status)`
 
 function isEligible(loaders: readonly string[] | undefined) {
   if (loaders === undefined) return IS_SEARCHABLE

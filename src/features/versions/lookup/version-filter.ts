@@ -1,6 +1,5 @@
 // What a version list, and with it every update check, may be narrowed to: one meaning, written once.
 import { type RawBuilder, sql } from 'kysely'
-import { isListedStatus } from '#features/access/version-status.ts'
 
 /** An empty list is no filter. */
 export type VersionFilter = {
@@ -12,7 +11,7 @@ export type VersionFilter = {
 
 /** Whether a row of `version` stands in its project's lists and passes the filter. */
 export function isListedAndPasses({ loaders = [], versionTypes = [], loaderFields = {} }: VersionFilter) {
-  const conditions = [isListedStatus('version.status')]
+  const conditions = [sql<boolean>`is_listed(version.status)`]
   if (loaders.length > 0) conditions.push(hasLoader(loaders))
   if (versionTypes.length > 0) conditions.push(sql`version.version_type = any(${[...versionTypes]}::text[])`)
   for (const [name, values] of Object.entries(loaderFields)) {

@@ -24,9 +24,9 @@ create table search_rebuild (
 );
 insert into search_rebuild default values;
 
--- Notes that search shows these projects otherwise once this transaction has committed. The rows of transactions that
--- have committed before are needless: whoever sees the new row would see the old ones too, and needs only one; whoever
--- does not see it still sees them.
+-- Notes that what search shows of these projects changes when this transaction commits. Rows of transactions that have
+-- committed before are removed: a reader that sees the new row would see them too, and needs only one; a reader that
+-- does not see the new row still sees them.
 create function note_search_change(changed_ids text[]) returns void language plpgsql as $$
 begin
   if changed_ids is null then
@@ -58,15 +58,25 @@ $$;
 create trigger search_project_inserted after insert on project referencing new table as changed
   for each statement execute function search_projects_inserted();
 
--- What differs between two tables of rows is found as a set: a join would keep the plan of its first, smallest call.
+-- A change of what search does not show, such as a moderator's message, is no change for it. What differs between two
+-- tables of rows is found as a set: a join would keep the plan of its first, smallest call.
 create function search_projects_updated() returns trigger language plpgsql as $$
 declare
   renamed text[];
 begin
   perform note_search_change((
     select array_agg(id) from (
-      select id from after where is_searchable(status)
-      union select id from before where is_searchable(status)) shown));
+      select id from (
+        select id, slug, name, summary, license, categories, additional_categories, downloads, followers, icon_url,
+          color, coalesce(approved, published), updated, team_id, organization_id
+        from after where is_searchable(status)
+        except
+        select id, slug, name, summary, license, categories, additional_categories, downloads, followers, icon_url,
+          color, coalesce(approved, published), updated, team_id, organization_id
+        from before where is_searchable(status)) shown
+      union all (
+        select id from before where is_searchable(status) except select id from after where is_searchable(status))
+    ) changed));
   -- Others show its name, its slug and its icon while anybody may see it.
   renamed := (select array_agg(id) from (
     select id, name, slug, icon_url, status from after
@@ -129,10 +139,26 @@ end
 $$;
 create trigger search_dependency_inserted after insert on dependency referencing new table as changed
   for each statement execute function search_dependencies_changed();
-create trigger search_dependency_updated after update on dependency referencing new table as changed
-  for each statement execute function search_dependencies_changed();
 create trigger search_dependency_deleted after delete on dependency referencing old table as changed
   for each statement execute function search_dependencies_changed();
+
+-- The deletion of a version takes it out of the dependencies that name it, of which search shows the project only.
+create function search_dependencies_updated() returns trigger language plpgsql as $$
+begin
+  perform note_search_change((
+    select array_agg(version.project_id) from (
+      (select id, dependent_id, project_id, dependency_type from after
+        except select id, dependent_id, project_id, dependency_type from before)
+      union all
+      (select id, dependent_id, project_id, dependency_type from before
+        except select id, dependent_id, project_id, dependency_type from after)
+    ) shown join version on version.id = shown.dependent_id));
+  return null;
+end
+$$;
+create trigger search_dependency_updated after update on dependency
+  referencing old table as before new table as after
+  for each statement execute function search_dependencies_updated();
 
 create function search_gallery_changed() returns trigger language plpgsql as $$
 begin
@@ -142,10 +168,25 @@ end
 $$;
 create trigger search_gallery_inserted after insert on gallery_item referencing new table as changed
   for each statement execute function search_gallery_changed();
-create trigger search_gallery_updated after update on gallery_item referencing new table as changed
-  for each statement execute function search_gallery_changed();
 create trigger search_gallery_deleted after delete on gallery_item referencing old table as changed
   for each statement execute function search_gallery_changed();
+
+create function search_gallery_updated() returns trigger language plpgsql as $$
+begin
+  perform note_search_change((
+    select array_agg(project_id) from (
+      (select id, project_id, url, featured, ordering, created from after
+        except select id, project_id, url, featured, ordering, created from before)
+      union all
+      (select id, project_id, url, featured, ordering, created from before
+        except select id, project_id, url, featured, ordering, created from after)
+    ) shown));
+  return null;
+end
+$$;
+create trigger search_gallery_updated after update on gallery_item
+  referencing old table as before new table as after
+  for each statement execute function search_gallery_updated();
 
 -- Projects that show the owner of these teams: their own, and those of their organizations.
 create function note_search_owners(team_ids text[]) returns void language plpgsql as $$

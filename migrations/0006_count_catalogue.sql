@@ -2,7 +2,7 @@
 -- these, and the people behind them. A count over everything would read millions of rows for one request.
 --
 -- Each change adds a row with its difference, so that no two writers ever wait for one counter; the counts are the sums.
--- A job adds the rows up from time to time. `catalogue_recount()` counts everything afresh: both must agree.
+-- A job adds the rows up from time to time. `catalogue_recount()` counts the catalogue itself: both must agree.
 
 create table catalogue_change (
   id bigint generated always as identity primary key,
@@ -12,22 +12,11 @@ create table catalogue_change (
   authors bigint not null default 0
 );
 
--- For how many projects that stand in search a team stands, as their own or as their organization's.
-alter table team add column published integer not null default 0;
-
--- In how many teams with such projects an account is accepted. Rows at 0 mean nothing.
+-- In how many teams with projects in search an account is an accepted member. Rows at 0 mean nothing.
 create table author (
   account_id text collate "C" primary key,
   teams integer not null
 );
-
-create function is_searchable(status text) returns boolean language sql immutable as $$
-  select status in ('approved', 'archived')
-$$;
-
-create function is_listed(status text) returns boolean language sql immutable as $$
-  select status in ('listed', 'archived')
-$$;
 
 -- Accounts come and go as authors in the order of their identifiers, so that two changes do not deadlock.
 create function count_author(changed_account text, difference integer) returns void language plpgsql as $$
@@ -145,13 +134,23 @@ create trigger version_moved after update of status on version for each row
 create trigger version_deleted before delete on version for each row
   when (is_listed(old.status)) execute function version_counted();
 
+-- Storing a file holds its own project and no other. The planner may apply a condition on `version` before the join, so
+-- that a function which locks, called in that condition, locked the projects of all versions: uploads to different
+-- projects waited for each other, and deadlocked.
 create function files_counted() returns trigger language plpgsql as $$
 declare
   difference constant integer := case when tg_op = 'DELETE' then -1 else 1 end;
 begin
+  with touched as materialized (
+    select version.project_id, count(*) as files
+    from changed join version on version.id = changed.version_id
+    where is_listed(version.status)
+    group by version.project_id
+    order by version.project_id
+  )
   insert into catalogue_change (files)
-    select difference * count(*) from changed join version on version.id = changed.version_id
-    where is_listed(version.status) and is_searchable(held_status(version.project_id))
+    select difference * sum(touched.files)::bigint from touched
+    where is_searchable(held_status(touched.project_id))
     having count(*) > 0;
   return null;
 end
@@ -178,7 +177,7 @@ create trigger member_accepted after update of accepted on team_member for each 
 create trigger member_deleted after delete on team_member for each row
   when (old.accepted) execute function member_counted();
 
--- Everything counted afresh, for checks and for the start.
+-- Counts everything, for checks.
 create function catalogue_recount(out projects bigint, out versions bigint, out files bigint, out authors bigint)
 language sql stable as $$
   with shown as (select id, team_id, organization_id from project where is_searchable(status)),
@@ -193,15 +192,27 @@ language sql stable as $$
     (select count(distinct account_id) from team_member join teams using (team_id) where accepted)
 $$;
 
-update team set published = shown.projects from (
-  select team_id, count(*) as projects from (
-    select team_id from project where is_searchable(status)
-    union all
-    select organization.team_id from project join organization on organization.id = project.organization_id
-      where is_searchable(project.status)) stands
-  group by team_id) shown
-where shown.team_id = team.id;
-insert into author (account_id, teams)
-  select account_id, count(*) from team_member join team on team.id = team_member.team_id
-  where accepted and published > 0 group by account_id;
-insert into catalogue_change (projects, versions, files, authors) select * from catalogue_recount();
+-- How far the download counters in `project` and `version` have followed the recorded events. One row: which store of
+-- events they follow, and the newest batch they have taken in. Written in the transaction that moves the counters, so
+-- that a crash between the two stores loses and doubles nothing.
+create table download_ledger (
+  only_row boolean primary key default true,
+  store_id text,
+  applied bigint not null default 0,
+  -- The store was replaced or restored: what the counters have beyond its events becomes `imported_downloads`.
+  needs_rebase boolean not null default false,
+  constraint download_ledger_only_row_check check (only_row)
+);
+insert into download_ledger default values;
+
+-- A project or version that is inserted with downloads has them from elsewhere: no event stands for them.
+create function keep_imported_downloads() returns trigger language plpgsql as $$
+begin
+  new.imported_downloads := new.downloads;
+  return new;
+end
+$$;
+create trigger project_imported before insert on project for each row
+  when (new.downloads > 0) execute function keep_imported_downloads();
+create trigger version_imported before insert on version for each row
+  when (new.downloads > 0) execute function keep_imported_downloads();
