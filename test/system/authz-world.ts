@@ -245,7 +245,7 @@ export function unknownToken(): string {
   return newToken('session').token
 }
 
-/** A question of an application to the owner that waits for his answer. */
+/** A question of an application to the owner that waits for an answer. */
 export async function openQuestion(w: World): Promise<string> {
   const { id } = await w.application()
   const answer = await authorize(w.t, await w.person('owner'), { client_id: id, redirect_uri: CALLBACK })

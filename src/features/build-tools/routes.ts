@@ -13,14 +13,10 @@ import { findByCoordinate, findMavenFile, mavenMetadata, mavenPom } from './mave
 import { listCoordinates } from './queries.ts'
 import { type Digest, FileParams, MetadataParams, splitDigest, UpdateFileParams, UpdateFileQuery } from './requests.ts'
 import { loadersOfUpdateFile, promotions } from './update-file.ts'
+import { UpdateFileView } from './views.ts'
 
 const config = { auth: { read: ['PROJECT_READ'] }, cache: 'public' } as const
 const METADATA = 'maven-metadata.xml'
-
-const UpdateFileView = Type.Object(
-  { homepage: Type.String(), promos: Type.Record(Type.String(), Type.String()) },
-  { title: 'UpdateFile' },
-)
 
 export function buildToolRoutes(app: App, deps: Deps): void {
   mavenRoutes(app, deps)

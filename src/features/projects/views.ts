@@ -78,6 +78,9 @@ export const ProjectView = Type.Object(
 )
 export type ProjectView = Static<typeof ProjectView>
 
+/** That a name is a project's, and which. */
+export const ProjectCheckView = Type.Object({ id: Type.String() })
+
 /** Row → wire. Aggregated loader fields follow the fixed keys; array fields without a value appear empty. */
 export function toProjectView(row: ProjectReadRow, taxonomy: Taxonomy): ProjectView {
   const loaders = (row.loaders ?? []).sort()

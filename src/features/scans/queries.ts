@@ -104,17 +104,21 @@ export type ListedScan = ScanRow & {
   version_status: string
 }
 
-/** Scans in one state, the longest waiting first, with how many there are. Two statements. */
-export async function listScans(
-  db: Db,
-  { state, count, offset }: { state: ScanState; count: number; offset: number },
-): Promise<{ total: number; scans: ListedScan[] }> {
+export async function countScans(db: Db, state: ScanState): Promise<number> {
   const { total } = await db
     .selectFrom('version_scan')
     .select((eb) => eb.fn.countAll<number>().as('total'))
     .where('state', '=', state)
     .executeTakeFirstOrThrow()
-  const scans = await readScans(db)
+  return total
+}
+
+/** A page of the scans in one state, the longest waiting first. */
+export function listScans(
+  db: Db,
+  { state, count, offset }: { state: ScanState; count: number; offset: number },
+): Promise<ListedScan[]> {
+  return readScans(db)
     .innerJoin('version', 'version.id', 'version_scan.version_id')
     .innerJoin('project', 'project.id', 'version.project_id')
     .select(['version.project_id', 'project.name as project_name'])
@@ -125,7 +129,6 @@ export async function listScans(
     .limit(count)
     .offset(offset)
     .execute()
-  return { total, scans }
 }
 
 /** What an entry of the review queue shows of a version that the scanner has not passed. */

@@ -9,7 +9,7 @@ import type { App } from '#http/server.ts'
 import { parseId } from '#lib/ids.ts'
 import type { Deps } from '#main/deps.ts'
 import { passVersion } from './pass-version.ts'
-import { findScan, listScans } from './queries.ts'
+import { countScans, findScan, listScans } from './queries.ts'
 import { repeatScan } from './repeat-scan.ts'
 import { ScansQuery } from './requests.ts'
 import { ScanListView, ScanView, toListedScanView, toScanView } from './views.ts'
@@ -55,7 +55,8 @@ function moderatorRoutes(app: App, deps: Deps): void {
     },
     async (req) => {
       const { state = 'quarantine', count = 100, offset = 0 } = req.query
-      const { total, scans } = await listScans(deps.db, { state, count, offset })
+      const total = await countScans(deps.db, state)
+      const scans = await listScans(deps.db, { state, count, offset })
       return { total, scans: scans.map(toListedScanView) }
     },
   )

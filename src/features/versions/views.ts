@@ -1,6 +1,7 @@
 // The wire shapes of versions and files: the same for everyone who may see them.
 import Type, { type Static } from 'typebox'
 import { VERSION_STATUSES } from '#features/access/version-status.ts'
+import { ProjectView } from '#features/projects/views.ts'
 import { Nullable, Timestamp } from '#lib/schema-parts.ts'
 import { fieldsOf, gamesOf, projectTypesOf, type Taxonomy } from '#taxonomy/taxonomy.ts'
 import { DEPENDENCY_TYPES, FILE_TYPES, VERSION_TYPES } from './kinds.ts'
@@ -56,6 +57,12 @@ export const VersionView = Type.Object(
   { title: 'Version', additionalProperties: Type.Unknown({ description: 'A loader field' }) },
 )
 export type VersionView = Static<typeof VersionView>
+
+/** What a project depends on, newest first. */
+export const DependenciesView = Type.Object(
+  { projects: Type.Array(ProjectView), versions: Type.Array(VersionView) },
+  { title: 'ProjectDependencies' },
+)
 
 /** Where a redirect leads, for clients that do not follow the header. */
 export const FileAddress = Type.Object({ url: Type.String() }, { title: 'FileAddress' })

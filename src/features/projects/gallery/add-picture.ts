@@ -7,7 +7,8 @@ import { ApiError, invalidInput } from '#lib/errors.ts'
 import { newId } from '#lib/ids.ts'
 import type { Viewer } from '#lib/viewer.ts'
 import type { Deps } from '#main/deps.ts'
-import { clearFeatured, editGallery, type GalleryDeps } from './queries.ts'
+import { editGallery, type GalleryDeps } from './edit-gallery.ts'
+import { clearFeatured } from './queries.ts'
 import type { PictureText } from './requests.ts'
 
 const GALLERY_ITEMS_MAX = 64

@@ -1,7 +1,8 @@
 import { type Membership, requirePermission } from '#features/access/project-policy.ts'
 import { removePictures } from '#features/pictures/icons.ts'
 import type { Viewer } from '#lib/viewer.ts'
-import { editGallery, type GalleryDeps, getPicture } from './queries.ts'
+import { editGallery, type GalleryDeps } from './edit-gallery.ts'
+import { getPicture } from './queries.ts'
 
 /** @throws ApiError 403, 404 when the project's gallery has no picture at this address. */
 export async function removePicture(

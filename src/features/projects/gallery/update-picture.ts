@@ -3,7 +3,8 @@ import type { GalleryItem } from '#db/schema.ts'
 import { type Membership, requirePermission } from '#features/access/project-policy.ts'
 import { type PatchColumns, toColumns } from '#lib/patch.ts'
 import type { Viewer } from '#lib/viewer.ts'
-import { clearFeatured, editGallery, type GalleryDeps, getPicture } from './queries.ts'
+import { editGallery, type GalleryDeps } from './edit-gallery.ts'
+import { clearFeatured, getPicture } from './queries.ts'
 import type { PictureText } from './requests.ts'
 
 const columns = {

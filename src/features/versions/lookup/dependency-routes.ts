@@ -1,21 +1,14 @@
 // What a project depends on, over HTTP.
-import Type from 'typebox'
 import { getProject } from '#features/projects/lookup/project-cache.ts'
-import { ProjectView } from '#features/projects/views.ts'
 import { sendBytes } from '#http/entity-tags.ts'
 import { IdParams } from '#http/query-values.ts'
 import type { App } from '#http/server.ts'
 import { joinJson, joinJsonObject } from '#lib/json-bytes.ts'
 import type { Deps } from '#main/deps.ts'
-import { VersionView } from '../views.ts'
+import { DependenciesView } from '../views.ts'
 import { DependenciesQuery } from './list-requests.ts'
 import { listDependencies } from './project-dependencies.ts'
 import { withChangelogs } from './version-cache.ts'
-
-const DependenciesView = Type.Object(
-  { projects: Type.Array(ProjectView), versions: Type.Array(VersionView) },
-  { title: 'ProjectDependencies' },
-)
 
 export function dependencyRoutes(app: App, deps: Deps): void {
   app.get(
