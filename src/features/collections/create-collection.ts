@@ -1,5 +1,5 @@
 import { transaction } from '#cache/transaction.ts'
-import { requireVerifiedEmail } from '#features/access/verified-email.ts'
+import { requireVerifiedEmail } from '#features/access/email-policy.ts'
 import { checkQuota } from '#features/limits/quota.ts'
 import { newId } from '#lib/ids.ts'
 import type { Viewer } from '#lib/viewer.ts'

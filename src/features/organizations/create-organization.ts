@@ -1,7 +1,7 @@
 import { transaction } from '#cache/transaction.ts'
 import type { Tx } from '#db/db.ts'
 import { onUnique } from '#db/pg-errors.ts'
-import { requireVerifiedEmail } from '#features/access/verified-email.ts'
+import { requireVerifiedEmail } from '#features/access/email-policy.ts'
 import { checkQuota } from '#features/limits/quota.ts'
 import { newId } from '#lib/ids.ts'
 import { ALL_ORGANIZATION_PERMISSIONS, ALL_PROJECT_PERMISSIONS } from '#lib/permissions.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { requireVerifiedEmail } from '#features/access/verified-email.ts'
+import { requireVerifiedEmail } from '#features/access/email-policy.ts'
 import { ALL_SCOPES } from '#lib/scopes.ts'
 import {
   ABSENT,

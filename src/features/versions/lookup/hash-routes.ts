@@ -1,22 +1,18 @@
 // Files by their hashes: the version, the project, the address of the bytes; and the deletion of one file.
-import Type, { type Static } from 'typebox'
-import { findMembership } from '#features/access/memberships.ts'
-import { projectPermissions, requireProjectPermission } from '#features/access/project-policy.ts'
+import Type from 'typebox'
 import { listVisibleProjects } from '#features/projects/lookup/project-cache.ts'
 import { ProjectView } from '#features/projects/views.ts'
 import { done } from '#http/answers.ts'
 import { requireViewer, viewerWith } from '#http/auth.ts'
 import { sendBytes } from '#http/entity-tags.ts'
 import type { App } from '#http/server.ts'
-import { notFound } from '#lib/errors.ts'
-import { parseId } from '#lib/ids.ts'
 import { joinJsonObject } from '#lib/json-bytes.ts'
 import type { Viewer } from '#lib/viewer.ts'
 import type { Deps } from '#main/deps.ts'
 import { deleteFile } from '../lifecycle/delete-file.ts'
 import { FileAddress, filePath, VersionView } from '../views.ts'
-import { FileQuery, HashesBody, HashesQuery, HashParams, hashesOf } from './hash-form.ts'
-import { findFileIn, type HashQuery, type ResolvedFile, resolveFiles } from './resolve-files.ts'
+import { FileQuery, HashesBody, HashesQuery, HashParams, hashesOf } from './hash-requests.ts'
+import { getFile, type HashQuery, type ResolvedFile, resolveFile, resolveFiles } from './resolve-files.ts'
 import { getVersion, listCachedVersions } from './version-cache.ts'
 
 const ByHash = <Schema extends Type.TSchema>(schema: Schema) => Type.Record(Type.String(), schema)
@@ -27,28 +23,6 @@ export function hashRoutes(app: App, deps: Deps): void {
   singleReads(app, deps)
   bulkReads(app, deps)
   deletion(app, deps)
-}
-
-type NamedFile = Static<typeof HashParams> & Static<typeof FileQuery>
-
-/** @throws ApiError 404 when the hash is unknown or hidden. */
-async function resolveFile(
-  deps: Pick<Deps, 'db'>,
-  viewer: Viewer | null,
-  { hash, algorithm, version_id: versionId }: NamedFile,
-): Promise<ResolvedFile> {
-  if (versionId !== undefined) parseId(versionId, 'version_id')
-  const file = (await resolveFiles(deps.db, viewer, { hashes: [hash], algorithm, versionId })).get(hash)
-  if (file === undefined) throw notFound('file')
-  return file
-}
-
-/** The same with the file itself. */
-async function getFile(deps: Pick<Deps, 'db'>, viewer: Viewer | null, named: NamedFile) {
-  const place = await resolveFile(deps, viewer, named)
-  const file = await findFileIn(deps.db, place.versionId, named)
-  if (file === undefined) throw notFound('file')
-  return { ...place, ...file }
 }
 
 function singleReads(app: App, deps: Deps): void {
@@ -65,7 +39,7 @@ function singleReads(app: App, deps: Deps): void {
       },
     },
     async (req, reply) => {
-      const file = await resolveFile(deps, req.viewer, { ...req.params, ...req.query })
+      const file = await resolveFile(deps.db, req.viewer, { ...req.params, ...req.query })
       const version = await getVersion(deps, req.viewer, file.versionId)
       return sendBytes(reply, version.bytes, version.etag)
     },
@@ -82,7 +56,7 @@ function singleReads(app: App, deps: Deps): void {
       },
     },
     async (req, reply) => {
-      const { projectId, versionId, filename } = await getFile(deps, req.viewer, { ...req.params, ...req.query })
+      const { projectId, versionId, filename } = await getFile(deps.db, req.viewer, { ...req.params, ...req.query })
       const url = `${deps.config.files.baseUrl}${filePath(projectId, versionId, filename)}`
       return reply.status(307).header('location', url).send({ url })
     },
@@ -166,10 +140,8 @@ function deletion(app: App, deps: Deps): void {
     },
     async (req, reply) => {
       const viewer = requireViewer(req)
-      const { id, versionId, projectId } = await getFile(deps, viewer, { ...req.params, ...req.query })
-      const membership = await findMembership(deps.db, viewer.id, { id: projectId })
-      requireProjectPermission(projectPermissions(viewer, membership), 'DELETE_VERSION')
-      await deleteFile(deps, { id, versionId, projectId })
+      const file = await getFile(deps.db, viewer, { ...req.params, ...req.query })
+      await deleteFile(deps, viewer, file)
       return done(reply)
     },
   )

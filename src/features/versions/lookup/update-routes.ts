@@ -1,6 +1,6 @@
-// Update checks: for a file that somebody has, the version to have instead. The answer is always the first entry that
-// the version list of its project gives under the same filter.
-import Type, { type Static } from 'typebox'
+// Update checks: for an installed file, the version to install instead. It is always the first entry of the version list
+// of its project under the same filter.
+import Type from 'typebox'
 import { sendBytes } from '#http/entity-tags.ts'
 import type { App } from '#http/server.ts'
 import { notFound } from '#lib/errors.ts'
@@ -9,35 +9,24 @@ import { joinJson, joinJsonObject } from '#lib/json-bytes.ts'
 import type { Viewer } from '#lib/viewer.ts'
 import type { Deps } from '#main/deps.ts'
 import { VersionView } from '../views.ts'
-import { filterBody, filterOfBody, filterOfQuery, filterQuery, versionTypesOfQuery } from './filter-form.ts'
-import { FileQuery, HashParams, hashesBody, hashesOf, hashesQuery } from './hash-form.ts'
 import {
-  FILTERS_PER_PROJECT_MAX,
-  HASH_LENGTH_MAX,
-  HASHES_MAX,
-  type HashQuery,
-  listUpdates,
-  resolveFiles,
-} from './resolve-files.ts'
+  FileQuery,
+  filterOfUpdateQuery,
+  HashParams,
+  hashesOf,
+  IndividualBody,
+  type NamedFile,
+  SingleUpdateQuery,
+  UpdateBody,
+  UpdateQuery,
+} from './hash-requests.ts'
+import { FilterBody, filterOfBody } from './list-requests.ts'
+import { FILTERS_PER_PROJECT_MAX, type HashQuery, listUpdates, resolveFiles } from './resolve-files.ts'
 import { type CachedVersion, listCachedVersions } from './version-cache.ts'
 import type { VersionFilter } from './version-filter.ts'
 
 const config = { auth: { read: ['VERSION_READ'] } } as const
 const cached = { ...config, cache: 'public' } as const
-
-const FilterBody = Type.Object(filterBody)
-const UpdateBody = Type.Object({ ...hashesBody, ...filterBody })
-const updateQuery = {
-  ...filterQuery,
-  version_types: Type.Optional(Type.String({ maxLength: 256, description: 'JSON array of release, beta, alpha' })),
-}
-const UpdateQuery = Type.Object({ ...hashesQuery, ...updateQuery })
-const IndividualBody = Type.Object({
-  algorithm: hashesBody.algorithm,
-  hashes: Type.Array(Type.Object({ hash: Type.String({ maxLength: HASH_LENGTH_MAX }), ...filterBody }), {
-    maxItems: HASHES_MAX,
-  }),
-})
 
 export function updateRoutes(app: App, deps: Deps): void {
   singleUpdate(app, deps)
@@ -45,15 +34,9 @@ export function updateRoutes(app: App, deps: Deps): void {
   individualUpdates(app, deps)
 }
 
-function filterOfUpdateQuery(
-  query: Static<typeof UpdateQuery> | Omit<Static<typeof UpdateQuery>, 'hashes'>,
-): VersionFilter {
-  return { ...filterOfQuery(query), versionTypes: versionTypesOfQuery(query.version_types) }
-}
-
 /**
- * For each hash that stands for a file the viewer sees, the version that its filter leads to, keyed by the hash as it
- * was asked for. Three statements, whatever the number of hashes; one more for every 64 different filters.
+ * For each hash of a file that the viewer sees, the version that its filter leads to, keyed by the hash as it was asked
+ * for. Three statements, whatever the number of hashes; one more for every 64 different filters.
  */
 async function checkUpdates(
   deps: Deps,
@@ -62,8 +45,8 @@ async function checkUpdates(
   filterOf: (hash: string) => VersionFilter,
 ): Promise<Map<string, CachedVersion>> {
   const files = await resolveFiles(deps.db, viewer, query)
-  const wishes = Array.from(files, ([hash, { projectId }]) => ({ projectId, filter: filterOf(hash) }))
-  const ids = await listUpdates(deps.db, wishes)
+  const checks = Array.from(files, ([hash, { projectId }]) => ({ projectId, filter: filterOf(hash) }))
+  const ids = await listUpdates(deps.db, checks)
   const known = new Set(ids.filter((id) => id !== undefined))
   const versions = new Map((await listCachedVersions(deps, [...known])).map((version) => [version.id, version]))
   const updates = Array.from(files.keys()).flatMap((hash, index) => {
@@ -76,15 +59,11 @@ async function checkUpdates(
 function singleUpdate(app: App, deps: Deps): void {
   const path = '/v3/version_file/:hash/update'
   const about = {
-    summary: 'The version to have instead of a file',
+    summary: 'The version to install instead of a file',
     params: HashParams,
     response: { 200: VersionView },
   }
-  const check = async (
-    viewer: Viewer | null,
-    file: Static<typeof HashParams> & Static<typeof FileQuery>,
-    filter: VersionFilter,
-  ) => {
+  const check = async (viewer: Viewer | null, file: NamedFile, filter: VersionFilter) => {
     const { hash, algorithm, version_id: versionId } = file
     if (versionId !== undefined) parseId(versionId, 'version_id')
     const version = (await checkUpdates(deps, viewer, { hashes: [hash], algorithm, versionId }, () => filter)).get(hash)
@@ -99,10 +78,9 @@ function singleUpdate(app: App, deps: Deps): void {
       return sendBytes(reply, version.bytes)
     },
   )
-  const Query = Type.Object({ ...FileQuery.properties, ...updateQuery })
   app.get(
     path,
-    { config: cached, schema: { operationId: 'getUpdate', ...about, querystring: Query } },
+    { config: cached, schema: { operationId: 'getUpdate', ...about, querystring: SingleUpdateQuery } },
     async (req, reply) => {
       const version = await check(req.viewer, { ...req.params, ...req.query }, filterOfUpdateQuery(req.query))
       return sendBytes(reply, version.bytes, version.etag)
@@ -115,7 +93,7 @@ function bulkUpdates(app: App, deps: Deps): void {
     path: '/v3/version_files/update',
     noun: 'Updates',
     schema: {
-      summary: 'The versions to have instead of files',
+      summary: 'The versions to install instead of files',
       response: { 200: byHash(VersionView) },
     },
     toEntry: (version: CachedVersion) => version,
@@ -125,7 +103,7 @@ function bulkUpdates(app: App, deps: Deps): void {
     path: '/v3/version_files/update_many',
     noun: 'UpdateLists',
     schema: {
-      summary: 'The versions to have instead of files, as lists',
+      summary: 'The versions to install instead of files, as lists',
       response: { 200: byHash(Type.Array(VersionView)) },
     },
     toEntry: (version: CachedVersion) => ({ bytes: joinJson([version]) }),
@@ -149,7 +127,7 @@ function bulkUpdates(app: App, deps: Deps): void {
   }
 }
 
-/** One at a time: of an answer that is too large only the beginning is ever made. */
+/** One at a time, so that an answer that is too large is refused before all of it is made. */
 function* entriesOf(updates: Map<string, CachedVersion>, toEntry: (version: CachedVersion) => { bytes: Buffer }) {
   for (const [hash, version] of updates) yield [hash, toEntry(version)] as const
 }
@@ -165,7 +143,7 @@ function individualUpdates(app: App, deps: Deps): void {
       config,
       schema: {
         operationId: 'findIndividualUpdates',
-        summary: 'The versions to have instead of files, each file with a filter of its own',
+        summary: 'The versions to install instead of files, each file with a filter of its own',
         description: `At most ${FILTERS_PER_PROJECT_MAX} different filters for files of one project.`,
         body: IndividualBody,
         response: { 200: byHash(VersionView) },
@@ -173,8 +151,8 @@ function individualUpdates(app: App, deps: Deps): void {
     },
     async (req, reply) => {
       const filters = new Map<string, VersionFilter>()
-      // The first wish for a hash counts: a file that is installed twice is asked for twice.
-      for (const wish of req.body.hashes.toReversed()) filters.set(wish.hash, filterOfBody(wish))
+      // Of two entries with one hash the first counts: a file that is installed twice may be sent twice.
+      for (const entry of req.body.hashes.toReversed()) filters.set(entry.hash, filterOfBody(entry))
       const query = hashesOf({ hashes: [...filters.keys()], algorithm: req.body.algorithm ?? null })
       const updates = await checkUpdates(deps, req.viewer, query, (hash) => filters.get(hash) ?? {})
       return sendBytes(reply, joinJsonObject(updates))

@@ -1,18 +1,19 @@
-// The fields of a project that creating and editing share: their bounds and their checks.
+// The fields of a project that creating and editing share: their bounds, and the checks that a schema cannot say.
 import Type from 'typebox'
 import { REQUESTABLE_STATUSES } from '#features/access/project-status.ts'
 import { validationError } from '#lib/errors.ts'
 import { Nullable } from '#lib/schema-parts.ts'
-import { checkHttpsUrl, checkText, PROJECT_SLUG_PATTERN, URL_LENGTH_MAX } from '#lib/text-rules.ts'
+import { checkHttpsUrl, checkText, isBlank, PROJECT_SLUG_PATTERN, URL_LENGTH_MAX } from '#lib/text-rules.ts'
 import type { Taxonomy } from '#taxonomy/taxonomy.ts'
 
 export const CATEGORIES_MAX = 3
 export const ADDITIONAL_CATEGORIES_MAX = 256
 const DESCRIPTION_LENGTH_MAX = 65_536
+const NAME_LENGTH = { min: 3, max: 64 }
 
 /** Bounds of the fields that creating and editing share. */
 export const projectFields = {
-  name: Type.String({ minLength: 3, maxLength: 64 }),
+  name: Type.String({ minLength: NAME_LENGTH.min, maxLength: NAME_LENGTH.max }),
   slug: Type.String({ minLength: 3, maxLength: 64, pattern: PROJECT_SLUG_PATTERN }),
   summary: Type.String({ minLength: 3, maxLength: 256 }),
   description: Type.String({ maxLength: DESCRIPTION_LENGTH_MAX, description: 'Markdown' }),
@@ -34,9 +35,19 @@ export const projectFields = {
   ),
 } as const
 
-/** The name as it is kept, without white space at its ends; what is left must be long enough. */
+/** The name as it is stored, without white space at its ends; what is left must still be long enough. */
 export function checkProjectName(typed: string): string {
-  return checkText(typed.trim(), 'name', { min: 3, max: 64, visible: true })
+  return checkText(typed.trim(), 'name', { ...NAME_LENGTH, visible: true })
+}
+
+/** @throws ApiError `validation_error` for a summary that shows nothing. */
+export function checkSummary(summary: string): string {
+  if (isBlank(summary)) throw validationError('summary', 'must not be blank')
+  return summary
+}
+
+export function checkLicenseUrl(url: string | null): string | null {
+  return url === null ? null : checkHttpsUrl(url, 'license_url')
 }
 
 /**

@@ -1,10 +1,11 @@
-// The filter of version lists and update checks, as requests carry it: JSON in a query, or keys of a body.
+// What requests for lists of versions may say: which versions, which part of the list.
 import Type, { type Static } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { parseIds, parseJsonValue } from '#http/query-values.ts'
+import { IdParams, IdsQuery, Offset, parseIds, parseJsonValue } from '#http/query-values.ts'
 import { invalidInput } from '#lib/errors.ts'
 import { Maybe } from '#lib/schema-parts.ts'
-import { VERSION_TYPES } from '../status.ts'
+import { VERSION_TYPES } from '../kinds.ts'
+import type { VersionListFilter } from '../queries.ts'
 import type { VersionFilter } from './version-filter.ts'
 
 const VALUES_MAX = 1000
@@ -27,7 +28,7 @@ export const filterBody = {
   ),
   game_versions: Maybe(Words('Shorthand for the loader field of that name')),
 }
-const FilterBody = Type.Object(filterBody)
+export const FilterBody = Type.Object(filterBody)
 
 export function filterOfBody(body: Static<typeof FilterBody>): VersionFilter {
   const { loaders, version_types, loader_fields, game_versions } = body
@@ -91,4 +92,38 @@ export function versionTypesOfQuery(text: string | undefined): string[] {
   const wrong = types.find((type) => !(VERSION_TYPES as readonly string[]).includes(type))
   if (wrong !== undefined) throw invalidInput(`${wrong} is none of ${VERSION_TYPES.join(', ')}`, 'version_types')
   return types
+}
+
+/** Changelogs are most of the bytes of a list. */
+export const IncludeChangelog = Type.Optional(
+  Type.Boolean({ default: true, description: 'Whether versions come with their changelogs' }),
+)
+
+export const VersionsQuery = Type.Object({ ...IdsQuery.properties, include_changelog: IncludeChangelog })
+export const DependenciesQuery = Type.Object({ include_changelog: IncludeChangelog })
+
+export const NumberParams = Type.Object({
+  ...IdParams.properties,
+  version_number: Type.String({ maxLength: 64, description: 'The number, or the ID of the version' }),
+})
+
+export const VersionListQuery = Type.Object({
+  ...filterQuery,
+  featured: Type.Optional(Type.Boolean({ description: 'Only versions that are, or are not, featured' })),
+  version_type: Type.Optional(Type.Enum([...VERSION_TYPES], { description: 'Only versions of this channel' })),
+  limit: Type.Optional(
+    Type.Integer({ minimum: 0, maximum: 1_000_000, description: 'How many at most; all unless given' }),
+  ),
+  offset: Offset,
+  include_changelog: IncludeChangelog,
+})
+
+export function versionListFilter(query: Static<typeof VersionListQuery>): VersionListFilter {
+  return {
+    ...filterOfQuery(query),
+    versionTypes: query.version_type === undefined ? [] : [query.version_type],
+    ...(query.featured === undefined ? {} : { featured: query.featured }),
+    ...(query.limit === undefined ? {} : { limit: query.limit }),
+    ...(query.offset === undefined ? {} : { offset: query.offset }),
+  }
 }

@@ -1,32 +1,16 @@
-// Edits categories and links of many projects at once (facts/catalogue.md 1.8): all of them or none.
+// Edits categories and links of many projects at once: all of them or none.
 import { sql } from 'kysely'
-import Type, { type Static } from 'typebox'
 import { transaction } from '#cache/transaction.ts'
 import type { Tx } from '#db/db.ts'
 import { listMemberships } from '#features/access/memberships.ts'
-import { canSeeProject, projectPermissions, requireProjectPermission } from '#features/access/project-policy.ts'
+import { canSeeProject, requirePermission } from '#features/access/project-policy.ts'
 import { notFound, validationError } from '#lib/errors.ts'
 import type { Viewer } from '#lib/viewer.ts'
 import type { Deps } from '#main/deps.ts'
 import { checkCategories, type Taxonomy } from '#taxonomy/taxonomy.ts'
-import { ADDITIONAL_CATEGORIES_MAX, applyLinkChanges, CATEGORIES_MAX, projectFields } from '../project-fields.ts'
+import { ADDITIONAL_CATEGORIES_MAX, applyLinkChanges, CATEGORIES_MAX } from '../fields.ts'
 import { lockProjects, type ProjectRow } from '../queries.ts'
-
-const AnyCategories = Type.Array(Type.String({ maxLength: 64 }), { maxItems: ADDITIONAL_CATEGORIES_MAX })
-
-export const ProjectBulkPatch = Type.Object(
-  {
-    categories: Type.Optional(projectFields.categories),
-    add_categories: Type.Optional(projectFields.categories),
-    remove_categories: Type.Optional(AnyCategories),
-    additional_categories: Type.Optional(projectFields.additional_categories),
-    add_additional_categories: Type.Optional(AnyCategories),
-    remove_additional_categories: Type.Optional(AnyCategories),
-    link_urls: Type.Optional(projectFields.link_urls),
-  },
-  { title: 'ProjectBulkPatch', description: 'A replacement comes first, then what is removed, then what is added' },
-)
-export type ProjectBulkPatch = Static<typeof ProjectBulkPatch>
+import type { ProjectBulkPatch } from './requests.ts'
 
 type Edit = Pick<ProjectRow, 'id' | 'categories' | 'additional_categories'> & { link_urls: Record<string, string> }
 
@@ -75,9 +59,7 @@ async function lockEditable(tx: Tx, viewer: Viewer, ids: readonly string[]): Pro
     }
     return project
   })
-  for (const { id } of projects) {
-    requireProjectPermission(projectPermissions(viewer, memberships.get(id) ?? {}), 'EDIT_DETAILS')
-  }
+  for (const { id } of projects) requirePermission(viewer, memberships.get(id) ?? {}, 'EDIT_DETAILS')
   return projects
 }
 

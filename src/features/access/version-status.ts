@@ -1,4 +1,5 @@
-// Version statuses (facts/catalogue.md 0.4; decisions.md 4).
+// Version statuses: what each means for who sees a version. Which of them stand in lists, in `project.versions` and in
+// update checks is said once, by the SQL function `is_listed`, which indexes and triggers use as well.
 
 export const VERSION_STATUSES = ['listed', 'archived', 'draft', 'unlisted', 'scheduled', 'unknown'] as const
 export type VersionStatus = (typeof VERSION_STATUSES)[number]
@@ -7,20 +8,8 @@ export type VersionStatus = (typeof VERSION_STATUSES)[number]
 export const SETTABLE_VERSION_STATUSES = ['listed', 'archived', 'draft', 'unlisted'] as const
 
 /** These follow their project's visibility; the others are for members and moderators. */
-export const PUBLIC_VERSION_STATUSES = ['listed', 'archived', 'unlisted'] as const
+export const PUBLIC_VERSION_STATUSES = ['listed', 'archived', 'unlisted'] as const satisfies VersionStatus[]
 
 const isIn = (list: readonly VersionStatus[], status: string): boolean => (list as readonly string[]).includes(status)
 
 export const isPublicVersionStatus = (status: string): boolean => isIn(PUBLIC_VERSION_STATUSES, status)
-
-export const VERSION_TYPES = ['release', 'beta', 'alpha'] as const
-export const FILE_TYPES = [
-  'required-resource-pack',
-  'optional-resource-pack',
-  'sources-jar',
-  'dev-jar',
-  'javadoc-jar',
-  'signature',
-  'unknown',
-] as const
-export const DEPENDENCY_TYPES = ['required', 'optional', 'incompatible', 'embedded'] as const
