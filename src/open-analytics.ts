@@ -28,7 +28,7 @@ export function openAnalytics(deps: Needs, holder: 'server' | 'command'): Opened
   const analytics = openLazily({
     open: async () => {
       // Loaded here: the embedded store's library takes longer to load than the rest of the server.
-      const { openDuckDbStore } = await import('#analytics-store/duckdb.ts')
+      const { openDuckDbStore } = await import('#analytics-store/duckdb/store.ts')
       const store = await openDuckDbStore({ dir: deps.config.analytics.folder })
       if (holder === 'command') return store
       try {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after } from 'node:test'
 import { testAnalyticsStore } from './conformance.ts'
-import { openDuckDbStore } from './duckdb.ts'
+import { openDuckDbStore } from './duckdb/store.ts'
 import { openNaiveStore } from './naive.ts'
 
 const dir = await mkdtemp(join(tmpdir(), 'depot-analytics-'))

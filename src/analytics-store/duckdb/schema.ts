@@ -4,9 +4,9 @@ import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import { newId } from '#lib/ids.ts'
-import { StoreHeldError } from './analytics-store.ts'
-import { TERM_COLUMNS, termTable } from './duckdb-terms.ts'
-import { type ColumnType, columnsOf, EVENT_KINDS, type EventKind } from './events.ts'
+import { StoreHeldError } from '../analytics-store.ts'
+import { type ColumnType, columnsOf, EVENT_KINDS, type EventKind } from '../events.ts'
+import { TERM_COLUMNS, termTable } from './terms.ts'
 
 export type DuckDbOptions = {
   /** Folder of the store's own; made when absent. */

@@ -1,12 +1,12 @@
 // The embedded adapter: one DuckDB file in the data folder, one writer, a few bounded readers. All of DuckDB's work
 // runs on threads of its own; this process only hands rows over and takes cells back.
 import { ApiError } from '#lib/errors.ts'
-import { type AnalyticsStore, APPEND_EVENTS_MAX, SOURCES_MAX } from './analytics-store.ts'
-import { countDownloads, queryMetrics } from './duckdb-query.ts'
-import { openReaders, type ReaderLimits } from './duckdb-readers.ts'
-import { type DuckDbOptions, findIdentity, openDatabase } from './duckdb-schema.ts'
-import { openWriter } from './duckdb-writer.ts'
-import type { EventRow } from './events.ts'
+import { type AnalyticsStore, APPEND_EVENTS_MAX, SOURCES_MAX } from '../analytics-store.ts'
+import type { EventRow } from '../events.ts'
+import { countDownloads, queryMetrics } from './query.ts'
+import { openReaders, type ReaderLimits } from './readers.ts'
+import { type DuckDbOptions, findIdentity, openDatabase } from './schema.ts'
+import { openWriter } from './writer.ts'
 
 const DEFAULTS = { memoryLimitMb: 512, threads: 2 } as const
 

@@ -3,13 +3,13 @@
 import { setImmediate } from 'node:timers/promises'
 import type { DuckDBConnection, DuckDBMaterializedResult, DuckDBValue } from '@duckdb/node-api'
 import { invalidInput } from '#lib/errors.ts'
-import { CELLS_MAX, type DownloadCounts, type SourcedMetric } from './analytics-store.ts'
-import { TABLES } from './duckdb-schema.ts'
-import { findTermKeys, TERM_COLUMNS, termTable } from './duckdb-terms.ts'
-import { columnsOf, type EventKind } from './events.ts'
-import { dimensionsOf, metricOf, sourcesOf } from './metrics.ts'
-import { HIDDEN_COUNTRY, type MetricSlices, pointBuilder } from './points.ts'
-import type { SliceGrid } from './slices.ts'
+import { CELLS_MAX, type DownloadCounts, type SourcedMetric } from '../analytics-store.ts'
+import { columnsOf, type EventKind } from '../events.ts'
+import { dimensionsOf, metricOf, sourcesOf } from '../metrics.ts'
+import { HIDDEN_COUNTRY, type MetricSlices, pointBuilder } from '../points.ts'
+import type { SliceGrid } from '../slices.ts'
+import { TABLES } from './schema.ts'
+import { findTermKeys, TERM_COLUMNS, termTable } from './terms.ts'
 
 /**
  * DuckDB counts one metric after another (two at once on two cores took half as long again), and counts the next one

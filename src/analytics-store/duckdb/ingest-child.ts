@@ -1,6 +1,7 @@
-// What duckdb.test.ts kills: stores batches of 100 downloads without end and prints the number acknowledged so far.
-import { openDuckDbStore } from './duckdb.ts'
-import { aDownload, times } from './test-events.ts'
+// What store.test.ts kills: stores batches of 100 downloads without end and prints the number acknowledged so far.
+
+import { aDownload, times } from '../test-events.ts'
+import { openDuckDbStore } from './store.ts'
 
 const store = await openDuckDbStore({ dir: process.argv[2] ?? '' })
 const before = await store.lastSequence()

@@ -7,14 +7,14 @@ import { createInterface } from 'node:readline'
 import { type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { ApiError } from '#lib/errors.ts'
-import { type AnalyticsStore, APPEND_EVENTS_MAX, CELLS_MAX } from './analytics-store.ts'
-import { openDuckDbStore } from './duckdb.ts'
-import type { DownloadEvent } from './events.ts'
-import { sliceGrid } from './slices.ts'
-import { aDownload, aView, HOUR_MS, NOON, times } from './test-events.ts'
+import { type AnalyticsStore, APPEND_EVENTS_MAX, CELLS_MAX } from '../analytics-store.ts'
+import type { DownloadEvent } from '../events.ts'
+import { sliceGrid } from '../slices.ts'
+import { aDownload, aView, HOUR_MS, NOON, times } from '../test-events.ts'
+import { openDuckDbStore } from './store.ts'
 
 const GRID = sliceGrid(NOON, NOON + HOUR_MS, { slices: 1 })
-const INGEST = fileURLToPath(new URL('./duckdb-ingest-child.ts', import.meta.url))
+const INGEST = fileURLToPath(new URL('./ingest-child.ts', import.meta.url))
 
 test('what was stored is there after closing and opening again, and numbering goes on', async (t) => {
   const dir = await folder(t)

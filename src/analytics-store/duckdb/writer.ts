@@ -11,7 +11,8 @@ import {
   UINTEGER,
   VARCHAR,
 } from '@duckdb/node-api'
-import { TABLES } from './duckdb-schema.ts'
+import { type ColumnType, type ColumnValue, columnsOf, type EventKind, type EventRow } from '../events.ts'
+import { TABLES } from './schema.ts'
 import {
   findLastTermKey,
   findTermKeys,
@@ -21,8 +22,7 @@ import {
   type TermMemory,
   termMemory,
   termTable,
-} from './duckdb-terms.ts'
-import { type ColumnType, type ColumnValue, columnsOf, type EventKind, type EventRow } from './events.ts'
+} from './terms.ts'
 
 /** DuckDB's vector size: a data chunk holds no more rows. */
 const CHUNK_ROWS = 2048
