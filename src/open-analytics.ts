@@ -42,12 +42,12 @@ export function openAnalytics(deps: Needs, holder: 'server' | 'command'): Opened
     mayBeHeld: holder === 'command',
   })
   const follower = createCounterFollower({ ...deps, store: analytics })
-  const events = createEventBuffer({ store: analytics, log: deps.log, onFlushed: follower.follow })
+  const events = createEventBuffer({ sink: follower.sink, log: deps.log })
   observeEventBuffer(deps.metrics, events.stats)
   return {
     analytics,
     events,
-    warmUp: follower.catchUp,
+    warmUp: follower.start,
     async close() {
       await events.close()
       await follower.close()

@@ -9,5 +9,7 @@ import { openNaiveStore } from './naive.ts'
 const dir = await mkdtemp(join(tmpdir(), 'depot-analytics-'))
 after(() => rm(dir, { recursive: true }))
 
-testAnalyticsStore('naive', async () => openNaiveStore())
-testAnalyticsStore('DuckDB', () => openDuckDbStore({ dir }))
+const naive = openNaiveStore()
+const duckdb = await openDuckDbStore({ dir })
+testAnalyticsStore('naive', async () => naive)
+testAnalyticsStore('DuckDB', async () => duckdb)

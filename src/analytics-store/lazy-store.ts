@@ -35,11 +35,13 @@ export function openLazily({ open, mayBeHeld = false }: LazyStoreOptions): Analy
   }
 
   return {
-    append: (kind, events) => use((ready) => ready.append(kind, events)),
+    append: (kind, batch) => use((ready) => ready.append(kind, batch)),
     query: (query, options) => use((ready) => ready.query(query, options)),
     countDownloads: (range) => use((ready) => ready.countDownloads(range)),
     identity: () => use((ready) => ready.identity()),
-    lastSequence: () => use((ready) => ready.lastSequence()),
+    settledAt: () => use((ready) => ready.settledAt()),
+    listBatches: (range) => use((ready) => ready.listBatches(range)),
+    readBatches: (ids) => use((ready) => ready.readBatches(ids)),
 
     async check() {
       try {
