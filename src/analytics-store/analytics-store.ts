@@ -1,8 +1,9 @@
 // The analytics port: events go in by the batch, counted points come out. An adapter is embedded (duckdb/) or an
 // existing column store (clickhouse/); nothing outside knows which. Several processes may write to one store at once.
 // Countries, counting and order are settled in points.ts.
+import { type ApiError, invalidInput } from '#lib/errors.ts'
 import type { EventKind, Events } from './events.ts'
-import type { MetricRequest } from './metrics.ts'
+import type { MetricKey, MetricRequest } from './metrics.ts'
 import type { MetricSlices } from './points.ts'
 import type { SliceGrid } from './slices.ts'
 
@@ -119,4 +120,12 @@ export function checkDownloadRange({ projectIds = [], alsoBatches = [] }: Downlo
 /** @throws RangeError for more than SOURCES_MAX. */
 export function checkSources(ids: readonly string[]): void {
   if (ids.length > SOURCES_MAX) throw new RangeError(`A question names at most ${SOURCES_MAX} sources`)
+}
+
+/** The fault of a metric that would have more than CELLS_MAX cells. */
+export function tooManyCells(metric: MetricKey): ApiError {
+  return invalidInput(
+    `The answer for ${metric} would have more than ${CELLS_MAX} points; ask for fewer buckets, projects or slices`,
+    `return_metrics.${metric}`,
+  )
 }

@@ -9,7 +9,6 @@ import {
   listValue,
   VARCHAR,
 } from '@duckdb/node-api'
-import { invalidInput } from '#lib/errors.ts'
 import {
   CELLS_MAX,
   type DownloadCounts,
@@ -17,6 +16,7 @@ import {
   LISTED_BATCHES_MAX,
   type ListedBatch,
   type SourcedMetric,
+  tooManyCells,
   type VersionDownloads,
 } from '../analytics-store.ts'
 import { columnsOf, type EventKind } from '../events.ts'
@@ -89,7 +89,7 @@ async function countCells(
 ): Promise<DuckDBMaterializedResult> {
   const { sql, values } = cellsSql(grid, request, sources.keys, await filterKeys(connection, request))
   const cells = await connection.run(sql, values)
-  if (cells.rowCount > CELLS_MAX) throw tooManyCells(request)
+  if (cells.rowCount > CELLS_MAX) throw tooManyCells(request.metric)
   return cells
 }
 
@@ -286,14 +286,6 @@ async function* chunksOf(result: DuckDBMaterializedResult) {
     yield chunk.getColumns()
     await setImmediate()
   }
-}
-
-function tooManyCells(request: SourcedMetric) {
-  const field = `return_metrics.${request.metric}`
-  return invalidInput(
-    `The answer for ${request.metric} would have more than ${CELLS_MAX} points; ask for fewer buckets, projects or slices`,
-    field,
-  )
 }
 
 function integerSet(numbers: readonly number[]): string {
