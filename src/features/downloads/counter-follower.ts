@@ -63,12 +63,11 @@ export function createCounterFollower(deps: LedgerDeps & { store: AnalyticsStore
     try {
       if (taken.some(({ storedAt }) => performance.now() - storedAt > WAITING_MS_MAX)) isBehind = true
       else await applyBatches(deps, new Map(taken.map(({ id, versions }) => [id, versions])))
-      if (isBehind) {
-        isBehind = false
-        await catchUp(deps)
-      }
-      isShowDue = true
-      showLater(0)
+      showSoon()
+      if (!isBehind) return
+      isBehind = false
+      await catchUp(deps)
+      showSoon()
     } catch (error) {
       isBehind = true
       deps.log.warn({ err: error }, 'Download counters could not follow; they try again')
@@ -83,6 +82,11 @@ export function createCounterFollower(deps: LedgerDeps & { store: AnalyticsStore
       void work()
     }, RETRY_MS)
     retry.unref()
+  }
+
+  function showSoon(): void {
+    isShowDue = true
+    showLater(0)
   }
 
   function showLater(ms: number): void {
