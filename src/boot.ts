@@ -23,7 +23,7 @@ import type { Log } from '#telemetry/log.ts'
 import { createMetrics } from '#telemetry/metrics.ts'
 import type { Config } from './config.ts'
 import type { Deps } from './deps.ts'
-import { openAnalytics, openCountryLookup } from './open-analytics.ts'
+import { openAnalytics, openCountryLookup, verifyAnalytics } from './open-analytics.ts'
 import { openSearch } from './open-search.ts'
 
 export type BootOptions = {
@@ -90,6 +90,7 @@ async function open(
   closers.push(() => mail.close())
   const db = createDb(pool, onQuery)
   const countryLookup = await openCountryLookup(config.analytics.geoipDatabase)
+  if (holder === 'server') await verifyAnalytics({ config, log })
   // The last thing to close before the database: it stores what requests have left behind.
   const { analytics, events, warmUp, close } = openAnalytics({ config, db, cache, log, metrics }, holder)
   closers.push(close)
