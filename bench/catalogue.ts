@@ -5,9 +5,9 @@
 import { sql } from 'kysely'
 import type { Db } from '#db/db.ts'
 import { createDb, createPool } from '#db/db.ts'
-import { startEmbeddedPostgres } from '#db/embedded.ts'
+import { startEmbeddedPostgres } from '#embedded-postgres/embedded-postgres.ts'
 import { silentLog } from '#telemetry/log.ts'
-import { makeDataDir } from '../test/running-depot.ts'
+import { makeDataDir } from '#test/support/running-depot.ts'
 import { call, countQueries, startBenchDepot } from './servers.ts'
 import { figure, printTable, type Row, row } from './table.ts'
 

@@ -13,8 +13,8 @@ import { createEventBuffer } from '#analytics-store/buffer.ts'
 import { openClickHouseStore } from '#analytics-store/clickhouse/store.ts'
 import { sliceGrid } from '#analytics-store/slices.ts'
 import { createSpool } from '#analytics-store/spool.ts'
-import { aDownload, aView } from '#analytics-store/test-events.ts'
-import { startClickHouse } from '../test/clickhouse.ts'
+import { aDownload, aView } from '#test/support/analytics-events.ts'
+import { startClickHouse } from '#test/support/clickhouse.ts'
 import { figure, printTable, row } from './table.ts'
 
 const PROJECTS = 5_000

@@ -3,10 +3,10 @@
 import { randomBytes } from 'node:crypto'
 import type { Db } from '#db/db.ts'
 import { createDb, createPool } from '#db/db.ts'
-import { startEmbeddedPostgres } from '#db/embedded.ts'
+import { startEmbeddedPostgres } from '#embedded-postgres/embedded-postgres.ts'
 import { newToken } from '#lib/tokens.ts'
 import { silentLog } from '#telemetry/log.ts'
-import { makeDataDir, type RunningDepot } from '../test/running-depot.ts'
+import { makeDataDir, type RunningDepot } from '#test/support/running-depot.ts'
 import { call, countQueries, cpuSeconds, startBenchDepot } from './servers.ts'
 import { figure, type Row, row } from './table.ts'
 

@@ -1,9 +1,9 @@
 // What is asked of the engines, and of which catalogue.
 import MiniSearch, { type SearchResult } from 'minisearch'
+import { parseSearchRequest, type SearchRequest } from '#features/search/requests.ts'
 import type { SearchDocument } from '#search-index/document.ts'
-import { parseSearchRequest, type SearchRequest } from '#search-index/request.ts'
-import { SAMPLE_CATEGORIES, SAMPLE_LOADERS, sampleDocuments, sampleWords } from '#search-index/sample-catalogue.ts'
 import type { SearchQuery } from '#search-index/search-index.ts'
+import { SAMPLE_CATEGORIES, SAMPLE_LOADERS, sampleDocuments, sampleWords } from '#test/support/search-catalogue.ts'
 
 export const SEED = 1
 export const VERSIONS = 5

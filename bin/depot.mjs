@@ -9,5 +9,5 @@ if (major < 24 || (major === 24 && minor < 12)) {
 }
 const { enableCompileCache } = await import('node:module')
 enableCompileCache()
-const { main } = await import('../src/main.ts')
+const { main } = await import('#main/main.ts')
 await main(process.argv.slice(2), process.env)

@@ -9,6 +9,23 @@ begin
 end
 $$;
 
+-- An identifier like those the application makes, for rows that one statement makes by the thousand: 8 base62
+-- characters out of the 60 bits of a version 4 UUID that are random and lie before its variant.
+create function random_id() returns text language plpgsql volatile as $$
+declare
+  digits constant text := '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+  hex constant text := replace(gen_random_uuid()::text, '-', '');
+  bits bigint := ('x' || substr(hex, 1, 12) || substr(hex, 14, 3))::bit(60)::bigint;
+  id text := '';
+begin
+  for i in 1..8 loop
+    id := id || substr(digits, (bits % 62)::int + 1, 1);
+    bits := bits / 62;
+  end loop;
+  return id;
+end
+$$;
+
 create table account (
   id text collate "C" primary key,
   username text not null,
@@ -30,11 +47,15 @@ create table account (
   revision bigint not null default 1,
   constraint account_role_check check (role in ('developer', 'moderator', 'admin')),
   constraint account_username_check check (char_length(username) between 1 and 39),
-  constraint account_bio_check check (char_length(bio) <= 160)
+  constraint account_bio_check check (char_length(bio) <= 160),
+  -- The account that stands for deleted ones is made when it is first needed; nobody else may have its name.
+  constraint account_placeholder_check check ((id = 'deleted0') = (lower(username) = 'deleted-user'))
 );
 create unique index account_username_key on account (lower(username));
 -- A new username may not equal anybody's ID, case aside.
 create index account_lower_id_idx on account (lower(id));
+-- Finds usernames by their beginning, in alphabetical order, whatever the collation of the database.
+create index account_username_prefix_idx on account ((lower(username) collate "C"));
 create unique index account_email_key on account (lower(email));
 create unique index account_code_host_key on account (code_host_id);
 

@@ -1,7 +1,20 @@
--- Teams, organizations, projects, versions and their files.
+-- Teams, organizations, projects, versions, their files and what a scanner says of these, follows.
+
+-- The statuses of projects that search shows, and of versions that lists and search show. PostgreSQL replaces a call by
+-- its condition, also in the indexes below: queries that say either find them. A change of one of these functions would
+-- leave the indexes with the rows of before, so that they must be made again in the same migration.
+create function is_searchable(status text) returns boolean language sql immutable as $$
+  select status in ('approved', 'archived')
+$$;
+
+create function is_listed(status text) returns boolean language sql immutable as $$
+  select status in ('listed', 'archived')
+$$;
 
 create table team (
-  id text collate "C" primary key
+  id text collate "C" primary key,
+  -- How many projects in search have this team, as their own or as their organization's; kept by triggers.
+  published integer not null default 0
 );
 
 create table team_member (
@@ -41,6 +54,8 @@ create table organization (
   constraint organization_slug_key unique (slug),
   constraint organization_team_key unique (team_id)
 );
+-- A new slug may not equal the ID of another, case aside.
+create index organization_lower_id_idx on organization (lower(id));
 
 create trigger organization_revision before update on organization for each row execute function bump_revision();
 
@@ -61,6 +76,8 @@ create table project (
   -- Platform name → URL.
   link_urls jsonb not null default '{}',
   downloads bigint not null default 0,
+  -- Downloads that no event stands for: what the row was made with (demo data, a move from elsewhere).
+  imported_downloads bigint not null default 0,
   followers integer not null default 0,
   published timestamptz not null default now(),
   updated timestamptz not null default now(),
@@ -74,6 +91,8 @@ create table project (
   moderation_message text,
   moderation_message_body text,
   monetization_status text not null default 'monetized',
+  -- A random point on a line of 2^31. Random projects are read from random stretches of that line.
+  random_key integer not null default floor(random() * 2147483648)::integer,
   revision bigint not null default 1,
   constraint project_slug_key unique (slug),
   constraint project_team_key unique (team_id),
@@ -87,9 +106,11 @@ create table project (
 );
 -- A new slug may not equal the ID of another, case aside.
 create index project_lower_id_idx on project (lower(id));
-create index organization_lower_id_idx on organization (lower(id));
 create index project_organization_id_idx on project (organization_id);
 create index project_queue_idx on project (coalesce(queued, published), id) where status = 'processing';
+create index project_random_idx on project (random_key) include (id) where is_searchable(status);
+-- What an update check asks of a project, from the index alone.
+create index project_visibility_idx on project (id) include (status);
 create index project_scheduled_idx on project (scheduled_at) where status = 'scheduled';
 
 create trigger project_revision before update on project for each row execute function bump_revision();
@@ -99,12 +120,15 @@ create table gallery_item (
   project_id text collate "C" not null references project (id) on delete cascade,
   url text not null,
   raw_url text not null,
+  content_sha1 text collate "C" not null,
   featured boolean not null default false,
   name text,
   description text,
   ordering integer not null default 0,
   created timestamptz not null default now(),
-  constraint gallery_item_url_key unique (project_id, url)
+  constraint gallery_item_url_key unique (project_id, url),
+  -- The same picture once in a gallery: by its content, since each upload has an address of its own.
+  constraint gallery_item_content_key unique (project_id, content_sha1)
 );
 create unique index gallery_item_featured_key on gallery_item (project_id) where featured;
 
@@ -121,6 +145,8 @@ create table version (
   scheduled_at timestamptz,
   featured boolean not null default false,
   downloads bigint not null default 0,
+  -- As in `project`.
+  imported_downloads bigint not null default 0,
   date_published timestamptz not null default now(),
   ordering integer,
   loaders text[] not null,
@@ -132,9 +158,13 @@ create table version (
   constraint version_requested_status_check check (requested_status in ('listed', 'archived', 'draft', 'unlisted'))
 );
 create index version_project_id_idx on version (project_id, date_published);
--- What an update check asks of a version and a project, from the index alone.
+-- What an update check asks of a version, from the index alone.
 create index version_visibility_idx on version (id) include (project_id, status, date_published);
-create index project_visibility_idx on project (id) include (status);
+-- The order of a project's version list, so that its first entry is found without reading the rest.
+create index version_listed_idx on version (project_id, ordering, date_published desc, id)
+  where is_listed(status);
+-- The versions for a loader that few are for. Any others are found without it.
+create index version_loaders_idx on version using gin (loaders) where is_listed(status);
 create index version_author_id_idx on version (author_id);
 create index version_scheduled_idx on version (scheduled_at) where status = 'scheduled';
 
@@ -151,7 +181,8 @@ create table dependency (
   constraint dependency_type_check check (dependency_type in ('required', 'optional', 'incompatible', 'embedded')),
   constraint dependency_self_check check (version_id <> dependent_id)
 );
-create index dependency_dependent_id_idx on dependency (dependent_id);
+-- Dependencies of a project's versions are read from the index alone.
+create index dependency_named_idx on dependency (dependent_id) include (version_id, project_id);
 create index dependency_version_id_idx on dependency (version_id);
 create index dependency_project_id_idx on dependency (project_id);
 
@@ -191,10 +222,40 @@ create table upload_claim (
   created timestamptz not null default now()
 );
 
+-- What the operator's scanner says of the files of each version. A version whose files wait for a verdict, or are in
+-- quarantine, has the status `unknown`, and the status it is to take as its requested one.
+
+create table version_scan (
+  version_id text collate "C" primary key references version (id) on delete cascade,
+  state text not null default 'pending',
+  -- Counts the sets of files that were to be judged: a verdict on an earlier set says nothing about this one.
+  round integer not null default 1,
+  -- Whether the version could be seen before these files were added to it: then it is no news when it is seen again.
+  shown_before boolean not null default false,
+  -- What the scanner says of all files together; null where it says nothing.
+  reason text,
+  -- [{file_id, filename, verdict, reason}]
+  findings jsonb not null default '[]',
+  -- How often the scanner was asked about this round without a verdict, and when it is asked again.
+  attempts integer not null default 0,
+  next_attempt timestamptz not null,
+  -- Why there was no verdict; for moderators.
+  last_error text,
+  -- The moderator who let the version pass, whatever the scanner says.
+  released_by text collate "C" references account (id) on delete set null,
+  requested timestamptz not null,
+  finished timestamptz,
+  constraint version_scan_state_check check (state in ('pending', 'pass', 'warn', 'quarantine'))
+);
+create index version_scan_pending_idx on version_scan (next_attempt) where state = 'pending';
+create index version_scan_state_idx on version_scan (state, requested, version_id) where state <> 'pass';
+create index version_scan_released_by_idx on version_scan (released_by) where released_by is not null;
+
 create table follow (
   account_id text collate "C" not null references account (id) on delete cascade,
   project_id text collate "C" not null references project (id) on delete cascade,
   created timestamptz not null default now(),
   primary key (account_id, project_id)
 );
-create index follow_project_id_idx on follow (project_id);
+-- Followers of one project are walked through in order, some thousands at a time.
+create index follow_project_account_idx on follow (project_id, account_id);

@@ -4,16 +4,16 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { loadConfig } from '#config/config.ts'
+import { envExample } from '#config/env.ts'
 import { createPool } from '#db/db.ts'
-import { startEmbeddedPostgres } from '#db/embedded.ts'
 import { migrate } from '#db/migrate.ts'
+import { startEmbeddedPostgres } from '#embedded-postgres/embedded-postgres.ts'
 import { openApiText } from '#http/openapi.ts'
 import { ERRORS } from '#lib/errors.ts'
+import { buildApp } from '#main/app.ts'
+import { boot } from '#main/boot.ts'
 import { silentLog } from '#telemetry/log.ts'
-import { buildApp } from '../src/app.ts'
-import { boot } from '../src/boot.ts'
-import { loadConfig } from '../src/config.ts'
-import { envExample } from '../src/env.ts'
 import { describeSchema } from './describe-schema.ts'
 import { errorTable, withErrorTable } from './error-table.ts'
 import { writeRowTypes } from './row-types.ts'
@@ -42,7 +42,7 @@ async function withDatabase<T>(use: (connectionString: string, dataDir: string) 
 async function generateSchema(connectionString: string): Promise<void> {
   const pool = createPool({ connectionString }, { max: 2, applicationName: 'depot-generate' })
   await migrate(pool)
-  writeFileSync(join(ROOT, 'schema.sql'), await describeSchema(pool))
+  writeFileSync(join(ROOT, 'docs/generated/schema.sql'), await describeSchema(pool))
   await pool.end()
   await writeRowTypes(connectionString, join(ROOT, 'src/db/schema.ts'))
 }
@@ -56,7 +56,7 @@ async function generateOpenApi(connectionString: string, dataDir: string): Promi
   const booted = await boot({ config, log: silentLog(), holder: 'command' })
   const app = await buildApp(booted.deps)
   await app.ready()
-  writeFileSync(join(ROOT, 'openapi.json'), openApiText(app))
+  writeFileSync(join(ROOT, 'docs/generated/openapi.json'), openApiText(app))
   await app.close()
   await booted.close()
 }

@@ -13,12 +13,12 @@ if (major < 24 || (major === 24 && minor < 12)) {
   process.exit(1)
 }
 
-const patterns = ['src/**/*.test.ts', 'test/**/*.test.ts']
+const patterns = ['src/**/*.test.ts', 'test/{system,conformance,support}/**/*.test.ts']
 const files = process.argv.slice(2).length > 0 ? process.argv.slice(2) : globSync(patterns).sort()
 
 /** A server that forgets everything when the power goes: nothing of a test is worth an fsync. */
 async function startDatabase(dataDir) {
-  const { startEmbeddedPostgres } = await import('../src/db/embedded.ts')
+  const { startEmbeddedPostgres } = await import('#embedded-postgres/embedded-postgres.ts')
   const quiet = () => {}
   const say = (_fields, message) => console.error(message)
   // Dropping a test's database ends connections that are closing already: no news.

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { aDownload, aView, HOUR_MS, NOON, somePlaytime, times } from '#test/support/analytics-events.ts'
+import { openNaiveStore } from '#test/support/reference-analytics-store.ts'
 import type { AnalyticsStore } from './analytics-store.ts'
 import { createEventBuffer } from './buffer.ts'
 import type { EventKind } from './events.ts'
-import { openNaiveStore } from './naive.ts'
 import { sliceGrid } from './slices.ts'
-import { aDownload, aView, HOUR_MS, NOON, somePlaytime, times } from './test-events.ts'
 
 test('an event is stored when its second is over, and not before', async () => {
   const { buffer, viewCount, clock } = setUp()

@@ -2,9 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after } from 'node:test'
-import { testAnalyticsStore } from './conformance.ts'
+import { testAnalyticsStore } from '#test/conformance/analytics-store.ts'
+import { openNaiveStore } from '#test/support/reference-analytics-store.ts'
 import { openDuckDbStore } from './duckdb/store.ts'
-import { openNaiveStore } from './naive.ts'
 
 const dir = await mkdtemp(join(tmpdir(), 'depot-analytics-'))
 after(() => rm(dir, { recursive: true }))

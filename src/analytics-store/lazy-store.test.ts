@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ApiError } from '#lib/errors.ts'
+import { aDownload, batchOf } from '#test/support/analytics-events.ts'
+import { openNaiveStore } from '#test/support/reference-analytics-store.ts'
 import { StoreHeldError } from './analytics-store.ts'
 import { openLazily } from './lazy-store.ts'
-import { openNaiveStore } from './naive.ts'
-import { aDownload, batchOf } from './test-events.ts'
 
 const held = async () => {
   throw new StoreHeldError('in use by another process')

@@ -3,11 +3,11 @@ import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { aDownload, aView, batchOf, times } from '#test/support/analytics-events.ts'
+import { openNaiveStore } from '#test/support/reference-analytics-store.ts'
 import type { AnalyticsStore } from './analytics-store.ts'
 import type { EventSink } from './buffer.ts'
-import { openNaiveStore } from './naive.ts'
 import { createSpool } from './spool.ts'
-import { aDownload, aView, batchOf, times } from './test-events.ts'
 
 test('a batch is on disk when it counts as stored, and gone from there once the store has it', async (t) => {
   const { spool, files, downloads } = await setUp(t)

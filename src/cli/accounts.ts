@@ -1,7 +1,7 @@
 // `depot user create`, `depot user role` and `depot token create`.
-import { writing } from '#cache/writing.ts'
+import { transaction } from '#cache/transaction.ts'
 import { createPersonalAccessToken } from '#features/accounts/access-tokens/create-access-token.ts'
-import { createPasswords } from '#features/accounts/passwords.ts'
+import { createPasswords } from '#features/accounts/passwords/passwords.ts'
 import { setRole } from '#features/accounts/set-role.ts'
 import { createAccount, prepareAccount } from '#features/accounts/sign-up/create-account.ts'
 import { getAccountByName } from '#features/users/queries.ts'
@@ -28,7 +28,7 @@ export async function userCreate(args: readonly string[], env: Env): Promise<voi
   const role = readRole(values.role ?? 'developer')
   await withDeps(env, async (deps) => {
     const prepared = await prepareAccount({ db: deps.db, passwords: createPasswords() }, { username, email, password })
-    const id = await writing(deps, (tx) =>
+    const id = await transaction(deps, (tx) =>
       createAccount(tx, { ...prepared, role, emailVerified: true, now: deps.now() }),
     )
     print(
@@ -44,7 +44,7 @@ export async function userRole(args: readonly string[], env: Env): Promise<void>
   const role = readRole(roleName)
   await withDeps(env, async (deps) => {
     const account = await getAccountByName(deps.db, name)
-    await writing(deps, (tx, changed) => setRole(tx, changed, { accountId: account.id, role }))
+    await transaction(deps, (tx, changed) => setRole(tx, changed, { accountId: account.id, role }))
     print(
       { json: { id: account.id, username: account.username, role }, text: `${account.username} is ${role} now` },
       values.json,
@@ -66,7 +66,7 @@ export async function tokenCreate(args: readonly string[], env: Env): Promise<vo
   await withDeps(env, async (deps) => {
     const account = await getAccountByName(deps.db, user)
     const expires = new Date(deps.now() + lifetimeMs)
-    const { token } = await writing(deps, (tx) =>
+    const { token } = await transaction(deps, (tx) =>
       createPersonalAccessToken(tx, {
         accountId: account.id,
         name: values.name ?? 'Command line',

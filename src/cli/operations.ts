@@ -1,9 +1,10 @@
 // `depot migrate` and `depot check`.
+
+import { loadConfig } from '#config/config.ts'
 import { migrate } from '#db/migrate.ts'
 import { checkDependencies } from '#features/meta/readiness.ts'
+import { boot } from '#main/boot.ts'
 import { createLog } from '#telemetry/log.ts'
-import { boot } from '../boot.ts'
-import { loadConfig } from '../config.ts'
 import { readArguments } from './arguments.ts'
 import { type Env, print } from './with-deps.ts'
 

@@ -1,9 +1,9 @@
 // `depot reindex`: builds the search index anew, beside a running server or without one.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { writing } from '#cache/writing.ts'
+import { transaction } from '#cache/transaction.ts'
 import { findFinishedRebuild, requestRebuild } from '#features/search/changes.ts'
-import type { Deps } from '../deps.ts'
-import { openIdleSearch } from '../open-search.ts'
+import type { Deps } from '#main/deps.ts'
+import { openIdleSearch } from '#main/open-search.ts'
 import { readArguments } from './arguments.ts'
 import { type Env, print, withDeps } from './with-deps.ts'
 
@@ -19,7 +19,7 @@ export async function reindexCommand(args: readonly string[], env: Env): Promise
   const { values } = readArguments(args, { json: 'boolean' })
   const result = await withDeps(env, async (deps) => {
     const startedAt = performance.now()
-    const requested = await writing(deps, requestRebuild)
+    const requested = await transaction(deps, requestRebuild)
     const documents = await buildHere(deps)
     if (documents === undefined) await waitForServer(deps, requested)
     const seconds = Math.round((performance.now() - startedAt) / 100) / 10

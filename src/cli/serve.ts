@@ -1,14 +1,15 @@
 // `depot serve`: HTTP, jobs and schedules, until a signal ends it.
+
+import { loadConfig, withPort } from '#config/config.ts'
 import { migrate } from '#db/migrate.ts'
 import { createRateGrants, type RateGrantDirectory } from '#http/rate-grants.ts'
 import type { App } from '#http/server.ts'
 import { startWorker } from '#jobs/worker.ts'
 import { OperatorError } from '#lib/operator-error.ts'
+import { buildApp, jobHandlers, SCHEDULE } from '#main/app.ts'
+import { boot } from '#main/boot.ts'
+import type { Deps } from '#main/deps.ts'
 import { createLog, type Log } from '#telemetry/log.ts'
-import { buildApp, jobHandlers, SCHEDULE } from '../app.ts'
-import { boot } from '../boot.ts'
-import { loadConfig, withPort } from '../config.ts'
-import type { Deps } from '../deps.ts'
 import { readArguments, UsageError } from './arguments.ts'
 import type { Env } from './with-deps.ts'
 

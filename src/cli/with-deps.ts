@@ -1,9 +1,10 @@
 // What every command but `serve` does first: read the configuration, open what it needs, close it whatever happens.
+
+import { loadConfig } from '#config/config.ts'
 import { migrate } from '#db/migrate.ts'
+import { boot } from '#main/boot.ts'
+import type { Deps } from '#main/deps.ts'
 import { createLog } from '#telemetry/log.ts'
-import { boot } from '../boot.ts'
-import { loadConfig } from '../config.ts'
-import type { Deps } from '../deps.ts'
 
 export type Env = Record<string, string | undefined>
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { counterConformance } from './conformance.ts'
+import { counterConformance } from '#test/conformance/counters.ts'
 import type { Counters } from './counters.ts'
 import { withFallback } from './fallback.ts'
-import { createMemoryCounters } from './memory.ts'
+import { createMemoryCounters } from './memory/memory-counters.ts'
 
 const rate = { limit: 300, periodMs: 60_000, burst: 300 }
 

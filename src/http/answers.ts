@@ -1,4 +1,5 @@
 // Response schemas that every route shares.
+import type { FastifyReply } from 'fastify'
 import Type from 'typebox'
 import { ERRORS } from '#lib/errors.ts'
 
@@ -23,10 +24,17 @@ const ErrorBody = Type.Object(
   { title: 'Error' },
 )
 
-export const ErrorAnswers = { '4xx': ErrorBody, '5xx': ErrorBody } as const
+const ErrorAnswers = { '4xx': ErrorBody, '5xx': ErrorBody } as const
 
 /** Success without a body. */
 export const Empty = Type.Null({ description: 'No body' })
 
-/** What most edits, deletions and actions answer: 204. */
-export const DoneAnswers = { 204: Empty, ...ErrorAnswers } as const
+/** Answers 204 without a body: what most edits, deletions and actions do. A route that declares no answer has this one. */
+export function done(reply: FastifyReply): FastifyReply {
+  return reply.status(204).send(null)
+}
+
+/** The answers of a route as it declares them, with those that every route has. */
+export function completeAnswers(declared: Record<string, unknown> = { 204: Empty }): Record<string, unknown> {
+  return { ...declared, ...ErrorAnswers, ...declared }
+}

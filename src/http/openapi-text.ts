@@ -47,7 +47,8 @@ export const TAGS = [
   { name: 'build tools', description: 'Addresses that build tools and loaders read' },
   { name: 'operator', description: 'For those who run the service' },
   { name: 'meta', description: 'The service itself' },
-]
+] as const
+export type TagName = (typeof TAGS)[number]['name']
 
 /** Who may call a route, for its description; undefined where there is nothing to say. */
 export function describeAccess({ auth, role }: FastifyContextConfig): string | undefined {

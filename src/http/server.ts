@@ -19,6 +19,7 @@ import { invalidInput, notFound, validationError } from '#lib/errors.ts'
 import type { Secret } from '#lib/secret.ts'
 import type { Log } from '#telemetry/log.ts'
 import type { Metrics } from '#telemetry/metrics.ts'
+import { completeAnswers } from './answers.ts'
 import { type ArrivalOptions, answerUnroutable, arrivalHook } from './arrival.ts'
 import { type AuthOptions, authHook } from './auth.ts'
 import { tagAnswer } from './entity-tags.ts'
@@ -125,6 +126,9 @@ function addRouteChecks(app: App, options: ServerOptions): void {
     const methods = asArray(method)
     if (methods.every((each) => each === 'OPTIONS')) return
     if (config?.auth === undefined) throw new Error(`${methods.join()} ${url} does not declare config.auth`)
+    if (route.schema !== undefined && route.schema.hide !== true) {
+      route.schema.response = completeAnswers(route.schema.response as Record<string, unknown> | undefined)
+    }
     const hook = authHook(config.auth, config.role, options)
     if (hook !== undefined) route.onRequest = [...asArray(route.onRequest), hook as never]
     if (!methods.includes('HEAD') || methods.length > 1) routes.push(route)

@@ -1,7 +1,7 @@
-import type { ScannerConfig } from '../config.ts'
-import { createCommandScanner } from './command.ts'
+import type { ScannerConfig } from '#config/config.ts'
+import { createCommandScanner } from './command/command-scanner.ts'
 import type { Scanner } from './scanner.ts'
-import { createWebScanner } from './web.ts'
+import { createWebScanner } from './web/web-scanner.ts'
 
 /** The scanner that the operator has chosen; undefined when files are not judged. */
 export function createScanner(config: ScannerConfig): Scanner | undefined {

@@ -8,9 +8,9 @@ import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Secret } from '#lib/secret.ts'
-import { createCommandScanner } from './command.ts'
+import { createCommandScanner } from './command/command-scanner.ts'
 import { type JudgedFile, oneLine, readJudgement, type Scanner, ScannerFailure } from './scanner.ts'
-import { createWebScanner } from './web.ts'
+import { createWebScanner } from './web/web-scanner.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'depot-scanner-'))
 after(() => rmSync(folder, { recursive: true, force: true }))

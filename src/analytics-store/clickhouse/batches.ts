@@ -81,7 +81,9 @@ export async function countDownloads(connection: ClickHouse, range: DownloadRang
       GROUP BY project_id, version_id ORDER BY project_id, version_id`,
     params: { before: storedBefore ?? 0, projects: projectIds ?? [], also: alsoBatches },
   }
-  for await (const rows of connection.rows(statement)) for (const row of rows) addCount(counts, row)
+  await connection.read(statement, (rows) => {
+    for (const row of rows) addCount(counts, row)
+  })
   return counts
 }
 

@@ -4,6 +4,7 @@ import type { Readable } from 'node:stream'
 import { finished } from 'node:stream/promises'
 import { type ClickHouseClient, ClickHouseError, type ClickHouseSettings, createClient } from '@clickhouse/client'
 import { ApiError } from '#lib/errors.ts'
+import { createLimiter } from '#lib/limiter.ts'
 import { OperatorError } from '#lib/operator-error.ts'
 
 /** Statements under way at once, and further ones that may wait; more are refused. */
@@ -44,13 +45,12 @@ export type Row = readonly unknown[]
 export type Statement = {
   sql: string
   params?: Record<string, unknown>
-  settings?: ClickHouseSettings
   signal?: AbortSignal | undefined
 }
 
 export type ClickHouse = {
-  /** The rows of a question, some at a time as they arrive. @throws ApiError */
-  rows(statement: Statement): AsyncGenerator<Row[]>
+  /** Hands the rows of a question over, some at a time as they arrive. @throws ApiError, or what `onRows` throws */
+  read(statement: Statement, onRows: (rows: Row[]) => void): Promise<void>
   /** All rows of a question. @throws ApiError */
   all(statement: Statement): Promise<Row[]>
   /** A statement without an answer. @throws ApiError */
@@ -73,61 +73,46 @@ export function connectClickHouse(url: string): ClickHouse {
     // What goes wrong is thrown; the library would write it to standard output, too.
     log: { LoggerClass: SilentLogger },
   })
-  let running = 0
-  const waiting: (() => void)[] = []
+  const limiter = createLimiter({
+    running: RUNNING_MAX,
+    waiting: WAITING_MAX,
+    refuse: () => unavailable(new Error(`More than ${WAITING_MAX} statements are waiting`)),
+  })
 
-  async function enter(): Promise<void> {
-    if (running >= RUNNING_MAX) {
-      if (waiting.length >= WAITING_MAX) throw unavailable(`More than ${WAITING_MAX} statements are waiting`)
-      // Whoever leaves hands the place on.
-      await new Promise<void>((resolve) => waiting.push(resolve))
-    } else running += 1
+  /** One statement at a place of the limiter; errors become those of the port. */
+  function guarded(work: () => Promise<unknown>, signal?: AbortSignal): Promise<void> {
+    return limiter.run(async () => {
+      try {
+        signal?.throwIfAborted()
+        await work()
+      } catch (error) {
+        throw asApiError(error, signal)
+      }
+    })
   }
 
-  function leave(): void {
-    const next = waiting.shift()
-    if (next === undefined) running -= 1
-    else next()
-  }
-
-  async function* rows({ sql, params = {}, settings = {}, signal }: Statement): AsyncGenerator<Row[]> {
-    await enter()
-    try {
-      signal?.throwIfAborted()
+  function read({ sql, params = {}, signal }: Statement, onRows: (rows: Row[]) => void): Promise<void> {
+    return guarded(async () => {
       const result = await client.query({
         query: sql,
         query_params: params,
-        clickhouse_settings: settings,
         format: 'JSONCompactEachRow',
         ...(signal === undefined ? {} : { abort_signal: signal }),
       })
-      for await (const part of result.stream<Row>()) yield part.map((row) => row.json<Row>())
-    } catch (error) {
-      throw asApiError(error, signal)
-    } finally {
-      leave()
-    }
-  }
-
-  async function guarded(work: () => Promise<unknown>): Promise<void> {
-    await enter()
-    try {
-      await work()
-    } catch (error) {
-      throw asApiError(error)
-    } finally {
-      leave()
-    }
+      for await (const part of result.stream<Row>()) onRows(part.map((row) => row.json<Row>()))
+    }, signal)
   }
 
   return {
-    rows,
+    read,
     async all(statement) {
       const found: Row[] = []
-      for await (const part of rows(statement)) found.push(...part)
+      await read(statement, (rows) => {
+        for (const row of rows) found.push(row)
+      })
       return found
     },
-    run: ({ sql, settings = {} }) => guarded(() => client.command({ query: sql, clickhouse_settings: settings })),
+    run: ({ sql }) => guarded(() => client.command({ query: sql })),
     insert: ({ table, columns, lines, token }) =>
       guarded(async () => {
         const { stream } = await client.exec({

@@ -20,7 +20,7 @@ export async function queryMetric(
   if (sources.length > 0) {
     const statement = cellsStatement(grid, request, sources)
     let cells = 0
-    for await (const rows of connection.rows({ ...statement, signal })) {
+    await connection.read({ ...statement, signal }, (rows) => {
       cells += rows.length
       if (cells > CELLS_MAX) throw tooManyCells(request.metric)
       for (const [slice, source, amount, ...values] of rows) {
@@ -31,7 +31,7 @@ export async function queryMetric(
           values: values as (string | boolean)[],
         })
       }
-    }
+    })
   }
   return { metric: request.metric, slices: Array.from({ length: grid.count }, (_, i) => builder.slice(i)) }
 }

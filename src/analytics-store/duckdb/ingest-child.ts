@@ -1,5 +1,5 @@
 // What store.test.ts kills: stores batches of 100 downloads without end and prints the number acknowledged so far.
-import { aDownload, batchOf, times } from '../test-events.ts'
+import { aDownload, batchOf, times } from '#test/support/analytics-events.ts'
 import { openDuckDbStore } from './store.ts'
 
 const store = await openDuckDbStore({ dir: process.argv[2] ?? '' })

@@ -7,10 +7,10 @@ import { createInterface } from 'node:readline'
 import { type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { ApiError } from '#lib/errors.ts'
+import { aDownload, aView, batchOf, HOUR_MS, NOON, times } from '#test/support/analytics-events.ts'
 import { type AnalyticsStore, APPEND_EVENTS_MAX, CELLS_MAX } from '../analytics-store.ts'
 import type { DownloadEvent } from '../events.ts'
 import { sliceGrid } from '../slices.ts'
-import { aDownload, aView, batchOf, HOUR_MS, NOON, times } from '../test-events.ts'
 import { openDuckDbStore } from './store.ts'
 
 const GRID = sliceGrid(NOON, NOON + HOUR_MS, { slices: 1 })

@@ -1,7 +1,7 @@
-import type { Deps } from '../../deps.ts'
-import { createPasswords, type Passwords } from './passwords.ts'
+import type { Deps } from '#main/deps.ts'
+import { createPasswords, type Passwords } from './passwords/passwords.ts'
 import type { Client } from './sessions/queries.ts'
-import { createSignInGuard, type SignInGuard } from './sign-in-guard.ts'
+import { createSignInGuard, type SignInGuard } from './sign-in/sign-in-guard.ts'
 
 /** What the account routes share. */
 export type AccountDeps = Pick<Deps, 'db' | 'cache' | 'counters' | 'config' | 'log' | 'metrics' | 'now'> & {

@@ -1,7 +1,7 @@
 // Body fields that several account routes take.
 import Type from 'typebox'
-import { CHALLENGE_LENGTH_MAX } from './captcha.ts'
-import { PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN } from './passwords.ts'
+import { PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN } from './passwords/passwords.ts'
+import { CHALLENGE_LENGTH_MAX } from './sign-in/captcha.ts'
 
 /** A password somebody wants to have. */
 export const NewPasswordField = Type.String({ minLength: PASSWORD_LENGTH_MIN, maxLength: PASSWORD_LENGTH_MAX })

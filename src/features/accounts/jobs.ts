@@ -1,11 +1,11 @@
 // Background work of accounts: the messages they get, and what is past its time.
 import { sql } from 'kysely'
 import type { Db } from '#db/db.ts'
+import type { AccountRow } from '#features/users/queries.ts'
 import type { Jobs } from '#jobs/queue.ts'
 import * as messages from '#mail/messages.ts'
-import type { Deps } from '../../deps.ts'
-import type { AccountRow } from '../users/queries.ts'
-import { insertFlow } from './flows.ts'
+import type { Deps } from '#main/deps.ts'
+import { insertFlow } from './mail/flows.ts'
 import { findAccount } from './queries.ts'
 
 type MailJob = Jobs['accounts.send-mail']

@@ -1,8 +1,8 @@
 // Reads of accounts as those who sign in. What everybody sees of them belongs to the users feature.
 import { sql } from 'kysely'
 import type { Db, Tx } from '#db/db.ts'
+import { type AccountRow, listAccountsByNames } from '#features/users/queries.ts'
 import { ApiError, notFound } from '#lib/errors.ts'
-import { type AccountRow, listAccountsByNames } from '../users/queries.ts'
 
 export function findAccount(db: Db, id: string): Promise<AccountRow | undefined> {
   return db.selectFrom('account').selectAll().where('id', '=', id).executeTakeFirst()

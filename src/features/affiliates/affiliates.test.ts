@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { newId } from '#lib/ids.ts'
 import { parseScopeNames } from '#lib/scopes.ts'
-import type { Person } from '../../../test/factories.ts'
-import { ADMIN_KEY, type TestApp, testApp } from '../../../test/harness.ts'
+import type { Person } from '#test/support/factories.ts'
+import { ADMIN_KEY, type TestApp, testApp } from '#test/support/harness.ts'
 
 let t: TestApp
 let admin: Person

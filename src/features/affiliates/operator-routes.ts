@@ -1,9 +1,8 @@
 // What the operator's shop reports of affiliate codes.
-import { writing } from '#cache/writing.ts'
-import { ErrorAnswers } from '#http/answers.ts'
+import { transaction } from '#cache/transaction.ts'
 import { mountInternal } from '#http/mounts.ts'
 import type { App } from '#http/server.ts'
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '#main/deps.ts'
 import { recordConversion } from './record-conversion.ts'
 import { ConversionView, NewConversion } from './views.ts'
 
@@ -17,13 +16,12 @@ export function affiliateOperatorRoutes(app: App, deps: Pick<Deps, 'db' | 'cache
           operationId: 'recordConversion',
           summary: 'Record a sale that an affiliate code brought about',
           description: '201 the first time, 200 for the same again, 409 for the same external_id with other content.',
-          tags: ['operator'],
           body: NewConversion,
-          response: { 200: ConversionView, 201: ConversionView, ...ErrorAnswers },
+          response: { 200: ConversionView, 201: ConversionView },
         },
       },
       async (req, reply) => {
-        const { conversion, isNew } = await writing(deps, (tx) =>
+        const { conversion, isNew } = await transaction(deps, (tx) =>
           recordConversion(tx, {
             fields: req.body,
             // A number of the configuration, as the exact decimal that the operator wrote.

@@ -1,21 +1,20 @@
 // Affiliate codes: an account's own, everybody's for admins.
 import Type from 'typebox'
-import { writing } from '#cache/writing.ts'
-import { DoneAnswers, ErrorAnswers } from '#http/answers.ts'
+import { transaction } from '#cache/transaction.ts'
+import { done } from '#http/answers.ts'
 import { requireViewer } from '#http/auth.ts'
 import { mountInternal } from '#http/mounts.ts'
 import { IdParams, Offset } from '#http/query-values.ts'
 import type { App } from '#http/server.ts'
 import { parseId } from '#lib/ids.ts'
 import { isAdmin } from '#lib/viewer.ts'
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '#main/deps.ts'
 import { createCode, deleteCode, getOwnCode, updateCode } from './change-code.ts'
 import { listAffiliateCodes } from './queries.ts'
 import { AffiliateCodePatch, AffiliateCodeView, NewAffiliateCode, toAffiliateCodeView } from './views.ts'
 
 type AffiliateDeps = Pick<Deps, 'db' | 'cache' | 'now'>
 
-const tags = ['affiliates']
 const LIST_MAX = 1_000
 const session = { auth: { scope: ['SESSION_ACCESS'] } } as const
 const readable = { auth: { scope: ['ANALYTICS'] } } as const
@@ -36,14 +35,13 @@ function reads(app: App, { db }: AffiliateDeps): void {
       schema: {
         operationId: 'listAffiliateCodes',
         summary: "The caller's affiliate codes, everybody's for admins; oldest first",
-        tags,
         querystring: Type.Object({
           limit: Type.Optional(
             Type.Integer({ minimum: 1, maximum: LIST_MAX, default: LIST_MAX, description: 'Codes on a page' }),
           ),
           offset: Offset,
         }),
-        response: { 200: Type.Array(AffiliateCodeView, { maxItems: LIST_MAX }), ...ErrorAnswers },
+        response: { 200: Type.Array(AffiliateCodeView, { maxItems: LIST_MAX }) },
       },
     },
     async (req) => {
@@ -64,9 +62,8 @@ function reads(app: App, { db }: AffiliateDeps): void {
       schema: {
         operationId: 'getAffiliateCode',
         summary: 'An affiliate code',
-        tags,
         params: IdParams,
-        response: { 200: AffiliateCodeView, ...ErrorAnswers },
+        response: { 200: AffiliateCodeView },
       },
     },
     async (req) => {
@@ -88,13 +85,12 @@ function creation(app: App, deps: AffiliateDeps): void {
         hide: method === 'PUT',
         summary: 'Make an affiliate code',
         description: 'Needs the affiliate badge or an admin.',
-        tags,
         body: NewAffiliateCode,
-        response: { 201: AffiliateCodeView, ...ErrorAnswers },
+        response: { 201: AffiliateCodeView },
       },
       handler: async (req, reply) => {
         const viewer = requireViewer(req)
-        const code = await writing(deps, (tx) => createCode(tx, viewer, { fields: req.body, now: deps.now() }))
+        const code = await transaction(deps, (tx) => createCode(tx, viewer, { fields: req.body, now: deps.now() }))
         return reply.status(201).send(toAffiliateCodeView(code, viewer))
       },
     })
@@ -109,17 +105,15 @@ function changes(app: App, deps: AffiliateDeps): void {
       schema: {
         operationId: 'updateAffiliateCode',
         summary: 'Edit an affiliate code',
-        tags,
         params: IdParams,
         body: AffiliateCodePatch,
-        response: DoneAnswers,
       },
     },
     async (req, reply) => {
       const viewer = requireViewer(req)
       const id = parseId(req.params.id, 'id')
-      await writing(deps, (tx) => updateCode(tx, viewer, { id, patch: req.body }))
-      return reply.status(204).send(null)
+      await transaction(deps, (tx) => updateCode(tx, viewer, { id, patch: req.body }))
+      return done(reply)
     },
   )
   app.delete(
@@ -129,16 +123,14 @@ function changes(app: App, deps: AffiliateDeps): void {
       schema: {
         operationId: 'deleteAffiliateCode',
         summary: 'Delete an affiliate code; what it has earned stays',
-        tags,
         params: IdParams,
-        response: DoneAnswers,
       },
     },
     async (req, reply) => {
       const viewer = requireViewer(req)
       const id = parseId(req.params.id, 'id')
-      await writing(deps, (tx) => deleteCode(tx, viewer, id))
-      return reply.status(204).send(null)
+      await transaction(deps, (tx) => deleteCode(tx, viewer, id))
+      return done(reply)
     },
   )
 }

@@ -4,10 +4,10 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
 import type { Events } from '#analytics-store/events.ts'
-import { aClick, aDownload, aView, somePlaytime } from '#analytics-store/test-events.ts'
 import { newId } from '#lib/ids.ts'
-import type { Person } from '../../../test/factories.ts'
-import { type TestApp, testApp } from '../../../test/harness.ts'
+import { aClick, aDownload, aView, somePlaytime } from '#test/support/analytics-events.ts'
+import type { Person } from '#test/support/factories.ts'
+import { type TestApp, testApp } from '#test/support/harness.ts'
 
 const HOUR = 3_600_000
 /** Around a leap day. */

@@ -2,16 +2,16 @@
 import { type AnalyticsStore, SOURCES_MAX, type SourcedMetric } from '#analytics-store/analytics-store.ts'
 import { METRICS, type MetricRequest, metricOf, sourcesOf } from '#analytics-store/metrics.ts'
 import { joinSlices, type MetricSlices, type Point, recordSlices } from '#analytics-store/points.ts'
-import type { AnalyticsQuestion } from '#analytics-store/validate.ts'
 import type { Db } from '#db/db.ts'
+import { listMemberships } from '#features/access/memberships.ts'
+import { projectPermissions } from '#features/access/project-policy.ts'
+import { listAffiliateCodeIdsOf } from '#features/affiliates/queries.ts'
 import { toAmount } from '#lib/decimal.ts'
 import { invalidInput } from '#lib/errors.ts'
 import { hasProjectPermission } from '#lib/permissions.ts'
 import { isAdmin, type Viewer } from '#lib/viewer.ts'
-import { listAffiliateCodeIdsOf } from '../affiliates/queries.ts'
-import { projectPermissions } from '../projects/policy.ts'
-import { listMemberships } from '../projects/queries.ts'
 import { listProjectIdsByNames, listProjectIdsOfMember, sumConversions, sumProjectRevenue } from './queries.ts'
+import type { AnalyticsQuestion } from './requests.ts'
 
 type AnswerDeps = { db: Db; analytics: AnalyticsStore }
 

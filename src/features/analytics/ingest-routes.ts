@@ -1,13 +1,11 @@
 // What pages, launchers and affiliate links report. Accepted or not, a well-formed report is 204: nothing is revealed.
-import { DoneAnswers } from '#http/answers.ts'
+import { done } from '#http/answers.ts'
 import { requireViewer } from '#http/auth.ts'
 import type { App } from '#http/server.ts'
 import { recordAffiliateClick } from './record-click.ts'
 import { recordPlaytime } from './record-playtime.ts'
 import { recordView, type ViewDeps } from './record-view.ts'
 import { AffiliateClick, PageView, Playtime } from './views.ts'
-
-const tags = ['analytics']
 
 export function analyticsIngestRoutes(app: App, deps: ViewDeps): void {
   app.post(
@@ -17,16 +15,14 @@ export function analyticsIngestRoutes(app: App, deps: ViewDeps): void {
       schema: {
         operationId: 'reportView',
         summary: 'Report that a page was viewed',
-        tags,
         body: PageView,
-        response: DoneAnswers,
       },
     },
     async (req, reply) => {
       const { url, referrer } = req.body
       const caller = { address: req.clientAddress, headers: req.headers }
       await recordView(deps, req.viewer, { url, referrer: referrer ?? undefined, caller })
-      return reply.status(204).send(null)
+      return done(reply)
     },
   )
   app.post(
@@ -37,14 +33,12 @@ export function analyticsIngestRoutes(app: App, deps: ViewDeps): void {
         operationId: 'reportPlaytime',
         summary: 'Report how long versions were played',
         description: 'At most 14,400 seconds of an account count in a clock hour.',
-        tags,
         body: Playtime,
-        response: DoneAnswers,
       },
     },
     async (req, reply) => {
       await recordPlaytime(deps, requireViewer(req), req.body)
-      return reply.status(204).send(null)
+      return done(reply)
     },
   )
   app.post(
@@ -54,16 +48,14 @@ export function analyticsIngestRoutes(app: App, deps: ViewDeps): void {
       schema: {
         operationId: 'reportAffiliateClick',
         summary: 'Report a click on an affiliate link',
-        tags,
         body: AffiliateClick,
-        response: DoneAnswers,
       },
     },
     async (req, reply) => {
       const { url, affiliate_code_id } = req.body
       const caller = { address: req.clientAddress, headers: req.headers }
       await recordAffiliateClick(deps, { url, affiliate_code_id, caller })
-      return reply.status(204).send(null)
+      return done(reply)
     },
   )
 }

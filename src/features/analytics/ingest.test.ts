@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { parseScopeNames } from '#lib/scopes.ts'
-import { type Question, slicesOf } from '../../../test/analytics-questions.ts'
-import type { MadeProject, Person } from '../../../test/factories.ts'
-import { type TestApp, testApp } from '../../../test/harness.ts'
+import { type Question, slicesOf } from '#test/support/analytics-questions.ts'
+import type { MadeProject, Person } from '#test/support/factories.ts'
+import { type TestApp, testApp } from '#test/support/harness.ts'
 
 let t: TestApp
 before(async () => {

@@ -1,7 +1,8 @@
 // What an event keeps of who caused it: the country and the kind of program, never the address.
-import { countryOf } from '#analytics-store/country.ts'
+
 import type { ViewEvent } from '#analytics-store/events.ts'
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '#main/deps.ts'
+import { countryOf } from './country.ts'
 
 export type Origin = Pick<ViewEvent, 'recorded_at' | 'country' | 'user_agent'>
 

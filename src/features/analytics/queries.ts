@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import { type SliceGrid, sliceEdges } from '#analytics-store/slices.ts'
 import type { Db } from '#db/db.ts'
 import { isNamed } from '#db/names.ts'
-import type { VersionFacts } from '../versions/policy.ts'
+import type { VersionFacts } from '#features/versions/policy.ts'
 
 export type PlayedVersion = VersionFacts & {
   /** Loaders of any version of the project. */

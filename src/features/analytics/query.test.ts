@@ -2,13 +2,13 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { openLazily } from '#analytics-store/lazy-store.ts'
-import { aClick, aDownload, aView, somePlaytime } from '#analytics-store/test-events.ts'
 import { newId } from '#lib/ids.ts'
 import { parseScopeNames } from '#lib/scopes.ts'
-import { ask, type Question, questionBody, slicesOf } from '../../../test/analytics-questions.ts'
-import type { MadeProject, Person } from '../../../test/factories.ts'
-import { type TestApp, testApp } from '../../../test/harness.ts'
-import { teamFactories } from '../../../test/team-factories.ts'
+import { aClick, aDownload, aView, somePlaytime } from '#test/support/analytics-events.ts'
+import { ask, type Question, questionBody, slicesOf } from '#test/support/analytics-questions.ts'
+import type { MadeProject, Person } from '#test/support/factories.ts'
+import { type TestApp, testApp } from '#test/support/harness.ts'
+import { teamFactories } from '#test/support/team-factories.ts'
 
 let t: TestApp
 before(async () => {

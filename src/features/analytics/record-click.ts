@@ -1,7 +1,7 @@
+import { findAffiliateCode } from '#features/affiliates/queries.ts'
 import { validationError } from '#lib/errors.ts'
 import { isIdForm } from '#lib/ids.ts'
-import type { Deps } from '../../deps.ts'
-import { findAffiliateCode } from '../affiliates/queries.ts'
+import type { Deps } from '#main/deps.ts'
 import { type Caller, originOf } from './origin.ts'
 import { parsePageAddress } from './visited-page.ts'
 

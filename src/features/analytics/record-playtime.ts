@@ -1,9 +1,10 @@
 // Time played, as launchers report it: seconds by version.
+
+import { keepVisibleVersions } from '#features/versions/lookup/version-cache.ts'
 import { validationError } from '#lib/errors.ts'
 import { isIdForm } from '#lib/ids.ts'
 import type { Viewer } from '#lib/viewer.ts'
-import type { Deps } from '../../deps.ts'
-import { keepVisibleVersions } from '../versions/version-cache.ts'
+import type { Deps } from '#main/deps.ts'
 import { listPlayedVersions, type PlayedVersion } from './queries.ts'
 import type { PlaytimeEntry } from './views.ts'
 

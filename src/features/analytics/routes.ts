@@ -1,12 +1,11 @@
 // Asking about use and money.
 import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
-import { metricNeedingPayoutsRead, parseAnalyticsQuestion } from '#analytics-store/validate.ts'
-import { ErrorAnswers } from '#http/answers.ts'
 import { requireScope, requireViewer } from '#http/auth.ts'
 import type { App } from '#http/server.ts'
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '#main/deps.ts'
 import { answerQuestion } from './answer-question.ts'
+import { metricNeedingPayoutsRead, parseAnalyticsQuestion } from './requests.ts'
 import { AnalyticsAnswer, AnalyticsQuestionBody } from './views.ts'
 import { prefersCsv, writeCsv, writeJson } from './write-answer.ts'
 
@@ -21,10 +20,9 @@ export function analyticsRoutes(app: App, deps: Pick<Deps, 'db' | 'analytics'>):
         description:
           'Of the projects where the caller has VIEW_ANALYTICS, and of his own affiliate codes. ' +
           'With `Accept: text/csv` the answer is CSV.',
-        tags: ['analytics'],
         body: AnalyticsQuestionBody,
         produces: ['application/json', 'text/csv'],
-        response: { 200: AnalyticsAnswer, ...ErrorAnswers },
+        response: { 200: AnalyticsAnswer },
       },
     },
     async (req, reply) => {

@@ -1,6 +1,6 @@
 // What the address of a visited page says: where it was, and which project it shows.
 import { validationError } from '#lib/errors.ts'
-import type { Taxonomy } from '#lib/taxonomy.ts'
+import type { Taxonomy } from '#taxonomy/taxonomy.ts'
 
 export type PageAddress = {
   domain: string

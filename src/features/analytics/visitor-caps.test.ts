@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createMemoryCounters } from '#counters/memory.ts'
+import { createMemoryCounters } from '#counters/memory/memory-counters.ts'
 import { createVisitorCaps } from './visitor-caps.ts'
 
 const DAY = 86_400_000

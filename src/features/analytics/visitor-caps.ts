@@ -1,6 +1,7 @@
 // How much one address can add to a count. Addresses are known here only as hashes whose key changes each day.
-import { createVisitorHash } from '#analytics-store/visitor.ts'
+
 import type { Counters, Window } from '#counters/counters.ts'
+import { createVisitorHash } from './visitor.ts'
 
 const DAY_MS = 86_400_000
 const SIX_HOURS_MS = 6 * 3_600_000

@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { METRICS } from '#analytics-store/metrics.ts'
 import type { Point } from '#analytics-store/points.ts'
 import { type SliceGrid, sliceEdges } from '#analytics-store/slices.ts'
-import type { AnalyticsQuestion } from '#analytics-store/validate.ts'
+import type { AnalyticsQuestion } from './requests.ts'
 import { bucketFields } from './views.ts'
 
 /** A thousand points take about a millisecond. */

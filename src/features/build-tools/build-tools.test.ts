@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
-import type { MadeProject, Person } from '../../../test/factories.ts'
-import { type TestApp, testApp } from '../../../test/harness.ts'
+import type { MadeProject, Person } from '#test/support/factories.ts'
+import { type TestApp, testApp } from '#test/support/harness.ts'
 
 let t: TestApp
 let stranger: Person

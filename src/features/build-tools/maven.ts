@@ -1,8 +1,9 @@
 // A project as a Maven repository shows it (facts/catalogue.md 2.6): its metadata, its POM, and which of its files a
 // file name stands for.
+
+import type { ProjectView } from '#features/projects/views.ts'
+import type { VersionView } from '#features/versions/views.ts'
 import { type XmlElement, xmlDocument } from '#lib/xml.ts'
-import type { ProjectView } from '../projects/views.ts'
-import type { VersionView } from '../versions/views.ts'
 import type { VersionCoordinates } from './queries.ts'
 
 /** The group and the artifact as the request's path names them; the artifact is an ID or a slug. */

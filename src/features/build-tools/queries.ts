@@ -1,6 +1,6 @@
 // The versions of a project as build tools name them.
 import type { Db } from '#db/db.ts'
-import { isListedAndPasses, LIST_ORDER } from '../versions/version-filter.ts'
+import { isListedAndPasses, LIST_ORDER } from '#features/versions/lookup/version-filter.ts'
 
 export type VersionCoordinates = {
   id: string

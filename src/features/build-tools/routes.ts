@@ -2,20 +2,18 @@
 import { createHash } from 'node:crypto'
 import type { FastifyReply } from 'fastify'
 import Type from 'typebox'
-import { ErrorAnswers } from '#http/answers.ts'
+import { type CachedProject, getProject } from '#features/projects/lookup/project-cache.ts'
+import type { ProjectView } from '#features/projects/views.ts'
+import { getVersion } from '#features/versions/lookup/version-cache.ts'
+import { FileAddress, type VersionView } from '#features/versions/views.ts'
 import { IdParams } from '#http/query-values.ts'
 import type { App } from '#http/server.ts'
 import { notFound } from '#lib/errors.ts'
-import type { Deps } from '../../deps.ts'
-import { type CachedProject, getProject } from '../projects/project-cache.ts'
-import type { ProjectView } from '../projects/views.ts'
-import { getVersion } from '../versions/version-cache.ts'
-import { FileAddress, type VersionView } from '../versions/views.ts'
+import type { Deps } from '#main/deps.ts'
 import { findByCoordinate, findMavenFile, mavenMetadata, mavenPom } from './maven.ts'
 import { listCoordinates } from './queries.ts'
 import { loadersOfUpdateFile, promotions } from './update-file.ts'
 
-const tags = ['build tools']
 const config = { auth: { read: ['PROJECT_READ'] }, cache: 'public' } as const
 const METADATA = 'maven-metadata.xml'
 
@@ -43,10 +41,9 @@ function mavenRoutes(app: App, deps: Deps): void {
         operationId: 'getMavenMetadata',
         summary: 'The versions of a project, as a Maven repository lists them',
         description: `\`${METADATA}\`, and its digests as \`${METADATA}.sha1\` and \`.sha512\`.`,
-        tags,
         produces: ['text/xml', 'text/plain'],
         params: Type.Object({ ...ArtifactParams.properties, file: FileName }),
-        response: { 200: Type.String(), ...ErrorAnswers },
+        response: { 200: Type.String() },
       },
     },
     async (req, reply) => {
@@ -68,14 +65,13 @@ function mavenRoutes(app: App, deps: Deps): void {
         summary: 'The POM or a file of a version, by its Maven coordinates',
         description:
           'The version is a number, an ID, or `number-loader,gameversion`. Files redirect; `.sha1` and `.sha512` behind a name give the digest.',
-        tags,
         produces: ['text/xml', 'text/plain'],
         params: Type.Object({
           ...ArtifactParams.properties,
           version: Type.String({ maxLength: 256, description: 'Coordinate of the version' }),
           file: FileName,
         }),
-        response: { 200: Type.String(), 307: FileAddress, ...ErrorAnswers },
+        response: { 200: Type.String(), 307: FileAddress },
       },
     },
     async (req, reply) => {
@@ -105,7 +101,6 @@ function updateFileRoute(app: App, deps: Deps): void {
         summary: "The newest versions for each game version, for a loader's own update checker",
         description:
           '`{loader}_updates.json`. A query key with the name of another loader adds it (`include`), takes it instead (`only`) or leaves it out (`none`, the default).',
-        tags,
         params: Type.Object({ ...IdParams.properties, file: FileName }),
         querystring: Type.Record(Type.String({ maxLength: 64 }), Type.String({ maxLength: 64 }), {
           description: 'Loader → include, only or none',
@@ -115,7 +110,6 @@ function updateFileRoute(app: App, deps: Deps): void {
             { homepage: Type.String(), promos: Type.Record(Type.String(), Type.String()) },
             { title: 'UpdateFile' },
           ),
-          ...ErrorAnswers,
         },
       },
     },

@@ -1,7 +1,8 @@
 // A collection's icon, its creator's to change.
+
+import { ICON_BYTES_MAX, type IconOwner } from '#features/pictures/icons.ts'
 import { parseId } from '#lib/ids.ts'
-import type { Deps } from '../../deps.ts'
-import { ICON_BYTES_MAX, type IconOwner } from '../pictures/icons.ts'
+import type { Deps } from '#main/deps.ts'
 import { findVisibleCollection, lockVisibleCollection } from './queries.ts'
 import { requireEditable } from './write-collection.ts'
 
@@ -9,7 +10,6 @@ export function collectionIconOwner({ db, now }: Pick<Deps, 'db' | 'now'>): Icon
   return {
     path: '/v3/collection',
     noun: 'Collection',
-    tag: 'collections',
     scopes: ['COLLECTION_WRITE'],
     maxBytes: ICON_BYTES_MAX - 1,
     authorize: async (viewer, name) =>

@@ -1,6 +1,8 @@
 // Collections: lists of projects that a user puts together.
 import Type from 'typebox'
-import { DoneAnswers, ErrorAnswers } from '#http/answers.ts'
+import { iconRoutes } from '#features/pictures/icon-routes.ts'
+import { getCachedUser } from '#features/users/user-cache.ts'
+import { done } from '#http/answers.ts'
 import { requireViewer } from '#http/auth.ts'
 import { sendBytes } from '#http/entity-tags.ts'
 import { IdParams, IdsQuery, parseIds } from '#http/query-values.ts'
@@ -8,15 +10,11 @@ import type { App } from '#http/server.ts'
 import { notFound } from '#lib/errors.ts'
 import { parseId } from '#lib/ids.ts'
 import { writeJsonArray } from '#lib/json-pieces.ts'
-import type { Deps } from '../../deps.ts'
-import { iconRoutes } from '../pictures/icon-routes.ts'
-import { getCachedUser } from '../users/user-cache.ts'
+import type { Deps } from '#main/deps.ts'
 import { collectionIconOwner } from './icon.ts'
 import { listCollections, listCollectionsOf } from './queries.ts'
 import { CollectionInput, CollectionPatch, CollectionView, toCollectionView } from './views.ts'
 import { createCollection, deleteCollection, updateCollection } from './write-collection.ts'
-
-const tags = ['collections']
 
 export function collectionRoutes(app: App, deps: Deps): void {
   collectionReads(app, deps)
@@ -26,7 +24,7 @@ export function collectionRoutes(app: App, deps: Deps): void {
 
 function collectionReads(app: App, deps: Pick<Deps, 'db' | 'cache'>): void {
   const config = { auth: { read: ['COLLECTION_READ'] }, cache: 'public' } as const
-  const list = { 200: Type.Array(CollectionView), ...ErrorAnswers }
+  const list = { 200: Type.Array(CollectionView) }
   app.get(
     '/v3/collection/:id',
     {
@@ -34,9 +32,8 @@ function collectionReads(app: App, deps: Pick<Deps, 'db' | 'cache'>): void {
       schema: {
         operationId: 'getCollection',
         summary: 'A collection',
-        tags,
         params: IdParams,
-        response: { 200: CollectionView, ...ErrorAnswers },
+        response: { 200: CollectionView },
       },
     },
     async (req) => {
@@ -52,7 +49,6 @@ function collectionReads(app: App, deps: Pick<Deps, 'db' | 'cache'>): void {
       schema: {
         operationId: 'listCollections',
         summary: 'Collections by ID',
-        tags,
         querystring: IdsQuery,
         response: list,
       },
@@ -77,7 +73,6 @@ function collectionReads(app: App, deps: Pick<Deps, 'db' | 'cache'>): void {
         operationId: 'listUserCollections',
         summary: "A user's collections, newest first",
         description: 'Others see the listed ones only.',
-        tags,
         params: IdParams,
         response: list,
       },
@@ -97,9 +92,8 @@ function collectionWrites(app: App, deps: Deps): void {
       schema: {
         operationId: 'createCollection',
         summary: 'Create a collection',
-        tags,
         body: CollectionInput,
-        response: { 201: CollectionView, ...ErrorAnswers },
+        response: { 201: CollectionView },
       },
     },
     async (req, reply) => {
@@ -118,15 +112,13 @@ function collectionWrites(app: App, deps: Deps): void {
         operationId: 'updateCollection',
         summary: 'Edit a collection',
         description: 'The creator edits everything, within `listed` and `unlisted`; a moderator sets the status only.',
-        tags,
         params: IdParams,
         body: CollectionPatch,
-        response: DoneAnswers,
       },
     },
     async (req, reply) => {
       await updateCollection(deps, requireViewer(req), parseId(req.params.id, 'id'), req.body)
-      return reply.status(204).send(null)
+      return done(reply)
     },
   )
   app.delete(
@@ -136,14 +128,12 @@ function collectionWrites(app: App, deps: Deps): void {
       schema: {
         operationId: 'deleteCollection',
         summary: 'Delete a collection',
-        tags,
         params: IdParams,
-        response: DoneAnswers,
       },
     },
     async (req, reply) => {
       await deleteCollection(deps, requireViewer(req), parseId(req.params.id, 'id'))
-      return reply.status(204).send(null)
+      return done(reply)
     },
   )
 }

@@ -1,15 +1,15 @@
 // Making and editing collections.
-import { writing } from '#cache/writing.ts'
+import { transaction } from '#cache/transaction.ts'
 import type { Db } from '#db/db.ts'
+import { requireVerifiedEmail } from '#features/access/verified-email.ts'
+import { checkQuota } from '#features/limits/quota.ts'
+import { removePictures } from '#features/pictures/icons.ts'
 import { forbidden, notFound, validationError } from '#lib/errors.ts'
 import { newId } from '#lib/ids.ts'
 import { checkText } from '#lib/text-rules.ts'
 import { isModerator, type Viewer } from '#lib/viewer.ts'
+import type { Deps } from '#main/deps.ts'
 import { recordEvent } from '#telemetry/events.ts'
-import type { Deps } from '../../deps.ts'
-import { requireVerifiedEmail } from '../accounts/verified-email.ts'
-import { checkQuota } from '../limits/quota.ts'
-import { removePictures } from '../pictures/icons.ts'
 import { isCreator, requireStatusChange } from './policy.ts'
 import {
   type CollectionRow,
@@ -31,7 +31,7 @@ export async function createCollection(deps: Deps, viewer: Viewer, input: Collec
   const projectIds = await resolveProjects(deps.db, viewer, input.projects ?? [], 'projects')
   const id = newId()
   const created = new Date(deps.now())
-  await writing(deps, async (tx) => {
+  await transaction(deps, async (tx) => {
     await checkQuota(tx, deps.config, viewer, 'collections')
     await insertCollection(tx, { id, account_id: viewer.id, name, description: input.description ?? null, created })
     await replaceProjects(tx, { collectionId: id, projectIds, field: 'projects' })
@@ -49,7 +49,7 @@ export async function updateCollection(deps: Deps, viewer: Viewer, id: string, p
   const name = patch.name == null ? undefined : checkName(patch.name)
   requirePermitted(viewer, await findVisibleCollection(deps.db, viewer, id), patch)
   const projectIds = await resolveProjects(deps.db, viewer, patch.new_projects ?? [], 'new_projects')
-  await writing(deps, async (tx) => {
+  await transaction(deps, async (tx) => {
     requirePermitted(viewer, await lockVisibleCollection(tx, viewer, id), patch)
     await tx
       .updateTable('collection')
@@ -69,7 +69,7 @@ export async function updateCollection(deps: Deps, viewer: Viewer, id: string, p
 
 /** Deletes a collection. @throws ApiError 404 when it is hidden, 403 for others than its creator. */
 export async function deleteCollection(deps: Deps, viewer: Viewer, id: string): Promise<void> {
-  await writing(deps, async (tx) => {
+  await transaction(deps, async (tx) => {
     const { icon_url, raw_icon_url } = requireEditable(viewer, await lockVisibleCollection(tx, viewer, id))
     await tx.deleteFrom('collection').where('id', '=', id).execute()
     await removePictures(tx, deps.config, [icon_url, raw_icon_url])

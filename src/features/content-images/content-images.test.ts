@@ -3,11 +3,11 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import sharp from 'sharp'
-import { assertFault } from '../../../test/account-steps.ts'
-import { type ConversationFactories, conversationFactories } from '../../../test/conversation-factories.ts'
-import type { Person } from '../../../test/factories.ts'
-import { type TestApp, testApp } from '../../../test/harness.ts'
-import { scopeBits, type TeamFactories, teamFactories } from '../../../test/team-factories.ts'
+import { assertFault } from '#test/support/account-steps.ts'
+import { type ConversationFactories, conversationFactories } from '#test/support/conversation-factories.ts'
+import type { Person } from '#test/support/factories.ts'
+import { type TestApp, testApp } from '#test/support/harness.ts'
+import { scopeBits, type TeamFactories, teamFactories } from '#test/support/team-factories.ts'
 
 let t: TestApp
 let make: TeamFactories

@@ -1,6 +1,6 @@
 // Removal of pictures that no text came to use.
-import { writing } from '#cache/writing.ts'
-import type { Deps } from '../../deps.ts'
+import { transaction } from '#cache/transaction.ts'
+import type { Deps } from '#main/deps.ts'
 import { dropWaitingImages } from './queries.ts'
 
 const WAITING_MS_MAX = 86_400_000
@@ -14,7 +14,7 @@ export const contentImageJobs = (deps: Pick<Deps, 'db' | 'cache' | 'now'>) => ({
     const before = new Date(deps.now() - WAITING_MS_MAX)
     for (let batch = 0; batch < BATCHES_MAX; batch += 1) {
       signal.throwIfAborted()
-      if ((await writing(deps, (tx) => dropWaitingImages(tx, { before, limit: BATCH }))) < BATCH) return
+      if ((await transaction(deps, (tx) => dropWaitingImages(tx, { before, limit: BATCH }))) < BATCH) return
     }
   },
 })

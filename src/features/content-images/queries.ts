@@ -4,10 +4,9 @@ import { type ExpressionBuilder, sql } from 'kysely'
 import type { Db, Tx } from '#db/db.ts'
 import { isForeignKeyViolation } from '#db/pg-errors.ts'
 import type { DB } from '#db/schema.ts'
-import { ApiError, validationError } from '#lib/errors.ts'
+import { removeLater } from '#files/claims.ts'
+import { ApiError, accountGone, validationError } from '#lib/errors.ts'
 import type { Viewer } from '#lib/viewer.ts'
-import { accountGone } from '../users/queries.ts'
-import { removeLater } from '../versions/store-files.ts'
 
 export const IMAGE_CONTEXTS = ['project', 'version', 'report', 'thread_message'] as const
 export type ImageContext = (typeof IMAGE_CONTEXTS)[number]

@@ -1,10 +1,10 @@
 // Takes a picture for a text: checked by its content, stored under its own name, and attached where that is known.
-import { writing } from '#cache/writing.ts'
+import { transaction } from '#cache/transaction.ts'
+import { placePicture, storePictures } from '#features/pictures/pictures.ts'
+import { accountGone } from '#lib/errors.ts'
 import { newId } from '#lib/ids.ts'
 import type { Viewer } from '#lib/viewer.ts'
-import type { Deps } from '../../deps.ts'
-import { placePicture, storePictures } from '../pictures/pictures.ts'
-import { accountGone } from '../users/queries.ts'
+import type { Deps } from '#main/deps.ts'
 import { lockPlace } from './image-place.ts'
 import { deleteImage, findImageOwner, type ImageContext, type ImagePlace, insertImage, takeImages } from './queries.ts'
 import type { UploadedImage } from './views.ts'
@@ -33,7 +33,7 @@ export async function uploadImage(
   if (stored === undefined) throw new Error('unreachable: a picture has its raw form')
   const created = new Date(deps.now())
   const row = { id, context, url: picture.rawUrl, storage_key: stored.key, size_bytes: raw.bytes.length, created }
-  await writing(deps, (tx) => insertImage(tx, viewer, row))
+  await transaction(deps, (tx) => insertImage(tx, viewer, row))
   try {
     await storePictures(deps.files, picture.stored)
     await keep(deps, viewer, { id, place })
@@ -54,7 +54,7 @@ async function keep(
   viewer: Viewer,
   { id, place }: { id: string; place: ImagePlace | undefined },
 ): Promise<void> {
-  const isThere = await writing(deps, async (tx) => {
+  const isThere = await transaction(deps, async (tx) => {
     if (place === undefined) return (await findImageOwner(tx, id)) === viewer.id
     await lockPlace(tx, place)
     return (await takeImages(tx, viewer, { ids: [id], place })).has(id)

@@ -1,9 +1,9 @@
 // Downloads that a CDN answered from its cache, as the operator reports them.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { slicesOf } from '../../../test/analytics-questions.ts'
-import type { MadeProject } from '../../../test/factories.ts'
-import { ADMIN_KEY, type TestApp, testApp } from '../../../test/harness.ts'
+import { slicesOf } from '#test/support/analytics-questions.ts'
+import type { MadeProject } from '#test/support/factories.ts'
+import { ADMIN_KEY, type TestApp, testApp } from '#test/support/harness.ts'
 
 const DAY = 86_400_000
 let t: TestApp

@@ -8,9 +8,9 @@ import {
   READ_BATCHES_MAX,
   type VersionDownloads,
 } from '#analytics-store/analytics-store.ts'
-import { writing } from '#cache/writing.ts'
+import { transaction } from '#cache/transaction.ts'
 import type { Tx } from '#db/db.ts'
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '#main/deps.ts'
 
 export type LedgerDeps = Pick<Deps, 'db' | 'cache' | 'log'>
 
@@ -61,7 +61,7 @@ export type BatchCounts = ReadonlyMap<string, readonly VersionDownloads[]>
  */
 export async function applyBatches(deps: LedgerDeps, batches: BatchCounts): Promise<void> {
   if (batches.size === 0) return
-  await writing(deps, async (tx) => {
+  await transaction(deps, async (tx) => {
     const { rows } = await sql<{ id: string }>`insert into download_batch (id)
       select id from unnest(${[...batches.keys()]}::text[]) as batch (id) order by id
       on conflict do nothing returning id`.execute(tx)

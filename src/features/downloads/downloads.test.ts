@@ -1,8 +1,8 @@
 // Downloads: whole and in ranges, tags, visibility, and what counts.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import type { MadeProject } from '../../../test/factories.ts'
-import { type TestApp, testApp } from '../../../test/harness.ts'
+import type { MadeProject } from '#test/support/factories.ts'
+import { type TestApp, testApp } from '#test/support/harness.ts'
 
 let t: TestApp
 let project: MadeProject

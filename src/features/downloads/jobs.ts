@@ -1,7 +1,7 @@
 // Background work of downloads.
 import { StoreHeldError } from '#analytics-store/analytics-store.ts'
 import type { Jobs } from '#jobs/queue.ts'
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '#main/deps.ts'
 import { reconcileDownloads } from './reconcile-downloads.ts'
 
 type ReconcileDeps = Pick<Deps, 'db' | 'cache' | 'log' | 'metrics' | 'analytics'>

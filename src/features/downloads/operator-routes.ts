@@ -1,5 +1,5 @@
+import { done } from '#http/answers.ts'
 // What the operator's CDN reports of downloads that it answered itself.
-import { DoneAnswers, ErrorAnswers } from '#http/answers.ts'
 import { mountInternal } from '#http/mounts.ts'
 import type { App } from '#http/server.ts'
 import { countReportedDownload, countReportedDownloads } from './count-reported.ts'
@@ -7,8 +7,6 @@ import type { DownloadDeps } from './record-download.ts'
 import { CountedDownloads, ReportedDownload, ReportedDownloads } from './views.ts'
 
 const config = { auth: 'operator' } as const
-const tags = ['operator']
-
 export function downloadOperatorRoutes(app: App, deps: DownloadDeps): void {
   mountInternal(
     app,
@@ -30,9 +28,8 @@ function batchRoute(app: App, deps: DownloadDeps): void {
         operationId: 'countDownloads',
         summary: 'Count downloads that a CDN answered from its cache',
         description: 'By the rules of the file route. A report that is sent twice counts twice.',
-        tags,
         body: ReportedDownloads,
-        response: { 200: CountedDownloads, ...ErrorAnswers },
+        response: { 200: CountedDownloads },
       },
     },
     (req) => {
@@ -51,14 +48,12 @@ function singleRoute(app: App, deps: DownloadDeps): void {
         operationId: 'countDownload',
         hide: true,
         summary: 'Count one download, as existing edge programs report it',
-        tags,
         body: ReportedDownload,
-        response: DoneAnswers,
       },
     },
     async (req, reply) => {
       await countReportedDownload(deps, req.body)
-      return reply.status(204).send(null)
+      return done(reply)
     },
   )
 }

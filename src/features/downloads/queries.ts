@@ -1,7 +1,7 @@
 // Files as their addresses name them, and the batch that moves download counters.
 import { sql } from 'kysely'
 import type { Db, Tx } from '#db/db.ts'
-import type { ProjectFacts } from '../projects/policy.ts'
+import type { ProjectFacts } from '#features/access/project-policy.ts'
 
 export type ServedFile = {
   id: string

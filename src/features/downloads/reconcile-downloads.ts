@@ -1,7 +1,7 @@
 // Holds the download counters against the events they are made from, and puts right what differs.
 import { sql } from 'kysely'
 import { type AnalyticsStore, LISTED_BATCHES_MAX } from '#analytics-store/analytics-store.ts'
-import { writing } from '#cache/writing.ts'
+import { transaction } from '#cache/transaction.ts'
 import type { Db } from '#db/db.ts'
 import { catchUp, type LedgerDeps, readLedger } from './counter-ledger.ts'
 
@@ -98,7 +98,7 @@ async function correct(
   column: 'downloads' | 'imported_downloads',
 ): Promise<void> {
   if (projects.length + versions.length === 0) return
-  await writing(deps, async (tx, changed) => {
+  await transaction(deps, async (tx, changed) => {
     for (const [table, rows] of [
       ['project', projects],
       ['version', versions],

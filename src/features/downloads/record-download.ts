@@ -1,10 +1,10 @@
 import type { DownloadEvent } from '#analytics-store/events.ts'
-import type { Taxonomy } from '#lib/taxonomy.ts'
+import { type Caller, originOf } from '#features/analytics/origin.ts'
+import { parseReferrer } from '#features/analytics/visited-page.ts'
+import type { VisitorCaps } from '#features/analytics/visitor-caps.ts'
+import type { Deps } from '#main/deps.ts'
+import type { Taxonomy } from '#taxonomy/taxonomy.ts'
 import { recordEvent } from '#telemetry/events.ts'
-import type { Deps } from '../../deps.ts'
-import { type Caller, originOf } from '../analytics/origin.ts'
-import { parseReferrer } from '../analytics/visited-page.ts'
-import type { VisitorCaps } from '../analytics/visitor-caps.ts'
 
 export type DownloadDeps = Deps & { caps: VisitorCaps }
 

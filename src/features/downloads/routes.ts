@@ -2,17 +2,15 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
-import { ErrorAnswers } from '#http/answers.ts'
+import { keepVisibleVersions } from '#features/versions/lookup/version-cache.ts'
 import { matchesEntityTag } from '#http/entity-tags.ts'
 import type { App } from '#http/server.ts'
 import { ApiError, notFound } from '#lib/errors.ts'
-import type { Deps } from '../../deps.ts'
-import { keepVisibleVersions } from '../versions/version-cache.ts'
+import type { Deps } from '#main/deps.ts'
 import { findServedFile, type ServedFile } from './queries.ts'
 import { isWholeFile, parseRange } from './ranges.ts'
 import { type DownloadDeps, recordDownload } from './record-download.ts'
 
-const tags = ['files']
 const YEAR_SECONDS = 31_536_000
 /** What analytics may be told of a download. Any value is let through: a wrong hint must not cost the file. */
 const Hint = (description: string) => Type.Optional(Type.Unsafe<unknown>({ description }))
@@ -37,7 +35,6 @@ export function downloadRoutes(app: App, deps: DownloadDeps): void {
         operationId: 'downloadFile',
         summary: 'The bytes of a file of a version',
         description: 'Also in one range (206). The address never shows other bytes; its tag is the SHA-512.',
-        tags,
         params: Type.Object({
           project_id: Type.String({ maxLength: 64, description: 'ID of the project' }),
           version_id: Type.String({ maxLength: 64, description: 'ID of the version' }),
@@ -49,7 +46,7 @@ export function downloadRoutes(app: App, deps: DownloadDeps): void {
           game_version: Hint('For which version of the game'),
         }),
         produces: ['application/octet-stream'],
-        response: { ...ErrorAnswers },
+        response: {},
       },
     },
     async (req, reply) => {
@@ -122,7 +119,7 @@ function servePictures(app: App, deps: Deps): void {
     description: 'Made of the hash of its bytes',
   })
   const config = { auth: 'public' } as const
-  const about = { summary: 'The bytes of a picture', tags, produces: ['image/*'], response: { ...ErrorAnswers } }
+  const about = { summary: 'The bytes of a picture', produces: ['image/*'], response: {} }
   app.get(
     '/data/:folder/:picture',
     {

@@ -2,7 +2,7 @@
 // happens the more rarely the more there is to move: at most once a second, at least once a minute, for all processes
 // together.
 import { sql } from 'kysely'
-import { writing } from '#cache/writing.ts'
+import { transaction } from '#cache/transaction.ts'
 import type { Tx } from '#db/db.ts'
 import type { LedgerDeps } from './counter-ledger.ts'
 import { addDownloads } from './queries.ts'
@@ -27,7 +27,7 @@ export type Shown = { isAll: boolean; pauseMs: number }
  */
 export async function showDownloads(deps: LedgerDeps, options: { now: boolean }): Promise<Shown> {
   for (let shown = 0; ; ) {
-    const step = await writing(deps, async (tx, changed) => {
+    const step = await transaction(deps, async (tx, changed) => {
       if (!(await lockShowing(tx, options.now))) return { pauseMs: SHORTEST_PAUSE_MS }
       const waitMs = await msUntilDue(tx)
       if (waitMs > 0 && !options.now && shown === 0) return { pauseMs: waitMs }

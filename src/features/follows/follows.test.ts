@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { parseScopeNames } from '#lib/scopes.ts'
-import { assertFault, statuses } from '../../../test/account-steps.ts'
-import type { Person } from '../../../test/factories.ts'
-import { type TestApp, testApp } from '../../../test/harness.ts'
-import { type TeamFactories, teamFactories } from '../../../test/team-factories.ts'
+import { assertFault, statuses } from '#test/support/account-steps.ts'
+import type { Person } from '#test/support/factories.ts'
+import { type TestApp, testApp } from '#test/support/harness.ts'
+import { type TeamFactories, teamFactories } from '#test/support/team-factories.ts'
 
 let t: TestApp
 let make: TeamFactories

@@ -1,6 +1,7 @@
 // Telling followers of a new version.
-import type { Deps } from '../../deps.ts'
-import { isPublicStatus } from '../projects/status.ts'
+
+import { isPublicStatus } from '#features/access/project-status.ts'
+import type { Deps } from '#main/deps.ts'
 import { notifyFollowers } from './queries.ts'
 
 /** Followers told by one statement, about a second of work at most. */

@@ -2,8 +2,7 @@
 import { sql } from 'kysely'
 import type { Db, Tx } from '#db/db.ts'
 import { isForeignKeyViolation } from '#db/pg-errors.ts'
-import { notFound } from '#lib/errors.ts'
-import { accountGone } from '../users/queries.ts'
+import { accountGone, notFound } from '#lib/errors.ts'
 
 /**
  * Returns whether the row is new; the primary key settles races.

@@ -1,21 +1,20 @@
 // Following projects, and the list of those one follows.
 import Type from 'typebox'
-import { writing } from '#cache/writing.ts'
-import { DoneAnswers, ErrorAnswers } from '#http/answers.ts'
+import { transaction } from '#cache/transaction.ts'
+import { findProject, getProject, type ProjectReader } from '#features/projects/lookup/project-cache.ts'
+import { listVisibleByIds, projectViewer } from '#features/projects/lookup/visible-lists.ts'
+import { ProjectView } from '#features/projects/views.ts'
+import { getCachedUser } from '#features/users/user-cache.ts'
+import { done } from '#http/answers.ts'
 import { requireViewer } from '#http/auth.ts'
 import { sendList } from '#http/entity-tags.ts'
 import { IdParams } from '#http/query-values.ts'
 import type { App } from '#http/server.ts'
 import { forbidden, invalidInput, notFound } from '#lib/errors.ts'
 import { isAdmin } from '#lib/viewer.ts'
-import type { Deps } from '../../deps.ts'
-import { findProject, getProject, type ProjectReader } from '../projects/project-cache.ts'
-import { ProjectView } from '../projects/views.ts'
-import { listVisibleByIds, projectViewer } from '../projects/visible-lists.ts'
-import { getCachedUser } from '../users/user-cache.ts'
+import type { Deps } from '#main/deps.ts'
 import { addToFollowers, deleteFollow, insertFollow, listFollowedIds } from './queries.ts'
 
-const tags = ['follows']
 const WRITE = { auth: { scope: ['USER_WRITE'] } } as const
 
 export function followRoutes(app: App, deps: ProjectReader & Pick<Deps, 'config'>): void {
@@ -26,20 +25,18 @@ export function followRoutes(app: App, deps: ProjectReader & Pick<Deps, 'config'
       schema: {
         operationId: 'followProject',
         summary: 'Follow a project',
-        tags,
         params: IdParams,
-        response: DoneAnswers,
       },
     },
     async (req, reply) => {
       const viewer = requireViewer(req)
       const project = await getProject(deps, viewer, req.params.id)
-      await writing(deps, async (tx, changed) => {
+      await transaction(deps, async (tx, changed) => {
         if (!(await insertFollow(tx, viewer.id, project.id))) throw invalidInput('You follow this project already')
         await addToFollowers(tx, project.id, 1)
         changed.add('project', project.id)
       })
-      return reply.status(204).send(null)
+      return done(reply)
     },
   )
   app.delete(
@@ -49,9 +46,7 @@ export function followRoutes(app: App, deps: ProjectReader & Pick<Deps, 'config'
       schema: {
         operationId: 'unfollowProject',
         summary: 'Stop following a project',
-        tags,
         params: IdParams,
-        response: DoneAnswers,
       },
     },
     async (req, reply) => {
@@ -59,7 +54,7 @@ export function followRoutes(app: App, deps: ProjectReader & Pick<Deps, 'config'
       // One may leave a project that was hidden since one followed it.
       const project = await findProject(deps, req.params.id)
       if (project === undefined) throw notFound('project')
-      const followed = await writing(deps, async (tx, changed) => {
+      const followed = await transaction(deps, async (tx, changed) => {
         const wasThere = await deleteFollow(tx, viewer.id, project.id)
         if (wasThere) {
           await addToFollowers(tx, project.id, -1)
@@ -71,7 +66,7 @@ export function followRoutes(app: App, deps: ProjectReader & Pick<Deps, 'config'
         await getProject(deps, viewer, req.params.id)
         throw invalidInput('You do not follow this project')
       }
-      return reply.status(204).send(null)
+      return done(reply)
     },
   )
   app.get(
@@ -81,9 +76,8 @@ export function followRoutes(app: App, deps: ProjectReader & Pick<Deps, 'config'
       schema: {
         operationId: 'listUserFollows',
         summary: 'Projects that a user follows, the last followed first',
-        tags,
         params: IdParams,
-        response: { 200: Type.Array(ProjectView), ...ErrorAnswers },
+        response: { 200: Type.Array(ProjectView) },
       },
     },
     async (req, reply) => {

@@ -4,7 +4,7 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Db, Tx } from '#db/db.ts'
 import { ApiError } from '#lib/errors.ts'
 import type { Viewer } from '#lib/viewer.ts'
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '#main/deps.ts'
 
 export const QUOTA_KINDS = ['projects', 'organizations', 'collections'] as const
 export type QuotaKind = (typeof QUOTA_KINDS)[number]

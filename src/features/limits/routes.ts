@@ -1,9 +1,8 @@
 // How many projects, organizations and collections the caller owns and may own.
 import Type from 'typebox'
-import { ErrorAnswers } from '#http/answers.ts'
 import { requireViewer } from '#http/auth.ts'
 import type { App } from '#http/server.ts'
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '#main/deps.ts'
 import { getQuota, QUOTA_KINDS, type QuotaKind } from './quota.ts'
 
 const QuotaView = Type.Object(
@@ -29,8 +28,7 @@ export function limitRoutes(app: App, deps: Pick<Deps, 'db' | 'config'>): void {
         schema: {
           operationId: OPERATION[kind],
           summary: `How many ${kind} the caller owns and may own`,
-          tags: ['limits'],
-          response: { 200: QuotaView, ...ErrorAnswers },
+          response: { 200: QuotaView },
         },
       },
       (req) => getQuota(deps.db, deps.config, requireViewer(req), kind),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { createLogTo } from '#telemetry/log.ts'
-import { type TestApp, testApp } from '../../../test/harness.ts'
+import { type TestApp, testApp } from '#test/support/harness.ts'
 import { sharedChecks } from './readiness.ts'
 
 let t: TestApp

@@ -1,7 +1,7 @@
 // The state of everything Depot leans on, for /ready and `depot check`.
 import { sql } from 'kysely'
 import Type, { type Static } from 'typebox'
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '#main/deps.ts'
 
 const DependencyState = Type.Object({
   status: Type.Enum(['ok', 'failing']),

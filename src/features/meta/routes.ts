@@ -1,10 +1,9 @@
 // What the service says of itself: the root document, retired API versions, and what operators and their tools ask.
 import Type from 'typebox'
-import { ErrorAnswers } from '#http/answers.ts'
 import type { App } from '#http/server.ts'
 import { ApiError, notFound } from '#lib/errors.ts'
 import { parseAuthorization, secretsEqual } from '#lib/tokens.ts'
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '#main/deps.ts'
 import { Readiness, sharedChecks } from './readiness.ts'
 
 const RootDocument = Type.Object(
@@ -31,8 +30,7 @@ export function metaRoutes(app: App, deps: Deps & { version: string }): void {
       schema: {
         operationId: 'getRoot',
         summary: 'What this service is',
-        tags: ['meta'],
-        response: { 200: RootDocument, ...ErrorAnswers },
+        response: { 200: RootDocument },
       },
     },
     () => root,
@@ -63,7 +61,6 @@ function operatorProbes(app: App, deps: Deps): void {
       schema: {
         operationId: 'getHealth',
         summary: 'Whether the process is up',
-        tags: ['meta'],
         response: { 200: Health },
       },
     },
@@ -76,7 +73,6 @@ function operatorProbes(app: App, deps: Deps): void {
       schema: {
         operationId: 'getReadiness',
         summary: 'Each dependency with its state',
-        tags: ['meta'],
         response: { 200: Readiness, 503: Readiness },
       },
     },
@@ -92,9 +88,8 @@ function operatorProbes(app: App, deps: Deps): void {
       schema: {
         operationId: 'getMetrics',
         summary: 'Metrics in the Prometheus text format',
-        tags: ['meta'],
         produces: ['text/plain'],
-        response: { 200: Type.String(), ...ErrorAnswers },
+        response: { 200: Type.String() },
       },
     },
     async (req, reply) => {

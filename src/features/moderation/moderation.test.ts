@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { assertFault } from '../../../test/account-steps.ts'
-import type { Person } from '../../../test/factories.ts'
-import { type Call, type TestApp, testApp } from '../../../test/harness.ts'
-import { type Owned, scopeBits, type TeamFactories, teamFactories } from '../../../test/team-factories.ts'
+import { assertFault } from '#test/support/account-steps.ts'
+import type { Person } from '#test/support/factories.ts'
+import { type Call, type TestApp, testApp } from '#test/support/harness.ts'
+import { type Owned, scopeBits, type TeamFactories, teamFactories } from '#test/support/team-factories.ts'
 
 let t: TestApp
 let make: TeamFactories

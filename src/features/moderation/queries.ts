@@ -2,7 +2,7 @@
 // is no other record of it.
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '#db/db.ts'
-import { type QueuedScan, SCANS_OF_PROJECT } from '../scans/queries.ts'
+import { type QueuedScan, SCANS_OF_PROJECT } from '#features/scans/queries.ts'
 
 export type QueueFilter = {
   /** A part of the name or the slug, case aside; empty is no filter. */
@@ -34,7 +34,7 @@ export type QueueRow = {
 
 /** When the project entered the queue; those that were made in it have no other time. The index has the same words. */
 const since = sql<Date>`coalesce(project.queued, project.published)`
-const shownVersions = sql`version.project_id = project.id and version.status in ('listed', 'archived')`
+const shownVersions = sql`version.project_id = project.id and is_listed(version.status)`
 
 export async function countQueue(db: Db, filter: QueueFilter): Promise<number> {
   const { count } = await db

@@ -1,22 +1,20 @@
 // The moderation queue, for moderators, and each project's place in it, for its members.
 import Type from 'typebox'
-import { ErrorAnswers } from '#http/answers.ts'
+import { isMember } from '#features/access/project-policy.ts'
+import { getProjectAsMember } from '#features/projects/lookup/project-cache.ts'
 import { requireViewer } from '#http/auth.ts'
 import { mountInternal } from '#http/mounts.ts'
 import { IdParams, Offset } from '#http/query-values.ts'
 import type { App } from '#http/server.ts'
 import { forbidden, invalidInput } from '#lib/errors.ts'
-import type { Taxonomy } from '#lib/taxonomy.ts'
 import { isModerator } from '#lib/viewer.ts'
-import type { Deps } from '../../deps.ts'
-import { isMember } from '../projects/policy.ts'
-import { getProjectAsMember } from '../projects/project-cache.ts'
+import type { Deps } from '#main/deps.ts'
+import type { Taxonomy } from '#taxonomy/taxonomy.ts'
 import { countQueue, findPlace, listQueue, type QueueFilter } from './queries.ts'
 import { QueuePlaceView, QueueView, toQueuedProjectView } from './views.ts'
 
 type ModerationDeps = Pick<Deps, 'db' | 'cache' | 'taxonomy'>
 
-const tags = ['moderation']
 /** What `project_type` says of projects without a listed version, which have no type. */
 const WITHOUT_TYPE = 'none'
 
@@ -43,9 +41,8 @@ function queueRoute(app: App, { db, taxonomy }: ModerationDeps): void {
       schema: {
         operationId: 'listModerationQueue',
         summary: 'Projects that wait for a review',
-        tags,
         querystring: QueueQuery,
-        response: { 200: QueueView, ...ErrorAnswers },
+        response: { 200: QueueView },
       },
     },
     async (req) => {
@@ -77,9 +74,8 @@ function placeRoute(app: App, deps: ModerationDeps): void {
         operationId: 'getQueuePlace',
         summary: "A project's place in the moderation queue",
         description: 'For its members and for moderators.',
-        tags,
         params: IdParams,
-        response: { 200: QueuePlaceView, ...ErrorAnswers },
+        response: { 200: QueuePlaceView },
       },
     },
     async (req) => {

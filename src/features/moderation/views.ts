@@ -1,8 +1,8 @@
 // The wire shape of the moderation queue (facts/catalogue.md 2.7).
 import Type, { type Static } from 'typebox'
+import { PROJECT_STATUSES, REQUESTABLE_STATUSES } from '#features/access/project-status.ts'
 import { Nullable, Timestamp } from '#lib/schema-parts.ts'
-import { projectTypesOf, type Taxonomy } from '#lib/taxonomy.ts'
-import { PROJECT_STATUSES, REQUESTABLE_STATUSES } from '../projects/status.ts'
+import { projectTypesOf, type Taxonomy } from '#taxonomy/taxonomy.ts'
 import type { QueueRow } from './queries.ts'
 
 export const QueuedProjectView = Type.Object(

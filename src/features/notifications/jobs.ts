@@ -1,7 +1,7 @@
 // Mails for notifications of the types that are mailed.
 import type { Db } from '#db/db.ts'
 import { type MailContent, notificationMail } from '#mail/messages.ts'
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '#main/deps.ts'
 import { notificationText } from './notification-types.ts'
 import { findNotification } from './queries.ts'
 

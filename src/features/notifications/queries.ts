@@ -2,9 +2,9 @@
 import { type Selectable, sql } from 'kysely'
 import type { Db, Tx } from '#db/db.ts'
 import type { Notification } from '#db/schema.ts'
+import { PLACEHOLDER_ID } from '#features/access/placeholder.ts'
 import { enqueue } from '#jobs/queue.ts'
 import { newId } from '#lib/ids.ts'
-import { PLACEHOLDER_ID } from '../users/placeholder.ts'
 import { isMailed, type NotificationBody, SITE_TYPES } from './notification-types.ts'
 
 export type NotificationRow = Pick<Selectable<Notification>, 'id' | 'account_id' | 'read' | 'created'> & {

@@ -1,7 +1,8 @@
 // Notifications: reading one's own, marking them as read, deleting them (facts/people.md 2.3).
 import Type from 'typebox'
 import type { Db } from '#db/db.ts'
-import { DoneAnswers, ErrorAnswers } from '#http/answers.ts'
+import { getCachedUser } from '#features/users/user-cache.ts'
+import { done } from '#http/answers.ts'
 import { requireViewer } from '#http/auth.ts'
 import { sendBytes } from '#http/entity-tags.ts'
 import { IdParams, IdsQuery, parseIds } from '#http/query-values.ts'
@@ -10,8 +11,7 @@ import { forbidden, notFound } from '#lib/errors.ts'
 import { parseId } from '#lib/ids.ts'
 import { writeJsonArray } from '#lib/json-pieces.ts'
 import { isAdmin, type Viewer } from '#lib/viewer.ts'
-import type { Deps } from '../../deps.ts'
-import { getCachedUser } from '../users/user-cache.ts'
+import type { Deps } from '#main/deps.ts'
 import {
   deleteNotifications,
   findNotification,
@@ -22,7 +22,6 @@ import {
 } from './queries.ts'
 import { NotificationView, toNotificationView } from './views.ts'
 
-const tags = ['notifications']
 const READ = { auth: { scope: ['NOTIFICATION_READ'] }, cache: 'private' } as const
 const WRITE = { auth: { scope: ['NOTIFICATION_WRITE'] } } as const
 
@@ -43,7 +42,7 @@ function parseNotificationIds(text: string): string[] {
 }
 
 function notificationLists(app: App, deps: Pick<Deps, 'db' | 'cache'>): void {
-  const list = { 200: Type.Array(NotificationView), ...ErrorAnswers }
+  const list = { 200: Type.Array(NotificationView) }
   app.get(
     '/v3/user/:id/notifications',
     {
@@ -52,7 +51,6 @@ function notificationLists(app: App, deps: Pick<Deps, 'db' | 'cache'>): void {
         operationId: 'listUserNotifications',
         summary: 'Notifications of a user, newest first',
         description: 'At most the newest 10,000; types that are only mailed are left out.',
-        tags,
         params: IdParams,
         response: list,
       },
@@ -71,7 +69,6 @@ function notificationLists(app: App, deps: Pick<Deps, 'db' | 'cache'>): void {
       schema: {
         operationId: 'listNotifications',
         summary: 'Notifications by ID, newest first',
-        tags,
         querystring: IdsQuery,
         response: list,
       },
@@ -90,14 +87,12 @@ function notificationLists(app: App, deps: Pick<Deps, 'db' | 'cache'>): void {
       schema: {
         operationId: 'markNotificationsRead',
         summary: 'Mark own notifications as read',
-        tags,
         querystring: IdsQuery,
-        response: DoneAnswers,
       },
     },
     async (req, reply) => {
       await markNotificationsRead(deps.db, parseNotificationIds(req.query.ids), requireViewer(req).id)
-      return reply.status(204).send(null)
+      return done(reply)
     },
   )
   app.delete(
@@ -107,14 +102,12 @@ function notificationLists(app: App, deps: Pick<Deps, 'db' | 'cache'>): void {
       schema: {
         operationId: 'deleteNotifications',
         summary: 'Delete own notifications',
-        tags,
         querystring: IdsQuery,
-        response: DoneAnswers,
       },
     },
     async (req, reply) => {
       await deleteNotifications(deps.db, parseNotificationIds(req.query.ids), requireViewer(req).id)
-      return reply.status(204).send(null)
+      return done(reply)
     },
   )
 }
@@ -127,9 +120,8 @@ function singleNotifications(app: App, deps: Pick<Deps, 'db' | 'cache'>): void {
       schema: {
         operationId: 'getNotification',
         summary: 'A notification',
-        tags,
         params: IdParams,
-        response: { 200: NotificationView, ...ErrorAnswers },
+        response: { 200: NotificationView },
       },
     },
     async (req) => toNotificationView(await getNotification(deps.db, requireViewer(req), req.params.id)),
@@ -141,15 +133,13 @@ function singleNotifications(app: App, deps: Pick<Deps, 'db' | 'cache'>): void {
       schema: {
         operationId: 'markNotificationRead',
         summary: 'Mark a notification as read',
-        tags,
         params: IdParams,
-        response: DoneAnswers,
       },
     },
     async (req, reply) => {
       const { id, account_id } = await getNotification(deps.db, requireViewer(req), req.params.id)
       await markNotificationsRead(deps.db, [id], account_id)
-      return reply.status(204).send(null)
+      return done(reply)
     },
   )
   app.delete(
@@ -159,15 +149,13 @@ function singleNotifications(app: App, deps: Pick<Deps, 'db' | 'cache'>): void {
       schema: {
         operationId: 'deleteNotification',
         summary: 'Delete a notification',
-        tags,
         params: IdParams,
-        response: DoneAnswers,
       },
     },
     async (req, reply) => {
       const { id, account_id } = await getNotification(deps.db, requireViewer(req), req.params.id)
       await deleteNotifications(deps.db, [id], account_id)
-      return reply.status(204).send(null)
+      return done(reply)
     },
   )
 }

@@ -1,7 +1,7 @@
 // Background work of OAuth: deleting what is past its time.
 import { sql } from 'kysely'
 import type { Jobs } from '#jobs/queue.ts'
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '#main/deps.ts'
 
 /** Rows deleted by one statement. */
 const EXPIRE_BATCH = 5_000

@@ -1,9 +1,8 @@
 // What an OAuth client needs to know of this server (RFC 8414).
 import Type from 'typebox'
-import { ErrorAnswers } from '#http/answers.ts'
 import type { App } from '#http/server.ts'
 import { GRANTABLE_SCOPES, isScopeSubset, SCOPES } from '#lib/scopes.ts'
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '#main/deps.ts'
 
 const Names = Type.Array(Type.String())
 const Metadata = Type.Object(
@@ -58,8 +57,7 @@ export function metadataRoutes(app: App, { config }: Pick<Deps, 'config'>): void
       schema: {
         operationId: 'getOAuthMetadata',
         summary: 'Where and how OAuth 2.0 works here (RFC 8414)',
-        tags: ['oauth'],
-        response: { 200: Metadata, ...ErrorAnswers },
+        response: { 200: Metadata },
       },
     },
     async () => metadata,

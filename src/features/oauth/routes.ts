@@ -1,7 +1,7 @@
 // OAuth 2.0 for third parties: applications, asking a person, tokens. See docs/oauth.md.
 import { mountInternal } from '#http/mounts.ts'
 import type { App } from '#http/server.ts'
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '#main/deps.ts'
 import { applicationRoutes, userApplicationRoutes } from './applications/routes.ts'
 import { authorizationRoutes } from './authorizations/routes.ts'
 import { authorizeRoutes } from './authorize/routes.ts'

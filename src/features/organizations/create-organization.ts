@@ -1,10 +1,10 @@
 import type { Tx } from '#db/db.ts'
 import { onUnique } from '#db/pg-errors.ts'
+import { checkQuota } from '#features/limits/quota.ts'
 import { newId } from '#lib/ids.ts'
 import { ALL_ORGANIZATION_PERMISSIONS, ALL_PROJECT_PERMISSIONS } from '#lib/permissions.ts'
 import type { Viewer } from '#lib/viewer.ts'
-import type { Deps } from '../../deps.ts'
-import { checkQuota } from '../limits/quota.ts'
+import type { Deps } from '#main/deps.ts'
 import { assertSlugFree, slugTaken } from './queries.ts'
 import type { NewOrganization } from './views.ts'
 

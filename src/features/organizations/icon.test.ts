@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import sharp from 'sharp'
-import { assertFault } from '../../../test/account-steps.ts'
-import type { Person } from '../../../test/factories.ts'
-import { type TestApp, testApp } from '../../../test/harness.ts'
-import { scopeBits, type TeamFactories, teamFactories } from '../../../test/team-factories.ts'
+import { assertFault } from '#test/support/account-steps.ts'
+import type { Person } from '#test/support/factories.ts'
+import { type TestApp, testApp } from '#test/support/harness.ts'
+import { scopeBits, type TeamFactories, teamFactories } from '#test/support/team-factories.ts'
 
 const ICON_BYTES_MAX = 262_144
 

@@ -1,7 +1,7 @@
 // An organization's icon, for those with EDIT_DETAILS to change.
 import type { Db } from '#db/db.ts'
+import { ICON_BYTES_MAX, type IconOwner } from '#features/pictures/icons.ts'
 import { notFound } from '#lib/errors.ts'
-import { ICON_BYTES_MAX, type IconOwner } from '../pictures/icons.ts'
 import { findOrganization, lockOrganization } from './queries.ts'
 import { requireEditDetails } from './update-organization.ts'
 
@@ -9,7 +9,6 @@ export function organizationIconOwner(db: Db): IconOwner {
   return {
     path: '/v3/organization',
     noun: 'Organization',
-    tag: 'organizations',
     scopes: ['ORGANIZATION_WRITE'],
     maxBytes: ICON_BYTES_MAX,
     authorize: async (viewer, name) => {

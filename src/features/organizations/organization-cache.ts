@@ -2,11 +2,11 @@
 // organization's row names its ID under `organization`; its members belong to the kind `team`.
 import type { EntityCache } from '#cache/entity-cache.ts'
 import type { Db } from '#db/db.ts'
+import { requireOneAnswer, shownMembers, toMemberLists } from '#features/teams/member-lists.ts'
+import type { TeamRead } from '#features/teams/queries.ts'
+import { getCachedTeams } from '#features/teams/team-cache.ts'
 import { notFound } from '#lib/errors.ts'
 import type { Viewer } from '#lib/viewer.ts'
-import { requireOneAnswer, shownMembers, toMemberLists } from '../teams/member-lists.ts'
-import type { TeamRead } from '../teams/queries.ts'
-import { getCachedTeams } from '../teams/team-cache.ts'
 import { listOrganizationsByNames, type OrganizationRow } from './queries.ts'
 import { toOpenView } from './views.ts'
 

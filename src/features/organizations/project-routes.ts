@@ -1,20 +1,19 @@
 // The projects of an organization: the list, and moving them in and out.
 import Type from 'typebox'
-import { writing } from '#cache/writing.ts'
-import { DoneAnswers, ErrorAnswers } from '#http/answers.ts'
+import { transaction } from '#cache/transaction.ts'
+import { listVisibleByIds } from '#features/projects/lookup/visible-lists.ts'
+import { ProjectView } from '#features/projects/views.ts'
+import { parseBodyId } from '#features/teams/member-fields.ts'
+import { done } from '#http/answers.ts'
 import { requireViewer, viewerHas } from '#http/auth.ts'
 import { sendList } from '#http/entity-tags.ts'
 import { IdParams } from '#http/query-values.ts'
 import type { App } from '#http/server.ts'
-import type { Deps } from '../../deps.ts'
-import { ProjectView } from '../projects/views.ts'
-import { listVisibleByIds } from '../projects/visible-lists.ts'
-import { parseBodyId } from '../teams/member-fields.ts'
+import type { Deps } from '#main/deps.ts'
 import { addProject, removeProject } from './move-project.ts'
 import { getOrganization } from './organization-cache.ts'
 import { listProjectIds } from './queries.ts'
 
-const tags = ['organizations']
 const move = { auth: { scope: ['PROJECT_WRITE', 'ORGANIZATION_WRITE'] } } as const
 
 const ProjectParams = Type.Object({
@@ -38,9 +37,8 @@ export function organizationProjectRoutes(app: App, deps: Pick<Deps, 'db' | 'cac
       schema: {
         operationId: 'listOrganizationProjects',
         summary: 'The projects of an organization, newest first',
-        tags,
         params: IdParams,
-        response: { 200: Type.Array(ProjectView), ...ErrorAnswers },
+        response: { 200: Type.Array(ProjectView) },
       },
     },
     async (req, reply) => {
@@ -58,17 +56,15 @@ export function organizationProjectRoutes(app: App, deps: Pick<Deps, 'db' | 'cac
       schema: {
         operationId: 'addOrganizationProject',
         summary: 'Give a project to an organization',
-        tags,
         params: IdParams,
         body: Addition,
-        response: DoneAnswers,
       },
     },
     async (req, reply) => {
       const viewer = requireViewer(req)
       const names = { organizationName: req.params.id, projectName: req.body.project_id }
-      await writing(deps, (tx, changed) => addProject(tx, changed, viewer, names))
-      return reply.status(204).send(null)
+      await transaction(deps, (tx, changed) => addProject(tx, changed, viewer, names))
+      return done(reply)
     },
   )
   app.delete(
@@ -78,18 +74,16 @@ export function organizationProjectRoutes(app: App, deps: Pick<Deps, 'db' | 'cac
       schema: {
         operationId: 'removeOrganizationProject',
         summary: 'Take a project out of an organization and give it to one of the members',
-        tags,
         params: ProjectParams,
         body: Removal,
-        response: DoneAnswers,
       },
     },
     async (req, reply) => {
       const viewer = requireViewer(req)
       const newOwnerId = parseBodyId(req.body.new_owner, 'new_owner')
       const names = { organizationName: req.params.id, projectName: req.params.project_id }
-      await writing(deps, (tx, changed) => removeProject(tx, changed, viewer, { ...names, newOwnerId }))
-      return reply.status(204).send(null)
+      await transaction(deps, (tx, changed) => removeProject(tx, changed, viewer, { ...names, newOwnerId }))
+      return done(reply)
     },
   )
 }

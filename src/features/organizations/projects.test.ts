@@ -1,8 +1,8 @@
 // The projects of organizations: lists, and moving them in and out.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { ABSENT, assertFault, assertRefusedValues, statuses } from '../../../test/account-steps.ts'
-import { type TestApp, testApp } from '../../../test/harness.ts'
+import { ABSENT, assertFault, assertRefusedValues, statuses } from '#test/support/account-steps.ts'
+import { type TestApp, testApp } from '#test/support/harness.ts'
 import {
   type MemberView,
   memberOf,
@@ -10,7 +10,7 @@ import {
   scopeBits,
   type TeamFactories,
   teamFactories,
-} from '../../../test/team-factories.ts'
+} from '#test/support/team-factories.ts'
 
 let t: TestApp
 let make: TeamFactories

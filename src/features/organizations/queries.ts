@@ -3,10 +3,10 @@ import { type Selectable, sql } from 'kysely'
 import type { Db, Tx } from '#db/db.ts'
 import { isNamed } from '#db/names.ts'
 import type { Organization } from '#db/schema.ts'
+import { listedFor } from '#features/access/project-policy.ts'
+import type { MemberRow } from '#features/teams/queries.ts'
 import { ApiError, notFound } from '#lib/errors.ts'
 import type { Viewer } from '#lib/viewer.ts'
-import { listedFor } from '../projects/policy.ts'
-import type { MemberRow } from '../teams/queries.ts'
 
 export type OrganizationRow = Selectable<Organization>
 
@@ -59,12 +59,6 @@ export async function listProjectIds(db: Db, organizationId: string, viewer: Vie
     .orderBy('project.published', 'desc')
     .orderBy('project.id')
     .execute()
-  return rows.map(({ id }) => id)
-}
-
-/** IDs of all projects of an organization. */
-export async function listOwnedProjectIds(db: Db, organizationId: string): Promise<string[]> {
-  const rows = await db.selectFrom('project').select('id').where('organization_id', '=', organizationId).execute()
   return rows.map(({ id }) => id)
 }
 

@@ -1,15 +1,14 @@
 // Reads of organizations: one, several, the one that owns a project, and their members.
 import Type from 'typebox'
-import { ErrorAnswers } from '#http/answers.ts'
+import { getProject } from '#features/projects/lookup/project-cache.ts'
+import { TeamMemberView } from '#features/teams/views.ts'
 import { viewerHas } from '#http/auth.ts'
 import { sendBytes } from '#http/entity-tags.ts'
 import { IdParams, IdsQuery, parseIds } from '#http/query-values.ts'
 import type { App } from '#http/server.ts'
 import { notFound } from '#lib/errors.ts'
 import { joinJson } from '#lib/json-bytes.ts'
-import type { Deps } from '../../deps.ts'
-import { getProject } from '../projects/project-cache.ts'
-import { TeamMemberView } from '../teams/views.ts'
+import type { Deps } from '#main/deps.ts'
 import {
   getCachedOrganizations,
   getOrganization,
@@ -19,7 +18,6 @@ import {
 } from './organization-cache.ts'
 import { OrganizationView } from './views.ts'
 
-const tags = ['organizations']
 const config = { auth: { read: ['ORGANIZATION_READ'] }, cache: 'public' } as const
 
 export function organizationReads(app: App, deps: Pick<Deps, 'db' | 'cache' | 'taxonomy'>): void {
@@ -30,9 +28,8 @@ export function organizationReads(app: App, deps: Pick<Deps, 'db' | 'cache' | 't
       schema: {
         operationId: 'getOrganization',
         summary: 'An organization by ID or slug',
-        tags,
         params: IdParams,
-        response: { 200: OrganizationView, ...ErrorAnswers },
+        response: { 200: OrganizationView },
       },
     },
     async (req, reply) => {
@@ -47,9 +44,8 @@ export function organizationReads(app: App, deps: Pick<Deps, 'db' | 'cache' | 't
       schema: {
         operationId: 'listOrganizations',
         summary: 'Organizations by ID or slug',
-        tags,
         querystring: IdsQuery,
-        response: { 200: Type.Array(OrganizationView), ...ErrorAnswers },
+        response: { 200: Type.Array(OrganizationView) },
       },
     },
     async (req, reply) => {
@@ -64,9 +60,8 @@ export function organizationReads(app: App, deps: Pick<Deps, 'db' | 'cache' | 't
       schema: {
         operationId: 'listOrganizationMembers',
         summary: 'The members of an organization',
-        tags,
         params: IdParams,
-        response: { 200: Type.Array(TeamMemberView), ...ErrorAnswers },
+        response: { 200: Type.Array(TeamMemberView) },
       },
     },
     async (req, reply) => {
@@ -82,9 +77,8 @@ export function organizationReads(app: App, deps: Pick<Deps, 'db' | 'cache' | 't
       schema: {
         operationId: 'getProjectOrganization',
         summary: 'The organization that owns a project',
-        tags,
         params: IdParams,
-        response: { 200: OrganizationView, ...ErrorAnswers },
+        response: { 200: OrganizationView },
       },
     },
     async (req, reply) => {

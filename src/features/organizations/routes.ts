@@ -1,7 +1,8 @@
 // Organizations: reading, making, editing and deleting them, and the projects they own.
+
+import { iconRoutes } from '#features/pictures/icon-routes.ts'
 import type { App } from '#http/server.ts'
-import type { Deps } from '../../deps.ts'
-import { iconRoutes } from '../pictures/icon-routes.ts'
+import type { Deps } from '#main/deps.ts'
 import { organizationIconOwner } from './icon.ts'
 import { organizationProjectRoutes } from './project-routes.ts'
 import { organizationReads } from './read-routes.ts'

@@ -1,16 +1,10 @@
 import type { ChangeSet } from '#cache/changes.ts'
 import type { Db, Tx } from '#db/db.ts'
 import { onUnique } from '#db/pg-errors.ts'
+import { organizationPermissions, requireOrganizationPermission } from '#features/access/team-policy.ts'
+import { listProjectIdsOfOrganization } from '#features/projects/queries.ts'
 import type { Viewer } from '#lib/viewer.ts'
-import { organizationPermissions, requireOrganizationPermission } from '../teams/policy.ts'
-import {
-  assertSlugFree,
-  findMember,
-  listOwnedProjectIds,
-  lockOrganization,
-  type OrganizationRow,
-  slugTaken,
-} from './queries.ts'
+import { assertSlugFree, findMember, lockOrganization, type OrganizationRow, slugTaken } from './queries.ts'
 import type { OrganizationTexts } from './views.ts'
 
 /** @throws ApiError 404, 403 without EDIT_DETAILS, or `conflict` for the slug. */
@@ -32,7 +26,7 @@ export async function updateOrganization(
     .catch(onUnique({ organization_slug_key: slugTaken }))
   changed.add('organization', row.id)
   // Search shows the name with each of its projects.
-  if (texts.name !== undefined) changed.add('project', ...(await listOwnedProjectIds(tx, row.id)))
+  if (texts.name !== undefined) changed.add('project', ...(await listProjectIdsOfOrganization(tx, row.id)))
 }
 
 /** @throws ApiError 403 unless the viewer may edit the organization; moderators may. */

@@ -1,8 +1,8 @@
 // The wire shape of an organization, and what bodies may say of one.
 import Type, { type Static } from 'typebox'
+import { TeamMemberView } from '#features/teams/views.ts'
 import { Nullable } from '#lib/schema-parts.ts'
 import { checkText, ORGANIZATION_SLUG_PATTERN } from '#lib/text-rules.ts'
-import { TeamMemberView } from '../teams/views.ts'
 import type { OrganizationRow } from './queries.ts'
 
 export const OrganizationView = Type.Object(

@@ -1,20 +1,18 @@
 // Making, editing and deleting organizations.
-import { writing } from '#cache/writing.ts'
-import { DoneAnswers, ErrorAnswers } from '#http/answers.ts'
+import { transaction } from '#cache/transaction.ts'
+import { requireVerifiedEmail } from '#features/access/verified-email.ts'
+import { done } from '#http/answers.ts'
 import { requireViewer } from '#http/auth.ts'
 import { sendBytes } from '#http/entity-tags.ts'
 import { IdParams } from '#http/query-values.ts'
 import type { App } from '#http/server.ts'
+import type { Deps } from '#main/deps.ts'
 import { recordEvent } from '#telemetry/events.ts'
-import type { Deps } from '../../deps.ts'
-import { requireVerifiedEmail } from '../accounts/verified-email.ts'
 import { createOrganization } from './create-organization.ts'
 import { deleteOrganization } from './delete-organization.ts'
 import { getOrganization, toOrganizationView } from './organization-cache.ts'
 import { updateOrganization } from './update-organization.ts'
 import { checkNewTexts, checkTexts, NewOrganization, OrganizationPatch, OrganizationView } from './views.ts'
-
-const tags = ['organizations']
 
 export function organizationWrites(app: App, deps: Deps): void {
   app.post(
@@ -24,16 +22,15 @@ export function organizationWrites(app: App, deps: Deps): void {
       schema: {
         operationId: 'createOrganization',
         summary: 'Create an organization, owned by the caller',
-        tags,
         body: NewOrganization,
-        response: { 201: OrganizationView, ...ErrorAnswers },
+        response: { 201: OrganizationView },
       },
     },
     async (req, reply) => {
       const viewer = requireViewer(req)
       const texts = checkNewTexts(req.body)
       requireVerifiedEmail(deps, viewer)
-      const id = await writing(deps, (tx) => createOrganization(tx, deps.config, viewer, texts))
+      const id = await transaction(deps, (tx) => createOrganization(tx, deps.config, viewer, texts))
       recordEvent(deps, 'organization.created', { organization_id: id })
       const organization = await getOrganization(deps, id)
       return sendBytes(reply.status(201), await toOrganizationView(deps, viewer, organization))
@@ -46,17 +43,15 @@ export function organizationWrites(app: App, deps: Deps): void {
       schema: {
         operationId: 'updateOrganization',
         summary: 'Edit an organization',
-        tags,
         params: IdParams,
         body: OrganizationPatch,
-        response: DoneAnswers,
       },
     },
     async (req, reply) => {
       const viewer = requireViewer(req)
       const patch = { name: req.params.id, texts: checkTexts(req.body) }
-      await writing(deps, (tx, changed) => updateOrganization(tx, changed, viewer, patch))
-      return reply.status(204).send(null)
+      await transaction(deps, (tx, changed) => updateOrganization(tx, changed, viewer, patch))
+      return done(reply)
     },
   )
   app.delete(
@@ -66,19 +61,17 @@ export function organizationWrites(app: App, deps: Deps): void {
       schema: {
         operationId: 'deleteOrganization',
         summary: 'Delete an organization; its projects go to its owner',
-        tags,
         params: IdParams,
-        response: DoneAnswers,
       },
     },
     async (req, reply) => {
       const viewer = requireViewer(req)
       const { config } = deps
-      const { id } = await writing(deps, (tx, changed) =>
+      const { id } = await transaction(deps, (tx, changed) =>
         deleteOrganization(tx, changed, viewer, { name: req.params.id, config }),
       )
       recordEvent(deps, 'organization.deleted', { organization_id: id })
-      return reply.status(204).send(null)
+      return done(reply)
     },
   )
 }

@@ -1,7 +1,8 @@
 // One's data: taking a copy, and deleting the account.
+
+import { deleteAccount } from '#features/personal-data/delete-account.ts'
+import { exportData } from '#features/personal-data/export-data.ts'
 import { validationError } from '#lib/errors.ts'
-import { deleteAccount } from '../users/delete-account.ts'
-import { exportData } from '../users/export-data.ts'
 import { attempt, type PageDeps, type Pages } from './page-kit.ts'
 import { PATHS } from './paths.ts'
 

@@ -1,20 +1,20 @@
 // OAuth applications that one has made.
 import type { FastifyReply } from 'fastify'
-import { writing } from '#cache/writing.ts'
-import { validationError } from '#lib/errors.ts'
-import { parseId } from '#lib/ids.ts'
-import { combineScopes, scopeNames } from '#lib/scopes.ts'
+import { transaction } from '#cache/transaction.ts'
 import {
   applicationIconOwner,
   deleteApplication,
   requireOwnApplication,
   rotateSecret,
   updateApplication,
-} from '../oauth/applications/change-application.ts'
-import { createApplication } from '../oauth/applications/create-application.ts'
-import { type Application, getApplication, listApplicationsOf } from '../oauth/applications/queries.ts'
-import { ApplicationPatch, NewApplication } from '../oauth/applications/views.ts'
-import { replaceIcon, setIcon } from '../pictures/icons.ts'
+} from '#features/oauth/applications/change-application.ts'
+import { createApplication } from '#features/oauth/applications/create-application.ts'
+import { type Application, getApplication, listApplicationsOf } from '#features/oauth/applications/queries.ts'
+import { ApplicationPatch, NewApplication } from '#features/oauth/applications/views.ts'
+import { replaceIcon, setIcon } from '#features/pictures/icons.ts'
+import { validationError } from '#lib/errors.ts'
+import { parseId } from '#lib/ids.ts'
+import { combineScopes, scopeNames } from '#lib/scopes.ts'
 import { checkValues, pictureOf } from './forms.ts'
 import { attempt, type FormFault, type OwnVisit, type PageDeps, type Pages } from './page-kit.ts'
 import { PATHS } from './paths.ts'
@@ -53,7 +53,7 @@ export function applicationPages(pages: Pages, { deps }: PageDeps): void {
     const typed = readForm(visit)
     const { value: made, fault } = await attempt(() => {
       const fields = checkValues(NewApplication, { ...toFields(typed), public_client: typed.isPublic })
-      return writing(deps, (tx) => createApplication(tx, { accountId: visit.viewer.id, now: deps.now(), fields }))
+      return transaction(deps, (tx) => createApplication(tx, { accountId: visit.viewer.id, now: deps.now(), fields }))
     }, LABELS)
     if (fault !== undefined) return showNew(visit, { ...typed, fault })
     if (made.secret === null) return visit.lead(`${PATHS.applications}/${made.id}`, 'application-saved')
@@ -68,7 +68,7 @@ export function applicationPages(pages: Pages, { deps }: PageDeps): void {
     const typed = { ...readForm(visit), isPublic: application.secret_hash === null }
     const { fault } = await attempt(() => {
       const patch = checkValues(ApplicationPatch, toPatch(typed, application))
-      return writing(deps, (tx) => updateApplication(tx, visit.viewer, { id: application.id, patch }))
+      return transaction(deps, (tx) => updateApplication(tx, visit.viewer, { id: application.id, patch }))
     }, LABELS)
     if (fault !== undefined) return showOne(visit, application, { ...typed, fault })
     return visit.lead(`${PATHS.applications}/${application.id}`, 'application-saved')
@@ -88,13 +88,13 @@ export function applicationPages(pages: Pages, { deps }: PageDeps): void {
   })
   pages.own('POST', `${PATHS.applications}/:id/secret`, 'renewApplicationSecret', async (visit) => {
     const { id, name } = await getOwn(visit)
-    const secret = await writing(deps, (tx) => rotateSecret(tx, visit.viewer, id))
+    const secret = await transaction(deps, (tx) => rotateSecret(tx, visit.viewer, id))
     return showSecret(visit, { id, name, secret })
   })
   pages.own('POST', `${PATHS.applications}/:id/delete`, 'removeApplication', async (visit) => {
     const { id } = await getOwn(visit)
     const { config } = deps
-    await writing(deps, (tx, changed) => deleteApplication({ tx, changed, config }, visit.viewer, id))
+    await transaction(deps, (tx, changed) => deleteApplication({ tx, changed, config }, visit.viewer, id))
     return visit.lead(PATHS.applications, 'application-deleted')
   })
 

@@ -1,7 +1,7 @@
 // Which applications may act for one, and ending that.
-import { writing } from '#cache/writing.ts'
+import { transaction } from '#cache/transaction.ts'
+import { listAuthorizations, revokeAuthorization } from '#features/oauth/authorizations/authorizations.ts'
 import { parseId } from '#lib/ids.ts'
-import { listAuthorizations, revokeAuthorization } from '../oauth/authorizations/authorizations.ts'
 import type { PageDeps, Pages } from './page-kit.ts'
 import { PATHS } from './paths.ts'
 import { scopeGroups } from './scope-groups.ts'
@@ -14,7 +14,7 @@ export function authorizationPages(pages: Pages, { deps }: PageDeps): void {
   })
   pages.own('POST', `${PATHS.authorizations}/revoke`, 'endAuthorization', async ({ viewer, field, lead }) => {
     const of = { accountId: viewer.id, clientId: parseId(field('client_id'), 'client_id') }
-    await writing(deps, (tx, changed) => revokeAuthorization(tx, changed, of))
+    await transaction(deps, (tx, changed) => revokeAuthorization(tx, changed, of))
     return lead(PATHS.authorizations, 'authorization-ended')
   })
 }

@@ -1,9 +1,9 @@
 // Consent: who asks, for what, and what he cannot do.
 import type { FastifyReply } from 'fastify'
+import type { Application } from '#features/oauth/applications/queries.ts'
+import { answerAuthorization, getQuestion, startAuthorization } from '#features/oauth/authorize/authorize.ts'
+import { getAccount } from '#features/users/queries.ts'
 import { ApiError, invalidInput } from '#lib/errors.ts'
-import type { Application } from '../oauth/applications/queries.ts'
-import { answerAuthorization, getQuestion, startAuthorization } from '../oauth/authorize/authorize.ts'
-import { getAccount } from '../users/queries.ts'
 import type { OwnVisit, PageDeps, Pages } from './page-kit.ts'
 import { formTargetOf } from './page-safety.ts'
 import { PATHS } from './paths.ts'

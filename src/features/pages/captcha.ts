@@ -1,7 +1,7 @@
 // The captcha of the forms that the API wants one for; the page kit shows it.
 import Type from 'typebox'
-import type { Config } from '../../config.ts'
-import { OptionalChallenge } from '../accounts/fields.ts'
+import type { Config } from '#config/config.ts'
+import { OptionalChallenge } from '#features/accounts/fields.ts'
 import { checkValues } from './forms.ts'
 import type { Visit } from './page-kit.ts'
 

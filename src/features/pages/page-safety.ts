@@ -3,10 +3,10 @@
 import cookie from '@fastify/cookie'
 import csrf from '@fastify/csrf-protection'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Config } from '#config/config.ts'
 import type { App } from '#http/server.ts'
 import { ApiError, forbidden } from '#lib/errors.ts'
 import { checkStorable } from '#lib/text-rules.ts'
-import type { Config } from '../../config.ts'
 import { cookieName, cookieOptions } from './session-cookie.ts'
 
 declare module 'fastify' {

@@ -1,10 +1,10 @@
 // Forgotten passwords, and the pages that mailed links lead to.
 import Type from 'typebox'
-import { writing } from '#cache/writing.ts'
-import { verifyEmail } from '../accounts/credentials/change-email.ts'
-import { resetPassword } from '../accounts/credentials/change-password.ts'
-import { requestPasswordReset } from '../accounts/credentials/request-password-reset.ts'
-import { FlowField, NewPasswordField, SignInName } from '../accounts/fields.ts'
+import { transaction } from '#cache/transaction.ts'
+import { verifyEmail } from '#features/accounts/credentials/change-email.ts'
+import { resetPassword } from '#features/accounts/credentials/change-password.ts'
+import { requestPasswordReset } from '#features/accounts/credentials/request-password-reset.ts'
+import { FlowField, NewPasswordField, SignInName } from '#features/accounts/fields.ts'
 import { challengeOf } from './captcha.ts'
 import { checkValues } from './forms.ts'
 import { attempt, type PageDeps, type Pages } from './page-kit.ts'
@@ -56,7 +56,7 @@ export function passwordPages(pages: Pages, { deps, accounts, cookie }: PageDeps
     const flow = field('flow')
     const { fault } = await attempt(async () => {
       checkValues(Verification, { flow })
-      await writing(deps, (tx, changed) => verifyEmail(tx, changed, { flow, now: deps.now() }))
+      await transaction(deps, (tx, changed) => verifyEmail(tx, changed, { flow, now: deps.now() }))
     })
     const title = 'Verify your e-mail address'
     if (fault !== undefined) return show('verify-email', { title, status: fault.status, fault, flow })

@@ -1,8 +1,6 @@
 // Where the pages are. Paths are below the public address, whatever path that has itself.
+import { AUTHORIZE_PAGE } from '#features/oauth/authorize/authorize-page.ts'
 import { MAIL_PAGES } from '#mail/messages.ts'
-
-/** Where an application's question is put to a person. */
-export const AUTHORIZE_PAGE = '/account/authorize'
 
 export const PATHS = {
   ...MAIL_PAGES,

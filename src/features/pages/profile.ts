@@ -1,8 +1,8 @@
 // The profile: name, words about oneself, picture.
-import { replaceIcon, setIcon } from '../pictures/icons.ts'
-import { avatarOwner } from '../users/avatar.ts'
-import { updateUser } from '../users/update-user.ts'
-import { UserPatch } from '../users/views.ts'
+import { replaceIcon, setIcon } from '#features/pictures/icons.ts'
+import { avatarOwner } from '#features/users/avatar.ts'
+import { updateUser } from '#features/users/update-user.ts'
+import { UserPatch } from '#features/users/views.ts'
 import { checkValues, pictureOf } from './forms.ts'
 import { attempt, type FormFault, type OwnVisit, type PageDeps, type Pages } from './page-kit.ts'
 import { PATHS } from './paths.ts'

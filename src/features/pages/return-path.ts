@@ -1,4 +1,5 @@
-import { AUTHORIZE_PAGE, PATHS } from './paths.ts'
+import { AUTHORIZE_PAGE } from '#features/oauth/authorize/authorize-page.ts'
+import { PATHS } from './paths.ts'
 
 const LENGTH_MAX = 16_384
 

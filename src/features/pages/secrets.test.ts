@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { createLogTo } from '#telemetry/log.ts'
-import { makeMember, PASSWORD } from '../../../test/account-steps.ts'
-import { type TestApp, testApp } from '../../../test/harness.ts'
-import { CALLBACK, exchange } from '../../../test/oauth-steps.ts'
-import { assertSays, visitor } from '../../../test/visitor.ts'
+import { makeMember, PASSWORD } from '#test/support/account-steps.ts'
+import { type TestApp, testApp } from '#test/support/harness.ts'
+import { CALLBACK, exchange } from '#test/support/oauth-steps.ts'
+import { assertSays, visitor } from '#test/support/visitor.ts'
 
 let t: TestApp
 const lines: string[] = []

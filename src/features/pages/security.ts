@@ -1,9 +1,9 @@
 // E-mail address and password.
 import type { FastifyReply } from 'fastify'
 import Type from 'typebox'
-import { changeEmail, resendVerification } from '../accounts/credentials/change-email.ts'
-import { changePassword } from '../accounts/credentials/change-password.ts'
-import { EmailField, NewPasswordField, PasswordField } from '../accounts/fields.ts'
+import { changeEmail, resendVerification } from '#features/accounts/credentials/change-email.ts'
+import { changePassword } from '#features/accounts/credentials/change-password.ts'
+import { EmailField, NewPasswordField, PasswordField } from '#features/accounts/fields.ts'
 import { checkValues } from './forms.ts'
 import { attempt, type FormFault, type OwnVisit, type PageDeps, type Pages } from './page-kit.ts'
 import { PATHS } from './paths.ts'

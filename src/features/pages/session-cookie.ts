@@ -2,7 +2,7 @@
 // other site can make a browser call it.
 import type { CookieSerializeOptions } from '@fastify/cookie'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Config } from '../../config.ts'
+import type { Config } from '#config/config.ts'
 
 export type SessionCookie = {
   read(req: FastifyRequest): string | undefined

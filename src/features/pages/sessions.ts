@@ -1,8 +1,8 @@
 // Where one is signed in, and ending that.
-import { writing } from '#cache/writing.ts'
+import { transaction } from '#cache/transaction.ts'
+import { deleteOtherSessions, deleteSession, listSessions } from '#features/accounts/sessions/queries.ts'
 import { notFound } from '#lib/errors.ts'
 import { parseId } from '#lib/ids.ts'
-import { deleteOtherSessions, deleteSession, listSessions } from '../accounts/sessions/queries.ts'
 import type { PageDeps, Pages } from './page-kit.ts'
 import { PATHS } from './paths.ts'
 
@@ -14,7 +14,7 @@ export function sessionPages(pages: Pages, { deps, cookie }: PageDeps): void {
   pages.own('POST', `${PATHS.sessions}/end`, 'endSession', async ({ viewer, reply, field, lead }) => {
     const id = parseId(field('id'), 'id')
     const of = { accountId: viewer.id, session: { id } }
-    const found = await writing(deps, (tx, changed) => deleteSession(tx, changed, of))
+    const found = await transaction(deps, (tx, changed) => deleteSession(tx, changed, of))
     if (!found) throw notFound('session')
     if (id !== viewer.token.id) return lead(PATHS.sessions, 'session-ended')
     cookie.clear(reply)
@@ -22,7 +22,7 @@ export function sessionPages(pages: Pages, { deps, cookie }: PageDeps): void {
   })
   pages.own('POST', `${PATHS.sessions}/end-others`, 'endOtherSessions', async ({ viewer, lead }) => {
     const of = { accountId: viewer.id, exceptId: viewer.token.id }
-    await writing(deps, (tx, changed) => deleteOtherSessions(tx, changed, of))
+    await transaction(deps, (tx, changed) => deleteOtherSessions(tx, changed, of))
     return lead(PATHS.sessions, 'sessions-ended')
   })
 }

@@ -8,9 +8,9 @@ import {
   OTHER_PASSWORD,
   PASSWORD,
   totpCode,
-} from '../../../test/account-steps.ts'
-import { type TestApp, testApp } from '../../../test/harness.ts'
-import { assertLeads, assertSays, hiddenFields, visitor } from '../../../test/visitor.ts'
+} from '#test/support/account-steps.ts'
+import { type TestApp, testApp } from '#test/support/harness.ts'
+import { assertLeads, assertSays, hiddenFields, visitor } from '#test/support/visitor.ts'
 import { returnPath } from './return-path.ts'
 
 let t: TestApp

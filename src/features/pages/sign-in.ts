@@ -1,13 +1,13 @@
 // Signing in, with the second factor where there is one, and out.
 import type { FastifyReply } from 'fastify'
 import Type from 'typebox'
-import { writing } from '#cache/writing.ts'
-import { clientOf } from '../accounts/account-deps.ts'
-import { checkCaptcha } from '../accounts/captcha.ts'
-import { CodeField, FlowField, PasswordField, SignInName } from '../accounts/fields.ts'
-import { deleteSession } from '../accounts/sessions/queries.ts'
-import { signIn } from '../accounts/sign-in/sign-in.ts'
-import { signInWithCode } from '../accounts/sign-in/sign-in-with-code.ts'
+import { transaction } from '#cache/transaction.ts'
+import { clientOf } from '#features/accounts/account-deps.ts'
+import { CodeField, FlowField, PasswordField, SignInName } from '#features/accounts/fields.ts'
+import { deleteSession } from '#features/accounts/sessions/queries.ts'
+import { checkCaptcha } from '#features/accounts/sign-in/captcha.ts'
+import { signIn } from '#features/accounts/sign-in/sign-in.ts'
+import { signInWithCode } from '#features/accounts/sign-in/sign-in-with-code.ts'
 import { challengeOf } from './captcha.ts'
 import { checkValues } from './forms.ts'
 import { attempt, type PageDeps, type Pages, type Visit } from './page-kit.ts'
@@ -29,7 +29,7 @@ export function signInPages(pages: Pages, kit: PageDeps): void {
   pages.open('POST', PATHS.signOut, 'sendSignOut', async ({ viewer, reply, lead, field }) => {
     if (viewer !== null) {
       const { id: accountId, token } = viewer
-      await writing(kit.deps, (tx, changed) => deleteSession(tx, changed, { accountId, session: { id: token.id } }))
+      await transaction(kit.deps, (tx, changed) => deleteSession(tx, changed, { accountId, session: { id: token.id } }))
     }
     kit.cookie.clear(reply)
     const returnTo = field('return')

@@ -1,5 +1,5 @@
-import { clientOf } from '../accounts/account-deps.ts'
-import { signUp } from '../accounts/sign-up/sign-up.ts'
+import { clientOf } from '#features/accounts/account-deps.ts'
+import { signUp } from '#features/accounts/sign-up/sign-up.ts'
 import { challengeOf } from './captcha.ts'
 import { attempt, type FormFault, type PageDeps, type Pages, type Visit } from './page-kit.ts'
 import { PATHS } from './paths.ts'

@@ -1,12 +1,12 @@
 // Personal access tokens.
 import type { FastifyReply } from 'fastify'
-import { writing } from '#cache/writing.ts'
+import { transaction } from '#cache/transaction.ts'
+import { createPersonalAccessToken } from '#features/accounts/access-tokens/create-access-token.ts'
+import { deleteAccessToken, listAccessTokens } from '#features/accounts/access-tokens/queries.ts'
 import { notFound } from '#lib/errors.ts'
 import { parseId } from '#lib/ids.ts'
 import { combineScopes, parseScopeNames, type ScopeBits } from '#lib/scopes.ts'
 import { recordEvent } from '#telemetry/events.ts'
-import { createPersonalAccessToken } from '../accounts/access-tokens/create-access-token.ts'
-import { deleteAccessToken, listAccessTokens } from '../accounts/access-tokens/queries.ts'
 import { attempt, type FormFault, type OwnVisit, type PageDeps, type Pages } from './page-kit.ts'
 import { PATHS } from './paths.ts'
 import { scopeGroups } from './scope-groups.ts'
@@ -36,7 +36,7 @@ export function tokenPages(pages: Pages, { deps }: PageDeps): void {
     const [name, days, chosen] = [field('name'), field('days'), fields('scope')]
     const { value: made, fault } = await attempt(
       () =>
-        writing(deps, (tx) =>
+        transaction(deps, (tx) =>
           createPersonalAccessToken(tx, {
             accountId: viewer.id,
             name,
@@ -60,7 +60,7 @@ export function tokenPages(pages: Pages, { deps }: PageDeps): void {
   })
   pages.own('POST', `${PATHS.tokens}/revoke`, 'revokeAccessToken', async ({ viewer, field, lead }) => {
     const of = { accountId: viewer.id, token: { id: parseId(field('id'), 'id') } }
-    if (!(await writing(deps, (tx, changed) => deleteAccessToken(tx, changed, of)))) throw notFound('access token')
+    if (!(await transaction(deps, (tx, changed) => deleteAccessToken(tx, changed, of)))) throw notFound('access token')
     return lead(PATHS.tokens, 'token-revoked')
   })
 }

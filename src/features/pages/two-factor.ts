@@ -1,14 +1,14 @@
 // Two-factor sign-in: on in two steps, off with a code.
 import type { FastifyReply } from 'fastify'
 import Type from 'typebox'
-import { CodeField, FlowField } from '../accounts/fields.ts'
+import { CodeField, FlowField } from '#features/accounts/fields.ts'
 import {
   disableTwoFactor,
   enableTwoFactor,
   findTwoFactorSetUp,
   startTwoFactor,
   type TwoFactorSetUp,
-} from '../accounts/two-factor/switch-two-factor.ts'
+} from '#features/accounts/two-factor/switch-two-factor.ts'
 import { checkValues } from './forms.ts'
 import { attempt, type FormFault, type OwnVisit, type PageDeps, type Pages } from './page-kit.ts'
 import { PATHS } from './paths.ts'

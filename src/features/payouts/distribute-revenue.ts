@@ -1,13 +1,13 @@
 // A day's revenue, distributed to people by what their projects were viewed and downloaded (facts/analytics.md 1.11).
 import type { Selectable } from 'kysely'
 import { sql } from 'kysely'
-import { writing } from '#cache/writing.ts'
+import { transaction } from '#cache/transaction.ts'
 import type { Db, Tx } from '#db/db.ts'
 import type { RevenuePart } from '#db/schema.ts'
+import { isPublicStatus } from '#features/access/project-status.ts'
 import { formatUnits, parseUnits, splitUnits, toAmount } from '#lib/decimal.ts'
 import { ApiError, validationError } from '#lib/errors.ts'
-import type { Deps } from '../../deps.ts'
-import { isPublicStatus } from '../projects/status.ts'
+import type { Deps } from '#main/deps.ts'
 import { listProjectWeights } from './project-weights.ts'
 import type { NewRevenue, RevenueView } from './views.ts'
 
@@ -40,7 +40,7 @@ export async function distributeRevenue(
   if (known !== undefined) return { revenue: await toView(deps.db, assertSame(known, day, amount)), isNew: false }
   await storeNewest(deps)
   const shares = await computeShares(deps, { day, amount })
-  const isNew = await writing(deps, (tx) =>
+  const isNew = await transaction(deps, (tx) =>
     insertPart(tx, { externalId: given.external_id, day, amount, shares, now: deps.now() }),
   )
   const part = await findPart(deps.db, given.external_id)

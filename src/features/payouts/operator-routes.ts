@@ -1,11 +1,11 @@
 // What operators report of money: a day's revenue, and payouts made by hand.
-import { writing } from '#cache/writing.ts'
-import { DoneAnswers, ErrorAnswers } from '#http/answers.ts'
+import { transaction } from '#cache/transaction.ts'
+import { done } from '#http/answers.ts'
 import { mountInternal } from '#http/mounts.ts'
 import { IdParams } from '#http/query-values.ts'
 import type { App } from '#http/server.ts'
 import { parseId } from '#lib/ids.ts'
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '#main/deps.ts'
 import { distributeRevenue } from './distribute-revenue.ts'
 import { toPayoutView } from './queries.ts'
 import { recordPayout, updatePayout } from './record-payout.ts'
@@ -13,7 +13,6 @@ import { NewPayout, NewRevenue, PayoutPatch, PayoutView, RevenueView } from './v
 
 type OperatorDeps = Pick<Deps, 'db' | 'cache' | 'analytics' | 'events' | 'now'>
 
-const tags = ['operator']
 const config = { auth: 'operator' } as const
 const once = '201 the first time, 200 for the same again, 409 for the same external_id with other content.'
 
@@ -33,9 +32,8 @@ function revenueRoute(app: App, deps: OperatorDeps): void {
         operationId: 'distributeRevenue',
         summary: "Distribute an amount by a day's monetized views and signed-in downloads",
         description: `${once} Several amounts of one day add up.`,
-        tags,
         body: NewRevenue,
-        response: { 200: RevenueView, 201: RevenueView, ...ErrorAnswers },
+        response: { 200: RevenueView, 201: RevenueView },
       },
     },
     async (req, reply) => {
@@ -54,13 +52,12 @@ function ledgerRoutes(app: App, deps: OperatorDeps): void {
         operationId: 'recordPayout',
         summary: 'Write down a payout made by hand',
         description: once,
-        tags,
         body: NewPayout,
-        response: { 200: PayoutView, 201: PayoutView, ...ErrorAnswers },
+        response: { 200: PayoutView, 201: PayoutView },
       },
     },
     async (req, reply) => {
-      const { payout, isNew } = await writing(deps, (tx) => recordPayout(tx, { fields: req.body, now: deps.now() }))
+      const { payout, isNew } = await transaction(deps, (tx) => recordPayout(tx, { fields: req.body, now: deps.now() }))
       return reply.status(isNew ? 201 : 200).send(toPayoutView(payout))
     },
   )
@@ -71,16 +68,14 @@ function ledgerRoutes(app: App, deps: OperatorDeps): void {
       schema: {
         operationId: 'updatePayout',
         summary: 'Say how a payout went on',
-        tags,
         params: IdParams,
         body: PayoutPatch,
-        response: DoneAnswers,
       },
     },
     async (req, reply) => {
       const id = parseId(req.params.id, 'id')
-      await writing(deps, (tx) => updatePayout(tx, { id, status: req.body.status, now: deps.now() }))
-      return reply.status(204).send(null)
+      await transaction(deps, (tx) => updatePayout(tx, { id, status: req.body.status, now: deps.now() }))
+      return done(reply)
     },
   )
 }

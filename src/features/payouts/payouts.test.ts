@@ -1,13 +1,13 @@
 // Revenue, from an amount for a day to what people have, and payouts.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { aDownload, aView } from '#analytics-store/test-events.ts'
 import { formatUnits, parseUnits } from '#lib/decimal.ts'
 import { newId } from '#lib/ids.ts'
 import { parseScopeNames } from '#lib/scopes.ts'
-import type { Person } from '../../../test/factories.ts'
-import { ADMIN_KEY, type TestApp, testApp } from '../../../test/harness.ts'
-import { teamFactories } from '../../../test/team-factories.ts'
+import { aDownload, aView } from '#test/support/analytics-events.ts'
+import type { Person } from '#test/support/factories.ts'
+import { ADMIN_KEY, type TestApp, testApp } from '#test/support/harness.ts'
+import { teamFactories } from '#test/support/team-factories.ts'
 
 let t: TestApp
 before(async () => {

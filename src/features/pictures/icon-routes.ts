@@ -1,11 +1,11 @@
 // The routes of an icon, the same for whatever has one.
 import Type from 'typebox'
-import { DoneAnswers } from '#http/answers.ts'
+import { done } from '#http/answers.ts'
 import { requireViewer } from '#http/auth.ts'
 import { IdParams } from '#http/query-values.ts'
 import { readRawBody, takeRawBodies } from '#http/raw-body.ts'
 import type { App } from '#http/server.ts'
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '#main/deps.ts'
 import { type IconOwner, replaceIcon, setIcon } from './icons.ts'
 
 const ExtQuery = Type.Object({ ext: Type.String({ maxLength: 16, description: 'png, jpg, jpeg, gif, webp or svg' }) })
@@ -15,7 +15,6 @@ export function iconRoutes(app: App, deps: Deps, owner: IconOwner): void {
   const { path, noun } = owner
   const named = `${/^[AEIO]/.test(noun) ? 'an' : 'a'} ${noun.toLowerCase()}`
   const config = { auth: { scope: owner.scopes } }
-  const tags = [owner.tag]
   app.register(async (plain) => {
     const scope = plain as App
     takeRawBodies(scope)
@@ -27,11 +26,9 @@ export function iconRoutes(app: App, deps: Deps, owner: IconOwner): void {
           operationId: `set${noun}Icon`,
           summary: `Set the icon of ${named}`,
           description: `The body is the picture itself, at most ${owner.maxBytes} bytes.`,
-          tags,
           consumes: ['image/*'],
           params: IdParams,
           querystring: ExtQuery,
-          response: DoneAnswers,
         },
       },
       async (req, reply) => {
@@ -39,7 +36,7 @@ export function iconRoutes(app: App, deps: Deps, owner: IconOwner): void {
         const id = await owner.authorize(viewer, req.params.id)
         const bytes = await readRawBody(req.body, { maxBytes: owner.maxBytes, field: 'icon' })
         await setIcon(deps, owner, { id, viewer, bytes, ext: req.query.ext.toLowerCase() })
-        return reply.status(204).send(null)
+        return done(reply)
       },
     )
   })
@@ -50,16 +47,14 @@ export function iconRoutes(app: App, deps: Deps, owner: IconOwner): void {
       schema: {
         operationId: `delete${noun}Icon`,
         summary: `Remove the icon of ${named}`,
-        tags,
         params: IdParams,
-        response: DoneAnswers,
       },
     },
     async (req, reply) => {
       const viewer = requireViewer(req)
       const id = await owner.authorize(viewer, req.params.id)
       await replaceIcon(deps, owner, { id, viewer, icon: null })
-      return reply.status(204).send(null)
+      return done(reply)
     },
   )
 }

@@ -3,11 +3,11 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import sharp from 'sharp'
-import { failingFiles } from '#files/failing-files.ts'
 import { parseScopeNames } from '#lib/scopes.ts'
-import { assertFault, statuses } from '../../../test/account-steps.ts'
-import type { Person } from '../../../test/factories.ts'
-import { type TestApp, testApp } from '../../../test/harness.ts'
+import { assertFault, statuses } from '#test/support/account-steps.ts'
+import type { Person } from '#test/support/factories.ts'
+import { failingFiles } from '#test/support/failing-files.ts'
+import { type TestApp, testApp } from '#test/support/harness.ts'
 
 let t: TestApp
 /** While set, the store takes this many pictures more and then is full. */

@@ -1,13 +1,13 @@
 // Setting and removing the icon of whatever has one. The old picture goes only once the new one stands.
 import type { ChangeSet } from '#cache/changes.ts'
-import { writing } from '#cache/writing.ts'
+import { transaction } from '#cache/transaction.ts'
 import type { Tx } from '#db/db.ts'
+import { removeLater } from '#files/claims.ts'
 import { ApiError } from '#lib/errors.ts'
 import { newId } from '#lib/ids.ts'
 import type { ScopeName } from '#lib/scopes.ts'
 import type { Viewer } from '#lib/viewer.ts'
-import type { Deps } from '../../deps.ts'
-import { removeLater } from '../versions/store-files.ts'
+import type { Deps } from '#main/deps.ts'
 import { type Picture, pictureKey, placePicture, storePictures } from './pictures.ts'
 
 /** Something that has an icon, as its feature describes it. */
@@ -16,7 +16,6 @@ export type IconOwner = {
   path: string
   /** One of them, as `User`: part of the operations' names. */
   noun: string
-  tag: string
   /** All of these, as routes declare them. */
   scopes: readonly ScopeName[]
   /** The largest picture taken. */
@@ -63,7 +62,7 @@ export async function replaceIcon(
   owner: IconOwner,
   change: IconChange,
 ): Promise<void> {
-  await writing(deps, async (tx, changed) => {
+  await transaction(deps, async (tx, changed) => {
     await removePictures(tx, deps.config, await owner.write(tx, changed, change))
   })
 }

@@ -1,7 +1,7 @@
 // Icons and gallery pictures of whatever has them: stored under the name of their content, and shown by URL.
 import { createHash } from 'node:crypto'
 import type { ProcessedImage, StoredImage } from '#images/images.ts'
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '#main/deps.ts'
 
 /** A picture under the key it is or will be stored under. */
 export type StoredPicture = { key: string; image: StoredImage }

@@ -5,7 +5,6 @@ import type { Db, Tx } from '#db/db.ts'
 import { isNamed } from '#db/names.ts'
 import type { Project } from '#db/schema.ts'
 import { ApiError } from '#lib/errors.ts'
-import type { Membership, ProjectFacts } from './policy.ts'
 
 export type ProjectRow = Selectable<Project>
 
@@ -46,14 +45,14 @@ function readProjects(db: Db) {
           .orderBy('id'),
       ).as('gallery'),
       sql<string[] | null>`(select array_agg(v.id order by v.date_published, v.id) from version v
-        where v.project_id = project.id and v.status in ('listed', 'archived'))`.as('version_ids'),
+        where v.project_id = project.id and is_listed(v.status))`.as('version_ids'),
       sql<string[] | null>`(select array_agg(distinct l) from version v, unnest(v.loaders) l
-        where v.project_id = project.id and v.status in ('listed', 'archived'))`.as('loaders'),
+        where v.project_id = project.id and is_listed(v.status))`.as('loaders'),
       sql<Record<string, unknown[]> | null>`(select jsonb_object_agg(collected.key, collected.vals) from (
         select field.key, jsonb_agg(distinct element.value) as vals
         from version v, jsonb_each(v.fields) field, jsonb_array_elements(
           case jsonb_typeof(field.value) when 'array' then field.value else jsonb_build_array(field.value) end) element
-        where v.project_id = project.id and v.status in ('listed', 'archived')
+        where v.project_id = project.id and is_listed(v.status)
         group by field.key) collected)`.as('field_values'),
     ])
 }
@@ -63,52 +62,6 @@ export function listProjectReadsByNames(db: Db, names: readonly string[]): Promi
   return readProjects(db)
     .where(isNamed('project.id', 'project.slug', names))
     .execute()
-}
-
-/** The viewer's team rows for each of these projects, in one statement; projects without a row are left out. */
-export async function listMemberships(
-  db: Db,
-  accountId: string,
-  projectIds: readonly string[],
-): Promise<Map<string, Membership>> {
-  if (projectIds.length === 0) return new Map()
-  const rows = await db
-    .selectFrom('project')
-    .leftJoin('organization', 'organization.id', 'project.organization_id')
-    .innerJoin('team_member', (join) =>
-      join
-        .on('team_member.account_id', '=', accountId)
-        .on((eb) =>
-          eb.or([
-            eb('team_member.team_id', '=', eb.ref('project.team_id')),
-            eb('team_member.team_id', '=', eb.ref('organization.team_id')),
-          ]),
-        ),
-    )
-    .select([
-      'project.id',
-      'team_member.accepted',
-      'team_member.is_owner',
-      'team_member.permissions',
-      sql<boolean>`team_member.team_id = project.team_id`.as('in_project_team'),
-    ])
-    .where('project.id', 'in', projectIds)
-    .execute()
-  const memberships = new Map<string, Membership>()
-  for (const { id, in_project_team, ...row } of rows) {
-    const membership = memberships.get(id) ?? {}
-    memberships.set(id, in_project_team ? { ...membership, project: row } : { ...membership, organization: row })
-  }
-  return memberships
-}
-
-/** The account's rows in the teams of the project and of its organization, pending ones too; none is an empty object. */
-export async function findMembership(
-  db: Db,
-  accountId: string,
-  project: Pick<ProjectFacts, 'id'>,
-): Promise<Membership> {
-  return (await listMemberships(db, accountId, [project.id])).get(project.id) ?? {}
 }
 
 /** The row, locked until the transaction ends; undefined when it is gone. */
@@ -135,5 +88,11 @@ export function projectSlugTaken(): ApiError {
 /** IDs of all versions of a project, for cache invalidation when their project's visibility changes. */
 export async function listVersionIds(db: Db, projectId: string): Promise<string[]> {
   const rows = await db.selectFrom('version').select('id').where('project_id', '=', projectId).execute()
+  return rows.map(({ id }) => id)
+}
+
+/** IDs of all projects of an organization. */
+export async function listProjectIdsOfOrganization(db: Db, organizationId: string): Promise<string[]> {
+  const rows = await db.selectFrom('project').select('id').where('organization_id', '=', organizationId).execute()
   return rows.map(({ id }) => id)
 }

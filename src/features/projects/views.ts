@@ -1,11 +1,11 @@
 // The wire shape of a project (facts/catalogue.md 1.1): the same bytes for everyone who may see it.
 import Type, { type Static } from 'typebox'
-import { licenseName } from '#lib/licenses.ts'
-import { sortFieldValues } from '#lib/loader-fields.ts'
+import { PROJECT_STATUSES, REQUESTABLE_STATUSES } from '#features/access/project-status.ts'
 import { Nullable, Timestamp } from '#lib/schema-parts.ts'
-import { fieldsOf, gamesOf, projectTypesOf, type Taxonomy } from '#lib/taxonomy.ts'
+import { licenseName } from '#taxonomy/licenses.ts'
+import { sortFieldValues } from '#taxonomy/loader-fields.ts'
+import { fieldsOf, gamesOf, projectTypesOf, type Taxonomy } from '#taxonomy/taxonomy.ts'
 import type { ProjectReadRow } from './queries.ts'
-import { PROJECT_STATUSES, REQUESTABLE_STATUSES } from './status.ts'
 
 const LinkView = Type.Object(
   { platform: Type.String(), donation: Type.Boolean(), url: Type.String() },

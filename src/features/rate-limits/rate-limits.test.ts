@@ -5,8 +5,8 @@ import pg from 'pg'
 import { createEntityCache } from '#cache/entity-cache.ts'
 import { listenForNotices } from '#cache/listen.ts'
 import { createRateGrants } from '#http/rate-grants.ts'
-import { assertFault } from '../../../test/account-steps.ts'
-import { ADMIN_KEY, type TestApp, testApp } from '../../../test/harness.ts'
+import { assertFault } from '#test/support/account-steps.ts'
+import { ADMIN_KEY, type TestApp, testApp } from '#test/support/harness.ts'
 
 let t: TestApp
 before(async () => {

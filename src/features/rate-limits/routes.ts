@@ -1,19 +1,17 @@
 // Operator routes: who may send more requests than others.
 import Type from 'typebox'
-import { writing } from '#cache/writing.ts'
-import { DoneAnswers, ErrorAnswers } from '#http/answers.ts'
+import { transaction } from '#cache/transaction.ts'
+import { done } from '#http/answers.ts'
 import { mountInternal } from '#http/mounts.ts'
 import { IdParams } from '#http/query-values.ts'
 import { RATE_GRANT_KIND, type RateGrantDirectory } from '#http/rate-grants.ts'
 import type { App } from '#http/server.ts'
 import { parseId } from '#lib/ids.ts'
 import { Nullable, Timestamp } from '#lib/schema-parts.ts'
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '#main/deps.ts'
 import { deleteGrant, GRANTS_MAX, type GrantRow, getGrant, insertGrant, listGrants } from './queries.ts'
 
 type RateLimitDeps = Pick<Deps, 'db' | 'cache' | 'now'> & { rateGrants: RateGrantDirectory }
-
-const tags = ['operator']
 
 const RateLimitView = Type.Object(
   {
@@ -57,8 +55,7 @@ function readRoute(app: App, { db }: RateLimitDeps): void {
       schema: {
         operationId: 'listRateLimits',
         summary: 'Request rates granted to tokens and address ranges',
-        tags,
-        response: { 200: Type.Array(RateLimitView, { maxItems: GRANTS_MAX }), ...ErrorAnswers },
+        response: { 200: Type.Array(RateLimitView, { maxItems: GRANTS_MAX }) },
       },
     },
     async () => (await listGrants(db)).map(toView),
@@ -76,14 +73,13 @@ function writeRoutes(app: App, deps: RateLimitDeps): void {
         description:
           'The token has the rate for itself, wherever it is used; each client address in a range has it for itself. ' +
           'A token comes before a range, a narrow range before a wide one. In force within seconds, everywhere.',
-        tags,
         body: RateLimitInput,
-        response: { 201: RateLimitView, ...ErrorAnswers },
+        response: { 201: RateLimitView },
       },
     },
     async (req, reply) => {
       const { token_id, address_range, requests_per_minute, note } = req.body
-      const id = await writing(deps, async (tx, changed) => {
+      const id = await transaction(deps, async (tx, changed) => {
         changed.addAll(RATE_GRANT_KIND)
         return insertGrant(tx, {
           tokenId: token_id ?? undefined,
@@ -104,19 +100,17 @@ function writeRoutes(app: App, deps: RateLimitDeps): void {
       schema: {
         operationId: 'deleteRateLimit',
         summary: 'Take a granted request rate back',
-        tags,
         params: IdParams,
-        response: DoneAnswers,
       },
     },
     async (req, reply) => {
       const id = parseId(req.params.id, 'id')
-      await writing(deps, async (tx, changed) => {
+      await transaction(deps, async (tx, changed) => {
         changed.addAll(RATE_GRANT_KIND)
         await deleteGrant(tx, id)
       })
       await deps.rateGrants.refresh()
-      return reply.status(204).send(null)
+      return done(reply)
     },
   )
 }

@@ -1,16 +1,16 @@
 // Scheduled projects and versions take the status they asked for when their time has come: once, whoever finds them
 // first, because the row is locked and looked at again.
 import { sql } from 'kysely'
-import { writing } from '#cache/writing.ts'
+import { transaction } from '#cache/transaction.ts'
 import type { Db, Tx } from '#db/db.ts'
-import type { Deps } from '../../deps.ts'
-import { insertStatusMessage } from '../projects/change-status.ts'
-import { listVersionIds, lockProject, type ProjectRow } from '../projects/queries.ts'
-import { isApprovedClass, isPublicStatus } from '../projects/status.ts'
-import { admitStatus } from '../scans/hold-version.ts'
-import { announceVersion } from '../versions/create-version.ts'
-import { lockVersion } from '../versions/queries.ts'
-import { showVersion } from '../versions/show-version.ts'
+import { isApprovedClass, isPublicStatus } from '#features/access/project-status.ts'
+import { insertStatusMessage } from '#features/projects/edit/change-status.ts'
+import { listVersionIds, lockProject, type ProjectRow } from '#features/projects/queries.ts'
+import { admitStatus } from '#features/versions/lifecycle/scan-gate.ts'
+import { showVersion } from '#features/versions/lifecycle/show-version.ts'
+import { announceVersion } from '#features/versions/publish/create-version.ts'
+import { lockVersion } from '#features/versions/queries.ts'
+import type { Deps } from '#main/deps.ts'
 
 export type ReleaseDeps = Pick<Deps, 'db' | 'cache' | 'now' | 'config'>
 
@@ -19,7 +19,7 @@ const ANNOUNCED_MAX = 20
 
 /** Returns whether the project was released by this call; false when it is not due, or no longer scheduled. */
 export async function releaseProject(deps: ReleaseDeps, id: string): Promise<boolean> {
-  return writing(deps, async (tx, changed) => {
+  return transaction(deps, async (tx, changed) => {
     const project = await lockProject(tx, id)
     if (project === undefined || !isDue(project, deps.now())) return false
     const to = project.requested_status ?? ''
@@ -45,7 +45,7 @@ export async function releaseProject(deps: ReleaseDeps, id: string): Promise<boo
 
 /** The same for a version. It counts as published from the moment that was set; the scanner has its say before. */
 export async function releaseVersion(deps: ReleaseDeps, id: string): Promise<boolean> {
-  return writing(deps, async (tx, changed) => {
+  return transaction(deps, async (tx, changed) => {
     const named = await tx.selectFrom('version').select('project_id').where('id', '=', id).executeTakeFirst()
     // The project first, as everywhere.
     const project = named === undefined ? undefined : await lockProject(tx, named.project_id)

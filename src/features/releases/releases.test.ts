@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { createEntityCache } from '#cache/entity-cache.ts'
-import { assertFault } from '../../../test/account-steps.ts'
-import type { MadeProject, Person } from '../../../test/factories.ts'
-import { type TestApp, testApp } from '../../../test/harness.ts'
-import { jobHandlers } from '../../app.ts'
+import { jobHandlers } from '#main/app.ts'
+import { assertFault } from '#test/support/account-steps.ts'
+import type { MadeProject, Person } from '#test/support/factories.ts'
+import { type TestApp, testApp } from '#test/support/harness.ts'
 import { releaseProject, releaseVersion } from './release.ts'
 
 let t: TestApp

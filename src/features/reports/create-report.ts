@@ -1,19 +1,18 @@
 // Files a report about a project, a version or a user, with the thread in which it is talked over.
-import { writing } from '#cache/writing.ts'
+import { transaction } from '#cache/transaction.ts'
 import type { Tx } from '#db/db.ts'
 import { isForeignKeyViolation } from '#db/pg-errors.ts'
-import { ApiError, validationError } from '#lib/errors.ts'
+import { findMembership } from '#features/access/memberships.ts'
+import { canSeeProject } from '#features/access/project-policy.ts'
+import { attachImages } from '#features/content-images/queries.ts'
+import { insertNotifications } from '#features/notifications/queries.ts'
+import { canSeeVersion } from '#features/versions/policy.ts'
+import { ApiError, accountGone, validationError } from '#lib/errors.ts'
 import { isIdForm, newId } from '#lib/ids.ts'
 import { isBlank } from '#lib/text-rules.ts'
 import { isModerator, type Viewer } from '#lib/viewer.ts'
+import type { Deps } from '#main/deps.ts'
 import { recordEvent } from '#telemetry/events.ts'
-import type { Deps } from '../../deps.ts'
-import { attachImages } from '../content-images/queries.ts'
-import { insertNotifications } from '../notifications/queries.ts'
-import { canSeeProject } from '../projects/policy.ts'
-import { findMembership } from '../projects/queries.ts'
-import { accountGone } from '../users/queries.ts'
-import { canSeeVersion } from '../versions/policy.ts'
 import type { ItemType, ReportInput } from './views.ts'
 
 /** Open reports of one account; moderators have no limit. */
@@ -35,7 +34,7 @@ export async function createReport(
   if (!isIdForm(item_id)) throw validationError('item_id', 'is not a base62 identifier')
   if (isBlank(body)) throw validationError('body', 'must not be blank')
   const id = newId()
-  await writing(deps, async (tx) => {
+  await transaction(deps, async (tx) => {
     await requireRoom(tx, viewer)
     if (!(await canSeeItem(tx, viewer, item_type, item_id))) throw unknownItem(item_type)
     await tx

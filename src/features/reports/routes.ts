@@ -1,6 +1,6 @@
 // Reports: what users tell moderators about projects, versions and other users (facts/people.md 2.4).
 import Type from 'typebox'
-import { DoneAnswers, ErrorAnswers } from '#http/answers.ts'
+import { done } from '#http/answers.ts'
 import { requireViewer } from '#http/auth.ts'
 import { sendBytes } from '#http/entity-tags.ts'
 import { IdParams, IdsQuery, Offset, parseIds } from '#http/query-values.ts'
@@ -8,13 +8,12 @@ import type { App } from '#http/server.ts'
 import { parseId } from '#lib/ids.ts'
 import { writeJsonArray } from '#lib/json-pieces.ts'
 import { isModerator } from '#lib/viewer.ts'
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '#main/deps.ts'
 import { createReport } from './create-report.ts'
 import { getVisibleReport, listOpenReports, listVisibleReports } from './queries.ts'
 import { deleteReport, updateReport } from './update-report.ts'
 import { ReportInput, ReportPatch, ReportView, toReportView } from './views.ts'
 
-const tags = ['reports']
 const READ = { auth: { scope: ['REPORT_READ'] }, cache: 'private' } as const
 
 export function reportRoutes(app: App, deps: Deps): void {
@@ -23,7 +22,7 @@ export function reportRoutes(app: App, deps: Deps): void {
 }
 
 function reportReads(app: App, { db }: Pick<Deps, 'db'>): void {
-  const list = { 200: Type.Array(ReportView), ...ErrorAnswers }
+  const list = { 200: Type.Array(ReportView) }
   app.get(
     '/v3/report/:id',
     {
@@ -31,9 +30,8 @@ function reportReads(app: App, { db }: Pick<Deps, 'db'>): void {
       schema: {
         operationId: 'getReport',
         summary: 'A report',
-        tags,
         params: IdParams,
-        response: { 200: ReportView, ...ErrorAnswers },
+        response: { 200: ReportView },
       },
     },
     async (req) => toReportView(await getVisibleReport(db, requireViewer(req), parseId(req.params.id, 'id'))),
@@ -46,7 +44,6 @@ function reportReads(app: App, { db }: Pick<Deps, 'db'>): void {
         operationId: 'listReports',
         summary: 'Reports by ID',
         description: "In the order asked for; others' are left out, except for moderators.",
-        tags,
         querystring: IdsQuery,
         response: list,
       },
@@ -65,7 +62,6 @@ function reportReads(app: App, { db }: Pick<Deps, 'db'>): void {
         operationId: 'listOpenReports',
         summary: 'Open reports',
         description: 'Pages go from the oldest reports to the newest; within a page the newest stands first.',
-        tags,
         querystring: Type.Object({
           count: Type.Optional(
             Type.Integer({ minimum: 0, maximum: 1000, default: 100, description: 'Reports on a page' }),
@@ -94,9 +90,8 @@ function reportWrites(app: App, deps: Deps): void {
       schema: {
         operationId: 'createReport',
         summary: 'Report a project, a version or a user',
-        tags,
         body: ReportInput,
-        response: { 201: ReportView, ...ErrorAnswers },
+        response: { 201: ReportView },
       },
     },
     async (req, reply) => {
@@ -112,15 +107,13 @@ function reportWrites(app: App, deps: Deps): void {
       schema: {
         operationId: 'updateReport',
         summary: 'Edit a report; close or reopen it, as a moderator',
-        tags,
         params: IdParams,
         body: ReportPatch,
-        response: DoneAnswers,
       },
     },
     async (req, reply) => {
       await updateReport(deps, requireViewer(req), parseId(req.params.id, 'id'), req.body)
-      return reply.status(204).send(null)
+      return done(reply)
     },
   )
   app.delete(
@@ -130,14 +123,12 @@ function reportWrites(app: App, deps: Deps): void {
       schema: {
         operationId: 'deleteReport',
         summary: 'Delete a report with its conversation, as a moderator',
-        tags,
         params: IdParams,
-        response: DoneAnswers,
       },
     },
     async (req, reply) => {
       await deleteReport(deps, requireViewer(req), parseId(req.params.id, 'id'))
-      return reply.status(204).send(null)
+      return done(reply)
     },
   )
 }

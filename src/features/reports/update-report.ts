@@ -1,13 +1,13 @@
 // Edits, closes, reopens and deletes a report.
-import { writing } from '#cache/writing.ts'
+import { transaction } from '#cache/transaction.ts'
 import type { Tx } from '#db/db.ts'
+import { dropImages, dropUnusedImages } from '#features/content-images/queries.ts'
+import { insertNotifications } from '#features/notifications/queries.ts'
+import { insertMessage } from '#features/threads/queries.ts'
 import { forbidden, invalidInput, validationError } from '#lib/errors.ts'
 import { isBlank } from '#lib/text-rules.ts'
 import { isModerator, type Viewer } from '#lib/viewer.ts'
-import type { Deps } from '../../deps.ts'
-import { dropImages, dropUnusedImages } from '../content-images/queries.ts'
-import { insertNotifications } from '../notifications/queries.ts'
-import { insertMessage } from '../threads/queries.ts'
+import type { Deps } from '#main/deps.ts'
 import { lockVisibleReport, type ReportRow } from './queries.ts'
 import type { ReportPatch } from './views.ts'
 
@@ -25,7 +25,7 @@ export async function updateReport(
   const body = patch.body ?? undefined
   const closed = patch.closed ?? undefined
   if (body !== undefined && isBlank(body)) throw validationError('body', 'must not be blank')
-  await writing(deps, async (tx) => {
+  await transaction(deps, async (tx) => {
     const report = await lockVisibleReport(tx, viewer, id)
     if (closed !== undefined && !isModerator(viewer)) throw forbidden('Only moderators may close and reopen reports')
     if (body !== undefined) {
@@ -51,7 +51,7 @@ async function setClosed(tx: Tx, viewer: Viewer, lockedReport: ReportRow, closed
  * @throws ApiError 404 for another's report, 403 for its reporter.
  */
 export async function deleteReport(deps: Pick<Deps, 'db' | 'cache'>, viewer: Viewer, id: string): Promise<void> {
-  await writing(deps, async (tx) => {
+  await transaction(deps, async (tx) => {
     const report = await lockVisibleReport(tx, viewer, id)
     if (!isModerator(viewer)) throw forbidden('Only moderators may delete reports')
     const messages = await tx

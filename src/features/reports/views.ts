@@ -1,7 +1,7 @@
 // The wire shapes of a report (facts/people.md 1.0 and 2.4).
 import Type, { type Static } from 'typebox'
+import { ImageIds } from '#features/content-images/image-ids.ts'
 import { Nullable, Timestamp } from '#lib/schema-parts.ts'
-import { ImageIds } from '../content-images/image-ids.ts'
 import type { ReportRow } from './queries.ts'
 
 const ItemType = Type.Enum(['project', 'version', 'user'])

@@ -1,14 +1,14 @@
 // Asks the scanner about the files of a version, and does what its verdict says.
-import { writing } from '#cache/writing.ts'
+import { transaction } from '#cache/transaction.ts'
 import type { Tx } from '#db/db.ts'
+import { listMemberIds } from '#features/access/memberships.ts'
+import { insertNotifications } from '#features/notifications/queries.ts'
+import { lockProject, type ProjectRow } from '#features/projects/queries.ts'
+import { hide } from '#features/versions/lifecycle/scan-gate.ts'
+import { showVersion } from '#features/versions/lifecycle/show-version.ts'
+import { lockVersion, type VersionRow } from '#features/versions/queries.ts'
+import type { Deps } from '#main/deps.ts'
 import { oneLine, type Scanner, VERDICTS, type Verdict } from '#scanner/scanner.ts'
-import type { Deps } from '../../deps.ts'
-import { insertNotifications } from '../notifications/queries.ts'
-import { listMemberIds } from '../projects/members.ts'
-import { lockProject, type ProjectRow } from '../projects/queries.ts'
-import { lockVersion, type VersionRow } from '../versions/queries.ts'
-import { showVersion } from '../versions/show-version.ts'
-import { hide } from './hold-version.ts'
 import { claimScan, type FileToScan, type Finding, listFilesToScan, lockScan, settleScan } from './queries.ts'
 
 export type ScanDeps = Pick<Deps, 'db' | 'cache' | 'files' | 'log' | 'now' | 'config'>
@@ -110,7 +110,7 @@ async function settle(
   { versionId, round }: { versionId: string; round: number },
   { state, reason, findings }: Judged,
 ): Promise<void> {
-  await writing(deps, async (tx, changed) => {
+  await transaction(deps, async (tx, changed) => {
     const locked = await lockAll(tx, versionId)
     if (locked === undefined) return
     const { project, version } = locked

@@ -1,10 +1,10 @@
 // What a moderator may do about a scan: let the version pass, or have it judged again.
-import { writing } from '#cache/writing.ts'
+import { transaction } from '#cache/transaction.ts'
+import { requestScan } from '#features/versions/lifecycle/scan-gate.ts'
+import { isPublicVersionStatus } from '#features/versions/status.ts'
 import { invalidInput, notFound } from '#lib/errors.ts'
 import type { Viewer } from '#lib/viewer.ts'
-import type { Deps } from '../../deps.ts'
-import { isPublicVersionStatus } from '../versions/status.ts'
-import { requestScan } from './hold-version.ts'
+import type { Deps } from '#main/deps.ts'
 import { lockAll, showHeld } from './judge-version.ts'
 import { lockScan } from './queries.ts'
 
@@ -15,7 +15,7 @@ type OverrideDeps = Pick<Deps, 'db' | 'cache' | 'now' | 'config'>
  * @throws ApiError 404 without a version or a scan, `invalid_input` when it is not held.
  */
 export async function releaseVersion(deps: OverrideDeps, viewer: Viewer, versionId: string): Promise<void> {
-  await writing(deps, async (tx, changed) => {
+  await transaction(deps, async (tx, changed) => {
     const locked = await lockAll(tx, versionId)
     const scan = await lockScan(tx, versionId)
     if (locked === undefined || scan === undefined) throw notFound('scan')
@@ -35,7 +35,7 @@ export async function releaseVersion(deps: OverrideDeps, viewer: Viewer, version
  * @throws ApiError 404 without a version, `invalid_input` without a scanner.
  */
 export async function repeatScan(deps: OverrideDeps, versionId: string): Promise<void> {
-  await writing(deps, async (tx) => {
+  await transaction(deps, async (tx) => {
     const locked = await lockAll(tx, versionId)
     if (locked === undefined) throw notFound('version')
     if (deps.config.scanner.kind === 'none') throw invalidInput('No scanner is set up')

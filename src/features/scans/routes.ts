@@ -1,6 +1,8 @@
 // Verdicts of the scanner: for members of the project, and for moderators, who may overrule it.
 import Type from 'typebox'
-import { DoneAnswers, ErrorAnswers } from '#http/answers.ts'
+import { isMember } from '#features/access/project-policy.ts'
+import { getVersionAsMember } from '#features/versions/lookup/version-cache.ts'
+import { done } from '#http/answers.ts'
 import { requireViewer } from '#http/auth.ts'
 import { mountInternal } from '#http/mounts.ts'
 import { IdParams, Offset } from '#http/query-values.ts'
@@ -8,14 +10,10 @@ import type { App } from '#http/server.ts'
 import { forbidden } from '#lib/errors.ts'
 import { parseId } from '#lib/ids.ts'
 import { isModerator } from '#lib/viewer.ts'
-import type { Deps } from '../../deps.ts'
-import { isMember } from '../projects/policy.ts'
-import { getVersionAsMember } from '../versions/version-cache.ts'
+import type { Deps } from '#main/deps.ts'
 import { releaseVersion, repeatScan } from './override-scan.ts'
 import { findScan, listScans } from './queries.ts'
 import { SCAN_STATES, ScanListView, ScanView, toListedScanView, toScanView } from './views.ts'
-
-const tags = ['moderation']
 
 const ScansQuery = Type.Object({
   state: Type.Optional(
@@ -39,9 +37,8 @@ function memberRoute(app: App, deps: Deps): void {
         operationId: 'getVersionScan',
         summary: "What the scanner says of a version's files",
         description: 'For members of its project and for moderators.',
-        tags,
         params: IdParams,
-        response: { 200: ScanView, ...ErrorAnswers },
+        response: { 200: ScanView },
       },
     },
     async (req) => {
@@ -61,9 +58,8 @@ function moderatorRoutes(app: App, deps: Deps): void {
       schema: {
         operationId: 'listVersionScans',
         summary: 'Versions whose files were judged or wait for it, the longest waiting first',
-        tags,
         querystring: ScansQuery,
-        response: { 200: ScanListView, ...ErrorAnswers },
+        response: { 200: ScanListView },
       },
     },
     async (req) => {
@@ -80,14 +76,12 @@ function moderatorRoutes(app: App, deps: Deps): void {
       schema: {
         operationId: 'releaseVersion',
         summary: 'Let a version pass that the scanner holds',
-        tags,
         params: IdParams,
-        response: DoneAnswers,
       },
     },
     async (req, reply) => {
       await releaseVersion(deps, requireViewer(req), parseId(req.params.id, 'id'))
-      return reply.status(204).send(null)
+      return done(reply)
     },
   )
   app.post(
@@ -97,14 +91,12 @@ function moderatorRoutes(app: App, deps: Deps): void {
       schema: {
         operationId: 'repeatVersionScan',
         summary: "Have a version's files judged again",
-        tags,
         params: IdParams,
-        response: DoneAnswers,
       },
     },
     async (req, reply) => {
       await repeatScan(deps, parseId(req.params.id, 'id'))
-      return reply.status(204).send(null)
+      return done(reply)
     },
   )
 }

@@ -4,11 +4,11 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { after, before, test } from 'node:test'
 import { drainJobs } from '#jobs/worker.ts'
-import { assertFault } from '../../../test/account-steps.ts'
-import type { MadeProject, Person } from '../../../test/factories.ts'
-import { form, modJar, projectData, versionData } from '../../../test/forms.ts'
-import { type TestApp, testApp } from '../../../test/harness.ts'
-import { jobHandlers } from '../../app.ts'
+import { jobHandlers } from '#main/app.ts'
+import { assertFault } from '#test/support/account-steps.ts'
+import type { MadeProject, Person } from '#test/support/factories.ts'
+import { form, modJar, projectData, versionData } from '#test/support/forms.ts'
+import { type TestApp, testApp } from '#test/support/harness.ts'
 
 type Answer = (req: IncomingMessage, res: ServerResponse, about: { filename: string }) => void
 const says =

@@ -1,4 +1,4 @@
-// The log of changes that search follows (migration 0013), and the requests to build the index anew.
+// The log of changes that search follows (`migrations/0005_feed_search.sql`), and the requests to build the index anew.
 import { sql } from 'kysely'
 import type { ChangeSet } from '#cache/changes.ts'
 import type { Db, Tx } from '#db/db.ts'

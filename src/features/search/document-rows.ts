@@ -1,8 +1,7 @@
 // What the index is fed with, read from the database: everything a hit shows, in one statement however many projects.
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '#db/db.ts'
-import { PUBLIC_STATUSES, SEARCHABLE_STATUSES } from '../projects/status.ts'
-import { LISTED_VERSION_STATUSES } from '../versions/status.ts'
+import { PUBLIC_STATUSES } from '#features/access/project-status.ts'
 
 /** Of more versions the newest are searched; of more dependencies the first. */
 const VERSIONS_MAX = 5_000
@@ -64,7 +63,7 @@ export function listNextDocumentRows(
 }
 
 async function readDocuments(db: Db, which: RawBuilder<unknown>, order = sql``): Promise<DocumentRow[]> {
-  const listed = sql`version.project_id = project.id and version.status = any(${[...LISTED_VERSION_STATUSES]}::text[])`
+  const listed = sql`version.project_id = project.id and is_listed(version.status)`
   const { rows } = await sql<DocumentRow>`
     select project.id, project.slug, project.name, project.summary, project.license, project.categories,
       project.additional_categories, project.downloads, project.followers, project.icon_url, project.color,
@@ -88,6 +87,6 @@ async function readDocuments(db: Db, which: RawBuilder<unknown>, order = sql``):
     left join organization on organization.id = project.organization_id
     join team_member member on member.team_id = coalesce(organization.team_id, project.team_id) and member.is_owner
     join account owner on owner.id = member.account_id
-    where project.status = any(${[...SEARCHABLE_STATUSES]}::text[]) and ${which} ${order}`.execute(db)
+    where is_searchable(project.status) and ${which} ${order}`.execute(db)
   return rows
 }

@@ -8,16 +8,16 @@ import { Worker } from 'node:worker_threads'
 import { sql } from 'kysely'
 import pg from 'pg'
 import { listenForNotices } from '#cache/listen.ts'
-import { writing } from '#cache/writing.ts'
+import { transaction } from '#cache/transaction.ts'
 import { ApiError } from '#lib/errors.ts'
 import { openEmbeddedSearchIndex } from '#search-index/embedded/embedded-search-index.ts'
-import { parseSearchRequest } from '#search-index/request.ts'
 import type { SearchIndex } from '#search-index/search-index.ts'
 import { silentLog } from '#telemetry/log.ts'
-import { databaseUrl } from '../../../test/database.ts'
-import { type TestApp, testApp } from '../../../test/harness.ts'
+import { databaseUrl } from '#test/support/database.ts'
+import { type TestApp, testApp } from '#test/support/harness.ts'
 import { requestRebuild } from './changes.ts'
 import { claimIndexFolder } from './index-folder.ts'
+import { parseSearchRequest } from './requests.ts'
 import { createSearchFeed, type SearchFeed, type SearchFeedOptions } from './search-feed.ts'
 
 let t: TestApp
@@ -281,7 +281,7 @@ test('a rebuild brings what the log never told, and searches are answered all th
       if (isDone) return asked
     }
   })()
-  await writing(t.deps, requestRebuild)
+  await transaction(t.deps, requestRebuild)
   await rename((await t.make.project({ name: 'While Building' })).id, 'While Built')
   await feed.caughtUp()
   isDone = true

@@ -1,8 +1,8 @@
 // Brings an index up to the present: reads what has changed, reads the projects as they are now, applies them.
 import type { Db } from '#db/db.ts'
-import type { Taxonomy } from '#lib/taxonomy.ts'
 import type { SearchDocument } from '#search-index/document.ts'
 import type { Catalogue, SearchChange, SearchIndex } from '#search-index/search-index.ts'
+import type { Taxonomy } from '#taxonomy/taxonomy.ts'
 import type { Log } from '#telemetry/log.ts'
 import { type ChangePage, listChanges } from './changes.ts'
 import { type DocumentRow, listDocumentRows, listNextDocumentRows } from './document-rows.ts'

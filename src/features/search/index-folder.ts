@@ -4,7 +4,7 @@ import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promise
 import { join } from 'node:path'
 import Type, { type Static } from 'typebox'
 import { Value } from 'typebox/value'
-import { type FolderLock, tryLockFolder } from '#db/embedded-lock.ts'
+import { type FolderLock, tryLockFolder } from '#db/folder-lock.ts'
 
 /** Processes on one machine that share a data folder have a folder each: as many as may run side by side. */
 const FOLDERS_MAX = 64

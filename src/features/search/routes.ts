@@ -1,17 +1,16 @@
 // Search over HTTP, and the operator's order to build the index anew.
-import { writing } from '#cache/writing.ts'
-import { DoneAnswers, ErrorAnswers } from '#http/answers.ts'
+import { transaction } from '#cache/transaction.ts'
+import { done } from '#http/answers.ts'
 import { sendBytes } from '#http/entity-tags.ts'
 import { mountInternal } from '#http/mounts.ts'
 import type { App } from '#http/server.ts'
-import { parseSearchRequest } from '#search-index/request.ts'
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '#main/deps.ts'
 import { requestRebuild } from './changes.ts'
+import { parseSearchRequest } from './requests.ts'
 import { SearchBody, SearchQuery, SearchResult } from './views.ts'
 
 type SearchDeps = Pick<Deps, 'db' | 'cache' | 'search'>
 
-const tags = ['search']
 const about =
   'Approved and archived projects. Several filters are joined by AND; predicates on versions hold on one and the same ' +
   'version. The answer does not depend on who asks.'
@@ -25,9 +24,8 @@ export function searchRoutes(app: App, deps: SearchDeps): void {
         operationId: 'searchProjects',
         summary: 'Search for projects',
         description: about,
-        tags,
         querystring: SearchQuery,
-        response: { 200: SearchResult, ...ErrorAnswers },
+        response: { 200: SearchResult },
       },
     },
     async (req, reply) => sendBytes(reply, (await deps.search.search(parseSearchRequest(req.query))).body),
@@ -40,13 +38,15 @@ export function searchRoutes(app: App, deps: SearchDeps): void {
         operationId: 'searchProjectsByBody',
         summary: 'Search for projects with filters too long for an address',
         description: about,
-        tags,
         body: SearchBody,
-        response: { 200: SearchResult, ...ErrorAnswers },
+        response: { 200: SearchResult },
       },
     },
     async (req, reply) => sendBytes(reply, (await deps.search.search(parseSearchRequest(req.body))).body),
   )
+}
+
+export function reindexRoutes(app: App, deps: SearchDeps): void {
   mountInternal(app, (scope) => rebuildRoutes(scope, deps))
 }
 
@@ -62,14 +62,12 @@ function rebuildRoutes(app: App, deps: SearchDeps): void {
         schema: {
           operationId: 'rebuildSearch',
           summary: 'Build the search index anew, in every process; the old one answers meanwhile',
-          tags: ['operator'],
           hide,
-          response: DoneAnswers,
         },
       },
       async (_req, reply) => {
-        await writing(deps, requestRebuild)
-        return reply.status(204).send(null)
+        await transaction(deps, requestRebuild)
+        return done(reply)
       },
     )
   }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { loadTaxonomy } from '#lib/taxonomy.ts'
 import { MAX_DOCUMENT_BYTES } from '#search-index/document.ts'
+import { loadTaxonomy } from '#taxonomy/taxonomy.ts'
 import type { DocumentRow, VersionRow } from './document-rows.ts'
 import { documentBasis, toSearchDocument } from './search-document.ts'
 

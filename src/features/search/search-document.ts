@@ -1,10 +1,10 @@
 // Row → what is indexed (facts/catalogue.md 1.24).
 import { hash } from 'node:crypto'
-import { isOpenSource } from '#lib/licenses.ts'
-import { sortFieldValues } from '#lib/loader-fields.ts'
-import { fieldsOf, projectTypesOf, type Taxonomy } from '#lib/taxonomy.ts'
 import { MAX_DOCUMENT_BYTES, type SearchDocument, type SearchVersion, union } from '#search-index/document.ts'
 import { sidesOf } from '#search-index/sides.ts'
+import { isOpenSource } from '#taxonomy/licenses.ts'
+import { sortFieldValues } from '#taxonomy/loader-fields.ts'
+import { fieldsOf, projectTypesOf, type Taxonomy } from '#taxonomy/taxonomy.ts'
 import type { DocumentRow, VersionRow } from './document-rows.ts'
 
 /** Grows with every change of what this file makes of a row: an index of another form is built anew. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import type { Call, TestApp } from '../../../test/harness.ts'
-import { ADMIN_KEY, testApp } from '../../../test/harness.ts'
+import type { Call, TestApp } from '#test/support/harness.ts'
+import { ADMIN_KEY, testApp } from '#test/support/harness.ts'
 import { findFinishedRebuild } from './changes.ts'
 
 let t: TestApp

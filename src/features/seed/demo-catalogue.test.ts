@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import path from 'node:path'
 import { test } from 'node:test'
-import { isOpenSource, parseLicense } from '#lib/licenses.ts'
-import { checkLoaderFields } from '#lib/loader-fields.ts'
-import { checkCategories, checkLoaders, loadTaxonomy, projectTypesOf } from '#lib/taxonomy.ts'
 import { characterCount, checkHttpsUrl, PROJECT_SLUG, textFault, USERNAME, VERSION_NUMBER } from '#lib/text-rules.ts'
+import { isOpenSource, parseLicense } from '#taxonomy/licenses.ts'
+import { checkLoaderFields } from '#taxonomy/loader-fields.ts'
+import { checkCategories, checkLoaders, loadTaxonomy, projectTypesOf } from '#taxonomy/taxonomy.ts'
 import { demoCatalogue } from './demo-catalogue.ts'
 
 const taxonomy = loadTaxonomy(path.join(import.meta.dirname, '../../../taxonomy'))

@@ -1,6 +1,6 @@
 // The demo catalogue: a pure, reproducible description of people, organizations and projects that look like a grown
 // service's. Writing it to a database is the seed command's business.
-import type { Taxonomy } from '#lib/taxonomy.ts'
+import type { Taxonomy } from '#taxonomy/taxonomy.ts'
 import { organizationName, personName, projectName, takeSlug } from './demo-names.ts'
 import { createRandom, type Random } from './demo-random.ts'
 import { demoDescription, demoSummary } from './demo-text.ts'

@@ -1,6 +1,6 @@
 // Versions of demo projects: numbers, dates, channels, loaders and fields that fit each other and the taxonomy at hand.
-import type { LoaderFieldValues } from '#lib/loader-fields.ts'
-import { fieldsOf, type Taxonomy } from '#lib/taxonomy.ts'
+import type { LoaderFieldValues } from '#taxonomy/loader-fields.ts'
+import { fieldsOf, type Taxonomy } from '#taxonomy/taxonomy.ts'
 import type { Random } from './demo-random.ts'
 import { demoChangelog } from './demo-text.ts'
 import { LOADER_HABITS } from './demo-words.ts'

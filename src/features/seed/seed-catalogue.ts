@@ -2,7 +2,7 @@
 // that was cut off is taken up by the next, and a larger one adds to a smaller one.
 import { sql } from 'kysely'
 import { ApiError } from '#lib/errors.ts'
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '#main/deps.ts'
 import { type DemoCatalogue, demoCatalogue } from './demo-catalogue.ts'
 import { seedCollections } from './seed-collections.ts'
 import { demoId } from './seed-ids.ts'

@@ -1,6 +1,6 @@
 // Writes a few collections of demo projects.
-import { writing } from '#cache/writing.ts'
-import type { Deps } from '../../deps.ts'
+import { transaction } from '#cache/transaction.ts'
+import type { Deps } from '#main/deps.ts'
 import { createRandom } from './demo-random.ts'
 import { insertRows } from './insert-rows.ts'
 import { demoId } from './seed-ids.ts'
@@ -35,7 +35,7 @@ export async function seedCollections(
     const owner = demoId('account', random.integer(0, people - 1))
     return { id, chosen: [...chosen], name: random.pick(TITLES), created, owner }
   })
-  await writing(deps, async (tx) => {
+  await transaction(deps, async (tx) => {
     await insertRows(
       tx,
       'collection',

@@ -1,8 +1,8 @@
 // Writes the people and organizations of the demo catalogue.
-import { writing } from '#cache/writing.ts'
+import { transaction } from '#cache/transaction.ts'
 import type { Db } from '#db/db.ts'
 import { ALL_ORGANIZATION_PERMISSIONS, ALL_PROJECT_PERMISSIONS, PROJECT_PERMISSIONS } from '#lib/permissions.ts'
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '#main/deps.ts'
 import type { DemoOrganization, DemoPerson } from './demo-catalogue.ts'
 import { freeNames } from './free-names.ts'
 import { insertRows } from './insert-rows.ts'
@@ -46,7 +46,7 @@ export async function seedPeople(deps: SeedDeps, people: readonly DemoPerson[], 
       bio: `${DEMO_BIO} ${bio}`.slice(0, 160),
       created: new Date(until.getTime() - (OLDEST_DAYS + ((n * 79) % 180)) * DAY_MS),
     }))
-    await writing(deps, async (tx, changed) => {
+    await transaction(deps, async (tx, changed) => {
       await insertRows(tx, 'account', rows)
       changed.add('user', ...rows.map(({ id }) => id))
     })
@@ -75,7 +75,7 @@ export async function seedOrganizations(
   )
   for (let start = 0; start < missing.length; start += BATCH) {
     const batch = missing.slice(start, start + BATCH)
-    await writing(deps, async (tx, changed) => {
+    await transaction(deps, async (tx, changed) => {
       const teamOf = (n: number) => demoId('organizationTeam', n)
       await insertRows(
         tx,

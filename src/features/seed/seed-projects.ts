@@ -2,11 +2,11 @@
 import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
 import type { ChangeSet } from '#cache/changes.ts'
-import { writing } from '#cache/writing.ts'
+import { transaction } from '#cache/transaction.ts'
 import type { Tx } from '#db/db.ts'
-import type { Deps } from '../../deps.ts'
-import { checkFilename } from '../versions/files/filename.ts'
-import { dropClaims } from '../versions/store-files.ts'
+import { checkFilename } from '#features/versions/files/filename.ts'
+import { dropClaims } from '#files/claims.ts'
+import type { Deps } from '#main/deps.ts'
 import { demoArchive } from './demo-archive.ts'
 import type { DemoVersion } from './demo-versions.ts'
 import { freeNames } from './free-names.ts'
@@ -60,7 +60,7 @@ export async function seedProjects(
   const versions = missing.flatMap((indexed) => prepareVersions(deps, indexed, names))
   await claim(deps, versions)
   await putAll(deps, versions)
-  await writing(deps, async (tx, changed) => {
+  await transaction(deps, async (tx, changed) => {
     await insertProjects(tx, missing, { names, slugs })
     await insertVersions(tx, versions, names)
     await insertFollows(tx, missing, names)

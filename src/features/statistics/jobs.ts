@@ -1,5 +1,5 @@
 // Keeps the rows that the counts are made of few.
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '#main/deps.ts'
 import { foldStatistics } from './queries.ts'
 
 export const statisticsJobs = (deps: Pick<Deps, 'db'>) => ({

@@ -1,4 +1,4 @@
-// The counts of the catalogue, kept by the database as it changes (migrations/0009): a read adds up a few rows.
+// The counts of the catalogue, which triggers keep (`migrations/0006_count_catalogue.sql`): a read adds up a few rows.
 import { sql } from 'kysely'
 import type { Db } from '#db/db.ts'
 

@@ -1,8 +1,7 @@
 // How much there is, for whoever asks.
 import Type from 'typebox'
-import { ErrorAnswers } from '#http/answers.ts'
 import type { App } from '#http/server.ts'
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '#main/deps.ts'
 import { getStatistics } from './queries.ts'
 
 const Count = (description: string) => Type.Integer({ minimum: 0, description })
@@ -25,8 +24,7 @@ export function statisticsRoutes(app: App, { dbRead }: Pick<Deps, 'dbRead'>): vo
       schema: {
         operationId: 'getStatistics',
         summary: 'How many projects, versions, files and authors the catalogue shows',
-        tags: ['statistics'],
-        response: { 200: StatisticsView, ...ErrorAnswers },
+        response: { 200: StatisticsView },
       },
     },
     () => getStatistics(dbRead),

@@ -1,16 +1,13 @@
 // The tag endpoints: what projects and versions can be tagged with, from the taxonomy's data files, the same for all.
 import Type from 'typebox'
-import { ErrorAnswers } from '#http/answers.ts'
 import { parseJsonValue } from '#http/query-values.ts'
 import type { App } from '#http/server.ts'
-import { licenseText, listLicenses } from '#lib/licenses.ts'
 import { Nullable, Timestamp } from '#lib/schema-parts.ts'
-import { categoryTags, gameTags, linkPlatformTags, loaderFieldValues, loaderTags } from '#lib/taxonomy.ts'
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '#main/deps.ts'
+import { licenseText, listLicenses } from '#taxonomy/licenses.ts'
+import { categoryTags, gameTags, linkPlatformTags, loaderFieldValues, loaderTags } from '#taxonomy/taxonomy.ts'
 
 const config = { auth: 'public', cache: 'tags' } as const
-const tags = ['tags']
-
 const Game = Type.Object(
   { slug: Type.String(), name: Type.String(), icon: Nullable(Type.String()), banner: Nullable(Type.String()) },
   { title: 'Game' },
@@ -56,7 +53,7 @@ export function tagRoutes(app: App, { taxonomy }: Pick<Deps, 'taxonomy'>): void 
     about: { operationId: string; summary: string },
     answer: Schema,
     give: () => Type.Static<Schema>,
-  ) => app.get(path, { config, schema: { ...about, tags, response: { 200: answer, ...ErrorAnswers } } }, give as never)
+  ) => app.get(path, { config, schema: { ...about, response: { 200: answer } } }, give as never)
 
   list('/v3/games', { operationId: 'listGames', summary: 'Games' }, Type.Object({ games: Type.Array(Game) }), () => ({
     games: gameTags(taxonomy),
@@ -105,14 +102,13 @@ export function tagRoutes(app: App, { taxonomy }: Pick<Deps, 'taxonomy'>): void 
       schema: {
         operationId: 'listLoaderFieldValues',
         summary: 'The values a loader field may take',
-        tags,
         querystring: Type.Object({
           loader_field: Type.String({ maxLength: 64, description: 'Name of the loader field' }),
           filters: Type.Optional(
             Type.String({ maxLength: 1024, description: 'JSON object; for game versions `type` and `major`' }),
           ),
         }),
-        response: { 200: Type.Object({ values: Type.Array(LoaderFieldValue) }), ...ErrorAnswers },
+        response: { 200: Type.Object({ values: Type.Array(LoaderFieldValue) }) },
       },
     },
     (req) => {
@@ -127,9 +123,8 @@ export function tagRoutes(app: App, { taxonomy }: Pick<Deps, 'taxonomy'>): void 
       schema: {
         operationId: 'getLicense',
         summary: 'The text of a licence',
-        tags,
         params: Type.Object({ id: Type.String({ maxLength: 256, description: 'SPDX identifier, or ARR' }) }),
-        response: { 200: LicenseText, ...ErrorAnswers },
+        response: { 200: LicenseText },
       },
     },
     (req) => licenseText(req.params.id),

@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { ABSENT, assertFault, assertRefusedValues, statuses } from '../../../test/account-steps.ts'
-import type { Person } from '../../../test/factories.ts'
-import { type TestApp, testApp } from '../../../test/harness.ts'
+import { ensurePlaceholder, PLACEHOLDER_ID } from '#features/access/placeholder.ts'
+import { insertNotifications } from '#features/notifications/queries.ts'
+import { ABSENT, assertFault, assertRefusedValues, statuses } from '#test/support/account-steps.ts'
+import type { Person } from '#test/support/factories.ts'
+import { type TestApp, testApp } from '#test/support/harness.ts'
 import {
   type MemberView,
   memberOf,
   scopeBits,
   type TeamFactories,
   teamFactories,
-} from '../../../test/team-factories.ts'
-import { insertNotifications } from '../notifications/queries.ts'
-import { ensurePlaceholder, PLACEHOLDER_ID } from '../users/placeholder.ts'
+} from '#test/support/team-factories.ts'
 import { TEAM_SIZE_MAX } from './invite-member.ts'
 
 let t: TestApp

@@ -1,8 +1,8 @@
 import type { ChangeSet } from '#cache/changes.ts'
 import type { Tx } from '#db/db.ts'
+import { markInvitationsRead } from '#features/notifications/queries.ts'
 import { invalidInput, notFound } from '#lib/errors.ts'
 import type { Viewer } from '#lib/viewer.ts'
-import { markInvitationsRead } from '../notifications/queries.ts'
 import { lockScene } from './lock-team.ts'
 
 /**

@@ -2,10 +2,10 @@
 // one order everywhere: project, organization, team rows. A team has no lock of its own: its project or organization
 // is locked for it, which also keeps its owner and its place in the organization as they are found.
 import type { Tx } from '#db/db.ts'
+import { canSeeProject, type Membership, projectPermissions } from '#features/access/project-policy.ts'
+import { defaultProjectPermissions, organizationPermissions } from '#features/access/team-policy.ts'
 import { notFound } from '#lib/errors.ts'
 import type { Viewer } from '#lib/viewer.ts'
-import { canSeeProject, type Membership, projectPermissions } from '../projects/policy.ts'
-import { defaultProjectPermissions, organizationPermissions } from './policy.ts'
 import type { MemberRow } from './queries.ts'
 
 type TeamProject = { id: string; status: string; team_id: string; organization_id: string | null }

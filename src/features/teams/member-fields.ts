@@ -1,13 +1,13 @@
 // What a body may say of a member, and the rules for the permissions in it: nobody grants what he does not hold.
 import Type, { type Static } from 'typebox'
+import { requireProjectPermission } from '#features/access/project-policy.ts'
+import { requireOrganizationPermission } from '#features/access/team-policy.ts'
 import { type ApiError, validationError } from '#lib/errors.ts'
 import { isIdForm } from '#lib/ids.ts'
 import { ALL_ORGANIZATION_PERMISSIONS, ALL_PROJECT_PERMISSIONS, isBitSubset } from '#lib/permissions.ts'
 import { Maybe, Ordering } from '#lib/schema-parts.ts'
 import { checkText } from '#lib/text-rules.ts'
-import { requireProjectPermission } from '../projects/policy.ts'
 import type { Scene } from './lock-team.ts'
-import { requireOrganizationPermission } from './policy.ts'
 
 const ROLE_LENGTH_MAX = 255
 const PAYOUTS_SPLIT_MAX = 5000

@@ -2,10 +2,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { EntityCache } from '#cache/entity-cache.ts'
 import type { Db } from '#db/db.ts'
+import { canSeeRow, isAcceptedIn } from '#features/access/team-policy.ts'
+import { getCachedUsers } from '#features/users/user-cache.ts'
 import { invalidInput } from '#lib/errors.ts'
 import type { Viewer } from '#lib/viewer.ts'
-import { getCachedUsers } from '../users/user-cache.ts'
-import { canSeeRow, isAcceptedIn } from './policy.ts'
 import type { TeamRead } from './queries.ts'
 import { type ShownMember, toMemberJson } from './views.ts'
 

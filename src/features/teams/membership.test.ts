@@ -1,10 +1,10 @@
 // Joining, leaving, removing, editing: one membership's life after its invitation.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { assertFault, assertRefusedValues, statuses } from '../../../test/account-steps.ts'
-import type { Person } from '../../../test/factories.ts'
-import { type TestApp, testApp } from '../../../test/harness.ts'
-import { type MemberView, memberOf, names, type TeamFactories, teamFactories } from '../../../test/team-factories.ts'
+import { assertFault, assertRefusedValues, statuses } from '#test/support/account-steps.ts'
+import type { Person } from '#test/support/factories.ts'
+import { type TestApp, testApp } from '#test/support/harness.ts'
+import { type MemberView, memberOf, names, type TeamFactories, teamFactories } from '#test/support/team-factories.ts'
 
 let t: TestApp
 let make: TeamFactories

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { ABSENT, assertFault, assertRefusedValues, statuses } from '../../../test/account-steps.ts'
-import { type TestApp, testApp } from '../../../test/harness.ts'
-import { type MemberView, memberOf, names, type TeamFactories, teamFactories } from '../../../test/team-factories.ts'
+import { ABSENT, assertFault, assertRefusedValues, statuses } from '#test/support/account-steps.ts'
+import { type TestApp, testApp } from '#test/support/harness.ts'
+import { type MemberView, memberOf, names, type TeamFactories, teamFactories } from '#test/support/team-factories.ts'
 
 let t: TestApp
 let make: TeamFactories

@@ -2,8 +2,8 @@
 import { sql } from 'kysely'
 import { jsonArrayFrom } from 'kysely/helpers/postgres'
 import type { Db, Tx } from '#db/db.ts'
+import type { MemberFacts } from '#features/access/team-policy.ts'
 import { ALL_PROJECT_PERMISSIONS } from '#lib/permissions.ts'
-import type { MemberFacts } from './policy.ts'
 
 export type MemberRow = MemberFacts & {
   team_id: string

@@ -1,12 +1,12 @@
 import type { ChangeSet } from '#cache/changes.ts'
 import type { Tx } from '#db/db.ts'
+import { canSeeRow } from '#features/access/team-policy.ts'
+import { markInvitationsRead } from '#features/notifications/queries.ts'
 import { forbidden, invalidInput, notFound } from '#lib/errors.ts'
 import { isBitSubset } from '#lib/permissions.ts'
 import { isAdmin, type Viewer } from '#lib/viewer.ts'
-import { markInvitationsRead } from '../notifications/queries.ts'
 import { lockScene, type Scene } from './lock-team.ts'
 import { requireTeamPermission } from './member-fields.ts'
-import { canSeeRow } from './policy.ts'
 import type { MemberRow } from './queries.ts'
 
 /**

@@ -1,10 +1,10 @@
 import type { ChangeSet } from '#cache/changes.ts'
 import type { Tx } from '#db/db.ts'
+import { insertNotifications, markInvitationsRead } from '#features/notifications/queries.ts'
+import { listProjectIdsOfOrganization } from '#features/projects/queries.ts'
 import { forbidden, invalidInput, validationError } from '#lib/errors.ts'
 import { ALL_ORGANIZATION_PERMISSIONS, ALL_PROJECT_PERMISSIONS } from '#lib/permissions.ts'
 import { isAdmin, type Viewer } from '#lib/viewer.ts'
-import { insertNotifications, markInvitationsRead } from '../notifications/queries.ts'
-import { listOwnedProjectIds } from '../organizations/queries.ts'
 import { lockScene, type Scene } from './lock-team.ts'
 import { dethroneOwners } from './queries.ts'
 
@@ -44,7 +44,7 @@ export async function transferOwnership(
   // Search shows the owner's name, of an organization's projects too.
   if ('organization' in subject) {
     await dropProjectRows(tx, changed, subject.organization.id, accountId)
-    changed.add('project', ...(await listOwnedProjectIds(tx, subject.organization.id)))
+    changed.add('project', ...(await listProjectIdsOfOrganization(tx, subject.organization.id)))
   } else {
     changed.add('project', subject.project.id)
     await insertNotifications(tx, [accountId], {

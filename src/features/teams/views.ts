@@ -1,7 +1,7 @@
 // The wire shape of a team member (facts/people.md 1.0), put together from rows and from users as they are cached.
 import Type from 'typebox'
+import { UserView } from '#features/users/views.ts'
 import { Nullable } from '#lib/schema-parts.ts'
-import { UserView } from '../users/views.ts'
 import type { MemberRow } from './queries.ts'
 
 export const TeamMemberView = Type.Object(

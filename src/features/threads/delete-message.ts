@@ -1,9 +1,9 @@
 // Takes back what was said. The message keeps its place, without its text and its pictures.
-import { writing } from '#cache/writing.ts'
+import { transaction } from '#cache/transaction.ts'
+import { dropImages } from '#features/content-images/queries.ts'
 import { forbidden, invalidInput } from '#lib/errors.ts'
 import { isModerator, type Viewer } from '#lib/viewer.ts'
-import type { Deps } from '../../deps.ts'
-import { dropImages } from '../content-images/queries.ts'
+import type { Deps } from '#main/deps.ts'
 import { getReadableMessage, type MessageBody } from './queries.ts'
 
 /**
@@ -11,7 +11,7 @@ import { getReadableMessage, type MessageBody } from './queries.ts'
  * @throws ApiError 404 when the viewer does not read it, 403 unless he wrote it or is a moderator.
  */
 export async function deleteMessage(deps: Pick<Deps, 'db' | 'cache'>, viewer: Viewer, id: string): Promise<void> {
-  await writing(deps, async (tx) => {
+  await transaction(deps, async (tx) => {
     const message = await getReadableMessage(tx, viewer, id)
     if (message.author_id !== viewer.id && !isModerator(viewer))
       throw forbidden('Only its author or a moderator may delete a message')

@@ -1,6 +1,7 @@
 // Who reads a thread, and what of it: pure rules (decisions.md 4 and 9; facts/people.md 2.5).
+
+import { isMember, type Membership } from '#features/access/project-policy.ts'
 import { isModerator, type Viewer } from '#lib/viewer.ts'
-import { isMember, type Membership } from '../projects/policy.ts'
 
 /** What of a thread decides who reads it. Threads of deleted projects have lost their project. */
 export type ThreadFacts = { id: string; type: string; project_id: string | null; reporter_id: string | null }

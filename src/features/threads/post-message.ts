@@ -1,14 +1,14 @@
 // Writes into a thread: what a project's members or a reporter and the moderators say to each other.
-import { writing } from '#cache/writing.ts'
+import { transaction } from '#cache/transaction.ts'
 import type { Tx } from '#db/db.ts'
+import { listMemberIds } from '#features/access/memberships.ts'
+import { attachImages } from '#features/content-images/queries.ts'
+import { insertNotifications } from '#features/notifications/queries.ts'
 import { ApiError, forbidden, invalidInput, validationError } from '#lib/errors.ts'
 import { isIdForm } from '#lib/ids.ts'
 import { isBlank } from '#lib/text-rules.ts'
 import { isModerator, type Viewer } from '#lib/viewer.ts'
-import type { Deps } from '../../deps.ts'
-import { attachImages } from '../content-images/queries.ts'
-import { insertNotifications } from '../notifications/queries.ts'
-import { listMemberIds } from '../projects/members.ts'
+import type { Deps } from '#main/deps.ts'
 import { getReadableMessage, getReadableThread, insertMessage, type ThreadRow } from './queries.ts'
 import type { MessageInput } from './views.ts'
 
@@ -32,7 +32,7 @@ export async function postMessage(
   if (replyingTo !== null && !isIdForm(replyingTo))
     throw validationError('body.replying_to', 'is not a base62 identifier')
   const isPrivate = input.private ?? false
-  await writing(deps, async (tx) => {
+  await transaction(deps, async (tx) => {
     const thread = await getReadableThread(tx, viewer, threadId)
     if (isPrivate && !isModerator(viewer)) throw forbidden('Only moderators may write private messages')
     // The report before the thread, as where it is closed: the two orders would wait for each other.

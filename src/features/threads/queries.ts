@@ -2,11 +2,10 @@
 import { sql } from 'kysely'
 import type { Db, Tx } from '#db/db.ts'
 import { isForeignKeyViolation } from '#db/pg-errors.ts'
-import { notFound } from '#lib/errors.ts'
+import { findMembership, listMemberships } from '#features/access/memberships.ts'
+import { accountGone, notFound } from '#lib/errors.ts'
 import { newId } from '#lib/ids.ts'
 import { isModerator, type Viewer } from '#lib/viewer.ts'
-import { findMembership, listMemberships } from '../projects/queries.ts'
-import { accountGone } from '../users/queries.ts'
 import { canReadThread, type ThreadFacts } from './policy.ts'
 
 export type ThreadRow = ThreadFacts & { report_id: string | null; size_bytes: number }

@@ -1,7 +1,8 @@
 // Threads: conversations between moderators and those whose project or report it is about (facts/people.md 2.5).
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import Type from 'typebox'
-import { DoneAnswers, ErrorAnswers } from '#http/answers.ts'
+import { type CachedUser, getCachedUsers } from '#features/users/user-cache.ts'
+import { done } from '#http/answers.ts'
 import { requireViewer } from '#http/auth.ts'
 import { sendBytes } from '#http/entity-tags.ts'
 import { IdParams, IdsQuery, parseIds } from '#http/query-values.ts'
@@ -10,8 +11,7 @@ import { invalidInput } from '#lib/errors.ts'
 import { parseId } from '#lib/ids.ts'
 import { entityTag, joinJson } from '#lib/json-bytes.ts'
 import type { Viewer } from '#lib/viewer.ts'
-import type { Deps } from '../../deps.ts'
-import { type CachedUser, getCachedUsers } from '../users/user-cache.ts'
+import type { Deps } from '#main/deps.ts'
 import { deleteMessage } from './delete-message.ts'
 import { postMessage } from './post-message.ts'
 import {
@@ -26,7 +26,6 @@ import { MessageInput, type ThreadMessageView, ThreadView, toMessageViews, toThr
 
 type ThreadDeps = Pick<Deps, 'db' | 'cache'>
 
-const tags = ['threads']
 const READ = { auth: { scope: ['THREAD_READ'] }, cache: 'private' } as const
 const WRITE = { auth: { scope: ['THREAD_WRITE'] } } as const
 
@@ -43,9 +42,8 @@ function threadReads(app: App, deps: ThreadDeps): void {
       schema: {
         operationId: 'getThread',
         summary: 'A conversation with moderators',
-        tags,
         params: IdParams,
-        response: { 200: ThreadView, ...ErrorAnswers },
+        response: { 200: ThreadView },
       },
     },
     async (req, reply) => {
@@ -63,9 +61,8 @@ function threadReads(app: App, deps: ThreadDeps): void {
         operationId: 'listThreads',
         summary: 'Conversations by ID',
         description: 'In the order asked for; those that are not for the caller are left out.',
-        tags,
         querystring: IdsQuery,
-        response: { 200: Type.Array(ThreadView), ...ErrorAnswers },
+        response: { 200: Type.Array(ThreadView) },
       },
     },
     async (req, reply) => {
@@ -126,15 +123,13 @@ function threadWrites(app: App, deps: ThreadDeps): void {
       schema: {
         operationId: 'postThreadMessage',
         summary: 'Write into a conversation',
-        tags,
         params: IdParams,
         body: MessageInput,
-        response: DoneAnswers,
       },
     },
     async (req, reply) => {
       await postMessage(deps, requireViewer(req), parseId(req.params.id, 'id'), req.body.body)
-      return reply.status(204).send(null)
+      return done(reply)
     },
   )
   app.delete(
@@ -145,14 +140,12 @@ function threadWrites(app: App, deps: ThreadDeps): void {
         operationId: 'deleteThreadMessage',
         summary: 'Take back a message',
         description: 'It keeps its place in the conversation, without its text.',
-        tags,
         params: IdParams,
-        response: DoneAnswers,
       },
     },
     async (req, reply) => {
       await deleteMessage(deps, requireViewer(req), parseId(req.params.id, 'id'))
-      return reply.status(204).send(null)
+      return done(reply)
     },
   )
 }

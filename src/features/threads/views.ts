@@ -1,11 +1,11 @@
 // The wire shapes of a thread and its messages (facts/people.md 1.0), as far as each viewer may read them.
 import Type, { type Static } from 'typebox'
+import { ImageIds } from '#features/content-images/image-ids.ts'
+import { UserView } from '#features/users/views.ts'
 import { joinJson } from '#lib/json-bytes.ts'
 import { writeJsonArray } from '#lib/json-pieces.ts'
 import { Nullable, Timestamp } from '#lib/schema-parts.ts'
 import type { Viewer } from '#lib/viewer.ts'
-import { ImageIds } from '../content-images/image-ids.ts'
-import { UserView } from '../users/views.ts'
 import { canSeeAuthor } from './policy.ts'
 import type { MessageRow, ThreadRow } from './queries.ts'
 

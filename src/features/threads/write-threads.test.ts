@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { assertFault } from '../../../test/account-steps.ts'
+import { assertFault } from '#test/support/account-steps.ts'
 import {
   type ConversationFactories,
   conversationFactories,
   type ThreadView,
-} from '../../../test/conversation-factories.ts'
-import type { Person } from '../../../test/factories.ts'
-import { type TestApp, testApp } from '../../../test/harness.ts'
-import { scopeBits, type TeamFactories, teamFactories } from '../../../test/team-factories.ts'
+} from '#test/support/conversation-factories.ts'
+import type { Person } from '#test/support/factories.ts'
+import { type TestApp, testApp } from '#test/support/harness.ts'
+import { scopeBits, type TeamFactories, teamFactories } from '#test/support/team-factories.ts'
 
 let t: TestApp
 let make: TeamFactories

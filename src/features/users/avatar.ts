@@ -1,7 +1,8 @@
 // A user's picture: his own to change, and moderators'.
+
+import { ICON_BYTES_MAX, type IconOwner } from '#features/pictures/icons.ts'
 import { notFound } from '#lib/errors.ts'
-import type { Deps } from '../../deps.ts'
-import { ICON_BYTES_MAX, type IconOwner } from '../pictures/icons.ts'
+import type { Deps } from '#main/deps.ts'
 import { requireEditableUser } from './policy.ts'
 import { getAccountByName } from './queries.ts'
 
@@ -9,7 +10,6 @@ export function avatarOwner({ db }: Pick<Deps, 'db'>): IconOwner {
   return {
     path: '/v3/user',
     noun: 'User',
-    tag: 'users',
     scopes: ['USER_WRITE'],
     maxBytes: ICON_BYTES_MAX - 1,
     authorize: async (viewer, name) => requireEditableUser(viewer, await getAccountByName(db, name)).id,

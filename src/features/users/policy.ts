@@ -1,7 +1,8 @@
 // Who may do what to a user: pure rules.
+
+import { isPlaceholder } from '#features/access/placeholder.ts'
 import { forbidden } from '#lib/errors.ts'
 import { isAdmin, isModerator, type Viewer } from '#lib/viewer.ts'
-import { isPlaceholder } from './placeholder.ts'
 
 /** @throws ApiError 403 unless it is the viewer himself or the viewer is a moderator. */
 export function requireEditableUser<User extends { id: string }>(viewer: Viewer, user: User): User {

@@ -3,10 +3,10 @@ import { type Selectable, sql } from 'kysely'
 import type { Db } from '#db/db.ts'
 import { isNamed } from '#db/names.ts'
 import type { Account } from '#db/schema.ts'
+import { isReservedUsername } from '#features/access/placeholder.ts'
+import { listedFor } from '#features/access/project-policy.ts'
 import { ApiError, notFound } from '#lib/errors.ts'
 import type { Viewer } from '#lib/viewer.ts'
-import { listedFor } from '../projects/policy.ts'
-import { isReservedUsername } from './placeholder.ts'
 
 export type AccountRow = Selectable<Account>
 
@@ -139,9 +139,4 @@ export async function listOwnedProjectIds(db: Db, accountId: string): Promise<st
     .where('team_member.is_owner', '=', true)
     .execute()
   return rows.map(({ id }) => id)
-}
-
-/** For a caller whose account was deleted after his token was checked. */
-export function accountGone(): ApiError {
-  return new ApiError('unauthorized', 'The account of this token does not exist any more')
 }

@@ -1,6 +1,7 @@
 // Users as others see them, and the caller's own account.
 import Type from 'typebox'
-import { ErrorAnswers } from '#http/answers.ts'
+import { getBalance } from '#features/payouts/queries.ts'
+import { iconRoutes } from '#features/pictures/icon-routes.ts'
 import { requireViewer, viewerHas } from '#http/auth.ts'
 import { sendBytes } from '#http/entity-tags.ts'
 import { IdParams, IdsQuery, parseIds } from '#http/query-values.ts'
@@ -8,25 +9,17 @@ import type { App } from '#http/server.ts'
 import { notFound } from '#lib/errors.ts'
 import { joinJson } from '#lib/json-bytes.ts'
 import { isAdmin, type Viewer } from '#lib/viewer.ts'
-import type { Deps } from '../../deps.ts'
-import { getBalance } from '../payouts/queries.ts'
-import { iconRoutes } from '../pictures/icon-routes.ts'
+import type { Deps } from '#main/deps.ts'
 import { avatarOwner } from './avatar.ts'
-import { exportRoutes } from './export-routes.ts'
-import { userListRoutes } from './list-routes.ts'
 import { type AccountRow, findAccountByEmail, getAccount, listUsersByPrefix } from './queries.ts'
 import { getCachedUsers } from './user-cache.ts'
 import { FoundUserView, toPrivateUserView, UserView } from './views.ts'
 import { userWriteRoutes } from './write-routes.ts'
 
-const tags = ['users']
-
 export function userRoutes(app: App, deps: Deps): void {
   singleUsers(app, deps)
   foundUsers(app, deps)
-  userListRoutes(app, deps)
   userWriteRoutes(app, deps)
-  exportRoutes(app, deps)
   iconRoutes(app, deps, avatarOwner(deps))
 }
 
@@ -47,8 +40,7 @@ function singleUsers(app: App, deps: UserDeps): void {
       schema: {
         operationId: 'getOwnUser',
         summary: "The caller's account",
-        tags,
-        response: { 200: UserView, ...ErrorAnswers },
+        response: { 200: UserView },
       },
     },
     async (req) => {
@@ -63,9 +55,8 @@ function singleUsers(app: App, deps: UserDeps): void {
       schema: {
         operationId: 'getUser',
         summary: 'A user by ID or username',
-        tags,
         params: IdParams,
-        response: { 200: UserView, ...ErrorAnswers },
+        response: { 200: UserView },
       },
     },
     async (req, reply) => {
@@ -86,9 +77,8 @@ function foundUsers(app: App, deps: UserDeps): void {
       schema: {
         operationId: 'listUsers',
         summary: 'Users by ID or username',
-        tags,
         querystring: IdsQuery,
-        response: { 200: Type.Array(UserView), ...ErrorAnswers },
+        response: { 200: Type.Array(UserView) },
       },
     },
     async (req, reply) => sendBytes(reply, joinJson(await getCachedUsers(deps, parseIds(req.query.ids)))),
@@ -101,11 +91,10 @@ function foundUsers(app: App, deps: UserDeps): void {
         operationId: 'searchUsers',
         summary: 'Users whose name begins with a text',
         description: 'At most 25, the exact name first, then in alphabetical order; none for a blank text.',
-        tags,
         querystring: Type.Object({
           query: Type.String({ maxLength: 256, description: 'How the username begins, in any case' }),
         }),
-        response: { 200: Type.Array(FoundUserView), ...ErrorAnswers },
+        response: { 200: Type.Array(FoundUserView) },
       },
     },
     async (req) => {
@@ -120,9 +109,8 @@ function foundUsers(app: App, deps: UserDeps): void {
       schema: {
         operationId: 'getUserByEmail',
         summary: 'A user by e-mail address, for admins',
-        tags,
         querystring: Type.Object({ email: Type.String({ maxLength: 254, description: 'The whole address' }) }),
-        response: { 200: UserView, ...ErrorAnswers },
+        response: { 200: UserView },
       },
     },
     async (req) => {

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { PLACEHOLDER_ID, PLACEHOLDER_USERNAME } from '#features/access/placeholder.ts'
 import { parseScopeNames } from '#lib/scopes.ts'
-import { assertFault, assertRefusedValues, statuses } from '../../../test/account-steps.ts'
-import type { Person } from '../../../test/factories.ts'
-import { type TestApp, testApp } from '../../../test/harness.ts'
-import { teamFactories } from '../../../test/team-factories.ts'
-import { PLACEHOLDER_ID, PLACEHOLDER_USERNAME } from './placeholder.ts'
+import { assertFault, assertRefusedValues, statuses } from '#test/support/account-steps.ts'
+import type { Person } from '#test/support/factories.ts'
+import { type TestApp, testApp } from '#test/support/harness.ts'
+import { teamFactories } from '#test/support/team-factories.ts'
 
 let t: TestApp
 before(async () => {

@@ -1,11 +1,11 @@
 // Editing a user: by himself, by moderators, and what only admins may give.
 import type { Updateable } from 'kysely'
-import { writing } from '#cache/writing.ts'
+import { transaction } from '#cache/transaction.ts'
 import { onUnique } from '#db/pg-errors.ts'
 import type { Account } from '#db/schema.ts'
 import { forbidden, notFound } from '#lib/errors.ts'
 import { isAdmin, type Viewer } from '#lib/viewer.ts'
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '#main/deps.ts'
 import { requireEditableUser } from './policy.ts'
 import { assertUsernameFree, getAccountByName, listOwnedProjectIds, usernameTaken } from './queries.ts'
 import type { UserPatch } from './views.ts'
@@ -25,7 +25,7 @@ export async function updateUser(
     throw forbidden('Only admins may change roles and badges')
   }
   if (Object.keys(update).length === 0) return
-  await writing(deps, async (tx, changed) => {
+  await transaction(deps, async (tx, changed) => {
     const locked = await tx
       .selectFrom('account')
       .select('username')

@@ -1,6 +1,7 @@
 // Background work of versions and their files.
-import type { Deps } from '../../deps.ts'
-import { sweepFiles } from './store-files.ts'
+
+import { sweepFiles } from '#files/claims.ts'
+import type { Deps } from '#main/deps.ts'
 
 export const versionJobs = (deps: Pick<Deps, 'db' | 'files' | 'now'>) => ({
   // Idempotent: removing what is gone is no error.

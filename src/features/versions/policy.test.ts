@@ -1,11 +1,11 @@
 // The rule of who sees a version, and its form in SQL: both must say the same of every case.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { listMemberships } from '#features/access/memberships.ts'
+import { PROJECT_STATUSES } from '#features/access/project-status.ts'
 import type { Viewer } from '#lib/viewer.ts'
-import { type TestApp, testApp } from '../../../test/harness.ts'
-import { teamFactories } from '../../../test/team-factories.ts'
-import { listMemberships } from '../projects/queries.ts'
-import { PROJECT_STATUSES } from '../projects/status.ts'
+import { type TestApp, testApp } from '#test/support/harness.ts'
+import { teamFactories } from '#test/support/team-factories.ts'
 import { canSeeVersion, versionVisibleTo } from './policy.ts'
 import { VERSION_STATUSES } from './status.ts'
 

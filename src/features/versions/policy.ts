@@ -1,9 +1,16 @@
 // Who sees a version: what its project allows, and its own status (decisions.md 4).
 import type { Expression, ExpressionBuilder, SqlBool } from 'kysely'
 import type { DB } from '#db/schema.ts'
+import {
+  canSeeProject,
+  isMember,
+  type Membership,
+  memberOf,
+  type ProjectFacts,
+  visibleTo,
+} from '#features/access/project-policy.ts'
 import type { Viewer } from '#lib/viewer.ts'
 import { isModerator } from '#lib/viewer.ts'
-import { canSeeProject, isMember, type Membership, memberOf, type ProjectFacts, visibleTo } from '../projects/policy.ts'
 import { isPublicVersionStatus, PUBLIC_VERSION_STATUSES } from './status.ts'
 
 /** What of a version decides who sees it. */

@@ -3,7 +3,7 @@ import { type Selectable, sql } from 'kysely'
 import { jsonArrayFrom } from 'kysely/helpers/postgres'
 import type { Db, Tx } from '#db/db.ts'
 import type { Version } from '#db/schema.ts'
-import { isListedAndPasses, LIST_ORDER, type VersionFilter } from './version-filter.ts'
+import { isListedAndPasses, LIST_ORDER, type VersionFilter } from './lookup/version-filter.ts'
 
 export type VersionRow = Selectable<Version>
 
@@ -115,7 +115,7 @@ export async function findVersionIdByNumber(db: Db, projectId: string, name: str
     .selectFrom('version')
     .select('id')
     .where('project_id', '=', projectId)
-    .where('status', 'in', ['listed', 'archived'])
+    .where(sql<boolean>`is_listed(status)`)
     .where((eb) => eb.or([eb('id', '=', name), eb('version_number', '=', name)]))
     .orderBy(sql`(id = ${name})`, 'desc')
     .orderBy('ordering', (order) => order.asc().nullsLast())

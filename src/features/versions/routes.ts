@@ -1,7 +1,9 @@
 // Versions: reading them, publishing, editing, deleting, and adding files.
 import Type, { type Static } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { DoneAnswers, ErrorAnswers } from '#http/answers.ts'
+import { projectPermissions, requireProjectPermission } from '#features/access/project-policy.ts'
+import { getProject } from '#features/projects/lookup/project-cache.ts'
+import { done } from '#http/answers.ts'
 import { requireViewer, viewerWith } from '#http/auth.ts'
 import { sendBytes, sendList } from '#http/entity-tags.ts'
 import { readMultipart } from '#http/multipart.ts'
@@ -10,26 +12,21 @@ import type { App } from '#http/server.ts'
 import { invalidInput, notFound } from '#lib/errors.ts'
 import { parseId } from '#lib/ids.ts'
 import { checkBody } from '#lib/schema-faults.ts'
-import type { Deps } from '../../deps.ts'
-import { projectPermissions, requireProjectPermission } from '../projects/policy.ts'
-import { getProject } from '../projects/project-cache.ts'
-import { addFiles, createVersion, requirePublisher } from './create-version.ts'
-import { deleteVersion } from './delete-version.ts'
+import type { Deps } from '#main/deps.ts'
 import { checkFilename } from './files/filename.ts'
-import { filterOfQuery, filterQuery } from './filter-form.ts'
-import { hashRoutes } from './hash-routes.ts'
-import { FILE_BYTES_MAX } from './prepare-files.ts'
+import { deleteVersion } from './lifecycle/delete-version.ts'
+import { VersionPatch } from './lifecycle/requests.ts'
+import { updateVersion } from './lifecycle/update-version.ts'
+import { filterOfQuery, filterQuery } from './lookup/filter-form.ts'
+import { getVersion, getVersionAsMember, keepVisibleVersions, listCachedVersions } from './lookup/version-cache.ts'
+import { listVersionIdsFor } from './lookup/version-list.ts'
+import { addFiles, createVersion, requirePublisher } from './publish/create-version.ts'
+import { FILE_BYTES_MAX } from './publish/prepare-files.ts'
+import { FILE_PARTS_MAX, type NewVersion, parseVersionData, VersionData } from './publish/requests.ts'
 import { findVersionIdByNumber, type VersionListFilter } from './queries.ts'
 import { FILE_TYPES, VERSION_TYPES } from './status.ts'
-import { updateRoutes } from './update-routes.ts'
-import { updateVersion } from './update-version.ts'
-import { getVersion, getVersionAsMember, keepVisibleVersions, listCachedVersions } from './version-cache.ts'
-import { FILE_PARTS_MAX, type NewVersion, parseVersionData, VersionData } from './version-data.ts'
-import { listVersionIdsFor } from './version-list.ts'
-import { VersionPatch } from './version-patch.ts'
 import { IncludeChangelog, VersionView } from './views.ts'
 
-const tags = ['versions']
 /** The description of one version: a changelog and thousands of dependencies. */
 const DATA_BYTES_MAX = 4 * 1024 * 1024
 const BODY_BYTES_MAX = 4 * 1024 * 1024 * 1024
@@ -39,8 +36,6 @@ export function versionRoutes(app: App, deps: Deps): void {
   projectVersionReads(app, deps)
   versionUploads(app, deps)
   versionEdits(app, deps)
-  hashRoutes(app, deps)
-  updateRoutes(app, deps)
 }
 
 function versionReads(app: App, deps: Deps): void {
@@ -52,9 +47,8 @@ function versionReads(app: App, deps: Deps): void {
       schema: {
         operationId: 'getVersion',
         summary: 'A version by ID',
-        tags,
         params: IdParams,
-        response: { 200: VersionView, ...ErrorAnswers },
+        response: { 200: VersionView },
       },
     },
     async (req, reply) => {
@@ -69,12 +63,11 @@ function versionReads(app: App, deps: Deps): void {
       schema: {
         operationId: 'listVersions',
         summary: 'Versions by ID',
-        tags,
         querystring: Type.Object({
           ...IdsQuery.properties,
           include_changelog: IncludeChangelog,
         }),
-        response: { 200: Type.Array(VersionView), ...ErrorAnswers },
+        response: { 200: Type.Array(VersionView) },
       },
     },
     async (req, reply) => {
@@ -119,10 +112,9 @@ function projectVersionReads(app: App, deps: Deps): void {
         operationId: 'listProjectVersions',
         summary: 'Listed and archived versions of a project, newest first',
         description: BOTH_SCOPES,
-        tags,
         params: IdParams,
         querystring: VersionListQuery,
-        response: { 200: Type.Array(VersionView), ...ErrorAnswers },
+        response: { 200: Type.Array(VersionView) },
       },
     },
     async (req, reply) => {
@@ -140,12 +132,11 @@ function projectVersionReads(app: App, deps: Deps): void {
         operationId: 'getProjectVersion',
         summary: 'A listed or archived version of a project by number or ID',
         description: BOTH_SCOPES,
-        tags,
         params: Type.Object({
           ...IdParams.properties,
           version_number: Type.String({ maxLength: 64, description: 'The number, or the ID of the version' }),
         }),
-        response: { 200: VersionView, ...ErrorAnswers },
+        response: { 200: VersionView },
       },
     },
     async (req, reply) => {
@@ -184,9 +175,8 @@ function versionUploads(app: App, deps: Deps): void {
         schema: {
           operationId: 'createVersion',
           summary: 'Publish a version with its files',
-          tags,
           consumes: ['multipart/form-data'],
-          response: { 201: VersionView, ...ErrorAnswers },
+          response: { 201: VersionView },
         },
       },
       async (req, reply) => {
@@ -219,10 +209,8 @@ function versionUploads(app: App, deps: Deps): void {
         schema: {
           operationId: 'addVersionFiles',
           summary: 'Add files to a version',
-          tags,
           params: IdParams,
           consumes: ['multipart/form-data'],
-          response: DoneAnswers,
         },
       },
       async (req, reply) => {
@@ -244,7 +232,7 @@ function versionUploads(app: App, deps: Deps): void {
         const declared = form.data === undefined ? {} : checkBody(fileData, form.data)
         const fileTypes = new Map(Object.entries(declared.file_types ?? {}))
         await addFiles(deps, { versionId: version.id, projectId: version.project.id, fileTypes, parts: form.parts })
-        return reply.status(204).send(null)
+        return done(reply)
       },
     )
   })
@@ -258,10 +246,8 @@ function versionEdits(app: App, deps: Deps): void {
       schema: {
         operationId: 'updateVersion',
         summary: 'Edit a version',
-        tags,
         params: IdParams,
         body: VersionPatch,
-        response: DoneAnswers,
       },
     },
     async (req, reply) => {
@@ -269,7 +255,7 @@ function versionEdits(app: App, deps: Deps): void {
       const { version, membership } = await getVersionAsMember(deps, viewer, parseId(req.params.id, 'id'))
       requireProjectPermission(projectPermissions(viewer, membership), 'UPLOAD_VERSION')
       await updateVersion(deps, viewer, { id: version.id, projectId: version.project.id, patch: req.body })
-      return reply.status(204).send(null)
+      return done(reply)
     },
   )
   app.delete(
@@ -279,9 +265,7 @@ function versionEdits(app: App, deps: Deps): void {
       schema: {
         operationId: 'deleteVersion',
         summary: 'Delete a version with its files',
-        tags,
         params: IdParams,
-        response: DoneAnswers,
       },
     },
     async (req, reply) => {
@@ -289,7 +273,7 @@ function versionEdits(app: App, deps: Deps): void {
       const { version, membership } = await getVersionAsMember(deps, viewer, parseId(req.params.id, 'id'))
       requireProjectPermission(projectPermissions(viewer, membership), 'DELETE_VERSION')
       await deleteVersion(deps, { id: version.id, projectId: version.project.id })
-      return reply.status(204).send(null)
+      return done(reply)
     },
   )
 }

@@ -9,9 +9,6 @@ export const SETTABLE_VERSION_STATUSES = ['listed', 'archived', 'draft', 'unlist
 /** These follow their project's visibility; the others are for members and moderators. */
 export const PUBLIC_VERSION_STATUSES = ['listed', 'archived', 'unlisted'] as const
 
-/** These stand in lists, in `project.versions` and in update checks. */
-export const LISTED_VERSION_STATUSES = ['listed', 'archived'] as const
-
 const isIn = (list: readonly VersionStatus[], status: string): boolean => (list as readonly string[]).includes(status)
 
 export const isPublicVersionStatus = (status: string): boolean => isIn(PUBLIC_VERSION_STATUSES, status)

@@ -1,7 +1,7 @@
 // The wire shapes of versions and files (facts/catalogue.md 1.2): the same for everyone who may see them.
 import Type, { type Static } from 'typebox'
 import { Nullable, Timestamp } from '#lib/schema-parts.ts'
-import { fieldsOf, gamesOf, projectTypesOf, type Taxonomy } from '#lib/taxonomy.ts'
+import { fieldsOf, gamesOf, projectTypesOf, type Taxonomy } from '#taxonomy/taxonomy.ts'
 import type { VersionReadRow } from './queries.ts'
 import { DEPENDENCY_TYPES, FILE_TYPES, VERSION_STATUSES, VERSION_TYPES } from './status.ts'
 

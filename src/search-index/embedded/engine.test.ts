@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { SearchDocument } from '../document.ts'
-import { FIELDS } from '../filter/fields.ts'
-import { naiveSearch } from '../naive-search.ts'
-import { parseSearchRequest, type SearchRequest } from '../request.ts'
+import { parseSearchRequest, type SearchRequest } from '#features/search/requests.ts'
+import { naiveSearch } from '#test/support/reference-search.ts'
 import {
   type Random,
   SAMPLE_CATEGORIES,
@@ -15,7 +13,9 @@ import {
   sampleId,
   sampleWords,
   seededRandom,
-} from '../sample-catalogue.ts'
+} from '#test/support/search-catalogue.ts'
+import type { SearchDocument } from '../document.ts'
+import { FIELDS } from '../filter/fields.ts'
 import { SORTS } from '../search-index.ts'
 import { Engine } from './engine.ts'
 import { ByteWriter } from './hit-store.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { parseSearchRequest } from '../request.ts'
+import { parseSearchRequest } from '#features/search/requests.ts'
 import { DocTable } from './doc-table.ts'
 import { FacetIndex } from './facet-index.ts'
 import { FilterMemory } from './filter-memory.ts'

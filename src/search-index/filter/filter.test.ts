@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { parseSearchRequest } from '#features/search/requests.ts'
 import { ApiError } from '#lib/errors.ts'
-import { parseSearchRequest } from '../request.ts'
 import type { Filter } from './tree.ts'
 
 const parse = (new_filters: string) => parseSearchRequest({ new_filters }).filter

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { ALL_SCOPES, GRANTABLE_SCOPES, SCOPES, type ScopeName } from '#lib/scopes.ts'
-import { ABSENT, assertFault, assertRefusedValues, mailsTo, statuses } from '../../../../test/account-steps.ts'
-import type { Person } from '../../../../test/factories.ts'
-import { type Client, type TestApp, testApp } from '../../../../test/harness.ts'
+import { ABSENT, assertFault, assertRefusedValues, mailsTo, statuses } from '#test/support/account-steps.ts'
+import type { Person } from '#test/support/factories.ts'
+import { type Client, type TestApp, testApp } from '#test/support/harness.ts'
 
 const PAT = '/_internal/pat'
 const DAY_MS = 86_400_000

@@ -1,7 +1,7 @@
 // Personal access tokens: list, make, rename or prolong, revoke.
 import Type from 'typebox'
-import { writing } from '#cache/writing.ts'
-import { DoneAnswers, ErrorAnswers } from '#http/answers.ts'
+import { transaction } from '#cache/transaction.ts'
+import { done } from '#http/answers.ts'
 import { requireViewer } from '#http/auth.ts'
 import { IdParams } from '#http/query-values.ts'
 import type { App } from '#http/server.ts'
@@ -19,8 +19,6 @@ import {
 } from './create-access-token.ts'
 import { deleteAccessToken, listAccessTokens, updateAccessToken } from './queries.ts'
 import { AccessTokenView, toAccessTokenView } from './views.ts'
-
-const tags = ['accounts']
 
 const NameField = Type.String({ minLength: TOKEN_NAME_LENGTH_MIN, maxLength: TOKEN_NAME_LENGTH_MAX })
 const ExpiresField = Type.String({
@@ -59,8 +57,7 @@ export function accessTokenRoutes(app: App, deps: AccountDeps): void {
       schema: {
         operationId: 'listAccessTokens',
         summary: "The caller's access tokens, newest first",
-        tags,
-        response: { 200: Type.Array(AccessTokenView), ...ErrorAnswers },
+        response: { 200: Type.Array(AccessTokenView) },
       },
     },
     async (req) => (await listAccessTokens(deps.db, requireViewer(req).id)).map((row) => toAccessTokenView(row, null)),
@@ -72,15 +69,14 @@ export function accessTokenRoutes(app: App, deps: AccountDeps): void {
       schema: {
         operationId: 'createAccessToken',
         summary: 'Make an access token; its secret is shown this once',
-        tags,
         body: NewToken,
-        response: { 201: AccessTokenView, ...ErrorAnswers },
+        response: { 201: AccessTokenView },
       },
     },
     async (req, reply) => {
       const { id: accountId } = requireViewer(req)
       const { name, scopes, expires } = req.body
-      const { row, token } = await writing(deps, (tx) =>
+      const { row, token } = await transaction(deps, (tx) =>
         createPersonalAccessToken(tx, { accountId, name, scopes, expires: new Date(expires), now: deps.now() }),
       )
       recordEvent(deps, 'token.created', { account_id: accountId, token_id: row.id })
@@ -94,19 +90,17 @@ export function accessTokenRoutes(app: App, deps: AccountDeps): void {
       schema: {
         operationId: 'updateAccessToken',
         summary: 'Rename or prolong an access token',
-        tags,
         params: IdParams,
         body: TokenChanges,
-        response: DoneAnswers,
       },
     },
     async (req, reply) => {
       const { id: accountId } = requireViewer(req)
       const id = parseId(req.params.id, 'id')
       const values = checkChanges(req.body, deps.now())
-      const found = await writing(deps, (tx, changed) => updateAccessToken(tx, changed, { accountId, id, values }))
+      const found = await transaction(deps, (tx, changed) => updateAccessToken(tx, changed, { accountId, id, values }))
       if (!found) throw notFound('access token')
-      return reply.status(204).send(null)
+      return done(reply)
     },
   )
   app.delete(
@@ -116,18 +110,16 @@ export function accessTokenRoutes(app: App, deps: AccountDeps): void {
       schema: {
         operationId: 'deleteAccessToken',
         summary: 'Revoke an access token, named by its ID or its secret',
-        tags,
         params: IdParams,
-        response: DoneAnswers,
       },
     },
     async (req, reply) => {
       const { id: accountId } = requireViewer(req)
       const secret = parseToken(req.params.id)
       const token = secret?.kind === 'pat' ? { hash: secret.hash } : { id: parseId(req.params.id, 'id') }
-      const found = await writing(deps, (tx, changed) => deleteAccessToken(tx, changed, { accountId, token }))
+      const found = await transaction(deps, (tx, changed) => deleteAccessToken(tx, changed, { accountId, token }))
       if (!found) throw notFound('access token')
-      return reply.status(204).send(null)
+      return done(reply)
     },
   )
 }

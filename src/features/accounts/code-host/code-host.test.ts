@@ -3,8 +3,8 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, beforeEach, test } from 'node:test'
 import { GRANTABLE_SCOPES } from '#lib/scopes.ts'
-import { assertFault, assertRefusedValues } from '../../../../test/account-steps.ts'
-import { type TestApp, testApp } from '../../../../test/harness.ts'
+import { assertFault, assertRefusedValues } from '#test/support/account-steps.ts'
+import { type TestApp, testApp } from '#test/support/harness.ts'
 
 const LINK = '/_internal/auth/code-host'
 

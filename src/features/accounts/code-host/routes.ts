@@ -1,8 +1,8 @@
 // Linking an account with one at the code host.
 import Type from 'typebox'
-import { writing } from '#cache/writing.ts'
+import { transaction } from '#cache/transaction.ts'
 import { onUnique } from '#db/pg-errors.ts'
-import { DoneAnswers } from '#http/answers.ts'
+import { done } from '#http/answers.ts'
 import { requireViewer } from '#http/auth.ts'
 import { mountInternal } from '#http/mounts.ts'
 import type { App } from '#http/server.ts'
@@ -10,18 +10,21 @@ import { ApiError, notFound, validationError } from '#lib/errors.ts'
 import type { AccountDeps } from '../account-deps.ts'
 import type { CodeHost } from './code-host.ts'
 
-const tags = ['accounts']
 const config = { auth: { scope: ['SESSION_ACCESS'] } } as const
 /** When these tokens were deprecated, as RFC 9745 writes it: 1 November 2026. */
 const DEPRECATION = '@1793491200'
 
-/** @param codeHost undefined where none is configured: then there is nothing to link with. */
-export function codeHostRoutes(app: App, deps: AccountDeps, codeHost: CodeHost | undefined): void {
+/** Every answer to a token of the code host carries `Deprecation`. To be called on the server itself, for all routes. */
+export function markCodeHostTokens(app: App): void {
   // Not async: it runs for every answer, and a promise there costs a twentieth of a warm read.
   app.addHook('onSend', (req, reply, _payload, done) => {
     if (req.viewer?.token.kind === 'code-host') void reply.header('deprecation', DEPRECATION)
     done()
   })
+}
+
+/** @param codeHost undefined where none is configured: then there is nothing to link with. */
+export function codeHostRoutes(app: App, deps: AccountDeps, codeHost: CodeHost | undefined): void {
   mountInternal(app, (scope) => linkRoutes(scope, deps, codeHost))
 }
 
@@ -34,9 +37,7 @@ function linkRoutes(app: App, deps: AccountDeps, codeHost: CodeHost | undefined)
         operationId: 'linkCodeHost',
         summary: 'Link the account at the code host whose token this is',
         description: "From then on that account's personal tokens are accepted here. Deprecated: use access tokens.",
-        tags,
         body: Type.Object({ token: Type.String({ minLength: 1, maxLength: 512 }) }),
-        response: DoneAnswers,
       },
     },
     async (req, reply) => {
@@ -45,7 +46,7 @@ function linkRoutes(app: App, deps: AccountDeps, codeHost: CodeHost | undefined)
       const hostId = await codeHost.identify(req.body.token)
       if (hostId === undefined) throw validationError('token', 'is no personal token that the code host knows')
       await setHostId(deps, { accountId, hostId })
-      return reply.status(204).send(null)
+      return done(reply)
     },
   )
   app.delete(
@@ -55,13 +56,11 @@ function linkRoutes(app: App, deps: AccountDeps, codeHost: CodeHost | undefined)
       schema: {
         operationId: 'unlinkCodeHost',
         summary: 'End the link with the code host',
-        tags,
-        response: DoneAnswers,
       },
     },
     async (req, reply) => {
       await setHostId(deps, { accountId: requireViewer(req).id, hostId: null })
-      return reply.status(204).send(null)
+      return done(reply)
     },
   )
 }
@@ -70,7 +69,7 @@ async function setHostId(
   deps: AccountDeps,
   { accountId, hostId }: { accountId: string; hostId: string | null },
 ): Promise<void> {
-  await writing(deps, (tx) =>
+  await transaction(deps, (tx) =>
     tx
       .updateTable('account')
       .set({ code_host_id: hostId })

@@ -1,14 +1,14 @@
 // The e-mail address: changing it, and proving that it is one's own.
 import type { ChangeSet } from '#cache/changes.ts'
-import { writing } from '#cache/writing.ts'
+import { transaction } from '#cache/transaction.ts'
 import type { Tx } from '#db/db.ts'
 import { onUnique } from '#db/pg-errors.ts'
+import { getAccount } from '#features/users/queries.ts'
 import { enqueue } from '#jobs/queue.ts'
 import { invalidInput } from '#lib/errors.ts'
-import { getAccount } from '../../users/queries.ts'
 import type { AccountDeps } from '../account-deps.ts'
-import { deleteFlows, takeFlow } from '../flows.ts'
-import { requireMail } from '../mail-allowance.ts'
+import { deleteFlows, takeFlow } from '../mail/flows.ts'
+import { requireMail } from '../mail/mail-allowance.ts'
 import { emailTaken, lockAccount } from '../queries.ts'
 import { checkEmail } from '../sign-up/create-account.ts'
 
@@ -24,7 +24,7 @@ export async function changeEmail(
   checkEmail(email)
   await requireMail(deps.counters, 'verify-email', accountId)
   const emailVerified = !deps.config.accounts.requireVerifiedEmail
-  await writing(deps, async (tx, changed) => {
+  await transaction(deps, async (tx, changed) => {
     changed.add('viewer', accountId)
     const { email: former } = await lockAccount(tx, accountId)
     if (former?.toLowerCase() === email.toLowerCase()) throw emailTaken()
@@ -50,7 +50,7 @@ export async function resendVerification(deps: AccountDeps, accountId: string): 
   if (email === null) throw invalidInput('This account has no e-mail address')
   if (isVerified) throw invalidInput('The e-mail address is verified already')
   await requireMail(deps.counters, 'verify-email', accountId)
-  await writing(deps, (tx) => enqueue(tx, 'accounts.send-mail', { kind: 'verify-email', account_id: accountId }))
+  await transaction(deps, (tx) => enqueue(tx, 'accounts.send-mail', { kind: 'verify-email', account_id: accountId }))
 }
 
 /** @throws ApiError `invalid_input` naming `flow` when the link is used up, too old, or about another address */

@@ -1,15 +1,15 @@
 // A new password, by the old one or by a mailed link.
 import type { ChangeSet } from '#cache/changes.ts'
-import { writing } from '#cache/writing.ts'
+import { transaction } from '#cache/transaction.ts'
 import type { Tx } from '#db/db.ts'
+import { type AccountRow, getAccount } from '#features/users/queries.ts'
 import { enqueue } from '#jobs/queue.ts'
 import type { Viewer } from '#lib/viewer.ts'
-import { type AccountRow, getAccount } from '../../users/queries.ts'
 import type { AccountDeps } from '../account-deps.ts'
-import { deleteFlows, findFlow, takeFlow } from '../flows.ts'
+import { deleteFlows, findFlow, takeFlow } from '../mail/flows.ts'
 import { lockAccount } from '../queries.ts'
 import { deleteOtherSessions } from '../sessions/queries.ts'
-import { invalidCredentials } from '../sign-in-guard.ts'
+import { invalidCredentials } from '../sign-in/sign-in-guard.ts'
 
 const WRONG_PASSWORD = 'The old password is wrong'
 const WRONG_FLOW = 'The link is unknown, was used, or has expired'
@@ -36,7 +36,7 @@ export async function changePassword(
   }
   const passwordHash = await checkAndHash(deps, account, newPassword)
   const exceptId = viewer.token.kind === 'session' ? viewer.token.id : undefined
-  await writing(deps, async (tx, changed) => {
+  await transaction(deps, async (tx, changed) => {
     const locked = await lockAccount(tx, account.id)
     if (locked.password_hash !== account.password_hash) throw invalidCredentials(WRONG_PASSWORD)
     await setPassword(tx, changed, { accountId: account.id, passwordHash, exceptId })
@@ -56,7 +56,7 @@ export async function resetPassword(
   if (flow === undefined) throw invalidCredentials(WRONG_FLOW)
   const accountId = flow.account_id
   const passwordHash = await checkAndHash(deps, await getAccount(db, accountId), newPassword)
-  await writing(deps, async (tx, changed) => {
+  await transaction(deps, async (tx, changed) => {
     const { email } = await lockAccount(tx, accountId)
     const taken = await takeFlow(tx, 'reset_password', { secret, now: now() })
     if (taken === undefined || taken.data['email'] !== email) throw invalidCredentials(WRONG_FLOW)

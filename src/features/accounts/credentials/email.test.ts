@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { requireVerifiedEmail } from '#features/access/verified-email.ts'
 import { ALL_SCOPES } from '#lib/scopes.ts'
 import {
   ABSENT,
@@ -12,11 +13,10 @@ import {
   PASSWORD,
   signIn,
   statuses,
-} from '../../../../test/account-steps.ts'
-import { type TestApp, testApp } from '../../../../test/harness.ts'
-import { findFlow, insertFlow } from '../flows.ts'
+} from '#test/support/account-steps.ts'
+import { type TestApp, testApp } from '#test/support/harness.ts'
 import { accountJobs } from '../jobs.ts'
-import { requireVerifiedEmail } from '../verified-email.ts'
+import { findFlow, insertFlow } from '../mail/flows.ts'
 
 const CHANGE = '/_internal/auth/email'
 const RESEND = '/_internal/auth/email/resend_verify'

@@ -13,8 +13,8 @@ import {
   PASSWORD,
   signIn,
   statuses,
-} from '../../../../test/account-steps.ts'
-import { type TestApp, testApp } from '../../../../test/harness.ts'
+} from '#test/support/account-steps.ts'
+import { type TestApp, testApp } from '#test/support/harness.ts'
 
 const RESET = '/_internal/auth/password/reset'
 const CHANGE = '/_internal/auth/password'

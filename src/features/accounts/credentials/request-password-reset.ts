@@ -1,9 +1,9 @@
-import { writing } from '#cache/writing.ts'
+import { transaction } from '#cache/transaction.ts'
 import { enqueue } from '#jobs/queue.ts'
 import type { AccountDeps } from '../account-deps.ts'
-import { checkCaptcha } from '../captcha.ts'
-import { takeMail } from '../mail-allowance.ts'
+import { takeMail } from '../mail/mail-allowance.ts'
 import { findAccountByAnyName } from '../queries.ts'
+import { checkCaptcha } from '../sign-in/captcha.ts'
 
 type Request = { name: string; challenge: string | null | undefined; address: string }
 
@@ -17,5 +17,5 @@ export async function requestPasswordReset(deps: AccountDeps, { name, challenge,
   if (!(await takeMail(deps.counters, 'reset-password', account?.id ?? `name:${name.toLowerCase()}`))) return
   // Also for nobody, so that the time does not tell either.
   const account_id = account?.id ?? null
-  await writing(deps, (tx) => enqueue(tx, 'accounts.send-mail', { kind: 'reset-password', account_id }))
+  await transaction(deps, (tx) => enqueue(tx, 'accounts.send-mail', { kind: 'reset-password', account_id }))
 }

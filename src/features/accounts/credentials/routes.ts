@@ -1,7 +1,7 @@
 // Passwords and e-mail addresses: changing, resetting and verifying them.
 import Type from 'typebox'
-import { writing } from '#cache/writing.ts'
-import { DoneAnswers } from '#http/answers.ts'
+import { transaction } from '#cache/transaction.ts'
+import { done } from '#http/answers.ts'
 import { requireScope, requireViewer } from '#http/auth.ts'
 import type { App } from '#http/server.ts'
 import { SCOPES } from '#lib/scopes.ts'
@@ -10,8 +10,6 @@ import { EmailField, FlowField, NewPasswordField, OptionalChallenge, PasswordFie
 import { changeEmail, resendVerification, verifyEmail } from './change-email.ts'
 import { changePassword, resetPassword } from './change-password.ts'
 import { requestPasswordReset } from './request-password-reset.ts'
-
-const tags = ['accounts']
 
 export function credentialRoutes(app: App, deps: AccountDeps): void {
   passwordRoutes(app, deps)
@@ -26,15 +24,13 @@ function passwordRoutes(app: App, deps: AccountDeps): void {
       schema: {
         operationId: 'requestPasswordReset',
         summary: 'Send a link to set a new password; the answer does not tell whether there is such an account',
-        tags,
         body: Type.Object({ username: SignInName, challenge: OptionalChallenge }),
-        response: DoneAnswers,
       },
     },
     async (req, reply) => {
       const { username: name, challenge } = req.body
       await requestPasswordReset(deps, { name, challenge, address: req.clientAddress })
-      return reply.status(204).send(null)
+      return done(reply)
     },
   )
   app.patch(
@@ -45,13 +41,11 @@ function passwordRoutes(app: App, deps: AccountDeps): void {
       schema: {
         operationId: 'changePassword',
         summary: 'Set a password, by the old one or by the flow of a mailed link; other sessions end',
-        tags,
         body: Type.Object({
           flow: Type.Optional(FlowField),
           old_password: Type.Optional(PasswordField),
           new_password: NewPasswordField,
         }),
-        response: DoneAnswers,
       },
     },
     async (req, reply) => {
@@ -63,7 +57,7 @@ function passwordRoutes(app: App, deps: AccountDeps): void {
         requireScope(viewer, 'USER_AUTH_WRITE')
         await changePassword(deps, { viewer, oldPassword, newPassword })
       }
-      return reply.status(204).send(null)
+      return done(reply)
     },
   )
 }
@@ -76,14 +70,12 @@ function emailRoutes(app: App, deps: AccountDeps): void {
       schema: {
         operationId: 'changeEmail',
         summary: 'Change the e-mail address',
-        tags,
         body: Type.Object({ email: EmailField }),
-        response: DoneAnswers,
       },
     },
     async (req, reply) => {
       await changeEmail(deps, { accountId: requireViewer(req).id, email: req.body.email })
-      return reply.status(204).send(null)
+      return done(reply)
     },
   )
   app.post(
@@ -93,13 +85,11 @@ function emailRoutes(app: App, deps: AccountDeps): void {
       schema: {
         operationId: 'resendVerification',
         summary: 'Send the link that verifies the address once more',
-        tags,
-        response: DoneAnswers,
       },
     },
     async (req, reply) => {
       await resendVerification(deps, requireViewer(req).id)
-      return reply.status(204).send(null)
+      return done(reply)
     },
   )
   app.post(
@@ -109,14 +99,12 @@ function emailRoutes(app: App, deps: AccountDeps): void {
       schema: {
         operationId: 'verifyEmail',
         summary: 'Verify an address by the flow of a mailed link',
-        tags,
         body: Type.Object({ flow: FlowField }),
-        response: DoneAnswers,
       },
     },
     async (req, reply) => {
-      await writing(deps, (tx, changed) => verifyEmail(tx, changed, { flow: req.body.flow, now: deps.now() }))
-      return reply.status(204).send(null)
+      await transaction(deps, (tx, changed) => verifyEmail(tx, changed, { flow: req.body.flow, now: deps.now() }))
+      return done(reply)
     },
   )
 }

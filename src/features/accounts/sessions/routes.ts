@@ -1,7 +1,7 @@
 // Where one is signed in: list, sign out, refresh.
 import Type from 'typebox'
-import { writing } from '#cache/writing.ts'
-import { DoneAnswers, ErrorAnswers } from '#http/answers.ts'
+import { transaction } from '#cache/transaction.ts'
+import { done } from '#http/answers.ts'
 import { requireViewer, tokenText, unauthenticated } from '#http/auth.ts'
 import { IdParams } from '#http/query-values.ts'
 import type { App } from '#http/server.ts'
@@ -12,8 +12,6 @@ import { type AccountDeps, clientOf } from '../account-deps.ts'
 import { deleteSession, listSessions, refreshSession } from './queries.ts'
 import { SessionView, toSessionView } from './views.ts'
 
-const tags = ['accounts']
-
 export function sessionRoutes(app: App, deps: AccountDeps): void {
   app.get(
     '/session/list',
@@ -22,8 +20,7 @@ export function sessionRoutes(app: App, deps: AccountDeps): void {
       schema: {
         operationId: 'listSessions',
         summary: "The caller's sessions, newest first",
-        tags,
-        response: { 200: Type.Array(SessionView), ...ErrorAnswers },
+        response: { 200: Type.Array(SessionView) },
       },
     },
     async (req) => {
@@ -41,18 +38,16 @@ export function sessionRoutes(app: App, deps: AccountDeps): void {
       schema: {
         operationId: 'deleteSession',
         summary: 'Sign out a session, named by its ID or its secret',
-        tags,
         params: IdParams,
-        response: DoneAnswers,
       },
     },
     async (req, reply) => {
       const { id: accountId } = requireViewer(req)
       const secret = parseToken(req.params.id)
       const session = secret?.kind === 'session' ? { hash: secret.hash } : { id: parseId(req.params.id, 'id') }
-      const found = await writing(deps, (tx, changed) => deleteSession(tx, changed, { accountId, session }))
+      const found = await transaction(deps, (tx, changed) => deleteSession(tx, changed, { accountId, session }))
       if (!found) throw notFound('session')
-      return reply.status(204).send(null)
+      return done(reply)
     },
   )
   app.post(
@@ -63,15 +58,14 @@ export function sessionRoutes(app: App, deps: AccountDeps): void {
       schema: {
         operationId: 'refreshSession',
         summary: 'A new secret for the session of the request, also an expired one',
-        tags,
-        response: { 200: SessionView, ...ErrorAnswers },
+        response: { 200: SessionView },
       },
     },
     async (req) => {
       const secret = tokenText(req)
       if (secret === undefined) throw unauthenticated('This needs a session in the Authorization header')
       if (parseToken(secret)?.kind !== 'session') throw unauthenticated('This token is not a session')
-      const view = await writing(deps, (tx, changed) =>
+      const view = await transaction(deps, (tx, changed) =>
         refreshSession(tx, changed, { secret, client: clientOf(req), now: deps.now() }),
       )
       if (view === undefined) throw unauthenticated('The session is unknown or too old to be refreshed')

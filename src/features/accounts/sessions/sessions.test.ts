@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { ALL_SCOPES, SCOPES, type ScopeName } from '#lib/scopes.ts'
-import { assertFault, makeMember, signIn, statuses } from '../../../../test/account-steps.ts'
-import { type TestApp, testApp } from '../../../../test/harness.ts'
+import { assertFault, makeMember, signIn, statuses } from '#test/support/account-steps.ts'
+import { type TestApp, testApp } from '#test/support/harness.ts'
 import { describeUserAgent } from './user-agent.ts'
 
 const LIST = '/_internal/session/list'

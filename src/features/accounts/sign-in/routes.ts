@@ -1,15 +1,12 @@
 // Signing in: name and password, and where it is on the second factor.
 import Type from 'typebox'
-import { ErrorAnswers } from '#http/answers.ts'
 import type { App } from '#http/server.ts'
 import { type AccountDeps, clientOf } from '../account-deps.ts'
-import { checkCaptcha } from '../captcha.ts'
 import { CodeField, FlowField, OptionalChallenge, PasswordField, SignInName } from '../fields.ts'
 import { SessionView } from '../sessions/views.ts'
+import { checkCaptcha } from './captcha.ts'
 import { signIn } from './sign-in.ts'
 import { signInWithCode } from './sign-in-with-code.ts'
-
-const tags = ['accounts']
 
 const TwoFactorRequired = Type.Object(
   {
@@ -28,9 +25,8 @@ export function signInRoutes(app: App, deps: AccountDeps): void {
       schema: {
         operationId: 'signIn',
         summary: 'Sign in with username or e-mail address, and password',
-        tags,
         body: Type.Object({ username: SignInName, password: PasswordField, challenge: OptionalChallenge }),
-        response: { 200: Type.Union([SessionView, TwoFactorRequired]), ...ErrorAnswers },
+        response: { 200: Type.Union([SessionView, TwoFactorRequired]) },
       },
     },
     async (req) => {
@@ -48,9 +44,8 @@ export function signInRoutes(app: App, deps: AccountDeps): void {
       schema: {
         operationId: 'signInWithSecondFactor',
         summary: 'Finish a sign-in with a code or a backup code',
-        tags,
         body: Type.Object({ code: CodeField, flow: FlowField }),
-        response: { 200: SessionView, ...ErrorAnswers },
+        response: { 200: SessionView },
       },
     },
     async (req) => signInWithCode(deps, { ...req.body, client: clientOf(req) }),

@@ -1,12 +1,12 @@
-import { writing } from '#cache/writing.ts'
+import { transaction } from '#cache/transaction.ts'
 import { recordEvent } from '#telemetry/events.ts'
 import type { AccountDeps } from '../account-deps.ts'
-import { findFlow, takeFlow } from '../flows.ts'
+import { findFlow, takeFlow } from '../mail/flows.ts'
 import { lockAccount } from '../queries.ts'
 import { type Client, issueSession } from '../sessions/queries.ts'
 import type { SessionView } from '../sessions/views.ts'
-import { invalidCredentials } from '../sign-in-guard.ts'
 import { useCode } from '../two-factor/codes.ts'
+import { invalidCredentials } from './sign-in-guard.ts'
 
 const REFUSAL = 'The code is wrong, or the sign-in has expired'
 
@@ -24,7 +24,7 @@ export async function signInWithCode(
   if (flow === undefined) throw invalidCredentials(REFUSAL)
   const accountId = flow.account_id
   const session = await guard.attempt(accountId, REFUSAL, () =>
-    writing(deps, async (tx, changed) => {
+    transaction(deps, async (tx, changed) => {
       const account = await lockAccount(tx, accountId)
       if (!(await useCode(tx, account, { code, now: now() }))) return undefined
       // Throwing gives the code back: it was right, and the flow was lost to another use or to a change of password.

@@ -9,8 +9,8 @@ import {
   PASSWORD,
   signIn,
   statuses,
-} from '../../../../test/account-steps.ts'
-import { type TestApp, testApp } from '../../../../test/harness.ts'
+} from '#test/support/account-steps.ts'
+import { type TestApp, testApp } from '#test/support/harness.ts'
 
 const LOGIN = '/_internal/auth/login'
 const MINUTE_MS = 60_000

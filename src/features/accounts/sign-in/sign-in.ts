@@ -1,12 +1,12 @@
-import { writing } from '#cache/writing.ts'
+import { transaction } from '#cache/transaction.ts'
+import type { AccountRow } from '#features/users/queries.ts'
 import { recordEvent } from '#telemetry/events.ts'
-import type { AccountRow } from '../../users/queries.ts'
 import type { AccountDeps } from '../account-deps.ts'
-import { insertFlow } from '../flows.ts'
+import { insertFlow } from '../mail/flows.ts'
 import { findAccountBySignInName, lockAccount } from '../queries.ts'
 import { type Client, issueSession } from '../sessions/queries.ts'
 import type { SessionView } from '../sessions/views.ts'
-import { invalidCredentials } from '../sign-in-guard.ts'
+import { invalidCredentials } from './sign-in-guard.ts'
 
 const REFUSAL = 'The username or the password is wrong'
 
@@ -26,7 +26,7 @@ export async function signIn(
     const isRight = await passwords.verify(found?.password_hash ?? null, password)
     return isRight ? found : undefined
   })
-  const result = await writing(deps, async (tx, changed) => {
+  const result = await transaction(deps, async (tx, changed) => {
     if (!isUnchanged(await lockAccount(tx, account.id), account)) throw invalidCredentials(REFUSAL)
     if (account.totp_secret === null) {
       return { session: await issueSession(tx, changed, { accountId: account.id, client, now: now() }) }

@@ -1,14 +1,14 @@
 // Making an account, for people who sign up and for operators on the command line.
 import type { Db, Tx } from '#db/db.ts'
 import { onUnique } from '#db/pg-errors.ts'
+import { assertUsernameFree, usernameTaken } from '#features/users/queries.ts'
 import { enqueue } from '#jobs/queue.ts'
 import { validationError } from '#lib/errors.ts'
 import { newId } from '#lib/ids.ts'
 import { USERNAME } from '#lib/text-rules.ts'
 import type { Role } from '#lib/viewer.ts'
 import { isMailAddress } from '#mail/mail.ts'
-import { assertUsernameFree, usernameTaken } from '../../users/queries.ts'
-import type { Passwords } from '../passwords.ts'
+import type { Passwords } from '../passwords/passwords.ts'
 import { assertEmailFree, emailTaken } from '../queries.ts'
 
 export type AccountFields = { username: string; email: string; password: string }

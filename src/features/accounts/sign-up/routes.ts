@@ -1,6 +1,6 @@
 // Signing up, and what a sign-up page needs to know.
 import Type from 'typebox'
-import { DoneAnswers, ErrorAnswers } from '#http/answers.ts'
+import { done } from '#http/answers.ts'
 import type { App } from '#http/server.ts'
 import { USERNAME_PATTERN } from '#lib/text-rules.ts'
 import { type AccountDeps, clientOf } from '../account-deps.ts'
@@ -8,8 +8,6 @@ import { EmailField, NewPasswordField, OptionalChallenge } from '../fields.ts'
 import { SessionView } from '../sessions/views.ts'
 import { checkNewAccount } from './create-account.ts'
 import { checkMaySignUp, signUp } from './sign-up.ts'
-
-const tags = ['accounts']
 
 const NewAccount = Type.Object(
   {
@@ -43,9 +41,8 @@ export function signUpRoutes(app: App, deps: AccountDeps): void {
       schema: {
         operationId: 'createAccount',
         summary: 'Sign up',
-        tags,
         body: NewAccount,
-        response: { 201: SessionView, ...ErrorAnswers },
+        response: { 201: SessionView },
       },
     },
     async (req, reply) => {
@@ -61,15 +58,13 @@ export function signUpRoutes(app: App, deps: AccountDeps): void {
       schema: {
         operationId: 'validateNewAccount',
         summary: 'Check what signing up would answer, without doing it',
-        tags,
         body: NewAccount,
-        response: DoneAnswers,
       },
     },
     async (req, reply) => {
       checkMaySignUp(deps, req.body.account_consent)
       await checkNewAccount(deps, req.body)
-      return reply.status(204).send(null)
+      return done(reply)
     },
   )
   app.get(
@@ -79,8 +74,7 @@ export function signUpRoutes(app: App, deps: AccountDeps): void {
       schema: {
         operationId: 'getGlobals',
         summary: 'What account pages need to know of this service',
-        tags,
-        response: { 200: Globals, ...ErrorAnswers },
+        response: { 200: Globals },
       },
     },
     async () => ({

@@ -9,8 +9,8 @@ import {
   PASSWORD,
   signIn,
   statuses,
-} from '../../../../test/account-steps.ts'
-import { type TestApp, testApp } from '../../../../test/harness.ts'
+} from '#test/support/account-steps.ts'
+import { type TestApp, testApp } from '#test/support/harness.ts'
 
 const CREATE = '/_internal/auth/create'
 const VALIDATE = '/_internal/auth/create/validate'

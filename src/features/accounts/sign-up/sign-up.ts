@@ -1,10 +1,10 @@
-import { writing } from '#cache/writing.ts'
+import { transaction } from '#cache/transaction.ts'
 import { forbidden, validationError } from '#lib/errors.ts'
 import { recordEvent } from '#telemetry/events.ts'
 import type { AccountDeps } from '../account-deps.ts'
-import { checkCaptcha } from '../captcha.ts'
 import { type Client, issueSession } from '../sessions/queries.ts'
 import type { SessionView } from '../sessions/views.ts'
+import { checkCaptcha } from '../sign-in/captcha.ts'
 import { type AccountFields, createAccount, prepareAccount } from './create-account.ts'
 
 type SignUp = {
@@ -24,7 +24,7 @@ export async function signUp(deps: AccountDeps, { fields, challenge, honeypot, c
   await checkCaptcha(config.accounts.captcha, { challenge, address: client.ip })
   const prepared = await prepareAccount(deps, fields)
   const now = deps.now()
-  const session = await writing(deps, async (tx, changed) => {
+  const session = await transaction(deps, async (tx, changed) => {
     const emailVerified = !config.accounts.requireVerifiedEmail
     const accountId = await createAccount(tx, { ...prepared, emailVerified, now })
     return issueSession(tx, changed, { accountId, client, now })

@@ -1,9 +1,9 @@
 // The second factor: codes of an authenticator program (RFC 6238), and backup codes for when it is lost.
 import { Secret, TOTP } from 'otpauth'
 import type { Tx } from '#db/db.ts'
+import type { AccountRow } from '#features/users/queries.ts'
 import { randomBase62 } from '#lib/ids.ts'
 import { hashToken } from '#lib/tokens.ts'
-import type { AccountRow } from '../../users/queries.ts'
 
 const STEP_MS = 30_000
 /** Steps before and after the present one whose codes are taken too, for clocks that differ. */

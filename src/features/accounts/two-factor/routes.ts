@@ -1,13 +1,11 @@
 // Turning two-factor sign-in on and off.
 import Type from 'typebox'
-import { DoneAnswers, ErrorAnswers } from '#http/answers.ts'
+import { done } from '#http/answers.ts'
 import { requireViewer } from '#http/auth.ts'
 import type { App } from '#http/server.ts'
 import type { AccountDeps } from '../account-deps.ts'
 import { CodeField, FlowField } from '../fields.ts'
 import { disableTwoFactor, enableTwoFactor, startTwoFactor } from './switch-two-factor.ts'
-
-const tags = ['accounts']
 
 const TwoFactorSecret = Type.Object(
   {
@@ -27,8 +25,7 @@ export function twoFactorRoutes(app: App, deps: AccountDeps): void {
       schema: {
         operationId: 'startTwoFactor',
         summary: 'A secret for an authenticator program',
-        tags,
-        response: { 200: TwoFactorSecret, ...ErrorAnswers },
+        response: { 200: TwoFactorSecret },
       },
     },
     async (req) => {
@@ -42,9 +39,8 @@ export function twoFactorRoutes(app: App, deps: AccountDeps): void {
       schema: {
         operationId: 'enableTwoFactor',
         summary: 'Turn two-factor sign-in on, with a first code; answers the backup codes, once',
-        tags,
         body: Type.Object({ code: CodeField, flow: FlowField }),
-        response: { 200: BackupCodes, ...ErrorAnswers },
+        response: { 200: BackupCodes },
       },
     },
     async (req) => {
@@ -59,14 +55,12 @@ export function twoFactorRoutes(app: App, deps: AccountDeps): void {
       schema: {
         operationId: 'disableTwoFactor',
         summary: 'Turn two-factor sign-in off, with a code or a backup code',
-        tags,
         body: Type.Object({ code: CodeField }),
-        response: DoneAnswers,
       },
     },
     async (req, reply) => {
       await disableTwoFactor(deps, { accountId: requireViewer(req).id, code: req.body.code })
-      return reply.status(204).send(null)
+      return done(reply)
     },
   )
 }

@@ -1,13 +1,13 @@
 // Turning two-factor sign-in on, in two steps, and off.
-import { writing } from '#cache/writing.ts'
+import { transaction } from '#cache/transaction.ts'
 import type { Tx } from '#db/db.ts'
+import { getAccount } from '#features/users/queries.ts'
 import { enqueue } from '#jobs/queue.ts'
 import { type ApiError, invalidInput } from '#lib/errors.ts'
-import { getAccount } from '../../users/queries.ts'
 import type { AccountDeps } from '../account-deps.ts'
-import { deleteFlows, findFlow, insertFlow, takeFlow } from '../flows.ts'
+import { deleteFlows, findFlow, insertFlow, takeFlow } from '../mail/flows.ts'
 import { lockAccount } from '../queries.ts'
-import { invalidCredentials } from '../sign-in-guard.ts'
+import { invalidCredentials } from '../sign-in/sign-in-guard.ts'
 import { newTotpSecret, replaceBackupCodes, totpStep, totpUri, useCode } from './codes.ts'
 
 /** A secret for an authenticator program, the same as an address, and what confirms it. */
@@ -40,7 +40,7 @@ type Enable = { accountId: string; flow: string; code: string }
  * @throws ApiError `invalid_credentials`, `invalid_input` when it is on already
  */
 export function enableTwoFactor(deps: AccountDeps, { accountId, flow, code }: Enable): Promise<string[]> {
-  return writing(deps, (tx) => enable(tx, { accountId, flow, code, now: deps.now() }))
+  return transaction(deps, (tx) => enable(tx, { accountId, flow, code, now: deps.now() }))
 }
 
 /** The first code is used up with this, like any other; so is the flow, unless the code is wrong. */
@@ -72,7 +72,7 @@ export async function disableTwoFactor(
   { accountId, code }: { accountId: string; code: string },
 ): Promise<void> {
   await deps.guard.attempt(accountId, 'The code is wrong', () =>
-    writing(deps, async (tx) => {
+    transaction(deps, async (tx) => {
       const account = await lockAccount(tx, accountId)
       if (account.totp_secret === null) throw invalidInput('Two-factor sign-in is not on')
       if (!(await useCode(tx, account, { code, now: deps.now() }))) return undefined

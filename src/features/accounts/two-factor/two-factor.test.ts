@@ -13,8 +13,8 @@ import {
   signIn,
   statuses,
   totpCode,
-} from '../../../../test/account-steps.ts'
-import { type TestApp, testApp } from '../../../../test/harness.ts'
+} from '#test/support/account-steps.ts'
+import { type TestApp, testApp } from '#test/support/harness.ts'
 
 const SECRET = '/_internal/auth/2fa/get_secret'
 const TWO_FACTOR = '/_internal/auth/2fa'

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import sharp from 'sharp'
 import { ALL_SCOPES, GRANTABLE_SCOPES } from '#lib/scopes.ts'
-import { ABSENT, assertFault, assertRefusedValues } from '../../../../test/account-steps.ts'
-import { type TestApp, testApp } from '../../../../test/harness.ts'
+import { ABSENT, assertFault, assertRefusedValues } from '#test/support/account-steps.ts'
+import { type TestApp, testApp } from '#test/support/harness.ts'
 import {
   authorize,
   BASE,
@@ -14,7 +14,7 @@ import {
   makeApplication,
   SCOPES,
   statusOf,
-} from '../../../../test/oauth-steps.ts'
+} from '#test/support/oauth-steps.ts'
 
 let t: TestApp
 before(async () => {

@@ -1,12 +1,12 @@
 // What happens to an application once it exists: edits, a new secret, its end.
 import type { ChangeSet } from '#cache/changes.ts'
 import type { Tx } from '#db/db.ts'
+import { ICON_BYTES_MAX, type IconOwner, removePictures } from '#features/pictures/icons.ts'
 import { forbidden, invalidInput, notFound } from '#lib/errors.ts'
 import { parseId } from '#lib/ids.ts'
 import { newSecret } from '#lib/tokens.ts'
 import { isModerator, type Viewer } from '#lib/viewer.ts'
-import type { Deps } from '../../../deps.ts'
-import { ICON_BYTES_MAX, type IconOwner, removePictures } from '../../pictures/icons.ts'
+import type { Deps } from '#main/deps.ts'
 import { checkApplication, insertRedirectUris } from './create-application.ts'
 import { deleteTokens, getApplication, lockApplication } from './queries.ts'
 import type { ApplicationPatch } from './views.ts'
@@ -85,7 +85,6 @@ export function applicationIconOwner({ db }: Pick<Deps, 'db'>): IconOwner {
   return {
     path: '/oauth/app',
     noun: 'Application',
-    tag: 'oauth',
     scopes: ['SESSION_ACCESS'],
     maxBytes: ICON_BYTES_MAX,
     authorize: async (viewer, id) => requireEditable(viewer, await getApplication(db, parseId(id, 'id'))).id,

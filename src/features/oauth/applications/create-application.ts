@@ -1,10 +1,10 @@
 import type { Tx } from '#db/db.ts'
+import { lockAccount } from '#features/accounts/queries.ts'
 import { ApiError, validationError } from '#lib/errors.ts'
 import { newId } from '#lib/ids.ts'
 import { grantFault } from '#lib/scopes.ts'
 import { checkHttpsUrl, checkText } from '#lib/text-rules.ts'
 import { newSecret } from '#lib/tokens.ts'
-import { lockAccount } from '../../accounts/queries.ts'
 import { redirectUriFault } from './redirect-uri.ts'
 import { NAME_LENGTH_MIN, type NewApplication, REDIRECT_URIS_MAX, TEXT_LENGTH_MAX } from './views.ts'
 

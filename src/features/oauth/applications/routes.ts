@@ -1,15 +1,15 @@
 // Applications of third parties: making, editing, giving a new secret, deleting.
 import Type from 'typebox'
-import { writing } from '#cache/writing.ts'
-import { DoneAnswers, ErrorAnswers } from '#http/answers.ts'
+import { transaction } from '#cache/transaction.ts'
+import { iconRoutes } from '#features/pictures/icon-routes.ts'
+import { requireOwnUser } from '#features/users/policy.ts'
+import { getAccountByName } from '#features/users/queries.ts'
+import { done } from '#http/answers.ts'
 import { requireViewer } from '#http/auth.ts'
 import { IdParams, parseIds } from '#http/query-values.ts'
 import type { App } from '#http/server.ts'
 import { parseId } from '#lib/ids.ts'
-import type { Deps } from '../../../deps.ts'
-import { iconRoutes } from '../../pictures/icon-routes.ts'
-import { requireOwnUser } from '../../users/policy.ts'
-import { getAccountByName } from '../../users/queries.ts'
+import type { Deps } from '#main/deps.ts'
 import { applicationIconOwner, deleteApplication, rotateSecret, updateApplication } from './change-application.ts'
 import { createApplication } from './create-application.ts'
 import { getApplication, listApplications, listApplicationsOf } from './queries.ts'
@@ -22,7 +22,6 @@ import {
   toApplicationView,
 } from './views.ts'
 
-const tags = ['oauth']
 const session = { auth: { scope: ['SESSION_ACCESS'] } } as const
 
 export function applicationRoutes(app: App, deps: Deps): void {
@@ -39,9 +38,8 @@ function reads(app: App, { db }: Deps): void {
       schema: {
         operationId: 'getApplication',
         summary: 'An application',
-        tags,
         params: IdParams,
-        response: { 200: ApplicationView, ...ErrorAnswers },
+        response: { 200: ApplicationView },
       },
     },
     async (req) => toApplicationView(await getApplication(db, parseId(req.params.id, 'id'))),
@@ -53,11 +51,10 @@ function reads(app: App, { db }: Deps): void {
       schema: {
         operationId: 'listApplications',
         summary: 'Applications by ID',
-        tags,
         querystring: Type.Object({
           ids: Type.String({ maxLength: 65_536, description: 'A JSON array of IDs, or IDs separated by commas' }),
         }),
-        response: { 200: Type.Array(ApplicationView), ...ErrorAnswers },
+        response: { 200: Type.Array(ApplicationView) },
       },
     },
     async (req) => (await listApplications(db, readIds(req.query.ids))).map(toApplicationView),
@@ -80,14 +77,13 @@ function writes(app: App, deps: Deps): void {
       schema: {
         operationId: 'createApplication',
         summary: 'Make an application; its secret is shown this once',
-        tags,
         body: NewApplication,
-        response: { 201: NewApplicationView, ...ErrorAnswers },
+        response: { 201: NewApplicationView },
       },
     },
     async (req, reply) => {
       const { id: accountId } = requireViewer(req)
-      const { id, secret } = await writing(deps, (tx) =>
+      const { id, secret } = await transaction(deps, (tx) =>
         createApplication(tx, { accountId, now: now(), fields: req.body }),
       )
       const view = toApplicationView(await getApplication(db, id))
@@ -103,17 +99,15 @@ function writes(app: App, deps: Deps): void {
         summary: 'Edit an application',
         description:
           'Other scopes, or an address less, end questions that are not answered and codes that are not exchanged.',
-        tags,
         params: IdParams,
         body: ApplicationPatch,
-        response: DoneAnswers,
       },
     },
     async (req, reply) => {
       const viewer = requireViewer(req)
       const id = parseId(req.params.id, 'id')
-      await writing(deps, (tx) => updateApplication(tx, viewer, { id, patch: req.body }))
-      return reply.status(204).send(null)
+      await transaction(deps, (tx) => updateApplication(tx, viewer, { id, patch: req.body }))
+      return done(reply)
     },
   )
   app.post(
@@ -123,15 +117,14 @@ function writes(app: App, deps: Deps): void {
       schema: {
         operationId: 'rotateApplicationSecret',
         summary: 'Give an application another secret; the old one ends',
-        tags,
         params: IdParams,
-        response: { 200: ClientSecretView, ...ErrorAnswers },
+        response: { 200: ClientSecretView },
       },
     },
     async (req) => {
       const viewer = requireViewer(req)
       const id = parseId(req.params.id, 'id')
-      return { client_secret: await writing(deps, (tx) => rotateSecret(tx, viewer, id)) }
+      return { client_secret: await transaction(deps, (tx) => rotateSecret(tx, viewer, id)) }
     },
   )
   app.delete(
@@ -141,16 +134,14 @@ function writes(app: App, deps: Deps): void {
       schema: {
         operationId: 'deleteApplication',
         summary: 'Delete an application; its tokens end at once',
-        tags,
         params: IdParams,
-        response: DoneAnswers,
       },
     },
     async (req, reply) => {
       const viewer = requireViewer(req)
       const id = parseId(req.params.id, 'id')
-      await writing(deps, (tx, changed) => deleteApplication({ tx, changed, config }, viewer, id))
-      return reply.status(204).send(null)
+      await transaction(deps, (tx, changed) => deleteApplication({ tx, changed, config }, viewer, id))
+      return done(reply)
     },
   )
 }
@@ -164,9 +155,8 @@ export function userApplicationRoutes(app: App, { db }: Deps): void {
       schema: {
         operationId: 'listUserApplications',
         summary: 'Applications that a user made: his own, any for admins',
-        tags,
         params: IdParams,
-        response: { 200: Type.Array(ApplicationView), ...ErrorAnswers },
+        response: { 200: Type.Array(ApplicationView) },
       },
     },
     async (req) => {

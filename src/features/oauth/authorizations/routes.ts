@@ -1,16 +1,14 @@
 // What the caller has allowed applications, and ending it.
 import Type from 'typebox'
-import { writing } from '#cache/writing.ts'
-import { DoneAnswers, ErrorAnswers } from '#http/answers.ts'
+import { transaction } from '#cache/transaction.ts'
+import { done } from '#http/answers.ts'
 import { requireViewer } from '#http/auth.ts'
 import type { App } from '#http/server.ts'
 import { parseId } from '#lib/ids.ts'
 import { Timestamp } from '#lib/schema-parts.ts'
-import type { Deps } from '../../../deps.ts'
+import type { Deps } from '#main/deps.ts'
 import { getApplication } from '../applications/queries.ts'
 import { listAuthorizations, revokeAuthorization } from './authorizations.ts'
-
-const tags = ['oauth']
 
 const AuthorizationView = Type.Object(
   {
@@ -31,8 +29,7 @@ export function authorizationRoutes(app: App, deps: Deps): void {
       schema: {
         operationId: 'listAuthorizations',
         summary: 'The applications that may act for the caller, newest first',
-        tags,
-        response: { 200: Type.Array(AuthorizationView), ...ErrorAnswers },
+        response: { 200: Type.Array(AuthorizationView) },
       },
     },
     async (req) => {
@@ -53,16 +50,14 @@ export function authorizationRoutes(app: App, deps: Deps): void {
       schema: {
         operationId: 'revokeAuthorization',
         summary: 'End what the caller allowed an application; its tokens end at once',
-        tags,
         querystring: Type.Object({ client_id: Type.String({ maxLength: 64, description: 'The application' }) }),
-        response: DoneAnswers,
       },
     },
     async (req, reply) => {
       const { id: accountId } = requireViewer(req)
       const { id: clientId } = await getApplication(deps.db, parseId(req.query.client_id, 'client_id'))
-      await writing(deps, (tx, changed) => revokeAuthorization(tx, changed, { accountId, clientId }))
-      return reply.status(204).send(null)
+      await transaction(deps, (tx, changed) => revokeAuthorization(tx, changed, { accountId, clientId }))
+      return done(reply)
     },
   )
 }

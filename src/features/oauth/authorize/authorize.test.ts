@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { GRANTABLE_SCOPES, scopeNames } from '#lib/scopes.ts'
-import { assertFault } from '../../../../test/account-steps.ts'
-import { type TestApp, testApp } from '../../../../test/harness.ts'
+import { assertFault } from '#test/support/account-steps.ts'
+import { type TestApp, testApp } from '#test/support/harness.ts'
 import {
   authorize,
   BASE,
@@ -14,7 +14,7 @@ import {
   parametersOf,
   SCOPES,
   statusOf,
-} from '../../../../test/oauth-steps.ts'
+} from '#test/support/oauth-steps.ts'
 
 let t: TestApp
 let owner: { id: string; token: string }

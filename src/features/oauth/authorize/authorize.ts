@@ -1,9 +1,9 @@
 // What follows from a question: the person is asked, or it is answered at once; and what follows from the answer.
-import { writing } from '#cache/writing.ts'
+import { transaction } from '#cache/transaction.ts'
 import { isForeignKeyViolation } from '#db/pg-errors.ts'
 import { ApiError, forbidden, notFound } from '#lib/errors.ts'
 import { isScopeSubset } from '#lib/scopes.ts'
-import type { Deps } from '../../../deps.ts'
+import type { Deps } from '#main/deps.ts'
 import { type Application, getApplication, lockApplication } from '../applications/queries.ts'
 import { withParameters } from '../applications/redirect-uri.ts'
 import { type AuthorizeQuery, type RedirectFault, readAuthorizeRequest } from './authorize-request.ts'
@@ -43,11 +43,11 @@ export async function startAuthorization(
   const code =
     allowed === undefined || !isScopeSubset(scopes, allowed.scopes)
       ? undefined
-      : await writing(deps, (tx) => insertCode(tx, { authorizationId: allowed.id, question, now: now() })).catch(
+      : await transaction(deps, (tx) => insertCode(tx, { authorizationId: allowed.id, question, now: now() })).catch(
           ifRevoked,
         )
   if (code !== undefined) return { next: 'redirect', url: codeUrl(deps, question, code) }
-  const flow = await writing(deps, (tx) => insertFlow(tx, question, now())).catch(ifGone)
+  const flow = await transaction(deps, (tx) => insertFlow(tx, question, now())).catch(ifGone)
   return { next: 'consent', flow, application, scopes, redirectUri }
 }
 
@@ -85,7 +85,7 @@ type Answer = { accountId: string; flow: string; accept: boolean }
 export async function answerAuthorization(deps: AuthorizeDeps, { accountId, flow, accept }: Answer): Promise<string> {
   const { now } = deps
   const { application: _, ...question } = await getQuestion(deps, { accountId, flow })
-  const code = await writing(deps, async (tx) => {
+  const code = await transaction(deps, async (tx) => {
     // Locked first, as those do who change an application and thereby end its questions.
     await lockForAnswer(tx, question.client_id)
     if (!(await deleteFlow(tx, flow))) throw notFound('flow')

@@ -2,17 +2,14 @@
 // address to go to as text with status 200, which scripts can read; browsers are led to the pages.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
-import { ErrorAnswers } from '#http/answers.ts'
 import { requireScope, requireViewer } from '#http/auth.ts'
 import type { App } from '#http/server.ts'
 import { SCOPES } from '#lib/scopes.ts'
 import { URL_LENGTH_MAX } from '#lib/text-rules.ts'
-import type { Deps } from '../../../deps.ts'
-import { AUTHORIZE_PAGE } from '../../pages/paths.ts'
+import type { Deps } from '#main/deps.ts'
 import { answerAuthorization, startAuthorization } from './authorize.ts'
+import { AUTHORIZE_PAGE } from './authorize-page.ts'
 import { type AuthorizeQuery, STATE_LENGTH_MAX } from './authorize-request.ts'
-
-const tags = ['oauth']
 
 const AuthorizeQueryFields = Type.Object({
   client_id: Type.String({ maxLength: 64, description: 'The application' }),
@@ -58,9 +55,8 @@ export function authorizeRoutes(app: App, deps: Deps): void {
         operationId: 'authorize',
         summary: 'Ask to act for the caller',
         description: 'Answers what to ask him, or, where that is settled, the address to go to as text.',
-        tags,
         querystring: AuthorizeQueryFields,
-        response: { 200: Type.Union([Consent, Address]), ...ErrorAnswers },
+        response: { 200: Type.Union([Consent, Address]) },
       },
     },
     async (req, reply) => {
@@ -92,9 +88,8 @@ function answerRoute(app: App, deps: Deps, { name, accept }: { name: 'accept' | 
       schema: {
         operationId: `${name}Authorization`,
         summary: accept ? 'Allows what an application asks' : 'Refuses what an application asks',
-        tags,
         body: Type.Object({ flow: Type.String({ maxLength: 128 }) }),
-        response: { 200: Address, ...ErrorAnswers },
+        response: { 200: Address },
       },
     },
     async (req, reply) => {

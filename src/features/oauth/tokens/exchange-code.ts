@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
 import type { ChangeSet } from '#cache/changes.ts'
-import { writing } from '#cache/writing.ts'
+import { transaction } from '#cache/transaction.ts'
 import type { Tx } from '#db/db.ts'
 import { isForeignKeyViolation } from '#db/pg-errors.ts'
 import { newId } from '#lib/ids.ts'
 import { hashToken, newToken, secretsEqual } from '#lib/tokens.ts'
-import type { Deps } from '../../../deps.ts'
+import type { Deps } from '#main/deps.ts'
 import { deleteTokens } from '../applications/queries.ts'
 import type { Client } from './authenticate-client.ts'
 import { OAuthError } from './oauth-error.ts'
@@ -37,7 +37,7 @@ export async function exchangeCode(
   exchange: Exchange,
 ): Promise<{ token: string; scopes: number }> {
   const codeHash = hashToken(exchange.code)
-  const made = await writing(deps, async (tx, changed) => {
+  const made = await transaction(deps, async (tx, changed) => {
     const code = await takeCode(tx, codeHash)
     if (code === undefined) {
       await deleteTokens(tx, changed, { column: 'code_hash', value: codeHash })

@@ -1,11 +1,11 @@
 // The endpoints that applications call themselves: token, introspection, revocation. Forms in, JSON out, never kept.
 import Type from 'typebox'
-import { writing } from '#cache/writing.ts'
+import { transaction } from '#cache/transaction.ts'
 import { Empty } from '#http/answers.ts'
 import type { App } from '#http/server.ts'
 import { scopeNames } from '#lib/scopes.ts'
 import { URL_LENGTH_MAX } from '#lib/text-rules.ts'
-import type { Deps } from '../../../deps.ts'
+import type { Deps } from '#main/deps.ts'
 import { authenticateClient } from './authenticate-client.ts'
 import { exchangeCode, TOKEN_LIFETIME_MS } from './exchange-code.ts'
 import { optionalField, requiredField } from './form.ts'
@@ -13,7 +13,6 @@ import { withForms } from './form-routes.ts'
 import { OAuthError, OAuthErrorAnswers } from './oauth-error.ts'
 import { describeToken, revokeToken } from './token-state.ts'
 
-const tags = ['oauth']
 const consumes = ['application/x-www-form-urlencoded']
 const config = { auth: 'public' } as const
 /** RFC 7636, 4.1. */
@@ -76,7 +75,6 @@ function exchangeRoute(app: App, deps: Deps): void {
       schema: {
         operationId: 'exchangeCode',
         summary: 'Exchange a code for an access token',
-        tags,
         consumes,
         body: TokenForm,
         response: { 200: AccessToken, ...OAuthErrorAnswers },
@@ -127,7 +125,6 @@ function stateRoutes(app: App, deps: Deps): void {
       schema: {
         operationId: 'introspectToken',
         summary: 'Ask whether a token of the application is valid, and for what (RFC 7662)',
-        tags,
         consumes,
         body: HeldToken,
         response: { 200: TokenState, ...OAuthErrorAnswers },
@@ -148,7 +145,6 @@ function stateRoutes(app: App, deps: Deps): void {
         operationId: 'revokeToken',
         summary: 'End a token of the application (RFC 7009)',
         description: 'Answers 200 without a body, also for what is no token any more.',
-        tags,
         consumes,
         body: HeldToken,
         response: { 200: Empty, ...OAuthErrorAnswers },
@@ -158,7 +154,7 @@ function stateRoutes(app: App, deps: Deps): void {
       const { body: form } = req
       const client = await authenticateClient(deps.db, { form, authorization: req.headers.authorization })
       const text = requiredField(form, 'token')
-      await writing(deps, (tx, changed) => revokeToken(tx, changed, { client, text }))
+      await transaction(deps, (tx, changed) => revokeToken(tx, changed, { client, text }))
       return reply.status(200).send('' as never)
     },
   )

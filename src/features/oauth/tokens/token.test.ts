@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { after, before, test } from 'node:test'
-import type { Person } from '../../../../test/factories.ts'
-import { type TestApp, testApp } from '../../../../test/harness.ts'
+import type { Person } from '#test/support/factories.ts'
+import { type TestApp, testApp } from '#test/support/harness.ts'
 import {
   assertOAuthFault,
   BASE,
@@ -15,7 +15,7 @@ import {
   SCOPES,
   statusOf,
   type TestApplication,
-} from '../../../../test/oauth-steps.ts'
+} from '#test/support/oauth-steps.ts'
 import { oauthJobs } from '../jobs.ts'
 
 let t: TestApp

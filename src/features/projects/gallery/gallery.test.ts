@@ -4,10 +4,10 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import sharp from 'sharp'
-import { failingFiles } from '#files/failing-files.ts'
 import { ALL_SCOPES, parseScopeNames } from '#lib/scopes.ts'
-import type { MadeProject, Person } from '../../../../test/factories.ts'
-import { type Client, type TestApp, testApp } from '../../../../test/harness.ts'
+import type { MadeProject, Person } from '#test/support/factories.ts'
+import { failingFiles } from '#test/support/failing-files.ts'
+import { type Client, type TestApp, testApp } from '#test/support/harness.ts'
 import { GALLERY_BYTES_MAX } from './gallery.ts'
 
 let t: TestApp

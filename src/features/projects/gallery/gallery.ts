@@ -1,14 +1,14 @@
 // The pictures of a project's gallery: added, described, put in order, removed (facts/catalogue.md 1.12).
 import type { Updateable } from 'kysely'
-import { writing } from '#cache/writing.ts'
+import { transaction } from '#cache/transaction.ts'
 import type { Tx } from '#db/db.ts'
 import { onUnique } from '#db/pg-errors.ts'
 import type { GalleryItem } from '#db/schema.ts'
+import { removePictures } from '#features/pictures/icons.ts'
+import { type Picture, placePicture, storePictures } from '#features/pictures/pictures.ts'
 import { ApiError, invalidInput, notFound } from '#lib/errors.ts'
 import { newId } from '#lib/ids.ts'
-import type { Deps } from '../../../deps.ts'
-import { removePictures } from '../../pictures/icons.ts'
-import { type Picture, placePicture, storePictures } from '../../pictures/pictures.ts'
+import type { Deps } from '#main/deps.ts'
 import { lockProject } from '../queries.ts'
 
 /** Bytes of one picture. */
@@ -70,7 +70,7 @@ export async function removePicture(
 
 /** One edit of a gallery at a time: the project's row is locked, and it is the project that changes. */
 async function editGallery(deps: GalleryDeps, projectId: string, edit: (tx: Tx) => Promise<void>): Promise<void> {
-  await writing(deps, async (tx, changed) => {
+  await transaction(deps, async (tx, changed) => {
     if ((await lockProject(tx, projectId)) === undefined) throw notFound('project')
     await edit(tx)
     await tx

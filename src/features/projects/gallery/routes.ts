@@ -1,6 +1,7 @@
 // The routes of a project's gallery. What is said of a picture stands in the query; the body is the picture.
 import Type, { type Static } from 'typebox'
-import { DoneAnswers } from '#http/answers.ts'
+import { projectPermissions, requireProjectPermission } from '#features/access/project-policy.ts'
+import { done } from '#http/answers.ts'
 import { requireViewer } from '#http/auth.ts'
 import { IdParams } from '#http/query-values.ts'
 import { readRawBody, takeRawBodies } from '#http/raw-body.ts'
@@ -8,13 +9,12 @@ import type { App } from '#http/server.ts'
 import { Ordering } from '#lib/schema-parts.ts'
 import { URL_LENGTH_MAX } from '#lib/text-rules.ts'
 import type { Viewer } from '#lib/viewer.ts'
-import type { Deps } from '../../../deps.ts'
-import { projectPermissions, requireProjectPermission } from '../policy.ts'
-import { getProjectAsMember, type ProjectReader } from '../project-cache.ts'
+import type { Deps } from '#main/deps.ts'
+import { getProjectAsMember, type ProjectReader } from '../lookup/project-cache.ts'
 import { addPicture, GALLERY_BYTES_MAX, type PictureText, removePicture, updatePicture } from './gallery.ts'
 
 const config = { auth: { scope: ['PROJECT_WRITE'] } } as const
-const about = { tags: ['projects'], params: IdParams, response: DoneAnswers }
+const about = { params: IdParams }
 const path = '/v3/project/:id/gallery'
 
 const Caption = Type.Optional(
@@ -61,7 +61,7 @@ export function galleryRoutes(app: App, deps: Deps): void {
         const projectId = await editableProjectId(deps, requireViewer(req), req.params.id)
         const bytes = await readRawBody(req.body, { maxBytes: GALLERY_BYTES_MAX, field: 'image' })
         await addPicture(deps, { projectId, bytes, ext: req.query.ext.toLowerCase(), text: pictureText(req.query) })
-        return reply.status(204).send(null)
+        return done(reply)
       },
     )
   })
@@ -79,7 +79,7 @@ export function galleryRoutes(app: App, deps: Deps): void {
     async (req, reply) => {
       const projectId = await editableProjectId(deps, requireViewer(req), req.params.id)
       await updatePicture(deps, { projectId, url: req.query.url, text: pictureText(req.query) })
-      return reply.status(204).send(null)
+      return done(reply)
     },
   )
   app.delete(
@@ -96,7 +96,7 @@ export function galleryRoutes(app: App, deps: Deps): void {
     async (req, reply) => {
       const projectId = await editableProjectId(deps, requireViewer(req), req.params.id)
       await removePicture(deps, { projectId, url: req.query.url })
-      return reply.status(204).send(null)
+      return done(reply)
     },
   )
 }

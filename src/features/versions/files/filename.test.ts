@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ApiError } from '#lib/errors.ts'
+import { readTestRules } from '#test/support/file-rules.ts'
 import { checkFilename } from './filename.ts'
-import { readTestRules } from './test-rules.ts'
 
 const rules = readTestRules()
 

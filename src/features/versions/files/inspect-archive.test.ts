@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { deflateRawSync } from 'node:zlib'
 import { ApiError } from '#lib/errors.ts'
+import { makeZip, retell, type TestEntry, toldBy, toZip64 } from '#test/support/archives.ts'
 import { ARCHIVE_LIMITS, inspectArchive, isContainedPath } from './inspect-archive.ts'
-import { makeZip, retell, type TestEntry, toldBy, toZip64 } from './test-archives.ts'
 
 describe('inspecting an archive', () => {
   let folder: string

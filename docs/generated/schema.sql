@@ -1,0 +1,1313 @@
+-- Made by `npm run gen` from the migrations; do not edit.
+
+create table account (
+  id text collate "C" not null,
+  username text not null,
+  email text,
+  email_verified boolean default false not null,
+  password_hash text,
+  bio text,
+  avatar_url text,
+  raw_avatar_url text,
+  role text default 'developer'::text not null,
+  badges integer default 0 not null,
+  allow_friend_requests boolean default true not null,
+  payout_handle text,
+  totp_secret text,
+  totp_last_step bigint default 0 not null,
+  code_host_id text,
+  created timestamp with time zone default now() not null,
+  revision bigint default 1 not null,
+  constraint account_bio_check CHECK ((char_length(bio) <= 160)),
+  constraint account_pkey PRIMARY KEY (id),
+  constraint account_placeholder_check CHECK (((id = 'deleted0'::text) = (lower(username) = 'deleted-user'::text))),
+  constraint account_role_check CHECK ((role = ANY (ARRAY['developer'::text, 'moderator'::text, 'admin'::text]))),
+  constraint account_username_check CHECK (((char_length(username) >= 1) AND (char_length(username) <= 39)))
+);
+
+create table account_flow (
+  token_hash bytea not null,
+  kind text not null,
+  account_id text collate "C" not null,
+  data jsonb default '{}'::jsonb not null,
+  expires timestamp with time zone not null,
+  constraint account_flow_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
+  constraint account_flow_kind_check CHECK ((kind = ANY (ARRAY['verify_email'::text, 'reset_password'::text, 'sign_in_second_factor'::text, 'set_up_totp'::text]))),
+  constraint account_flow_pkey PRIMARY KEY (token_hash)
+);
+
+create table affiliate_code (
+  id text collate "C" not null,
+  account_id text collate "C" not null,
+  created_by text collate "C",
+  source_name text not null,
+  share numeric(7,6),
+  created timestamp with time zone default now() not null,
+  constraint affiliate_code_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
+  constraint affiliate_code_created_by_fkey FOREIGN KEY (created_by) REFERENCES account(id) ON DELETE SET NULL,
+  constraint affiliate_code_pkey PRIMARY KEY (id),
+  constraint affiliate_code_share_check CHECK (((share >= (0)::numeric) AND (share <= (1)::numeric))),
+  constraint affiliate_code_source_name_check CHECK (((char_length(source_name) >= 1) AND (char_length(source_name) <= 255)))
+);
+
+create table affiliate_conversion (
+  id bigint generated always as identity not null,
+  external_id text not null,
+  affiliate_code_id text collate "C" not null,
+  account_id text collate "C",
+  converted timestamp with time zone not null,
+  amount numeric(20,8) not null,
+  revenue numeric(20,8) not null,
+  available timestamp with time zone not null,
+  created timestamp with time zone default now() not null,
+  constraint affiliate_conversion_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE SET NULL,
+  constraint affiliate_conversion_amount_check CHECK (((amount >= (0)::numeric) AND ((revenue >= (0)::numeric) AND (revenue <= amount)))),
+  constraint affiliate_conversion_external_id_check CHECK (((char_length(external_id) >= 1) AND (char_length(external_id) <= 255))),
+  constraint affiliate_conversion_external_id_key UNIQUE (external_id),
+  constraint affiliate_conversion_pkey PRIMARY KEY (id)
+);
+
+create table author (
+  account_id text collate "C" not null,
+  teams integer not null,
+  constraint author_pkey PRIMARY KEY (account_id)
+);
+
+create table backup_code (
+  account_id text collate "C" not null,
+  code_hash bytea not null,
+  constraint backup_code_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
+  constraint backup_code_pkey PRIMARY KEY (account_id, code_hash)
+);
+
+create table catalogue_change (
+  id bigint generated always as identity not null,
+  projects bigint default 0 not null,
+  versions bigint default 0 not null,
+  files bigint default 0 not null,
+  authors bigint default 0 not null,
+  constraint catalogue_change_pkey PRIMARY KEY (id)
+);
+
+create table collection (
+  id text collate "C" not null,
+  account_id text collate "C" not null,
+  name text not null,
+  description text,
+  status text default 'listed'::text not null,
+  icon_url text,
+  raw_icon_url text,
+  color integer,
+  created timestamp with time zone default now() not null,
+  updated timestamp with time zone default now() not null,
+  constraint collection_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
+  constraint collection_description_check CHECK (((char_length(description) >= 3) AND (char_length(description) <= 256))),
+  constraint collection_name_check CHECK (((char_length(name) >= 3) AND (char_length(name) <= 64))),
+  constraint collection_pkey PRIMARY KEY (id),
+  constraint collection_status_check CHECK ((status = ANY (ARRAY['listed'::text, 'unlisted'::text, 'private'::text, 'rejected'::text])))
+);
+
+create table collection_project (
+  collection_id text collate "C" not null,
+  project_id text collate "C" not null,
+  position integer not null,
+  constraint collection_project_collection_id_fkey FOREIGN KEY (collection_id) REFERENCES collection(id) ON DELETE CASCADE,
+  constraint collection_project_pkey PRIMARY KEY (collection_id, project_id),
+  constraint collection_project_position_check CHECK ((("position" >= 0) AND ("position" <= 1023))),
+  constraint collection_project_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE CASCADE
+);
+
+create table dependency (
+  id bigint generated always as identity not null,
+  dependent_id text collate "C" not null,
+  version_id text collate "C",
+  project_id text collate "C",
+  file_name text,
+  dependency_type text not null,
+  constraint dependency_dependent_id_fkey FOREIGN KEY (dependent_id) REFERENCES version(id) ON DELETE CASCADE,
+  constraint dependency_pkey PRIMARY KEY (id),
+  constraint dependency_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE CASCADE,
+  constraint dependency_self_check CHECK ((version_id <> dependent_id)),
+  constraint dependency_type_check CHECK ((dependency_type = ANY (ARRAY['required'::text, 'optional'::text, 'incompatible'::text, 'embedded'::text]))),
+  constraint dependency_version_id_fkey FOREIGN KEY (version_id) REFERENCES version(id) ON DELETE SET NULL
+);
+
+create table download_batch (
+  id text collate "C" not null,
+  applied timestamp with time zone default now() not null,
+  is_passed boolean default false not null,
+  constraint download_batch_id_check CHECK (((char_length(id) >= 1) AND (char_length(id) <= 64))),
+  constraint download_batch_pkey PRIMARY KEY (id)
+);
+
+create table download_ledger (
+  only_row boolean default true not null,
+  store_id text,
+  needs_rebase boolean default false not null,
+  caught_up_to bigint default 0 not null,
+  show_after timestamp with time zone default now() not null,
+  constraint download_ledger_only_row_check CHECK (only_row),
+  constraint download_ledger_pkey PRIMARY KEY (only_row)
+);
+
+create table download_pending (
+  version_id text collate "C" not null,
+  project_id text collate "C" not null,
+  downloads bigint not null,
+  constraint download_pending_downloads_check CHECK ((downloads > 0)),
+  constraint download_pending_pkey PRIMARY KEY (version_id)
+);
+
+create table file (
+  id text collate "C" not null,
+  version_id text collate "C" not null,
+  filename text not null,
+  size_bytes bigint not null,
+  sha1 text collate "C" not null,
+  sha512 text collate "C" not null,
+  is_primary boolean default false not null,
+  file_type text,
+  content_type text not null,
+  storage_key text collate "C" not null,
+  created timestamp with time zone default now() not null,
+  constraint file_name_key UNIQUE (version_id, filename),
+  constraint file_pkey PRIMARY KEY (id),
+  constraint file_type_check CHECK ((file_type = ANY (ARRAY['required-resource-pack'::text, 'optional-resource-pack'::text, 'sources-jar'::text, 'dev-jar'::text, 'javadoc-jar'::text, 'signature'::text, 'unknown'::text]))),
+  constraint file_version_id_fkey FOREIGN KEY (version_id) REFERENCES version(id) ON DELETE CASCADE
+);
+
+create table file_content (
+  sha512 text collate "C" not null,
+  project_id text collate "C" not null,
+  constraint file_content_pkey PRIMARY KEY (sha512),
+  constraint file_content_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE CASCADE
+);
+
+create table follow (
+  account_id text collate "C" not null,
+  project_id text collate "C" not null,
+  created timestamp with time zone default now() not null,
+  constraint follow_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
+  constraint follow_pkey PRIMARY KEY (account_id, project_id),
+  constraint follow_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE CASCADE
+);
+
+create table gallery_item (
+  id text collate "C" not null,
+  project_id text collate "C" not null,
+  url text not null,
+  raw_url text not null,
+  content_sha1 text collate "C" not null,
+  featured boolean default false not null,
+  name text,
+  description text,
+  ordering integer default 0 not null,
+  created timestamp with time zone default now() not null,
+  constraint gallery_item_content_key UNIQUE (project_id, content_sha1),
+  constraint gallery_item_pkey PRIMARY KEY (id),
+  constraint gallery_item_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE CASCADE,
+  constraint gallery_item_url_key UNIQUE (project_id, url)
+);
+
+create table image (
+  id text collate "C" not null,
+  owner_id text collate "C",
+  context text not null,
+  url text not null,
+  storage_key text collate "C" not null,
+  size_bytes integer not null,
+  created timestamp with time zone default now() not null,
+  project_id text collate "C",
+  version_id text collate "C",
+  report_id text collate "C",
+  thread_message_id text collate "C",
+  constraint image_context_check CHECK ((context = ANY (ARRAY['project'::text, 'version'::text, 'report'::text, 'thread_message'::text]))),
+  constraint image_owner_id_fkey FOREIGN KEY (owner_id) REFERENCES account(id) ON DELETE SET NULL,
+  constraint image_pkey PRIMARY KEY (id),
+  constraint image_place_check CHECK ((((project_id IS NULL) OR (context = 'project'::text)) AND ((version_id IS NULL) OR (context = 'version'::text)) AND ((report_id IS NULL) OR (context = 'report'::text)) AND ((thread_message_id IS NULL) OR (context = 'thread_message'::text)))),
+  constraint image_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE SET NULL,
+  constraint image_report_id_fkey FOREIGN KEY (report_id) REFERENCES report(id) ON DELETE SET NULL,
+  constraint image_size_check CHECK (((size_bytes >= 1) AND (size_bytes <= 1048576))),
+  constraint image_thread_message_id_fkey FOREIGN KEY (thread_message_id) REFERENCES thread_message(id) ON DELETE SET NULL,
+  constraint image_version_id_fkey FOREIGN KEY (version_id) REFERENCES version(id) ON DELETE SET NULL
+);
+
+create table notification (
+  id text collate "C" not null,
+  account_id text collate "C" not null,
+  body jsonb not null,
+  cause text collate "C",
+  read boolean default false not null,
+  created timestamp with time zone default now() not null,
+  constraint notification_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
+  constraint notification_pkey PRIMARY KEY (id)
+);
+
+create table oauth_authorization (
+  id text collate "C" not null,
+  client_id text collate "C" not null,
+  account_id text collate "C" not null,
+  scopes bigint not null,
+  created timestamp with time zone default now() not null,
+  constraint oauth_authorization_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
+  constraint oauth_authorization_client_id_fkey FOREIGN KEY (client_id) REFERENCES oauth_client(id) ON DELETE CASCADE,
+  constraint oauth_authorization_key UNIQUE (client_id, account_id),
+  constraint oauth_authorization_pkey PRIMARY KEY (id)
+);
+
+create table oauth_client (
+  id text collate "C" not null,
+  account_id text collate "C" not null,
+  name text not null,
+  description text,
+  url text,
+  icon_url text,
+  raw_icon_url text,
+  secret_hash bytea,
+  max_scopes bigint not null,
+  created timestamp with time zone default now() not null,
+  constraint oauth_client_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
+  constraint oauth_client_description_check CHECK ((char_length(description) <= 255)),
+  constraint oauth_client_name_check CHECK (((char_length(name) >= 3) AND (char_length(name) <= 255))),
+  constraint oauth_client_pkey PRIMARY KEY (id),
+  constraint oauth_client_url_check CHECK ((char_length(url) <= 255))
+);
+
+create table oauth_code (
+  code_hash bytea not null,
+  authorization_id text collate "C" not null,
+  client_id text collate "C" not null,
+  account_id text collate "C" not null,
+  scopes bigint not null,
+  redirect_uri text not null,
+  code_challenge text,
+  expires timestamp with time zone not null,
+  constraint oauth_code_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
+  constraint oauth_code_authorization_id_fkey FOREIGN KEY (authorization_id) REFERENCES oauth_authorization(id) ON DELETE CASCADE,
+  constraint oauth_code_client_id_fkey FOREIGN KEY (client_id) REFERENCES oauth_client(id) ON DELETE CASCADE,
+  constraint oauth_code_pkey PRIMARY KEY (code_hash)
+);
+
+create table oauth_flow (
+  flow_hash bytea not null,
+  client_id text collate "C" not null,
+  account_id text collate "C" not null,
+  scopes bigint not null,
+  redirect_uri text not null,
+  state text,
+  code_challenge text,
+  expires timestamp with time zone not null,
+  constraint oauth_flow_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
+  constraint oauth_flow_client_id_fkey FOREIGN KEY (client_id) REFERENCES oauth_client(id) ON DELETE CASCADE,
+  constraint oauth_flow_pkey PRIMARY KEY (flow_hash)
+);
+
+create table oauth_redirect_uri (
+  id text collate "C" not null,
+  client_id text collate "C" not null,
+  uri text collate "C" not null,
+  position smallint not null,
+  constraint oauth_redirect_uri_client_id_fkey FOREIGN KEY (client_id) REFERENCES oauth_client(id) ON DELETE CASCADE,
+  constraint oauth_redirect_uri_key UNIQUE (client_id, uri),
+  constraint oauth_redirect_uri_pkey PRIMARY KEY (id)
+);
+
+create table oauth_token (
+  id text collate "C" not null,
+  authorization_id text collate "C" not null,
+  client_id text collate "C" not null,
+  account_id text collate "C" not null,
+  token_hash bytea not null,
+  code_hash bytea not null,
+  scopes bigint not null,
+  created timestamp with time zone default now() not null,
+  expires timestamp with time zone not null,
+  last_used timestamp with time zone,
+  constraint oauth_token_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
+  constraint oauth_token_authorization_id_fkey FOREIGN KEY (authorization_id) REFERENCES oauth_authorization(id) ON DELETE CASCADE,
+  constraint oauth_token_client_id_fkey FOREIGN KEY (client_id) REFERENCES oauth_client(id) ON DELETE CASCADE,
+  constraint oauth_token_code_key UNIQUE (code_hash),
+  constraint oauth_token_hash_key UNIQUE (token_hash),
+  constraint oauth_token_pkey PRIMARY KEY (id)
+);
+
+create table organization (
+  id text collate "C" not null,
+  slug text collate "C" not null,
+  name text not null,
+  description text not null,
+  team_id text collate "C" not null,
+  icon_url text,
+  raw_icon_url text,
+  color integer,
+  created timestamp with time zone default now() not null,
+  revision bigint default 1 not null,
+  constraint organization_pkey PRIMARY KEY (id),
+  constraint organization_slug_key UNIQUE (slug),
+  constraint organization_team_id_fkey FOREIGN KEY (team_id) REFERENCES team(id),
+  constraint organization_team_key UNIQUE (team_id)
+);
+
+create table payout (
+  id text collate "C" not null,
+  external_id text not null,
+  account_id text collate "C",
+  amount numeric(20,8) not null,
+  fee numeric(20,8) default 0 not null,
+  status text not null,
+  address text,
+  created timestamp with time zone default now() not null,
+  constraint payout_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE SET NULL,
+  constraint payout_amount_check CHECK (((amount > (0)::numeric) AND (fee >= (0)::numeric))),
+  constraint payout_external_id_check CHECK (((char_length(external_id) >= 1) AND (char_length(external_id) <= 255))),
+  constraint payout_external_id_key UNIQUE (external_id),
+  constraint payout_pkey PRIMARY KEY (id),
+  constraint payout_status_check CHECK ((status = ANY (ARRAY['in-transit'::text, 'success'::text, 'cancelled'::text, 'failed'::text])))
+);
+
+create table personal_access_token (
+  id text collate "C" not null,
+  account_id text collate "C" not null,
+  name text not null,
+  token_hash bytea not null,
+  scopes bigint not null,
+  created timestamp with time zone default now() not null,
+  expires timestamp with time zone not null,
+  last_used timestamp with time zone,
+  constraint personal_access_token_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
+  constraint personal_access_token_hash_key UNIQUE (token_hash),
+  constraint personal_access_token_name_check CHECK (((char_length(name) >= 3) AND (char_length(name) <= 255))),
+  constraint personal_access_token_pkey PRIMARY KEY (id)
+);
+
+create table project (
+  id text collate "C" not null,
+  slug text collate "C" not null,
+  name text not null,
+  summary text not null,
+  description text not null,
+  status text not null,
+  requested_status text,
+  scheduled_at timestamp with time zone,
+  license text not null,
+  license_url text,
+  categories text[] default '{}'::text[] not null,
+  additional_categories text[] default '{}'::text[] not null,
+  link_urls jsonb default '{}'::jsonb not null,
+  downloads bigint default 0 not null,
+  imported_downloads bigint default 0 not null,
+  followers integer default 0 not null,
+  published timestamp with time zone default now() not null,
+  updated timestamp with time zone default now() not null,
+  approved timestamp with time zone,
+  queued timestamp with time zone,
+  team_id text collate "C" not null,
+  organization_id text collate "C",
+  icon_url text,
+  raw_icon_url text,
+  color integer,
+  moderation_message text,
+  moderation_message_body text,
+  monetization_status text default 'monetized'::text not null,
+  random_key integer default (floor((random() * ('2147483648'::bigint)::double precision)))::integer not null,
+  revision bigint default 1 not null,
+  constraint project_followers_check CHECK ((followers >= 0)),
+  constraint project_monetization_check CHECK ((monetization_status = ANY (ARRAY['monetized'::text, 'demonetized'::text, 'force-demonetized'::text]))),
+  constraint project_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id),
+  constraint project_pkey PRIMARY KEY (id),
+  constraint project_requested_status_check CHECK ((requested_status = ANY (ARRAY['approved'::text, 'archived'::text, 'unlisted'::text, 'private'::text, 'draft'::text]))),
+  constraint project_slug_key UNIQUE (slug),
+  constraint project_status_check CHECK ((status = ANY (ARRAY['approved'::text, 'archived'::text, 'rejected'::text, 'draft'::text, 'unlisted'::text, 'processing'::text, 'withheld'::text, 'scheduled'::text, 'private'::text, 'unknown'::text]))),
+  constraint project_team_id_fkey FOREIGN KEY (team_id) REFERENCES team(id),
+  constraint project_team_key UNIQUE (team_id)
+);
+
+create table quota_override (
+  account_id text collate "C" not null,
+  projects integer,
+  organizations integer,
+  collections integer,
+  constraint quota_override_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
+  constraint quota_override_pkey PRIMARY KEY (account_id)
+);
+
+create table rate_limit_grant (
+  id text collate "C" not null,
+  token_id text collate "C",
+  address_range cidr,
+  requests_per_minute integer not null,
+  note text default ''::text not null,
+  created timestamp with time zone default now() not null,
+  constraint rate_limit_grant_pkey PRIMARY KEY (id),
+  constraint rate_limit_grant_range_key UNIQUE (address_range),
+  constraint rate_limit_grant_rate_check CHECK (((requests_per_minute >= 1) AND (requests_per_minute <= 1000000))),
+  constraint rate_limit_grant_subject_check CHECK ((num_nonnulls(token_id, address_range) = 1)),
+  constraint rate_limit_grant_token_key UNIQUE (token_id)
+);
+
+create table report (
+  id text collate "C" not null,
+  report_type text not null,
+  item_type text not null,
+  project_id text collate "C",
+  version_id text collate "C",
+  account_id text collate "C",
+  item_id text not null,
+  reporter_id text collate "C" not null,
+  body text not null,
+  closed boolean default false not null,
+  created timestamp with time zone default now() not null,
+  constraint report_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE SET NULL,
+  constraint report_item_type_check CHECK ((item_type = ANY (ARRAY['project'::text, 'version'::text, 'user'::text]))),
+  constraint report_pkey PRIMARY KEY (id),
+  constraint report_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE SET NULL,
+  constraint report_reporter_id_fkey FOREIGN KEY (reporter_id) REFERENCES account(id),
+  constraint report_version_id_fkey FOREIGN KEY (version_id) REFERENCES version(id) ON DELETE SET NULL
+);
+
+create table revenue_part (
+  id bigint generated always as identity not null,
+  external_id text not null,
+  day timestamp with time zone not null,
+  amount numeric(20,8) not null,
+  created timestamp with time zone default now() not null,
+  constraint revenue_part_amount_check CHECK ((amount > (0)::numeric)),
+  constraint revenue_part_external_id_check CHECK (((char_length(external_id) >= 1) AND (char_length(external_id) <= 255))),
+  constraint revenue_part_external_id_key UNIQUE (external_id),
+  constraint revenue_part_pkey PRIMARY KEY (id)
+);
+
+create table revenue_share (
+  id bigint generated always as identity not null,
+  part_id bigint not null,
+  project_id text collate "C" not null,
+  account_id text collate "C",
+  day timestamp with time zone not null,
+  amount numeric(20,8) not null,
+  available timestamp with time zone not null,
+  constraint revenue_share_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE SET NULL,
+  constraint revenue_share_amount_check CHECK ((amount > (0)::numeric)),
+  constraint revenue_share_key UNIQUE (part_id, project_id, account_id),
+  constraint revenue_share_part_id_fkey FOREIGN KEY (part_id) REFERENCES revenue_part(id),
+  constraint revenue_share_pkey PRIMARY KEY (id)
+);
+
+create table schema_migration (
+  name text not null,
+  checksum text not null,
+  applied timestamp with time zone default now() not null,
+  constraint schema_migration_pkey PRIMARY KEY (name)
+);
+
+create table search_change (
+  project_id text collate "C" not null,
+  transaction xid8 not null,
+  constraint search_change_pkey PRIMARY KEY (project_id, transaction)
+);
+
+create table search_rebuild (
+  id boolean default true not null,
+  requested bigint default 0 not null,
+  finished bigint default 0 not null,
+  constraint search_rebuild_id_check CHECK (id),
+  constraint search_rebuild_pkey PRIMARY KEY (id)
+);
+
+create table session (
+  id text collate "C" not null,
+  account_id text collate "C" not null,
+  token_hash bytea not null,
+  created timestamp with time zone default now() not null,
+  last_login timestamp with time zone default now() not null,
+  expires timestamp with time zone not null,
+  refresh_expires timestamp with time zone not null,
+  user_agent text not null,
+  ip text not null,
+  os text,
+  platform text,
+  city text,
+  country text,
+  constraint session_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
+  constraint session_pkey PRIMARY KEY (id),
+  constraint session_token_hash_key UNIQUE (token_hash)
+);
+
+create table team (
+  id text collate "C" not null,
+  published integer default 0 not null,
+  constraint team_pkey PRIMARY KEY (id)
+);
+
+create table team_member (
+  team_id text collate "C" not null,
+  account_id text collate "C" not null,
+  role text default 'Member'::text not null,
+  is_owner boolean default false not null,
+  permissions integer default 0 not null,
+  organization_permissions integer,
+  accepted boolean default false not null,
+  payouts_split numeric(12,4) default 0 not null,
+  ordering integer default 0 not null,
+  created timestamp with time zone default now() not null,
+  constraint team_member_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
+  constraint team_member_organization_permissions_check CHECK (((organization_permissions >= 0) AND (organization_permissions <= 255))),
+  constraint team_member_owner_check CHECK (((NOT is_owner) OR accepted)),
+  constraint team_member_payouts_split_check CHECK (((payouts_split >= (0)::numeric) AND (payouts_split <= (5000)::numeric))),
+  constraint team_member_permissions_check CHECK (((permissions >= 0) AND (permissions <= 1023))),
+  constraint team_member_pkey PRIMARY KEY (team_id, account_id),
+  constraint team_member_role_check CHECK ((char_length(role) <= 255)),
+  constraint team_member_team_id_fkey FOREIGN KEY (team_id) REFERENCES team(id) ON DELETE CASCADE
+);
+
+create table thread (
+  id text collate "C" not null,
+  type text not null,
+  project_id text collate "C",
+  report_id text collate "C",
+  size_bytes bigint default 0 not null,
+  constraint thread_pkey PRIMARY KEY (id),
+  constraint thread_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE SET NULL,
+  constraint thread_project_key UNIQUE (project_id),
+  constraint thread_report_id_fkey FOREIGN KEY (report_id) REFERENCES report(id) ON DELETE CASCADE,
+  constraint thread_report_key UNIQUE (report_id),
+  constraint thread_type_check CHECK ((type = ANY (ARRAY['project'::text, 'report'::text, 'direct_message'::text])))
+);
+
+create table thread_message (
+  id text collate "C" not null,
+  thread_id text collate "C" not null,
+  author_id text collate "C",
+  body jsonb not null,
+  hide_identity boolean default false not null,
+  created timestamp with time zone default now() not null,
+  constraint thread_message_author_id_fkey FOREIGN KEY (author_id) REFERENCES account(id),
+  constraint thread_message_pkey PRIMARY KEY (id),
+  constraint thread_message_thread_id_fkey FOREIGN KEY (thread_id) REFERENCES thread(id) ON DELETE CASCADE
+);
+
+create table upload_claim (
+  storage_key text collate "C" not null,
+  created timestamp with time zone default now() not null,
+  constraint upload_claim_pkey PRIMARY KEY (storage_key)
+);
+
+create table version (
+  id text collate "C" not null,
+  project_id text collate "C" not null,
+  author_id text collate "C" not null,
+  name text not null,
+  version_number text not null,
+  changelog text default ''::text not null,
+  version_type text not null,
+  status text default 'listed'::text not null,
+  requested_status text,
+  scheduled_at timestamp with time zone,
+  featured boolean default false not null,
+  downloads bigint default 0 not null,
+  imported_downloads bigint default 0 not null,
+  date_published timestamp with time zone default now() not null,
+  ordering integer,
+  loaders text[] not null,
+  fields jsonb default '{}'::jsonb not null,
+  revision bigint default 1 not null,
+  constraint version_author_id_fkey FOREIGN KEY (author_id) REFERENCES account(id),
+  constraint version_pkey PRIMARY KEY (id),
+  constraint version_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE CASCADE,
+  constraint version_requested_status_check CHECK ((requested_status = ANY (ARRAY['listed'::text, 'archived'::text, 'draft'::text, 'unlisted'::text]))),
+  constraint version_status_check CHECK ((status = ANY (ARRAY['listed'::text, 'archived'::text, 'draft'::text, 'unlisted'::text, 'scheduled'::text, 'unknown'::text]))),
+  constraint version_type_check CHECK ((version_type = ANY (ARRAY['release'::text, 'beta'::text, 'alpha'::text])))
+);
+
+create table version_scan (
+  version_id text collate "C" not null,
+  state text default 'pending'::text not null,
+  round integer default 1 not null,
+  shown_before boolean default false not null,
+  reason text,
+  findings jsonb default '[]'::jsonb not null,
+  attempts integer default 0 not null,
+  next_attempt timestamp with time zone not null,
+  last_error text,
+  released_by text collate "C",
+  requested timestamp with time zone not null,
+  finished timestamp with time zone,
+  constraint version_scan_pkey PRIMARY KEY (version_id),
+  constraint version_scan_released_by_fkey FOREIGN KEY (released_by) REFERENCES account(id) ON DELETE SET NULL,
+  constraint version_scan_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'pass'::text, 'warn'::text, 'quarantine'::text]))),
+  constraint version_scan_version_id_fkey FOREIGN KEY (version_id) REFERENCES version(id) ON DELETE CASCADE
+);
+
+CREATE UNIQUE INDEX account_code_host_key ON public.account USING btree (code_host_id);
+
+CREATE UNIQUE INDEX account_email_key ON public.account USING btree (lower(email));
+
+CREATE INDEX account_flow_account_id_idx ON public.account_flow USING btree (account_id);
+
+CREATE INDEX account_flow_expires_idx ON public.account_flow USING btree (expires);
+
+CREATE INDEX account_lower_id_idx ON public.account USING btree (lower(id));
+
+CREATE UNIQUE INDEX account_username_key ON public.account USING btree (lower(username));
+
+CREATE INDEX account_username_prefix_idx ON public.account USING btree (lower(username) COLLATE "C");
+
+CREATE INDEX affiliate_code_account_id_idx ON public.affiliate_code USING btree (account_id, created);
+
+CREATE INDEX affiliate_code_created_by_idx ON public.affiliate_code USING btree (created_by);
+
+CREATE INDEX affiliate_conversion_account_id_idx ON public.affiliate_conversion USING btree (account_id);
+
+CREATE INDEX affiliate_conversion_code_idx ON public.affiliate_conversion USING btree (affiliate_code_id, converted);
+
+CREATE INDEX collection_account_id_idx ON public.collection USING btree (account_id, created DESC, id);
+
+CREATE INDEX collection_project_project_id_idx ON public.collection_project USING btree (project_id);
+
+CREATE INDEX dependency_named_idx ON public.dependency USING btree (dependent_id) INCLUDE (version_id, project_id);
+
+CREATE INDEX dependency_project_id_idx ON public.dependency USING btree (project_id);
+
+CREATE INDEX dependency_version_id_idx ON public.dependency USING btree (version_id);
+
+CREATE INDEX download_batch_applied_idx ON public.download_batch USING btree (applied);
+
+CREATE INDEX download_batch_open_idx ON public.download_batch USING btree (id) WHERE (NOT is_passed);
+
+CREATE INDEX download_pending_project_id_idx ON public.download_pending USING btree (project_id);
+
+CREATE INDEX file_content_project_id_idx ON public.file_content USING btree (project_id);
+
+CREATE UNIQUE INDEX file_primary_key ON public.file USING btree (version_id) WHERE is_primary;
+
+CREATE INDEX file_sha1_idx ON public.file USING btree (sha1) INCLUDE (version_id);
+
+CREATE INDEX file_sha512_idx ON public.file USING btree (sha512) INCLUDE (version_id);
+
+CREATE INDEX follow_project_account_idx ON public.follow USING btree (project_id, account_id);
+
+CREATE UNIQUE INDEX gallery_item_featured_key ON public.gallery_item USING btree (project_id) WHERE featured;
+
+CREATE INDEX image_owner_id_idx ON public.image USING btree (owner_id);
+
+CREATE INDEX image_project_id_idx ON public.image USING btree (project_id) WHERE (project_id IS NOT NULL);
+
+CREATE INDEX image_report_id_idx ON public.image USING btree (report_id) WHERE (report_id IS NOT NULL);
+
+CREATE INDEX image_thread_message_id_idx ON public.image USING btree (thread_message_id) WHERE (thread_message_id IS NOT NULL);
+
+CREATE INDEX image_version_id_idx ON public.image USING btree (version_id) WHERE (version_id IS NOT NULL);
+
+CREATE INDEX image_waiting_idx ON public.image USING btree (created) WHERE ((project_id IS NULL) AND (version_id IS NULL) AND (report_id IS NULL) AND (thread_message_id IS NULL));
+
+CREATE INDEX notification_account_id_idx ON public.notification USING btree (account_id, created DESC, id);
+
+CREATE UNIQUE INDEX notification_cause_key ON public.notification USING btree (account_id, cause) WHERE (cause IS NOT NULL);
+
+CREATE INDEX notification_invited_by_idx ON public.notification USING btree (((body ->> 'invited_by'::text))) WHERE ((body ->> 'invited_by'::text) IS NOT NULL);
+
+CREATE INDEX oauth_authorization_account_id_idx ON public.oauth_authorization USING btree (account_id, created DESC, id);
+
+CREATE INDEX oauth_client_account_id_idx ON public.oauth_client USING btree (account_id, created DESC, id);
+
+CREATE INDEX oauth_code_account_id_idx ON public.oauth_code USING btree (account_id);
+
+CREATE INDEX oauth_code_authorization_id_idx ON public.oauth_code USING btree (authorization_id, expires);
+
+CREATE INDEX oauth_code_client_id_idx ON public.oauth_code USING btree (client_id);
+
+CREATE INDEX oauth_code_expires_idx ON public.oauth_code USING btree (expires);
+
+CREATE INDEX oauth_flow_account_id_idx ON public.oauth_flow USING btree (account_id, expires);
+
+CREATE INDEX oauth_flow_client_id_idx ON public.oauth_flow USING btree (client_id);
+
+CREATE INDEX oauth_flow_expires_idx ON public.oauth_flow USING btree (expires);
+
+CREATE INDEX oauth_token_account_id_idx ON public.oauth_token USING btree (account_id);
+
+CREATE INDEX oauth_token_authorization_id_idx ON public.oauth_token USING btree (authorization_id, created DESC);
+
+CREATE INDEX oauth_token_client_id_idx ON public.oauth_token USING btree (client_id);
+
+CREATE INDEX oauth_token_expires_idx ON public.oauth_token USING btree (expires);
+
+CREATE INDEX organization_lower_id_idx ON public.organization USING btree (lower(id));
+
+CREATE INDEX payout_account_id_idx ON public.payout USING btree (account_id, created);
+
+CREATE INDEX personal_access_token_account_id_idx ON public.personal_access_token USING btree (account_id);
+
+CREATE INDEX project_lower_id_idx ON public.project USING btree (lower(id));
+
+CREATE INDEX project_organization_id_idx ON public.project USING btree (organization_id);
+
+CREATE INDEX project_queue_idx ON public.project USING btree (COALESCE(queued, published), id) WHERE (status = 'processing'::text);
+
+CREATE INDEX project_random_idx ON public.project USING btree (random_key) INCLUDE (id) WHERE is_searchable(status);
+
+CREATE INDEX project_scheduled_idx ON public.project USING btree (scheduled_at) WHERE (status = 'scheduled'::text);
+
+CREATE INDEX project_visibility_idx ON public.project USING btree (id) INCLUDE (status);
+
+CREATE INDEX report_account_id_idx ON public.report USING btree (account_id);
+
+CREATE INDEX report_open_idx ON public.report USING btree (created, id) WHERE (NOT closed);
+
+CREATE INDEX report_project_id_idx ON public.report USING btree (project_id);
+
+CREATE INDEX report_reporter_id_idx ON public.report USING btree (reporter_id);
+
+CREATE INDEX report_reporter_open_idx ON public.report USING btree (reporter_id, created, id) WHERE (NOT closed);
+
+CREATE INDEX report_version_id_idx ON public.report USING btree (version_id);
+
+CREATE INDEX revenue_share_account_id_idx ON public.revenue_share USING btree (account_id);
+
+CREATE INDEX revenue_share_project_id_idx ON public.revenue_share USING btree (project_id, day);
+
+CREATE INDEX search_change_transaction_idx ON public.search_change USING btree (transaction, project_id);
+
+CREATE INDEX session_account_id_idx ON public.session USING btree (account_id);
+
+CREATE INDEX session_refresh_expires_idx ON public.session USING btree (refresh_expires);
+
+CREATE INDEX team_member_account_id_idx ON public.team_member USING btree (account_id);
+
+CREATE UNIQUE INDEX team_member_owner_key ON public.team_member USING btree (team_id) WHERE is_owner;
+
+CREATE INDEX thread_message_author_id_idx ON public.thread_message USING btree (author_id);
+
+CREATE INDEX thread_message_thread_id_idx ON public.thread_message USING btree (thread_id, created);
+
+CREATE INDEX version_author_id_idx ON public.version USING btree (author_id);
+
+CREATE INDEX version_listed_idx ON public.version USING btree (project_id, ordering, date_published DESC, id) WHERE is_listed(status);
+
+CREATE INDEX version_loaders_idx ON public.version USING gin (loaders) WHERE is_listed(status);
+
+CREATE INDEX version_project_id_idx ON public.version USING btree (project_id, date_published);
+
+CREATE INDEX version_scan_pending_idx ON public.version_scan USING btree (next_attempt) WHERE (state = 'pending'::text);
+
+CREATE INDEX version_scan_released_by_idx ON public.version_scan USING btree (released_by) WHERE (released_by IS NOT NULL);
+
+CREATE INDEX version_scan_state_idx ON public.version_scan USING btree (state, requested, version_id) WHERE (state <> 'pass'::text);
+
+CREATE INDEX version_scheduled_idx ON public.version USING btree (scheduled_at) WHERE (status = 'scheduled'::text);
+
+CREATE INDEX version_visibility_idx ON public.version USING btree (id) INCLUDE (project_id, status, date_published);
+
+CREATE TRIGGER account_revision BEFORE UPDATE ON public.account FOR EACH ROW EXECUTE FUNCTION bump_revision();
+
+CREATE TRIGGER file_deleted AFTER DELETE ON public.file REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION files_counted();
+
+CREATE TRIGGER file_inserted AFTER INSERT ON public.file REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION files_counted();
+
+CREATE TRIGGER member_accepted AFTER UPDATE OF accepted ON public.team_member FOR EACH ROW WHEN ((old.accepted <> new.accepted)) EXECUTE FUNCTION member_counted();
+
+CREATE TRIGGER member_deleted AFTER DELETE ON public.team_member FOR EACH ROW WHEN (old.accepted) EXECUTE FUNCTION member_counted();
+
+CREATE TRIGGER member_inserted AFTER INSERT ON public.team_member FOR EACH ROW WHEN (new.accepted) EXECUTE FUNCTION member_counted();
+
+CREATE TRIGGER organization_revision BEFORE UPDATE ON public.organization FOR EACH ROW EXECUTE FUNCTION bump_revision();
+
+CREATE TRIGGER project_deleted BEFORE DELETE ON public.project FOR EACH ROW WHEN (is_searchable(old.status)) EXECUTE FUNCTION project_counted();
+
+CREATE TRIGGER project_imported BEFORE INSERT ON public.project FOR EACH ROW WHEN ((new.downloads > 0)) EXECUTE FUNCTION keep_imported_downloads();
+
+CREATE TRIGGER project_inserted AFTER INSERT ON public.project FOR EACH ROW WHEN (is_searchable(new.status)) EXECUTE FUNCTION project_counted();
+
+CREATE TRIGGER project_moved AFTER UPDATE OF status, organization_id ON public.project FOR EACH ROW WHEN (((is_searchable(old.status) OR is_searchable(new.status)) AND ((is_searchable(old.status) <> is_searchable(new.status)) OR (old.organization_id IS DISTINCT FROM new.organization_id)))) EXECUTE FUNCTION project_counted();
+
+CREATE TRIGGER project_revision BEFORE UPDATE ON public.project FOR EACH ROW EXECUTE FUNCTION bump_revision();
+
+CREATE TRIGGER search_account_renamed AFTER UPDATE OF username ON public.account FOR EACH ROW WHEN ((old.username IS DISTINCT FROM new.username)) EXECUTE FUNCTION search_account_renamed();
+
+CREATE TRIGGER search_dependency_deleted AFTER DELETE ON public.dependency REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION search_dependencies_changed();
+
+CREATE TRIGGER search_dependency_inserted AFTER INSERT ON public.dependency REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION search_dependencies_changed();
+
+CREATE TRIGGER search_dependency_updated AFTER UPDATE ON public.dependency REFERENCING OLD TABLE AS before NEW TABLE AS after FOR EACH STATEMENT EXECUTE FUNCTION search_dependencies_updated();
+
+CREATE TRIGGER search_gallery_deleted AFTER DELETE ON public.gallery_item REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION search_gallery_changed();
+
+CREATE TRIGGER search_gallery_inserted AFTER INSERT ON public.gallery_item REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION search_gallery_changed();
+
+CREATE TRIGGER search_gallery_updated AFTER UPDATE ON public.gallery_item REFERENCING OLD TABLE AS before NEW TABLE AS after FOR EACH STATEMENT EXECUTE FUNCTION search_gallery_updated();
+
+CREATE TRIGGER search_organization_renamed AFTER UPDATE OF name, team_id ON public.organization FOR EACH ROW WHEN (((old.name IS DISTINCT FROM new.name) OR (old.team_id <> new.team_id))) EXECUTE FUNCTION search_organization_renamed();
+
+CREATE TRIGGER search_owner_deleted AFTER DELETE ON public.team_member REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION search_owners_changed();
+
+CREATE TRIGGER search_owner_inserted AFTER INSERT ON public.team_member REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION search_owners_changed();
+
+CREATE TRIGGER search_owner_updated AFTER UPDATE ON public.team_member REFERENCING OLD TABLE AS before NEW TABLE AS after FOR EACH STATEMENT EXECUTE FUNCTION search_owners_updated();
+
+CREATE TRIGGER search_project_deleted AFTER DELETE ON public.project REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION search_projects_deleted();
+
+CREATE TRIGGER search_project_inserted AFTER INSERT ON public.project REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION search_projects_inserted();
+
+CREATE TRIGGER search_project_updated AFTER UPDATE ON public.project REFERENCING OLD TABLE AS before NEW TABLE AS after FOR EACH STATEMENT EXECUTE FUNCTION search_projects_updated();
+
+CREATE TRIGGER search_version_deleted AFTER DELETE ON public.version REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION search_versions_changed();
+
+CREATE TRIGGER search_version_inserted AFTER INSERT ON public.version REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION search_versions_changed();
+
+CREATE TRIGGER search_version_updated AFTER UPDATE ON public.version REFERENCING OLD TABLE AS before NEW TABLE AS after FOR EACH STATEMENT EXECUTE FUNCTION search_versions_updated();
+
+CREATE TRIGGER version_deleted BEFORE DELETE ON public.version FOR EACH ROW WHEN (is_listed(old.status)) EXECUTE FUNCTION version_counted();
+
+CREATE TRIGGER version_imported BEFORE INSERT ON public.version FOR EACH ROW WHEN ((new.downloads > 0)) EXECUTE FUNCTION keep_imported_downloads();
+
+CREATE TRIGGER version_inserted AFTER INSERT ON public.version REFERENCING NEW TABLE AS inserted FOR EACH STATEMENT EXECUTE FUNCTION versions_inserted();
+
+CREATE TRIGGER version_moved AFTER UPDATE OF status ON public.version FOR EACH ROW WHEN ((is_listed(old.status) <> is_listed(new.status))) EXECUTE FUNCTION version_counted();
+
+CREATE TRIGGER version_revision BEFORE UPDATE ON public.version FOR EACH ROW EXECUTE FUNCTION bump_revision();
+
+CREATE OR REPLACE FUNCTION public.bump_revision()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  new.revision := old.revision + 1;
+  return new;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.catalogue_recount(OUT projects bigint, OUT versions bigint, OUT files bigint, OUT authors bigint)
+ RETURNS record
+ LANGUAGE sql
+ STABLE
+AS $function$
+  with shown as (select id, team_id, organization_id from project where is_searchable(status)),
+  listed as (select version.id from version join shown on shown.id = version.project_id where is_listed(version.status)),
+  teams as (
+    select team_id from shown union
+    select organization.team_id from organization join shown on shown.organization_id = organization.id)
+  select
+    (select count(*) from shown),
+    (select count(*) from listed),
+    (select count(*) from file join listed on listed.id = file.version_id),
+    (select count(distinct account_id) from team_member join teams using (team_id) where accepted)
+$function$;
+
+CREATE OR REPLACE FUNCTION public.count_author(changed_account text, difference integer)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+declare
+  now_teams integer;
+begin
+  insert into author (account_id, teams) values (changed_account, difference)
+    on conflict (account_id) do update set teams = author.teams + difference
+    returning teams into now_teams;
+  if now_teams = 0 then
+    insert into catalogue_change (authors) values (-1);
+  elsif now_teams = difference then
+    insert into catalogue_change (authors) values (1);
+  end if;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.count_project(changed project, difference integer)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into catalogue_change (projects, versions, files)
+    select difference, difference * count(distinct version.id), difference * count(file.id)
+    from version left join file on file.version_id = version.id
+    where version.project_id = changed.id and is_listed(version.status);
+  perform count_team(changed.team_id, difference);
+  perform count_team(organization_team(changed.organization_id), difference);
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.count_team(changed_team text, difference integer)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+declare
+  now_published integer;
+begin
+  if changed_team is null then
+    return;
+  end if;
+  update team set published = published + difference where id = changed_team returning published into now_published;
+  if now_published = 0 or now_published = difference then
+    perform count_author(member.account_id, difference) from (
+      select account_id from team_member where team_id = changed_team and accepted order by account_id) member;
+  end if;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.files_counted()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  difference constant integer := case when tg_op = 'DELETE' then -1 else 1 end;
+begin
+  with touched as materialized (
+    select version.project_id, count(*) as files
+    from changed join version on version.id = changed.version_id
+    where is_listed(version.status)
+    group by version.project_id
+    order by version.project_id
+  )
+  insert into catalogue_change (files)
+    select difference * sum(touched.files)::bigint from touched
+    where is_searchable(held_status(touched.project_id))
+    having count(*) > 0;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.held_status(held_project text)
+ RETURNS text
+ LANGUAGE sql
+AS $function$
+  select status from project where id = held_project for no key update
+$function$;
+
+CREATE OR REPLACE FUNCTION public.is_listed(status text)
+ RETURNS boolean
+ LANGUAGE sql
+ IMMUTABLE
+AS $function$
+  select status in ('listed', 'archived')
+$function$;
+
+CREATE OR REPLACE FUNCTION public.is_searchable(status text)
+ RETURNS boolean
+ LANGUAGE sql
+ IMMUTABLE
+AS $function$
+  select status in ('approved', 'archived')
+$function$;
+
+CREATE OR REPLACE FUNCTION public.keep_imported_downloads()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  new.imported_downloads := new.downloads;
+  return new;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.member_counted()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  member constant team_member := case when tg_op = 'DELETE' then old else new end;
+begin
+  if (select published > 0 from team where id = member.team_id for no key update) then
+    perform count_author(member.account_id, case when tg_op = 'DELETE' or not new.accepted then -1 else 1 end);
+  end if;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.note_search_change(changed_ids text[])
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if changed_ids is null then
+    return;
+  end if;
+  delete from search_change where ctid = any(array(
+    select ctid from search_change
+    where project_id = any(changed_ids) and transaction <> pg_current_xact_id()
+    for update skip locked));
+  insert into search_change (project_id, transaction)
+    select distinct changed.id, pg_current_xact_id() from unnest(changed_ids) as changed (id) where changed.id is not null
+    on conflict do nothing;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.note_search_owners(team_ids text[])
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if team_ids is null then
+    return;
+  end if;
+  perform note_search_change((
+    select array_agg(project.id) from project
+    where project.team_id = any(team_ids)
+      or project.organization_id in (select id from organization where team_id = any(team_ids))));
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.organization_team(owner_id text)
+ RETURNS text
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select team_id from organization where id = owner_id
+$function$;
+
+CREATE OR REPLACE FUNCTION public.project_counted()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if tg_op = 'INSERT' then
+    perform count_project(new, 1);
+  elsif tg_op = 'DELETE' then
+    perform count_project(old, -1);
+    return old;
+  elsif is_searchable(old.status) and is_searchable(new.status) then
+    -- Its team never changes; its organization may.
+    perform count_team(organization_team(old.organization_id), -1);
+    perform count_team(organization_team(new.organization_id), 1);
+  elsif is_searchable(old.status) then
+    perform count_project(old, -1);
+  else
+    perform count_project(new, 1);
+  end if;
+  return new;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.random_id()
+ RETURNS text
+ LANGUAGE plpgsql
+AS $function$
+declare
+  digits constant text := '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+  hex constant text := replace(gen_random_uuid()::text, '-', '');
+  bits bigint := ('x' || substr(hex, 1, 12) || substr(hex, 14, 3))::bit(60)::bigint;
+  id text := '';
+begin
+  for i in 1..8 loop
+    id := id || substr(digits, (bits % 62)::int + 1, 1);
+    bits := bits / 62;
+  end loop;
+  return id;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.search_account_renamed()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform note_search_owners((select array_agg(team_id) from team_member where account_id = new.id and is_owner));
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.search_dependencies_changed()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform note_search_change((
+    select array_agg(version.project_id) from changed join version on version.id = changed.dependent_id));
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.search_dependencies_updated()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform note_search_change((
+    select array_agg(version.project_id) from (
+      (select id, dependent_id, project_id, dependency_type from after
+        except select id, dependent_id, project_id, dependency_type from before)
+      union all
+      (select id, dependent_id, project_id, dependency_type from before
+        except select id, dependent_id, project_id, dependency_type from after)
+    ) shown join version on version.id = shown.dependent_id));
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.search_dependents(named_ids text[])
+ RETURNS SETOF text
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select distinct version.project_id from dependency
+  join version on version.id = dependency.dependent_id
+  where dependency.project_id = any(named_ids)
+$function$;
+
+CREATE OR REPLACE FUNCTION public.search_gallery_changed()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform note_search_change((select array_agg(project_id) from changed));
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.search_gallery_updated()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform note_search_change((
+    select array_agg(project_id) from (
+      (select id, project_id, url, featured, ordering, created from after
+        except select id, project_id, url, featured, ordering, created from before)
+      union all
+      (select id, project_id, url, featured, ordering, created from before
+        except select id, project_id, url, featured, ordering, created from after)
+    ) shown));
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.search_organization_renamed()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform note_search_change((select array_agg(id) from project where organization_id = new.id));
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.search_owners_changed()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform note_search_owners((select array_agg(team_id) from changed where is_owner));
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.search_owners_updated()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform note_search_owners((
+    select array_agg(team_id) from (
+      (select team_id, account_id from after where is_owner except select team_id, account_id from before where is_owner)
+      union all
+      (select team_id, account_id from before where is_owner except select team_id, account_id from after where is_owner)
+    ) shown));
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.search_projects_deleted()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform note_search_change((select array_agg(id) from changed where is_searchable(status)));
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.search_projects_inserted()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform note_search_change((select array_agg(id) from changed where is_searchable(status)));
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.search_projects_updated()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  renamed text[];
+begin
+  perform note_search_change((
+    select array_agg(id) from (
+      select id from (
+        select id, slug, name, summary, license, categories, additional_categories, downloads, followers, icon_url,
+          color, coalesce(approved, published), updated, team_id, organization_id
+        from after where is_searchable(status)
+        except
+        select id, slug, name, summary, license, categories, additional_categories, downloads, followers, icon_url,
+          color, coalesce(approved, published), updated, team_id, organization_id
+        from before where is_searchable(status)) shown
+      union all (
+        select id from before where is_searchable(status) except select id from after where is_searchable(status))
+    ) changed));
+  -- Others show its name, its slug and its icon while anybody may see it.
+  renamed := (select array_agg(id) from (
+    select id, name, slug, icon_url, status from after
+    except select id, name, slug, icon_url, status from before) shown);
+  if renamed is not null then
+    perform note_search_change((select array_agg(id) from search_dependents(renamed) as dependents (id)));
+  end if;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.search_versions_changed()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform note_search_change((select array_agg(project_id) from changed where is_listed(status)));
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.search_versions_updated()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform note_search_change((
+    select array_agg(project_id) from (
+      (select project_id, id, status, date_published, loaders, fields from after where is_listed(status)
+        except select project_id, id, status, date_published, loaders, fields from before where is_listed(status))
+      union all
+      (select project_id, id, status, date_published, loaders, fields from before where is_listed(status)
+        except select project_id, id, status, date_published, loaders, fields from after where is_listed(status))
+    ) shown));
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.version_counted()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  difference constant integer := case when tg_op = 'DELETE' or is_listed(old.status) then -1 else 1 end;
+begin
+  if is_searchable(held_status(old.project_id)) then
+    insert into catalogue_change (versions, files)
+      select difference, difference * count(*) from file where version_id = old.id;
+  end if;
+  if tg_op = 'DELETE' then
+    return old;
+  end if;
+  return new;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.versions_inserted()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into catalogue_change (versions)
+    select count(*) from inserted
+    where is_listed(inserted.status) and is_searchable(held_status(inserted.project_id))
+    having count(*) > 0;
+  return null;
+end
+$function$;

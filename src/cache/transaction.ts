@@ -1,0 +1,64 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { IsolationLevel, Kysely, Transaction } from 'kysely'
+import { isRetryable } from '#db/pg-errors.ts'
+import { ChangeSet } from './changes.ts'
+import type { EntityCache } from './entity-cache.ts'
+import { notifyChanged } from './notices.ts'
+
+const ATTEMPTS_MAX = 5
+const FIRST_PAUSE_MS = 5
+const CAUSES_MAX = 5
+
+export interface TransactionOptions {
+  isolation?: IsolationLevel
+  /** Waits between two attempts; a test passes one that does not. */
+  pause?: (ms: number) => Promise<unknown>
+}
+
+/**
+ * Runs a transaction that changes things others may have cached. `run` names what it changes in `changed`; the
+ * announcement to other processes is part of the transaction, and this process has dropped its own entries before
+ * the returned promise settles. From just before the commit until then its reads of these things go to the database,
+ * so that nobody is answered with what the commit has replaced. All of this also when the transaction fails, since a
+ * connection lost during the commit leaves its outcome unknown.
+ *
+ * A serialization failure or a deadlock runs `run` again, five times in all, about 5, 10, 20 and 40 ms apart: `run`
+ * has no effects but those of `tx`, and reads through `tx`, never through the cache. Other errors, and the last of
+ * these, reach the caller as they are.
+ */
+export async function transaction<DB, T>(
+  { db, cache }: { db: Kysely<DB>; cache: EntityCache },
+  run: (tx: Transaction<DB>, changed: ChangeSet) => Promise<T>,
+  { isolation = 'read committed', pause = sleep }: TransactionOptions = {},
+): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    let release: (() => void) | undefined
+    try {
+      return await db
+        .transaction()
+        .setIsolationLevel(isolation)
+        .execute(async (tx) => {
+          const changed = new ChangeSet()
+          const result = await run(tx, changed)
+          await notifyChanged(tx, changed.changes)
+          release = cache.hold(changed.changes)
+          return result
+        })
+    } catch (error) {
+      if (attempt >= ATTEMPTS_MAX || !asksForRetry(error)) throw error
+    } finally {
+      release?.()
+    }
+    await pause(FIRST_PAUSE_MS * 2 ** (attempt - 1))
+  }
+}
+
+/** Looks down the chain of causes, because a query may have wrapped the database's error in its own. */
+function asksForRetry(error: unknown): boolean {
+  let current = error
+  for (let depth = 0; depth < CAUSES_MAX && current instanceof Error; depth++) {
+    if (isRetryable(current)) return true
+    current = current.cause
+  }
+  return false
+}

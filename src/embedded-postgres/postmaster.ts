@@ -1,0 +1,179 @@
+// The running PostgreSQL as a child process: start, readiness, log, end.
+import { type ChildProcess, spawn } from 'node:child_process'
+import { Socket } from 'node:net'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { setTimeout as delay } from 'node:timers/promises'
+import { ENVIRONMENT, readPostmasterFile, reasonIn } from './cluster.ts'
+import { type Place, PORT } from './location.ts'
+import { EmbeddedPostgresError } from './start-error.ts'
+import { spawnAs } from './system-user.ts'
+
+/** The part of a pino logger that the embedded database uses. */
+export type EmbeddedLog = {
+  debug(fields: object, message: string): void
+  info(fields: object, message: string): void
+  warn(fields: object, message: string): void
+  error(fields: object, message: string): void
+}
+
+/** How PostgreSQL ended; `expected` when `stop` asked for it. */
+export type PostgresExit = { expected: boolean; description: string }
+
+export type Postmaster = { pid: number; exited: Promise<PostgresExit>; stop(): Promise<void> }
+
+/**
+ * Given on the command line at each start, so that they change with the release and not with the age of a data
+ * folder. Sized for a small machine; who needs more has DATABASE_URL.
+ */
+const SETTINGS: Readonly<Record<string, string>> = {
+  listen_addresses: '',
+  unix_socket_permissions: '0700',
+  fsync: 'on',
+  synchronous_commit: 'on',
+  shared_buffers: '128MB',
+  max_wal_size: '512MB',
+  // Pages of a database this size are in memory, or on a disk without a moving head.
+  random_page_cost: '1.1',
+  jit: 'off',
+  // Parallel plans want shared memory files, and containers have 64 MB of /dev/shm; our queries are too short for them.
+  max_parallel_workers_per_gather: '0',
+  timezone: 'UTC',
+  // A refused statement is told to its client, which knows whether it matters: only the server's own events are logged.
+  log_min_messages: 'log',
+  log_min_error_statement: 'panic',
+  log_checkpoints: 'off',
+  log_line_prefix: '',
+  log_destination: 'stderr',
+  logging_collector: 'off',
+}
+
+/** Crash recovery replays at most a few times `max_wal_size`; a start that takes longer than this is stuck. */
+const START_TIMEOUT_MS = 600_000
+/** For how long the parts of a killed server may go on ending before a start gives up on them. */
+const REMAINS_TIMEOUT_MS = 10_000
+const POLL_MS = 5
+const START_LINES_MAX = 50
+const STOP_STEPS = [
+  ['SIGINT', 10_000],
+  ['SIGQUIT', 10_000],
+  ['SIGKILL', 5_000],
+] as const
+
+export type PostmasterOptions = {
+  binDir: string
+  place: Place
+  socketDir: string
+  log: EmbeddedLog
+  settings: Readonly<Record<string, string>>
+}
+
+/**
+ * Starts PostgreSQL on an existing cluster and resolves when it takes connections.
+ * @throws EmbeddedPostgresError with PostgreSQL's own reason when it ends before that.
+ */
+export async function startPostmaster(options: PostmasterOptions): Promise<Postmaster> {
+  const deadline = performance.now() + REMAINS_TIMEOUT_MS
+  for (;;) {
+    const { child, postmaster, startLines } = spawnPostmaster(options)
+    if (await isReady(child, postmaster, options.place.clusterDir)) return postmaster
+    const { description } = await postmaster.exited
+    const said = startLines.join('\n')
+    // The rest of a server whose postmaster was killed ends by itself within moments of it.
+    if (said.includes('is still in use') && performance.now() < deadline) {
+      await delay(20 * POLL_MS)
+      continue
+    }
+    const reason = reasonIn(said) ?? description
+    throw new EmbeddedPostgresError(`PostgreSQL could not start in ${options.place.clusterDir}: ${reason}`)
+  }
+}
+
+function spawnPostmaster({ binDir, place, socketDir, log, settings }: PostmasterOptions) {
+  // The list of socket folders has its own quoting, for folders with a comma or a blank in their name.
+  const sockets = `"${socketDir.replaceAll('"', '""')}"`
+  const all = { ...SETTINGS, unix_socket_directories: sockets, port: String(PORT), ...settings }
+  const flags = Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+  const child = spawn(join(binDir, 'postgres'), ['-D', place.clusterDir, ...flags], {
+    cwd: '/',
+    env: ENVIRONMENT,
+    // A session of its own: Ctrl-C in the terminal reaches Depot alone, which stops the database last.
+    detached: true,
+    stdio: ['ignore', 'ignore', 'pipe'],
+    ...spawnAs(place.user),
+  })
+  const startLines = forwardLog(child, log)
+  let isStopping = false
+  // Whatever way this process ends by itself, PostgreSQL ends after it; a killed one leaves it to the next start.
+  const endWithUs = () => child.kill('SIGINT')
+  process.once('exit', endWithUs)
+  const exited = new Promise<PostgresExit>((resolve) => {
+    const settle = (description: string) => {
+      process.off('exit', endWithUs)
+      resolve({ expected: isStopping, description })
+    }
+    child.once('error', (error) => settle(`its program cannot be run (${error.message})`))
+    child.once('exit', (code, signal) => settle(signal === null ? `exit code ${code}` : signal))
+  })
+  // Nothing here keeps an otherwise finished process alive; `stop` does while it runs.
+  child.unref()
+  if (child.stderr instanceof Socket) child.stderr.unref()
+  const stop = async () => {
+    isStopping = true
+    await stopChild(child, exited, log)
+  }
+  return { child, startLines, postmaster: { pid: child.pid ?? 0, exited, stop } satisfies Postmaster }
+}
+
+/** Passes PostgreSQL's log on; returns the growing list of its first lines, for the message about a failed start. */
+function forwardLog(child: ChildProcess, log: EmbeddedLog): string[] {
+  const startLines: string[] = []
+  if (child.stderr === null) return startLines
+  createInterface({ input: child.stderr }).on('line', (line) => {
+    if (startLines.length < START_LINES_MAX) startLines.push(line)
+    const [, level = 'LOG', text = line] = /^([A-Z]+): +(.*)$/.exec(line) ?? []
+    log[logLevel(level, text)]({ postgres: { pid: child.pid } }, `PostgreSQL: ${text}`)
+  })
+  return startLines
+}
+
+/** PostgreSQL says routine and trouble alike with its level LOG; FATAL is the end of one connection, not of all. */
+function logLevel(level: string, text: string): keyof EmbeddedLog {
+  if (level === 'PANIC') return 'error'
+  if (level === 'FATAL' || level === 'WARNING') return 'warn'
+  return /could not|terminated by signal|not properly shut down/.test(text) ? 'warn' : 'debug'
+}
+
+/** Resolves true at the first look at postmaster.pid that says so, false when the child is gone before. */
+async function isReady(child: ChildProcess, { exited, stop }: Postmaster, clusterDir: string): Promise<boolean> {
+  let isGone = false
+  const watch = exited.then(() => {
+    isGone = true
+  })
+  const deadline = performance.now() + START_TIMEOUT_MS
+  while (!isGone) {
+    await delay(POLL_MS)
+    const file = isGone ? undefined : readPostmasterFile(clusterDir)
+    if (file?.pid === child.pid && file?.ready) return true
+    if (performance.now() > deadline) await stop()
+  }
+  await watch
+  return false
+}
+
+async function stopChild(child: ChildProcess, exited: Promise<PostgresExit>, log: EmbeddedLog): Promise<void> {
+  for (const [signal, graceMs] of STOP_STEPS) {
+    if (signal !== 'SIGINT') log.warn({ postgres: { pid: child.pid } }, `PostgreSQL does not stop, sending ${signal}`)
+    child.kill(signal)
+    if (await settlesWithin(exited, graceMs)) return
+  }
+  log.error({ postgres: { pid: child.pid } }, 'PostgreSQL does not end')
+}
+
+async function settlesWithin(promise: Promise<unknown>, timeoutMs: number): Promise<boolean> {
+  const timer = new AbortController()
+  const timeout = delay(timeoutMs, false, { signal: timer.signal }).catch(() => false)
+  const result = await Promise.race([promise.then(() => true), timeout])
+  timer.abort()
+  return result
+}

@@ -1,0 +1,75 @@
+// How often a password or code may be guessed: ten wrong ones for an account within 15 minutes, then no more until the
+// window has passed (decisions.md 3).
+import type { Counters } from '#counters/counters.ts'
+import { ApiError } from '#lib/errors.ts'
+import { isIdForm } from '#lib/ids.ts'
+import { createLimiter, type Limiter } from '#lib/limiter.ts'
+import { recordEvent, type Telemetry } from '#telemetry/events.ts'
+
+const WINDOW = { max: 10, windowMs: 15 * 60_000 } as const
+/** Tries of one account that may wait for each other. */
+const WAITING_MAX = 20
+
+export type SignInGuard = {
+  /**
+   * Runs `check`, which answers undefined when the password or code is wrong. Tries of one account run one after the
+   * other, so that parallel guesses are counted as if they came in a row.
+   * @throws ApiError `invalid_credentials` saying `refusal` when it is wrong, `ratelimit_error` after ten wrong ones.
+   */
+  attempt<T>(account: string, refusal: string, check: () => Promise<T | undefined>): Promise<T>
+  /** Forgets wrong tries; somebody has proved to be the owner. */
+  forgive(account: string): Promise<void>
+}
+
+/** An account is named by its ID; who names none that exists, by the name typed, so that the answers do not differ. */
+export function createSignInGuard({ counters, ...telemetry }: Telemetry & { counters: Counters }): SignInGuard {
+  const lines = new Map<string, { limiter: Limiter; users: number }>()
+
+  async function inLine<T>(key: string, work: () => Promise<T>): Promise<T> {
+    const line = lines.get(key) ?? {
+      limiter: createLimiter({ running: 1, waiting: WAITING_MAX, refuse: () => tooMany(1_000) }),
+      users: 0,
+    }
+    lines.set(key, line)
+    line.users += 1
+    try {
+      return await line.limiter.run(work)
+    } finally {
+      line.users -= 1
+      if (line.users === 0) lines.delete(key)
+    }
+  }
+
+  return {
+    attempt: (account, refusal, check) => {
+      const key = keyOf(account)
+      return inLine(key, async () => {
+        const { count, retryAfterMs } = await counters.peek(key, WINDOW)
+        if (count >= WINDOW.max) throw tooMany(retryAfterMs)
+        const result = await check()
+        if (result !== undefined) return result
+        await counters.hit(key, WINDOW)
+        recordEvent(telemetry, 'account.sign_in_refused', isIdForm(account) ? { account_id: account } : {})
+        throw invalidCredentials(refusal)
+      })
+    },
+    forgive: async (account) => {
+      await counters.reset(keyOf(account))
+    },
+  }
+}
+
+export function invalidCredentials(description: string): ApiError {
+  return new ApiError('invalid_credentials', description)
+}
+
+function tooMany(retryAfterMs: number): ApiError {
+  const seconds = Math.max(1, Math.ceil(retryAfterMs / 1000))
+  return new ApiError('ratelimit_error', `Too many failed sign-ins. Please wait ${seconds} seconds.`, {
+    headers: { 'retry-after': String(seconds) },
+  })
+}
+
+function keyOf(account: string): string {
+  return `sign-in:${account}`
+}

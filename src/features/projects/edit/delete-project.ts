@@ -1,0 +1,59 @@
+// Deletes a project with everything it holds; reports and the moderation thread stay for moderators, without it.
+import { transaction } from '#cache/transaction.ts'
+import { type Membership, projectPermissions, requireProjectPermission } from '#features/access/project-policy.ts'
+import { dropImages } from '#features/content-images/queries.ts'
+import { pictureKey } from '#features/pictures/pictures.ts'
+import { removeLater } from '#files/claims.ts'
+import { notFound } from '#lib/errors.ts'
+import type { Viewer } from '#lib/viewer.ts'
+import type { Deps } from '#main/deps.ts'
+import { recordEvent } from '#telemetry/events.ts'
+import type { CachedProject } from '../lookup/project-cache.ts'
+import { listVersionIds, lockProject } from '../queries.ts'
+
+/** @throws ApiError 403 without DELETE_PROJECT. */
+export async function deleteProject(
+  deps: Deps,
+  viewer: Viewer,
+  { project, membership }: { project: CachedProject; membership: Membership },
+): Promise<void> {
+  await transaction(deps, async (tx, changed) => {
+    const locked = await lockProject(tx, project.id)
+    if (locked === undefined) throw notFound('project')
+    // Not sooner: of two who delete at once, the second may have been looked up when the team was gone already.
+    requireProjectPermission(projectPermissions(viewer, membership), 'DELETE_PROJECT')
+    const versionIds = await listVersionIds(tx, locked.id)
+    const files = await tx
+      .selectFrom('file')
+      .innerJoin('version', 'version.id', 'file.version_id')
+      .select('file.storage_key')
+      .where('version.project_id', '=', locked.id)
+      .execute()
+    const gallery = await tx
+      .selectFrom('gallery_item')
+      .select(['url', 'raw_url'])
+      .where('project_id', '=', locked.id)
+      .execute()
+    // Versions of other projects that depend on this one show it; their dependency rows go with it.
+    const dependents = await tx
+      .selectFrom('dependency')
+      .select('dependent_id')
+      .distinct()
+      .where('project_id', '=', locked.id)
+      .execute()
+    await dropImages(tx, 'project', [locked.id])
+    await dropImages(tx, 'version', versionIds)
+    await tx.deleteFrom('project').where('id', '=', locked.id).execute()
+    await tx.deleteFrom('team').where('id', '=', locked.team_id).execute()
+    const pictures = [locked.icon_url, locked.raw_icon_url, ...gallery.flatMap(({ url, raw_url }) => [url, raw_url])]
+    const keys = pictures.flatMap((url) => pictureKey(deps.config, url) ?? [])
+    await removeLater(tx, [...files.map(({ storage_key }) => storage_key), ...new Set(keys)])
+    changed.add('project', locked.id)
+    changed.addEach('version', versionIds)
+    changed.addEach(
+      'version',
+      dependents.map(({ dependent_id }) => dependent_id),
+    )
+  })
+  recordEvent(deps, 'project.deleted', { project_id: project.id })
+}

@@ -1,0 +1,34 @@
+// The body of PATCH /v3/project/{id} (specification; facts/catalogue.md 1.7).
+import Type, { type Static } from 'typebox'
+import { PROJECT_STATUSES } from '#features/access/project-status.ts'
+import { Nullable } from '#lib/schema-parts.ts'
+import { projectFields } from '../project-fields.ts'
+
+/** Absent keeps a field, null clears it where it can be empty. */
+export const ProjectPatch = Type.Object(
+  {
+    name: Type.Optional(projectFields.name),
+    summary: Type.Optional(projectFields.summary),
+    description: Type.Optional(projectFields.description),
+    categories: Type.Optional(projectFields.categories),
+    additional_categories: Type.Optional(projectFields.additional_categories),
+    license_id: Type.Optional(projectFields.license_id),
+    license_url: Type.Optional(projectFields.license_url),
+    slug: Type.Optional(projectFields.slug),
+    link_urls: Type.Optional(projectFields.link_urls),
+    status: Type.Optional(Type.Enum([...PROJECT_STATUSES])),
+    requested_status: Type.Optional(projectFields.requested_status),
+    scheduled_at: Type.Optional(
+      Nullable(Type.String({ format: 'date-time', maxLength: 64, description: 'For the status `scheduled`' })),
+    ),
+    moderation_message: Type.Optional(
+      Nullable(Type.String({ maxLength: 2000, description: 'For moderators; null, once approved, for members too' })),
+    ),
+    moderation_message_body: Type.Optional(
+      Nullable(Type.String({ maxLength: 65_536, description: 'For moderators; null, once approved, for members too' })),
+    ),
+    monetization_status: Type.Optional(Type.Enum(['monetized', 'demonetized', 'force-demonetized'])),
+  },
+  { title: 'ProjectPatch' },
+)
+export type ProjectPatch = Static<typeof ProjectPatch>

@@ -1,0 +1,129 @@
+// The `data` object that describes a new project, checked and put into one form.
+import Type, { type Static } from 'typebox'
+import { Compile } from 'typebox/compile'
+import type { RequestableStatus } from '#features/access/project-status.ts'
+import { ImageIds } from '#features/content-images/image-ids.ts'
+import { applyLinkChanges, checkProjectName, projectFields } from '#features/projects/project-fields.ts'
+import type { UploadedPart } from '#features/versions/publish/prepare-files.ts'
+import { type NewVersion, parseVersionData } from '#features/versions/publish/requests.ts'
+import { renameAliases } from '#lib/aliases.ts'
+import { validationError } from '#lib/errors.ts'
+import { isIdForm } from '#lib/ids.ts'
+import { checkBody } from '#lib/schema-faults.ts'
+import { Nullable, Ordering } from '#lib/schema-parts.ts'
+import { checkHttpsUrl, isBlank } from '#lib/text-rules.ts'
+import { parseLicense } from '#taxonomy/licenses.ts'
+import { checkCategories, type Taxonomy } from '#taxonomy/taxonomy.ts'
+
+const INITIAL_VERSIONS_MAX = 32
+const GALLERY_MAX = 64
+
+const GalleryItemInput = Type.Object({
+  item: Type.String({ minLength: 1, maxLength: 255, description: 'Name of the part with the picture' }),
+  featured: Type.Boolean(),
+  name: Type.Optional(Nullable(Type.String({ minLength: 1, maxLength: 2048 }))),
+  title: Type.Optional(Nullable(Type.String({ minLength: 1, maxLength: 2048 }))),
+  description: Type.Optional(Nullable(Type.String({ minLength: 1, maxLength: 2048 }))),
+  ordering: Type.Optional(Ordering),
+})
+export type GalleryItemInput = Static<typeof GalleryItemInput>
+
+export const ProjectData = Type.Object(
+  {
+    name: projectFields.name,
+    slug: projectFields.slug,
+    summary: projectFields.summary,
+    description: projectFields.description,
+    initial_versions: Type.Optional(
+      Type.Array(Type.Unknown(), {
+        maxItems: INITIAL_VERSIONS_MAX,
+        description: 'Each as the `data` of a new version, without `project_id`',
+      }),
+    ),
+    categories: projectFields.categories,
+    additional_categories: Type.Optional(projectFields.additional_categories),
+    license_id: projectFields.license_id,
+    license_url: Type.Optional(projectFields.license_url),
+    link_urls: Type.Optional(projectFields.link_urls),
+    is_draft: Type.Optional(
+      Nullable(Type.Boolean({ description: 'A draft may be without versions; anything else goes into review' })),
+    ),
+    requested_status: Type.Optional(projectFields.requested_status),
+    organization_id: Type.Optional(Nullable(Type.String({ maxLength: 64, description: 'The organization to own it' }))),
+    gallery_items: Type.Optional(Nullable(Type.Array(GalleryItemInput, { maxItems: GALLERY_MAX }))),
+    uploaded_images: Type.Optional(ImageIds('description')),
+  },
+  { title: 'ProjectCreate' },
+)
+const validator = Compile(ProjectData)
+
+const ALIASES = { mod_name: 'name', mod_slug: 'slug', mod_description: 'summary', mod_body: 'description' } as const
+
+/** A project to be made: everything checked that needs neither the database nor the files. */
+export type NewProject = {
+  name: string
+  slug: string
+  summary: string
+  description: string
+  versions: NewVersion[]
+  categories: string[]
+  additionalCategories: string[]
+  license: string
+  licenseUrl: string | null
+  linkUrls: Record<string, string>
+  isDraft: boolean
+  requestedStatus: RequestableStatus
+  organizationId: string | undefined
+  gallery: GalleryItemInput[]
+  uploadedImages: string[]
+}
+
+/** The request that makes a project, read: its description, and its files as they were staged. */
+export type ProjectForm = { project: NewProject; parts: readonly UploadedPart[] }
+
+/** @throws ApiError `validation_error` naming the field. */
+export function parseProjectData(input: unknown, taxonomy: Taxonomy): NewProject {
+  const data: Static<typeof ProjectData> = checkBody(validator, renameAliases(input, ALIASES))
+  if (isBlank(data.summary)) throw validationError('summary', 'must not be blank')
+  const isDraft = data.is_draft ?? false
+  const versions = (data.initial_versions ?? []).map((version, index) => parseInitialVersion(version, taxonomy, index))
+  if (!isDraft && versions.length === 0) {
+    throw validationError('initial_versions', 'must hold a version unless the project is a draft')
+  }
+  const organizationId = data.organization_id ?? undefined
+  if (organizationId !== undefined && !isIdForm(organizationId)) {
+    throw validationError('organization_id', 'is not a base62 identifier')
+  }
+  const gallery = data.gallery_items ?? []
+  const secondFeatured = gallery.findIndex(
+    (item, index) => item.featured && gallery.findIndex((other) => other.featured) !== index,
+  )
+  if (secondFeatured >= 0)
+    throw validationError(`gallery_items.${secondFeatured}.featured`, 'only one picture may be featured')
+  return {
+    name: checkProjectName(data.name),
+    slug: data.slug.toLowerCase(),
+    summary: data.summary,
+    description: data.description,
+    versions,
+    categories: checkCategories(taxonomy, data.categories, 'categories'),
+    additionalCategories: checkCategories(taxonomy, data.additional_categories ?? [], 'additional_categories'),
+    license: parseLicense(data.license_id),
+    licenseUrl: data.license_url == null ? null : checkHttpsUrl(data.license_url, 'license_url'),
+    linkUrls: applyLinkChanges({}, data.link_urls ?? {}, taxonomy),
+    isDraft,
+    requestedStatus: data.requested_status ?? 'approved',
+    organizationId,
+    gallery,
+    uploadedImages: data.uploaded_images ?? [],
+  }
+}
+
+function parseInitialVersion(version: unknown, taxonomy: Taxonomy, index: number): NewVersion {
+  const at = `initial_versions.${index}`
+  const parsed = parseVersionData(version, taxonomy, at)
+  if (parsed.projectId !== undefined)
+    throw validationError(`${at}.project_id`, 'must not be given: the project is being made')
+  // A project that is made with a version is made to be reviewed with it.
+  return { ...parsed, status: 'listed' }
+}

@@ -1,0 +1,40 @@
+// Creating a project with its first versions.
+import { requireVerifiedEmail } from '#features/access/verified-email.ts'
+import { getProject } from '#features/projects/lookup/project-cache.ts'
+import { ProjectView } from '#features/projects/views.ts'
+import { requireViewer } from '#http/auth.ts'
+import { sendBytes } from '#http/entity-tags.ts'
+import type { App } from '#http/server.ts'
+import type { Deps } from '#main/deps.ts'
+import { createProject, precheckProject } from './create-project.ts'
+import { receiveProjectForm } from './project-form.ts'
+import { ProjectData } from './requests.ts'
+
+export function publishingRoutes(app: App, deps: Deps): void {
+  app.register(async (scope: App) => {
+    // The form is read by the handler, part by part, and JSON is taken as well for a draft without files.
+    scope.addContentTypeParser('multipart/form-data', (_req, _payload, done) => done(null, undefined))
+    scope.post(
+      '/v3/project',
+      {
+        config: { auth: { scope: ['PROJECT_CREATE'] }, formData: { schema: ProjectData } },
+        schema: {
+          operationId: 'createProject',
+          summary: 'Create a project, with versions and their files or as a draft without',
+          description:
+            'multipart/form-data with the part `data` (JSON) first, or the same object as application/json for a draft without files.',
+          consumes: ['multipart/form-data', 'application/json'],
+          response: { 201: ProjectView },
+        },
+      },
+      async (req, reply) => {
+        const viewer = requireViewer(req)
+        requireVerifiedEmail(deps, viewer)
+        const form = await receiveProjectForm(deps, req, (project) => precheckProject(deps, viewer, project))
+        const id = await createProject(deps, viewer, form)
+        const project = await getProject(deps, viewer, id)
+        return sendBytes(reply.status(201), project.bytes)
+      },
+    )
+  })
+}

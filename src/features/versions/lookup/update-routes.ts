@@ -1,0 +1,183 @@
+// Update checks: for a file that somebody has, the version to have instead. The answer is always the first entry that
+// the version list of its project gives under the same filter.
+import Type, { type Static } from 'typebox'
+import { sendBytes } from '#http/entity-tags.ts'
+import type { App } from '#http/server.ts'
+import { notFound } from '#lib/errors.ts'
+import { parseId } from '#lib/ids.ts'
+import { joinJson, joinJsonObject } from '#lib/json-bytes.ts'
+import type { Viewer } from '#lib/viewer.ts'
+import type { Deps } from '#main/deps.ts'
+import { VersionView } from '../views.ts'
+import { filterBody, filterOfBody, filterOfQuery, filterQuery, versionTypesOfQuery } from './filter-form.ts'
+import { FileQuery, HashParams, hashesBody, hashesOf, hashesQuery } from './hash-form.ts'
+import {
+  FILTERS_PER_PROJECT_MAX,
+  HASH_LENGTH_MAX,
+  HASHES_MAX,
+  type HashQuery,
+  listUpdates,
+  resolveFiles,
+} from './resolve-files.ts'
+import { type CachedVersion, listCachedVersions } from './version-cache.ts'
+import type { VersionFilter } from './version-filter.ts'
+
+const config = { auth: { read: ['VERSION_READ'] } } as const
+const cached = { ...config, cache: 'public' } as const
+
+const FilterBody = Type.Object(filterBody)
+const UpdateBody = Type.Object({ ...hashesBody, ...filterBody })
+const updateQuery = {
+  ...filterQuery,
+  version_types: Type.Optional(Type.String({ maxLength: 256, description: 'JSON array of release, beta, alpha' })),
+}
+const UpdateQuery = Type.Object({ ...hashesQuery, ...updateQuery })
+const IndividualBody = Type.Object({
+  algorithm: hashesBody.algorithm,
+  hashes: Type.Array(Type.Object({ hash: Type.String({ maxLength: HASH_LENGTH_MAX }), ...filterBody }), {
+    maxItems: HASHES_MAX,
+  }),
+})
+
+export function updateRoutes(app: App, deps: Deps): void {
+  singleUpdate(app, deps)
+  bulkUpdates(app, deps)
+  individualUpdates(app, deps)
+}
+
+function filterOfUpdateQuery(
+  query: Static<typeof UpdateQuery> | Omit<Static<typeof UpdateQuery>, 'hashes'>,
+): VersionFilter {
+  return { ...filterOfQuery(query), versionTypes: versionTypesOfQuery(query.version_types) }
+}
+
+/**
+ * For each hash that stands for a file the viewer sees, the version that its filter leads to, keyed by the hash as it
+ * was asked for. Three statements, whatever the number of hashes; one more for every 64 different filters.
+ */
+async function checkUpdates(
+  deps: Deps,
+  viewer: Viewer | null,
+  query: HashQuery,
+  filterOf: (hash: string) => VersionFilter,
+): Promise<Map<string, CachedVersion>> {
+  const files = await resolveFiles(deps.db, viewer, query)
+  const wishes = Array.from(files, ([hash, { projectId }]) => ({ projectId, filter: filterOf(hash) }))
+  const ids = await listUpdates(deps.db, wishes)
+  const known = new Set(ids.filter((id) => id !== undefined))
+  const versions = new Map((await listCachedVersions(deps, [...known])).map((version) => [version.id, version]))
+  const updates = Array.from(files.keys()).flatMap((hash, index) => {
+    const version = versions.get(ids[index] ?? '')
+    return version === undefined ? [] : [[hash, version] as const]
+  })
+  return new Map(updates)
+}
+
+function singleUpdate(app: App, deps: Deps): void {
+  const path = '/v3/version_file/:hash/update'
+  const about = {
+    summary: 'The version to have instead of a file',
+    params: HashParams,
+    response: { 200: VersionView },
+  }
+  const check = async (
+    viewer: Viewer | null,
+    file: Static<typeof HashParams> & Static<typeof FileQuery>,
+    filter: VersionFilter,
+  ) => {
+    const { hash, algorithm, version_id: versionId } = file
+    if (versionId !== undefined) parseId(versionId, 'version_id')
+    const version = (await checkUpdates(deps, viewer, { hashes: [hash], algorithm, versionId }, () => filter)).get(hash)
+    if (version === undefined) throw notFound('version')
+    return version
+  }
+  app.post(
+    path,
+    { config, schema: { operationId: 'findUpdate', ...about, querystring: FileQuery, body: FilterBody } },
+    async (req, reply) => {
+      const version = await check(req.viewer, { ...req.params, ...req.query }, filterOfBody(req.body))
+      return sendBytes(reply, version.bytes)
+    },
+  )
+  const Query = Type.Object({ ...FileQuery.properties, ...updateQuery })
+  app.get(
+    path,
+    { config: cached, schema: { operationId: 'getUpdate', ...about, querystring: Query } },
+    async (req, reply) => {
+      const version = await check(req.viewer, { ...req.params, ...req.query }, filterOfUpdateQuery(req.query))
+      return sendBytes(reply, version.bytes, version.etag)
+    },
+  )
+}
+
+function bulkUpdates(app: App, deps: Deps): void {
+  const one = {
+    path: '/v3/version_files/update',
+    noun: 'Updates',
+    schema: {
+      summary: 'The versions to have instead of files',
+      response: { 200: byHash(VersionView) },
+    },
+    toEntry: (version: CachedVersion) => version,
+  }
+  // The same bytes belong to one project, so that one version is all there is for a hash.
+  const many = {
+    path: '/v3/version_files/update_many',
+    noun: 'UpdateLists',
+    schema: {
+      summary: 'The versions to have instead of files, as lists',
+      response: { 200: byHash(Type.Array(VersionView)) },
+    },
+    toEntry: (version: CachedVersion) => ({ bytes: joinJson([version]) }),
+  }
+  for (const { path, noun, schema, toEntry } of [one, many]) {
+    const answer = async (viewer: Viewer | null, query: HashQuery, filter: VersionFilter): Promise<Buffer> => {
+      const updates = await checkUpdates(deps, viewer, query, () => filter)
+      return joinJsonObject(entriesOf(updates, toEntry))
+    }
+    app.post(
+      path,
+      { config, schema: { operationId: `find${noun}`, ...schema, body: UpdateBody } },
+      async (req, reply) => sendBytes(reply, await answer(req.viewer, hashesOf(req.body), filterOfBody(req.body))),
+    )
+    app.get(
+      path,
+      { config: cached, schema: { operationId: `get${noun}`, ...schema, querystring: UpdateQuery } },
+      async (req, reply) =>
+        sendBytes(reply, await answer(req.viewer, hashesOf(req.query), filterOfUpdateQuery(req.query))),
+    )
+  }
+}
+
+/** One at a time: of an answer that is too large only the beginning is ever made. */
+function* entriesOf(updates: Map<string, CachedVersion>, toEntry: (version: CachedVersion) => { bytes: Buffer }) {
+  for (const [hash, version] of updates) yield [hash, toEntry(version)] as const
+}
+
+function byHash<Schema extends Type.TSchema>(schema: Schema) {
+  return Type.Record(Type.String(), schema)
+}
+
+function individualUpdates(app: App, deps: Deps): void {
+  app.post(
+    '/v3/version_files/update_individual',
+    {
+      config,
+      schema: {
+        operationId: 'findIndividualUpdates',
+        summary: 'The versions to have instead of files, each file with a filter of its own',
+        description: `At most ${FILTERS_PER_PROJECT_MAX} different filters for files of one project.`,
+        body: IndividualBody,
+        response: { 200: byHash(VersionView) },
+      },
+    },
+    async (req, reply) => {
+      const filters = new Map<string, VersionFilter>()
+      // The first wish for a hash counts: a file that is installed twice is asked for twice.
+      for (const wish of req.body.hashes.toReversed()) filters.set(wish.hash, filterOfBody(wish))
+      const query = hashesOf({ hashes: [...filters.keys()], algorithm: req.body.algorithm ?? null })
+      const updates = await checkUpdates(deps, req.viewer, query, (hash) => filters.get(hash) ?? {})
+      return sendBytes(reply, joinJsonObject(updates))
+    },
+  )
+}

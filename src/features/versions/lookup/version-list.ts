@@ -1,0 +1,40 @@
+// The version list of a project (decisions.md 5): filters, order, and the featured ones or what stands in for them.
+import type { Db } from '#db/db.ts'
+import type { Taxonomy } from '#taxonomy/taxonomy.ts'
+import { listVersionIdsOf, listVersionTraits, type VersionListFilter, type VersionTraits } from '../queries.ts'
+
+/**
+ * IDs of the versions that a list shows, in its order. Asked for featured ones of a project that features none, it
+ * gives the newest for each major game version and loader, and where there is no such version all of them
+ * (facts/catalogue.md 1.17).
+ */
+export async function listVersionIdsFor(
+  { db, taxonomy }: { db: Db; taxonomy: Taxonomy },
+  projectId: string,
+  filter: VersionListFilter,
+): Promise<string[]> {
+  const ids = await listVersionIdsOf(db, projectId, filter)
+  if (filter.featured !== true || ids.length > 0) return ids
+  const { featured: _, limit, offset = 0, ...rest } = filter
+  const traits = await listVersionTraits(db, projectId, rest)
+  if (traits.some((version) => version.featured)) return ids
+  const chosen = autoFeatured(traits, taxonomy)
+  const listed = traits.filter(({ id }) => chosen.size === 0 || chosen.has(id)).map(({ id }) => id)
+  return listed.slice(offset, limit === undefined ? undefined : offset + limit)
+}
+
+/** For each major game version and loader the first version of the list that has both. */
+function autoFeatured(versions: readonly VersionTraits[], taxonomy: Taxonomy): Set<string> {
+  const known = taxonomy.fields.get('game_versions')?.enumValues
+  const taken = new Set<string>()
+  const chosen = new Set<string>()
+  for (const { id, loaders, game_versions } of versions) {
+    const majors = game_versions.filter((value) => known?.get(value)?.metadata?.major === true)
+    for (const pair of majors.flatMap((major) => loaders.map((loader) => `${major} ${loader}`))) {
+      if (taken.has(pair)) continue
+      taken.add(pair)
+      chosen.add(id)
+    }
+  }
+  return chosen
+}

@@ -1,0 +1,496 @@
+// Publishing versions and adding files: the form, the rules, and that a refused upload leaves nothing behind.
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { readdir } from 'node:fs/promises'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { after, before, describe, test } from 'node:test'
+import { sql } from 'kysely'
+import { ALL_SCOPES } from '#lib/scopes.ts'
+import { makeZip } from '#test/support/archives.ts'
+import type { MadeProject, Person } from '#test/support/factories.ts'
+import { failingFiles } from '#test/support/failing-files.ts'
+import { type FormFile, form, modJar, versionData } from '#test/support/forms.ts'
+import { type TestApp, testApp } from '#test/support/harness.ts'
+
+let t: TestApp
+let project: MadeProject
+let stranger: Person
+before(async () => {
+  t = await testApp()
+  project = await t.make.project()
+  stranger = await t.make.account()
+})
+after(() => t.close())
+
+async function publish(
+  fields: Record<string, unknown>,
+  files: FormFile[],
+  person: { token: string } = project.owner,
+  target = t,
+) {
+  const { payload, headers } = await form({ project_id: project.id, ...versionData(fields) }, files)
+  return target.as(person).post('/v3/version', payload, { headers })
+}
+
+async function storedFiles(target = t): Promise<string[]> {
+  const entries = await readdir(join(target.deps.config.dataDir, 'files'), { recursive: true, withFileTypes: true })
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort()
+}
+
+async function countRows(): Promise<number[]> {
+  const tables = ['version', 'file', 'file_content', 'upload_claim', 'dependency'] as const
+  return Promise.all(
+    tables.map(
+      async (table) =>
+        (
+          await t.deps.db
+            .selectFrom(table)
+            .select((eb) => eb.fn.countAll<number>().as('n'))
+            .executeTakeFirstOrThrow()
+        ).n,
+    ),
+  )
+}
+
+describe('publishing', () => {
+  test('is 201 with the version; both hashes and the size are those of the bytes sent', async () => {
+    const bytes = modJar('published')
+    const answer = await publish({ version_number: '1.2.3' }, [{ name: 'file', filename: 'Näme (1).jar', bytes }])
+    assert.equal(answer.statusCode, 201, answer.body)
+    const version = answer.json()
+    assert.equal(version.project_id, project.id)
+    assert.equal(version.author_id, project.owner.id)
+    assert.equal(version.status, 'listed')
+    assert.equal(version.changelog, 'All of it.')
+    assert.deepEqual(version.loaders, ['fabric'])
+    assert.deepEqual(version.game_versions, ['1.20.1'])
+    assert.equal(version.environment, 'unknown')
+    const [file] = version.files
+    assert.equal(file.hashes.sha1, createHash('sha1').update(bytes).digest('hex'))
+    assert.equal(file.hashes.sha512, createHash('sha512').update(bytes).digest('hex'))
+    assert.equal(file.size, bytes.length)
+    assert.equal(file.primary, true)
+    assert.equal(file.url, `https://depot.test/data/${project.id}/versions/${version.id}/N%C3%A4me%20%281%29.jar`)
+    const view = (await t.anyone.get(`/v3/project/${project.id}`)).json()
+    assert.ok(view.versions.includes(version.id))
+    const download = await t.anyone.get(new URL(file.url).pathname)
+    assert.deepEqual(download.rawPayload, bytes)
+  })
+
+  test('takes the other names of keys, and moves the project’s `updated`', async () => {
+    t.advance(2000)
+    const before = (await t.anyone.get(`/v3/project/${project.id}`)).json().updated
+    const { version_title, version_body, release_channel, ...rest } = versionData()
+    const { payload, headers } = await form(
+      { mod_id: project.id, ...rest, name: version_title, changelog: version_body, version_type: release_channel },
+      [{ name: 'file', bytes: modJar('aliases') }],
+    )
+    const answer = await t.as(project.owner).post('/v3/version', payload, { headers })
+    assert.equal(answer.statusCode, 201, answer.body)
+    assert.ok((await t.anyone.get(`/v3/project/${project.id}`)).json().updated > before)
+  })
+
+  test('several files: the named part is primary, the others are not, primary first', async () => {
+    const answer = await publish(
+      { file_parts: ['a', 'b', 'c'], primary_file: 'b', file_types: { c: 'sources-jar', 'a.jar': 'dev-jar' } },
+      [
+        { name: 'a', bytes: modJar('a') },
+        { name: 'b', bytes: modJar('b') },
+        { name: 'c', bytes: modJar('c') },
+      ],
+    )
+    assert.equal(answer.statusCode, 201, answer.body)
+    const files = answer.json().files as { filename: string; primary: boolean; file_type: string | null }[]
+    assert.deepEqual(
+      files.map(({ filename, primary, file_type }) => [filename, primary, file_type]),
+      [
+        ['b.jar', true, null],
+        ['a.jar', false, 'dev-jar'],
+        ['c.jar', false, 'sources-jar'],
+      ],
+    )
+  })
+
+  test('a draft is not in the project and not for strangers', async () => {
+    const answer = await publish({ status: 'draft' }, [{ name: 'file', bytes: modJar('draft') }])
+    const { id, files } = answer.json()
+    assert.equal((await t.anyone.get(`/v3/version/${id}`)).statusCode, 404)
+    assert.equal((await t.anyone.get(new URL(files[0].url).pathname)).statusCode, 404)
+    assert.equal((await t.as(project.owner).get(`/v3/version/${id}`)).statusCode, 200)
+    assert.ok(!(await t.anyone.get(`/v3/project/${project.id}`)).json().versions.includes(id))
+  })
+
+  test('the same bytes may be in another version of the project, not in another project', async () => {
+    const bytes = modJar('shared bytes')
+    assert.equal((await publish({}, [{ name: 'file', bytes }])).statusCode, 201)
+    assert.equal((await publish({ version_number: '2' }, [{ name: 'file', bytes }])).statusCode, 201)
+    const other = await t.make.project()
+    const { payload, headers } = await form({ project_id: other.id, ...versionData() }, [{ name: 'file', bytes }])
+    const answer = await t.as(other.owner).post('/v3/version', payload, { headers })
+    assert.equal(answer.statusCode, 400)
+    assert.equal(answer.json().details.field, 'file')
+  })
+
+  test('the same bytes sent to two projects at once go to one', async () => {
+    const bytes = modJar('raced bytes')
+    const [a, b] = [await t.make.project(), await t.make.project()]
+    const answers = await Promise.all(
+      [a, b].map(async (target) => {
+        const { payload, headers } = await form({ project_id: target.id, ...versionData() }, [{ name: 'file', bytes }])
+        return t.as(target.owner).post('/v3/version', payload, { headers })
+      }),
+    )
+    assert.deepEqual(answers.map(({ statusCode }) => statusCode).sort(), [201, 400])
+  })
+
+  test('dependencies are completed and shown; unknown and hidden ones are refused by name', async () => {
+    const other = await t.make.project()
+    const needed = await t.make.version({ project: other })
+    const hidden = await t.make.project({ status: 'draft' })
+    const answer = await publish(
+      {
+        dependencies: [
+          { version_id: needed.id, dependency_type: 'required' },
+          { project_id: other.id, dependency_type: 'optional' },
+          { file_name: 'external.jar', dependency_type: 'embedded' },
+        ],
+      },
+      [{ name: 'file', bytes: modJar('dependencies') }],
+    )
+    assert.equal(answer.statusCode, 201, answer.body)
+    assert.deepEqual(answer.json().dependencies, [
+      { version_id: needed.id, project_id: other.id, file_name: null, dependency_type: 'required' },
+      { version_id: null, project_id: other.id, file_name: null, dependency_type: 'optional' },
+      { version_id: null, project_id: null, file_name: 'external.jar', dependency_type: 'embedded' },
+    ])
+    for (const [dependency, field] of [
+      [{ project_id: 'AAAAAAAA', dependency_type: 'required' }, 'dependencies.0.project_id'],
+      [{ project_id: hidden.id, dependency_type: 'required' }, 'dependencies.0.project_id'],
+      [{ version_id: 'AAAAAAAA', dependency_type: 'required' }, 'dependencies.0.version_id'],
+      [{ project_id: '!', dependency_type: 'required' }, 'dependencies.0.project_id'],
+      [{ project_id: other.id, version_id: '', dependency_type: 'required' }, 'dependencies.0.version_id'],
+      [{ dependency_type: 'required' }, 'dependencies.0'],
+      [{ project_id: other.id, dependency_type: 'nice-to-have' }, 'dependencies.0.dependency_type'],
+      [{ project_id: project.id, version_id: needed.id, dependency_type: 'required' }, 'dependencies.0.version_id'],
+    ] as const) {
+      const refused = await publish({ dependencies: [dependency] }, [
+        { name: 'file', bytes: modJar(JSON.stringify(dependency)) },
+      ])
+      assert.equal(refused.statusCode, 400, JSON.stringify(dependency))
+      assert.equal(refused.json().error, 'validation_error')
+      assert.equal(refused.json().details.field, field)
+    }
+  })
+})
+
+describe('publishing a content pack', () => {
+  const hashesOf = (text: string) => ({
+    sha1: createHash('sha1').update(text).digest('hex'),
+    sha512: createHash('sha512').update(text).digest('hex'),
+  })
+  const packed = (text: string, name: string) => ({
+    path: `mods/${text}.jar`,
+    hashes: hashesOf(text),
+    downloads: [`https://github.com/x/${name}`],
+    fileSize: 1,
+  })
+
+  async function publishPack(salt: string, fields: object = {}) {
+    const index = {
+      game: 'minecraft',
+      formatVersion: 1,
+      versionId: salt,
+      name: 'A pack',
+      files: [packed('pack-known', 'a.jar'), packed('pack-hidden', 'b.jar'), packed('pack-unknown', 'c%00%2Fd.jar')],
+      dependencies: { minecraft: '1.20.1' },
+    }
+    const entries = [
+      { name: 'modrinth.index.json', data: JSON.stringify(index) },
+      { name: 'overrides/mods/e.jar', data: 'inside' },
+    ]
+    return publish({ loaders: ['mrpack'], mrpack_loaders: ['fabric'], ...fields }, [
+      { name: 'file', filename: 'pack.mrpack', bytes: makeZip(entries) },
+    ])
+  }
+
+  test('what it holds becomes its dependencies, by version where the public knows the file, else by name', async () => {
+    const known = await t.make.project()
+    const version = await t.make.version({ project: known })
+    await t.make.file({ project: known, version, bytes: Buffer.from('pack-known') })
+    const draft = await t.make.version({ project: known, status: 'draft' })
+    await t.make.file({ project: known, version: draft, bytes: Buffer.from('pack-hidden') })
+    const answer = await publishPack('1')
+    assert.equal(answer.statusCode, 201, answer.body)
+    const embedded = { version_id: null, project_id: null, dependency_type: 'embedded' }
+    assert.deepEqual(answer.json().dependencies, [
+      { ...embedded, version_id: version.id, project_id: known.id, file_name: null },
+      { ...embedded, file_name: 'b.jar' },
+      { ...embedded, file_name: 'd.jar' },
+      { ...embedded, file_name: 'e.jar' },
+    ])
+  })
+
+  test('dependencies that its publisher names stand alone', async () => {
+    const other = await t.make.project()
+    const answer = await publishPack('2', { dependencies: [{ project_id: other.id, dependency_type: 'required' }] })
+    assert.deepEqual(answer.json().dependencies, [
+      { version_id: null, project_id: other.id, file_name: null, dependency_type: 'required' },
+    ])
+  })
+})
+
+describe('who may publish', () => {
+  test('nobody without a token, scope or permission; a hidden project is unknown', async () => {
+    const files = [{ name: 'file', bytes: modJar('refused') }]
+    const { payload, headers } = await form({ project_id: project.id, ...versionData() }, files)
+    assert.equal((await t.anyone.post('/v3/version', payload, { headers })).statusCode, 401)
+    const weak = await t.make.pat(project.owner, ALL_SCOPES - 16_384)
+    assert.match((await publish({}, files, weak)).json().description, /VERSION_CREATE/)
+    assert.equal((await publish({}, files, weak)).statusCode, 403)
+    assert.equal((await publish({}, files, stranger)).statusCode, 403)
+    const hidden = await t.make.project({ status: 'draft' })
+    for (const id of [hidden.id, 'AAAAAAAA', '!!']) {
+      const answer = await publish({ project_id: id }, files, stranger)
+      assert.equal(answer.statusCode, 400)
+      assert.equal(answer.json().details.field, 'project_id')
+    }
+  })
+})
+
+describe('what is refused', () => {
+  const refused: [string, Record<string, unknown>][] = [
+    ['version_number', { version_number: '' }],
+    ['version_number', { version_number: '1'.repeat(33) }],
+    ['version_number', { version_number: '1 0' }],
+    ['version_number', { version_number: undefined }],
+    ['version_title', { version_title: '' }],
+    ['version_title', { version_title: 'a'.repeat(65) }],
+    ['version_title', { version_title: '   ' }],
+    ['version_body', { version_body: 'a'.repeat(65_537) }],
+    ['release_channel', { release_channel: 'nightly' }],
+    ['release_channel', { release_channel: undefined }],
+    ['loaders', { loaders: [] }],
+    ['loaders.0', { loaders: ['no-such'] }],
+    ['featured', { featured: 'yes' }],
+    ['file_parts', { file_parts: [] }],
+    ['file_parts.1', { file_parts: ['file', 'file'] }],
+    ['status', { status: 'scheduled' }],
+    ['status', { status: 'unknown' }],
+    ['ordering', { ordering: 1.5 }],
+    ['game_versions', { game_versions: undefined }],
+    ['game_versions', { game_versions: [] }],
+    ['game_versions.0', { game_versions: ['0.0.0'] }],
+    ['environment', { environment: 'moon' }],
+    ['no_such_field', { no_such_field: 1 }],
+    ['file_types.file', { file_types: { file: 'no-such-type' } }],
+    [
+      'dependencies',
+      { dependencies: Array.from({ length: 4097 }, (_, i) => ({ file_name: `f${i}`, dependency_type: 'optional' })) },
+    ],
+    ['dependencies.1', { dependencies: Array(2).fill({ file_name: 'twice', dependency_type: 'optional' }) }],
+  ]
+  for (const [field, fields] of refused) {
+    test(`${JSON.stringify(fields).slice(0, 70)}: validation_error naming ${field}`, async () => {
+      const before = await countRows()
+      const answer = await publish(fields, [{ name: 'file', bytes: modJar('never') }])
+      assert.equal(answer.statusCode, 400, answer.body)
+      assert.equal(answer.json().error, 'validation_error', answer.body)
+      assert.equal(answer.json().details.field, field)
+      assert.deepEqual(await countRows(), before)
+    })
+  }
+
+  const files: [string, FormFile[], Record<string, unknown>, string][] = [
+    ['no file', [], {}, 'file_parts'],
+    ['a declared part missing', [{ name: 'a', bytes: modJar('m') }], { file_parts: ['a', 'b'] }, 'b'],
+    ['a name that climbs', [{ name: 'file', filename: '../x.jar', bytes: modJar('n1') }], {}, 'file'],
+    ['a Windows device', [{ name: 'file', filename: 'con.jar', bytes: modJar('n2') }], {}, 'file'],
+    ['a control character', [{ name: 'file', filename: 'a\u0001.jar', bytes: modJar('n3') }], {}, 'file'],
+    ['no extension', [{ name: 'file', filename: 'jar', bytes: modJar('n4') }], {}, 'file'],
+    ['a foreign extension', [{ name: 'file', filename: 'a.exe', bytes: modJar('n5') }], {}, 'file'],
+    ['no archive', [{ name: 'file', bytes: Buffer.from('hello') }], {}, 'file'],
+    ['an empty file', [{ name: 'file', bytes: Buffer.alloc(0) }], {}, 'file'],
+    [
+      'the same name twice',
+      [
+        { name: 'a', filename: 'x.jar', bytes: modJar('d1') },
+        { name: 'b', filename: 'x.jar', bytes: modJar('d2') },
+      ],
+      { file_parts: ['a', 'b'] },
+      'b',
+    ],
+    [
+      'the same bytes twice',
+      [
+        { name: 'a', bytes: modJar('d3') },
+        { name: 'b', bytes: modJar('d3') },
+      ],
+      { file_parts: ['a', 'b'] },
+      'b',
+    ],
+    [
+      'primary_file that names no part',
+      [{ name: 'file', bytes: modJar('p') }],
+      { primary_file: 'other' },
+      'primary_file',
+    ],
+    [
+      'a zip bomb',
+      [{ name: 'file', bytes: modJar('bomb', [{ name: 'big', data: Buffer.alloc(80 * 1024 * 1024) }]) }],
+      {},
+      'file',
+    ],
+  ]
+  for (const [what, parts, fields, field] of files) {
+    test(`${what}: invalid_input naming ${field}, no row and no byte left`, async () => {
+      const [rows, stored] = [await countRows(), await storedFiles()]
+      const answer = await publish(fields, parts)
+      assert.equal(answer.statusCode, 400, answer.body)
+      assert.equal(answer.json().error, 'invalid_input', answer.body)
+      assert.equal(answer.json().details.field, field, answer.body)
+      assert.deepEqual(await countRows(), rows)
+      assert.deepEqual(await storedFiles(), stored)
+    })
+  }
+
+  test('a body cut off in the middle leaves nothing', async () => {
+    const stored = await storedFiles()
+    const until = async (wanted: (files: string[]) => boolean): Promise<void> => {
+      for (let tries = 0; tries < 200 && !wanted(await storedFiles()); tries += 1) {
+        await new Promise((resolve) => setTimeout(resolve, 25))
+      }
+    }
+    await t.app.listen({ port: 0, host: '127.0.0.1' })
+    const address = t.app.server.address()
+    const port = typeof address === 'object' && address !== null ? address.port : 0
+    const { payload, headers } = await form({ project_id: project.id, ...versionData() }, [
+      { name: 'file', bytes: Buffer.alloc(3_000_000, 7) },
+    ])
+    const socket = connect(port, '127.0.0.1')
+    socket.on('error', () => {})
+    const head = `Host: x\r\nUser-Agent: t\r\nAuthorization: ${project.owner.token}\r\nContent-Type: ${headers['content-type']}`
+    socket.write(`POST /v3/version HTTP/1.1\r\n${head}\r\nContent-Length: ${payload.length}\r\n\r\n`)
+    socket.write(payload.subarray(0, 2_000_000))
+    await until((files) => files.length > stored.length)
+    assert.equal((await storedFiles()).length, stored.length + 1, 'the upload is under way')
+    socket.destroy()
+    await until((files) => files.length === stored.length)
+    assert.deepEqual(await storedFiles(), stored)
+  })
+
+  test('a file of 500 MiB and one byte is refused, naming the limit, and leaves nothing', async () => {
+    const stored = await storedFiles()
+    const { payload, headers } = await form({ project_id: project.id, ...versionData() }, [
+      { name: 'file', bytes: Buffer.from('@') },
+    ])
+    const [head = '', tail = ''] = payload.toString('latin1').split('@')
+    const block = Buffer.alloc(1024 * 1024)
+    async function* body(): AsyncGenerator<Uint8Array> {
+      yield Buffer.from(head, 'latin1')
+      for (let sent = 0; sent < 500; sent += 1) yield block
+      yield Buffer.from(`\0${tail}`, 'latin1')
+    }
+    const answer = await t.as(project.owner).post('/v3/version', Readable.from(body()), { headers })
+    assert.equal(answer.statusCode, 400, answer.body)
+    assert.equal(answer.json().error, 'invalid_input')
+    assert.equal(answer.json().details.field, 'file')
+    assert.match(answer.json().description, /500 MiB/)
+    assert.deepEqual(await storedFiles(), stored)
+  })
+})
+
+describe('a store that fails', () => {
+  test('answers 500 file_hosting_error, without a row and without an orphan', async () => {
+    let failing = true
+    const broken = await testApp({
+      deps: ({ files }) => ({
+        files: failingFiles(files, { publish: () => (failing ? new Error('disk full') : undefined) }),
+      }),
+    })
+    try {
+      const own = await broken.make.project()
+      const send = async () => {
+        const { payload, headers } = await form({ project_id: own.id, ...versionData({ file_parts: ['a', 'b'] }) }, [
+          { name: 'a', bytes: modJar('fails a') },
+          { name: 'b', bytes: modJar('fails b') },
+        ])
+        return broken.as(own.owner).post('/v3/version', payload, { headers })
+      }
+      const answer = await send()
+      assert.equal(answer.statusCode, 500)
+      assert.equal(answer.json().error, 'file_hosting_error')
+      assert.ok(!answer.body.includes('disk full'), 'the reason stays in the log')
+      assert.ok(answer.body.includes(String(answer.headers['x-request-id'])))
+      assert.equal((await broken.deps.db.selectFrom('version').select('id').execute()).length, 0)
+      assert.equal((await broken.deps.db.selectFrom('upload_claim').select('storage_key').execute()).length, 0)
+      assert.deepEqual(await storedFiles(broken), [])
+      failing = false
+      assert.equal((await send()).statusCode, 201, 'and works again once the store does')
+    } finally {
+      await broken.close()
+    }
+  })
+})
+
+describe('adding files', () => {
+  test('is 204; added files are not primary and may come without data', async () => {
+    const made = (await publish({}, [{ name: 'file', bytes: modJar('base') }])).json()
+    const { payload, headers } = await form(undefined, [
+      { name: 'sources', filename: 'sources.jar', bytes: modJar('extra') },
+    ])
+    const path = `/v3/version/${made.id}/file`
+    assert.equal((await t.as(project.owner).post(path, payload, { headers })).statusCode, 204)
+    const typed = await form({ file_types: { dev: 'dev-jar' } }, [
+      { name: 'dev', filename: 'dev.jar', bytes: modJar('extra dev') },
+    ])
+    assert.equal((await t.as(project.owner).post(path, typed.payload, { headers: typed.headers })).statusCode, 204)
+    const files = (await t.anyone.get(`/v3/version/${made.id}`)).json().files as {
+      filename: string
+      primary: boolean
+      file_type: string | null
+    }[]
+    assert.deepEqual(
+      files.map(({ filename, primary, file_type }) => [filename, primary, file_type]),
+      [
+        ['file.jar', true, null],
+        ['dev.jar', false, 'dev-jar'],
+        ['sources.jar', false, null],
+      ],
+    )
+    const again = await t.as(project.owner).post(path, payload, { headers })
+    assert.equal(again.statusCode, 400, 'the name is taken')
+    assert.equal((await t.anyone.post(path, payload, { headers })).statusCode, 401)
+    assert.equal((await t.as(stranger).post(path, payload, { headers })).statusCode, 403)
+    assert.equal((await t.as(project.owner).post('/v3/version/AAAAAAAA/file', payload, { headers })).statusCode, 404)
+    assert.equal(
+      (await t.as(project.owner).post('/v3/version/not-base62/file', payload, { headers })).json().error,
+      'decoding_error',
+    )
+    const empty = await form({ file_types: {} })
+    assert.equal((await t.as(project.owner).post(path, empty.payload, { headers: empty.headers })).statusCode, 400)
+    const wrong = await form({ file_types: { x: 'nonsense' } }, [{ name: 'x', bytes: modJar('x9') }])
+    assert.equal(
+      (await t.as(project.owner).post(path, wrong.payload, { headers: wrong.headers })).json().error,
+      'validation_error',
+    )
+  })
+
+  test('a version has 256 files at most, however they came', async () => {
+    const made = (await publish({}, [{ name: 'file', bytes: modJar('first of many') }])).json()
+    await sql`insert into file (id, version_id, filename, size_bytes, sha1, sha512, content_type, storage_key)
+      select random_id(), ${made.id}, i || '.jar', 1, 'many-' || i, 'many-' || i, 'application/java-archive', 'many-' || i
+      from generate_series(1, 254) i`.execute(t.deps.db)
+    const add = async (name: string) => {
+      const { payload, headers } = await form(undefined, [{ name, bytes: modJar(name) }])
+      return t.as(project.owner).post(`/v3/version/${made.id}/file`, payload, { headers })
+    }
+    const [one, other] = await Promise.all([add('last'), add('last-as-well')])
+    assert.deepEqual([one.statusCode, other.statusCode].sort(), [204, 400])
+    assert.match((one.statusCode === 400 ? one : other).json().description, /256 files/)
+  })
+})

@@ -1,0 +1,111 @@
+// From uploaded parts to files ready to be published: names, content, the rules of the loaders, and which is primary.
+import type { StagedFile } from '#files/files.ts'
+import { invalidInput } from '#lib/errors.ts'
+import { newId } from '#lib/ids.ts'
+import type { Deps } from '#main/deps.ts'
+import type { Embedded } from '../files/content-pack.ts'
+import { choosePrimary, type FileContext, type Verdict, validateFile } from '../files/file-rules.ts'
+import { type CheckedFilename, checkFilename } from '../files/filename.ts'
+import { inspectArchive } from '../files/inspect-archive.ts'
+import type { NewVersion } from './requests.ts'
+
+/** A file part of a form, staged. */
+export type UploadedPart = { readonly name: string; readonly filename: string; readonly staged: StagedFile }
+
+/** A file that has passed every check that needs no database. */
+export type PreparedFile = {
+  /** The request part that an error names. */
+  part: string
+  id: string
+  storageKey: string
+  staged: StagedFile
+  filename: string
+  contentType: string
+  fileType: string | null
+  isPrimary: boolean
+  /** What a content pack embeds. */
+  embedded: Embedded[]
+}
+
+/** 500 MiB (facts/catalogue.md 1.22). */
+export const FILE_BYTES_MAX = 500 * 1024 * 1024
+
+export type PreparingVersion = Pick<NewVersion, 'loaders' | 'fields' | 'fileTypes'>
+
+/**
+ * Checks the files of one version.
+ * @param choose how the primary one is found; absent when files are added to a version that has one.
+ * @throws ApiError `invalid_input` naming the part.
+ */
+export async function prepareFiles(
+  deps: Pick<Deps, 'fileRules' | 'taxonomy' | 'config'>,
+  {
+    version,
+    versionId,
+    parts,
+    choose,
+  }: {
+    version: PreparingVersion
+    versionId: string
+    parts: readonly UploadedPart[]
+    choose?: { primaryPart: string | undefined; declaredParts: number }
+  },
+): Promise<PreparedFile[]> {
+  refuseDoubles(parts)
+  const context = fileContext(deps, version)
+  const checked: {
+    part: string
+    name: CheckedFilename
+    fileType: string | null
+    verdict: Verdict
+    staged: StagedFile
+  }[] = []
+  for (const { name: part, filename, staged } of parts) {
+    const name = checkFilename(deps.fileRules, part, filename)
+    const fileType = version.fileTypes.get(part) ?? version.fileTypes.get(filename) ?? null
+    const archive = name.isArchive ? await inspectArchive(staged.path, { field: part }) : undefined
+    const verdict = await validateFile(deps.fileRules, { part, name, fileType, archive }, context)
+    checked.push({ part, name, fileType, verdict, staged })
+  }
+  const primary = choose === undefined ? undefined : choosePrimary(checked, choose)
+  return checked.map(({ part, name, fileType, verdict, staged }, index) => {
+    const id = newId()
+    return {
+      part,
+      id,
+      storageKey: `versions/${versionId}/${id}`,
+      staged,
+      filename: name.filename,
+      contentType: name.contentType,
+      fileType,
+      isPrimary: index === primary,
+      embedded: verdict.embedded ?? [],
+    }
+  })
+}
+
+/** The same name or the same bytes twice in one request would leave one of them unreachable. */
+function refuseDoubles(parts: readonly UploadedPart[]): void {
+  const names = new Set<string>()
+  const contents = new Set<string>()
+  for (const { name, filename, staged } of parts) {
+    if (names.has(filename)) throw invalidInput(`The file name ${filename} occurs twice`, name)
+    if (contents.has(staged.sha512)) throw invalidInput(`The file of part ${name} is the same as another one`, name)
+    names.add(filename)
+    contents.add(staged.sha512)
+  }
+}
+
+function fileContext({ taxonomy, config }: Pick<Deps, 'taxonomy' | 'config'>, version: PreparingVersion): FileContext {
+  const known = taxonomy.fields.get('game_versions')?.enumValues
+  const gameVersions = version.fields['game_versions']
+  const created = Array.isArray(gameVersions)
+    ? gameVersions.flatMap((value) => known?.get(String(value))?.created ?? [])
+    : []
+  const origins = [config.files.baseUrl, config.http.baseUrl].map((url) => new URL(url).origin)
+  return {
+    loaders: version.loaders,
+    gameVersionsCreated: created.map((date) => new Date(date)),
+    ownOrigins: [...new Set(origins)],
+  }
+}

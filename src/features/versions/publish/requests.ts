@@ -1,0 +1,155 @@
+// The `data` object that describes a version to be made, as POST /v3/version and `initial_versions` take it
+// (facts/catalogue.md 1.19), checked and put into one form.
+import Type, { type Static } from 'typebox'
+import { Compile } from 'typebox/compile'
+import { ImageIds } from '#features/content-images/image-ids.ts'
+import { renameAliases } from '#lib/aliases.ts'
+import { validationError } from '#lib/errors.ts'
+import { isIdForm } from '#lib/ids.ts'
+import { checkBody } from '#lib/schema-faults.ts'
+import { Maybe, Nullable, Ordering } from '#lib/schema-parts.ts'
+import { isBlank, VERSION_NUMBER_PATTERN } from '#lib/text-rules.ts'
+import { checkLoaderFields, type LoaderFieldValues } from '#taxonomy/loader-fields.ts'
+import { checkLoaders, type Taxonomy } from '#taxonomy/taxonomy.ts'
+import { DEPENDENCY_TYPES, FILE_TYPES, SETTABLE_VERSION_STATUSES, VERSION_TYPES } from '../status.ts'
+
+export const CHANGELOG_LENGTH_MAX = 65_536
+export const DEPENDENCIES_MAX = 4096
+export const LOADERS_MAX = 64
+export const FILE_PARTS_MAX = 256
+
+export const DependencyInput = Type.Object({
+  project_id: Type.Optional(Nullable(Type.String({ maxLength: 64 }))),
+  version_id: Type.Optional(Nullable(Type.String({ maxLength: 64 }))),
+  file_name: Type.Optional(
+    Nullable(Type.String({ minLength: 1, maxLength: 255, description: 'Of something that is not here' })),
+  ),
+  dependency_type: Type.Enum([...DEPENDENCY_TYPES]),
+})
+export type DependencyInput = Static<typeof DependencyInput>
+
+const FileTypeInput = Nullable(Type.Enum([...FILE_TYPES]))
+
+const known = {
+  version_number: Type.String({ minLength: 1, maxLength: 32, pattern: VERSION_NUMBER_PATTERN }),
+  version_title: Type.String({ minLength: 1, maxLength: 64 }),
+  version_body: Type.Optional(
+    Nullable(Type.String({ maxLength: CHANGELOG_LENGTH_MAX, description: 'The changelog, in Markdown' })),
+  ),
+  dependencies: Type.Optional(Type.Array(DependencyInput, { maxItems: DEPENDENCIES_MAX })),
+  release_channel: Type.Enum([...VERSION_TYPES]),
+  loaders: Type.Array(Type.String({ maxLength: 64 }), {
+    minItems: 1,
+    maxItems: LOADERS_MAX,
+    description: 'Names of /v3/tag/loader',
+  }),
+  featured: Type.Optional(Type.Boolean()),
+  file_parts: Type.Array(Type.String({ minLength: 1, maxLength: 255 }), {
+    minItems: 1,
+    maxItems: FILE_PARTS_MAX,
+    description: 'Names of the parts of the form that are its files',
+  }),
+  primary_file: Type.Optional(
+    Nullable(Type.String({ maxLength: 255, description: 'Name of the part with the file to install' })),
+  ),
+  status: Type.Optional(Type.Enum([...SETTABLE_VERSION_STATUSES])),
+  file_types: Type.Optional(
+    Nullable(Type.Record(Type.String({ maxLength: 255 }), FileTypeInput, { description: 'By name of the part' })),
+  ),
+  uploaded_images: Type.Optional(ImageIds('changelog')),
+  ordering: Maybe(Ordering),
+}
+
+export const VersionData = Type.Object(
+  { ...known, project_id: Type.Optional(Type.String({ maxLength: 64 })) },
+  { title: 'VersionCreate', description: 'Further keys are loader fields', additionalProperties: true },
+)
+const validator = Compile(VersionData)
+
+/** Other names under which clients send the same keys. */
+const ALIASES = {
+  mod_id: 'project_id',
+  name: 'version_title',
+  changelog: 'version_body',
+  version_type: 'release_channel',
+} as const
+
+export type FileTypes = ReadonlyMap<string, string | null>
+
+/** A version to be made: everything checked that needs neither the database nor the files. */
+export type NewVersion = {
+  projectId: string | undefined
+  versionNumber: string
+  name: string
+  changelog: string
+  dependencies: DependencyInput[]
+  versionType: string
+  loaders: string[]
+  featured: boolean
+  fileParts: string[]
+  primaryFile: string | undefined
+  status: string
+  /** By part or file name; names come from outside, and an object has some of its own. */
+  fileTypes: FileTypes
+  ordering: number | null
+  fields: LoaderFieldValues
+  uploadedImages: string[]
+}
+
+/**
+ * Checks a version's `data`. Keys that are no version keys are loader fields of its loaders.
+ * @param at dotted path of the object in the body (`initial_versions.0`), empty for the body itself.
+ * @throws ApiError `validation_error` naming the field.
+ */
+export function parseVersionData(input: unknown, taxonomy: Taxonomy, at = ''): NewVersion {
+  const data: Static<typeof VersionData> = checkBody(validator, renameAliases(input, ALIASES), at)
+  const { project_id, ...rest } = data
+  const fields = Object.fromEntries(Object.entries(rest).filter(([key]) => !Object.hasOwn(known, key)))
+  const place = (field: string) => (at === '' ? field : `${at}.${field}`)
+  if (isBlank(data.version_title)) throw validationError(place('version_title'), 'must not be blank')
+  const loaders = checkLoaders(taxonomy, data.loaders, place('loaders'))
+  checkDependencies(data.dependencies ?? [], place('dependencies'))
+  const duplicate = data.file_parts.findIndex((name, index) => data.file_parts.indexOf(name) !== index)
+  if (duplicate >= 0) throw validationError(place(`file_parts.${duplicate}`), 'names a part twice')
+  return {
+    projectId: project_id,
+    versionNumber: data.version_number,
+    name: data.version_title,
+    changelog: data.version_body ?? '',
+    dependencies: data.dependencies ?? [],
+    versionType: data.release_channel,
+    loaders,
+    featured: data.featured ?? false,
+    fileParts: data.file_parts,
+    primaryFile: data.primary_file ?? undefined,
+    status: data.status ?? 'listed',
+    fileTypes: new Map(Object.entries(data.file_types ?? {})),
+    ordering: data.ordering ?? null,
+    fields: checkLoaderFields(taxonomy, loaders, fields, at),
+    uploadedImages: data.uploaded_images ?? [],
+  }
+}
+
+/** Form of each dependency: it names something, its IDs look like IDs, and no two are the same. */
+export function checkDependencies(dependencies: readonly DependencyInput[], at: string): void {
+  for (const [index, { project_id, version_id, file_name }] of dependencies.entries()) {
+    const place = `${at}.${index}`
+    if (project_id == null && version_id == null && file_name == null) {
+      throw validationError(place, 'must name a project_id, a version_id or a file_name')
+    }
+    for (const [key, id] of Object.entries({ project_id, version_id })) {
+      if (id != null && !isIdForm(id)) throw validationError(`${place}.${key}`, 'is not a base62 identifier')
+    }
+  }
+  refuseDoubles(dependencies, at)
+}
+
+/** @throws ApiError naming the first dependency that stands for the same as one before it. */
+export function refuseDoubles(dependencies: readonly Omit<DependencyInput, 'dependency_type'>[], at: string): void {
+  const seen = new Set<string>()
+  for (const [index, { project_id, version_id, file_name }] of dependencies.entries()) {
+    const key = JSON.stringify([project_id ?? null, version_id ?? null, file_name ?? null])
+    if (seen.has(key)) throw validationError(`${at}.${index}`, 'is listed twice')
+    seen.add(key)
+  }
+}

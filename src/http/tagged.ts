@@ -1,0 +1,12 @@
+import type { TagName } from './openapi-text.ts'
+import type { App } from './server.ts'
+
+/** Registers routes that belong to one group of the published description; a route may name another group itself. */
+export function tagged(app: App, tag: TagName, routes: (scope: App) => void): void {
+  app.register(async (scope) => {
+    scope.addHook('onRoute', (route) => {
+      if (route.schema?.hide !== true) route.schema = { tags: [tag], ...route.schema }
+    })
+    routes(scope as App)
+  })
+}

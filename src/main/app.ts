@@ -1,0 +1,211 @@
+// The application: a server with every feature, listed by hand. The list is the map of what Depot can do.
+import { randomBytes } from 'node:crypto'
+import { type AccountDeps, createAccountDeps } from '#features/accounts/account-deps.ts'
+import { type CodeHost, createCodeHost } from '#features/accounts/code-host/code-host.ts'
+import { codeHostRoutes, markCodeHostTokens } from '#features/accounts/code-host/routes.ts'
+import { accountJobs } from '#features/accounts/jobs.ts'
+import { accountRoutes } from '#features/accounts/routes.ts'
+import { affiliateOperatorRoutes } from '#features/affiliates/operator-routes.ts'
+import { affiliateRoutes } from '#features/affiliates/routes.ts'
+import { analyticsIngestRoutes } from '#features/analytics/ingest-routes.ts'
+import { analyticsRoutes } from '#features/analytics/routes.ts'
+import { createVisitorCaps } from '#features/analytics/visitor-caps.ts'
+import { buildToolRoutes } from '#features/build-tools/routes.ts'
+import { collectionRoutes } from '#features/collections/routes.ts'
+import { contentImageJobs } from '#features/content-images/jobs.ts'
+import { contentImageRoutes } from '#features/content-images/routes.ts'
+import { downloadJobs } from '#features/downloads/jobs.ts'
+import { downloadOperatorRoutes } from '#features/downloads/operator-routes.ts'
+import { downloadRoutes } from '#features/downloads/routes.ts'
+import { followJobs } from '#features/follows/jobs.ts'
+import { followRoutes } from '#features/follows/routes.ts'
+import { limitRoutes } from '#features/limits/routes.ts'
+import { memberRoutes } from '#features/members/routes.ts'
+import { metaRoutes } from '#features/meta/routes.ts'
+import { moderationRoutes } from '#features/moderation/routes.ts'
+import { notificationJobs } from '#features/notifications/jobs.ts'
+import { notificationRoutes } from '#features/notifications/routes.ts'
+import { oauthJobs } from '#features/oauth/jobs.ts'
+import { oauthRoutes } from '#features/oauth/routes.ts'
+import { organizationRoutes } from '#features/organizations/routes.ts'
+import { userListRoutes } from '#features/organizations/user-routes.ts'
+import { pageRoutes } from '#features/pages/routes.ts'
+import { payoutOperatorRoutes } from '#features/payouts/operator-routes.ts'
+import { payoutRoutes } from '#features/payouts/routes.ts'
+import { personalDataRoutes } from '#features/personal-data/routes.ts'
+import { projectImages } from '#features/projects/image-owner.ts'
+import { projectRoutes } from '#features/projects/routes.ts'
+import { publishingRoutes } from '#features/publishing/routes.ts'
+import { rateLimitRoutes } from '#features/rate-limits/routes.ts'
+import { releaseJobs } from '#features/releases/jobs.ts'
+import { reportImages } from '#features/reports/image-owner.ts'
+import { reportRoutes } from '#features/reports/routes.ts'
+import { scanJobs } from '#features/scans/jobs.ts'
+import { scanRoutes } from '#features/scans/routes.ts'
+import { reindexRoutes, searchRoutes } from '#features/search/routes.ts'
+import { statisticsJobs } from '#features/statistics/jobs.ts'
+import { statisticsRoutes } from '#features/statistics/routes.ts'
+import { tagRoutes } from '#features/tags/routes.ts'
+import { teamRoutes } from '#features/teams/routes.ts'
+import { messageImages } from '#features/threads/image-owner.ts'
+import { threadRoutes } from '#features/threads/routes.ts'
+import { userRoutes } from '#features/users/routes.ts'
+import { versionImages } from '#features/versions/image-owner.ts'
+import { versionJobs } from '#features/versions/jobs.ts'
+import { dependencyRoutes } from '#features/versions/lookup/dependency-routes.ts'
+import { hashRoutes } from '#features/versions/lookup/hash-routes.ts'
+import { updateRoutes } from '#features/versions/lookup/update-routes.ts'
+import { versionRoutes } from '#features/versions/routes.ts'
+import { registerOpenApi } from '#http/openapi.ts'
+import { createRateGrants, type RateGrantDirectory } from '#http/rate-grants.ts'
+import { type App, buildServer } from '#http/server.ts'
+import { tagged } from '#http/tagged.ts'
+import { createTokenDirectory, type TokenDirectory } from '#http/token-directory.ts'
+import { createTokenUse } from '#http/token-use.ts'
+import type { JobHandlers, Schedule } from '#jobs/worker.ts'
+import { VERSION } from './boot.ts'
+import type { Deps } from './deps.ts'
+
+/**
+ * Builds the server with all its routes; `listen` or `inject` on what it returns. A process that hears of changes
+ * passes the directory that it keeps current.
+ */
+export async function buildApp(deps: Deps, rateGrants: RateGrantDirectory = createRateGrants(deps)): Promise<App> {
+  const { config, db, cache, now, log, metrics, counters } = deps
+  const tokenUse = createTokenUse(deps)
+  const codeHost = createCodeHost(deps)
+  const tokens = createTokenDirectory({
+    db,
+    cache,
+    now,
+    onUse: tokenUse.record,
+    ...(codeHost === undefined ? {} : { foreignTokens: codeHost.authenticate }),
+  })
+  const app = await buildServer({
+    log,
+    metrics,
+    counters,
+    grants: rateGrants,
+    tokens,
+    adminKey: config.http.adminKey,
+    rateLimitBypassKey: config.http.rateLimitBypassKey,
+    countsUnchanged: config.http.countsUnchanged,
+    clientAddressHeader: config.http.clientAddressHeader,
+    blockedUserAgents: config.http.blockedUserAgents,
+  })
+  const accounts = createAccountDeps(deps)
+  app.addHook('onClose', async () => {
+    await tokenUse.flush()
+    await accounts.passwords.close()
+  })
+  await registerOpenApi(app, { version: VERSION, baseUrl: config.http.baseUrl })
+  markCodeHostTokens(app)
+  addFeatures(app, { deps, accounts, codeHost, tokens, rateGrants })
+  return app
+}
+
+/** What routes need beside `Deps`: made once, together with the server. */
+type Shared = {
+  deps: Deps
+  accounts: AccountDeps
+  codeHost: CodeHost | undefined
+  tokens: TokenDirectory
+  rateGrants: RateGrantDirectory
+}
+
+/** Every route of Depot, by the group of the published description that it belongs to. */
+function addFeatures(app: App, { deps, accounts, codeHost, tokens, rateGrants }: Shared): void {
+  const { counters, now } = deps
+  const caps = createVisitorCaps({ counters, now, secret: randomBytes(32) })
+  tagged(app, 'meta', (scope) => metaRoutes(scope, { ...deps, version: VERSION }))
+  tagged(app, 'users', (scope) => {
+    userRoutes(scope, deps)
+    userListRoutes(scope, deps)
+    personalDataRoutes(scope, deps)
+  })
+  tagged(app, 'accounts', (scope) => {
+    accountRoutes(scope, accounts)
+    codeHostRoutes(scope, accounts, codeHost)
+  })
+  tagged(app, 'oauth', (scope) => oauthRoutes(scope, deps))
+  pageRoutes(app, { deps, accounts, tokens })
+  tagged(app, 'follows', (scope) => followRoutes(scope, deps))
+  tagged(app, 'notifications', (scope) => notificationRoutes(scope, deps))
+  tagged(app, 'tags', (scope) => tagRoutes(scope, deps))
+  tagged(app, 'projects', (scope) => {
+    projectRoutes(scope, deps)
+    publishingRoutes(scope, deps)
+    dependencyRoutes(scope, deps)
+  })
+  tagged(app, 'teams', (scope) => {
+    teamRoutes(scope, deps)
+    memberRoutes(scope, deps)
+  })
+  tagged(app, 'organizations', (scope) => organizationRoutes(scope, deps))
+  tagged(app, 'limits', (scope) => limitRoutes(scope, deps))
+  tagged(app, 'versions', (scope) => versionRoutes(scope, deps))
+  tagged(app, 'version files', (scope) => {
+    hashRoutes(scope, deps)
+    updateRoutes(scope, deps)
+  })
+  tagged(app, 'build tools', (scope) => buildToolRoutes(scope, deps))
+  tagged(app, 'search', (scope) => searchRoutes(scope, deps))
+  tagged(app, 'statistics', (scope) => statisticsRoutes(scope, deps))
+  tagged(app, 'files', (scope) => downloadRoutes(scope, { ...deps, caps }))
+  tagged(app, 'analytics', (scope) => {
+    analyticsIngestRoutes(scope, { ...deps, caps })
+    analyticsRoutes(scope, deps)
+  })
+  tagged(app, 'affiliates', (scope) => affiliateRoutes(scope, deps))
+  tagged(app, 'payouts', (scope) => payoutRoutes(scope, deps))
+  tagged(app, 'collections', (scope) => collectionRoutes(scope, deps))
+  tagged(app, 'images', (scope) =>
+    contentImageRoutes(scope, deps, {
+      project: projectImages(deps),
+      version: versionImages(deps),
+      report: reportImages(deps),
+      thread_message: messageImages(deps),
+    }),
+  )
+  tagged(app, 'reports', (scope) => reportRoutes(scope, deps))
+  tagged(app, 'threads', (scope) => threadRoutes(scope, deps))
+  tagged(app, 'moderation', (scope) => {
+    moderationRoutes(scope, deps)
+    scanRoutes(scope, deps)
+  })
+  tagged(app, 'operator', (scope) => {
+    reindexRoutes(scope, deps)
+    downloadOperatorRoutes(scope, { ...deps, caps })
+    affiliateOperatorRoutes(scope, deps)
+    payoutOperatorRoutes(scope, deps)
+    rateLimitRoutes(scope, { ...deps, rateGrants })
+  })
+}
+
+/** The handlers of every job; one that is missing does not compile. */
+export function jobHandlers(deps: Deps): JobHandlers {
+  return {
+    ...accountJobs(deps),
+    ...oauthJobs(deps),
+    ...contentImageJobs(deps),
+    ...downloadJobs(deps),
+    ...versionJobs(deps),
+    ...statisticsJobs(deps),
+    ...notificationJobs(deps),
+    ...followJobs(deps),
+    ...releaseJobs(deps),
+    ...scanJobs(deps),
+  }
+}
+
+/** Jobs by the clock (UTC); of several processes one runs each tick. */
+export const SCHEDULE: Schedule = [
+  { job: 'accounts.expire', cron: '17 * * * *' },
+  { job: 'oauth.expire', cron: '47 * * * *' },
+  { job: 'files.sweep', cron: '27 * * * *' },
+  { job: 'downloads.reconcile', cron: '43 3 * * *' },
+  { job: 'statistics.fold', cron: '*/5 * * * *' },
+  { job: 'images.sweep', cron: '37 * * * *' },
+  { job: 'releases.sweep', cron: '* * * * *' },
+  { job: 'scans.judge', cron: '* * * * *' },
+]

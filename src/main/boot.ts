@@ -1,0 +1,189 @@
+// Opens everything a process needs and closes it again in reverse: database, cache, ports.
+import { readFileSync } from 'node:fs'
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import pg from 'pg'
+import { createEntityCache } from '#cache/entity-cache.ts'
+import { listenForNotices, type NoticeSubscriber } from '#cache/listen.ts'
+import type { Config } from '#config/config.ts'
+import type { Counters } from '#counters/counters.ts'
+import { withFallback } from '#counters/fallback.ts'
+import { createMemoryCounters } from '#counters/memory/memory-counters.ts'
+import { type Connection, createDb, createPool } from '#db/db.ts'
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '#embedded-postgres/embedded-postgres.ts'
+import { type ClientPrograms, parseClientPrograms } from '#features/analytics/client-programs.ts'
+import { type FileRules, parseFileRules } from '#features/versions/files/rule-data.ts'
+import { openDiskFiles } from '#files/disk/disk-files.ts'
+import { createImages } from '#images/images.ts'
+import { OperatorError } from '#lib/operator-error.ts'
+import type { Mail } from '#mail/mail.ts'
+import { createOutbox } from '#mail/outbox/outbox.ts'
+import { createSmtpMail } from '#mail/smtp/smtp.ts'
+import { loadTaxonomy } from '#taxonomy/taxonomy.ts'
+import type { Log } from '#telemetry/log.ts'
+import { createMetrics } from '#telemetry/metrics.ts'
+import type { Deps } from './deps.ts'
+import { openAnalytics, openCountryLookup, verifyAnalytics } from './open-analytics.ts'
+import { openSearch } from './open-search.ts'
+
+export type BootOptions = {
+  config: Config
+  log: Log
+  /** A `server` owns the embedded database; a `command` joins or borrows it. */
+  holder: 'server' | 'command'
+  now?: () => number
+}
+
+export type Booted = {
+  deps: Deps
+  /** Starts hearing of other processes' changes; until then the cache is off. */
+  listen(subscribers?: readonly NoticeSubscriber[]): Promise<void>
+  /** Opens the analytics store before anybody asks for it. Never rejects. */
+  warmAnalytics(): Promise<void>
+  /** Settles when the embedded database has ended by itself, which the process cannot outlive. */
+  databaseLost: Promise<void>
+  close(): Promise<void>
+}
+
+const POOL_SIZE = 16
+const CACHE_BYTES = 128 * 1024 * 1024
+
+const TAXONOMY = join(import.meta.dirname, '../../taxonomy')
+
+/** The server's own version, as package.json has it. */
+export const VERSION: string = JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8')).version
+
+/**
+ * Opens the database (starting the embedded one where no DATABASE_URL is set) and every port. What was opened before
+ * a failure is closed again.
+ */
+export async function boot(options: BootOptions): Promise<Booted> {
+  const closers: (() => Promise<unknown>)[] = []
+  try {
+    return await open(options, closers)
+  } catch (error) {
+    await closeAll(closers)
+    throw error
+  }
+}
+
+async function open(
+  { config, log, holder, now = Date.now }: BootOptions,
+  closers: (() => Promise<unknown>)[],
+): Promise<Booted> {
+  await mkdir(config.dataDir, { recursive: true }).catch((cause: Error) => {
+    throw new OperatorError(`Depot cannot use the data folder ${config.dataDir}: ${cause.message}`, { cause })
+  })
+  const { primary, replica, embedded } = await openConnections(config, log, holder)
+  if (embedded !== undefined) closers.push(() => embedded.stop())
+  const metrics = createMetrics({ process: holder === 'server' })
+  const onQuery = () => metrics.queries.inc()
+  const pool = createPool(primary, { max: POOL_SIZE, applicationName: 'depot' })
+  closers.push(() => pool.end())
+  const readPool = replica === undefined ? pool : createPool(replica, { max: POOL_SIZE, applicationName: 'depot-read' })
+  if (readPool !== pool) closers.push(() => readPool.end())
+  const cache = createEntityCache({ maxBytes: CACHE_BYTES })
+  const files = await openDiskFiles({ folder: join(config.dataDir, 'files') })
+  const counters = openCounters(log, now)
+  closers.push(() => counters.close())
+  const mail = openMail(config, now)
+  closers.push(() => mail.close())
+  const db = createDb(pool, onQuery)
+  const countryLookup = await openCountryLookup(config.analytics.geoipDatabase)
+  if (holder === 'server') await verifyAnalytics({ config, log })
+  // The last thing to close before the database: it stores what requests have left behind.
+  const { analytics, events, warmUp, close } = openAnalytics({ config, db, cache, log, metrics }, holder)
+  closers.push(close)
+  const taxonomy = loadTaxonomy(TAXONOMY)
+  const search = openSearch({ config, db, taxonomy, log, metrics })
+  closers.push(() => search.close())
+  const deps: Deps = {
+    config,
+    pool,
+    db,
+    dbRead: createDb(readPool, onQuery),
+    cache,
+    files,
+    counters,
+    analytics,
+    events,
+    countryLookup,
+    clientPrograms: loadClientPrograms(),
+    search,
+    mail,
+    images: createImages(),
+    taxonomy,
+    fileRules: loadFileRules(),
+    log,
+    metrics,
+    now,
+  }
+  return {
+    deps,
+    databaseLost: embedded === undefined ? new Promise(() => {}) : whenLost(embedded),
+    warmAnalytics: warmUp,
+    listen: async (subscribers = []) => {
+      const connect = async () => {
+        const client = new pg.Client({ ...primary, application_name: 'depot-listen', connectionTimeoutMillis: 5_000 })
+        await client.connect()
+        return client
+      }
+      const listener = listenForNotices({ connect, cache, log, subscribers })
+      closers.push(() => listener.stop())
+      await listener.ready
+    },
+    close: () => closeAll(closers),
+  }
+}
+
+/** The rules that say what an uploaded file must look like, from the taxonomy's folder. */
+export function loadFileRules(): FileRules {
+  return parseFileRules(JSON.parse(readFileSync(join(TAXONOMY, 'file-rules.json'), 'utf8')))
+}
+
+/** The names of programs that download and view. */
+export function loadClientPrograms(): ClientPrograms {
+  return parseClientPrograms(JSON.parse(readFileSync(join(TAXONOMY, 'client-programs.json'), 'utf8')))
+}
+
+function openCounters(log: Log, now: () => number): Counters {
+  return withFallback(createMemoryCounters({ now }), createMemoryCounters({ now }), {
+    now,
+    onLost: (error) => log.warn({ err: error }, 'The counter store is lost; a smaller limit applies'),
+    onBack: () => log.info('The counter store is back'),
+  })
+}
+
+function openMail({ mail }: Config, now: () => number): Mail {
+  return mail.kind === 'smtp'
+    ? createSmtpMail({ url: mail.url.reveal(), from: mail.from, now })
+    : createOutbox({ ...mail, now })
+}
+
+type Connections = { primary: Connection; replica?: Connection; embedded?: EmbeddedPostgres }
+
+async function openConnections(
+  { database, dataDir }: Config,
+  log: Log,
+  holder: 'server' | 'command',
+): Promise<Connections> {
+  if (database.kind === 'external') {
+    const { url, readUrl } = database
+    return {
+      primary: { connectionString: url.reveal() },
+      ...(readUrl === undefined ? {} : { replica: { connectionString: readUrl.reveal() } }),
+    }
+  }
+  const embedded = await startEmbeddedPostgres({ dataDir, holder, log })
+  return { primary: embedded.connection, embedded }
+}
+
+async function whenLost(embedded: EmbeddedPostgres): Promise<void> {
+  const { expected } = await embedded.exited
+  if (expected) await new Promise(() => {})
+}
+
+/** Last opened, first closed; one that fails does not keep the others open. */
+async function closeAll(closers: (() => Promise<unknown>)[]): Promise<void> {
+  for (const close of closers.splice(0).reverse()) await close().catch(() => {})
+}

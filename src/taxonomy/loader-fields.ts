@@ -1,0 +1,121 @@
+// Values of loader fields: the check of what a client sends with a version, and the order of what is shown.
+import { validationError } from '#lib/errors.ts'
+import { textFault } from '#lib/text-rules.ts'
+import { fieldsOf, type LoaderField, type Taxonomy } from './taxonomy.ts'
+
+export type LoaderFieldValue = string | number | boolean | string[] | number[] | boolean[]
+export type LoaderFieldValues = Record<string, LoaderFieldValue>
+
+const INTEGER_MAX = 2 ** 31 - 1
+const INTEGER_MIN = -(2 ** 31)
+const LIST_MAX = 1024
+const TEXT_MAX = 2048
+
+// Keys that name parts of JavaScript's own objects are no fields to anybody: ignored, as in every body.
+const IGNORED = new Set(['__proto__', 'constructor', 'prototype'])
+
+/**
+ * Checks the loader fields of a version against its loaders, which are known ones (`checkLoaders`). A field is accepted
+ * when any of the loaders supports it, and mandatory when such a field is not optional; null counts as absent; an
+ * absent field with a default gets it; a value named twice in a list of an enumeration counts once.
+ * @param at dotted path of the object that holds the fields ("initial_versions.0"), empty for the body itself.
+ * @throws ApiError `validation_error` naming the field, and in a list the item.
+ */
+export function checkLoaderFields(
+  taxonomy: Taxonomy,
+  loaders: readonly string[],
+  input: Readonly<Record<string, unknown>>,
+  at = '',
+): LoaderFieldValues {
+  const prefix = at === '' ? '' : `${at}.`
+  const supported = new Set(fieldsOf(taxonomy, loaders))
+  const values: LoaderFieldValues = {}
+  for (const [name, value] of Object.entries(input)) {
+    if (IGNORED.has(name) || value === null || value === undefined) continue
+    const field = taxonomy.fields.get(name)
+    if (field === undefined) throw validationError(prefix + name, 'is not a known field')
+    if (!supported.has(name)) throw validationError(prefix + name, `is not a field of ${loaders.join(', ')}`)
+    values[name] = checkValue(field, value, prefix + name)
+  }
+  const missing = [...supported].filter((name) => values[name] === undefined && !taxonomy.fields.get(name)?.optional)
+  if (missing[0] !== undefined)
+    throw validationError(prefix + missing[0], `these loaders need a value for ${missing.join(', ')}`)
+  for (const name of supported) {
+    const fallback = taxonomy.fields.get(name)?.default
+    if (values[name] === undefined && fallback !== undefined) values[name] = fallback
+  }
+  return values
+}
+
+function checkValue(field: LoaderField, value: unknown, place: string): LoaderFieldValue {
+  switch (field.type) {
+    case 'integer':
+      return checkInteger(field, value, place)
+    case 'text':
+      return checkText(value, place)
+    case 'boolean':
+      return checkBoolean(value, place)
+    case 'enum':
+      return checkEnum(field, value, place)
+    case 'array_integer':
+      return checkList(field, value, place, (item, at) => checkInteger({}, item, at))
+    case 'array_text':
+      return checkList(field, value, place, checkText)
+    case 'array_boolean':
+      return checkList(field, value, place, checkBoolean)
+    case 'array_enum':
+      return checkList(field, value, place, (item, at) => checkEnum(field, item, at), true)
+  }
+}
+
+function checkList<Item>(
+  bounds: { min?: number; max?: number; enumValues?: ReadonlyMap<string, unknown> },
+  value: unknown,
+  place: string,
+  checkItem: (item: unknown, place: string) => Item,
+  unique = false,
+): Item[] {
+  if (!Array.isArray(value)) throw validationError(place, 'must be a list')
+  const min = bounds.min ?? 0
+  const max = bounds.max ?? Math.max(LIST_MAX, bounds.enumValues?.size ?? 0)
+  if (value.length < min) throw validationError(place, `must have at least ${min} value${min === 1 ? '' : 's'}`)
+  if (value.length > max) throw validationError(place, `must have at most ${max} values`)
+  const items = value.map((item: unknown, i) => checkItem(item, `${place}.${i}`))
+  return unique ? [...new Set(items)] : items
+}
+
+function checkInteger(bounds: { min?: number; max?: number }, value: unknown, place: string): number {
+  const min = bounds.min ?? INTEGER_MIN
+  const max = bounds.max ?? INTEGER_MAX
+  if (typeof value !== 'number' || !Number.isInteger(value) || value < min || value > max)
+    throw validationError(place, `must be an integer from ${min} to ${max}`)
+  return value
+}
+
+function checkText(value: unknown, place: string): string {
+  if (typeof value !== 'string') throw validationError(place, 'must be a text')
+  const fault = textFault(value, { min: 1, max: TEXT_MAX })
+  if (fault !== undefined) throw validationError(place, fault)
+  return value
+}
+
+function checkBoolean(value: unknown, place: string): boolean {
+  if (typeof value !== 'boolean') throw validationError(place, 'must be true or false')
+  return value
+}
+
+function checkEnum(field: LoaderField, value: unknown, place: string): string {
+  if (typeof value !== 'string' || !field.enumValues?.has(value))
+    throw validationError(place, `is not a known value of ${field.name}`)
+  return value
+}
+
+/**
+ * The union of stored values in the order a project shows them: values without an ordering first, then by ordering,
+ * then oldest first; values that the taxonomy no longer knows come last, A-Z.
+ */
+export function sortFieldValues(taxonomy: Taxonomy, field: string, values: Iterable<string>): string[] {
+  const known = taxonomy.fields.get(field)?.enumValues
+  const rank = (value: string) => known?.get(value)?.rank ?? Infinity
+  return [...new Set(values)].sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1))
+}

@@ -1,0 +1,53 @@
+// Signing up and in where the operator wants a captcha: its script, frame and data come from another origin.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { PASSWORD } from '../support/account-steps.ts'
+import { type CaptchaService, startCaptchaService } from '../support/captcha-service.ts'
+import { checkAccess, newPerson, openSite, type Site, shoot } from '../support/chromium.ts'
+
+let service: CaptchaService
+let site: Site
+before(async () => {
+  service = await startCaptchaService()
+  site = await openSite(service.env)
+})
+after(async () => {
+  service.close()
+  await site?.close()
+})
+
+test('a person solves it on a phone, and the browser refuses nothing of it', async () => {
+  const { context, page, faults } = await newPerson(site, { viewport: { width: 360, height: 720 } })
+  await page.goto(`${site.url}/account/sign-up`)
+  await page.locator('iframe[title=Captcha]').waitFor()
+  await shoot(page, 'captcha-01-sign-up')
+  await checkAccess(page)
+  const overflow = 'document.documentElement.scrollWidth > document.documentElement.clientWidth'
+  assert.equal(await page.evaluate(overflow), false)
+  await page.getByLabel('Username').fill('solver')
+  await page.getByLabel('E-mail address').fill('solver@example.org')
+  await page.getByLabel('Password').fill(PASSWORD)
+  await page.getByRole('button', { name: 'Sign up' }).click()
+  await page.getByText('not verified yet').waitFor()
+  await page.getByRole('button', { name: 'Sign out' }).click()
+  await page.getByText('You are signed out.').waitFor()
+  await page.locator('iframe[title=Captcha]').waitFor()
+  await page.getByLabel('Username or e-mail address').fill('solver')
+  await page.getByLabel('Password').fill(PASSWORD)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('heading', { name: 'Profile' }).waitFor()
+  assert.deepEqual(
+    service.asked.map((form) => form.get('response')),
+    [service.solved, service.solved],
+  )
+  assert.deepEqual(faults, [])
+  await context.close()
+})
+
+test('who allows no scripts is told why it does not go on', async () => {
+  const { context, page } = await newPerson(site, { javaScriptEnabled: false })
+  await page.goto(`${site.url}/account/sign-up`)
+  assert.match((await page.locator('noscript').textContent()) ?? '', /asks for a captcha, which needs scripts/)
+  await shoot(page, 'captcha-02-without-scripts')
+  await context.close()
+})

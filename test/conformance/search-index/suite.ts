@@ -1,0 +1,26 @@
+// What every search adapter must do, as tests over an adapter. Only tests import it.
+import { test } from 'node:test'
+import type { SearchIndex } from '#search-index/search-index.ts'
+import { testChanges, testRebuild } from './changes.ts'
+import { testFilters } from './filters.ts'
+import { testHits } from './hits.ts'
+import { testText } from './text.ts'
+import { type Tools, toolsFor } from './tools.ts'
+
+/** Runs the suite; `open` gives a new, empty index each time. */
+export function testSearchIndex(name: string, open: () => Promise<SearchIndex>): void {
+  const each = (sentence: string, run: (tools: Tools) => Promise<void>) =>
+    test(`${name}: ${sentence}`, async () => {
+      const index = await open()
+      try {
+        await run(toolsFor(index))
+      } finally {
+        await index.close()
+      }
+    })
+  testHits(each)
+  testFilters(each)
+  testText(each)
+  testChanges(each)
+  testRebuild(each)
+}

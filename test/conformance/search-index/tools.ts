@@ -1,0 +1,101 @@
+// What the conformance tests share: small documents, and short ways to index and to ask.
+
+import assert from 'node:assert/strict'
+import { parseSearchRequest, type SearchRequest } from '#features/search/requests.ts'
+import { ApiError } from '#lib/errors.ts'
+import type { SearchDocument, SearchVersion } from '#search-index/document.ts'
+import type { SearchChange, SearchIndex } from '#search-index/search-index.ts'
+
+type Hit = Record<string, unknown> & { slug: string; version_id: string | null }
+type Body = { hits: Hit[]; page: number; hits_per_page: number; total_hits: number }
+
+/** A project with one version; `id` follows from the slug, the name too where none is given. */
+export function makeDocument(slug: string, values: Partial<SearchDocument> = {}): SearchDocument {
+  return {
+    id: slug
+      .replaceAll(/[^A-Za-z0-9]/g, '')
+      .padEnd(8, '0')
+      .slice(0, 8),
+    slug,
+    name: slug,
+    summary: 'Nothing said.',
+    author: 'somebody',
+    author_id: 'AAAAAAAA',
+    organization: null,
+    organization_id: null,
+    license: 'MIT',
+    open_source: true,
+    downloads: 0,
+    follows: 0,
+    icon_url: null,
+    color: null,
+    gallery: [],
+    featured_gallery: null,
+    date_created: '2024-01-01T00:00:00.000Z',
+    date_modified: '2024-01-01T00:00:00.000Z',
+    categories: [],
+    display_categories: [],
+    disclosure_types: [],
+    dependencies: [],
+    fields: { game_versions: [], environment: [] },
+    versions: [makeVersion(`${slug.slice(0, 8)}V1`)],
+    ...values,
+  }
+}
+
+type VersionValues = {
+  date?: string
+  status?: 'listed' | 'archived'
+  types?: string[]
+  loaders?: string[]
+  games?: string[]
+}
+
+export function makeVersion(id: string, values: VersionValues = {}): SearchVersion {
+  const loaders = values.loaders ?? []
+  return {
+    id: id.replaceAll(/[^A-Za-z0-9]/g, '').slice(0, 11),
+    date_published: values.date ?? '2024-01-01T00:00:00.000Z',
+    status: values.status ?? 'listed',
+    project_types: values.types ?? ['mod'],
+    loaders,
+    categories: loaders,
+    fields: {
+      game_versions: values.games ?? [],
+      environment: ['unknown'],
+      client_side: ['unknown'],
+      server_side: ['unknown'],
+    },
+  }
+}
+
+export type Tools = {
+  readonly index: SearchIndex
+  readonly put: (...documents: SearchDocument[]) => Promise<void>
+  readonly ask: (request: SearchRequest) => Promise<Body>
+  readonly slugs: (request: SearchRequest) => Promise<string[]>
+}
+export type Each = (sentence: string, run: (tools: Tools) => Promise<void>) => void
+
+export function toolsFor(index: SearchIndex): Tools {
+  let sequence = 0
+  const ask = async (request: SearchRequest): Promise<Body> => {
+    const answer = await index.search(parseSearchRequest(request))
+    const body = JSON.parse(Buffer.from(answer.body).toString()) as Body
+    assert.equal(body.total_hits, answer.totalHits)
+    return body
+  }
+  const put = (...documents: SearchDocument[]) =>
+    index.apply(
+      documents.map((document): SearchChange => {
+        sequence += 1
+        return { kind: 'upsert', sequence, document }
+      }),
+    )
+  const slugs = async (request: SearchRequest) => (await ask(request)).hits.map((hit) => hit.slug)
+  return { index, put, ask, slugs }
+}
+
+export function isSearchError(error: unknown): boolean {
+  return error instanceof ApiError && error.fault === 'search_error'
+}

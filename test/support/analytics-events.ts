@@ -1,0 +1,54 @@
+// Events for tests: every column has a value, and a test names the ones it is about.
+import { randomUUID } from 'node:crypto'
+import type { AffiliateClickEvent, DownloadEvent, PlaytimeEvent, ViewEvent } from '#analytics-store/events.ts'
+
+/** Noon of a leap day. */
+export const NOON = Date.UTC(2024, 1, 29, 12)
+export const HOUR_MS = 3_600_000
+export const DAY_MS = 24 * HOUR_MS
+
+const ORIGIN = { recorded_at: NOON, country: 'XX', user_agent: '' }
+
+export function aView(given: Partial<ViewEvent> = {}): ViewEvent {
+  return { ...ORIGIN, project_id: 'Lantern1', domain: '', site_path: '/', monetized: false, ...given }
+}
+
+export function aDownload(given: Partial<DownloadEvent> = {}): DownloadEvent {
+  return {
+    ...ORIGIN,
+    project_id: 'Lantern1',
+    version_id: 'Version1',
+    domain: '',
+    site_path: '',
+    monetized: false,
+    reason: '',
+    loader: '',
+    game_version: '',
+    ...given,
+  }
+}
+
+export function somePlaytime(given: Partial<PlaytimeEvent> = {}): PlaytimeEvent {
+  return {
+    recorded_at: NOON,
+    project_id: 'Lantern1',
+    version_id: 'Version1',
+    loader: '',
+    game_version: '',
+    seconds: 60,
+    ...given,
+  }
+}
+
+export function aClick(given: Partial<AffiliateClickEvent> = {}): AffiliateClickEvent {
+  return { ...ORIGIN, affiliate_code_id: 'Code0001', domain: '', ...given }
+}
+
+export function times<T>(count: number, make: (index: number) => T): T[] {
+  return Array.from({ length: count }, (_, i) => make(i))
+}
+
+/** These events as a batch of their own. */
+export function batchOf<E>(events: readonly E[]): { id: string; madeAt: number; events: readonly E[] } {
+  return { id: randomUUID(), madeAt: Date.now(), events }
+}

@@ -1,0 +1,221 @@
+// Rows for tests, written by SQL and not through the API under test; what is missing above them is made too.
+import { createHash } from 'node:crypto'
+import { newId } from '#lib/ids.ts'
+import { ALL_PROJECT_PERMISSIONS } from '#lib/permissions.ts'
+import { ALL_SCOPES } from '#lib/scopes.ts'
+import { newToken } from '#lib/tokens.ts'
+import type { Deps } from '#main/deps.ts'
+
+export type Person = { id: string; username: string; email: string; token: string }
+
+/** So many people, as a list that can be taken apart. */
+type People<Count extends number, Made extends Person[] = []> = number extends Count
+  ? Person[]
+  : Made['length'] extends Count
+    ? Made
+    : People<Count, [...Made, Person]>
+
+export type MadeProject = { id: string; slug: string; teamId: string; owner: Person }
+
+type ProjectFields = {
+  owner?: Person
+  slug?: string
+  name?: string
+  status?: string
+  categories?: string[]
+  organization_id?: string
+}
+type MemberFields = {
+  teamId: string
+  accountId: string
+  isOwner?: boolean
+  permissions?: number
+  organizationPermissions?: number
+  accepted?: boolean
+}
+type VersionFields = {
+  project: MadeProject
+  name?: string
+  version_number?: string
+  changelog?: string
+  version_type?: 'release' | 'beta' | 'alpha'
+  status?: string
+  featured?: boolean
+  ordering?: number
+  loaders?: string[]
+  game_versions?: string[]
+  date_published?: Date
+}
+
+export type Factories = ReturnType<typeof createFactories>
+
+const DAY_MS = 86_400_000
+
+export function createFactories({ db, files, now }: Pick<Deps, 'db' | 'files' | 'now'>) {
+  let count = 0
+  const next = (): number => {
+    count += 1
+    return count
+  }
+
+  /** An account with a verified e-mail and a session. */
+  async function account(
+    fields: { username?: string; role?: 'developer' | 'moderator' | 'admin'; email_verified?: boolean } = {},
+  ): Promise<Person> {
+    const id = newId()
+    const username = fields.username ?? `person-${next()}`
+    const email = `${username.toLowerCase()}@example.org`
+    await db
+      .insertInto('account')
+      .values({ id, username, email, email_verified: fields.email_verified ?? true, role: fields.role ?? 'developer' })
+      .execute()
+    return { id, username, email, token: await session(id) }
+  }
+
+  async function people<const Count extends number>(count: Count): Promise<People<Count>> {
+    return (await Promise.all(Array.from({ length: count }, () => account()))) as People<Count>
+  }
+
+  async function session(accountId: string): Promise<string> {
+    const { token, hash } = newToken('session')
+    const expires = new Date(now() + 14 * DAY_MS)
+    await db
+      .insertInto('session')
+      .values({
+        id: newId(),
+        account_id: accountId,
+        token_hash: hash,
+        expires,
+        refresh_expires: new Date(now() + 60 * DAY_MS),
+        user_agent: 'depot-tests/1.0',
+        ip: '127.0.0.1',
+      })
+      .execute()
+    return token
+  }
+
+  /** A personal access token of `person` with exactly these scopes. */
+  async function pat(person: { id: string }, scopes: number = ALL_SCOPES): Promise<{ token: string }> {
+    const { token, hash } = newToken('pat')
+    await db
+      .insertInto('personal_access_token')
+      .values({
+        id: newId(),
+        account_id: person.id,
+        name: 'test token',
+        token_hash: hash,
+        scopes,
+        expires: new Date(now() + DAY_MS),
+      })
+      .execute()
+    return { token }
+  }
+
+  /** A project of `owner` with a team of its own; approved unless said otherwise. */
+  async function project(fields: ProjectFields = {}): Promise<MadeProject> {
+    const owner = fields.owner ?? (await account())
+    const id = newId()
+    const teamId = newId()
+    const slug = fields.slug ?? `project-${next()}-${id.toLowerCase()}`
+    await db.insertInto('team').values({ id: teamId }).execute()
+    if (fields.organization_id === undefined) await member({ teamId, accountId: owner.id, isOwner: true })
+    await db
+      .insertInto('project')
+      .values({
+        id,
+        slug,
+        name: fields.name ?? `Project ${slug}`,
+        summary: 'A project for a test.',
+        description: '# Test',
+        status: fields.status ?? 'approved',
+        approved: (fields.status ?? 'approved') === 'draft' ? null : new Date(now()),
+        requested_status: 'approved',
+        license: 'MIT',
+        categories: fields.categories ?? [],
+        team_id: teamId,
+        organization_id: fields.organization_id ?? null,
+        published: new Date(now()),
+        updated: new Date(now()),
+      })
+      .execute()
+    await db.insertInto('thread').values({ id: newId(), type: 'project', project_id: id }).execute()
+    return { id, slug, teamId, owner }
+  }
+
+  /** A row in a team; accepted with every project bit unless said otherwise. */
+  async function member(fields: MemberFields): Promise<void> {
+    await db
+      .insertInto('team_member')
+      .values({
+        team_id: fields.teamId,
+        account_id: fields.accountId,
+        role: fields.isOwner === true ? 'Owner' : 'Member',
+        is_owner: fields.isOwner ?? false,
+        permissions: fields.permissions ?? ALL_PROJECT_PERMISSIONS,
+        organization_permissions: fields.organizationPermissions ?? null,
+        accepted: fields.accepted ?? true,
+      })
+      .execute()
+  }
+
+  /** A version without files; listed, for fabric on 1.20.1, unless said otherwise. */
+  async function version(fields: VersionFields): Promise<{ id: string }> {
+    const id = newId()
+    await db
+      .insertInto('version')
+      .values({
+        id,
+        project_id: fields.project.id,
+        author_id: fields.project.owner.id,
+        name: fields.name ?? 'A version',
+        version_number: fields.version_number ?? '1.0.0',
+        changelog: fields.changelog ?? 'Changes.',
+        version_type: fields.version_type ?? 'release',
+        status: fields.status ?? 'listed',
+        featured: fields.featured ?? false,
+        ordering: fields.ordering ?? null,
+        loaders: fields.loaders ?? ['fabric'],
+        fields: JSON.stringify({ game_versions: fields.game_versions ?? ['1.20.1'], environment: 'unknown' }),
+        date_published: fields.date_published ?? new Date(now()),
+      })
+      .execute()
+    return { id }
+  }
+
+  /** A file with its bytes in the store. */
+  async function file(fields: {
+    version: { id: string }
+    project: { id: string }
+    bytes: Uint8Array
+    filename?: string
+    primary?: boolean
+  }) {
+    const id = newId()
+    const sha1 = createHash('sha1').update(fields.bytes).digest('hex')
+    const sha512 = createHash('sha512').update(fields.bytes).digest('hex')
+    const storageKey = `versions/${fields.version.id}/${id}`
+    await files.put(storageKey, fields.bytes, { contentType: 'application/java-archive' })
+    await db
+      .insertInto('file_content')
+      .values({ sha512, project_id: fields.project.id })
+      .onConflict((conflict) => conflict.doNothing())
+      .execute()
+    await db
+      .insertInto('file')
+      .values({
+        id,
+        version_id: fields.version.id,
+        filename: fields.filename ?? 'test.jar',
+        size_bytes: fields.bytes.length,
+        sha1,
+        sha512,
+        is_primary: fields.primary ?? true,
+        content_type: 'application/java-archive',
+        storage_key: storageKey,
+      })
+      .execute()
+    return { id, sha1, sha512, storageKey }
+  }
+
+  return { account, people, session, pat, project, member, version, file, next }
+}

@@ -1,0 +1,32 @@
+// Test support: a store with chosen operations out of order, to show what the service does when its disk is full.
+import { type Files, hostingError } from '#files/files.ts'
+
+type Operation = keyof Files
+/** An error for every call, or a function asked at each call; undefined lets the call through. */
+type Fault = Error | (() => Error | undefined)
+
+/**
+ * `files` with faults: the named operations reject as an adapter does, with `file_hosting_error` and the fault as its
+ * cause, and do not reach the store.
+ */
+export function failingFiles(files: Files, faults: Partial<Record<Operation, Fault>>): Files {
+  const guarded = <Args extends unknown[], T>(operation: Operation, call: (...args: Args) => Promise<T>) => {
+    return async (...args: Args): Promise<T> => {
+      const fault = faults[operation]
+      const error = typeof fault === 'function' ? fault() : fault
+      if (error !== undefined) throw hostingError(error)
+      return call(...args)
+    }
+  }
+  return {
+    stage: guarded('stage', files.stage),
+    publish: guarded('publish', files.publish),
+    put: guarded('put', files.put),
+    open: guarded('open', files.open),
+    stat: guarded('stat', files.stat),
+    remove: guarded('remove', files.remove),
+    discard: guarded('discard', files.discard),
+    sweep: guarded('sweep', files.sweep),
+    check: guarded('check', files.check),
+  }
+}

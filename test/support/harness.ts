@@ -1,0 +1,222 @@
+// The real application over a real database of its own, and the people who use it in tests.
+import assert from 'node:assert/strict'
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { InjectOptions, LightMyRequestResponse } from 'fastify'
+import { Compile } from 'typebox/compile'
+import { createEntityCache } from '#cache/entity-cache.ts'
+import { loadConfig } from '#config/config.ts'
+import { createMemoryCounters } from '#counters/memory/memory-counters.ts'
+import { createDb } from '#db/db.ts'
+import { openDiskFiles } from '#files/disk/disk-files.ts'
+import type { App } from '#http/server.ts'
+import { createImages } from '#images/images.ts'
+import { drainJobs } from '#jobs/worker.ts'
+import { createOutbox } from '#mail/outbox/outbox.ts'
+import { buildApp, jobHandlers } from '#main/app.ts'
+import { loadClientPrograms, loadFileRules } from '#main/boot.ts'
+import type { Deps } from '#main/deps.ts'
+import { openAnalytics } from '#main/open-analytics.ts'
+import { openSearch } from '#main/open-search.ts'
+import { loadTaxonomy } from '#taxonomy/taxonomy.ts'
+import { silentLog } from '#telemetry/log.ts'
+import { createMetrics } from '#telemetry/metrics.ts'
+import { testDatabase } from './database.ts'
+import { createFactories, type Factories, type Person } from './factories.ts'
+
+/** What the test clients send instead of being limited; a test of the limiter leaves it out. */
+export const BYPASS_KEY = 'test-bypass-key-0123456789abcdefghij'
+export const ADMIN_KEY = 'test-admin-key-0123456789abcdefghijk'
+
+export type Call = { query?: Record<string, string | number | boolean>; headers?: Record<string, string> }
+type Send = (path: string, body?: unknown, call?: Call) => Promise<LightMyRequestResponse>
+export type Client = {
+  get(path: string, call?: Call): Promise<LightMyRequestResponse>
+  post: Send
+  patch: Send
+  put: Send
+  delete: Send
+}
+
+export type TestApp = {
+  app: App
+  deps: Deps
+  make: Factories
+  /** A client with no token. */
+  anyone: Client
+  /** A client with a session of this person, or with a token of exactly these scopes. */
+  as(person: Person | { token: string }): Client
+  inject(options: InjectOptions): Promise<LightMyRequestResponse>
+  /** Runs the background jobs that are due. */
+  runJobs(): Promise<void>
+  /** Waits until everything written so far can be found. The first call opens the index. */
+  searchable(): Promise<void>
+  /** The mails sent so far, oldest first, as text. */
+  mails(): Promise<string[]>
+  /** The statements that were sent to the database while `act` ran, also by what works in the background. */
+  queriesDuring(act: () => Promise<unknown>): Promise<string[]>
+  /** The statements that `act` sent to the database. */
+  queriesOf<T>(act: () => Promise<T>): Promise<{ result: T; queries: string[] }>
+  /** Moves the clock of the application forward. */
+  advance(ms: number): void
+  /** Stops the clock of the application until `thaw`; `advance` still moves it. */
+  freeze(): void
+  thaw(): void
+  close(): Promise<void>
+}
+
+export type TestAppOptions = { env?: Record<string, string>; deps?: (deps: Deps) => Partial<Deps> }
+
+/** One application with its own database, data folder and clock. Close it when the test file ends. */
+export async function testApp({ env = {}, deps: override = () => ({}) }: TestAppOptions = {}): Promise<TestApp> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'depot-test-'))
+  const database = await testDatabase()
+  // By where a statement was asked for: what runs beside the call, such as counters that are stored, is not its own.
+  const recorded = new AsyncLocalStorage<string[]>()
+  const everything = new Set<string[]>()
+  const db = createDb(database.pool, ({ query }) => {
+    for (const list of everything) list.push(query.sql)
+    recorded.getStore()?.push(query.sql)
+  })
+  let skewMs = 0
+  let frozenAt: number | undefined
+  const now = () => (frozenAt ?? Date.now()) + skewMs
+  const config = loadConfig({
+    DATA_DIR: dataDir,
+    ADMIN_KEY,
+    RATE_LIMIT_BYPASS_KEY: BYPASS_KEY,
+    BASE_URL: 'https://depot.test',
+    LOG_LEVEL: 'silent',
+    ...env,
+  })
+  const cache = createEntityCache({ maxBytes: 32 * 1024 * 1024 })
+  cache.enable()
+  const log = silentLog()
+  const metrics = createMetrics({ process: false })
+  const taxonomy = loadTaxonomy(join(import.meta.dirname, '../../taxonomy'))
+  const search = openSearch({ config, db, taxonomy, log, metrics })
+  const { analytics, events, close: closeAnalytics } = openAnalytics({ config, db, cache, log, metrics }, 'server')
+  const base: Deps = {
+    config,
+    pool: database.pool,
+    db,
+    dbRead: db,
+    cache,
+    files: await openDiskFiles({ folder: join(dataDir, 'files') }),
+    counters: createMemoryCounters({ now }),
+    analytics,
+    events,
+    search,
+    countryLookup: undefined,
+    clientPrograms: loadClientPrograms(),
+    mail: createOutbox({ folder: join(dataDir, 'outbox'), from: 'Depot <noreply@depot.test>', now }),
+    images: createImages(),
+    fileRules: loadFileRules(),
+    taxonomy,
+    log,
+    metrics,
+    now,
+  }
+  const deps = { ...base, ...override(base) }
+  const app = await buildApp(deps)
+  checkAnswers(app)
+  await app.ready()
+  const inject = async (options: InjectOptions): Promise<LightMyRequestResponse> => app.inject(options)
+  const client = (headers: Record<string, string>): Client => makeClient(inject, headers)
+  const common = { 'user-agent': 'depot-tests/1.0 (tests)', 'x-ratelimit-key': BYPASS_KEY }
+  return {
+    app,
+    deps,
+    make: createFactories(deps),
+    anyone: client(common),
+    as: ({ token }) => client({ ...common, authorization: token }),
+    inject,
+    runJobs: () =>
+      drainJobs({ pool: database.pool, handlers: jobHandlers(deps), log: deps.log, metrics: deps.metrics }),
+    searchable: () => deps.search.caughtUp(),
+    mails: async () => {
+      const folder = join(dataDir, 'outbox')
+      const names = (await readdir(folder).catch(() => [])).filter((name) => name.endsWith('.eml')).sort()
+      return Promise.all(names.map((name) => readFile(join(folder, name), 'utf8')))
+    },
+    queriesDuring: async (act) => {
+      const queries: string[] = []
+      everything.add(queries)
+      await act().finally(() => everything.delete(queries))
+      return queries
+    },
+    queriesOf: async (act) => {
+      const queries: string[] = []
+      return { result: await recorded.run(queries, act), queries }
+    },
+    advance: (ms) => {
+      skewMs += ms
+    },
+    freeze: () => {
+      frozenAt = Date.now()
+    },
+    thaw: () => {
+      frozenAt = undefined
+    },
+    close: async () => {
+      await app.close()
+      await deps.search.close()
+      await closeAnalytics()
+      await deps.mail.close()
+      await deps.counters.close()
+      await database.close()
+      await rm(dataDir, { recursive: true, force: true })
+    },
+  }
+}
+
+function makeClient(inject: TestApp['inject'], headers: Record<string, string>): Client {
+  const send =
+    (method: 'POST' | 'PATCH' | 'PUT' | 'DELETE'): Send =>
+    (path, body, call = {}) =>
+      inject({
+        method,
+        url: path,
+        query: stringValues(call.query),
+        headers: { ...headers, ...call.headers },
+        ...(body === undefined ? {} : { payload: body as never }),
+      })
+  return {
+    get: (path, call = {}) =>
+      inject({ method: 'GET', url: path, query: stringValues(call.query), headers: { ...headers, ...call.headers } }),
+    post: send('POST'),
+    patch: send('PATCH'),
+    put: send('PUT'),
+    delete: send('DELETE'),
+  }
+}
+
+function stringValues(query: Call['query'] = {}): Record<string, string> {
+  return Object.fromEntries(Object.entries(query).map(([key, value]) => [key, String(value)]))
+}
+
+const validators = new WeakMap<object, ReturnType<typeof Compile>>()
+
+/** Holds every JSON answer against the schema its route declares: ready bytes bypass the serialiser, not the contract. */
+function checkAnswers(app: App): void {
+  app.addHook('onSend', (req, reply, payload, done) => {
+    const responses = req.routeOptions.schema?.response as Record<string, object> | undefined
+    const schema = responses?.[reply.statusCode] ?? responses?.[`${Math.floor(reply.statusCode / 100)}xx`]
+    const type = String(reply.getHeader('content-type') ?? '')
+    const text =
+      typeof payload === 'string' ? payload : payload instanceof Uint8Array ? Buffer.from(payload).toString('utf8') : ''
+    if (schema !== undefined && text !== '' && type.startsWith('application/json')) {
+      const validator = validators.get(schema) ?? Compile(schema as never)
+      validators.set(schema, validator)
+      const faults = [...validator.Errors(JSON.parse(text))]
+      assert.deepEqual(
+        faults,
+        [],
+        `${req.method} ${req.url} answered ${reply.statusCode} against its schema: ${text.slice(0, 500)}`,
+      )
+    }
+    done(null, payload)
+  })
+}

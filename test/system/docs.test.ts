@@ -1,0 +1,123 @@
+// The documents say what is there: errors, variables, commands, files, features and decisions are held against the source.
+import assert from 'node:assert/strict'
+import { existsSync, globSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
+import { test } from 'node:test'
+import { COMMANDS } from '#cli/commands.ts'
+import { envExample } from '#config/env.ts'
+import { ERRORS } from '#lib/errors.ts'
+import { errorTable, withErrorTable } from '../../scripts/error-table.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+const DOCUMENTS = globSync('**/*.md', {
+  cwd: ROOT,
+  exclude: (path) => /(^|\/)(node_modules|data|\.git)(\/|$)/.test(path),
+}).sort()
+
+const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8')
+
+/** A document without its code blocks, in which brackets mean other things. */
+const proseOf = (text: string): string => text.replace(/^```[\s\S]*?^```/gm, '')
+
+const headingsOf = (text: string): string[] => [...proseOf(text).matchAll(/^#+ (.+)$/gm)].map(([, title = '']) => title)
+
+/** The anchor that a heading gets where the documents are read. */
+function anchorOf(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+    .trim()
+    .replace(/\s/g, '-')
+}
+
+test('every error word has a section in docs/errors.md, and no section is of another word', () => {
+  const sections = [...read('docs/errors.md').matchAll(/^## (.+)$/gm)].map(([, word]) => word)
+  const words = new Set(Object.values(ERRORS).map(({ error }) => error))
+  assert.deepEqual(sections.toSorted(), [...words].sort())
+})
+
+test('the table of errors is the one that npm run gen makes', () => {
+  const document = read('docs/errors.md')
+  assert.equal(withErrorTable(document, errorTable(ERRORS)), document)
+})
+
+test('.env.example is the one that npm run gen makes', () => {
+  assert.equal(read('.env.example'), envExample())
+})
+
+test('the README names every command', () => {
+  const readme = read('README.md')
+  const missing = COMMANDS.map(({ name }) => name).filter((name) => !readme.includes(`\`${name}\``))
+  assert.deepEqual(missing, [])
+})
+
+test('relative links lead to files, and their anchors to headings', () => {
+  const faults: string[] = []
+  for (const document of DOCUMENTS) {
+    for (const [, link = ''] of proseOf(read(document)).matchAll(/\]\(([^()\s]+)\)/g)) {
+      if (/^[a-z]+:/.test(link)) continue
+      const [path = '', anchor] = link.split('#')
+      const target = path === '' ? document : relative(ROOT, join(ROOT, dirname(document), path))
+      if (!existsSync(join(ROOT, target))) faults.push(`${document} links to ${link}, which is not there`)
+      else if (anchor !== undefined && !headingsOf(read(target)).some((heading) => anchorOf(heading) === anchor))
+        faults.push(`${document} links to ${link}, and ${target} has no such heading`)
+    }
+  }
+  assert.deepEqual(faults, [])
+})
+
+test('every file that a document names is there', () => {
+  const faults: string[] = []
+  for (const document of DOCUMENTS) {
+    for (const [, path = ''] of read(document).matchAll(
+      /`((?:src|test|scripts|migrations|taxonomy|docs|examples|bench|bin)\/[\w./-]+\.(?:ts|mjs|sql|json|md|jar))`/g,
+    )) {
+      // `NNNN` stands for any number.
+      if (!path.includes('NNNN') && !existsSync(join(ROOT, path)))
+        faults.push(`${document} names ${path}, which is not there`)
+    }
+  }
+  assert.deepEqual(faults, [])
+})
+
+test('every function and key that a document names is in the source', () => {
+  const sources = globSync('{src,test,browser,bench,scripts,taxonomy}/**/*.{ts,mjs,json}', { cwd: ROOT })
+  const words = new Set(['package.json', ...sources].flatMap((path) => read(path).match(/\b[a-z]+[A-Z]\w*/g) ?? []))
+  const faults = DOCUMENTS.flatMap((document) =>
+    [...proseOf(read(document)).matchAll(/`([a-z]+[A-Z]\w*)(?:\([^`]*\))?`/g)]
+      .filter(([, word = '']) => !words.has(word))
+      .map(([, word]) => `${document} names ${word}, which is nowhere`),
+  )
+  assert.deepEqual(faults, [])
+})
+
+test('every feature is on the map in docs/architecture.md', () => {
+  const map = read('docs/architecture.md')
+  const features = readdirSync(join(ROOT, 'src/features')).filter((name) =>
+    statSync(join(ROOT, 'src/features', name)).isDirectory(),
+  )
+  assert.deepEqual(
+    features.filter((name) => !map.includes(`\`${name}\``)),
+    [],
+  )
+})
+
+test('every decision has a number of its own, a status, the four sections, and a line in the list', () => {
+  const files = readdirSync(join(ROOT, 'docs/decisions')).filter((name) => name !== 'README.md')
+  const list = read('docs/decisions/README.md')
+  const faults: string[] = []
+  const numbers = new Map<string, string>()
+  for (const file of files) {
+    const number = /^(\d{4})-[a-z0-9-]+\.md$/.exec(file)?.[1] ?? ''
+    const text = read(`docs/decisions/${file}`)
+    const [title = '', ...sections] = headingsOf(text)
+    if (number === '' || numbers.has(number)) faults.push(`${file}: its number is not one of its own`)
+    numbers.set(number, file)
+    if (!title.startsWith(`${number} `)) faults.push(`${file}: its title does not begin with its number`)
+    if (!/^Status: (accepted|superseded by \[\d{4}\])/m.test(text)) faults.push(`${file}: it has no status`)
+    if (sections.join() !== 'Context,Decision,What it costs,When to revisit') faults.push(`${file}: ${sections.join()}`)
+    if (!list.includes(`[${number}](${file}) ${title.slice(5)}`))
+      faults.push(`${file}: the list has no line with its title`)
+  }
+  assert.deepEqual(faults, [])
+})
