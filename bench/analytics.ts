@@ -8,10 +8,11 @@ import { join } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { parseArgs } from 'node:util'
 import { type AnalyticsStore, APPEND_EVENTS_MAX, type StoreQuery } from '#analytics-store/analytics-store.ts'
-import { openDuckDbStore } from '#analytics-store/duckdb.ts'
+import { openDuckDbStore } from '#analytics-store/duckdb/store.ts'
 import type { DownloadEvent, ViewEvent } from '#analytics-store/events.ts'
 import { joinSlices } from '#analytics-store/points.ts'
 import { sliceGrid } from '#analytics-store/slices.ts'
+import { batchOf } from '#test/support/analytics-events.ts'
 import { openPostgresTwin, type PostgresTwin } from './analytics-postgres.ts'
 import { withPostgres } from './own-postgres.ts'
 import { printTable, row } from './table.ts'
@@ -76,8 +77,8 @@ async function fill(store: AnalyticsStore, twin: PostgresTwin | undefined, size:
       else downloads.push(randomDownload(random, recordedAt, size))
     }
     const began = performance.now()
-    await store.append('view', views)
-    await store.append('download', downloads)
+    await store.append('view', batchOf(views))
+    await store.append('download', batchOf(downloads))
     const between = performance.now()
     await twin?.append(views, downloads)
     oursMs += between - began

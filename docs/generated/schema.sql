@@ -132,13 +132,30 @@ create table dependency (
   constraint dependency_version_id_fkey FOREIGN KEY (version_id) REFERENCES version(id) ON DELETE SET NULL
 );
 
+create table download_batch (
+  id text collate "C" not null,
+  applied timestamp with time zone default now() not null,
+  is_passed boolean default false not null,
+  constraint download_batch_id_check CHECK (((char_length(id) >= 1) AND (char_length(id) <= 64))),
+  constraint download_batch_pkey PRIMARY KEY (id)
+);
+
 create table download_ledger (
   only_row boolean default true not null,
   store_id text,
-  applied bigint default 0 not null,
   needs_rebase boolean default false not null,
+  caught_up_to bigint default 0 not null,
+  show_after timestamp with time zone default now() not null,
   constraint download_ledger_only_row_check CHECK (only_row),
   constraint download_ledger_pkey PRIMARY KEY (only_row)
+);
+
+create table download_pending (
+  version_id text collate "C" not null,
+  project_id text collate "C" not null,
+  downloads bigint not null,
+  constraint download_pending_downloads_check CHECK ((downloads > 0)),
+  constraint download_pending_pkey PRIMARY KEY (version_id)
 );
 
 create table file (
@@ -663,6 +680,12 @@ CREATE INDEX dependency_named_idx ON public.dependency USING btree (dependent_id
 CREATE INDEX dependency_project_id_idx ON public.dependency USING btree (project_id);
 
 CREATE INDEX dependency_version_id_idx ON public.dependency USING btree (version_id);
+
+CREATE INDEX download_batch_applied_idx ON public.download_batch USING btree (applied);
+
+CREATE INDEX download_batch_open_idx ON public.download_batch USING btree (id) WHERE (NOT is_passed);
+
+CREATE INDEX download_pending_project_id_idx ON public.download_pending USING btree (project_id);
 
 CREATE INDEX file_content_project_id_idx ON public.file_content USING btree (project_id);
 

@@ -1,12 +1,20 @@
-// The analytics port: events go in by the batch, counted points come out. An adapter is embedded (duckdb.ts) or an
-// existing column store; nothing outside knows which. Countries, counting and order are settled in points.ts.
+// The analytics port: events go in by the batch, counted points come out. An adapter is embedded (duckdb/) or an
+// existing column store (clickhouse/); nothing outside knows which. Several processes may write to one store at once.
+// Countries, counting and order are settled in points.ts.
+import { type ApiError, invalidInput } from '#lib/errors.ts'
 import type { EventKind, Events } from './events.ts'
-import type { MetricRequest } from './metrics.ts'
+import type { MetricKey, MetricRequest } from './metrics.ts'
 import type { MetricSlices } from './points.ts'
 import type { SliceGrid } from './slices.ts'
 
 /** Largest batch that `append` takes. */
 export const APPEND_EVENTS_MAX = 10_000
+
+/** Most batches that `listBatches` gives at once. */
+export const LISTED_BATCHES_MAX = 10_000
+
+/** Most batches that `readBatches` reads at once: up to 200,000 events. */
+export const READ_BATCHES_MAX = 20
 
 /** Most sources (projects, affiliate codes) in one metric of a question, and most projects in one `countDownloads`. */
 export const SOURCES_MAX = 10_000
@@ -20,10 +28,34 @@ export type SourcedMetric = MetricRequest & { sources: readonly string[] }
 /** A validated question about metrics that the store counts (`METRICS[…].from` is not `records`). */
 export type StoreQuery = { grid: SliceGrid; metrics: readonly SourcedMetric[] }
 
-/** Downloads of a set of batches, by project and by version. */
+/** Events of one kind that are stored together. The same ID is never given to other events. */
+export type Batch<K extends EventKind = EventKind> = {
+  /** Made before the first attempt to store the batch, and the same in every further one: 1 to 64 characters. */
+  id: string
+  /** When the ID was made, in milliseconds since 1970. */
+  madeAt: number
+  /** 1 to APPEND_EVENTS_MAX. */
+  events: readonly Events[K][]
+}
+
+export type VersionDownloads = { project_id: string; version_id: string; downloads: number }
+
+/** Downloads by project and by version, in order of their IDs (byte order). */
 export type DownloadCounts = {
   projects: { project_id: string; downloads: number }[]
-  versions: { project_id: string; version_id: string; downloads: number }[]
+  versions: VersionDownloads[]
+}
+
+/** A stored batch of downloads; `storedAt` is in milliseconds of the store's own clock. */
+export type ListedBatch = { id: string; storedAt: number }
+
+export type DownloadRange = {
+  /** Only batches with `storedAt` before this, */
+  storedBefore?: number
+  /** and these, whenever they were stored. */
+  alsoBatches?: readonly string[]
+  /** Of these projects only, at most SOURCES_MAX. */
+  projectIds?: readonly string[]
 }
 
 /** The store cannot be opened because another process holds it. */
@@ -33,11 +65,11 @@ export class StoreHeldError extends Error {
 
 export type AnalyticsStore = {
   /**
-   * Stores a batch of one kind, all or nothing; once it returns, a killed process has lost nothing of it. `sequence`
-   * counts the batches of downloads upwards from 1 (it is 0 for other kinds): who keeps counters elsewhere writes it
-   * beside them in one transaction, and after a crash asks `countDownloads` for what followed.
+   * Stores a batch of one kind, all or nothing; once it returns, a killed process has lost nothing of it. A batch whose
+   * ID is stored already adds nothing, however long ago that was and whoever stored it.
+   * @throws RangeError for an empty or too large batch; ApiError when the store does not answer: it may be stored or not.
    */
-  append<K extends EventKind>(kind: K, events: readonly Events[K][]): Promise<{ sequence: number }>
+  append<K extends EventKind>(kind: K, batch: Batch<K>): Promise<void>
 
   /**
    * One part for each metric asked, with `grid.count` slices each. A signal stops the work.
@@ -46,21 +78,54 @@ export type AnalyticsStore = {
    */
   query(query: StoreQuery, options?: { signal?: AbortSignal }): Promise<MetricSlices[]>
 
+  /** Downloads of all batches, or of a part of them, for whoever keeps counters elsewhere. */
+  countDownloads(range: DownloadRange): Promise<DownloadCounts>
+
   /**
-   * Counts the downloads of batches with `after < sequence <= upTo` (both optional), of the named projects or of all,
-   * ordered by ID. Reconciliation asks with `upTo` = the last batch its counters have applied.
+   * An instant of the store's clock: every batch with an earlier `storedAt` can be seen, and none will come after the
+   * call, from any process.
    */
-  countDownloads(range: { after?: number; upTo?: number; projectIds?: readonly string[] }): Promise<DownloadCounts>
+  settledAt(): Promise<number>
+
+  /** Batches of downloads with `from <= storedAt < to`, oldest first, at most LISTED_BATCHES_MAX. Kept for three days. */
+  listBatches(range: { from: number; to?: number }): Promise<ListedBatch[]>
+
+  /** What these batches of downloads (at most READ_BATCHES_MAX) add to the counters, of those that are stored. */
+  readBatches(ids: readonly string[]): Promise<Map<string, VersionDownloads[]>>
 
   /** What tells this store from every other, for ever the same: counters kept elsewhere name the store they follow. */
   identity(): Promise<string>
-
-  /** Sequence of the newest batch of downloads, 0 when there is none. */
-  lastSequence(): Promise<number>
 
   /** Resolves when the store answers. @throws ApiError `analytics_database_error` */
   check(): Promise<void>
 
   /** Finishes what is running and closes; idempotent. */
   close(): Promise<void>
+}
+
+/** @throws RangeError unless the batch has a usable ID and a number of events that `append` takes. */
+export function checkBatch({ id, events }: Batch): void {
+  if (id.length < 1 || id.length > 64) throw new RangeError('The ID of a batch has 1 to 64 characters')
+  if (events.length < 1 || events.length > APPEND_EVENTS_MAX) {
+    throw new RangeError(`A batch has 1 to ${APPEND_EVENTS_MAX} events`)
+  }
+}
+
+/** @throws RangeError when more sources or batches are named than one call may name. */
+export function checkDownloadRange({ projectIds = [], alsoBatches = [] }: DownloadRange): void {
+  checkSources(projectIds)
+  if (alsoBatches.length > LISTED_BATCHES_MAX) throw new RangeError(`At most ${LISTED_BATCHES_MAX} batches at once`)
+}
+
+/** @throws RangeError for more than SOURCES_MAX. */
+export function checkSources(ids: readonly string[]): void {
+  if (ids.length > SOURCES_MAX) throw new RangeError(`A question names at most ${SOURCES_MAX} sources`)
+}
+
+/** The fault of a metric that would have more than CELLS_MAX cells. */
+export function tooManyCells(metric: MetricKey): ApiError {
+  return invalidInput(
+    `The answer for ${metric} would have more than ${CELLS_MAX} points; ask for fewer buckets, projects or slices`,
+    `return_metrics.${metric}`,
+  )
 }

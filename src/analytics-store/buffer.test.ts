@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { aDownload, aView, HOUR_MS, NOON, somePlaytime, times } from '#test/support/analytics-events.ts'
 import { openNaiveStore } from '#test/support/reference-analytics-store.ts'
 import type { AnalyticsStore } from './analytics-store.ts'
-import { createEventBuffer, type FlushedDownloads } from './buffer.ts'
+import { createEventBuffer } from './buffer.ts'
 import type { EventKind } from './events.ts'
 import { sliceGrid } from './slices.ts'
 
@@ -112,39 +112,33 @@ test('closing while the store fails ends after a few attempts', async () => {
   assert.deepEqual(buffer.stats().view, { pending: 0, stored: 0, dropped: 0, lost: 1, failedAttempts: 3 })
 })
 
-test('stored downloads are handed on in order, added up by project and version', async () => {
-  const { buffer, flushed } = setUp({ batchEvents: 3 })
-  for (const version_id of ['V2', 'V1', 'V2', 'V2']) buffer.add('download', aDownload({ version_id }))
-  buffer.add('view', aView())
-  await buffer.close()
-  const project_id = 'Lantern1'
-  assert.deepEqual(flushed(), [
-    {
-      sequence: 1,
-      projects: [{ project_id, downloads: 3 }],
-      versions: [
-        { project_id, version_id: 'V1', downloads: 1 },
-        { project_id, version_id: 'V2', downloads: 2 },
-      ],
-    },
-    {
-      sequence: 2,
-      projects: [{ project_id, downloads: 1 }],
-      versions: [{ project_id, version_id: 'V2', downloads: 1 }],
-    },
-  ])
+test('a batch that is tried again keeps its ID, and every batch has one of its own', async () => {
+  const { buffer, tried, clock, breakFor } = setUp({ batchEvents: 1 })
+  breakFor('download', 1)
+  buffer.add('download', aDownload())
+  buffer.add('download', aDownload())
+  await settled()
+  clock.pass()
+  await buffer.flush()
+  const [first, again, second] = tried()
+  assert.equal(again, first)
+  assert.notEqual(second, first)
+  assert.equal(tried().length, 3)
 })
 
-test('counters that do not follow neither store a batch twice nor stop the next', async () => {
-  const { buffer, stored, logged } = setUp({
-    batchEvents: 1,
-    onFlushed: () => Promise.reject(new Error('no database')),
+test('flushing and closing wait until what was stored has taken effect', async () => {
+  const settling = Promise.withResolvers<void>()
+  const { buffer, stored } = setUp({ settling: settling.promise })
+  buffer.add('view', aView())
+  let isFlushed = false
+  const flushed = buffer.flush().then(() => {
+    isFlushed = true
   })
-  buffer.add('download', aDownload())
-  buffer.add('download', aDownload())
+  await settled()
+  assert.deepEqual([stored(), isFlushed], [['view 1'], false])
+  settling.resolve()
+  await flushed
   await buffer.close()
-  assert.deepEqual(stored(), ['download 1', 'download 1'])
-  assert.equal(logged().length, 2)
 })
 
 test('texts are cut to their length and made well-formed before they take up memory', async () => {
@@ -161,29 +155,29 @@ test('texts are cut to their length and made well-formed before they take up mem
 })
 
 /** A buffer over the naive store, with a clock that stands still until told, and a store that fails when told. */
-function setUp(given: { batchEvents?: number; capacity?: number; onFlushed?: () => Promise<void> } = {}) {
+function setUp(given: { batchEvents?: number; capacity?: number; settling?: Promise<void> } = {}) {
   const store = openNaiveStore()
   const failures = new Map<EventKind, number>()
   const stored: string[] = []
   const logged: string[] = []
-  const flushed: FlushedDownloads[] = []
+  const tried: string[] = []
   const waits: number[] = []
   const waiting: (() => void)[] = []
 
-  const append: AnalyticsStore['append'] = async (kind, events) => {
+  const append: AnalyticsStore['append'] = async (kind, batch) => {
+    tried.push(batch.id)
     const left = failures.get(kind) ?? 0
     failures.set(kind, left - 1)
     if (left > 0) throw new Error('The store is away')
-    stored.push(`${kind} ${events.length}`)
-    return store.append(kind, events)
+    stored.push(`${kind} ${batch.events.length}`)
+    return store.append(kind, batch)
   }
   const buffer = createEventBuffer({
-    store: { append },
+    sink: { append, settled: async () => given.settling },
     log: {
       warn: (_, message) => void logged.push(`warn ${message}`),
       error: (_, message) => void logged.push(`error ${message}`),
     },
-    onFlushed: async (batch) => void flushed.push(batch),
     wait: (ms, signal) => {
       if (signal.aborted) return Promise.resolve()
       waits.push(ms)
@@ -206,7 +200,7 @@ function setUp(given: { batchEvents?: number; capacity?: number; onFlushed?: () 
     viewCount,
     stored: () => stored,
     logged: () => logged,
-    flushed: () => flushed,
+    tried: () => tried,
     breakFor: (kind: EventKind, attempts: number) => failures.set(kind, attempts),
     clock: {
       waits: () => waits,

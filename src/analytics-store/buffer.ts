@@ -1,9 +1,9 @@
 // The bounded buffer in front of the store. Requests only push an event into memory; batches are stored within a
 // second. Each kind has a lane of its own, so that trouble with one loses nothing of another.
+import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
-import { type AnalyticsStore, APPEND_EVENTS_MAX, type DownloadCounts } from './analytics-store.ts'
-import { countByVersion } from './download-counts.ts'
-import { boundEvent, type DownloadEvent, EVENT_KINDS, type EventKind, type Events } from './events.ts'
+import { APPEND_EVENTS_MAX, type Batch } from './analytics-store.ts'
+import { boundEvent, EVENT_KINDS, type EventKind, type Events } from './events.ts'
 
 /** Events of one kind held in memory; at 5,000 a second, 20 seconds of a store that does not answer. */
 const CAPACITY = 100_000
@@ -17,8 +17,13 @@ const ATTEMPTS_WHEN_CLOSING = 3
 const FIRST_WAIT_MS = 200
 const LONGEST_WAIT_MS = 30_000
 
-/** A stored batch of downloads: its sequence, and what it adds to the counters. */
-export type FlushedDownloads = DownloadCounts & { sequence: number }
+/** Where batches go: the store, with what has to happen before and after. */
+export type EventSink = {
+  /** Resolves once the batch is on disk; the same batch may come again when it rejects. */
+  append<K extends EventKind>(kind: K, batch: Batch<K>): Promise<void>
+  /** Resolves when what was appended before the call has taken effect everywhere, or failed to for now. Never rejects. */
+  settled(): Promise<void>
+}
 
 export type LaneStats = {
   pending: number
@@ -34,11 +39,11 @@ export type EventBuffer = {
   /** Takes the event unless its lane is full or closed; false = dropped. Texts are cut to their longest length. */
   add<K extends EventKind>(kind: K, event: Events[K]): boolean
   /**
-   * Resolves when everything accepted before the call is stored (or given up, minutes later). A signal ends the waiting,
-   * and nothing else: then it rejects with the signal's reason.
+   * Resolves when everything accepted before the call is stored (or given up, minutes later) and has taken effect. A
+   * signal ends the waiting, and nothing else: then it rejects with the signal's reason.
    */
   flush(signal?: AbortSignal): Promise<void>
-  /** Takes nothing more, stores the rest, and resolves when `onFlushed` has seen it. Idempotent. */
+  /** Takes nothing more, stores the rest, and resolves when it has taken effect. Idempotent. */
   close(): Promise<void>
   stats(): Record<EventKind, LaneStats>
 }
@@ -46,13 +51,8 @@ export type EventBuffer = {
 type Log = { warn(fields: object, message: string): void; error(fields: object, message: string): void }
 
 export type BufferOptions = {
-  store: Pick<AnalyticsStore, 'append'>
+  sink: EventSink
   log: Log
-  /**
-   * Called after each stored batch of downloads, one call at a time, in order of `sequence`. When it fails, the batch
-   * stays stored; the counters catch up by `countDownloads({ after })`, so it is not called again.
-   */
-  onFlushed?: (flushed: FlushedDownloads) => Promise<void>
   capacity?: number
   batchEvents?: number
   /** The clock of waiting: resolves after that many milliseconds, or when the signal aborts. */
@@ -112,23 +112,23 @@ export function createEventBuffer(options: BufferOptions): EventBuffer {
       const batch = lane.pending.splice(0, Math.min(left, batchEvents))
       left -= batch.length
       lane.inFlight = batch.length
-      await storeBatch(lane, batch)
+      await storeBatch(lane, { id: randomUUID(), madeAt: Date.now(), events: batch })
       lane.inFlight = 0
     }
   }
 
-  async function storeBatch(lane: Lane, batch: Events[EventKind][]): Promise<void> {
+  async function storeBatch(lane: Lane, batch: Batch): Promise<void> {
+    const { length } = batch.events
     for (let attempt = 1; ; attempt += 1) {
       try {
-        const { sequence } = await options.store.append(lane.kind, batch)
-        lane.counts.stored += batch.length
-        if (lane.kind === 'download') await tell(sequence, batch as DownloadEvent[])
+        await options.sink.append(lane.kind, batch)
+        lane.counts.stored += length
         return
       } catch (err) {
         lane.counts.failedAttempts += 1
-        const fields = { err, kind: lane.kind, events: batch.length, attempt }
+        const fields = { err, kind: lane.kind, batch: batch.id, events: length, attempt }
         if (attempt >= (closing.signal.aborted ? ATTEMPTS_WHEN_CLOSING : ATTEMPTS)) {
-          lane.counts.lost += batch.length
+          lane.counts.lost += length
           options.log.error(fields, 'Gave up storing a batch of analytics events')
           return
         }
@@ -144,14 +144,6 @@ export function createEventBuffer(options: BufferOptions): EventBuffer {
     return wait(Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (attempt - 1)), closing.signal)
   }
 
-  async function tell(sequence: number, batch: DownloadEvent[]): Promise<void> {
-    try {
-      await options.onFlushed?.({ sequence, ...countByVersion(batch) })
-    } catch (err) {
-      options.log.error({ err, sequence }, 'Download counters did not follow a stored batch; they catch up later')
-    }
-  }
-
   async function flushLane(lane: Lane): Promise<void> {
     // What runs may have begun before the newest events came; the second round takes those.
     await lane.running
@@ -161,6 +153,7 @@ export function createEventBuffer(options: BufferOptions): EventBuffer {
 
   async function flushAll(): Promise<void> {
     await Promise.all(Object.values(lanes).map(flushLane))
+    await options.sink.settled()
   }
 
   return {

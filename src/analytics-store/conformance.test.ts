@@ -4,10 +4,12 @@ import { join } from 'node:path'
 import { after } from 'node:test'
 import { testAnalyticsStore } from '#test/conformance/analytics-store.ts'
 import { openNaiveStore } from '#test/support/reference-analytics-store.ts'
-import { openDuckDbStore } from './duckdb.ts'
+import { openDuckDbStore } from './duckdb/store.ts'
 
 const dir = await mkdtemp(join(tmpdir(), 'depot-analytics-'))
 after(() => rm(dir, { recursive: true }))
 
-testAnalyticsStore('naive', async () => openNaiveStore())
-testAnalyticsStore('DuckDB', () => openDuckDbStore({ dir }))
+const naive = openNaiveStore()
+const duckdb = await openDuckDbStore({ dir })
+testAnalyticsStore('naive', async () => naive)
+testAnalyticsStore('DuckDB', async () => duckdb)

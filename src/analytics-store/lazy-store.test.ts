@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ApiError } from '#lib/errors.ts'
-import { aDownload } from '#test/support/analytics-events.ts'
+import { aDownload, batchOf } from '#test/support/analytics-events.ts'
 import { openNaiveStore } from '#test/support/reference-analytics-store.ts'
 import { StoreHeldError } from './analytics-store.ts'
 import { openLazily } from './lazy-store.ts'
@@ -20,9 +20,9 @@ test('it is opened by the first call and once, however many come together', asyn
     },
   })
   assert.equal(openings, 0)
-  await Promise.all([store.check(), store.append('download', [aDownload()]), store.lastSequence()])
+  await Promise.all([store.check(), store.append('download', batchOf([aDownload()])), store.settledAt()])
   assert.equal(openings, 1)
-  assert.equal(await store.lastSequence(), 1)
+  assert.equal((await store.listBatches({ from: 0 })).length, 1)
 })
 
 test('an opening that failed is tried again by the next call', async () => {
@@ -34,13 +34,13 @@ test('an opening that failed is tried again by the next call', async () => {
       return openNaiveStore()
     },
   })
-  await assert.rejects(store.lastSequence(), isStoreFault)
-  assert.equal(await store.lastSequence(), 0)
+  await assert.rejects(store.settledAt(), isStoreFault)
+  assert.deepEqual(await store.listBatches({ from: 0 }), [])
 })
 
 test('a store that another process holds fails its check in plain words, unless that may be', async () => {
   await assert.rejects(openLazily({ open: held }).check(), /in use by another process/)
-  await assert.rejects(openLazily({ open: held }).lastSequence(), isStoreFault)
+  await assert.rejects(openLazily({ open: held }).settledAt(), isStoreFault)
   await openLazily({ open: held, mayBeHeld: true }).check()
 })
 

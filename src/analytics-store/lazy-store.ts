@@ -1,6 +1,7 @@
 // A store that is opened when it is first used. Loading an embedded store takes most of a second, which neither the
 // start of a server nor a test that never asks it should wait for.
 import { ApiError } from '#lib/errors.ts'
+import { OperatorError } from '#lib/operator-error.ts'
 import { type AnalyticsStore, StoreHeldError } from './analytics-store.ts'
 
 export type LazyStoreOptions = {
@@ -18,7 +19,7 @@ export function openLazily({ open, mayBeHeld = false }: LazyStoreOptions): Analy
     if (isClosed) throw new ApiError('analytics_database_error', 'The analytics store is closed')
     opened ??= open().catch((cause: unknown) => {
       opened = undefined
-      throw cause instanceof StoreHeldError ? cause : unavailable(cause)
+      throw isPlain(cause) ? cause : unavailable(cause)
     })
     return opened
   }
@@ -35,11 +36,13 @@ export function openLazily({ open, mayBeHeld = false }: LazyStoreOptions): Analy
   }
 
   return {
-    append: (kind, events) => use((ready) => ready.append(kind, events)),
+    append: (kind, batch) => use((ready) => ready.append(kind, batch)),
     query: (query, options) => use((ready) => ready.query(query, options)),
     countDownloads: (range) => use((ready) => ready.countDownloads(range)),
     identity: () => use((ready) => ready.identity()),
-    lastSequence: () => use((ready) => ready.lastSequence()),
+    settledAt: () => use((ready) => ready.settledAt()),
+    listBatches: (range) => use((ready) => ready.listBatches(range)),
+    readBatches: (ids) => use((ready) => ready.readBatches(ids)),
 
     async check() {
       try {
@@ -56,6 +59,11 @@ export function openLazily({ open, mayBeHeld = false }: LazyStoreOptions): Analy
       await ready?.close()
     },
   }
+}
+
+/** Whether it says more than that the store cannot be opened. */
+function isPlain(cause: unknown): boolean {
+  return cause instanceof StoreHeldError || cause instanceof ApiError || cause instanceof OperatorError
 }
 
 function unavailable(cause: unknown): ApiError {

@@ -9,6 +9,11 @@ import { parsePatterns } from './env-values.ts'
 
 export type DatabaseConfig = { kind: 'embedded' } | { kind: 'external'; url: Secret; readUrl: Secret | undefined }
 
+/** `spoolFolder` and `spoolBytes`: where events wait for ClickHouse, and what they may take there. */
+export type AnalyticsStoreConfig =
+  | { kind: 'embedded'; folder: string }
+  | { kind: 'clickhouse'; url: Secret; spoolFolder: string; spoolBytes: number }
+
 export type MailConfig = { from: string } & ({ kind: 'outbox'; folder: string } | { kind: 'smtp'; url: Secret })
 
 export type SearchConfig = { kind: 'embedded' } | { kind: 'opensearch'; url: Secret; prefix: string }
@@ -65,8 +70,7 @@ export type Config = {
     codeHostApiUrl: string | undefined
   }
   analytics: {
-    /** Folder of the embedded store. */
-    folder: string
+    store: AnalyticsStoreConfig
     /** Lower-case header name. */
     countryHeader: string | undefined
     /** Absolute path of a file in MaxMind format. */
@@ -204,7 +208,15 @@ function group(env: Env): Config {
       codeHostApiUrl: env.CODE_HOST_API_URL === undefined ? undefined : normalAddress(env.CODE_HOST_API_URL),
     },
     analytics: {
-      folder: join(dataDir, 'analytics'),
+      store:
+        env.CLICKHOUSE_URL === undefined
+          ? { kind: 'embedded', folder: join(dataDir, 'analytics') }
+          : {
+              kind: 'clickhouse',
+              url: new Secret(env.CLICKHOUSE_URL),
+              spoolFolder: join(dataDir, 'analytics', 'spool'),
+              spoolBytes: env.ANALYTICS_SPOOL_MB * 1024 * 1024,
+            },
       countryHeader: env.COUNTRY_HEADER?.toLowerCase(),
       geoipDatabase: env.GEOIP_DATABASE === undefined ? undefined : resolve(env.GEOIP_DATABASE),
     },

@@ -37,6 +37,13 @@ export function isDatabaseAddress(value: string): boolean {
   return ['postgres:', 'postgresql:'].includes(URL.parse(value)?.protocol ?? '')
 }
 
+/** An address that names a database as its path, of a name that needs no quoting. */
+export function isClickHouseAddress(value: string): boolean {
+  const url = URL.parse(value)
+  if (url === null || !['http:', 'https:'].includes(url.protocol)) return false
+  return /^\/[A-Za-z_][A-Za-z0-9_]{0,63}$/.test(url.pathname) && !/[?#]/.test(value)
+}
+
 export function isMailServerAddress(value: string): boolean {
   const url = URL.parse(value)
   return url !== null && ['smtp:', 'smtps:'].includes(url.protocol) && url.hostname !== ''

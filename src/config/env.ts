@@ -3,6 +3,7 @@
 // shown back.
 import Type from 'typebox'
 import {
+  isClickHouseAddress,
   isDatabaseAddress,
   isEngineAddress,
   isHost,
@@ -86,6 +87,26 @@ export const Env = Type.Object({
       secret: true,
     },
     isDatabaseAddress,
+  ),
+  CLICKHOUSE_URL: optional(
+    {
+      description:
+        'ClickHouse 24 or later, with its database, to keep analytics in instead of DATA_DIR; see docs/clickhouse.md.',
+      must: 'an http or https address whose path is the name of a database',
+      example: 'https://depot:password@clickhouse.example.org:8443/depot',
+      secret: true,
+    },
+    isClickHouseAddress,
+  ),
+  ANALYTICS_SPOOL_MB: count(
+    {
+      description: 'Megabytes of events that wait in DATA_DIR while ClickHouse does not take them.',
+      must: 'a whole number from 1 to 1000000',
+      example: '4096',
+    },
+    1,
+    1_000_000,
+    1024,
   ),
   FILES_BASE_URL: optional(
     {

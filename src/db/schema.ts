@@ -120,11 +120,24 @@ export interface Dependency {
   version_id: string | null;
 }
 
+export interface DownloadBatch {
+  applied: Generated<Timestamp>;
+  id: string;
+  is_passed: Generated<boolean>;
+}
+
 export interface DownloadLedger {
-  applied: Generated<number>;
+  caught_up_to: Generated<number>;
   needs_rebase: Generated<boolean>;
   only_row: Generated<boolean>;
+  show_after: Generated<Timestamp>;
   store_id: string | null;
+}
+
+export interface DownloadPending {
+  downloads: number;
+  project_id: string;
+  version_id: string;
 }
 
 export interface File {
@@ -497,7 +510,9 @@ export interface DB {
   collection: Collection;
   collection_project: CollectionProject;
   dependency: Dependency;
+  download_batch: DownloadBatch;
   download_ledger: DownloadLedger;
+  download_pending: DownloadPending;
   file: File;
   file_content: FileContent;
   follow: Follow;

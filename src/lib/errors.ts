@@ -25,6 +25,7 @@ export const ERRORS = {
   database_error: { error: 'database_error', status: 500 },
   cache_database_error: { error: 'cache_database_error', status: 500, reserved: true },
   analytics_database_error: { error: 'analytics_database_error', status: 500 },
+  analytics_unavailable: { error: 'analytics_database_error', status: 503 },
   search_error: { error: 'search_error', status: 500 },
   file_hosting_error: { error: 'file_hosting_error', status: 500 },
   mail_error: { error: 'mail_error', status: 500 },

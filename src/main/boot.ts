@@ -21,7 +21,7 @@ import { loadTaxonomy } from '#taxonomy/taxonomy.ts'
 import type { Log } from '#telemetry/log.ts'
 import { createMetrics } from '#telemetry/metrics.ts'
 import type { Deps } from './deps.ts'
-import { openAnalytics, openCountryLookup } from './open-analytics.ts'
+import { openAnalytics, openCountryLookup, verifyAnalytics } from './open-analytics.ts'
 import { checkSearchEngine, openSearch } from './open-search.ts'
 
 export type BootOptions = {
@@ -86,6 +86,7 @@ async function open(
   closers.push(() => mail.close())
   const db = createDb(pool, onQuery)
   const countryLookup = await openCountryLookup(config.analytics.geoipDatabase)
+  if (holder === 'server') await verifyAnalytics({ config, log })
   // The last thing to close before the database: it stores what requests have left behind.
   const { analytics, events, warmUp, close } = openAnalytics({ config, db, cache, log, metrics }, holder)
   closers.push(close)

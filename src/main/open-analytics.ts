@@ -1,35 +1,42 @@
 // Opens what events of use need: their store, the buffer before it, and the counters that follow.
 import { readFile } from 'node:fs/promises'
 import { isIPv6 } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { CountryResponse } from 'maxmind'
 import type { AnalyticsStore } from '#analytics-store/analytics-store.ts'
 import { createEventBuffer, type EventBuffer } from '#analytics-store/buffer.ts'
 import { openLazily } from '#analytics-store/lazy-store.ts'
+import { createSpool, type Spool, type SpoolOptions } from '#analytics-store/spool.ts'
+import type { AnalyticsStoreConfig } from '#config/config.ts'
 import type { CountryLookup } from '#features/analytics/origin.ts'
 import { createCounterFollower } from '#features/downloads/counter-follower.ts'
 import { attachStore } from '#features/downloads/counter-ledger.ts'
 import { OperatorError } from '#lib/operator-error.ts'
-import { observeEventBuffer } from '#telemetry/metrics.ts'
+import { observeEventBuffer, observeSpool } from '#telemetry/metrics.ts'
 import type { Deps } from './deps.ts'
 
 export type OpenedAnalytics = {
   analytics: AnalyticsStore
   events: EventBuffer
-  /** Opens the store before anybody asks for it, and lets counters take in what an earlier process left. */
+  /** Opens the store before anybody asks for it, and takes in what an earlier process left. Never rejects. */
   warmUp(): Promise<void>
-  /** Stores every accepted event, lets the counters follow, and closes the store. */
+  /** Stores every accepted event, lets counters follow for some seconds, and closes the store. */
   close(): Promise<void>
 }
 
 type Needs = Pick<Deps, 'config' | 'db' | 'cache' | 'log' | 'metrics'>
 
+/** How long counters and a store that is elsewhere may take when the process stops; what is left is taken in later. */
+const CLOSE_MS = 10_000
+/** How long the start waits for a store that is elsewhere. */
+const VERIFY_MS = 5_000
+
 /** Nothing is opened until the first call needs it. A `command` works beside the server that holds the store. */
 export function openAnalytics(deps: Needs, holder: 'server' | 'command'): OpenedAnalytics {
+  const { config, log, metrics } = deps
   const analytics = openLazily({
     open: async () => {
-      // Loaded here: the embedded store's library takes longer to load than the rest of the server.
-      const { openDuckDbStore } = await import('#analytics-store/duckdb.ts')
-      const store = await openDuckDbStore({ dir: deps.config.analytics.folder })
+      const store = await openStore(config.analytics.store)
       if (holder === 'command') return store
       try {
         await attachStore(deps, store)
@@ -42,17 +49,64 @@ export function openAnalytics(deps: Needs, holder: 'server' | 'command'): Opened
     mayBeHeld: holder === 'command',
   })
   const follower = createCounterFollower({ ...deps, store: analytics })
-  const events = createEventBuffer({ store: analytics, log: deps.log, onFlushed: follower.follow })
-  observeEventBuffer(deps.metrics, events.stats)
+  const spool = openSpool(config.analytics.store, { next: follower.sink, log })
+  const events = createEventBuffer({ sink: spool?.sink ?? follower.sink, log })
+  observeEventBuffer(metrics, events.stats)
+  if (spool !== undefined) observeSpool(metrics, spool.stats)
   return {
     analytics,
     events,
-    warmUp: follower.catchUp,
+    async warmUp() {
+      await spool?.start().catch((err: unknown) => log.error({ err }, 'Events that wait on disk cannot be read'))
+      await follower.start()
+    },
     async close() {
+      // Events that are on disk are safe; a store that does not answer keeps no process from stopping.
+      const limit = spool === undefined ? undefined : setTimeout(spool.close, CLOSE_MS)
       await events.close()
+      clearTimeout(limit)
+      await spool?.close()
       await follower.close()
       await analytics.close()
     },
+  }
+}
+
+/** Loaded here: the embedded store's library takes longer to load than the rest of the server. */
+async function openStore(store: AnalyticsStoreConfig): Promise<AnalyticsStore> {
+  if (store.kind === 'clickhouse') {
+    const { openClickHouseStore } = await import('#analytics-store/clickhouse/store.ts')
+    return openClickHouseStore({ url: store.url.reveal() })
+  }
+  const { openDuckDbStore } = await import('#analytics-store/duckdb/store.ts')
+  return openDuckDbStore({ dir: store.folder })
+}
+
+function openSpool(store: AnalyticsStoreConfig, given: Pick<SpoolOptions, 'next' | 'log'>): Spool | undefined {
+  if (store.kind !== 'clickhouse') return undefined
+  return createSpool({ dir: store.spoolFolder, maxBytes: store.spoolBytes, ...given })
+}
+
+/**
+ * Looks at a store that is elsewhere before anything depends on it.
+ * @throws OperatorError in one sentence when its version, database, user or rights are wrong. One that does not answer
+ * is no error: events wait on disk for it.
+ */
+export async function verifyAnalytics({ config, log }: Pick<Needs, 'config' | 'log'>): Promise<void> {
+  const { store } = config.analytics
+  if (store.kind !== 'clickhouse') return
+  const isPatient = new AbortController()
+  const tooLate = sleep(VERIFY_MS, undefined, { signal: isPatient.signal }).then(() => {
+    throw new Error(`no answer within ${VERIFY_MS} ms`)
+  })
+  try {
+    await Promise.race([openStore(store).then((opened) => opened.close()), tooLate])
+  } catch (err) {
+    if (err instanceof OperatorError) throw err
+    log.warn({ err }, 'ClickHouse does not answer; events wait on disk until it does')
+  } finally {
+    tooLate.catch(() => undefined)
+    isPatient.abort()
   }
 }
 

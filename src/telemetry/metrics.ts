@@ -82,7 +82,7 @@ export function observeEventBuffer({ registry }: Metrics, stats: () => BufferSta
   })
   new Counter({
     name: 'depot_analytics_events_total',
-    help: 'Events by kind and outcome: stored, dropped (the buffer was full), lost (the store failed for too long)',
+    help: 'Events by kind and outcome: stored (or safe on disk), dropped (the buffer was full), lost (storing failed for too long)',
     labelNames: ['kind', 'outcome'] as const,
     registers,
     collect() {
@@ -90,6 +90,38 @@ export function observeEventBuffer({ registry }: Metrics, stats: () => BufferSta
       for (const [kind, counts] of Object.entries(stats())) {
         for (const outcome of ['stored', 'dropped', 'lost'] as const) this.inc({ kind, outcome }, counts[outcome])
       }
+    },
+  })
+}
+
+/** What a process says of the events that wait on disk for a store that is elsewhere. */
+type SpoolStats = Readonly<{ batches: number; bytes: number; refused: number }>
+
+/** Shows what waits on disk, read when somebody asks for the metrics. */
+export function observeSpool({ registry }: Metrics, stats: () => SpoolStats): void {
+  const registers = [registry]
+  new Gauge({
+    name: 'depot_analytics_spool_batches',
+    help: 'Batches of events that wait on disk for the analytics store',
+    registers,
+    collect() {
+      this.set(stats().batches)
+    },
+  })
+  new Gauge({
+    name: 'depot_analytics_spool_bytes',
+    help: 'Bytes of the events that wait on disk for the analytics store',
+    registers,
+    collect() {
+      this.set(stats().bytes)
+    },
+  })
+  new Gauge({
+    name: 'depot_analytics_spool_refused_batches',
+    help: 'Batches that the analytics store refused, or that could not be read, since the start; they are set aside',
+    registers,
+    collect() {
+      this.set(stats().refused)
     },
   })
 }

@@ -1,12 +1,29 @@
 // What every adapter of the analytics port must do. An adapter's test calls this with a way to open an empty store.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import type { AnalyticsStore, SourcedMetric, StoreQuery } from '#analytics-store/analytics-store.ts'
+import {
+  type AnalyticsStore,
+  APPEND_EVENTS_MAX,
+  type DownloadRange,
+  type SourcedMetric,
+  type StoreQuery,
+} from '#analytics-store/analytics-store.ts'
 import type { MetricKey } from '#analytics-store/metrics.ts'
 import { joinSlices, type Point } from '#analytics-store/points.ts'
 import { type Resolution, sliceGrid } from '#analytics-store/slices.ts'
-import { aClick, aDownload, aView, DAY_MS, HOUR_MS, NOON, somePlaytime, times } from '../support/analytics-events.ts'
+import {
+  aClick,
+  aDownload,
+  aView,
+  batchOf,
+  DAY_MS,
+  HOUR_MS,
+  NOON,
+  somePlaytime,
+  times,
+} from '../support/analytics-events.ts'
 
+/** `open` opens the same store every time; a store of one writer gives the one it has opened. */
 export function testAnalyticsStore(name: string, open: () => Promise<AnalyticsStore>): void {
   describe(`the ${name} analytics store`, () => {
     let store: AnalyticsStore
@@ -40,20 +57,84 @@ export function testAnalyticsStore(name: string, open: () => Promise<AnalyticsSt
       assert.deepEqual(await ask([]), [[]])
     })
 
-    test('an empty batch is stored without effect', async () => {
-      const before = await store.lastSequence()
-      assert.deepEqual(await store.append('download', []), { sequence: 0 })
-      assert.equal(await store.lastSequence(), before)
+    test('a batch without events, or with too many, is refused', async () => {
+      for (const count of [0, APPEND_EVENTS_MAX + 1]) {
+        await assert.rejects(store.append('view', batchOf(times(count, () => aView()))), RangeError)
+      }
+    })
+
+    test('the same batch twice adds nothing, whoever stores it and however often', async () => {
+      const other = await open()
+      try {
+        const views = batchOf(times(3, (i) => aView({ project_id: 'TwiceAAA', site_path: `/${i}` })))
+        const downloads = batchOf(times(2, () => aDownload({ project_id: 'TwiceAAA' })))
+        for (const each of [store, store, other]) {
+          await each.append('view', views)
+          await each.append('download', downloads)
+        }
+        const played = batchOf([somePlaytime({ project_id: 'TwiceAAA' })])
+        await Promise.all([store, other, store].map((each) => each.append('playtime', played)))
+        const metrics = [
+          metric('project_views', ['TwiceAAA']),
+          metric('project_downloads', ['TwiceAAA']),
+          metric('project_playtime', ['TwiceAAA']),
+        ]
+        const [points = []] = await ask(metrics)
+        assert.deepEqual(
+          points.map(({ views, downloads, seconds }) => views ?? downloads ?? seconds),
+          [3, 2, 60],
+        )
+        assert.deepEqual((await other.countDownloads({ projectIds: ['TwiceAAA'] })).projects, [
+          { project_id: 'TwiceAAA', downloads: 2 },
+        ])
+      } finally {
+        if (other !== store) await other.close()
+      }
+    })
+
+    test('a batch that is tried again long after it was made adds nothing either', async () => {
+      const batch = { ...batchOf([aDownload({ project_id: 'LateAAAA' })]), madeAt: Date.now() - DAY_MS / 24 / 2 }
+      await store.append('download', batch)
+      await store.append('download', batch)
+      const { versions } = await store.countDownloads({ projectIds: ['LateAAAA'] })
+      assert.deepEqual(versions, [{ project_id: 'LateAAAA', version_id: 'Version1', downloads: 1 }])
+    })
+
+    test('two writers at once lose and double nothing, and both see everything', async () => {
+      const other = await open()
+      try {
+        const batches = times(8, (i) =>
+          batchOf(times(50, (j) => aDownload({ project_id: 'WritersA', version_id: `V${i}${j % 2}` }))),
+        )
+        await Promise.all(
+          batches.flatMap((batch) => [store.append('download', batch), other.append('download', batch)]),
+        )
+        for (const each of [store, other]) {
+          const { projects } = await each.countDownloads({ projectIds: ['WritersA'] })
+          assert.deepEqual(projects, [{ project_id: 'WritersA', downloads: 400 }])
+          const ids = (await each.listBatches({ from: 0 })).map(({ id }) => id)
+          assert.deepEqual(
+            batches.filter(({ id }) => !ids.includes(id)),
+            [],
+          )
+          assert.equal(new Set(ids).size, ids.length)
+        }
+      } finally {
+        if (other !== store) await other.close()
+      }
     })
 
     test('without buckets there is one point for each metric and project that has events', async () => {
-      await store.append('view', [
-        aView({ project_id: 'PlainBBB', country: 'DE' }),
-        aView({ project_id: 'PlainAAA', country: 'FR', monetized: true }),
-        aView({ project_id: 'PlainAAA', site_path: '/x' }),
-        aView({ project_id: 'PlainCCC' }),
-      ])
-      await store.append('download', [aDownload({ project_id: 'PlainAAA' })])
+      await store.append(
+        'view',
+        batchOf([
+          aView({ project_id: 'PlainBBB', country: 'DE' }),
+          aView({ project_id: 'PlainAAA', country: 'FR', monetized: true }),
+          aView({ project_id: 'PlainAAA', site_path: '/x' }),
+          aView({ project_id: 'PlainCCC' }),
+        ]),
+      )
+      await store.append('download', batchOf([aDownload({ project_id: 'PlainAAA' })]))
       const sources = ['PlainBBB', 'PlainAAA', 'PlainZZZ', 'PlainAAA']
       assert.deepEqual(await ask([metric('project_downloads', sources), metric('project_views', sources)]), [
         [
@@ -66,10 +147,7 @@ export function testAnalyticsStore(name: string, open: () => Promise<AnalyticsSt
 
     test('slices are half-open: an edge belongs to the later slice, the end to none', async () => {
       const at = [NOON - 1, NOON, NOON + HOUR_MS - 1, NOON + HOUR_MS, NOON + 2 * HOUR_MS - 1, NOON + 2 * HOUR_MS]
-      await store.append(
-        'view',
-        at.map((recorded_at) => aView({ project_id: 'EdgesAAA', recorded_at })),
-      )
+      await store.append('view', batchOf(at.map((recorded_at) => aView({ project_id: 'EdgesAAA', recorded_at }))))
       const answer = await ask([metric('project_views', ['EdgesAAA'])], {
         end: NOON + 2 * HOUR_MS,
         resolution: { minutes: 60 },
@@ -79,10 +157,7 @@ export function testAnalyticsStore(name: string, open: () => Promise<AnalyticsSt
 
     test('the last slice of a length in minutes is cut at the end of the range', async () => {
       const at = [NOON, NOON + 2 * HOUR_MS, NOON + 2.5 * HOUR_MS - 1, NOON + 2.5 * HOUR_MS]
-      await store.append(
-        'view',
-        at.map((recorded_at) => aView({ project_id: 'CutAAAAA', recorded_at })),
-      )
+      await store.append('view', batchOf(at.map((recorded_at) => aView({ project_id: 'CutAAAAA', recorded_at }))))
       const answer = await ask([metric('project_views', ['CutAAAAA'])], {
         end: NOON + 2.5 * HOUR_MS,
         resolution: { minutes: 120 },
@@ -93,7 +168,7 @@ export function testAnalyticsStore(name: string, open: () => Promise<AnalyticsSt
     test('days are 24 hours from the start, over a leap day and where clocks change', async () => {
       const start = Date.UTC(2024, 1, 28, 23)
       const days = times(35, (i) => aView({ project_id: 'LeapAAAA', recorded_at: start + i * DAY_MS }))
-      await store.append('view', days)
+      await store.append('view', batchOf(days))
       const answer = await ask([metric('project_views', ['LeapAAAA'])], {
         start,
         end: start + 35 * DAY_MS,
@@ -106,13 +181,16 @@ export function testAnalyticsStore(name: string, open: () => Promise<AnalyticsSt
     })
 
     test('with buckets there is one point for each combination, in order, without buckets that have no value', async () => {
-      await store.append('view', [
-        aView({ project_id: 'BucketsA', domain: 'b.example', site_path: '/1', monetized: true }),
-        aView({ project_id: 'BucketsA', domain: 'b.example', site_path: '/1', monetized: false }),
-        aView({ project_id: 'BucketsA', domain: 'a.example', site_path: '/2', monetized: true }),
-        aView({ project_id: 'BucketsA', domain: 'a.example', site_path: '/2', monetized: true }),
-        aView({ project_id: 'BucketsA', domain: '', site_path: '' }),
-      ])
+      await store.append(
+        'view',
+        batchOf([
+          aView({ project_id: 'BucketsA', domain: 'b.example', site_path: '/1', monetized: true }),
+          aView({ project_id: 'BucketsA', domain: 'b.example', site_path: '/1', monetized: false }),
+          aView({ project_id: 'BucketsA', domain: 'a.example', site_path: '/2', monetized: true }),
+          aView({ project_id: 'BucketsA', domain: 'a.example', site_path: '/2', monetized: true }),
+          aView({ project_id: 'BucketsA', domain: '', site_path: '' }),
+        ]),
+      )
       const point = { source_project: 'BucketsA', metric_kind: 'views', project_id: 'BucketsA' }
       assert.deepEqual(
         await ask([
@@ -132,16 +210,14 @@ export function testAnalyticsStore(name: string, open: () => Promise<AnalyticsSt
     test('a country with fewer than 50 is merged into XX, one with 50 is shown, XX itself has no floor', async () => {
       const from = (project_id: string, country: string, count: number) =>
         times(count, () => aDownload({ project_id, country }))
-      await store.append('download', [
-        ...from('FloorAAA', 'DE', 50),
-        ...from('FloorAAA', 'FR', 49),
-        ...from('FloorAAA', 'AT', 1),
-      ])
-      await store.append('download', [
-        ...from('FloorAAA', 'XX', 3),
-        ...from('FloorBBB', 'FR', 49),
-        ...from('FloorCCC', 'XX', 1),
-      ])
+      await store.append(
+        'download',
+        batchOf([...from('FloorAAA', 'DE', 50), ...from('FloorAAA', 'FR', 49), ...from('FloorAAA', 'AT', 1)]),
+      )
+      await store.append(
+        'download',
+        batchOf([...from('FloorAAA', 'XX', 3), ...from('FloorBBB', 'FR', 49), ...from('FloorCCC', 'XX', 1)]),
+      )
       const answer = await ask([
         metric('project_downloads', ['FloorAAA', 'FloorBBB', 'FloorCCC'], { bucketBy: ['country'] }),
       ])
@@ -160,7 +236,7 @@ export function testAnalyticsStore(name: string, open: () => Promise<AnalyticsSt
       const views = times(120, (i) =>
         aView({ project_id: 'FloorDDD', country: 'SE', monetized: i < 60, recorded_at: NOON + (i % 2) * HOUR_MS }),
       )
-      await store.append('view', views)
+      await store.append('view', batchOf(views))
       const range = { end: NOON + 2 * HOUR_MS, resolution: { slices: 2 } }
       const shown = async (bucketBy: string[]) =>
         (await ask([metric('project_views', ['FloorDDD'], { bucketBy })], range)).map((slice) =>
@@ -177,7 +253,7 @@ export function testAnalyticsStore(name: string, open: () => Promise<AnalyticsSt
       const views = times(60, (i) =>
         aView({ project_id: 'FloorEEE', country: i < 55 ? 'PL' : 'CZ', monetized: i < 30 }),
       )
-      await store.append('view', views)
+      await store.append('view', batchOf(views))
       const shown = async (given: Partial<SourcedMetric>) =>
         (await ask([metric('project_views', ['FloorEEE'], given)]))
           .flat()
@@ -194,12 +270,15 @@ export function testAnalyticsStore(name: string, open: () => Promise<AnalyticsSt
     })
 
     test('filter values of one field are alternatives, fields hold together', async () => {
-      await store.append('download', [
-        aDownload({ project_id: 'FilterAA', version_id: 'V1', loader: 'fabric' }),
-        aDownload({ project_id: 'FilterAA', version_id: 'V2', loader: 'fabric' }),
-        aDownload({ project_id: 'FilterAA', version_id: 'V2', loader: 'forge' }),
-        aDownload({ project_id: 'FilterAA', version_id: 'V3', loader: 'forge' }),
-      ])
+      await store.append(
+        'download',
+        batchOf([
+          aDownload({ project_id: 'FilterAA', version_id: 'V1', loader: 'fabric' }),
+          aDownload({ project_id: 'FilterAA', version_id: 'V2', loader: 'fabric' }),
+          aDownload({ project_id: 'FilterAA', version_id: 'V2', loader: 'forge' }),
+          aDownload({ project_id: 'FilterAA', version_id: 'V3', loader: 'forge' }),
+        ]),
+      )
       const count = async (filterBy: SourcedMetric['filterBy']) =>
         (await ask([metric('project_downloads', ['FilterAA'], { filterBy })])).flatMap(valuesOf('downloads'))
       assert.deepEqual(await count({ version_id: ['V1', 'V2'] }), [3])
@@ -209,11 +288,14 @@ export function testAnalyticsStore(name: string, open: () => Promise<AnalyticsSt
     })
 
     test('playtime adds seconds; nothing played makes no point', async () => {
-      await store.append('playtime', [
-        somePlaytime({ project_id: 'PlayAAAA', loader: 'quilt', seconds: 65_535 }),
-        somePlaytime({ project_id: 'PlayAAAA', loader: 'quilt', seconds: 1 }),
-        somePlaytime({ project_id: 'PlayAAAA', loader: 'forge', seconds: 0 }),
-      ])
+      await store.append(
+        'playtime',
+        batchOf([
+          somePlaytime({ project_id: 'PlayAAAA', loader: 'quilt', seconds: 65_535 }),
+          somePlaytime({ project_id: 'PlayAAAA', loader: 'quilt', seconds: 1 }),
+          somePlaytime({ project_id: 'PlayAAAA', loader: 'forge', seconds: 0 }),
+        ]),
+      )
       assert.deepEqual(await ask([metric('project_playtime', ['PlayAAAA'], { bucketBy: ['version_id', 'loader'] })]), [
         [
           {
@@ -228,7 +310,7 @@ export function testAnalyticsStore(name: string, open: () => Promise<AnalyticsSt
     })
 
     test('clicks are counted by affiliate code', async () => {
-      await store.append('affiliate_click', [aClick(), aClick({ affiliate_code_id: 'Code0002' }), aClick()])
+      await store.append('affiliate_click', batchOf([aClick(), aClick({ affiliate_code_id: 'Code0002' }), aClick()]))
       const sources = ['Code0001', 'Code0002']
       const named = (given: Partial<SourcedMetric>) => ask([metric('affiliate_code_clicks', sources, given)])
       const first = { source_affiliate_code: 'Code0001', metric_kind: 'clicks' }
@@ -255,10 +337,7 @@ export function testAnalyticsStore(name: string, open: () => Promise<AnalyticsSt
         '/$1',
         `/${'long'.repeat(100)}`,
       ]
-      await store.append(
-        'view',
-        paths.map((site_path) => aView({ project_id: 'TextsAAA', site_path })),
-      )
+      await store.append('view', batchOf(paths.map((site_path) => aView({ project_id: 'TextsAAA', site_path }))))
       const answer = await ask([metric('project_views', ['TextsAAA'], { bucketBy: ['site_path'] })])
       assert.deepEqual(
         answer[0]?.map(({ site_path }) => site_path),
@@ -271,48 +350,69 @@ export function testAnalyticsStore(name: string, open: () => Promise<AnalyticsSt
     test('a batch larger than one block of rows is stored whole', async () => {
       await store.append(
         'view',
-        times(5_001, (i) => aView({ project_id: 'LargeAAA', site_path: `/${i % 3}` })),
+        batchOf(times(5_001, (i) => aView({ project_id: 'LargeAAA', site_path: `/${i % 3}` }))),
       )
       const answer = await ask([metric('project_views', ['LargeAAA'], { bucketBy: ['site_path'] })])
       assert.deepEqual(answer.map(valuesOf('views')), [[1667, 1667, 1667]])
     })
 
-    test('batches of downloads are numbered, and counted by number', async () => {
-      const first = await store.append('download', [
+    test('batches of downloads are listed by when they were stored, and read one by one', async () => {
+      const from = await store.settledAt()
+      const first = batchOf([
         aDownload({ project_id: 'CountBBB', version_id: 'V2' }),
         aDownload({ project_id: 'CountBBB', version_id: 'V1' }),
         aDownload({ project_id: 'CountAAA', version_id: 'V3' }),
       ])
-      assert.deepEqual(await store.append('view', [aView()]), { sequence: 0 })
-      const second = await store.append('download', [aDownload({ project_id: 'CountBBB', version_id: 'V2' })])
-      assert.equal(second.sequence, first.sequence + 1)
-      assert.equal(await store.lastSequence(), second.sequence)
-      const before = first.sequence - 1
-      assert.deepEqual(await store.countDownloads({ after: before }), {
+      const second = batchOf([aDownload({ project_id: 'CountBBB', version_id: 'V2' })])
+      await store.append('download', first)
+      await store.append('view', batchOf([aView()]))
+      await store.append('download', second)
+      const listed = (await store.listBatches({ from })).filter(({ id }) => [first.id, second.id].includes(id))
+      assert.deepEqual(
+        listed.map(({ id }) => id),
+        [first.id, second.id],
+      )
+      const [firstAt = 0, secondAt = 0] = listed.map(({ storedAt }) => storedAt)
+      assert.ok(from <= firstAt && firstAt < secondAt)
+      assert.deepEqual(await store.listBatches({ from: firstAt, to: firstAt }), [])
+      assert.ok(!(await store.listBatches({ from, to: secondAt })).some(({ id }) => id === second.id))
+      const of = (project_id: string, version_id: string, downloads: number) => ({ project_id, version_id, downloads })
+      assert.deepEqual(
+        await store.readBatches([second.id, first.id, 'never-stored']),
+        new Map([
+          [first.id, [of('CountAAA', 'V3', 1), of('CountBBB', 'V1', 1), of('CountBBB', 'V2', 1)]],
+          [second.id, [of('CountBBB', 'V2', 1)]],
+        ]),
+      )
+      assert.deepEqual(await store.readBatches([]), new Map())
+      const projectIds = ['CountAAA', 'CountBBB', 'Unknown1']
+      assert.deepEqual(await store.countDownloads({ projectIds }), {
         projects: [
           { project_id: 'CountAAA', downloads: 1 },
           { project_id: 'CountBBB', downloads: 3 },
         ],
-        versions: [
-          { project_id: 'CountAAA', version_id: 'V3', downloads: 1 },
-          { project_id: 'CountBBB', version_id: 'V1', downloads: 1 },
-          { project_id: 'CountBBB', version_id: 'V2', downloads: 2 },
-        ],
+        versions: [of('CountAAA', 'V3', 1), of('CountBBB', 'V1', 1), of('CountBBB', 'V2', 2)],
       })
-      const late = await store.countDownloads({
-        after: first.sequence,
-        projectIds: ['CountAAA', 'CountBBB', 'Unknown1'],
-      })
-      assert.deepEqual(late.projects, [{ project_id: 'CountBBB', downloads: 1 }])
-      const early = await store.countDownloads({ after: before, upTo: first.sequence, projectIds: ['CountBBB'] })
-      assert.deepEqual(early.projects, [{ project_id: 'CountBBB', downloads: 2 }])
+      const before = async (range: DownloadRange) => (await store.countDownloads({ projectIds, ...range })).projects
+      assert.deepEqual(await before({ storedBefore: from }), [])
+      assert.deepEqual(await before({ storedBefore: from, alsoBatches: [second.id, 'never-stored'] }), [
+        { project_id: 'CountBBB', downloads: 1 },
+      ])
+      assert.deepEqual(await before({ storedBefore: secondAt }), [
+        { project_id: 'CountAAA', downloads: 1 },
+        { project_id: 'CountBBB', downloads: 2 },
+      ])
+      assert.deepEqual(await before({ storedBefore: secondAt + 1 }), [
+        { project_id: 'CountAAA', downloads: 1 },
+        { project_id: 'CountBBB', downloads: 3 },
+      ])
       assert.deepEqual(await store.countDownloads({ projectIds: [] }), { projects: [], versions: [] })
     })
 
     test('questions asked at once are answered alike', async () => {
       await store.append(
         'view',
-        times(100, (i) => aView({ project_id: `Many${i % 10}`, domain: `${i % 7}.example` })),
+        batchOf(times(100, (i) => aView({ project_id: `Many${i % 10}`, domain: `${i % 7}.example` }))),
       )
       const sources = times(10, (i) => `Many${i}`)
       const answers = await Promise.all(

@@ -1,4 +1,5 @@
 // Events for tests: every column has a value, and a test names the ones it is about.
+import { randomUUID } from 'node:crypto'
 import type { AffiliateClickEvent, DownloadEvent, PlaytimeEvent, ViewEvent } from '#analytics-store/events.ts'
 
 /** Noon of a leap day. */
@@ -45,4 +46,9 @@ export function aClick(given: Partial<AffiliateClickEvent> = {}): AffiliateClick
 
 export function times<T>(count: number, make: (index: number) => T): T[] {
   return Array.from({ length: count }, (_, i) => make(i))
+}
+
+/** These events as a batch of their own. */
+export function batchOf<E>(events: readonly E[]): { id: string; madeAt: number; events: readonly E[] } {
+  return { id: randomUUID(), madeAt: Date.now(), events }
 }

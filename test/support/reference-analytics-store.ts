@@ -1,7 +1,12 @@
 // The store as arrays in memory, so plain that it is obviously right: what the conformance tests compare the real
 // adapters with. It shares only the rules that belong to all adapters (points.ts, slices.ts, metrics.ts).
 
-import type { AnalyticsStore, SourcedMetric } from '#analytics-store/analytics-store.ts'
+import {
+  type AnalyticsStore,
+  checkBatch,
+  LISTED_BATCHES_MAX,
+  type SourcedMetric,
+} from '#analytics-store/analytics-store.ts'
 import { countByVersion } from '#analytics-store/download-counts.ts'
 import type { DownloadEvent, EventKind, EventRow } from '#analytics-store/events.ts'
 import { dimensionsOf, metricOf, sourcesOf } from '#analytics-store/metrics.ts'
@@ -9,41 +14,65 @@ import { buildSlices, type Cell } from '#analytics-store/points.ts'
 import { type SliceGrid, sliceEdges } from '#analytics-store/slices.ts'
 import { newId } from '#lib/ids.ts'
 
-type StoredRow = EventRow & { sequence: number }
+type StoredRow = { event: EventRow; batch: StoredBatch }
+type StoredBatch = { id: string; kind: EventKind; storedAt: number }
 
 export function openNaiveStore(): AnalyticsStore {
   const rows: Record<EventKind, StoredRow[]> = { view: [], download: [], playtime: [], affiliate_click: [] }
+  const batches = new Map<string, StoredBatch>()
   const identity = newId()
-  let lastSequence = 0
+  let clock = 0
+
+  const downloads = (isWanted: (batch: StoredBatch, projectId: string) => boolean) =>
+    countByVersion(
+      rows.download
+        .map(({ batch, event }) => ({ batch, event: event as unknown as DownloadEvent }))
+        .filter(({ batch, event }) => isWanted(batch, event.project_id))
+        .map(({ event }) => event),
+    )
 
   return {
-    async append(kind, events) {
-      if (events.length === 0) return { sequence: 0 }
-      const sequence = kind === 'download' ? lastSequence + 1 : 0
-      lastSequence += kind === 'download' ? 1 : 0
-      for (const event of events) rows[kind].push({ ...(event as EventRow), sequence } as StoredRow)
-      return { sequence }
+    async append(kind, batch) {
+      checkBatch(batch)
+      if (batches.has(batch.id)) return
+      clock += 1
+      const stored = { id: batch.id, kind, storedAt: clock }
+      batches.set(batch.id, stored)
+      for (const event of batch.events) rows[kind].push({ event: event as EventRow, batch: stored })
     },
 
     async query({ grid, metrics }) {
       return metrics.map((request) => {
-        const events = rows[metricOf(request.metric).from as EventKind]
+        const events = rows[metricOf(request.metric).from as EventKind].map(({ event }) => event)
         return buildSlices(request, grid.count, countCells(grid, request, events))
       })
     },
 
-    async countDownloads({ after = 0, upTo = Number.POSITIVE_INFINITY, projectIds }) {
-      const counted = rows.download.filter(
-        (row) =>
-          row.sequence > after &&
-          row.sequence <= upTo &&
-          (projectIds === undefined || projectIds.includes((row as unknown as DownloadEvent).project_id)),
+    async countDownloads({ storedBefore = Number.POSITIVE_INFINITY, alsoBatches = [], projectIds }) {
+      return downloads(
+        ({ id, storedAt }, projectId) =>
+          (storedAt < storedBefore || alsoBatches.includes(id)) && projectIds?.includes(projectId) !== false,
       )
-      return countByVersion(counted as unknown as DownloadEvent[])
+    },
+
+    async settledAt() {
+      clock += 1
+      return clock
+    },
+
+    async listBatches({ from, to = Number.POSITIVE_INFINITY }) {
+      return [...batches.values()]
+        .filter(({ kind, storedAt }) => kind === 'download' && storedAt >= from && storedAt < to)
+        .map(({ id, storedAt }) => ({ id, storedAt }))
+        .slice(0, LISTED_BATCHES_MAX)
+    },
+
+    async readBatches(ids) {
+      const wanted = ids.filter((id) => batches.get(id)?.kind === 'download')
+      return new Map(wanted.map((id) => [id, downloads((batch) => batch.id === id).versions]))
     },
 
     identity: async () => identity,
-    lastSequence: async () => lastSequence,
     check: async () => undefined,
     close: async () => undefined,
   }

@@ -133,6 +133,32 @@ test('kill -9 while events stream in loses none that was stored, and the next st
   assert.equal(await counter(), found.downloads)
 })
 
+test('while a project is held, its downloads are stored, survive kill -9, and are counted once it is free', async () => {
+  const before = await counted()
+  const storedBefore = await stored('download')
+  const held = Promise.withResolvers<void>()
+  const release = Promise.withResolvers<void>()
+  const holding = database.db.transaction().execute(async (tx) => {
+    await tx.selectFrom('project').select('id').where('slug', '=', 'counted').forUpdate().execute()
+    await tx.selectFrom('version').select('id').forUpdate().execute()
+    held.resolve()
+    await release.promise
+  })
+  await held.promise
+  for (let round = 1; round <= 2; round += 1) {
+    await Promise.all(Array.from({ length: 10 }, download))
+    while ((await stored('download')) < storedBefore + round * 10) await sleep(50)
+  }
+  assert.equal(await counter(), before.downloads)
+  await server.stop('SIGKILL')
+  server = await startDepot(dataDir, env)
+  assert.equal((await counted()).downloads, before.downloads + 20)
+  release.resolve()
+  await holding
+  while ((await counter()) < before.downloads + 20) await sleep(50)
+  assert.equal(await counter(), before.downloads + 20)
+})
+
 test('check says that all is well, beside the server and without it', async () => {
   const beside = await depot(dataDir, ['check', '--json'], env)
   assert.equal(beside.code, 0, beside.stdout)

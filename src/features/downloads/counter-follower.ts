@@ -1,55 +1,142 @@
-// Keeps the download counters a moment behind the store of events, for as long as the process lives.
-import type { AnalyticsStore } from '#analytics-store/analytics-store.ts'
-import type { FlushedDownloads } from '#analytics-store/buffer.ts'
-import { catchUp, type LedgerDeps } from './counter-ledger.ts'
+// Keeps the download counters a moment behind the store of events, for as long as the process lives. Storing never waits
+// for it: what the database does not take in now is compared with the store later.
+import type { AnalyticsStore, Batch, VersionDownloads } from '#analytics-store/analytics-store.ts'
+import type { EventSink } from '#analytics-store/buffer.ts'
+import { countByVersion } from '#analytics-store/download-counts.ts'
+import type { DownloadEvent, EventKind } from '#analytics-store/events.ts'
+import { applyBatches, catchUp, type LedgerDeps } from './counter-ledger.ts'
+import { showDownloads } from './show-downloads.ts'
 
 export type CounterFollower = {
-  /** For the buffer's `onFlushed`. Rejects when the database did not take it in; that is tried again by itself. */
-  follow(flushed: FlushedDownloads): Promise<void>
-  /** Takes in what an earlier process left. Never rejects. */
-  catchUp(): Promise<void>
+  /** The store as a sink of batches, whose downloads are counted once they are stored. */
+  sink: EventSink
+  /** Takes in what a process that died has left, now and every minute. Rejects for nothing. */
+  start(): Promise<void>
   /** Waits for what is going on; nothing is tried again afterwards. */
   close(): Promise<void>
 }
 
+type StoredBatch = { id: string; versions: readonly VersionDownloads[]; storedAt: number }
+
 const RETRY_MS = 5_000
+const ROUND_MS = 60_000
+/** Batches that wait for the database in memory; of more, and of older ones, the store is asked instead. */
+const WAITING_MAX = 1_000
+const WAITING_MS_MAX = 10 * 60_000
 
 export function createCounterFollower(deps: LedgerDeps & { store: AnalyticsStore }): CounterFollower {
-  let tail: Promise<unknown> = Promise.resolve()
+  const waiting: StoredBatch[] = []
+  let working: Promise<void> | undefined
+  /** Whether the store may have what was not taken in. */
+  let isBehind = false
+  let isShowDue = false
   let retry: NodeJS.Timeout | undefined
+  let show: NodeJS.Timeout | undefined
+  let round: NodeJS.Timeout | undefined
   let isClosed = false
 
-  /** One at a time: two that take in the same batches would only wait for each other in the database. */
-  function run(flushed?: FlushedDownloads): Promise<void> {
-    const done = tail.then(() => catchUp(deps, flushed))
-    tail = done.catch(tryAgainLater)
-    return done
+  async function append<K extends EventKind>(kind: K, batch: Batch<K>): Promise<void> {
+    await deps.store.append(kind, batch)
+    if (kind !== 'download') return
+    const { versions } = countByVersion(batch.events as readonly DownloadEvent[])
+    waiting.push({ id: batch.id, versions, storedAt: performance.now() })
+    if (waiting.length > WAITING_MAX) leaveToStore()
+    void work()
+  }
+
+  function leaveToStore(): void {
+    waiting.length = 0
+    isBehind = true
+  }
+
+  /** One at a time. Never rejects. */
+  function work(): Promise<void> {
+    working ??= takeIn().finally(() => {
+      working = undefined
+      if (waiting.length > 0) void work()
+    })
+    return working
+  }
+
+  async function takeIn(): Promise<void> {
+    const taken = waiting.splice(0)
+    try {
+      if (taken.some(({ storedAt }) => performance.now() - storedAt > WAITING_MS_MAX)) isBehind = true
+      else await applyBatches(deps, new Map(taken.map(({ id, versions }) => [id, versions])))
+      showSoon()
+      if (!isBehind) return
+      isBehind = false
+      await catchUp(deps)
+      showSoon()
+    } catch (error) {
+      isBehind = true
+      deps.log.warn({ err: error }, 'Download counters could not follow; they try again')
+      tryAgainLater()
+    }
   }
 
   function tryAgainLater(): void {
     if (isClosed || retry !== undefined) return
     retry = setTimeout(() => {
       retry = undefined
-      void catchUpQuietly()
+      void work()
     }, RETRY_MS)
     retry.unref()
   }
 
-  async function catchUpQuietly(): Promise<void> {
+  function showSoon(): void {
+    isShowDue = true
+    showLater(0)
+  }
+
+  function showLater(ms: number): void {
+    if (isClosed || show !== undefined) return
+    show = setTimeout(async () => {
+      show = undefined
+      const pauseMs = isShowDue ? await showNow(false) : 0
+      if (isShowDue) showLater(pauseMs)
+    }, ms)
+    show.unref()
+  }
+
+  /** Returns when it may be done again, in milliseconds. */
+  async function showNow(now: boolean): Promise<number> {
+    isShowDue = false
     try {
-      await run()
+      const { isAll, pauseMs } = await showDownloads(deps, { now })
+      if (!isAll) isShowDue = true
+      return pauseMs
     } catch (error) {
-      deps.log.warn({ err: error }, 'Download counters could not follow; they try again')
+      isShowDue = true
+      deps.log.warn({ err: error }, 'Downloads could not be shown; they are tried again')
+      return RETRY_MS
     }
   }
 
+  async function settled(): Promise<void> {
+    // What is under way may have begun before the newest batch came; the second round takes that.
+    await working
+    if (waiting.length > 0 || isBehind) await work()
+    if (!isShowDue) return
+    const pauseMs = await showNow(true)
+    if (isShowDue) showLater(pauseMs)
+  }
+
+  async function start(): Promise<void> {
+    if (isClosed) return
+    isBehind = true
+    await work()
+    round = setTimeout(start, ROUND_MS)
+    round.unref()
+  }
+
   return {
-    follow: run,
-    catchUp: catchUpQuietly,
+    sink: { append, settled },
+    start,
     async close() {
       isClosed = true
-      clearTimeout(retry)
-      await tail
+      for (const timer of [retry, show, round]) clearTimeout(timer)
+      await working
     },
   }
 }

@@ -1,96 +1,155 @@
-// The download counters in the database follow the events in the store, batch by batch. The ledger's row says how far;
-// it moves in the transaction that moves the counters, so a crash anywhere loses and doubles nothing.
-import type { AnalyticsStore } from '#analytics-store/analytics-store.ts'
-import type { FlushedDownloads } from '#analytics-store/buffer.ts'
-import type { ChangeSet } from '#cache/changes.ts'
+// Download counters follow the batches of events in the store. The transaction that adds a batch also notes its ID, so
+// a batch counts once, whichever process brings it and however often. What a process that died has left is found by
+// comparing the store's list of batches with the IDs noted.
+import { sql } from 'kysely'
+import {
+  type AnalyticsStore,
+  LISTED_BATCHES_MAX,
+  READ_BATCHES_MAX,
+  type VersionDownloads,
+} from '#analytics-store/analytics-store.ts'
 import { transaction } from '#cache/transaction.ts'
 import type { Tx } from '#db/db.ts'
 import type { Deps } from '#main/deps.ts'
-import { addDownloads } from './queries.ts'
 
 export type LedgerDeps = Pick<Deps, 'db' | 'cache' | 'log'>
 
-/** Batches taken in by one transaction when many are missing: at most 200,000 events. */
-const CATCH_UP_BATCHES = 20
+/** Stores of both kinds remember their batches for longer. */
+const RECENT_MS = 2 * 86_400_000
 
 /**
  * Says which store is followed. It must run before anything new is stored: of a store that was replaced, or put back
  * from an older copy, only what comes from now on is news, and what the counters have beyond its events is theirs to
  * keep (`needs_rebase`).
  */
-export async function attachStore({ db, cache, log }: LedgerDeps, store: AnalyticsStore): Promise<void> {
+export async function attachStore({ db, log }: LedgerDeps, store: AnalyticsStore): Promise<void> {
   const identity = await store.identity()
-  const newest = await store.lastSequence()
-  await transaction({ db, cache }, async (tx) => {
+  const before = await readLedger(db)
+  if (before.store_id === identity && !(await hasForgotten(db, store))) return
+  const settledAt = await store.settledAt()
+  await db.transaction().execute(async (tx) => {
     const ledger = await lockLedger(tx)
-    const isKnown = ledger.store_id === identity && ledger.applied <= newest
-    if (isKnown) return
+    // Another process of several has done it meanwhile.
+    if (ledger.store_id !== before.store_id || ledger.caught_up_to !== before.caught_up_to) return
     const isFirst = ledger.store_id === null
-    if (!isFirst) log.warn({ applied: ledger.applied, newest }, 'Download counters follow another store of events')
+    if (!isFirst) log.warn({ before: ledger.store_id }, 'Download counters follow another store of events from now on')
     await tx
       .updateTable('download_ledger')
-      .set({ store_id: identity, ...(isFirst ? {} : { applied: newest, needs_rebase: true }) })
+      .set({ store_id: identity, ...(isFirst ? {} : { caught_up_to: settledAt, needs_rebase: true }) })
       .execute()
   })
 }
 
+/** Whether the store lacks the batch that was counted last: then it was put back from an older copy. */
+async function hasForgotten(db: Deps['db'], store: AnalyticsStore): Promise<boolean> {
+  const newest = await db
+    .selectFrom('download_batch')
+    .select('id')
+    .where('applied', '>', new Date(Date.now() - RECENT_MS))
+    .orderBy('applied', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return newest !== undefined && !(await store.readBatches([newest.id])).has(newest.id)
+}
+
+/** What batches add to the counters, by the ID of the batch. */
+export type BatchCounts = ReadonlyMap<string, readonly VersionDownloads[]>
+
 /**
- * Takes in what the store has and the counters have not, up to and including `flushed` where that is given.
- * Safe when several run at once, in one process or in several.
+ * Adds these batches, less those that are counted already, to what is pending for the counters. Waits for no row of a
+ * project or a version. Safe when several run at once.
  */
-export async function catchUp(
-  deps: LedgerDeps & { store: Pick<AnalyticsStore, 'identity' | 'lastSequence' | 'countDownloads'> },
-  flushed?: FlushedDownloads,
-): Promise<void> {
-  const identity = await deps.store.identity()
-  const newest = flushed?.sequence ?? (await deps.store.lastSequence())
+export async function applyBatches(deps: LedgerDeps, batches: BatchCounts): Promise<void> {
+  if (batches.size === 0) return
+  await transaction(deps, async (tx) => {
+    const { rows } = await sql<{ id: string }>`insert into download_batch (id)
+      select id from unnest(${[...batches.keys()]}::text[]) as batch (id) order by id
+      on conflict do nothing returning id`.execute(tx)
+    await addPending(
+      tx,
+      rows.flatMap(({ id }) => batches.get(id) ?? []),
+    )
+  })
+}
+
+async function addPending(tx: Tx, counts: readonly VersionDownloads[]): Promise<void> {
+  if (counts.length === 0) return
+  // In the order of the keys, so that two at once wait for each other and never in a circle.
+  await sql`insert into download_pending (version_id, project_id, downloads)
+    select version_id, min(project_id), sum(downloads) from unnest(
+      ${counts.map(({ version_id }) => version_id)}::text[], ${counts.map(({ project_id }) => project_id)}::text[],
+      ${counts.map(({ downloads }) => downloads)}::bigint[]) as counted (version_id, project_id, downloads)
+    group by version_id order by version_id
+    on conflict (version_id) do update set downloads = download_pending.downloads + excluded.downloads`.execute(tx)
+}
+
+/**
+ * Takes in every batch that the store has and the counters have not. Safe when several run at once, in one process or
+ * in several.
+ */
+export async function catchUp(deps: LedgerDeps & { store: AnalyticsStore }): Promise<void> {
+  const { db, store, log } = deps
+  const identity = await store.identity()
   for (;;) {
-    const { applied, store_id } = await readLedger(deps.db)
-    if (store_id !== identity) return addForeign(deps, flushed)
-    if (applied >= newest) return
-    const upTo = Math.min(newest, applied + CATCH_UP_BATCHES)
-    const isNext = flushed !== undefined && flushed.sequence === applied + 1
-    const { versions } = isNext ? flushed : await deps.store.countDownloads({ after: applied, upTo })
-    await transaction(deps, async (tx, changed) => {
-      const ledger = await lockLedger(tx)
-      // Somebody else has taken these in meanwhile: look again.
-      if (ledger.applied !== applied || ledger.store_id !== identity) return
-      await tx.updateTable('download_ledger').set({ applied: upTo }).execute()
-      await addCounts(tx, changed, versions)
-    })
+    const { caught_up_to, store_id } = await readLedger(db)
+    if (store_id !== identity) {
+      log.warn('Another process follows a store of its own; two stores of events behind one database disagree')
+      return
+    }
+    // Asked first: what is stored meanwhile may be listed, and is then looked at again the next time.
+    const settledAt = await store.settledAt()
+    const listed = await store.listBatches({ from: caught_up_to })
+    const isAll = listed.length < LISTED_BATCHES_MAX
+    const upTo = isAll ? settledAt : Math.min(settledAt, listed.at(-1)?.storedAt ?? settledAt)
+    const missing = await keepUnknown(
+      db,
+      listed.map(({ id }) => id),
+    )
+    for (let from = 0; from < missing.length; from += READ_BATCHES_MAX) {
+      await applyBatches(deps, await store.readBatches(missing.slice(from, from + READ_BATCHES_MAX)))
+    }
+    const passed = listed.filter(({ storedAt }) => storedAt < upTo).map(({ id }) => id)
+    await passBatches(deps, { identity, upTo, passed, isAll })
+    if (isAll || upTo <= caught_up_to) return
   }
 }
 
-/**
- * Another process with a store of its own uses the same database and has taken the ledger over. The counters still
- * count, but nothing protects this batch from a crash.
- */
-async function addForeign(deps: LedgerDeps, flushed: FlushedDownloads | undefined): Promise<void> {
-  deps.log.warn('Another process follows a store of its own; two stores of events behind one database disagree')
-  if (flushed === undefined) return
-  await transaction(deps, (tx, changed) => addCounts(tx, changed, flushed.versions))
+async function keepUnknown(db: Deps['db'], ids: string[]): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`select id from unnest(${ids}::text[]) as listed (id)
+    where not exists (select from download_batch where download_batch.id = listed.id)`.execute(db)
+  return rows.map(({ id }) => id)
 }
 
-type VersionCounts = FlushedDownloads['versions']
-
-async function addCounts(tx: Tx, changed: ChangeSet, versions: VersionCounts): Promise<void> {
-  if (versions.length === 0) return
-  await addDownloads(tx, versions)
-  changed.add('version', ...versions.map(({ version_id }) => version_id))
-  changed.add('project', ...new Set(versions.map(({ project_id }) => project_id)))
+/** Moves the ledger on. IDs are kept for days after that, against a repetition that comes late. */
+async function passBatches(
+  { db }: LedgerDeps,
+  { identity, upTo, passed, isAll }: { identity: string; upTo: number; passed: string[]; isAll: boolean },
+): Promise<void> {
+  await db.transaction().execute(async (tx) => {
+    const ledger = await lockLedger(tx)
+    if (ledger.store_id !== identity || ledger.caught_up_to > upTo) return
+    await sql`update download_batch set is_passed = true where id = any(${passed}::text[]) and not is_passed`.execute(
+      tx,
+    )
+    await tx.updateTable('download_ledger').set({ caught_up_to: upTo }).execute()
+    if (isAll) {
+      await sql`delete from download_batch where (is_passed and applied < now() - interval '3 days')
+        or applied < now() - interval '30 days'`.execute(tx)
+    }
+  })
 }
 
-export type Ledger = { store_id: string | null; applied: number; needs_rebase: boolean }
+export type Ledger = { store_id: string | null; caught_up_to: number; needs_rebase: boolean }
 
 export function readLedger(db: Deps['db']): Promise<Ledger> {
-  return db.selectFrom('download_ledger').select(['store_id', 'applied', 'needs_rebase']).executeTakeFirstOrThrow()
+  return db.selectFrom('download_ledger').select(['store_id', 'caught_up_to', 'needs_rebase']).executeTakeFirstOrThrow()
 }
 
-/** Whoever moves counters by events holds this first. */
+/** Whoever says what is followed, or how far, holds this first. */
 function lockLedger(tx: Tx): Promise<Ledger> {
   return tx
     .selectFrom('download_ledger')
-    .select(['store_id', 'applied', 'needs_rebase'])
+    .select(['store_id', 'caught_up_to', 'needs_rebase'])
     .forUpdate()
     .executeTakeFirstOrThrow()
 }

@@ -1,6 +1,6 @@
 // Holds the download counters against the events they are made from, and puts right what differs.
 import { sql } from 'kysely'
-import type { AnalyticsStore } from '#analytics-store/analytics-store.ts'
+import { type AnalyticsStore, LISTED_BATCHES_MAX } from '#analytics-store/analytics-store.ts'
 import { transaction } from '#cache/transaction.ts'
 import type { Db } from '#db/db.ts'
 import { catchUp, type LedgerDeps, readLedger } from './counter-ledger.ts'
@@ -9,7 +9,7 @@ import { catchUp, type LedgerDeps, readLedger } from './counter-ledger.ts'
 const PAGE = 500
 
 type Counter = { id: string; downloads: number; imported_downloads: number }
-type Page = { applied: number; projects: Counter[]; versions: Counter[] }
+type Page = { caughtUpTo: number; laterBatches: string[]; projects: Counter[]; versions: Counter[] }
 /** What a counter has too much (or, negative, too little). */
 type Difference = { id: string; drift: number }
 
@@ -36,7 +36,8 @@ export async function reconcileDownloads(
     if (page.projects.length === 0) break
     after = page.projects.at(-1)?.id ?? ''
     const counted = await deps.store.countDownloads({
-      upTo: page.applied,
+      storedBefore: page.caughtUpTo,
+      alsoBatches: page.laterBatches,
       projectIds: page.projects.map(({ id }) => id),
     })
     const projects = differences(page.projects, new Map(counted.projects.map((row) => [row.project_id, row.downloads])))
@@ -49,29 +50,36 @@ export async function reconcileDownloads(
   return drift
 }
 
-/** The ledger and the counters of the next projects, all as of one moment. */
+/**
+ * The next projects with what is counted for them, shown or pending, and which batches are in it: all that were stored
+ * before `caughtUpTo`, and `laterBatches`. All as of one moment.
+ */
 function readPage(db: Db, after: string): Promise<Page> {
   return db
     .transaction()
     .setIsolationLevel('repeatable read')
     .setAccessMode('read only')
     .execute(async (tx) => {
-      const { applied } = await readLedger(tx)
-      const projects = await tx
-        .selectFrom('project')
-        .select(['id', 'downloads', 'imported_downloads'])
-        .where('id', '>', after)
-        .orderBy('id')
-        .limit(PAGE)
+      const { caught_up_to: caughtUpTo } = await readLedger(tx)
+      const later = await tx
+        .selectFrom('download_batch')
+        .select('id')
+        .where('is_passed', '=', false)
+        .orderBy('applied', 'desc')
+        .limit(LISTED_BATCHES_MAX)
         .execute()
+      const laterBatches = later.map(({ id }) => id)
+      const { rows: projects } = await sql<Counter>`
+        select id, imported_downloads, downloads + coalesce((
+          select sum(downloads) from download_pending where project_id = project.id), 0)::bigint as downloads
+        from project where id > ${after} order by id limit ${PAGE}`.execute(tx)
       const ids = projects.map(({ id }) => id)
-      if (ids.length === 0) return { applied, projects, versions: [] }
-      const versions = await tx
-        .selectFrom('version')
-        .select(['id', 'downloads', 'imported_downloads'])
-        .where('project_id', 'in', ids)
-        .execute()
-      return { applied, projects, versions }
+      if (ids.length === 0) return { caughtUpTo, laterBatches, projects, versions: [] }
+      const { rows: versions } = await sql<Counter>`
+        select version.id, imported_downloads, version.downloads + coalesce(download_pending.downloads, 0) as downloads
+        from version left join download_pending on download_pending.version_id = version.id
+        where version.project_id = any(${ids}::text[])`.execute(tx)
+      return { caughtUpTo, laterBatches, projects, versions }
     })
 }
 

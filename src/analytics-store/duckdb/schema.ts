@@ -4,9 +4,9 @@ import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import { newId } from '#lib/ids.ts'
-import { StoreHeldError } from './analytics-store.ts'
-import { TERM_COLUMNS, termTable } from './duckdb-terms.ts'
-import { type ColumnType, columnsOf, EVENT_KINDS, type EventKind } from './events.ts'
+import { StoreHeldError } from '../analytics-store.ts'
+import { type ColumnType, columnsOf, EVENT_KINDS, type EventKind } from '../events.ts'
+import { TERM_COLUMNS, termTable } from './terms.ts'
 
 export type DuckDbOptions = {
   /** Folder of the store's own; made when absent. */
@@ -81,6 +81,9 @@ function createStatements(): string[] {
     if (kind === 'download') columns.unshift('sequence BIGINT NOT NULL')
     return `CREATE TABLE IF NOT EXISTS ${TABLES[kind]} (${columns.join(', ')})`
   })
+  // `sequence` counts the batches of downloads upwards from 1, as their rows have it; it is 0 for other kinds.
+  const batches = `CREATE TABLE IF NOT EXISTS batches
+    (id VARCHAR NOT NULL, kind VARCHAR NOT NULL, sequence BIGINT NOT NULL, stored_at BIGINT NOT NULL)`
   // Uniqueness is kept by the one writer: an index on the text would have to live in memory.
   const terms = TERM_COLUMNS.map(
     (column) => `CREATE TABLE IF NOT EXISTS ${termTable(column)} (key UINTEGER NOT NULL, text VARCHAR NOT NULL)`,
@@ -89,5 +92,5 @@ function createStatements(): string[] {
     'CREATE TABLE IF NOT EXISTS identity (id VARCHAR NOT NULL)',
     `INSERT INTO identity SELECT '${newId()}' WHERE NOT EXISTS (FROM identity)`,
   ]
-  return [...terms, ...tables, ...identity]
+  return [...terms, ...tables, batches, ...identity]
 }

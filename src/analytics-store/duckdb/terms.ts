@@ -2,7 +2,7 @@
 // views: filtering 500 projects out of 50,000 takes 17 ms by number and 100 ms by text, in three quarters of the disk.
 // Each such column has a table of terms of its own, so that finding projects does not read paths.
 import { type DuckDBConnection, LIST, listValue, VARCHAR } from '@duckdb/node-api'
-import { COLUMNS } from './events.ts'
+import { COLUMNS } from '../events.ts'
 
 /** Terms of one column that the writer remembers; twice as many at most, some 20 MB. */
 const REMEMBERED_TERMS = 100_000

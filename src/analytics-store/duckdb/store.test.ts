@@ -7,26 +7,32 @@ import { createInterface } from 'node:readline'
 import { type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { ApiError } from '#lib/errors.ts'
-import { aDownload, aView, HOUR_MS, NOON, times } from '#test/support/analytics-events.ts'
-import { type AnalyticsStore, APPEND_EVENTS_MAX, CELLS_MAX } from './analytics-store.ts'
-import { openDuckDbStore } from './duckdb.ts'
-import type { DownloadEvent } from './events.ts'
-import { sliceGrid } from './slices.ts'
+import { aDownload, aView, batchOf, HOUR_MS, NOON, times } from '#test/support/analytics-events.ts'
+import { type AnalyticsStore, APPEND_EVENTS_MAX, CELLS_MAX } from '../analytics-store.ts'
+import type { DownloadEvent } from '../events.ts'
+import { sliceGrid } from '../slices.ts'
+import { openDuckDbStore } from './store.ts'
 
 const GRID = sliceGrid(NOON, NOON + HOUR_MS, { slices: 1 })
-const INGEST = fileURLToPath(new URL('./duckdb-ingest-child.ts', import.meta.url))
+const INGEST = fileURLToPath(new URL('./ingest-child.ts', import.meta.url))
 
-test('what was stored is there after closing and opening again, and numbering goes on', async (t) => {
+test('what was stored is there after closing and opening again, and its batches are still known', async (t) => {
   const dir = await folder(t)
   const first = await openDuckDbStore({ dir })
-  await first.append('download', [aDownload(), aDownload({ version_id: 'Version2' })])
+  const batch = batchOf([aDownload(), aDownload({ version_id: 'Version2' })])
+  await first.append('download', batch)
+  const settledAt = await first.settledAt()
   const identity = await first.identity()
   await first.close()
   await first.close()
   const second = await openDuckDbStore({ dir })
   t.after(() => second.close())
   assert.equal(await second.identity(), identity)
-  assert.deepEqual(await second.append('download', [aDownload({ project_id: 'Other001' })]), { sequence: 2 })
+  await second.append('download', batch)
+  const later = batchOf([aDownload({ project_id: 'Other001' })])
+  await second.append('download', later)
+  const [found] = await second.listBatches({ from: settledAt })
+  assert.equal(found?.id, later.id)
   assert.deepEqual((await second.countDownloads({})).projects, [
     { project_id: 'Lantern1', downloads: 2 },
     { project_id: 'Other001', downloads: 1 },
@@ -56,7 +62,7 @@ test('kill -9 while events stream in loses no acknowledged one, and the next sta
     assert.ok(found >= acknowledged, `${acknowledged} acknowledged, ${found} found`)
     assert.equal(found % 100, 0, 'batches are stored whole or not at all')
     assert.equal(versions.length, found)
-    assert.equal(await store.lastSequence(), found / 100)
+    assert.equal((await store.listBatches({ from: 0 })).length, found / 100)
     await store.close()
   }
 })
@@ -66,9 +72,14 @@ test('a batch that cannot be stored leaves nothing, and the next one is stored',
   const isFault = (error: unknown) => error instanceof ApiError && error.fault === 'analytics_database_error'
   // More than one block of rows, so that the first is handed over before the fault shows.
   const lacking = times(3000, (i) => (i < 2999 ? aDownload({ project_id: 'Broken01' }) : ({} as DownloadEvent)))
-  await assert.rejects(store.append('download', lacking), isFault)
-  const { sequence } = await store.append('download', [aDownload()])
-  assert.equal(await store.lastSequence(), sequence)
+  const broken = batchOf(lacking)
+  await assert.rejects(store.append('download', broken), isFault)
+  const stored = batchOf([aDownload()])
+  await store.append('download', stored)
+  assert.deepEqual(
+    (await store.listBatches({ from: 0 })).map(({ id }) => id),
+    [stored.id],
+  )
   const { projects } = await store.countDownloads({})
   assert.deepEqual(projects, [{ project_id: 'Lantern1', downloads: 1 }])
 })
@@ -76,10 +87,7 @@ test('a batch that cannot be stored leaves nothing, and the next one is stored',
 test('an answer beyond the limit of cells is refused with the metric named, and the store goes on', async (t) => {
   const store = await openStore(t)
   for (let made = 0; made <= CELLS_MAX; made += APPEND_EVENTS_MAX) {
-    await store.append(
-      'view',
-      times(APPEND_EVENTS_MAX, (i) => aView({ domain: `${made + i}.example` })),
-    )
+    await store.append('view', batchOf(times(APPEND_EVENTS_MAX, (i) => aView({ domain: `${made + i}.example` }))))
   }
   const request = { metric: 'project_views', sources: ['Lantern1'], bucketBy: ['domain'], filterBy: {} } as const
   const whole = { ...request, bucketBy: [] }
@@ -94,10 +102,7 @@ test('an answer beyond the limit of cells is refused with the metric named, and 
 
 test('a question whose signal aborts is given up, waiting or running', async (t) => {
   const store = await openStore(t)
-  await store.append(
-    'view',
-    times(1000, () => aView()),
-  )
+  await store.append('view', batchOf(times(1000, () => aView())))
   const request = { metric: 'project_views', sources: ['Lantern1'], bucketBy: [], filterBy: {} } as const
   const abort = new AbortController()
   const questions = times(8, () => store.query({ grid: GRID, metrics: [request] }, { signal: abort.signal }))
@@ -115,16 +120,10 @@ test('too many questions at once are refused, not piled up', async (t) => {
   await store.check()
 })
 
-test('a batch or a question of more than its limit is refused', async (t) => {
+test('a question of more than its limit is refused', async (t) => {
   const store = await openStore(t)
-  await assert.rejects(
-    store.append(
-      'view',
-      times(APPEND_EVENTS_MAX + 1, () => aView()),
-    ),
-    RangeError,
-  )
   await assert.rejects(store.countDownloads({ projectIds: times(10_001, String) }), RangeError)
+  await assert.rejects(store.readBatches(times(21, String)), RangeError)
 })
 
 async function folder(t: TestContext): Promise<string> {

@@ -1,15 +1,30 @@
 // One SQL statement for each metric: counted by slice, source and dimensions, read in chunks into the shared rules of
 // points.ts, with a pause for the event loop between chunks.
 import { setImmediate } from 'node:timers/promises'
-import type { DuckDBConnection, DuckDBMaterializedResult, DuckDBValue } from '@duckdb/node-api'
-import { invalidInput } from '#lib/errors.ts'
-import { CELLS_MAX, type DownloadCounts, type SourcedMetric } from './analytics-store.ts'
-import { TABLES } from './duckdb-schema.ts'
-import { findTermKeys, TERM_COLUMNS, termTable } from './duckdb-terms.ts'
-import { columnsOf, type EventKind } from './events.ts'
-import { dimensionsOf, metricOf, sourcesOf } from './metrics.ts'
-import { HIDDEN_COUNTRY, type MetricSlices, pointBuilder } from './points.ts'
-import type { SliceGrid } from './slices.ts'
+import {
+  type DuckDBConnection,
+  type DuckDBMaterializedResult,
+  type DuckDBValue,
+  LIST,
+  listValue,
+  VARCHAR,
+} from '@duckdb/node-api'
+import {
+  CELLS_MAX,
+  type DownloadCounts,
+  type DownloadRange,
+  LISTED_BATCHES_MAX,
+  type ListedBatch,
+  type SourcedMetric,
+  tooManyCells,
+  type VersionDownloads,
+} from '../analytics-store.ts'
+import { columnsOf, type EventKind } from '../events.ts'
+import { dimensionsOf, metricOf, sourcesOf } from '../metrics.ts'
+import { HIDDEN_COUNTRY, type MetricSlices, pointBuilder } from '../points.ts'
+import type { SliceGrid } from '../slices.ts'
+import { TABLES } from './schema.ts'
+import { findTermKeys, TERM_COLUMNS, termTable } from './terms.ts'
 
 /**
  * DuckDB counts one metric after another (two at once on two cores took half as long again), and counts the next one
@@ -74,7 +89,7 @@ async function countCells(
 ): Promise<DuckDBMaterializedResult> {
   const { sql, values } = cellsSql(grid, request, sources.keys, await filterKeys(connection, request))
   const cells = await connection.run(sql, values)
-  if (cells.rowCount > CELLS_MAX) throw tooManyCells(request)
+  if (cells.rowCount > CELLS_MAX) throw tooManyCells(request.metric)
   return cells
 }
 
@@ -100,13 +115,19 @@ async function makePoints(
 }
 
 /** Downloads by project and version, in order of their IDs (byte order). */
-export async function countDownloads(
-  connection: DuckDBConnection,
-  range: { after?: number; upTo?: number; projectIds?: readonly string[] },
-): Promise<DownloadCounts> {
+export async function countDownloads(connection: DuckDBConnection, range: DownloadRange): Promise<DownloadCounts> {
   const conditions: string[] = []
-  if (range.after !== undefined) conditions.push(`sequence > ${integer(range.after)}`)
-  if (range.upTo !== undefined) conditions.push(`sequence <= ${integer(range.upTo)}`)
+  if (range.storedBefore !== undefined) {
+    // Numbers and instants grow together; rows whose batch is no longer remembered are older than all that are.
+    const first = await connection.run(
+      `SELECT min(sequence)::DOUBLE FROM batches WHERE kind = 'download' AND stored_at >= ${integer(range.storedBefore)}`,
+    )
+    const limit = (await first.getRows())[0]?.[0]
+    const also = await sequencesOf(connection, range.alsoBatches ?? [])
+    if (typeof limit === 'number') {
+      conditions.push(`(sequence < ${integer(limit)} OR sequence IN ${integerSet([...also.keys()])})`)
+    }
+  }
   if (range.projectIds !== undefined) {
     const keys = [...(await findTermKeys(connection, 'project_id', range.projectIds)).values()]
     conditions.push(`project_id IN ${integerSet(keys)}`)
@@ -130,6 +151,58 @@ export async function countDownloads(
     }
   }
   return counts
+}
+
+/** Batches of downloads with `from <= stored_at < to`, oldest first. */
+export async function listBatches(
+  connection: DuckDBConnection,
+  { from, to }: { from: number; to?: number },
+): Promise<ListedBatch[]> {
+  const upTo = to === undefined ? '' : `AND stored_at < ${integer(to)}`
+  const found = await connection.run(
+    `SELECT id, stored_at::DOUBLE FROM batches WHERE kind = 'download' AND stored_at >= ${integer(from)} ${upTo}
+      ORDER BY stored_at LIMIT ${LISTED_BATCHES_MAX}`,
+  )
+  return ((await found.getRows()) as [string, number][]).map(([id, storedAt]) => ({ id, storedAt }))
+}
+
+/** Counts by version of these batches of downloads, of those that are stored. */
+export async function readBatches(
+  connection: DuckDBConnection,
+  ids: readonly string[],
+): Promise<Map<string, VersionDownloads[]>> {
+  const batches = await sequencesOf(connection, ids)
+  const sql = `
+    SELECT sequence::DOUBLE, p.text, v.text, n FROM
+      (SELECT sequence, project_id, version_id, count(*)::DOUBLE AS n FROM downloads
+        WHERE sequence IN ${integerSet([...batches.keys()])} GROUP BY ALL)
+      JOIN ${termTable('project_id')} p ON p.key = project_id
+      JOIN ${termTable('version_id')} v ON v.key = version_id
+    ORDER BY 1, 2, 3`
+  const found = new Map<string, VersionDownloads[]>([...batches.values()].map((id) => [id, []]))
+  for await (const [sequences = [], projects = [], versions = [], amounts = []] of chunksOf(
+    await connection.run(sql),
+  )) {
+    for (const [i, sequence] of sequences.entries()) {
+      found.get(batches.get(sequence as number) ?? '')?.push({
+        project_id: projects[i] as string,
+        version_id: versions[i] as string,
+        downloads: amounts[i] as number,
+      })
+    }
+  }
+  return found
+}
+
+/** The IDs of batches of downloads by their numbers, of those that are stored. */
+async function sequencesOf(connection: DuckDBConnection, ids: readonly string[]): Promise<Map<number, string>> {
+  if (ids.length === 0) return new Map()
+  const found = await connection.run(
+    `SELECT sequence::DOUBLE, id FROM batches WHERE kind = 'download' AND id IN (SELECT unnest($1))`,
+    [listValue(ids)],
+    [LIST(VARCHAR)],
+  )
+  return new Map((await found.getRows()) as [number, string][])
 }
 
 /**
@@ -213,14 +286,6 @@ async function* chunksOf(result: DuckDBMaterializedResult) {
     yield chunk.getColumns()
     await setImmediate()
   }
-}
-
-function tooManyCells(request: SourcedMetric) {
-  const field = `return_metrics.${request.metric}`
-  return invalidInput(
-    `The answer for ${request.metric} would have more than ${CELLS_MAX} points; ask for fewer buckets, projects or slices`,
-    field,
-  )
 }
 
 function integerSet(numbers: readonly number[]): string {

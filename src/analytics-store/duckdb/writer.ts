@@ -1,5 +1,5 @@
-// The one writer: batches are stored one after another, each in a transaction of its own that is on disk when the
-// promise resolves. Rows are handed to DuckDB column by column; the commit with its fsync runs off the event loop.
+// The one writer of a file: batches are stored one after another, each in a transaction of its own that is on disk when
+// the promise resolves, together with the batch's ID, so that none is stored twice. Rows are handed to DuckDB column by column; the commit with its fsync runs off the event loop.
 import { setImmediate } from 'node:timers/promises'
 import {
   BIGINT,
@@ -11,7 +11,8 @@ import {
   UINTEGER,
   VARCHAR,
 } from '@duckdb/node-api'
-import { TABLES } from './duckdb-schema.ts'
+import { type ColumnType, type ColumnValue, columnsOf, type EventKind, type EventRow } from '../events.ts'
+import { TABLES } from './schema.ts'
 import {
   findLastTermKey,
   findTermKeys,
@@ -21,11 +22,16 @@ import {
   type TermMemory,
   termMemory,
   termTable,
-} from './duckdb-terms.ts'
-import { type ColumnType, type ColumnValue, columnsOf, type EventKind, type EventRow } from './events.ts'
+} from './terms.ts'
 
 /** DuckDB's vector size: a data chunk holds no more rows. */
 const CHUNK_ROWS = 2048
+/** How long the IDs of batches are remembered. */
+const BATCHES_KEPT_MS = 3 * 86_400_000
+/** Forgotten ones are removed once in so many batches. */
+const BATCHES_BETWEEN_CLEANING = 10_000
+/** How far the clock that an ID was made by may be ahead of ours. */
+const CLOCK_SKEW_MS = 3_600_000
 
 const TYPES = {
   time: BIGINT,
@@ -35,40 +41,57 @@ const TYPES = {
   number: UINTEGER,
 } as const satisfies Record<ColumnType, DuckDBType>
 
+type WrittenBatch = { id: string; madeAt: number; events: readonly EventRow[] }
+
 export type Writer = {
-  /** All or nothing; returns the sequence of a batch of downloads, 0 for other kinds. Calls wait for each other. */
-  append(kind: EventKind, rows: readonly EventRow[]): Promise<number>
-  lastSequence(): number
+  /** All or nothing; a batch that is stored already adds nothing. Calls wait for each other. */
+  append(kind: EventKind, batch: WrittenBatch): Promise<void>
+  /** An instant after every batch stored so far and before every later one. */
+  settledAt(): Promise<number>
   close(): Promise<void>
 }
 
 /** What the writer knows of one column's terms. */
 type KnownTerms = { memory: TermMemory; lastKey: number }
 
-type State = { connection: DuckDBConnection; terms: Map<string, KnownTerms>; lastSequence: number }
+type State = {
+  connection: DuckDBConnection
+  terms: Map<string, KnownTerms>
+  lastSequence: number
+  /** The newest instant given to anybody, in milliseconds since 1970; each is given once. */
+  lastInstant: number
+  batchesUntilCleaning: number
+}
 
 /** The terms of one column in a batch; `made` are those that are not stored yet. */
 type BatchTerms = { column: string; keys: Map<string, number>; made: Map<string, number> }
 
 /** Takes the connection over; there is one writer of an instance, which knows the last sequence and the terms. */
 export async function openWriter(connection: DuckDBConnection): Promise<Writer> {
-  const newest = await connection.run('SELECT coalesce(max(sequence), 0)::DOUBLE FROM downloads')
+  const newest = await connection.run(
+    `SELECT (SELECT coalesce(max(sequence), 0)::DOUBLE FROM downloads),
+      (SELECT coalesce(max(stored_at), 0)::DOUBLE FROM batches)`,
+  )
+  const [lastSequence, lastInstant] = ((await newest.getRows())[0] ?? []) as number[]
   const state: State = {
     connection,
     terms: new Map(),
-    lastSequence: (await newest.getRows())[0]?.[0] as number,
+    lastSequence: lastSequence ?? 0,
+    lastInstant: lastInstant ?? 0,
+    batchesUntilCleaning: BATCHES_BETWEEN_CLEANING,
   }
   for (const column of TERM_COLUMNS) {
     state.terms.set(column, { memory: termMemory(), lastKey: await findLastTermKey(connection, column) })
   }
   let tail: Promise<unknown> = Promise.resolve()
+  function queued<T>(work: () => T | Promise<T>): Promise<T> {
+    const done = tail.then(work)
+    tail = done.catch(() => undefined)
+    return done
+  }
   return {
-    append(kind, rows) {
-      const stored = tail.then(() => appendBatch(state, kind, rows))
-      tail = stored.catch(() => undefined)
-      return stored
-    },
-    lastSequence: () => state.lastSequence,
+    append: (kind, batch) => queued(() => appendBatch(state, kind, batch)),
+    settledAt: () => queued(() => nextInstant(state)),
     async close() {
       await tail
       connection.closeSync()
@@ -76,12 +99,30 @@ export async function openWriter(connection: DuckDBConnection): Promise<Writer> 
   }
 }
 
-async function appendBatch(state: State, kind: EventKind, rows: readonly EventRow[]): Promise<number> {
+function nextInstant(state: State): number {
+  state.lastInstant = Math.max(Date.now(), state.lastInstant + 1)
+  return state.lastInstant
+}
+
+async function isStored({ connection }: State, { id, madeAt }: WrittenBatch): Promise<boolean> {
+  // Bounded by time, so that DuckDB reads only the newest rows.
+  const found = await connection.run('SELECT 1 FROM batches WHERE id = $1 AND stored_at >= $2', [
+    id,
+    BigInt(Math.floor(madeAt) - CLOCK_SKEW_MS),
+  ])
+  return (await found.getRows()).length > 0
+}
+
+async function appendBatch(state: State, kind: EventKind, batch: WrittenBatch): Promise<void> {
   const { connection } = state
+  const { id, events: rows } = batch
+  if (await isStored(state, batch)) return
   const columns = columnsOf(kind)
   const terms = new Map<string, BatchTerms>()
   for (const [name, type] of columns) if (type === 'term') terms.set(name, await termsOf(state, name, rows))
   const sequence = kind === 'download' ? state.lastSequence + 1 : 0
+  const storedAt = nextInstant(state)
+  const isCleaning = state.batchesUntilCleaning === 0
   const numbered = kind === 'download' ? [BigInt(sequence)] : []
   const types: DuckDBType[] = [...numbered.map(() => BIGINT), ...columns.map(([, type]) => TYPES[type])]
   const toColumns = (part: readonly EventRow[]) => [
@@ -97,6 +138,10 @@ async function appendBatch(state: State, kind: EventKind, rows: readonly EventRo
       ])
     }
     await appendRows(connection, TABLES[kind], types, rows, toColumns)
+    const row = [id, kind, BigInt(sequence), BigInt(storedAt)]
+    await connection.run('INSERT INTO batches VALUES ($1, $2, $3, $4)', row)
+    if (isCleaning)
+      await connection.run('DELETE FROM batches WHERE stored_at < $1', [BigInt(storedAt - BATCHES_KEPT_MS)])
     await connection.run('COMMIT')
   } catch (error) {
     // A failed commit has ended the transaction already; then there is nothing to roll back.
@@ -105,7 +150,7 @@ async function appendBatch(state: State, kind: EventKind, rows: readonly EventRo
   }
   for (const batch of terms.values()) keepMade(state, batch)
   if (kind === 'download') state.lastSequence = sequence
-  return sequence
+  state.batchesUntilCleaning = isCleaning ? BATCHES_BETWEEN_CLEANING : state.batchesUntilCleaning - 1
 }
 
 async function termsOf(state: State, column: string, rows: readonly EventRow[]): Promise<BatchTerms> {

@@ -1,12 +1,18 @@
 // The embedded adapter: one DuckDB file in the data folder, one writer, a few bounded readers. All of DuckDB's work
 // runs on threads of its own; this process only hands rows over and takes cells back.
 import { ApiError } from '#lib/errors.ts'
-import { type AnalyticsStore, APPEND_EVENTS_MAX, SOURCES_MAX } from './analytics-store.ts'
-import { countDownloads, queryMetrics } from './duckdb-query.ts'
-import { openReaders, type ReaderLimits } from './duckdb-readers.ts'
-import { type DuckDbOptions, findIdentity, openDatabase } from './duckdb-schema.ts'
-import { openWriter } from './duckdb-writer.ts'
-import type { EventRow } from './events.ts'
+import {
+  type AnalyticsStore,
+  checkBatch,
+  checkDownloadRange,
+  checkSources,
+  READ_BATCHES_MAX,
+} from '../analytics-store.ts'
+import type { EventRow } from '../events.ts'
+import { countDownloads, listBatches, queryMetrics, readBatches } from './query.ts'
+import { openReaders, type ReaderLimits } from './readers.ts'
+import { type DuckDbOptions, findIdentity, openDatabase } from './schema.ts'
+import { openWriter } from './writer.ts'
 
 const DEFAULTS = { memoryLimitMb: 512, threads: 2 } as const
 
@@ -32,10 +38,9 @@ export async function openDuckDbStore(
   }
 
   return {
-    async append(kind, events) {
-      if (events.length > APPEND_EVENTS_MAX) throw new RangeError(`A batch has at most ${APPEND_EVENTS_MAX} events`)
-      if (events.length === 0) return { sequence: 0 }
-      return { sequence: await guarded(writer.append(kind, events as readonly EventRow[])) }
+    async append(kind, batch) {
+      checkBatch(batch)
+      await guarded(writer.append(kind, { ...batch, events: batch.events as readonly EventRow[] }))
     },
 
     async query({ grid, metrics }, { signal } = {}) {
@@ -44,13 +49,20 @@ export async function openDuckDbStore(
     },
 
     async countDownloads(range) {
-      checkSources(range.projectIds ?? [])
+      checkDownloadRange(range)
       return guarded(readers.use(undefined, (connection) => countDownloads(connection, range)))
     },
 
-    identity: () => guarded(readers.use(undefined, findIdentity)),
+    settledAt: () => guarded(writer.settledAt()),
 
-    lastSequence: async () => writer.lastSequence(),
+    listBatches: (range) => guarded(readers.use(undefined, (connection) => listBatches(connection, range))),
+
+    async readBatches(ids) {
+      if (ids.length > READ_BATCHES_MAX) throw new RangeError(`At most ${READ_BATCHES_MAX} batches are read at once`)
+      return guarded(readers.use(undefined, (connection) => readBatches(connection, ids)))
+    },
+
+    identity: () => guarded(readers.use(undefined, findIdentity)),
 
     check: () => guarded(readers.use(undefined, async (connection) => void (await connection.run('SELECT 1')))),
 
@@ -59,10 +71,6 @@ export async function openDuckDbStore(
       return closed
     },
   }
-}
-
-function checkSources(ids: readonly string[]): void {
-  if (ids.length > SOURCES_MAX) throw new RangeError(`A question names at most ${SOURCES_MAX} sources`)
 }
 
 /** What goes wrong inside the store is one fault outside; its cause is for the log. */

@@ -1,0 +1,132 @@
+// The tables in ClickHouse, made where they are missing. Each kind of event has a table, a partition for each month. Each
+// insert into one of them also writes one row into `event_batches`, by a view: the ID of the batch, when it was stored,
+// and for downloads what it adds to the counters.
+import { OperatorError } from '#lib/operator-error.ts'
+import { type ColumnType, columnsOf, EVENT_KINDS, type EventKind } from '../events.ts'
+import { type ClickHouse, clickHouseCode, connectClickHouse } from './connection.ts'
+
+export const TABLES = {
+  view: 'views',
+  download: 'downloads',
+  playtime: 'playtime',
+  affiliate_click: 'affiliate_clicks',
+} as const satisfies Record<EventKind, string>
+
+const OLDEST_MAJOR = 24
+
+/** Inserts whose tokens a table remembers: minutes of batches of many processes. Later repetitions are looked up. */
+const DEDUPLICATION_WINDOW = 10_000
+
+const SQL_TYPES = {
+  time: "DateTime64(3, 'UTC') CODEC(Delta, ZSTD)",
+  term: 'String CODEC(ZSTD)',
+  text: 'LowCardinality(String)',
+  flag: 'Bool',
+  number: 'UInt32 CODEC(ZSTD)',
+} as const satisfies Record<ColumnType, string>
+
+/** The column that answers are asked by; rows are sorted by it. */
+const SOURCES = {
+  view: 'project_id',
+  download: 'project_id',
+  playtime: 'project_id',
+  affiliate_click: 'affiliate_code_id',
+} as const satisfies Record<EventKind, string>
+
+/** What downloads add to the counters: keys `project TAB version`, and the number for each. */
+const NO_COUNTS = "CAST(([], []), 'Tuple(Array(String), Array(UInt64))')"
+const DOWNLOAD_COUNTS = "sumMap([concat(project_id, '\\t', version_id)], [toUInt64(1)])"
+
+/** The statements that make what is missing, also for operators who make it by hand. */
+export function createStatements(): string[] {
+  return [
+    `CREATE TABLE IF NOT EXISTS event_batches (
+      batch_id String,
+      kind LowCardinality(String),
+      stored_at DateTime64(3, 'UTC'),
+      counts Tuple(Array(String), Array(UInt64)),
+      INDEX batch_id_index batch_id TYPE bloom_filter GRANULARITY 1
+    ) ENGINE = ReplacingMergeTree
+    PARTITION BY toDate(stored_at)
+    ORDER BY (toStartOfMinute(stored_at), batch_id)
+    TTL toDateTime(stored_at) + INTERVAL 30 DAY
+    SETTINGS non_replicated_deduplication_window = ${DEDUPLICATION_WINDOW}, ttl_only_drop_parts = 1`,
+    ...EVENT_KINDS.flatMap((kind) => [
+      `CREATE TABLE IF NOT EXISTS ${TABLES[kind]} (
+        ${columnsOf(kind)
+          .map(([name, type]) => `${name} ${SQL_TYPES[type]}`)
+          .join(', ')},
+        stored_at DateTime64(3, 'UTC') DEFAULT now64(3) CODEC(Delta, ZSTD),
+        batch_id String CODEC(ZSTD) TTL toDateTime(stored_at) + INTERVAL 1 DAY
+      ) ENGINE = MergeTree
+      PARTITION BY toYYYYMM(recorded_at)
+      ORDER BY (${SOURCES[kind]}, recorded_at)
+      SETTINGS non_replicated_deduplication_window = ${DEDUPLICATION_WINDOW}`,
+      `CREATE MATERIALIZED VIEW IF NOT EXISTS ${TABLES[kind]}_batches TO event_batches AS
+      SELECT batch_id, '${kind}' AS kind, min(stored_at) AS stored_at,
+        ${kind === 'download' ? DOWNLOAD_COUNTS : NO_COUNTS} AS counts
+      FROM ${TABLES[kind]} GROUP BY batch_id`,
+    ]),
+  ]
+}
+
+/**
+ * Makes sure that the server is new enough and has the tables.
+ * @throws OperatorError in one sentence, for the wrong version, database, user, password or right; ApiError
+ * `analytics_unavailable` when it does not answer.
+ */
+export async function prepareDatabase(connection: ClickHouse, url: string): Promise<void> {
+  try {
+    await checkVersion(connection)
+    const missing = await connection.all({ sql: MISSING_SQL, params: { tables: TABLE_NAMES } })
+    if (Number(missing[0]?.[0]) === TABLE_NAMES.length) return
+    for (const sql of createStatements()) await connection.run({ sql })
+  } catch (error) {
+    const code = clickHouseCode(error)
+    if (code === '81' && (await makeDatabase(url))) return prepareDatabase(connection, url)
+    throw code === undefined ? error : asOperatorError(code, error, url)
+  }
+}
+
+const TABLE_NAMES = ['event_batches', ...Object.values(TABLES).flatMap((table) => [table, `${table}_batches`])]
+const MISSING_SQL =
+  'SELECT count() FROM system.tables WHERE database = currentDatabase() AND name IN {tables:Array(String)}'
+
+async function checkVersion(connection: ClickHouse): Promise<void> {
+  const [[version] = []] = await connection.all({ sql: 'SELECT version()' })
+  if (!(Number.parseInt(String(version), 10) >= OLDEST_MAJOR)) {
+    throw new OperatorError(`CLICKHOUSE_URL: ClickHouse ${OLDEST_MAJOR} or newer is needed, and this is ${version}`)
+  }
+}
+
+/** @returns whether it is worth another try. */
+async function makeDatabase(url: string): Promise<boolean> {
+  const server = new URL(url)
+  const name = databaseOf(url)
+  server.pathname = ''
+  const connection = connectClickHouse(server.href)
+  try {
+    await connection.run({ sql: `CREATE DATABASE IF NOT EXISTS \`${name}\`` })
+    return true
+  } catch (error) {
+    if (clickHouseCode(error) === undefined) throw error
+    return false
+  } finally {
+    await connection.close()
+  }
+}
+
+const databaseOf = (url: string): string => decodeURIComponent(new URL(url).pathname.slice(1))
+
+function asOperatorError(code: string, cause: unknown, url: string): unknown {
+  const { host, username } = new URL(url)
+  const user = username === '' ? 'default' : decodeURIComponent(username)
+  const sentence = {
+    '81': `the database ${databaseOf(url)} does not exist at ${host}, and the user ${user} may not make it`,
+    '192': `${host} does not know the user ${user}, or the password is wrong`,
+    '193': `${host} does not know the user ${user}, or the password is wrong`,
+    '497': `the user ${user} lacks a right: CREATE TABLE, CREATE VIEW, SELECT and INSERT are needed in ${databaseOf(url)}`,
+    '516': `${host} does not know the user ${user}, or the password is wrong`,
+  }[code]
+  return sentence === undefined ? cause : new OperatorError(`CLICKHOUSE_URL: ${sentence}`, { cause })
+}
