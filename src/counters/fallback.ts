@@ -1,7 +1,7 @@
 // What happens when the counter store is lost: counting goes on in this process, under a reduced rate.
 import type { Counters, MaybePromise, Rate } from './counters.ts'
 
-/** The rate that takes the place of every other while the store is lost (decisions.md 2). */
+/** The rate that takes the place of every other while the store is lost. */
 const FALLBACK_RATE: Rate = { limit: 60, periodMs: 60_000, burst: 60 }
 
 /** How long the store is left alone after a failure before one call tries it again. */
@@ -87,6 +87,11 @@ export function withFallback(primary: Counters, fallback: Counters, { now, onLos
       ask(
         () => primary.hit(key, window),
         () => fallback.hit(key, window),
+      ),
+    giveBackHit: (key, window) =>
+      ask(
+        () => primary.giveBackHit(key, window),
+        () => fallback.giveBackHit(key, window),
       ),
     peek: (key, window) =>
       ask(
