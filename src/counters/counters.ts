@@ -1,5 +1,5 @@
 // The port for short-lived counts that every request may touch: the rate limit, the sign-in throttle and the caps on
-// what one address can add to a count. Losing them costs a moment of leniency, never data. Adapters: `memory.ts` for
+// what one address can add to a count. Losing them costs a moment of leniency, never data. Adapters: `memory/` for
 // one process, `redis/` for several.
 
 /** In-process adapters answer at once, so that the limiter costs no microtask; await only what is a promise. */

@@ -33,15 +33,17 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
 
   const join = (from: Socket, to: Socket, slow: boolean): void => {
     sockets.add(from)
-    from.on('data', (piece) => {
-      const pass = () => whenOpen(() => to.writable && to.write(piece))
+    const later = (pass: () => void) => {
       if (slow && delayMs > 0) setTimeout(pass, delayMs)
       else pass()
+    }
+    from.on('data', (piece) => {
+      later(() => whenOpen(() => to.writable && to.write(piece)))
     })
     from.on('error', () => to.destroy())
     from.on('close', () => {
       sockets.delete(from)
-      whenOpen(() => to.destroy())
+      later(() => whenOpen(() => to.destroy()))
     })
   }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createMemoryCounters } from '#counters/memory.ts'
+import { createMemoryCounters } from '#counters/memory/memory-counters.ts'
 import { ApiError } from '#lib/errors.ts'
 import { silentLog } from '#telemetry/log.ts'
 import { createMetrics } from '#telemetry/metrics.ts'

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { createClient } from '@redis/client'
 import { OperatorError } from '#lib/operator-error.ts'
-import { type Engine, startEngine } from '../../../test/support/engine.ts'
-import { startTcpProxy, type TcpProxy } from '../../../test/support/tcp-proxy.ts'
-import { counterConformance } from '../conformance.ts'
+import { counterConformance } from '#test/conformance/counters.ts'
+import { type Engine, startEngine } from '#test/support/engine.ts'
+import { startTcpProxy, type TcpProxy } from '#test/support/tcp-proxy.ts'
 import type { Counters } from '../counters.ts'
 import { withFallback } from '../fallback.ts'
-import { createMemoryCounters } from '../memory.ts'
-import { openRedisCounters } from './redis.ts'
+import { createMemoryCounters } from '../memory/memory-counters.ts'
+import { openRedisCounters } from './redis-counters.ts'
 
 const started = await startEngine('redis')
 const skip = typeof started === 'string' ? started : false
@@ -24,10 +24,11 @@ describe('Redis', { skip }, () => {
   const open = (more: Partial<Parameters<typeof openRedisCounters>[0]> = {}) =>
     openRedisCounters({ url, prefix: 'depot:', ...more })
 
+  const connectAdmin = () => createClient({ url }).connect()
+
   /** A connection of the test's own, as an operator has one. */
-  async function withAdmin<T>(act: (admin: ReturnType<typeof createClient>) => Promise<T>): Promise<T> {
-    const admin = createClient({ url })
-    await admin.connect()
+  async function withAdmin<T>(act: (admin: Awaited<ReturnType<typeof connectAdmin>>) => Promise<T>): Promise<T> {
+    const admin = await connectAdmin()
     try {
       return await act(admin)
     } finally {
