@@ -43,7 +43,7 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
     from.on('error', () => to.destroy())
     from.on('close', () => {
       sockets.delete(from)
-      later(() => whenOpen(() => to.destroy()))
+      later(() => whenOpen(() => to.end()))
     })
   }
 

@@ -19,10 +19,18 @@ const RATE = { limit: 300, periodMs: 60_000, burst: 300 }
 const WINDOW = { max: 10, windowMs: 900_000 }
 
 describe('Redis', { skip }, () => {
-  after(() => engine.remove())
+  const opened: Counters[] = []
+  after(async () => {
+    // A test that failed has left its own open.
+    await Promise.all(opened.map((counters) => counters.close()))
+    await engine.remove()
+  })
 
-  const open = (more: Partial<Parameters<typeof openRedisCounters>[0]> = {}) =>
-    openRedisCounters({ url, prefix: 'depot:', ...more })
+  async function open(more: Partial<Parameters<typeof openRedisCounters>[0]> = {}): Promise<Counters> {
+    const counters = await openRedisCounters({ url, prefix: 'depot:', ...more })
+    opened.push(counters)
+    return counters
+  }
 
   const connectAdmin = () => createClient({ url }).connect()
 
@@ -160,7 +168,7 @@ describe('Redis', { skip }, () => {
     /** As the server has them: what is lost is counted in this process. */
     async function openWithFallback() {
       const events: string[] = []
-      const primary = await openRedisCounters({
+      const primary = await open({
         url: `redis://127.0.0.1:${proxy.port}`,
         prefix: `faults:${Math.random()}:`,
         onUnreachable: () => events.push('unreachable'),

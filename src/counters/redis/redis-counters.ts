@@ -1,4 +1,5 @@
 // Counters that processes share, in Redis or Valkey. See `scripts.ts` for what is kept there.
+import { randomUUID } from 'node:crypto'
 import { createClient, ErrorReply } from '@redis/client'
 import { OperatorError } from '#lib/operator-error.ts'
 import { type Counters, checkAllowance, checkWindow, rateIntervals } from '../counters.ts'
@@ -56,17 +57,21 @@ export async function openRedisCounters(options: Options): Promise<Counters> {
   async function call<T>(operation: string, send: (asked: Client) => Promise<T>): Promise<T> {
     const asked = client
     const start = performance.now()
+    let settled = false
     let failed = true
     const { promise: late, reject } = Promise.withResolvers<never>()
-    const timer = setTimeout(() => {
+    const giveUp = () => {
       reject(new Error(`Redis has not answered within ${CALL_TIMEOUT_MS} ms`))
       reconnect(asked)
-    }, CALL_TIMEOUT_MS)
+    }
+    // Answers that came while this process was busy are read first.
+    const timer = setTimeout(() => setImmediate(() => settled || giveUp()), CALL_TIMEOUT_MS)
     try {
       const answer = await Promise.race([send(asked), late])
       failed = false
       return answer
     } finally {
+      settled = true
       clearTimeout(timer)
       onCall(operation, (performance.now() - start) / 1000, failed)
     }
@@ -170,11 +175,9 @@ async function verify(client: Client, { prefix, onAdvice }: Options): Promise<vo
   const version = field('redis_version') ?? '0'
   const [major = 0, minor = 0] = version.split('.').map(Number)
   if (major < VERSION_MIN[0] || (major === VERSION_MIN[0] && minor < VERSION_MIN[1])) {
-    throw new OperatorError(
-      `REDIS_URL names a Redis ${version}; Depot needs Redis ${VERSION_MIN.join('.')} or later, or Valkey`,
-    )
+    throw new OperatorError(`it is version ${version}; Depot needs Redis ${VERSION_MIN.join('.')} or later, or Valkey`)
   }
-  const key = `${prefix}start:${process.pid}`
+  const key = `${prefix}start:${randomUUID()}`
   await client.takeRate(key, '', 1_000_000, 1_000_000, 1)
   await client.giveBackRate(key, '', 1_000_000, 1_000_000, 1)
   await client.hitWindow(key, '', 1, 1_000_000)
@@ -202,9 +205,9 @@ function isUnreachable(error: unknown): boolean {
 
 /** What is wrong, as Redis says it. The password is not in it. */
 function operatorError(error: unknown): OperatorError {
-  if (error instanceof OperatorError) return error
   const said = error instanceof Error ? error.message : String(error)
-  return new OperatorError(`Depot cannot count in the Redis of REDIS_URL: ${said}${hintFor(said)}`, { cause: error })
+  const options = { cause: error, dependency: 'counters' }
+  return new OperatorError(`Depot cannot count in the Redis of REDIS_URL: ${said}${hintFor(said)}`, options)
 }
 
 function hintFor(said: string): string {

@@ -235,10 +235,10 @@ async function verify(client: S3Client, { bucket, prefix }: S3Location): Promise
   const absent = await client.send(new HeadObjectCommand(object), limit()).catch((error) => {
     if (statusOf(error) !== 404) throw error
   })
-  if (absent !== undefined) throw new OperatorError(`S3_BUCKET ${bucket} answers for an object that is not there`)
+  if (absent !== undefined) throw new OperatorError('it answers for an object that is not there. Check S3_ENDPOINT')
   await client.send(new PutObjectCommand({ ...object, Body: 'ok', ContentLength: 2 }), limit())
   const { Body } = await client.send(new GetObjectCommand(object), limit())
   const text = await Body?.transformToString()
   await client.send(new DeleteObjectCommand(object), limit())
-  if (text !== 'ok') throw new OperatorError(`S3_BUCKET ${bucket} does not give back what was stored`)
+  if (text !== 'ok') throw new OperatorError('it does not give back what was stored. Check S3_ENDPOINT')
 }

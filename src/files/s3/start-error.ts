@@ -5,14 +5,15 @@ import { statusOf } from './store-client.ts'
 
 /** The failure of the first requests, with the setting to look at. */
 export function startError(error: unknown, location: S3Location): OperatorError {
-  if (error instanceof OperatorError) return error
   const place = `${location.bucket} at ${location.endpoint ?? `Amazon S3, ${location.region}`}`
   return new OperatorError(`Depot cannot keep its files in the S3 bucket ${place}: ${reason(error, location)}`, {
     cause: error,
+    dependency: 'files',
   })
 }
 
 function reason(error: unknown, { region, pathStyle }: S3Location): string {
+  if (error instanceof OperatorError) return error.message
   const name = error instanceof Error ? error.name : ''
   const said = error instanceof Error ? error.message : String(error)
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''

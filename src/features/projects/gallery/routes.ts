@@ -59,6 +59,7 @@ export function galleryRoutes(app: App, deps: Deps): void {
       },
       async (req, reply) => {
         const projectId = await editableProjectId(deps, requireViewer(req), req.params.id)
+        await deps.files.assertAvailable()
         const bytes = await readRawBody(req.body, { maxBytes: GALLERY_BYTES_MAX, field: 'image' })
         await addPicture(deps, { projectId, bytes, ext: req.query.ext.toLowerCase(), text: pictureText(req.query) })
         return done(reply)
