@@ -23,6 +23,7 @@ const ENGINES: Record<string, string> = {
   search: 'search.ts',
   'search-opensearch': 'search-opensearch.ts',
   analytics: 'analytics.ts',
+  engines: 'engines.ts',
 }
 
 const asked = process.argv.slice(2)
