@@ -37,6 +37,12 @@ export function isDatabaseAddress(value: string): boolean {
   return ['postgres:', 'postgresql:'].includes(URL.parse(value)?.protocol ?? '')
 }
 
+export function isRedisAddress(value: string): boolean {
+  const url = URL.parse(value)
+  if (url === null || !['redis:', 'rediss:'].includes(url.protocol) || url.hostname === '') return false
+  return /^(\/\d{0,5})?$/.test(url.pathname) && !/[?#]/.test(value)
+}
+
 export function isMailServerAddress(value: string): boolean {
   const url = URL.parse(value)
   return url !== null && ['smtp:', 'smtps:'].includes(url.protocol) && url.hostname !== ''
