@@ -4,7 +4,6 @@ import { after, afterEach, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import pg from 'pg'
-import { transaction } from '#cache/transaction.ts'
 import { ApiError } from '#lib/errors.ts'
 import { EVERYTHING } from '#search-index/filter/tree.ts'
 import { openOpenSearchIndex } from '#search-index/opensearch/opensearch-search-index.ts'
@@ -13,7 +12,7 @@ import { databaseUrl } from '#test/support/database.ts'
 import { type TestApp, testApp } from '#test/support/harness.ts'
 import { startOpenSearch, startOwnOpenSearch } from '#test/support/opensearch.ts'
 import { type SlowProxy, startProxy } from '#test/support/slow-proxy.ts'
-import { requestRebuild } from './changes.ts'
+import { requestRebuild } from './request-rebuild.ts'
 import { createSearchFeed, type SearchFeed } from './search-feed.ts'
 import { sharedPlaces } from './shared-place.ts'
 
@@ -130,7 +129,7 @@ test('a rebuild is done once for all, and each process knows when it is done', {
     await sql`set local session_replication_role = replica`.execute(tx)
     await tx.updateTable('project').set({ name: 'Secret Motif' }).where('id', '=', project.id).execute()
   })
-  await transaction(t.deps, requestRebuild)
+  await requestRebuild(t.deps)
   await Promise.all(feeds.map((feed) => feed.caughtUp()))
   for (const feed of feeds) assert.deepEqual(await feed.find('motif'), ['Secret Motif'])
   assert.equal(builds(feeds), 2)

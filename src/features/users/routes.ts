@@ -2,30 +2,33 @@
 import Type from 'typebox'
 import { getBalance } from '#features/payouts/queries.ts'
 import { iconRoutes } from '#features/pictures/icon-routes.ts'
-import { requireViewer, viewerHas } from '#http/auth.ts'
+import { done } from '#http/answers.ts'
+import { requireScope, requireViewer, viewerHas } from '#http/auth.ts'
 import { sendBytes } from '#http/entity-tags.ts'
 import { IdParams, IdsQuery, parseIds } from '#http/query-values.ts'
 import type { App } from '#http/server.ts'
 import { notFound } from '#lib/errors.ts'
 import { joinJson } from '#lib/json-bytes.ts'
-import { isAdmin, type Viewer } from '#lib/viewer.ts'
+import type { Viewer } from '#lib/viewer.ts'
 import type { Deps } from '#main/deps.ts'
 import { avatarOwner } from './avatar.ts'
+import { canSeePrivateFields } from './policy.ts'
 import { type AccountRow, findAccountByEmail, getAccount, listUsersByPrefix } from './queries.ts'
-import { getCachedUsers } from './user-cache.ts'
+import { EmailQuery, UserPatch, UserSearchQuery } from './requests.ts'
+import { updateUser } from './update-user.ts'
+import { listCachedUsers } from './user-cache.ts'
 import { FoundUserView, toPrivateUserView, UserView } from './views.ts'
-import { userWriteRoutes } from './write-routes.ts'
 
 export function userRoutes(app: App, deps: Deps): void {
   singleUsers(app, deps)
   foundUsers(app, deps)
-  userWriteRoutes(app, deps)
+  updateRoute(app, deps)
   iconRoutes(app, deps, avatarOwner(deps))
 }
 
 type UserDeps = Pick<Deps, 'db' | 'cache' | 'now'>
 
-/** The view that the user himself and admins get, as far as the scopes of the viewer's token go. */
+/** The view that the user and admins get, as far as the scopes of the viewer's token go. */
 async function privateView({ db, now }: UserDeps, viewer: Viewer | null, account: AccountRow): Promise<UserView> {
   const paid = viewerHas(viewer, 'PAYOUTS_READ')
   const balance = paid ? (await getBalance(db, account.id, now())).available : undefined
@@ -60,10 +63,9 @@ function singleUsers(app: App, deps: UserDeps): void {
       },
     },
     async (req, reply) => {
-      const [user] = await getCachedUsers(deps, [req.params.id])
+      const [user] = await listCachedUsers(deps, [req.params.id])
       if (user === undefined) throw notFound('user')
-      if (!isAdmin(req.viewer)) return sendBytes(reply, user.bytes, user.etag)
-      // Admins see e-mails by session or by a token with USER_READ_EMAIL (decisions.md 11).
+      if (!canSeePrivateFields(req.viewer)) return sendBytes(reply, user.bytes, user.etag)
       return privateView(deps, req.viewer, await getAccount(deps.db, user.id))
     },
   )
@@ -81,7 +83,7 @@ function foundUsers(app: App, deps: UserDeps): void {
         response: { 200: Type.Array(UserView) },
       },
     },
-    async (req, reply) => sendBytes(reply, joinJson(await getCachedUsers(deps, parseIds(req.query.ids)))),
+    async (req, reply) => sendBytes(reply, joinJson(await listCachedUsers(deps, parseIds(req.query.ids)))),
   )
   app.get(
     '/v3/users/search',
@@ -91,9 +93,7 @@ function foundUsers(app: App, deps: UserDeps): void {
         operationId: 'searchUsers',
         summary: 'Users whose name begins with a text',
         description: 'At most 25, the exact name first, then in alphabetical order; none for a blank text.',
-        querystring: Type.Object({
-          query: Type.String({ maxLength: 256, description: 'How the username begins, in any case' }),
-        }),
+        querystring: UserSearchQuery,
         response: { 200: Type.Array(FoundUserView) },
       },
     },
@@ -109,7 +109,7 @@ function foundUsers(app: App, deps: UserDeps): void {
       schema: {
         operationId: 'getUserByEmail',
         summary: 'A user by e-mail address, for admins',
-        querystring: Type.Object({ email: Type.String({ maxLength: 254, description: 'The whole address' }) }),
+        querystring: EmailQuery,
         response: { 200: UserView },
       },
     },
@@ -117,6 +117,28 @@ function foundUsers(app: App, deps: UserDeps): void {
       const account = await findAccountByEmail(deps.db, req.query.email)
       if (account === undefined) throw notFound('user')
       return privateView(deps, req.viewer, account)
+    },
+  )
+}
+
+function updateRoute(app: App, deps: Pick<Deps, 'db' | 'cache'>): void {
+  app.patch(
+    '/v3/user/:id',
+    {
+      config: { auth: { scope: ['USER_WRITE'] } },
+      schema: {
+        operationId: 'updateUser',
+        summary: 'Edit a user',
+        description: 'Users edit themselves, moderators any user. Only admins may change roles and badges.',
+        params: IdParams,
+        body: UserPatch,
+      },
+    },
+    async (req, reply) => {
+      const viewer = requireViewer(req)
+      if (req.body.payout_handle !== undefined) requireScope(viewer, 'PAYOUTS_WRITE')
+      await updateUser(deps, viewer, { name: req.params.id, patch: req.body })
+      return done(reply)
     },
   )
 }

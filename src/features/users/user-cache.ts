@@ -1,4 +1,4 @@
-// Users as everybody sees them, kept as ready bytes. Whoever changes an account names its ID under `user`.
+// Users as everybody sees them, kept as ready bytes. A change of an account names its ID under `user`.
 import type { EntityCache } from '#cache/entity-cache.ts'
 import type { Db } from '#db/db.ts'
 import { notFound } from '#lib/errors.ts'
@@ -29,7 +29,7 @@ function toCachedUser(row: AccountRow): CachedUser {
 }
 
 /** Users by ID or username (the ID wins), in the order asked for, each once; unknown ones are left out. */
-export async function getCachedUsers(
+export async function listCachedUsers(
   { db, cache }: { db: Db; cache: EntityCache },
   names: readonly string[],
 ): Promise<CachedUser[]> {
@@ -46,7 +46,7 @@ export async function getCachedUsers(
 
 /** The user that `name` names as ID or username. @throws ApiError 404. */
 export async function getCachedUser(reader: { db: Db; cache: EntityCache }, name: string): Promise<CachedUser> {
-  const [user] = await getCachedUsers(reader, [name])
+  const [user] = await listCachedUsers(reader, [name])
   if (user === undefined) throw notFound('user')
   return user
 }

@@ -61,7 +61,7 @@ test('a link lives a day', async () => {
   await assertRefusedValues((body) => t.anyone.post(VERIFY, body), {}, 'flow', ['f'.repeat(129), 5, null, ABSENT])
 })
 
-test('a changed address is unverified until its own link was opened, and the former one is told', async () => {
+test('a changed address is unverified until its own link was opened, and the former one gets a message', async () => {
   const member = await makeMember(t)
   const email = 'Moved.To@example.org'
   const answer = await t.as(member).patch(CHANGE, { email })

@@ -1,0 +1,125 @@
+// The form of the file rules: which file names, extensions and contents each loader takes. The rules themselves are
+// data (`taxonomy/file-rules.json`), so that an operator can change them.
+import Type, { type Static } from 'typebox'
+import { Compile } from 'typebox/compile'
+
+const Word = Type.String({ minLength: 1, maxLength: 100 })
+const Words = Type.Array(Word, { maxItems: 100 })
+/** An entry name in which `*` stands for any characters. */
+const Pattern = Type.String({ minLength: 1, maxLength: 200 })
+/** Alternatives; all patterns of one alternative must be matched. */
+const Alternatives = Type.Array(Type.Array(Pattern, { minItems: 1, maxItems: 20 }), { minItems: 1, maxItems: 20 })
+const Day = Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$', maxLength: 10 })
+
+const RuleData = Type.Object(
+  {
+    name: Word,
+    loaders: Words,
+    extensions: Words,
+    /** The rule counts for game versions created on this day or later. */
+    from: Type.Optional(Day),
+    /** The rule counts for game versions created before this day. */
+    until: Type.Optional(Day),
+    contains: Alternatives,
+    /** What the publisher reads when the archive contains none of the alternatives. */
+    warning: Type.String({ minLength: 1, maxLength: 500 }),
+    /** The file is one mod: an archive that looks like a content pack is a warning. */
+    mod: Type.Optional(Type.Boolean()),
+    /** The archive's index is read and checked. */
+    content_pack: Type.Optional(Type.Boolean()),
+    /** A zip that cannot be opened passes when its bytes mention this word: publishers protect such packs. */
+    tolerated_when_unreadable: Type.Optional(Word),
+  },
+  { additionalProperties: false },
+)
+
+const FileRulesData = Type.Object(
+  {
+    extensions: Type.Record(
+      Type.String(),
+      Type.Object({ content_type: Word, archive: Type.Boolean() }, { additionalProperties: false }),
+    ),
+    /** An extension that no rule of the loaders takes is an error; for these it is a warning. */
+    warned_extensions: Words,
+    signatures: Type.Object({ file_types: Words, extensions: Words }, { additionalProperties: false }),
+    /** Files of these types are checked by the named rule alone. */
+    resource_packs: Type.Object({ file_types: Words, rule: Word }, { additionalProperties: false }),
+    looks_like_content_pack: Alternatives,
+    rules: Type.Array(RuleData, { minItems: 1, maxItems: 500 }),
+    content_packs: Type.Object(
+      {
+        /** The first one that is there counts. */
+        index_names: Words,
+        games: Words,
+        dependencies: Words,
+        download_hosts: Words,
+        override_folders: Words,
+        embedded_extensions: Words,
+      },
+      { additionalProperties: false },
+    ),
+  },
+  { additionalProperties: false },
+)
+
+type FileRulesData = Static<typeof FileRulesData>
+
+export type Alternative = readonly RegExp[]
+
+export type FileRule = Omit<Static<typeof RuleData>, 'contains' | 'from' | 'until'> & {
+  readonly contains: readonly Alternative[]
+  readonly from: Date | undefined
+  readonly until: Date | undefined
+}
+
+export type ContentPackRules = FileRulesData['content_packs']
+
+export type FileRules = Omit<FileRulesData, 'rules' | 'looks_like_content_pack' | 'resource_packs'> & {
+  readonly rules: readonly FileRule[]
+  readonly looksLikeContentPack: readonly Alternative[]
+  readonly resourcePacks: { fileTypes: readonly string[]; rule: FileRule }
+}
+
+const validator = Compile(FileRulesData)
+
+/**
+ * Makes rules of the parsed data file.
+ * @throws Error naming the first thing that is wrong with it.
+ */
+export function parseFileRules(data: unknown): FileRules {
+  if (!validator.Check(data)) {
+    const [error] = validator.Errors(data)
+    throw new Error(`File rules: ${error?.instancePath || '/'} ${error?.message ?? 'is not valid'}`)
+  }
+  const { rules, looks_like_content_pack, resource_packs, ...rest } = data
+  const compiled = rules.map(compileRule)
+  const packRule = compiled.find(({ name }) => name === resource_packs.rule)
+  if (packRule === undefined) throw new Error(`File rules: there is no rule named ${resource_packs.rule}`)
+  const unknown = compiled.flatMap(({ extensions }) => extensions).find((name) => !Object.hasOwn(rest.extensions, name))
+  if (unknown !== undefined) throw new Error(`File rules: a rule names the unknown extension ${unknown}`)
+  return {
+    ...rest,
+    rules: compiled,
+    looksLikeContentPack: looks_like_content_pack.map(compileAlternative),
+    resourcePacks: { fileTypes: resource_packs.file_types, rule: packRule },
+  }
+}
+
+function compileRule({ contains, from, until, ...rule }: Static<typeof RuleData>): FileRule {
+  return { ...rule, contains: contains.map(compileAlternative), from: startOfDay(from), until: startOfDay(until) }
+}
+
+function startOfDay(day: string | undefined): Date | undefined {
+  if (day === undefined) return undefined
+  const date = new Date(`${day}T00:00:00Z`)
+  if (Number.isNaN(date.getTime())) throw new Error(`File rules: ${day} is not a day`)
+  return date
+}
+
+function compileAlternative(patterns: readonly string[]): RegExp[] {
+  return patterns.map((pattern) => new RegExp(`^${pattern.split('*').map(literal).join('.*')}$`, 's'))
+}
+
+function literal(text: string): string {
+  return text.replace(/[\\^$.|?+()[\]{}]/g, '\\$&')
+}
