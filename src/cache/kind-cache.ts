@@ -2,7 +2,7 @@
 // docs/caching.md gives the rules that keep it from being stale.
 
 import type { ChangedIds } from './changes.ts'
-import { EntryTable, type KindDefinition } from './entries.ts'
+import { type DerivedForm, EntryTable, type KindDefinition } from './entries.ts'
 import type { ByteLru } from './lru.ts'
 
 /**
@@ -61,6 +61,8 @@ export class KindCache<V> {
   #heldAll = 0
   #enabled: boolean
   readonly #counts = { misses: 0, loads: 0, overtaken: 0 }
+  /** By the value, so that a form is gone when its value is. */
+  readonly #forms = new Map<object, WeakMap<object, unknown>>()
   readonly #byId: Way<V>
   readonly #byName: Way<V>
 
@@ -116,6 +118,24 @@ export class KindCache<V> {
   /** One value by ID or alias, or undefined when there is none. */
   async getNamed(name: string, load: Load<V>): Promise<V | undefined> {
     return this.peekNamed(name) ?? (await this.getManyNamed([name], load)).get(name)
+  }
+
+  /**
+   * Another form of a value that this kind has given: made when it is first asked for, kept and dropped with the value,
+   * and counted with it. Values must be objects.
+   */
+  derive<D>(value: V, form: DerivedForm<V, D>): D {
+    let forms = this.#forms.get(form)
+    if (forms === undefined) {
+      forms = new WeakMap()
+      this.#forms.set(form, forms)
+    }
+    const known = forms.get(value as object)
+    if (known !== undefined) return known as D
+    const made = form.derive(value)
+    forms.set(value as object, made)
+    this.#entries.grow(value, form.sizeOf(made))
+    return made
   }
 
   /** Drops the entries, and sees to it that no load under way stores them or is handed to a later caller. */

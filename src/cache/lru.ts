@@ -1,6 +1,6 @@
 /** What the list needs to know of an entry; `evicted` is called when the list throws it out, not on `remove`. */
 export interface LruNode {
-  readonly bytes: number
+  bytes: number
   older: LruNode | undefined
   newer: LruNode | undefined
   evicted(): void
@@ -28,6 +28,17 @@ export class ByteLru {
   add(node: LruNode): void {
     this.#link(node)
     this.#bytes += node.bytes
+    this.#shrink()
+  }
+
+  /** Counts more bytes for a member, and throws out the oldest ones, this one included, until all fit. */
+  grow(node: LruNode, bytes: number): void {
+    node.bytes += bytes
+    this.#bytes += bytes
+    this.#shrink()
+  }
+
+  #shrink(): void {
     while (this.#bytes > this.maxBytes && this.#oldest !== undefined) {
       const victim = this.#oldest
       this.remove(victim)
