@@ -1,18 +1,14 @@
 // Routes over several projects: editing many, and choosing at random.
 import Type from 'typebox'
-import { getStatistics } from '#features/statistics/queries.ts'
 import { done } from '#http/answers.ts'
 import { requireViewer } from '#http/auth.ts'
 import { sendList } from '#http/entity-tags.ts'
 import { IdsQuery, parseIds } from '#http/query-values.ts'
 import type { App } from '#http/server.ts'
-import { invalidInput } from '#lib/errors.ts'
 import { parseId } from '#lib/ids.ts'
 import type { Deps } from '#main/deps.ts'
-import { loadersOf } from '#taxonomy/taxonomy.ts'
 import { ProjectBulkPatch, updateProjects } from './edit/bulk-update.ts'
-import { listVisibleProjects } from './lookup/project-cache.ts'
-import { listRandomProjectIds } from './lookup/random.ts'
+import { listRandomProjects } from './lookup/random.ts'
 import { ProjectView } from './views.ts'
 
 export function catalogueRoutes(app: App, deps: Deps): void {
@@ -56,15 +52,6 @@ function randomRoute(app: App, deps: Deps): void {
         response: { 200: Type.Array(ProjectView) },
       },
     },
-    async (req, reply) => {
-      const { count, project_type: projectType } = req.query
-      if (projectType !== undefined && !deps.taxonomy.projectTypes.includes(projectType)) {
-        throw invalidInput(`There is no project type of the name ${projectType}`, 'project_type')
-      }
-      const loaders = projectType === undefined ? {} : { loaders: loadersOf(deps.taxonomy, projectType) }
-      const { projects: total } = await getStatistics(deps.db)
-      const ids = await listRandomProjectIds(deps.db, { count, total, ...loaders }, Math.random)
-      return sendList(reply, await listVisibleProjects(deps, req.viewer, ids))
-    },
+    async (req, reply) => sendList(reply, await listRandomProjects(deps, req.viewer, req.query)),
   )
 }

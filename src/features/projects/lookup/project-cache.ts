@@ -43,7 +43,11 @@ function toCachedProject(row: ProjectReadRow, taxonomy: Taxonomy): CachedProject
 }
 
 /** Another form of a project as it is cached, kept and dropped with it. */
-export function projectForm<D>({ cache }: ProjectReader, project: CachedProject, form: DerivedForm<CachedProject, D>): D {
+export function projectForm<D>(
+  { cache }: ProjectReader,
+  project: CachedProject,
+  form: DerivedForm<CachedProject, D>,
+): D {
   return cache.kind(PROJECT).derive(project, form)
 }
 

@@ -1,6 +1,11 @@
 // Random projects, each as likely as any other, without reading the catalogue.
 import { sql } from 'kysely'
 import type { Db } from '#db/db.ts'
+import { getStatistics } from '#features/statistics/queries.ts'
+import { invalidInput } from '#lib/errors.ts'
+import type { Viewer } from '#lib/viewer.ts'
+import { loadersOf } from '#taxonomy/taxonomy.ts'
+import { type CachedProject, listVisibleProjects, type ProjectReader } from './project-cache.ts'
 
 /** Each project lies at a random point of this line for ever (`project.random_key`). */
 const LINE = 2 ** 31
@@ -12,6 +17,24 @@ const FOUND_MIN = 200
 const ROUNDS_MAX = 3
 const STRETCHES_MAX = 2_000
 const LOOKED_AT_MAX = 40_000
+
+/**
+ * Random projects that everybody may see, as their views.
+ * @throws ApiError `invalid_input` for an unknown project type.
+ */
+export async function listRandomProjects(
+  reader: ProjectReader,
+  viewer: Viewer | null,
+  { count, project_type: type }: { count: number; project_type?: string },
+): Promise<CachedProject[]> {
+  const { db, taxonomy } = reader
+  if (type !== undefined && !taxonomy.projectTypes.includes(type)) {
+    throw invalidInput(`There is no project type of the name ${type}`, 'project_type')
+  }
+  const { projects: total } = await getStatistics(db)
+  const filter = type === undefined ? {} : { loaders: loadersOf(taxonomy, type) }
+  return listVisibleProjects(reader, viewer, await listRandomProjectIds(db, { count, total, ...filter }, Math.random))
+}
 
 export type RandomChoice = {
   /** 1 to 100. */
