@@ -41,6 +41,11 @@ export class JsonEntityWithTail extends JsonEntity {
     return this.#brief
   }
 
+  /** The text up to the last key, as the constructor took it. */
+  get headText(): string {
+    return this.bytes.toString('utf8', 0, this.#tailAt)
+  }
+
   /** The last key with its value, as the constructor took it. */
   get tail(): string {
     return this.bytes.toString('utf8', this.#tailAt)

@@ -2,6 +2,7 @@
 import { invalidInput } from '#lib/errors.ts'
 import { normalize } from '#search-index/filter/normalize.ts'
 import { parseFilter } from '#search-index/filter/parse.ts'
+import type { Expression, Predicate } from '#search-index/filter/tree.ts'
 import type { SearchQuery, Sort } from '#search-index/search-index.ts'
 import { parseFacets } from './facets.ts'
 
@@ -35,8 +36,14 @@ const MAX_QUERY_LENGTH = 1024
 const MAX_LIMIT = 100
 const DEFAULT_LIMIT = 10
 
-/** @throws ApiError `invalid_input` naming the parameter; for a filter with the position and what was expected. */
-export function parseSearchRequest(request: SearchRequest): SearchQuery {
+/**
+ * `rewrite` gets each predicate of the filters as it was written, and gives what is to stand for it.
+ * @throws ApiError `invalid_input` naming the parameter; for a filter with the position and what was expected.
+ */
+export function parseSearchRequest(
+  request: SearchRequest,
+  rewrite: (predicate: Predicate) => Predicate = (predicate) => predicate,
+): SearchQuery {
   const query = text(request.query, 'query')
   // Characters beyond the first 65,536 take two units each.
   if (query.length > MAX_QUERY_LENGTH && [...query.slice(0, 2 * MAX_QUERY_LENGTH + 1)].length > MAX_QUERY_LENGTH)
@@ -49,10 +56,22 @@ export function parseSearchRequest(request: SearchRequest): SearchQuery {
   ]
   return {
     text: query,
-    filter: normalize(filters.filter((filter) => filter !== undefined)),
+    filter: normalize(filters.filter((filter) => filter !== undefined).map((filter) => rewriteEach(filter, rewrite))),
     sort: sortOf(text(request.index, 'index')),
     offset: integer(request.offset, { name: 'offset', fallback: 0, min: 0, max: Number.MAX_SAFE_INTEGER }),
     limit: integer(request.limit, { name: 'limit', fallback: DEFAULT_LIMIT, min: 1, max: MAX_LIMIT }),
+  }
+}
+
+function rewriteEach(expression: Expression, rewrite: (predicate: Predicate) => Predicate): Expression {
+  switch (expression.kind) {
+    case 'and':
+    case 'or':
+      return { ...expression, children: expression.children.map((child) => rewriteEach(child, rewrite)) }
+    case 'not':
+      return { ...expression, child: rewriteEach(expression.child, rewrite) }
+    default:
+      return rewrite(expression)
   }
 }
 

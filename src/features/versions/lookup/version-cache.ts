@@ -41,7 +41,11 @@ const VERSION = {
 }
 
 /** Another form of a version as it is cached, kept and dropped with it. */
-export function versionForm<D>({ cache }: VersionReader, version: CachedVersion, form: DerivedForm<CachedVersion, D>): D {
+export function versionForm<D>(
+  { cache }: VersionReader,
+  version: CachedVersion,
+  form: DerivedForm<CachedVersion, D>,
+): D {
   return cache.kind(VERSION).derive(version, form)
 }
 
