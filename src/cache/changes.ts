@@ -9,17 +9,29 @@ const IDS_PER_KIND_MAX = 5_000
 const ID_LENGTH_MAX = 200
 const KIND = /^[a-z][a-z0-9_-]{0,31}$/
 
+/** The kinds of things whose changes are announced to every process. */
+export type ChangeKind =
+  | 'project'
+  | 'version'
+  | 'user'
+  | 'team'
+  | 'organization'
+  | 'token'
+  | 'viewer'
+  | 'rate-grant'
+  | 'search'
+
 /** Collects what one transaction changed. Naming a thing twice, or one that did not change after all, is harmless. */
-export class ChangeSet {
+export class ChangeSet<Kind extends string = ChangeKind> {
   readonly #changes = new Map<string, Set<string> | 'all'>()
 
   /** Names changed things of a kind. IDs are the cache's keys: case counts, 1-200 characters. */
-  add(kind: string, ...ids: readonly string[]): void {
+  add(kind: Kind, ...ids: readonly string[]): void {
     this.addEach(kind, ids)
   }
 
   /** The same for lists of any length: a call takes some hundred thousand arguments at most. */
-  addEach(kind: string, ids: readonly string[]): void {
+  addEach(kind: Kind, ids: readonly string[]): void {
     assertKind(kind)
     const known = this.#changes.get(kind) ?? new Set<string>()
     if (known === 'all' || ids.length === 0) return
@@ -28,7 +40,7 @@ export class ChangeSet {
   }
 
   /** Says that anything of a kind may have changed. */
-  addAll(kind: string): void {
+  addAll(kind: Kind): void {
     assertKind(kind)
     this.#changes.set(kind, 'all')
   }

@@ -277,7 +277,7 @@ test('the counts of hits, misses and loads are those of the reads', async () => 
 })
 
 test('a change set says "all" of a kind from five thousand IDs on, and refuses what is no kind or no ID', () => {
-  const changed = new ChangeSet()
+  const changed = new ChangeSet<string>()
   changed.add('thing', ...Array.from({ length: 5_000 }, (_, index) => String(index)))
   assert.notEqual(changed.changes.get('thing'), 'all')
   changed.add('thing', 'one more')

@@ -1,7 +1,6 @@
 import type { ChangedIds, Changes } from './changes.ts'
-import type { KindDefinition } from './entries.ts'
+import { createEntryLru, type KindDefinition } from './entries.ts'
 import { KindCache, type KindStats } from './kind-cache.ts'
-import { ByteLru } from './lru.ts'
 
 /** The one cache of a process. It neither queries nor serialises: kinds say what their values are. */
 export interface EntityCache {
@@ -33,7 +32,7 @@ export interface CacheStats {
 
 /** `maxBytes` bounds all kinds together, values and bookkeeping. One value may take a sixteenth of it. */
 export function createEntityCache({ maxBytes }: { maxBytes: number }): EntityCache {
-  const lru = new ByteLru(maxBytes)
+  const lru = createEntryLru(maxBytes)
   const kinds = new Map<string, KindCache<unknown>>()
   const holds = new Set<{ changes: Changes; releases: (() => void)[] }>()
   let enabled = false
@@ -78,7 +77,7 @@ export function createEntityCache({ maxBytes }: { maxBytes: number }): EntityCac
     disable: () => setEnabled(false),
     stats: () => ({
       enabled,
-      bytes: lru.bytes,
+      bytes: lru.calculatedSize,
       maxBytes,
       kinds: Object.fromEntries([...kinds].map(([name, kind]) => [name, kind.stats()])),
     }),

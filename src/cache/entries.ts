@@ -1,6 +1,6 @@
 // What is kept of one kind: values by ID, and names that lead to them. It knows nothing of loading or of changes.
 
-import type { ByteLru, LruNode } from './lru.ts'
+import { LRUCache } from 'lru-cache'
 
 /** What the cache must know of a kind; the value itself is the feature's and is never changed once handed over. */
 export interface KindDefinition<V> {
@@ -29,9 +29,20 @@ const ENTRY_OVERHEAD_BYTES = 400
 /** No value may take more than this part of the whole cache, so that one giant cannot empty it. */
 const ENTRY_SHARE_MAX = 1 / 16
 
-class Entry<V> implements LruNode {
-  older: LruNode | undefined = undefined
-  newer: LruNode | undefined = undefined
+/** Entries of all kinds in the order of their use, bounded by the bytes they hold together. */
+export type EntryLru = LRUCache<{ evicted(): void }, true>
+
+/** A list that throws out what was used longest ago when more than `maxBytes` are held. */
+export function createEntryLru(maxBytes: number): EntryLru {
+  return new LRUCache({
+    maxSize: maxBytes,
+    dispose: (_value, entry, reason) => {
+      if (reason === 'evict') entry.evicted()
+    },
+  })
+}
+
+class Entry<V> {
   readonly table: EntryTable<V>
   readonly id: string
   readonly value: V
@@ -54,12 +65,12 @@ class Entry<V> implements LruNode {
 /** The entries of one kind, in a list of use that all kinds share. */
 export class EntryTable<V> {
   readonly #definition: KindDefinition<V>
-  readonly #lru: ByteLru
+  readonly #lru: EntryLru
   readonly #byId = new Map<string, Entry<V>>()
   readonly #byAlias = new Map<string, Entry<V>>()
   readonly #counts = { hits: 0, evicted: 0, oversized: 0 }
 
-  constructor(definition: KindDefinition<V>, lru: ByteLru) {
+  constructor(definition: KindDefinition<V>, lru: EntryLru) {
     this.#definition = definition
     this.#lru = lru
   }
@@ -84,21 +95,25 @@ export class EntryTable<V> {
     }
     const aliases = this.#definition.aliasesOf?.(value) ?? []
     const bytes = this.#definition.sizeOf(value) + ENTRY_OVERHEAD_BYTES
-    if (bytes > this.#lru.maxBytes * ENTRY_SHARE_MAX) {
+    if (bytes > this.#lru.maxSize * ENTRY_SHARE_MAX) {
       this.#counts.oversized++
       return value
     }
     const entry = new Entry(this, { id, value, aliases, bytes })
     this.#byId.set(id, entry)
     for (const alias of aliases) this.#byAlias.set(alias, entry)
-    this.#lru.add(entry)
+    this.#lru.set(entry, true, { size: bytes })
     return value
   }
 
   /** Counts more bytes for a value that is kept; one that is not has none. */
   grow(value: V, bytes: number): void {
     const entry = this.#byId.get(this.#definition.idOf(value))
-    if (entry !== undefined && entry.value === value) this.#lru.grow(entry, bytes)
+    if (entry === undefined || entry.value !== value) return
+    entry.bytes += bytes
+    // The list keeps the size with which an entry came.
+    this.#lru.delete(entry)
+    this.#lru.set(entry, true, { size: entry.bytes })
   }
 
   remove(id: string): void {
@@ -107,7 +122,7 @@ export class EntryTable<V> {
   }
 
   clear(): void {
-    for (const entry of this.#byId.values()) this.#lru.remove(entry)
+    for (const entry of this.#byId.values()) this.#lru.delete(entry)
     this.#byId.clear()
     this.#byAlias.clear()
   }
@@ -128,12 +143,12 @@ export class EntryTable<V> {
 
   #hit(entry: Entry<V>): V {
     this.#counts.hits++
-    this.#lru.touch(entry)
+    this.#lru.get(entry)
     return entry.value
   }
 
   #remove(entry: Entry<V>): void {
-    this.#lru.remove(entry)
+    this.#lru.delete(entry)
     this.#unmap(entry)
   }
 

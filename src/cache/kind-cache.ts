@@ -1,9 +1,8 @@
-// One kind of thing: its entries, the loads under way for it, and the changes being committed to it right now.
+// One kind of thing: its entries, the loads under key for it, and the changes being committed to it right now.
 // docs/caching.md gives the rules that keep it from being stale.
 
 import type { ChangedIds } from './changes.ts'
-import { type DerivedForm, EntryTable, type KindDefinition } from './entries.ts'
-import type { ByteLru } from './lru.ts'
+import { type DerivedForm, type EntryLru, EntryTable, type KindDefinition } from './entries.ts'
 
 /**
  * Reads what the cache lacks, in any order, leaving out what does not exist. It reads the primary database outside
@@ -23,7 +22,7 @@ export interface KindStats {
   oversized: number
 }
 
-/** A load under way as changes see it: what they touched since it began; from a bound on, everything. */
+/** A load under key as changes see it: what they touched since it began; from a bound on, everything. */
 interface Running {
   overtaken: Set<string> | 'all'
 }
@@ -33,8 +32,8 @@ interface Loaded<V> {
   byAlias: Map<string, V>
 }
 
-/** One of the two ways to ask, by ID or by name. Each shares its own loads, since their loaders differ. */
-interface Way<V> {
+/** What is looked up by: ID or name. Each shares its own loads, since their loaders differ. */
+interface LookupKey<V> {
   /** The loads that a caller asking now may wait for. A change takes out those that began before it. */
   shared: Map<string, Promise<Loaded<V>>>
   find(ref: string): V | undefined
@@ -43,7 +42,7 @@ interface Way<V> {
   isHeld(ref: string): boolean
 }
 
-interface Ask<V> {
+interface Lookup<V> {
   found: Map<string, V>
   missing: Iterable<string>
   load: Load<V>
@@ -63,10 +62,10 @@ export class KindCache<V> {
   readonly #counts = { misses: 0, loads: 0, overtaken: 0 }
   /** By the value, so that a form is gone when its value is. */
   readonly #forms = new Map<object, WeakMap<object, unknown>>()
-  readonly #byId: Way<V>
-  readonly #byName: Way<V>
+  readonly #byId: LookupKey<V>
+  readonly #byName: LookupKey<V>
 
-  constructor(definition: KindDefinition<V>, options: { lru: ByteLru; enabled: boolean }) {
+  constructor(definition: KindDefinition<V>, options: { lru: EntryLru; enabled: boolean }) {
     const entries = new EntryTable(definition, options.lru)
     this.definition = definition
     this.#entries = entries
@@ -164,7 +163,7 @@ export class KindCache<V> {
     }
   }
 
-  /** Switches between keeping values and serving every read from its loader; either way the cache starts empty. */
+  /** Switches between keeping values and serving every read from its loader; either key the cache starts empty. */
   setEnabled(enabled: boolean): void {
     this.#enabled = enabled
     this.invalidate('all')
@@ -174,32 +173,32 @@ export class KindCache<V> {
     return { ...this.#entries.stats(), ...this.#counts }
   }
 
-  #find(way: Way<V>, refs: Iterable<string>, load: Load<V>): Promise<Map<string, V>> {
+  #find(key: LookupKey<V>, refs: Iterable<string>, load: Load<V>): Promise<Map<string, V>> {
     const found = new Map<string, V>()
     let missing: Set<string> | undefined
     for (const ref of refs) {
-      const value = way.find(ref)
+      const value = key.find(ref)
       if (value !== undefined) found.set(ref, value)
       else if (missing === undefined) missing = new Set([ref])
       else missing.add(ref)
     }
     if (missing === undefined) return Promise.resolve(found)
     this.#counts.misses += missing.size
-    return this.#fill(way, { found, missing, load, mayRetry: true })
+    return this.#fill(key, { found, missing, load, mayRetry: true })
   }
 
-  async #fill(way: Way<V>, ask: Ask<V>): Promise<Map<string, V>> {
+  async #fill(key: LookupKey<V>, lookup: Lookup<V>): Promise<Map<string, V>> {
     const own: string[] = []
     const others = new Map<Promise<Loaded<V>>, string[]>()
-    for (const ref of ask.missing) {
-      const shared = way.isHeld(ref) ? undefined : way.shared.get(ref)
+    for (const ref of lookup.missing) {
+      const shared = key.isHeld(ref) ? undefined : key.shared.get(ref)
       if (shared === undefined) own.push(ref)
       else others.set(shared, [...(others.get(shared) ?? []), ref])
     }
     const take = (loaded: Loaded<V>, refs: string[]): void => {
       for (const ref of refs) {
-        const value = way.pick(loaded, ref)
-        if (value !== undefined) ask.found.set(ref, value)
+        const value = key.pick(loaded, ref)
+        if (value !== undefined) lookup.found.set(ref, value)
       }
     }
     const failed: string[] = []
@@ -208,26 +207,26 @@ export class KindCache<V> {
         take(await shared, refs)
       } catch (error) {
         // Another caller's load may have failed for a reason of its own, such as its client going away.
-        if (!ask.mayRetry) throw error
+        if (!lookup.mayRetry) throw error
         failed.push(...refs)
       }
     })
-    if (own.length > 0) waits.push(this.#start(way, own, ask.load).then((loaded) => take(loaded, own)))
+    if (own.length > 0) waits.push(this.#start(key, own, lookup.load).then((loaded) => take(loaded, own)))
     await Promise.all(waits)
-    if (failed.length > 0) await this.#fill(way, { ...ask, missing: failed, mayRetry: false })
-    return ask.found
+    if (failed.length > 0) await this.#fill(key, { ...lookup, missing: failed, mayRetry: false })
+    return lookup.found
   }
 
-  #start(way: Way<V>, refs: string[], load: Load<V>): Promise<Loaded<V>> {
+  #start(key: LookupKey<V>, refs: string[], load: Load<V>): Promise<Loaded<V>> {
     // Without notices nobody says when a value has become too old to keep or a load too old to share.
     const running: Running = { overtaken: this.#enabled ? new Set() : 'all' }
     this.#running.add(running)
     this.#counts.loads++
     const loaded = this.#run(running, refs, load).finally(() => {
       this.#running.delete(running)
-      for (const ref of refs) if (way.shared.get(ref) === loaded) way.shared.delete(ref)
+      for (const ref of refs) if (key.shared.get(ref) === loaded) key.shared.delete(ref)
     })
-    if (this.#enabled) for (const ref of refs) if (!way.isHeld(ref)) way.shared.set(ref, loaded)
+    if (this.#enabled) for (const ref of refs) if (!key.isHeld(ref)) key.shared.set(ref, loaded)
     return loaded
   }
 

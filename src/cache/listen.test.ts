@@ -33,7 +33,7 @@ const load = async (ids: string[]): Promise<Thing[]> =>
 /** A process with its cache and listener; `heard` resolves at the next notice for the kind `feed`. */
 function startProcess(t: { after: (end: () => Promise<void>) => void }, options: Partial<ListenOptions> = {}) {
   const cache = createEntityCache({ maxBytes: 1_000_000 })
-  const things = cache.kind<Thing>({ name: 'thing', idOf: (row) => row.id, sizeOf: () => 100 })
+  const things = cache.kind<Thing>({ name: 'project', idOf: (row) => row.id, sizeOf: () => 100 })
   const logged: string[] = []
   const record = (_fields: unknown, message?: string): void => void logged.push(message ?? String(_fields))
   let next = Promise.withResolvers<ChangedIds>()
@@ -44,7 +44,7 @@ function startProcess(t: { after: (end: () => Promise<void>) => void }, options:
     retryMs: 5,
     subscribers: [
       {
-        kind: 'feed',
+        kind: 'search',
         handle: (ids) => {
           const current = next
           next = Promise.withResolvers()
@@ -62,8 +62,8 @@ function startProcess(t: { after: (end: () => Promise<void>) => void }, options:
 const change = (value: number): Promise<void> =>
   transaction({ db, cache: createEntityCache({ maxBytes: 1 }) }, async (tx, changed) => {
     await sql`update thing set value = ${value} where id = 'a'`.execute(tx)
-    changed.add('thing', 'a')
-    changed.add('feed', 'a', 'b')
+    changed.add('project', 'a')
+    changed.add('search', 'a', 'b')
   })
 
 test('a change committed by one process is dropped by another, and its subscribers hear the IDs', async (t) => {
@@ -83,7 +83,7 @@ test('a rolled back transaction announces nothing', async (t) => {
   await things.get('a', load)
   const notice = heard()
   const failed = transaction({ db, cache: createEntityCache({ maxBytes: 1 }) }, async (_tx, changed) => {
-    changed.add('feed', 'lost')
+    changed.add('search', 'lost')
     throw new Error('refused')
   })
   await assert.rejects(failed)
@@ -199,7 +199,7 @@ test('a subscriber that throws is logged and harms neither the cache nor the con
     log: { info: record, warn: record, error: record },
     subscribers: [
       {
-        kind: 'feed',
+        kind: 'search',
         handle: (ids) => {
           if (ids !== 'all') seen.resolve()
           throw new Error('consumer')
@@ -211,7 +211,7 @@ test('a subscriber that throws is logged and harms neither the cache nor the con
   await change(5)
   await seen.promise
   assert.equal(listener.isListening(), true)
-  assert.ok(logged.includes('A consumer of feed changes failed'))
+  assert.ok(logged.includes('A consumer of search changes failed'))
 })
 
 test('it keeps trying while there is no database, logs that once, and can be stopped at any time', async (t) => {

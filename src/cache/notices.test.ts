@@ -21,7 +21,7 @@ function setUp() {
   const cache = createEntityCache({ maxBytes: 1_000_000 })
   cache.enable()
   const counters = cache.kind<{ id: string; value: number }>({
-    name: 'counter',
+    name: 'user',
     idOf: (row) => row.id,
     sizeOf: () => 100,
   })
@@ -35,7 +35,7 @@ test('what is announced is what is heard, in payloads that PostgreSQL accepts, w
   fc.assert(
     fc.property(fc.dictionary(fc.stringMatching(/^[a-z]{1,8}$/), ids, { maxKeys: 4 }), (changed) => {
       const changes: Changes = new Map(Object.entries(changed).map(([kind, list]) => [kind, new Set(list)]))
-      const heard = new ChangeSet()
+      const heard = new ChangeSet<string>()
       for (const payload of encodeNotices(changes)) {
         assert.ok(Buffer.byteLength(payload) < 8_000)
         const notice = decodeNotice(payload)
@@ -59,7 +59,7 @@ test('"all" of a kind is one short payload, and an unreadable payload says so', 
 })
 
 test('as many things may change at once as there are; beyond some thousand of a kind it is said to be all of it', () => {
-  const changed = new ChangeSet()
+  const changed = new ChangeSet<string>()
   changed.addEach(
     'version',
     Array.from({ length: 300_000 }, (_, index) => `v${index}`),
@@ -79,7 +79,7 @@ test('a writer reads what it wrote, and its entries are dropped before the write
   const before = (await counters.get('a', load))?.value ?? 0
   const result = await transaction({ db, cache }, async (tx, changed) => {
     await sql`update counter set value = value + 1 where id = 'a'`.execute(tx)
-    changed.add('counter', 'a')
+    changed.add('user', 'a')
     assert.equal((await counters.get('a', load))?.value, before, 'others go on reading the old value')
     return 'done'
   })
@@ -93,7 +93,7 @@ test('a failing write leaves the database as it was, and the cache in agreement 
   const before = await counterOf('a')
   const failed = transaction({ db, cache }, async (tx, changed) => {
     await sql`update counter set value = 99 where id = 'a'`.execute(tx)
-    changed.add('counter', 'a')
+    changed.add('user', 'a')
     throw new Error('refused')
   })
   await assert.rejects(failed, /refused/)
@@ -103,7 +103,7 @@ test('a failing write leaves the database as it was, and the cache in agreement 
 test('many IDs at once are announced by one statement within the payload limit', async () => {
   const { cache } = setUp()
   await transaction({ db, cache }, async (_tx, changed) => {
-    for (let index = 0; index < 5_000; index++) changed.add('counter', `id-${index}`)
+    for (let index = 0; index < 5_000; index++) changed.add('user', `id-${index}`)
   })
 })
 
@@ -120,7 +120,7 @@ test('transactions that conflict under serializable isolation are run again unti
         // All of them have read before one of them writes.
         if (runs <= 3) await everyoneHasRead()
         await sql`update counter set value = ${(rows[0]?.value ?? 0) + 1} where id = 'b'`.execute(tx)
-        changed.add('counter', 'b')
+        changed.add('user', 'b')
       },
       { isolation: 'serializable', pause: async () => {} },
     )

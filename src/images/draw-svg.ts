@@ -5,8 +5,8 @@ import { once } from 'node:events'
 import { buffer } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { invalidInput } from '#lib/errors.ts'
+import { createLimiter } from '#lib/limiter.ts'
 import { type Pixels, SCALE_FAULTS, ScaleError, type ScaleRules } from './scale.ts'
-import { createTurns } from './turns.ts'
 
 const CHILD = fileURLToPath(new URL('./draw-svg-child.ts', import.meta.url))
 /** A usual icon takes 30 ms after the third of a second in which the process starts. */
@@ -22,8 +22,8 @@ export type DrawSvg = (svg: Buffer, rules: ScaleRules, field: string) => Promise
  * @throws (what it returns) ScaleError; ApiError `invalid_input` naming `field` when drawing takes longer than `msMax`.
  */
 export function createDrawSvg(msMax = MS_MAX): DrawSvg {
-  const turns = createTurns(2, 64)
-  return (svg, rules, field) => turns(() => draw(svg, rules, field, msMax))
+  const limiter = createLimiter({ running: 2, waiting: 64 })
+  return (svg, rules, field) => limiter.run(() => draw(svg, rules, field, msMax))
 }
 
 async function draw(svg: Buffer, rules: ScaleRules, field: string, msMax: number): Promise<Pixels> {

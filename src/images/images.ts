@@ -1,11 +1,11 @@
 // The picture pipeline for icons and galleries: checked by content, bounded in pixels, made smaller, and its colour found.
 import { type ApiError, invalidInput } from '#lib/errors.ts'
+import { createLimiter } from '#lib/limiter.ts'
 import { createDrawSvg, type DrawSvg } from './draw-svg.ts'
 import { CONTENT_TYPES, checkKind, type ImageKind } from './image-kind.ts'
 import { loadSharp, type Pixels, ScaleError, type ScaleRules, scale } from './scale.ts'
 import { BrokenPicture, stripMetadata } from './strip-metadata.ts'
 import { cleanSvg } from './svg.ts'
-import { createTurns } from './turns.ts'
 
 export type StoredImage = { bytes: Buffer; ext: string; contentType: string }
 
@@ -62,7 +62,7 @@ const WEBP_QUALITY = 75
  * pixels, cannot be decoded, takes too long to draw, or is not what `ext` says.
  */
 export function createImages(atOnce = 4): Images {
-  const turns = createTurns(atOnce, 64)
+  const limiter = createLimiter({ running: atOnce, waiting: 64 })
   const drawSvg = createDrawSvg()
   const run =
     (rules: Rules) =>
@@ -75,7 +75,7 @@ export function createImages(atOnce = 4): Images {
       const source = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
       const upload = { source, ext, rules, maxBytes, field }
       try {
-        return await (kind === 'svg' ? processDrawing(upload, drawSvg) : turns(() => processPixels(upload, kind)))
+        return await (kind === 'svg' ? processDrawing(upload, drawSvg) : limiter.run(() => processPixels(upload, kind)))
       } catch (error) {
         throw refusal(error, rules, field)
       }

@@ -1,19 +1,19 @@
 // The one table of what can go wrong in a way a client may see, and the one class that carries it.
 
 /**
- * Fault → the `error` word on the wire and its HTTP status. The words are the specification's ("Errors"); a fault
- * has a key of its own only where one word stands for two statuses.
+ * Kind of error → the `error` word on the wire and its HTTP status. A kind has a key of its own only where one word
+ * stands for two statuses. `reserved` words belong to the contract and are answered by nothing at present.
  */
 export const ERRORS = {
   unauthorized: { error: 'unauthorized', status: 401 },
   forbidden: { error: 'unauthorized', status: 403 },
-  auth_error: { error: 'auth_error', status: 401 },
+  auth_error: { error: 'auth_error', status: 401, reserved: true },
   invalid_credentials: { error: 'invalid_credentials', status: 401 },
-  invalid_auth_method: { error: 'invalid_auth_method', status: 401 },
+  invalid_auth_method: { error: 'invalid_auth_method', status: 401, reserved: true },
   invalid_input: { error: 'invalid_input', status: 400 },
   validation_error: { error: 'validation_error', status: 400 },
   json_error: { error: 'json_error', status: 400 },
-  xml_error: { error: 'xml_error', status: 400 },
+  xml_error: { error: 'xml_error', status: 400, reserved: true },
   decoding_error: { error: 'decoding_error', status: 400 },
   captcha_error: { error: 'captcha_error', status: 400 },
   not_found: { error: 'not_found', status: 404 },
@@ -23,20 +23,24 @@ export const ERRORS = {
   ratelimit_error: { error: 'ratelimit_error', status: 429 },
   internal_error: { error: 'internal_error', status: 500 },
   database_error: { error: 'database_error', status: 500 },
-  cache_database_error: { error: 'cache_database_error', status: 500 },
+  cache_database_error: { error: 'cache_database_error', status: 500, reserved: true },
   analytics_database_error: { error: 'analytics_database_error', status: 500 },
   search_error: { error: 'search_error', status: 500 },
   file_hosting_error: { error: 'file_hosting_error', status: 500 },
   mail_error: { error: 'mail_error', status: 500 },
   unavailable: { error: 'database_error', status: 503 },
-  payments_error: { error: 'payments_error', status: 424 },
-  payment_provider_error: { error: 'payment_provider_error', status: 424 },
-  chat_provider_error: { error: 'chat_provider_error', status: 424 },
+  overloaded: { error: 'service_unavailable', status: 503 },
+  payments_error: { error: 'payments_error', status: 424, reserved: true },
+  payment_provider_error: { error: 'payment_provider_error', status: 424, reserved: true },
+  chat_provider_error: { error: 'chat_provider_error', status: 424, reserved: true },
   external_service_error: { error: 'auth_error', status: 424 },
   limit_reached: { error: 'LimitReached', status: 400 },
 } as const
 
-export type Fault = keyof typeof ERRORS
+/** What can be thrown: every kind but the reserved ones. */
+export type Fault = {
+  [Kind in keyof typeof ERRORS]: (typeof ERRORS)[Kind] extends { reserved: true } ? never : Kind
+}[keyof typeof ERRORS]
 
 /** The JSON object `details` of an error; `field` is in dotted form (`dependencies.3.project_id`). */
 export type ErrorDetails = Record<string, unknown>

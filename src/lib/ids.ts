@@ -2,7 +2,8 @@
 import { randomInt } from 'node:crypto'
 import { ApiError } from './errors.ts'
 
-const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+/** The digits of identifiers and tokens, in the order of their values. */
+export const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
 /** A cryptographically random base62 text of `length` characters, without modulo bias. */
 export function randomBase62(length: number): string {
@@ -16,7 +17,7 @@ export function newId(): string {
   return randomBase62(8)
 }
 
-/** Whether `text` has the form of an identifier: 1-11 base62 characters (decisions.md 1). */
+/** Whether `text` has the form of an identifier: 1-11 base62 characters. */
 export function isIdForm(text: string): boolean {
   return /^[0-9A-Za-z]{1,11}$/.test(text)
 }

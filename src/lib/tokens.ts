@@ -2,9 +2,7 @@
 // database opens nothing. SHA-256 without salt is enough because every secret here has over 300 random bits.
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { crc32 } from 'node:zlib'
-import { randomBase62 } from './ids.ts'
-
-const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+import { BASE62, randomBase62 } from './ids.ts'
 
 const PREFIXES = { pat: 'dpp_', oauth: 'dpo_', session: 'dps_' } as const
 

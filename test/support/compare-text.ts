@@ -12,3 +12,14 @@ export function assertSameText(actual: string, expected: string): void {
   assert.equal(part(ours), part(theirs), `the texts differ from line ${from + AROUND + 1} on`)
   assert.fail('the texts differ')
 }
+
+/** Compares tables of one row a line, in any order: a failure shows the rows that changed, and no others. */
+export function assertSameRows(actual: string, expected: string): void {
+  const [ours, theirs] = [new Set(actual.split('\n')), new Set(expected.split('\n'))]
+  const changed = [
+    ...[...theirs].filter((row) => !ours.has(row)).map((row) => `- ${row}`),
+    ...[...ours].filter((row) => !theirs.has(row)).map((row) => `+ ${row}`),
+  ]
+  if (changed.length > 0) assert.fail(`${changed.length} rows differ (- expected, + actual):\n${changed.join('\n')}`)
+  assertSameText(actual, expected)
+}

@@ -4,11 +4,11 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Db } from '#db/db.ts'
 import { ApiError } from '#lib/errors.ts'
+import { createLimiter } from '#lib/limiter.ts'
 import { GRANTABLE_SCOPES } from '#lib/scopes.ts'
 import { hashToken } from '#lib/tokens.ts'
 import type { Role, Viewer } from '#lib/viewer.ts'
 import type { Deps } from '#main/deps.ts'
-import { createLimiter } from '../passwords/limiter.ts'
 
 /** How long an answer of the host counts. */
 const ANSWER_LIFETIME_MS = 5 * 60_000
@@ -46,13 +46,15 @@ export function createCodeHost({
   const { codeHostApiUrl } = config.accounts
   if (codeHostApiUrl === undefined) return undefined
   const answers = cache.kind(ANSWER)
-  const inTurn = createLimiter({ running: ASKED_AT_ONCE, waiting: WAITING_MAX, refuse: () => noAnswer() })
+  const limiter = createLimiter({ running: ASKED_AT_ONCE, waiting: WAITING_MAX, refuse: () => noAnswer() })
   const prefixes = loadTokenPrefixes()
   const isOfHost = (token: string) => prefixes.some((prefix) => token.startsWith(prefix)) && TOKEN_FORM.test(token)
   const identify = async (token: string): Promise<string | undefined> => {
     if (!isOfHost(token)) return undefined
     const id = `${hashToken(token).toString('hex')}:${Math.floor(now() / ANSWER_LIFETIME_MS)}`
-    const answer = await answers.get(id, async () => [{ id, hostId: await inTurn(() => ask(codeHostApiUrl, token)) }])
+    const answer = await answers.get(id, async () => [
+      { id, hostId: await limiter.run(() => ask(codeHostApiUrl, token)) },
+    ])
     return answer?.hostId ?? undefined
   }
   return {

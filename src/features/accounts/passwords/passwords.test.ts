@@ -1,14 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { setImmediate as nextTurn } from 'node:timers/promises'
-import { createLimiter } from './limiter.ts'
 import { createPasswords } from './passwords.ts'
 import { createStrengthMeter } from './strength-meter.ts'
 
 const passwords = createPasswords()
 after(() => passwords.close())
-
-const refuse = () => new Error('full')
 
 test('a hash names its kind and cost, has its own salt, and fits its password alone', async () => {
   const [one, two] = await Promise.all([passwords.hash('lantern'), passwords.hash('lantern')])
@@ -29,45 +25,55 @@ test('a judgement never gets better by what follows the first forty characters, 
   await passwords.check('kR7$wq2!zPvN'.repeat(21), owner, 'password')
 })
 
-test('a thread that was closed is replaced by the next question', async () => {
-  const meter = createStrengthMeter({ refuse })
-  const asked = meter.score('lantern glass orbit', [])
-  await meter.close()
-  await assert.rejects(asked, /closing/)
+/** A thread that answers at once with the length of the password, dies of `die` and is silent for `hang`. */
+const ODD_WORKER = new URL(
+  `data:text/javascript,${encodeURIComponent(`
+    import { parentPort } from 'node:worker_threads'
+    parentPort.on('message', ({ password }) => {
+      if (password === 'die') process.exit(1)
+      if (password !== 'hang') parentPort.postMessage(password.length)
+    })
+    parentPort.postMessage(0)
+  `)}`,
+)
+
+test('the real thread judges, and known words count as guessed', async () => {
+  const meter = createStrengthMeter()
   assert.ok((await meter.score('lantern glass orbit', [])) >= 3)
   assert.equal(await meter.score('lantern', ['lantern']), 0)
   await meter.close()
+  await assert.rejects(meter.score('lantern', []), { status: 503 })
 })
 
-test('at most a hundred questions wait', async () => {
-  const meter = createStrengthMeter({ refuse })
-  const asked = Array.from({ length: 101 }, () => meter.score('lantern', []))
-  await assert.rejects(Promise.resolve(asked[100]), /full/)
-  await meter.close()
-  assert.ok((await Promise.allSettled(asked)).every(({ status }) => status === 'rejected'))
-})
-
-test('a limiter runs so many at once, keeps so many waiting in order, and refuses the rest', async () => {
-  const inTurn = createLimiter({ running: 2, waiting: 3, refuse })
-  const started: number[] = []
-  const ends: (() => void)[] = []
-  const work = (id: number) => () =>
-    new Promise<number>((resolve) => {
-      started.push(id)
-      ends.push(() => resolve(id))
-    })
-  const results = [0, 1, 2, 3, 4, 5].map((id) => inTurn(work(id)))
-  await assert.rejects(Promise.resolve(results[5]), /full/)
-  assert.deepEqual(started, [0, 1])
-  for (let i = 0; i < 5; i += 1) {
-    ends[i]?.()
-    await nextTurn()
-  }
-  assert.deepEqual(started, [0, 1, 2, 3, 4])
-  assert.deepEqual(await Promise.all(results.slice(0, 5)), [0, 1, 2, 3, 4])
-  await assert.rejects(
-    inTurn(() => Promise.reject(new Error('failed'))),
-    /failed/,
+test('a thread that dies fails the password that killed it, and nobody else', async () => {
+  const meter = createStrengthMeter({ worker: ODD_WORKER })
+  const asked = await Promise.allSettled(['a', 'die', 'abc', 'die', 'abcde'].map((text) => meter.score(text, [])))
+  assert.deepEqual(
+    asked.map((result) => (result.status === 'fulfilled' ? result.value : result.reason.status)),
+    [1, 503, 3, 503, 5],
   )
-  assert.equal(await inTurn(async () => 7), 7)
+  await meter.close()
+})
+
+test('a password that takes too long is refused alone; its time begins when the work does', async () => {
+  const meter = createStrengthMeter({ worker: ODD_WORKER, answerMs: 200 })
+  // Three that hang need three times the limit: who waits behind them is answered all the same.
+  const asked = await Promise.allSettled(['hang', 'hang', 'hang', 'abcd'].map((text) => meter.score(text, [])))
+  assert.deepEqual(
+    asked.map((result) => (result.status === 'fulfilled' ? result.value : result.reason.status)),
+    [503, 503, 503, 4],
+  )
+  await meter.close()
+})
+
+test('one caller waits with ten passwords at most, and another is served between them', async () => {
+  const meter = createStrengthMeter({ worker: ODD_WORKER })
+  const order: string[] = []
+  const ask = (text: string, caller: string) => meter.score(text, [], caller).then(() => order.push(caller))
+  const loud = Array.from({ length: 30 }, () => ask('a', 'loud'))
+  const quiet = ask('abc', 'quiet')
+  const results = await Promise.allSettled([...loud, quiet])
+  assert.equal(results.filter(({ status }) => status === 'rejected').length, 19)
+  assert.ok(order.indexOf('quiet') <= 2, order.join())
+  await meter.close()
 })

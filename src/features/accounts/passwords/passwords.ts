@@ -1,14 +1,14 @@
 // Passwords: how they are hashed, verified and judged. The work is off the main thread and bounded, so that a flood of
 // sign-ins costs time but neither memory nor other requests.
-import { ApiError, validationError } from '#lib/errors.ts'
+import { validationError } from '#lib/errors.ts'
+import { createLimiter, overloaded } from '#lib/limiter.ts'
 import { checkText } from '#lib/text-rules.ts'
-import { createLimiter } from './limiter.ts'
 import { createStrengthMeter } from './strength-meter.ts'
 
 export const PASSWORD_LENGTH_MIN = 8
 export const PASSWORD_LENGTH_MAX = 256
 
-/** zxcvbn's scale is 0 to 4; from 3 on a password withstands about 10^8 guesses (decisions.md 3). */
+/** zxcvbn's scale is 0 to 4; from 3 on a password withstands about 10^8 guesses . */
 const SCORE_MIN = 3
 
 /**
@@ -17,41 +17,53 @@ const SCORE_MIN = 3
  */
 const COST = { memoryCost: 32 * 1024, timeCost: 3, parallelism: 1 } as const
 
-/** Two hashes at once keep the peak at 64 MiB; what cannot wait in line is told to come back. */
+/** Two hashes at once keep the peak at 64 MiB; what cannot wait is refused for now. */
 const HASHES_AT_ONCE = 2
 const HASHES_WAITING_MAX = 200
+const HASHES_WAITING_PER_CALLER_MAX = 20
+
+/** Words of the account that do not make its password harder to guess. */
+export type PasswordOwner = { username: string; email: string | null }
 
 export type Passwords = {
   /** The hash in PHC form, which carries its own parameters and salt. */
-  hash(password: string): Promise<string>
+  hash(password: string, caller?: string): Promise<string>
   /** Whether the password is right. Without a hash (unknown account, no password) it takes as long, and is false. */
-  verify(hash: string | null, password: string): Promise<boolean>
+  verify(hash: string | null, password: string, caller?: string): Promise<boolean>
   /**
    * Checks a password that somebody wants to have; `owner` are words that do not make it harder to guess.
    * @throws ApiError `validation_error` naming `field` when it is not 8-256 characters long or too easy to guess.
    */
-  check(password: string, owner: { username: string; email: string | null }, field: string): Promise<void>
+  check(password: string, owner: PasswordOwner, field: string, caller?: string): Promise<void>
   close(): Promise<void>
 }
 
-/** Each of the functions throws `ratelimit_error` when too many wait already. */
+/**
+ * Each of the functions throws 503 `service_unavailable` when too much of this work waits. `caller` is the address that
+ * asks: callers take turns, so that one of them delays the others by no more than one piece of work.
+ */
 export function createPasswords(): Passwords {
-  const inTurn = createLimiter({ running: HASHES_AT_ONCE, waiting: HASHES_WAITING_MAX, refuse: overloaded })
-  const meter = createStrengthMeter({ refuse: overloaded })
-  const hash = (password: string) =>
-    inTurn(async () => (await import('@node-rs/argon2')).hash(normalize(password), COST))
+  const limiter = createLimiter({
+    running: HASHES_AT_ONCE,
+    waiting: HASHES_WAITING_MAX,
+    waitingPerCaller: HASHES_WAITING_PER_CALLER_MAX,
+    refuse: () => overloaded('Too many sign-ins and sign-ups at this moment'),
+  })
+  const meter = createStrengthMeter()
+  const hash = (password: string, caller?: string) =>
+    limiter.run(async () => (await import('@node-rs/argon2')).hash(normalize(password), COST), caller)
   return {
     hash,
-    verify: async (stored, password) => {
+    verify: async (stored, password, caller) => {
       if (stored === null) {
-        await hash(password)
+        await hash(password, caller)
         return false
       }
-      return inTurn(async () => (await import('@node-rs/argon2')).verify(stored, normalize(password)))
+      return limiter.run(async () => (await import('@node-rs/argon2')).verify(stored, normalize(password)), caller)
     },
-    check: async (password, owner, field) => {
+    check: async (password, owner, field, caller) => {
       checkText(password, field, { min: PASSWORD_LENGTH_MIN, max: PASSWORD_LENGTH_MAX })
-      if ((await meter.score(password, wordsOf(owner))) < SCORE_MIN) {
+      if ((await meter.score(password, wordsOf(owner), caller)) < SCORE_MIN) {
         throw validationError(
           field,
           'is too easy to guess; a few unrelated words, or what a password manager makes, will do',
@@ -68,18 +80,8 @@ function normalize(password: string): string {
 }
 
 /** The name, the address and their parts. */
-function wordsOf({ username, email }: { username: string; email: string | null }): string[] {
+function wordsOf({ username, email }: PasswordOwner): string[] {
   const whole = email === null ? [username] : [username, email]
   const parts = whole.flatMap((text) => text.split(/[^\p{L}\p{N}]+/u)).filter((part) => part.length >= 3)
   return [...new Set([...whole, ...parts])].slice(0, 20)
-}
-
-function overloaded(): ApiError {
-  return new ApiError(
-    'ratelimit_error',
-    'Too many sign-ins and sign-ups at this moment. Please try again in a second.',
-    {
-      headers: { 'retry-after': '1' },
-    },
-  )
 }

@@ -1,4 +1,4 @@
-// The thread behind strength-meter.ts: loads the dictionaries once and judges one password after the other.
+// The thread behind strength-meter.ts: loads the dictionaries once, says so, and judges one password after the other.
 import { parentPort } from 'node:worker_threads'
 import { ZxcvbnFactory } from '@zxcvbn-ts/core'
 import * as common from '@zxcvbn-ts/language-common'
@@ -9,6 +9,7 @@ const zxcvbn = new ZxcvbnFactory({
   graphs: common.adjacencyGraphs,
 })
 
-parentPort?.on('message', ({ id, password, knownWords }: { id: number; password: string; knownWords: string[] }) => {
-  parentPort?.postMessage({ id, score: zxcvbn.check(password, knownWords).score })
+parentPort?.on('message', ({ password, knownWords }: { password: string; knownWords: string[] }) => {
+  parentPort?.postMessage(zxcvbn.check(password, knownWords).score)
 })
+parentPort?.postMessage(0)

@@ -3,8 +3,8 @@
 import type { Counters } from '#counters/counters.ts'
 import { ApiError } from '#lib/errors.ts'
 import { isIdForm } from '#lib/ids.ts'
+import { createLimiter, type Limiter } from '#lib/limiter.ts'
 import { recordEvent, type Telemetry } from '#telemetry/events.ts'
-import { createLimiter } from '../passwords/limiter.ts'
 
 const WINDOW = { max: 10, windowMs: 15 * 60_000 } as const
 /** Tries of one account that may wait for each other. */
@@ -23,17 +23,17 @@ export type SignInGuard = {
 
 /** An account is named by its ID; who names none that exists, by the name typed, so that the answers do not differ. */
 export function createSignInGuard({ counters, ...telemetry }: Telemetry & { counters: Counters }): SignInGuard {
-  const lines = new Map<string, { inTurn: ReturnType<typeof createLimiter>; users: number }>()
+  const lines = new Map<string, { limiter: Limiter; users: number }>()
 
   async function inLine<T>(key: string, work: () => Promise<T>): Promise<T> {
     const line = lines.get(key) ?? {
-      inTurn: createLimiter({ running: 1, waiting: WAITING_MAX, refuse: () => tooMany(1_000) }),
+      limiter: createLimiter({ running: 1, waiting: WAITING_MAX, refuse: () => tooMany(1_000) }),
       users: 0,
     }
     lines.set(key, line)
     line.users += 1
     try {
-      return await line.inTurn(work)
+      return await line.limiter.run(work)
     } finally {
       line.users -= 1
       if (line.users === 0) lines.delete(key)
