@@ -1,6 +1,5 @@
 // Files by their hashes, in the older API: their versions and projects, and the versions to have instead.
 import Type, { type Static } from 'typebox'
-import { filterBody, filterOfBody } from '#features/versions/lookup/filter-form.ts'
 import {
   checkUpdate,
   checkUpdates,
@@ -10,6 +9,7 @@ import {
   type NamedFile,
   resolveFile,
 } from '#features/versions/lookup/by-hash.ts'
+import { filterBody, filterOfBody } from '#features/versions/lookup/filter-form.ts'
 import { HashesBody, HashParams, hashesBody, hashesOf } from '#features/versions/lookup/hash-form.ts'
 import {
   ALGORITHMS,
@@ -169,10 +169,9 @@ function* listEntries(deps: Deps, versions: ReadonlyMap<string, CachedVersion>) 
 const UpdatesBody = Type.Object({ ...hashesBody, ...FilterBody.properties })
 const IndividualBody = Type.Object({
   algorithm: hashesBody.algorithm,
-  hashes: Type.Array(
-    Type.Object({ hash: Type.String({ maxLength: HASH_LENGTH_MAX }), ...FilterBody.properties }),
-    { maxItems: HASHES_MAX },
-  ),
+  hashes: Type.Array(Type.Object({ hash: Type.String({ maxLength: HASH_LENGTH_MAX }), ...FilterBody.properties }), {
+    maxItems: HASHES_MAX,
+  }),
 })
 
 function updates(app: App, deps: Deps): void {

@@ -1,13 +1,13 @@
 // What projects and versions can be tagged with, as the older API lists it: bare arrays, other names.
 import Type from 'typebox'
-import { unquote } from '../requests.ts'
-import { SIDES } from './sides.ts'
-import { PACK_LOADER } from './pack-loaders.ts'
 import type { App } from '#http/server.ts'
 import { Timestamp } from '#lib/schema-parts.ts'
 import type { Deps } from '#main/deps.ts'
 import { licenseText, listLicenses } from '#taxonomy/licenses.ts'
 import { categoryTags, type LoaderTag, linkPlatformTags, loaderFieldValues, loaderTags } from '#taxonomy/taxonomy.ts'
+import { unquote } from '../requests.ts'
+import { PACK_LOADER } from './pack-loaders.ts'
+import { SIDES } from './sides.ts'
 
 const config = { auth: 'public', cache: 'tags' } as const
 const Text = Type.String()

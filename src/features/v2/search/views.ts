@@ -28,7 +28,9 @@ const HitV2 = Type.Object(
     icon_url: Type.String({ description: 'Empty when there is none' }),
     date_created: Timestamp,
     date_modified: Timestamp,
-    latest_version: Type.String({ description: 'ID of the newest version that the filters fit; empty when there is none' }),
+    latest_version: Type.String({
+      description: 'ID of the newest version that the filters fit; empty when there is none',
+    }),
     license: Type.String({ description: 'The first licence of the expression' }),
     client_side: SideView,
     server_side: SideView,
