@@ -1,14 +1,14 @@
-// `depot reindex`: builds the search index anew, beside a running server or without one.
+// `depot reindex`: rebuilds the search index, beside a running server or without one.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { transaction } from '#cache/transaction.ts'
-import { findFinishedRebuild, requestRebuild } from '#features/search/changes.ts'
+import { findFinishedRebuild } from '#features/search/changes.ts'
+import { requestRebuild } from '#features/search/request-rebuild.ts'
 import type { Deps } from '#main/deps.ts'
 import { openIdleSearch } from '#main/open-search.ts'
 import { readArguments } from './arguments.ts'
 import { type Env, print, withDeps } from './with-deps.ts'
 
 const POLL_MS = 200
-/** A server that has not built by then has other troubles, which its log tells. */
+/** A server that has not built by then has another problem, which is in its log. */
 const PATIENCE_MS = 30 * 60_000
 
 /**
@@ -19,7 +19,7 @@ export async function reindexCommand(args: readonly string[], env: Env): Promise
   const { values } = readArguments(args, { json: 'boolean' })
   const result = await withDeps(env, async (deps) => {
     const startedAt = performance.now()
-    const requested = await transaction(deps, requestRebuild)
+    const requested = await requestRebuild(deps)
     const documents = await buildHere(deps)
     if (documents === undefined) await waitForServer(deps, requested)
     const seconds = Math.round((performance.now() - startedAt) / 100) / 10
@@ -27,7 +27,7 @@ export async function reindexCommand(args: readonly string[], env: Env): Promise
   })
   const text =
     result.documents === undefined
-      ? `The running server has built its search index anew (${result.seconds} s)`
+      ? `The running server has rebuilt its search index (${result.seconds} s)`
       : `Built the search index: ${result.documents} projects (${result.seconds} s)`
   print({ json: result, text }, values.json)
 }

@@ -11,8 +11,6 @@ import { withFallback } from '#counters/fallback.ts'
 import { createMemoryCounters } from '#counters/memory/memory-counters.ts'
 import { type Connection, createDb, createPool } from '#db/db.ts'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '#embedded-postgres/embedded-postgres.ts'
-import { type ClientPrograms, parseClientPrograms } from '#features/analytics/client-programs.ts'
-import { type FileRules, parseFileRules } from '#features/versions/files/rule-data.ts'
 import { openDiskFiles } from '#files/disk/disk-files.ts'
 import { createImages } from '#images/images.ts'
 import { OperatorError } from '#lib/operator-error.ts'
@@ -47,8 +45,6 @@ export type Booted = {
 
 const POOL_SIZE = 16
 const CACHE_BYTES = 128 * 1024 * 1024
-
-const TAXONOMY = join(import.meta.dirname, '../../taxonomy')
 
 /** The server's own version, as package.json has it. */
 export const VERSION: string = JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8')).version
@@ -93,8 +89,8 @@ async function open(
   // The last thing to close before the database: it stores what requests have left behind.
   const { analytics, events, warmUp, close } = openAnalytics({ config, db, cache, log, metrics }, holder)
   closers.push(close)
-  const taxonomy = loadTaxonomy(TAXONOMY)
-  const search = openSearch({ config, db, taxonomy, log, metrics })
+  const data = loadTaxonomy()
+  const search = openSearch({ config, db, taxonomy: data.taxonomy, log, metrics })
   closers.push(() => search.close())
   const deps: Deps = {
     config,
@@ -107,12 +103,10 @@ async function open(
     analytics,
     events,
     countryLookup,
-    clientPrograms: loadClientPrograms(),
     search,
     mail,
     images: createImages(),
-    taxonomy,
-    fileRules: loadFileRules(),
+    ...data,
     log,
     metrics,
     now,
@@ -133,16 +127,6 @@ async function open(
     },
     close: () => closeAll(closers),
   }
-}
-
-/** The rules that say what an uploaded file must look like, from the taxonomy's folder. */
-export function loadFileRules(): FileRules {
-  return parseFileRules(JSON.parse(readFileSync(join(TAXONOMY, 'file-rules.json'), 'utf8')))
-}
-
-/** The names of programs that download and view. */
-export function loadClientPrograms(): ClientPrograms {
-  return parseClientPrograms(JSON.parse(readFileSync(join(TAXONOMY, 'client-programs.json'), 'utf8')))
 }
 
 function openCounters(log: Log, now: () => number): Counters {

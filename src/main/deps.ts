@@ -6,18 +6,16 @@ import type { EntityCache } from '#cache/entity-cache.ts'
 import type { Config } from '#config/config.ts'
 import type { Counters } from '#counters/counters.ts'
 import type { Db } from '#db/db.ts'
-import type { ClientPrograms } from '#features/analytics/client-programs.ts'
 import type { CountryLookup } from '#features/analytics/country.ts'
 import type { SearchFeed } from '#features/search/search-feed.ts'
-import type { FileRules } from '#features/versions/files/rule-data.ts'
 import type { Files } from '#files/files.ts'
 import type { Images } from '#images/images.ts'
 import type { Mail } from '#mail/mail.ts'
-import type { Taxonomy } from '#taxonomy/taxonomy.ts'
+import type { LoadedTaxonomy } from '#taxonomy/taxonomy.ts'
 import type { Log } from '#telemetry/log.ts'
 import type { Metrics } from '#telemetry/metrics.ts'
 
-export type Deps = {
+export type Deps = LoadedTaxonomy & {
   config: Config
   pool: pg.Pool
   /** The primary. */
@@ -31,14 +29,10 @@ export type Deps = {
   analytics: AnalyticsStore
   events: EventBuffer
   countryLookup: CountryLookup | undefined
-  clientPrograms: ClientPrograms
   /** Opened by the server once it answers, else when it is first asked. */
   search: SearchFeed
   mail: Mail
   images: Images
-  taxonomy: Taxonomy
-  /** Which files each loader takes. */
-  fileRules: FileRules
   log: Log
   metrics: Metrics
   /** Milliseconds since 1970. Nothing else asks the time. */

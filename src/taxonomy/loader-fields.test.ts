@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { test } from 'node:test'
 import { checkLoaderFields, sortFieldValues } from './loader-fields.ts'
-import { type LoaderField, loaderFieldValues, loadTaxonomy, type Taxonomy } from './taxonomy.ts'
+import { type LoaderField, loadTaxonomy, type Taxonomy } from './taxonomy.ts'
 
 const DEFAULT_SET = path.join(import.meta.dirname, '../../taxonomy')
-const taxonomy = loadTaxonomy(DEFAULT_SET)
+const { taxonomy } = loadTaxonomy()
 const created = '2024-01-01T00:00:00.000Z'
 
 /** The default set with one more optional field on one loader. */
@@ -130,10 +130,9 @@ test('aggregated values come without an ordering first, then by it, then oldest 
     const rows = [{ value: 'late', ordering: 100 }, { value: 'unknown' }, { value: 'early', ordering: -1 }]
     const text = JSON.stringify(rows.map((row) => ({ created, ...row })))
     writeFileSync(path.join(folder, 'environments.json'), text)
-    const own = loadTaxonomy(folder)
+    const own = loadTaxonomy(folder).taxonomy
     assert.deepEqual(sortFieldValues(own, 'environment', ['late', 'early', 'unknown']), ['unknown', 'early', 'late'])
-    const listed = loaderFieldValues(own, 'environment').map((row) => row.value)
-    assert.deepEqual(listed, ['early', 'late', 'unknown'])
+    assert.deepEqual([...(own.fields.get('environment')?.enumValues?.keys() ?? [])], ['early', 'late', 'unknown'])
   } finally {
     rmSync(folder, { recursive: true })
   }

@@ -1,8 +1,13 @@
-// The data files of the taxonomy: their schemas, and the one reading of a folder that reports every fault at once.
+// The data files of the taxonomy: their schemas, and the only place that reads them, which reports every error at once.
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import Type, { type Static, type TSchema } from 'typebox'
 import Value from 'typebox/value'
+import { ClientProgramRows } from './client-programs.ts'
+import { type FileRules, parseFileRules } from './file-rules.ts'
+
+/** The folder that is shipped and that operators change. */
+export const TAXONOMY_FOLDER = path.join(import.meta.dirname, '../../taxonomy')
 
 const strict = { additionalProperties: false }
 const Name = Type.String({ pattern: '^[a-z0-9][a-z0-9._+-]*$', maxLength: 64 })
@@ -88,6 +93,12 @@ const EnumValue = Type.Object(
 
 const LinkPlatform = Type.Object({ name: Name, donation: Type.Boolean() }, strict)
 
+/** How personal tokens of the code host begin; hosts differ. */
+const CodeHost = Type.Object(
+  { token_prefixes: Type.Array(Type.String({ minLength: 3, maxLength: 64 }), { maxItems: 64 }) },
+  strict,
+)
+
 const FILES = {
   'games.json': Type.Array(Game, { minItems: 1, maxItems: 256 }),
   'project-types.json': Type.Array(Name, { minItems: 1, maxItems: 64 }),
@@ -96,6 +107,8 @@ const FILES = {
   'loader-fields.json': Type.Array(Field, { maxItems: 256 }),
   'link-platforms.json': Type.Array(LinkPlatform, { maxItems: 256 }),
   'report-types.json': Type.Array(Name, { minItems: 1, maxItems: 64 }),
+  'client-programs.json': ClientProgramRows,
+  'code-host.json': CodeHost,
 }
 const EnumFile = Type.Array(EnumValue, { minItems: 1, maxItems: 10_000 })
 
@@ -116,60 +129,85 @@ export type TaxonomyData = {
   fieldValues: Map<string, EnumValueRow[]>
   linkPlatforms: LinkPlatformRow[]
   reportTypes: string[]
+  clientPrograms: Static<typeof ClientProgramRows>
+  codeHost: Static<typeof CodeHost>
+  fileRules: FileRules
 }
 
-const FAULTS_MAX = 50
+const ERRORS_MAX = 50
 
 /**
  * Reads and checks every data file of `folder`.
- * @throws Error whose message lists all faults (at most 50), one a line, each with its file and place.
+ * @throws Error whose message lists all errors (at most 50), one a line, each with its file and place.
  */
 export function readTaxonomyFiles(folder: string): TaxonomyData {
-  const faults: string[] = []
-  const read = <Schema extends TSchema>(file: string, schema: Schema) => readFile(folder, file, schema, faults)
-  const data: TaxonomyData = {
+  const errors: string[] = []
+  const json = (file: string) => readJson(folder, file, errors)
+  const read = <Schema extends TSchema>(file: string, schema: Schema) => check(file, json(file), schema, errors)
+  const data = {
     games: read('games.json', FILES['games.json']) ?? [],
     projectTypes: read('project-types.json', FILES['project-types.json']) ?? [],
     loaders: read('loaders.json', FILES['loaders.json']) ?? [],
     categories: read('categories.json', FILES['categories.json']) ?? [],
     fields: read('loader-fields.json', FILES['loader-fields.json']) ?? [],
-    fieldValues: new Map(),
+    fieldValues: new Map<string, EnumValueRow[]>(),
     linkPlatforms: read('link-platforms.json', FILES['link-platforms.json']) ?? [],
     reportTypes: read('report-types.json', FILES['report-types.json']) ?? [],
+    clientPrograms: read('client-programs.json', FILES['client-programs.json']) ?? [],
+    codeHost: read('code-host.json', FILES['code-host.json']) ?? { token_prefixes: [] },
+    fileRules: readFileRules(json('file-rules.json'), errors),
   }
   for (const field of data.fields) {
     if (field.values === undefined) continue
     const values = read(field.values, EnumFile)
     if (values !== undefined) data.fieldValues.set(field.name, values)
   }
-  // A file that could not be read would make every reference into it a fault too, and hide the cause.
-  if (faults.length === 0) faults.push(...crossFaults(data))
-  if (faults.length === 0) return data
-  const shown = faults.slice(0, FAULTS_MAX).map((fault) => `  ${fault}`)
-  if (faults.length > FAULTS_MAX) shown.push(`  and ${faults.length - FAULTS_MAX} more`)
+  const { fileRules } = data
+  if (errors.length === 0 && fileRules !== undefined) {
+    // Checked last: to a file that cannot be read every reference is wrong, which would hide the cause.
+    const checked = { ...data, fileRules }
+    errors.push(...crossErrors(checked))
+    if (errors.length === 0) return checked
+  }
+  const shown = errors.slice(0, ERRORS_MAX).map((error) => `  ${error}`)
+  if (errors.length > ERRORS_MAX) shown.push(`  and ${errors.length - ERRORS_MAX} more`)
   throw new Error(`Invalid taxonomy in ${folder}:\n${shown.join('\n')}`)
 }
 
-function readFile<Schema extends TSchema>(
-  folder: string,
-  file: string,
-  schema: Schema,
-  faults: string[],
-): Static<Schema> | undefined {
-  let value: unknown
+/** Undefined when there is no such file or it is not JSON. */
+function readJson(folder: string, file: string, errors: string[]): unknown {
   try {
-    value = JSON.parse(readFileSync(path.join(folder, file), 'utf8'))
+    return JSON.parse(readFileSync(path.join(folder, file), 'utf8'))
   } catch (error) {
-    faults.push(`${file}: ${error instanceof Error ? error.message : 'cannot be read'}`)
+    errors.push(`${file}: ${error instanceof Error ? error.message : 'cannot be read'}`)
     return undefined
   }
+}
+
+function check<Schema extends TSchema>(
+  file: string,
+  value: unknown,
+  schema: Schema,
+  errors: string[],
+): Static<Schema> | undefined {
+  if (value === undefined) return undefined
   if (Value.Check(schema, value)) return value
   for (const error of Value.Errors(schema, value)) {
-    // The union itself and the closed door behind an unknown key only repeat what another line says better.
+    // The errors of a union as a whole and of an unknown key by itself repeat what another line says better.
     if (error.keyword === 'anyOf' || error.keyword === 'boolean') continue
-    faults.push(`${file}${error.instancePath.replaceAll('/', '.')}: ${error.message}${keysOf(error.params)}`)
+    errors.push(`${file}${error.instancePath.replaceAll('/', '.')}: ${error.message}${keysOf(error.params)}`)
   }
   return undefined
+}
+
+function readFileRules(value: unknown, errors: string[]): FileRules | undefined {
+  if (value === undefined) return undefined
+  try {
+    return parseFileRules(value)
+  } catch (error) {
+    errors.push(`file-rules.json: ${error instanceof Error ? error.message : 'is not valid'}`)
+    return undefined
+  }
 }
 
 function keysOf(params: object): string {
@@ -177,11 +215,11 @@ function keysOf(params: object): string {
   return Array.isArray(keys) ? ` (${keys.join(', ')})` : ''
 }
 
-/** What no single file can show: duplicates, references into the void, and fields that contradict themselves. */
-function crossFaults(data: TaxonomyData): string[] {
+/** What no schema can show: duplicates, references to what does not exist, and fields that contradict themselves. */
+function crossErrors(data: TaxonomyData): string[] {
   const games = data.games.map((game) => game.slug)
   const fields = data.fields.map((field) => field.name)
-  const faults = [
+  const errors = [
     ...duplicates('games.json', games),
     ...duplicates('project-types.json', data.projectTypes),
     ...duplicates(
@@ -201,38 +239,38 @@ function crossFaults(data: TaxonomyData): string[] {
   ]
   for (const loader of data.loaders) {
     const place = `loaders.json: ${loader.name}`
-    faults.push(...unknownNames(place, 'project type', loader.project_types, data.projectTypes))
-    faults.push(...unknownNames(place, 'game', loader.games, games))
-    faults.push(...unknownNames(place, 'field', loader.fields, fields))
+    errors.push(...unknownNames(place, 'project type', loader.project_types, data.projectTypes))
+    errors.push(...unknownNames(place, 'game', loader.games, games))
+    errors.push(...unknownNames(place, 'field', loader.fields, fields))
   }
   for (const category of data.categories) {
     const place = `categories.json: ${category.name}`
-    faults.push(...unknownNames(place, 'project type', [category.project_type], data.projectTypes))
+    errors.push(...unknownNames(place, 'project type', [category.project_type], data.projectTypes))
   }
-  for (const field of data.fields) faults.push(...fieldFaults(field, data.fieldValues.get(field.name)))
-  return faults
+  for (const field of data.fields) errors.push(...fieldErrors(field, data.fieldValues.get(field.name)))
+  return errors
 }
 
-function fieldFaults(field: FieldRow, values: EnumValueRow[] | undefined): string[] {
+function fieldErrors(field: FieldRow, values: EnumValueRow[] | undefined): string[] {
   const place = `loader-fields.json: ${field.name}`
-  const faults: string[] = []
+  const errors: string[] = []
   const isEnum = field.type === 'enum' || field.type === 'array_enum'
-  if (isEnum && field.values === undefined) faults.push(`${place}: an enumeration needs a file of values`)
-  if (!isEnum && field.values !== undefined) faults.push(`${place}: only an enumeration has a file of values`)
+  if (isEnum && field.values === undefined) errors.push(`${place}: an enumeration needs a file of values`)
+  if (!isEnum && field.values !== undefined) errors.push(`${place}: only an enumeration has a file of values`)
   if (field.min !== undefined && field.max !== undefined && field.min > field.max)
-    faults.push(`${place}: min is above max`)
+    errors.push(`${place}: min is above max`)
   if (field.default !== undefined) {
-    if (field.type !== 'enum' || !field.optional) faults.push(`${place}: only an optional enumeration has a default`)
+    if (field.type !== 'enum' || !field.optional) errors.push(`${place}: only an optional enumeration has a default`)
     else if (!values?.some((row) => row.value === field.default))
-      faults.push(`${place}: default ${field.default} is not among its values`)
+      errors.push(`${place}: default ${field.default} is not among its values`)
   }
   const names = (values ?? []).map((row) => row.value)
-  faults.push(...duplicates(field.values ?? place, names))
+  errors.push(...duplicates(field.values ?? place, names))
   for (const row of values ?? []) {
-    if (Number.isNaN(Date.parse(row.created))) faults.push(`${field.values}: ${row.value}: created is no date`)
+    if (Number.isNaN(Date.parse(row.created))) errors.push(`${field.values}: ${row.value}: created is no date`)
   }
-  if (Number.isNaN(Date.parse(field.created))) faults.push(`${place}: created is no date`)
-  return faults
+  if (Number.isNaN(Date.parse(field.created))) errors.push(`${place}: created is no date`)
+  return errors
 }
 
 function duplicates(file: string, names: string[]): string[] {
@@ -242,7 +280,7 @@ function duplicates(file: string, names: string[]): string[] {
     if (seen.has(name)) twice.add(name)
     seen.add(name)
   }
-  return [...twice].map((name) => `${file}: ${name} stands there twice`)
+  return [...twice].map((name) => `${file}: ${name} is named twice`)
 }
 
 function unknownNames(place: string, kind: string, names: string[], known: string[]): string[] {

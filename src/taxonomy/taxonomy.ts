@@ -1,6 +1,7 @@
-// The taxonomy: what projects and versions can be tagged with. Read once at start from data files, then only looked up:
-// indexes for quick checks, and the contents of the tag endpoints.
-import { invalidInput, validationError } from '#lib/errors.ts'
+// The taxonomy: what projects and versions can be tagged with. Read once at start from data files, then only looked up.
+import { validationError } from '#lib/errors.ts'
+import { type ClientPrograms, labelClientPrograms } from './client-programs.ts'
+import type { FileRules } from './file-rules.ts'
 import {
   type CategoryRow,
   type EnumValueRow,
@@ -9,6 +10,7 @@ import {
   type LinkPlatformRow,
   type LoaderRow,
   readTaxonomyFiles,
+  TAXONOMY_FOLDER,
   type TaxonomyData,
 } from './taxonomy-files.ts'
 
@@ -28,12 +30,28 @@ export type Taxonomy = {
   readonly reportTypes: readonly string[]
 }
 
+/** Everything that the taxonomy's folder holds, ready for use. */
+export type LoadedTaxonomy = {
+  taxonomy: Taxonomy
+  /** Which files each loader takes. */
+  fileRules: FileRules
+  clientPrograms: ClientPrograms
+  /** How personal tokens of the code host begin. */
+  codeHostPrefixes: readonly string[]
+}
+
 /**
  * Reads, checks and indexes the data files of `folder`.
- * @throws Error naming every fault at once.
+ * @throws Error naming everything that is wrong in any of them at once.
  */
-export function loadTaxonomy(folder: string): Taxonomy {
-  return indexTaxonomy(readTaxonomyFiles(folder))
+export function loadTaxonomy(folder: string = TAXONOMY_FOLDER): LoadedTaxonomy {
+  const data = readTaxonomyFiles(folder)
+  return {
+    taxonomy: indexTaxonomy(data),
+    fileRules: data.fileRules,
+    clientPrograms: labelClientPrograms(data.clientPrograms),
+    codeHostPrefixes: data.codeHost.token_prefixes,
+  }
 }
 
 function indexTaxonomy(data: TaxonomyData): Taxonomy {
@@ -132,94 +150,4 @@ function unionOf(taxonomy: Taxonomy, loaders: Iterable<string>, pick: (loader: L
     if (loader !== undefined) for (const value of pick(loader)) names.add(value)
   }
   return [...names].sort()
-}
-
-export function gameTags(taxonomy: Taxonomy): GameRow[] {
-  return [...taxonomy.games.values()]
-}
-
-export type LoaderTag = {
-  name: string
-  icon: string
-  supported_project_types: string[]
-  supported_games: string[]
-  supported_fields: string[]
-  metadata: LoaderRow['metadata']
-}
-
-/** A-Z by name. */
-export function loaderTags(taxonomy: Taxonomy): LoaderTag[] {
-  return Array.from(taxonomy.loaders.values(), (loader) => ({
-    name: loader.name,
-    icon: loader.icon,
-    supported_project_types: loader.project_types,
-    supported_games: loader.games,
-    supported_fields: loader.fields,
-    metadata: loader.metadata,
-  }))
-}
-
-export type CategoryTag = { name: string; icon: string; project_type: string; header: string }
-
-/** By ordering, then by name, then by project type. */
-export function categoryTags(taxonomy: Taxonomy): CategoryTag[] {
-  return taxonomy.categories.map(({ name, icon, project_type, header }) => ({ name, icon, project_type, header }))
-}
-
-export function linkPlatformTags(taxonomy: Taxonomy): LinkPlatformRow[] {
-  return [...taxonomy.linkPlatforms.values()]
-}
-
-export type LoaderFieldValueTag = {
-  value: string
-  created: string
-  metadata: { type?: string; major?: boolean }
-  type: string | null
-  major: boolean | null
-  ordering: number | null
-}
-
-/**
- * The values of a loader field: an enumeration's by ordering (those without one last), then newest first; `true` and
- * `false` for a boolean. `filters` is the decoded `filters` query value; a value without the metadata never matches.
- * @throws ApiError `invalid_input` for an unknown field, a field that has no list of values, or a filter that is no
- * object of `type` (text) and `major` (boolean): a typing error there would silently give a wrong list.
- */
-export function loaderFieldValues(taxonomy: Taxonomy, name: string, filters?: unknown): LoaderFieldValueTag[] {
-  const field = taxonomy.fields.get(name)
-  if (field === undefined) throw invalidInput(`There is no loader field of the name ${name}`, 'loader_field')
-  const { type, major } = filters === undefined ? {} : checkFilters(filters)
-  return fieldValueTags(field).filter(
-    (tag) => (type === undefined || tag.type === type) && (major === undefined || tag.major === major),
-  )
-}
-
-function fieldValueTags(field: LoaderField): LoaderFieldValueTag[] {
-  const flat = { metadata: {}, type: null, major: null, ordering: null }
-  if (field.enumValues !== undefined) {
-    return Array.from(field.enumValues.values(), (row) => ({
-      value: row.value,
-      created: row.created,
-      metadata: row.metadata ?? {},
-      type: row.metadata?.type ?? null,
-      major: row.metadata?.major ?? null,
-      ordering: row.ordering ?? null,
-    }))
-  }
-  if (field.type === 'boolean') return ['true', 'false'].map((value) => ({ value, created: field.created, ...flat }))
-  throw invalidInput(
-    `The loader field ${field.name} is of type ${field.type} and has no list of values`,
-    'loader_field',
-  )
-}
-
-function checkFilters(filters: unknown): { type?: string; major?: boolean } {
-  if (typeof filters !== 'object' || filters === null || Array.isArray(filters))
-    throw invalidInput('filters must be a JSON object', 'filters')
-  for (const [key, value] of Object.entries(filters)) {
-    const expected = key === 'type' ? 'string' : key === 'major' ? 'boolean' : undefined
-    if (expected === undefined) throw invalidInput(`filters knows type and major, not ${key}`, 'filters')
-    if (typeof value !== expected) throw invalidInput(`filters.${key} must be a ${expected}`, 'filters')
-  }
-  return filters
 }

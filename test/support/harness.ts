@@ -16,7 +16,6 @@ import { createImages } from '#images/images.ts'
 import { drainJobs } from '#jobs/worker.ts'
 import { createOutbox } from '#mail/outbox/outbox.ts'
 import { buildApp, jobHandlers } from '#main/app.ts'
-import { loadClientPrograms, loadFileRules } from '#main/boot.ts'
 import type { Deps } from '#main/deps.ts'
 import { openAnalytics } from '#main/open-analytics.ts'
 import { openSearch } from '#main/open-search.ts'
@@ -95,8 +94,8 @@ export async function testApp({ env = {}, deps: override = () => ({}) }: TestApp
   cache.enable()
   const log = silentLog()
   const metrics = createMetrics({ process: false })
-  const taxonomy = loadTaxonomy(join(import.meta.dirname, '../../taxonomy'))
-  const search = openSearch({ config, db, taxonomy, log, metrics })
+  const data = loadTaxonomy()
+  const search = openSearch({ config, db, taxonomy: data.taxonomy, log, metrics })
   const { analytics, events, close: closeAnalytics } = openAnalytics({ config, db, cache, log, metrics }, 'server')
   const base: Deps = {
     config,
@@ -110,11 +109,9 @@ export async function testApp({ env = {}, deps: override = () => ({}) }: TestApp
     events,
     search,
     countryLookup: undefined,
-    clientPrograms: loadClientPrograms(),
     mail: createOutbox({ folder: join(dataDir, 'outbox'), from: 'Depot <noreply@depot.test>', now }),
     images: createImages(),
-    fileRules: loadFileRules(),
-    taxonomy,
+    ...data,
     log,
     metrics,
     now,

@@ -52,6 +52,8 @@ const PORTS = ['files', 'search-index', 'analytics-store', 'counters', 'mail', '
 
 /** The layer a file belongs to; features have two: their routes, and what lies below them. */
 function layerOf(file: string): string {
+  // Pure: schemas and readers of values in query strings, which requests of features are made of.
+  if (file === 'src/http/query-values.ts') return 'lib'
   const [, area = '', ...rest] = file.split('/')
   if (PORTS.includes(area)) return 'port'
   if (area !== 'features') return area

@@ -27,7 +27,7 @@ async function codeOf(person: Person): Promise<string> {
 }
 
 describe('codes', () => {
-  test('an affiliate makes, lists, edits and deletes his own; what only admins see is null', async () => {
+  test('an affiliate makes, lists, edits and deletes their own; what only admins see is null', async () => {
     const person = await affiliate()
     const made = await create(person, { source_name: 'A video' })
     assert.equal(made.statusCode, 201)
@@ -83,6 +83,19 @@ describe('codes', () => {
     assert.equal((await create(other, { source_name: 'x', affiliate: person.id })).statusCode, 403)
     assert.equal((await create(other, { source_name: 'x', affiliate: other.id })).statusCode, 201)
     assert.equal((await create(other, { source_name: 'x', revenue_split: '0.5' })).statusCode, 403)
+  })
+
+  test('a share that an admin set stays, whatever its affiliate sends', async () => {
+    const person = await affiliate()
+    const body = { source_name: 'x', affiliate: person.id, revenue_split: '0.25' }
+    const { id } = (await create(admin, body)).json()
+    const path = `/_internal/affiliate/${id}`
+    assert.equal((await t.as(person).patch(path, { revenue_split: null })).statusCode, 403)
+    assert.equal((await t.as(person).patch(path, { revenue_split: '0.5' })).statusCode, 403)
+    assert.equal(Number((await t.as(admin).get(path)).json().revenue_split), 0.25)
+    assert.equal((await t.as(admin).patch(path, { revenue_split: null })).statusCode, 204)
+    assert.equal((await t.as(admin).get(path)).json().revenue_split, null)
+    assert.equal((await t.as(person).patch(path, { source_name: 'y', revenue_split: null })).statusCode, 204)
   })
 
   test("another's code is absent", async () => {

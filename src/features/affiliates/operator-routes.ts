@@ -1,10 +1,10 @@
 // What the operator's shop reports of affiliate codes.
-import { transaction } from '#cache/transaction.ts'
 import { mountInternal } from '#http/mounts.ts'
 import type { App } from '#http/server.ts'
 import type { Deps } from '#main/deps.ts'
 import { recordConversion } from './record-conversion.ts'
-import { ConversionView, NewConversion } from './views.ts'
+import { NewConversion, parseConversion } from './requests.ts'
+import { ConversionView, toConversionView } from './views.ts'
 
 export function affiliateOperatorRoutes(app: App, deps: Pick<Deps, 'db' | 'cache' | 'now' | 'config'>): void {
   mountInternal(app, (scope) =>
@@ -21,15 +21,8 @@ export function affiliateOperatorRoutes(app: App, deps: Pick<Deps, 'db' | 'cache
         },
       },
       async (req, reply) => {
-        const { conversion, isNew } = await transaction(deps, (tx) =>
-          recordConversion(tx, {
-            fields: req.body,
-            // A number of the configuration, as the exact decimal that the operator wrote.
-            defaultShare: deps.config.money.affiliateShare.toFixed(8),
-            now: deps.now(),
-          }),
-        )
-        return reply.status(isNew ? 201 : 200).send(conversion)
+        const { conversion, isNew } = await recordConversion(deps, parseConversion(req.body, deps.now()))
+        return reply.status(isNew ? 201 : 200).send(toConversionView(conversion))
       },
     ),
   )

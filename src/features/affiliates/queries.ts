@@ -1,12 +1,23 @@
-// Reads of affiliate codes.
+// Affiliate codes as rows.
 import type { Selectable } from 'kysely'
 import type { Db } from '#db/db.ts'
-import type { AffiliateCode } from '#db/schema.ts'
+import type { AffiliateCode, AffiliateConversion } from '#db/schema.ts'
+import { notFound } from '#lib/errors.ts'
+import type { Viewer } from '#lib/viewer.ts'
+import { canSeeCodesOf, codeVisibleTo } from './policy.ts'
 
 export type AffiliateCodeRow = Selectable<AffiliateCode>
+export type ConversionRow = Selectable<AffiliateConversion>
 
 export function findAffiliateCode(db: Db, id: string): Promise<AffiliateCodeRow | undefined> {
   return db.selectFrom('affiliate_code').selectAll().where('id', '=', id).executeTakeFirst()
+}
+
+/** @throws ApiError 404 when it is absent or the viewer may not see it. */
+export async function getVisibleCode(db: Db, viewer: Viewer, id: string): Promise<AffiliateCodeRow> {
+  const code = await findAffiliateCode(db, id)
+  if (code === undefined || !canSeeCodesOf(viewer, code.account_id)) throw notFound('affiliate code')
+  return code
 }
 
 /** IDs of an account's own codes; their number is bounded when they are made. */
@@ -15,18 +26,25 @@ export async function listAffiliateCodeIdsOf(db: Db, accountId: string): Promise
   return rows.map(({ id }) => id)
 }
 
-/** Oldest first: the codes of one account, or everybody's. */
-export function listAffiliateCodes(
+/** One page of the codes that the viewer sees, oldest first. */
+export function listVisibleCodes(
   db: Db,
-  { accountId, limit, offset }: { accountId: string | undefined; limit: number; offset: number },
+  viewer: Viewer,
+  { limit, offset }: { limit: number; offset: number },
 ): Promise<AffiliateCodeRow[]> {
   return db
     .selectFrom('affiliate_code')
     .selectAll()
-    .$if(accountId !== undefined, (query) => query.where('account_id', '=', accountId ?? ''))
+    .where(codeVisibleTo(viewer))
     .orderBy('created')
     .orderBy('id')
     .limit(limit)
     .offset(offset)
     .execute()
+}
+
+/** The badges of an account; none for one that is gone. */
+export async function findBadges(db: Db, accountId: string): Promise<number> {
+  const row = await db.selectFrom('account').select('badges').where('id', '=', accountId).executeTakeFirst()
+  return row?.badges ?? 0
 }

@@ -1,21 +1,21 @@
 // Affiliate codes: an account's own, everybody's for admins.
 import Type from 'typebox'
-import { transaction } from '#cache/transaction.ts'
 import { done } from '#http/answers.ts'
 import { requireViewer } from '#http/auth.ts'
 import { mountInternal } from '#http/mounts.ts'
-import { IdParams, Offset } from '#http/query-values.ts'
+import { IdParams } from '#http/query-values.ts'
 import type { App } from '#http/server.ts'
 import { parseId } from '#lib/ids.ts'
-import { isAdmin } from '#lib/viewer.ts'
 import type { Deps } from '#main/deps.ts'
-import { createCode, deleteCode, getOwnCode, updateCode } from './change-code.ts'
-import { listAffiliateCodes } from './queries.ts'
-import { AffiliateCodePatch, AffiliateCodeView, NewAffiliateCode, toAffiliateCodeView } from './views.ts'
+import { createCode } from './create-code.ts'
+import { deleteCode } from './delete-code.ts'
+import { getVisibleCode, listVisibleCodes } from './queries.ts'
+import { AffiliateCodePatch, AffiliateCodesQuery, checkAffiliateCode, LIST_MAX, NewAffiliateCode } from './requests.ts'
+import { updateCode } from './update-code.ts'
+import { AffiliateCodeView, toAffiliateCodeView } from './views.ts'
 
 type AffiliateDeps = Pick<Deps, 'db' | 'cache' | 'now'>
 
-const LIST_MAX = 1_000
 const session = { auth: { scope: ['SESSION_ACCESS'] } } as const
 const readable = { auth: { scope: ['ANALYTICS'] } } as const
 
@@ -34,24 +34,15 @@ function reads(app: App, { db }: AffiliateDeps): void {
       config: readable,
       schema: {
         operationId: 'listAffiliateCodes',
-        summary: "The caller's affiliate codes, everybody's for admins; oldest first",
-        querystring: Type.Object({
-          limit: Type.Optional(
-            Type.Integer({ minimum: 1, maximum: LIST_MAX, default: LIST_MAX, description: 'Codes on a page' }),
-          ),
-          offset: Offset,
-        }),
+        summary: "The caller's affiliate codes, for admins everybody's; oldest first",
+        querystring: AffiliateCodesQuery,
         response: { 200: Type.Array(AffiliateCodeView, { maxItems: LIST_MAX }) },
       },
     },
     async (req) => {
       const viewer = requireViewer(req)
       const { limit = LIST_MAX, offset = 0 } = req.query
-      const codes = await listAffiliateCodes(db, {
-        accountId: isAdmin(viewer) ? undefined : viewer.id,
-        limit,
-        offset,
-      })
+      const codes = await listVisibleCodes(db, viewer, { limit, offset })
       return codes.map((code) => toAffiliateCodeView(code, viewer))
     },
   )
@@ -68,7 +59,7 @@ function reads(app: App, { db }: AffiliateDeps): void {
     },
     async (req) => {
       const viewer = requireViewer(req)
-      return toAffiliateCodeView(await getOwnCode(db, viewer, parseId(req.params.id, 'id')), viewer)
+      return toAffiliateCodeView(await getVisibleCode(db, viewer, parseId(req.params.id, 'id')), viewer)
     },
   )
 }
@@ -84,13 +75,13 @@ function creation(app: App, deps: AffiliateDeps): void {
         operationId: method === 'POST' ? 'createAffiliateCode' : 'putAffiliateCode',
         hide: method === 'PUT',
         summary: 'Make an affiliate code',
-        description: 'Needs the affiliate badge or an admin.',
+        description: 'For admins and accounts with the affiliate badge.',
         body: NewAffiliateCode,
         response: { 201: AffiliateCodeView },
       },
       handler: async (req, reply) => {
         const viewer = requireViewer(req)
-        const code = await transaction(deps, (tx) => createCode(tx, viewer, { fields: req.body, now: deps.now() }))
+        const code = await createCode(deps, viewer, checkAffiliateCode(req.body))
         return reply.status(201).send(toAffiliateCodeView(code, viewer))
       },
     })
@@ -110,9 +101,8 @@ function changes(app: App, deps: AffiliateDeps): void {
       },
     },
     async (req, reply) => {
-      const viewer = requireViewer(req)
       const id = parseId(req.params.id, 'id')
-      await transaction(deps, (tx) => updateCode(tx, viewer, { id, patch: req.body }))
+      await updateCode(deps, requireViewer(req), { id, patch: checkAffiliateCode(req.body) })
       return done(reply)
     },
   )
@@ -127,9 +117,7 @@ function changes(app: App, deps: AffiliateDeps): void {
       },
     },
     async (req, reply) => {
-      const viewer = requireViewer(req)
-      const id = parseId(req.params.id, 'id')
-      await transaction(deps, (tx) => deleteCode(tx, viewer, id))
+      await deleteCode(deps, requireViewer(req), parseId(req.params.id, 'id'))
       return done(reply)
     },
   )

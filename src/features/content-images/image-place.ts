@@ -1,11 +1,10 @@
 // What a picture is uploaded for: which text of which project, version, report or message. The feature that owns the
 // text says whether the caller may put pictures there.
-import type { Tx } from '#db/db.ts'
-import { invalidInput, notFound } from '#lib/errors.ts'
+import { invalidInput } from '#lib/errors.ts'
 import type { ScopeName } from '#lib/scopes.ts'
 import type { Viewer } from '#lib/viewer.ts'
 import { IMAGE_CONTEXTS, type ImageContext, type ImagePlace } from './queries.ts'
-import type { ImageQuery } from './views.ts'
+import type { ImageQuery } from './requests.ts'
 
 /** How one kind of text takes pictures. */
 export type ImageOwner = {
@@ -21,7 +20,7 @@ export type ImageOwner = {
 export type ImageOwners = Readonly<Record<ImageContext, ImageOwner>>
 
 /**
- * The place that a request names; undefined when the picture is to wait until something uses it.
+ * The place that a request names; undefined when nothing uses the picture yet.
  * @throws ApiError as the owner of the context does, and `invalid_input` for the ID of another context.
  */
 export async function resolvePlace(
@@ -37,18 +36,4 @@ export async function resolvePlace(
   }
   const name = query[`${context}_id`]
   return name === undefined ? undefined : { context, id: await owners[context].resolve(viewer, name) }
-}
-
-/**
- * Makes sure that the place is still there, and keeps it until the transaction ends: it was looked up before the
- * picture arrived, which takes its time.
- */
-export async function lockPlace(tx: Tx, { context, id }: ImagePlace): Promise<void> {
-  const row = await tx
-    .selectFrom(context)
-    .select(`${context}.id`)
-    .where(`${context}.id`, '=', id)
-    .forNoKeyUpdate()
-    .executeTakeFirst()
-  if (row === undefined) throw notFound(context)
 }

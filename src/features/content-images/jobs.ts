@@ -1,11 +1,11 @@
-// Removal of pictures that no text came to use.
+// Removal of pictures that no text uses.
 import { transaction } from '#cache/transaction.ts'
 import type { Deps } from '#main/deps.ts'
 import { dropWaitingImages } from './queries.ts'
 
 const WAITING_MS_MAX = 86_400_000
 const BATCH = 1_000
-/** A hundred thousand an hour, whatever has gathered. */
+/** At most a hundred thousand in one run. */
 const BATCHES_MAX = 100
 
 export const contentImageJobs = (deps: Pick<Deps, 'db' | 'cache' | 'now'>) => ({

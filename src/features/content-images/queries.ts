@@ -1,11 +1,11 @@
-// Pictures inside texts, as rows: each waits for a short time until something uses it, belongs to that thing alone, and
-// goes with it or when the thing's text names it no more.
+// Pictures inside texts, as rows: each is unused at first, belongs to one thing once something uses it, and is
+// deleted with that thing or when its text no longer contains it.
 import { type ExpressionBuilder, sql } from 'kysely'
 import type { Db, Tx } from '#db/db.ts'
 import { isForeignKeyViolation } from '#db/pg-errors.ts'
 import type { DB } from '#db/schema.ts'
 import { removeLater } from '#files/claims.ts'
-import { ApiError, accountGone, validationError } from '#lib/errors.ts'
+import { ApiError, accountGone, notFound, validationError } from '#lib/errors.ts'
 import type { Viewer } from '#lib/viewer.ts'
 
 export const IMAGE_CONTEXTS = ['project', 'version', 'report', 'thread_message'] as const
@@ -68,7 +68,7 @@ export async function insertImage(tx: Tx, viewer: Viewer, image: NewImage): Prom
 }
 
 /**
- * Gives pictures to what uses them from now on. Each must be the viewer's own, made for such a place and used by
+ * Attaches pictures to what uses them from now on. Each must be the viewer's own, made for such a place and used by
  * nothing yet; of two that ask for the same picture at once, one gets it.
  * @param field the list of the request that names them.
  * @throws ApiError `validation_error` naming the first that is none of these (`uploaded_images.2`).
@@ -107,6 +107,20 @@ export async function takeImages(
     .executeTakeFirstOrThrow()
   if (count > PLACE_MAX) throw new ApiError('limit_reached', `One text holds at most ${PLACE_MAX} pictures`)
   return new Set(rows.map(({ id }) => id))
+}
+
+/**
+ * Locks a place until the transaction ends: it was looked up before the picture arrived, and may be gone.
+ * @throws ApiError 404
+ */
+export async function lockPlace(tx: Tx, { context, id }: ImagePlace): Promise<void> {
+  const row = await tx
+    .selectFrom(context)
+    .select(`${context}.id`)
+    .where(`${context}.id`, '=', id)
+    .forNoKeyUpdate()
+    .executeTakeFirst()
+  if (row === undefined) throw notFound(context)
 }
 
 /** Removes the pictures of a place whose address its text, now `text`, does not contain. */

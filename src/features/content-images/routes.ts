@@ -1,13 +1,17 @@
-// Pictures for texts: descriptions, changelogs, reports and messages (facts/catalogue.md 2.4).
+// Pictures for texts: descriptions, changelogs, reports and messages.
 import { requireScope, requireViewer } from '#http/auth.ts'
 import { readRawBody, takeRawBodies } from '#http/raw-body.ts'
 import type { App } from '#http/server.ts'
 import type { Deps } from '#main/deps.ts'
 import { type ImageOwners, resolvePlace } from './image-place.ts'
+import { ImageQuery } from './requests.ts'
 import { IMAGE_BYTES_MAX, uploadImage } from './upload-image.ts'
-import { ImageQuery, ImageView, toImageView } from './views.ts'
+import { ImageView, toImageView } from './views.ts'
 
 export function contentImageRoutes(app: App, deps: Deps, owners: ImageOwners): void {
+  const scopes = Object.entries(owners)
+    .map(([context, owner]) => `${context} ${owner.scope}`)
+    .join(', ')
   app.register(async (scope: App) => {
     takeRawBodies(scope)
     scope.post(
@@ -17,11 +21,9 @@ export function contentImageRoutes(app: App, deps: Deps, owners: ImageOwners): v
         schema: {
           operationId: 'createImage',
           summary: 'Upload a picture for a text',
-          description: `The body is the picture, at most ${IMAGE_BYTES_MAX} bytes. The token needs the scope of the context: ${Object.entries(
-            owners,
-          )
-            .map(([context, { scope: name }]) => `${context} ${name}`)
-            .join(', ')}. Without the ID of a place the picture waits for a day until one names it.`,
+          description:
+            `The body is the picture, at most ${IMAGE_BYTES_MAX} bytes. The token needs the scope of the context: ` +
+            `${scopes}. A picture that is uploaded without an ID and not used within a day is deleted.`,
           consumes: ['image/*'],
           querystring: ImageQuery,
           response: { 201: ImageView },

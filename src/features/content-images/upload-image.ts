@@ -1,12 +1,19 @@
-// Takes a picture for a text: checked by its content, stored under its own name, and attached where that is known.
+// Stores a picture for a text: checked by its content, under its own name, and attached where its place is known.
 import { transaction } from '#cache/transaction.ts'
 import { placePicture, storePictures } from '#features/pictures/pictures.ts'
 import { accountGone } from '#lib/errors.ts'
 import { newId } from '#lib/ids.ts'
 import type { Viewer } from '#lib/viewer.ts'
 import type { Deps } from '#main/deps.ts'
-import { lockPlace } from './image-place.ts'
-import { deleteImage, findImageOwner, type ImageContext, type ImagePlace, insertImage, takeImages } from './queries.ts'
+import {
+  deleteImage,
+  findImageOwner,
+  type ImageContext,
+  type ImagePlace,
+  insertImage,
+  lockPlace,
+  takeImages,
+} from './queries.ts'
 import type { UploadedImage } from './views.ts'
 
 export const IMAGE_BYTES_MAX = 1024 * 1024
@@ -15,7 +22,7 @@ type NewUpload = { context: ImageContext; place: ImagePlace | undefined; bytes: 
 
 /**
  * Stores the picture at its full size, as texts show it. The row comes before the bytes, so that what a killed
- * process leaves is a picture that waits, which a job removes.
+ * process leaves is an unused picture, which a job removes.
  * @throws ApiError `invalid_input` for what is no picture, is too large or is not what `ext` says, `limit_reached`, 404
  * when its place is gone.
  */
@@ -36,9 +43,9 @@ export async function uploadImage(
   await transaction(deps, (tx) => insertImage(tx, viewer, row))
   try {
     await storePictures(deps.files, picture.stored)
-    await keep(deps, viewer, { id, place })
+    await attach(deps, viewer, { id, place })
   } catch (error) {
-    await takeBack(deps, { id, key: stored.key })
+    await removeAgain(deps, { id, key: stored.key })
     throw error
   }
   const { url, size_bytes: sizeBytes } = row
@@ -46,10 +53,10 @@ export async function uploadImage(
 }
 
 /**
- * Attaches the picture where its place is known. While its bytes were stored its account may have been deleted, and the
- * row with it: then nobody would ever remove the bytes.
+ * Attaches the picture where its place is known. Its account may have been deleted, and the row with it, while the
+ * bytes were being stored: then no job would ever remove the bytes.
  */
-async function keep(
+async function attach(
   deps: Pick<Deps, 'db' | 'cache'>,
   viewer: Viewer,
   { id, place }: { id: string; place: ImagePlace | undefined },
@@ -63,7 +70,7 @@ async function keep(
 }
 
 /** Leaves the rest to the job when the store or the database does not answer. */
-async function takeBack(
+async function removeAgain(
   { db, files, log }: Pick<Deps, 'db' | 'files' | 'log'>,
   { id, key }: { id: string; key: string },
 ): Promise<void> {

@@ -1,9 +1,9 @@
-// The wire shape of a picture inside texts, and what a request says of one.
+// The wire shape of a picture inside texts.
 import Type, { type Static } from 'typebox'
 import { Timestamp } from '#lib/schema-parts.ts'
 import { IMAGE_CONTEXTS, type ImageContext } from './queries.ts'
 
-/** One key beside the others names what the picture belongs to; there is none while it waits to be used. */
+/** Of the last four keys the one of the context is there: what the picture belongs to, null while nothing uses it. */
 export const ImageView = Type.Object(
   {
     id: Type.String(),
@@ -20,24 +20,6 @@ export const ImageView = Type.Object(
   { title: 'Image' },
 )
 export type ImageView = Static<typeof ImageView>
-
-const PlaceId = Type.Optional(
-  Type.String({
-    minLength: 1,
-    maxLength: 64,
-    description: 'What it belongs to from the start, of the kind of the context',
-  }),
-)
-
-export const ImageQuery = Type.Object({
-  ext: Type.Enum(['png', 'jpg', 'jpeg', 'gif', 'webp'], { description: 'What the bytes are' }),
-  context: Type.Enum([...IMAGE_CONTEXTS], { description: 'The kind of text it is for' }),
-  project_id: PlaceId,
-  version_id: PlaceId,
-  report_id: PlaceId,
-  thread_message_id: PlaceId,
-})
-export type ImageQuery = Static<typeof ImageQuery>
 
 export type UploadedImage = {
   id: string

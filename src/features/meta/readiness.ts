@@ -1,14 +1,14 @@
-// The state of everything Depot leans on, for /ready and `depot check`.
+// The state of everything that Depot depends on, for /ready and `depot check`.
 import { sql } from 'kysely'
 import Type, { type Static } from 'typebox'
 import type { Deps } from '#main/deps.ts'
 
 const DependencyState = Type.Object({
   status: Type.Enum(['ok', 'failing']),
-  state: Type.Optional(Type.String({ description: 'What it is doing' })),
+  state: Type.Optional(Type.String({ description: 'More about its state' })),
 })
 
-/** With the reason of a failure, which is for the operator: anybody may ask /ready. */
+/** With the reason of a failure, which only the operator reads: /ready is public. */
 type Checked = Static<typeof DependencyState> & { error?: string }
 
 export const Readiness = Type.Object(
@@ -20,7 +20,7 @@ export const Readiness = Type.Object(
 )
 
 const CHECK_TIMEOUT_MS = 3_000
-/** Checks write, and open connections; as nothing limits /ready, those who ask within this time share one round. */
+/** Checks write and open connections, and /ready is not limited: requests within this time share one round. */
 const SHARED_MS = 500
 
 type CheckedDeps = Pick<Deps, 'db' | 'files' | 'search' | 'analytics' | 'counters' | 'mail'>
@@ -50,7 +50,7 @@ export function sharedChecks(deps: CheckedDeps & Pick<Deps, 'log'>): () => Promi
   }
 }
 
-/** Asks each dependency, side by side, for at most three seconds. */
+/** Checks all dependencies in parallel, each for at most three seconds. */
 export async function checkDependencies(deps: CheckedDeps): Promise<Dependencies> {
   const checks: Record<string, () => Promise<unknown>> = {
     database: () => sql`select 1`.execute(deps.db),
@@ -67,7 +67,7 @@ export async function checkDependencies(deps: CheckedDeps): Promise<Dependencies
   return { status: failing ? 'unavailable' : 'ready', dependencies: Object.fromEntries(states) }
 }
 
-/** Opening, and building for the first time, are no faults: everything else works meanwhile. */
+/** An index that is opened or built for the first time is no failure: everything else works meanwhile. */
 async function checkSearch({ search }: Pick<Deps, 'search'>): Promise<string> {
   const { state, error } = await search.state()
   if (state === 'failing') throw new Error(error)

@@ -1,20 +1,11 @@
-// What the service says of itself: the root document, retired API versions, and what operators and their tools ask.
+// The root document, retired API versions, and the probes of operators and their tools.
 import Type from 'typebox'
 import type { App } from '#http/server.ts'
 import { ApiError, notFound } from '#lib/errors.ts'
 import { parseAuthorization, secretsEqual } from '#lib/tokens.ts'
 import type { Deps } from '#main/deps.ts'
 import { Readiness, sharedChecks } from './readiness.ts'
-
-const RootDocument = Type.Object(
-  {
-    name: Type.String(),
-    version: Type.String({ description: "The server's own version" }),
-    documentation: Type.String(),
-    about: Type.String(),
-  },
-  { title: 'RootDocument' },
-)
+import { Health, RootDocument } from './views.ts'
 
 export function metaRoutes(app: App, deps: Deps & { version: string }): void {
   const root = {
@@ -29,7 +20,7 @@ export function metaRoutes(app: App, deps: Deps & { version: string }): void {
       config: { auth: 'public', cache: 'shared' },
       schema: {
         operationId: 'getRoot',
-        summary: 'What this service is',
+        summary: 'Describe this service',
         response: { 200: RootDocument },
       },
     },
@@ -53,14 +44,13 @@ function retiredVersions(app: App): void {
 function operatorProbes(app: App, deps: Deps): void {
   const config = { auth: 'public', unlimited: true } as const
   const checks = sharedChecks(deps)
-  const Health = Type.Object({ status: Type.Literal('ok') }, { title: 'Health' })
   app.get(
     '/health',
     {
       config,
       schema: {
         operationId: 'getHealth',
-        summary: 'Whether the process is up',
+        summary: 'Check that the process is up',
         response: { 200: Health },
       },
     },
@@ -72,7 +62,7 @@ function operatorProbes(app: App, deps: Deps): void {
       config,
       schema: {
         operationId: 'getReadiness',
-        summary: 'Each dependency with its state',
+        summary: 'Check each dependency',
         response: { 200: Readiness, 503: Readiness },
       },
     },

@@ -1,5 +1,4 @@
-// The moderation queue: the projects in the status `processing`, in the order in which they asked for a review. There
-// is no other record of it.
+// The moderation queue: the projects in the status `processing`, in the order in which they were submitted.
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '#db/db.ts'
 import { type QueuedScan, SCANS_OF_PROJECT } from '#features/scans/queries.ts'
@@ -103,7 +102,7 @@ function matches({ text, loaders }: QueueFilter) {
 }
 
 /** A project's place in the queue, from 1, and the queue's length; no place when it is not under review. */
-export async function findPlace(db: Db, projectId: string): Promise<{ position: number | null; total: number }> {
+export async function getQueuePlace(db: Db, projectId: string): Promise<{ position: number | null; total: number }> {
   const { rows } = await sql<{ position: number | null; total: number }>`
     with mine as (
       select coalesce(queued, published) as since, id from project where id = ${projectId} and status = 'processing'

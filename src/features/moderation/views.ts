@@ -1,4 +1,4 @@
-// The wire shape of the moderation queue (facts/catalogue.md 2.7).
+// The wire shape of the moderation queue.
 import Type, { type Static } from 'typebox'
 import { PROJECT_STATUSES, REQUESTABLE_STATUSES } from '#features/access/project-status.ts'
 import { Nullable, Timestamp } from '#lib/schema-parts.ts'
@@ -19,7 +19,7 @@ export const QueuedProjectView = Type.Object(
     updated: Timestamp,
     project_types: Type.Array(Type.String()),
     thread_id: Nullable(Type.String()),
-    position: Type.Integer({ minimum: 1, description: 'Place in the whole queue, whatever the list is narrowed to' }),
+    position: Type.Integer({ minimum: 1, description: 'Place in the whole queue, filtered or not' }),
     scans: Type.Array(
       Type.Object({
         version_id: Type.String(),
@@ -27,7 +27,7 @@ export const QueuedProjectView = Type.Object(
         state: Type.Enum(['pending', 'warn', 'quarantine']),
         reason: Nullable(Type.String()),
       }),
-      { description: 'Versions whose files the scanner of uploads has not passed' },
+      { description: 'Versions whose files the scanner has not passed' },
     ),
     ownership: Nullable(
       Type.Object({
@@ -44,13 +44,13 @@ type QueuedProjectView = Static<typeof QueuedProjectView>
 
 export const QueueView = Type.Object(
   {
-    total: Type.Integer({ description: 'Projects that the list is narrowed to' }),
+    total: Type.Integer({ description: 'Projects that match the filter' }),
     projects: Type.Array(QueuedProjectView),
   },
   { title: 'ModerationQueue' },
 )
 
-/** Where a project stands: what its publisher sees of the queue. */
+/** A project's place: what its publisher sees of the queue. */
 export const QueuePlaceView = Type.Object(
   {
     position: Nullable(Type.Integer({ minimum: 1, description: 'From 1; null when it is not under review' })),

@@ -7,12 +7,12 @@ import { findNotification } from './queries.ts'
 
 export const notificationJobs = (deps: Pick<Deps, 'db' | 'mail' | 'config'>) => ({
   /**
-   * One mail a job, so that one that fails repeats no other. A process that dies between the sending and the record of
-   * it sends twice, which is better than not at all.
+   * One mail a job, so that one that fails repeats no other. A process that dies between sending and recording sends
+   * twice, which is better than not at all.
    */
   'notifications.send-mail': async ({ notification_id }: { notification_id: string }): Promise<void> => {
-    const letter = await composeNotificationMail(deps.db, deps.config.http.baseUrl, notification_id)
-    if (letter !== undefined) await deps.mail.send(letter)
+    const message = await composeNotificationMail(deps.db, deps.config.http.baseUrl, notification_id)
+    if (message !== undefined) await deps.mail.send(message)
   },
 })
 

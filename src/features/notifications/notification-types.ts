@@ -1,6 +1,5 @@
-// What people are told of: one row for each type of notification, with what it says, where it shows and whether it is
-// mailed (facts/people.md 2.3). Texts name no project, because the reader may not be allowed to see it any more;
-// clients look up what the body's IDs stand for.
+// One row for each type of notification: its texts, whether lists show it and whether it is mailed. Texts name no project, because the reader may not be allowed to see it any
+// more; clients look up what the body's IDs stand for.
 
 export type NotificationBodies = {
   project_update: { project_id: string; version_id: string }
@@ -33,11 +32,11 @@ export type NotificationAction = { name: string; action_route: [method: string, 
 export type NotificationText = { name: string; text: string; link: string; actions: NotificationAction[] }
 
 type TypeRow<Body> = {
-  /** Whether it stands in the list of the user's notifications. */
+  /** Whether the list of a user's notifications shows it. */
   site: boolean
   /** Whether it is mailed. */
   mail: boolean
-  say(body: Body, accountId: string): Omit<NotificationText, 'actions'> & { actions?: NotificationAction[] }
+  textOf(body: Body, accountId: string): Omit<NotificationText, 'actions'> & { actions?: NotificationAction[] }
 }
 
 const SITE = { site: true, mail: false } as const
@@ -46,7 +45,7 @@ const MAIL = { site: false, mail: true } as const
 const TYPES: { readonly [Type in NotificationType]: TypeRow<NotificationBodies[Type]> } = {
   project_update: {
     ...SITE,
-    say: ({ project_id, version_id }) => ({
+    textOf: ({ project_id, version_id }) => ({
       name: 'A project you follow has a new version',
       text: 'A new version of a project you follow was published.',
       link: `/project/${project_id}/version/${version_id}`,
@@ -54,7 +53,7 @@ const TYPES: { readonly [Type in NotificationType]: TypeRow<NotificationBodies[T
   },
   team_invite: {
     ...SITE,
-    say: ({ project_id, team_id, role }, accountId) => ({
+    textOf: ({ project_id, team_id, role }, accountId) => ({
       name: 'You are invited to a team',
       text: `You are invited to join the team of a project as ${role}.`,
       link: `/project/${project_id}`,
@@ -63,7 +62,7 @@ const TYPES: { readonly [Type in NotificationType]: TypeRow<NotificationBodies[T
   },
   organization_invite: {
     ...SITE,
-    say: ({ organization_id, team_id, role }, accountId) => ({
+    textOf: ({ organization_id, team_id, role }, accountId) => ({
       name: 'You are invited to an organization',
       text: `You are invited to join an organization as ${role}.`,
       link: `/organization/${organization_id}`,
@@ -72,7 +71,7 @@ const TYPES: { readonly [Type in NotificationType]: TypeRow<NotificationBodies[T
   },
   status_change: {
     ...SITE,
-    say: ({ project_id, old_status, new_status }) => ({
+    textOf: ({ project_id, old_status, new_status }) => ({
       name: 'The status of your project has changed',
       text: `A moderator changed the status of your project from ${old_status} to ${new_status}.`,
       link: `/project/${project_id}`,
@@ -80,7 +79,7 @@ const TYPES: { readonly [Type in NotificationType]: TypeRow<NotificationBodies[T
   },
   moderator_message: {
     ...SITE,
-    say: ({ project_id, report_id }) => ({
+    textOf: ({ project_id, report_id }) => ({
       name: 'A moderator has written to you',
       text: project_id === null ? 'There is an answer to your report.' : 'There is a message about your project.',
       link: project_id === null ? pageOfReport(report_id) : `/project/${project_id}`,
@@ -88,7 +87,7 @@ const TYPES: { readonly [Type in NotificationType]: TypeRow<NotificationBodies[T
   },
   project_status_approved: {
     ...MAIL,
-    say: ({ project_id }) => ({
+    textOf: ({ project_id }) => ({
       name: 'Your project is approved',
       text: 'A moderator has approved your project. It is public now.',
       link: `/project/${project_id}`,
@@ -96,7 +95,7 @@ const TYPES: { readonly [Type in NotificationType]: TypeRow<NotificationBodies[T
   },
   project_status_neutral: {
     ...MAIL,
-    say: ({ project_id, old_status, new_status }) => ({
+    textOf: ({ project_id, old_status, new_status }) => ({
       name: 'The status of your project has changed',
       text: `A moderator changed the status of your project from ${old_status} to ${new_status}.`,
       link: `/project/${project_id}`,
@@ -104,7 +103,7 @@ const TYPES: { readonly [Type in NotificationType]: TypeRow<NotificationBodies[T
   },
   moderation_message_received: {
     ...MAIL,
-    say: ({ project_id }) => ({
+    textOf: ({ project_id }) => ({
       name: 'A moderator has written to you',
       text: 'There is a message from a moderator about your project.',
       link: `/project/${project_id}`,
@@ -112,7 +111,7 @@ const TYPES: { readonly [Type in NotificationType]: TypeRow<NotificationBodies[T
   },
   version_quarantined: {
     ...SITE,
-    say: ({ project_id, version_id }) => ({
+    textOf: ({ project_id, version_id }) => ({
       name: 'A version of your project is held back',
       text: 'The scanner of uploaded files objects to a file of a version of your project. It stays hidden meanwhile.',
       link: `/project/${project_id}/version/${version_id}`,
@@ -120,7 +119,7 @@ const TYPES: { readonly [Type in NotificationType]: TypeRow<NotificationBodies[T
   },
   report_submitted: {
     ...MAIL,
-    say: ({ report_id }) => ({
+    textOf: ({ report_id }) => ({
       name: 'Your report has arrived',
       text: 'Thank you for your report. Moderators will look into it.',
       link: pageOfReport(report_id),
@@ -128,7 +127,7 @@ const TYPES: { readonly [Type in NotificationType]: TypeRow<NotificationBodies[T
   },
   report_status_updated: {
     ...MAIL,
-    say: ({ report_id }) => ({
+    textOf: ({ report_id }) => ({
       name: 'Your report was closed or reopened',
       text: 'The status of a report of yours has changed.',
       link: pageOfReport(report_id),
@@ -136,7 +135,7 @@ const TYPES: { readonly [Type in NotificationType]: TypeRow<NotificationBodies[T
   },
   project_transferred: {
     ...MAIL,
-    say: ({ project_id }) => ({
+    textOf: ({ project_id }) => ({
       name: 'A project is yours now',
       text: 'The ownership of a project was transferred to you.',
       link: `/project/${project_id}`,
@@ -144,20 +143,20 @@ const TYPES: { readonly [Type in NotificationType]: TypeRow<NotificationBodies[T
   },
 }
 
-/** The types that stand in the list of a user's notifications. */
+/** The types that the list of a user's notifications shows. */
 export const SITE_TYPES: readonly string[] = Object.entries(TYPES).flatMap(([type, { site }]) => (site ? [type] : []))
 
 export function isMailed(type: NotificationType): boolean {
   return TYPES[type].mail
 }
 
-/** What a stored notification says to its account; a type that this release does not know says no more than that. */
+/** The texts of a stored notification; an unknown type, of another release, gets a general text. */
 export function notificationText(body: { type: string }, accountId: string): NotificationText {
   if (!isKnown(body))
     return { name: 'Notification', text: 'Something happened that concerns you.', link: '#', actions: [] }
   // Only `insertNotifications` and the followers' job write bodies, and both take this type.
   const row = TYPES[body.type] as TypeRow<NotificationBody>
-  return { actions: [], ...row.say(body, accountId) }
+  return { actions: [], ...row.textOf(body, accountId) }
 }
 
 function isKnown(body: { type: string }): body is NotificationBody {

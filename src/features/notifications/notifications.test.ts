@@ -15,7 +15,7 @@ before(async () => {
 })
 after(() => t.close())
 
-const tell = (people: readonly Person[], body: NotificationBody) =>
+const notify = (people: readonly Person[], body: NotificationBody) =>
   t.deps.db.transaction().execute((tx) =>
     insertNotifications(
       tx,
@@ -43,7 +43,7 @@ const storedIds = async (person: Person): Promise<string[]> => {
 
 test('a notification says in words what happened, and what can be done about it', async () => {
   const person = await t.make.account()
-  await tell([person], {
+  await notify([person], {
     type: 'team_invite',
     project_id: 'projectA',
     team_id: 'teamA',
@@ -92,7 +92,7 @@ test('every type leads to the page of what it is about; an unknown one is shown 
     ],
   ]
   for (const [body, link] of bodies) {
-    await tell([person], body)
+    await notify([person], body)
     const ids = await storedIds(person)
     const [id] = ids
     const notification = (await t.as(person).get(`/v3/notification/${id}`)).json()
@@ -112,9 +112,9 @@ test('every type leads to the page of what it is about; an unknown one is shown 
 
 test('a list is the newest first, without the types that are only mailed; these answer by ID', async () => {
   const person = await t.make.account()
-  await tell([person], update('older'))
-  await tell([person], { type: 'project_status_approved', project_id: 'p' })
-  await tell([person], update('newer'))
+  await notify([person], update('older'))
+  await notify([person], { type: 'project_status_approved', project_id: 'p' })
+  await notify([person], update('newer'))
   assert.deepEqual(
     (await list(person)).map(({ body }) => (body as Record<string, unknown>)['version_id']),
     ['newer', 'older'],
@@ -128,15 +128,15 @@ test('types that are mailed go to the verified address once, with the page of wh
   const person = await t.make.account()
   const unverified = await t.make.account({ email_verified: false })
   const before = (await t.mails()).length
-  await tell([person, person, unverified], { type: 'project_status_approved', project_id: 'projectB' })
-  await tell([person], update())
+  await notify([person, person, unverified], { type: 'project_status_approved', project_id: 'projectB' })
+  await notify([person], update())
   await t.runJobs()
   const mails = (await t.mails()).slice(before)
   assert.equal(mails.length, 1)
   assert.match(mails[0] ?? '', new RegExp(`To: ${person.email}`))
   assert.match(mails[0] ?? '', /Subject: Your project is approved/)
   assert.match(mails[0] ?? '', /^https:\/\/depot\.test\/project\/projectB\r?$/m)
-  await tell([person], { type: 'report_submitted', report_id: 'r' })
+  await notify([person], { type: 'report_submitted', report_id: 'r' })
   await t.deps.db.deleteFrom('notification').where('account_id', '=', person.id).execute()
   await t.runJobs()
   assert.equal((await t.mails()).length, before + 1, 'a deleted notification is not mailed')
@@ -144,8 +144,8 @@ test('types that are mailed go to the verified address once, with the page of wh
 
 test('reading marks one or many of the own; those of others and unknown ones are passed over', async () => {
   const [person, other] = await Promise.all([t.make.account(), t.make.account()])
-  for (let i = 0; i < 3; i += 1) await tell([person], update())
-  await tell([other], update())
+  for (let i = 0; i < 3; i += 1) await notify([person], update())
+  await notify([other], update())
   const [first, second, third] = (await list(person)).map(({ id }) => id)
   const [foreign] = (await list(other)).map(({ id }) => id)
   assert.ok(first !== undefined && second !== undefined && third !== undefined && foreign !== undefined)
@@ -175,7 +175,7 @@ test("another's notification is absent; an admin reads it and its list, a modera
     t.make.account({ role: 'moderator' }),
     t.make.account({ role: 'admin' }),
   ])
-  await tell([person], update())
+  await notify([person], update())
   const [id = ''] = await storedIds(person)
   for (const other of [stranger, moderator]) {
     assertFault(await t.as(other).get(`/v3/notification/${id}`), 404, 'not_found')

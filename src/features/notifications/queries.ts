@@ -1,11 +1,14 @@
-// Notifications as rows: written by whatever causes them, read, marked and deleted by their account.
+// Notifications as rows: written where their cause is, read, marked and deleted by their account.
 import { type Selectable, sql } from 'kysely'
 import type { Db, Tx } from '#db/db.ts'
 import type { Notification } from '#db/schema.ts'
 import { PLACEHOLDER_ID } from '#features/access/placeholder.ts'
 import { enqueue } from '#jobs/queue.ts'
+import { notFound } from '#lib/errors.ts'
 import { newId } from '#lib/ids.ts'
+import type { Viewer } from '#lib/viewer.ts'
 import { isMailed, type NotificationBody, SITE_TYPES } from './notification-types.ts'
+import { canReadNotificationsOf, notificationVisibleTo } from './policy.ts'
 
 export type NotificationRow = Pick<Selectable<Notification>, 'id' | 'account_id' | 'read' | 'created'> & {
   body: { type: string } & Record<string, unknown>
@@ -15,8 +18,8 @@ export type NotificationRow = Pick<Selectable<Notification>, 'id' | 'account_id'
 const LISTED_MAX = 10_000
 
 /**
- * Tells these accounts something, each once, in the transaction of what caused it; types that are mailed are mailed
- * once it has committed. For tens of accounts: followers, of whom there may be a hundred thousand, have a job.
+ * Notifies these accounts, each once, in the transaction of the cause; types that are mailed are mailed after the
+ * commit. For tens of accounts: followers, of whom there may be a hundred thousand, have a job.
  */
 export async function insertNotifications(
   tx: Tx,
@@ -24,12 +27,12 @@ export async function insertNotifications(
   body: NotificationBody,
 ): Promise<void> {
   if (accountIds.length === 0) return
-  // Whoever is being deleted at this moment is not told; the others stay until the rows are in.
+  // Accounts being deleted at this moment are left out; the others are locked until the rows are in.
   const accounts = await tx
     .selectFrom('account')
     .select('id')
     .where('id', 'in', [...new Set(accountIds)])
-    // Behind the placeholder nobody reads.
+    // Nobody reads what is sent to the placeholder.
     .where('id', '<>', PLACEHOLDER_ID)
     .orderBy('id')
     .forKeyShare()
@@ -44,10 +47,10 @@ export async function insertNotifications(
   for (const { id } of rows) await enqueue(tx, 'notifications.send-mail', { notification_id: id })
 }
 
-/** A row of a team, as far as it says whose it is and whether he has accepted. */
+/** What of a team's row says whose it is and whether they have accepted. */
 export type AnsweredRow = { account_id: string; team_id: string; accepted: boolean }
 
-/** Marks the invitations that these rows were made by as read: they were answered, or withdrawn. One statement. */
+/** Marks the invitations behind these rows as read: they were answered, or withdrawn. One statement. */
 export async function markInvitationsRead(tx: Tx, rows: readonly AnsweredRow[]): Promise<void> {
   const pending = rows.filter(({ accepted }) => !accepted)
   if (pending.length === 0) return
@@ -69,7 +72,7 @@ export function findNotification(db: Db, id: string): Promise<NotificationRow | 
   return readNotifications(db).where('id', '=', id).executeTakeFirst()
 }
 
-/** The notifications of an account that are meant for its list, newest first. */
+/** The notifications that an account's list shows, newest first. */
 export function listNotificationsOf(db: Db, accountId: string): Promise<NotificationRow[]> {
   return readNotifications(db)
     .where('account_id', '=', accountId)
@@ -80,23 +83,34 @@ export function listNotificationsOf(db: Db, accountId: string): Promise<Notifica
     .execute()
 }
 
-/** All notifications of an account, newest first, those that are only mailed included: for its owner's copy. */
+/** All notifications of an account, newest first, with those that are only mailed: for the data export. */
 export function listAllNotificationsOf(db: Db, accountId: string): Promise<NotificationRow[]> {
   return readNotifications(db).where('account_id', '=', accountId).orderBy('created', 'desc').orderBy('id').execute()
 }
 
-/** Notifications by ID, of every type, newest first; of one account unless `accountId` is undefined. */
-export async function listNotifications(
+/** The notifications with these IDs that the viewer may read, of every type, newest first. */
+export async function listReadableNotifications(
   db: Db,
+  viewer: Viewer,
   ids: readonly string[],
-  accountId: string | undefined,
 ): Promise<NotificationRow[]> {
   if (ids.length === 0) return []
-  const query = readNotifications(db).where('id', 'in', ids).orderBy('created', 'desc').orderBy('id')
-  return (accountId === undefined ? query : query.where('account_id', '=', accountId)).execute()
+  return readNotifications(db)
+    .where('id', 'in', ids)
+    .where(notificationVisibleTo(viewer))
+    .orderBy('created', 'desc')
+    .orderBy('id')
+    .execute()
 }
 
-/** Marks as read; those of other accounts and those that are gone are passed over. */
+/** @throws ApiError 404 when it is absent or the viewer may not read it. */
+export async function getReadableNotification(db: Db, viewer: Viewer, id: string): Promise<NotificationRow> {
+  const row = await findNotification(db, id)
+  if (row === undefined || !canReadNotificationsOf(viewer, row.account_id)) throw notFound('notification')
+  return row
+}
+
+/** Marks as read; those of other accounts and those that are gone are skipped. */
 export async function markNotificationsRead(db: Db, ids: readonly string[], accountId: string): Promise<void> {
   if (ids.length === 0) return
   await db
@@ -108,7 +122,7 @@ export async function markNotificationsRead(db: Db, ids: readonly string[], acco
     .execute()
 }
 
-/** Deletes; those of other accounts and those that are gone are passed over. */
+/** Deletes; those of other accounts and those that are gone are skipped. */
 export async function deleteNotifications(db: Db, ids: readonly string[], accountId: string): Promise<void> {
   if (ids.length === 0) return
   await db.deleteFrom('notification').where('id', 'in', ids).where('account_id', '=', accountId).execute()

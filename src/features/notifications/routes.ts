@@ -1,25 +1,23 @@
-// Notifications: reading one's own, marking them as read, deleting them (facts/people.md 2.3).
+// Notifications: reading one's own, marking them as read, deleting them.
 import Type from 'typebox'
-import type { Db } from '#db/db.ts'
 import { getCachedUser } from '#features/users/user-cache.ts'
 import { done } from '#http/answers.ts'
 import { requireViewer } from '#http/auth.ts'
 import { sendBytes } from '#http/entity-tags.ts'
-import { IdParams, IdsQuery, parseIds } from '#http/query-values.ts'
+import { IdParams, IdsQuery } from '#http/query-values.ts'
 import type { App } from '#http/server.ts'
-import { forbidden, notFound } from '#lib/errors.ts'
 import { parseId } from '#lib/ids.ts'
 import { writeJsonArray } from '#lib/json-pieces.ts'
-import { isAdmin, type Viewer } from '#lib/viewer.ts'
 import type { Deps } from '#main/deps.ts'
+import { requireNotificationsReader } from './policy.ts'
 import {
   deleteNotifications,
-  findNotification,
-  listNotifications,
+  getReadableNotification,
   listNotificationsOf,
+  listReadableNotifications,
   markNotificationsRead,
-  type NotificationRow,
 } from './queries.ts'
+import { parseNotificationIds } from './requests.ts'
 import { NotificationView, toNotificationView } from './views.ts'
 
 const READ = { auth: { scope: ['NOTIFICATION_READ'] }, cache: 'private' } as const
@@ -28,17 +26,6 @@ const WRITE = { auth: { scope: ['NOTIFICATION_WRITE'] } } as const
 export function notificationRoutes(app: App, deps: Pick<Deps, 'db' | 'cache'>): void {
   notificationLists(app, deps)
   singleNotifications(app, deps)
-}
-
-/** The caller's notification of this ID, for an admin anybody's. @throws ApiError 404 for those of others. */
-async function getNotification(db: Db, viewer: Viewer, text: string): Promise<NotificationRow> {
-  const row = await findNotification(db, parseId(text, 'id'))
-  if (row === undefined || (row.account_id !== viewer.id && !isAdmin(viewer))) throw notFound('notification')
-  return row
-}
-
-function parseNotificationIds(text: string): string[] {
-  return parseIds(text).map((id) => parseId(id, 'ids'))
 }
 
 function notificationLists(app: App, deps: Pick<Deps, 'db' | 'cache'>): void {
@@ -50,7 +37,7 @@ function notificationLists(app: App, deps: Pick<Deps, 'db' | 'cache'>): void {
       schema: {
         operationId: 'listUserNotifications',
         summary: 'Notifications of a user, newest first',
-        description: 'At most the newest 10,000; types that are only mailed are left out.',
+        description: 'At most the newest 10,000; types that are only sent by mail are left out.',
         params: IdParams,
         response: list,
       },
@@ -58,7 +45,7 @@ function notificationLists(app: App, deps: Pick<Deps, 'db' | 'cache'>): void {
     async (req, reply) => {
       const viewer = requireViewer(req)
       const { id } = await getCachedUser(deps, req.params.id)
-      if (id !== viewer.id && !isAdmin(viewer)) throw forbidden('These are the notifications of another account')
+      requireNotificationsReader(viewer, id)
       return sendBytes(reply, await writeJsonArray(await listNotificationsOf(deps.db, id), toNotificationView))
     },
   )
@@ -75,8 +62,8 @@ function notificationLists(app: App, deps: Pick<Deps, 'db' | 'cache'>): void {
     },
     async (req, reply) => {
       const viewer = requireViewer(req)
-      const ids = parseNotificationIds(req.query.ids)
-      const rows = await listNotifications(deps.db, ids, isAdmin(viewer) ? undefined : viewer.id)
+      const ids = parseNotificationIds(req.query)
+      const rows = await listReadableNotifications(deps.db, viewer, ids)
       return sendBytes(reply, await writeJsonArray(rows, toNotificationView))
     },
   )
@@ -91,7 +78,7 @@ function notificationLists(app: App, deps: Pick<Deps, 'db' | 'cache'>): void {
       },
     },
     async (req, reply) => {
-      await markNotificationsRead(deps.db, parseNotificationIds(req.query.ids), requireViewer(req).id)
+      await markNotificationsRead(deps.db, parseNotificationIds(req.query), requireViewer(req).id)
       return done(reply)
     },
   )
@@ -106,7 +93,7 @@ function notificationLists(app: App, deps: Pick<Deps, 'db' | 'cache'>): void {
       },
     },
     async (req, reply) => {
-      await deleteNotifications(deps.db, parseNotificationIds(req.query.ids), requireViewer(req).id)
+      await deleteNotifications(deps.db, parseNotificationIds(req.query), requireViewer(req).id)
       return done(reply)
     },
   )
@@ -124,7 +111,8 @@ function singleNotifications(app: App, deps: Pick<Deps, 'db' | 'cache'>): void {
         response: { 200: NotificationView },
       },
     },
-    async (req) => toNotificationView(await getNotification(deps.db, requireViewer(req), req.params.id)),
+    async (req) =>
+      toNotificationView(await getReadableNotification(deps.db, requireViewer(req), parseId(req.params.id, 'id'))),
   )
   app.patch(
     '/v3/notification/:id',
@@ -137,7 +125,11 @@ function singleNotifications(app: App, deps: Pick<Deps, 'db' | 'cache'>): void {
       },
     },
     async (req, reply) => {
-      const { id, account_id } = await getNotification(deps.db, requireViewer(req), req.params.id)
+      const { id, account_id } = await getReadableNotification(
+        deps.db,
+        requireViewer(req),
+        parseId(req.params.id, 'id'),
+      )
       await markNotificationsRead(deps.db, [id], account_id)
       return done(reply)
     },
@@ -153,7 +145,11 @@ function singleNotifications(app: App, deps: Pick<Deps, 'db' | 'cache'>): void {
       },
     },
     async (req, reply) => {
-      const { id, account_id } = await getNotification(deps.db, requireViewer(req), req.params.id)
+      const { id, account_id } = await getReadableNotification(
+        deps.db,
+        requireViewer(req),
+        parseId(req.params.id, 'id'),
+      )
       await deleteNotifications(deps.db, [id], account_id)
       return done(reply)
     },

@@ -1,4 +1,4 @@
-// The wire shape of a notification (facts/people.md 1.0).
+// The wire shape of a notification.
 import Type, { type Static } from 'typebox'
 import { Timestamp } from '#lib/schema-parts.ts'
 import { notificationText } from './notification-types.ts'
@@ -12,7 +12,7 @@ export const NotificationView = Type.Object(
     created: Timestamp,
     body: Type.Object(
       { type: Type.String() },
-      { additionalProperties: Type.Unknown(), description: 'What it is about: fields by type' },
+      { additionalProperties: Type.Unknown(), description: 'What it is about: the fields depend on the type' },
     ),
     name: Type.String(),
     text: Type.String(),

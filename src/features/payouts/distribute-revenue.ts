@@ -1,4 +1,4 @@
-// A day's revenue, distributed to people by what their projects were viewed and downloaded (facts/analytics.md 1.11).
+// Distributes a day's revenue to people, by the views and downloads of their projects.
 import type { Selectable } from 'kysely'
 import { sql } from 'kysely'
 import { transaction } from '#cache/transaction.ts'
@@ -6,15 +6,15 @@ import type { Db, Tx } from '#db/db.ts'
 import type { RevenuePart } from '#db/schema.ts'
 import { isPublicStatus } from '#features/access/project-status.ts'
 import { formatUnits, parseUnits, splitUnits, toAmount } from '#lib/decimal.ts'
-import { ApiError, validationError } from '#lib/errors.ts'
+import { ApiError } from '#lib/errors.ts'
 import type { Deps } from '#main/deps.ts'
 import { listProjectWeights } from './project-weights.ts'
-import type { NewRevenue, RevenueView } from './views.ts'
+import type { NewRevenue } from './requests.ts'
+import type { RevenueView } from './views.ts'
 
-const DAY_MS = 86_400_000
-/** Days from the first of the next month until a share is the person's: what advertisers take to pay. */
+/** Days from the first of the next month until a share is available: the time that advertisers take to pay. */
 const HELD_BACK_DAYS = 59
-/** How long the newest events may take to be stored; a store that fails would keep the operator for minutes. */
+/** How long the newest events may take to be stored; without it a failing store would block the call for minutes. */
 const FLUSH_MS = 15_000
 /** Rows of one insert. */
 const INSERT_ROWS = 5_000
@@ -23,29 +23,23 @@ type Share = { project_id: string; account_id: string; amount: bigint }
 type DistributeDeps = Pick<Deps, 'db' | 'cache' | 'analytics' | 'events' | 'now'>
 
 /**
- * Distributes an amount by the day's events known now, once: the external ID is unique, so of several calls at once, in
- * one process or in many, one distributes and the others find what it did. What projects that are not monetized or not
+ * Distributes an amount once, by the day's events known now: the external ID is unique, so that of parallel calls, in
+ * one process or in many, one distributes and the others find its result. What projects that are not monetized or not
  * public would get stays with the operator.
- * @throws ApiError `conflict` for the same external ID with other content, `validation_error` for a day that is none or
- * lies ahead and for an amount of nothing, `analytics_database_error`.
+ * @throws ApiError `conflict` for the same external ID with other content, `analytics_database_error`.
  */
 export async function distributeRevenue(
   deps: DistributeDeps,
-  given: NewRevenue,
+  revenue: NewRevenue,
 ): Promise<{ revenue: RevenueView; isNew: boolean }> {
-  const day = parseDay(given.day, deps.now())
-  const amount = parseUnits(given.amount)
-  if (amount === 0n) throw validationError('amount', 'must be more than nothing')
-  const known = await findPart(deps.db, given.external_id)
-  if (known !== undefined) return { revenue: await toView(deps.db, assertSame(known, day, amount)), isNew: false }
+  const known = await findPart(deps.db, revenue.externalId)
+  if (known !== undefined) return { revenue: await toView(deps.db, assertSame(known, revenue)), isNew: false }
   await storeNewest(deps)
-  const shares = await computeShares(deps, { day, amount })
-  const isNew = await transaction(deps, (tx) =>
-    insertPart(tx, { externalId: given.external_id, day, amount, shares, now: deps.now() }),
-  )
-  const part = await findPart(deps.db, given.external_id)
+  const shares = await computeShares(deps, revenue)
+  const isNew = await transaction(deps, (tx) => insertPart(tx, { ...revenue, shares, now: deps.now() }))
+  const part = await findPart(deps.db, revenue.externalId)
   if (part === undefined) throw new ApiError('database_error', 'The revenue could not be recorded')
-  return { revenue: await toView(deps.db, isNew ? part : assertSame(part, day, amount)), isNew }
+  return { revenue: await toView(deps.db, isNew ? part : assertSame(part, revenue)), isNew }
 }
 
 /** What was accepted a moment ago counts too. @throws ApiError `analytics_database_error` */
@@ -57,14 +51,11 @@ async function storeNewest({ events }: DistributeDeps): Promise<void> {
   }
 }
 
-async function computeShares(
-  { db, analytics }: DistributeDeps,
-  { day, amount }: { day: number; amount: bigint },
-): Promise<Share[]> {
+async function computeShares({ db, analytics }: DistributeDeps, { day, units }: NewRevenue): Promise<Share[]> {
   const projects = await listProjectWeights({ db, analytics }, day)
   // Everybody's weight divides the amount; what those who cannot earn would get is nobody's.
   const pots = splitUnits(
-    amount,
+    units,
     projects.map(({ weight }) => BigInt(weight)),
   )
   const earning = projects.flatMap(({ id, status, monetization_status }, i) =>
@@ -113,14 +104,11 @@ async function listMemberSplits(db: Db, projectIds: readonly string[]): Promise<
 }
 
 /** False when the external ID was taken meanwhile; then nothing is written. */
-async function insertPart(
-  tx: Tx,
-  part: { externalId: string; day: number; amount: bigint; shares: readonly Share[]; now: number },
-): Promise<boolean> {
+async function insertPart(tx: Tx, part: NewRevenue & { shares: readonly Share[]; now: number }): Promise<boolean> {
   const day = new Date(part.day)
   const row = await tx
     .insertInto('revenue_part')
-    .values({ external_id: part.externalId, day, amount: formatUnits(part.amount), created: new Date(part.now) })
+    .values({ external_id: part.externalId, day, amount: formatUnits(part.units), created: new Date(part.now) })
     .onConflict((conflict) => conflict.column('external_id').doNothing())
     .returning('id')
     .executeTakeFirst()
@@ -128,7 +116,7 @@ async function insertPart(
   const available = new Date(Date.UTC(day.getUTCFullYear(), day.getUTCMonth() + 1, 1 + HELD_BACK_DAYS))
   for (let from = 0; from < part.shares.length; from += INSERT_ROWS) {
     const shares = part.shares.slice(from, from + INSERT_ROWS)
-    // A member whose account was deleted while this was computed keeps his share nameless, like any other.
+    // The share of a member whose account was deleted meanwhile stays, without a name.
     await sql`insert into revenue_share (part_id, project_id, account_id, day, amount, available)
       select ${row.id}, share.project_id, account.id, ${day}, share.amount, ${available}
       from unnest(${shares.map((share) => share.project_id)}::text[], ${shares.map((share) => share.account_id)}::text[],
@@ -144,8 +132,8 @@ function findPart(db: Db, externalId: string): Promise<PartRow | undefined> {
   return db.selectFrom('revenue_part').selectAll().where('external_id', '=', externalId).executeTakeFirst()
 }
 
-function assertSame(row: PartRow, day: number, amount: bigint): PartRow {
-  if (row.day.getTime() === day && parseUnits(row.amount) === amount) return row
+function assertSame(row: PartRow, { day, units }: NewRevenue): PartRow {
+  if (row.day.getTime() === day && parseUnits(row.amount) === units) return row
   throw new ApiError('conflict', 'This external_id was recorded with other content')
 }
 
@@ -165,14 +153,4 @@ async function toView(db: Db, row: PartRow): Promise<RevenueView> {
     distributed: toAmount(distributed),
     projects,
   }
-}
-
-/** Midnight UTC of a day that exists and has begun. */
-function parseDay(text: string, now: number): number {
-  const ms = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(`${text}T00:00:00.000Z`) : Number.NaN
-  if (Number.isNaN(ms) || new Date(ms).toISOString().slice(0, 10) !== text) {
-    throw validationError('day', 'must be a day, YYYY-MM-DD')
-  }
-  if (ms > Math.floor(now / DAY_MS) * DAY_MS) throw validationError('day', 'lies in the future')
-  return ms
 }

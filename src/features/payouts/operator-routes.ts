@@ -1,5 +1,4 @@
 // What operators report of money: a day's revenue, and payouts made by hand.
-import { transaction } from '#cache/transaction.ts'
 import { done } from '#http/answers.ts'
 import { mountInternal } from '#http/mounts.ts'
 import { IdParams } from '#http/query-values.ts'
@@ -7,9 +6,10 @@ import type { App } from '#http/server.ts'
 import { parseId } from '#lib/ids.ts'
 import type { Deps } from '#main/deps.ts'
 import { distributeRevenue } from './distribute-revenue.ts'
-import { toPayoutView } from './queries.ts'
-import { recordPayout, updatePayout } from './record-payout.ts'
-import { NewPayout, NewRevenue, PayoutPatch, PayoutView, RevenueView } from './views.ts'
+import { recordPayout } from './record-payout.ts'
+import { NewPayout, NewRevenue, PayoutPatch, parsePayout, parseRevenue } from './requests.ts'
+import { updatePayout } from './update-payout.ts'
+import { PayoutView, RevenueView, toPayoutView } from './views.ts'
 
 type OperatorDeps = Pick<Deps, 'db' | 'cache' | 'analytics' | 'events' | 'now'>
 
@@ -37,7 +37,7 @@ function revenueRoute(app: App, deps: OperatorDeps): void {
       },
     },
     async (req, reply) => {
-      const { revenue, isNew } = await distributeRevenue(deps, req.body)
+      const { revenue, isNew } = await distributeRevenue(deps, parseRevenue(req.body, deps.now()))
       return reply.status(isNew ? 201 : 200).send(revenue)
     },
   )
@@ -50,14 +50,14 @@ function ledgerRoutes(app: App, deps: OperatorDeps): void {
       config,
       schema: {
         operationId: 'recordPayout',
-        summary: 'Write down a payout made by hand',
+        summary: 'Record a payout made by hand',
         description: once,
         body: NewPayout,
         response: { 200: PayoutView, 201: PayoutView },
       },
     },
     async (req, reply) => {
-      const { payout, isNew } = await transaction(deps, (tx) => recordPayout(tx, { fields: req.body, now: deps.now() }))
+      const { payout, isNew } = await recordPayout(deps, parsePayout(req.body))
       return reply.status(isNew ? 201 : 200).send(toPayoutView(payout))
     },
   )
@@ -67,14 +67,13 @@ function ledgerRoutes(app: App, deps: OperatorDeps): void {
       config,
       schema: {
         operationId: 'updatePayout',
-        summary: 'Say how a payout went on',
+        summary: 'Change the status of a payout',
         params: IdParams,
         body: PayoutPatch,
       },
     },
     async (req, reply) => {
-      const id = parseId(req.params.id, 'id')
-      await transaction(deps, (tx) => updatePayout(tx, { id, status: req.body.status, now: deps.now() }))
+      await updatePayout(deps, { id: parseId(req.params.id, 'id'), patch: req.body })
       return done(reply)
     },
   )

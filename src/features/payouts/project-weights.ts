@@ -1,4 +1,4 @@
-// How much each project counted for on a day: monetized views, and downloads by signed-in accounts.
+// The weight of each project on a day: monetized views, and downloads by signed-in accounts.
 import { type AnalyticsStore, SOURCES_MAX } from '#analytics-store/analytics-store.ts'
 import { sliceGrid } from '#analytics-store/slices.ts'
 import type { Db } from '#db/db.ts'
@@ -8,7 +8,7 @@ const WEIGHED = ['project_views', 'project_downloads'] as const
 
 export type WeighedProject = { id: string; status: string; monetization_status: string; weight: number }
 
-/** Projects that counted for something on the UTC day that begins at `day`, in the order of their IDs. */
+/** Projects with a weight on the UTC day that begins at `day`, in the order of their IDs. */
 export async function listProjectWeights(
   { db, analytics }: { db: Db; analytics: AnalyticsStore },
   day: number,

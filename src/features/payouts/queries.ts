@@ -1,9 +1,10 @@
-// What people have earned, what of it they may have, and what they had.
+// What people have earned, what of it is available, and what was paid out.
 import { type Selectable, sql } from 'kysely'
-import type { Db } from '#db/db.ts'
+import type { Db, Tx } from '#db/db.ts'
 import type { Payout } from '#db/schema.ts'
-import { toAmount } from '#lib/decimal.ts'
-import type { BalanceView, HistoryView, PayoutView } from './views.ts'
+import { parseUnits, toAmount } from '#lib/decimal.ts'
+import { invalidInput } from '#lib/errors.ts'
+import { type BalanceView, type HistoryView, toWithdrawal } from './views.ts'
 
 export type PayoutRow = Selectable<Payout>
 
@@ -18,7 +19,7 @@ const earnings = (accountId: string) => sql`
    union all
    select available, revenue, 'affiliates' from affiliate_conversion where account_id = ${accountId} and revenue > 0)`
 
-/** Payouts that went out, or are on their way; those that failed or were called off give the money back. */
+/** Payouts that succeeded or are in transit; those that failed or were cancelled give the money back. */
 const withdrawn = (accountId: string) => sql`
   (select amount, fee, created from payout where account_id = ${accountId} and status in ('success', 'in-transit'))`
 
@@ -75,19 +76,27 @@ export async function getHistory(db: Db, accountId: string, now: number): Promis
   return entries.sort((a, b) => (a.created < b.created ? -1 : a.created > b.created ? 1 : 0))
 }
 
-function toWithdrawal(row: PayoutRow) {
-  return {
-    id: row.id,
-    status: row.status as PayoutView['status'],
-    created: row.created.toISOString(),
-    amount: toAmount(row.amount),
-    fee: toAmount(row.fee),
-    method_type: 'manual' as const,
-    method_id: null,
-    method_address: row.address,
-  }
+/**
+ * The account of a payout, locked until the transaction ends, so that two payouts never take the same money. Undefined
+ * when there is none.
+ */
+export function lockPayoutAccount(
+  tx: Tx,
+  id: string,
+): Promise<{ id: string; payout_handle: string | null } | undefined> {
+  return tx
+    .selectFrom('account')
+    .select(['id', 'payout_handle'])
+    .where('id', '=', id)
+    .forNoKeyUpdate()
+    .executeTakeFirst()
 }
 
-export function toPayoutView(row: PayoutRow): PayoutView {
-  return { external_id: row.external_id, user_id: row.account_id, ...toWithdrawal(row) }
+/** @throws ApiError `invalid_input` unless the locked account has these units available at `now`. */
+export async function assertAvailable(
+  tx: Tx,
+  { accountId, units, now }: { accountId: string; units: bigint; now: number },
+): Promise<void> {
+  const { available } = await getBalance(tx, accountId, now)
+  if (units > parseUnits(available)) throw invalidInput(`Only ${available} is available`, 'amount')
 }

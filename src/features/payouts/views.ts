@@ -1,21 +1,11 @@
-// The wire shapes of money: what operators report, and what people see of theirs. Amounts are decimal texts.
+// The wire shapes of money. Amounts are decimal texts.
 import Type, { type Static } from 'typebox'
-import { AMOUNT_PATTERN } from '#lib/decimal.ts'
+import { toAmount } from '#lib/decimal.ts'
 import { Nullable, Timestamp } from '#lib/schema-parts.ts'
+import type { PayoutRow } from './queries.ts'
+import { PayoutStatus } from './requests.ts'
 
-const AmountInput = Type.String({ pattern: AMOUNT_PATTERN, maxLength: 21, description: 'Decimal' })
 const Amount = Type.String({ description: 'Decimal' })
-const ExternalId = Type.String({ minLength: 1, maxLength: 255, description: 'The same one is recorded once' })
-
-export const NewRevenue = Type.Object(
-  {
-    external_id: ExternalId,
-    day: Type.String({ maxLength: 10, description: 'YYYY-MM-DD, in UTC; today at the latest' }),
-    amount: AmountInput,
-  },
-  { title: 'NewRevenue' },
-)
-export type NewRevenue = Static<typeof NewRevenue>
 
 export const RevenueView = Type.Object(
   {
@@ -28,23 +18,6 @@ export const RevenueView = Type.Object(
   { title: 'Revenue' },
 )
 export type RevenueView = Static<typeof RevenueView>
-
-const PAYOUT_STATUSES = ['in-transit', 'success', 'cancelled', 'failed'] as const
-const PayoutStatus = Type.Enum([...PAYOUT_STATUSES])
-
-export const NewPayout = Type.Object(
-  {
-    external_id: ExternalId,
-    user_id: Type.String({ maxLength: 64 }),
-    amount: AmountInput,
-    fee: Type.Optional(AmountInput),
-    status: Type.Optional(Type.Enum(['in-transit', 'success'], { description: 'Default success' })),
-  },
-  { title: 'NewPayout' },
-)
-export type NewPayout = Static<typeof NewPayout>
-
-export const PayoutPatch = Type.Object({ status: PayoutStatus }, { title: 'PayoutPatch' })
 
 const withdrawal = {
   id: Type.String(),
@@ -89,3 +62,21 @@ const PayoutAvailable = Type.Object(
 /** Oldest first. */
 export const HistoryView = Type.Array(Type.Union([Withdrawal, PayoutAvailable]))
 export type HistoryView = Static<typeof HistoryView>
+
+/** A payout in the history of its account. */
+export function toWithdrawal(row: PayoutRow) {
+  return {
+    id: row.id,
+    status: row.status as PayoutView['status'],
+    created: row.created.toISOString(),
+    amount: toAmount(row.amount),
+    fee: toAmount(row.fee),
+    method_type: 'manual' as const,
+    method_id: null,
+    method_address: row.address,
+  }
+}
+
+export function toPayoutView(row: PayoutRow): PayoutView {
+  return { external_id: row.external_id, user_id: row.account_id, ...toWithdrawal(row) }
+}

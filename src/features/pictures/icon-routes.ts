@@ -1,5 +1,4 @@
-// The routes of an icon, the same for whatever has one.
-import Type from 'typebox'
+// The routes of an icon, the same for everything that has one.
 import { done } from '#http/answers.ts'
 import { requireViewer } from '#http/auth.ts'
 import { IdParams } from '#http/query-values.ts'
@@ -7,8 +6,7 @@ import { readRawBody, takeRawBodies } from '#http/raw-body.ts'
 import type { App } from '#http/server.ts'
 import type { Deps } from '#main/deps.ts'
 import { type IconOwner, replaceIcon, setIcon } from './icons.ts'
-
-const ExtQuery = Type.Object({ ext: Type.String({ maxLength: 16, description: 'png, jpg, jpeg, gif, webp or svg' }) })
+import { ExtQuery } from './requests.ts'
 
 /** Registers `PATCH` and `DELETE {path}/{id}/icon`. */
 export function iconRoutes(app: App, deps: Deps, owner: IconOwner): void {

@@ -1,4 +1,4 @@
-// Setting and removing the icon of whatever has one. The old picture goes only once the new one stands.
+// Setting and removing the icon of everything that has one. The old picture is removed after the new one is saved.
 import type { ChangeSet } from '#cache/changes.ts'
 import { transaction } from '#cache/transaction.ts'
 import type { Tx } from '#db/db.ts'
@@ -36,7 +36,7 @@ export type IconOwner = {
 export type IconChange = { id: string; viewer: Viewer; icon: Pick<Picture, 'url' | 'rawUrl' | 'color'> | null }
 
 const ICON_WIDTH = 96
-/** Organizations and projects take icons up to this, users and collections below it (decisions.md 11). */
+/** Organizations and projects take icons up to this size, users and collections below it. */
 export const ICON_BYTES_MAX = 262_144
 
 export type IconUpload = { id: string; viewer: Viewer; bytes: Buffer; ext: string }
@@ -44,13 +44,13 @@ export type IconUpload = { id: string; viewer: Viewer; bytes: Buffer; ext: strin
 /** @throws ApiError `invalid_input` naming `icon` or `ext`, `file_hosting_error`, and what the owner refuses. */
 export async function setIcon(deps: Deps, owner: IconOwner, { id, viewer, bytes, ext }: IconUpload): Promise<void> {
   const processed = await deps.images.processIcon(bytes, ext, { maxBytes: owner.maxBytes })
-  // A folder for each upload: two of the same picture at once, one of which fails, do not share a file.
+  // A folder for each upload, so that parallel uploads of one picture, of which one fails, share no file.
   const icon = placePicture(deps.config, processed, `${id}-${newId()}`, ICON_WIDTH)
   try {
     await storePictures(deps.files, icon.stored)
     await replaceIcon(deps, owner, { id, viewer, icon })
   } catch (error) {
-    // After a lost connection the commit may have taken place: a picture too many does less harm than one too few.
+    // Other errors may hide a commit, and an unused picture does less harm than a missing one.
     if (error instanceof ApiError) await Promise.allSettled(icon.stored.map(({ key }) => deps.files.remove(key)))
     throw error
   }

@@ -1,4 +1,4 @@
-// Icons and gallery pictures of whatever has them: stored under the name of their content, and shown by URL.
+// Icons and gallery pictures: stored under the hash of their content, and shown by URL.
 import { createHash } from 'node:crypto'
 import type { ProcessedImage, StoredImage } from '#images/images.ts'
 import type { Deps } from '#main/deps.ts'
@@ -10,15 +10,15 @@ export type Picture = {
   /** The scaled picture where it is smaller, else the raw one. */
   url: string
   rawUrl: string
-  /** What tells two uploads of the same picture, wherever they are stored. */
+  /** The same for two uploads of one picture, in any folder. */
   contentSha1: string
   color: number | null
   stored: StoredPicture[]
 }
 
 /**
- * Where the pictures of one upload go: below the owner's ID, named by the content, so that a changed picture has a new
- * address and may be cached for ever.
+ * Where the pictures of one upload go: below the folder, named by their content, so that a changed picture has a new
+ * address and each may be cached for ever.
  */
 export function placePicture(
   config: Deps['config'],
@@ -47,7 +47,7 @@ export async function storePictures(files: Deps['files'], pictures: readonly Sto
   for (const { key, image } of pictures) await files.put(key, image.bytes, { contentType: image.contentType })
 }
 
-/** The store's key of a picture's URL; undefined for an address that is none of ours. */
+/** The store's key of a picture's URL; undefined for an address of another service. */
 export function pictureKey(config: Deps['config'], url: string | null): string | undefined {
   const prefix = `${config.files.baseUrl}/data/`
   return url?.startsWith(prefix) === true ? `pictures/${url.slice(prefix.length)}` : undefined

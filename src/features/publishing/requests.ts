@@ -2,7 +2,7 @@
 import Type, { type Static } from 'typebox'
 import { Compile } from 'typebox/compile'
 import type { RequestableStatus } from '#features/access/project-status.ts'
-import { ImageIds } from '#features/content-images/image-ids.ts'
+import { ImageIds } from '#features/content-images/requests.ts'
 import { applyLinkChanges, checkProjectName, projectFields } from '#features/projects/project-fields.ts'
 import type { UploadedPart } from '#features/versions/publish/prepare-files.ts'
 import { type NewVersion, parseVersionData } from '#features/versions/publish/requests.ts'

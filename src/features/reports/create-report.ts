@@ -1,4 +1,4 @@
-// Files a report about a project, a version or a user, with the thread in which it is talked over.
+// Files a report about a project, a version or a user, with the thread in which it is discussed.
 import { transaction } from '#cache/transaction.ts'
 import type { Tx } from '#db/db.ts'
 import { isForeignKeyViolation } from '#db/pg-errors.ts'
@@ -8,45 +8,40 @@ import { attachImages } from '#features/content-images/queries.ts'
 import { insertNotifications } from '#features/notifications/queries.ts'
 import { canSeeVersion } from '#features/versions/policy.ts'
 import { ApiError, accountGone, validationError } from '#lib/errors.ts'
-import { isIdForm, newId } from '#lib/ids.ts'
-import { isBlank } from '#lib/text-rules.ts'
-import { isModerator, type Viewer } from '#lib/viewer.ts'
+import { newId } from '#lib/ids.ts'
+import type { Viewer } from '#lib/viewer.ts'
 import type { Deps } from '#main/deps.ts'
 import { recordEvent } from '#telemetry/events.ts'
-import type { ItemType, ReportInput } from './views.ts'
+import { hasReportLimit } from './policy.ts'
+import type { ItemType, NewReport } from './requests.ts'
 
 /** Open reports of one account; moderators have no limit. */
 const OPEN_MAX = 256
 
 /**
  * Files the report, confirms it to its reporter by mail, and returns its ID.
- * @throws ApiError `validation_error` naming the field, also for an item that the viewer does not see; `limit_reached`.
+ * @throws ApiError `validation_error` naming the field, for an item that the viewer does not see and for pictures; `limit_reached`.
  */
 export async function createReport(
-  deps: Pick<Deps, 'db' | 'cache' | 'taxonomy' | 'now' | 'log' | 'metrics'>,
+  deps: Pick<Deps, 'db' | 'cache' | 'now' | 'log' | 'metrics'>,
   viewer: Viewer,
-  input: ReportInput,
+  report: NewReport,
 ): Promise<string> {
-  const { report_type, item_type, item_id, body } = input
-  if (!deps.taxonomy.reportTypes.includes(report_type)) {
-    throw validationError('report_type', `must be one of ${deps.taxonomy.reportTypes.join(', ')}`)
-  }
-  if (!isIdForm(item_id)) throw validationError('item_id', 'is not a base62 identifier')
-  if (isBlank(body)) throw validationError('body', 'must not be blank')
+  const { item, body } = report
   const id = newId()
   await transaction(deps, async (tx) => {
     await requireRoom(tx, viewer)
-    if (!(await canSeeItem(tx, viewer, item_type, item_id))) throw unknownItem(item_type)
+    if (!(await canSeeItem(tx, viewer, item))) throw unknownItem(item.type)
     await tx
       .insertInto('report')
       .values({
         id,
-        report_type,
-        item_type,
-        item_id,
-        project_id: item_type === 'project' ? item_id : null,
-        version_id: item_type === 'version' ? item_id : null,
-        account_id: item_type === 'user' ? item_id : null,
+        report_type: report.reportType,
+        item_type: item.type,
+        item_id: item.id,
+        project_id: item.type === 'project' ? item.id : null,
+        version_id: item.type === 'version' ? item.id : null,
+        account_id: item.type === 'user' ? item.id : null,
         reporter_id: viewer.id,
         body,
         created: new Date(deps.now()),
@@ -55,20 +50,20 @@ export async function createReport(
       .catch((error: unknown) => {
         if (isForeignKeyViolation(error, 'report_reporter_id_fkey')) throw accountGone()
         // It was deleted at this moment.
-        throw isForeignKeyViolation(error) ? unknownItem(item_type) : error
+        throw isForeignKeyViolation(error) ? unknownItem(item.type) : error
       })
     await tx.insertInto('thread').values({ id: newId(), type: 'report', report_id: id }).execute()
-    const images = [...new Set(input.uploaded_images ?? [])]
-    await attachImages(tx, viewer, { ids: images, place: { context: 'report', id }, field: 'uploaded_images' })
+    const place = { context: 'report', id } as const
+    await attachImages(tx, viewer, { ids: report.imageIds, place, field: 'uploaded_images' })
     await insertNotifications(tx, [viewer.id], { type: 'report_submitted', report_id: id })
   })
   recordEvent(deps, 'report.created', { report_id: id })
   return id
 }
 
-/** Until the transaction ends the account's row stays locked, so that reports at once are counted one by one. */
+/** Until the transaction ends the account's row stays locked, so that parallel reports are counted one by one. */
 async function requireRoom(tx: Tx, viewer: Viewer): Promise<void> {
-  if (isModerator(viewer)) return
+  if (!hasReportLimit(viewer)) return
   await tx.selectFrom('account').select('id').where('id', '=', viewer.id).forNoKeyUpdate().execute()
   const { count } = await tx
     .selectFrom('report')
@@ -79,8 +74,8 @@ async function requireRoom(tx: Tx, viewer: Viewer): Promise<void> {
   if (count >= OPEN_MAX) throw new ApiError('limit_reached', `You have ${count} open reports and may have ${OPEN_MAX}`)
 }
 
-/** One can report what one sees. Users are seen by everybody. */
-async function canSeeItem(tx: Tx, viewer: Viewer, type: ItemType, id: string): Promise<boolean> {
+/** People report what they see; everybody sees users. */
+async function canSeeItem(tx: Tx, viewer: Viewer, { type, id }: NewReport['item']): Promise<boolean> {
   switch (type) {
     case 'project': {
       const project = await tx.selectFrom('project').select(['id', 'status']).where('id', '=', id).executeTakeFirst()

@@ -1,9 +1,8 @@
 // Pictures in reports.
 import type { Db } from '#db/db.ts'
 import type { ImageOwner } from '#features/content-images/image-place.ts'
-import { invalidInput } from '#lib/errors.ts'
+import { requireOpenReport } from '#features/threads/policy.ts'
 import { parseId } from '#lib/ids.ts'
-import { isModerator } from '#lib/viewer.ts'
 import { getVisibleReport } from './queries.ts'
 
 /** The reporter puts pictures into a report while it is open, moderators at any time. */
@@ -12,8 +11,7 @@ export function reportImages({ db }: { db: Db }): ImageOwner {
     scope: 'REPORT_WRITE',
     resolve: async (viewer, name) => {
       const id = parseId(name, 'report_id')
-      const report = await getVisibleReport(db, viewer, id)
-      if (report.closed && !isModerator(viewer)) throw invalidInput('This report is closed')
+      requireOpenReport(viewer, await getVisibleReport(db, viewer, id))
       return id
     },
   }

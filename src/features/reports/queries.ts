@@ -1,9 +1,10 @@
-// Reports as rows, and who sees them: their reporter and moderators.
-import { type Expression, type ExpressionBuilder, type Selectable, type SqlBool, sql } from 'kysely'
+// Reports as rows.
+import type { Selectable } from 'kysely'
 import type { Db, Tx } from '#db/db.ts'
-import type { DB, Report } from '#db/schema.ts'
+import type { Report } from '#db/schema.ts'
 import { notFound } from '#lib/errors.ts'
-import { isModerator, type Viewer } from '#lib/viewer.ts'
+import type { Viewer } from '#lib/viewer.ts'
+import { reportVisibleTo } from './policy.ts'
 
 export type ReportRow = Selectable<Report> & { thread_id: string }
 
@@ -14,10 +15,6 @@ function readReports(db: Db) {
     .innerJoin('thread', 'thread.report_id', 'report.id')
     .selectAll('report')
     .select('thread.id as thread_id')
-}
-
-function reportVisibleTo(viewer: Viewer): (eb: ExpressionBuilder<DB, 'report'>) => Expression<SqlBool> {
-  return (eb) => (isModerator(viewer) ? sql<SqlBool>`true` : eb('report.reporter_id', '=', viewer.id))
 }
 
 /** @throws ApiError 404 when it is absent or another's. */

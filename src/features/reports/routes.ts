@@ -1,18 +1,20 @@
-// Reports: what users tell moderators about projects, versions and other users (facts/people.md 2.4).
+// Reports of projects, versions and users, for moderators.
 import Type from 'typebox'
 import { done } from '#http/answers.ts'
 import { requireViewer } from '#http/auth.ts'
 import { sendBytes } from '#http/entity-tags.ts'
-import { IdParams, IdsQuery, Offset, parseIds } from '#http/query-values.ts'
+import { IdParams, IdsQuery, parseIds } from '#http/query-values.ts'
 import type { App } from '#http/server.ts'
 import { parseId } from '#lib/ids.ts'
 import { writeJsonArray } from '#lib/json-pieces.ts'
-import { isModerator } from '#lib/viewer.ts'
 import type { Deps } from '#main/deps.ts'
 import { createReport } from './create-report.ts'
+import { deleteReport } from './delete-report.ts'
+import { reporterToList } from './policy.ts'
 import { getVisibleReport, listOpenReports, listVisibleReports } from './queries.ts'
-import { deleteReport, updateReport } from './update-report.ts'
-import { ReportInput, ReportPatch, ReportView, toReportView } from './views.ts'
+import { checkReportPatch, OpenReportsQuery, parseReport, ReportInput, ReportPatch } from './requests.ts'
+import { updateReport } from './update-report.ts'
+import { ReportView, toReportView } from './views.ts'
 
 const READ = { auth: { scope: ['REPORT_READ'] }, cache: 'private' } as const
 
@@ -43,7 +45,7 @@ function reportReads(app: App, { db }: Pick<Deps, 'db'>): void {
       schema: {
         operationId: 'listReports',
         summary: 'Reports by ID',
-        description: "In the order asked for; others' are left out, except for moderators.",
+        description: 'In the order asked for. Reports of other people are left out, except for moderators.',
         querystring: IdsQuery,
         response: list,
       },
@@ -61,22 +63,15 @@ function reportReads(app: App, { db }: Pick<Deps, 'db'>): void {
       schema: {
         operationId: 'listOpenReports',
         summary: 'Open reports',
-        description: 'Pages go from the oldest reports to the newest; within a page the newest stands first.',
-        querystring: Type.Object({
-          count: Type.Optional(
-            Type.Integer({ minimum: 0, maximum: 1000, default: 100, description: 'Reports on a page' }),
-          ),
-          offset: Offset,
-          all: Type.Optional(Type.Boolean({ description: "Everybody's, for moderators; ignored otherwise" })),
-        }),
+        description: 'Pages run from the oldest reports to the newest; within a page the newest comes first.',
+        querystring: OpenReportsQuery,
         response: list,
       },
     },
     async (req, reply) => {
       const viewer = requireViewer(req)
       const { count = 100, offset = 0, all = false } = req.query
-      const reporterId = all && isModerator(viewer) ? undefined : viewer.id
-      const page = await listOpenReports(db, { reporterId, count, offset })
+      const page = await listOpenReports(db, { reporterId: reporterToList(viewer, { all }), count, offset })
       return sendBytes(reply, await writeJsonArray(page.reverse(), toReportView))
     },
   )
@@ -96,7 +91,7 @@ function reportWrites(app: App, deps: Deps): void {
     },
     async (req, reply) => {
       const viewer = requireViewer(req)
-      const id = await createReport(deps, viewer, req.body)
+      const id = await createReport(deps, viewer, parseReport(req.body, deps.taxonomy))
       return reply.status(201).send(toReportView(await getVisibleReport(deps.db, viewer, id)))
     },
   )
@@ -106,13 +101,14 @@ function reportWrites(app: App, deps: Deps): void {
       config: { auth: { scope: ['REPORT_WRITE'] } },
       schema: {
         operationId: 'updateReport',
-        summary: 'Edit a report; close or reopen it, as a moderator',
+        summary: 'Edit a report; moderators also close and reopen it',
         params: IdParams,
         body: ReportPatch,
       },
     },
     async (req, reply) => {
-      await updateReport(deps, requireViewer(req), parseId(req.params.id, 'id'), req.body)
+      const id = parseId(req.params.id, 'id')
+      await updateReport(deps, requireViewer(req), { id, patch: checkReportPatch(req.body) })
       return done(reply)
     },
   )
@@ -122,7 +118,7 @@ function reportWrites(app: App, deps: Deps): void {
       config: { auth: { scope: ['REPORT_DELETE'] } },
       schema: {
         operationId: 'deleteReport',
-        summary: 'Delete a report with its conversation, as a moderator',
+        summary: 'Delete a report with its conversation, for moderators',
         params: IdParams,
       },
     },

@@ -1,9 +1,8 @@
 // The log of changes that search follows (`migrations/0005_feed_search.sql`), and the requests to build the index anew.
 import { sql } from 'kysely'
-import type { ChangeSet } from '#cache/changes.ts'
 import type { Db, Tx } from '#db/db.ts'
 
-/** Subscribers of this kind of notice hear of a request to rebuild. */
+/** The kind under which a request to rebuild is announced. */
 export const SEARCH_KIND = 'search'
 
 /** A moment of the database, as far as the index is concerned. */
@@ -92,9 +91,8 @@ export async function listChanges(
   }
 }
 
-/** Asks every process for a new index; gives the number of the request. */
-export async function requestRebuild(tx: Tx, changed: ChangeSet): Promise<number> {
-  changed.addAll(SEARCH_KIND)
+/** Counts a request for a new index; gives its number. */
+export async function insertRebuildRequest(tx: Tx): Promise<number> {
   const { requested } = await tx
     .updateTable('search_rebuild')
     .set((eb) => ({ requested: eb('requested', '+', 1) }))

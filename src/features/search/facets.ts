@@ -1,5 +1,5 @@
-// The legacy `facets` parameter: a JSON array whose entries all hold, each an array of alternatives, each a text or an
-// array of texts that all hold. A text is `field:value`, or a field with any other operator of the filter language.
+// The legacy `facets` parameter: a JSON array that is a conjunction, of arrays that are disjunctions, of texts or arrays
+// of texts that are conjunctions. A text is `field:value`, or a field with any other operator of the filter language.
 import {
   checkFilterSize,
   type FilterSource,

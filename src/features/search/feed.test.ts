@@ -8,15 +8,14 @@ import { Worker } from 'node:worker_threads'
 import { sql } from 'kysely'
 import pg from 'pg'
 import { listenForNotices } from '#cache/listen.ts'
-import { transaction } from '#cache/transaction.ts'
 import { ApiError } from '#lib/errors.ts'
 import { openEmbeddedSearchIndex } from '#search-index/embedded/embedded-search-index.ts'
 import type { SearchIndex } from '#search-index/search-index.ts'
 import { silentLog } from '#telemetry/log.ts'
 import { databaseUrl } from '#test/support/database.ts'
 import { type TestApp, testApp } from '#test/support/harness.ts'
-import { requestRebuild } from './changes.ts'
 import { claimIndexFolder } from './index-folder.ts'
+import { requestRebuild } from './request-rebuild.ts'
 import { parseSearchRequest } from './requests.ts'
 import { createSearchFeed, type SearchFeed, type SearchFeedOptions } from './search-feed.ts'
 
@@ -281,7 +280,7 @@ test('a rebuild brings what the log never told, and searches are answered all th
       if (isDone) return asked
     }
   })()
-  await transaction(t.deps, requestRebuild)
+  await requestRebuild(t.deps)
   await rename((await t.make.project({ name: 'While Building' })).id, 'While Built')
   await feed.caughtUp()
   isDone = true

@@ -1,14 +1,88 @@
 // From the parameters of a search request, as query text or as the keys of a JSON body, to a query in normal form.
+import Type from 'typebox'
 import { invalidInput } from '#lib/errors.ts'
+import { Nullable } from '#lib/schema-parts.ts'
+import { characterCount } from '#lib/text-rules.ts'
 import { normalize } from '#search-index/filter/normalize.ts'
 import { parseFilter } from '#search-index/filter/parse.ts'
 import type { Expression, Predicate } from '#search-index/filter/tree.ts'
 import type { SearchQuery, Sort } from '#search-index/search-index.ts'
 import { parseFacets } from './facets.ts'
 
+/** The length of the longest body: the parser has the limit of a filter, and names the position in its error. */
+const FILTER_LENGTH_MAX = 2_097_152
+/** In characters: longer than any name with its summary. */
+const QUERY_LENGTH_MAX = 1024
+const FACETS_MAX = 1024
+const LIMIT = { min: 1, max: 100, fallback: 10 }
+const OFFSET = { min: 0, max: Number.MAX_SAFE_INTEGER, fallback: 0 }
+
+/** The values of `index`, with two that older clients use. */
+const INDEXES: Readonly<Record<string, Sort>> = {
+  relevance: 'relevance',
+  downloads: 'downloads',
+  follows: 'follows',
+  newest: 'newest',
+  updated: 'updated',
+  date_created: 'newest',
+  date_modified: 'updated',
+}
+const INDEX_NAMES = Object.keys(INDEXES)
+
+const about = {
+  query: 'Words, in names, summaries, slugs and authors; empty finds everything',
+  limit: `Hits on a page, ${LIMIT.fallback} unless given`,
+  offset: 'Hits to skip, exactly',
+  index: `The order: ${INDEX_NAMES.join(', ')}; relevance unless given`,
+  new_filters: 'A filter, such as `categories IN [magic, mobs] AND downloads > 1000`',
+  facets:
+    'Older form of a filter: an array of arrays of `field:value`, encoded as a string; the outer one is AND, as in ' +
+    '`[["project_types:mod"],["categories:magic","categories:mobs"]]`',
+  filters: 'Older name of `new_filters`',
+  version: 'A further filter, joined by AND',
+}
+
+const Filter = (description: string) => Type.Optional(Type.String({ maxLength: FILTER_LENGTH_MAX, description }))
+const Limit = Type.Integer({ minimum: LIMIT.min, maximum: LIMIT.max, description: about.limit })
+const Offset = Type.Integer({ minimum: OFFSET.min, maximum: OFFSET.max, description: about.offset })
+
+export const SearchParameters = Type.Object({
+  query: Type.Optional(Type.String({ maxLength: QUERY_LENGTH_MAX, description: about.query })),
+  limit: Type.Optional(Limit),
+  offset: Type.Optional(Offset),
+  index: Type.Optional(Type.String({ maxLength: 64, description: about.index })),
+  new_filters: Filter(about.new_filters),
+  facets: Filter(about.facets),
+  filters: Filter(about.filters),
+  version: Filter(about.version),
+})
+
+const NumberText = Type.String({ maxLength: 20 })
+const Text = (maxLength: number, description: string) =>
+  Type.Optional(Nullable(Type.String({ maxLength, description })))
+
+export const SearchBody = Type.Object(
+  {
+    query: Text(QUERY_LENGTH_MAX, about.query),
+    limit: Type.Optional(Type.Union([Limit, NumberText, Type.Null()])),
+    offset: Type.Optional(Type.Union([Offset, NumberText, Type.Null()])),
+    index: Type.Optional(Nullable(Type.Enum(['', ...INDEX_NAMES], { description: about.index }))),
+    new_filters: Text(FILTER_LENGTH_MAX, about.new_filters),
+    facets: Type.Optional(
+      Type.Union([
+        Type.String({ maxLength: FILTER_LENGTH_MAX, description: about.facets }),
+        Type.Array(Type.Unknown(), { maxItems: FACETS_MAX, description: 'The same as an array' }),
+        Type.Null(),
+      ]),
+    ),
+    filters: Text(FILTER_LENGTH_MAX, about.filters),
+    version: Text(FILTER_LENGTH_MAX, about.version),
+  },
+  { title: 'SearchRequest' },
+)
+
 /**
- * The parameters as they arrive; numbers may be written as text or number, facets as text or array. Other types are
- * refused.
+ * The parameters as they arrive: numbers as text or number, facets as text or array. Other types are refused.
  */
 export type SearchRequest = {
   readonly query?: unknown
@@ -21,21 +95,6 @@ export type SearchRequest = {
   readonly version?: unknown
 }
 
-const INDEXES: Readonly<Record<string, Sort>> = {
-  relevance: 'relevance',
-  downloads: 'downloads',
-  follows: 'follows',
-  newest: 'newest',
-  date_created: 'newest',
-  updated: 'updated',
-  date_modified: 'updated',
-}
-
-/** Longer than any name with its summary. */
-const MAX_QUERY_LENGTH = 1024
-const MAX_LIMIT = 100
-const DEFAULT_LIMIT = 10
-
 /**
  * `rewrite` gets each predicate of the filters as it was written, and gives what is to stand for it.
  * @throws ApiError `invalid_input` naming the parameter; for a filter with the position and what was expected.
@@ -46,8 +105,8 @@ export function parseSearchRequest(
 ): SearchQuery {
   const query = text(request.query, 'query')
   // Characters beyond the first 65,536 take two units each.
-  if (query.length > MAX_QUERY_LENGTH && [...query.slice(0, 2 * MAX_QUERY_LENGTH + 1)].length > MAX_QUERY_LENGTH)
-    throw invalidInput(`query is longer than ${MAX_QUERY_LENGTH} characters`, 'query')
+  if (query.length > QUERY_LENGTH_MAX && characterCount(query) > QUERY_LENGTH_MAX)
+    throw invalidInput(`query is longer than ${QUERY_LENGTH_MAX} characters`, 'query')
   const filters = [
     parseFilter(text(request.new_filters, 'new_filters'), { parameter: 'new_filters', legacy: false }),
     parseFilter(text(request.filters, 'filters'), { parameter: 'filters', legacy: true }),
@@ -58,8 +117,8 @@ export function parseSearchRequest(
     text: query,
     filter: normalize(filters.filter((filter) => filter !== undefined).map((filter) => rewriteEach(filter, rewrite))),
     sort: sortOf(text(request.index, 'index')),
-    offset: integer(request.offset, { name: 'offset', fallback: 0, min: 0, max: Number.MAX_SAFE_INTEGER }),
-    limit: integer(request.limit, { name: 'limit', fallback: DEFAULT_LIMIT, min: 1, max: MAX_LIMIT }),
+    offset: integer(request.offset, { name: 'offset', ...OFFSET }),
+    limit: integer(request.limit, { name: 'limit', ...LIMIT }),
   }
 }
 
@@ -78,7 +137,7 @@ function rewriteEach(expression: Expression, rewrite: (predicate: Predicate) => 
 function sortOf(index: string): Sort {
   if (index === '') return 'relevance'
   const sort = Object.hasOwn(INDEXES, index) ? INDEXES[index] : undefined
-  if (sort === undefined) throw invalidInput(`index must be one of ${Object.keys(INDEXES).join(', ')}`, 'index')
+  if (sort === undefined) throw invalidInput(`index must be one of ${INDEX_NAMES.join(', ')}`, 'index')
   return sort
 }
 

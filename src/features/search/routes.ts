@@ -1,18 +1,17 @@
-// Search over HTTP, and the operator's order to build the index anew.
-import { transaction } from '#cache/transaction.ts'
+// Search over HTTP, and the operator's request for a new index.
 import { done } from '#http/answers.ts'
 import { sendBytes } from '#http/entity-tags.ts'
 import { mountInternal } from '#http/mounts.ts'
 import type { App } from '#http/server.ts'
 import type { Deps } from '#main/deps.ts'
-import { requestRebuild } from './changes.ts'
-import { parseSearchRequest } from './requests.ts'
-import { SearchBody, SearchQuery, SearchResult } from './views.ts'
+import { requestRebuild } from './request-rebuild.ts'
+import { parseSearchRequest, SearchBody, SearchParameters } from './requests.ts'
+import { SearchResult } from './views.ts'
 
 type SearchDeps = Pick<Deps, 'db' | 'cache' | 'search'>
 
 const about =
-  'Approved and archived projects. Several filters are joined by AND; predicates on versions hold on one and the same ' +
+  'Approved and archived projects. Several filters are joined by AND; conditions on versions must hold for one and the same ' +
   'version. The answer does not depend on who asks.'
 
 export function searchRoutes(app: App, deps: SearchDeps): void {
@@ -24,7 +23,7 @@ export function searchRoutes(app: App, deps: SearchDeps): void {
         operationId: 'searchProjects',
         summary: 'Search for projects',
         description: about,
-        querystring: SearchQuery,
+        querystring: SearchParameters,
         response: { 200: SearchResult },
       },
     },
@@ -61,12 +60,12 @@ function rebuildRoutes(app: App, deps: SearchDeps): void {
         config: { auth: 'operator' },
         schema: {
           operationId: 'rebuildSearch',
-          summary: 'Build the search index anew, in every process; the old one answers meanwhile',
+          summary: 'Rebuild the search index of every process; the old one answers meanwhile',
           hide,
         },
       },
       async (_req, reply) => {
-        await transaction(deps, requestRebuild)
+        await requestRebuild(deps)
         return done(reply)
       },
     )

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict'
-import { join } from 'node:path'
 import { test } from 'node:test'
 import { MAX_DOCUMENT_BYTES } from '#search-index/document.ts'
 import { loadTaxonomy } from '#taxonomy/taxonomy.ts'
 import type { DocumentRow, VersionRow } from './document-rows.ts'
 import { documentBasis, toSearchDocument } from './search-document.ts'
 
-const taxonomy = loadTaxonomy(join(import.meta.dirname, '../../../taxonomy'))
+const { taxonomy } = loadTaxonomy()
 const DAY = Date.UTC(2024, 0, 1)
 
 const makeRow = (fields: Partial<DocumentRow> = {}): DocumentRow => ({

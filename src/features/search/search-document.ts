@@ -1,4 +1,4 @@
-// Row → what is indexed (facts/catalogue.md 1.24).
+// From a project's row to the document that is indexed.
 import { hash } from 'node:crypto'
 import { MAX_DOCUMENT_BYTES, type SearchDocument, type SearchVersion, union } from '#search-index/document.ts'
 import { sidesOf } from '#search-index/sides.ts'
@@ -7,7 +7,7 @@ import { sortFieldValues } from '#taxonomy/loader-fields.ts'
 import { fieldsOf, projectTypesOf, type Taxonomy } from '#taxonomy/taxonomy.ts'
 import type { DocumentRow, VersionRow } from './document-rows.ts'
 
-/** Grows with every change of what this file makes of a row: an index of another form is built anew. */
+/** To be raised with every change of what this file makes of a row: an index of another form is rebuilt. */
 const FORM = 1
 /** Documents with fewer versions are far below the limit; the others are measured. */
 const SURELY_SMALL_VERSIONS = 200

@@ -1,73 +1,13 @@
-// The wire shapes of search (facts/catalogue.md 1.24). Answers come from the index as bytes; the schemas describe them.
+// The wire shapes of search. Answers come from the index as bytes; the schemas describe them.
 import Type from 'typebox'
 import { Nullable, Timestamp } from '#lib/schema-parts.ts'
-import { SORTS } from '#search-index/search-index.ts'
-
-/** As long as a body may be: the filter's own limit is the parser's, which names the position. */
-const FILTER_LENGTH_MAX = 2_097_152
-const QUERY_LENGTH_MAX = 1024
-const FACETS_MAX = 1024
-/** The two last are names that older clients use. */
-const INDEXES = ['', ...SORTS, 'date_created', 'date_modified']
-
-const about = {
-  query: 'Words, in names, summaries, slugs and authors; empty finds everything',
-  limit: 'Hits on a page, 10 unless given',
-  offset: 'Hits skipped, exactly',
-  index: `The order: ${INDEXES.slice(1).join(', ')}; relevance unless given`,
-  new_filters: 'A filter, such as `categories IN [magic, mobs] AND downloads > 1000`',
-  facets:
-    'Older form of a filter: an array of arrays of `field:value`, encoded as a string; the outer one is AND, as in ' +
-    '`[["project_types:mod"],["categories:magic","categories:mobs"]]`',
-  filters: 'Older name of `new_filters`',
-  version: 'A further filter, joined by AND',
-}
-
-const Filter = (description: string) => Type.Optional(Type.String({ maxLength: FILTER_LENGTH_MAX, description }))
-const Limit = Type.Integer({ minimum: 1, maximum: 100, description: about.limit })
-const Offset = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description: about.offset })
-
-export const SearchQuery = Type.Object({
-  query: Type.Optional(Type.String({ maxLength: QUERY_LENGTH_MAX, description: about.query })),
-  limit: Type.Optional(Limit),
-  offset: Type.Optional(Offset),
-  index: Type.Optional(Type.String({ maxLength: 64, description: about.index })),
-  new_filters: Filter(about.new_filters),
-  facets: Filter(about.facets),
-  filters: Filter(about.filters),
-  version: Filter(about.version),
-})
-
-const NumberText = Type.String({ maxLength: 20 })
-const Text = (maxLength: number, description: string) =>
-  Type.Optional(Nullable(Type.String({ maxLength, description })))
-
-export const SearchBody = Type.Object(
-  {
-    query: Text(QUERY_LENGTH_MAX, about.query),
-    limit: Type.Optional(Type.Union([Limit, NumberText, Type.Null()])),
-    offset: Type.Optional(Type.Union([Offset, NumberText, Type.Null()])),
-    index: Type.Optional(Nullable(Type.Enum(INDEXES, { description: about.index }))),
-    new_filters: Text(FILTER_LENGTH_MAX, about.new_filters),
-    facets: Type.Optional(
-      Type.Union([
-        Type.String({ maxLength: FILTER_LENGTH_MAX, description: about.facets }),
-        Type.Array(Type.Unknown(), { maxItems: FACETS_MAX, description: 'The same as an array' }),
-        Type.Null(),
-      ]),
-    ),
-    filters: Text(FILTER_LENGTH_MAX, about.filters),
-    version: Text(FILTER_LENGTH_MAX, about.version),
-  },
-  { title: 'SearchRequest' },
-)
 
 const Texts = Type.Array(Type.String())
 const Ids = Type.Array(Type.String())
 
 const SearchHit = Type.Object(
   {
-    version_id: Nullable(Type.String({ description: 'The newest version that the filters on versions fit' })),
+    version_id: Nullable(Type.String({ description: 'The newest version that matches the filters on versions' })),
     latest_version: Nullable(Type.String({ description: 'The same as `version_id`' })),
     project_id: Type.String(),
     project_types: Type.Array(Type.String(), { description: 'Of all versions' }),

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import path from 'node:path'
 import { test } from 'node:test'
 import { fromBuffer, type ZipFile } from 'yauzl'
 import { loadTaxonomy } from '#taxonomy/taxonomy.ts'
@@ -7,7 +6,7 @@ import { demoArchive } from './demo-archive.ts'
 import { demoCatalogue } from './demo-catalogue.ts'
 import { LOADER_FILES } from './demo-words.ts'
 
-const taxonomy = loadTaxonomy(path.join(import.meta.dirname, '../../../taxonomy'))
+const { taxonomy } = loadTaxonomy()
 const options = { taxonomy, projects: 250, seed: 3, until: new Date('2025-09-01T00:00:00Z') }
 const projects = [...demoCatalogue(options).projects]
 

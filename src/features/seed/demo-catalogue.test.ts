@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import path from 'node:path'
 import { test } from 'node:test'
 import { characterCount, checkHttpsUrl, PROJECT_SLUG, textFault, USERNAME, VERSION_NUMBER } from '#lib/text-rules.ts'
 import { isOpenSource, parseLicense } from '#taxonomy/licenses.ts'
@@ -7,7 +6,7 @@ import { checkLoaderFields } from '#taxonomy/loader-fields.ts'
 import { checkCategories, checkLoaders, loadTaxonomy, projectTypesOf } from '#taxonomy/taxonomy.ts'
 import { demoCatalogue } from './demo-catalogue.ts'
 
-const taxonomy = loadTaxonomy(path.join(import.meta.dirname, '../../../taxonomy'))
+const { taxonomy } = loadTaxonomy()
 const until = new Date('2025-09-01T00:00:00Z')
 const catalogue = demoCatalogue({ taxonomy, projects: 1500, seed: 7, until })
 const projects = [...catalogue.projects]

@@ -1,9 +1,9 @@
 // Pictures in messages.
 import type { Db } from '#db/db.ts'
 import type { ImageOwner } from '#features/content-images/image-place.ts'
-import { forbidden, invalidInput } from '#lib/errors.ts'
+import { invalidInput } from '#lib/errors.ts'
 import { parseId } from '#lib/ids.ts'
-import { isModerator } from '#lib/viewer.ts'
+import { requireMessageEditor } from './policy.ts'
 import { getReadableMessage } from './queries.ts'
 
 /** The author puts pictures into a message, and so do moderators. */
@@ -13,8 +13,7 @@ export function messageImages({ db }: { db: Db }): ImageOwner {
     resolve: async (viewer, name) => {
       const id = parseId(name, 'thread_message_id')
       const message = await getReadableMessage(db, viewer, id)
-      if (message.author_id !== viewer.id && !isModerator(viewer))
-        throw forbidden('This is the message of another account')
+      requireMessageEditor(viewer, message)
       if (message.body.type !== 'text') throw invalidInput('This message has no text')
       return id
     },

@@ -1,63 +1,56 @@
-// Writes into a thread: what a project's members or a reporter and the moderators say to each other.
+// Writes a message into a thread, where a project's members or a reporter talk with the moderators.
 import { transaction } from '#cache/transaction.ts'
 import type { Tx } from '#db/db.ts'
 import { listMemberIds } from '#features/access/memberships.ts'
 import { attachImages } from '#features/content-images/queries.ts'
 import { insertNotifications } from '#features/notifications/queries.ts'
-import { ApiError, forbidden, invalidInput, validationError } from '#lib/errors.ts'
-import { isIdForm } from '#lib/ids.ts'
-import { isBlank } from '#lib/text-rules.ts'
-import { isModerator, type Viewer } from '#lib/viewer.ts'
+import { ApiError, validationError } from '#lib/errors.ts'
+import type { Viewer } from '#lib/viewer.ts'
 import type { Deps } from '#main/deps.ts'
+import { requireOpenReport, requirePrivateWriter, writesAsModerator } from './policy.ts'
 import { getReadableMessage, getReadableThread, insertMessage, type ThreadRow } from './queries.ts'
-import type { MessageInput } from './views.ts'
+import type { NewText } from './requests.ts'
 
 /** What one thread holds; moderators can always add to it, so that nobody shuts them out by filling it. */
 const THREAD_BYTES_MAX = 4 * 1024 * 1024
 
 /**
- * Writes a message and tells those it is for: of a moderator's words the other side, of theirs nobody, since moderators
- * look through their queues.
- * @throws ApiError 404 for a thread that is not the viewer's to read, 403 for a private message of one who is no
+ * Writes a message. One by a moderator notifies the other side; one by the other side notifies nobody, because
+ * moderators look through their queues.
+ * @throws ApiError 404 for a thread that the viewer may not read, 403 for a private message by somebody who is no
  * moderator, `invalid_input` for a reporter in a closed report, `validation_error` naming the field, `limit_reached`.
  */
 export async function postMessage(
   deps: Pick<Deps, 'db' | 'cache'>,
   viewer: Viewer,
-  threadId: string,
-  input: MessageInput,
+  { threadId, message }: { threadId: string; message: NewText },
 ): Promise<void> {
-  if (isBlank(input.body)) throw validationError('body.body', 'must not be blank')
-  const replyingTo = input.replying_to ?? null
-  if (replyingTo !== null && !isIdForm(replyingTo))
-    throw validationError('body.replying_to', 'is not a base62 identifier')
-  const isPrivate = input.private ?? false
+  const { text, isPrivate, replyingTo, imageIds } = message
+  const asModerator = writesAsModerator(viewer)
   await transaction(deps, async (tx) => {
     const thread = await getReadableThread(tx, viewer, threadId)
-    if (isPrivate && !isModerator(viewer)) throw forbidden('Only moderators may write private messages')
-    // The report before the thread, as where it is closed: the two orders would wait for each other.
+    if (isPrivate) requirePrivateWriter(viewer)
+    // The report is locked before the thread, as where it is closed: the opposite order would deadlock.
     await requireOpen(tx, viewer, thread)
     if (replyingTo !== null) await requireSameThread(tx, viewer, thread, replyingTo)
     const { id, sizeBytes } = await insertMessage(tx, {
       threadId: thread.id,
       authorId: viewer.id,
-      body: { type: 'text', body: input.body, private: isPrivate, replying_to: replyingTo },
-      hideIdentity: isModerator(viewer),
+      body: { type: 'text', body: text, private: isPrivate, replying_to: replyingTo },
+      hideIdentity: asModerator,
     })
-    if (sizeBytes > THREAD_BYTES_MAX && !isModerator(viewer)) {
+    if (sizeBytes > THREAD_BYTES_MAX && !asModerator) {
       throw new ApiError('limit_reached', 'This thread is full; moderators can still answer in it')
     }
-    const images = [...new Set(input.associated_images ?? [])]
     await attachImages(tx, viewer, {
-      ids: images,
+      ids: imageIds,
       place: { context: 'thread_message', id },
       field: 'body.associated_images',
     })
-    if (!isPrivate) await tellOthers(tx, viewer, { thread, messageId: id })
+    if (asModerator && !isPrivate) await notifyOtherSide(tx, viewer, { thread, messageId: id })
   })
 }
 
-/** A closed report is over for its reporter until a moderator reopens it. */
 async function requireOpen(tx: Tx, viewer: Viewer, thread: ThreadRow): Promise<void> {
   if (thread.report_id === null) return
   const report = await tx
@@ -66,7 +59,7 @@ async function requireOpen(tx: Tx, viewer: Viewer, thread: ThreadRow): Promise<v
     .where('id', '=', thread.report_id)
     .forShare()
     .executeTakeFirst()
-  if (report?.closed === true && !isModerator(viewer)) throw invalidInput('This report is closed')
+  if (report !== undefined) requireOpenReport(viewer, report)
 }
 
 async function requireSameThread(tx: Tx, viewer: Viewer, thread: ThreadRow, messageId: string): Promise<void> {
@@ -77,12 +70,11 @@ async function requireSameThread(tx: Tx, viewer: Viewer, thread: ThreadRow, mess
   if (target?.thread_id !== thread.id) throw validationError('body.replying_to', 'names no message of this thread')
 }
 
-async function tellOthers(
+async function notifyOtherSide(
   tx: Tx,
   viewer: Viewer,
   { thread, messageId }: { thread: ThreadRow; messageId: string },
 ): Promise<void> {
-  if (!isModerator(viewer)) return
   const about = {
     thread_id: thread.id,
     message_id: messageId,
@@ -100,7 +92,7 @@ async function tellOthers(
     .select(['status', 'team_id', 'organization_id'])
     .where('id', '=', thread.project_id)
     .executeTakeFirst()
-  // While a review runs, its outcome is what the team is told.
+  // During a review the team is notified of its outcome only.
   if (project === undefined || project.status === 'processing') return
   const others = (await listMemberIds(tx, project)).filter((id) => id !== viewer.id)
   await insertNotifications(tx, others, { type: 'moderator_message', ...about })

@@ -5,8 +5,8 @@ import { isForeignKeyViolation } from '#db/pg-errors.ts'
 import { findMembership, listMemberships } from '#features/access/memberships.ts'
 import { accountGone, notFound } from '#lib/errors.ts'
 import { newId } from '#lib/ids.ts'
-import { isModerator, type Viewer } from '#lib/viewer.ts'
-import { canReadThread, type ThreadFacts } from './policy.ts'
+import type { Viewer } from '#lib/viewer.ts'
+import { canReadAllThreads, canReadThread, messageVisibleTo, type ThreadFacts } from './policy.ts'
 
 export type ThreadRow = ThreadFacts & { report_id: string | null; size_bytes: number }
 
@@ -29,11 +29,11 @@ export type MessageRow = {
   image_ids: string[] | null
 }
 
-/** What a message is counted with beside its text: more than it takes, so that many short ones are bounded too. */
+/** Added to the length of each message's text: more than a row takes, so that many short messages are bounded too. */
 const MESSAGE_OVERHEAD_BYTES = 1024
 /** The messages of all threads in one answer. */
 export const ANSWER_BYTES_MAX = 32 * 1024 * 1024
-/** Only a thread that changes of status have filled beyond its bound has more; its newest ones are shown. */
+/** Only changes of status can fill a thread beyond this; the newest messages are shown. */
 const MESSAGES_MAX = ANSWER_BYTES_MAX / MESSAGE_OVERHEAD_BYTES
 
 function readThreads(db: Db) {
@@ -48,7 +48,7 @@ function readThreads(db: Db) {
 export async function listReadableThreads(db: Db, viewer: Viewer, ids: readonly string[]): Promise<ThreadRow[]> {
   if (ids.length === 0) return []
   const rows = await readThreads(db).where('thread.id', 'in', ids).execute()
-  const projectIds = isModerator(viewer) ? [] : rows.flatMap(({ project_id }) => project_id ?? [])
+  const projectIds = canReadAllThreads(viewer) ? [] : rows.flatMap(({ project_id }) => project_id ?? [])
   const memberships = await listMemberships(db, viewer.id, projectIds)
   const byId = new Map(rows.map((row) => [row.id, row]))
   return ids
@@ -56,7 +56,7 @@ export async function listReadableThreads(db: Db, viewer: Viewer, ids: readonly 
     .filter((row) => canReadThread(viewer, row, memberships.get(row.project_id ?? '') ?? {}))
 }
 
-/** @throws ApiError 404 when the thread is absent or not the viewer's to read. */
+/** @throws ApiError 404 when the thread is absent or the viewer may not read it. */
 export async function getReadableThread(db: Db, viewer: Viewer, id: string): Promise<ThreadRow> {
   const [thread] = await listReadableThreads(db, viewer, [id])
   if (thread === undefined) throw notFound('thread')
@@ -66,16 +66,15 @@ export async function getReadableThread(db: Db, viewer: Viewer, id: string): Pro
 /** The messages of these threads that the viewer reads, oldest first. */
 export async function listMessages(db: Db, viewer: Viewer, threadIds: readonly string[]): Promise<MessageRow[]> {
   if (threadIds.length === 0) return []
-  const query = readMessages(db)
+  const rows = await readMessages(db)
     .where('thread_message.thread_id', 'in', threadIds)
+    .where(messageVisibleTo(viewer))
     .orderBy('thread_message.created', 'desc')
     .orderBy('thread_message.id', 'desc')
     .limit(MESSAGES_MAX)
-  const rows = await (isModerator(viewer) ? query : query.where(isOpen)).execute()
+    .execute()
   return rows.reverse()
 }
-
-const isOpen = sql<boolean>`(thread_message.body ->> 'private') is distinct from 'true'`
 
 function readMessages(db: Db) {
   return db.selectFrom('thread_message').select((eb) => [
@@ -92,22 +91,24 @@ function readMessages(db: Db) {
 
 /**
  * A message that the viewer reads, with its thread.
- * @throws ApiError 404 when it is absent, in a thread that is not his to read, or kept to moderators.
+ * @throws ApiError 404 when it is absent, in a thread that they may not read, or for moderators only.
  */
 export async function getReadableMessage(
   db: Db,
   viewer: Viewer,
   id: string,
 ): Promise<MessageRow & { thread: ThreadRow }> {
-  const query = readMessages(db).where('thread_message.id', '=', id)
-  const message = await (isModerator(viewer) ? query : query.where(isOpen)).executeTakeFirst()
+  const message = await readMessages(db)
+    .where('thread_message.id', '=', id)
+    .where(messageVisibleTo(viewer))
+    .executeTakeFirst()
   const thread =
     message === undefined
       ? undefined
       : await readThreads(db).where('thread.id', '=', message.thread_id).executeTakeFirst()
   if (message === undefined || thread === undefined) throw notFound('message')
   const membership =
-    thread.project_id === null || isModerator(viewer)
+    thread.project_id === null || canReadAllThreads(viewer)
       ? {}
       : await findMembership(db, viewer.id, { id: thread.project_id })
   if (!canReadThread(viewer, thread, membership)) throw notFound('message')

@@ -1,7 +1,6 @@
-// Threads: conversations between moderators and those whose project or report it is about (facts/people.md 2.5).
-import { setImmediate as nextTurn } from 'node:timers/promises'
+// Threads: conversations between moderators and the members of a project, or the reporter of a report.
+import { setImmediate as yieldToOthers } from 'node:timers/promises'
 import Type from 'typebox'
-import { type CachedUser, getCachedUsers } from '#features/users/user-cache.ts'
 import { done } from '#http/answers.ts'
 import { requireViewer } from '#http/auth.ts'
 import { sendBytes } from '#http/entity-tags.ts'
@@ -10,19 +9,13 @@ import type { App } from '#http/server.ts'
 import { invalidInput } from '#lib/errors.ts'
 import { parseId } from '#lib/ids.ts'
 import { entityTag, joinJson } from '#lib/json-bytes.ts'
-import type { Viewer } from '#lib/viewer.ts'
 import type { Deps } from '#main/deps.ts'
 import { deleteMessage } from './delete-message.ts'
 import { postMessage } from './post-message.ts'
-import {
-  ANSWER_BYTES_MAX,
-  getReadableThread,
-  listMessages,
-  listReadableThreads,
-  type MessageRow,
-  type ThreadRow,
-} from './queries.ts'
-import { MessageInput, type ThreadMessageView, ThreadView, toMessageViews, toThreadBytes } from './views.ts'
+import { ANSWER_BYTES_MAX, getReadableThread, listReadableThreads } from './queries.ts'
+import { MessageInput, parseMessage } from './requests.ts'
+import { listThreadBytes } from './thread-bytes.ts'
+import { ThreadView } from './views.ts'
 
 type ThreadDeps = Pick<Deps, 'db' | 'cache'>
 
@@ -49,7 +42,7 @@ function threadReads(app: App, deps: ThreadDeps): void {
     async (req, reply) => {
       const viewer = requireViewer(req)
       const thread = await getReadableThread(deps.db, viewer, parseId(req.params.id, 'id'))
-      const [bytes] = await readThreads(deps, viewer, [thread])
+      const [bytes] = await listThreadBytes(deps, viewer, [thread])
       return sendBytes(reply, bytes ?? Buffer.alloc(0))
     },
   )
@@ -60,7 +53,7 @@ function threadReads(app: App, deps: ThreadDeps): void {
       schema: {
         operationId: 'listThreads',
         summary: 'Conversations by ID',
-        description: 'In the order asked for; those that are not for the caller are left out.',
+        description: 'In the order asked for; those that the caller may not read are left out.',
         querystring: IdsQuery,
         response: { 200: Type.Array(ThreadView) },
       },
@@ -71,48 +64,15 @@ function threadReads(app: App, deps: ThreadDeps): void {
       const threads = await listReadableThreads(deps.db, viewer, ids)
       const bytes = threads.reduce((sum, thread) => sum + thread.size_bytes, 0)
       if (bytes > ANSWER_BYTES_MAX) throw invalidInput('These threads are too long for one answer: name fewer', 'ids')
-      const answers = await readThreads(deps, viewer, threads)
+      const answers = await listThreadBytes(deps, viewer, threads)
       const etags: string[] = []
       for (const bytes of answers) {
         etags.push(entityTag(bytes))
-        await nextTurn()
+        await yieldToOthers()
       }
       return sendBytes(reply, joinJson(answers.map((thread) => ({ bytes: thread }))), entityTag(etags.join()))
     },
   )
-}
-
-/** The threads as ready JSON: two statements for any number. */
-async function readThreads(
-  { db, cache }: ThreadDeps,
-  viewer: Viewer,
-  threads: readonly ThreadRow[],
-): Promise<Buffer[]> {
-  const byThread = new Map<string, MessageRow[]>(threads.map(({ id }) => [id, []]))
-  for (const row of await listMessages(db, viewer, [...byThread.keys()])) byThread.get(row.thread_id)?.push(row)
-  // A thread may hold megabytes, or thousands of messages; others get their turn between steps of the work.
-  const views: { thread: ThreadRow; messages: ThreadMessageView[] }[] = []
-  for (const thread of threads) {
-    views.push({ thread, messages: toMessageViews(byThread.get(thread.id) ?? [], viewer) })
-    await nextTurn()
-  }
-  const authors = new Set(views.flatMap(({ messages }) => authorsOf(messages)))
-  const users = new Map((await getCachedUsers({ db, cache }, [...authors])).map((user) => [user.id, user]))
-  const answers: Buffer[] = []
-  for (const { thread, messages } of views) {
-    answers.push(await toThreadBytes(thread, messages, membersOf(messages, users)))
-    await nextTurn()
-  }
-  return answers
-}
-
-function authorsOf(messages: readonly ThreadMessageView[]): string[] {
-  return messages.flatMap(({ author_id }) => author_id ?? [])
-}
-
-/** Its authors as far as they are shown, in the order in which they first wrote. */
-function membersOf(messages: readonly ThreadMessageView[], users: ReadonlyMap<string, CachedUser>): CachedUser[] {
-  return [...new Set(authorsOf(messages))].flatMap((id) => users.get(id) ?? [])
 }
 
 function threadWrites(app: App, deps: ThreadDeps): void {
@@ -122,13 +82,14 @@ function threadWrites(app: App, deps: ThreadDeps): void {
       config: WRITE,
       schema: {
         operationId: 'postThreadMessage',
-        summary: 'Write into a conversation',
+        summary: 'Write a message in a conversation',
         params: IdParams,
         body: MessageInput,
       },
     },
     async (req, reply) => {
-      await postMessage(deps, requireViewer(req), parseId(req.params.id, 'id'), req.body.body)
+      const threadId = parseId(req.params.id, 'id')
+      await postMessage(deps, requireViewer(req), { threadId, message: parseMessage(req.body) })
       return done(reply)
     },
   )
@@ -138,7 +99,7 @@ function threadWrites(app: App, deps: ThreadDeps): void {
       config: WRITE,
       schema: {
         operationId: 'deleteThreadMessage',
-        summary: 'Take back a message',
+        summary: 'Delete a message',
         description: 'It keeps its place in the conversation, without its text.',
         params: IdParams,
       },

@@ -1,19 +1,16 @@
-// The wire shapes of a thread and its messages (facts/people.md 1.0), as far as each viewer may read them.
+// The wire shapes of a thread and its messages, as far as each viewer may read them.
 import Type, { type Static } from 'typebox'
-import { ImageIds } from '#features/content-images/image-ids.ts'
 import { UserView } from '#features/users/views.ts'
-import { joinJson } from '#lib/json-bytes.ts'
-import { writeJsonArray } from '#lib/json-pieces.ts'
 import { Nullable, Timestamp } from '#lib/schema-parts.ts'
 import type { Viewer } from '#lib/viewer.ts'
 import { canSeeAuthor } from './policy.ts'
-import type { MessageRow, ThreadRow } from './queries.ts'
+import type { MessageRow } from './queries.ts'
 
 const MessageBodyView = Type.Union([
   Type.Object({
     type: Type.Literal('text'),
     body: Type.String({ description: 'Markdown' }),
-    private: Type.Boolean({ description: 'Read by moderators only' }),
+    private: Type.Boolean({ description: 'Visible to moderators only' }),
     replying_to: Nullable(Type.String()),
     associated_images: Type.Array(Type.String(), { description: 'IDs of its pictures' }),
   }),
@@ -26,10 +23,10 @@ type MessageBodyView = Static<typeof MessageBodyView>
 export const ThreadMessageView = Type.Object(
   {
     id: Type.String(),
-    author_id: Nullable(Type.String({ description: 'Null where a moderator has written, for others than moderators' })),
+    author_id: Nullable(Type.String({ description: 'Null for messages of moderators, unless the caller is one' })),
     body: MessageBodyView,
     created: Timestamp,
-    hide_identity: Type.Boolean({ description: 'Whether others than moderators read it without its author' }),
+    hide_identity: Type.Boolean({ description: 'Whether only moderators see its author' }),
   },
   { title: 'ThreadMessage' },
 )
@@ -42,31 +39,12 @@ export const ThreadView = Type.Object(
     project_id: Nullable(Type.String({ description: 'Null once the project is deleted' })),
     report_id: Nullable(Type.String()),
     messages: Type.Array(ThreadMessageView, { description: 'Oldest first' }),
-    members: Type.Array(UserView, { description: 'The authors whom the viewer may know' }),
+    members: Type.Array(UserView, { description: 'The authors that the caller may see' }),
   },
   { title: 'Thread' },
 )
 
-const TEXT_LENGTH_MAX = 65_536
-
-/** The body of POST /v3/thread/{id}. */
-export const MessageInput = Type.Object(
-  {
-    body: Type.Object({
-      type: Type.Enum(['text'], { description: 'Other kinds are written by what happens' }),
-      body: Type.String({ maxLength: TEXT_LENGTH_MAX, description: 'Markdown' }),
-      private: Type.Optional(
-        Nullable(Type.Boolean({ description: 'Read by moderators only; they alone may ask for it' })),
-      ),
-      replying_to: Type.Optional(Nullable(Type.String({ maxLength: 64, description: 'A message of the same thread' }))),
-      associated_images: Type.Optional(Nullable(ImageIds('text'))),
-    }),
-  },
-  { title: 'MessageInput' },
-)
-export type MessageInput = Static<typeof MessageInput>['body']
-
-/** The messages of one thread as the viewer reads them; an answer to one that he does not read names nothing. */
+/** The messages of one thread as the viewer reads them; a reply to one that they may not read names none. */
 export function toMessageViews(rows: readonly MessageRow[], viewer: Viewer): ThreadMessageView[] {
   const shown = new Set(rows.map(({ id }) => id))
   return rows.map((row) => ({
@@ -98,22 +76,4 @@ function toBodyView({ body, image_ids }: MessageRow, shown: ReadonlySet<string>)
     case 'deleted':
       return { type: 'deleted', private: body.private }
   }
-}
-
-/** A thread as bytes: its members are ready bytes already. */
-export async function toThreadBytes(
-  thread: ThreadRow,
-  messages: readonly ThreadMessageView[],
-  members: readonly { bytes: Uint8Array }[],
-): Promise<Buffer> {
-  const { id, type, project_id, report_id } = thread
-  const head = JSON.stringify({ id, type, project_id, report_id }).slice(0, -1)
-  const body = await writeJsonArray(messages, (message) => message)
-  return Buffer.concat([
-    Buffer.from(`${head},"messages":`),
-    body,
-    Buffer.from(',"members":'),
-    joinJson(members),
-    Buffer.from('}'),
-  ])
 }

@@ -142,7 +142,7 @@ test('a moderator’s message in a report tells its reporter, and nobody else', 
   ])
   const own = await talk.report(moderatingReporter)
   assert.equal((await say(moderatingReporter, own.threadId)).statusCode, 204)
-  assert.deepEqual(await talk.notificationsOf(moderatingReporter), [], 'nobody is told of his own words')
+  assert.deepEqual(await talk.notificationsOf(moderatingReporter), [], 'nobody is notified of their own words')
   assert.deepEqual(await talk.notificationsOf(moderator), [])
 })
 

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { parseSearchRequest } from '#features/search/requests.ts'
+import { where } from '#test/conformance/search-index/tools.ts'
 import { DocTable } from './doc-table.ts'
 import { FacetIndex } from './facet-index.ts'
 import { FilterMemory } from './filter-memory.ts'
 import { KnownFilters } from './known-filters.ts'
 import { makePlan } from './plan.ts'
 
-const keyOf = (new_filters: string) => JSON.stringify(parseSearchRequest({ new_filters }).filter)
+const keyOf = (written: string) => JSON.stringify(where(written))
 const LONG = keyOf(`name="${'x'.repeat(60_000)}"`)
 
 test('filters are kept as objects, a bounded number of them, and none that is long', () => {

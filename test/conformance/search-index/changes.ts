@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
-import { parseSearchRequest } from '#features/search/requests.ts'
 import type { SearchDocument } from '#search-index/document.ts'
 import type { SearchChange } from '#search-index/search-index.ts'
-import { type Each, isSearchError, makeDocument, makeVersion } from './tools.ts'
+import { type Each, isSearchError, makeDocument, makeVersion, toQuery, where } from './tools.ts'
 
 export function testChanges(each: Each): void {
   each(
@@ -11,7 +10,7 @@ export function testChanges(each: Each): void {
       await put(makeDocument('ring', { name: 'Old Words', versions: [makeVersion('r', { loaders: ['drift'] })] }))
       await put(makeDocument('ring', { name: 'New Words', downloads: 4 }))
       assert.deepEqual(
-        [await slugs({ query: 'old' }), await slugs({ new_filters: 'loaders=drift' }), await slugs({})],
+        [await slugs({ text: 'old' }), await slugs({ filter: where('loaders=drift') }), await slugs({})],
         [[], [], ['ring']],
       )
       assert.equal((await index.status()).documents, 1)
@@ -31,13 +30,13 @@ export function testChanges(each: Each): void {
     })
     await index.apply([upsert(5, 'Five'), upsert(4, 'Four'), upsert(5, 'Again')])
     assert.deepEqual(
-      [await slugs({ query: 'five' }), await slugs({ query: 'four' }), await slugs({ query: 'again' })],
+      [await slugs({ text: 'five' }), await slugs({ text: 'four' }), await slugs({ text: 'again' })],
       [['ring'], [], []],
     )
     await index.apply([{ kind: 'delete', sequence: 7, id: makeDocument('ring').id }, upsert(6, 'Six')])
     assert.deepEqual(await slugs({}), [])
     await index.apply([upsert(8, 'Eight')])
-    assert.deepEqual([await slugs({ query: 'eight' }), (await index.status()).sequence], [['ring'], 8])
+    assert.deepEqual([await slugs({ text: 'eight' }), (await index.status()).sequence], [['ring'], 8])
   })
 
   each('changed counts move a project in every order that follows them', async ({ put, slugs, ask }) => {
@@ -45,13 +44,13 @@ export function testChanges(each: Each): void {
     await put(...counts.map((count, i) => makeDocument(`n${i}`, { downloads: count, follows: count })))
     await put(makeDocument('n1', { downloads: 9, follows: 1 }))
     assert.deepEqual(
-      [await slugs({}), await slugs({ index: 'follows' })],
+      [await slugs({}), await slugs({ sort: 'follows' })],
       [
         ['n1', 'n0', 'n2'],
         ['n0', 'n2', 'n1'],
       ],
     )
-    const [first] = (await ask({ new_filters: 'downloads >= 9' })).hits
+    const [first] = (await ask({ filter: where('downloads >= 9') })).hits
     assert.deepEqual([first?.slug, first?.['downloads']], ['n1', 9])
   })
 
@@ -59,7 +58,7 @@ export function testChanges(each: Each): void {
     const change: SearchChange = { kind: 'delete', sequence: 1, id: 'x' }
     await assert.rejects(index.apply(Array(1001).fill(change)), isSearchError)
     await index.close()
-    await assert.rejects(index.search(parseSearchRequest({})), isSearchError)
+    await assert.rejects(index.search(toQuery({})), isSearchError)
     await assert.rejects(index.apply([change]), isSearchError)
   })
 }
@@ -84,7 +83,7 @@ export function testRebuild(each: Each): void {
     }
     await index.rebuild(async () => ({ sequence: 100, batches: batches() }))
     assert.deepEqual((await slugs({})).sort(), ['changed', 'last', 'new-one'])
-    assert.deepEqual(await slugs({ query: 'fresh' }), ['changed'])
+    assert.deepEqual(await slugs({ text: 'fresh' }), ['changed'])
     const { sequence, rebuilding, documents } = await index.status()
     assert.deepEqual({ sequence, rebuilding, documents }, { sequence: 103, rebuilding: false, documents: 3 })
   })

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { type Each, makeDocument, makeVersion } from './tools.ts'
+import { type Each, makeDocument, makeVersion, where } from './tools.ts'
 
 export function testFilters(each: Each): void {
   each('predicates of one group, negated ones included, meet on one version', async ({ put, slugs }) => {
@@ -12,25 +12,20 @@ export function testFilters(each: Each): void {
       }),
       makeDocument('whole', { versions: [makeVersion('w1', { loaders: ['drift'], games: ['1.20'] })] }),
     )
-    const filter = (new_filters: string) => slugs({ new_filters, index: 'newest' })
+    const filter = (written: string) => slugs({ filter: where(written), sort: 'newest' })
     assert.deepEqual(await filter('loaders=drift AND game_versions="1.20"'), ['whole'])
     assert.deepEqual(await filter('loaders=drift AND game_versions!="1.20"'), ['split'])
     assert.deepEqual(await filter('NOT (loaders=drift OR game_versions="1.19")'), ['split'])
     assert.deepEqual(await filter('loaders != drift'), ['split'])
-    assert.deepEqual(await slugs({ facets: '[["loaders:drift"],["versions:1.20"]]' }), ['whole'])
-    assert.deepEqual(
-      await slugs({ facets: '[["loaders:drift"]]', new_filters: 'game_versions=1.20', version: 'project_type=mod' }),
-      ['whole'],
-    )
     assert.deepEqual((await filter('loaders IN [cinder, drift] AND categories=drift')).sort(), ['split', 'whole'])
   })
 
   each('a project category counts for every version', async ({ put, slugs }) => {
     await put(makeDocument('magical', { categories: ['magic'], versions: [makeVersion('m', { loaders: ['drift'] })] }))
-    assert.deepEqual(await slugs({ new_filters: 'categories=magic AND categories=drift AND loaders=drift' }), [
+    assert.deepEqual(await slugs({ filter: where('categories=magic AND categories=drift AND loaders=drift') }), [
       'magical',
     ])
-    assert.deepEqual(await slugs({ new_filters: 'project_categories=drift' }), [])
+    assert.deepEqual(await slugs({ filter: where('project_categories=drift') }), [])
   })
 
   each(
@@ -69,7 +64,9 @@ export function testFilters(each: Each): void {
         ['disclosure_types NOT EXISTS', ['big', 'small']],
         ['dependency_project_ids EXISTS', []],
       ]
-      for (const [new_filters, expected] of cases) assert.deepEqual(await slugs({ new_filters }), expected, new_filters)
+      for (const [written, expected] of cases) {
+        assert.deepEqual(await slugs({ filter: where(written) }), expected, written)
+      }
     },
   )
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { type Each, makeDocument, makeVersion } from './tools.ts'
+import { type Each, makeDocument, makeVersion, where } from './tools.ts'
 
 const HIT_KEYS = (
   'version_id latest_version project_id project_types all_project_types slug author author_id organization ' +
@@ -12,7 +12,7 @@ const HIT_KEYS = (
 
 export function testHits(each: Each): void {
   each('an empty index answers an empty page', async ({ ask }) => {
-    assert.deepEqual(await ask({ query: 'x', offset: 30 }), { hits: [], page: 4, hits_per_page: 10, total_hits: 0 })
+    assert.deepEqual(await ask({ text: 'x', offset: 30 }), { hits: [], page: 4, hits_per_page: 10, total_hits: 0 })
   })
 
   each('a hit has every key, from what was indexed alone', async ({ put, ask }) => {
@@ -67,7 +67,7 @@ export function testHits(each: Each): void {
 
   each('a project without versions is found and shows none', async ({ put, ask }) => {
     await put(makeDocument('bare', { versions: [], slug: null, categories: ['magic'] }))
-    const { hits } = await ask({ new_filters: 'loaders NOT EXISTS AND categories=magic' })
+    const { hits } = await ask({ filter: where('loaders NOT EXISTS AND categories=magic') })
     assert.deepEqual([hits[0]?.version_id, hits[0]?.slug, hits[0]?.['project_types']], [null, null, []])
   })
 
@@ -81,7 +81,7 @@ export function testHits(each: Each): void {
         makeVersion('a4', { loaders: ['ember'], date: '2024-01-04T00:00:00Z', status: 'archived' }),
       ]
       await put(makeDocument('many', { versions }))
-      const version = async (new_filters: string) => (await ask({ new_filters })).hits[0]?.version_id
+      const version = async (written: string) => (await ask({ filter: where(written) })).hits[0]?.version_id
       assert.equal(await version(''), 'a3')
       assert.equal(await version('downloads >= 0'), 'a3')
       assert.equal(await version('loaders = drift'), 'a2')
@@ -116,9 +116,9 @@ export function testHits(each: Each): void {
       }),
     )
     assert.deepEqual(await slugs({}), ['bbb', 'ccc', 'aaa', 'ddd'])
-    assert.deepEqual(await slugs({ index: 'downloads' }), ['bbb', 'ccc', 'aaa', 'ddd'])
-    assert.deepEqual(await slugs({ index: 'follows' }), ['ccc', 'ddd', 'bbb', 'aaa'])
-    assert.deepEqual(await slugs({ index: 'newest' }), ['ccc', 'ddd', 'bbb', 'aaa'])
-    assert.deepEqual(await slugs({ index: 'date_modified' }), ['aaa', 'bbb', 'ddd', 'ccc'])
+    assert.deepEqual(await slugs({ sort: 'downloads' }), ['bbb', 'ccc', 'aaa', 'ddd'])
+    assert.deepEqual(await slugs({ sort: 'follows' }), ['ccc', 'ddd', 'bbb', 'aaa'])
+    assert.deepEqual(await slugs({ sort: 'newest' }), ['ccc', 'ddd', 'bbb', 'aaa'])
+    assert.deepEqual(await slugs({ sort: 'updated' }), ['aaa', 'bbb', 'ddd', 'ccc'])
   })
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { type Each, makeDocument } from './tools.ts'
+import { type Each, makeDocument, where } from './tools.ts'
 
 export function testText(each: Each): void {
   each('exact slug comes before exact name, name prefix and words, each by downloads', async ({ put, slugs }) => {
@@ -13,8 +13,8 @@ export function testText(each: Each): void {
       makeDocument('x-six', { name: 'Other', author: 'lampman', downloads: 7 }),
       makeDocument('x-seven', { name: 'Lump', downloads: 800 }),
     )
-    assert.deepEqual(await slugs({ query: 'lamp' }), ['lamp', 'x-one', 'x-three', 'x-two', 'x-six', 'x-five', 'x-four'])
-    assert.deepEqual(await slugs({ query: 'lamp', index: 'downloads' }), [
+    assert.deepEqual(await slugs({ text: 'lamp' }), ['lamp', 'x-one', 'x-three', 'x-two', 'x-six', 'x-five', 'x-four'])
+    assert.deepEqual(await slugs({ text: 'lamp', sort: 'downloads' }), [
       'x-six',
       'x-five',
       'x-four',
@@ -30,9 +30,9 @@ export function testText(each: Each): void {
       makeDocument('red-door', { name: 'Red Door', summary: 'Opens.', author: 'maria' }),
       makeDocument('red-wall', { name: 'Red Wall', summary: 'Stands.', author: 'maria' }),
     )
-    assert.deepEqual(await slugs({ query: 'door mar' }), ['red-door'])
-    assert.deepEqual(await slugs({ query: 're op' }), ['red-door'])
-    assert.deepEqual(await slugs({ query: 'red nothing' }), [])
+    assert.deepEqual(await slugs({ text: 'door mar' }), ['red-door'])
+    assert.deepEqual(await slugs({ text: 're op' }), ['red-door'])
+    assert.deepEqual(await slugs({ text: 'red nothing' }), [])
   })
 
   each('case, accents, width, apostrophes, - and _ do not count', async ({ put, slugs }) => {
@@ -41,10 +41,10 @@ export function testText(each: Each): void {
       makeDocument('wide', { name: 'Ｗｉｄｅ Ｌｅｔｔｅｒｓ' }),
     )
     for (const query of ["ZOE'S cafe", 'zoes-café', 'zoe’s cafe strasse', 'Zoë_s']) {
-      assert.deepEqual(await slugs({ query }), ['zoe-s-cafe'], query)
+      assert.deepEqual(await slugs({ text: query }), ['zoe-s-cafe'], query)
     }
-    assert.deepEqual(await slugs({ query: 'wide letters' }), ['wide'])
-    assert.deepEqual(await slugs({ query: 'ｗｉｄｅ' }), ['wide'])
+    assert.deepEqual(await slugs({ text: 'wide letters' }), ['wide'])
+    assert.deepEqual(await slugs({ text: 'ｗｉｄｅ' }), ['wide'])
   })
 
   each('CJK is found by parts, words run together by their whole and by their parts', async ({ put, slugs }) => {
@@ -54,14 +54,14 @@ export function testText(each: Each): void {
       makeDocument('low-tide-bell', { name: 'Low Tide Bell' }),
     )
     for (const query of ['森', '冒険', '森の冒', '静かな森の冒険'])
-      assert.deepEqual(await slugs({ query }), ['mori'], query)
-    assert.deepEqual(await slugs({ query: '冒森' }), [])
+      assert.deepEqual(await slugs({ text: query }), ['mori'], query)
+    assert.deepEqual(await slugs({ text: '冒森' }), [])
     await put(makeDocument('x-more', { name: 'Town Crier Bells', downloads: 9 }))
-    assert.deepEqual(await slugs({ query: 'town crier' }), ['town-crier', 'x-more'])
+    assert.deepEqual(await slugs({ text: 'town crier' }), ['town-crier', 'x-more'])
     await put(makeDocument('x-more', { name: 'Bells', summary: 'Nothing more.' }))
     for (const query of ['crier', 'towncr', 'town crier'])
-      assert.deepEqual(await slugs({ query }), ['town-crier'], query)
-    assert.deepEqual(await slugs({ query: 'lowtideb' }), ['low-tide-bell'])
+      assert.deepEqual(await slugs({ text: query }), ['town-crier'], query)
+    assert.deepEqual(await slugs({ text: 'lowtideb' }), ['low-tide-bell'])
   })
 
   each(
@@ -73,22 +73,22 @@ export function testText(each: Each): void {
         makeDocument('carpenters-bench', { name: 'Carpenters Bench', downloads: 3 }),
         makeDocument('carpentors', { name: 'Carpentors', downloads: 2 }),
       )
-      assert.deepEqual(await slugs({ query: 'lantren' }), ['lanterns-galore', 'lantern'])
-      assert.deepEqual(await slugs({ query: 'latern' }), ['lanterns-galore', 'lantern'])
-      assert.deepEqual(await slugs({ query: 'lantern', new_filters: 'downloads > 2' }), [])
-      assert.deepEqual(await slugs({ query: 'carpentorz' }), ['carpentors', 'carpenters-bench'])
-      assert.deepEqual(await slugs({ query: 'lxntxrn' }), [])
-      assert.deepEqual(await slugs({ query: 'carpen tors' }), ['carpentors'])
-      assert.deepEqual(await slugs({ query: 'lan' }), ['lantern', 'lanterns-galore'])
+      assert.deepEqual(await slugs({ text: 'lantren' }), ['lanterns-galore', 'lantern'])
+      assert.deepEqual(await slugs({ text: 'latern' }), ['lanterns-galore', 'lantern'])
+      assert.deepEqual(await slugs({ text: 'lantern', filter: where('downloads > 2') }), [])
+      assert.deepEqual(await slugs({ text: 'carpentorz' }), ['carpentors', 'carpenters-bench'])
+      assert.deepEqual(await slugs({ text: 'lxntxrn' }), [])
+      assert.deepEqual(await slugs({ text: 'carpen tors' }), ['carpentors'])
+      assert.deepEqual(await slugs({ text: 'lan' }), ['lantern', 'lanterns-galore'])
     },
   )
 
   each('hostile text gives an answer', async ({ put, ask }) => {
     await put(makeDocument('fine'))
     for (const query of ['\0', '&', '...', '   '])
-      assert.equal((await ask({ query })).total_hits, 1, JSON.stringify(query))
+      assert.equal((await ask({ text: query })).total_hits, 1, JSON.stringify(query))
     for (const query of ['🎮', '\ud800', '(a+)+$', '%00', "' OR 1=1 --", 'x'.repeat(1024), 'ab '.repeat(340)]) {
-      assert.equal((await ask({ query })).total_hits, 0, JSON.stringify(query))
+      assert.equal((await ask({ text: query })).total_hits, 0, JSON.stringify(query))
     }
   })
 }

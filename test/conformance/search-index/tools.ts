@@ -1,10 +1,12 @@
 // What the conformance tests share: small documents, and short ways to index and to ask.
 
 import assert from 'node:assert/strict'
-import { parseSearchRequest, type SearchRequest } from '#features/search/requests.ts'
 import { ApiError } from '#lib/errors.ts'
 import type { SearchDocument, SearchVersion } from '#search-index/document.ts'
-import type { SearchChange, SearchIndex } from '#search-index/search-index.ts'
+import { normalize } from '#search-index/filter/normalize.ts'
+import { parseFilter } from '#search-index/filter/parse.ts'
+import { EVERYTHING, type Filter } from '#search-index/filter/tree.ts'
+import type { SearchChange, SearchIndex, SearchQuery } from '#search-index/search-index.ts'
 
 type Hit = Record<string, unknown> & { slug: string; version_id: string | null }
 type Body = { hits: Hit[]; page: number; hits_per_page: number; total_hits: number }
@@ -69,18 +71,37 @@ export function makeVersion(id: string, values: VersionValues = {}): SearchVersi
   }
 }
 
+/** A query of which only what matters to a test is given. */
+export type Asked = Partial<SearchQuery>
+
+export function toQuery({
+  text = '',
+  filter = EVERYTHING,
+  sort = 'relevance',
+  offset = 0,
+  limit = 10,
+}: Asked): SearchQuery {
+  return { text, filter, sort, offset, limit }
+}
+
+/** The normal form of a filter, written in the filter language because that is easier to read. */
+export function where(filter: string): Filter {
+  const expression = parseFilter(filter, { parameter: 'filter', legacy: false })
+  return normalize(expression === undefined ? [] : [expression])
+}
+
 export type Tools = {
   readonly index: SearchIndex
   readonly put: (...documents: SearchDocument[]) => Promise<void>
-  readonly ask: (request: SearchRequest) => Promise<Body>
-  readonly slugs: (request: SearchRequest) => Promise<string[]>
+  readonly ask: (asked: Asked) => Promise<Body>
+  readonly slugs: (asked: Asked) => Promise<string[]>
 }
 export type Each = (sentence: string, run: (tools: Tools) => Promise<void>) => void
 
 export function toolsFor(index: SearchIndex): Tools {
   let sequence = 0
-  const ask = async (request: SearchRequest): Promise<Body> => {
-    const answer = await index.search(parseSearchRequest(request))
+  const ask = async (asked: Asked): Promise<Body> => {
+    const answer = await index.search(toQuery(asked))
     const body = JSON.parse(Buffer.from(answer.body).toString()) as Body
     assert.equal(body.total_hits, answer.totalHits)
     return body
@@ -92,7 +113,7 @@ export function toolsFor(index: SearchIndex): Tools {
         return { kind: 'upsert', sequence, document }
       }),
     )
-  const slugs = async (request: SearchRequest) => (await ask(request)).hits.map((hit) => hit.slug)
+  const slugs = async (asked: Asked) => (await ask(asked)).hits.map((hit) => hit.slug)
   return { index, put, ask, slugs }
 }
 

@@ -1,7 +1,5 @@
 // Tokens of a code host that stand for linked accounts: deprecated, kept for programs that have nothing else
 // (decisions.md 3). Off unless the operator names the host.
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import type { Db } from '#db/db.ts'
 import { ApiError } from '#lib/errors.ts'
 import { createLimiter } from '#lib/limiter.ts'
@@ -42,13 +40,14 @@ export function createCodeHost({
   cache,
   config,
   now,
-}: Pick<Deps, 'db' | 'cache' | 'config' | 'now'>): CodeHost | undefined {
+  codeHostPrefixes,
+}: Pick<Deps, 'db' | 'cache' | 'config' | 'now' | 'codeHostPrefixes'>): CodeHost | undefined {
   const { codeHostApiUrl } = config.accounts
   if (codeHostApiUrl === undefined) return undefined
   const answers = cache.kind(ANSWER)
   const limiter = createLimiter({ running: ASKED_AT_ONCE, waiting: WAITING_MAX, refuse: () => noAnswer() })
-  const prefixes = loadTokenPrefixes()
-  const isOfHost = (token: string) => prefixes.some((prefix) => token.startsWith(prefix)) && TOKEN_FORM.test(token)
+  const isOfHost = (token: string) =>
+    codeHostPrefixes.some((prefix) => token.startsWith(prefix)) && TOKEN_FORM.test(token)
   const identify = async (token: string): Promise<string | undefined> => {
     if (!isOfHost(token)) return undefined
     const id = `${hashToken(token).toString('hex')}:${Math.floor(now() / ANSWER_LIFETIME_MS)}`
@@ -110,16 +109,4 @@ async function findViewer(db: Db, hostId: string): Promise<Viewer | undefined> {
     scopes: GRANTABLE_SCOPES,
     token: { kind: 'code-host', id: hostId },
   }
-}
-
-/** How tokens of the host begin; data, as hosts differ (taxonomy/README.md). */
-function loadTokenPrefixes(): readonly string[] {
-  const path = join(import.meta.dirname, '../../../../taxonomy/code-host.json')
-  const data: unknown = JSON.parse(readFileSync(path, 'utf8'))
-  const prefixes =
-    typeof data === 'object' && data !== null && 'token_prefixes' in data ? data.token_prefixes : undefined
-  if (!Array.isArray(prefixes) || !prefixes.every((prefix) => typeof prefix === 'string' && prefix.length >= 3)) {
-    throw new Error(`${path}: token_prefixes must be a list of texts of at least 3 characters`)
-  }
-  return prefixes
 }

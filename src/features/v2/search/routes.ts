@@ -1,7 +1,6 @@
 // Searching in the older API.
 import Type, { type Static } from 'typebox'
-import { parseSearchRequest } from '#features/search/requests.ts'
-import { SearchQuery } from '#features/search/views.ts'
+import { parseSearchRequest, SearchParameters } from '#features/search/requests.ts'
 import { sendBytes } from '#http/entity-tags.ts'
 import type { App } from '#http/server.ts'
 import { joinJson } from '#lib/json-bytes.ts'
@@ -13,7 +12,7 @@ import { caseFolder } from './fold-case.ts'
 import { createHitMemory, type HitMemory } from './hit-memory.ts'
 import { SearchResultV2 } from './views.ts'
 
-const { query, index, new_filters, facets, filters, version } = SearchQuery.properties
+const { query, index, new_filters, facets, filters, version } = SearchParameters.properties
 const SearchQueryV2 = Type.Object({
   query,
   index,
@@ -57,7 +56,7 @@ function cut({ limit, offset, ...rest }: Static<typeof SearchQueryV2>) {
   }
 }
 
-function writeResult({ offset, limit }: Query, { body, totalHits }: SearchAnswer, memory: HitMemory): Buffer {
+function writeResult({ offset, limit }: SearchQuery, { body, totalHits }: SearchAnswer, memory: HitMemory): Buffer {
   const hits = hitsOf(body).map((hit) => ({ bytes: memory(hit) }))
   return Buffer.concat([
     Buffer.from('{"hits":'),

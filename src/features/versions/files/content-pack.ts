@@ -3,9 +3,9 @@
 import Type, { type Static } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { type ApiError, invalidInput } from '#lib/errors.ts'
+import type { ContentPackRules } from '#taxonomy/file-rules.ts'
 import { nameFault } from './filename.ts'
 import type { Archive } from './inspect-archive.ts'
-import type { ContentPackRules } from './rule-data.ts'
 
 const INDEX_BYTES_MAX = 4 * 1024 * 1024
 const FILES_MAX = 4096

@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { ApiError } from '#lib/errors.ts'
+import { parseFileRules } from '#taxonomy/file-rules.ts'
 import { makeZip, type TestEntry } from '#test/support/archives.ts'
 import { readTestRuleData, readTestRules } from '#test/support/file-rules.ts'
 import { choosePrimary, type FileContext, type Verdict, validateFile } from './file-rules.ts'
 import { checkFilename } from './filename.ts'
 import { inspectArchive } from './inspect-archive.ts'
-import { parseFileRules } from './rule-data.ts'
 
 const rules = readTestRules()
 const MODERN = '2024-06-13'

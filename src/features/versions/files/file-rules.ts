@@ -1,10 +1,10 @@
 // Applies the file rules to one uploaded file: does it look like what its loaders take? The table is data
 // (taxonomy/file-rules.json); here is only how it is read.
 import { invalidInput } from '#lib/errors.ts'
+import type { Alternative, FileRule, FileRules } from '#taxonomy/file-rules.ts'
 import { type Embedded, listEmbedded, type PackOptions, readPackIndex } from './content-pack.ts'
 import type { CheckedFilename } from './filename.ts'
 import type { Archive } from './inspect-archive.ts'
-import type { Alternative, FileRule, FileRules } from './rule-data.ts'
 
 export type FileToValidate = {
   /** The request part that an error names. */

@@ -1,6 +1,6 @@
 // What a published file may be called: one path component that is safe on every system that may unpack or save it.
 import { type ApiError, invalidInput } from '#lib/errors.ts'
-import type { FileRules } from './rule-data.ts'
+import type { FileRules } from '#taxonomy/file-rules.ts'
 
 export type CheckedFilename = {
   /** The name as sent. */

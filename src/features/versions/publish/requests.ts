@@ -2,7 +2,7 @@
 // (facts/catalogue.md 1.19), checked and put into one form.
 import Type, { type Static } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { ImageIds } from '#features/content-images/image-ids.ts'
+import { ImageIds } from '#features/content-images/requests.ts'
 import { renameAliases } from '#lib/aliases.ts'
 import { validationError } from '#lib/errors.ts'
 import { isIdForm } from '#lib/ids.ts'

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { parseSearchRequest } from '#features/search/requests.ts'
 import { ApiError } from '#lib/errors.ts'
-import type { Filter } from './tree.ts'
+import type { Filter } from '#search-index/filter/tree.ts'
+import { parseSearchRequest } from './requests.ts'
 
 const parse = (new_filters: string) => parseSearchRequest({ new_filters }).filter
 

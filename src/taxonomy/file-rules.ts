@@ -1,5 +1,5 @@
 // The form of the file rules: which file names, extensions and contents each loader takes. The rules themselves are
-// data (taxonomy/file-rules.json), so that an operator can change them.
+// data (`taxonomy/file-rules.json`), so that an operator can change them.
 import Type, { type Static } from 'typebox'
 import { Compile } from 'typebox/compile'
 
@@ -88,8 +88,8 @@ const validator = Compile(FileRulesData)
  */
 export function parseFileRules(data: unknown): FileRules {
   if (!validator.Check(data)) {
-    const [fault] = validator.Errors(data)
-    throw new Error(`File rules: ${fault?.instancePath || '/'} ${fault?.message ?? 'is not valid'}`)
+    const [error] = validator.Errors(data)
+    throw new Error(`File rules: ${error?.instancePath || '/'} ${error?.message ?? 'is not valid'}`)
   }
   const { rules, looks_like_content_pack, resource_packs, ...rest } = data
   const compiled = rules.map(compileRule)

@@ -1,0 +1,13 @@
+// Deletes an affiliate code.
+import { transaction } from '#cache/transaction.ts'
+import type { Viewer } from '#lib/viewer.ts'
+import type { Deps } from '#main/deps.ts'
+import { getVisibleCode } from './queries.ts'
+
+/** Who sees a code may delete it; what it has earned stays. @throws ApiError 404 */
+export async function deleteCode(deps: Pick<Deps, 'db' | 'cache'>, viewer: Viewer, id: string): Promise<void> {
+  await transaction(deps, async (tx) => {
+    const code = await getVisibleCode(tx, viewer, id)
+    await tx.deleteFrom('affiliate_code').where('id', '=', code.id).execute()
+  })
+}

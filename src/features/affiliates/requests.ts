@@ -1,0 +1,82 @@
+// What clients send of affiliate codes, and the operator's shop of sales.
+import Type, { type Static } from 'typebox'
+import { parseRfc3339 } from '#analytics-store/rfc3339.ts'
+import { Offset } from '#http/query-values.ts'
+import { AMOUNT_PATTERN } from '#lib/decimal.ts'
+import { validationError } from '#lib/errors.ts'
+import { Nullable } from '#lib/schema-parts.ts'
+import { checkText } from '#lib/text-rules.ts'
+
+export const LIST_MAX = 1_000
+/** How far the caller's clock may be ahead of ours. */
+const CLOCK_SKEW_MS = 5 * 60_000
+
+export const AffiliateCodesQuery = Type.Object({
+  limit: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: LIST_MAX, default: LIST_MAX, description: 'Codes on a page' }),
+  ),
+  offset: Offset,
+})
+
+const SOURCE_NAME = { min: 1, max: 255, visible: true }
+const SourceName = Type.String({
+  minLength: SOURCE_NAME.min,
+  maxLength: SOURCE_NAME.max,
+  description: 'Where the code is used',
+})
+/** A part of one, as decimal text. */
+const Share = Type.String({
+  pattern: '^(0(\\.\\d{1,6})?|1(\\.0{1,6})?)$',
+  maxLength: 8,
+  description: "Part of a conversion's amount that goes to the affiliate, 0 to 1; null: the operator's default",
+})
+
+export const NewAffiliateCode = Type.Object(
+  {
+    source_name: SourceName,
+    affiliate: Type.Optional(
+      Nullable(Type.String({ maxLength: 64, description: 'The owner of the code; admins may name another account' })),
+    ),
+    revenue_split: Type.Optional(Nullable(Share)),
+  },
+  { title: 'NewAffiliateCode' },
+)
+export type NewAffiliateCode = Static<typeof NewAffiliateCode>
+
+/** @throws ApiError `validation_error` naming the field. */
+export function checkAffiliateCode<Fields extends NewAffiliateCode | AffiliateCodePatch>(fields: Fields): Fields {
+  if (fields.source_name !== undefined) checkText(fields.source_name, 'source_name', SOURCE_NAME)
+  return fields
+}
+
+export const AffiliateCodePatch = Type.Object(
+  { source_name: Type.Optional(SourceName), revenue_split: Type.Optional(Nullable(Share)) },
+  { title: 'AffiliateCodePatch', description: 'Absent keeps a field; `revenue_split` is for admins' },
+)
+export type AffiliateCodePatch = Static<typeof AffiliateCodePatch>
+
+export const NewConversion = Type.Object(
+  {
+    external_id: Type.String({ minLength: 1, maxLength: 255, description: 'The same one is recorded once' }),
+    affiliate_code_id: Type.String({ maxLength: 64 }),
+    at: Type.Optional(Type.String({ maxLength: 64, description: 'RFC 3339; default now' })),
+    amount: Type.String({ pattern: AMOUNT_PATTERN, maxLength: 21, description: 'Decimal' }),
+  },
+  { title: 'NewConversion' },
+)
+export type NewConversion = Omit<Static<typeof NewConversion>, 'at'> & {
+  /** Milliseconds since 1970; undefined for the present moment. */
+  at: number | undefined
+}
+
+/** @throws ApiError `validation_error` for a time that is none or lies in the future. */
+export function parseConversion({ at, ...fields }: Static<typeof NewConversion>, now: number): NewConversion {
+  return { ...fields, at: at === undefined ? undefined : parseTime(at, now) }
+}
+
+function parseTime(text: string, now: number): number {
+  const ms = parseRfc3339(text)
+  if (ms === undefined) throw validationError('at', 'must be an RFC 3339 timestamp')
+  if (ms > now + CLOCK_SKEW_MS) throw validationError('at', 'lies in the future')
+  return ms
+}

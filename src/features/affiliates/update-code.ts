@@ -1,0 +1,30 @@
+// Edits an affiliate code.
+import type { Updateable } from 'kysely'
+import { transaction } from '#cache/transaction.ts'
+import type { AffiliateCode } from '#db/schema.ts'
+import { type PatchColumns, toColumns } from '#lib/patch.ts'
+import type { Viewer } from '#lib/viewer.ts'
+import type { Deps } from '#main/deps.ts'
+import { requireAffiliate, requireSettableTerms } from './policy.ts'
+import { findBadges, getVisibleCode } from './queries.ts'
+import type { AffiliateCodePatch } from './requests.ts'
+
+const COLUMNS: PatchColumns<AffiliateCodePatch, Updateable<AffiliateCode>> = {
+  source_name: (source_name) => ({ source_name }),
+  revenue_split: (share) => ({ share }),
+}
+
+/** @throws ApiError 404, 403 without the badge and for what only admins may set. */
+export async function updateCode(
+  deps: Pick<Deps, 'db' | 'cache'>,
+  viewer: Viewer,
+  { id, patch }: { id: string; patch: AffiliateCodePatch },
+): Promise<void> {
+  const set = toColumns(patch, COLUMNS)
+  await transaction(deps, async (tx) => {
+    const code = await getVisibleCode(tx, viewer, id)
+    requireAffiliate(viewer, { badges: await findBadges(tx, viewer.id) })
+    requireSettableTerms(viewer, patch, code)
+    if (Object.keys(set).length > 0) await tx.updateTable('affiliate_code').set(set).where('id', '=', id).execute()
+  })
+}

@@ -1,0 +1,30 @@
+// What clients send of pictures in texts.
+import Type, { type Static } from 'typebox'
+import { IMAGE_CONTEXTS } from './queries.ts'
+
+const IMAGES_PER_TEXT_MAX = 10
+
+/** IDs of unused pictures (POST /v3/image) that belong to this text from now on: part of other bodies. */
+export const ImageIds = (text: string) =>
+  Type.Array(Type.String({ maxLength: 64 }), {
+    maxItems: IMAGES_PER_TEXT_MAX,
+    description: `IDs of unused pictures (POST /v3/image) in the ${text}`,
+  })
+
+const PlaceId = Type.Optional(
+  Type.String({
+    minLength: 1,
+    maxLength: 64,
+    description: 'What it belongs to from the start; only the ID that fits the context',
+  }),
+)
+
+export const ImageQuery = Type.Object({
+  ext: Type.Enum(['png', 'jpg', 'jpeg', 'gif', 'webp'], { description: 'Format of the picture' }),
+  context: Type.Enum([...IMAGE_CONTEXTS], { description: 'The kind of text it is for' }),
+  project_id: PlaceId,
+  version_id: PlaceId,
+  report_id: PlaceId,
+  thread_message_id: PlaceId,
+})
+export type ImageQuery = Static<typeof ImageQuery>

@@ -1,0 +1,80 @@
+// What operators report of money: a day's revenue, and payouts made by hand. Amounts are decimal texts.
+import Type, { type Static } from 'typebox'
+import { AMOUNT_PATTERN, parseUnits } from '#lib/decimal.ts'
+import { validationError } from '#lib/errors.ts'
+import { isIdForm } from '#lib/ids.ts'
+
+const DAY_MS = 86_400_000
+
+const AmountInput = Type.String({ pattern: AMOUNT_PATTERN, maxLength: 21, description: 'Decimal' })
+const ExternalId = Type.String({ minLength: 1, maxLength: 255, description: 'The same one is recorded once' })
+
+const PAYOUT_STATUSES = ['in-transit', 'success', 'cancelled', 'failed'] as const
+export const PayoutStatus = Type.Enum([...PAYOUT_STATUSES])
+
+export const NewRevenue = Type.Object(
+  {
+    external_id: ExternalId,
+    day: Type.String({ maxLength: 10, description: 'YYYY-MM-DD, in UTC; today at the latest' }),
+    amount: AmountInput,
+  },
+  { title: 'NewRevenue' },
+)
+
+export type NewRevenue = {
+  externalId: string
+  /** Midnight UTC, in milliseconds since 1970. */
+  day: number
+  units: bigint
+}
+
+/** @throws ApiError `validation_error` naming the field. */
+export function parseRevenue({ external_id, day, amount }: Static<typeof NewRevenue>, now: number): NewRevenue {
+  const ms = parseDay(day, now)
+  requirePositive(amount)
+  return { externalId: external_id, day: ms, units: parseUnits(amount) }
+}
+
+/** Midnight UTC of a day that exists and has begun. */
+function parseDay(text: string, now: number): number {
+  const ms = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(`${text}T00:00:00.000Z`) : Number.NaN
+  if (Number.isNaN(ms) || new Date(ms).toISOString().slice(0, 10) !== text) {
+    throw validationError('day', 'must be a day, YYYY-MM-DD')
+  }
+  if (ms > Math.floor(now / DAY_MS) * DAY_MS) throw validationError('day', 'lies in the future')
+  return ms
+}
+
+export const NewPayout = Type.Object(
+  {
+    external_id: ExternalId,
+    user_id: Type.String({ maxLength: 64 }),
+    amount: AmountInput,
+    fee: Type.Optional(AmountInput),
+    status: Type.Optional(Type.Enum(['in-transit', 'success'], { description: 'Default success' })),
+  },
+  { title: 'NewPayout' },
+)
+
+export type NewPayout = {
+  externalId: string
+  userId: string
+  amount: string
+  fee: string
+  status: 'in-transit' | 'success'
+}
+
+/** @throws ApiError `validation_error` naming the field. */
+export function parsePayout(input: Static<typeof NewPayout>): NewPayout {
+  const { external_id, user_id, amount, fee = '0', status = 'success' } = input
+  requirePositive(amount)
+  if (!isIdForm(user_id)) throw validationError('user_id', 'names no account')
+  return { externalId: external_id, userId: user_id, amount, fee, status }
+}
+
+function requirePositive(amount: string): void {
+  if (parseUnits(amount) === 0n) throw validationError('amount', 'must be greater than zero')
+}
+
+export const PayoutPatch = Type.Object({ status: PayoutStatus }, { title: 'PayoutPatch' })
+export type PayoutPatch = Static<typeof PayoutPatch>

@@ -1,0 +1,60 @@
+// Threads as bytes of JSON, joined from the bytes of their members. They may be long, so the work is done in steps.
+import { setImmediate as yieldToOthers } from 'node:timers/promises'
+import { type CachedUser, getCachedUsers } from '#features/users/user-cache.ts'
+import { joinJson } from '#lib/json-bytes.ts'
+import { writeJsonArray } from '#lib/json-pieces.ts'
+import type { Viewer } from '#lib/viewer.ts'
+import type { Deps } from '#main/deps.ts'
+import { listMessages, type MessageRow, type ThreadRow } from './queries.ts'
+import { type ThreadMessageView, toMessageViews } from './views.ts'
+
+/** These threads as the viewer reads them, each as JSON: two statements for any number. */
+export async function listThreadBytes(
+  { db, cache }: Pick<Deps, 'db' | 'cache'>,
+  viewer: Viewer,
+  threads: readonly ThreadRow[],
+): Promise<Buffer[]> {
+  const byThread = new Map<string, MessageRow[]>(threads.map(({ id }) => [id, []]))
+  for (const row of await listMessages(db, viewer, [...byThread.keys()])) byThread.get(row.thread_id)?.push(row)
+  // A thread may hold megabytes, or thousands of messages; other requests are served between steps.
+  const views: { thread: ThreadRow; messages: ThreadMessageView[] }[] = []
+  for (const thread of threads) {
+    views.push({ thread, messages: toMessageViews(byThread.get(thread.id) ?? [], viewer) })
+    await yieldToOthers()
+  }
+  const authors = new Set(views.flatMap(({ messages }) => authorsOf(messages)))
+  const users = new Map((await getCachedUsers({ db, cache }, [...authors])).map((user) => [user.id, user]))
+  const answers: Buffer[] = []
+  for (const { thread, messages } of views) {
+    answers.push(await toThreadBytes(thread, messages, membersOf(messages, users)))
+    await yieldToOthers()
+  }
+  return answers
+}
+
+function authorsOf(messages: readonly ThreadMessageView[]): string[] {
+  return messages.flatMap(({ author_id }) => author_id ?? [])
+}
+
+/** Its authors as far as they are shown, in the order in which they first wrote. */
+function membersOf(messages: readonly ThreadMessageView[], users: ReadonlyMap<string, CachedUser>): CachedUser[] {
+  return [...new Set(authorsOf(messages))].flatMap((id) => users.get(id) ?? [])
+}
+
+/** A thread as bytes: its members are ready bytes already. */
+async function toThreadBytes(
+  thread: ThreadRow,
+  messages: readonly ThreadMessageView[],
+  members: readonly { bytes: Uint8Array }[],
+): Promise<Buffer> {
+  const { id, type, project_id, report_id } = thread
+  const head = JSON.stringify({ id, type, project_id, report_id }).slice(0, -1)
+  const body = await writeJsonArray(messages, (message) => message)
+  return Buffer.concat([
+    Buffer.from(`${head},"messages":`),
+    body,
+    Buffer.from(',"members":'),
+    joinJson(members),
+    Buffer.from('}'),
+  ])
+}
