@@ -2,18 +2,16 @@
 import Type from 'typebox'
 import { transaction } from '#cache/transaction.ts'
 import { findProject, getProject, type ProjectReader } from '#features/projects/lookup/project-cache.ts'
-import { listVisibleByIds, projectViewer } from '#features/projects/lookup/visible-lists.ts'
 import { ProjectView } from '#features/projects/views.ts'
-import { getCachedUser } from '#features/users/user-cache.ts'
 import { done } from '#http/answers.ts'
 import { requireViewer } from '#http/auth.ts'
 import { sendList } from '#http/entity-tags.ts'
 import { IdParams } from '#http/query-values.ts'
 import type { App } from '#http/server.ts'
-import { forbidden, invalidInput, notFound } from '#lib/errors.ts'
-import { isAdmin } from '#lib/viewer.ts'
+import { invalidInput, notFound } from '#lib/errors.ts'
 import type { Deps } from '#main/deps.ts'
-import { addToFollowers, deleteFollow, insertFollow, listFollowedIds } from './queries.ts'
+import { listFollowedProjects } from './followed-projects.ts'
+import { addToFollowers, deleteFollow, insertFollow } from './queries.ts'
 
 const WRITE = { auth: { scope: ['USER_WRITE'] } } as const
 
@@ -82,10 +80,7 @@ export function followRoutes(app: App, deps: ProjectReader & Pick<Deps, 'config'
     },
     async (req, reply) => {
       const viewer = requireViewer(req)
-      const { id } = await getCachedUser(deps, req.params.id)
-      if (id !== viewer.id && !isAdmin(viewer)) throw forbidden('These are the follows of another account')
-      const ids = await listFollowedIds(deps.db, id)
-      return sendList(reply, await listVisibleByIds(deps, projectViewer(viewer), ids))
+      return sendList(reply, await listFollowedProjects(deps, viewer, req.params.id))
     },
   )
 }

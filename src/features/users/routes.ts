@@ -1,19 +1,19 @@
 // Users as others see them, and the caller's own account.
 import Type from 'typebox'
-import { getBalance } from '#features/payouts/queries.ts'
 import { iconRoutes } from '#features/pictures/icon-routes.ts'
-import { requireViewer, viewerHas } from '#http/auth.ts'
+import { requireViewer } from '#http/auth.ts'
 import { sendBytes } from '#http/entity-tags.ts'
 import { IdParams, IdsQuery, parseIds } from '#http/query-values.ts'
 import type { App } from '#http/server.ts'
 import { notFound } from '#lib/errors.ts'
 import { joinJson } from '#lib/json-bytes.ts'
-import { isAdmin, type Viewer } from '#lib/viewer.ts'
+import { isAdmin } from '#lib/viewer.ts'
 import type { Deps } from '#main/deps.ts'
 import { avatarOwner } from './avatar.ts'
-import { type AccountRow, findAccountByEmail, getAccount, listUsersByPrefix } from './queries.ts'
+import { getPrivateView } from './private-view.ts'
+import { findAccountByEmail, getAccount, listUsersByPrefix } from './queries.ts'
 import { getCachedUsers } from './user-cache.ts'
-import { FoundUserView, toPrivateUserView, UserView } from './views.ts'
+import { FoundUserView, UserView } from './views.ts'
 import { userWriteRoutes } from './write-routes.ts'
 
 export function userRoutes(app: App, deps: Deps): void {
@@ -24,13 +24,6 @@ export function userRoutes(app: App, deps: Deps): void {
 }
 
 type UserDeps = Pick<Deps, 'db' | 'cache' | 'now'>
-
-/** The view that the user himself and admins get, as far as the scopes of the viewer's token go. */
-async function privateView({ db, now }: UserDeps, viewer: Viewer | null, account: AccountRow): Promise<UserView> {
-  const paid = viewerHas(viewer, 'PAYOUTS_READ')
-  const balance = paid ? (await getBalance(db, account.id, now())).available : undefined
-  return toPrivateUserView(account, { email: viewerHas(viewer, 'USER_READ_EMAIL'), balance })
-}
 
 function singleUsers(app: App, deps: UserDeps): void {
   app.get(
@@ -45,7 +38,7 @@ function singleUsers(app: App, deps: UserDeps): void {
     },
     async (req) => {
       const viewer = requireViewer(req)
-      return privateView(deps, viewer, await getAccount(deps.db, viewer.id))
+      return getPrivateView(deps, viewer, await getAccount(deps.db, viewer.id))
     },
   )
   app.get(
@@ -64,7 +57,7 @@ function singleUsers(app: App, deps: UserDeps): void {
       if (user === undefined) throw notFound('user')
       if (!isAdmin(req.viewer)) return sendBytes(reply, user.bytes, user.etag)
       // Admins see e-mails by session or by a token with USER_READ_EMAIL (decisions.md 11).
-      return privateView(deps, req.viewer, await getAccount(deps.db, user.id))
+      return getPrivateView(deps, req.viewer, await getAccount(deps.db, user.id))
     },
   )
 }
@@ -116,7 +109,7 @@ function foundUsers(app: App, deps: UserDeps): void {
     async (req) => {
       const account = await findAccountByEmail(deps.db, req.query.email)
       if (account === undefined) throw notFound('user')
-      return privateView(deps, req.viewer, account)
+      return getPrivateView(deps, req.viewer, account)
     },
   )
 }

@@ -1,10 +1,19 @@
 // What projects and versions can be tagged with, as the older API lists it: bare arrays, other names.
-import Type from 'typebox'
+import Type, { type Static } from 'typebox'
+import { LicenseParams } from '#features/tags/requests.ts'
+import {
+  Category,
+  LicenseText,
+  License as Named,
+  type Loader as NewerLoader,
+  toCategoryViews,
+  toLoaderFieldValues,
+  toLoaderViews,
+} from '#features/tags/views.ts'
 import type { App } from '#http/server.ts'
 import { Timestamp } from '#lib/schema-parts.ts'
 import type { Deps } from '#main/deps.ts'
 import { licenseText, listLicenses } from '#taxonomy/licenses.ts'
-import { categoryTags, type LoaderTag, linkPlatformTags, loaderFieldValues, loaderTags } from '#taxonomy/taxonomy.ts'
 import { unquote } from '../requests.ts'
 import { PACK_LOADER } from './pack-loaders.ts'
 import { SIDES } from './sides.ts'
@@ -13,14 +22,11 @@ const config = { auth: 'public', cache: 'tags' } as const
 const Text = Type.String()
 const Texts = Type.Array(Text)
 const Icon = Type.String({ description: 'SVG' })
-const Category = Type.Object({ icon: Icon, name: Text, project_type: Text, header: Text }, { title: 'Category' })
 const Loader = Type.Object({ icon: Icon, name: Text, supported_project_types: Texts }, { title: 'Loader' })
 const GameVersion = Type.Object(
   { version: Text, version_type: Text, date: Timestamp, major: Type.Boolean() },
   { title: 'GameVersion' },
 )
-const Named = Type.Object({ short: Text, name: Text }, { title: 'NamedTag' })
-const LicenseText = Type.Object({ title: Text, body: Text }, { title: 'LicenseText' })
 
 /** Names that are more than the word with a capital. */
 const DONATION_NAMES: Readonly<Record<string, string>> = {
@@ -42,10 +48,10 @@ export function tagRoutesV2(app: App, { taxonomy }: Pick<Deps, 'taxonomy'>): voi
   ) => app.get(path, { config, schema: { ...about, response: { 200: Type.Array(element) } } }, give as never)
 
   list('/tag/category', { operationId: 'listCategoriesV2', summary: 'Categories' }, Category, () =>
-    categoryTags(taxonomy).map(({ icon, name, project_type, header }) => ({ icon, name, project_type, header })),
+    toCategoryViews(taxonomy),
   )
   list('/tag/loader', { operationId: 'listLoadersV2', summary: 'Loaders' }, Loader, () =>
-    loaderTags(taxonomy)
+    toLoaderViews(taxonomy)
       .filter(({ name }) => name !== PACK_LOADER)
       .map(toLoader),
   )
@@ -55,7 +61,7 @@ export function tagRoutesV2(app: App, { taxonomy }: Pick<Deps, 'taxonomy'>): voi
     { operationId: 'listDonationPlatformsV2', summary: 'Platforms that donation links may lead to' },
     Named,
     () =>
-      linkPlatformTags(taxonomy)
+      [...taxonomy.linkPlatforms.values()]
         .filter(({ donation }) => donation)
         .map(({ name }) => ({ short: name, name: DONATION_NAMES[name] ?? capitalised(name) })),
   )
@@ -74,7 +80,7 @@ export function tagRoutesV2(app: App, { taxonomy }: Pick<Deps, 'taxonomy'>): voi
       schema: {
         operationId: 'getLicenseV2',
         summary: 'The text of a licence',
-        params: Type.Object({ id: Type.String({ maxLength: 256, description: 'SPDX identifier, or ARR' }) }),
+        params: LicenseParams,
         response: { 200: LicenseText },
       },
     },
@@ -103,7 +109,7 @@ function gameVersions(app: App, { taxonomy }: Pick<Deps, 'taxonomy'>): void {
         ...(type === undefined ? {} : { type: unquote(type) }),
         ...(major === undefined ? {} : { major }),
       }
-      return loaderFieldValues(taxonomy, 'game_versions', filters)
+      return toLoaderFieldValues(taxonomy, 'game_versions', filters)
         .map(({ value, type, created, major }) => ({
           version: value,
           version_type: type ?? 'release',
@@ -115,7 +121,7 @@ function gameVersions(app: App, { taxonomy }: Pick<Deps, 'taxonomy'>): void {
   )
 }
 
-function toLoader({ icon, name, supported_project_types: types }: LoaderTag) {
+function toLoader({ icon, name, supported_project_types: types }: Static<typeof NewerLoader>) {
   const shown = [...types, 'project']
   if (LOADERS_OF_PACKS.includes(name)) shown.push('modpack')
   if (types.includes('datapack') || types.includes('plugin')) shown.push('mod')
