@@ -19,7 +19,11 @@ const PARTS: Record<string, { title: string; run: () => Promise<Row[]> }> = {
 }
 
 /** Engines at full size, each in a process of its own, whose memory is part of what is measured. */
-const ENGINES: Record<string, string> = { search: 'search.ts', analytics: 'analytics.ts' }
+const ENGINES: Record<string, string> = {
+  search: 'search.ts',
+  'search-opensearch': 'search-opensearch.ts',
+  analytics: 'analytics.ts',
+}
 
 const asked = process.argv.slice(2)
 console.log(

@@ -488,6 +488,18 @@ create table search_change (
   constraint search_change_pkey PRIMARY KEY (project_id, transaction)
 );
 
+create table search_index (
+  name text collate "C" not null,
+  holder bigint default 1 not null,
+  snapshot text,
+  database text,
+  basis text,
+  rebuilt bigint default 0 not null,
+  identity text,
+  constraint search_index_pkey PRIMARY KEY (name),
+  constraint search_index_state_check CHECK ((((snapshot IS NULL) = (database IS NULL)) AND ((snapshot IS NULL) = (basis IS NULL))))
+);
+
 create table search_rebuild (
   id boolean default true not null,
   requested bigint default 0 not null,

@@ -1,6 +1,6 @@
 // `depot user create`, `depot user role` and `depot token create`.
 import { transaction } from '#cache/transaction.ts'
-import { createPersonalAccessToken } from '#features/accounts/access-tokens/create-access-token.ts'
+import { createAccessToken } from '#features/accounts/access-tokens/create-access-token.ts'
 import { createPasswords } from '#features/accounts/passwords/passwords.ts'
 import { setRole } from '#features/accounts/set-role.ts'
 import { createAccount, prepareAccount } from '#features/accounts/sign-up/create-account.ts'
@@ -44,7 +44,7 @@ export async function userRole(args: readonly string[], env: Env): Promise<void>
   const role = readRole(roleName)
   await withDeps(env, async (deps) => {
     const account = await getAccountByName(deps.db, name)
-    await transaction(deps, (tx, changed) => setRole(tx, changed, { accountId: account.id, role }))
+    await setRole(deps, { accountId: account.id, role })
     print(
       { json: { id: account.id, username: account.username, role }, text: `${account.username} is ${role} now` },
       values.json,
@@ -66,15 +66,8 @@ export async function tokenCreate(args: readonly string[], env: Env): Promise<vo
   await withDeps(env, async (deps) => {
     const account = await getAccountByName(deps.db, user)
     const expires = new Date(deps.now() + lifetimeMs)
-    const { token } = await transaction(deps, (tx) =>
-      createPersonalAccessToken(tx, {
-        accountId: account.id,
-        name: values.name ?? 'Command line',
-        scopes,
-        expires,
-        now: deps.now(),
-      }),
-    )
+    const name = values.name ?? 'Command line'
+    const { token } = await createAccessToken(deps, { accountId: account.id, name, scopes, expires })
     print(
       {
         json: { token, user: account.username, scopes: scopeNames(scopes), expires: expires.toISOString() },

@@ -51,7 +51,8 @@ export async function serve(args: readonly string[], env: Env): Promise<void> {
     const address = listening?.address ?? 'no address (jobs only)'
     log.info({ address, role, start_ms: Math.round(performance.now() - startedAt) }, `Depot is ready on ${address}`)
     process.stdout.write(`Depot answers on ${address}\n`)
-    if (listening !== undefined) deps.search.start()
+    // A shared index may be fed by any process; one of its own is only for those that answer searches.
+    if (listening !== undefined || loaded.search.kind === 'opensearch') deps.search.start()
     const warming = listening === undefined ? undefined : setTimeout(booted.warmAnalytics, WARM_AFTER_MS)
     const reason = await Promise.race([stopping.promise, booted.databaseLost.then(() => 'the database ended')])
     clearTimeout(warming)

@@ -4,7 +4,8 @@ import { isAbsolute, resolve } from 'node:path'
 import { test } from 'node:test'
 import { inspect, parseEnv } from 'node:util'
 import { loadConfig, withPort } from './config.ts'
-import { envExample, VARIABLES } from './env.ts'
+import { VARIABLES } from './env.ts'
+import { envExample } from './env-example.ts'
 
 const key = 'k'.repeat(32)
 

@@ -11,6 +11,8 @@ export type DatabaseConfig = { kind: 'embedded' } | { kind: 'external'; url: Sec
 
 export type MailConfig = { from: string } & ({ kind: 'outbox'; folder: string } | { kind: 'smtp'; url: Secret })
 
+export type SearchConfig = { kind: 'embedded' } | { kind: 'opensearch'; url: Secret; prefix: string }
+
 /** Who judges uploaded files before they are shown; `timeoutMs` is for one file. */
 export type ScannerConfig =
   | { kind: 'none' }
@@ -52,6 +54,7 @@ export type Config = {
     /** Where `files[].url` points, without trailing slash. */
     baseUrl: string
   }
+  search: SearchConfig
   mail: MailConfig
   scanner: ScannerConfig
   accounts: {
@@ -134,6 +137,7 @@ function typedValue(text: string | undefined, type: string | undefined): string 
 function partnerFaults(given: Record<string, string>): string[] {
   const pairs = [
     ['DATABASE_READ_URL', 'DATABASE_URL'],
+    ['OPENSEARCH_INDEX', 'OPENSEARCH_URL'],
     ['CAPTCHA_VERIFY_URL', 'CAPTCHA_SECRET'],
     ['CAPTCHA_SECRET', 'CAPTCHA_VERIFY_URL'],
     ['CAPTCHA_SITE_KEY', 'CAPTCHA_VERIFY_URL'],
@@ -177,6 +181,10 @@ function group(env: Env): Config {
         ? { kind: 'embedded' }
         : { kind: 'external', url: new Secret(env.DATABASE_URL), readUrl: secret(env.DATABASE_READ_URL) },
     files: { baseUrl: env.FILES_BASE_URL === undefined ? baseUrl : normalAddress(env.FILES_BASE_URL) },
+    search:
+      env.OPENSEARCH_URL === undefined
+        ? { kind: 'embedded' }
+        : { kind: 'opensearch', url: new Secret(env.OPENSEARCH_URL), prefix: env.OPENSEARCH_INDEX },
     mail:
       env.SMTP_URL === undefined
         ? { kind: 'outbox', folder: join(dataDir, 'outbox'), from }

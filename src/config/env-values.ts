@@ -14,6 +14,12 @@ export function isWebAddress(value: string): boolean {
   return url.username === '' && url.password === '' && !/[?#]/.test(value)
 }
 
+/** As `isWebAddress`, perhaps with user and password. */
+export function isEngineAddress(value: string): boolean {
+  const url = URL.parse(value)
+  return url !== null && ['http:', 'https:'].includes(url.protocol) && !/[?#]/.test(value)
+}
+
 /** A source of Content-Security-Policy; without the commas and semicolons that a host in a URL may have. */
 const ORIGIN_FORM = /^https?:\/\/(?:\*\.)?[a-z0-9.-]{1,253}(?::\d{1,5})?$/
 

@@ -4,6 +4,7 @@
 import Type from 'typebox'
 import {
   isDatabaseAddress,
+  isEngineAddress,
   isHost,
   isMailbox,
   isMailServerAddress,
@@ -94,6 +95,24 @@ export const Env = Type.Object({
     },
     isWebAddress,
   ),
+  OPENSEARCH_URL: optional(
+    {
+      description:
+        'OpenSearch 2.19 or later that holds the search index for all processes; see docs/opensearch.md. Unset: each ' +
+        'process has an index of its own in memory.',
+      must: 'an http or https address without query and fragment',
+      example: 'https://depot:password@search.example.org:9200',
+      secret: true,
+    },
+    isEngineAddress,
+  ),
+  OPENSEARCH_INDEX: Type.String({
+    pattern: '^[a-z0-9][a-z0-9_-]{0,99}$',
+    default: 'depot',
+    description: 'Name of the alias in OpenSearch, and beginning of the names of its indexes. One for each Depot.',
+    must: 'lower-case letters, digits, hyphens and underscores, at most 100, the first a letter or digit',
+    example: 'depot-test',
+  }),
   SMTP_URL: optional(
     {
       description: 'Mail server. Unset: messages are written to DATA_DIR/outbox and addresses need no verifying.',
@@ -323,27 +342,4 @@ function quota(what: string, value: number): About {
     must: 'a whole number from 0 to 1000000',
     example: String(value),
   }
-}
-
-/** The content of `.env.example`: every variable with what it means, its default and an example, all commented out. */
-export function envExample(): string {
-  const head =
-    '# Every variable Depot reads. Remove the # before a NAME to set it. Made from src/config/env.ts by `npm run gen`.'
-  const entries = VARIABLES.map(({ name, description, example, default: value }) => {
-    const about = value === undefined ? description : `${description} Default: ${value}.`
-    const shown = /^[\w.:/@-]+$/.test(example) ? example : `"${example}"`
-    return `${wrap(about)}\n#${name}=${shown}`
-  })
-  return `${[head, ...entries].join('\n\n')}\n`
-}
-
-/** Breaks a sentence into comment lines of at most 100 characters. */
-function wrap(sentence: string): string {
-  const lines = ['#']
-  for (const word of sentence.split(' ')) {
-    const line = `${lines.at(-1)} ${word}`
-    if (line.length <= 100) lines[lines.length - 1] = line
-    else lines.push(`# ${word}`)
-  }
-  return lines.join('\n')
 }

@@ -378,6 +378,16 @@ export interface SearchChange {
   transaction: string;
 }
 
+export interface SearchIndex {
+  basis: string | null;
+  database: string | null;
+  holder: Generated<number>;
+  identity: string | null;
+  name: string;
+  rebuilt: Generated<number>;
+  snapshot: string | null;
+}
+
 export interface SearchRebuild {
   finished: Generated<number>;
   id: Generated<boolean>;
@@ -511,6 +521,7 @@ export interface DB {
   revenue_share: RevenueShare;
   schema_migration: SchemaMigration;
   search_change: SearchChange;
+  search_index: SearchIndex;
   search_rebuild: SearchRebuild;
   session: Session;
   team: Team;

@@ -11,7 +11,7 @@ import type { Log } from '#telemetry/log.ts'
 import type { GrantedRate, RateGrants } from './rate-limit.ts'
 
 /** Whoever changes a grant says `changed.addAll` of this kind. */
-export const RATE_GRANT_KIND = 'rate-grant'
+const RATE_GRANT_KIND = 'rate-grant'
 
 export type RateGrantDirectory = RateGrants & {
   /** Loads the grants as they are now. */

@@ -1,4 +1,4 @@
-// The only `Fastify()`: limits, hooks in their order, and what every answer has in common (decisions.md 2).
+// The only `Fastify()`: limits, hooks in their order, and what every answer has in common.
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
@@ -7,6 +7,7 @@ import { SerializerSelector } from '@fastify/fast-json-stringify-compiler'
 import Fastify, {
   type DoneFuncWithErrOrRes,
   type FastifyBaseLogger,
+  type FastifyContextConfig,
   type FastifyInstance,
   type FastifyReply,
   type FastifyRequest,
@@ -44,7 +45,11 @@ export type ServerOptions = AuthOptions &
 
 /** JSON bodies, in bytes. */
 export const JSON_BODY_BYTES_MAX = 2 * 1024 * 1024
-/** 1000 percent-encoded IDs in one address must fit (decisions.md 11). */
+/** The same for routes that need no token: a thousand hashes take 130,000, and nobody knows who sends it. */
+const OPEN_BODY_BYTES_MAX = 256 * 1024
+/** How many values such a body may hold. */
+const OPEN_BODY_VALUES_MAX = 10_000
+/** 1000 percent-encoded IDs in one address must fit. */
 const HEADER_BYTES_MAX = 64 * 1024
 /** Answers smaller than this are not worth compressing. */
 const COMPRESS_BYTES_MIN = 1024
@@ -129,10 +134,16 @@ function addRouteChecks(app: App, options: ServerOptions): void {
     if (route.schema !== undefined && route.schema.hide !== true) {
       route.schema.response = completeAnswers(route.schema.response as Record<string, unknown> | undefined)
     }
+    if (isOpen(config)) route.bodyLimit ??= OPEN_BODY_BYTES_MAX
     const hook = authHook(config.auth, config.role, options)
     if (hook !== undefined) route.onRequest = [...asArray(route.onRequest), hook as never]
     if (!methods.includes('HEAD') || methods.length > 1) routes.push(route)
   })
+}
+
+/** Whether a route answers callers without a token. */
+function isOpen(config: FastifyContextConfig | undefined): boolean {
+  return config?.auth === 'public' || (typeof config?.auth === 'object' && 'read' in config.auth)
 }
 
 /** Read when asked for and not before: scopes further in still change what a route says of itself. */
@@ -163,7 +174,10 @@ function takeJsonBodies(app: App): void {
     if (body.length === 0 && req.routeOptions.schema?.body === undefined) return done(null, undefined)
     try {
       const { schema, config } = req.routeOptions
-      const value = parseJson(body as Buffer, { keepProtoKeys: config?.keepProtoKeys === true })
+      const value = parseJson(body as Buffer, {
+        keepProtoKeys: config?.keepProtoKeys === true,
+        ...(isOpen(config) ? { maxValues: OPEN_BODY_VALUES_MAX } : {}),
+      })
       if (value === null && schema?.body !== undefined) throw validationError('body', 'must be an object')
       done(null, value)
     } catch (error) {

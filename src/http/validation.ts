@@ -1,21 +1,20 @@
 // Schema validation, the same for tests and production: values of paths, queries and headers are converted from text,
-// JSON bodies never are. The first fault becomes the error the specification names for its place.
+// JSON bodies never are. The first problem becomes the error.
 import type { FastifySchemaCompiler } from 'fastify'
 import type { TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { bodyFault, queryFault } from '#lib/schema-faults.ts'
+import { bodyError, queryError } from '#lib/schema-errors.ts'
 
 /** Fastify's validator compiler over TypeBox; `httpPart` says whether text may be converted. */
 export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpPart }) => {
   const validator = Compile(schema)
   if (httpPart === 'body') {
-    return (data: unknown) =>
-      validator.Check(data) ? { value: data } : { error: bodyFault(data, validator.Errors(data)) }
+    return (data: unknown) => (validator.Check(data) ? { value: data } : { error: bodyError(schema, data) })
   }
   const converters = convertersOf(schema)
   return (data: unknown) => {
     const value = converters.length === 0 ? data : convert(data as Record<string, unknown>, converters)
-    return validator.Check(value) ? { value } : { error: queryFault(validator.Errors(value)) }
+    return validator.Check(value) ? { value } : { error: queryError(schema, value) }
   }
 }
 

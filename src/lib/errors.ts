@@ -29,7 +29,7 @@ export const ERRORS = {
   file_hosting_error: { error: 'file_hosting_error', status: 500 },
   mail_error: { error: 'mail_error', status: 500 },
   unavailable: { error: 'database_error', status: 503 },
-  overloaded: { error: 'service_unavailable', status: 503 },
+  service_unavailable: { error: 'service_unavailable', status: 503 },
   payments_error: { error: 'payments_error', status: 424, reserved: true },
   payment_provider_error: { error: 'payment_provider_error', status: 424, reserved: true },
   chat_provider_error: { error: 'chat_provider_error', status: 424, reserved: true },

@@ -89,5 +89,7 @@ export function createLimiter(options: LimiterOptions): Limiter {
 
 /** 503 for work that cannot wait any more; it may be tried again in a second. */
 export function overloaded(description = 'The service has too much of this work at the moment'): ApiError {
-  return new ApiError('overloaded', `${description}; try again in a moment`, { headers: { 'retry-after': '1' } })
+  return new ApiError('service_unavailable', `${description}; try again in a moment`, {
+    headers: { 'retry-after': '1' },
+  })
 }

@@ -22,7 +22,7 @@ import type { Log } from '#telemetry/log.ts'
 import { createMetrics } from '#telemetry/metrics.ts'
 import type { Deps } from './deps.ts'
 import { openAnalytics, openCountryLookup } from './open-analytics.ts'
-import { openSearch } from './open-search.ts'
+import { checkSearchEngine, openSearch } from './open-search.ts'
 
 export type BootOptions = {
   config: Config
@@ -90,7 +90,8 @@ async function open(
   const { analytics, events, warmUp, close } = openAnalytics({ config, db, cache, log, metrics }, holder)
   closers.push(close)
   const data = loadTaxonomy()
-  const search = openSearch({ config, db, taxonomy: data.taxonomy, log, metrics })
+  if (holder === 'server') await checkSearchEngine({ config, log })
+  const search = openSearch({ config, db, pool, taxonomy: data.taxonomy, log, metrics })
   closers.push(() => search.close())
   const deps: Deps = {
     config,

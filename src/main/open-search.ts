@@ -1,45 +1,105 @@
-// Opens what search needs: a folder of its own for the index, the engine, and the feed that keeps it up to date.
+// Opens what search needs: the index, which is embedded or OpenSearch's, and the feed that keeps it up to date.
 import { join } from 'node:path'
-import { claimIndexFolder, type IndexFolder } from '#features/search/index-folder.ts'
-import { createSearchFeed, type SearchFeed } from '#features/search/search-feed.ts'
+import pg from 'pg'
+import { claimIndexFolder } from '#features/search/index-folder.ts'
+import type { IndexPlaces } from '#features/search/index-place.ts'
+import { createSearchFeed, type SearchFeed, type SearchFeedOptions } from '#features/search/search-feed.ts'
+import { sharedPlaces } from '#features/search/shared-place.ts'
+import { OperatorError } from '#lib/operator-error.ts'
 import { observeSearch } from '#telemetry/metrics.ts'
 import type { Deps } from './deps.ts'
 
-export type SearchNeeds = Pick<Deps, 'config' | 'db' | 'taxonomy' | 'log' | 'metrics'>
+export type SearchNeeds = Pick<Deps, 'config' | 'db' | 'pool' | 'taxonomy' | 'log' | 'metrics'>
 
 /** The search of a process. Nothing is opened before it is started or asked. */
 export function openSearch(needs: SearchNeeds): SearchFeed {
-  const feed = makeSearchFeed(needs, async () => {
-    const folder = await claimIndexFolder(indexRoot(needs))
-    if (folder === undefined) throw new Error('Too many processes keep a search index in this data folder')
-    return folder
-  })
+  const feed = createSearchFeed(feedOptions(needs))
   observeSearch(needs.metrics, feed.state)
   return feed
 }
 
 /**
- * The search of a command, on the folder that a server of this data folder would use; undefined while one uses it.
+ * Whether OpenSearch, where it is set, can be used. That it does not answer is only logged: the rest of Depot works
+ * without it.
+ * @throws OperatorError for a wrong password, a missing right, an old version.
+ */
+export async function checkSearchEngine({ config, log }: Pick<Deps, 'config' | 'log'>): Promise<void> {
+  const reason = await findSearchFault(config)
+  if (reason !== undefined) log.warn({ reason }, 'OpenSearch does not answer; searches are refused until it does')
+}
+
+/**
+ * The search of a command: on the folder that a server of this data folder would use, or on the shared index; undefined
+ * while a server has it.
  */
 export async function openIdleSearch(needs: SearchNeeds): Promise<SearchFeed | undefined> {
-  const folder = await claimIndexFolder(indexRoot(needs), 1)
-  return folder === undefined ? undefined : makeSearchFeed(needs, async () => folder)
+  const reason = await findSearchFault(needs.config)
+  if (reason !== undefined) throw new OperatorError(`OpenSearch does not answer: ${reason}`)
+  const options = feedOptions(needs)
+  const place =
+    needs.config.search.kind === 'embedded' ? await claimIndexFolder(indexRoot(needs), 1) : await options.places.claim()
+  if (place === undefined) return undefined
+  return createSearchFeed({ ...options, places: { ...options.places, claim: async () => place } })
+}
+
+async function findSearchFault({ search }: Deps['config']): Promise<string | undefined> {
+  if (search.kind === 'embedded') return undefined
+  const { checkOpenSearch } = await import('#search-index/opensearch/check-server.ts')
+  return checkOpenSearch({ url: search.url.reveal(), prefix: search.prefix })
+}
+
+function feedOptions(needs: SearchNeeds): SearchFeedOptions {
+  const { config, db, taxonomy, log, metrics } = needs
+  const { search } = config
+  if (search.kind === 'embedded') {
+    return {
+      ...{ db, taxonomy, log, places: folderPlaces(needs) },
+      openIndex: async (options) => {
+        // Loaded here, so that commands which never search do not load the engine.
+        const { openEmbeddedSearchIndex } = await import('#search-index/embedded/embedded-search-index.ts')
+        return openEmbeddedSearchIndex(options)
+      },
+    }
+  }
+  const { prefix } = search
+  return {
+    ...{ db, taxonomy, log },
+    // The state is one small row; the next process to feed goes on from it.
+    saveEveryMs: 0,
+    places: sharedPlaces({ db, connect: () => connectAlone(needs), name: prefix }),
+    openIndex: async () => {
+      const { openOpenSearchIndex } = await import('#search-index/opensearch/opensearch-search-index.ts')
+      return openOpenSearchIndex({
+        url: search.url.reveal(),
+        prefix,
+        onRequest: ({ kind, ok, seconds }) =>
+          metrics.searchEngineSeconds.observe({ kind, outcome: ok ? 'success' : 'error' }, seconds),
+      })
+    },
+  }
+}
+
+function folderPlaces(needs: SearchNeeds): IndexPlaces {
+  return {
+    async claim() {
+      const folder = await claimIndexFolder(indexRoot(needs))
+      if (folder === undefined) throw new Error('Too many processes keep a search index in this data folder')
+      return folder
+    },
+  }
 }
 
 function indexRoot({ config }: SearchNeeds): string {
   return join(config.dataDir, 'search')
 }
 
-function makeSearchFeed({ db, taxonomy, log }: SearchNeeds, claimFolder: () => Promise<IndexFolder>): SearchFeed {
-  return createSearchFeed({
-    db,
-    taxonomy,
-    log,
-    claimFolder,
-    openIndex: async (options) => {
-      // Loaded here, so that commands which never search do not load the engine.
-      const { openEmbeddedSearchIndex } = await import('#search-index/embedded/embedded-search-index.ts')
-      return openEmbeddedSearchIndex(options)
-    },
+/** A connection of its own to the database of the pool: the lock of the feeding process is one of its session. */
+async function connectAlone({ pool }: SearchNeeds): Promise<pg.Client> {
+  const client = new pg.Client({
+    ...pool.options,
+    application_name: 'depot-search-feed',
+    connectionTimeoutMillis: 5_000,
   })
+  await client.connect()
+  return client
 }

@@ -44,18 +44,23 @@ export type SearchIndexStatus = {
   readonly rebuilding: boolean
   /** Resident memory of the engine where it can tell. */
   readonly memoryBytes: number
+  /**
+   * Which index this is, where it lies outside of the process: another one after a rebuild, or when it was restored or
+   * replaced behind our back. Empty where there is none, or nobody else can touch it.
+   */
+  readonly identity: string
 }
 
 /** At most this many changes in one `apply`; a feeder sends its backlog in pieces. */
 export const MAX_CHANGES = 1000
 
 export interface SearchIndex {
-  /** @throws ApiError `search_error` when no engine answers. */
+  /** @throws ApiError `search_error` or `service_unavailable` when no engine answers. */
   search(query: SearchQuery): Promise<SearchAnswer>
 
   /**
    * Applies changes in order, all of them before it resolves: a search sent after that sees them. At most `MAX_CHANGES`.
-   * @throws ApiError `search_error`; the feeder then sends them again after `status().sequence`.
+   * @throws ApiError `search_error` or `service_unavailable`; the feeder then sends them again after `status().sequence`.
    */
   apply(changes: readonly SearchChange[]): Promise<void>
 

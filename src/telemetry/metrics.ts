@@ -49,6 +49,13 @@ export function createMetrics(options: { process: boolean }) {
       labelNames: ['of'] as const,
       registers,
     }),
+    searchEngineSeconds: new Histogram({
+      name: 'depot_search_engine_seconds',
+      help: 'Requests to OpenSearch, by kind (search, write, manage, status) and outcome',
+      labelNames: ['kind', 'outcome'] as const,
+      buckets: [0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60],
+      registers,
+    }),
     events: new Counter({
       name: 'depot_events_total',
       help: 'Business events, such as version.published',
@@ -88,17 +95,33 @@ export function observeEventBuffer({ registry }: Metrics, stats: () => BufferSta
 }
 
 /** What the search of a process says of itself. */
-type SearchStats = { state: string; documents: number; memoryBytes: number }
+type SearchStats = { state: string; documents: number; memoryBytes: number; isFeeding: boolean }
 
 /** Shows the state of search, asked when somebody asks for the metrics. */
-export function observeSearch({ registry }: Metrics, stats: () => Promise<SearchStats>): void {
+export function observeSearch({ registry }: Metrics, ask: () => Promise<SearchStats>): void {
   const registers = [registry]
+  let asked: Promise<SearchStats> | undefined
+  // One question for all gauges of a scrape.
+  const stats = () => {
+    asked ??= ask().finally(() => {
+      asked = undefined
+    })
+    return asked
+  }
   new Gauge({
     name: 'depot_search_documents',
     help: 'Projects in the search index',
     registers,
     async collect() {
       this.set((await stats()).documents)
+    },
+  })
+  new Gauge({
+    name: 'depot_search_feeding',
+    help: '1 while this process feeds the search index; of the processes that share one, only one does',
+    registers,
+    async collect() {
+      this.set((await stats()).isFeeding ? 1 : 0)
     },
   })
   new Gauge({

@@ -95,7 +95,7 @@ export async function testApp({ env = {}, deps: override = () => ({}) }: TestApp
   const log = silentLog()
   const metrics = createMetrics({ process: false })
   const data = loadTaxonomy()
-  const search = openSearch({ config, db, taxonomy: data.taxonomy, log, metrics })
+  const search = openSearch({ config, db, pool: database.pool, taxonomy: data.taxonomy, log, metrics })
   const { analytics, events, close: closeAnalytics } = openAnalytics({ config, db, cache, log, metrics }, 'server')
   const base: Deps = {
     config,

@@ -98,7 +98,7 @@ export function requestSchemas(operation: Json): { name: string; schema: Json }[
 }
 
 /** The schema itself, or the one it refers to. */
-function resolve(document: Json, schema: Json): Json {
+export function resolve(document: Json, schema: Json): Json {
   const name = /^#\/components\/schemas\/(.+)$/.exec(String(schema['$ref'] ?? ''))?.[1]
   if (name === undefined) return schema
   return asObject(asObject(asObject(document['components'])['schemas'])[name])

@@ -44,7 +44,7 @@ export function sampleOf({ operationId, method, url }: RouteEntry): Sample {
   return sample
 }
 
-function resolveGiven<T>(
+export function resolveGiven<T>(
   given: T | ((world: World) => T | Promise<T>) | undefined,
   world: World,
 ): T | Promise<T> | undefined {

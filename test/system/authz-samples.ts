@@ -6,7 +6,7 @@ import { enableTwoFactor, type Member, OTHER_PASSWORD, PASSWORD, signIn, totpCod
 import { type Form, form, modJar, projectData, versionData } from '../support/forms.ts'
 import { CALLBACK, SCOPES as OAUTH_SCOPES } from '../support/oauth-steps.ts'
 import { samplesV2 } from './authz-samples-v2.ts'
-import { earn, openCode, openQuestion, type Thing, type World } from './authz-world.ts'
+import { earn, openCode, openQuestion, randomRange, type Thing, type World } from './authz-world.ts'
 
 type Given<T> = T | ((world: World) => T | Promise<T>)
 type Query = Record<string, string>
@@ -23,7 +23,7 @@ export type Sample = {
   before?: (world: World) => Promise<unknown>
 }
 
-const PNG = Buffer.from(
+export const PNG = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAACXBIWXMAAAPoAAAD6AG1e1JrAAAAEElEQVQI12P4f4YBiBggFAA2PgctYFZQWAAAAABJRU5ErkJggg==',
   'base64',
 )
@@ -412,7 +412,7 @@ const OPERATIONS: Record<string, Sample> = {
 
   // Operators
   listRateLimits: {},
-  createRateLimit: { body: { address_range: '192.0.2.0/24', requests_per_minute: 600 } },
+  createRateLimit: { body: () => ({ address_range: randomRange(), requests_per_minute: 600 }) },
   deleteRateLimit: at('grant'),
 }
 

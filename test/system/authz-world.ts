@@ -234,7 +234,8 @@ async function operator(t: TestApp, path: string, body: object): Promise<string>
   return answer.json().id
 }
 
-function randomRange(): string {
+/** So that grants of several worlds do not meet. */
+export function randomRange(): string {
   const [a = 0, b = 0] = randomBytes(2)
   return `10.${a}.${b}.0/24`
 }
@@ -244,7 +245,7 @@ export function unknownToken(): string {
   return newToken('session').token
 }
 
-/** A question of an application to the owner that waits for his answer. */
+/** A question of an application to the owner that waits for an answer. */
 export async function openQuestion(w: World): Promise<string> {
   const { id } = await w.application()
   const answer = await authorize(w.t, await w.person('owner'), { client_id: id, redirect_uri: CALLBACK })

@@ -4,7 +4,7 @@ import { existsSync, globSync, readdirSync, readFileSync, statSync } from 'node:
 import { dirname, join, relative } from 'node:path'
 import { test } from 'node:test'
 import { COMMANDS } from '#cli/commands.ts'
-import { envExample } from '#config/env.ts'
+import { envExample } from '#config/env-example.ts'
 import { ERRORS } from '#lib/errors.ts'
 import { errorTable, withErrorTable } from '../../scripts/error-table.ts'
 

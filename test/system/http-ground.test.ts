@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { brotliDecompressSync, gunzipSync, gzipSync, zstdDecompressSync } from 'node:zlib'
+import { assertFault } from '../support/account-steps.ts'
 import { type TestApp, testApp } from '../support/harness.ts'
 
 const AGENT = { 'user-agent': 'depot-tests/1.0' }
@@ -317,11 +318,34 @@ describe('bodies', () => {
     assert.equal(({} as Record<string, unknown>)['a'], undefined)
   })
 
-  test('a JSON body over 2 MiB is refused, naming the limit', async () => {
-    const answer = await post(`{"username":"${'x'.repeat(2 * 1024 * 1024)}"}`)
-    assert.equal(answer.statusCode, 400)
-    assert.equal(answer.json().error, 'invalid_input')
-    assert.match(answer.json().description, /limit of 2097152 bytes/)
+  test('a JSON body over 2 MiB is refused, naming the limit; on routes for everybody over 256 KiB', async () => {
+    const person = await t.make.account()
+    for (const [answer, limit] of [
+      [await post(`{"username":"${'x'.repeat(256 * 1024)}"}`), 262_144],
+      [await t.as(person).post('/v3/collection', { name: 'x'.repeat(2 * 1024 * 1024) }), 2_097_152],
+    ] as const) {
+      assert.equal(answer.statusCode, 400)
+      assert.equal(answer.json().error, 'invalid_input')
+      assert.match(answer.json().description, new RegExp(`limit of ${limit} bytes`))
+    }
+  })
+
+  test('what is wrong with a body costs no more than what is right with it', async () => {
+    const cases: [body: string, field: string][] = [
+      [`{"algorithm":"sha1","hashes":[${'1,'.repeat(2_000)}1]}`, 'hashes'],
+      [`{"algorithm":"sha1","hashes":[${'1,'.repeat(20_000)}1]}`, 'body'],
+      [`{"algorithm":"sha1","hashes":${'['.repeat(100_000)}${']'.repeat(100_000)}}`, 'body'],
+      [`{"algorithm":"sha1","hashes":[${'{"__proto__":1},'.repeat(150)}1]}`, 'body'],
+    ]
+    for (const [payload, field] of cases) {
+      const before = process.cpuUsage()
+      const answer = await t.anyone.post('/v3/version_files', payload, {
+        headers: { 'content-type': 'application/json' },
+      })
+      const { user } = process.cpuUsage(before)
+      assertFault(answer, 400, 'validation_error', field)
+      assert.ok(user < 200_000, `${user} µs for ${payload.slice(0, 60)}`)
+    }
   })
 })
 

@@ -1,4 +1,4 @@
-// Rows of membership as rules and notifications need them: the viewer's own, and everybody's of a project.
+// Membership rows as policies and notifications need them: the viewer's own, and those of all members of a project.
 import { sql } from 'kysely'
 import type { Db } from '#db/db.ts'
 import type { Membership, ProjectFacts } from './project-policy.ts'

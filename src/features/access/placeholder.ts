@@ -1,5 +1,5 @@
-// The account that stands for deleted ones: it owns what they owned, and signs what they wrote. It has no address and
-// no password, so that nobody signs in as it. Made when it is first needed.
+// The account that stands for deleted ones: it owns what they owned and is the author of what they wrote. It has no
+// address and no password, so nobody can sign in to it. It is created when it is first needed.
 import type { Db } from '#db/db.ts'
 
 /** The database gives both to nobody else (`account_placeholder_check`). */

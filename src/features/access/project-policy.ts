@@ -1,5 +1,5 @@
-// Who sees a project, and what he may do to it: one set of pure rules (decisions.md 4), with its SQL twin
-// `visibleTo`, which a test holds against them.
+// Who sees a project, and what a viewer may do to it: pure rules, with their SQL twin `visibleTo`; a test compares the
+// two.
 import { type Expression, type ExpressionBuilder, type SqlBool, sql } from 'kysely'
 import type { DB } from '#db/schema.ts'
 import { forbidden } from '#lib/errors.ts'
@@ -28,8 +28,8 @@ export function isMember(membership: Membership): boolean {
 
 /**
  * Whether the viewer may know that the project exists. Members and moderators see every status; an invitee sees the
- * project he is invited to, because there would be nothing to decide on otherwise. Who is invited to an organization
- * sees that, and not yet its projects.
+ * project of the invitation, to decide on it. An invitation to an organization shows the organization, and not yet its
+ * projects.
  */
 export function canSeeProject(
   viewer: Viewer | null,
@@ -58,6 +58,11 @@ export function projectPermissions(viewer: Viewer | null, membership: Membership
   if (membership.project?.accepted === true) return membership.project.permissions
   if (membership.organization?.accepted === true) return membership.organization.permissions
   return isModerator(viewer) ? MODERATOR_PROJECT_PERMISSIONS : 0
+}
+
+/** @throws ApiError 403 naming the permission that the viewer lacks on a project. */
+export function requirePermission(viewer: Viewer, membership: Membership, permission: ProjectPermission): void {
+  requireProjectPermission(projectPermissions(viewer, membership), permission)
 }
 
 /** @throws ApiError 403 naming the permission when `bits` lack it. */

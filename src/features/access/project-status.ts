@@ -1,5 +1,5 @@
-// Project statuses: what each means for who sees a project, and the table of transitions (facts/catalogue.md 0.3, 1.7;
-// decisions.md 4 and 5). The SQL forms of these sets are made from the same lists.
+// Project statuses: what each means for who sees a project, and which transitions its owner may make. The SQL forms of
+// these sets are made from the same lists.
 
 export const PROJECT_STATUSES = [
   'approved',
@@ -35,8 +35,8 @@ export const isSearchableStatus = (status: string): boolean => isIn(SEARCHABLE_S
 export const isApprovedClass = (status: string): boolean => isIn(APPROVED_CLASS, status)
 
 /**
- * Whether one who may edit details, but is no moderator, may take a project from `from` to `to`: out of review states
- * only into review; within the approved class freely, back to a draft, or onto the schedule.
+ * Whether an owner who is no moderator may take a project from `from` to `to`: out of review states only into review;
+ * within the approved class freely, back to a draft, or onto the schedule.
  */
 export function mayOwnerMove(from: ProjectStatus, to: ProjectStatus): boolean {
   if (isApprovedClass(from)) return isApprovedClass(to) || to === 'draft' || to === 'scheduled'

@@ -42,14 +42,14 @@ test('organization permissions: admin, then membership, then moderator, first ma
   for (const [who, membership, bits] of cases) assert.equal(organizationPermissions(who, membership), bits)
 })
 
-test('the project bits somebody may give in an organization are his own there', () => {
+test("the project bits a member may give in an organization are the member's own", () => {
   assert.equal(defaultProjectPermissions(viewer('developer'), row()), 5)
   assert.equal(defaultProjectPermissions(viewer('developer'), row({ accepted: false })), 0)
   assert.equal(defaultProjectPermissions(viewer('moderator'), undefined), 0)
   assert.equal(defaultProjectPermissions(viewer('admin'), undefined), 1023)
 })
 
-test('pending rows are for members and for the invitee himself', () => {
+test('pending rows are for members and for the invitee', () => {
   const pending = row({ accepted: false })
   const foreign = row({ account_id: 'another1', accepted: false })
   assert.equal(isAcceptedIn([pending], viewer('developer')), false)

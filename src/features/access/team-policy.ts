@@ -1,5 +1,5 @@
-// Who may do what in a team, and what of it each viewer sees (decisions.md 4, 6; facts/people.md 0.7, 1.2): pure rules.
-// What members may do to a project is in projects/policy.ts.
+// Who may do what in a team, and what of it each viewer sees: pure rules. What members may do to a project is in
+// project-policy.ts.
 import { forbidden } from '#lib/errors.ts'
 import {
   ALL_ORGANIZATION_PERMISSIONS,
@@ -10,7 +10,7 @@ import {
 } from '#lib/permissions.ts'
 import { isAdmin, isModerator, type Viewer } from '#lib/viewer.ts'
 
-/** A row of a team, as far as rules ask. */
+/** What of a team's row decides who may do what. */
 export type MemberFacts = {
   account_id: string
   is_owner: boolean
@@ -20,8 +20,8 @@ export type MemberFacts = {
 }
 
 /**
- * The organization permission bits, first match wins: admin all; accepted member the bits of his row; moderator a few;
- * else none. A moderator who is a member is held to his membership.
+ * The organization permission bits, first match wins: admin all; accepted member the bits of that row; moderator a few;
+ * else none. A moderator who is a member has the member's bits.
  */
 export function organizationPermissions(viewer: Viewer | null, row: MemberFacts | undefined): number {
   if (isAdmin(viewer)) return ALL_ORGANIZATION_PERMISSIONS
@@ -47,7 +47,7 @@ export function isAcceptedIn(rows: readonly MemberFacts[], viewer: Viewer | null
   return viewer !== null && rows.some((row) => row.accepted && row.account_id === viewer.id)
 }
 
-/** Members see every row of their team; others the accepted ones, and an invitee his own. */
+/** Members see every row of their team; others the accepted ones, and invitees their own. */
 export function canSeeRow(row: MemberFacts, viewer: Viewer | null, asMember: boolean): boolean {
   return asMember || row.accepted || row.account_id === viewer?.id
 }

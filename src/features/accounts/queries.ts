@@ -1,21 +1,11 @@
-// Reads of accounts as those who sign in. What everybody sees of them belongs to the users feature.
+// Reads of accounts for signing in. What everybody sees of them belongs to the users feature.
 import { sql } from 'kysely'
-import type { Db, Tx } from '#db/db.ts'
+import type { Db } from '#db/db.ts'
 import { type AccountRow, listAccountsByNames } from '#features/users/queries.ts'
-import { ApiError, notFound } from '#lib/errors.ts'
+import { ApiError } from '#lib/errors.ts'
 
 export function findAccount(db: Db, id: string): Promise<AccountRow | undefined> {
   return db.selectFrom('account').selectAll().where('id', '=', id).executeTakeFirst()
-}
-
-/**
- * Locks an account's row. Whatever signs in, or changes how one signs in, starts with this and then checks again what
- * it rests on: a sign-in and a change of password at the same moment happen in one order or the other.
- */
-export async function lockAccount(tx: Tx, id: string): Promise<AccountRow> {
-  const row = await tx.selectFrom('account').selectAll().where('id', '=', id).forNoKeyUpdate().executeTakeFirst()
-  if (row === undefined) throw notFound('user')
-  return row
 }
 
 /** The account that signs in as `name`: a username, or an e-mail address, which has an `@` and usernames have none. */

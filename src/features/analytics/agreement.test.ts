@@ -28,7 +28,7 @@ const VALUES: Record<string, readonly string[]> = {
   user_agent: ['', 'website'],
   reason: ['', 'update'],
 }
-/** metric key → kind, value, source, buckets, further filters; written down anew from the specification. */
+/** metric key → kind, value, source, buckets, further filters; written down a second time, by hand. */
 const METRICS = {
   project_views: ['views', 'views', 'project_id', 'project_id domain site_path monetized country', 'user_agent'],
   project_downloads: [

@@ -4,20 +4,19 @@ import { METRICS, type MetricRequest, metricOf, sourcesOf } from '#analytics-sto
 import { joinSlices, type MetricSlices, type Point, recordSlices } from '#analytics-store/points.ts'
 import type { Db } from '#db/db.ts'
 import { listMemberships } from '#features/access/memberships.ts'
-import { projectPermissions } from '#features/access/project-policy.ts'
 import { listAffiliateCodeIdsOf } from '#features/affiliates/queries.ts'
 import { toAmount } from '#lib/decimal.ts'
 import { invalidInput } from '#lib/errors.ts'
-import { hasProjectPermission } from '#lib/permissions.ts'
-import { isAdmin, type Viewer } from '#lib/viewer.ts'
+import type { Viewer } from '#lib/viewer.ts'
+import { canSeeAllAnalytics, canSeeAnalytics } from './policy.ts'
 import { listProjectIdsByNames, listProjectIdsOfMember, sumConversions, sumProjectRevenue } from './queries.ts'
 import type { AnalyticsQuestion } from './requests.ts'
 
 type AnswerDeps = { db: Db; analytics: AnalyticsStore }
 
 /**
- * The slices of the answer. Projects that the viewer names and may not see the analytics of are left out, like unknown
- * ones. A signal stops the work.
+ * The slices of the answer. Named projects whose analytics the viewer may not see are left out, like unknown ones.
+ * A signal stops the work.
  * @throws ApiError `invalid_input` for too many projects or points, `analytics_database_error`.
  */
 export async function answerQuestion(
@@ -46,7 +45,7 @@ async function withSources(db: Db, viewer: Viewer, question: AnalyticsQuestion):
 }
 
 /**
- * Of the named projects, or of all to whose team or organization the viewer belongs, those whose analytics he may see.
+ * Of the named projects, or of all to whose team or organization the viewer belongs, those whose analytics they may see.
  * @throws ApiError `invalid_input` where there are too many for one question.
  */
 async function listReadableProjects(db: Db, viewer: Viewer, names: readonly string[] | undefined): Promise<string[]> {
@@ -57,11 +56,9 @@ async function listReadableProjects(db: Db, viewer: Viewer, names: readonly stri
   if (ids.length > SOURCES_MAX) {
     throw invalidInput(`You have more than ${SOURCES_MAX} projects; name those you ask about`, 'project_ids')
   }
-  if (isAdmin(viewer)) return ids
+  if (canSeeAllAnalytics(viewer)) return ids
   const memberships = await listMemberships(db, viewer.id, ids)
-  return ids.filter((id) =>
-    hasProjectPermission(projectPermissions(viewer, memberships.get(id) ?? {}), 'VIEW_ANALYTICS'),
-  )
+  return ids.filter((id) => canSeeAnalytics(viewer, memberships.get(id) ?? {}))
 }
 
 async function sumRecords(db: Db, { grid }: AnalyticsQuestion, request: SourcedMetric): Promise<MetricSlices> {

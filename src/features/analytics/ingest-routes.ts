@@ -1,11 +1,11 @@
-// What pages, launchers and affiliate links report. Accepted or not, a well-formed report is 204: nothing is revealed.
+// Reports of pages, launchers and affiliate links. Every well-formed report is answered 204, counted or not.
 import { done } from '#http/answers.ts'
 import { requireViewer } from '#http/auth.ts'
 import type { App } from '#http/server.ts'
 import { recordAffiliateClick } from './record-click.ts'
 import { recordPlaytime } from './record-playtime.ts'
 import { recordView, type ViewDeps } from './record-view.ts'
-import { AffiliateClick, PageView, Playtime } from './views.ts'
+import { AffiliateClick, PageView, Playtime } from './requests.ts'
 
 export function analyticsIngestRoutes(app: App, deps: ViewDeps): void {
   app.post(

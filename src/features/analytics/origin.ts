@@ -1,12 +1,14 @@
-// What an event keeps of who caused it: the country and the kind of program, never the address.
-
+// What an event keeps of its request: the country and the kind of program, never the address.
 import type { ViewEvent } from '#analytics-store/events.ts'
+import { HIDDEN_COUNTRY } from '#analytics-store/points.ts'
 import type { Deps } from '#main/deps.ts'
-import { countryOf } from './country.ts'
+
+/** Country of an address in a local database: ISO 3166 alpha-2, undefined when it is not listed. Never does I/O. */
+export type CountryLookup = (address: string) => string | undefined
 
 export type Origin = Pick<ViewEvent, 'recorded_at' | 'country' | 'user_agent'>
 
-/** What of a request an event is made from. */
+/** The parts of a request that an event is made from. */
 export type Caller = { address: string; headers: Readonly<Record<string, string | string[] | undefined>> }
 
 type OriginDeps = Pick<Deps, 'config' | 'now' | 'countryLookup' | 'clientPrograms'>
@@ -23,4 +25,23 @@ export function originOf({ config, now, countryLookup, clientPrograms }: OriginD
 
 function textOf(header: string | string[] | undefined): string | undefined {
   return Array.isArray(header) ? header[0] : header
+}
+
+/**
+ * A country code in capitals, `XX` when unknown. `header` is the value of the header named by the operator, undefined
+ * when none is named or sent; an unusable value counts as unknown and the database is not asked, because the proxy
+ * has seen the address.
+ */
+export function countryOf(
+  request: { header: string | undefined; address: string | undefined },
+  lookup: CountryLookup | undefined,
+): string {
+  if (request.header !== undefined && request.header !== '') return toCountry(request.header)
+  if (request.address === undefined || lookup === undefined) return HIDDEN_COUNTRY
+  return toCountry(lookup(request.address))
+}
+
+function toCountry(code: string | undefined): string {
+  const capitals = code?.trim().toUpperCase() ?? ''
+  return /^[A-Z]{2}$/.test(capitals) ? capitals : HIDDEN_COUNTRY
 }

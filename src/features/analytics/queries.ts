@@ -10,7 +10,7 @@ export type PlayedVersion = VersionFacts & {
   project_loaders: string[]
 }
 
-/** The versions with these IDs that exist, whoever asks. */
+/** The versions with these IDs that exist, visible or not. */
 export async function listPlayedVersions(db: Db, ids: readonly string[]): Promise<PlayedVersion[]> {
   if (ids.length === 0) return []
   const rows = await db

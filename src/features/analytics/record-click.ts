@@ -6,7 +6,7 @@ import { type Caller, originOf } from './origin.ts'
 import { parsePageAddress } from './visited-page.ts'
 
 /**
- * Records a click on an affiliate link. A click on an unknown code is stored nowhere, and the caller is not told.
+ * Records a click on an affiliate link. A click on an unknown code is not stored; the answer is the same.
  * @throws ApiError `validation_error` for an address or a code that is none.
  */
 export async function recordAffiliateClick(

@@ -12,7 +12,7 @@ export type ViewDeps = Deps & { caps: VisitorCaps }
 
 /**
  * Records that a page was viewed. Pages of no project, of an unknown one and of one that the viewer may not see are
- * not recorded, and nothing tells them apart.
+ * not recorded; the answer is the same.
  * @throws ApiError `validation_error` for an address that is none.
  */
 export async function recordView(

@@ -7,7 +7,7 @@ const RANGE = { start: '2024-01-01T00:00:00Z', end: '2024-01-02T00:00:00Z', reso
 const START_MS = Date.UTC(2024, 0, 1)
 const HOUR_MS = 3_600_000
 
-test('a whole question is read, its fields in the order of the specification', () => {
+test('a whole question is read, its metrics in a fixed order', () => {
   const question = parseAnalyticsQuestion({
     time_range: { start: '2024-01-01T02:00:00.25+02:00', end: '2024-01-02T00:00:00Z', resolution: { minutes: 90 } },
     return_metrics: {

@@ -1,17 +1,68 @@
-// The body of `POST /v3/analytics`, read strictly: inside `time_range`, `return_metrics` and the filters an unknown key
-// is a fault, because a typo there would silently give a wrong answer. Keys are own keys only, so `__proto__` is a key
-// like another.
-
+// What clients send to analytics: reports of views, playtime and clicks, and the body of `POST /v3/analytics`.
+import Type, { type Static } from 'typebox'
 import { METRIC_KEYS, METRICS, type MetricKey, type MetricRequest, metricOf } from '#analytics-store/metrics.ts'
 import { parseRfc3339 } from '#analytics-store/rfc3339.ts'
 import { type Resolution, type SliceGrid, sliceGrid } from '#analytics-store/slices.ts'
 import { validationError } from '#lib/errors.ts'
 import { isIdForm } from '#lib/ids.ts'
+import { Nullable } from '#lib/schema-parts.ts'
 
-/** specification, "Limits". */
+/** Addresses are cut when they are stored; this bounds what is read. */
+const WebAddress = (description: string) => Type.String({ maxLength: 8192, description })
+
+export const PageView = Type.Object(
+  {
+    url: WebAddress('The visited page; /project/… and /{project type}/… count for a project'),
+    referrer: Type.Optional(Nullable(WebAddress('The page from which the visitor came'))),
+  },
+  { title: 'PageView' },
+)
+
+const PlaytimeEntry = Type.Object(
+  {
+    seconds: Type.Integer({ minimum: 0, maximum: 65_535, description: 'Entries of more than 300 do not count' }),
+    loader: Type.Optional(Type.String({ maxLength: 64 })),
+    game_version: Type.Optional(Type.String({ maxLength: 64 })),
+    parent: Type.Optional(Type.String({ maxLength: 64, description: 'Version of the bundle that was played' })),
+  },
+  { title: 'PlaytimeEntry' },
+)
+export type PlaytimeEntry = Static<typeof PlaytimeEntry>
+
+export const Playtime = Type.Record(Type.String(), PlaytimeEntry, {
+  title: 'Playtime',
+  description: 'Version ID → what was played of it; at most 2000 entries',
+})
+
+export const AffiliateClick = Type.Object(
+  { url: WebAddress('The page that was reached'), affiliate_code_id: Type.String({ maxLength: 64 }) },
+  { title: 'AffiliateClick' },
+)
+
+/** Only the outer form: `parseAnalyticsQuestion` checks what is inside and names its errors. */
+const Inside = (description: string) => Type.Optional(Type.Unsafe<unknown>({ description }))
+
+export const AnalyticsQuestionBody = Type.Object(
+  {
+    time_range: Inside(
+      'Object with `start` and `end` (RFC 3339) and `resolution`: either `{slices: n}`, equal parts, or `{minutes: n}`, ' +
+        'parts of that length. At most 1024 slices of at least 60 minutes.',
+    ),
+    return_metrics: Inside(
+      `Object of metrics (${Object.keys(METRICS).join(', ')}), each an object with \`bucket_by\` (list of fields) and optionally ` +
+        '`filter_by` (field → list of values). Revenue needs the scope PAYOUTS_READ.',
+    ),
+    project_ids: Inside('List of IDs or slugs; absent or empty: all projects whose analytics the caller may see'),
+  },
+  { title: 'AnalyticsQuestion' },
+)
+
+// A question is read strictly: inside `time_range`, `return_metrics` and the filters an unknown key is an error, because
+// a typo there would silently give a wrong answer. Only own keys are read, so that `__proto__` is a key like another.
+
 const SLICES_MAX = 1024
 const SLICE_MINUTES_MIN = 60
-/** As many as a list by `ids` may name (decisions 2). */
+/** As many as a list by `ids` may name. */
 const PROJECT_IDS_MAX = 1000
 const FILTER_VALUES_MAX = 256
 const FILTER_TEXT_MAX = 512
@@ -19,10 +70,10 @@ const BUCKET_FIELDS_MAX = 32
 
 const MINUTE_MS = 60_000
 
-/** A question whose form is right; whose numbers it may show is for the caller to decide. */
+/** A question of the right form; which projects the viewer may ask about is checked later. */
 export type AnalyticsQuestion = {
   grid: SliceGrid
-  /** In the order of the specification. */
+  /** In the order of `METRIC_KEYS`. */
   metrics: MetricRequest[]
   /** IDs or slugs as given, duplicates collapsed; undefined when absent or empty: all projects of the caller. */
   projectIds: string[] | undefined
@@ -30,7 +81,7 @@ export type AnalyticsQuestion = {
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** @throws ApiError `validation_error` that names the first faulty field in dotted form. */
+/** @throws ApiError `validation_error` that names the first wrong field in dotted form. */
 export function parseAnalyticsQuestion(body: unknown): AnalyticsQuestion {
   const fields = objectAt(body, 'body')
   return {

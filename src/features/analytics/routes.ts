@@ -1,12 +1,12 @@
-// Asking about use and money.
+// Questions about use and money.
 import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import { requireScope, requireViewer } from '#http/auth.ts'
 import type { App } from '#http/server.ts'
 import type { Deps } from '#main/deps.ts'
 import { answerQuestion } from './answer-question.ts'
-import { metricNeedingPayoutsRead, parseAnalyticsQuestion } from './requests.ts'
-import { AnalyticsAnswer, AnalyticsQuestionBody } from './views.ts'
+import { AnalyticsQuestionBody, metricNeedingPayoutsRead, parseAnalyticsQuestion } from './requests.ts'
+import { AnalyticsAnswer } from './views.ts'
 import { prefersCsv, writeCsv, writeJson } from './write-answer.ts'
 
 export function analyticsRoutes(app: App, deps: Pick<Deps, 'db' | 'analytics'>): void {
@@ -18,7 +18,7 @@ export function analyticsRoutes(app: App, deps: Pick<Deps, 'db' | 'analytics'>):
         operationId: 'queryAnalytics',
         summary: 'Views, downloads, playtime, revenue and affiliate metrics by time slice',
         description:
-          'Of the projects where the caller has VIEW_ANALYTICS, and of his own affiliate codes. ' +
+          'Of the projects where the caller has VIEW_ANALYTICS, and of their own affiliate codes. ' +
           'With `Accept: text/csv` the answer is CSV.',
         body: AnalyticsQuestionBody,
         produces: ['application/json', 'text/csv'],
@@ -40,11 +40,11 @@ export function analyticsRoutes(app: App, deps: Pick<Deps, 'db' | 'analytics'>):
   )
 }
 
-/** Aborts when the client goes before it has its answer. The request's own signal does so once the body is read. */
+/** Aborts when the client disconnects before it has its answer. The request's own signal does so once the body is read. */
 function clientGone(reply: FastifyReply): AbortSignal {
   const gone = new AbortController()
   reply.raw.once('close', () => {
-    if (!reply.raw.writableFinished) gone.abort(new Error('The client has gone'))
+    if (!reply.raw.writableFinished) gone.abort(new Error('The client has disconnected'))
   })
   return gone.signal
 }

@@ -1,5 +1,5 @@
-// Answers as JSON and as CSV, written a piece at a time: a quarter of a million points would hold everybody else up.
-import { setImmediate as nextTurn } from 'node:timers/promises'
+// Answers as JSON and as CSV, written a piece at a time: a quarter of a million points would block the event loop.
+import { setImmediate as yieldToOthers } from 'node:timers/promises'
 import { METRICS } from '#analytics-store/metrics.ts'
 import type { Point } from '#analytics-store/points.ts'
 import { type SliceGrid, sliceEdges } from '#analytics-store/slices.ts'
@@ -21,7 +21,7 @@ export async function* writeJson(slices: readonly (readonly Point[])[]): AsyncGe
       written += part.length
       if (written >= POINTS_AT_ONCE) {
         yield text
-        await nextTurn()
+        await yieldToOthers()
         text = ''
         written = 0
       }
@@ -49,7 +49,7 @@ export async function* writeCsv(
       written += 1
       if (written % POINTS_AT_ONCE > 0) continue
       yield text
-      await nextTurn()
+      await yieldToOthers()
       text = ''
     }
   }

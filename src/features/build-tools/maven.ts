@@ -1,6 +1,4 @@
-// A project as a Maven repository shows it (facts/catalogue.md 2.6): its metadata, its POM, and which of its files a
-// file name stands for.
-
+// A project as a Maven repository shows it: its metadata, its POM, and which of its files a file name stands for.
 import type { ProjectView } from '#features/projects/views.ts'
 import type { VersionView } from '#features/versions/views.ts'
 import { type XmlElement, xmlDocument } from '#lib/xml.ts'

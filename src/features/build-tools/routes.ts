@@ -6,26 +6,17 @@ import { type CachedProject, getProject } from '#features/projects/lookup/projec
 import type { ProjectView } from '#features/projects/views.ts'
 import { getVersion } from '#features/versions/lookup/version-cache.ts'
 import { FileAddress, type VersionView } from '#features/versions/views.ts'
-import { IdParams } from '#http/query-values.ts'
 import type { App } from '#http/server.ts'
 import { notFound } from '#lib/errors.ts'
 import type { Deps } from '#main/deps.ts'
 import { findByCoordinate, findMavenFile, mavenMetadata, mavenPom } from './maven.ts'
 import { listCoordinates } from './queries.ts'
+import { type Digest, FileParams, MetadataParams, splitDigest, UpdateFileParams, UpdateFileQuery } from './requests.ts'
 import { loadersOfUpdateFile, promotions } from './update-file.ts'
+import { UpdateFileView } from './views.ts'
 
 const config = { auth: { read: ['PROJECT_READ'] }, cache: 'public' } as const
 const METADATA = 'maven-metadata.xml'
-
-const ArtifactParams = Type.Object({
-  group: Type.String({
-    pattern: '^[A-Za-z0-9_-]{1,64}$',
-    maxLength: 64,
-    description: 'Any word; the groupId is `maven.` and this',
-  }),
-  ...IdParams.properties,
-})
-const FileName = Type.String({ maxLength: 512, description: 'What is wanted, as the description says' })
 
 export function buildToolRoutes(app: App, deps: Deps): void {
   mavenRoutes(app, deps)
@@ -42,7 +33,7 @@ function mavenRoutes(app: App, deps: Deps): void {
         summary: 'The versions of a project, as a Maven repository lists them',
         description: `\`${METADATA}\`, and its digests as \`${METADATA}.sha1\` and \`.sha512\`.`,
         produces: ['text/xml', 'text/plain'],
-        params: Type.Object({ ...ArtifactParams.properties, file: FileName }),
+        params: MetadataParams,
         response: { 200: Type.String() },
       },
     },
@@ -66,11 +57,7 @@ function mavenRoutes(app: App, deps: Deps): void {
         description:
           'The version is a number, an ID, or `number-loader,gameversion`. Files redirect; `.sha1` and `.sha512` behind a name give the digest.',
         produces: ['text/xml', 'text/plain'],
-        params: Type.Object({
-          ...ArtifactParams.properties,
-          version: Type.String({ maxLength: 256, description: 'Coordinate of the version' }),
-          file: FileName,
-        }),
+        params: FileParams,
         response: { 200: Type.String(), 307: FileAddress },
       },
     },
@@ -101,16 +88,9 @@ function updateFileRoute(app: App, deps: Deps): void {
         summary: "The newest versions for each game version, for a loader's own update checker",
         description:
           '`{loader}_updates.json`. A query key with the name of another loader adds it (`include`), takes it instead (`only`) or leaves it out (`none`, the default).',
-        params: Type.Object({ ...IdParams.properties, file: FileName }),
-        querystring: Type.Record(Type.String({ maxLength: 64 }), Type.String({ maxLength: 64 }), {
-          description: 'Loader → include, only or none',
-        }),
-        response: {
-          200: Type.Object(
-            { homepage: Type.String(), promos: Type.Record(Type.String(), Type.String()) },
-            { title: 'UpdateFile' },
-          ),
-        },
+        params: UpdateFileParams,
+        querystring: UpdateFileQuery,
+        response: { 200: UpdateFileView },
       },
     },
     async (req) => {
@@ -125,13 +105,6 @@ function updateFileRoute(app: App, deps: Deps): void {
       }
     },
   )
-}
-
-type Digest = 'sha1' | 'sha512'
-
-function splitDigest(file: string): { name: string; digest?: Digest } {
-  const match = /^(.*)\.(sha1|sha512)$/.exec(file)
-  return match === null ? { name: file } : { name: match[1] ?? '', digest: match[2] as Digest }
 }
 
 /** What everybody sees of a project is kept as bytes; these routes need some of it as values. */

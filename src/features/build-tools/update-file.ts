@@ -1,5 +1,5 @@
-// The file that loaders with an update checker of their own read (facts/catalogue.md 2.6): for each game version the
-// newest version there is, and the newest release.
+// The file that loaders with an update checker of their own read: for each game version the newest version, and the
+// newest release.
 import { invalidInput } from '#lib/errors.ts'
 import type { Taxonomy } from '#taxonomy/taxonomy.ts'
 import type { VersionCoordinates } from './queries.ts'

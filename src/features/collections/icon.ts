@@ -1,10 +1,10 @@
-// A collection's icon, its creator's to change.
+// A collection's icon, which its creator changes.
 
 import { ICON_BYTES_MAX, type IconOwner } from '#features/pictures/icons.ts'
 import { parseId } from '#lib/ids.ts'
 import type { Deps } from '#main/deps.ts'
+import { requireEditable } from './policy.ts'
 import { findVisibleCollection, lockVisibleCollection } from './queries.ts'
-import { requireEditable } from './write-collection.ts'
 
 export function collectionIconOwner({ db, now }: Pick<Deps, 'db' | 'now'>): IconOwner {
   return {

@@ -1,8 +1,9 @@
-// Who sees a collection and who may change its status (decisions.md 6 and 11), with the SQL twins of what lists need.
+// Who sees a collection and who may change what of it, with the SQL twins of what lists need.
 import { type Expression, type ExpressionBuilder, type SqlBool, sql } from 'kysely'
 import type { DB } from '#db/schema.ts'
-import { forbidden } from '#lib/errors.ts'
+import { forbidden, notFound } from '#lib/errors.ts'
 import { isModerator, type Viewer } from '#lib/viewer.ts'
+import type { CollectionPatch } from './requests.ts'
 
 export const COLLECTION_STATUSES = ['listed', 'unlisted', 'private', 'rejected'] as const
 export type CollectionStatus = (typeof COLLECTION_STATUSES)[number]
@@ -15,8 +16,26 @@ const PUBLIC_STATUSES = ['listed', 'unlisted'] as const
 /** What a creator may choose, and may leave. */
 const CREATOR_STATUSES: readonly string[] = PUBLIC_STATUSES
 
-export function isCreator(viewer: Viewer | null, collection: Pick<CollectionFacts, 'account_id'>): boolean {
-  return viewer?.id === collection.account_id
+/** @throws ApiError 404 when the collection is hidden, 403 for others than its creator, moderators included. */
+export function requireEditable<Found extends CollectionFacts>(viewer: Viewer, collection: Found | undefined): Found {
+  if (collection === undefined) throw notFound('collection')
+  if (viewer.id !== collection.account_id) throw forbidden('Only its creator may edit or delete a collection')
+  return collection
+}
+
+/**
+ * A moderator who is not the creator changes the status and nothing else.
+ * @throws ApiError 404 when the collection is hidden, 403.
+ */
+export function requirePermittedPatch(
+  viewer: Viewer,
+  collection: CollectionFacts | undefined,
+  { status, ...rest }: CollectionPatch,
+): void {
+  const { name, description, new_projects: projects } = rest
+  const isStatusOnly = status != null && name == null && description === undefined && projects == null
+  if (collection === undefined || !isStatusOnly || !isModerator(viewer)) requireEditable(viewer, collection)
+  if (collection !== undefined && status != null) requireStatusChange(viewer, collection, status)
 }
 
 /**
@@ -24,7 +43,7 @@ export function isCreator(viewer: Viewer | null, collection: Pick<CollectionFact
  * between `listed` and `unlisted`, and cannot leave what a moderator has set.
  * @throws ApiError 403.
  */
-export function requireStatusChange(viewer: Viewer, collection: CollectionFacts, to: CollectionStatus): void {
+function requireStatusChange(viewer: Viewer, collection: CollectionFacts, to: CollectionStatus): void {
   if (isModerator(viewer)) return
   if (!CREATOR_STATUSES.includes(to)) throw forbidden(`Only moderators may set the status ${to}`)
   if (!CREATOR_STATUSES.includes(collection.status)) {
@@ -35,7 +54,7 @@ export function requireStatusChange(viewer: Viewer, collection: CollectionFacts,
 type CollectionExpressions = ExpressionBuilder<DB, 'collection'>
 type CollectionFilter = (eb: CollectionExpressions) => Expression<SqlBool>
 
-/** The collections that the viewer may see when he names them: the public ones, his own, and all for moderators. */
+/** The collections that the viewer may see by ID: the public ones, their own, and all for moderators. */
 export function collectionVisibleTo(viewer: Viewer | null): CollectionFilter {
   return (eb) => withStatusOrOwn(eb, viewer, PUBLIC_STATUSES)
 }

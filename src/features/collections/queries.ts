@@ -12,7 +12,7 @@ import { collectionListedFor, collectionVisibleTo } from './policy.ts'
 
 export type CollectionRow = Selectable<Collection>
 
-/** A collection as one viewer sees it: with the IDs of those of its projects that he may see, in the creator's order. */
+/** A collection as one viewer sees it: with the IDs of those of its projects that they may see, in the creator's order. */
 export type CollectionReadRow = CollectionRow & { projects: string[] }
 
 function readCollections(db: Db, viewer: Viewer | null) {

@@ -68,7 +68,7 @@ test('listed and unlisted collections are for anybody, private and rejected ones
   }
 })
 
-test('each viewer finds the IDs of the projects that he may see, in the order of the creator', async () => {
+test('each viewer finds the IDs of the projects that they may see, in the order of the creator', async () => {
   const [creator, mate, moderator] = await Promise.all([
     t.make.account(),
     t.make.account(),

@@ -11,10 +11,13 @@ import { notFound } from '#lib/errors.ts'
 import { parseId } from '#lib/ids.ts'
 import { writeJsonArray } from '#lib/json-pieces.ts'
 import type { Deps } from '#main/deps.ts'
+import { createCollection } from './create-collection.ts'
+import { deleteCollection } from './delete-collection.ts'
 import { collectionIconOwner } from './icon.ts'
 import { listCollections, listCollectionsOf } from './queries.ts'
-import { CollectionInput, CollectionPatch, CollectionView, toCollectionView } from './views.ts'
-import { createCollection, deleteCollection, updateCollection } from './write-collection.ts'
+import { CollectionInput, CollectionPatch } from './requests.ts'
+import { updateCollection } from './update-collection.ts'
+import { CollectionView, toCollectionView } from './views.ts'
 
 export function collectionRoutes(app: App, deps: Deps): void {
   collectionReads(app, deps)
@@ -117,7 +120,7 @@ function collectionWrites(app: App, deps: Deps): void {
       },
     },
     async (req, reply) => {
-      await updateCollection(deps, requireViewer(req), parseId(req.params.id, 'id'), req.body)
+      await updateCollection(deps, requireViewer(req), { id: parseId(req.params.id, 'id'), patch: req.body })
       return done(reply)
     },
   )

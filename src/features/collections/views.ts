@@ -1,12 +1,8 @@
-// The wire shapes of collections (facts/people.md 1.0) and the bodies that make and edit them.
+// Collections as routes answer with them.
 import Type, { type Static } from 'typebox'
 import { Nullable, Timestamp } from '#lib/schema-parts.ts'
 import { COLLECTION_STATUSES } from './policy.ts'
 import type { CollectionReadRow } from './queries.ts'
-
-/** The most projects a collection holds. */
-const PROJECTS_MAX = 1024
-export const NAME_LENGTH = { min: 3, max: 64 } as const
 
 export const CollectionView = Type.Object(
   {
@@ -39,32 +35,3 @@ export function toCollectionView(row: CollectionReadRow): CollectionView {
     projects: row.projects,
   }
 }
-
-const Name = Type.String({ minLength: NAME_LENGTH.min, maxLength: NAME_LENGTH.max })
-const ProjectNames = Type.Array(Type.String({ maxLength: 64 }), {
-  maxItems: PROJECTS_MAX,
-  description: 'IDs or slugs; duplicates collapse',
-})
-
-/** Null stands for absent (facts/people.md 0.3). */
-export const CollectionInput = Type.Object(
-  {
-    name: Name,
-    description: Type.Optional(Nullable(Type.String({ minLength: 3, maxLength: 255 }))),
-    projects: Type.Optional(Nullable(ProjectNames)),
-  },
-  { title: 'CollectionInput' },
-)
-export type CollectionInput = Static<typeof CollectionInput>
-
-/** Absent keeps a field; null clears the description, and stands for absent elsewhere. */
-export const CollectionPatch = Type.Object(
-  {
-    name: Type.Optional(Nullable(Name)),
-    description: Type.Optional(Nullable(Type.String({ minLength: 3, maxLength: 256 }))),
-    status: Type.Optional(Nullable(Type.Enum([...COLLECTION_STATUSES]))),
-    new_projects: Type.Optional(Nullable(ProjectNames)),
-  },
-  { title: 'CollectionPatch' },
-)
-export type CollectionPatch = Static<typeof CollectionPatch>

@@ -4,14 +4,15 @@ import { parseRfc3339 } from '#analytics-store/rfc3339.ts'
 import { validationError } from '#lib/errors.ts'
 import { findServedVersions } from './queries.ts'
 import { type DownloadDeps, recordDownload } from './record-download.ts'
-import type { CountedDownloads, ReportedDownload } from './views.ts'
+import type { ReportedDownload } from './requests.ts'
+import type { CountedDownloads } from './views.ts'
 
 /** How far the clock of the CDN may be ahead of ours. */
 const CLOCK_SKEW_MS = 5 * 60_000
 /** How late a log may come. */
 const OLDEST_MS = 7 * 86_400_000
 
-/** Where in its body a report stands, for the faults that are found in it. */
+/** A report with its place in the body, for errors. */
 type Located = { report: ReportedDownload; field: string }
 
 type NamedFile = { projectId: string; versionId: string; filename: string; hints: Record<string, string> }

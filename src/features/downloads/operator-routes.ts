@@ -1,12 +1,14 @@
-import { done } from '#http/answers.ts'
 // What the operator's CDN reports of downloads that it answered itself.
+import { done } from '#http/answers.ts'
 import { mountInternal } from '#http/mounts.ts'
 import type { App } from '#http/server.ts'
 import { countReportedDownload, countReportedDownloads } from './count-reported.ts'
 import type { DownloadDeps } from './record-download.ts'
-import { CountedDownloads, ReportedDownload, ReportedDownloads } from './views.ts'
+import { ReportedDownload, ReportedDownloads } from './requests.ts'
+import { CountedDownloads } from './views.ts'
 
 const config = { auth: 'operator' } as const
+
 export function downloadOperatorRoutes(app: App, deps: DownloadDeps): void {
   mountInternal(
     app,

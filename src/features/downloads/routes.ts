@@ -1,19 +1,16 @@
-// Files and pictures at the addresses that answers name: for ever the same bytes, in ranges, with strong tags.
+// Files and pictures at the addresses that answers name: immutable bytes, in ranges, with strong tags.
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import Type from 'typebox'
 import { keepVisibleVersions } from '#features/versions/lookup/version-cache.ts'
 import { matchesEntityTag } from '#http/entity-tags.ts'
 import type { App } from '#http/server.ts'
 import { ApiError, notFound } from '#lib/errors.ts'
 import type { Deps } from '#main/deps.ts'
 import { findServedFile, type ServedFile } from './queries.ts'
-import { isWholeFile, parseRange } from './ranges.ts'
 import { type DownloadDeps, recordDownload } from './record-download.ts'
+import { DownloadHints, FileParams, isWholeFile, PictureParams, parseRange } from './requests.ts'
 
 const YEAR_SECONDS = 31_536_000
-/** What analytics may be told of a download. Any value is let through: a wrong hint must not cost the file. */
-const Hint = (description: string) => Type.Optional(Type.Unsafe<unknown>({ description }))
 /** SVG and everything else a browser might run when opened as a page. */
 const INERT = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
 
@@ -35,16 +32,8 @@ export function downloadRoutes(app: App, deps: DownloadDeps): void {
         operationId: 'downloadFile',
         summary: 'The bytes of a file of a version',
         description: 'Also in one range (206). The address never shows other bytes; its tag is the SHA-512.',
-        params: Type.Object({
-          project_id: Type.String({ maxLength: 64, description: 'ID of the project' }),
-          version_id: Type.String({ maxLength: 64, description: 'ID of the version' }),
-          filename: Type.String({ maxLength: 1024, description: 'Name of the file' }),
-        }),
-        querystring: Type.Object({
-          reason: Hint('Why it is downloaded: standalone, dependency, modpack or update'),
-          loader: Hint('For which loader'),
-          game_version: Hint('For which version of the game'),
-        }),
+        params: FileParams,
+        querystring: DownloadHints,
         produces: ['application/octet-stream'],
         response: {},
       },
@@ -106,25 +95,15 @@ async function sendFile(
   return reply.send(opened.stream) as never
 }
 
-/** Pictures are named by their content and belong to whoever shows them; their address is not guessable. */
+/** Pictures are named by their content and are public: their addresses cannot be guessed. */
 function servePictures(app: App, deps: Deps): void {
-  const Folder = Type.String({
-    pattern: '^[0-9A-Za-z_-]{1,64}$',
-    maxLength: 64,
-    description: 'As the address of a picture has it',
-  })
-  const Picture = Type.String({
-    pattern: '^[0-9a-f]{40}(_[0-9]{1,4})?\\.[a-z]{3,4}$',
-    maxLength: 64,
-    description: 'Made of the hash of its bytes',
-  })
   const config = { auth: 'public' } as const
   const about = { summary: 'The bytes of a picture', produces: ['image/*'], response: {} }
   app.get(
     '/data/:folder/:picture',
     {
       config,
-      schema: { operationId: 'getPicture', ...about, params: Type.Object({ folder: Folder, picture: Picture }) },
+      schema: { operationId: 'getPicture', ...about, params: PictureParams },
     },
     (req, reply) => sendPicture(req, reply, deps, `${req.params.folder}/${req.params.picture}`),
   )
@@ -132,7 +111,7 @@ function servePictures(app: App, deps: Deps): void {
     '/data/:folder/images/:picture',
     {
       config,
-      schema: { operationId: 'getGalleryPicture', ...about, params: Type.Object({ folder: Folder, picture: Picture }) },
+      schema: { operationId: 'getGalleryPicture', ...about, params: PictureParams },
     },
     (req, reply) => sendPicture(req, reply, deps, `${req.params.folder}/images/${req.params.picture}`),
   )

@@ -15,15 +15,15 @@ before(async () => {
 })
 after(() => t.close())
 
-type Told = { id: string; body: { type: string; version_id?: string } }
-const told = async (person: Person): Promise<Told[]> =>
+type Notified = { id: string; body: { type: string; version_id?: string } }
+const notificationsOf = async (person: Person): Promise<Notified[]> =>
   (await t.as(person).get(`/v3/user/${person.id}/notifications`)).json()
 const announce = async (versionId: string): Promise<void> => {
   await t.deps.db.transaction().execute((tx) => enqueue(tx, 'versions.notify-followers', { version_id: versionId }))
   await t.runJobs()
 }
 
-test('each follower is told of a new version once, however often the job runs, and nobody else is', async () => {
+test('each follower is notified of a new version once, however often the job runs, and nobody else is', async () => {
   const [owner, fan, other, stranger] = await Promise.all([
     t.make.account(),
     t.make.account(),
@@ -36,23 +36,23 @@ test('each follower is told of a new version once, however often the job runs, a
   await announce(version)
   await announce(version)
   for (const person of [fan, other]) {
-    const [notification, ...rest] = await told(person)
+    const [notification, ...rest] = await notificationsOf(person)
     assert.deepEqual(rest, [])
     assert.deepEqual(notification?.body, { type: 'project_update', project_id: project.id, version_id: version })
     assert.match(notification?.id ?? '', /^[0-9A-Za-z]{8}$/)
   }
-  assert.deepEqual(await told(stranger), [])
+  assert.deepEqual(await notificationsOf(stranger), [])
   const next = await make.version(project.id, owner)
   await announce(next)
   assert.deepEqual(
-    (await told(fan)).map(({ body }) => body.version_id),
+    (await notificationsOf(fan)).map(({ body }) => body.version_id),
     [next, version],
     'newest first',
   )
   assert.deepEqual(await t.mails(), [])
 })
 
-test('nobody is told of what is no longer listed, public or there when the job comes to run', async () => {
+test('nobody is notified of what is no longer listed, public or there when the job comes to run', async () => {
   const [owner, fan] = await Promise.all([t.make.account(), t.make.account()])
   const project = await make.project(owner)
   await t.as(fan).post(`/v3/project/${project.id}/follow`)
@@ -62,7 +62,7 @@ test('nobody is told of what is no longer listed, public or there when the job c
   await announce('zzzzzzzz')
   await t.deps.db.updateTable('project').set({ status: 'private' }).where('id', '=', project.id).execute()
   await announce(await make.version(project.id, owner))
-  assert.deepEqual(await told(fan), [])
+  assert.deepEqual(await notificationsOf(fan), [])
 })
 
 test('batches walk through all followers, one statement each', async () => {
@@ -82,9 +82,9 @@ test('batches walk through all followers, one statement each', async () => {
     }
   })
   assert.equal(queries.length, 3)
-  const { rows } = await sql<{ told: number; ids: number }>`
-    select count(*) as told, count(distinct id) as ids from notification where cause = ${`version:${version}`}`.execute(
+  const { rows } = await sql<{ notified: number; ids: number }>`
+    select count(*) as notified, count(distinct id) as ids from notification where cause = ${`version:${version}`}`.execute(
     t.deps.db,
   )
-  assert.deepEqual(rows, [{ told: 2500, ids: 2500 }])
+  assert.deepEqual(rows, [{ notified: 2500, ids: 2500 }])
 })

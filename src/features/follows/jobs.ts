@@ -1,17 +1,16 @@
-// Telling followers of a new version.
-
+// Notifying followers of a new version.
 import { isPublicStatus } from '#features/access/project-status.ts'
 import type { Deps } from '#main/deps.ts'
 import { notifyFollowers } from './queries.ts'
 
-/** Followers told by one statement, about a second of work at most. */
+/** Followers notified by one statement, about a second of work at most. */
 const BATCH = 10_000
 
 export const followJobs = (deps: Pick<Deps, 'db'>) => ({
   /**
-   * Tells the followers of a project of a version that is listed now. Run twice, it tells nobody twice: a cause makes
-   * one notification for each account. A version that was withdrawn, or a project that was hidden, before the job came
-   * to run makes none.
+   * Notifies the followers of a project of a version that is listed now. Run twice, it notifies nobody twice: a cause
+   * makes one notification for each account. A version that was withdrawn, or a project that was hidden, before the job
+   * runs makes none.
    */
   'versions.notify-followers': async (
     { version_id: versionId }: { version_id: string },

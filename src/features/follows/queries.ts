@@ -1,4 +1,4 @@
-// Who follows which project. Each row decides once whether the project's counter moves.
+// Who follows which project. The counter of a project moves only with a row that was inserted or deleted.
 import { sql } from 'kysely'
 import type { Db, Tx } from '#db/db.ts'
 import { isForeignKeyViolation } from '#db/pg-errors.ts'
@@ -55,8 +55,8 @@ export async function listFollowedIds(db: Db, accountId: string): Promise<string
 }
 
 /**
- * Tells the next so many followers of a project, in the order of their IDs, of a version, all in one statement; a
- * follower who was told of it already is passed over. Returns the last follower it came to, undefined at the end.
+ * Notifies the next `limit` followers of a project of a version, in the order of their IDs and in one statement; who was
+ * notified already is left out. Returns the last follower it came to, undefined at the end.
  */
 export async function notifyFollowers(
   db: Db,
@@ -67,7 +67,7 @@ export async function notifyFollowers(
     with followers as materialized (
       select account_id from follow where project_id = ${projectId} and account_id > ${afterId}
       order by account_id limit ${limit}
-    ), told as (
+    ), notified as (
       insert into notification (id, account_id, body, cause)
       select random_id(), account_id, ${body}::jsonb, ${`version:${versionId}`} from followers
       on conflict (account_id, cause) where cause is not null do nothing

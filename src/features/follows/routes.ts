@@ -1,17 +1,19 @@
-// Following projects, and the list of those one follows.
+// Following projects, and the list of those a user follows.
 import Type from 'typebox'
-import { transaction } from '#cache/transaction.ts'
-import { findProject, getProject, type ProjectReader } from '#features/projects/lookup/project-cache.ts'
+import { getProject, type ProjectReader } from '#features/projects/lookup/project-cache.ts'
+import { listVisibleByIds, projectViewer } from '#features/projects/lookup/visible-lists.ts'
 import { ProjectView } from '#features/projects/views.ts'
+import { getCachedUser } from '#features/users/user-cache.ts'
 import { done } from '#http/answers.ts'
 import { requireViewer } from '#http/auth.ts'
 import { sendList } from '#http/entity-tags.ts'
 import { IdParams } from '#http/query-values.ts'
 import type { App } from '#http/server.ts'
-import { invalidInput, notFound } from '#lib/errors.ts'
 import type { Deps } from '#main/deps.ts'
-import { listFollowedProjects } from './followed-projects.ts'
-import { addToFollowers, deleteFollow, insertFollow } from './queries.ts'
+import { followProject } from './follow-project.ts'
+import { requireFollowReader } from './policy.ts'
+import { listFollowedIds } from './queries.ts'
+import { unfollowProject } from './unfollow-project.ts'
 
 const WRITE = { auth: { scope: ['USER_WRITE'] } } as const
 
@@ -29,11 +31,7 @@ export function followRoutes(app: App, deps: ProjectReader & Pick<Deps, 'config'
     async (req, reply) => {
       const viewer = requireViewer(req)
       const project = await getProject(deps, viewer, req.params.id)
-      await transaction(deps, async (tx, changed) => {
-        if (!(await insertFollow(tx, viewer.id, project.id))) throw invalidInput('You follow this project already')
-        await addToFollowers(tx, project.id, 1)
-        changed.add('project', project.id)
-      })
+      await followProject(deps, viewer, project.id)
       return done(reply)
     },
   )
@@ -48,22 +46,7 @@ export function followRoutes(app: App, deps: ProjectReader & Pick<Deps, 'config'
       },
     },
     async (req, reply) => {
-      const viewer = requireViewer(req)
-      // One may leave a project that was hidden since one followed it.
-      const project = await findProject(deps, req.params.id)
-      if (project === undefined) throw notFound('project')
-      const followed = await transaction(deps, async (tx, changed) => {
-        const wasThere = await deleteFollow(tx, viewer.id, project.id)
-        if (wasThere) {
-          await addToFollowers(tx, project.id, -1)
-          changed.add('project', project.id)
-        }
-        return wasThere
-      })
-      if (!followed) {
-        await getProject(deps, viewer, req.params.id)
-        throw invalidInput('You do not follow this project')
-      }
+      await unfollowProject(deps, requireViewer(req), req.params.id)
       return done(reply)
     },
   )
@@ -80,7 +63,10 @@ export function followRoutes(app: App, deps: ProjectReader & Pick<Deps, 'config'
     },
     async (req, reply) => {
       const viewer = requireViewer(req)
-      return sendList(reply, await listFollowedProjects(deps, viewer, req.params.id))
+      const { id } = await getCachedUser(deps, req.params.id)
+      requireFollowReader(viewer, id)
+      const ids = await listFollowedIds(deps.db, id)
+      return sendList(reply, await listVisibleByIds(deps, projectViewer(viewer), ids))
     },
   )
 }

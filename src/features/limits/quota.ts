@@ -1,10 +1,11 @@
-// How many projects, organizations and collections an account may own (decisions.md 3). Only owned ones count:
-// invitations and memberships do not, and what an organization owns is nobody's in particular.
+// How many projects, organizations and collections an account may own. Only owned ones count: invitations and
+// memberships do not, and what an organization owns counts for nobody.
 import { type RawBuilder, sql } from 'kysely'
 import type { Db, Tx } from '#db/db.ts'
 import { ApiError } from '#lib/errors.ts'
 import type { Viewer } from '#lib/viewer.ts'
 import type { Deps } from '#main/deps.ts'
+import { isUnlimited } from './policy.ts'
 
 export const QUOTA_KINDS = ['projects', 'organizations', 'collections'] as const
 export type QuotaKind = (typeof QUOTA_KINDS)[number]
@@ -21,7 +22,7 @@ export async function getQuota(db: Db, config: QuotaConfig, owner: Owner, kind: 
     select ${countOwned(owner.id, kind)} as current,
       (select ${sql.ref(kind)} from quota_override where account_id = ${owner.id}) as override`.execute(db)
   const row = rows[0]
-  const max = owner.role === 'admin' ? null : (row?.override ?? config.quotas[kind])
+  const max = isUnlimited(owner) ? null : (row?.override ?? config.quotas[kind])
   return { current: row?.current ?? 0, max }
 }
 

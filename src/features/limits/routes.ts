@@ -1,17 +1,9 @@
 // How many projects, organizations and collections the caller owns and may own.
-import Type from 'typebox'
 import { requireViewer } from '#http/auth.ts'
 import type { App } from '#http/server.ts'
 import type { Deps } from '#main/deps.ts'
 import { getQuota, QUOTA_KINDS, type QuotaKind } from './quota.ts'
-
-const QuotaView = Type.Object(
-  {
-    current: Type.Integer({ minimum: 0, description: 'Owned now; invitations and memberships do not count' }),
-    max: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()], { description: 'Null: no limit' }),
-  },
-  { title: 'Quota' },
-)
+import { QuotaView } from './views.ts'
 
 const OPERATION: Record<QuotaKind, string> = {
   projects: 'getProjectLimit',

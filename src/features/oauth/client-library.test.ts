@@ -37,7 +37,7 @@ async function discover(
   })
 }
 
-/** Sends a person through consent, and returns the address he comes back to. */
+/** Sends a person through consent, and returns the address they come back to. */
 async function consent(person: { token: string }, url: URL): Promise<URL> {
   assert.equal(`${url.origin}${url.pathname}`, `${SERVER.origin}${BASE}/authorize`)
   const asked = await authorize(t, person, Object.fromEntries(url.searchParams))

@@ -7,7 +7,7 @@ import type { Deps } from '#main/deps.ts'
 const EXPIRE_BATCH = 5_000
 
 export const oauthJobs = ({ db, now }: Pick<Deps, 'db' | 'now'>) => ({
-  /** Deletes questions, codes and tokens that no request can use any more; a second run finds nothing. */
+  /** Deletes consent requests, codes and tokens that have expired; a second run finds nothing. */
   'oauth.expire': async (_payload: Jobs['oauth.expire'], signal: AbortSignal): Promise<void> => {
     const at = new Date(now())
     for (const name of ['oauth_flow', 'oauth_code', 'oauth_token']) {

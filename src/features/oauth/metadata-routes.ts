@@ -1,34 +1,12 @@
 // What an OAuth client needs to know of this server (RFC 8414).
-import Type from 'typebox'
 import type { App } from '#http/server.ts'
 import { GRANTABLE_SCOPES, isScopeSubset, SCOPES } from '#lib/scopes.ts'
 import type { Deps } from '#main/deps.ts'
-
-const Names = Type.Array(Type.String())
-const Metadata = Type.Object(
-  {
-    issuer: Type.String(),
-    authorization_endpoint: Type.String(),
-    token_endpoint: Type.String(),
-    introspection_endpoint: Type.String(),
-    revocation_endpoint: Type.String(),
-    scopes_supported: Names,
-    response_types_supported: Names,
-    response_modes_supported: Names,
-    grant_types_supported: Names,
-    token_endpoint_auth_methods_supported: Names,
-    introspection_endpoint_auth_methods_supported: Names,
-    revocation_endpoint_auth_methods_supported: Names,
-    code_challenge_methods_supported: Names,
-    authorization_response_iss_parameter_supported: Type.Boolean(),
-    service_documentation: Type.String(),
-  },
-  { title: 'OAuthServerMetadata' },
-)
+import { Metadata } from './views.ts'
 
 export function metadataRoutes(app: App, { config }: Pick<Deps, 'config'>): void {
   const issuer = config.http.baseUrl
-  // The paths of the specification; the other prefixes answer alike.
+  // One address for each endpoint; those under the other prefixes answer alike.
   const endpoint = (name: string): string => `${issuer}/v2/_internal/oauth/${name}`
   const methods = ['client_secret_basic', 'client_secret_post', 'none']
   const metadata = {

@@ -1,4 +1,4 @@
-// OAuth 2.0 for third parties: applications, asking a person, tokens. See docs/oauth.md.
+// OAuth 2.0 for third parties: applications, consent, tokens. See docs/oauth.md.
 import { mountInternal } from '#http/mounts.ts'
 import type { App } from '#http/server.ts'
 import type { Deps } from '#main/deps.ts'

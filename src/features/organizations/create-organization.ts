@@ -1,36 +1,52 @@
+import { transaction } from '#cache/transaction.ts'
 import type { Tx } from '#db/db.ts'
 import { onUnique } from '#db/pg-errors.ts'
+import { requireVerifiedEmail } from '#features/access/email-policy.ts'
 import { checkQuota } from '#features/limits/quota.ts'
 import { newId } from '#lib/ids.ts'
 import { ALL_ORGANIZATION_PERMISSIONS, ALL_PROJECT_PERMISSIONS } from '#lib/permissions.ts'
 import type { Viewer } from '#lib/viewer.ts'
 import type { Deps } from '#main/deps.ts'
+import { recordEvent } from '#telemetry/events.ts'
 import { assertSlugFree, slugTaken } from './queries.ts'
-import type { NewOrganization } from './views.ts'
+import type { NewOrganization } from './requests.ts'
 
-/** The weight of the owner's share of revenue until he sets another one (decisions.md 6). */
+/** The weight of the owner's share of revenue until they set another one. */
 const OWNER_SPLIT = 100
 
 /**
  * Makes an organization with its team, whose first row is the creator as owner, and returns its ID.
- * @throws ApiError `limit_reached`, or `conflict` for the slug.
+ * @throws ApiError 403 without a verified address, `limit_reached`, or `conflict` for the slug.
  */
 export async function createOrganization(
-  tx: Tx,
-  config: Pick<Deps['config'], 'quotas'>,
+  deps: Pick<Deps, 'db' | 'cache' | 'config' | 'log' | 'metrics'>,
   viewer: Viewer,
   texts: NewOrganization,
 ): Promise<string> {
-  await checkQuota(tx, config, viewer, 'organizations')
-  await assertSlugFree(tx, texts.slug)
+  requireVerifiedEmail(deps, viewer)
   const id = newId()
   const teamId = newId()
+  await transaction(deps, async (tx) => {
+    await checkQuota(tx, deps.config, viewer, 'organizations')
+    await assertSlugFree(tx, texts.slug)
+    await insertOwnedTeam(tx, teamId, viewer.id)
+    await tx
+      .insertInto('organization')
+      .values({ id, team_id: teamId, ...texts })
+      .execute()
+      .catch(onUnique({ organization_slug_key: slugTaken }))
+  })
+  recordEvent(deps, 'organization.created', { organization_id: id })
+  return id
+}
+
+async function insertOwnedTeam(tx: Tx, teamId: string, ownerId: string): Promise<void> {
   await tx.insertInto('team').values({ id: teamId }).execute()
   await tx
     .insertInto('team_member')
     .values({
       team_id: teamId,
-      account_id: viewer.id,
+      account_id: ownerId,
       role: 'Owner',
       is_owner: true,
       accepted: true,
@@ -39,10 +55,4 @@ export async function createOrganization(
       payouts_split: OWNER_SPLIT,
     })
     .execute()
-  await tx
-    .insertInto('organization')
-    .values({ id, team_id: teamId, ...texts })
-    .execute()
-    .catch(onUnique({ organization_slug_key: slugTaken }))
-  return id
 }

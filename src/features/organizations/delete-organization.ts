@@ -1,47 +1,54 @@
 import type { ChangeSet } from '#cache/changes.ts'
+import { transaction } from '#cache/transaction.ts'
 import type { Tx } from '#db/db.ts'
-import { organizationPermissions, requireOrganizationPermission } from '#features/access/team-policy.ts'
 import { type AnsweredRow, markInvitationsRead } from '#features/notifications/queries.ts'
 import { removePictures } from '#features/pictures/icons.ts'
 import { inheritTeams } from '#features/teams/queries.ts'
 import { notFound } from '#lib/errors.ts'
 import type { Viewer } from '#lib/viewer.ts'
 import type { Deps } from '#main/deps.ts'
-import { announceMoves } from './move-project.ts'
+import { recordEvent } from '#telemetry/events.ts'
+import { addMovedProjects } from './move-project.ts'
+import { requirePermissionIn } from './policy.ts'
 import { findMember, findOrganization, lockOrganization, type OrganizationRow } from './queries.ts'
 
 /**
  * Deletes an organization with its team. Its owner becomes the owner of all its projects; its other members leave
- * their teams (decisions.md 6). Returns the row as it was.
+ * their teams.
  * @throws ApiError 404, or 403 without DELETE_ORGANIZATION.
  */
 export async function deleteOrganization(
-  tx: Tx,
-  changed: ChangeSet,
+  deps: Pick<Deps, 'db' | 'cache' | 'config' | 'log' | 'metrics'>,
   viewer: Viewer,
-  { name, config }: { name: string; config: Deps['config'] },
-): Promise<OrganizationRow> {
+  name: string,
+): Promise<void> {
+  const id = await transaction(deps, async (tx, changed) => {
+    const row = await lockWithProjects(tx, name)
+    requirePermissionIn(viewer, await findMember(tx, row.team_id, viewer.id), 'DELETE_ORGANIZATION')
+    const members = await tx
+      .selectFrom('team_member')
+      .select(['team_id', 'account_id', 'accepted', 'is_owner'])
+      .where('team_id', '=', row.team_id)
+      .execute()
+    await releaseProjects(tx, changed, row.id, members)
+    await markInvitationsRead(tx, members)
+    await tx.deleteFrom('organization').where('id', '=', row.id).execute()
+    await tx.deleteFrom('team').where('id', '=', row.team_id).execute()
+    await removePictures(tx, deps.config, [row.icon_url, row.raw_icon_url])
+    changed.add('organization', row.id)
+    changed.add('team', row.team_id)
+    return row.id
+  })
+  recordEvent(deps, 'organization.deleted', { organization_id: id })
+}
+
+/** Projects before their organization, as in every change that locks both. */
+async function lockWithProjects(tx: Tx, name: string): Promise<OrganizationRow> {
   const found = await findOrganization(tx, name)
   if (found === undefined) throw notFound('organization')
   const { id } = found
-  // Projects before their organization, as in every change that locks both.
   await tx.selectFrom('project').select('id').where('organization_id', '=', id).orderBy('id').forNoKeyUpdate().execute()
-  const row = await lockOrganization(tx, id, 'deletion')
-  const bits = organizationPermissions(viewer, await findMember(tx, row.team_id, viewer.id))
-  requireOrganizationPermission(bits, 'DELETE_ORGANIZATION')
-  const members = await tx
-    .selectFrom('team_member')
-    .select(['team_id', 'account_id', 'accepted', 'is_owner'])
-    .where('team_id', '=', row.team_id)
-    .execute()
-  await releaseProjects(tx, changed, id, members)
-  await markInvitationsRead(tx, members)
-  await tx.deleteFrom('organization').where('id', '=', id).execute()
-  await tx.deleteFrom('team').where('id', '=', row.team_id).execute()
-  await removePictures(tx, config, [row.icon_url, row.raw_icon_url])
-  changed.add('organization', id)
-  changed.add('team', row.team_id)
-  return row
+  return lockOrganization(tx, id, 'deletion')
 }
 
 type Member = AnsweredRow & { is_owner: boolean }
@@ -68,6 +75,6 @@ async function releaseProjects(tx: Tx, changed: ChangeSet, id: string, members: 
       .execute()
     await markInvitationsRead(tx, rows)
   }
-  await inheritTeams(tx, teamIds, owner.account_id, { keepStanding: false })
-  await announceMoves(tx, changed, projects)
+  await inheritTeams(tx, teamIds, owner.account_id, { keepMembership: false })
+  await addMovedProjects(tx, changed, projects)
 }

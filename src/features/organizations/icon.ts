@@ -2,8 +2,8 @@
 import type { Db } from '#db/db.ts'
 import { ICON_BYTES_MAX, type IconOwner } from '#features/pictures/icons.ts'
 import { notFound } from '#lib/errors.ts'
-import { findOrganization, lockOrganization } from './queries.ts'
-import { requireEditDetails } from './update-organization.ts'
+import { requirePermissionIn } from './policy.ts'
+import { findMember, findOrganization, lockOrganization } from './queries.ts'
 
 export function organizationIconOwner(db: Db): IconOwner {
   return {
@@ -14,12 +14,12 @@ export function organizationIconOwner(db: Db): IconOwner {
     authorize: async (viewer, name) => {
       const row = await findOrganization(db, name)
       if (row === undefined) throw notFound('organization')
-      await requireEditDetails(db, viewer, row)
+      requirePermissionIn(viewer, await findMember(db, row.team_id, viewer.id), 'EDIT_DETAILS')
       return row.id
     },
     write: async (tx, changed, { id, viewer, icon }) => {
       const row = await lockOrganization(tx, id, 'change')
-      await requireEditDetails(tx, viewer, row)
+      requirePermissionIn(viewer, await findMember(tx, row.team_id, viewer.id), 'EDIT_DETAILS')
       await tx
         .updateTable('organization')
         .set({ icon_url: icon?.url ?? null, raw_icon_url: icon?.rawUrl ?? null, color: icon?.color ?? null })

@@ -1,10 +1,10 @@
-// Organizations kept as ready JSON up to their members, who are put in for each viewer. Whoever changes an
-// organization's row names its ID under `organization`; its members belong to the kind `team`.
+// Organizations kept as ready JSON up to their members, who are put in for each viewer. A change of an organization's
+// row names its ID under `organization`; its members belong to the kind `team`.
 import type { EntityCache } from '#cache/entity-cache.ts'
 import type { Db } from '#db/db.ts'
 import { requireOneAnswer, shownMembers, toMemberLists } from '#features/teams/member-lists.ts'
 import type { TeamRead } from '#features/teams/queries.ts'
-import { getCachedTeams } from '#features/teams/team-cache.ts'
+import { listCachedTeams } from '#features/teams/team-cache.ts'
 import { notFound } from '#lib/errors.ts'
 import type { Viewer } from '#lib/viewer.ts'
 import { listOrganizationsByNames, type OrganizationRow } from './queries.ts'
@@ -35,7 +35,7 @@ function toCachedOrganization(row: OrganizationRow): CachedOrganization {
 }
 
 /** Organizations by ID or slug (the ID wins), in the order asked for, each once. One statement at most. */
-export async function getCachedOrganizations(
+export async function listCachedOrganizations(
   { db, cache }: OrganizationReader,
   names: readonly string[],
 ): Promise<CachedOrganization[]> {
@@ -52,20 +52,20 @@ export async function getCachedOrganizations(
 
 /** @throws ApiError 404. */
 export async function getOrganization(reader: OrganizationReader, name: string): Promise<CachedOrganization> {
-  const [organization] = await getCachedOrganizations(reader, [name])
+  const [organization] = await listCachedOrganizations(reader, [name])
   if (organization === undefined) throw notFound('organization')
   return organization
 }
 
 /** The teams of the organizations that own these projects, by organization ID. Two statements at most. */
-export async function getOwningTeams(
+export async function listOwningTeams(
   reader: OrganizationReader,
   projects: readonly { organization_id: string | null }[],
 ): Promise<Map<string, TeamRead>> {
   const ids = new Set(projects.flatMap(({ organization_id }) => organization_id ?? []))
   if (ids.size === 0) return new Map()
-  const organizations = await getCachedOrganizations(reader, [...ids])
-  const teams = await getCachedTeams(
+  const organizations = await listCachedOrganizations(reader, [...ids])
+  const teams = await listCachedTeams(
     reader,
     organizations.map(({ team_id }) => team_id),
   )
@@ -87,7 +87,7 @@ export async function listOrganizationMembers(
   organizations: readonly CachedOrganization[],
   { named }: { named: boolean } = { named: false },
 ): Promise<string[]> {
-  const teams = await getCachedTeams(
+  const teams = await listCachedTeams(
     reader,
     organizations.map(({ team_id }) => team_id),
   )

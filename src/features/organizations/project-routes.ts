@@ -1,33 +1,21 @@
 // The projects of an organization: the list, and moving them in and out.
 import Type from 'typebox'
-import { transaction } from '#cache/transaction.ts'
 import { listVisibleByIds } from '#features/projects/lookup/visible-lists.ts'
 import { ProjectView } from '#features/projects/views.ts'
-import { parseBodyId } from '#features/teams/member-fields.ts'
+import { parseBodyId } from '#features/teams/requests.ts'
 import { done } from '#http/answers.ts'
 import { requireViewer, viewerHas } from '#http/auth.ts'
 import { sendList } from '#http/entity-tags.ts'
 import { IdParams } from '#http/query-values.ts'
 import type { App } from '#http/server.ts'
 import type { Deps } from '#main/deps.ts'
-import { addProject, removeProject } from './move-project.ts'
+import { addProject } from './add-project.ts'
 import { getOrganization } from './organization-cache.ts'
 import { listProjectIds } from './queries.ts'
+import { removeProject } from './remove-project.ts'
+import { ProjectAddition, ProjectParams, ProjectRemoval } from './requests.ts'
 
 const move = { auth: { scope: ['PROJECT_WRITE', 'ORGANIZATION_WRITE'] } } as const
-
-const ProjectParams = Type.Object({
-  id: Type.String({ maxLength: 256, description: 'Organization ID or slug' }),
-  project_id: Type.String({ maxLength: 256, description: 'Project ID or slug' }),
-})
-const Addition = Type.Object(
-  { project_id: Type.String({ maxLength: 256, description: 'Project ID or slug' }) },
-  { title: 'OrganizationProjectAddition' },
-)
-const Removal = Type.Object(
-  { new_owner: Type.String({ maxLength: 64, description: "ID of the member who becomes the project's owner" }) },
-  { title: 'OrganizationProjectRemoval' },
-)
 
 export function organizationProjectRoutes(app: App, deps: Pick<Deps, 'db' | 'cache' | 'taxonomy'>): void {
   app.get(
@@ -42,7 +30,7 @@ export function organizationProjectRoutes(app: App, deps: Pick<Deps, 'db' | 'cac
       },
     },
     async (req, reply) => {
-      // A member's list takes both scopes (facts/people.md 3.5).
+      // A member's list takes both scopes.
       const viewer = viewerHas(req.viewer, 'ORGANIZATION_READ') ? req.viewer : null
       const { id } = await getOrganization(deps, req.params.id)
       const ids = await listProjectIds(deps.db, id, viewer)
@@ -57,13 +45,13 @@ export function organizationProjectRoutes(app: App, deps: Pick<Deps, 'db' | 'cac
         operationId: 'addOrganizationProject',
         summary: 'Give a project to an organization',
         params: IdParams,
-        body: Addition,
+        body: ProjectAddition,
       },
     },
     async (req, reply) => {
       const viewer = requireViewer(req)
       const names = { organizationName: req.params.id, projectName: req.body.project_id }
-      await transaction(deps, (tx, changed) => addProject(tx, changed, viewer, names))
+      await addProject(deps, viewer, names)
       return done(reply)
     },
   )
@@ -75,14 +63,14 @@ export function organizationProjectRoutes(app: App, deps: Pick<Deps, 'db' | 'cac
         operationId: 'removeOrganizationProject',
         summary: 'Take a project out of an organization and give it to one of the members',
         params: ProjectParams,
-        body: Removal,
+        body: ProjectRemoval,
       },
     },
     async (req, reply) => {
       const viewer = requireViewer(req)
       const newOwnerId = parseBodyId(req.body.new_owner, 'new_owner')
       const names = { organizationName: req.params.id, projectName: req.params.project_id }
-      await transaction(deps, (tx, changed) => removeProject(tx, changed, viewer, { ...names, newOwnerId }))
+      await removeProject(deps, viewer, { ...names, newOwnerId })
       return done(reply)
     },
   )

@@ -69,7 +69,7 @@ export async function listVersionIdsOfProjects(db: Db, projectIds: readonly stri
   return rows.map(({ id }) => id)
 }
 
-/** Refuses a slug that is another organization's or, case aside, any organization's ID (decisions.md 1 and 11). */
+/** Refuses a slug that is another organization's slug or, case aside, any organization's ID: both address one. */
 export async function assertSlugFree(db: Db, slug: string, exceptId?: string): Promise<void> {
   const { rows } = await sql`select 1 from organization where (slug = ${slug} or lower(id) = ${slug})
     and id is distinct from ${exceptId ?? null} limit 1`.execute(db)

@@ -23,7 +23,7 @@ const ids = (items: readonly Listed[]): string[] => items.map(({ id }) => id)
 const same = (actual: readonly string[], expected: readonly string[]) =>
   assert.deepEqual(actual.toSorted(), expected.toSorted())
 
-test("others find a user's approved and archived projects; he, his mates and moderators find all of them", async () => {
+test("others find a user's approved and archived projects; the user, fellow members and moderators find all of them", async () => {
   const [person, mate, stranger, moderator] = await Promise.all([
     t.make.account(),
     t.make.account(),
@@ -89,7 +89,7 @@ test("a user's organizations come with the members that the viewer sees", async 
   assertFault(await t.anyone.get('/v3/user/nobody-here/organizations'), 404, 'not_found')
 })
 
-test('all projects of a user are his own and those of his organizations, each once', async () => {
+test('all projects of a user are their own and those of their organizations, each once', async () => {
   const [person, stranger] = await Promise.all([t.make.account(), t.make.account()])
   const own = await make.project(person)
   const organization = await make.organization(person)

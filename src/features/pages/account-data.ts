@@ -3,20 +3,22 @@
 import { deleteAccount } from '#features/personal-data/delete-account.ts'
 import { exportData } from '#features/personal-data/export-data.ts'
 import { validationError } from '#lib/errors.ts'
-import { attempt, type PageDeps, type Pages } from './page-kit.ts'
+import type { AccountPageRequest, FormRefusal } from './page-request.ts'
+import { attempt, type PageDeps, type Pages } from './page-request.ts'
 import { PATHS } from './paths.ts'
+import { accountDataView } from './settings-views.ts'
 
 export function accountDataPages(pages: Pages, { deps, cookie }: PageDeps): void {
-  const title = 'Your data'
-  pages.own('GET', PATHS.data, 'showData', async ({ show }) => show('data', { title }))
+  pages.own('GET', PATHS.data, 'showData', async (request) => showData(request))
   pages.own('POST', `${PATHS.data}/export`, 'takeData', async ({ viewer, reply }) =>
     reply
       .type('application/json; charset=utf-8')
       .header('content-disposition', 'attachment; filename="depot-account.json"')
       .send(await exportData(deps, viewer)),
   )
-  pages.own('POST', `${PATHS.data}/delete`, 'removeAccount', async ({ viewer, account, reply, field, show, lead }) => {
-    const { fault } = await attempt(
+  pages.own('POST', `${PATHS.data}/delete`, 'removeAccount', async (request) => {
+    const { viewer, account, reply, field, redirect } = request
+    const { refusal } = await attempt(
       async () => {
         if (field('username') !== account.username)
           throw validationError('username', 'is not yours as it is written here')
@@ -24,8 +26,13 @@ export function accountDataPages(pages: Pages, { deps, cookie }: PageDeps): void
       },
       { username: 'The username' },
     )
-    if (fault !== undefined) return show('data', { title, status: fault.status, fault })
+    if (refusal !== undefined) return showData(request, refusal)
     cookie.clear(reply)
-    return lead(PATHS.signIn, 'account-deleted')
+    return redirect(PATHS.signIn, 'account-deleted')
   })
+}
+
+function showData({ page, account, showSettings }: AccountPageRequest, refusal?: FormRefusal) {
+  const body = accountDataView(page, { account, refusal })
+  return showSettings({ title: page.language.t('settings.data'), body, refusal })
 }

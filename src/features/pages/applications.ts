@@ -1,22 +1,20 @@
 // OAuth applications that one has made.
 import type { FastifyReply } from 'fastify'
-import { transaction } from '#cache/transaction.ts'
-import {
-  applicationIconOwner,
-  deleteApplication,
-  requireOwnApplication,
-  rotateSecret,
-  updateApplication,
-} from '#features/oauth/applications/change-application.ts'
 import { createApplication } from '#features/oauth/applications/create-application.ts'
+import { deleteApplication } from '#features/oauth/applications/delete-application.ts'
+import { applicationIconOwner } from '#features/oauth/applications/icon.ts'
+import { requireOwnApplication } from '#features/oauth/applications/policy.ts'
 import { type Application, getApplication, listApplicationsOf } from '#features/oauth/applications/queries.ts'
-import { ApplicationPatch, NewApplication } from '#features/oauth/applications/views.ts'
+import { ApplicationPatch, NewApplication } from '#features/oauth/applications/requests.ts'
+import { rotateSecret } from '#features/oauth/applications/rotate-secret.ts'
+import { updateApplication } from '#features/oauth/applications/update-application.ts'
 import { replaceIcon, setIcon } from '#features/pictures/icons.ts'
 import { validationError } from '#lib/errors.ts'
 import { parseId } from '#lib/ids.ts'
 import { combineScopes, scopeNames } from '#lib/scopes.ts'
+import { applicationsView, applicationView, secretView } from './access-views.ts'
 import { checkValues, pictureOf } from './forms.ts'
-import { attempt, type FormFault, type OwnVisit, type PageDeps, type Pages } from './page-kit.ts'
+import { type AccountPageRequest, attempt, type FormRefusal, type PageDeps, type Pages } from './page-request.ts'
 import { PATHS } from './paths.ts'
 import { reservedScopes, scopeGroups } from './scope-groups.ts'
 import { scopesOf } from './tokens.ts'
@@ -37,7 +35,7 @@ type Typed = {
   uris: string
   chosen: string[]
   isPublic: boolean
-  fault?: FormFault
+  refusal?: FormRefusal
 }
 
 const EMPTY: Typed = { name: '', description: '', url: '', uris: '', chosen: [], isPublic: false }
@@ -45,66 +43,66 @@ const EMPTY: Typed = { name: '', description: '', url: '', uris: '', chosen: [],
 export function applicationPages(pages: Pages, { deps }: PageDeps): void {
   const { db } = deps
   const icons = applicationIconOwner(deps)
-  pages.own('GET', PATHS.applications, 'showApplications', async ({ viewer, show }) =>
-    show('applications', { title: 'Applications', applications: await listApplicationsOf(db, viewer.id) }),
-  )
-  pages.own('GET', `${PATHS.applications}/new`, 'showNewApplication', async (visit) => showNew(visit, EMPTY))
-  pages.own('POST', `${PATHS.applications}/new`, 'makeApplication', async (visit) => {
-    const typed = readForm(visit)
-    const { value: made, fault } = await attempt(() => {
+  pages.own('GET', PATHS.applications, 'showApplications', async ({ viewer, page, showSettings }) => {
+    const body = applicationsView(page, await listApplicationsOf(db, viewer.id))
+    return showSettings({ title: page.language.t('settings.applications'), body })
+  })
+  pages.own('GET', `${PATHS.applications}/new`, 'showNewApplication', async (request) => showNew(request, EMPTY))
+  pages.own('POST', `${PATHS.applications}/new`, 'makeApplication', async (request) => {
+    const typed = readForm(request)
+    const { value: made, refusal } = await attempt(() => {
       const fields = checkValues(NewApplication, { ...toFields(typed), public_client: typed.isPublic })
-      return transaction(deps, (tx) => createApplication(tx, { accountId: visit.viewer.id, now: deps.now(), fields }))
+      return createApplication(deps, { accountId: request.viewer.id, fields })
     }, LABELS)
-    if (fault !== undefined) return showNew(visit, { ...typed, fault })
-    if (made.secret === null) return visit.lead(`${PATHS.applications}/${made.id}`, 'application-saved')
-    return showSecret(visit, { id: made.id, name: typed.name, secret: made.secret })
+    if (refusal !== undefined) return showNew(request, { ...typed, refusal })
+    if (made.secret === null) return request.redirect(`${PATHS.applications}/${made.id}`, 'application-saved')
+    return showSecret(request, { id: made.id, name: typed.name, secret: made.secret })
   })
-  pages.own('GET', `${PATHS.applications}/:id`, 'showApplication', async (visit) => {
-    const application = await getOwn(visit)
-    return showOne(visit, application, toTyped(application))
+  pages.own('GET', `${PATHS.applications}/:id`, 'showApplication', async (request) => {
+    const application = await getOwn(request)
+    return showOne(request, application, toTyped(application))
   })
-  pages.own('POST', `${PATHS.applications}/:id`, 'changeApplication', async (visit) => {
-    const application = await getOwn(visit)
-    const typed = { ...readForm(visit), isPublic: application.secret_hash === null }
-    const { fault } = await attempt(() => {
+  pages.own('POST', `${PATHS.applications}/:id`, 'changeApplication', async (request) => {
+    const application = await getOwn(request)
+    const typed = { ...readForm(request), isPublic: application.secret_hash === null }
+    const { refusal } = await attempt(() => {
       const patch = checkValues(ApplicationPatch, toPatch(typed, application))
-      return transaction(deps, (tx) => updateApplication(tx, visit.viewer, { id: application.id, patch }))
+      return updateApplication(deps, request.viewer, { id: application.id, patch })
     }, LABELS)
-    if (fault !== undefined) return showOne(visit, application, { ...typed, fault })
-    return visit.lead(`${PATHS.applications}/${application.id}`, 'application-saved')
+    if (refusal !== undefined) return showOne(request, application, { ...typed, refusal })
+    return request.redirect(`${PATHS.applications}/${application.id}`, 'application-saved')
   })
-  pages.own('POST', `${PATHS.applications}/:id/picture`, 'sendApplicationPicture', async (visit) => {
-    const application = await getOwn(visit)
-    const { fault } = await attempt(() =>
-      setIcon(deps, icons, { id: application.id, viewer: visit.viewer, ...pictureOf(visit.req.body) }),
+  pages.own('POST', `${PATHS.applications}/:id/picture`, 'sendApplicationPicture', async (request) => {
+    const application = await getOwn(request)
+    const { refusal } = await attempt(() =>
+      setIcon(deps, icons, { id: application.id, viewer: request.viewer, ...pictureOf(request.req.body) }),
     )
-    if (fault !== undefined) return showOne(visit, application, { ...toTyped(application), fault })
-    return visit.lead(`${PATHS.applications}/${application.id}`, 'picture')
+    if (refusal !== undefined) return showOne(request, application, { ...toTyped(application), refusal })
+    return request.redirect(`${PATHS.applications}/${application.id}`, 'picture')
   })
-  pages.own('POST', `${PATHS.applications}/:id/picture/remove`, 'removeApplicationPicture', async (visit) => {
-    const { id } = await getOwn(visit)
-    await replaceIcon(deps, icons, { id, viewer: visit.viewer, icon: null })
-    return visit.lead(`${PATHS.applications}/${id}`, 'picture-removed')
+  pages.own('POST', `${PATHS.applications}/:id/picture/remove`, 'removeApplicationPicture', async (request) => {
+    const { id } = await getOwn(request)
+    await replaceIcon(deps, icons, { id, viewer: request.viewer, icon: null })
+    return request.redirect(`${PATHS.applications}/${id}`, 'picture-removed')
   })
-  pages.own('POST', `${PATHS.applications}/:id/secret`, 'renewApplicationSecret', async (visit) => {
-    const { id, name } = await getOwn(visit)
-    const secret = await transaction(deps, (tx) => rotateSecret(tx, visit.viewer, id))
-    return showSecret(visit, { id, name, secret })
+  pages.own('POST', `${PATHS.applications}/:id/secret`, 'renewApplicationSecret', async (request) => {
+    const { id, name } = await getOwn(request)
+    const secret = await rotateSecret(deps, request.viewer, id)
+    return showSecret(request, { id, name, secret })
   })
-  pages.own('POST', `${PATHS.applications}/:id/delete`, 'removeApplication', async (visit) => {
-    const { id } = await getOwn(visit)
-    const { config } = deps
-    await transaction(deps, (tx, changed) => deleteApplication({ tx, changed, config }, visit.viewer, id))
-    return visit.lead(PATHS.applications, 'application-deleted')
+  pages.own('POST', `${PATHS.applications}/:id/delete`, 'removeApplication', async (request) => {
+    const { id } = await getOwn(request)
+    await deleteApplication(deps, request.viewer, id)
+    return request.redirect(PATHS.applications, 'application-deleted')
   })
 
-  async function getOwn({ req, viewer }: OwnVisit): Promise<Application> {
+  async function getOwn({ req, viewer }: AccountPageRequest): Promise<Application> {
     const { id } = req.params as { id: string }
     return requireOwnApplication(viewer, await getApplication(db, parseId(id, 'id')))
   }
 }
 
-function readForm({ field, fields }: OwnVisit): Typed {
+function readForm({ field, fields }: AccountPageRequest): Typed {
   return {
     name: field('name'),
     description: field('description'),
@@ -148,26 +146,21 @@ function toTyped(application: Application): Typed {
   }
 }
 
-function showNew({ show }: OwnVisit, typed: Typed): FastifyReply {
-  const status = typed.fault?.status ?? 200
-  return show('application', {
-    title: 'New application',
-    status,
-    ...typed,
-    groups: scopeGroups(),
-    application: undefined,
-  })
+function showNew({ page, showSettings }: AccountPageRequest, typed: Typed): FastifyReply {
+  const body = applicationView(page, { ...typed, groups: scopeGroups(), application: undefined })
+  return showSettings({ title: page.language.t('applications.new'), body, refusal: typed.refusal })
 }
 
-function showOne({ show }: OwnVisit, application: Application, typed: Typed): FastifyReply {
-  const status = typed.fault?.status ?? 200
-  return show('application', { title: application.name, status, ...typed, groups: scopeGroups(), application })
+function showOne({ page, showSettings }: AccountPageRequest, application: Application, typed: Typed): FastifyReply {
+  const body = applicationView(page, { ...typed, groups: scopeGroups(), application })
+  return showSettings({ title: application.name, body, refusal: typed.refusal })
 }
 
 function showSecret(
-  { show }: OwnVisit,
+  { page, showSettings }: AccountPageRequest,
   { id, name, secret }: { id: string; name: string; secret: string },
 ): FastifyReply {
   const next = `${PATHS.applications}/${id}`
-  return show('secret', { title: 'The client secret', what: 'client secret', name, secret, clientId: id, next })
+  const body = secretView(page, { what: 'client-secret', name, secret, clientId: id, next })
+  return showSettings({ title: page.language.t('secret.client-secret.title'), body })
 }

@@ -1,10 +1,13 @@
-// Consent: who asks, for what, and what he cannot do.
+// Consent: who asks, for what, and what stays out of reach.
+
 import type { FastifyReply } from 'fastify'
 import type { Application } from '#features/oauth/applications/queries.ts'
-import { answerAuthorization, getQuestion, startAuthorization } from '#features/oauth/authorize/authorize.ts'
+import { answerAuthorization, getConsentRequest } from '#features/oauth/authorize/answer-authorization.ts'
+import { startAuthorization } from '#features/oauth/authorize/start-authorization.ts'
 import { getAccount } from '#features/users/queries.ts'
 import { ApiError, invalidInput } from '#lib/errors.ts'
-import type { OwnVisit, PageDeps, Pages } from './page-kit.ts'
+import { consentView } from './access-views.ts'
+import type { AccountPageRequest, PageDeps, Pages } from './page-request.ts'
 import { formTargetOf } from './page-safety.ts'
 import { PATHS } from './paths.ts'
 import { scopeGroups } from './scope-groups.ts'
@@ -12,32 +15,35 @@ import { scopeGroups } from './scope-groups.ts'
 type Question = { flow: string; application: Application; scopes: number; redirectUri: string }
 
 export function authorizePages(pages: Pages, { deps }: PageDeps): void {
-  pages.own('GET', PATHS.authorize, 'showConsent', async (visit) => {
-    const query = visit.req.query as Record<string, unknown>
-    const authorization = await startAuthorization(deps, { accountId: visit.viewer.id, query })
-    if (authorization.next === 'redirect') return visit.reply.redirect(authorization.url, 303)
-    return ask(visit, authorization)
+  pages.own('GET', PATHS.authorize, 'showConsent', async (request) => {
+    const query = request.req.query as Record<string, unknown>
+    const authorization = await startAuthorization(deps, { accountId: request.viewer.id, query })
+    if (authorization.next === 'redirect') return request.reply.redirect(authorization.url, 303)
+    return ask(request, authorization)
   })
   pages.own('POST', PATHS.authorize, 'sendConsent', async ({ viewer, reply, field }) => {
     const decision = field('decision')
     if (decision !== 'accept' && decision !== 'reject') throw invalidInput('Allow it or refuse it', 'decision')
     const flow = field('flow').slice(0, 128)
     const of = { accountId: viewer.id, flow }
-    const { redirect_uri: target } = await getQuestion(deps, of).catch(whenAnswered)
+    const { redirect_uri: target } = await getConsentRequest(deps, of).catch(whenAnswered)
     const url = await answerAuthorization(deps, { ...of, accept: decision === 'accept' }).catch(whenAnswered)
     reply.formTarget = formTargetOf(target)
     return reply.redirect(url, 303)
   })
 
-  async function ask({ req, reply, show }: OwnVisit, question: Question): Promise<FastifyReply> {
+  async function ask(
+    { req, reply, page, account, show }: AccountPageRequest,
+    question: Question,
+  ): Promise<FastifyReply> {
     const { flow, application, scopes, redirectUri } = question
     reply.formTarget = formTargetOf(redirectUri)
     const { username: maker } = await getAccount(deps.db, application.account_id)
     const { protocol, host } = new URL(redirectUri)
     const isWeb = protocol === 'https:' || protocol === 'http:'
-    return show('consent', {
-      title: `Allow ${application.name}?`,
+    const body = consentView(page, {
       application,
+      username: account.username,
       maker,
       flow,
       groups: scopeGroups(scopes),
@@ -45,6 +51,7 @@ export function authorizePages(pages: Pages, { deps }: PageDeps): void {
       target: isWeb ? host : protocol,
       returnTo: req.raw.url ?? '',
     })
+    return show({ title: page.language.t('consent.page-title', { name: application.name }), body })
   }
 }
 

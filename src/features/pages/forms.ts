@@ -9,7 +9,7 @@ import { Compile } from 'typebox/compile'
 import { readRawBody } from '#http/raw-body.ts'
 import type { App } from '#http/server.ts'
 import { invalidInput } from '#lib/errors.ts'
-import { bodyFault } from '#lib/schema-faults.ts'
+import { bodyError } from '#lib/schema-errors.ts'
 
 const FORM_BYTES_MAX = 64 * 1024
 const PICTURE_BYTES_MAX = 262_144
@@ -101,6 +101,6 @@ const validators = new WeakMap<TSchema, ReturnType<typeof Compile>>()
 export function checkValues<Schema extends TSchema>(schema: Schema, values: unknown): Static<Schema> {
   const validator = validators.get(schema) ?? Compile(schema as TSchema)
   validators.set(schema, validator)
-  if (!validator.Check(values)) throw bodyFault(values, validator.Errors(values))
+  if (!validator.Check(values)) throw bodyError(validator.Type(), values)
   return values as Static<Schema>
 }

@@ -10,6 +10,10 @@ import { checkStorable } from '#lib/text-rules.ts'
 import { cookieName, cookieOptions } from './session-cookie.ts'
 
 declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** A form that changes nothing but a look: it carries no token, so that pages for everybody stay the same for all. */
+    tokenless?: boolean
+  }
   interface FastifyReply {
     /** Where the form on this page may lead besides our own pages, as a source of Content-Security-Policy. */
     formTarget: string
@@ -46,6 +50,7 @@ export async function protectPages(app: App, config: Config): Promise<void> {
     } catch (error) {
       return done(error as Error)
     }
+    if (req.routeOptions.config.tokenless === true) return done()
     app.csrfProtection(req, reply, done)
   })
 }
@@ -59,6 +64,7 @@ function pageHeaders(config: Config) {
       `script-src 'self'${from(widget)}`,
       `style-src 'self'${from(widget)}`,
       `img-src 'self' ${origin}`,
+      "font-src 'self'",
       ...(widget === '' ? [] : [`frame-src ${widget}`, `connect-src ${widget}`]),
       `form-action 'self'${from(target)}`,
       "base-uri 'none'",
@@ -101,8 +107,8 @@ function elsewhere(): ApiError {
   return forbidden('This form was sent from another site')
 }
 
-/** The fault behind an error of the CSRF library; undefined for other errors. */
-export function staleFormFault(error: Error & { code?: string }): ApiError | undefined {
+/** The refusal behind an error of the CSRF library; undefined for other errors. */
+export function staleFormError(error: Error & { code?: string }): ApiError | undefined {
   if (error.code?.startsWith('FST_CSRF_') !== true) return undefined
   const description = 'This form is too old. Go back, load the page again and send it once more.'
   return new ApiError('forbidden', description, { cause: error })

@@ -1,65 +1,86 @@
-// Forgotten passwords, and the pages that mailed links lead to.
+// Forgotten passwords, and the pages that mailed links redirect to.
 import Type from 'typebox'
-import { transaction } from '#cache/transaction.ts'
 import { verifyEmail } from '#features/accounts/credentials/change-email.ts'
 import { resetPassword } from '#features/accounts/credentials/change-password.ts'
 import { requestPasswordReset } from '#features/accounts/credentials/request-password-reset.ts'
-import { FlowField, NewPasswordField, SignInName } from '#features/accounts/fields.ts'
+import { FlowField, NewPasswordField, SignInName } from '#features/accounts/requests.ts'
 import { challengeOf } from './captcha.ts'
 import { checkValues } from './forms.ts'
-import { attempt, type PageDeps, type Pages } from './page-kit.ts'
+import { attempt, type FormRefusal, noticeOf, type PageDeps, type PageRequest, type Pages } from './page-request.ts'
 import { PATHS } from './paths.ts'
+import { forgottenPasswordView, resetPasswordView, verifyEmailView } from './sign-in-views.ts'
 
 const Forgotten = Type.Object({ username: SignInName })
 const Reset = Type.Object({ flow: FlowField, new_password: NewPasswordField })
 const Verification = Type.Object({ flow: FlowField })
 
 export function passwordPages(pages: Pages, { deps, accounts, cookie }: PageDeps): void {
-  pages.open('GET', PATHS.forgotPassword, 'showForgottenPassword', async ({ show }) =>
-    show('forgot-password', { title: 'Forgotten password', asksCaptcha: true, isSent: false }),
+  pages.open('GET', PATHS.forgotPassword, 'showForgottenPassword', async (request) =>
+    showForgotten(request, { isSent: false }),
   )
-  pages.open('POST', PATHS.forgotPassword, 'sendForgottenPassword', async (visit) => {
-    const { req, field, show } = visit
-    const { fault } = await attempt(
+  pages.open('POST', PATHS.forgotPassword, 'sendForgottenPassword', async (request) => {
+    const { req, field } = request
+    const { refusal } = await attempt(
       async () => {
         const { username: name } = checkValues(Forgotten, { username: field('username') })
-        const challenge = challengeOf(visit, accounts.config)
+        const challenge = challengeOf(request, accounts.config)
         await requestPasswordReset(accounts, { name, challenge, address: req.clientAddress })
       },
       { username: 'The name', challenge: 'The captcha' },
     )
-    const [title, isSent] = ['Forgotten password', fault === undefined]
-    return show('forgot-password', { title, status: fault?.status ?? 200, fault, asksCaptcha: !isSent, isSent })
+    return showForgotten(request, { isSent: refusal === undefined, refusal })
   })
-  pages.open('GET', PATHS.resetPassword, 'showPasswordReset', async ({ query, show }) =>
-    show('reset-password', { title: 'New password', flow: query('flow') }),
+  pages.open('GET', PATHS.resetPassword, 'showPasswordReset', async (request) =>
+    showReset(request, request.query('flow')),
   )
-  pages.open('POST', PATHS.resetPassword, 'sendPasswordReset', async ({ reply, field, show, lead }) => {
+  pages.open('POST', PATHS.resetPassword, 'sendPasswordReset', async (request) => {
+    const { reply, field, redirect } = request
     const flow = field('flow')
-    const { fault } = await attempt(
+    const { refusal } = await attempt(
       async () => {
         const values = checkValues(Reset, { flow, new_password: field('new_password') })
         await resetPassword(accounts, { flow: values.flow, newPassword: values.new_password })
       },
       { new_password: 'The password' },
     )
-    if (fault !== undefined) return show('reset-password', { title: 'New password', status: fault.status, fault, flow })
+    if (refusal !== undefined) return showReset(request, flow, refusal)
     // It has ended all sessions, this browser's too.
     cookie.clear(reply)
-    return lead(PATHS.signIn, 'password-reset')
+    return redirect(PATHS.signIn, 'password-reset')
   })
   // Opening the link changes nothing: programs that look at mails open links too.
-  pages.open('GET', PATHS.verifyEmail, 'showEmailVerification', async ({ query, show }) =>
-    show('verify-email', { title: 'Verify your e-mail address', flow: query('flow') }),
+  pages.open('GET', PATHS.verifyEmail, 'showEmailVerification', async (request) =>
+    showVerification(request, request.query('flow')),
   )
-  pages.open('POST', PATHS.verifyEmail, 'sendEmailVerification', async ({ viewer, field, show, lead }) => {
+  pages.open('POST', PATHS.verifyEmail, 'sendEmailVerification', async (request) => {
+    const { viewer, field, redirect } = request
     const flow = field('flow')
-    const { fault } = await attempt(async () => {
+    const { refusal } = await attempt(async () => {
       checkValues(Verification, { flow })
-      await transaction(deps, (tx, changed) => verifyEmail(tx, changed, { flow, now: deps.now() }))
+      await verifyEmail(deps, flow)
     })
-    const title = 'Verify your e-mail address'
-    if (fault !== undefined) return show('verify-email', { title, status: fault.status, fault, flow })
-    return lead(viewer === null ? PATHS.signIn : PATHS.profile, 'verified')
+    if (refusal !== undefined) return showVerification(request, flow, refusal)
+    return redirect(viewer === null ? PATHS.signIn : PATHS.profile, 'verified')
   })
+}
+
+function showForgotten(
+  request: PageRequest,
+  { isSent, refusal }: { isSent: boolean; refusal?: FormRefusal | undefined },
+) {
+  const { page, captcha, show } = request
+  const body = forgottenPasswordView(page, { isSent, refusal, captcha, notice: noticeOf(request) })
+  return show({ title: page.language.t('forgotten'), body, refusal, asksCaptcha: !isSent })
+}
+
+function showReset({ page, show }: PageRequest, flow: string, refusal?: FormRefusal) {
+  return show({
+    title: page.language.t('field.new-password'),
+    body: resetPasswordView(page, { flow, refusal }),
+    refusal,
+  })
+}
+
+function showVerification({ page, show }: PageRequest, flow: string, refusal?: FormRefusal) {
+  return show({ title: page.language.t('verify'), body: verifyEmailView(page, { flow, refusal }), refusal })
 }

@@ -1,5 +1,5 @@
 // Where the pages are. Paths are below the public address, whatever path that has itself.
-import { AUTHORIZE_PAGE } from '#features/oauth/authorize/authorize-page.ts'
+import { AUTHORIZE_PAGE } from '#features/oauth/authorize/requests.ts'
 import { MAIL_PAGES } from '#mail/messages.ts'
 
 export const PATHS = {
@@ -17,5 +17,5 @@ export const PATHS = {
   applications: '/account/applications',
   authorizations: '/account/authorizations',
   data: '/account/data',
-  assets: '/account/assets',
+  preferences: '/preferences',
 } as const

@@ -1,43 +1,44 @@
 // The profile: name, words about oneself, picture.
 import { replaceIcon, setIcon } from '#features/pictures/icons.ts'
 import { avatarOwner } from '#features/users/avatar.ts'
+import { UserPatch } from '#features/users/requests.ts'
 import { updateUser } from '#features/users/update-user.ts'
-import { UserPatch } from '#features/users/views.ts'
 import { checkValues, pictureOf } from './forms.ts'
-import { attempt, type FormFault, type OwnVisit, type PageDeps, type Pages } from './page-kit.ts'
+import { type AccountPageRequest, attempt, type FormRefusal, type PageDeps, type Pages } from './page-request.ts'
 import { PATHS } from './paths.ts'
+import { profileView } from './settings-views.ts'
 
 const LABELS = { username: 'The username', bio: 'The text', picture: 'The picture' }
 
 export function profilePages(pages: Pages, { deps }: PageDeps): void {
-  const form = ({ show, account }: OwnVisit, typed: { username?: string; bio?: string; fault?: FormFault } = {}) =>
-    show('profile', {
-      title: 'Profile',
-      status: typed.fault?.status ?? 200,
-      fault: typed.fault,
-      username: typed.username ?? account.username,
-      bio: typed.bio ?? account.bio ?? '',
-    })
-  pages.own('GET', PATHS.profile, 'showProfile', async (visit) => form(visit))
-  pages.own('POST', PATHS.profile, 'sendProfile', async (visit) => {
-    const { viewer, field, lead } = visit
+  const form = (
+    { page, account, showSettings }: AccountPageRequest,
+    typed: { username?: string; bio?: string; refusal?: FormRefusal } = {},
+  ) => {
+    const { username = account.username, bio = account.bio ?? '', refusal } = typed
+    const body = profileView(page, { account, username, bio, refusal })
+    return showSettings({ title: page.language.t('settings.profile'), body, refusal })
+  }
+  pages.own('GET', PATHS.profile, 'showProfile', async (request) => form(request))
+  pages.own('POST', PATHS.profile, 'sendProfile', async (request) => {
+    const { viewer, field, redirect } = request
     // Browsers send line breaks as two characters; the limit counts what the person typed.
     const [username, bio] = [field('username'), field('bio').replaceAll('\r\n', '\n')]
-    const { fault } = await attempt(async () => {
+    const { refusal } = await attempt(async () => {
       const patch = checkValues(UserPatch, { username, bio: bio === '' ? null : bio })
       await updateUser(deps, viewer, { name: viewer.id, patch })
     }, LABELS)
-    return fault === undefined ? lead(PATHS.profile, 'profile') : form(visit, { username, bio, fault })
+    return refusal === undefined ? redirect(PATHS.profile, 'profile') : form(request, { username, bio, refusal })
   })
-  pages.own('POST', `${PATHS.profile}/picture`, 'sendPicture', async (visit) => {
-    const { req, viewer, lead } = visit
-    const { fault } = await attempt(async () => {
+  pages.own('POST', `${PATHS.profile}/picture`, 'sendPicture', async (request) => {
+    const { req, viewer, redirect } = request
+    const { refusal } = await attempt(async () => {
       await setIcon(deps, avatarOwner(deps), { id: viewer.id, viewer, ...pictureOf(req.body) })
     })
-    return fault === undefined ? lead(PATHS.profile, 'picture') : form(visit, { fault })
+    return refusal === undefined ? redirect(PATHS.profile, 'picture') : form(request, { refusal })
   })
-  pages.own('POST', `${PATHS.profile}/picture/remove`, 'removePicture', async ({ viewer, lead }) => {
+  pages.own('POST', `${PATHS.profile}/picture/remove`, 'removePicture', async ({ viewer, redirect }) => {
     await replaceIcon(deps, avatarOwner(deps), { id: viewer.id, viewer, icon: null })
-    return lead(PATHS.profile, 'picture-removed')
+    return redirect(PATHS.profile, 'picture-removed')
   })
 }

@@ -1,21 +1,29 @@
-import { AUTHORIZE_PAGE } from '#features/oauth/authorize/authorize-page.ts'
+import { AUTHORIZE_PAGE } from '#features/oauth/authorize/requests.ts'
 import { PATHS } from './paths.ts'
 
 const LENGTH_MAX = 16_384
 
 /**
- * The page that somebody goes on to after signing in, if `text` names one of ours; the settings otherwise. It comes
- * from an address anybody can write, so nothing leads elsewhere.
+ * The path and query that `text` names on our own pages; undefined for what leads elsewhere. It comes from an address
+ * or a form that anybody can write.
  */
-export function returnPath(text: string): string {
-  if (text.length > LENGTH_MAX || !/^\/account(?:[/?]|$)/.test(text) || /[\\\p{Cc}]/u.test(text)) return PATHS.profile
+export function ownPath(text: string): string | undefined {
+  if (text.length > LENGTH_MAX || !/^\/(?!\/)/.test(text) || /[\\\p{Cc}]/u.test(text)) return undefined
   const url = URL.parse(text, 'http://local')
-  // What is checked is what browsers make of it: dots resolved.
-  if (url === null || url.host !== 'local' || !/^\/account(?:\/|$)/.test(url.pathname)) return PATHS.profile
+  // What is checked is what browsers make of it: dots resolved, which may leave two slashes at the beginning.
+  if (url === null || url.host !== 'local' || url.pathname.startsWith('//')) return undefined
   return `${url.pathname}${url.search}`
 }
 
+/** The page that somebody goes on to after signing in, if `text` names one of the account's; the settings otherwise. */
+export function returnPath(text: string): string {
+  const path = ownPath(text)
+  return path !== undefined && /^\/account(?:[/?]|$)/.test(text) && /^\/account(?:[/?]|$)/.test(path)
+    ? path
+    : PATHS.profile
+}
+
 /** Whether the page may send the person on to an application at once. */
-export function leadsOutside(path: string): boolean {
+export function leavesSite(path: string): boolean {
   return path === AUTHORIZE_PAGE || path.startsWith(`${AUTHORIZE_PAGE}?`)
 }

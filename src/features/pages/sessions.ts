@@ -1,28 +1,26 @@
 // Where one is signed in, and ending that.
-import { transaction } from '#cache/transaction.ts'
-import { deleteOtherSessions, deleteSession, listSessions } from '#features/accounts/sessions/queries.ts'
-import { notFound } from '#lib/errors.ts'
+import { deleteSession, signOutElsewhere } from '#features/accounts/sessions/delete-session.ts'
+import { listSessions } from '#features/accounts/sessions/queries.ts'
 import { parseId } from '#lib/ids.ts'
-import type { PageDeps, Pages } from './page-kit.ts'
+import type { PageDeps, Pages } from './page-request.ts'
 import { PATHS } from './paths.ts'
+import { sessionsView } from './settings-views.ts'
 
 export function sessionPages(pages: Pages, { deps, cookie }: PageDeps): void {
-  pages.own('GET', PATHS.sessions, 'showSessions', async ({ viewer, show }) => {
+  pages.own('GET', PATHS.sessions, 'showSessions', async ({ viewer, page, showSettings }) => {
     const sessions = await listSessions(deps.db, { accountId: viewer.id, now: deps.now() })
-    return show('sessions', { title: 'Sessions', sessions, currentId: viewer.token.id })
+    const body = sessionsView(page, { sessions, currentId: viewer.token.id })
+    return showSettings({ title: page.language.t('settings.sessions'), body })
   })
-  pages.own('POST', `${PATHS.sessions}/end`, 'endSession', async ({ viewer, reply, field, lead }) => {
+  pages.own('POST', `${PATHS.sessions}/end`, 'endSession', async ({ viewer, reply, field, redirect }) => {
     const id = parseId(field('id'), 'id')
-    const of = { accountId: viewer.id, session: { id } }
-    const found = await transaction(deps, (tx, changed) => deleteSession(tx, changed, of))
-    if (!found) throw notFound('session')
-    if (id !== viewer.token.id) return lead(PATHS.sessions, 'session-ended')
+    await deleteSession(deps, { accountId: viewer.id, session: { id } })
+    if (id !== viewer.token.id) return redirect(PATHS.sessions, 'session-ended')
     cookie.clear(reply)
-    return lead(PATHS.signIn, 'signed-out')
+    return redirect(PATHS.signIn, 'signed-out')
   })
-  pages.own('POST', `${PATHS.sessions}/end-others`, 'endOtherSessions', async ({ viewer, lead }) => {
-    const of = { accountId: viewer.id, exceptId: viewer.token.id }
-    await transaction(deps, (tx, changed) => deleteOtherSessions(tx, changed, of))
-    return lead(PATHS.sessions, 'sessions-ended')
+  pages.own('POST', `${PATHS.sessions}/end-others`, 'endOtherSessions', async ({ viewer, redirect }) => {
+    await signOutElsewhere(deps, viewer)
+    return redirect(PATHS.sessions, 'sessions-ended')
   })
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { brotliDecompressSync } from 'node:zlib'
 import {
   enableTwoFactor,
   mailedFlow,
@@ -199,7 +200,7 @@ test('every page carries the headers that keep hostile text from running, framin
     const policy = String(headers['content-security-policy'])
     assert.equal(
       policy,
-      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' https://depot.test; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' https://depot.test; font-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
     )
     assert.deepEqual(
       [
@@ -216,20 +217,46 @@ test('every page carries the headers that keep hostile text from running, framin
   }
 })
 
-test('style and script are served with a strong tag', async () => {
-  for (const [name, type] of [
-    ['pages.css', 'text/css'],
-    ['pages.js', 'text/javascript'],
-    ['mark.svg', 'image/svg+xml'],
-  ]) {
-    const answer = await t.anyone.get(`/account/assets/${name}`)
-    assert.equal(answer.statusCode, 200)
-    assert.ok(String(answer.headers['content-type']).startsWith(type ?? ''))
+test('what a page loads is served for good, compressed where the browser takes it, with a strong tag', async () => {
+  const { body } = await visitor(t).get(SIGN_IN)
+  const paths = new Set([...body.matchAll(/"(\/assets\/[^"#]+)/g)].map(([, path = '']) => path))
+  assert.equal(paths.size, 5)
+  for (const path of paths) {
+    const answer = await t.anyone.get(path)
+    assert.deepEqual([answer.statusCode, answer.headers['access-control-allow-credentials']], [200, undefined], path)
+    assert.equal(answer.headers['cache-control'], 'public, max-age=31536000, immutable')
     const etag = String(answer.headers.etag)
     assert.match(etag, /^"[^"]+"$/)
-    const again = await t.anyone.get(`/account/assets/${name}`, { headers: { 'if-none-match': etag } })
+    const again = await t.anyone.get(path, { headers: { 'if-none-match': etag } })
     assert.equal(again.statusCode, 304)
+    if (path.endsWith('.woff2')) continue
+    const encoded = await t.anyone.get(path, { headers: { 'accept-encoding': 'gzip, br' } })
+    assert.deepEqual([encoded.headers['content-encoding'], encoded.headers.vary], ['br', 'accept-encoding'])
+    assert.equal(brotliDecompressSync(encoded.rawPayload).toString(), answer.body)
+    const plain = await t.anyone.get(path, { headers: { 'accept-encoding': 'br;q=0, identity' } })
+    assert.equal(plain.headers['content-encoding'], undefined)
   }
+  assert.equal((await t.anyone.get('/assets/site.000000000000.css')).statusCode, 404)
+})
+
+test('colours and language are chosen without an account, and come back to the page', async () => {
+  const person = visitor(t)
+  const chosen = await person.send(SIGN_IN, '/preferences', { theme: 'dark', language: 'de' })
+  assertLeads(chosen, SIGN_IN)
+  const page = await person.get(SIGN_IN)
+  assert.match(page.body, /<html lang="de" data-theme="dark">/)
+  assertSays(page, 200, 'Benutzername oder E-Mail-Adresse')
+  for (const theme of ['purple', '"><script>', '__proto__']) {
+    assertLeads(await person.post('/preferences', { theme, language: theme, return: '//evil.test' }), '/account')
+    assert.match((await person.get(SIGN_IN)).body, /<html lang="de" data-theme="dark">/)
+  }
+  for (const to of ['https://evil.test/', '/\\evil.test', '/..//evil.test', '/./\tevil', 'javascript:alert(1)', ''])
+    assertLeads(await person.post('/preferences', { theme: 'light', return: to }), '/account')
+  const headers = { 'sec-fetch-site': 'cross-site' }
+  assertSays(await person.post('/preferences', { theme: 'dark' }, headers), 403, 'sent from another site')
+  person.cookies.set('__Host-depot-language', '\u0000<script>')
+  person.cookies.set('__Host-depot-theme', '{}')
+  assert.equal((await person.get(SIGN_IN)).statusCode, 200)
 })
 
 test('a sign-in leads to our own pages and nowhere else', () => {

@@ -1,72 +1,84 @@
 // Signing in, with the second factor where there is one, and out.
 import type { FastifyReply } from 'fastify'
 import Type from 'typebox'
-import { transaction } from '#cache/transaction.ts'
 import { clientOf } from '#features/accounts/account-deps.ts'
-import { CodeField, FlowField, PasswordField, SignInName } from '#features/accounts/fields.ts'
-import { deleteSession } from '#features/accounts/sessions/queries.ts'
-import { checkCaptcha } from '#features/accounts/sign-in/captcha.ts'
+import { CodeField, FlowField, PasswordField, SignInName } from '#features/accounts/requests.ts'
+import { signOut } from '#features/accounts/sessions/delete-session.ts'
 import { signIn } from '#features/accounts/sign-in/sign-in.ts'
 import { signInWithCode } from '#features/accounts/sign-in/sign-in-with-code.ts'
 import { challengeOf } from './captcha.ts'
 import { checkValues } from './forms.ts'
-import { attempt, type PageDeps, type Pages, type Visit } from './page-kit.ts'
+import { attempt, type FormRefusal, noticeOf, type PageDeps, type PageRequest, type Pages } from './page-request.ts'
 import { PATHS } from './paths.ts'
-import { leadsOutside, returnPath } from './return-path.ts'
+import { leavesSite, returnPath } from './return-path.ts'
+import { signedInView, signInCodeView, signInView } from './sign-in-views.ts'
 
 const Credentials = Type.Object({ username: SignInName, password: PasswordField })
 const SecondFactor = Type.Object({ flow: FlowField, code: CodeField })
 const LABELS = { username: 'The name', password: 'The password', code: 'The code', challenge: 'The captcha' }
 
-export function signInPages(pages: Pages, kit: PageDeps): void {
-  pages.open('GET', PATHS.signIn, 'showSignIn', async (visit) => {
-    const returnTo = visit.query('return')
-    if (visit.viewer !== null) return visit.lead(returnPath(returnTo))
-    return visit.show('sign-in', { title: 'Sign in', asksCaptcha: true, name: '', returnTo })
+export function signInPages(pages: Pages, given: PageDeps): void {
+  pages.open('GET', PATHS.signIn, 'showSignIn', async (request) => {
+    const returnTo = request.query('return')
+    if (request.viewer !== null) return request.redirect(returnPath(returnTo))
+    return showSignIn(request, given, { name: '', returnTo })
   })
-  pages.open('POST', PATHS.signIn, 'sendSignIn', (visit) => sendCredentials(visit, kit))
-  pages.open('POST', PATHS.signInCode, 'sendSignInCode', (visit) => sendCode(visit, kit))
-  pages.open('POST', PATHS.signOut, 'sendSignOut', async ({ viewer, reply, lead, field }) => {
-    if (viewer !== null) {
-      const { id: accountId, token } = viewer
-      await transaction(kit.deps, (tx, changed) => deleteSession(tx, changed, { accountId, session: { id: token.id } }))
-    }
-    kit.cookie.clear(reply)
+  pages.open('POST', PATHS.signIn, 'sendSignIn', (request) => sendCredentials(request, given))
+  pages.open('POST', PATHS.signInCode, 'sendSignInCode', (request) => sendCode(request, given))
+  pages.open('POST', PATHS.signOut, 'sendSignOut', async ({ viewer, reply, redirect, field }) => {
+    if (viewer !== null) await signOut(given.deps, viewer)
+    given.cookie.clear(reply)
     const returnTo = field('return')
-    return returnTo === '' ? lead(PATHS.signIn, 'signed-out') : lead(signInPath(returnTo))
+    return returnTo === '' ? redirect(PATHS.signIn, 'signed-out') : redirect(signInPath(returnTo))
   })
 }
 
-async function sendCredentials(visit: Visit, { accounts, cookie }: PageDeps): Promise<FastifyReply> {
-  const { req, reply, field, show } = visit
+async function sendCredentials(request: PageRequest, given: PageDeps): Promise<FastifyReply> {
+  const { accounts, cookie } = given
+  const { req, reply, field } = request
   const returnTo = field('return')
-  const { value, fault } = await attempt(async () => {
+  const { value, refusal } = await attempt(async () => {
     const values = checkValues(Credentials, { username: field('username'), password: field('password') })
-    const challenge = challengeOf(visit, accounts.config)
-    await checkCaptcha(accounts.config.accounts.captcha, { challenge, address: req.clientAddress })
-    return signIn(accounts, { name: values.username, password: values.password, client: clientOf(req) })
+    const challenge = challengeOf(request, accounts.config)
+    return signIn(accounts, { name: values.username, password: values.password, challenge, client: clientOf(req) })
   }, LABELS)
-  if (fault !== undefined) {
-    const { status } = fault
+  if (refusal !== undefined) {
     const name = field('username').slice(0, 254)
-    return show('sign-in', { title: 'Sign in', status, fault, asksCaptcha: true, name, returnTo })
+    return showSignIn(request, given, { refusal, name, returnTo })
   }
-  if ('flow' in value) return show('sign-in-code', { title: 'Second factor', flow: value.flow, returnTo })
+  if ('flow' in value) return showCode(request, { flow: value.flow, returnTo })
   cookie.write(reply, value.session)
-  return leadAfterSignIn(visit, returnTo)
+  return redirectAfterSignIn(request, returnTo)
 }
 
-async function sendCode(visit: Visit, { accounts, cookie }: PageDeps): Promise<FastifyReply> {
-  const { req, reply, field, show } = visit
+async function sendCode(request: PageRequest, { accounts, cookie }: PageDeps): Promise<FastifyReply> {
+  const { req, reply, field } = request
   const [flow, returnTo] = [field('flow'), field('return')]
-  const { value: session, fault } = await attempt(async () => {
+  const { value: session, refusal } = await attempt(async () => {
     const values = checkValues(SecondFactor, { flow, code: field('code') })
     return signInWithCode(accounts, { ...values, client: clientOf(req) })
   }, LABELS)
-  if (fault !== undefined)
-    return show('sign-in-code', { title: 'Second factor', status: fault.status, fault, flow, returnTo })
+  if (refusal !== undefined) return showCode(request, { refusal, flow, returnTo })
   cookie.write(reply, session)
-  return leadAfterSignIn(visit, returnTo)
+  return redirectAfterSignIn(request, returnTo)
+}
+
+function showSignIn(
+  request: PageRequest,
+  { accounts }: PageDeps,
+  of: { name: string; returnTo: string; refusal?: FormRefusal },
+): FastifyReply {
+  const { page, captcha, show } = request
+  const isOpen = accounts.config.accounts.registration === 'open'
+  const body = signInView(page, { ...of, captcha, isOpen, notice: noticeOf(request) })
+  return show({ title: page.language.t('sign-in'), body, refusal: of.refusal, asksCaptcha: true })
+}
+
+function showCode(
+  { page, show }: PageRequest,
+  of: { flow: string; returnTo: string; refusal?: FormRefusal },
+): FastifyReply {
+  return show({ title: page.language.t('second-factor'), body: signInCodeView(page, of), refusal: of.refusal })
 }
 
 /** The sign-in page that leads on to `path`. */
@@ -76,9 +88,10 @@ export function signInPath(path: string): string {
 
 /**
  * Leads on after a sign-in. A page that may send the person to an application is reached by a step that is no form:
- * browsers hold all redirects of a form against its page's policy, which lets it lead to our own pages only.
+ * browsers hold all redirects of a form against its page's policy, which lets it redirect to our own pages only.
  */
-export function leadAfterSignIn({ lead, show }: Visit, returnTo: string): FastifyReply {
+export function redirectAfterSignIn({ page, redirect, show }: PageRequest, returnTo: string): FastifyReply {
   const path = returnPath(returnTo)
-  return leadsOutside(path) ? show('go-on', { title: 'Signed in', next: path }) : lead(path)
+  if (!leavesSite(path)) return redirect(path)
+  return show({ title: page.language.t('signed-in'), body: signedInView(page, path), refresh: path })
 }

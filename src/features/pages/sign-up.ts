@@ -1,10 +1,11 @@
 import { clientOf } from '#features/accounts/account-deps.ts'
 import { signUp } from '#features/accounts/sign-up/sign-up.ts'
 import { challengeOf } from './captcha.ts'
-import { attempt, type FormFault, type PageDeps, type Pages, type Visit } from './page-kit.ts'
+import { attempt, type FormRefusal, type PageDeps, type PageRequest, type Pages } from './page-request.ts'
 import { PATHS } from './paths.ts'
 import { returnPath } from './return-path.ts'
-import { leadAfterSignIn } from './sign-in.ts'
+import { redirectAfterSignIn } from './sign-in.ts'
+import { signUpView } from './sign-in-views.ts'
 
 const LABELS = {
   username: 'The username',
@@ -13,37 +14,39 @@ const LABELS = {
   challenge: 'The captcha',
 }
 
-export function signUpPages(pages: Pages, kit: PageDeps): void {
-  const { accounts, cookie } = kit
-  const form = ({ show, query, field, req }: Visit, more: { fault?: FormFault } = {}) => {
+export function signUpPages(pages: Pages, given: PageDeps): void {
+  const { accounts, cookie } = given
+  const form = (request: PageRequest, { refusal }: { refusal?: FormRefusal } = {}) => {
+    const { page, captcha, show, query, field, req } = request
     const isGet = req.method !== 'POST'
-    return show('sign-up', {
-      title: 'Sign up',
-      asksCaptcha: accounts.config.accounts.registration === 'open',
-      status: more.fault?.status ?? 200,
-      ...more,
+    const isOpen = accounts.config.accounts.registration === 'open'
+    const body = signUpView(page, {
       username: isGet ? '' : field('username'),
       email: isGet ? '' : field('email'),
       returnTo: isGet ? query('return') : field('return'),
+      refusal,
+      captcha,
+      isOpen,
     })
+    return show({ title: page.language.t('sign-up'), body, refusal, asksCaptcha: isOpen })
   }
-  pages.open('GET', PATHS.signUp, 'showSignUp', async (visit) =>
-    visit.viewer === null ? form(visit) : visit.lead(returnPath(visit.query('return'))),
+  pages.open('GET', PATHS.signUp, 'showSignUp', async (request) =>
+    request.viewer === null ? form(request) : request.redirect(returnPath(request.query('return'))),
   )
-  pages.open('POST', PATHS.signUp, 'sendSignUp', async (visit) => {
-    const { req, reply, field } = visit
-    const { value: session, fault } = await attempt(
+  pages.open('POST', PATHS.signUp, 'sendSignUp', async (request) => {
+    const { req, reply, field } = request
+    const { value: session, refusal } = await attempt(
       () =>
         signUp(accounts, {
           fields: { username: field('username'), email: field('email'), password: field('password') },
-          challenge: challengeOf(visit, accounts.config),
+          challenge: challengeOf(request, accounts.config),
           honeypot: field('account_consent') !== '',
           client: clientOf(req),
         }),
       LABELS,
     )
-    if (fault !== undefined) return form(visit, { fault })
+    if (refusal !== undefined) return form(request, { refusal })
     cookie.write(reply, session)
-    return leadAfterSignIn(visit, field('return'))
+    return redirectAfterSignIn(request, field('return'))
   })
 }

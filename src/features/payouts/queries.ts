@@ -76,22 +76,6 @@ export async function getHistory(db: Db, accountId: string, now: number): Promis
   return entries.sort((a, b) => (a.created < b.created ? -1 : a.created > b.created ? 1 : 0))
 }
 
-/**
- * The account of a payout, locked until the transaction ends, so that two payouts never take the same money. Undefined
- * when there is none.
- */
-export function lockPayoutAccount(
-  tx: Tx,
-  id: string,
-): Promise<{ id: string; payout_handle: string | null } | undefined> {
-  return tx
-    .selectFrom('account')
-    .select(['id', 'payout_handle'])
-    .where('id', '=', id)
-    .forNoKeyUpdate()
-    .executeTakeFirst()
-}
-
 /** @throws ApiError `invalid_input` unless the locked account has these units available at `now`. */
 export async function assertAvailable(
   tx: Tx,

@@ -1,11 +1,12 @@
 // Records a payout in the manual ledger: the operator pays people by any means, and records what was paid.
 import { transaction } from '#cache/transaction.ts'
 import type { Tx } from '#db/db.ts'
+import { lockAccountIfAny } from '#features/access/accounts.ts'
 import { parseUnits } from '#lib/decimal.ts'
 import { ApiError, validationError } from '#lib/errors.ts'
 import { newId } from '#lib/ids.ts'
 import type { Deps } from '#main/deps.ts'
-import { assertAvailable, lockPayoutAccount, type PayoutRow } from './queries.ts'
+import { assertAvailable, type PayoutRow } from './queries.ts'
 import type { NewPayout } from './requests.ts'
 
 /**
@@ -19,7 +20,7 @@ export async function recordPayout(
   input: NewPayout,
 ): Promise<{ payout: PayoutRow; isNew: boolean }> {
   return transaction(deps, async (tx) => {
-    const account = await lockPayoutAccount(tx, input.userId)
+    const account = await lockAccountIfAny(tx, input.userId)
     const known = await findPayout(tx, input.externalId)
     if (known !== undefined) return { payout: assertSame(known, account?.id ?? null, input), isNew: false }
     if (account === undefined) throw validationError('user_id', 'names no account')

@@ -2,11 +2,12 @@
 import type { Updateable } from 'kysely'
 import { transaction } from '#cache/transaction.ts'
 import type { Payout } from '#db/schema.ts'
+import { lockAccountIfAny } from '#features/access/accounts.ts'
 import { parseUnits } from '#lib/decimal.ts'
 import { notFound } from '#lib/errors.ts'
 import { type PatchColumns, toColumns } from '#lib/patch.ts'
 import type { Deps } from '#main/deps.ts'
-import { assertAvailable, lockPayoutAccount } from './queries.ts'
+import { assertAvailable } from './queries.ts'
 import type { PayoutPatch } from './requests.ts'
 
 /** What takes money from a balance. */
@@ -28,7 +29,7 @@ export async function updatePayout(
     const found = await tx.selectFrom('payout').select('account_id').where('id', '=', id).executeTakeFirst()
     if (found === undefined) throw notFound('payout')
     // The account before the payout, as where payouts are recorded.
-    if (found.account_id !== null) await lockPayoutAccount(tx, found.account_id)
+    if (found.account_id !== null) await lockAccountIfAny(tx, found.account_id)
     const row = await tx.selectFrom('payout').selectAll().where('id', '=', id).forUpdate().executeTakeFirstOrThrow()
     if (row.account_id !== null && WITHDRAWS.includes(patch.status) && !WITHDRAWS.includes(row.status)) {
       const units = parseUnits(row.amount) + parseUnits(row.fee)

@@ -76,7 +76,7 @@ test('what it owned belongs to the placeholder, who signs its versions', async (
   assert.deepEqual(await tracesOf(person.id), [])
 })
 
-test('whatever table a person has left a row in, nothing names him afterwards', async () => {
+test('whatever table a person has left a row in, nothing names them afterwards', async () => {
   const [person, other] = await Promise.all([t.make.account(), t.make.account()])
   await t.make.pat(person)
   await leaveEverything(t.deps.db, person, other)
@@ -166,7 +166,7 @@ test('memberships, follows, collections and notifications end, and the counters 
   assert.deepEqual(await tracesOf(person.id), [])
 })
 
-test('a project under review is rejected, moderators are told why, and others read no word of it', async () => {
+test('a project under review is rejected; moderators read why, others do not', async () => {
   const [person, mate] = await Promise.all([t.make.account(), t.make.account()])
   const projects = [await make.project(person, { status: 'processing' }), await make.project(person)] as const
   for (const { id, teamId } of projects) {

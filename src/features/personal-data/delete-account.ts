@@ -1,17 +1,16 @@
-// Deletes an account: what it owns and has published goes to the placeholder, nothing else of the person remains
-// (facts/people.md 1.4).
+// Deletes an account: what it owns and has published goes to the placeholder, nothing else of the person remains.
 import { sql } from 'kysely'
 import type { ChangeSet } from '#cache/changes.ts'
 import { transaction } from '#cache/transaction.ts'
 import type { Tx } from '#db/db.ts'
-import { ensurePlaceholder, isPlaceholder, PLACEHOLDER_ID } from '#features/access/placeholder.ts'
+import { ensurePlaceholder, PLACEHOLDER_ID } from '#features/access/placeholder.ts'
 import { dropImagesOf } from '#features/content-images/queries.ts'
 import { removePictures } from '#features/pictures/icons.ts'
 import { insertStatusMessage } from '#features/projects/edit/change-status.ts'
-import { requireOwnUser } from '#features/users/policy.ts'
+import { requireDeletableUser } from '#features/users/policy.ts'
 import { getAccountByName } from '#features/users/queries.ts'
 import { removeJobsOf } from '#jobs/queue.ts'
-import { forbidden, notFound } from '#lib/errors.ts'
+import { notFound } from '#lib/errors.ts'
 import { newId } from '#lib/ids.ts'
 import type { Viewer } from '#lib/viewer.ts'
 import type { Deps } from '#main/deps.ts'
@@ -22,8 +21,7 @@ type OwnedProject = { id: string; status: string }
 
 /** @throws ApiError 404, 403 for another's account unless the viewer is an admin, and for the placeholder. */
 export async function deleteAccount(deps: Deps, viewer: Viewer, name: string): Promise<void> {
-  const account = requireOwnUser(viewer, await getAccountByName(deps.db, name))
-  if (isPlaceholder(account)) throw forbidden('This account stands for deleted ones and cannot be deleted')
+  const account = requireDeletableUser(viewer, await getAccountByName(deps.db, name))
   await transaction(deps, async (tx, changed) => {
     const erasure = { tx, changed, accountId: account.id }
     await lockAll(erasure)
@@ -50,10 +48,10 @@ export async function deleteAccount(deps: Deps, viewer: Viewer, name: string): P
 }
 
 /**
- * Locks the account, so that nothing can refer to it anew, and around it all that is about to change, so that for
- * instance no ownership can be handed to it meanwhile. Others lock follows, projects, organizations, team rows and
- * accounts in this order; what came between the first look and the lock of the account is locked by the second look.
- * Whoever meets it there the other way round is told of a deadlock and tries again.
+ * Locks the account, so that no new row can refer to it, and around it all that is about to change, so that for
+ * instance no ownership can be handed to it meanwhile. Other transactions lock follows, projects, organizations, team
+ * rows and accounts in this order; what came between the first look and the lock of the account is locked by the second
+ * look. A transaction that holds those locks in the opposite order ends in a deadlock, and is run again.
  */
 async function lockAll(erasure: Erasure): Promise<void> {
   const { tx, accountId } = erasure
@@ -132,7 +130,7 @@ async function rejectUnderReview({ tx, changed }: Erasure, projects: readonly Ow
   )
 }
 
-/** Tells moderators, and nobody else, why the projects have this owner. */
+/** A note for moderators alone: why the projects have this owner. */
 async function noteDeletion(tx: Tx, projects: readonly OwnedProject[]): Promise<void> {
   if (projects.length === 0) return
   const threads = await tx
@@ -166,8 +164,10 @@ async function handOverWorks({ tx, changed, accountId }: Erasure): Promise<void>
     .where('author_id', '=', accountId)
     .returning('id')
     .execute()
-  // One by one here and above: there may be more than a call takes arguments.
-  for (const { id } of versions) changed.add('version', id)
+  changed.addEach(
+    'version',
+    versions.map(({ id }) => id),
+  )
 }
 
 /** Amounts stay in the books, without a name; where they went to goes. */
@@ -175,12 +175,12 @@ async function forgetPayouts({ tx, accountId }: Erasure): Promise<void> {
   await tx.updateTable('payout').set({ address: null }).where('account_id', '=', accountId).execute()
 }
 
-/** Applications go on for those who use them. */
+/** Applications stay for those who use them. */
 async function handOverApplications({ tx, accountId }: Erasure): Promise<void> {
   await tx.updateTable('oauth_client').set({ account_id: PLACEHOLDER_ID }).where('account_id', '=', accountId).execute()
 }
 
-/** Reports by the account go with their threads; those about it stay. Of its messages only the place in talk is left. */
+/** Reports by the account go with their threads; those about it stay. Its messages become empty places in their threads. */
 async function eraseConversations({ tx, accountId }: Erasure): Promise<void> {
   await dropImagesOf(tx, accountId)
   await tx.deleteFrom('report').where('reporter_id', '=', accountId).execute()
@@ -202,13 +202,13 @@ async function eraseConversations({ tx, accountId }: Erasure): Promise<void> {
     .execute()
 }
 
-/** Whom it invited keeps the invitation; nobody is named as the one who invited. */
+/** Invitations by the account stay; the placeholder stands as the inviter. */
 async function forgetInviter({ tx, accountId }: Erasure): Promise<void> {
   await sql`update notification set body = jsonb_set(body, '{invited_by}', to_jsonb(${PLACEHOLDER_ID}::text))
     where body ->> 'invited_by' = ${accountId}`.execute(tx)
 }
 
-/** Sessions and tokens go with the account's row; caches hear of each, and nothing stays of the limits given to them. */
+/** Sessions and tokens go with the account's row; caches are notified of each, and the rates granted to them go. */
 async function nameTokens({ tx, changed, accountId }: Erasure): Promise<void> {
   const { rows } = await sql<{ id: string; hash: string }>`
     select id, encode(token_hash, 'hex') as hash from session where account_id = ${accountId}

@@ -6,7 +6,7 @@ import { listCollectionsOf } from '#features/collections/queries.ts'
 import { toCollectionView } from '#features/collections/views.ts'
 import { listAllNotificationsOf } from '#features/notifications/queries.ts'
 import { toNotificationView } from '#features/notifications/views.ts'
-import { getCachedOrganizations, toOrganizationViews } from '#features/organizations/organization-cache.ts'
+import { listCachedOrganizations, toOrganizationViews } from '#features/organizations/organization-cache.ts'
 import { getBalance, getHistory } from '#features/payouts/queries.ts'
 import type { ProjectReader } from '#features/projects/lookup/project-cache.ts'
 import { listVisibleByIds } from '#features/projects/lookup/visible-lists.ts'
@@ -24,7 +24,7 @@ export async function exportData(reader: ExportReader, viewer: Viewer): Promise<
   const now = reader.now()
   const balance = await getBalance(db, viewer.id, now)
   const row = await getAccount(db, viewer.id)
-  const organizations = await getCachedOrganizations(reader, await listOrganizationIdsOf(db, viewer.id))
+  const organizations = await listCachedOrganizations(reader, await listOrganizationIdsOf(db, viewer.id))
   const projects = await listVisibleByIds(reader, viewer, await listProjectIdsOf(db, viewer, viewer.id))
   const parts: Record<string, Buffer> = {
     user: toJson(toPrivateUserView(row, { email: true, balance: balance.available })),
@@ -146,22 +146,22 @@ async function exportRows(db: Db, { id, token }: Viewer): Promise<Record<string,
     .where('account_id', '=', id)
     .orderBy('created')
     .execute()
-  const asTheyAre = <Row>(rows: Row[]) => writeJsonArray(rows, (row) => row)
+  const unchanged = <Row>(rows: Row[]) => writeJsonArray(rows, (row) => row)
   return {
     sessions: await writeJsonArray(sessions, (row) =>
       toSessionView(row, { secret: null, current: token.kind === 'session' && row.id === token.id }),
     ),
     pats: await writeJsonArray(pats, (row) => toAccessTokenView(row, null)),
     teams: await writeJsonArray(teams, (row) => ({ ...row, payouts_split: Number(row.payouts_split) })),
-    versions: await asTheyAre(versions),
-    follows: await asTheyAre(follows),
-    reports: await asTheyAre(reports),
-    messages: await asTheyAre(messages),
-    oauth_clients: await asTheyAre(oauthClients),
-    oauth_authorizations: await asTheyAre(oauthAuthorizations),
-    oauth_tokens: await asTheyAre(oauthTokens),
-    affiliate_codes: await asTheyAre(affiliateCodes),
-    uploaded_images: await asTheyAre(images),
-    released_scans: await asTheyAre(releasedScans),
+    versions: await unchanged(versions),
+    follows: await unchanged(follows),
+    reports: await unchanged(reports),
+    messages: await unchanged(messages),
+    oauth_clients: await unchanged(oauthClients),
+    oauth_authorizations: await unchanged(oauthAuthorizations),
+    oauth_tokens: await unchanged(oauthTokens),
+    affiliate_codes: await unchanged(affiliateCodes),
+    uploaded_images: await unchanged(images),
+    released_scans: await unchanged(releasedScans),
   }
 }

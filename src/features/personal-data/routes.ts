@@ -1,13 +1,4 @@
 // What a person may ask for about their own data: all of it, and its deletion.
-import Type from 'typebox'
-import { AccessTokenView } from '#features/accounts/access-tokens/views.ts'
-import { SessionView } from '#features/accounts/sessions/views.ts'
-import { CollectionView } from '#features/collections/views.ts'
-import { NotificationView } from '#features/notifications/views.ts'
-import { OrganizationView } from '#features/organizations/views.ts'
-import { BalanceView, HistoryView } from '#features/payouts/views.ts'
-import { ProjectView } from '#features/projects/views.ts'
-import { OwnFacts, UserView } from '#features/users/views.ts'
 import { done } from '#http/answers.ts'
 import { requireViewer } from '#http/auth.ts'
 import { sendBytes } from '#http/entity-tags.ts'
@@ -17,34 +8,7 @@ import type { App } from '#http/server.ts'
 import type { Deps } from '#main/deps.ts'
 import { deleteAccount } from './delete-account.ts'
 import { type ExportReader, exportData } from './export-data.ts'
-
-const Rows = Type.Array(Type.Object({}, { additionalProperties: Type.Unknown() }))
-const ExportView = Type.Object(
-  {
-    user: UserView,
-    account: OwnFacts,
-    projects: Type.Array(ProjectView),
-    orgs: Type.Array(OrganizationView),
-    collections: Type.Array(CollectionView),
-    notifs: Type.Array(NotificationView),
-    sessions: Type.Array(SessionView),
-    pats: Type.Array(AccessTokenView),
-    teams: Rows,
-    versions: Rows,
-    follows: Rows,
-    reports: Rows,
-    messages: Rows,
-    oauth_clients: Rows,
-    oauth_authorizations: Rows,
-    oauth_tokens: Rows,
-    affiliate_codes: Rows,
-    uploaded_images: Rows,
-    released_scans: Rows,
-    balance: BalanceView,
-    payouts: HistoryView,
-  },
-  { title: 'DataExport' },
-)
+import { ExportView } from './views.ts'
 
 export function personalDataRoutes(app: App, deps: Deps): void {
   exportRoute(app, deps)
@@ -59,8 +23,8 @@ function exportRoute(app: App, deps: ExportReader): void {
         config: { auth: { scope: ['SESSION_ACCESS'] } },
         schema: {
           operationId: 'exportData',
-          summary: "Everything that is kept of the caller's person",
-          description: 'For sessions. Secrets are not in it.',
+          summary: 'Everything that is kept about the caller',
+          description: 'For sessions. Without secrets.',
           response: { 200: ExportView },
         },
       },
@@ -78,7 +42,7 @@ function deletionRoute(app: App, deps: Deps): void {
         operationId: 'deleteUser',
         summary: 'Delete an account',
         description:
-          'The own account, any for admins. What it owns goes to a placeholder account; nothing else remains.',
+          'Users delete their own account, admins any. What it owns goes to a placeholder account; nothing else remains.',
         params: IdParams,
       },
     },

@@ -7,8 +7,10 @@ import { IdsQuery, parseIds } from '#http/query-values.ts'
 import type { App } from '#http/server.ts'
 import { parseId } from '#lib/ids.ts'
 import type { Deps } from '#main/deps.ts'
-import { ProjectBulkPatch, updateProjects } from './edit/bulk-update.ts'
+import { ProjectBulkPatch } from './edit/requests.ts'
+import { updateProjects } from './edit/update-projects.ts'
 import { listRandomProjects } from './lookup/random.ts'
+import { RandomQuery } from './lookup/requests.ts'
 import { ProjectView } from './views.ts'
 
 export function catalogueRoutes(app: App, deps: Deps): void {
@@ -37,10 +39,6 @@ function bulkRoute(app: App, deps: Deps): void {
 }
 
 function randomRoute(app: App, deps: Deps): void {
-  const RandomQuery = Type.Object({
-    count: Type.Integer({ minimum: 1, maximum: 100, description: 'How many; there may be fewer' }),
-    project_type: Type.Optional(Type.String({ maxLength: 64, description: 'Only projects of this type' })),
-  })
   app.get(
     '/v3/projects_random',
     {

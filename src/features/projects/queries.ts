@@ -79,7 +79,12 @@ export function lockProjects(tx: Tx, ids: readonly string[]): Promise<ProjectRow
   return tx.selectFrom('project').selectAll().where('id', 'in', ids).orderBy('id').forUpdate().execute()
 }
 
-/** Refuses a slug that is another project's or, case aside, any project's ID (decisions.md 1 and 11). */
+/** Moves the project's `updated`: what its page shows has changed. */
+export async function touchProject(tx: Tx, id: string, at: Date): Promise<void> {
+  await tx.updateTable('project').set({ updated: at }).where('id', '=', id).execute()
+}
+
+/** @throws ApiError `conflict` for a slug that is another project's or, case aside, any project's ID. */
 export async function assertProjectSlugFree(db: Db, slug: string, exceptId?: string): Promise<void> {
   const { rows } = await sql`select 1 from project where (slug = ${slug} or lower(id) = ${slug})
     and id is distinct from ${exceptId ?? null} limit 1`.execute(db)

@@ -14,7 +14,7 @@ import { ProjectPatch } from './edit/requests.ts'
 import { updateProject } from './edit/update-project.ts'
 import { galleryRoutes } from './gallery/routes.ts'
 import { getProject, getProjectAsMember, listVisibleProjects, peekPublicProject } from './lookup/project-cache.ts'
-import { ProjectView } from './views.ts'
+import { ProjectCheckView, ProjectView } from './views.ts'
 
 export function projectRoutes(app: App, deps: Deps): void {
   projectReads(app, deps)
@@ -68,7 +68,7 @@ function projectReads(app: App, deps: Deps): void {
         operationId: 'checkProject',
         summary: 'Whether an ID or slug is a project, and its ID',
         params: IdParams,
-        response: { 200: Type.Object({ id: Type.String() }) },
+        response: { 200: ProjectCheckView },
       },
     },
     async (req) => {

@@ -1,4 +1,4 @@
-// The wire shape of a project (facts/catalogue.md 1.1): the same bytes for everyone who may see it.
+// The wire shape of a project: the same bytes for everyone who may see it.
 import Type, { type Static } from 'typebox'
 import { PROJECT_STATUSES, REQUESTABLE_STATUSES } from '#features/access/project-status.ts'
 import { Nullable, Timestamp } from '#lib/schema-parts.ts'
@@ -77,6 +77,9 @@ export const ProjectView = Type.Object(
   },
 )
 export type ProjectView = Static<typeof ProjectView>
+
+/** That a name is a project's, and which. */
+export const ProjectCheckView = Type.Object({ id: Type.String() })
 
 /** Row → wire. Aggregated loader fields follow the fixed keys; array fields without a value appear empty. */
 export function toProjectView(row: ProjectReadRow, taxonomy: Taxonomy): ProjectView {

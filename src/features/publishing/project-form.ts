@@ -1,53 +1,43 @@
-// The request that makes a project: a form with its files and pictures, or JSON for a draft without. What is refused
-// is refused before the first file byte is stored, as far as it can be known then.
+// The request that makes a project: a form with its files and pictures, or JSON for a draft without.
 import type { FastifyRequest } from 'fastify'
+import { ICON_BYTES_MAX } from '#features/pictures/icons.ts'
+import { GALLERY_BYTES_MAX } from '#features/projects/gallery/requests.ts'
 import { checkFilename } from '#features/versions/files/filename.ts'
-import { FILE_BYTES_MAX } from '#features/versions/publish/prepare-files.ts'
+import { FILE_BYTES_MAX, type ReceivedFiles } from '#features/versions/publish/prepare-files.ts'
 import { readMultipart } from '#http/multipart.ts'
 import { invalidInput, validationError } from '#lib/errors.ts'
 import type { Deps } from '#main/deps.ts'
-import { type NewProject, type ProjectForm, parseProjectData } from './requests.ts'
+import type { NewProject } from './requests.ts'
 
-const ICON_BYTES_MAX = 262_144
-const GALLERY_BYTES_MAX = 5 * 1024 * 1024
 /** Up to 32 versions with their changelogs and thousands of dependencies. */
 const DATA_BYTES_MAX = 16 * 1024 * 1024
 const PARTS_MAX = 512
 const BODY_BYTES_MAX = 8 * 1024 * 1024 * 1024
 
 /**
- * Reads the request. The caller discards the parts' staged files when it is done with them.
- * @param precheck refuses what the database already knows to be impossible, before any file is stored.
+ * Reads the request: hands its description to `describe`, which refuses it before a file is read, and then stages the
+ * files. The caller discards what is staged.
+ * @throws ApiError `invalid_input` naming the part, and what `describe` throws.
  */
 export async function receiveProjectForm(
-  deps: Pick<Deps, 'files' | 'taxonomy' | 'fileRules'>,
+  deps: Pick<Deps, 'files' | 'fileRules'>,
   req: FastifyRequest,
-  precheck: (project: NewProject) => Promise<void>,
-): Promise<ProjectForm> {
-  const received: { project?: NewProject } = {}
-  const accept = async (data: unknown): Promise<void> => {
-    received.project = parseProjectData(data, deps.taxonomy)
-    checkPartNames(received.project)
-    await precheck(received.project)
-  }
+  describe: (data: unknown) => Promise<NewProject>,
+): Promise<ReceivedFiles<NewProject>> {
   if (!isMultipart(req)) {
-    await accept(req.body)
-    const { project } = received
-    if (project === undefined) throw new Error('unreachable: accept sets the project or throws')
-    if (project.versions.length > 0) {
-      throw validationError('initial_versions', 'need their files: send the request as multipart/form-data')
-    }
-    if (project.gallery.length > 0) {
-      throw validationError('gallery_items', 'need their pictures: send the request as multipart/form-data')
-    }
-    return { project, parts: [] }
+    const project = await describe(req.body)
+    refuseFiles(project)
+    return { description: project, parts: [] }
   }
+  const received: { project?: NewProject } = {}
   const form = await readMultipart(req.raw, {
     files: deps.files,
     maxDataBytes: DATA_BYTES_MAX,
     maxParts: PARTS_MAX,
     maxBodyBytes: BODY_BYTES_MAX,
-    onData: accept,
+    onData: async (data) => {
+      received.project = await describe(data)
+    },
     maxBytesOf: ({ name, filename }) => {
       if (name === 'icon') return ICON_BYTES_MAX
       if (received.project?.gallery.some(({ item }) => item === name) === true) return GALLERY_BYTES_MAX
@@ -59,27 +49,20 @@ export async function receiveProjectForm(
     },
   })
   if (received.project === undefined) throw invalidInput('The part data is missing', 'data')
-  return { project: received.project, parts: form.parts }
+  return { description: received.project, parts: form.parts }
+}
+
+/** JSON brings no files. */
+function refuseFiles(project: NewProject): void {
+  if (project.versions.length > 0) {
+    throw validationError('initial_versions', 'need their files: send the request as multipart/form-data')
+  }
+  if (project.gallery.length > 0) {
+    throw validationError('gallery_items', 'need their pictures: send the request as multipart/form-data')
+  }
 }
 
 /** Of the other kind this route takes, JSON, an empty body is no body and refused as such. */
 function isMultipart(req: FastifyRequest): boolean {
   return /^multipart\//i.test(req.headers['content-type'] ?? '')
-}
-
-/** Each part belongs to one thing: a version, a gallery item or the icon. */
-function checkPartNames(project: NewProject): void {
-  const owners = new Map<string, string>([
-    ['icon', 'the icon'],
-    ['data', 'the description'],
-  ])
-  const claim = (name: string, field: string): void => {
-    const owner = owners.get(name)
-    if (owner !== undefined) throw validationError(field, `names the part ${name}, which belongs to ${owner} already`)
-    owners.set(name, field)
-  }
-  for (const [index, { item }] of project.gallery.entries()) claim(item, `gallery_items.${index}.item`)
-  for (const [index, { fileParts }] of project.versions.entries()) {
-    for (const [part, name] of fileParts.entries()) claim(name, `initial_versions.${index}.file_parts.${part}`)
-  }
 }

@@ -3,15 +3,19 @@ import Type, { type Static } from 'typebox'
 import { Compile } from 'typebox/compile'
 import type { RequestableStatus } from '#features/access/project-status.ts'
 import { ImageIds } from '#features/content-images/requests.ts'
-import { applyLinkChanges, checkProjectName, projectFields } from '#features/projects/project-fields.ts'
-import type { UploadedPart } from '#features/versions/publish/prepare-files.ts'
+import {
+  applyLinkChanges,
+  checkLicenseUrl,
+  checkProjectName,
+  checkSummary,
+  projectFields,
+} from '#features/projects/fields.ts'
 import { type NewVersion, parseVersionData } from '#features/versions/publish/requests.ts'
 import { renameAliases } from '#lib/aliases.ts'
 import { validationError } from '#lib/errors.ts'
 import { isIdForm } from '#lib/ids.ts'
-import { checkBody } from '#lib/schema-faults.ts'
+import { checkBody } from '#lib/schema-errors.ts'
 import { Nullable, Ordering } from '#lib/schema-parts.ts'
-import { checkHttpsUrl, isBlank } from '#lib/text-rules.ts'
 import { parseLicense } from '#taxonomy/licenses.ts'
 import { checkCategories, type Taxonomy } from '#taxonomy/taxonomy.ts'
 
@@ -59,7 +63,7 @@ const validator = Compile(ProjectData)
 
 const ALIASES = { mod_name: 'name', mod_slug: 'slug', mod_description: 'summary', mod_body: 'description' } as const
 
-/** A project to be made: everything checked that needs neither the database nor the files. */
+/** A new project: everything is checked that needs neither the database nor the files. */
 export type NewProject = {
   name: string
   slug: string
@@ -78,13 +82,9 @@ export type NewProject = {
   uploadedImages: string[]
 }
 
-/** The request that makes a project, read: its description, and its files as they were staged. */
-export type ProjectForm = { project: NewProject; parts: readonly UploadedPart[] }
-
 /** @throws ApiError `validation_error` naming the field. */
 export function parseProjectData(input: unknown, taxonomy: Taxonomy): NewProject {
   const data: Static<typeof ProjectData> = checkBody(validator, renameAliases(input, ALIASES))
-  if (isBlank(data.summary)) throw validationError('summary', 'must not be blank')
   const isDraft = data.is_draft ?? false
   const versions = (data.initial_versions ?? []).map((version, index) => parseInitialVersion(version, taxonomy, index))
   if (!isDraft && versions.length === 0) {
@@ -100,16 +100,17 @@ export function parseProjectData(input: unknown, taxonomy: Taxonomy): NewProject
   )
   if (secondFeatured >= 0)
     throw validationError(`gallery_items.${secondFeatured}.featured`, 'only one picture may be featured')
+  checkPartNames(gallery, versions)
   return {
     name: checkProjectName(data.name),
     slug: data.slug.toLowerCase(),
-    summary: data.summary,
+    summary: checkSummary(data.summary),
     description: data.description,
     versions,
     categories: checkCategories(taxonomy, data.categories, 'categories'),
     additionalCategories: checkCategories(taxonomy, data.additional_categories ?? [], 'additional_categories'),
     license: parseLicense(data.license_id),
-    licenseUrl: data.license_url == null ? null : checkHttpsUrl(data.license_url, 'license_url'),
+    licenseUrl: checkLicenseUrl(data.license_url ?? null),
     linkUrls: applyLinkChanges({}, data.link_urls ?? {}, taxonomy),
     isDraft,
     requestedStatus: data.requested_status ?? 'approved',
@@ -126,4 +127,21 @@ function parseInitialVersion(version: unknown, taxonomy: Taxonomy, index: number
     throw validationError(`${at}.project_id`, 'must not be given: the project is being made')
   // A project that is made with a version is made to be reviewed with it.
   return { ...parsed, status: 'listed' }
+}
+
+/** Each part belongs to one thing: a version, a gallery item or the icon. */
+function checkPartNames(gallery: readonly GalleryItemInput[], versions: readonly NewVersion[]): void {
+  const owners = new Map<string, string>([
+    ['icon', 'the icon'],
+    ['data', 'the description'],
+  ])
+  const claim = (name: string, field: string): void => {
+    const owner = owners.get(name)
+    if (owner !== undefined) throw validationError(field, `names the part ${name}, which belongs to ${owner} already`)
+    owners.set(name, field)
+  }
+  for (const [index, { item }] of gallery.entries()) claim(item, `gallery_items.${index}.item`)
+  for (const [index, { fileParts }] of versions.entries()) {
+    for (const [part, name] of fileParts.entries()) claim(name, `initial_versions.${index}.file_parts.${part}`)
+  }
 }

@@ -1,12 +1,10 @@
 // Creating a project with its first versions.
-import { requireVerifiedEmail } from '#features/access/verified-email.ts'
-import { getProject } from '#features/projects/lookup/project-cache.ts'
 import { ProjectView } from '#features/projects/views.ts'
 import { requireViewer } from '#http/auth.ts'
 import { sendBytes } from '#http/entity-tags.ts'
 import type { App } from '#http/server.ts'
 import type { Deps } from '#main/deps.ts'
-import { createProject, precheckProject } from './create-project.ts'
+import { createProject } from './create-project.ts'
 import { receiveProjectForm } from './project-form.ts'
 import { ProjectData } from './requests.ts'
 
@@ -29,10 +27,7 @@ export function publishingRoutes(app: App, deps: Deps): void {
       },
       async (req, reply) => {
         const viewer = requireViewer(req)
-        requireVerifiedEmail(deps, viewer)
-        const form = await receiveProjectForm(deps, req, (project) => precheckProject(deps, viewer, project))
-        const id = await createProject(deps, viewer, form)
-        const project = await getProject(deps, viewer, id)
+        const project = await createProject(deps, viewer, (describe) => receiveProjectForm(deps, req, describe))
         return sendBytes(reply.status(201), project.bytes)
       },
     )

@@ -1,10 +1,9 @@
 // Higher request rates for one token or for an address range, as rows.
-import { isIP } from 'node:net'
 import { sql } from 'kysely'
 import type { Db, Tx } from '#db/db.ts'
 import { onUnique } from '#db/pg-errors.ts'
-import { ApiError, invalidInput, notFound, validationError } from '#lib/errors.ts'
-import { newId } from '#lib/ids.ts'
+import { ApiError, notFound } from '#lib/errors.ts'
+import type { GrantSubject } from './requests.ts'
 
 /** Every process keeps all of them in memory and walks the ranges at each request. */
 export const GRANTS_MAX = 1000
@@ -19,14 +18,6 @@ export type GrantRow = {
   created: Date
   /** Whose token it is; null for a range, and for a token that is gone. */
   account_id: string | null
-}
-
-export type NewGrant = {
-  tokenId: string | undefined
-  addressRange: string | undefined
-  requestsPerMinute: number
-  note: string
-  now: number
 }
 
 /** All grants, the oldest first. */
@@ -54,64 +45,46 @@ function readGrants(id: string | null = null) {
     order by rate_limit_grant.created, rate_limit_grant.id`
 }
 
-/**
- * Returns the ID of the new grant. A range is kept as its network: `192.0.2.7/24` as `192.0.2.0/24`.
- * @throws ApiError `validation_error` for what is no range and for an unknown token, `conflict` where there is a grant.
- */
-export async function insertGrant(tx: Tx, grant: NewGrant): Promise<string> {
-  const { tokenId, addressRange } = grant
-  if ((tokenId === undefined) === (addressRange === undefined)) {
-    throw validationError('token_id', 'must be given, or address_range, and not both')
-  }
-  if (tokenId !== undefined && !(await existsToken(tx, tokenId))) throw validationError('token_id', 'names no token')
-  const range = addressRange === undefined ? null : checkRange(addressRange)
-  // Two inserts at once may pass the limit by one, which does no harm.
-  const { count } = await tx
+export async function countGrants(db: Db): Promise<number> {
+  const { count } = await db
     .selectFrom('rate_limit_grant')
     .select((eb) => eb.fn.countAll<number>().as('count'))
     .executeTakeFirstOrThrow()
-  if (count >= GRANTS_MAX) throw invalidInput(`There may be at most ${GRANTS_MAX} rate limits`)
-  const id = newId()
+  return count
+}
+
+type NewGrant = { id: string; subject: GrantSubject; requestsPerMinute: number; note: string; created: Date }
+
+/** A range is kept as its network: `192.0.2.7/24` as `192.0.2.0/24`. @throws ApiError `conflict` where there is one. */
+export async function insertGrant(tx: Tx, grant: NewGrant): Promise<void> {
+  const { id, subject, requestsPerMinute, note, created } = grant
   const taken = (field: string) => () =>
     new ApiError('conflict', 'There is a rate limit for this already', { details: { field, message: 'is taken' } })
+  const range = 'addressRange' in subject ? subject.addressRange : null
   await tx
     .insertInto('rate_limit_grant')
     .values({
       id,
-      token_id: tokenId ?? null,
+      token_id: 'tokenId' in subject ? subject.tokenId : null,
       address_range: sql`network(${range}::inet)::cidr`,
-      requests_per_minute: grant.requestsPerMinute,
-      note: grant.note,
-      created: new Date(grant.now),
+      requests_per_minute: requestsPerMinute,
+      note,
+      created,
     })
     .execute()
     .catch(
       onUnique({ rate_limit_grant_token_key: taken('token_id'), rate_limit_grant_range_key: taken('address_range') }),
     )
-  return id
 }
 
-/** @throws ApiError 404 when there is none. */
-export async function deleteGrant(tx: Tx, id: string): Promise<void> {
-  const { numDeletedRows } = await tx.deleteFrom('rate_limit_grant').where('id', '=', id).executeTakeFirst()
-  if (numDeletedRows === 0n) throw notFound('rate limit')
+/** False when there is none. */
+export async function deleteGrant(tx: Tx, id: string): Promise<boolean> {
+  const { numDeletedRows } = await tx.deleteFrom('rate_limit_grant').where('id', '=', id).executeTakeFirstOrThrow()
+  return numDeletedRows === 1n
 }
 
-/** An address alone stands for itself. */
-function checkRange(text: string): string {
-  const [address = '', prefix, ...rest] = text.split('/')
-  const family = isIP(address)
-  const bits = family === 6 ? 128 : 32
-  const isPrefix = prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= bits)
-  // A zone names an interface of one machine. IPv4 written as IPv6 would be met by nobody: clients are taken as IPv4.
-  const isOdd = address.includes('%') || (family === 6 && address.includes('.'))
-  if (family === 0 || !isPrefix || rest.length > 0 || isOdd) {
-    throw validationError('address_range', 'must be an address or a range such as 192.0.2.0/24')
-  }
-  return text
-}
-
-async function existsToken(db: Db, id: string): Promise<boolean> {
+/** Whether an ID is that of a personal access token, a session or an OAuth token. */
+export async function existsToken(db: Db, id: string): Promise<boolean> {
   const { rows } = await sql`
     select 1 from personal_access_token where id = ${id}
     union all select 1 from session where id = ${id}

@@ -20,7 +20,7 @@ const grant = (body: Record<string, unknown>) => t.anyone.post(PATH, body, { hea
 const revoke = (id: string) => t.anyone.delete(`${PATH}/${id}`, undefined, { headers: operator })
 const list = async () => (await t.anyone.get(PATH, { headers: operator })).json()
 
-/** The limit that a request from this address, with this token, is told of. */
+/** The limit in the headers of a request from this address, with this token. */
 async function limitOf(remoteAddress: string, authorization?: string): Promise<number> {
   const headers = { 'user-agent': 'depot-tests/1.0', ...(authorization === undefined ? {} : { authorization }) }
   const answer = await t.inject({ method: 'GET', url: '/v3/games', headers, remoteAddress })

@@ -1,12 +1,14 @@
 // Background work of scheduled releases.
 import type { Log } from '#telemetry/log.ts'
-import { listDue, type ReleaseDeps, releaseProject, releaseVersion } from './release.ts'
+import { listDue, type ReleaseDeps } from './queries.ts'
+import { releaseProject } from './release-project.ts'
+import { releaseVersion } from './release-version.ts'
 
 /** Projects, and as many versions, that one sweep releases. */
 const SWEEP_MAX = 1000
 
 export const releaseJobs = (deps: ReleaseDeps & { log: Log }) => {
-  // One that cannot be released does not keep the others waiting.
+  // One that cannot be released does not hold up the others.
   const releaseAll = async (kind: 'project' | 'version', release: (id: string) => Promise<boolean>): Promise<void> => {
     for (const id of await listDue(deps.db, kind, new Date(deps.now()), SWEEP_MAX)) {
       await release(id).catch((error: unknown) =>

@@ -5,7 +5,8 @@ import { jobHandlers } from '#main/app.ts'
 import { assertFault } from '#test/support/account-steps.ts'
 import type { MadeProject, Person } from '#test/support/factories.ts'
 import { type TestApp, testApp } from '#test/support/harness.ts'
-import { releaseProject, releaseVersion } from './release.ts'
+import { releaseProject } from './release-project.ts'
+import { releaseVersion } from './release-version.ts'
 
 let t: TestApp
 let owner: Person
@@ -175,7 +176,7 @@ test('of several processes at once exactly one releases each', async () => {
     ]),
   )
   assert.equal(releases.filter((released) => released).length, 6)
-  // This process has heard of it only if somebody told it; here nobody listens.
+  // This process hears of it only by listening, which it does not here.
   t.deps.cache.clear()
   await t.runJobs()
   for (const [index, project] of projects.entries()) {

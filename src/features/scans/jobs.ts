@@ -1,11 +1,11 @@
-// Background work of scans. The table of scans is the queue: a job is only the word that something may be due.
+// Background work of scans. The table of scans is the queue: a job only says that something may be due.
 import { createScanner } from '#scanner/create-scanner.ts'
 import { judgeVersion, type ScanDeps } from './judge-version.ts'
 import { listDueScans } from './queries.ts'
 
 /** In one process, so that a slow scanner leaves room for other jobs. */
 const SCANS_AT_ONCE = 2
-/** Versions that one job judges before it makes room; the schedule of each minute goes on with the rest. */
+/** Versions that one job judges before it ends; the schedule of each minute goes on with the rest. */
 const VERSIONS_PER_JOB = 1000
 
 export const scanJobs = (deps: ScanDeps) => {

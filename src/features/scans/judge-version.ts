@@ -1,12 +1,10 @@
-// Asks the scanner about the files of a version, and does what its verdict says.
+// Asks the scanner about the files of a version, and acts on the verdict.
 import { transaction } from '#cache/transaction.ts'
-import type { Tx } from '#db/db.ts'
 import { listMemberIds } from '#features/access/memberships.ts'
 import { insertNotifications } from '#features/notifications/queries.ts'
-import { lockProject, type ProjectRow } from '#features/projects/queries.ts'
-import { hide } from '#features/versions/lifecycle/scan-gate.ts'
-import { showVersion } from '#features/versions/lifecycle/show-version.ts'
-import { lockVersion, type VersionRow } from '#features/versions/queries.ts'
+import { hideVersion } from '#features/versions/lifecycle/scan-gate.ts'
+import { showHeld } from '#features/versions/lifecycle/show-version.ts'
+import { lockVersion } from '#features/versions/queries.ts'
 import type { Deps } from '#main/deps.ts'
 import { oneLine, type Scanner, VERDICTS, type Verdict } from '#scanner/scanner.ts'
 import { claimScan, type FileToScan, type Finding, listFilesToScan, lockScan, settleScan } from './queries.ts'
@@ -111,7 +109,7 @@ async function settle(
   { state, reason, findings }: Judged,
 ): Promise<void> {
   await transaction(deps, async (tx, changed) => {
-    const locked = await lockAll(tx, versionId)
+    const locked = await lockVersion(tx, versionId)
     if (locked === undefined) return
     const { project, version } = locked
     const finished = new Date(deps.now())
@@ -119,10 +117,10 @@ async function settle(
     if (!(await settleScan(tx, { versionId, round }, verdict))) return
     if (state !== 'quarantine') {
       const shownBefore = (await lockScan(tx, versionId))?.shown_before === true
-      await showHeld(tx, changed, { project, version, isNews: !shownBefore, now: deps.now() })
+      await showHeld(tx, changed, locked, { isNews: !shownBefore, now: deps.now() })
       return
     }
-    await hide(tx, version)
+    await hideVersion(tx, version)
     await insertNotifications(tx, await listMemberIds(tx, project), {
       type: 'version_quarantined',
       project_id: project.id,
@@ -130,31 +128,5 @@ async function settle(
     })
     changed.add('version', versionId)
     changed.add('project', project.id)
-  })
-}
-
-type Locked = { project: ProjectRow; version: VersionRow }
-
-/** The project first, as everywhere. */
-export async function lockAll(tx: Tx, versionId: string): Promise<Locked | undefined> {
-  const named = await tx.selectFrom('version').select('project_id').where('id', '=', versionId).executeTakeFirst()
-  const project = named === undefined ? undefined : await lockProject(tx, named.project_id)
-  const version = await lockVersion(tx, versionId)
-  return project === undefined || version === undefined ? undefined : { project, version }
-}
-
-/** A version that waited for its verdict takes the status it was to have. */
-export async function showHeld(
-  tx: Tx,
-  changed: Parameters<typeof showVersion>[1],
-  { project, version, isNews, now }: Locked & { isNews: boolean; now: number },
-): Promise<void> {
-  if (version.status !== 'unknown' || version.requested_status === null) return
-  await showVersion(tx, changed, {
-    lockedProject: project,
-    lockedVersion: version,
-    status: version.requested_status,
-    isNews,
-    now,
   })
 }

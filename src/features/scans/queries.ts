@@ -1,4 +1,4 @@
-// What scanners say, as rows, and the reads of it.
+// Scans: their rows, and the reads of them.
 import { type Selectable, sql, type Updateable } from 'kysely'
 import type { Db, Tx } from '#db/db.ts'
 import type { VersionScan } from '#db/schema.ts'
@@ -6,7 +6,7 @@ import type { Verdict } from '#scanner/scanner.ts'
 
 export type ScanState = 'pending' | Verdict
 
-/** What was said of one file. */
+/** The verdict on one file. */
 export type Finding = { file_id: string; filename: string; verdict: Verdict; reason: string | null }
 
 export type ScanRow = Omit<Selectable<VersionScan>, 'state' | 'findings'> & { state: ScanState; findings: Finding[] }
@@ -104,17 +104,21 @@ export type ListedScan = ScanRow & {
   version_status: string
 }
 
-/** Scans in one state, the longest waiting first, with how many there are. Two statements. */
-export async function listScans(
-  db: Db,
-  { state, count, offset }: { state: ScanState; count: number; offset: number },
-): Promise<{ total: number; scans: ListedScan[] }> {
+export async function countScans(db: Db, state: ScanState): Promise<number> {
   const { total } = await db
     .selectFrom('version_scan')
     .select((eb) => eb.fn.countAll<number>().as('total'))
     .where('state', '=', state)
     .executeTakeFirstOrThrow()
-  const scans = await readScans(db)
+  return total
+}
+
+/** A page of the scans in one state, the longest waiting first. */
+export function listScans(
+  db: Db,
+  { state, count, offset }: { state: ScanState; count: number; offset: number },
+): Promise<ListedScan[]> {
+  return readScans(db)
     .innerJoin('version', 'version.id', 'version_scan.version_id')
     .innerJoin('project', 'project.id', 'version.project_id')
     .select(['version.project_id', 'project.name as project_name'])
@@ -125,10 +129,9 @@ export async function listScans(
     .limit(count)
     .offset(offset)
     .execute()
-  return { total, scans }
 }
 
-/** What an entry of the review queue says of a version that the scanner has not passed. */
+/** What an entry of the review queue shows of a version that the scanner has not passed. */
 export type QueuedScan = {
   version_id: string
   version_number: string

@@ -1,27 +1,18 @@
-// Verdicts of the scanner: for members of the project, and for moderators, who may overrule it.
-import Type from 'typebox'
-import { isMember } from '#features/access/project-policy.ts'
+// Verdicts of the scanner: for members of the project, and for moderators, who may override them.
+import { requireMember } from '#features/access/project-policy.ts'
 import { getVersionAsMember } from '#features/versions/lookup/version-cache.ts'
 import { done } from '#http/answers.ts'
 import { requireViewer } from '#http/auth.ts'
 import { mountInternal } from '#http/mounts.ts'
-import { IdParams, Offset } from '#http/query-values.ts'
+import { IdParams } from '#http/query-values.ts'
 import type { App } from '#http/server.ts'
-import { forbidden } from '#lib/errors.ts'
 import { parseId } from '#lib/ids.ts'
-import { isModerator } from '#lib/viewer.ts'
 import type { Deps } from '#main/deps.ts'
-import { releaseVersion, repeatScan } from './override-scan.ts'
-import { findScan, listScans } from './queries.ts'
-import { SCAN_STATES, ScanListView, ScanView, toListedScanView, toScanView } from './views.ts'
-
-const ScansQuery = Type.Object({
-  state: Type.Optional(
-    Type.Enum([...SCAN_STATES], { default: 'quarantine', description: 'The verdict; `pending` has none yet' }),
-  ),
-  count: Type.Optional(Type.Integer({ minimum: 0, maximum: 200, default: 100, description: 'Versions on a page' })),
-  offset: Offset,
-})
+import { passVersion } from './pass-version.ts'
+import { countScans, findScan, listScans } from './queries.ts'
+import { repeatScan } from './repeat-scan.ts'
+import { ScansQuery } from './requests.ts'
+import { ScanListView, ScanView, toListedScanView, toScanView } from './views.ts'
 
 export function scanRoutes(app: App, deps: Deps): void {
   memberRoute(app, deps)
@@ -44,7 +35,7 @@ function memberRoute(app: App, deps: Deps): void {
     async (req) => {
       const viewer = requireViewer(req)
       const { version, membership } = await getVersionAsMember(deps, viewer, parseId(req.params.id, 'id'))
-      if (!isMember(membership) && !isModerator(viewer)) throw forbidden('You are no member of this project')
+      requireMember(viewer, membership)
       return toScanView(version.id, await findScan(deps.db, version.id))
     },
   )
@@ -64,7 +55,8 @@ function moderatorRoutes(app: App, deps: Deps): void {
     },
     async (req) => {
       const { state = 'quarantine', count = 100, offset = 0 } = req.query
-      const { total, scans } = await listScans(deps.db, { state, count, offset })
+      const total = await countScans(deps.db, state)
+      const scans = await listScans(deps.db, { state, count, offset })
       return { total, scans: scans.map(toListedScanView) }
     },
   )
@@ -80,7 +72,7 @@ function moderatorRoutes(app: App, deps: Deps): void {
       },
     },
     async (req, reply) => {
-      await releaseVersion(deps, requireViewer(req), parseId(req.params.id, 'id'))
+      await passVersion(deps, requireViewer(req), parseId(req.params.id, 'id'))
       return done(reply)
     },
   )

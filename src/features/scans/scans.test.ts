@@ -95,7 +95,7 @@ const notifications = async (person: Person, type: string, versionId: string) =>
         body.type === type && body.version_id === versionId,
     )
 
-test('a version is held until the scanner has passed it; then followers are told, once', async () => {
+test('a version is held until the scanner has passed it; then followers are notified, once', async () => {
   const project = await t.make.project({ owner: author })
   await t.as(stranger).post(`/v3/project/${project.id}/follow`)
   answer = says('pass')

@@ -4,7 +4,7 @@ import { Nullable, Timestamp } from '#lib/schema-parts.ts'
 import { VERDICTS } from '#scanner/scanner.ts'
 import type { Finding, ListedScan, ScanRow } from './queries.ts'
 
-/** States in which a scan can be; a version that nobody has asked about has none of them. */
+/** States of a scan; a version that was never scanned has none of them. */
 export const SCAN_STATES = ['pending', ...VERDICTS] as const
 
 const scan = {
@@ -27,7 +27,7 @@ export const ScanView = Type.Object(
   {
     ...scan,
     state: Type.Enum(['none', ...SCAN_STATES], {
-      description: 'none: nobody was asked. pending and quarantine: the version is held back',
+      description: 'none: never scanned. pending and quarantine: the version is held back',
     }),
   },
   { title: 'VersionScan' },
@@ -53,7 +53,7 @@ export const ScanListView = Type.Object(
   { title: 'VersionScanList' },
 )
 
-/** What a scan says to members of the project; of a version without one, that there is none. */
+/** What members of the project see of a scan; `none` for a version without one. */
 export function toScanView(versionId: string, row: ScanRow | undefined): ScanView {
   if (row === undefined) {
     const nothing = { reason: null, files: [], released: false, requested: null, finished: null }

@@ -55,11 +55,7 @@ function openFeed(options: Partial<SearchFeedOptions> & { wrap?: (index: SearchI
     taxonomy: t.deps.taxonomy,
     log,
     pollMs: 10,
-    claimFolder: async () => {
-      const claimed = await claimIndexFolder(folder)
-      assert.ok(claimed)
-      return claimed
-    },
+    places: { claim: () => claimIndexFolder(folder) },
     openIndex: async (indexOptions) => {
       const index = await openEmbeddedSearchIndex({
         ...indexOptions,
@@ -327,7 +323,7 @@ test('processes that share a data folder have an index folder each, and a dead o
   const [a, b] = [await claimIndexFolder(folder), await claimIndexFolder(folder)]
   assert.notEqual(a?.snapshotFile, b?.snapshotFile)
   assert.equal(await claimIndexFolder(folder, 2), undefined)
-  a?.release()
+  await a?.release()
   assert.equal((await claimIndexFolder(folder, 1))?.snapshotFile, a?.snapshotFile)
 })
 
@@ -339,7 +335,7 @@ test('without an index search answers 500 search_error, /ready says so, and noth
         taxonomy: t.deps.taxonomy,
         log: silentLog(),
         pollMs: 5,
-        claimFolder: () => Promise.reject(new Error('The disk is gone')),
+        places: { claim: () => Promise.reject(new Error('The disk is gone')) },
         openIndex: () => Promise.reject(new Error('not reached')),
       }),
     }),

@@ -1,5 +1,6 @@
 // Brings an index up to the present: reads what has changed, reads the projects as they are now, applies them.
 import type { Db } from '#db/db.ts'
+import { ApiError } from '#lib/errors.ts'
 import type { SearchDocument } from '#search-index/document.ts'
 import type { Catalogue, SearchChange, SearchIndex } from '#search-index/search-index.ts'
 import type { Taxonomy } from '#taxonomy/taxonomy.ts'
@@ -46,7 +47,7 @@ async function applyStates(
   try {
     await index.apply(changes)
   } catch (error) {
-    if (!(await index.status()).ready) throw error
+    if (isAway(error) || !(await index.status()).ready) throw error
     await applyOneByOne(source.log, index, changes)
   }
 }
@@ -57,12 +58,17 @@ async function applyOneByOne(log: Log, index: SearchIndex, changes: readonly Sea
     try {
       await index.apply([change])
     } catch (error) {
-      if (change.kind === 'delete' || !(await index.status()).ready) throw error
+      if (change.kind === 'delete' || isAway(error) || !(await index.status()).ready) throw error
       const { id } = change.document
       log.error({ err: error, project_id: id }, `Project ${id} cannot be searched`)
       await index.apply([{ kind: 'delete', sequence: change.sequence, id }])
     }
   }
+}
+
+/** What another try may mend says nothing about the project. */
+function isAway(error: unknown): boolean {
+  return error instanceof ApiError && error.fault === 'service_unavailable'
 }
 
 function toDocument({ taxonomy, log }: FeedSource, row: DocumentRow): SearchDocument | undefined {

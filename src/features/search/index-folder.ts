@@ -2,32 +2,15 @@
 import { randomUUID } from 'node:crypto'
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import Type, { type Static } from 'typebox'
 import { Value } from 'typebox/value'
 import { type FolderLock, tryLockFolder } from '#db/folder-lock.ts'
+import { type IndexPlace, SavedState } from './index-place.ts'
 
 /** Processes on one machine that share a data folder have a folder each: as many as may run side by side. */
 const FOLDERS_MAX = 64
 
-const SavedState = Type.Object({
-  /** Everything committed up to this snapshot is in the index, and perhaps more. */
-  snapshot: Type.String(),
-  database: Type.String(),
-  basis: Type.String(),
-  /** The last request to rebuild that this index has met. */
-  rebuilt: Type.Integer({ minimum: 0 }),
-})
-export type SavedState = Static<typeof SavedState>
-
-export type IndexFolder = {
-  /** The index itself. */
-  snapshotFile: string
-  /** Undefined when there is none, or none that can be read. */
-  readState(): Promise<SavedState | undefined>
-  /** Call it when the index has been saved, with what was true before that. */
-  writeState(state: SavedState): Promise<void>
-  release(): void
-}
+/** `snapshotFile` is the index itself. */
+export type IndexFolder = IndexPlace & { snapshotFile: string }
 
 /**
  * Takes the first folder below `root` that no running process has. A lock of the kernel holds it, so that a killed
@@ -81,6 +64,8 @@ function makeIndexFolder(folder: string, lock: FolderLock): IndexFolder {
         throw error
       }
     },
-    release: () => lock.release(),
+    isLost: () => false,
+    check: async () => undefined,
+    release: async () => lock.release(),
   }
 }

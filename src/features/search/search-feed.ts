@@ -7,6 +7,7 @@ import { SEARCH_KIND } from './changes.ts'
 import {
   beginRebuild,
   catchUp,
+  checkPlace,
   closeIndex,
   createFollowedIndex,
   type FollowedIndex,
@@ -14,6 +15,7 @@ import {
   openIndex,
   saveIndex,
   wantsRebuild,
+  watchIndex,
 } from './followed-index.ts'
 
 export type SearchFeedOptions = FollowedIndexOptions & {
@@ -25,6 +27,8 @@ export type SearchState = {
   state: 'closed' | 'opening' | 'building' | 'ready' | 'rebuilding' | 'failing'
   documents: number
   memoryBytes: number
+  /** Whether this process feeds the index; of the processes that share one, only one does. */
+  isFeeding: boolean
   error?: string
 }
 
@@ -50,6 +54,9 @@ const GRACE_MS = 2_000
 /** Changes that come one after the other are read together. */
 const GATHER_MS = 20
 const POLL_MS = 500
+
+const BEING_BUILT = 'The search index is being built; try again in a moment'
+const RETRY_AFTER = { 'retry-after': '5' }
 
 type Feed = {
   readonly options: SearchFeedOptions
@@ -110,7 +117,8 @@ async function search(feed: Feed, query: SearchQuery): Promise<SearchAnswer> {
     await feed.grace.promise
   }
   if (followed.opened === undefined || !followed.canAnswer) {
-    throw new ApiError('search_error', 'The search index is being built; try again in a moment')
+    const isShared = followed.options.places.watch !== undefined
+    throw new ApiError(isShared ? 'service_unavailable' : 'search_error', BEING_BUILT, { headers: RETRY_AFTER })
   }
   return followed.opened.index.search(query)
 }
@@ -123,6 +131,8 @@ async function run(feed: Feed): Promise<void> {
     feed.isWoken = false
     try {
       if (followed.opened === undefined) await openIndex(followed)
+      await checkPlace(followed)
+      await watchIndex(followed)
       await catchUp(followed)
       beginRebuild(followed)
       await saveIndex(followed)
@@ -130,7 +140,7 @@ async function run(feed: Feed): Promise<void> {
     } catch (error) {
       noteFault(feed, error instanceof Error ? error : new Error(String(error)))
     }
-    if (feed.fault === undefined && followed.canAnswer && !wantsRebuild(followed)) {
+    if (feed.fault === undefined && followed.canAnswer && !followed.isBehind && !wantsRebuild(followed)) {
       for (const turn of turns) turn.resolve()
     } else feed.waiting.push(...turns)
     await pause(feed)
@@ -176,8 +186,12 @@ async function pause(feed: Feed): Promise<void> {
 async function stateOf({ followed, fault, running }: Feed): Promise<SearchState> {
   const status = await followed.opened?.index.status()
   const isLost = status !== undefined && !status.ready
-  const trouble = isLost ? new Error('The search thread is being replaced') : (fault ?? followed.rebuildFault)
-  const sizes = { documents: status?.documents ?? 0, memoryBytes: status?.memoryBytes ?? 0 }
+  const trouble = isLost ? new Error('The search engine does not answer') : (fault ?? followed.rebuildFault)
+  const sizes = {
+    documents: status?.documents ?? 0,
+    memoryBytes: status?.memoryBytes ?? 0,
+    isFeeding: followed.opened?.place !== undefined,
+  }
   if (trouble !== undefined) return { state: 'failing', ...sizes, error: trouble.message }
   if (running === undefined) return { state: 'closed', ...sizes }
   if (followed.opened === undefined) return { state: 'opening', ...sizes }

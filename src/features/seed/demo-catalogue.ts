@@ -79,10 +79,10 @@ export function demoCatalogue(options: DemoOptions): DemoCatalogue {
 function demoPeople(random: Random, count: number): DemoPerson[] {
   const taken = new Set<string>()
   return Array.from({ length: count }, () => {
-    const wish = personName(random)
-    let username = wish
+    const wanted = personName(random)
+    let username = wanted
     // Names are compared without case.
-    for (let n = 2; taken.has(username.toLowerCase()); n += 1) username = `${wish}${n}`
+    for (let n = 2; taken.has(username.toLowerCase()); n += 1) username = `${wanted}${n}`
     taken.add(username.toLowerCase())
     return { username, bio: random.pick(BIOS) }
   })

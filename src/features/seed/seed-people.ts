@@ -12,7 +12,7 @@ type SeedDeps = Pick<Deps, 'db' | 'cache'>
 
 export type Written = { added: number; present: number }
 
-/** How a demo account tells what it is. It has neither an address nor a password: nobody signs in as it. */
+/** The profile text of a demo account. It has neither an address nor a password: nobody signs in as it. */
 export const DEMO_BIO = 'Demo account.'
 
 const MEMBER_PERMISSIONS =

@@ -117,7 +117,7 @@ test('members and invitees cannot be invited again', async () => {
   assert.equal((await notificationsOf(guest)).length, 1)
 })
 
-test('the account that stands for deleted ones is invited to nothing and told of nothing', async () => {
+test('the account that stands for deleted ones is invited to nothing and notified of nothing', async () => {
   const [owner] = await t.make.people(1)
   const { id, teamId } = await make.project(owner)
   await ensurePlaceholder(t.deps.db)
@@ -125,12 +125,12 @@ test('the account that stands for deleted ones is invited to nothing and told of
   await t.deps.db
     .transaction()
     .execute((tx) => insertNotifications(tx, [PLACEHOLDER_ID], { type: 'project_status_approved', project_id: id }))
-  const told = await t.deps.db
+  const notified = await t.deps.db
     .selectFrom('notification')
     .select('id')
     .where('account_id', '=', PLACEHOLDER_ID)
     .execute()
-  assert.deepEqual(told, [])
+  assert.deepEqual(notified, [])
 })
 
 test('of parallel invitations of one person a single one counts', async () => {
@@ -147,7 +147,7 @@ test('of parallel invitations of one person a single one counts', async () => {
   assert.equal((await notificationsOf(guest)).length, 1)
 })
 
-test('only those with MANAGE_INVITES may invite, and nobody gives what he does not hold', async () => {
+test('only those with MANAGE_INVITES may invite, and nobody gives what they do not hold', async () => {
   const [owner, manager, uploader, invitee, stranger, guest] = (await t.make.people(6)) as [
     Person,
     Person,

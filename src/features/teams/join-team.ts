@@ -1,24 +1,32 @@
-import type { ChangeSet } from '#cache/changes.ts'
-import type { Tx } from '#db/db.ts'
+import { transaction } from '#cache/transaction.ts'
 import { markInvitationsRead } from '#features/notifications/queries.ts'
 import { invalidInput, notFound } from '#lib/errors.ts'
 import type { Viewer } from '#lib/viewer.ts'
-import { lockScene } from './lock-team.ts'
+import type { Deps } from '#main/deps.ts'
+import { recordEvent } from '#telemetry/events.ts'
+import { lockTeam } from './lock-team.ts'
 
 /**
  * Accepts the caller's pending invitation. Of two acceptances at once the second finds a member.
- * @throws ApiError 404 when he is not invited, 400 when he is a member.
+ * @throws ApiError 404 for a caller who is not invited, 400 for a member.
  */
-export async function joinTeam(tx: Tx, changed: ChangeSet, viewer: Viewer, teamId: string): Promise<void> {
-  const { caller } = await lockScene(tx, viewer, teamId, viewer.id)
-  if (caller.team === undefined) throw notFound('invitation')
-  if (caller.team.accepted) throw invalidInput('You are a member of this team already')
-  await tx
-    .updateTable('team_member')
-    .set({ accepted: true })
-    .where('team_id', '=', teamId)
-    .where('account_id', '=', viewer.id)
-    .execute()
-  changed.add('team', teamId)
-  await markInvitationsRead(tx, [caller.team])
+export async function joinTeam(
+  deps: Pick<Deps, 'db' | 'cache' | 'log' | 'metrics'>,
+  viewer: Viewer,
+  teamId: string,
+): Promise<void> {
+  await transaction(deps, async (tx, changed) => {
+    const { caller } = await lockTeam(tx, viewer, { teamId, targetId: viewer.id })
+    if (caller.team === undefined) throw notFound('invitation')
+    if (caller.team.accepted) throw invalidInput('You are a member of this team already')
+    await tx
+      .updateTable('team_member')
+      .set({ accepted: true })
+      .where('team_id', '=', teamId)
+      .where('account_id', '=', viewer.id)
+      .execute()
+    changed.add('team', teamId)
+    await markInvitationsRead(tx, [caller.team])
+  })
+  recordEvent(deps, 'member.joined', { team_id: teamId })
 }

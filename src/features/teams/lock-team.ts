@@ -1,6 +1,6 @@
-// The scene of a change to a team: the team locked, with the rows of those whom the change concerns. Locks are taken in
-// one order everywhere: project, organization, team rows. A team has no lock of its own: its project or organization
-// is locked for it, which also keeps its owner and its place in the organization as they are found.
+// A team that is about to change: locked, with the rows of those whom the change concerns. Locks are taken in one order
+// everywhere: project, organization, team rows. A team has no lock of its own: its project or organization is locked
+// for it, so that neither its owner nor the organization that owns its project changes meanwhile.
 import type { Tx } from '#db/db.ts'
 import { canSeeProject, type Membership, projectPermissions } from '#features/access/project-policy.ts'
 import { defaultProjectPermissions, organizationPermissions } from '#features/access/team-policy.ts'
@@ -12,15 +12,15 @@ type TeamProject = { id: string; status: string; team_id: string; organization_i
 type TeamOrganization = { id: string; team_id: string }
 
 /** One account's rows in the team, and in the team of the organization that owns its project. */
-type Standing = { team: MemberRow | undefined; organization: MemberRow | undefined }
+type MemberRows = { team: MemberRow | undefined; organization: MemberRow | undefined }
 
-export type Scene = {
+export type LockedTeam = {
   teamId: string
   /** What the team is the team of. */
   subject: { project: TeamProject; owner: TeamOrganization | undefined } | { organization: TeamOrganization }
-  caller: Standing
-  target: Standing
-  /** What the caller may do to the subject, and which project bits he may give. */
+  caller: MemberRows
+  target: MemberRows
+  /** What the caller may do to the subject, and which project bits they may give. */
   bits: { own: number; project: number }
 }
 
@@ -28,7 +28,11 @@ export type Scene = {
  * Locks a team for a change by `viewer` that concerns `targetId`.
  * @throws ApiError 404 when there is none, or when it is the team of a project that is hidden from the viewer.
  */
-export async function lockScene(tx: Tx, viewer: Viewer, teamId: string, targetId: string): Promise<Scene> {
+export async function lockTeam(
+  tx: Tx,
+  viewer: Viewer,
+  { teamId, targetId }: { teamId: string; targetId: string },
+): Promise<LockedTeam> {
   const subject = await lockSubject(tx, teamId)
   const owner = 'project' in subject ? subject.owner : undefined
   const rows = await tx
@@ -41,15 +45,15 @@ export async function lockScene(tx: Tx, viewer: Viewer, teamId: string, targetId
     const row = rows.find((each) => each.account_id === accountId && each.team_id === team)
     return row === undefined ? undefined : { ...row, payouts_split: Number(row.payouts_split) }
   }
-  const standing = (accountId: string): Standing => ({
+  const rowsOf = (accountId: string): MemberRows => ({
     team: rowOf(accountId, teamId),
     organization: rowOf(accountId, owner?.team_id),
   })
-  const caller = standing(viewer.id)
-  return { teamId, subject, caller, target: standing(targetId), bits: bitsOf(viewer, subject, caller) }
+  const caller = rowsOf(viewer.id)
+  return { teamId, subject, caller, target: rowsOf(targetId), bits: bitsOf(viewer, subject, caller) }
 }
 
-function bitsOf(viewer: Viewer, subject: Scene['subject'], caller: Standing): Scene['bits'] {
+function bitsOf(viewer: Viewer, subject: LockedTeam['subject'], caller: MemberRows): LockedTeam['bits'] {
   if ('organization' in subject) {
     return {
       own: organizationPermissions(viewer, caller.team),
@@ -65,7 +69,7 @@ function bitsOf(viewer: Viewer, subject: Scene['subject'], caller: Standing): Sc
   return { own, project: own }
 }
 
-async function lockSubject(tx: Tx, teamId: string): Promise<Scene['subject']> {
+async function lockSubject(tx: Tx, teamId: string): Promise<LockedTeam['subject']> {
   const project = await tx
     .selectFrom('project')
     .select(['id', 'status', 'team_id', 'organization_id'])

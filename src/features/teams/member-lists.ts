@@ -1,16 +1,16 @@
-// Lists of members for one viewer: which rows he sees, which fields of them, and the users behind them.
-import { setImmediate as nextTurn } from 'node:timers/promises'
+// Lists of members for one viewer: which rows they see, which fields of them, and the users behind them.
+import { setImmediate as yieldToOthers } from 'node:timers/promises'
 import type { EntityCache } from '#cache/entity-cache.ts'
 import type { Db } from '#db/db.ts'
 import { canSeeRow, isAcceptedIn } from '#features/access/team-policy.ts'
-import { getCachedUsers } from '#features/users/user-cache.ts'
+import { listCachedUsers } from '#features/users/user-cache.ts'
 import { invalidInput } from '#lib/errors.ts'
 import type { Viewer } from '#lib/viewer.ts'
 import type { TeamRead } from './queries.ts'
 import { type MemberWriter, type ShownMember, toMemberJson } from './views.ts'
 
-/** After about so many members, some milliseconds of work, others get their turn of the event loop. */
-const MEMBERS_PER_TURN = 2_000
+/** After about so many members, some milliseconds of work, other requests may run. */
+const MEMBERS_PER_STEP = 2_000
 /** In an answer whose teams the request has chosen: some 13 MB. */
 const ANSWER_MEMBERS_MAX = 30_000
 
@@ -54,9 +54,9 @@ export async function toMemberLists(
   const ids = new Set<string>()
   for (const list of lists) for (const { row } of list) ids.add(row.account_id)
   const users = new Map<string, string>()
-  for (const { id, bytes } of await getCachedUsers(reader, [...ids])) users.set(id, bytes.toString())
+  for (const { id, bytes } of await listCachedUsers(reader, [...ids])) users.set(id, bytes.toString())
   const texts: string[] = []
-  let sinceTurn = 0
+  let sinceYield = 0
   for (const list of lists) {
     const members: string[] = []
     for (const member of list) {
@@ -64,10 +64,10 @@ export async function toMemberLists(
       if (user !== undefined) members.push(toJson(member, user))
     }
     texts.push(`[${members.join()}]`)
-    sinceTurn += list.length
-    if (sinceTurn < MEMBERS_PER_TURN) continue
-    sinceTurn = 0
-    await nextTurn()
+    sinceYield += list.length
+    if (sinceYield < MEMBERS_PER_STEP) continue
+    sinceYield = 0
+    await yieldToOthers()
   }
   return texts
 }

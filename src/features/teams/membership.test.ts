@@ -29,13 +29,13 @@ const unread = async (person: Person): Promise<number> => {
   return rows.filter(({ read }) => !read).length
 }
 
-test('an invitee joins once: he is a member at once, and the invitation is read', async () => {
+test('an invitee joins once: they are a member at once, and the invitation is read', async () => {
   const [owner, guest, stranger] = await t.make.people(3)
   const { id, teamId } = await make.project(owner, { status: 'private' })
   assertFault(await t.as(guest).get(`/v3/project/${id}`), 404, 'not_found')
   await invite(owner, teamId, guest)
   await invite(owner, (await make.project(owner)).teamId, guest)
-  assert.equal((await t.as(guest).get(`/v3/project/${id}`)).statusCode, 200, 'an invitee sees what he decides on')
+  assert.equal((await t.as(guest).get(`/v3/project/${id}`)).statusCode, 200, 'an invitee sees what they decide on')
   assert.equal(memberOf(await members(guest, teamId), guest).permissions, null)
   assert.equal((await join(guest, teamId)).statusCode, 204)
   assert.equal(memberOf(await members(guest, teamId), guest).permissions, 0)
@@ -58,7 +58,7 @@ test('of parallel acceptances one counts; acceptance and withdrawal at once leav
     const person = await t.make.account()
     await invite(owner, teamId, person)
     const [joined, withdrawn] = await Promise.all([join(person, teamId), remove(owner, teamId, person)])
-    // Whoever comes second acts on what the first has left: a member to remove, or no invitation.
+    // The second acts on what the first has left: a member to remove, or no invitation.
     assert.equal(withdrawn?.statusCode, 204)
     assert.ok([204, 404].includes(joined?.statusCode ?? 0))
     assert.ok(!names(await members(owner, teamId)).includes(person.username))
@@ -87,7 +87,7 @@ test('invitees decline and managers withdraw; either way the invitation is read'
   assert.deepEqual([await unread(guest), await unread(other)], [0, 0])
   assertFault(await remove(guest, teamId, guest), 404, 'not_found')
   assertFault(await join(guest, teamId), 404, 'not_found')
-  assert.equal((await invite(owner, teamId, guest)).statusCode, 204, 'he may be invited again')
+  assert.equal((await invite(owner, teamId, guest)).statusCode, 204, 'they may be invited again')
 })
 
 test('members leave, those with REMOVE_MEMBER remove others, and nobody removes the owner', async () => {
@@ -140,12 +140,12 @@ test('a row that limits what the organization gives is ended by nobody who holds
   assert.equal((await rename()).statusCode, 204)
   await make.member(project.teamId, limited)
   assert.equal((await remove(admin, project.teamId, limited)).statusCode, 204)
-  // One that limits nothing is his to leave.
+  // They may leave one that limits nothing.
   await make.member(project.teamId, plain, { permissions: 4 + 8 + 1 })
   assert.equal((await remove(plain, project.teamId, plain)).statusCode, 204)
 })
 
-test('who leaves an organization keeps his own rows in its project teams', async () => {
+test('those who leave an organization keep their own rows in its project teams', async () => {
   const [head, member] = await t.make.people(2)
   const organization = await make.organization(head)
   const project = await make.project(undefined, { organization_id: organization.id })
@@ -175,7 +175,7 @@ test('EDIT_MEMBER changes each field, of pending rows too; what is absent or nul
   assertFault(await edit(member, teamId, member, {}), 403, 'unauthorized')
 })
 
-test('nobody gives what he does not hold or changes what the owner holds; what is there already is no change', async () => {
+test('nobody gives what they do not hold or changes what the owner holds; what is there already is no change', async () => {
   const [owner, editor, member, guest, stranger] = await t.make.people(5)
   const admin = await t.make.account({ role: 'admin' })
   const { teamId } = await make.project(owner)

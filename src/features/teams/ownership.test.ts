@@ -20,7 +20,7 @@ const transfer = (by: By, teamId: string, person: { id: string }) =>
 const owners = async (viewer: By, teamId: string): Promise<string[]> =>
   names((await members(viewer, teamId)).filter((member) => member.is_owner))
 
-test('the new owner gets everything and is told, the former one stays a member with what he had', async () => {
+test('the new owner gets everything and a notification, the former one stays a member with what they had', async () => {
   const [owner, heir] = await t.make.people(2)
   const { id, teamId } = await make.project(owner)
   await make.member(teamId, heir, { permissions: 1, role: 'Artist' })
@@ -44,7 +44,7 @@ test('the new owner gets everything and is told, the former one stays a member w
   assert.equal((await t.as(heir).delete(`/v3/team/${teamId}/members/${owner.id}`)).statusCode, 204)
 })
 
-test("an organization's new owner holds its bits too and loses the rows that narrow him in its projects", async () => {
+test("an organization's new owner holds its bits too and loses the rows that narrow them in its projects", async () => {
   const [head, heir, bystander] = await t.make.people(3)
   const organization = await make.organization(head)
   const [inside, outside] = [

@@ -55,8 +55,8 @@ export function listTeamReads(db: Db, ids: readonly string[]): Promise<TeamRead[
     .execute()
 }
 
-/** Takes the ownership from whoever has it; a team has one owner, so the old one goes first. */
-export async function dethroneOwners(tx: Tx, teamIds: readonly string[], exceptId: string): Promise<void> {
+/** Takes the ownership from those who have it; a team has one owner, so the old one goes first. */
+export async function demoteOwners(tx: Tx, teamIds: readonly string[], exceptId: string): Promise<void> {
   if (teamIds.length === 0) return
   await tx
     .updateTable('team_member')
@@ -68,18 +68,18 @@ export async function dethroneOwners(tx: Tx, teamIds: readonly string[], exceptI
 }
 
 /**
- * Makes an account the owner of project teams that leave an organization, as `Inherited Owner`. With `keepStanding` a
- * member who stands in the team already becomes its plain `Owner`.
+ * Makes an account the owner of project teams that leave an organization, as `Inherited Owner`. With `keepMembership` an
+ * accepted member of the team becomes its plain `Owner`.
  */
 export async function inheritTeams(
   tx: Tx,
   teamIds: readonly string[],
   ownerId: string,
-  { keepStanding }: { keepStanding: boolean },
+  { keepMembership }: { keepMembership: boolean },
 ): Promise<void> {
   if (teamIds.length === 0) return
-  await dethroneOwners(tx, teamIds, ownerId)
-  const role = keepStanding
+  await demoteOwners(tx, teamIds, ownerId)
+  const role = keepMembership
     ? sql<string>`case when team_member.accepted then 'Owner' else 'Inherited Owner' end`
     : 'Inherited Owner'
   await tx

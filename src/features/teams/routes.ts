@@ -1,29 +1,21 @@
 // Teams: the life of a membership from invitation to removal.
-import Type from 'typebox'
-import { transaction } from '#cache/transaction.ts'
 import { done } from '#http/answers.ts'
 import { requireViewer } from '#http/auth.ts'
 import { IdParams } from '#http/query-values.ts'
 import type { App } from '#http/server.ts'
 import { parseId } from '#lib/ids.ts'
 import type { Deps } from '#main/deps.ts'
-import { recordEvent } from '#telemetry/events.ts'
 import { editMember } from './edit-member.ts'
 import { inviteMember } from './invite-member.ts'
 import { joinTeam } from './join-team.ts'
-import { Invitation, MemberPatch, NewOwner, parseBodyId, toMemberChange } from './member-fields.ts'
 import { removeMember } from './remove-member.ts'
+import { Invitation, MemberParams, MemberPatch, NewOwner, parseBodyId, toMemberChange } from './requests.ts'
 import { transferOwnership } from './transfer-ownership.ts'
 
-type TeamDeps = Pick<Deps, 'db' | 'cache' | 'taxonomy' | 'log' | 'metrics'>
+type TeamDeps = Pick<Deps, 'db' | 'cache' | 'log' | 'metrics'>
 
-/** Teams of organizations are changed by the same routes, and ask for the same scope (facts/people.md 1.2). */
+/** Teams of organizations are changed by the same routes, and ask for the same scope. */
 const write = { auth: { scope: ['PROJECT_WRITE'] } } as const
-
-const MemberParams = Type.Object({
-  id: Type.String({ maxLength: 256, description: 'Team ID' }),
-  user_id: Type.String({ maxLength: 256, description: 'User ID' }),
-})
 
 export function teamRoutes(app: App, deps: TeamDeps): void {
   memberWrites(app, deps)
@@ -47,8 +39,7 @@ function memberWrites(app: App, deps: TeamDeps): void {
       const teamId = parseId(req.params.id, 'id')
       const accountId = parseBodyId(req.body.user_id, 'user_id')
       const fields = toMemberChange(req.body)
-      await transaction(deps, (tx, changed) => inviteMember(tx, changed, viewer, { teamId, accountId, fields }))
-      recordEvent(deps, 'member.invited', { team_id: teamId })
+      await inviteMember(deps, viewer, { teamId, accountId, fields })
       return done(reply)
     },
   )
@@ -68,7 +59,7 @@ function memberWrites(app: App, deps: TeamDeps): void {
       const teamId = parseId(req.params.id, 'id')
       const accountId = parseId(req.params.user_id, 'user_id')
       const fields = toMemberChange(req.body)
-      await transaction(deps, (tx, changed) => editMember(tx, changed, viewer, { teamId, accountId, fields }))
+      await editMember(deps, viewer, { teamId, accountId, fields })
       return done(reply)
     },
   )
@@ -86,7 +77,7 @@ function memberWrites(app: App, deps: TeamDeps): void {
       const viewer = requireViewer(req)
       const teamId = parseId(req.params.id, 'id')
       const accountId = parseId(req.params.user_id, 'user_id')
-      await transaction(deps, (tx, changed) => removeMember(tx, changed, viewer, { teamId, accountId }))
+      await removeMember(deps, viewer, { teamId, accountId })
       return done(reply)
     },
   )
@@ -106,8 +97,7 @@ function ownWrites(app: App, deps: TeamDeps): void {
     async (req, reply) => {
       const viewer = requireViewer(req)
       const teamId = parseId(req.params.id, 'id')
-      await transaction(deps, (tx, changed) => joinTeam(tx, changed, viewer, teamId))
-      recordEvent(deps, 'member.joined', { team_id: teamId })
+      await joinTeam(deps, viewer, teamId)
       return done(reply)
     },
   )
@@ -126,7 +116,7 @@ function ownWrites(app: App, deps: TeamDeps): void {
       const viewer = requireViewer(req)
       const teamId = parseId(req.params.id, 'id')
       const accountId = parseBodyId(req.body.user_id, 'user_id')
-      await transaction(deps, (tx, changed) => transferOwnership(tx, changed, viewer, { teamId, accountId }))
+      await transferOwnership(deps, viewer, { teamId, accountId })
       return done(reply)
     },
   )

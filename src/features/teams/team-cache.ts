@@ -1,5 +1,5 @@
-// Teams with all their rows, as every viewer's answer is made from. Whoever changes a team's rows, or what it is the
-// team of, names its ID under `team`. What each viewer gets to see is decided per request, never cached.
+// Teams with all their rows, from which every viewer's answer is made. A change of a team's rows, or of what it is the
+// team of, names its ID under `team`. What each viewer may see is decided per request, never cached.
 import type { EntityCache } from '#cache/entity-cache.ts'
 import type { Db } from '#db/db.ts'
 import { listTeamReads, type TeamRead } from './queries.ts'
@@ -13,8 +13,8 @@ const TEAM = {
   sizeOf: (team: TeamRead) => TEAM_BYTES + ROW_BYTES * team.members.length,
 }
 
-/** Teams by ID, whoever asks; unknown ones are left out. One statement at most. */
-export function getCachedTeams(
+/** Teams by ID, for any viewer; unknown ones are left out. One statement at most. */
+export function listCachedTeams(
   { db, cache }: { db: Db; cache: EntityCache },
   ids: Iterable<string>,
 ): Promise<Map<string, TeamRead>> {

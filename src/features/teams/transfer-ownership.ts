@@ -1,64 +1,70 @@
 import type { ChangeSet } from '#cache/changes.ts'
+import { transaction } from '#cache/transaction.ts'
 import type { Tx } from '#db/db.ts'
 import { insertNotifications, markInvitationsRead } from '#features/notifications/queries.ts'
 import { listProjectIdsOfOrganization } from '#features/projects/queries.ts'
-import { forbidden, invalidInput, validationError } from '#lib/errors.ts'
+import { invalidInput, validationError } from '#lib/errors.ts'
 import { ALL_ORGANIZATION_PERMISSIONS, ALL_PROJECT_PERMISSIONS } from '#lib/permissions.ts'
-import { isAdmin, type Viewer } from '#lib/viewer.ts'
-import { lockScene, type Scene } from './lock-team.ts'
-import { dethroneOwners } from './queries.ts'
+import type { Viewer } from '#lib/viewer.ts'
+import type { Deps } from '#main/deps.ts'
+import { lockTeam } from './lock-team.ts'
+import { requireTeamOwner } from './policy.ts'
+import { demoteOwners } from './queries.ts'
 
 /**
- * Hands a team to one of its accepted members, who gets every permission. The former owner stays a member with what he
- * had. The new owner of an organization loses the rows that narrow him in its projects.
+ * Hands a team to one of its accepted members, who gets every permission. The former owner stays a member with what
+ * they had. The new owner of an organization loses the rows that narrow them in its projects.
  * @throws ApiError 404, 403 for anybody but the owner and admins, 400 for a team whose project an organization owns and
  * for a target that is no accepted member or the owner.
  */
 export async function transferOwnership(
-  tx: Tx,
-  changed: ChangeSet,
+  deps: Pick<Deps, 'db' | 'cache'>,
   viewer: Viewer,
   { teamId, accountId }: { teamId: string; accountId: string },
 ): Promise<void> {
-  const scene = await lockScene(tx, viewer, teamId, accountId)
-  const { subject, target } = scene
-  if (!ownsTeam(scene, viewer)) throw forbidden('Only the owner may transfer the ownership')
-  if ('project' in subject && subject.owner !== undefined) {
-    throw invalidInput('The project belongs to an organization, whose owner owns it')
-  }
-  if (target.team?.accepted !== true) throw validationError('user_id', 'is no accepted member of this team')
-  if (target.team.is_owner) throw validationError('user_id', 'is the owner already')
-  await dethroneOwners(tx, [teamId], accountId)
+  await transaction(deps, async (tx, changed) => {
+    const team = await lockTeam(tx, viewer, { teamId, targetId: accountId })
+    const { subject, target } = team
+    requireTeamOwner(team, viewer)
+    if ('project' in subject && subject.owner !== undefined) {
+      throw invalidInput('The project belongs to an organization, whose owner owns it')
+    }
+    if (target.team?.accepted !== true) throw validationError('user_id', 'is no accepted member of this team')
+    if (target.team.is_owner) throw validationError('user_id', 'is the owner already')
+    await demoteOwners(tx, [teamId], accountId)
+    await makeOwner(tx, { teamId, accountId, isOrganization: 'organization' in subject })
+    changed.add('team', teamId)
+    // Search shows the owner's name, of an organization's projects too.
+    if ('organization' in subject) {
+      await dropProjectRows(tx, changed, subject.organization.id, accountId)
+      changed.add('project', ...(await listProjectIdsOfOrganization(tx, subject.organization.id)))
+    } else {
+      changed.add('project', subject.project.id)
+      await insertNotifications(tx, [accountId], {
+        type: 'project_transferred',
+        project_id: subject.project.id,
+        new_owner_user_id: accountId,
+        new_owner_organization_id: null,
+      })
+    }
+  })
+}
+
+async function makeOwner(
+  tx: Tx,
+  { teamId, accountId, isOrganization }: { teamId: string; accountId: string; isOrganization: boolean },
+): Promise<void> {
   await tx
     .updateTable('team_member')
     .set({
       is_owner: true,
       role: 'Owner',
       permissions: ALL_PROJECT_PERMISSIONS,
-      ...('organization' in subject ? { organization_permissions: ALL_ORGANIZATION_PERMISSIONS } : {}),
+      ...(isOrganization ? { organization_permissions: ALL_ORGANIZATION_PERMISSIONS } : {}),
     })
     .where('team_id', '=', teamId)
     .where('account_id', '=', accountId)
     .execute()
-  changed.add('team', teamId)
-  // Search shows the owner's name, of an organization's projects too.
-  if ('organization' in subject) {
-    await dropProjectRows(tx, changed, subject.organization.id, accountId)
-    changed.add('project', ...(await listProjectIdsOfOrganization(tx, subject.organization.id)))
-  } else {
-    changed.add('project', subject.project.id)
-    await insertNotifications(tx, [accountId], {
-      type: 'project_transferred',
-      project_id: subject.project.id,
-      new_owner_user_id: accountId,
-      new_owner_organization_id: null,
-    })
-  }
-}
-
-/** The owner of an organization stands for the owner of its projects. */
-function ownsTeam({ caller }: Scene, viewer: Viewer): boolean {
-  return isAdmin(viewer) || caller.team?.is_owner === true || caller.organization?.is_owner === true
 }
 
 async function dropProjectRows(tx: Tx, changed: ChangeSet, organizationId: string, accountId: string): Promise<void> {

@@ -1,4 +1,4 @@
-// The wire shape of a team member (facts/people.md 1.0), put together from rows and from users as they are cached.
+// A team member as routes answer with it, put together from rows and from cached users.
 import Type from 'typebox'
 import { UserView } from '#features/users/views.ts'
 import { Nullable } from '#lib/schema-parts.ts'
@@ -25,7 +25,7 @@ export const TeamMemberView = Type.Object(
   },
 )
 
-/** A row a viewer may see, and whether he sees it as a member does. */
+/** A row that a viewer may see, and whether they see it as a member does. */
 export type ShownMember = { row: MemberRow; asMember: boolean }
 
 /** Writes a member as JSON; `user` is the user's JSON. */

@@ -1,6 +1,6 @@
 // Threads as bytes of JSON, joined from the bytes of their members. They may be long, so the work is done in steps.
 import { setImmediate as yieldToOthers } from 'node:timers/promises'
-import { type CachedUser, getCachedUsers } from '#features/users/user-cache.ts'
+import { type CachedUser, listCachedUsers } from '#features/users/user-cache.ts'
 import { invalidInput } from '#lib/errors.ts'
 import { entityTag, joinJson } from '#lib/json-bytes.ts'
 import { writeJsonArray } from '#lib/json-pieces.ts'
@@ -36,7 +36,7 @@ export async function listThreadBytes(
     await yieldToOthers()
   }
   const authors = new Set(views.flatMap(({ messages }) => authorsOf(messages)))
-  const users = new Map((await getCachedUsers({ db, cache }, [...authors])).map((user) => [user.id, user]))
+  const users = new Map((await listCachedUsers({ db, cache }, [...authors])).map((user) => [user.id, user]))
   const answers: Buffer[] = []
   for (const { thread, messages } of views) {
     answers.push(await toThreadBytes(thread, messages.map(toShown), membersOf(messages, users).map(bytesOf)))

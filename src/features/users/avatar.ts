@@ -1,7 +1,7 @@
-// A user's picture: his own to change, and moderators'.
+// A user's picture: the user and moderators change it.
 
+import { lockAccount } from '#features/access/accounts.ts'
 import { ICON_BYTES_MAX, type IconOwner } from '#features/pictures/icons.ts'
-import { notFound } from '#lib/errors.ts'
 import type { Deps } from '#main/deps.ts'
 import { requireEditableUser } from './policy.ts'
 import { getAccountByName } from './queries.ts'
@@ -14,13 +14,7 @@ export function avatarOwner({ db }: Pick<Deps, 'db'>): IconOwner {
     maxBytes: ICON_BYTES_MAX - 1,
     authorize: async (viewer, name) => requireEditableUser(viewer, await getAccountByName(db, name)).id,
     write: async (tx, changed, { id, icon }) => {
-      const before = await tx
-        .selectFrom('account')
-        .select(['avatar_url', 'raw_avatar_url'])
-        .where('id', '=', id)
-        .forNoKeyUpdate()
-        .executeTakeFirst()
-      if (before === undefined) throw notFound('user')
+      const before = await lockAccount(tx, id)
       await tx
         .updateTable('account')
         .set({ avatar_url: icon?.url ?? null, raw_avatar_url: icon?.rawUrl ?? null })

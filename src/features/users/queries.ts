@@ -35,8 +35,8 @@ export async function getAccountByName(db: Db, name: string): Promise<AccountRow
 }
 
 /**
- * Refuses a username that is another's name, anybody's ID, or kept for the placeholder account, case aside
- * (decisions.md 1).
+ * Refuses a username that is another's name, anybody's ID, or kept for the placeholder account, case aside: names and
+ * IDs address users alike.
  */
 export async function assertUsernameFree(db: Db, username: string, exceptId?: string): Promise<void> {
   if (isReservedUsername(username)) throw usernameTaken()

@@ -1,25 +1,27 @@
 // Users as others see them, and the caller's own account.
 import Type from 'typebox'
 import { iconRoutes } from '#features/pictures/icon-routes.ts'
-import { requireViewer } from '#http/auth.ts'
+import { done } from '#http/answers.ts'
+import { requireScope, requireViewer } from '#http/auth.ts'
 import { sendBytes } from '#http/entity-tags.ts'
 import { IdParams, IdsQuery, parseIds } from '#http/query-values.ts'
 import type { App } from '#http/server.ts'
 import { notFound } from '#lib/errors.ts'
 import { joinJson } from '#lib/json-bytes.ts'
-import { isAdmin } from '#lib/viewer.ts'
 import type { Deps } from '#main/deps.ts'
 import { avatarOwner } from './avatar.ts'
+import { canSeePrivateFields } from './policy.ts'
 import { getPrivateView } from './private-view.ts'
 import { findAccountByEmail, getAccount, listUsersByPrefix } from './queries.ts'
-import { getCachedUsers } from './user-cache.ts'
+import { EmailQuery, UserPatch, UserSearchQuery } from './requests.ts'
+import { updateUser } from './update-user.ts'
+import { listCachedUsers } from './user-cache.ts'
 import { FoundUserView, UserView } from './views.ts'
-import { userWriteRoutes } from './write-routes.ts'
 
 export function userRoutes(app: App, deps: Deps): void {
   singleUsers(app, deps)
   foundUsers(app, deps)
-  userWriteRoutes(app, deps)
+  updateRoute(app, deps)
   iconRoutes(app, deps, avatarOwner(deps))
 }
 
@@ -53,10 +55,9 @@ function singleUsers(app: App, deps: UserDeps): void {
       },
     },
     async (req, reply) => {
-      const [user] = await getCachedUsers(deps, [req.params.id])
+      const [user] = await listCachedUsers(deps, [req.params.id])
       if (user === undefined) throw notFound('user')
-      if (!isAdmin(req.viewer)) return sendBytes(reply, user.bytes, user.etag)
-      // Admins see e-mails by session or by a token with USER_READ_EMAIL (decisions.md 11).
+      if (!canSeePrivateFields(req.viewer)) return sendBytes(reply, user.bytes, user.etag)
       return getPrivateView(deps, req.viewer, await getAccount(deps.db, user.id))
     },
   )
@@ -74,7 +75,7 @@ function foundUsers(app: App, deps: UserDeps): void {
         response: { 200: Type.Array(UserView) },
       },
     },
-    async (req, reply) => sendBytes(reply, joinJson(await getCachedUsers(deps, parseIds(req.query.ids)))),
+    async (req, reply) => sendBytes(reply, joinJson(await listCachedUsers(deps, parseIds(req.query.ids)))),
   )
   app.get(
     '/v3/users/search',
@@ -84,9 +85,7 @@ function foundUsers(app: App, deps: UserDeps): void {
         operationId: 'searchUsers',
         summary: 'Users whose name begins with a text',
         description: 'At most 25, the exact name first, then in alphabetical order; none for a blank text.',
-        querystring: Type.Object({
-          query: Type.String({ maxLength: 256, description: 'How the username begins, in any case' }),
-        }),
+        querystring: UserSearchQuery,
         response: { 200: Type.Array(FoundUserView) },
       },
     },
@@ -102,7 +101,7 @@ function foundUsers(app: App, deps: UserDeps): void {
       schema: {
         operationId: 'getUserByEmail',
         summary: 'A user by e-mail address, for admins',
-        querystring: Type.Object({ email: Type.String({ maxLength: 254, description: 'The whole address' }) }),
+        querystring: EmailQuery,
         response: { 200: UserView },
       },
     },
@@ -110,6 +109,28 @@ function foundUsers(app: App, deps: UserDeps): void {
       const account = await findAccountByEmail(deps.db, req.query.email)
       if (account === undefined) throw notFound('user')
       return getPrivateView(deps, req.viewer, account)
+    },
+  )
+}
+
+function updateRoute(app: App, deps: Pick<Deps, 'db' | 'cache'>): void {
+  app.patch(
+    '/v3/user/:id',
+    {
+      config: { auth: { scope: ['USER_WRITE'] } },
+      schema: {
+        operationId: 'updateUser',
+        summary: 'Edit a user',
+        description: 'Users edit themselves, moderators any user. Only admins may change roles and badges.',
+        params: IdParams,
+        body: UserPatch,
+      },
+    },
+    async (req, reply) => {
+      const viewer = requireViewer(req)
+      if (req.body.payout_handle !== undefined) requireScope(viewer, 'PAYOUTS_WRITE')
+      await updateUser(deps, viewer, { name: req.params.id, patch: req.body })
+      return done(reply)
     },
   )
 }

@@ -1,14 +1,23 @@
-// Editing a user: by himself, by moderators, and what only admins may give.
 import type { Updateable } from 'kysely'
 import { transaction } from '#cache/transaction.ts'
 import { onUnique } from '#db/pg-errors.ts'
 import type { Account } from '#db/schema.ts'
-import { forbidden, notFound } from '#lib/errors.ts'
-import { isAdmin, type Viewer } from '#lib/viewer.ts'
+import { lockAccount } from '#features/access/accounts.ts'
+import { type PatchColumns, toColumns } from '#lib/patch.ts'
+import type { Viewer } from '#lib/viewer.ts'
 import type { Deps } from '#main/deps.ts'
-import { requireEditableUser } from './policy.ts'
+import { requireEditableUser, requireRankGiver } from './policy.ts'
 import { assertUsernameFree, getAccountByName, listOwnedProjectIds, usernameTaken } from './queries.ts'
-import type { UserPatch } from './views.ts'
+import type { UserPatch } from './requests.ts'
+
+const columns = {
+  username: (username) => (username === null ? {} : { username }),
+  bio: (bio) => ({ bio }),
+  role: (role) => (role === null ? {} : { role }),
+  badges: (badges) => (badges === null ? {} : { badges }),
+  payout_handle: (payout_handle) => ({ payout_handle }),
+  allow_friend_requests: (allow) => (allow === null ? {} : { allow_friend_requests: allow }),
+} satisfies PatchColumns<UserPatch, Updateable<Account>>
 
 /**
  * Edits the user that `name` names; when one field is refused, none is saved.
@@ -20,19 +29,11 @@ export async function updateUser(
   { name, patch }: { name: string; patch: UserPatch },
 ): Promise<void> {
   const { id } = requireEditableUser(viewer, await getAccountByName(deps.db, name))
-  const update = toUpdate(patch)
-  if ((update.role !== undefined || update.badges !== undefined) && !isAdmin(viewer)) {
-    throw forbidden('Only admins may change roles and badges')
-  }
+  const update: Updateable<Account> = toColumns(patch, columns)
+  if (update.role !== undefined || update.badges !== undefined) requireRankGiver(viewer)
   if (Object.keys(update).length === 0) return
   await transaction(deps, async (tx, changed) => {
-    const locked = await tx
-      .selectFrom('account')
-      .select('username')
-      .where('id', '=', id)
-      .forNoKeyUpdate()
-      .executeTakeFirst()
-    if (locked === undefined) throw notFound('user')
+    const locked = await lockAccount(tx, id)
     const newName = update.username === locked.username ? undefined : update.username
     if (newName !== undefined) await assertUsernameFree(tx, newName, id)
     await tx
@@ -46,23 +47,4 @@ export async function updateUser(
     // Search shows projects with the name of their owner, and finds them by it.
     if (newName !== undefined) changed.add('project', ...(await listOwnedProjectIds(tx, id)))
   })
-}
-
-/** The columns that a body sets; keys that it does not know are left alone. */
-function toUpdate({
-  username,
-  bio,
-  role,
-  badges,
-  payout_handle,
-  allow_friend_requests,
-}: UserPatch): Updateable<Account> {
-  return {
-    ...(username == null ? {} : { username }),
-    ...(bio === undefined ? {} : { bio }),
-    ...(role == null ? {} : { role }),
-    ...(badges == null ? {} : { badges }),
-    ...(payout_handle === undefined ? {} : { payout_handle }),
-    ...(allow_friend_requests == null ? {} : { allow_friend_requests }),
-  }
 }

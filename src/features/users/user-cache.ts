@@ -1,4 +1,4 @@
-// Users as everybody sees them, kept as ready bytes. Whoever changes an account names its ID under `user`.
+// Users as everybody sees them, kept as ready bytes. A change of an account names its ID under `user`.
 import type { EntityCache } from '#cache/entity-cache.ts'
 import type { DerivedForm } from '#cache/entries.ts'
 import type { Db } from '#db/db.ts'
@@ -35,7 +35,7 @@ export function userForm<D>({ cache }: { cache: EntityCache }, user: CachedUser,
 }
 
 /** Users by ID or username (the ID wins), in the order asked for, each once; unknown ones are left out. */
-export async function getCachedUsers(
+export async function listCachedUsers(
   { db, cache }: { db: Db; cache: EntityCache },
   names: readonly string[],
 ): Promise<CachedUser[]> {
@@ -52,7 +52,7 @@ export async function getCachedUsers(
 
 /** The user that `name` names as ID or username. @throws ApiError 404. */
 export async function getCachedUser(reader: { db: Db; cache: EntityCache }, name: string): Promise<CachedUser> {
-  const [user] = await getCachedUsers(reader, [name])
+  const [user] = await listCachedUsers(reader, [name])
   if (user === undefined) throw notFound('user')
   return user
 }

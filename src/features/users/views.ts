@@ -1,12 +1,9 @@
-// The wire shapes of a user: what everybody sees, and what the user himself and admins see beyond it
-// (facts/people.md 1.0).
+// A user as routes answer with it: what everybody sees, and what the user and admins see beyond it.
 import Type, { type Static } from 'typebox'
-import { ALL_BADGES } from '#lib/permissions.ts'
 import { Nullable, Timestamp } from '#lib/schema-parts.ts'
-import { USERNAME_PATTERN } from '#lib/text-rules.ts'
 import type { AccountRow } from './queries.ts'
 
-const Role = Type.Enum(['developer', 'moderator', 'admin'])
+export const Role = Type.Enum(['developer', 'moderator', 'admin'])
 
 export const UserView = Type.Object(
   {
@@ -17,7 +14,7 @@ export const UserView = Type.Object(
     created: Timestamp,
     role: Role,
     badges: Type.Integer({ description: 'Bit field' }),
-    // The rest is null unless the viewer is the user himself, or an admin.
+    // The rest is null unless the viewer is the user or an admin.
     email: Nullable(Type.String()),
     email_verified: Nullable(Type.Boolean()),
     has_password: Nullable(Type.Boolean()),
@@ -31,7 +28,7 @@ export const UserView = Type.Object(
       }),
     ),
   },
-  { title: 'User', description: 'From `email` on, null unless the caller is the user himself, or an admin.' },
+  { title: 'User', description: 'From `email` on, null unless the caller is this user or an admin.' },
 )
 export type UserView = Static<typeof UserView>
 
@@ -55,7 +52,7 @@ export function toPublicUserView(row: AccountRow): UserView {
   }
 }
 
-/** What the user himself and admins see; e-mail and the available balance only where the token's scopes allow. */
+/** What the user and admins see; e-mail and the available balance only where the token's scopes allow. */
 export function toPrivateUserView(row: AccountRow, show: { email: boolean; balance: string | undefined }): UserView {
   return {
     ...toPublicUserView(row),
@@ -68,22 +65,6 @@ export function toPrivateUserView(row: AccountRow, show: { email: boolean; balan
     payout_data: show.balance === undefined ? null : { payout_handle: row.payout_handle, balance: show.balance },
   }
 }
-
-/** Absent keeps a field; null clears a bio or a payout handle, and stands for absent elsewhere (facts/people.md 0.3). */
-export const UserPatch = Type.Object(
-  {
-    username: Type.Optional(Nullable(Type.String({ minLength: 1, maxLength: 39, pattern: USERNAME_PATTERN }))),
-    bio: Type.Optional(Nullable(Type.String({ maxLength: 160 }))),
-    role: Type.Optional(Nullable(Role)),
-    badges: Type.Optional(
-      Nullable(Type.Integer({ minimum: 0, maximum: ALL_BADGES, description: 'Bit field; for admins' })),
-    ),
-    payout_handle: Type.Optional(Nullable(Type.String({ maxLength: 160, description: 'Needs PAYOUTS_WRITE' }))),
-    allow_friend_requests: Type.Optional(Nullable(Type.Boolean())),
-  },
-  { title: 'UserPatch' },
-)
-export type UserPatch = Static<typeof UserPatch>
 
 /** What the export adds to the view of the user. */
 export const OwnFacts = Type.Object(

@@ -3,11 +3,11 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { listMemberships } from '#features/access/memberships.ts'
 import { PROJECT_STATUSES } from '#features/access/project-status.ts'
+import { VERSION_STATUSES } from '#features/access/version-status.ts'
 import type { Viewer } from '#lib/viewer.ts'
 import { type TestApp, testApp } from '#test/support/harness.ts'
 import { teamFactories } from '#test/support/team-factories.ts'
 import { canSeeVersion, versionVisibleTo } from './policy.ts'
-import { VERSION_STATUSES } from './status.ts'
 
 let t: TestApp
 before(async () => {

@@ -1,4 +1,4 @@
-// Who sees a version: what its project allows, and its own status (decisions.md 4).
+// Who sees a version: what its project allows, and its own status.
 import type { Expression, ExpressionBuilder, SqlBool } from 'kysely'
 import type { DB } from '#db/schema.ts'
 import {
@@ -9,14 +9,14 @@ import {
   type ProjectFacts,
   visibleTo,
 } from '#features/access/project-policy.ts'
-import type { Viewer } from '#lib/viewer.ts'
-import { isModerator } from '#lib/viewer.ts'
-import { isPublicVersionStatus, PUBLIC_VERSION_STATUSES } from './status.ts'
+import { isPublicVersionStatus, PUBLIC_VERSION_STATUSES } from '#features/access/version-status.ts'
+import { forbidden } from '#lib/errors.ts'
+import { isModerator, type Viewer } from '#lib/viewer.ts'
 
 /** What of a version decides who sees it. */
 export type VersionFacts = { id: string; status: string; project: ProjectFacts }
 
-/** Whether nothing about the viewer is needed to know that he may see it. */
+/** Whether everybody may see it. */
 export function isPublicVersion(version: VersionFacts): boolean {
   return isPublicVersionStatus(version.status) && canSeeProject(null, version.project, {})
 }
@@ -24,7 +24,17 @@ export function isPublicVersion(version: VersionFacts): boolean {
 /** Listed, archived and unlisted versions follow the project; the rest is for members and moderators. */
 export function canSeeVersion(viewer: Viewer | null, version: VersionFacts, membership: Membership): boolean {
   if (!canSeeProject(viewer, version.project, membership)) return false
-  return isPublicVersionStatus(version.status) || isModerator(viewer) || isMember(membership)
+  return isPublicVersionStatus(version.status) || seesHiddenVersions(viewer, membership)
+}
+
+/** Whether the viewer sees versions of every status of a project. */
+export function seesHiddenVersions(viewer: Viewer | null, membership: Membership): boolean {
+  return isModerator(viewer) || isMember(membership)
+}
+
+/** @throws ApiError 403 unless the viewer may change a moderator's numbers. */
+export function requireCounterRights(viewer: Viewer): void {
+  if (!isModerator(viewer)) throw forbidden('Only moderators may change downloads')
 }
 
 /** SQL twin of `canSeeVersion`, over rows of `version` joined with their `project`. */

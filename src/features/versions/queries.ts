@@ -3,6 +3,7 @@ import { type Selectable, sql } from 'kysely'
 import { jsonArrayFrom } from 'kysely/helpers/postgres'
 import type { Db, Tx } from '#db/db.ts'
 import type { Version } from '#db/schema.ts'
+import { lockProject, type ProjectRow } from '#features/projects/queries.ts'
 import { isListedAndPasses, LIST_ORDER, type VersionFilter } from './lookup/version-filter.ts'
 
 export type VersionRow = Selectable<Version>
@@ -70,7 +71,7 @@ export type VersionListFilter = VersionFilter & { featured?: boolean; limit?: nu
 
 /**
  * IDs of a project's listed and archived versions that pass the filter: those with an `ordering` first, ascending, then
- * newest first (decisions.md 5). One statement; pages by offset.
+ * newest first. One statement; pages by offset.
  */
 export async function listVersionIdsOf(db: Db, projectId: string, filter: VersionListFilter): Promise<string[]> {
   return (await filteredVersions(db, projectId, filter).select('version.id').execute()).map(({ id }) => id)
@@ -125,7 +126,21 @@ export async function findVersionIdByNumber(db: Db, projectId: string, name: str
   return row?.id
 }
 
-/** The row, locked until the transaction ends; undefined when it is gone. */
-export function lockVersion(tx: Tx, id: string): Promise<VersionRow | undefined> {
-  return tx.selectFrom('version').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()
+/** A version and its project, both locked until the transaction ends. */
+export type LockedVersion = { project: ProjectRow; version: VersionRow }
+
+/**
+ * Locks the project first and then the version, as every command does, so that two edits wait for each other instead of
+ * deadlocking; undefined when the version is gone.
+ */
+export async function lockVersion(tx: Tx, id: string): Promise<LockedVersion | undefined> {
+  const named = await tx.selectFrom('version').select('project_id').where('id', '=', id).executeTakeFirst()
+  const project = named === undefined ? undefined : await lockProject(tx, named.project_id)
+  const version = await tx.selectFrom('version').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()
+  return project === undefined || version === undefined ? undefined : { project, version }
+}
+
+/** Counts the version's revision up when what changed is in other tables: its files, its dependencies. */
+export async function touchVersion(tx: Tx, id: string): Promise<void> {
+  await tx.updateTable('version').set({ revision: sql`revision + 1` }).where('id', '=', id).execute()
 }

@@ -1,9 +1,11 @@
-// The wire shapes of versions and files (facts/catalogue.md 1.2): the same for everyone who may see them.
+// The wire shapes of versions and files: the same for everyone who may see them.
 import Type, { type Static } from 'typebox'
+import { VERSION_STATUSES } from '#features/access/version-status.ts'
+import { ProjectView } from '#features/projects/views.ts'
 import { Nullable, Timestamp } from '#lib/schema-parts.ts'
 import { fieldsOf, gamesOf, projectTypesOf, type Taxonomy } from '#taxonomy/taxonomy.ts'
+import { DEPENDENCY_TYPES, FILE_TYPES, VERSION_TYPES } from './kinds.ts'
 import type { VersionReadRow } from './queries.ts'
-import { DEPENDENCY_TYPES, FILE_TYPES, VERSION_STATUSES, VERSION_TYPES } from './status.ts'
 
 const FileView = Type.Object(
   {
@@ -50,19 +52,20 @@ export const VersionView = Type.Object(
     files: Type.Array(FileView),
     dependencies: Type.Array(DependencyView),
     loaders: Type.Array(Type.String()),
-    ordering: Nullable(Type.Integer({ description: 'Its place among the versions, where somebody has set one' })),
+    ordering: Nullable(Type.Integer({ description: 'Its place among the versions, lowest first; null unless set' })),
   },
   { title: 'Version', additionalProperties: Type.Unknown({ description: 'A loader field' }) },
 )
 export type VersionView = Static<typeof VersionView>
 
+/** What a project depends on, newest first. */
+export const DependenciesView = Type.Object(
+  { projects: Type.Array(ProjectView), versions: Type.Array(VersionView) },
+  { title: 'ProjectDependencies' },
+)
+
 /** Where a redirect leads, for clients that do not follow the header. */
 export const FileAddress = Type.Object({ url: Type.String() }, { title: 'FileAddress' })
-
-/** In queries of lists: changelogs are most of their bytes. */
-export const IncludeChangelog = Type.Optional(
-  Type.Boolean({ default: true, description: 'Whether versions come with their changelogs' }),
-)
 
 /** Path of a file below the files' base address; the name is percent-encoded but for unreserved characters. */
 export function filePath(projectId: string, versionId: string, filename: string): string {

@@ -57,7 +57,14 @@ type Host = {
   restartTimer: NodeJS.Timeout | undefined
 }
 
-const NOT_READY: SearchIndexStatus = { ready: false, documents: 0, sequence: 0, rebuilding: false, memoryBytes: 0 }
+const NOT_READY: SearchIndexStatus = {
+  ready: false,
+  documents: 0,
+  sequence: 0,
+  rebuilding: false,
+  memoryBytes: 0,
+  identity: '',
+}
 
 /** Starts the thread and waits until it answers, from the snapshot when there is a good one, else empty. */
 export async function openEmbeddedSearchIndex(options: EmbeddedOptions = {}): Promise<SearchIndex> {

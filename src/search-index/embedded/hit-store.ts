@@ -1,14 +1,8 @@
 // The hits, ready to be sent: of each project the JSON values, with the keys put between them on the way out.
 
 import { invalidInput } from '#lib/errors.ts'
-import {
-  DEPENDENCY_TYPES,
-  dependencyIds,
-  MAX_DOCUMENT_BYTES,
-  type SearchDocument,
-  type SearchVersion,
-  union,
-} from '../document.ts'
+import { MAX_DOCUMENT_BYTES, type SearchDocument, type SearchVersion } from '../document.ts'
+import { HIT_TEMPLATE, hitValues } from '../hit.ts'
 import { Arena, withLength } from './memory.ts'
 import { DROPPED, gather, type NewSlots, stretches } from './new-slots.ts'
 import { encode } from './string-table.ts'
@@ -17,34 +11,13 @@ import { encode } from './string-table.ts'
 const BLOCK_SHIFT = 22
 /** Between two values; JSON text never holds it. */
 const SEPARATOR = 0
-const SIDES = ['client_side', 'server_side']
 
-/**
- * What a hit consists of, in its order: `"key":` with the value of the same or another name. `fields` is the flattened
- * tail `,"game_versions":[…],…`, which `project_loader_fields` shows again as an object.
- */
-const TEMPLATE: readonly (readonly [before: string, value: string])[] = [
-  ['{"version_id":', 'version'],
-  [',"latest_version":', 'version'],
-  [',"project_id":', 'project_id'],
-  [',"project_types":', 'project_types'],
-  [',"all_project_types":', 'project_types'],
-  ...['slug', 'author', 'author_id', 'organization', 'organization_id', 'name', 'summary', 'categories'].map(plain),
-  ...['display_categories', 'downloads', 'follows', 'icon_url', 'date_created', 'date_modified', 'license'].map(plain),
-  ...['gallery', 'featured_gallery', 'color', 'dependency_project_ids'].map(plain),
-  ...DEPENDENCY_TYPES.map((type) => plain(`${type}_dependency_project_ids`)),
-  ...['dependencies', 'disclosure_types', 'loaders'].map(plain),
-  [',"project_loader_fields":{', 'fields'],
-  ['}', 'fields'],
-  ['', 'sides'],
-]
-const NAMES = [...new Set(TEMPLATE.map(([, value]) => value))]
 const utf8 = new TextEncoder()
 /** A value that two keys have comes again right after its first time, so that a record is read from end to end. */
-const PARTS = TEMPLATE.map(([before, value], i) => ({
+const PARTS = HIT_TEMPLATE.map(([before, value], i) => ({
   before: utf8.encode(before),
   isVersion: value === 'version',
-  isAgain: TEMPLATE[i - 1]?.[1] === value,
+  isAgain: HIT_TEMPLATE[i - 1]?.[1] === value,
   // Inside the object the tail has no leading comma.
   skip: before.endsWith('{') && value === 'fields' ? 1 : 0,
 }))
@@ -52,10 +25,6 @@ const TEMPLATE_BYTES = PARTS.reduce((sum, { before }) => sum + before.length, 1)
 const NULL = utf8.encode('null')
 const QUOTE = 0x22
 const CLOSE = 0x7d
-
-function plain(key: string): [string, string] {
-  return [`,"${key}":`, key]
-}
 
 export type SavedHits = {
   blocks: Uint8Array<ArrayBuffer>[]
@@ -242,36 +211,6 @@ export class HitStore {
     to[at] = QUOTE
     return at + 1
   }
-}
-
-/** The JSON of each of `NAMES`. */
-function hitValues(document: SearchDocument, versions: readonly SearchVersion[]): string[] {
-  const usual = versions.find((version) => version.status === 'listed') ?? versions[0]
-  const sides = Object.fromEntries(SIDES.map((side) => [side, union(versions.map((v) => v.fields[side] ?? [])).sort()]))
-  const lists: Record<string, readonly unknown[]> = {
-    project_types: union(versions.map((version) => version.project_types)).sort(),
-    loaders: union(versions.map((version) => version.loaders)).sort(),
-    categories: union([document.categories, ...versions.map((version) => version.categories)]).sort(),
-    ...dependencyIds(document),
-  }
-  const single: Record<string, unknown> = { project_id: document.id, version: usual?.id ?? null }
-  const own: Record<string, unknown> = document
-  return NAMES.map((name) => {
-    if (name === 'fields') return tail(document.fields)
-    if (name === 'sides') return tail(sides)
-    const value = single[name] ?? lists[name] ?? own[name] ?? null
-    // Most values are these, and they need no call into the serialiser.
-    if (value === null) return 'null'
-    if (typeof value === 'number') return String(value)
-    return Array.isArray(value) && value.length === 0 ? '[]' : JSON.stringify(value)
-  })
-}
-
-/** Each list as `,"name":[…]`. */
-function tail(lists: Readonly<Record<string, readonly string[]>>): string {
-  return Object.entries(lists)
-    .map(([name, list]) => `,${JSON.stringify(name)}:${JSON.stringify(list)}`)
-    .join('')
 }
 
 /** Bytes of an answer; grows as needed, used again for the next. */

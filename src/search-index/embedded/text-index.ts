@@ -1,19 +1,17 @@
 // Which documents a text finds, and in which class of relevance.
 import type { SearchDocument } from '../document.ts'
+import { foldWords, indexTerms, innerWords, queryTerms } from '../fold.ts'
+import { MAX_TYPOS, MAX_WORDS_FOR_TYPOS, typosAllowed } from '../typo-rules.ts'
 import { type Bits, type BitsPool, hasBit, intersect, setBit, uniteShared } from './bits.ts'
 import { claimSet, claimSlots, type DocSet } from './doc-set.ts'
-import { foldWords, indexTerms, innerWords, queryTerms } from './fold.ts'
 import { NameIndex, type SavedNames } from './name-index.ts'
 import { Postings, type SavedPostings } from './postings.ts'
 import { type SavedTable, StringTable } from './string-table.ts'
-import { typosAllowed, visitTypos } from './typos.ts'
+import { visitTypos } from './typos.ts'
 import { type SavedVocabulary, Vocabulary } from './vocabulary.ts'
 
-/** A query of more words than this is not searched for typos: each word costs a walk over the vocabulary. */
-const MAX_WORDS_FOR_TYPOS = 8
 /** Beginnings of up to this many letters have postings of their own, because the terms under them are too many. */
 const SHORT = 2
-const MAX_TYPOS = 2
 /** Terms whose beginnings are remembered. */
 const MAX_KNOWN_BEGINNINGS = 16_384
 

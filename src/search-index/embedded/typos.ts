@@ -1,21 +1,11 @@
 // Terms within one or two typos of a word. The vocabulary is walked in byte order as if it were a trie: neighbours share
 // the rows of the distance table for their common beginning, and a beginning that is already too far skips all its terms.
+import { firstLetterCost } from '../typo-rules.ts'
 import type { Vocabulary } from './vocabulary.ts'
 
-/** Words shorter than this are taken as typed. */
-const MIN_LENGTH = 4
-/** Words at least this long may have two typos. */
-const MIN_LENGTH_FOR_TWO = 8
 /** Longer than any term. */
 const MAX_DEPTH = 80
 const FAR = 255
-
-/** How many typos a word may have. Digits and signs of one kind are not words with typos but other words. */
-export function typosAllowed(word: string): 0 | 1 | 2 {
-  const length = [...word].length
-  if (length < MIN_LENGTH || !/\p{L}/u.test(word)) return 0
-  return length < MIN_LENGTH_FOR_TWO ? 1 : 2
-}
 
 type Walk = {
   readonly word: readonly number[]
@@ -30,14 +20,6 @@ type Walk = {
   readonly best: Uint8Array
   /** Smallest distance of each row. */
   readonly smallest: Uint8Array
-}
-
-/**
- * What a typo in the first letter counts: people seldom get it wrong, and a walk that need not try every first letter
- * is many times shorter. Words that may have one typo only may have it there.
- */
-export function firstLetterCost(allowed: number): number {
-  return allowed === 2 ? 2 : 1
 }
 
 /**

@@ -191,5 +191,6 @@ function statusOf({ engine, next }: State): SearchIndexStatus {
     sequence: engine.sequence,
     rebuilding: next !== undefined,
     memoryBytes: process.memoryUsage.rss(),
+    identity: '',
   }
 }

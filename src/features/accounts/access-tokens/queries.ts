@@ -1,5 +1,8 @@
+import type { Insertable, Updateable } from 'kysely'
 import type { ChangeSet } from '#cache/changes.ts'
 import type { Db, Tx } from '#db/db.ts'
+import type { PersonalAccessToken } from '#db/schema.ts'
+import type { TokenReference } from './requests.ts'
 import type { AccessTokenRow } from './views.ts'
 
 /** An account's access tokens, newest first, expired ones too; at most 200 exist. */
@@ -13,17 +16,28 @@ export function listAccessTokens(db: Db, accountId: string): Promise<AccessToken
     .execute()
 }
 
-type OwnToken = { accountId: string; token: { id: string } | { hash: Buffer } }
+export async function countAccessTokens(db: Db, accountId: string): Promise<number> {
+  const { count } = await db
+    .selectFrom('personal_access_token')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('account_id', '=', accountId)
+    .executeTakeFirstOrThrow()
+  return count
+}
+
+export function insertAccessToken(tx: Tx, values: Insertable<PersonalAccessToken>): Promise<AccessTokenRow> {
+  return tx.insertInto('personal_access_token').values(values).returningAll().executeTakeFirstOrThrow()
+}
 
 /** Changes one token of the account; false when it has none such. Without values it only looks. */
-export async function updateAccessToken(
+export async function updateTokenRow(
   tx: Tx,
   changed: ChangeSet,
-  { accountId, id, values }: { accountId: string; id: string; values: { name?: string; expires?: Date } },
+  { accountId, id, values }: { accountId: string; id: string; values: Updateable<PersonalAccessToken> },
 ): Promise<boolean> {
   const row = await tx
     .updateTable('personal_access_token')
-    .set({ account_id: accountId, ...values })
+    .set({ ...values, account_id: accountId })
     .where('account_id', '=', accountId)
     .where('id', '=', id)
     .returning('token_hash')
@@ -32,8 +46,12 @@ export async function updateAccessToken(
   return row !== undefined
 }
 
-/** Revokes one token of the account, named by its ID or its secret's hash; false when it has none such. */
-export async function deleteAccessToken(tx: Tx, changed: ChangeSet, { accountId, token }: OwnToken): Promise<boolean> {
+/** Deletes one token of the account; false when it has none such. */
+export async function deleteTokenRow(
+  tx: Tx,
+  changed: ChangeSet,
+  { accountId, token }: { accountId: string; token: TokenReference },
+): Promise<boolean> {
   const row = await tx
     .deleteFrom('personal_access_token')
     .where('account_id', '=', accountId)

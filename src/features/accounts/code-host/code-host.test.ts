@@ -80,7 +80,7 @@ test('texts that are no personal tokens of the host never leave us', async () =>
   assert.equal(host.asked, 0)
 })
 
-test('a host that fails is told as such, and nothing is remembered of it', async () => {
+test('a host that fails is an error, and its answer is not kept', async () => {
   host.users.set('ghp_flaky', 5)
   const person = await t.make.account()
   for (const status of [500, 404, 302]) {

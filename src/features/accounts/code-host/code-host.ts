@@ -1,5 +1,5 @@
-// Tokens of a code host that stand for linked accounts: deprecated, kept for programs that have nothing else
-// (decisions.md 3). Off unless the operator names the host.
+// Tokens of a code host that stand for linked accounts: deprecated, kept for programs that have nothing else.
+// Off unless the operator names the host.
 import type { Db } from '#db/db.ts'
 import { ApiError } from '#lib/errors.ts'
 import { createLimiter } from '#lib/limiter.ts'
@@ -11,16 +11,16 @@ import type { Deps } from '#main/deps.ts'
 /** How long an answer of the host counts. */
 const ANSWER_LIFETIME_MS = 5 * 60_000
 const ANSWER_MS = 5_000
-const ASKED_AT_ONCE = 8
+const REQUESTS_AT_ONCE = 8
 const WAITING_MAX = 100
 
 /** What can be sent as a header; no token of a host has anything else in it. */
 const TOKEN_FORM = /^[\x21-\x7e]{1,512}$/
 
-/** What the host said of a token: whose it is there, or that it knows none such. */
+/** Whose account at the host a token belongs to; null when the host does not know it. */
 type Answer = { id: string; hostId: string | null }
 
-// The ID is the token's hash and the span of time in which the answer counts; a new span asks anew.
+// The ID is the token's hash and the span of time in which the answer counts; in a new span the host is asked again.
 const ANSWER = { name: 'code-host-answer', idOf: (answer: Answer) => answer.id, sizeOf: () => 150 }
 
 export type CodeHost = {
@@ -32,8 +32,8 @@ export type CodeHost = {
 
 /**
  * Undefined where no host is configured. Both functions throw ApiError 424 when the host does not answer. Tokens that
- * a host gives to applications are none of those it takes: whoever runs any of these applications could use the
- * tokens of its users here.
+ * a host gives to applications are not accepted: the operator of any such application could use the tokens of its users
+ * here.
  */
 export function createCodeHost({
   db,
@@ -45,7 +45,7 @@ export function createCodeHost({
   const { codeHostApiUrl } = config.accounts
   if (codeHostApiUrl === undefined) return undefined
   const answers = cache.kind(ANSWER)
-  const limiter = createLimiter({ running: ASKED_AT_ONCE, waiting: WAITING_MAX, refuse: () => noAnswer() })
+  const limiter = createLimiter({ running: REQUESTS_AT_ONCE, waiting: WAITING_MAX, refuse: () => noAnswer() })
   const isOfHost = (token: string) =>
     codeHostPrefixes.some((prefix) => token.startsWith(prefix)) && TOKEN_FORM.test(token)
   const identify = async (token: string): Promise<string | undefined> => {
@@ -86,7 +86,7 @@ async function ask(apiUrl: string, token: string): Promise<string | null> {
   }
 }
 
-/** Hosts say with 403 too that they were asked too often, which tells nothing of the token. */
+/** A host may also answer 403 to too many requests, which says nothing about the token. */
 function isRefusedForNow(headers: Headers): boolean {
   return headers.has('retry-after') || headers.get('x-ratelimit-remaining') === '0'
 }

@@ -1,14 +1,12 @@
 // Linking an account with one at the code host.
-import Type from 'typebox'
-import { transaction } from '#cache/transaction.ts'
-import { onUnique } from '#db/pg-errors.ts'
 import { done } from '#http/answers.ts'
 import { requireViewer } from '#http/auth.ts'
 import { mountInternal } from '#http/mounts.ts'
 import type { App } from '#http/server.ts'
-import { ApiError, notFound, validationError } from '#lib/errors.ts'
 import type { AccountDeps } from '../account-deps.ts'
 import type { CodeHost } from './code-host.ts'
+import { linkCodeHost, unlinkCodeHost } from './link-code-host.ts'
+import { CodeHostLink } from './requests.ts'
 
 const config = { auth: { scope: ['SESSION_ACCESS'] } } as const
 /** When these tokens were deprecated, as RFC 9745 writes it: 1 November 2026. */
@@ -37,15 +35,11 @@ function linkRoutes(app: App, deps: AccountDeps, codeHost: CodeHost | undefined)
         operationId: 'linkCodeHost',
         summary: 'Link the account at the code host whose token this is',
         description: "From then on that account's personal tokens are accepted here. Deprecated: use access tokens.",
-        body: Type.Object({ token: Type.String({ minLength: 1, maxLength: 512 }) }),
+        body: CodeHostLink,
       },
     },
     async (req, reply) => {
-      const { id: accountId } = requireViewer(req)
-      if (codeHost === undefined) throw notFound('code host')
-      const hostId = await codeHost.identify(req.body.token)
-      if (hostId === undefined) throw validationError('token', 'is no personal token that the code host knows')
-      await setHostId(deps, { accountId, hostId })
+      await linkCodeHost(deps, codeHost, { accountId: requireViewer(req).id, token: req.body.token })
       return done(reply)
     },
   )
@@ -59,28 +53,8 @@ function linkRoutes(app: App, deps: AccountDeps, codeHost: CodeHost | undefined)
       },
     },
     async (req, reply) => {
-      await setHostId(deps, { accountId: requireViewer(req).id, hostId: null })
+      await unlinkCodeHost(deps, requireViewer(req).id)
       return done(reply)
     },
   )
-}
-
-async function setHostId(
-  deps: AccountDeps,
-  { accountId, hostId }: { accountId: string; hostId: string | null },
-): Promise<void> {
-  await transaction(deps, (tx) =>
-    tx
-      .updateTable('account')
-      .set({ code_host_id: hostId })
-      .where('id', '=', accountId)
-      .execute()
-      .catch(onUnique({ account_code_host_key: linkedElsewhere })),
-  )
-}
-
-function linkedElsewhere(): ApiError {
-  return new ApiError('conflict', 'This account of the code host is linked with another account', {
-    details: { field: 'token', message: 'belongs to an account that is linked already' },
-  })
 }

@@ -1,20 +1,21 @@
-// The e-mail address: changing it, and proving that it is one's own.
-import type { ChangeSet } from '#cache/changes.ts'
+// The e-mail address: changing and verifying it.
+
 import { transaction } from '#cache/transaction.ts'
-import type { Tx } from '#db/db.ts'
 import { onUnique } from '#db/pg-errors.ts'
+import { lockAccount } from '#features/access/accounts.ts'
 import { getAccount } from '#features/users/queries.ts'
 import { enqueue } from '#jobs/queue.ts'
 import { invalidInput } from '#lib/errors.ts'
+import type { Deps } from '#main/deps.ts'
 import type { AccountDeps } from '../account-deps.ts'
 import { deleteFlows, takeFlow } from '../mail/flows.ts'
 import { requireMail } from '../mail/mail-allowance.ts'
-import { emailTaken, lockAccount } from '../queries.ts'
+import { emailTaken } from '../queries.ts'
 import { checkEmail } from '../sign-up/create-account.ts'
 
 /**
  * Gives an account another address. It counts as unverified until its link was opened, unless the operator does not
- * ask for that; the former address is told. Links sent to the former address end.
+ * ask for that. A message goes to the former address, and links sent to it end.
  * @throws ApiError `validation_error` or `conflict` (also for the account's present address) naming `email`
  */
 export async function changeEmail(
@@ -53,21 +54,19 @@ export async function resendVerification(deps: AccountDeps, accountId: string): 
   await transaction(deps, (tx) => enqueue(tx, 'accounts.send-mail', { kind: 'verify-email', account_id: accountId }))
 }
 
-/** @throws ApiError `invalid_input` naming `flow` when the link is used up, too old, or about another address */
-export async function verifyEmail(
-  tx: Tx,
-  changed: ChangeSet,
-  { flow: secret, now }: { flow: string; now: number },
-): Promise<void> {
-  const flow = await takeFlow(tx, 'verify_email', { secret, now })
-  if (flow === undefined) throw invalidInput('The link is unknown, was used, or has expired', 'flow')
-  const { account_id: id, data } = flow
-  changed.add('viewer', id)
-  const { numUpdatedRows } = await tx
-    .updateTable('account')
-    .set({ email_verified: true })
-    .where('id', '=', id)
-    .where('email', '=', String(data['email']))
-    .executeTakeFirstOrThrow()
-  if (numUpdatedRows === 0n) throw invalidInput('The e-mail address has changed since the link was sent', 'flow')
+/** @throws ApiError `invalid_input` naming `flow` when the link was used, is too old, or is about another address. */
+export async function verifyEmail(deps: Pick<Deps, 'db' | 'cache' | 'now'>, secret: string): Promise<void> {
+  await transaction(deps, async (tx, changed) => {
+    const flow = await takeFlow(tx, 'verify_email', { secret, now: deps.now() })
+    if (flow === undefined) throw invalidInput('The link is unknown, was used, or has expired', 'flow')
+    const { account_id: id, data } = flow
+    changed.add('viewer', id)
+    const { numUpdatedRows } = await tx
+      .updateTable('account')
+      .set({ email_verified: true })
+      .where('id', '=', id)
+      .where('email', '=', String(data['email']))
+      .executeTakeFirstOrThrow()
+    if (numUpdatedRows === 0n) throw invalidInput('The e-mail address has changed since the link was sent', 'flow')
+  })
 }

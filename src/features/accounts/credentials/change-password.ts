@@ -1,13 +1,14 @@
 // A new password, by the old one or by a mailed link.
+
 import type { ChangeSet } from '#cache/changes.ts'
 import { transaction } from '#cache/transaction.ts'
 import type { Tx } from '#db/db.ts'
+import { lockAccount } from '#features/access/accounts.ts'
 import { type AccountRow, getAccount } from '#features/users/queries.ts'
 import { enqueue } from '#jobs/queue.ts'
 import type { Viewer } from '#lib/viewer.ts'
 import type { AccountDeps } from '../account-deps.ts'
 import { deleteFlows, findFlow, takeFlow } from '../mail/flows.ts'
-import { lockAccount } from '../queries.ts'
 import { deleteOtherSessions } from '../sessions/queries.ts'
 import { invalidCredentials } from '../sign-in/sign-in-guard.ts'
 
@@ -15,7 +16,7 @@ const WRONG_PASSWORD = 'The old password is wrong'
 const WRONG_FLOW = 'The link is unknown, was used, or has expired'
 
 /**
- * Changes the caller's password and ends his other sessions. An account without a password gets its first one.
+ * Changes the caller's password and ends their other sessions. An account without a password gets its first one.
  * @throws ApiError `invalid_credentials`, `ratelimit_error` (wrong old passwords count as failed sign-ins),
  * `validation_error` for a bad new one
  */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { requireVerifiedEmail } from '#features/access/verified-email.ts'
+import { requireVerifiedEmail } from '#features/access/email-policy.ts'
 import { ALL_SCOPES } from '#lib/scopes.ts'
 import {
   ABSENT,
@@ -61,7 +61,7 @@ test('a link lives a day', async () => {
   await assertRefusedValues((body) => t.anyone.post(VERIFY, body), {}, 'flow', ['f'.repeat(129), 5, null, ABSENT])
 })
 
-test('a changed address is unverified until its own link was opened, and the former one is told', async () => {
+test('a changed address is unverified until its own link was opened, and the former one gets a message', async () => {
   const member = await makeMember(t)
   const email = 'Moved.To@example.org'
   const answer = await t.as(member).patch(CHANGE, { email })

@@ -199,7 +199,7 @@ test('a new password ends sign-ins that wait for a second factor, which stays on
   assert.equal((await signIn(t, member.username, OTHER_PASSWORD)).json().error, '2fa_required')
 })
 
-test('one account gets at most ten reset mails an hour, and nobody can tell', async () => {
+test('one account gets at most ten reset mails an hour, and the answer does not show it', async () => {
   const member = await makeMember(t)
   for (let i = 0; i < 12; i += 1) assert.equal((await reset(member.username)).statusCode, 204)
   assert.equal((await mailsTo(t, member.email, RESET_SUBJECT)).length, 10)

@@ -1,15 +1,13 @@
 // Passwords and e-mail addresses: changing, resetting and verifying them.
-import Type from 'typebox'
-import { transaction } from '#cache/transaction.ts'
 import { done } from '#http/answers.ts'
 import { requireScope, requireViewer } from '#http/auth.ts'
 import type { App } from '#http/server.ts'
 import { SCOPES } from '#lib/scopes.ts'
 import type { AccountDeps } from '../account-deps.ts'
-import { EmailField, FlowField, NewPasswordField, OptionalChallenge, PasswordField, SignInName } from '../fields.ts'
 import { changeEmail, resendVerification, verifyEmail } from './change-email.ts'
 import { changePassword, resetPassword } from './change-password.ts'
 import { requestPasswordReset } from './request-password-reset.ts'
+import { EmailChange, EmailVerification, PasswordChange, PasswordResetRequest } from './requests.ts'
 
 export function credentialRoutes(app: App, deps: AccountDeps): void {
   passwordRoutes(app, deps)
@@ -23,8 +21,9 @@ function passwordRoutes(app: App, deps: AccountDeps): void {
       config: { auth: 'public' },
       schema: {
         operationId: 'requestPasswordReset',
-        summary: 'Send a link to set a new password; the answer does not tell whether there is such an account',
-        body: Type.Object({ username: SignInName, challenge: OptionalChallenge }),
+        summary: 'Send a link to set a new password',
+        description: 'The answer is the same whether or not there is such an account.',
+        body: PasswordResetRequest,
       },
     },
     async (req, reply) => {
@@ -36,16 +35,12 @@ function passwordRoutes(app: App, deps: AccountDeps): void {
   app.patch(
     '/auth/password',
     {
-      // With a flow nobody needs to be signed in; without one, the token is held against USER_AUTH_WRITE below.
+      // With a flow nobody needs to be signed in; without one, the token needs USER_AUTH_WRITE, which is checked below.
       config: { auth: { read: SCOPES.map(({ name }) => name) } },
       schema: {
         operationId: 'changePassword',
-        summary: 'Set a password, by the old one or by the flow of a mailed link; other sessions end',
-        body: Type.Object({
-          flow: Type.Optional(FlowField),
-          old_password: Type.Optional(PasswordField),
-          new_password: NewPasswordField,
-        }),
+        summary: 'Set a password, with the old one or with the flow of a mailed link; other sessions end',
+        body: PasswordChange,
       },
     },
     async (req, reply) => {
@@ -70,7 +65,7 @@ function emailRoutes(app: App, deps: AccountDeps): void {
       schema: {
         operationId: 'changeEmail',
         summary: 'Change the e-mail address',
-        body: Type.Object({ email: EmailField }),
+        body: EmailChange,
       },
     },
     async (req, reply) => {
@@ -98,12 +93,12 @@ function emailRoutes(app: App, deps: AccountDeps): void {
       config: { auth: 'public' },
       schema: {
         operationId: 'verifyEmail',
-        summary: 'Verify an address by the flow of a mailed link',
-        body: Type.Object({ flow: FlowField }),
+        summary: 'Verify an address with the flow of a mailed link',
+        body: EmailVerification,
       },
     },
     async (req, reply) => {
-      await transaction(deps, (tx, changed) => verifyEmail(tx, changed, { flow: req.body.flow, now: deps.now() }))
+      await verifyEmail(deps, req.body.flow)
       return done(reply)
     },
   )

@@ -31,9 +31,9 @@ const ODD_WORKER = new URL(
     import { parentPort } from 'node:worker_threads'
     parentPort.on('message', ({ password }) => {
       if (password === 'die') process.exit(1)
-      if (password !== 'hang') parentPort.postMessage(password.length)
+      if (password !== 'hang') parentPort.postMessage({ answer: password.length })
     })
-    parentPort.postMessage(0)
+    parentPort.postMessage({ ready: true })
   `)}`,
 )
 

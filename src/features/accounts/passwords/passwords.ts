@@ -8,7 +8,7 @@ import { createStrengthMeter } from './strength-meter.ts'
 export const PASSWORD_LENGTH_MIN = 8
 export const PASSWORD_LENGTH_MAX = 256
 
-/** zxcvbn's scale is 0 to 4; from 3 on a password withstands about 10^8 guesses . */
+/** zxcvbn's scale is 0 to 4; from 3 on a password withstands about 10^8 guesses. */
 const SCORE_MIN = 3
 
 /**
@@ -31,7 +31,7 @@ export type Passwords = {
   /** Whether the password is right. Without a hash (unknown account, no password) it takes as long, and is false. */
   verify(hash: string | null, password: string, caller?: string): Promise<boolean>
   /**
-   * Checks a password that somebody wants to have; `owner` are words that do not make it harder to guess.
+   * Checks a new password; `owner` are words that do not make it harder to guess.
    * @throws ApiError `validation_error` naming `field` when it is not 8-256 characters long or too easy to guess.
    */
   check(password: string, owner: PasswordOwner, field: string, caller?: string): Promise<void>

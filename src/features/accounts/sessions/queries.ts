@@ -3,12 +3,13 @@ import { sql } from 'kysely'
 import type { ChangeSet } from '#cache/changes.ts'
 import type { Db, Tx } from '#db/db.ts'
 import { newId } from '#lib/ids.ts'
-import { hashToken, newToken } from '#lib/tokens.ts'
+import { newToken } from '#lib/tokens.ts'
+import type { SessionReference } from './requests.ts'
 import { describeUserAgent } from './user-agent.ts'
 import { type SessionRow, type SessionView, toSessionView } from './views.ts'
 
 const DAY_MS = 86_400_000
-const LIFETIME_MS = 14 * DAY_MS
+export const LIFETIME_MS = 14 * DAY_MS
 const REFRESHABLE_MS = 60 * DAY_MS
 /** An account's sessions; one more ends the one that was longest unused. */
 const SESSIONS_MAX = 100
@@ -35,14 +36,22 @@ export async function issueSession(
       last_login: at,
       expires: new Date(now + LIFETIME_MS),
       refresh_expires: new Date(now + REFRESHABLE_MS),
-      ip: client.ip,
-      user_agent: client.userAgent.slice(0, USER_AGENT_LENGTH_MAX),
-      ...describeUserAgent(client.userAgent),
+      ...toClientColumns(client),
     })
     .returningAll()
     .executeTakeFirstOrThrow()
   await endOldestSessions(tx, changed, accountId)
   return toSessionView(row, { secret: token, current: true })
+}
+
+/** What a session says of where it was last used. */
+export function toClientColumns({ ip, userAgent }: Client): {
+  ip: string
+  user_agent: string
+  os: string | null
+  platform: string | null
+} {
+  return { ip, user_agent: userAgent.slice(0, USER_AGENT_LENGTH_MAX), ...describeUserAgent(userAgent) }
 }
 
 async function endOldestSessions(tx: Tx, changed: ChangeSet, accountId: string): Promise<void> {
@@ -64,11 +73,11 @@ export function listSessions(db: Db, { accountId, now }: { accountId: string; no
     .execute()
 }
 
-/** Ends one session of the account, named by its ID or its secret's hash; false when it has none such. */
-export async function deleteSession(
+/** Ends one session of the account; false when it has none such. */
+export async function deleteSessionRow(
   tx: Tx,
   changed: ChangeSet,
-  { accountId, session }: { accountId: string; session: { id: string } | { hash: Buffer } },
+  { accountId, session }: { accountId: string; session: SessionReference },
 ): Promise<boolean> {
   const rows = await tx
     .deleteFrom('session')
@@ -93,37 +102,6 @@ export async function deleteOtherSessions(
     .returning('token_hash')
     .execute()
   addTokens(changed, rows)
-}
-
-/**
- * Gives a session a new secret and 14 more days, but never beyond its 60; undefined when it cannot be refreshed any
- * more. The old secret ends with the commit, and of parallel refreshes the first wins.
- */
-export async function refreshSession(
-  tx: Tx,
-  changed: ChangeSet,
-  { secret, client, now }: { secret: string; client: Client; now: number },
-): Promise<SessionView | undefined> {
-  const old = hashToken(secret)
-  const { token, hash } = newToken('session')
-  const at = new Date(now)
-  const row = await tx
-    .updateTable('session')
-    .set({
-      token_hash: hash,
-      last_login: at,
-      expires: sql<Date>`least(refresh_expires, ${new Date(now + LIFETIME_MS)})`,
-      ip: client.ip,
-      user_agent: client.userAgent.slice(0, USER_AGENT_LENGTH_MAX),
-      ...describeUserAgent(client.userAgent),
-    })
-    .where('token_hash', '=', old)
-    .where('refresh_expires', '>', at)
-    .returningAll()
-    .executeTakeFirst()
-  if (row === undefined) return undefined
-  addTokens(changed, [{ token_hash: old }])
-  return toSessionView(row, { secret: token, current: true })
 }
 
 function addTokens(changed: ChangeSet, rows: readonly { token_hash: Buffer }[]): void {

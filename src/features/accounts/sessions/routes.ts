@@ -1,15 +1,15 @@
-// Where one is signed in: list, sign out, refresh.
+// Sessions: list, sign out, refresh.
 import Type from 'typebox'
-import { transaction } from '#cache/transaction.ts'
 import { done } from '#http/answers.ts'
 import { requireViewer, tokenText, unauthenticated } from '#http/auth.ts'
 import { IdParams } from '#http/query-values.ts'
 import type { App } from '#http/server.ts'
-import { notFound } from '#lib/errors.ts'
-import { parseId } from '#lib/ids.ts'
 import { parseToken } from '#lib/tokens.ts'
 import { type AccountDeps, clientOf } from '../account-deps.ts'
-import { deleteSession, listSessions, refreshSession } from './queries.ts'
+import { deleteSession } from './delete-session.ts'
+import { listSessions } from './queries.ts'
+import { refreshSession } from './refresh-session.ts'
+import { parseSessionReference } from './requests.ts'
 import { SessionView, toSessionView } from './views.ts'
 
 export function sessionRoutes(app: App, deps: AccountDeps): void {
@@ -42,18 +42,15 @@ export function sessionRoutes(app: App, deps: AccountDeps): void {
       },
     },
     async (req, reply) => {
-      const { id: accountId } = requireViewer(req)
-      const secret = parseToken(req.params.id)
-      const session = secret?.kind === 'session' ? { hash: secret.hash } : { id: parseId(req.params.id, 'id') }
-      const found = await transaction(deps, (tx, changed) => deleteSession(tx, changed, { accountId, session }))
-      if (!found) throw notFound('session')
+      const session = parseSessionReference(req.params.id)
+      await deleteSession(deps, { accountId: requireViewer(req).id, session })
       return done(reply)
     },
   )
   app.post(
     '/session/refresh',
     {
-      // Not a scope's check: a session that has expired may still be refreshed.
+      // Checked below: a session that has expired may still be refreshed.
       config: { auth: 'public' },
       schema: {
         operationId: 'refreshSession',
@@ -65,9 +62,7 @@ export function sessionRoutes(app: App, deps: AccountDeps): void {
       const secret = tokenText(req)
       if (secret === undefined) throw unauthenticated('This needs a session in the Authorization header')
       if (parseToken(secret)?.kind !== 'session') throw unauthenticated('This token is not a session')
-      const view = await transaction(deps, (tx, changed) =>
-        refreshSession(tx, changed, { secret, client: clientOf(req), now: deps.now() }),
-      )
+      const view = await refreshSession(deps, { secret, client: clientOf(req) })
       if (view === undefined) throw unauthenticated('The session is unknown or too old to be refreshed')
       return view
     },

@@ -18,7 +18,7 @@ after(() => t.close())
 const works = async (token: string): Promise<boolean> => (await t.as({ token }).get('/v3/user')).statusCode === 200
 const allBut = (name: ScopeName) => ALL_SCOPES - (SCOPES.find((scope) => scope.name === name)?.value ?? 0)
 
-test('the list has the own sessions that work, newest first, tells the current one and shows no secret', async () => {
+test('the list has the own sessions that work, newest first, marks the current one and shows no secret', async () => {
   const [member, stranger] = [await makeMember(t), await makeMember(t)]
   t.advance(5_000)
   const second = (await signIn(t, member.username)).json()
@@ -154,7 +154,7 @@ test('flows and sessions that nobody can use any more are deleted by the clock',
   assert.deepEqual(await count(), [0, 0])
 })
 
-test('a User-Agent is told in a word or two', () => {
+test('a User-Agent is shown in a word or two', () => {
   const cases: [string, string | null, string | null][] = [
     [
       'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0 Safari/537.36 Edg/140.0',

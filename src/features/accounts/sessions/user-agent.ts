@@ -1,4 +1,4 @@
-// What a User-Agent says to a person who looks at the list of places where he is signed in. A rough word is enough.
+// What a User-Agent says to people who look at the list of their sessions. A rough word is enough.
 
 const NAME_LENGTH_MAX = 64
 

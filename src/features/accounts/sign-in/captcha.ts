@@ -8,8 +8,8 @@ export const CHALLENGE_LENGTH_MAX = 8192
 
 /**
  * Does nothing where no captcha is configured.
- * @throws ApiError `captcha_error` when the answer is absent or wrong, 424 when the service cannot say: a captcha that
- * lets everybody pass while its service is down would be switched off by whoever attacks that service.
+ * @throws ApiError `captcha_error` when the answer is absent or wrong, 424 when the service does not answer. Were
+ * everybody let through then, an attack on the captcha's service would switch the captcha off.
  */
 export async function checkCaptcha(
   captcha: Config['accounts']['captcha'],

@@ -1,5 +1,5 @@
 // How often a password or code may be guessed: ten wrong ones for an account within 15 minutes, then no more until the
-// window has passed (decisions.md 3).
+// window has passed.
 import type { Counters } from '#counters/counters.ts'
 import { ApiError } from '#lib/errors.ts'
 import { isIdForm } from '#lib/ids.ts'
@@ -17,11 +17,11 @@ export type SignInGuard = {
    * @throws ApiError `invalid_credentials` saying `refusal` when it is wrong, `ratelimit_error` after ten wrong ones.
    */
   attempt<T>(account: string, refusal: string, check: () => Promise<T | undefined>): Promise<T>
-  /** Forgets wrong tries; somebody has proved to be the owner. */
+  /** Forgets wrong tries, once the owner has signed in. */
   forgive(account: string): Promise<void>
 }
 
-/** An account is named by its ID; who names none that exists, by the name typed, so that the answers do not differ. */
+/** An account is named by its ID, an unknown one by the name typed, so that both are answered alike. */
 export function createSignInGuard({ counters, ...telemetry }: Telemetry & { counters: Counters }): SignInGuard {
   const lines = new Map<string, { limiter: Limiter; users: number }>()
 

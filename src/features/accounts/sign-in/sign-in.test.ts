@@ -105,7 +105,7 @@ test('nine failures do not close an account, and success forgets them', async ()
   assert.equal((await signIn(t, username)).statusCode, 200)
 })
 
-test('an unknown name is closed in the same way, so that the throttle tells nothing', async () => {
+test('an unknown name is throttled in the same way, so that the throttle shows nothing', async () => {
   assert.deepEqual(await failTimes(11, 'Never-There'), [...Array(10).fill(401), 429])
   assert.equal((await signIn(t, 'never-there', 'wrong')).statusCode, 429)
 })

@@ -1,26 +1,31 @@
 import { transaction } from '#cache/transaction.ts'
+import { lockAccount } from '#features/access/accounts.ts'
 import type { AccountRow } from '#features/users/queries.ts'
 import { recordEvent } from '#telemetry/events.ts'
 import type { AccountDeps } from '../account-deps.ts'
 import { insertFlow } from '../mail/flows.ts'
-import { findAccountBySignInName, lockAccount } from '../queries.ts'
+import { findAccountBySignInName } from '../queries.ts'
 import { type Client, issueSession } from '../sessions/queries.ts'
 import type { SessionView } from '../sessions/views.ts'
+import { checkCaptcha } from './captcha.ts'
 import { invalidCredentials } from './sign-in-guard.ts'
 
 const REFUSAL = 'The username or the password is wrong'
 
+type SignIn = { name: string; password: string; challenge: string | null | undefined; client: Client }
+
 /**
- * Signs in, or starts a flow for the second factor where the account has one; that is no success yet, so it forgives
- * no failures, else who knows the password could guess codes without end. An unknown name is answered like a wrong
- * password: the same words, the same work, the same throttle.
- * @throws ApiError `invalid_credentials`, `ratelimit_error`
+ * Signs in, or starts a flow for the second factor where the account has one. Such a flow is no success yet and leaves
+ * the failed tries counted: else those who know the password could guess codes without end. An unknown name is answered
+ * like a wrong password: the same words, the same work, the same throttle.
+ * @throws ApiError as `checkCaptcha`, `invalid_credentials`, `ratelimit_error`.
  */
 export async function signIn(
   deps: AccountDeps,
-  { name, password, client }: { name: string; password: string; client: Client },
+  { name, password, challenge, client }: SignIn,
 ): Promise<{ session: SessionView } | { flow: string }> {
-  const { db, guard, passwords, now } = deps
+  const { config, db, guard, passwords, now } = deps
+  await checkCaptcha(config.accounts.captcha, { challenge, address: client.ip })
   const found = await findAccountBySignInName(db, name)
   const account = await guard.attempt(found?.id ?? `name:${name.toLowerCase()}`, REFUSAL, async () => {
     const isRight = await passwords.verify(found?.password_hash ?? null, password)

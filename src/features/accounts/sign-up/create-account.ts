@@ -19,8 +19,8 @@ export type PreparedAccount = { username: string; email: string; passwordHash: s
 type Checks = { db: Db; passwords: Passwords }
 
 /**
- * Checks what somebody wants to sign up with; nothing is changed.
- * @throws ApiError `validation_error` or `conflict` naming the first faulty field.
+ * Checks the fields of a new account; nothing is changed.
+ * @throws ApiError `validation_error` or `conflict` naming the first wrong field.
  */
 export async function checkNewAccount({ db, passwords }: Checks, fields: AccountFields): Promise<void> {
   const { username, email, password } = fields
@@ -40,7 +40,7 @@ export async function prepareAccount(checks: Checks, fields: AccountFields): Pro
 
 /**
  * Writes a prepared account and returns its ID. An address that is not verified gets a message with a link.
- * @throws ApiError `conflict` when somebody was faster with the name or the address.
+ * @throws ApiError `conflict` when the name or the address was taken meanwhile.
  */
 export async function createAccount(
   tx: Tx,

@@ -1,36 +1,11 @@
 // Signing up, and what a sign-up page needs to know.
-import Type from 'typebox'
 import { done } from '#http/answers.ts'
 import type { App } from '#http/server.ts'
-import { USERNAME_PATTERN } from '#lib/text-rules.ts'
 import { type AccountDeps, clientOf } from '../account-deps.ts'
-import { EmailField, NewPasswordField, OptionalChallenge } from '../fields.ts'
 import { SessionView } from '../sessions/views.ts'
-import { checkNewAccount } from './create-account.ts'
-import { checkMaySignUp, signUp } from './sign-up.ts'
-
-const NewAccount = Type.Object(
-  {
-    username: Type.String({ pattern: USERNAME_PATTERN, minLength: 1, maxLength: 39 }),
-    email: EmailField,
-    password: NewPasswordField,
-    challenge: OptionalChallenge,
-    account_consent: Type.Optional(Type.Boolean({ description: 'Not for people: a program that sets it is refused' })),
-  },
-  { title: 'NewAccount' },
-)
-
-const Globals = Type.Object(
-  {
-    captcha_enabled: Type.Boolean(),
-    registration_open: Type.Boolean(),
-    email_verification_required: Type.Boolean(),
-    tax_compliance_thresholds: Type.Record(Type.String(), Type.Number(), {
-      description: 'Empty: nothing is paid out here',
-    }),
-  },
-  { title: 'Globals' },
-)
+import { NewAccount } from './requests.ts'
+import { signUp, validateSignUp } from './sign-up.ts'
+import { Globals } from './views.ts'
 
 export function signUpRoutes(app: App, deps: AccountDeps): void {
   const { config } = deps
@@ -62,8 +37,7 @@ export function signUpRoutes(app: App, deps: AccountDeps): void {
       },
     },
     async (req, reply) => {
-      checkMaySignUp(deps, req.body.account_consent)
-      await checkNewAccount(deps, req.body)
+      await validateSignUp(deps, { fields: req.body, honeypot: req.body.account_consent })
       return done(reply)
     },
   )

@@ -1,11 +1,11 @@
 import { transaction } from '#cache/transaction.ts'
-import { forbidden, validationError } from '#lib/errors.ts'
 import { recordEvent } from '#telemetry/events.ts'
 import type { AccountDeps } from '../account-deps.ts'
 import { type Client, issueSession } from '../sessions/queries.ts'
 import type { SessionView } from '../sessions/views.ts'
 import { checkCaptcha } from '../sign-in/captcha.ts'
-import { type AccountFields, createAccount, prepareAccount } from './create-account.ts'
+import { type AccountFields, checkNewAccount, createAccount, prepareAccount } from './create-account.ts'
+import { checkMaySignUp } from './policy.ts'
 
 type SignUp = {
   fields: AccountFields
@@ -15,7 +15,7 @@ type SignUp = {
 }
 
 /**
- * Makes an account for somebody and signs him in; the session holds its secret.
+ * Makes an account and signs it in; the session holds its secret.
  * @throws ApiError as `checkMaySignUp`, `checkCaptcha` and `prepareAccount`
  */
 export async function signUp(deps: AccountDeps, { fields, challenge, honeypot, client }: SignUp): Promise<SessionView> {
@@ -33,11 +33,11 @@ export async function signUp(deps: AccountDeps, { fields, challenge, honeypot, c
   return session
 }
 
-/**
- * People do not see the field behind `honeypot`; programs that fill in everything do.
- * @throws ApiError `validation_error` naming `account_consent`, 403 where registration is closed
- */
-export function checkMaySignUp({ config }: Pick<AccountDeps, 'config'>, honeypot: boolean | undefined): void {
-  if (honeypot === true) throw validationError('account_consent', 'must not be set')
-  if (config.accounts.registration === 'closed') throw forbidden('This service takes no new accounts')
+/** Checks what `signUp` would refuse, but for the captcha; nothing is changed. @throws ApiError as `signUp`. */
+export async function validateSignUp(
+  deps: AccountDeps,
+  { fields, honeypot }: Pick<SignUp, 'fields' | 'honeypot'>,
+): Promise<void> {
+  checkMaySignUp(deps, honeypot)
+  await checkNewAccount(deps, fields)
 }

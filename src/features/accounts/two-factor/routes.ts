@@ -1,21 +1,11 @@
 // Turning two-factor sign-in on and off.
-import Type from 'typebox'
 import { done } from '#http/answers.ts'
 import { requireViewer } from '#http/auth.ts'
 import type { App } from '#http/server.ts'
 import type { AccountDeps } from '../account-deps.ts'
-import { CodeField, FlowField } from '../fields.ts'
+import { TwoFactorConfirmation, TwoFactorRemoval } from './requests.ts'
 import { disableTwoFactor, enableTwoFactor, startTwoFactor } from './switch-two-factor.ts'
-
-const TwoFactorSecret = Type.Object(
-  {
-    secret: Type.String({ description: 'Base32, for an authenticator program' }),
-    uri: Type.String({ description: 'The same as an otpauth address, to show as a picture' }),
-    flow: Type.String(),
-  },
-  { title: 'TwoFactorSecret' },
-)
-const BackupCodes = Type.Object({ backup_codes: Type.Array(Type.String()) }, { title: 'BackupCodes' })
+import { BackupCodes, TwoFactorSecret } from './views.ts'
 
 export function twoFactorRoutes(app: App, deps: AccountDeps): void {
   app.post(
@@ -28,9 +18,7 @@ export function twoFactorRoutes(app: App, deps: AccountDeps): void {
         response: { 200: TwoFactorSecret },
       },
     },
-    async (req) => {
-      return startTwoFactor(deps, requireViewer(req).id)
-    },
+    async (req) => startTwoFactor(deps, requireViewer(req).id),
   )
   app.post(
     '/auth/2fa',
@@ -38,8 +26,8 @@ export function twoFactorRoutes(app: App, deps: AccountDeps): void {
       config: { auth: { scope: ['USER_AUTH_WRITE'] } },
       schema: {
         operationId: 'enableTwoFactor',
-        summary: 'Turn two-factor sign-in on, with a first code; answers the backup codes, once',
-        body: Type.Object({ code: CodeField, flow: FlowField }),
+        summary: 'Turn two-factor sign-in on with a first code; answers the backup codes, once',
+        body: TwoFactorConfirmation,
         response: { 200: BackupCodes },
       },
     },
@@ -55,7 +43,7 @@ export function twoFactorRoutes(app: App, deps: AccountDeps): void {
       schema: {
         operationId: 'disableTwoFactor',
         summary: 'Turn two-factor sign-in off, with a code or a backup code',
-        body: Type.Object({ code: CodeField }),
+        body: TwoFactorRemoval,
       },
     },
     async (req, reply) => {

@@ -1,12 +1,13 @@
 // Turning two-factor sign-in on, in two steps, and off.
+
 import { transaction } from '#cache/transaction.ts'
 import type { Tx } from '#db/db.ts'
+import { lockAccount } from '#features/access/accounts.ts'
 import { getAccount } from '#features/users/queries.ts'
 import { enqueue } from '#jobs/queue.ts'
 import { type ApiError, invalidInput } from '#lib/errors.ts'
 import type { AccountDeps } from '../account-deps.ts'
 import { deleteFlows, findFlow, insertFlow, takeFlow } from '../mail/flows.ts'
-import { lockAccount } from '../queries.ts'
 import { invalidCredentials } from '../sign-in/sign-in-guard.ts'
 import { newTotpSecret, replaceBackupCodes, totpStep, totpUri, useCode } from './codes.ts'
 
@@ -33,34 +34,34 @@ export async function findTwoFactorSetUp(
   return { secret, uri: totpUri(secret, (await getAccount(db, accountId)).username), flow }
 }
 
-type Enable = { accountId: string; flow: string; code: string }
-
 /**
- * Turns it on with a first code, and answers the backup codes, once.
+ * Turns it on with a first code, and answers the backup codes, once. The code is used up with this, like any other; so
+ * is the flow, unless the code is wrong.
  * @throws ApiError `invalid_credentials`, `invalid_input` when it is on already
  */
-export function enableTwoFactor(deps: AccountDeps, { accountId, flow, code }: Enable): Promise<string[]> {
-  return transaction(deps, (tx) => enable(tx, { accountId, flow, code, now: deps.now() }))
-}
-
-/** The first code is used up with this, like any other; so is the flow, unless the code is wrong. */
-async function enable(tx: Tx, { accountId, flow: secret, code, now }: Enable & { now: number }): Promise<string[]> {
-  const account = await lockAccount(tx, accountId)
-  if (account.totp_secret !== null) throw alreadyOn()
-  const flow = await takeFlow(tx, 'set_up_totp', { secret, now })
-  if (flow === undefined || flow.account_id !== accountId)
-    throw invalidCredentials('The flow is unknown or has expired')
-  const totpSecret = String(flow.data['secret'])
-  const step = totpStep({ secret: totpSecret, code, now })
-  if (step === undefined) throw invalidCredentials('The code is wrong')
-  await tx
-    .updateTable('account')
-    .set({ totp_secret: totpSecret, totp_last_step: step })
-    .where('id', '=', accountId)
-    .execute()
-  await deleteFlows(tx, accountId, ['set_up_totp'])
-  await enqueue(tx, 'accounts.send-mail', { kind: 'two-factor-enabled', account_id: accountId })
-  return replaceBackupCodes(tx, accountId)
+export function enableTwoFactor(
+  deps: AccountDeps,
+  { accountId, flow: secret, code }: { accountId: string; flow: string; code: string },
+): Promise<string[]> {
+  const now = deps.now()
+  return transaction(deps, async (tx) => {
+    const account = await lockAccount(tx, accountId)
+    if (account.totp_secret !== null) throw alreadyOn()
+    const flow = await takeFlow(tx, 'set_up_totp', { secret, now })
+    if (flow === undefined || flow.account_id !== accountId)
+      throw invalidCredentials('The flow is unknown or has expired')
+    const totpSecret = String(flow.data['secret'])
+    const step = totpStep({ secret: totpSecret, code, now })
+    if (step === undefined) throw invalidCredentials('The code is wrong')
+    await tx
+      .updateTable('account')
+      .set({ totp_secret: totpSecret, totp_last_step: step })
+      .where('id', '=', accountId)
+      .execute()
+    await deleteFlows(tx, accountId, ['set_up_totp'])
+    await enqueue(tx, 'accounts.send-mail', { kind: 'two-factor-enabled', account_id: accountId })
+    return replaceBackupCodes(tx, accountId)
+  })
 }
 
 /**

@@ -4,8 +4,9 @@ import type { ChangeSet } from '#cache/changes.ts'
 import type { Db, Tx } from '#db/db.ts'
 import type { OauthClient } from '#db/schema.ts'
 import { notFound } from '#lib/errors.ts'
+import { newId } from '#lib/ids.ts'
 
-/** An application with the addresses it may send people back to, in the order they were given. */
+/** An application with its redirect addresses, in the order they were given. */
 export type Application = Selectable<OauthClient> & { redirect_uris: { id: string; uri: string }[] }
 
 function selectApplications(db: Db) {
@@ -51,11 +52,34 @@ export function listApplicationsOf(db: Db, accountId: string): Promise<Applicati
     .execute()
 }
 
-/** Locks an application against everything that would give out codes or tokens of it. @throws ApiError 404 */
+export async function countApplications(db: Db, accountId: string): Promise<number> {
+  const { count } = await db
+    .selectFrom('oauth_client')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('account_id', '=', accountId)
+    .executeTakeFirstOrThrow()
+  return count
+}
+
+/** Locks an application against everything that would issue codes or tokens for it. @throws ApiError 404 */
 export async function lockApplication(tx: Tx, id: string): Promise<Selectable<OauthClient>> {
   const row = await tx.selectFrom('oauth_client').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()
   if (row === undefined) throw notFound('application')
   return row
+}
+
+/** Registers addresses, in this order. Duplicates are collapsed. */
+export async function insertRedirectUris(tx: Tx, clientId: string, uris: readonly string[]): Promise<void> {
+  if (uris.length === 0) return
+  const rows = [...new Set(uris)].map((uri, position) => ({ id: newId(), client_id: clientId, uri, position }))
+  await tx
+    .insertInto('oauth_redirect_uri')
+    .values(rows)
+    .onConflict((conflict) =>
+      // The address keeps its identifier and takes its new place.
+      conflict.columns(['client_id', 'uri']).doUpdateSet((eb) => ({ position: eb.ref('excluded.position') })),
+    )
+    .execute()
 }
 
 /** Ends the tokens that `of` names, in caches too. */

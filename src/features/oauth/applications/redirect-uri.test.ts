@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { matchesRedirectUri, redirectUriFault, withParameters } from './redirect-uri.ts'
+import { matchesRedirectUri, redirectUriProblem, withParameters } from './redirect-uri.ts'
 
 test('https, loopback http and reversed domain names may be registered', () => {
   for (const uri of [
@@ -14,7 +14,7 @@ test('https, loopback http and reversed domain names may be registered', () => {
     'org.example.launcher:/cb',
     'org.example.launcher://cb/x',
   ]) {
-    assert.equal(redirectUriFault(uri), undefined, uri)
+    assert.equal(redirectUriProblem(uri), undefined, uri)
   }
 })
 
@@ -53,9 +53,9 @@ test('everything else is refused', () => {
     'urn:ietf:wg:oauth:2.0:oob',
     `https://example.org/${'a'.repeat(2029)}`,
   ]) {
-    assert.notEqual(redirectUriFault(uri), undefined, uri)
+    assert.notEqual(redirectUriProblem(uri), undefined, uri)
   }
-  assert.equal(redirectUriFault(`https://example.org/${'a'.repeat(2028)}`), undefined)
+  assert.equal(redirectUriProblem(`https://example.org/${'a'.repeat(2028)}`), undefined)
 })
 
 test('an address matches the registered one letter by letter', () => {

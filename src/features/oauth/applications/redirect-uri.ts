@@ -7,8 +7,8 @@ const LOOPBACK = /^(http:\/\/(?:127\.0\.0\.1|\[::1\]|localhost))(?::[1-9]\d{0,4}
 /** A scheme that an installed program has for itself: a domain name in reverse (RFC 8252, 7.1). */
 const PRIVATE_SCHEME = /^[a-z][a-z0-9+-]*(?:\.[a-z0-9+-]+)+:$/
 
-/** What is wrong with an address that somebody registers, as the end of a sentence; undefined when nothing is. */
-export function redirectUriFault(uri: string): string | undefined {
+/** What is wrong with an address that is to be registered, as the end of a sentence; undefined when nothing is. */
+export function redirectUriProblem(uri: string): string | undefined {
   if (uri.length > URL_LENGTH_MAX) return `must be at most ${URL_LENGTH_MAX} characters long`
   if (!/^[\x21-\x7e]+$/.test(uri)) return 'must be ASCII without spaces'
   const url = URL.parse(uri)
@@ -17,15 +17,17 @@ export function redirectUriFault(uri: string): string | undefined {
   if (uri.includes('#')) return 'must not have a fragment'
   if (url.hostname.includes('*')) return 'must not have a wildcard'
   if (url.protocol === 'https:')
-    return url.hostname.endsWith('.') ? 'must not end its host name with a dot' : spellingFault(url, uri)
+    return url.hostname.endsWith('.') ? 'must not end its host name with a dot' : spellingProblem(url, uri)
   if (url.protocol === 'http:')
-    return LOOPBACK.test(uri) ? spellingFault(url, uri) : 'must be https, unless it is on 127.0.0.1, [::1] or localhost'
+    return LOOPBACK.test(uri)
+      ? spellingProblem(url, uri)
+      : 'must be https, unless it is on 127.0.0.1, [::1] or localhost'
   if (!PRIVATE_SCHEME.test(url.protocol)) return 'must be https, or have a scheme such as org.example.app'
-  return spellingFault(url, uri)
+  return spellingProblem(url, uri)
 }
 
 /** Addresses are compared letter by letter, so only the spelling that every program makes of them is of use. */
-function spellingFault(url: URL, uri: string): string | undefined {
+function spellingProblem(url: URL, uri: string): string | undefined {
   return url.href === uri || url.href === `${uri}/` ? undefined : `must be spelt ${url.href}`
 }
 

@@ -1,6 +1,5 @@
 // Applications of third parties: making, editing, giving a new secret, deleting.
 import Type from 'typebox'
-import { transaction } from '#cache/transaction.ts'
 import { iconRoutes } from '#features/pictures/icon-routes.ts'
 import { requireOwnUser } from '#features/users/policy.ts'
 import { getAccountByName } from '#features/users/queries.ts'
@@ -10,17 +9,14 @@ import { IdParams, parseIds } from '#http/query-values.ts'
 import type { App } from '#http/server.ts'
 import { parseId } from '#lib/ids.ts'
 import type { Deps } from '#main/deps.ts'
-import { applicationIconOwner, deleteApplication, rotateSecret, updateApplication } from './change-application.ts'
 import { createApplication } from './create-application.ts'
+import { deleteApplication } from './delete-application.ts'
+import { applicationIconOwner } from './icon.ts'
 import { getApplication, listApplications, listApplicationsOf } from './queries.ts'
-import {
-  ApplicationPatch,
-  ApplicationView,
-  ClientSecretView,
-  NewApplication,
-  NewApplicationView,
-  toApplicationView,
-} from './views.ts'
+import { ApplicationPatch, IdsQuery, NewApplication } from './requests.ts'
+import { rotateSecret } from './rotate-secret.ts'
+import { updateApplication } from './update-application.ts'
+import { ApplicationView, ClientSecretView, NewApplicationView, toApplicationView } from './views.ts'
 
 const session = { auth: { scope: ['SESSION_ACCESS'] } } as const
 
@@ -51,9 +47,7 @@ function reads(app: App, { db }: Deps): void {
       schema: {
         operationId: 'listApplications',
         summary: 'Applications by ID',
-        querystring: Type.Object({
-          ids: Type.String({ maxLength: 65_536, description: 'A JSON array of IDs, or IDs separated by commas' }),
-        }),
+        querystring: IdsQuery,
         response: { 200: Type.Array(ApplicationView) },
       },
     },
@@ -61,7 +55,7 @@ function reads(app: App, { db }: Deps): void {
   )
 }
 
-/** Clients send both forms (facts/people.md 2.6). */
+/** Clients send both forms. */
 function readIds(text: string): string[] {
   const ids = parseIds(text.trimStart().startsWith('[') ? text : JSON.stringify(text.split(',').map((id) => id.trim())))
   for (const id of ids) parseId(id, 'ids')
@@ -69,7 +63,6 @@ function readIds(text: string): string[] {
 }
 
 function writes(app: App, deps: Deps): void {
-  const { db, now, config } = deps
   app.post(
     '/oauth/app',
     {
@@ -83,10 +76,8 @@ function writes(app: App, deps: Deps): void {
     },
     async (req, reply) => {
       const { id: accountId } = requireViewer(req)
-      const { id, secret } = await transaction(deps, (tx) =>
-        createApplication(tx, { accountId, now: now(), fields: req.body }),
-      )
-      const view = toApplicationView(await getApplication(db, id))
+      const { id, secret } = await createApplication(deps, { accountId, fields: req.body })
+      const view = toApplicationView(await getApplication(deps.db, id))
       return reply.status(201).send({ ...view, client_secret: secret })
     },
   )
@@ -98,7 +89,7 @@ function writes(app: App, deps: Deps): void {
         operationId: 'updateApplication',
         summary: 'Edit an application',
         description:
-          'Other scopes, or an address less, end questions that are not answered and codes that are not exchanged.',
+          'A change of scopes, or the removal of an address, ends requests that wait for consent and codes that wait to be exchanged.',
         params: IdParams,
         body: ApplicationPatch,
       },
@@ -106,7 +97,7 @@ function writes(app: App, deps: Deps): void {
     async (req, reply) => {
       const viewer = requireViewer(req)
       const id = parseId(req.params.id, 'id')
-      await transaction(deps, (tx) => updateApplication(tx, viewer, { id, patch: req.body }))
+      await updateApplication(deps, viewer, { id, patch: req.body })
       return done(reply)
     },
   )
@@ -124,7 +115,7 @@ function writes(app: App, deps: Deps): void {
     async (req) => {
       const viewer = requireViewer(req)
       const id = parseId(req.params.id, 'id')
-      return { client_secret: await transaction(deps, (tx) => rotateSecret(tx, viewer, id)) }
+      return { client_secret: await rotateSecret(deps, viewer, id) }
     },
   )
   app.delete(
@@ -140,7 +131,7 @@ function writes(app: App, deps: Deps): void {
     async (req, reply) => {
       const viewer = requireViewer(req)
       const id = parseId(req.params.id, 'id')
-      await transaction(deps, (tx, changed) => deleteApplication({ tx, changed, config }, viewer, id))
+      await deleteApplication(deps, viewer, id)
       return done(reply)
     },
   )
@@ -154,7 +145,7 @@ export function userApplicationRoutes(app: App, { db }: Deps): void {
       config: { ...session, cache: 'private' },
       schema: {
         operationId: 'listUserApplications',
-        summary: 'Applications that a user made: his own, any for admins',
+        summary: "A user's applications: for the user and for admins",
         params: IdParams,
         response: { 200: Type.Array(ApplicationView) },
       },

@@ -1,7 +1,6 @@
-// The wire shapes of applications (facts/people.md 1.0, "OAuth client").
+// Applications as routes answer with them.
 import Type, { type Static } from 'typebox'
 import { Nullable, Timestamp } from '#lib/schema-parts.ts'
-import { URL_LENGTH_MAX } from '#lib/text-rules.ts'
 import type { Application } from './queries.ts'
 
 const fields = {
@@ -29,47 +28,6 @@ export const ClientSecretView = Type.Object(
   { client_secret: Type.String({ description: 'Shown this once; the old one has ended' }) },
   { title: 'OAuthClientSecret' },
 )
-
-export const NAME_LENGTH_MIN = 3
-export const TEXT_LENGTH_MAX = 255
-export const REDIRECT_URIS_MAX = 20
-
-const Name = Type.String({ minLength: NAME_LENGTH_MIN, maxLength: TEXT_LENGTH_MAX })
-const Text = Type.Optional(Nullable(Type.String({ maxLength: TEXT_LENGTH_MAX })))
-const Scopes = Type.Integer({
-  minimum: 0,
-  maximum: Number.MAX_SAFE_INTEGER,
-  description: 'Bit field without restricted scopes: the most that the application may ask for',
-})
-const RedirectUri = Type.String({ maxLength: URL_LENGTH_MAX })
-
-export const NewApplication = Type.Object(
-  {
-    name: Name,
-    max_scopes: Scopes,
-    redirect_uris: Type.Array(RedirectUri, { maxItems: REDIRECT_URIS_MAX }),
-    url: Text,
-    description: Text,
-    public_client: Type.Optional(
-      Type.Boolean({ description: 'A program that cannot keep a secret: it gets none, and must use PKCE' }),
-    ),
-  },
-  { title: 'OAuthApplicationCreate' },
-)
-export type NewApplication = Static<typeof NewApplication>
-
-/** Absent keeps a field; null clears `url` and `description`. */
-export const ApplicationPatch = Type.Object(
-  {
-    name: Type.Optional(Name),
-    max_scopes: Type.Optional(Scopes),
-    redirect_uris: Type.Optional(Type.Array(RedirectUri, { minItems: 1, maxItems: REDIRECT_URIS_MAX })),
-    url: Text,
-    description: Text,
-  },
-  { title: 'OAuthApplicationPatch' },
-)
-export type ApplicationPatch = Static<typeof ApplicationPatch>
 
 export function toApplicationView(row: Application): ApplicationView {
   return {

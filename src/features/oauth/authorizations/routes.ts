@@ -1,25 +1,15 @@
 // What the caller has allowed applications, and ending it.
 import Type from 'typebox'
-import { transaction } from '#cache/transaction.ts'
 import { done } from '#http/answers.ts'
 import { requireViewer } from '#http/auth.ts'
 import type { App } from '#http/server.ts'
 import { parseId } from '#lib/ids.ts'
-import { Timestamp } from '#lib/schema-parts.ts'
 import type { Deps } from '#main/deps.ts'
 import { getApplication } from '../applications/queries.ts'
-import { listAuthorizations, revokeAuthorization } from './authorizations.ts'
-
-const AuthorizationView = Type.Object(
-  {
-    id: Type.String(),
-    app_id: Type.String(),
-    user_id: Type.String(),
-    scopes: Type.Number({ description: 'Bit field of up to 48 bits' }),
-    created: Timestamp,
-  },
-  { title: 'OAuthAuthorization' },
-)
+import { listAuthorizations } from './queries.ts'
+import { ClientQuery } from './requests.ts'
+import { revokeAuthorization } from './revoke-authorization.ts'
+import { AuthorizationView, toAuthorizationView } from './views.ts'
 
 export function authorizationRoutes(app: App, deps: Deps): void {
   app.get(
@@ -34,13 +24,7 @@ export function authorizationRoutes(app: App, deps: Deps): void {
     },
     async (req) => {
       const rows = await listAuthorizations(deps.db, requireViewer(req).id)
-      return rows.map(({ id, app_id, user_id, scopes, created }) => ({
-        id,
-        app_id,
-        user_id,
-        scopes,
-        created: created.toISOString(),
-      }))
+      return rows.map(toAuthorizationView)
     },
   )
   app.delete(
@@ -50,13 +34,13 @@ export function authorizationRoutes(app: App, deps: Deps): void {
       schema: {
         operationId: 'revokeAuthorization',
         summary: 'End what the caller allowed an application; its tokens end at once',
-        querystring: Type.Object({ client_id: Type.String({ maxLength: 64, description: 'The application' }) }),
+        querystring: ClientQuery,
       },
     },
     async (req, reply) => {
       const { id: accountId } = requireViewer(req)
       const { id: clientId } = await getApplication(deps.db, parseId(req.query.client_id, 'client_id'))
-      await transaction(deps, (tx, changed) => revokeAuthorization(tx, changed, { accountId, clientId }))
+      await revokeAuthorization(deps, { accountId, clientId })
       return done(reply)
     },
   )

@@ -149,7 +149,7 @@ test('nobody is sent to an address that is not exactly a registered one', async 
   assert.equal((await authorize(t, owner, loopback)).statusCode, 200)
 })
 
-test('an unknown, absent or doubled application is told here', async () => {
+test('an unknown, absent or doubled application is answered here', async () => {
   const { id } = await makeApplication(t, owner)
   const redirect_uri = CALLBACK
   assertFault(await authorize(t, owner, { client_id: 'zzzzzzzz', redirect_uri }), 404, 'not_found')
@@ -161,7 +161,7 @@ test('an unknown, absent or doubled application is told here', async () => {
   assertFault(await t.as(owner).get(`${BASE}/authorize?${twice}`), 400, 'invalid_input', 'redirect_uri')
 })
 
-test('other faults are told to the application', async () => {
+test('other errors are sent to the application', async () => {
   const { id } = await makeApplication(t, owner)
   const code_challenge = CHALLENGE
   for (const [query, error] of [

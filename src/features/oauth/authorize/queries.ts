@@ -1,19 +1,19 @@
-// Questions that wait for an answer, what people allowed, and codes that wait to be exchanged.
+// Requests that wait for consent, what people allowed, and codes that wait to be exchanged.
 import { sql } from 'kysely'
 import type { Db, Tx } from '#db/db.ts'
 import { newId } from '#lib/ids.ts'
 import { hashToken, newSecret } from '#lib/tokens.ts'
-import type { AuthorizeRequest } from './authorize-request.ts'
+import type { AuthorizeRequest } from './requests.ts'
 
 const MINUTE_MS = 60_000
 const FLOW_LIFETIME_MS = 30 * MINUTE_MS
 const CODE_LIFETIME_MS = 10 * MINUTE_MS
-/** Of one account only the newest questions wait, and of one authorization only the newest codes. */
+/** Of one account only the newest requests wait, and of one authorization only the newest codes. */
 const FLOWS_MAX = 50
 const CODES_MAX = 20
 
-/** What was asked, without the words. */
-export type Question = {
+/** What a person is asked to allow, as it is kept. */
+export type ConsentRequest = {
   client_id: string
   account_id: string
   scopes: number
@@ -22,7 +22,7 @@ export type Question = {
   code_challenge: string | null
 }
 
-export function toQuestion(accountId: string, request: AuthorizeRequest): Question {
+export function toConsentRequest(accountId: string, request: AuthorizeRequest): ConsentRequest {
   return {
     client_id: request.application.id,
     account_id: accountId,
@@ -33,21 +33,24 @@ export function toQuestion(accountId: string, request: AuthorizeRequest): Questi
   }
 }
 
-/** Keeps a question until it is answered and returns the secret that answers it. */
-export async function insertFlow(tx: Tx, question: Question, now: number): Promise<string> {
+/** Keeps a request until it is answered and returns the secret that answers it. */
+export async function insertFlow(tx: Tx, consent: ConsentRequest, now: number): Promise<string> {
   const { secret, hash } = newSecret()
   await tx
     .insertInto('oauth_flow')
-    .values({ ...question, flow_hash: hash, expires: new Date(now + FLOW_LIFETIME_MS) })
+    .values({ ...consent, flow_hash: hash, expires: new Date(now + FLOW_LIFETIME_MS) })
     .execute()
-  await sql`delete from oauth_flow where account_id = ${question.account_id} and flow_hash in (
-    select flow_hash from oauth_flow where account_id = ${question.account_id}
+  await sql`delete from oauth_flow where account_id = ${consent.account_id} and flow_hash in (
+    select flow_hash from oauth_flow where account_id = ${consent.account_id}
     order by expires desc, (flow_hash = ${hash}) desc offset ${FLOWS_MAX})`.execute(tx)
   return secret
 }
 
-/** The question behind a secret, whoever was asked; it stays. */
-export function findFlow(db: Db, { secret, now }: { secret: string; now: number }): Promise<Question | undefined> {
+/** The request behind a secret, for any account; it stays. */
+export function findFlow(
+  db: Db,
+  { secret, now }: { secret: string; now: number },
+): Promise<ConsentRequest | undefined> {
   return db
     .selectFrom('oauth_flow')
     .select(['client_id', 'account_id', 'scopes', 'redirect_uri', 'state', 'code_challenge'])
@@ -56,7 +59,7 @@ export function findFlow(db: Db, { secret, now }: { secret: string; now: number 
     .executeTakeFirst()
 }
 
-/** Uses a question up; of parallel answers a single one gets it. */
+/** Uses a request up; of parallel answers a single one gets it. */
 export async function deleteFlow(tx: Tx, secret: string): Promise<boolean> {
   const { numDeletedRows } = await tx
     .deleteFrom('oauth_flow')
@@ -78,8 +81,8 @@ export function findAuthorization(
 }
 
 /** What an account allows an application from now on, in place of what it allowed before. */
-export async function upsertAuthorization(tx: Tx, question: Question, now: number): Promise<string> {
-  const { client_id, account_id, scopes } = question
+export async function upsertAuthorization(tx: Tx, consent: ConsentRequest, now: number): Promise<string> {
+  const { client_id, account_id, scopes } = consent
   const { id } = await tx
     .insertInto('oauth_authorization')
     .values({ id: newId(), client_id, account_id, scopes, created: new Date(now) })
@@ -92,10 +95,10 @@ export async function upsertAuthorization(tx: Tx, question: Question, now: numbe
 /** Makes a code; only its hash is kept. */
 export async function insertCode(
   tx: Tx,
-  { authorizationId, question, now }: { authorizationId: string; question: Question; now: number },
+  { authorizationId, consent, now }: { authorizationId: string; consent: ConsentRequest; now: number },
 ): Promise<string> {
   const { secret, hash } = newSecret()
-  const { state: _, ...asked } = question
+  const { state: _, ...asked } = consent
   await tx
     .insertInto('oauth_code')
     .values({ ...asked, code_hash: hash, authorization_id: authorizationId, expires: new Date(now + CODE_LIFETIME_MS) })

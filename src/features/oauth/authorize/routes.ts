@@ -1,60 +1,29 @@
-// `authorize`, and the answer to what it asks. Programs of the person's own side call these with a session and get the
-// address to go to as text with status 200, which scripts can read; browsers are led to the pages.
+// `authorize`, and the person's answer. Web sites and programs call these with a session of the person and get the next
+// address as text with status 200, which scripts can read; browsers are redirected to the pages.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { requireScope, requireViewer } from '#http/auth.ts'
 import type { App } from '#http/server.ts'
 import { SCOPES } from '#lib/scopes.ts'
-import { URL_LENGTH_MAX } from '#lib/text-rules.ts'
 import type { Deps } from '#main/deps.ts'
-import { answerAuthorization, startAuthorization } from './authorize.ts'
-import { AUTHORIZE_PAGE } from './authorize-page.ts'
-import { type AuthorizeQuery, STATE_LENGTH_MAX } from './authorize-request.ts'
-
-const AuthorizeQueryFields = Type.Object({
-  client_id: Type.String({ maxLength: 64, description: 'The application' }),
-  redirect_uri: Type.String({ maxLength: URL_LENGTH_MAX, description: 'One that the application has registered' }),
-  scope: Type.Optional(
-    Type.String({ maxLength: 4096, description: 'Names separated by spaces or `+`; absent means all it may ask' }),
-  ),
-  state: Type.Optional(
-    Type.String({ maxLength: STATE_LENGTH_MAX, description: 'Comes back unchanged; only this browser should know it' }),
-  ),
-  response_type: Type.Optional(Type.Literal('code', { description: 'What comes back' })),
-  code_challenge: Type.Optional(
-    Type.String({
-      maxLength: 43,
-      description: 'PKCE (RFC 7636): the SHA-256 of the verifier; public clients must send it',
-    }),
-  ),
-  code_challenge_method: Type.Optional(Type.Literal('S256', { description: 'How the challenge was made' })),
-})
-
-const Consent = Type.Object(
-  {
-    flow_id: Type.String({ description: 'For accept or reject, within 30 minutes' }),
-    client_id: Type.String(),
-    client_name: Type.String(),
-    client_icon: Type.Union([Type.String(), Type.Null()]),
-    requested_scopes: Type.Number(),
-  },
-  { title: 'OAuthConsent' },
-)
-
-const Address = Type.String({ description: 'Where to send the person; the same as the header `Location`' })
+import { answerAuthorization } from './answer-authorization.ts'
+import { AUTHORIZE_PAGE, type AuthorizeQuery, AuthorizeQueryFields, ConsentAnswer } from './requests.ts'
+import { startAuthorization } from './start-authorization.ts'
+import { Address, Consent, toConsent } from './views.ts'
 
 export function authorizeRoutes(app: App, deps: Deps): void {
   app.get(
     '/oauth/authorize',
     {
-      // Any caller reaches the handler: browsers are led on, others need USER_AUTH_WRITE.
+      // Any caller reaches the handler: browsers are redirected, others need USER_AUTH_WRITE.
       config: { auth: { read: SCOPES.map(({ name }) => name) } },
-      // What is wrong with the query is told by the rules of RFC 6749, 4.1.2.1.
+      // The handler answers errors of the query by the rules of RFC 6749, 4.1.2.1.
       attachValidation: true,
       schema: {
         operationId: 'authorize',
-        summary: 'Ask to act for the caller',
-        description: 'Answers what to ask him, or, where that is settled, the address to go to as text.',
+        summary: 'Ask the caller for permission to act for them',
+        description:
+          'Answers what to ask the person or, when they have allowed as much before, the next address as text.',
         querystring: AuthorizeQueryFields,
         response: { 200: Type.Union([Consent, Address]) },
       },
@@ -66,14 +35,7 @@ export function authorizeRoutes(app: App, deps: Deps): void {
       const query = req.query as AuthorizeQuery
       const authorization = await startAuthorization(deps, { accountId: viewer.id, query })
       if (authorization.next === 'redirect') return sendAddress(reply, authorization.url)
-      const { application, flow, scopes } = authorization
-      return {
-        flow_id: flow,
-        client_id: application.id,
-        client_name: application.name,
-        client_icon: application.icon_url,
-        requested_scopes: scopes,
-      }
+      return toConsent(authorization)
     },
   )
   answerRoute(app, deps, { name: 'accept', accept: true })
@@ -87,8 +49,8 @@ function answerRoute(app: App, deps: Deps, { name, accept }: { name: 'accept' | 
       config: { auth: { scope: ['SESSION_ACCESS'] } },
       schema: {
         operationId: `${name}Authorization`,
-        summary: accept ? 'Allows what an application asks' : 'Refuses what an application asks',
-        body: Type.Object({ flow: Type.String({ maxLength: 128 }) }),
+        summary: accept ? 'Allow what an application asks' : 'Refuse what an application asks',
+        body: ConsentAnswer,
         response: { 200: Address },
       },
     },
@@ -103,7 +65,7 @@ function sendAddress(reply: Pick<FastifyReply, 'header' | 'type'>, url: string):
   return reply.header('location', url).type('text/plain; charset=utf-8').send(url) as never
 }
 
-/** A person who follows a link: he sends no token, and wants a page. */
+/** A person who follows a link: their browser sends no token, and wants a page. */
 function isBrowser(req: FastifyRequest): boolean {
   return req.headers.authorization === undefined && /\btext\/html\b/i.test(req.headers.accept ?? '')
 }

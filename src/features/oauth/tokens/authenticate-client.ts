@@ -1,10 +1,10 @@
-// Which application calls, and whether it really does.
+// Which application calls, and the proof of it.
 import { timingSafeEqual } from 'node:crypto'
 import type { Db } from '#db/db.ts'
 import { isIdForm } from '#lib/ids.ts'
 import { hashToken, parseAuthorization } from '#lib/tokens.ts'
-import { type Form, optionalField } from './form.ts'
 import { OAuthError } from './oauth-error.ts'
+import { type Form, optionalField } from './requests.ts'
 
 /** An application that has proved who it is, as far as it can. */
 export type Client = { id: string }
@@ -28,7 +28,7 @@ export async function authenticateClient(
     ? await db.selectFrom('oauth_client').select(['id', 'secret_hash']).where('id', '=', id).executeTakeFirst()
     : undefined
   if (row?.secret_hash === null && secret === undefined) return { id: row.id }
-  // Compared also where there is nothing to compare with, so that the time does not tell.
+  // Compared also where there is nothing to compare with, so that the time is the same.
   const isRight = timingSafeEqual(hashToken(secret ?? ''), row?.secret_hash ?? NO_HASH)
   if (row === undefined || secret === undefined || !isRight) {
     throw new OAuthError('invalid_client', 'The application is unknown or its secret is missing or wrong')

@@ -11,7 +11,7 @@ import { deleteTokens } from '../applications/queries.ts'
 import type { Client } from './authenticate-client.ts'
 import { OAuthError } from './oauth-error.ts'
 
-/** Two weeks, as sessions (facts/people.md 0.1). There is no refresh: the person is asked again. */
+/** Two weeks, as sessions. There is no refresh: the person is asked again. */
 export const TOKEN_LIFETIME_MS = 14 * 86_400_000
 /** Tokens of one authorization; one more ends the oldest. */
 const TOKENS_MAX = 50
@@ -28,8 +28,8 @@ type Code = {
 }
 
 /**
- * Gives a token for a code. Any try that reaches a code uses it up, also one that fails; a code that comes again ends
- * the token it was given for (RFC 6749, 4.1.2), since one of the two who sent it has stolen it.
+ * Gives a token for a code. Any try that reaches a code uses it up, also one that fails. A code that comes again ends
+ * the token it was exchanged for (RFC 6749, 4.1.2), since one of the two who sent it has stolen it.
  * @throws OAuthError `invalid_grant`
  */
 export async function exchangeCode(

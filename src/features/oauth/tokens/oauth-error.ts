@@ -1,5 +1,5 @@
-// Faults of the endpoints that applications call with their own credentials: they have the form of RFC 6749, 5.2, and
-// beside it `description`, as everything else here has.
+// Errors of the endpoints that applications call with their own credentials: they have the form of RFC 6749, 5.2, and
+// beside it `description`, like all other errors of this API.
 import type { FastifyReply } from 'fastify'
 import Type from 'typebox'
 import { ApiError } from '#lib/errors.ts'
@@ -28,7 +28,7 @@ const OAuthErrorBody = Type.Object(
 
 export const OAuthErrorAnswers = { '4xx': OAuthErrorBody, '5xx': OAuthErrorBody } as const
 
-/** Answers faults in that form, as far as they are the application's; the rest goes the way of all others. */
+/** Answers errors that the application made in that form; others are thrown on to the common error handler. */
 export function sendOAuthError(thrown: Error, reply: FastifyReply): void {
   const error = toOAuthError(thrown)
   if (error === undefined) throw thrown
@@ -47,7 +47,7 @@ function toOAuthError(thrown: Error & { code?: string }): OAuthError | undefined
   if (thrown instanceof OAuthError) return thrown
   if (thrown instanceof ApiError)
     return thrown.status === 400 ? new OAuthError('invalid_request', thrown.message) : undefined
-  // Fastify's own faults about a body: wrong type, too large, wrong length.
+  // Fastify's own errors about a body: wrong type, too large, wrong length.
   if (thrown.code?.startsWith('FST_ERR_CTP_') === true) {
     return new OAuthError('invalid_request', 'The body must be a form (application/x-www-form-urlencoded)')
   }

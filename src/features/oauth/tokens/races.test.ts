@@ -60,7 +60,7 @@ test('an exchange beside the end of what it rests on leaves no token alive', asy
   }
 })
 
-test('a question beside the end of application or account is put, or told to be about nothing', async () => {
+test('a consent request beside the end of application or account is made, or answered 404 or 401', async () => {
   const ends = [
     (_: Person, { id }: TestApplication) => t.as(owner).delete(`${BASE}/app/${id}`),
     (person: Person) => t.as(person).delete(`/v3/user/${person.id}`),

@@ -1,68 +1,37 @@
 // The endpoints that applications call themselves: token, introspection, revocation. Forms in, JSON out, never kept.
-import Type from 'typebox'
-import { transaction } from '#cache/transaction.ts'
+import formbody from '@fastify/formbody'
 import { Empty } from '#http/answers.ts'
 import type { App } from '#http/server.ts'
 import { scopeNames } from '#lib/scopes.ts'
-import { URL_LENGTH_MAX } from '#lib/text-rules.ts'
 import type { Deps } from '#main/deps.ts'
 import { authenticateClient } from './authenticate-client.ts'
+import { describeToken } from './describe-token.ts'
 import { exchangeCode, TOKEN_LIFETIME_MS } from './exchange-code.ts'
-import { optionalField, requiredField } from './form.ts'
-import { withForms } from './form-routes.ts'
-import { OAuthError, OAuthErrorAnswers } from './oauth-error.ts'
-import { describeToken, revokeToken } from './token-state.ts'
+import { OAuthError, OAuthErrorAnswers, sendOAuthError } from './oauth-error.ts'
+import { HeldToken, optionalField, readVerifier, requiredField, TokenForm } from './requests.ts'
+import { revokeToken } from './revoke-token.ts'
+import { AccessToken, TokenState } from './views.ts'
 
 const consumes = ['application/x-www-form-urlencoded']
 const config = { auth: 'public' } as const
-/** RFC 7636, 4.1. */
-const VERIFIER = /^[A-Za-z0-9._~-]{43,128}$/
 
-// Described for readers; the handlers read the form by the rules of RFC 6749, which has its own words for faults.
-const credentials = {
-  client_id: Type.Optional(Type.String({ maxLength: 64, description: 'Unless the Authorization header is Basic' })),
-  client_secret: Type.Optional(Type.String({ maxLength: 512, description: 'Or in the Authorization header' })),
-}
-const TokenForm = Type.Object({
-  ...credentials,
-  code: Type.String({ maxLength: 128 }),
-  redirect_uri: Type.String({ maxLength: URL_LENGTH_MAX, description: 'As it was given to authorize' }),
-  grant_type: Type.Optional(Type.Literal('authorization_code')),
-  code_verifier: Type.Optional(Type.String({ maxLength: 128 })),
-})
-const HeldToken = Type.Object({
-  ...credentials,
-  token: Type.String({ maxLength: 512 }),
-  token_type_hint: Type.Optional(Type.String({ maxLength: 64 })),
-})
-
-const AccessToken = Type.Object(
-  {
-    access_token: Type.String(),
-    token_type: Type.Literal('Bearer'),
-    expires_in: Type.Integer({ description: 'Seconds' }),
-    scope: Type.String({ description: 'Names separated by spaces' }),
-  },
-  { title: 'OAuthAccessToken' },
-)
-const TokenState = Type.Object(
-  {
-    active: Type.Boolean(),
-    scope: Type.Optional(Type.String()),
-    client_id: Type.Optional(Type.String()),
-    username: Type.Optional(Type.String({ description: 'With USER_READ' })),
-    sub: Type.Optional(Type.String({ description: "The account's ID, with USER_READ" })),
-    token_type: Type.Optional(Type.Literal('Bearer')),
-    exp: Type.Optional(Type.Integer({ description: 'Seconds since 1970' })),
-    iat: Type.Optional(Type.Integer({ description: 'Seconds since 1970' })),
-  },
-  { title: 'OAuthTokenState' },
-)
+const FORM_BYTES_MAX = 32 * 1024
 
 export function tokenRoutes(app: App, deps: Deps): void {
   withForms(app, (scope) => {
     exchangeRoute(scope, deps)
     stateRoutes(scope, deps)
+  })
+}
+
+/** Runs `routes` in a scope whose bodies are forms, and whose errors have OAuth's form. */
+function withForms(app: App, routes: (scope: App) => void): void {
+  app.register(async (plain) => {
+    const scope = plain as App
+    scope.removeAllContentTypeParsers()
+    await scope.register(formbody, { bodyLimit: FORM_BYTES_MAX })
+    scope.setErrorHandler((error: Error, _req, reply) => sendOAuthError(error, reply))
+    routes(scope)
   })
 }
 
@@ -105,17 +74,6 @@ function exchangeRoute(app: App, deps: Deps): void {
   )
 }
 
-function readVerifier(form: unknown): string | undefined {
-  const verifier = optionalField(form, 'code_verifier')
-  if (verifier !== undefined && !VERIFIER.test(verifier)) {
-    throw new OAuthError(
-      'invalid_request',
-      'code_verifier must be 43 to 128 letters, digits, dots, underscores, tildes or hyphens',
-    )
-  }
-  return verifier
-}
-
 function stateRoutes(app: App, deps: Deps): void {
   app.post(
     '/oauth/introspect',
@@ -154,7 +112,7 @@ function stateRoutes(app: App, deps: Deps): void {
       const { body: form } = req
       const client = await authenticateClient(deps.db, { form, authorization: req.headers.authorization })
       const text = requiredField(form, 'token')
-      await transaction(deps, (tx, changed) => revokeToken(tx, changed, { client, text }))
+      await revokeToken(deps, { client, text })
       return reply.status(200).send('' as never)
     },
   )

@@ -119,7 +119,7 @@ test('an application that does not prove itself gets nothing, and uses no code u
   assert.equal((await exchange(t, application, { code })).statusCode, 200)
 })
 
-test('missing, empty and doubled fields and other bodies are told apart from wrong codes', async () => {
+test('missing, empty and doubled fields and other bodies have other errors than wrong codes', async () => {
   const code = await codeOf()
   for (const fields of [
     { code: undefined },

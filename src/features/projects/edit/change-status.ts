@@ -1,23 +1,30 @@
-// A project's way from one status to another: what the table allows, what it needs, and what it causes.
+// A project's change from one status to another: what it needs, and what follows from it.
 import { sql, type Updateable } from 'kysely'
 import type { Tx } from '#db/db.ts'
 import type { Project } from '#db/schema.ts'
 import { listMemberIds } from '#features/access/memberships.ts'
-import { isMember, type Membership } from '#features/access/project-policy.ts'
-import { isApprovedClass, mayOwnerMove, type ProjectStatus } from '#features/access/project-status.ts'
+import type { Membership } from '#features/access/project-policy.ts'
+import { isApprovedClass, type ProjectStatus } from '#features/access/project-status.ts'
 import { insertNotifications } from '#features/notifications/queries.ts'
 import { insertMessage } from '#features/threads/queries.ts'
-import { forbidden, invalidInput, validationError } from '#lib/errors.ts'
-import { isModerator, type Viewer } from '#lib/viewer.ts'
+import { invalidInput, validationError } from '#lib/errors.ts'
+import type { Viewer } from '#lib/viewer.ts'
 import type { ProjectRow } from '../queries.ts'
 import { scheduleRelease } from '../schedule-release.ts'
+import { actsAsModerator, hidesIdentity, requireTransition } from './policy.ts'
 import type { ProjectPatch } from './requests.ts'
+
+/** Fields of a patch that depend on each other, and are written together. */
+export type StatusField = 'status' | 'requested_status' | 'scheduled_at'
 
 export type StatusChange = {
   viewer: Viewer
   membership: Membership
-  lockedProject: ProjectRow
-  patch: ProjectPatch
+  /** As it is, locked. */
+  project: ProjectRow
+  /** As the other fields of the patch will leave it. */
+  next: Pick<ProjectRow, 'license' | 'summary'>
+  patch: Pick<ProjectPatch, StatusField>
   now: number
 }
 
@@ -26,7 +33,7 @@ export type StatusChange = {
  * @throws ApiError 403 when the viewer lacks the power, `invalid_input` when the state cannot be.
  */
 export async function changeStatus(tx: Tx, change: StatusChange): Promise<Updateable<Project>> {
-  const { lockedProject: project, patch, now } = change
+  const { viewer, project, next, patch, now } = change
   const requested = patch.requested_status === undefined ? {} : { requested_status: patch.requested_status }
   const to = patch.status
   if (patch.scheduled_at !== undefined && patch.scheduled_at !== null && to !== 'scheduled') {
@@ -39,11 +46,11 @@ export async function changeStatus(tx: Tx, change: StatusChange): Promise<Update
     return requested
   }
   if (to === project.status && to !== 'scheduled') return requested
-  requirePower(change, to)
-  if (to === 'processing') await requireReviewable(tx, project, patch)
+  requireTransition(viewer, project, to)
+  if (to === 'processing') await requireReviewable(tx, project.id, next)
   const schedule = to === 'scheduled' ? scheduleOf(change) : { scheduled_at: null }
   if (schedule.scheduled_at !== null) await scheduleRelease(tx, { project_id: project.id }, schedule.scheduled_at)
-  if (to !== project.status) await tellOfChange(tx, change, to)
+  if (to !== project.status) await announceChange(tx, change, to)
   return {
     ...requested,
     ...schedule,
@@ -53,38 +60,28 @@ export async function changeStatus(tx: Tx, change: StatusChange): Promise<Update
   }
 }
 
-function requirePower({ viewer, lockedProject, patch }: StatusChange, to: ProjectStatus): void {
-  if (isModerator(viewer)) return
-  const from = lockedProject.status as ProjectStatus
-  const reschedules = from === 'scheduled' && to === 'scheduled' && lockedProject.approved !== null
-  if (!mayOwnerMove(from, to) && !reschedules) {
-    throw forbidden(`Only moderators may take a project from ${from} to ${patch.status ?? to}`)
-  }
-  if (to === 'scheduled' && lockedProject.approved === null) {
-    throw forbidden('Only a project that was approved before may be scheduled by its owner')
-  }
-}
-
 /** What a review needs to look at. */
-async function requireReviewable(tx: Tx, project: ProjectRow, patch: ProjectPatch): Promise<void> {
+async function requireReviewable(
+  tx: Tx,
+  projectId: string,
+  { license, summary }: Pick<ProjectRow, 'license' | 'summary'>,
+): Promise<void> {
   const version = await tx
     .selectFrom('version')
     .select('id')
-    .where('project_id', '=', project.id)
+    .where('project_id', '=', projectId)
     // Also one that is to be listed once the scanner has judged its files.
     .where(sql<boolean>`is_listed(case status when 'unknown' then requested_status else status end)`)
     .limit(1)
     .executeTakeFirst()
   if (version === undefined) throw invalidInput('A project needs a listed version before it can be reviewed', 'status')
-  if ((patch.license_id ?? project.license) === '')
-    throw invalidInput('A project needs a license before it can be reviewed', 'license_id')
-  if ((patch.summary ?? project.summary).trim() === '')
-    throw invalidInput('A project needs a summary before it can be reviewed', 'summary')
+  if (license === '') throw invalidInput('A project needs a license before it can be reviewed', 'license_id')
+  if (summary.trim() === '') throw invalidInput('A project needs a summary before it can be reviewed', 'summary')
 }
 
-/** `scheduled` wants to know what follows, and when (decisions.md 5). */
-function scheduleOf({ lockedProject, patch, now }: StatusChange): { scheduled_at: Date; requested_status: string } {
-  const next = patch.requested_status === undefined ? lockedProject.requested_status : patch.requested_status
+/** The status `scheduled` needs the status that follows, and when. */
+function scheduleOf({ project, patch, now }: StatusChange): { scheduled_at: Date; requested_status: string } {
+  const next = patch.requested_status === undefined ? project.requested_status : patch.requested_status
   if (next === null) throw validationError('requested_status', 'is required with the status scheduled')
   if (patch.scheduled_at === undefined || patch.scheduled_at === null) {
     throw validationError('scheduled_at', 'is required with the status scheduled')
@@ -94,23 +91,18 @@ function scheduleOf({ lockedProject, patch, now }: StatusChange): { scheduled_at
   return { scheduled_at: new Date(at), requested_status: next }
 }
 
-/** A message in the project's thread; when it is a moderator's doing, the team is told as well. */
-async function tellOfChange(
-  tx: Tx,
-  { viewer, membership, lockedProject }: StatusChange,
-  to: ProjectStatus,
-): Promise<void> {
-  const byModerator = isModerator(viewer) && !isMember(membership)
-  await insertStatusMessage(tx, { project: lockedProject, to, authorId: viewer.id, hideIdentity: isModerator(viewer) })
-  if (!byModerator) return
-  const accounts = await listMemberIds(tx, lockedProject)
-  const statuses = { project_id: lockedProject.id, old_status: lockedProject.status, new_status: to }
+/** A message in the project's thread; a change by a moderator also notifies the members. */
+async function announceChange(tx: Tx, { viewer, membership, project }: StatusChange, to: ProjectStatus): Promise<void> {
+  await insertStatusMessage(tx, { project, to, authorId: viewer.id, hideIdentity: hidesIdentity(viewer) })
+  if (!actsAsModerator(viewer, membership)) return
+  const accounts = await listMemberIds(tx, project)
+  const statuses = { project_id: project.id, old_status: project.status, new_status: to }
   await insertNotifications(tx, accounts, { type: 'status_change', ...statuses })
   await insertNotifications(
     tx,
     accounts,
     to === 'approved'
-      ? { type: 'project_status_approved', project_id: lockedProject.id }
+      ? { type: 'project_status_approved', project_id: project.id }
       : { type: 'project_status_neutral', ...statuses },
   )
 }

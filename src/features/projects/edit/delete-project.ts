@@ -1,6 +1,6 @@
 // Deletes a project with everything it holds; reports and the moderation thread stay for moderators, without it.
 import { transaction } from '#cache/transaction.ts'
-import { type Membership, projectPermissions, requireProjectPermission } from '#features/access/project-policy.ts'
+import { type Membership, requirePermission } from '#features/access/project-policy.ts'
 import { dropImages } from '#features/content-images/queries.ts'
 import { pictureKey } from '#features/pictures/pictures.ts'
 import { removeLater } from '#files/claims.ts'
@@ -20,8 +20,8 @@ export async function deleteProject(
   await transaction(deps, async (tx, changed) => {
     const locked = await lockProject(tx, project.id)
     if (locked === undefined) throw notFound('project')
-    // Not sooner: of two who delete at once, the second may have been looked up when the team was gone already.
-    requireProjectPermission(projectPermissions(viewer, membership), 'DELETE_PROJECT')
+    // Not sooner: of two deletions at once, the second may have read the membership when the team was gone already.
+    requirePermission(viewer, membership, 'DELETE_PROJECT')
     const versionIds = await listVersionIds(tx, locked.id)
     const files = await tx
       .selectFrom('file')

@@ -1,6 +1,5 @@
 // A project's icon, for those who may edit its details.
-
-import { projectPermissions, requireProjectPermission } from '#features/access/project-policy.ts'
+import { requirePermission } from '#features/access/project-policy.ts'
 import { ICON_BYTES_MAX, type IconOwner } from '#features/pictures/icons.ts'
 import { notFound } from '#lib/errors.ts'
 import type { Deps } from '#main/deps.ts'
@@ -15,7 +14,7 @@ export function projectIconOwner(deps: ProjectReader & Pick<Deps, 'now'>): IconO
     maxBytes: ICON_BYTES_MAX,
     authorize: async (viewer, name) => {
       const { project, membership } = await getProjectAsMember(deps, viewer, name)
-      requireProjectPermission(projectPermissions(viewer, membership), 'EDIT_DETAILS')
+      requirePermission(viewer, membership, 'EDIT_DETAILS')
       return project.id
     },
     write: async (tx, changed, { id, icon }) => {

@@ -1,8 +1,8 @@
-// The body of PATCH /v3/project/{id} (specification; facts/catalogue.md 1.7).
+// What an edit of one project, and of many, may say.
 import Type, { type Static } from 'typebox'
 import { PROJECT_STATUSES } from '#features/access/project-status.ts'
 import { Nullable } from '#lib/schema-parts.ts'
-import { projectFields } from '../project-fields.ts'
+import { ADDITIONAL_CATEGORIES_MAX, projectFields } from '../fields.ts'
 
 /** Absent keeps a field, null clears it where it can be empty. */
 export const ProjectPatch = Type.Object(
@@ -32,3 +32,19 @@ export const ProjectPatch = Type.Object(
   { title: 'ProjectPatch' },
 )
 export type ProjectPatch = Static<typeof ProjectPatch>
+
+const AnyCategories = Type.Array(Type.String({ maxLength: 64 }), { maxItems: ADDITIONAL_CATEGORIES_MAX })
+
+export const ProjectBulkPatch = Type.Object(
+  {
+    categories: Type.Optional(projectFields.categories),
+    add_categories: Type.Optional(projectFields.categories),
+    remove_categories: Type.Optional(AnyCategories),
+    additional_categories: Type.Optional(projectFields.additional_categories),
+    add_additional_categories: Type.Optional(AnyCategories),
+    remove_additional_categories: Type.Optional(AnyCategories),
+    link_urls: Type.Optional(projectFields.link_urls),
+  },
+  { title: 'ProjectBulkPatch', description: 'A replacement comes first, then what is removed, then what is added' },
+)
+export type ProjectBulkPatch = Static<typeof ProjectBulkPatch>

@@ -238,7 +238,7 @@ describe('transitions of the status', () => {
     )
   })
 
-  test('each change stands in the thread; one by a moderator is told to the members, without his name', async () => {
+  test('each change is in the thread; that of a moderator notifies the members, without a name', async () => {
     const project = await t.make.project({ status: 'processing' })
     await patch(project, { status: 'approved' }, moderator)
     await patch(project, { status: 'archived' })
@@ -253,12 +253,12 @@ describe('transitions of the status', () => {
       { body: { type: 'status_change', old_status: 'processing', new_status: 'approved' }, hide_identity: true },
       { body: { type: 'status_change', old_status: 'approved', new_status: 'archived' }, hide_identity: false },
     ])
-    const told = await t.deps.db
+    const notified = await t.deps.db
       .selectFrom('notification')
       .select('body')
       .where('account_id', '=', project.owner.id)
       .execute()
-    assert.deepEqual(told.map(({ body }) => (body as { type: string }).type).sort(), [
+    assert.deepEqual(notified.map(({ body }) => (body as { type: string }).type).sort(), [
       'project_status_approved',
       'status_change',
     ])

@@ -8,7 +8,7 @@ import { ALL_SCOPES, parseScopeNames } from '#lib/scopes.ts'
 import type { MadeProject, Person } from '#test/support/factories.ts'
 import { failingFiles } from '#test/support/failing-files.ts'
 import { type Client, type TestApp, testApp } from '#test/support/harness.ts'
-import { GALLERY_BYTES_MAX } from './gallery.ts'
+import { GALLERY_BYTES_MAX } from './requests.ts'
 
 let t: TestApp
 let stranger: Person

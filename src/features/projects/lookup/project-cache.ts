@@ -1,5 +1,5 @@
-// Projects kept as ready bytes with what decides who sees them. Whoever changes what a project's view shows names the
-// project's ID under `project`.
+// Projects kept as ready bytes with what decides who sees them. A command that changes what a project's view shows names
+// the project's ID under `project`.
 import type { EntityCache } from '#cache/entity-cache.ts'
 import type { DerivedForm } from '#cache/entries.ts'
 import type { Db } from '#db/db.ts'
@@ -51,7 +51,7 @@ export function projectForm<D>(
   return cache.kind(PROJECT).derive(project, form)
 }
 
-/** A project in the cache and public, with no promise on the way; undefined means: ask `getProject`. */
+/** A project in the cache and public, without a promise; undefined means: ask `getProject`. */
 export function peekPublicProject({ cache }: ProjectReader, name: string): CachedProject | undefined {
   const project = cache.kind(PROJECT).peekNamed(name)
   return project !== undefined && isPublicStatus(project.status) ? project : undefined
@@ -69,7 +69,7 @@ function peekPublicProjects({ cache }: ProjectReader, names: readonly string[]):
   return [...projects]
 }
 
-/** The project that `name` names as ID or slug (the ID wins), whoever asks; undefined when there is none. */
+/** The project that `name` names as ID or slug (the ID wins), visible or not; undefined when there is none. */
 export function findProject({ db, cache, taxonomy }: ProjectReader, name: string): Promise<CachedProject | undefined> {
   return cache
     .kind(PROJECT)
@@ -91,7 +91,7 @@ export async function getProject(reader: ProjectReader, viewer: Viewer | null, n
   return project
 }
 
-/** The same with the viewer's membership, for routes that go on to ask what he may do. */
+/** The same with the viewer's membership, for commands that go on to ask what the viewer may do. */
 export async function getProjectAsMember(
   reader: ProjectReader,
   viewer: Viewer,

@@ -31,7 +31,7 @@ const random = (query: Record<string, string | number>) => t.anyone.get('/v3/pro
 const idsOf = (answer: { json(): { id: string }[] }) => answer.json().map(({ id }) => id)
 
 describe('in a small catalogue', () => {
-  test('approved and archived ones only, each once, whoever asks, and fewer where there are fewer', async () => {
+  test('approved and archived ones only, each once, for every viewer, and fewer where there are fewer', async () => {
     const shown = [await t.make.project(), await t.make.project({ status: 'archived' })].map(({ id }) => id)
     const hidden = await Promise.all(
       ['unlisted', 'withheld', 'private', 'draft', 'processing', 'rejected'].map((status) =>

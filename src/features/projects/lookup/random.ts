@@ -6,12 +6,13 @@ import { invalidInput } from '#lib/errors.ts'
 import type { Viewer } from '#lib/viewer.ts'
 import { loadersOf } from '#taxonomy/taxonomy.ts'
 import { type CachedProject, listVisibleProjects, type ProjectReader } from './project-cache.ts'
+import type { RandomQuery } from './requests.ts'
 
 /** Each project lies at a random point of this line for ever (`project.random_key`). */
 const LINE = 2 ** 31
 /** Up to here all are read and shuffled. */
 const READ_ALL_MAX = 1_000
-/** So many are found before some of them are taken, so that it matters little who lies beside whom. */
+/** So many are found before some of them are taken, so that it matters little which projects are neighbours. */
 const FOUND_MIN = 200
 /** Bounds of the search: rounds, stretches in a round, and projects looked at. */
 const ROUNDS_MAX = 3
@@ -25,7 +26,7 @@ const LOOKED_AT_MAX = 40_000
 export async function listRandomProjects(
   reader: ProjectReader,
   viewer: Viewer | null,
-  { count, project_type: type }: { count: number; project_type?: string },
+  { count, project_type: type }: RandomQuery,
 ): Promise<CachedProject[]> {
   const { db, taxonomy } = reader
   if (type !== undefined && !taxonomy.projectTypes.includes(type)) {

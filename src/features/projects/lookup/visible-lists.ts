@@ -1,4 +1,4 @@
-// Lists of projects by ID that no specification bounds, such as those a user follows.
+// Lists of projects by ID that may be of any length, such as those a user follows.
 import { hasScope } from '#lib/scopes.ts'
 import type { Viewer } from '#lib/viewer.ts'
 import { type CachedProject, listVisibleProjects, type ProjectReader } from './project-cache.ts'

@@ -1,22 +1,21 @@
 // Files by their hashes, in the older API: their versions and projects, and the versions to have instead.
 import Type, { type Static } from 'typebox'
+import { checkUpdate, checkUpdates, listProjectsByHash, listVersionsByHash } from '#features/versions/lookup/by-hash.ts'
 import {
-  checkUpdate,
-  checkUpdates,
-  getFile,
-  listProjectsByHash,
-  listVersionsByHash,
+  HashesBody,
+  HashParams,
+  hashesOf,
+  IndividualBody,
   type NamedFile,
-  resolveFile,
-} from '#features/versions/lookup/by-hash.ts'
-import { filterBody, filterOfBody } from '#features/versions/lookup/filter-form.ts'
-import { HashesBody, HashParams, hashesBody, hashesOf } from '#features/versions/lookup/hash-form.ts'
+  UpdateBody,
+} from '#features/versions/lookup/hash-requests.ts'
+import { FilterBody, filterOfBody } from '#features/versions/lookup/list-requests.ts'
 import {
   ALGORITHMS,
   type Algorithm,
   FILTERS_PER_PROJECT_MAX,
-  HASH_LENGTH_MAX,
-  HASHES_MAX,
+  getFile,
+  resolveFile,
 } from '#features/versions/lookup/resolve-files.ts'
 import { type CachedVersion, getVersion } from '#features/versions/lookup/version-cache.ts'
 import type { VersionFilter } from '#features/versions/lookup/version-filter.ts'
@@ -53,14 +52,12 @@ export function namedFile({ hash }: { hash: string }, query: Static<typeof FileQ
   if (algorithm !== undefined && !ALGORITHMS.includes(algorithm)) {
     throw invalidInput(`algorithm must be one of ${ALGORITHMS.join(', ')}`, 'algorithm')
   }
-  return { hash, algorithm, ...(version_id === undefined ? {} : { version_id: unquote(version_id) }) }
+  return {
+    hash,
+    ...(algorithm === undefined ? {} : { algorithm }),
+    ...(version_id === undefined ? {} : { version_id: unquote(version_id) }),
+  }
 }
-
-const FilterBody = Type.Object({
-  loaders: filterBody.loaders,
-  game_versions: filterBody.game_versions,
-  version_types: filterBody.version_types,
-})
 
 function singleFiles(app: App, deps: Deps): void {
   const about = { params: HashParams, querystring: FileQuery }
@@ -76,7 +73,7 @@ function singleFiles(app: App, deps: Deps): void {
       },
     },
     async (req, reply) => {
-      const file = await resolveFile(deps, req.viewer, namedFile(req.params, req.query))
+      const file = await resolveFile(deps.db, req.viewer, namedFile(req.params, req.query))
       const { bytes, etag } = versionBytes(deps, await getVersion(deps, req.viewer, file.versionId))
       return sendBytes(reply, bytes, etag)
     },
@@ -93,7 +90,7 @@ function singleFiles(app: App, deps: Deps): void {
       },
     },
     async (req, reply) => {
-      const { projectId, versionId, filename } = await getFile(deps, req.viewer, namedFile(req.params, req.query))
+      const { projectId, versionId, filename } = await getFile(deps.db, req.viewer, namedFile(req.params, req.query))
       const url = `${deps.config.files.baseUrl}${filePath(projectId, versionId, filename)}`
       return reply.status(307).header('location', url).send({ url })
     },
@@ -166,14 +163,6 @@ function* listEntries(deps: Deps, versions: ReadonlyMap<string, CachedVersion>) 
   for (const [hash, version] of versions) yield [hash, { bytes: joinJson([versionBytes(deps, version)]) }] as const
 }
 
-const UpdatesBody = Type.Object({ ...hashesBody, ...FilterBody.properties })
-const IndividualBody = Type.Object({
-  algorithm: hashesBody.algorithm,
-  hashes: Type.Array(Type.Object({ hash: Type.String({ maxLength: HASH_LENGTH_MAX }), ...FilterBody.properties }), {
-    maxItems: HASHES_MAX,
-  }),
-})
-
 function updates(app: App, deps: Deps): void {
   const bulk = [
     { path: 'update', noun: 'Updates', answer: ByHash(VersionV2), entries: versionEntries },
@@ -187,7 +176,7 @@ function updates(app: App, deps: Deps): void {
         schema: {
           operationId: `find${noun}V2`,
           summary: `The versions to have instead of files${path === 'update' ? '' : ', as lists'}`,
-          body: UpdatesBody,
+          body: UpdateBody,
           response: { 200: answer },
         },
       },

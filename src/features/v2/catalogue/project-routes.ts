@@ -2,8 +2,8 @@
 import Type from 'typebox'
 import { getProject, listVisibleProjects, peekPublicProject } from '#features/projects/lookup/project-cache.ts'
 import { listRandomProjects } from '#features/projects/lookup/random.ts'
+import { DependenciesQuery } from '#features/versions/lookup/list-requests.ts'
 import { listDependencies } from '#features/versions/lookup/project-dependencies.ts'
-import { IncludeChangelog } from '#features/versions/views.ts'
 import { sendBytes, sendList } from '#http/entity-tags.ts'
 import { IdParams, IdsQuery, parseIds } from '#http/query-values.ts'
 import type { App } from '#http/server.ts'
@@ -68,7 +68,7 @@ function singleProjects(app: App, deps: Deps): void {
         operationId: 'listProjectDependenciesV2',
         summary: 'Projects and versions that the versions of a project depend on, newest first',
         params: IdParams,
-        querystring: Type.Object({ include_changelog: IncludeChangelog }),
+        querystring: DependenciesQuery,
         response: {
           200: Type.Object(
             { projects: Type.Array(ProjectV2), versions: Type.Array(VersionV2) },

@@ -1,17 +1,24 @@
 // Versions of the older API: reading them.
 import Type, { type Static } from 'typebox'
 import { getProject } from '#features/projects/lookup/project-cache.ts'
-import { filterOfQuery, filterQuery } from '#features/versions/lookup/filter-form.ts'
-import { getVersion, keepVisibleVersions, listCachedVersions } from '#features/versions/lookup/version-cache.ts'
+import {
+  NumberParams,
+  VersionListQuery,
+  VersionsQuery,
+  versionListFilter,
+} from '#features/versions/lookup/list-requests.ts'
+import {
+  getVersion,
+  getVersionByNumber,
+  keepVisibleVersions,
+  listCachedVersions,
+} from '#features/versions/lookup/version-cache.ts'
 import { listVersionIdsFor } from '#features/versions/lookup/version-list.ts'
-import { findVersionIdByNumber, type VersionListFilter } from '#features/versions/queries.ts'
-import { VERSION_TYPES } from '#features/versions/status.ts'
-import { IncludeChangelog } from '#features/versions/views.ts'
+import type { VersionListFilter } from '#features/versions/queries.ts'
 import { viewerWith } from '#http/auth.ts'
 import { sendBytes, sendList } from '#http/entity-tags.ts'
-import { IdParams, IdsQuery, parseIds } from '#http/query-values.ts'
+import { IdParams, parseIds } from '#http/query-values.ts'
 import type { App } from '#http/server.ts'
-import { notFound } from '#lib/errors.ts'
 import { parseId } from '#lib/ids.ts'
 import type { Deps } from '#main/deps.ts'
 import { Clamped, clamp } from '../requests.ts'
@@ -51,7 +58,7 @@ function versionsById(app: App, deps: Deps): void {
       schema: {
         operationId: 'listVersionsV2',
         summary: 'Versions by ID',
-        querystring: Type.Object({ ...IdsQuery.properties, include_changelog: IncludeChangelog }),
+        querystring: VersionsQuery,
         response: { 200: Type.Array(VersionV2) },
       },
     },
@@ -64,28 +71,28 @@ function versionsById(app: App, deps: Deps): void {
   )
 }
 
+const { loaders, game_versions, featured, version_type, include_changelog } = VersionListQuery.properties
 const ListQuery = Type.Object({
-  loaders: filterQuery.loaders,
-  game_versions: filterQuery.game_versions,
-  featured: Type.Optional(Type.Boolean({ description: 'Only versions that are, or are not, featured' })),
-  version_type: Type.Optional(Type.Enum([...VERSION_TYPES], { description: 'Only versions of this channel' })),
+  loaders,
+  game_versions,
+  featured,
+  version_type,
   limit: Clamped('How many at most; all unless given'),
   offset: Clamped('How many to leave out, exactly'),
-  include_changelog: IncludeChangelog,
+  include_changelog,
 })
 
+/** Keys that the older API does not have are left out here, so that they are ignored and not checked. */
 function listFilter(query: Static<typeof ListQuery>): VersionListFilter {
   const { loaders, game_versions, featured, version_type, limit, offset } = query
-  return {
-    ...filterOfQuery({
-      ...(loaders === undefined ? {} : { loaders }),
-      ...(game_versions === undefined ? {} : { game_versions }),
-    }),
-    versionTypes: version_type === undefined ? [] : [version_type],
+  return versionListFilter({
+    ...(loaders === undefined ? {} : { loaders }),
+    ...(game_versions === undefined ? {} : { game_versions }),
     ...(featured === undefined ? {} : { featured }),
+    ...(version_type === undefined ? {} : { version_type }),
     ...(limit === undefined ? {} : { limit: clamp(limit, { fallback: 0, min: 0, max: LISTED_MAX }) }),
     offset: clamp(offset, { fallback: 0, min: 0, max: OFFSET_MAX }),
-  }
+  })
 }
 
 const BOTH_SCOPES = 'What not everybody may see is shown to a token with both scopes.'
@@ -121,19 +128,15 @@ function versionsOfProject(app: App, deps: Deps): void {
         operationId: 'getProjectVersionV2',
         summary: 'A listed or archived version of a project by number or ID',
         description: BOTH_SCOPES,
-        params: Type.Object({
-          ...IdParams.properties,
-          version_number: Type.String({ maxLength: 64, description: 'The number, or the ID of the version' }),
-        }),
+        params: NumberParams,
         response: { 200: VersionV2 },
       },
     },
     async (req, reply) => {
       const viewer = viewerWith(req.viewer, both)
       const project = await getProject(deps, viewer, req.params.id)
-      const id = await findVersionIdByNumber(deps.db, project.id, req.params.version_number)
-      if (id === undefined) throw notFound('version')
-      const { bytes, etag } = versionBytes(deps, await getVersion(deps, viewer, id))
+      const named = { projectId: project.id, name: req.params.version_number }
+      const { bytes, etag } = versionBytes(deps, await getVersionByNumber(deps, viewer, named))
       return sendBytes(reply, bytes, etag)
     },
   )

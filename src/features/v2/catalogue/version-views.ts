@@ -1,8 +1,9 @@
 // The older shape of a version.
 import Type, { type Static } from 'typebox'
 import type { DerivedForm } from '#cache/entries.ts'
+import { VERSION_STATUSES } from '#features/access/version-status.ts'
+import { DEPENDENCY_TYPES, FILE_TYPES, VERSION_TYPES } from '#features/versions/kinds.ts'
 import { type CachedVersion, type VersionReader, versionForm } from '#features/versions/lookup/version-cache.ts'
-import { DEPENDENCY_TYPES, FILE_TYPES, VERSION_STATUSES, VERSION_TYPES } from '#features/versions/status.ts'
 import type { VersionView } from '#features/versions/views.ts'
 import { type JsonEntity, JsonEntityWithTail } from '#lib/json-bytes.ts'
 import { Nullable, Timestamp } from '#lib/schema-parts.ts'

@@ -1,6 +1,6 @@
 // Who belongs to a project or to teams, in the older API.
 import Type from 'typebox'
-import { listProjectMembers, listTeams } from '#features/members/member-reads.ts'
+import { listProjectMembers, listTeams } from '#features/members/queries.ts'
 import { sendBytes } from '#http/entity-tags.ts'
 import { IdParams, IdsQuery, parseIds } from '#http/query-values.ts'
 import type { App } from '#http/server.ts'

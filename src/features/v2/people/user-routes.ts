@@ -1,15 +1,16 @@
 // Users of the older API, and the lists of what they have.
 import Type from 'typebox'
-import { listFollowedProjects } from '#features/follows/followed-projects.ts'
-import { listVisibleByIds } from '#features/projects/lookup/visible-lists.ts'
+import { requireFollowReader } from '#features/follows/policy.ts'
+import { listFollowedIds } from '#features/follows/queries.ts'
+import { listVisibleByIds, projectViewer } from '#features/projects/lookup/visible-lists.ts'
+import { canSeePrivateFields } from '#features/users/policy.ts'
 import { getPrivateView } from '#features/users/private-view.ts'
 import { getAccount, listProjectIdsOf } from '#features/users/queries.ts'
-import { getCachedUser, getCachedUsers } from '#features/users/user-cache.ts'
+import { getCachedUser, listCachedUsers } from '#features/users/user-cache.ts'
 import { requireViewer } from '#http/auth.ts'
 import { sendBytes, sendList } from '#http/entity-tags.ts'
 import { IdParams, IdsQuery, parseIds } from '#http/query-values.ts'
 import type { App } from '#http/server.ts'
-import { isAdmin } from '#lib/viewer.ts'
 import type { Deps } from '#main/deps.ts'
 import { listProjectBytes, ProjectV2 } from '../catalogue/project-views.ts'
 import { toUserV2, UserV2, userBytes } from './views.ts'
@@ -44,7 +45,7 @@ function users(app: App, deps: Deps): void {
     },
     async (req, reply) => {
       const user = await getCachedUser(deps, req.params.id)
-      if (isAdmin(req.viewer)) {
+      if (canSeePrivateFields(req.viewer)) {
         return toUserV2(await getPrivateView(deps, req.viewer, await getAccount(deps.db, user.id)))
       }
       const { bytes, etag } = userBytes(deps, user)
@@ -63,7 +64,7 @@ function users(app: App, deps: Deps): void {
       },
     },
     async (req, reply) => {
-      const found = await getCachedUsers(deps, parseIds(req.query.ids))
+      const found = await listCachedUsers(deps, parseIds(req.query.ids))
       return sendList(
         reply,
         found.map((user) => userBytes(deps, user)),
@@ -102,7 +103,10 @@ function userProjects(app: App, deps: Deps): void {
       },
     },
     async (req, reply) => {
-      const projects = await listFollowedProjects(deps, requireViewer(req), req.params.id)
+      const viewer = requireViewer(req)
+      const { id } = await getCachedUser(deps, req.params.id)
+      requireFollowReader(viewer, id)
+      const projects = await listVisibleByIds(deps, projectViewer(viewer), await listFollowedIds(deps.db, id))
       return sendList(reply, await listProjectBytes(deps, projects))
     },
   )

@@ -92,7 +92,7 @@ const LOCATOR_BYTES = 20
 type Extent = { start: number; end: number; count: number }
 
 /**
- * Whether the directory that was read is the one that every reader finds: its end records follow at once, and tell its
+ * Whether the directory that was read is the one that every reader finds: its end records follow at once, and state its
  * place, its size and its number of entries truly. Some readers go by the number, others by the place, others by the
  * size; where these differ, each of them sees other entries.
  * @param commentAt where the comment begins with which the file ends.
@@ -109,12 +109,13 @@ async function isTrulyEnded(handle: FileHandle, read: Extent, commentAt: number)
 
 /** @param mayPass whether a field may hold its highest value instead, which points to the larger record before it. */
 function isTrueEnd(record: Buffer, read: Extent, { mayPass }: { mayPass: boolean }): boolean {
-  const isTold = (told: number, value: number, highest: number) => told === value || (mayPass && told === highest)
+  const isStated = (stated: number, value: number, highest: number) =>
+    stated === value || (mayPass && stated === highest)
   return (
     record.readUInt32LE(0) === END_SIGNATURE &&
-    isTold(record.readUInt16LE(10), read.count, 0xffff) &&
-    isTold(record.readUInt32LE(12), read.end - read.start, 0xffffffff) &&
-    isTold(record.readUInt32LE(16), read.start, 0xffffffff)
+    isStated(record.readUInt16LE(10), read.count, 0xffff) &&
+    isStated(record.readUInt32LE(12), read.end - read.start, 0xffffffff) &&
+    isStated(record.readUInt32LE(16), read.start, 0xffffffff)
   )
 }
 

@@ -238,7 +238,7 @@ describe('the file rules', () => {
     })
     const withFile = (change: object) => pack({ ...index, files: [{ ...file, ...change }] })
 
-    test('a good index passes under each of its names and tells what is embedded', async () => {
+    test('a good index passes under each of its names and says what is embedded', async () => {
       const more = [
         'overrides/mods/b.jar',
         'client-overrides/resourcepacks/c.ZIP',

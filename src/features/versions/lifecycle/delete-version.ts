@@ -1,22 +1,31 @@
-// Deletes a version: its files go, and what depended on it depends on its project from then on.
+// Deletes a version with its files; what depended on it depends on its project from then on.
 import { sql } from 'kysely'
 import { transaction } from '#cache/transaction.ts'
 import type { Tx } from '#db/db.ts'
+import { type Membership, requirePermission } from '#features/access/project-policy.ts'
 import { dropImages } from '#features/content-images/queries.ts'
-import { lockProject } from '#features/projects/queries.ts'
+import { touchProject } from '#features/projects/queries.ts'
 import { removeLater } from '#files/claims.ts'
 import { notFound } from '#lib/errors.ts'
+import type { Viewer } from '#lib/viewer.ts'
 import type { Deps } from '#main/deps.ts'
 import { recordEvent } from '#telemetry/events.ts'
+import { lockVersion } from '../queries.ts'
 
 /**
  * In one transaction, with the project locked; the bytes are removed by a job once it has committed.
- * @throws ApiError 404 when the version is gone; of two deletions at once the second finds none.
+ * @throws ApiError 403 without DELETE_VERSION, 404 when the version is gone; of two deletions at once the second finds none.
  */
-export async function deleteVersion(deps: Deps, { id, projectId }: { id: string; projectId: string }): Promise<void> {
-  await transaction(deps, async (tx, changed) => {
-    const project = await lockProject(tx, projectId)
-    if (project === undefined) throw notFound('version')
+export async function deleteVersion(
+  deps: Deps,
+  viewer: Viewer,
+  { id, membership }: { id: string; membership: Membership },
+): Promise<void> {
+  requirePermission(viewer, membership, 'DELETE_VERSION')
+  const projectId = await transaction(deps, async (tx, changed) => {
+    const locked = await lockVersion(tx, id)
+    if (locked === undefined) throw notFound('version')
+    const projectId = locked.project.id
     const files = await tx.selectFrom('file').select(['storage_key', 'sha512']).where('version_id', '=', id).execute()
     const dependents = await tx
       .selectFrom('dependency')
@@ -25,24 +34,20 @@ export async function deleteVersion(deps: Deps, { id, projectId }: { id: string;
       .where('version_id', '=', id)
       .execute()
     await dropImages(tx, 'version', [id])
-    const { numDeletedRows } = await tx.deleteFrom('version').where('id', '=', id).executeTakeFirst()
-    if (numDeletedRows === 0n) throw notFound('version')
+    await tx.deleteFrom('version').where('id', '=', id).execute()
     await freeContents(
       tx,
       projectId,
       files.map(({ sha512 }) => sha512),
     )
-    await tx
-      .updateTable('project')
-      .set({ updated: new Date(deps.now()) })
-      .where('id', '=', projectId)
-      .execute()
+    await touchProject(tx, projectId, new Date(deps.now()))
     await removeLater(
       tx,
       files.map(({ storage_key }) => storage_key),
     )
     changed.add('project', projectId)
     changed.add('version', id, ...dependents.map(({ dependent_id }) => dependent_id))
+    return projectId
   })
   recordEvent(deps, 'version.deleted', { project_id: projectId, version_id: id })
 }

@@ -1,24 +1,24 @@
-// The body of PATCH /v3/version/{id} (specification; facts/catalogue.md 1.20): version keys, and loader fields beside.
+// The body of PATCH /v3/version/{id}: version keys, and loader fields beside them.
 import Type, { type Static } from 'typebox'
-import { Maybe, Nullable, Ordering } from '#lib/schema-parts.ts'
-import { VERSION_NUMBER_PATTERN } from '#lib/text-rules.ts'
-import { CHANGELOG_LENGTH_MAX, DEPENDENCIES_MAX, DependencyInput, LOADERS_MAX } from '../publish/requests.ts'
-import { FILE_TYPES, VERSION_TYPES } from '../status.ts'
+import { SETTABLE_VERSION_STATUSES } from '#features/access/version-status.ts'
+import { Nullable } from '#lib/schema-parts.ts'
+import { FILE_TYPES } from '../kinds.ts'
+import { CHANGELOG_LENGTH_MAX, LOADERS_MAX, versionFields } from '../publish/requests.ts'
 
 export const versionPatchKeys = {
-  name: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
-  version_number: Type.Optional(Type.String({ minLength: 1, maxLength: 32, pattern: VERSION_NUMBER_PATTERN })),
+  name: Type.Optional(versionFields.name),
+  version_number: Type.Optional(versionFields.version_number),
   changelog: Type.Optional(Type.String({ maxLength: CHANGELOG_LENGTH_MAX, description: 'Markdown' })),
-  version_type: Type.Optional(Type.Enum([...VERSION_TYPES])),
-  dependencies: Type.Optional(Type.Array(DependencyInput, { maxItems: DEPENDENCIES_MAX })),
+  version_type: Type.Optional(versionFields.version_type),
+  dependencies: Type.Optional(versionFields.dependencies),
   loaders: Type.Optional(Type.Array(Type.String({ maxLength: 64 }), { minItems: 1, maxItems: LOADERS_MAX })),
-  featured: Type.Optional(Type.Boolean()),
-  status: Type.Optional(Type.Enum(['listed', 'archived', 'draft', 'unlisted', 'scheduled'])),
-  requested_status: Type.Optional(Nullable(Type.Enum(['listed', 'archived', 'draft', 'unlisted']))),
+  featured: Type.Optional(versionFields.featured),
+  status: Type.Optional(Type.Enum([...SETTABLE_VERSION_STATUSES, 'scheduled'])),
+  requested_status: Type.Optional(Nullable(Type.Enum([...SETTABLE_VERSION_STATUSES]))),
   scheduled_at: Type.Optional(
     Nullable(Type.String({ format: 'date-time', maxLength: 64, description: 'For the status `scheduled`' })),
   ),
-  ordering: Maybe(Ordering),
+  ordering: versionFields.ordering,
   downloads: Type.Optional(
     Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description: 'For moderators' }),
   ),
@@ -39,3 +39,7 @@ export const VersionPatch = Type.Object(versionPatchKeys, {
   additionalProperties: Type.Unknown({ description: 'A loader field; null leaves it as it is' }),
 })
 export type VersionPatch = Static<typeof VersionPatch>
+
+/** The patch without loader fields, whose names the schema does not know. */
+const VersionKeys = Type.Object(versionPatchKeys)
+export type VersionKeys = Static<typeof VersionKeys>

@@ -1,30 +1,31 @@
-// The gate before visibility: a version whose files the operator's scanner has not judged, or has put into quarantine,
-// keeps the status `unknown`, which only members and moderators see, and its wish as requested status. So no rule about
-// who sees a version needs to know of scans.
+// A version whose files the operator's scanner has not judged, or has put into quarantine, has the status `unknown`, which
+// only members and moderators see, and keeps the status it is to have as requested status. So no rule about who sees a
+// version depends on scans.
 import { sql } from 'kysely'
 import type { ScannerConfig } from '#config/config.ts'
 import type { Tx } from '#db/db.ts'
+import { isPublicVersionStatus } from '#features/access/version-status.ts'
 import { enqueue } from '#jobs/queue.ts'
-import { isPublicVersionStatus } from '../status.ts'
 
-export type Gate = { scanner: ScannerConfig; now: number }
+export type ScanGate = { scanner: ScannerConfig; now: number }
 
 /** The columns of a version that a status brings with it. */
 export type HeldStatus = { status: string; requested_status: string | null; scheduled_at: null }
 
-const HELD = 'unknown'
+/** The status of a version that waits for its verdict. */
+export const HELD = 'unknown'
 
 /** Long enough that the clocks of two processes agree that it is due. */
 const CLOCK_SKEW_MS = 60_000
 
 /**
  * The status that a version takes when it is to have `wanted`: that one, or for a public one the hold, until the
- * scanner has judged. A version that is public already stays so; a quarantine holds although no scanner is there now.
+ * scanner has judged. A version that is public already stays so; a quarantine also holds when no scanner is set up any more.
  */
 export async function admitStatus(
   tx: Tx,
   { id, from, wanted }: { id: string; from: string; wanted: string },
-  { scanner, now }: Gate,
+  { scanner, now }: ScanGate,
 ): Promise<HeldStatus> {
   const open = { status: wanted, requested_status: null, scheduled_at: null }
   if (!isPublicVersionStatus(wanted) || isPublicVersionStatus(from)) return open
@@ -46,16 +47,16 @@ export function firstStatus(wanted: string, scanner: ScannerConfig): Omit<HeldSt
 export async function holdForNewFiles(
   tx: Tx,
   lockedVersion: { id: string; status: string },
-  { scanner, now }: Gate,
+  { scanner, now }: ScanGate,
 ): Promise<void> {
   if (scanner.kind === 'none') return
   const { id, status } = lockedVersion
   await requestScan(tx, id, { now, shownBefore: isPublicVersionStatus(status) })
-  await hide(tx, lockedVersion)
+  await hideVersion(tx, lockedVersion)
 }
 
-/** Takes a public version out of sight; it comes back to the same status. Others stay as they are. */
-export async function hide(tx: Tx, { id, status }: { id: string; status: string }): Promise<void> {
+/** Hides a public version until its verdict; it returns to the same status. Others stay as they are. */
+export async function hideVersion(tx: Tx, { id, status }: { id: string; status: string }): Promise<void> {
   if (!isPublicVersionStatus(status)) return
   await tx.updateTable('version').set({ status: HELD, requested_status: status }).where('id', '=', id).execute()
 }
@@ -71,7 +72,7 @@ export async function repeatIfQuarantined(tx: Tx, versionId: string, now: number
   if (scan !== undefined) await requestScan(tx, versionId, { now, shownBefore: false })
 }
 
-/** Asks for a verdict on the files as they are now; what is said of an earlier set no longer counts. */
+/** Asks for a verdict on the files as they are now; a verdict on an earlier set no longer counts. */
 export async function requestScan(
   tx: Tx,
   versionId: string,

@@ -1,27 +1,52 @@
-// A version takes the status that it has waited for: its date has come, or its files were judged.
+// What follows when a version becomes visible: because it was published or edited, because its date has come, or because
+// its files were judged.
 import type { ChangeSet } from '#cache/changes.ts'
 import type { Tx } from '#db/db.ts'
-import type { ProjectRow } from '#features/projects/queries.ts'
-import { announceVersion } from '../publish/create-version.ts'
-import type { VersionRow } from '../queries.ts'
-import { isPublicVersionStatus } from '../status.ts'
+import { isPublicStatus } from '#features/access/project-status.ts'
+import { isPublicVersionStatus } from '#features/access/version-status.ts'
+import { type ProjectRow, touchProject } from '#features/projects/queries.ts'
+import { enqueue } from '#jobs/queue.ts'
+import type { LockedVersion } from '../queries.ts'
+import { HELD } from './scan-gate.ts'
+
+/**
+ * What follows when a version becomes listed: the project's `updated` moves, and followers of a visible project are
+ * notified, once for each version.
+ */
+export async function announceVersion(
+  tx: Tx,
+  {
+    versionId,
+    project,
+    status,
+    at,
+  }: { versionId: string; project: Pick<ProjectRow, 'id' | 'status'>; status: string; at: Date },
+): Promise<void> {
+  if (status !== 'listed') return
+  await touchProject(tx, project.id, at)
+  if (!isPublicStatus(project.status)) return
+  const jobKey = `notify-followers:${versionId}`
+  await enqueue(tx, 'versions.notify-followers', { version_id: versionId }, { jobKey })
+}
 
 export type Showing = {
-  lockedProject: ProjectRow
-  lockedVersion: VersionRow
-  /** What it waited for. */
+  /** The status that it waited for. */
   status: string
   /** The time from which it counts as published; absent: as before. */
   datePublished?: Date
-  /** Whether followers are told when it is listed now. */
+  /** Whether followers are notified when it becomes listed. */
   isNews: boolean
   now: number
 }
 
-/** Sets the status with all that follows from it: the project's `updated`, followers, caches. */
-export async function showVersion(tx: Tx, changed: ChangeSet, showing: Showing): Promise<void> {
-  const { lockedProject: project, lockedVersion: version, status, datePublished, isNews } = showing
-  const at = new Date(showing.now)
+/** Sets the status that a version waited for, with all that follows: the project's `updated`, followers, caches. */
+export async function showVersion(
+  tx: Tx,
+  changed: ChangeSet,
+  { project, version }: LockedVersion,
+  { status, datePublished, isNews, now }: Showing,
+): Promise<void> {
+  const at = new Date(now)
   await tx
     .updateTable('version')
     .set({
@@ -32,18 +57,19 @@ export async function showVersion(tx: Tx, changed: ChangeSet, showing: Showing):
     })
     .where('id', '=', version.id)
     .execute()
-  if (isPublicVersionStatus(status)) {
-    await tx.updateTable('project').set({ updated: at }).where('id', '=', project.id).execute()
-  }
-  if (isNews) {
-    await announceVersion(tx, {
-      versionId: version.id,
-      projectId: project.id,
-      status,
-      projectStatus: project.status,
-      at,
-    })
-  }
+  if (isPublicVersionStatus(status)) await touchProject(tx, project.id, at)
+  if (isNews) await announceVersion(tx, { versionId: version.id, project, status, at })
   changed.add('version', version.id)
   changed.add('project', project.id)
+}
+
+/** A version that was held for its verdict takes the status it was to have; others stay as they are. */
+export async function showHeld(
+  tx: Tx,
+  changed: ChangeSet,
+  locked: LockedVersion,
+  { isNews, now }: Pick<Showing, 'isNews' | 'now'>,
+): Promise<void> {
+  const { status, requested_status: wanted } = locked.version
+  if (status === HELD && wanted !== null) await showVersion(tx, changed, locked, { status: wanted, isNews, now })
 }

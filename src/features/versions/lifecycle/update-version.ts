@@ -3,101 +3,110 @@ import { sql, type Updateable } from 'kysely'
 import { transaction } from '#cache/transaction.ts'
 import type { Tx } from '#db/db.ts'
 import type { Version } from '#db/schema.ts'
+import { type Membership, requirePermission } from '#features/access/project-policy.ts'
 import { dropUnusedImages } from '#features/content-images/queries.ts'
-import { lockProject } from '#features/projects/queries.ts'
+import { touchProject } from '#features/projects/queries.ts'
 import { scheduleRelease } from '#features/projects/schedule-release.ts'
-import { forbidden, notFound, validationError } from '#lib/errors.ts'
+import { notFound, validationError } from '#lib/errors.ts'
+import { type PatchColumns, toColumns } from '#lib/patch.ts'
 import { isBlank } from '#lib/text-rules.ts'
-import { isModerator, type Viewer } from '#lib/viewer.ts'
+import type { Viewer } from '#lib/viewer.ts'
 import type { Deps } from '#main/deps.ts'
 import { checkLoaderFields, type LoaderFieldValues } from '#taxonomy/loader-fields.ts'
 import { checkLoaders, fieldsOf, type Taxonomy } from '#taxonomy/taxonomy.ts'
-import { announceVersion } from '../publish/create-version.ts'
+import { requireCounterRights } from '../policy.ts'
 import { insertDependencies, resolveDependencies } from '../publish/dependencies.ts'
-import { checkDependencies } from '../publish/requests.ts'
-import { lockVersion, type VersionRow } from '../queries.ts'
-import { type VersionPatch, versionPatchKeys } from './requests.ts'
-import { admitStatus, type Gate } from './scan-gate.ts'
+import { checkDependencies, type DependencyInput } from '../publish/requests.ts'
+import { lockVersion, touchVersion, type VersionRow } from '../queries.ts'
+import { type VersionKeys, type VersionPatch, versionPatchKeys } from './requests.ts'
+import { admitStatus, type ScanGate } from './scan-gate.ts'
+import { announceVersion } from './show-version.ts'
 
-/** @throws ApiError naming the field; nothing is saved then. */
+/** @throws ApiError 403 without UPLOAD_VERSION, `validation_error` naming the field; nothing is saved then. */
 export async function updateVersion(
   deps: Deps,
   viewer: Viewer,
-  { id, projectId, patch }: { id: string; projectId: string; patch: VersionPatch },
+  { id, membership, patch }: { id: string; membership: Membership; patch: VersionPatch },
 ): Promise<void> {
-  if (patch.name !== undefined && isBlank(patch.name)) throw validationError('name', 'must not be blank')
-  if (patch.downloads !== undefined && !isModerator(viewer)) throw forbidden('Only moderators may change downloads')
-  const { dependencies } = patch
-  if (dependencies !== undefined) checkDependencies(dependencies, 'dependencies')
+  requirePermission(viewer, membership, 'UPLOAD_VERSION')
+  if (patch.downloads !== undefined) requireCounterRights(viewer)
+  const columns: Updateable<Version> = toColumns<ColumnFields, Updateable<Version>>(patch, columnsOf(deps.taxonomy))
+  if (patch.dependencies !== undefined) checkDependencies(patch.dependencies, 'dependencies')
+  const now = deps.now()
   await transaction(deps, async (tx, changed) => {
-    // The project first, as everywhere, so that two edits wait for each other instead of deadlocking.
-    const project = await lockProject(tx, projectId)
-    const version = await lockVersion(tx, id)
-    if (project === undefined || version === undefined) throw notFound('version')
-    const loaders = patch.loaders === undefined ? undefined : checkLoaders(deps.taxonomy, patch.loaders)
+    const locked = await lockVersion(tx, id)
+    if (locked === undefined) throw notFound('version')
+    const { project, version } = locked
     const update: Updateable<Version> = {
-      ...plainFields(patch),
-      ...(loaders === undefined ? {} : { loaders }),
-      ...fieldChanges(version, patch, { taxonomy: deps.taxonomy, loaders }),
-      ...(await statusChange(tx, version, patch, { scanner: deps.config.scanner, now: deps.now() })),
+      ...columns,
+      ...fieldChanges(version, patch, { taxonomy: deps.taxonomy, loaders: columns.loaders }),
+      ...(await statusChange(tx, version, patch, { scanner: deps.config.scanner, now })),
     }
-    if (dependencies !== undefined) {
-      const resolved = await resolveDependencies(tx, viewer, dependencies)
-      if (resolved.some(({ version_id }) => version_id === id))
-        throw validationError('dependencies', 'a version cannot depend on itself')
-      await tx.deleteFrom('dependency').where('dependent_id', '=', id).execute()
-      await insertDependencies(tx, id, resolved)
-    }
-    await retagFiles(tx, id, patch.file_types ?? [])
+    if (patch.dependencies !== undefined) await replaceDependencies(tx, viewer, id, patch.dependencies)
+    if (patch.file_types !== undefined) await retagFiles(tx, id, patch.file_types)
     if (patch.changelog !== undefined) await dropUnusedImages(tx, { context: 'version', id }, patch.changelog)
-    if (patch.downloads !== undefined && patch.downloads !== version.downloads) {
-      const difference = patch.downloads - version.downloads
-      await tx
-        .updateTable('project')
-        .set({ downloads: sql`greatest(0, downloads + ${difference})` })
-        .where('id', '=', projectId)
-        .execute()
-    }
-    // Also when only files or dependencies changed: the revision has to move.
-    await tx
-      .updateTable('version')
-      .set({ ...update, project_id: projectId })
-      .where('id', '=', id)
-      .execute()
-    await tx
-      .updateTable('project')
-      .set({ updated: new Date(deps.now()) })
-      .where('id', '=', projectId)
-      .execute()
+    if (patch.downloads !== undefined) await addToDownloads(tx, project.id, patch.downloads - version.downloads)
+    if (Object.keys(update).length > 0) await tx.updateTable('version').set(update).where('id', '=', id).execute()
+    else await touchVersion(tx, id)
+    await touchProject(tx, project.id, new Date(now))
     if (update.status === 'listed' && version.status !== 'archived') {
-      await announceVersion(tx, {
-        versionId: id,
-        projectId,
-        status: 'listed',
-        projectStatus: project.status,
-        at: new Date(deps.now()),
-      })
+      await announceVersion(tx, { versionId: id, project, status: 'listed', at: new Date(now) })
     }
     changed.add('version', id)
-    changed.add('project', projectId)
+    changed.add('project', project.id)
   })
 }
 
-function plainFields(patch: VersionPatch): Updateable<Version> {
+/** Fields of a patch that depend on each other, and are written together. */
+type StatusField = 'status' | 'requested_status' | 'scheduled_at'
+/** Fields that are columns of the version; dependencies and file types are rows of their own. */
+type ColumnFields = Omit<VersionKeys, StatusField | 'dependencies' | 'file_types'>
+
+/** What each field of the patch sets. */
+function columnsOf(taxonomy: Taxonomy): PatchColumns<ColumnFields, Updateable<Version>> {
   return {
-    ...(patch.name === undefined ? {} : { name: patch.name.trim() }),
-    ...(patch.version_number === undefined ? {} : { version_number: patch.version_number }),
-    ...(patch.changelog === undefined ? {} : { changelog: patch.changelog }),
-    ...(patch.version_type === undefined ? {} : { version_type: patch.version_type }),
-    ...(patch.featured === undefined ? {} : { featured: patch.featured }),
-    ...(patch.ordering === undefined ? {} : { ordering: patch.ordering }),
-    ...(patch.downloads === undefined ? {} : { downloads: patch.downloads }),
+    name: (name) => ({ name: checkName(name) }),
+    version_number: (version_number) => ({ version_number }),
+    changelog: (changelog) => ({ changelog }),
+    version_type: (version_type) => ({ version_type }),
+    loaders: (loaders) => ({ loaders: checkLoaders(taxonomy, loaders) }),
+    featured: (featured) => ({ featured }),
+    ordering: (ordering) => ({ ordering }),
+    downloads: (downloads) => ({ downloads }),
   }
 }
 
+function checkName(name: string): string {
+  if (isBlank(name)) throw validationError('name', 'must not be blank')
+  return name.trim()
+}
+
+async function replaceDependencies(
+  tx: Tx,
+  viewer: Viewer,
+  id: string,
+  dependencies: readonly DependencyInput[],
+): Promise<void> {
+  const resolved = await resolveDependencies(tx, viewer, dependencies)
+  if (resolved.some(({ version_id }) => version_id === id))
+    throw validationError('dependencies', 'a version cannot depend on itself')
+  await tx.deleteFrom('dependency').where('dependent_id', '=', id).execute()
+  await insertDependencies(tx, id, resolved)
+}
+
+/** A project's number of downloads is the sum of its versions'. */
+async function addToDownloads(tx: Tx, projectId: string, difference: number): Promise<void> {
+  if (difference === 0) return
+  await tx
+    .updateTable('project')
+    .set({ downloads: sql`greatest(0, downloads + ${difference})` })
+    .where('id', '=', projectId)
+    .execute()
+}
+
 /**
- * The version's fields with those of the patch over them, checked against the loaders it will have. Fields that the
- * new loaders do not know go; those they demand must be there.
+ * The version's loader fields with those of the patch over them, checked against the loaders it will have. Fields that
+ * the new loaders do not know are dropped; those they require must be there.
  */
 function fieldChanges(
   version: VersionRow,
@@ -114,14 +123,14 @@ function fieldChanges(
 }
 
 /**
- * `scheduled` needs a future time and what follows; every other status ends a schedule. A public one has to get past
- * the scanner.
+ * `scheduled` needs a future time and the status that follows; every other status ends a schedule. A public one may have
+ * to wait for the scanner.
  */
 async function statusChange(
   tx: Tx,
   version: VersionRow,
   patch: VersionPatch,
-  gate: Gate,
+  gate: ScanGate,
 ): Promise<Updateable<Version>> {
   const { status } = patch
   if (status === undefined) {

@@ -1,45 +1,14 @@
-// What hashes of files lead to: the version, the project, the version to have instead. One place, so that every version of
-// the API answers alike.
-
-import type { Db } from '#db/db.ts'
+// What many hashes of files lead to: versions, projects, and the versions to install instead.
 import { type CachedProject, listVisibleProjects, type ProjectReader } from '#features/projects/lookup/project-cache.ts'
 import { notFound } from '#lib/errors.ts'
 import { parseId } from '#lib/ids.ts'
 import type { Viewer } from '#lib/viewer.ts'
-import {
-  type Algorithm,
-  findFileIn,
-  type HashQuery,
-  listUpdates,
-  type ResolvedFile,
-  resolveFiles,
-} from './resolve-files.ts'
+import type { NamedFile } from './hash-requests.ts'
+import { type HashQuery, listUpdates, type ResolvedFile, resolveFiles } from './resolve-files.ts'
 import { type CachedVersion, listCachedVersions, type VersionReader } from './version-cache.ts'
 import type { VersionFilter } from './version-filter.ts'
 
-export type NamedFile = { hash: string; algorithm?: Algorithm | undefined; version_id?: string | undefined }
-
-/** @throws ApiError 404 when the hash is unknown or hidden. */
-export async function resolveFile(
-  deps: { db: Db },
-  viewer: Viewer | null,
-  { hash, algorithm, version_id: versionId }: NamedFile,
-): Promise<ResolvedFile> {
-  if (versionId !== undefined) parseId(versionId, 'version_id')
-  const file = (await resolveFiles(deps.db, viewer, { hashes: [hash], algorithm, versionId })).get(hash)
-  if (file === undefined) throw notFound('file')
-  return file
-}
-
-/** The same with the file itself. */
-export async function getFile(deps: { db: Db }, viewer: Viewer | null, named: NamedFile) {
-  const place = await resolveFile(deps, viewer, named)
-  const file = await findFileIn(deps.db, place.versionId, named)
-  if (file === undefined) throw notFound('file')
-  return { ...place, ...file }
-}
-
-/** The versions of files by hash as it was asked for; three statements at most. */
+/** The versions of files, keyed by the hash as it was asked for; three statements at most. */
 export async function listVersionsByHash(
   reader: VersionReader,
   viewer: Viewer | null,
@@ -48,10 +17,10 @@ export async function listVersionsByHash(
   const files = await resolveFiles(reader.db, viewer, query)
   const ids = new Set(Array.from(files.values(), ({ versionId }) => versionId))
   const versions = new Map((await listCachedVersions(reader, [...ids])).map((version) => [version.id, version]))
-  return pickEach(files, ({ versionId }) => versions.get(versionId))
+  return byHash(files, ({ versionId }) => versions.get(versionId))
 }
 
-/** The projects of files by hash as it was asked for; three statements at most. */
+/** The projects of files, keyed by the hash as it was asked for; three statements at most. */
 export async function listProjectsByHash(
   reader: ProjectReader,
   viewer: Viewer | null,
@@ -62,10 +31,10 @@ export async function listProjectsByHash(
   const projects = new Map(
     (await listVisibleProjects(reader, viewer, [...ids])).map((project) => [project.id, project]),
   )
-  return pickEach(files, ({ projectId }) => projects.get(projectId))
+  return byHash(files, ({ projectId }) => projects.get(projectId))
 }
 
-function pickEach<Thing>(
+function byHash<Thing>(
   files: ReadonlyMap<string, ResolvedFile>,
   pick: (file: ResolvedFile) => Thing | undefined,
 ): Map<string, Thing> {
@@ -78,20 +47,20 @@ function pickEach<Thing>(
 }
 
 /**
- * For each hash that stands for a file the viewer sees, the version that its filter leads to, keyed by the hash as it
- * was asked for. Three statements, whatever the number of hashes; one more for every 64 different filters.
+ * For each hash of a file that the viewer sees, the version that its filter leads to, keyed by the hash as it was asked
+ * for. Three statements, whatever the number of hashes; one more for every 64 different filters.
  */
 export async function checkUpdates(
-  deps: VersionReader,
+  reader: VersionReader,
   viewer: Viewer | null,
   query: HashQuery,
   filterOf: (hash: string) => VersionFilter,
 ): Promise<Map<string, CachedVersion>> {
-  const files = await resolveFiles(deps.db, viewer, query)
-  const wishes = Array.from(files, ([hash, { projectId }]) => ({ projectId, filter: filterOf(hash) }))
-  const ids = await listUpdates(deps.db, wishes)
+  const files = await resolveFiles(reader.db, viewer, query)
+  const checks = Array.from(files, ([hash, { projectId }]) => ({ projectId, filter: filterOf(hash) }))
+  const ids = await listUpdates(reader.db, checks)
   const known = new Set(ids.filter((id) => id !== undefined))
-  const versions = new Map((await listCachedVersions(deps, [...known])).map((version) => [version.id, version]))
+  const versions = new Map((await listCachedVersions(reader, [...known])).map((version) => [version.id, version]))
   const updates = Array.from(files.keys()).flatMap((hash, index) => {
     const version = versions.get(ids[index] ?? '')
     return version === undefined ? [] : [[hash, version] as const]
@@ -100,7 +69,7 @@ export async function checkUpdates(
 }
 
 /**
- * The version to have instead of one file.
+ * The version to install instead of one file.
  * @throws ApiError 404 when the file is unknown or hidden, or when no version passes the filter.
  */
 export async function checkUpdate(

@@ -1,7 +1,5 @@
 // Files by their hashes: the version, the project, the address of the bytes; and the deletion of one file.
 import Type from 'typebox'
-import { findMembership } from '#features/access/memberships.ts'
-import { projectPermissions, requireProjectPermission } from '#features/access/project-policy.ts'
 import { ProjectView } from '#features/projects/views.ts'
 import { done } from '#http/answers.ts'
 import { requireViewer, viewerWith } from '#http/auth.ts'
@@ -11,8 +9,9 @@ import { joinJsonObject } from '#lib/json-bytes.ts'
 import type { Deps } from '#main/deps.ts'
 import { deleteFile } from '../lifecycle/delete-file.ts'
 import { FileAddress, filePath, VersionView } from '../views.ts'
-import { getFile, listProjectsByHash, listVersionsByHash, resolveFile } from './by-hash.ts'
-import { FileQuery, HashesBody, HashesQuery, HashParams, hashesOf } from './hash-form.ts'
+import { listProjectsByHash, listVersionsByHash } from './by-hash.ts'
+import { FileQuery, HashesBody, HashesQuery, HashParams, hashesOf } from './hash-requests.ts'
+import { getFile, resolveFile } from './resolve-files.ts'
 import { getVersion } from './version-cache.ts'
 
 const ByHash = <Schema extends Type.TSchema>(schema: Schema) => Type.Record(Type.String(), schema)
@@ -39,7 +38,7 @@ function singleReads(app: App, deps: Deps): void {
       },
     },
     async (req, reply) => {
-      const file = await resolveFile(deps, req.viewer, { ...req.params, ...req.query })
+      const file = await resolveFile(deps.db, req.viewer, { ...req.params, ...req.query })
       const version = await getVersion(deps, req.viewer, file.versionId)
       return sendBytes(reply, version.bytes, version.etag)
     },
@@ -56,7 +55,7 @@ function singleReads(app: App, deps: Deps): void {
       },
     },
     async (req, reply) => {
-      const { projectId, versionId, filename } = await getFile(deps, req.viewer, { ...req.params, ...req.query })
+      const { projectId, versionId, filename } = await getFile(deps.db, req.viewer, { ...req.params, ...req.query })
       const url = `${deps.config.files.baseUrl}${filePath(projectId, versionId, filename)}`
       return reply.status(307).header('location', url).send({ url })
     },
@@ -125,10 +124,8 @@ function deletion(app: App, deps: Deps): void {
     },
     async (req, reply) => {
       const viewer = requireViewer(req)
-      const { id, versionId, projectId } = await getFile(deps, viewer, { ...req.params, ...req.query })
-      const membership = await findMembership(deps.db, viewer.id, { id: projectId })
-      requireProjectPermission(projectPermissions(viewer, membership), 'DELETE_VERSION')
-      await deleteFile(deps, { id, versionId, projectId })
+      const file = await getFile(deps.db, viewer, { ...req.params, ...req.query })
+      await deleteFile(deps, viewer, file)
       return done(reply)
     },
   )

@@ -63,7 +63,7 @@ test('a project without dependencies has two empty lists; an unknown or hidden o
   assert.deepEqual(await dependencies(draft, t.as(draft.owner)), { projects: [], versions: [] })
 })
 
-test('each viewer gets what he may see, at both ends', async () => {
+test('viewers get what they may see, at both ends', async () => {
   const project = await t.make.project()
   const shown = await t.make.version({ project })
   const draft = await t.make.version({ project, status: 'draft' })
@@ -79,7 +79,7 @@ test('each viewer gets what he may see, at both ends', async () => {
   assert.deepEqual(await dependencies(project), forAll)
   assert.deepEqual(await dependencies(project, t.as(stranger)), forAll)
   const forOwner = await dependencies(project, t.as(project.owner))
-  assert.deepEqual(forOwner.projects.sort(), [open.id, secondSecret.id].sort(), 'also what a draft of his names')
+  assert.deepEqual(forOwner.projects.sort(), [open.id, secondSecret.id].sort(), 'also what a draft of the owner names')
   const forSecret = await dependencies(project, t.as(secret.owner))
   assert.deepEqual(forSecret.versions, [secretVersion.id])
   const moderator = await t.make.account({ role: 'moderator' })

@@ -1,12 +1,12 @@
-// What a project depends on through its versions (facts/catalogue.md 1.13), as far as the viewer may see either end.
+// What a project depends on through its versions, as far as the viewer may see either end.
 import { sql } from 'kysely'
 import type { Db } from '#db/db.ts'
 import { findMembership } from '#features/access/memberships.ts'
-import { isMember } from '#features/access/project-policy.ts'
+import { PUBLIC_VERSION_STATUSES, VERSION_STATUSES } from '#features/access/version-status.ts'
 import type { CachedProject, ProjectReader } from '#features/projects/lookup/project-cache.ts'
 import { listVisibleByIds } from '#features/projects/lookup/visible-lists.ts'
-import { isModerator, type Viewer } from '#lib/viewer.ts'
-import { PUBLIC_VERSION_STATUSES, VERSION_STATUSES } from '../status.ts'
+import type { Viewer } from '#lib/viewer.ts'
+import { seesHiddenVersions } from '../policy.ts'
 import { type CachedVersion, keepVisibleVersions, listCachedVersions, type VersionReader } from './version-cache.ts'
 
 /** The newest so many of each kind; no real project comes near. */
@@ -22,8 +22,8 @@ export async function listDependencies(
   viewer: Viewer | null,
   projectId: string,
 ): Promise<{ projects: CachedProject[]; versions: CachedVersion[] }> {
-  const seesAll =
-    isModerator(viewer) || (viewer !== null && isMember(await findMembership(reader.db, viewer.id, { id: projectId })))
+  const membership = viewer === null ? {} : await findMembership(reader.db, viewer.id, { id: projectId })
+  const seesAll = seesHiddenVersions(viewer, membership)
   const named = await listNamed(reader.db, projectId, seesAll ? VERSION_STATUSES : PUBLIC_VERSION_STATUSES)
   const projects = await listVisibleByIds(reader, viewer, named.projects)
   const versions: CachedVersion[] = []

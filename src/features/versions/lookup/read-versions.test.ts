@@ -1,9 +1,9 @@
 // Reading versions: who sees which, the list of a project with its filters and order, and what a read costs.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { VERSION_STATUSES } from '#features/access/version-status.ts'
 import type { MadeProject, Person } from '#test/support/factories.ts'
 import { type TestApp, testApp } from '#test/support/harness.ts'
-import { VERSION_STATUSES } from '../status.ts'
 
 let t: TestApp
 let stranger: Person

@@ -2,7 +2,8 @@
 // what a hash stands for and who may know it. What is hidden is left out before anything is chosen.
 import { sql } from 'kysely'
 import type { Db } from '#db/db.ts'
-import { invalidInput } from '#lib/errors.ts'
+import { invalidInput, notFound } from '#lib/errors.ts'
+import { parseId } from '#lib/ids.ts'
 import type { Viewer } from '#lib/viewer.ts'
 import { versionVisibleTo } from '../policy.ts'
 import { isListedAndPasses, LIST_ORDER, type VersionFilter } from './version-filter.ts'
@@ -81,7 +82,7 @@ async function listNewestFiles(
 }
 
 /** The file of a version with this hash; undefined when it is gone. */
-export function findFileIn(
+function findFileIn(
   db: Db,
   versionId: string,
   { hash, algorithm }: { hash: string; algorithm?: Algorithm | undefined },
@@ -96,7 +97,27 @@ export function findFileIn(
     .executeTakeFirst()
 }
 
-export type UpdateWish = { projectId: string; filter: VersionFilter }
+/** A file as a request names it. */
+type FileName = { hash: string; algorithm?: Algorithm | undefined; version_id?: string | undefined }
+
+/** @throws ApiError 404 when the hash is unknown or hidden. */
+export async function resolveFile(db: Db, viewer: Viewer | null, named: FileName): Promise<ResolvedFile> {
+  const { hash, algorithm, version_id: versionId } = named
+  if (versionId !== undefined) parseId(versionId, 'version_id')
+  const file = (await resolveFiles(db, viewer, { hashes: [hash], algorithm, versionId })).get(hash)
+  if (file === undefined) throw notFound('file')
+  return file
+}
+
+/** The same with the file itself. */
+export async function getFile(db: Db, viewer: Viewer | null, named: FileName) {
+  const place = await resolveFile(db, viewer, named)
+  const file = await findFileIn(db, place.versionId, named)
+  if (file === undefined) throw notFound('file')
+  return { ...place, ...file }
+}
+
+export type UpdateCheck = { projectId: string; filter: VersionFilter }
 
 /** Different filters for files of one project in one request: each goes through the versions of the project again. */
 export const FILTERS_PER_PROJECT_MAX = 32
@@ -107,12 +128,12 @@ const FILTERS_PER_STATEMENT = 64
 type Round = { filter: VersionFilter; found: Map<string, string | undefined> }
 
 /**
- * For each wish the version that stands first in its project's list under its filter; undefined where none passes.
- * Whoever sees the project sees each of these. One statement for every 64 different filters.
+ * For each check the version that stands first in its project's list under its filter; undefined where none passes.
+ * A viewer who sees the project sees each of these. One statement for every 64 different filters.
  * @throws ApiError `invalid_input` when one project comes with too many different filters.
  */
-export async function listUpdates(db: Db, wishes: readonly UpdateWish[]): Promise<(string | undefined)[]> {
-  const rounds = groupByFilter(wishes)
+export async function listUpdates(db: Db, checks: readonly UpdateCheck[]): Promise<(string | undefined)[]> {
+  const rounds = groupByFilter(checks)
   const all = [...new Set(rounds)]
   refuseManyFilters(all)
   for (let start = 0; start < all.length; start += FILTERS_PER_STATEMENT) {
@@ -123,14 +144,14 @@ export async function listUpdates(db: Db, wishes: readonly UpdateWish[]): Promis
     )}`.execute(db)
     for (const { round, project_id, id } of rows) part[round]?.found.set(project_id, id)
   }
-  return wishes.map(({ projectId }, index) => rounds[index]?.found.get(projectId))
+  return checks.map(({ projectId }, index) => rounds[index]?.found.get(projectId))
 }
 
-/** The round of each wish. */
-function groupByFilter(wishes: readonly UpdateWish[]): Round[] {
+/** The round of each check. */
+function groupByFilter(checks: readonly UpdateCheck[]): Round[] {
   const byObject = new Map<VersionFilter, Round>()
   const byText = new Map<string, Round>()
-  return wishes.map(({ projectId, filter }) => {
+  return checks.map(({ projectId, filter }) => {
     let round = byObject.get(filter)
     if (round === undefined) {
       const text = JSON.stringify(filter)
@@ -156,10 +177,10 @@ function refuseManyFilters(rounds: readonly Round[]): void {
 }
 
 function listFirst({ filter, found }: Round, round: number) {
-  return sql`select ${sql.lit(round)} as round, wish.project_id, first.id
-    from unnest(${[...found.keys()]}::text[]) as wish (project_id)
+  return sql`select ${sql.lit(round)} as round, asked.project_id, first.id
+    from unnest(${[...found.keys()]}::text[]) as asked (project_id)
     cross join lateral (
       select version.id from version
-      where version.project_id = wish.project_id and ${isListedAndPasses(filter)}
+      where version.project_id = asked.project_id and ${isListedAndPasses(filter)}
       order by ${LIST_ORDER} limit 1) first`
 }

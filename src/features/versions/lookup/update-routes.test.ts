@@ -138,7 +138,7 @@ test('a version with an ordering comes before newer ones, as in the list', async
   assert.equal((await t.anyone.post(single(file.sha512), {})).json().id, old.id)
 })
 
-test('each file has its own filter; the first wish for a hash counts; hashes of hidden projects lead nowhere', async () => {
+test('each file has its own filter; of two entries with one hash the first counts; hashes of hidden projects lead nowhere', async () => {
   const hidden = await t.make.project({ status: 'draft' })
   const version = await t.make.version({ project: hidden })
   const secret = (await t.make.file({ version, project: hidden, bytes: randomBytes(16) })).sha1
@@ -254,22 +254,22 @@ test('a file may come with many filters, up to a bound for each project', async 
       return { id: version.id, hashes }
     }),
   )
-  const wish = (hash: string, name: string) => ({ hash, loaders: ['fabric', name] })
+  const entry = (hash: string, name: string) => ({ hash, loaders: ['fabric', name] })
   const ask = (hashes: object[]) => t.anyone.post('/v3/version_files/update_individual', { hashes })
-  const wishes = made.flatMap(({ hashes }, p) => hashes.slice(0, 32).map((each, i) => wish(each, `${p}-${i}`)))
-  const { result: answer, queries } = await t.queriesOf(() => ask(wishes))
+  const entries = made.flatMap(({ hashes }, p) => hashes.slice(0, 32).map((each, i) => entry(each, `${p}-${i}`)))
+  const { result: answer, queries } = await t.queriesOf(() => ask(entries))
   assert.equal(answer.statusCode, 200, answer.body)
   for (const { id, hashes } of made) {
     for (const each of hashes.slice(0, 32)) assert.equal(answer.json()[each]?.id, id)
   }
   assert.equal(queries.length, 4)
   const [first] = made
-  const refused = await ask((first?.hashes ?? []).map((each, i) => wish(each, `${i}`)))
+  const refused = await ask((first?.hashes ?? []).map((each, i) => entry(each, `${i}`)))
   assert.deepEqual(
     [refused.statusCode, refused.json().error, refused.json().details.field],
     [400, 'invalid_input', 'hashes'],
   )
-  assert.equal((await ask((first?.hashes ?? []).map((each) => wish(each, 'one')))).statusCode, 200)
+  assert.equal((await ask((first?.hashes ?? []).map((each) => entry(each, 'one')))).statusCode, 200)
 })
 
 test('1000 hashes are taken, one more is refused', async () => {

@@ -1,6 +1,6 @@
-// Update checks: for a file that somebody has, the version to have instead. The answer is always the first entry that
-// the version list of its project gives under the same filter.
-import Type, { type Static } from 'typebox'
+// Update checks: for an installed file, the version to install instead. It is always the first entry of the version list
+// of its project under the same filter.
+import Type from 'typebox'
 import { sendBytes } from '#http/entity-tags.ts'
 import type { App } from '#http/server.ts'
 import { joinJson, joinJsonObject } from '#lib/json-bytes.ts'
@@ -8,28 +8,23 @@ import type { Viewer } from '#lib/viewer.ts'
 import type { Deps } from '#main/deps.ts'
 import { VersionView } from '../views.ts'
 import { checkUpdate, checkUpdates } from './by-hash.ts'
-import { filterBody, filterOfBody, filterOfQuery, filterQuery, versionTypesOfQuery } from './filter-form.ts'
-import { FileQuery, HashParams, hashesBody, hashesOf, hashesQuery } from './hash-form.ts'
-import { FILTERS_PER_PROJECT_MAX, HASH_LENGTH_MAX, HASHES_MAX, type HashQuery } from './resolve-files.ts'
+import {
+  FileQuery,
+  filterOfUpdateQuery,
+  HashParams,
+  hashesOf,
+  IndividualBody,
+  SingleUpdateQuery,
+  UpdateBody,
+  UpdateQuery,
+} from './hash-requests.ts'
+import { FilterBody, filterOfBody } from './list-requests.ts'
+import { FILTERS_PER_PROJECT_MAX, type HashQuery } from './resolve-files.ts'
 import type { CachedVersion } from './version-cache.ts'
 import type { VersionFilter } from './version-filter.ts'
 
 const config = { auth: { read: ['VERSION_READ'] } } as const
 const cached = { ...config, cache: 'public' } as const
-
-const FilterBody = Type.Object(filterBody)
-const UpdateBody = Type.Object({ ...hashesBody, ...filterBody })
-const updateQuery = {
-  ...filterQuery,
-  version_types: Type.Optional(Type.String({ maxLength: 256, description: 'JSON array of release, beta, alpha' })),
-}
-const UpdateQuery = Type.Object({ ...hashesQuery, ...updateQuery })
-const IndividualBody = Type.Object({
-  algorithm: hashesBody.algorithm,
-  hashes: Type.Array(Type.Object({ hash: Type.String({ maxLength: HASH_LENGTH_MAX }), ...filterBody }), {
-    maxItems: HASHES_MAX,
-  }),
-})
 
 export function updateRoutes(app: App, deps: Deps): void {
   singleUpdate(app, deps)
@@ -37,16 +32,10 @@ export function updateRoutes(app: App, deps: Deps): void {
   individualUpdates(app, deps)
 }
 
-function filterOfUpdateQuery(
-  query: Static<typeof UpdateQuery> | Omit<Static<typeof UpdateQuery>, 'hashes'>,
-): VersionFilter {
-  return { ...filterOfQuery(query), versionTypes: versionTypesOfQuery(query.version_types) }
-}
-
 function singleUpdate(app: App, deps: Deps): void {
   const path = '/v3/version_file/:hash/update'
   const about = {
-    summary: 'The version to have instead of a file',
+    summary: 'The version to install instead of a file',
     params: HashParams,
     response: { 200: VersionView },
   }
@@ -58,10 +47,9 @@ function singleUpdate(app: App, deps: Deps): void {
       return sendBytes(reply, version.bytes)
     },
   )
-  const Query = Type.Object({ ...FileQuery.properties, ...updateQuery })
   app.get(
     path,
-    { config: cached, schema: { operationId: 'getUpdate', ...about, querystring: Query } },
+    { config: cached, schema: { operationId: 'getUpdate', ...about, querystring: SingleUpdateQuery } },
     async (req, reply) => {
       const version = await checkUpdate(
         deps,
@@ -79,7 +67,7 @@ function bulkUpdates(app: App, deps: Deps): void {
     path: '/v3/version_files/update',
     noun: 'Updates',
     schema: {
-      summary: 'The versions to have instead of files',
+      summary: 'The versions to install instead of files',
       response: { 200: byHash(VersionView) },
     },
     toEntry: (version: CachedVersion) => version,
@@ -89,7 +77,7 @@ function bulkUpdates(app: App, deps: Deps): void {
     path: '/v3/version_files/update_many',
     noun: 'UpdateLists',
     schema: {
-      summary: 'The versions to have instead of files, as lists',
+      summary: 'The versions to install instead of files, as lists',
       response: { 200: byHash(Type.Array(VersionView)) },
     },
     toEntry: (version: CachedVersion) => ({ bytes: joinJson([version]) }),
@@ -113,7 +101,7 @@ function bulkUpdates(app: App, deps: Deps): void {
   }
 }
 
-/** One at a time: of an answer that is too large only the beginning is ever made. */
+/** One at a time, so that an answer that is too large is refused before all of it is made. */
 function* entriesOf(updates: Map<string, CachedVersion>, toEntry: (version: CachedVersion) => { bytes: Buffer }) {
   for (const [hash, version] of updates) yield [hash, toEntry(version)] as const
 }
@@ -129,7 +117,7 @@ function individualUpdates(app: App, deps: Deps): void {
       config,
       schema: {
         operationId: 'findIndividualUpdates',
-        summary: 'The versions to have instead of files, each file with a filter of its own',
+        summary: 'The versions to install instead of files, each file with a filter of its own',
         description: `At most ${FILTERS_PER_PROJECT_MAX} different filters for files of one project.`,
         body: IndividualBody,
         response: { 200: byHash(VersionView) },
@@ -137,8 +125,8 @@ function individualUpdates(app: App, deps: Deps): void {
     },
     async (req, reply) => {
       const filters = new Map<string, VersionFilter>()
-      // The first wish for a hash counts: a file that is installed twice is asked for twice.
-      for (const wish of req.body.hashes.toReversed()) filters.set(wish.hash, filterOfBody(wish))
+      // Of two entries with one hash the first counts: a file that is installed twice may be sent twice.
+      for (const entry of req.body.hashes.toReversed()) filters.set(entry.hash, filterOfBody(entry))
       const query = hashesOf({ hashes: [...filters.keys()], algorithm: req.body.algorithm ?? null })
       const updates = await checkUpdates(deps, req.viewer, query, (hash) => filters.get(hash) ?? {})
       return sendBytes(reply, joinJsonObject(updates))

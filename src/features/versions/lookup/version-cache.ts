@@ -1,16 +1,16 @@
-// Versions kept as ready bytes, with and without their changelog, and with what decides who sees them. Whoever changes
-// what a version's view shows, or who may see its project, names the version's ID under `version`.
+// Versions kept as ready bytes, with and without their changelog, and with what decides who sees them. A command that
+// changes what a version's view shows, or who may see its project, names the version's ID under `version`.
 import type { EntityCache } from '#cache/entity-cache.ts'
 import type { DerivedForm } from '#cache/entries.ts'
 import type { Db } from '#db/db.ts'
 import { findMembership, listMemberships } from '#features/access/memberships.ts'
 import type { Membership, ProjectFacts } from '#features/access/project-policy.ts'
 import { notFound } from '#lib/errors.ts'
-import { JsonEntityWithTail } from '#lib/json-bytes.ts'
+import { type JsonEntity, JsonEntityWithTail } from '#lib/json-bytes.ts'
 import type { Viewer } from '#lib/viewer.ts'
 import type { Taxonomy } from '#taxonomy/taxonomy.ts'
 import { canSeeVersion, isPublicVersion, type VersionFacts } from '../policy.ts'
-import { listVersionReads, type VersionReadRow } from '../queries.ts'
+import { findVersionIdByNumber, listVersionReads, type VersionReadRow } from '../queries.ts'
 import { toVersionView } from '../views.ts'
 
 /** A version's whole view as ready bytes; `brief` lacks the changelog, which comes last. */
@@ -49,7 +49,7 @@ export function versionForm<D>(
   return cache.kind(VERSION).derive(version, form)
 }
 
-/** The versions with these IDs, whoever asks, in the order asked for; unknown ones are left out. One statement at most. */
+/** The versions with these IDs, hidden ones too, in the order asked for; unknown ones are left out. At most one statement. */
 export async function listCachedVersions(reader: VersionReader, ids: readonly string[]): Promise<CachedVersion[]> {
   const found = await reader.cache
     .kind(VERSION)
@@ -81,7 +81,7 @@ export async function getVersion(reader: VersionReader, viewer: Viewer | null, i
   return version
 }
 
-/** The same with the viewer's membership, for routes that go on to ask what he may do. */
+/** The same with the viewer's membership, for commands that go on to ask what the viewer may do. */
 export async function getVersionAsMember(
   reader: VersionReader,
   viewer: Viewer,
@@ -92,4 +92,26 @@ export async function getVersionAsMember(
   const membership = await findMembership(reader.db, viewer.id, version.project)
   if (!canSeeVersion(viewer, version, membership)) throw notFound('version')
   return { version, membership }
+}
+
+/**
+ * The listed or archived version of a project that `name` names as ID or as version number.
+ * @throws ApiError 404 when there is none.
+ */
+export async function getVersionByNumber(
+  reader: VersionReader,
+  viewer: Viewer | null,
+  { projectId, name }: { projectId: string; name: string },
+): Promise<CachedVersion> {
+  const id = await findVersionIdByNumber(reader.db, projectId, name)
+  if (id === undefined) throw notFound('version')
+  return getVersion(reader, viewer, id)
+}
+
+/** The versions as a list shows them: without their changelogs where the request says so. */
+export function withChangelogs(
+  versions: readonly CachedVersion[],
+  included: boolean | undefined,
+): readonly JsonEntity[] {
+  return included === false ? versions.map(({ brief }) => brief) : versions
 }

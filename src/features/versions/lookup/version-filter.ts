@@ -45,5 +45,5 @@ function hasValue(name: string, values: readonly unknown[]): RawBuilder<boolean>
     where own.value = any(${wanted}))`
 }
 
-/** The order of lists: those with an `ordering` first, ascending, then newest first (decisions.md 5). */
+/** The order of lists: those with an `ordering` first, ascending, then newest first. */
 export const LIST_ORDER: RawBuilder<unknown> = sql`version.ordering, version.date_published desc, version.id`

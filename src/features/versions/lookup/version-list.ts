@@ -1,12 +1,11 @@
-// The version list of a project (decisions.md 5): filters, order, and the featured ones or what stands in for them.
+// The version list of a project: filters, order, and the featured ones or what stands in for them.
 import type { Db } from '#db/db.ts'
 import type { Taxonomy } from '#taxonomy/taxonomy.ts'
 import { listVersionIdsOf, listVersionTraits, type VersionListFilter, type VersionTraits } from '../queries.ts'
 
 /**
  * IDs of the versions that a list shows, in its order. Asked for featured ones of a project that features none, it
- * gives the newest for each major game version and loader, and where there is no such version all of them
- * (facts/catalogue.md 1.17).
+ * gives the newest for each major game version and loader, and where there is no such version all of them.
  */
 export async function listVersionIdsFor(
   { db, taxonomy }: { db: Db; taxonomy: Taxonomy },

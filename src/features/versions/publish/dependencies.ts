@@ -3,11 +3,11 @@ import type { Db, Tx } from '#db/db.ts'
 import { listMemberships } from '#features/access/memberships.ts'
 import { canSeeProject, type ProjectFacts } from '#features/access/project-policy.ts'
 import { PUBLIC_STATUSES } from '#features/access/project-status.ts'
+import { PUBLIC_VERSION_STATUSES } from '#features/access/version-status.ts'
 import { validationError } from '#lib/errors.ts'
 import type { Viewer } from '#lib/viewer.ts'
 import type { Embedded } from '../files/content-pack.ts'
 import { canSeeVersion } from '../policy.ts'
-import { PUBLIC_VERSION_STATUSES } from '../status.ts'
 import { type DependencyInput, refuseDoubles } from './requests.ts'
 
 export type ResolvedDependency = {
@@ -119,8 +119,8 @@ export async function insertDependencies(
 }
 
 /**
- * What a content pack embeds, as dependencies: a version where the hash is known here, else the name of the file
- * (facts/catalogue.md 1.22 rule 9). One statement.
+ * What a content pack embeds, as dependencies: a version where the hash is known here, else the name of the file. One
+ * statement.
  */
 export async function embeddedDependencies(db: Db, embedded: readonly Embedded[]): Promise<ResolvedDependency[]> {
   if (embedded.length === 0) return []
@@ -134,8 +134,8 @@ export async function embeddedDependencies(db: Db, embedded: readonly Embedded[]
           .innerJoin('project', 'project.id', 'version.project_id')
           .select(['file.sha1', 'version.id as version_id', 'version.project_id'])
           .where('file.sha1', 'in', hashes)
-          .where('version.status', 'in', [...PUBLIC_VERSION_STATUSES])
-          .where('project.status', 'in', [...PUBLIC_STATUSES])
+          .where('version.status', 'in', PUBLIC_VERSION_STATUSES)
+          .where('project.status', 'in', PUBLIC_STATUSES)
           .orderBy('version.date_published')
           .execute()
   const known = new Map(rows.map((row) => [row.sha1, row]))

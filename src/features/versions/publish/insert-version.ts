@@ -18,7 +18,7 @@ export type VersionToInsert = {
   version: NewVersion
   files: readonly PreparedFile[]
   publishedAt: Date
-  /** Whoever has to judge the files before the version is shown. */
+  /** What has to judge the files before the version is shown. */
   scanner: ScannerConfig
   /** Dotted path of the version in the request, for errors; empty for the body itself. */
   at?: string

@@ -12,6 +12,22 @@ import type { NewVersion } from './requests.ts'
 /** A file part of a form, staged. */
 export type UploadedPart = { readonly name: string; readonly filename: string; readonly staged: StagedFile }
 
+/** A form that was read: what it says, and its files, staged. */
+export type ReceivedFiles<Description> = { description: Description; parts: readonly UploadedPart[] }
+
+/** Runs `use` and removes the staged files that it has not published, whatever became of it. */
+export async function usingParts<T>(
+  { files }: Pick<Deps, 'files'>,
+  parts: readonly UploadedPart[],
+  use: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await use()
+  } finally {
+    await Promise.allSettled(parts.map(({ staged }) => files.discard(staged)))
+  }
+}
+
 /** A file that has passed every check that needs no database. */
 export type PreparedFile = {
   /** The request part that an error names. */
@@ -27,7 +43,7 @@ export type PreparedFile = {
   embedded: Embedded[]
 }
 
-/** 500 MiB (facts/catalogue.md 1.22). */
+/** 500 MiB. */
 export const FILE_BYTES_MAX = 500 * 1024 * 1024
 
 export type PreparingVersion = Pick<NewVersion, 'loaders' | 'fields' | 'fileTypes'>
@@ -84,7 +100,7 @@ export async function prepareFiles(
   })
 }
 
-/** The same name or the same bytes twice in one request would leave one of them unreachable. */
+/** Of two files with the same name or the same bytes one could not be downloaded. */
 function refuseDoubles(parts: readonly UploadedPart[]): void {
   const names = new Set<string>()
   const contents = new Set<string>()

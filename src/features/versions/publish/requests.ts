@@ -1,20 +1,21 @@
-// The `data` object that describes a version to be made, as POST /v3/version and `initial_versions` take it
-// (facts/catalogue.md 1.19), checked and put into one form.
+// The `data` objects that describe a new version, as POST /v3/version and `initial_versions` take it, and added files,
+// checked and put into one form.
 import Type, { type Static } from 'typebox'
 import { Compile } from 'typebox/compile'
+import { SETTABLE_VERSION_STATUSES } from '#features/access/version-status.ts'
 import { ImageIds } from '#features/content-images/requests.ts'
 import { renameAliases } from '#lib/aliases.ts'
 import { validationError } from '#lib/errors.ts'
 import { isIdForm } from '#lib/ids.ts'
-import { checkBody } from '#lib/schema-faults.ts'
+import { checkBody } from '#lib/schema-errors.ts'
 import { Maybe, Nullable, Ordering } from '#lib/schema-parts.ts'
 import { isBlank, VERSION_NUMBER_PATTERN } from '#lib/text-rules.ts'
 import { checkLoaderFields, type LoaderFieldValues } from '#taxonomy/loader-fields.ts'
 import { checkLoaders, type Taxonomy } from '#taxonomy/taxonomy.ts'
-import { DEPENDENCY_TYPES, FILE_TYPES, SETTABLE_VERSION_STATUSES, VERSION_TYPES } from '../status.ts'
+import { DEPENDENCY_TYPES, FILE_TYPES, VERSION_TYPES } from '../kinds.ts'
 
 export const CHANGELOG_LENGTH_MAX = 65_536
-export const DEPENDENCIES_MAX = 4096
+const DEPENDENCIES_MAX = 4096
 export const LOADERS_MAX = 64
 export const FILE_PARTS_MAX = 256
 
@@ -22,7 +23,7 @@ export const DependencyInput = Type.Object({
   project_id: Type.Optional(Nullable(Type.String({ maxLength: 64 }))),
   version_id: Type.Optional(Nullable(Type.String({ maxLength: 64 }))),
   file_name: Type.Optional(
-    Nullable(Type.String({ minLength: 1, maxLength: 255, description: 'Of something that is not here' })),
+    Nullable(Type.String({ minLength: 1, maxLength: 255, description: 'Of a file that is not hosted here' })),
   ),
   dependency_type: Type.Enum([...DEPENDENCY_TYPES]),
 })
@@ -30,20 +31,30 @@ export type DependencyInput = Static<typeof DependencyInput>
 
 const FileTypeInput = Nullable(Type.Enum([...FILE_TYPES]))
 
-const known = {
+/** Bounds of the fields that publishing and editing share. */
+export const versionFields = {
+  name: Type.String({ minLength: 1, maxLength: 64 }),
   version_number: Type.String({ minLength: 1, maxLength: 32, pattern: VERSION_NUMBER_PATTERN }),
-  version_title: Type.String({ minLength: 1, maxLength: 64 }),
+  version_type: Type.Enum([...VERSION_TYPES]),
+  dependencies: Type.Array(DependencyInput, { maxItems: DEPENDENCIES_MAX }),
+  featured: Type.Boolean(),
+  ordering: Maybe(Ordering),
+}
+
+const known = {
+  version_number: versionFields.version_number,
+  version_title: versionFields.name,
   version_body: Type.Optional(
     Nullable(Type.String({ maxLength: CHANGELOG_LENGTH_MAX, description: 'The changelog, in Markdown' })),
   ),
-  dependencies: Type.Optional(Type.Array(DependencyInput, { maxItems: DEPENDENCIES_MAX })),
-  release_channel: Type.Enum([...VERSION_TYPES]),
+  dependencies: Type.Optional(versionFields.dependencies),
+  release_channel: versionFields.version_type,
   loaders: Type.Array(Type.String({ maxLength: 64 }), {
     minItems: 1,
     maxItems: LOADERS_MAX,
     description: 'Names of /v3/tag/loader',
   }),
-  featured: Type.Optional(Type.Boolean()),
+  featured: Type.Optional(versionFields.featured),
   file_parts: Type.Array(Type.String({ minLength: 1, maxLength: 255 }), {
     minItems: 1,
     maxItems: FILE_PARTS_MAX,
@@ -57,7 +68,7 @@ const known = {
     Nullable(Type.Record(Type.String({ maxLength: 255 }), FileTypeInput, { description: 'By name of the part' })),
   ),
   uploaded_images: Type.Optional(ImageIds('changelog')),
-  ordering: Maybe(Ordering),
+  ordering: versionFields.ordering,
 }
 
 export const VersionData = Type.Object(
@@ -74,9 +85,10 @@ const ALIASES = {
   version_type: 'release_channel',
 } as const
 
+/** Names come from clients: a map, because an object has keys of its own. */
 export type FileTypes = ReadonlyMap<string, string | null>
 
-/** A version to be made: everything checked that needs neither the database nor the files. */
+/** A new version: everything is checked that needs neither the database nor the files. */
 export type NewVersion = {
   projectId: string | undefined
   versionNumber: string
@@ -89,7 +101,7 @@ export type NewVersion = {
   fileParts: string[]
   primaryFile: string | undefined
   status: string
-  /** By part or file name; names come from outside, and an object has some of its own. */
+  /** By part or file name. */
   fileTypes: FileTypes
   ordering: number | null
   fields: LoaderFieldValues
@@ -152,4 +164,17 @@ export function refuseDoubles(dependencies: readonly Omit<DependencyInput, 'depe
     if (seen.has(key)) throw validationError(`${at}.${index}`, 'is listed twice')
     seen.add(key)
   }
+}
+
+/** The description of files that are added to a version. */
+export const FilesData = Type.Object(
+  { file_types: Type.Optional(Nullable(Type.Record(Type.String({ maxLength: 255 }), FileTypeInput))) },
+  { title: 'VersionFilesAdd' },
+)
+const filesValidator = Compile(FilesData)
+
+/** The file types by part, none where there is no description. @throws ApiError `validation_error` naming the field. */
+export function parseFilesData(data: unknown): FileTypes {
+  const declared = data === undefined ? {} : checkBody(filesValidator, data)
+  return new Map(Object.entries(declared.file_types ?? {}))
 }

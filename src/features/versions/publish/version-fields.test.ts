@@ -103,7 +103,7 @@ describe('a project adds up the fields of its listed versions', () => {
     assert.equal('game_versions' in (await view()), false, 'no loader, no field')
     const old = await t.make.version({ project: own, game_versions: ['1.21', '1.19.4'] })
     await t.make.version({ project: own, loaders: ['mrpack'], game_versions: ['1.20.5', '1.19.4'] })
-    // A version made by SQL tells no cache.
+    // A version made by SQL invalidates no cache.
     t.deps.cache.clear()
     const both = await view()
     assert.deepEqual(both.game_versions, ['1.19.4', '1.20.5', '1.21'])

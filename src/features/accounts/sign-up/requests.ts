@@ -1,0 +1,14 @@
+import Type from 'typebox'
+import { USERNAME_PATTERN } from '#lib/text-rules.ts'
+import { EmailField, NewPasswordField, OptionalChallenge } from '../requests.ts'
+
+export const NewAccount = Type.Object(
+  {
+    username: Type.String({ pattern: USERNAME_PATTERN, minLength: 1, maxLength: 39 }),
+    email: EmailField,
+    password: NewPasswordField,
+    challenge: OptionalChallenge,
+    account_consent: Type.Optional(Type.Boolean({ description: 'Not for people: a program that sets it is refused' })),
+  },
+  { title: 'NewAccount' },
+)

@@ -1,0 +1,19 @@
+import { transaction } from '#cache/transaction.ts'
+import { removePictures } from '#features/pictures/icons.ts'
+import type { Viewer } from '#lib/viewer.ts'
+import type { Deps } from '#main/deps.ts'
+import { requireEditable } from './policy.ts'
+import { lockVisibleCollection } from './queries.ts'
+
+/** @throws ApiError 404 when it is hidden, 403 for others than its creator. */
+export async function deleteCollection(
+  deps: Pick<Deps, 'db' | 'cache' | 'config'>,
+  viewer: Viewer,
+  id: string,
+): Promise<void> {
+  await transaction(deps, async (tx) => {
+    const { icon_url, raw_icon_url } = requireEditable(viewer, await lockVisibleCollection(tx, viewer, id))
+    await tx.deleteFrom('collection').where('id', '=', id).execute()
+    await removePictures(tx, deps.config, [icon_url, raw_icon_url])
+  })
+}

@@ -1,0 +1,87 @@
+// What clients send to download, and what the operator's CDN reports of downloads.
+import Type, { type Static } from 'typebox'
+
+/** What a client says about its download. Every value is accepted: a wrong hint must not prevent the download. */
+const Hint = (description: string) => Type.Optional(Type.Unsafe<unknown>({ description }))
+
+export const DownloadHints = Type.Object({
+  reason: Hint('Why it is downloaded: standalone, dependency, modpack or update'),
+  loader: Hint('For which loader'),
+  game_version: Hint('For which version of the game'),
+})
+
+export const FileParams = Type.Object({
+  project_id: Type.String({ maxLength: 64, description: 'ID of the project' }),
+  version_id: Type.String({ maxLength: 64, description: 'ID of the version' }),
+  filename: Type.String({ maxLength: 1024, description: 'Name of the file' }),
+})
+
+const Folder = Type.String({
+  pattern: '^[0-9A-Za-z_-]{1,64}$',
+  maxLength: 64,
+  description: 'As the address of a picture has it',
+})
+const Picture = Type.String({
+  pattern: '^[0-9a-f]{40}(_[0-9]{1,4})?\\.[a-z]{3,4}$',
+  maxLength: 64,
+  description: 'Made of the hash of its bytes',
+})
+
+export const PictureParams = Type.Object({ folder: Folder, picture: Picture })
+
+/** Reports in one call. */
+const REPORTS_MAX = 1_000
+
+export const ReportedDownload = Type.Object(
+  {
+    url: Type.String({ maxLength: 8192, description: 'Address or path of the file, with its query' }),
+    ip: Type.String({ maxLength: 64, description: 'Who downloaded; kept as a hash that changes daily' }),
+    at: Type.Optional(Type.String({ maxLength: 64, description: 'RFC 3339, at most seven days ago; default now' })),
+    signed_in: Type.Optional(Type.Boolean({ description: 'Whether an account downloaded; default false' })),
+    headers: Type.Optional(
+      Type.Record(Type.String(), Type.String({ maxLength: 8192 }), {
+        maxProperties: 100,
+        description: 'Of the request: `user-agent`, `referer` and the header of countries are read',
+      }),
+    ),
+  },
+  { title: 'ReportedDownload' },
+)
+export type ReportedDownload = Static<typeof ReportedDownload>
+
+export const ReportedDownloads = Type.Object(
+  { downloads: Type.Array(ReportedDownload, { maxItems: REPORTS_MAX }) },
+  { title: 'ReportedDownloads' },
+)
+
+// The `Range` header (RFC 9110, 14.2), as far as file servers support it: one range of bytes.
+
+export type ByteRange = { start: number; end: number }
+
+/**
+ * The range asked for, clipped to the file; undefined where the header is to be ignored (absent, another unit, several
+ * ranges, malformed); `unsatisfiable` when it lies outside the file.
+ */
+export function parseRange(header: string | undefined, sizeBytes: number): ByteRange | 'unsatisfiable' | undefined {
+  if (header === undefined) return undefined
+  const match = /^bytes=(?:(\d{1,15})-(\d{0,15})|-(\d{1,15}))$/.exec(header.trim())
+  if (match === null) return undefined
+  const [, first, last, suffix] = match
+  if (suffix !== undefined) {
+    const length = Number(suffix)
+    if (length === 0 || sizeBytes === 0) return 'unsatisfiable'
+    return { start: Math.max(0, sizeBytes - length), end: sizeBytes - 1 }
+  }
+  const start = Number(first)
+  const end = last === undefined || last === '' ? sizeBytes - 1 : Math.min(Number(last), sizeBytes - 1)
+  if (last !== undefined && last !== '' && Number(last) < start) return undefined
+  return start >= sizeBytes ? 'unsatisfiable' : { start, end }
+}
+
+/**
+ * Whether the answer is the whole file, given the range that was asked for and the one that is honoured: only that
+ * counts as a download.
+ */
+export function isWholeFile(header: string | undefined, honoured: ByteRange | undefined): boolean {
+  return honoured === undefined || /^bytes=0-$/.test(header?.trim() ?? '')
+}

@@ -1,0 +1,6 @@
+import type { Viewer } from '#lib/viewer.ts'
+
+/** Admins may own any number of things. */
+export function isUnlimited({ role }: Pick<Viewer, 'role'>): boolean {
+  return role === 'admin'
+}

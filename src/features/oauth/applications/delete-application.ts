@@ -1,0 +1,20 @@
+import { transaction } from '#cache/transaction.ts'
+import { removePictures } from '#features/pictures/icons.ts'
+import type { Viewer } from '#lib/viewer.ts'
+import type { Deps } from '#main/deps.ts'
+import { requireEditable } from './policy.ts'
+import { deleteTokens, lockApplication } from './queries.ts'
+
+/** Deletes an application with everything people allowed it; its tokens end at once. @throws ApiError 404, 403. */
+export async function deleteApplication(
+  deps: Pick<Deps, 'db' | 'cache' | 'config'>,
+  viewer: Viewer,
+  id: string,
+): Promise<void> {
+  await transaction(deps, async (tx, changed) => {
+    const { icon_url, raw_icon_url } = requireEditable(viewer, await lockApplication(tx, id))
+    await deleteTokens(tx, changed, { column: 'client_id', value: id })
+    await tx.deleteFrom('oauth_client').where('id', '=', id).execute()
+    await removePictures(tx, deps.config, [icon_url, raw_icon_url])
+  })
+}

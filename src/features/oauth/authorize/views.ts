@@ -1,0 +1,27 @@
+import Type, { type Static } from 'typebox'
+import type { Application } from '../applications/queries.ts'
+
+/** What a person is asked to allow. */
+export const Consent = Type.Object(
+  {
+    flow_id: Type.String({ description: 'For accept or reject, within 30 minutes' }),
+    client_id: Type.String(),
+    client_name: Type.String(),
+    client_icon: Type.Union([Type.String(), Type.Null()]),
+    requested_scopes: Type.Number(),
+  },
+  { title: 'OAuthConsent' },
+)
+
+export function toConsent(request: { application: Application; flow: string; scopes: number }): Static<typeof Consent> {
+  const { application, flow, scopes } = request
+  return {
+    flow_id: flow,
+    client_id: application.id,
+    client_name: application.name,
+    client_icon: application.icon_url,
+    requested_scopes: scopes,
+  }
+}
+
+export const Address = Type.String({ description: 'Where to send the person; the same as the header `Location`' })

@@ -1,0 +1,55 @@
+// What applications send with their own credentials: forms, as OAuth has them.
+import Type from 'typebox'
+import { URL_LENGTH_MAX } from '#lib/text-rules.ts'
+import { OAuthError } from './oauth-error.ts'
+
+/** RFC 7636, 4.1. */
+const VERIFIER = /^[A-Za-z0-9._~-]{43,128}$/
+
+// For the API description; the handlers read the form by the rules of RFC 6749, which has its own error format.
+const credentials = {
+  client_id: Type.Optional(Type.String({ maxLength: 64, description: 'Unless the Authorization header is Basic' })),
+  client_secret: Type.Optional(Type.String({ maxLength: 512, description: 'Or in the Authorization header' })),
+}
+export const TokenForm = Type.Object({
+  ...credentials,
+  code: Type.String({ maxLength: 128 }),
+  redirect_uri: Type.String({ maxLength: URL_LENGTH_MAX, description: 'As it was given to authorize' }),
+  grant_type: Type.Optional(Type.Literal('authorization_code')),
+  code_verifier: Type.Optional(Type.String({ maxLength: 128 })),
+})
+export const HeldToken = Type.Object({
+  ...credentials,
+  token: Type.String({ maxLength: 512 }),
+  token_type_hint: Type.Optional(Type.String({ maxLength: 64 })),
+})
+
+/** A form: a parameter that came twice is a list. */
+export type Form = Record<string, unknown>
+
+/** One value of a form; an empty one counts as absent (RFC 6749, 3.2). @throws OAuthError when it came twice */
+export function optionalField(form: unknown, name: string): string | undefined {
+  const value = typeof form === 'object' && form !== null ? (form as Form)[name] : undefined
+  if (value === undefined || value === '') return undefined
+  if (typeof value !== 'string') throw new OAuthError('invalid_request', `${name} may come only once`)
+  return value
+}
+
+/** @throws OAuthError when it is absent or came twice */
+export function requiredField(form: unknown, name: string): string {
+  const value = optionalField(form, name)
+  if (value === undefined) throw new OAuthError('invalid_request', `${name} is required`)
+  return value
+}
+
+/** @throws OAuthError `invalid_request` */
+export function readVerifier(form: unknown): string | undefined {
+  const verifier = optionalField(form, 'code_verifier')
+  if (verifier !== undefined && !VERIFIER.test(verifier)) {
+    throw new OAuthError(
+      'invalid_request',
+      'code_verifier must be 43 to 128 letters, digits, dots, underscores, tildes or hyphens',
+    )
+  }
+  return verifier
+}

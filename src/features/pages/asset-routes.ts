@@ -1,0 +1,41 @@
+// Style, script, fonts and icons of all pages, under names that change with what is in them.
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { ASSETS_PATH, type Asset, type Assets } from '#html/assets.ts'
+import type { App } from '#http/server.ts'
+import { entityTag } from '#lib/json-bytes.ts'
+
+export function assetRoutes(app: App, assets: Assets): void {
+  for (const asset of assets.values()) {
+    const etag = entityTag(asset.encodings.identity)
+    app.get(
+      `${ASSETS_PATH}/${asset.name}`,
+      { config: { auth: 'public', cache: 'shared' }, schema: { operationId: 'getAsset', hide: true } },
+      async (req, reply) => {
+        void reply
+          .header('cache-control', 'public, max-age=31536000, immutable')
+          .header('x-content-type-options', 'nosniff')
+          .type(asset.type)
+        return sendEncoded(req, reply, { asset, etag })
+      },
+    )
+  }
+}
+
+/** Sends the bytes in the smallest coding that the browser takes; each coding has a tag of its own. */
+function sendEncoded(
+  req: FastifyRequest,
+  reply: FastifyReply,
+  { asset: { encodings }, etag }: { asset: Asset; etag: string },
+): FastifyReply {
+  const accepted = String(req.headers['accept-encoding'] ?? '')
+  const coding = (['br', 'gzip'] as const).find(
+    (name) =>
+      encodings[name] !== undefined && new RegExp(`\\b${name}\\b(?!\\s*;\\s*q=0(?:\\.0*)?(?:,|$))`).test(accepted),
+  )
+  if (encodings.br !== undefined) void reply.header('vary', 'accept-encoding')
+  const tag = coding === undefined ? etag : `${etag.slice(0, -1)}-${coding}"`
+  void reply.header('etag', tag)
+  if (req.headers['if-none-match'] === tag) return reply.status(304).send()
+  if (coding === undefined) return reply.send(encodings.identity)
+  return reply.header('content-encoding', coding).send(encodings[coding])
+}

@@ -1,0 +1,73 @@
+// The fields of a project that creating and editing share: their bounds, and the checks that a schema cannot say.
+import Type from 'typebox'
+import { REQUESTABLE_STATUSES } from '#features/access/project-status.ts'
+import { validationError } from '#lib/errors.ts'
+import { Nullable } from '#lib/schema-parts.ts'
+import { checkHttpsUrl, checkText, isBlank, PROJECT_SLUG_PATTERN, URL_LENGTH_MAX } from '#lib/text-rules.ts'
+import type { Taxonomy } from '#taxonomy/taxonomy.ts'
+
+export const CATEGORIES_MAX = 3
+export const ADDITIONAL_CATEGORIES_MAX = 256
+const DESCRIPTION_LENGTH_MAX = 65_536
+const NAME_LENGTH = { min: 3, max: 64 }
+
+/** Bounds of the fields that creating and editing share. */
+export const projectFields = {
+  name: Type.String({ minLength: NAME_LENGTH.min, maxLength: NAME_LENGTH.max }),
+  slug: Type.String({ minLength: 3, maxLength: 64, pattern: PROJECT_SLUG_PATTERN }),
+  summary: Type.String({ minLength: 3, maxLength: 256 }),
+  description: Type.String({ maxLength: DESCRIPTION_LENGTH_MAX, description: 'Markdown' }),
+  categories: Type.Array(Type.String({ maxLength: 64 }), {
+    maxItems: CATEGORIES_MAX,
+    description: 'Names of /v3/tag/category',
+  }),
+  additional_categories: Type.Array(Type.String({ maxLength: 64 }), {
+    maxItems: ADDITIONAL_CATEGORIES_MAX,
+    description: 'Further ones, found by searching',
+  }),
+  license_id: Type.String({ minLength: 1, maxLength: 2048, description: 'SPDX expression, or `arr`' }),
+  license_url: Nullable(Type.String({ maxLength: URL_LENGTH_MAX })),
+  link_urls: Type.Record(Type.String({ maxLength: 64 }), Nullable(Type.String({ maxLength: URL_LENGTH_MAX })), {
+    description: 'Platform name → https URL; null removes the link',
+  }),
+  requested_status: Nullable(
+    Type.Enum([...REQUESTABLE_STATUSES], { description: 'What the project becomes after review' }),
+  ),
+} as const
+
+/** The name as it is stored, without white space at its ends; what is left must still be long enough. */
+export function checkProjectName(typed: string): string {
+  return checkText(typed.trim(), 'name', { ...NAME_LENGTH, visible: true })
+}
+
+/** @throws ApiError `validation_error` for a summary that shows nothing. */
+export function checkSummary(summary: string): string {
+  if (isBlank(summary)) throw validationError('summary', 'must not be blank')
+  return summary
+}
+
+export function checkLicenseUrl(url: string | null): string | null {
+  return url === null ? null : checkHttpsUrl(url, 'license_url')
+}
+
+/**
+ * The links after a change: named platforms are replaced, null removes, the others stay. An unknown platform with a URL
+ * is refused; with null it is ignored.
+ * @throws ApiError `validation_error` naming `link_urls.<platform>`.
+ */
+export function applyLinkChanges(
+  current: Readonly<Record<string, string>>,
+  changes: Readonly<Record<string, string | null>>,
+  taxonomy: Taxonomy,
+): Record<string, string> {
+  const links = new Map(Object.entries(current))
+  for (const [platform, url] of Object.entries(changes)) {
+    if (url === null) {
+      links.delete(platform)
+      continue
+    }
+    if (!taxonomy.linkPlatforms.has(platform)) throw validationError(`link_urls.${platform}`, 'is not a known platform')
+    links.set(platform, checkHttpsUrl(url, `link_urls.${platform}`))
+  }
+  return Object.fromEntries(links)
+}

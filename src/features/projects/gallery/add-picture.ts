@@ -1,0 +1,74 @@
+// Adds a picture to a project's gallery.
+import type { Tx } from '#db/db.ts'
+import { onUnique } from '#db/pg-errors.ts'
+import { type Membership, requirePermission } from '#features/access/project-policy.ts'
+import { type Picture, placePicture, storePictures } from '#features/pictures/pictures.ts'
+import { ApiError, invalidInput } from '#lib/errors.ts'
+import { newId } from '#lib/ids.ts'
+import type { Viewer } from '#lib/viewer.ts'
+import type { Deps } from '#main/deps.ts'
+import { editGallery, type GalleryDeps } from './edit-gallery.ts'
+import { clearFeatured } from './queries.ts'
+import type { PictureText } from './requests.ts'
+
+const GALLERY_ITEMS_MAX = 64
+const GALLERY_WIDTH = 350
+
+export type NewPicture = {
+  projectId: string
+  membership: Membership
+  /** Reads the picture, once the viewer is known to be allowed to add it. */
+  readBytes: () => Promise<Buffer>
+  ext: string
+  text: PictureText
+}
+
+/**
+ * Adds a picture. A featured one replaces the one that was featured before.
+ * @throws ApiError 403, `invalid_input` for a faulty picture, one that the gallery has already, and a full gallery.
+ */
+export async function addPicture(
+  deps: GalleryDeps & Pick<Deps, 'images' | 'files'>,
+  viewer: Viewer,
+  { projectId, membership, readBytes, ext, text }: NewPicture,
+): Promise<void> {
+  requirePermission(viewer, membership, 'EDIT_DETAILS')
+  const processed = await deps.images.processGalleryImage(await readBytes(), ext)
+  // A folder for each upload: removing one picture never takes away the bytes of another.
+  const picture = placePicture(deps.config, processed, `${projectId}-${newId()}/images`, GALLERY_WIDTH)
+  try {
+    await storePictures(deps.files, picture.stored)
+    await editGallery(deps, projectId, (tx) => insertPicture(tx, deps, { projectId, picture, text }))
+  } catch (error) {
+    // After a lost connection the commit may have taken place: a picture too many does less harm than one too few.
+    if (error instanceof ApiError) await Promise.allSettled(picture.stored.map(({ key }) => deps.files.remove(key)))
+    throw error
+  }
+}
+
+async function insertPicture(
+  tx: Tx,
+  { now }: Pick<Deps, 'now'>,
+  { projectId, picture, text }: { projectId: string; picture: Picture; text: PictureText },
+): Promise<void> {
+  const { count } = await tx
+    .selectFrom('gallery_item')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('project_id', '=', projectId)
+    .executeTakeFirstOrThrow()
+  if (count >= GALLERY_ITEMS_MAX) throw invalidInput(`A gallery holds at most ${GALLERY_ITEMS_MAX} pictures`)
+  if (text.featured === true) await clearFeatured(tx, projectId)
+  await tx
+    .insertInto('gallery_item')
+    .values({
+      id: newId(),
+      project_id: projectId,
+      url: picture.url,
+      raw_url: picture.rawUrl,
+      content_sha1: picture.contentSha1,
+      created: new Date(now()),
+      ...text,
+    })
+    .execute()
+    .catch(onUnique({ gallery_item_content_key: () => invalidInput('The gallery has this picture already', 'image') }))
+}

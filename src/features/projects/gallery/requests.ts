@@ -1,0 +1,44 @@
+// What requests say of a gallery picture. It stands in the query, because the body is the picture.
+import Type, { type Static } from 'typebox'
+import { Ordering } from '#lib/schema-parts.ts'
+import { URL_LENGTH_MAX } from '#lib/text-rules.ts'
+
+/** Bytes of one picture. */
+export const GALLERY_BYTES_MAX = 5 * 1024 * 1024
+
+/** What is said of a picture; an absent key keeps it as it is. */
+export type PictureText = { name?: string; description?: string; featured?: boolean; ordering?: number }
+
+const Caption = Type.Optional(
+  Type.String({ minLength: 1, maxLength: 255, description: 'The caption; `name` and `title` are the same' }),
+)
+const texts = {
+  name: Caption,
+  title: Caption,
+  description: Type.Optional(Type.String({ minLength: 1, maxLength: 2048, description: 'A text below the caption' })),
+  featured: Type.Optional(Type.Boolean({ description: 'At most one picture is featured: this one replaces another' })),
+  ordering: Type.Optional(Ordering),
+}
+export const NewPictureQuery = Type.Object({
+  ext: Type.String({ maxLength: 16, description: 'png, jpg, jpeg, gif or webp' }),
+  ...texts,
+})
+export const UrlQuery = Type.Object({
+  url: Type.String({
+    minLength: 1,
+    maxLength: URL_LENGTH_MAX,
+    description: 'Which picture: the `url` that answers show',
+  }),
+})
+export const PictureQuery = Type.Object({ ...UrlQuery.properties, ...texts })
+
+/** `title` is another name of `name`, which wins. */
+export function pictureText(query: Omit<Static<typeof PictureQuery>, 'url'>): PictureText {
+  const { name = query.title, description, featured, ordering } = query
+  return {
+    ...(name === undefined ? {} : { name }),
+    ...(description === undefined ? {} : { description }),
+    ...(featured === undefined ? {} : { featured }),
+    ...(ordering === undefined ? {} : { ordering }),
+  }
+}

@@ -1,0 +1,21 @@
+// Granted request rates as routes answer with them.
+import Type, { type Static } from 'typebox'
+import { Nullable, Timestamp } from '#lib/schema-parts.ts'
+import type { GrantRow } from './queries.ts'
+
+export const RateLimitView = Type.Object(
+  {
+    id: Type.String(),
+    token_id: Nullable(Type.String({ description: 'A personal access token, a session or an OAuth token' })),
+    account_id: Nullable(Type.String({ description: 'Whose token it is; null once the token is gone' })),
+    address_range: Nullable(Type.String()),
+    requests_per_minute: Type.Integer(),
+    note: Type.String(),
+    created: Timestamp,
+  },
+  { title: 'RateLimit' },
+)
+
+export function toRateLimitView({ created, ...row }: GrantRow): Static<typeof RateLimitView> {
+  return { ...row, created: created.toISOString() }
+}

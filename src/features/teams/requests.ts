@@ -1,0 +1,78 @@
+// What requests about members bring.
+import Type, { type Static } from 'typebox'
+import { validationError } from '#lib/errors.ts'
+import { isIdForm } from '#lib/ids.ts'
+import { type PatchColumns, toColumns } from '#lib/patch.ts'
+import { ALL_ORGANIZATION_PERMISSIONS, ALL_PROJECT_PERMISSIONS } from '#lib/permissions.ts'
+import { Maybe, Ordering } from '#lib/schema-parts.ts'
+import { checkText } from '#lib/text-rules.ts'
+import type { MemberRow } from './queries.ts'
+
+const ROLE_LENGTH_MAX = 255
+const PAYOUTS_SPLIT_MAX = 5000
+
+export const MemberParams = Type.Object({
+  id: Type.String({ maxLength: 256, description: 'Team ID' }),
+  user_id: Type.String({ maxLength: 256, description: 'User ID' }),
+})
+
+/**
+ * Null stands for absent, as clients send it. Both masks are unbroken from bit 0, so that a range refuses every bit
+ * that does not exist.
+ */
+const MemberFields = Type.Object({
+  role: Maybe(Type.String({ maxLength: ROLE_LENGTH_MAX })),
+  permissions: Maybe(
+    Type.Integer({
+      minimum: 0,
+      maximum: ALL_PROJECT_PERMISSIONS,
+      description: 'Project permission bits; in an organization, those for its projects',
+    }),
+  ),
+  organization_permissions: Maybe(
+    Type.Integer({
+      minimum: 0,
+      maximum: ALL_ORGANIZATION_PERMISSIONS,
+      description: 'Organization permission bits; not for project teams',
+    }),
+  ),
+  payouts_split: Maybe(
+    Type.Number({
+      minimum: 0,
+      maximum: PAYOUTS_SPLIT_MAX,
+      description: 'The share of revenue, against those of the others',
+    }),
+  ),
+  ordering: Maybe(Ordering),
+})
+type MemberFields = Static<typeof MemberFields>
+
+const NamedAccount = Type.Object({ user_id: Type.String({ maxLength: 64, description: 'A user ID' }) })
+
+export const Invitation = Type.Interface([NamedAccount, MemberFields], {}, { title: 'TeamInvitation' })
+export const MemberPatch = Type.Interface([MemberFields], {}, { title: 'TeamMemberPatch' })
+export const NewOwner = Type.Interface([NamedAccount], {}, { title: 'TeamOwnerChange' })
+
+/** What is written of a member: nulls are gone, and the length of the role was counted in characters. */
+export type MemberChange = Partial<
+  Pick<MemberRow, 'role' | 'permissions' | 'payouts_split' | 'ordering'> & { organization_permissions: number }
+>
+
+const columns = {
+  role: (role) => (role === null ? {} : { role: checkText(role, 'role', { max: ROLE_LENGTH_MAX }) }),
+  permissions: (permissions) => (permissions === null ? {} : { permissions }),
+  organization_permissions: (bits) => (bits === null ? {} : { organization_permissions: bits }),
+  payouts_split: (split) => (split === null ? {} : { payouts_split: split }),
+  ordering: (ordering) => (ordering === null ? {} : { ordering }),
+} satisfies PatchColumns<MemberFields, MemberChange>
+
+/** @throws ApiError `validation_error` naming `role`. */
+export function toMemberChange(fields: MemberFields): MemberChange {
+  return toColumns(fields, columns)
+}
+
+/** @throws ApiError `validation_error` when a body's value cannot be an ID. */
+export function parseBodyId(value: string, field: string): string {
+  if (!isIdForm(value)) throw validationError(field, 'is not a base62 identifier of 1 to 11 characters')
+  return value
+}

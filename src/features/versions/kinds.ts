@@ -1,0 +1,13 @@
+// The closed lists of words that describe a version, its files and its dependencies.
+
+export const VERSION_TYPES = ['release', 'beta', 'alpha'] as const
+export const FILE_TYPES = [
+  'required-resource-pack',
+  'optional-resource-pack',
+  'sources-jar',
+  'dev-jar',
+  'javadoc-jar',
+  'signature',
+  'unknown',
+] as const
+export const DEPENDENCY_TYPES = ['required', 'optional', 'incompatible', 'embedded'] as const

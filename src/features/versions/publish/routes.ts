@@ -1,0 +1,61 @@
+// Publishing a version, and adding files to one.
+import { done } from '#http/answers.ts'
+import { requireViewer } from '#http/auth.ts'
+import { sendBytes } from '#http/entity-tags.ts'
+import { IdParams } from '#http/query-values.ts'
+import type { App } from '#http/server.ts'
+import { parseId } from '#lib/ids.ts'
+import type { Deps } from '#main/deps.ts'
+import { getVersionAsMember } from '../lookup/version-cache.ts'
+import { VersionView } from '../views.ts'
+import { addFiles } from './add-files.ts'
+import { createVersion } from './create-version.ts'
+import { FilesData, parseFilesData, VersionData } from './requests.ts'
+import { receiveForm } from './version-form.ts'
+
+export function versionUploadRoutes(app: App, deps: Deps): void {
+  app.register(async (scope: App) => {
+    // The form is read by the handler, part by part.
+    scope.removeAllContentTypeParsers()
+    scope.addContentTypeParser('multipart/form-data', (_req, _payload, done) => done(null, undefined))
+    scope.post(
+      '/v3/version',
+      {
+        config: { auth: { scope: ['VERSION_CREATE'] }, formData: { schema: VersionData } },
+        schema: {
+          operationId: 'createVersion',
+          summary: 'Publish a version with its files',
+          consumes: ['multipart/form-data'],
+          response: { 201: VersionView },
+        },
+      },
+      async (req, reply) => {
+        const viewer = requireViewer(req)
+        const version = await createVersion(deps, viewer, (describe) => receiveForm(deps, req, describe))
+        return sendBytes(reply.status(201), version.bytes)
+      },
+    )
+    scope.post(
+      '/v3/version/:id/file',
+      {
+        config: { auth: { scope: ['VERSION_WRITE'] }, formData: { schema: FilesData, isOptional: true } },
+        schema: {
+          operationId: 'addVersionFiles',
+          summary: 'Add files to a version',
+          params: IdParams,
+          consumes: ['multipart/form-data'],
+        },
+      },
+      async (req, reply) => {
+        const viewer = requireViewer(req)
+        const { version, membership } = await getVersionAsMember(deps, viewer, parseId(req.params.id, 'id'))
+        await addFiles(deps, viewer, {
+          versionId: version.id,
+          membership,
+          receive: () => receiveForm(deps, req, parseFilesData, { isDataOptional: true }),
+        })
+        return done(reply)
+      },
+    )
+  })
+}

@@ -1,0 +1,75 @@
+// What the pages gain from scripts. Each works without.
+
+const each = (selector, action) => {
+  for (const element of document.querySelectorAll(selector)) action(element)
+}
+
+// The key / is the search.
+document.addEventListener('keydown', (event) => {
+  const { target } = event
+  const isTyping =
+    target instanceof HTMLElement && (target.isContentEditable || target.matches('input, select, textarea'))
+  const search = document.querySelector('.find input')
+  if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey || isTyping || search === null) return
+  event.preventDefault()
+  search.focus()
+  search.select()
+})
+
+// A form of choices is sent when one changes, and needs no button.
+each('form[data-send]', (form) => {
+  each('form[data-send] button:not([type=button])', (button) => {
+    if (button.form === form) button.hidden = true
+  })
+  form.addEventListener('change', () => form.requestSubmit())
+})
+
+// Copies the text of a field to the clipboard and says so for a moment.
+if (navigator.clipboard !== undefined) {
+  each('[data-copy]', (button) => {
+    const field = document.getElementById(button.dataset.copy)
+    const label = button.textContent
+    button.hidden = false
+    button.addEventListener('click', async () => {
+      field.select?.()
+      await navigator.clipboard.writeText(field.dataset.text ?? field.value)
+      button.textContent = button.dataset.done
+      setTimeout(() => {
+        button.textContent = label
+      }, 2000)
+    })
+  })
+}
+
+// Ticks all boxes of a group, or none where all are ticked.
+each('[data-tick-all]', (button) => {
+  const all = button.textContent
+  const boxes = [...button.closest('fieldset').querySelectorAll('input[type=checkbox]')]
+  const isAll = () => boxes.every((box) => box.checked)
+  const show = () => {
+    button.textContent = isAll() ? button.dataset.tickAll : all
+  }
+  button.hidden = false
+  button.addEventListener('click', () => {
+    const tick = !isAll()
+    for (const box of boxes) box.checked = tick
+    show()
+  })
+  for (const box of boxes) box.addEventListener('change', show)
+  show()
+})
+
+// Lets people read the password they type.
+each('[data-reveal]', (button) => {
+  const field = document.getElementById(button.dataset.reveal)
+  button.hidden = false
+  button.addEventListener('click', () => {
+    const isHidden = field.type === 'password'
+    field.type = isHidden ? 'text' : 'password'
+    button.setAttribute('aria-pressed', String(isHidden))
+    field.focus()
+  })
+})
+
+// The open tab is in sight where the row of tabs is wider than the window.
+each('.tabs [aria-current]', (tab) => tab.scrollIntoView({ block: 'nearest', inline: 'center' }))

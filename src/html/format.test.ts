@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { countOf, dayText, exactTime, fileSize, relativeTime, shortNumber, timeAgo } from './format.ts'
+import { DEFAULT_LANGUAGE as en, languageOf } from './languages.ts'
+
+const de = languageOf('de') ?? assert.fail()
+
+test('sizes are in the largest unit that leaves one, also where rounding makes it a thousand', () => {
+  const cases: [number, string][] = [
+    [0, '0 bytes'],
+    [1, '1 byte'],
+    [999, '999 bytes'],
+    [1000, '1 kB'],
+    [999_499, '999 kB'],
+    [999_500, '1 MB'],
+    [1_800_000, '1.8 MB'],
+    [999_949_999, '999.9 MB'],
+    [999_950_000, '1 GB'],
+    [1e15, '1,000 TB'],
+  ]
+  for (const [bytes, text] of cases) assert.equal(fileSize(en, bytes), text)
+  assert.equal(fileSize(de, 1_800_000), '1,8 MB')
+})
+
+test('numbers are short in lists and whole behind the pointer', () => {
+  assert.equal(shortNumber(en, 2_481_930), '2.5M')
+  assert.equal(String(countOf(de, 2_481_930)), '<data value="2481930" title="2.481.930">2,5\u00a0Mio.</data>')
+})
+
+test('times are as far away as they are, and exact for machines', () => {
+  const now = Date.UTC(2026, 0, 20)
+  const ago = (ms: number) => relativeTime(en, new Date(now - ms), now)
+  assert.deepEqual([0, 59_000, 60_000, 3_599_999, 86_400_000, 14 * 86_400_000, -7_200_000].map(ago), [
+    'now',
+    'now',
+    '1 minute ago',
+    '59 minutes ago',
+    'yesterday',
+    '2 weeks ago',
+    'in 2 hours',
+  ])
+  const at = new Date(now - 3 * 86_400_000)
+  assert.match(
+    String(timeAgo(en, at, now)),
+    /^<time datetime="2026-01-17T00:00:00\.000Z" title="[^"]+">3 days ago<\/time>$/,
+  )
+  assert.match(String(exactTime(en, at)), /January 17, 2026 at 12:00:00\s?AM UTC/)
+  assert.equal(dayText(de, at), '17. Januar 2026')
+})

@@ -1,0 +1,220 @@
+// The document around every page: head, header, footer.
+
+import { csrfField } from './forms.ts'
+import { attributes, html, type Markup, type Part, trusted } from './html.ts'
+import { OFFERED_LANGUAGES } from './languages.ts'
+import { face } from './lists.ts'
+import { assetHref, icon, type PageContext, pathTo, type SiteLink, THEMES } from './page-context.ts'
+
+export type Feed = { path: string; title: string; type: 'application/atom+xml' | 'application/feed+json' }
+
+export type Page = {
+  /** Of the page alone; the name of the instance follows it. */
+  title: string
+  body: Markup
+  /** One or two sentences for search engines and previews. */
+  description?: string
+  /** The one path under which search engines should know the page. */
+  canonical?: string
+  /** Search engines leave it out of their lists. */
+  isUnlisted?: boolean
+  openGraph?: {
+    type: 'website' | 'article' | 'profile'
+    image?: { url: string; alt: string; width: number; height: number }
+  }
+  /** Descriptions for machines (schema.org). */
+  structuredData?: readonly object[]
+  feeds?: readonly Feed[]
+  previous?: string
+  next?: string
+  /** Classes of `main`. */
+  className?: string
+  /** Scripts besides our own, by address; the content policy must allow them. */
+  scripts?: readonly string[]
+  /** A path that the browser goes to by itself. */
+  refresh?: string
+  /** The form on the page was refused. */
+  hasErrors?: boolean
+}
+
+/** The whole document, ready to send. */
+export function layout(context: PageContext, page: Page): string {
+  const { language, theme } = context
+  const root = attributes({
+    lang: language.tag,
+    dir: language.dir === 'rtl' ? 'rtl' : null,
+    'data-theme': theme === 'system' ? null : theme,
+  })
+  return String(html`<!doctype html>
+<html${root}>
+<head>
+${head(context, page)}
+</head>
+<body>
+<a class="skip" href="#content">${language.t('layout.skip')}</a>
+${header(context)}
+<main${attributes({ id: 'content', class: page.className })}>
+${page.body}
+</main>
+${footer(context)}
+</body>
+</html>
+`)
+}
+
+function head(context: PageContext, page: Page): Part {
+  const { site, language } = context
+  const title = page.hasErrors === true ? language.t('layout.error-title', { title: page.title }) : page.title
+  return html`<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+${
+  page.refresh !== undefined &&
+  html`<meta http-equiv="refresh" content="0; url=${pathTo(context, page.refresh)}">
+`
+}<title>${title} · ${site.name}</title>
+<link rel="preload" href="${assetHref(context, 'hyperlegible.woff2')}" as="font" type="font/woff2" crossorigin>
+<link rel="stylesheet" href="${assetHref(context, 'site.css')}">
+<link rel="icon" href="${assetHref(context, 'mark.svg')}" type="image/svg+xml">
+<script src="${assetHref(context, 'site.js')}" type="module"></script>
+${page.scripts?.map(
+  (address) => html`<script src="${address}" defer></script>
+`,
+)}${forMachines(context, page)}`
+}
+
+function forMachines({ site }: PageContext, page: Page): Part {
+  const { description, canonical, openGraph, feeds = [], structuredData = [] } = page
+  const absolute = (path: string) => `${site.url}${path}`
+  const image = openGraph?.image
+  return [
+    description !== undefined &&
+      html`<meta name="description" content="${description}">
+`,
+    page.isUnlisted === true &&
+      html`<meta name="robots" content="noindex">
+`,
+    canonical !== undefined &&
+      html`<link rel="canonical" href="${absolute(canonical)}">
+`,
+    page.previous !== undefined &&
+      html`<link rel="prev" href="${absolute(page.previous)}">
+`,
+    page.next !== undefined &&
+      html`<link rel="next" href="${absolute(page.next)}">
+`,
+    feeds.map(
+      ({ path, title, type }) => html`<link rel="alternate" type="${type}" href="${absolute(path)}" title="${title}">
+`,
+    ),
+    openGraph !== undefined &&
+      html`<meta property="og:type" content="${openGraph.type}">
+<meta property="og:title" content="${page.title}">
+<meta property="og:site_name" content="${site.name}">
+${
+  canonical !== undefined &&
+  html`<meta property="og:url" content="${absolute(canonical)}">
+`
+}${
+  description !== undefined &&
+  html`<meta property="og:description" content="${description}">
+`
+}${
+  image !== undefined &&
+  html`<meta property="og:image" content="${image.url}">
+<meta property="og:image:alt" content="${image.alt}">
+<meta property="og:image:width" content="${image.width}">
+<meta property="og:image:height" content="${image.height}">
+<meta name="twitter:card" content="summary_large_image">
+`
+}`,
+    structuredData.map(dataScript),
+  ]
+}
+
+/** A description in JSON that cannot end its element. Browsers run nothing of this type, so the policy has no say. */
+function dataScript(data: object): Markup {
+  const json = JSON.stringify({ '@context': 'https://schema.org', ...data })
+  const inert = json.replace(/[<>&\u2028\u2029]/g, (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`)
+  return trusted(`<script type="application/ld+json">${inert}</script>\n`)
+}
+
+function header(context: PageContext): Markup {
+  const { site, language, account } = context
+  const { navigation = [] } = site
+  return html`<header class="page bar">
+<a class="brand" href="${pathTo(context, site.paths.home)}">${icon(context, 'package')}${site.name}</a>
+${site.search === undefined ? html`<div></div>` : searchForm(context, site.search)}
+<nav aria-label="${language.t('layout.account')}"><ul>
+${navigation.map(
+  (link) => html`<li class="wide">${linkTo(context, link)}</li>
+`,
+)}${account === undefined ? signInLink(context) : accountLinks(context, account)}
+</ul></nav>
+</header>`
+}
+
+function searchForm(
+  context: PageContext,
+  { action, projectCount }: NonNullable<PageContext['site']['search']>,
+): Markup {
+  const { language } = context
+  const placeholder =
+    projectCount === undefined
+      ? language.t('layout.search')
+      : language.t('layout.search-count', { count: projectCount })
+  return html`<search><form class="find" action="${pathTo(context, action)}">${icon(context, 'search')}<label class="vh" for="q">${language.t('layout.search')}</label><input type="search" id="q" name="q" placeholder="${placeholder}" maxlength="256" autocomplete="off"><kbd aria-hidden="true">/</kbd></form></search>`
+}
+
+function signInLink(context: PageContext): Markup {
+  const { site, language } = context
+  return html`<li><a class="button" href="${pathTo(context, site.paths.signIn)}">${icon(context, 'user')}${language.t('layout.sign-in')}</a></li>`
+}
+
+function accountLinks(context: PageContext, account: NonNullable<PageContext['account']>): Markup {
+  const { site, language } = context
+  return html`<li><a class="own" href="${pathTo(context, site.paths.account)}">${face({ name: account.username, url: account.avatar_url })}<span class="name">${account.username}</span></a></li>
+<li><form method="post" action="${pathTo(context, site.paths.signOut)}">${csrfField(context)}<button>${icon(context, 'sign-out')}<span class="label">${language.t('layout.sign-out')}</span></button></form></li>`
+}
+
+function linkTo(context: PageContext, { path, label, icon: name }: SiteLink): Markup {
+  return html`<a href="${pathTo(context, path)}">${name !== undefined && icon(context, name)}${label(context.language)}</a>`
+}
+
+function footer(context: PageContext): Markup {
+  const { site, language } = context
+  const { footer: links = [] } = site
+  const at = language.rich('layout.instance', {
+    name: site.name,
+    host: html`<strong>${new URL(site.url).host}</strong>`,
+  })
+  return html`<footer class="foot"><div class="page"><span>${at}</span>
+${
+  links.length > 0 &&
+  html`<ul>${links.map((link) => html`<li>${linkTo(context, link)}</li>`)}</ul>
+`
+}${preferencesForm(context)}
+</div></footer>`
+}
+
+/** It carries no token, so that pages for everybody stay the same for everybody; its route asks where it came from. */
+function preferencesForm(context: PageContext): Markup {
+  const { site, language, theme } = context
+  const select = (id: string, label: string, options: Markup[]) =>
+    html`<label class="vh" for="${id}">${label}</label><select id="${id}" name="${id}">${options}</select>`
+  const option = (value: string, label: string, isChosen: boolean, lang: string | null = null) =>
+    html`<option${attributes({ value, selected: isChosen, lang })}>${label}</option>`
+  return html`<form method="post" action="${pathTo(context, site.paths.preferences)}" data-send>
+<input type="hidden" name="return" value="${context.address}">
+${select(
+  'theme',
+  language.t('layout.theme'),
+  THEMES.map((value) => option(value, language.t(`layout.theme.${value}`), value === theme)),
+)}
+${select(
+  'language',
+  language.t('layout.language'),
+  OFFERED_LANGUAGES.map(({ tag, name }) => option(tag, name, tag === language.tag, tag)),
+)}
+<button class="tight">${language.t('layout.set')}</button>
+</form>`
+}

@@ -1,0 +1,95 @@
+// Small parts that pages are put together from: navigation, faces, badges, empty lists.
+
+import { wholeNumber } from './format.ts'
+import { attributes, html, type Markup, type Part } from './html.ts'
+import type { IconName } from './icons.ts'
+import { icon, type PageContext } from './page-context.ts'
+
+/** A person's or a thing's picture, else the first letter of the name. */
+export function face(of: {
+  name: string
+  url: string | null | undefined
+  isSquare?: boolean
+  isLarge?: boolean
+}): Markup {
+  const classes = ['face', of.isSquare === true && 'square', of.isLarge === true && 'large'].filter(Boolean).join(' ')
+  const side = of.isLarge === true ? 80 : 36
+  if (of.url) return html`<img class="${classes}" src="${of.url}" alt="" width="${side}" height="${side}">`
+  const letter = [...new Intl.Segmenter().segment(of.name.trim())][0]?.segment ?? ''
+  return html`<span class="${classes}" aria-hidden="true">${letter.toUpperCase()}</span>`
+}
+
+export type BadgeKind = 'good' | 'warn' | 'bad'
+
+/** A word about a thing, beside its name. */
+export function badge(kind: BadgeKind, text: string): Markup {
+  return html`<span class="${kind === 'warn' ? 'badge' : `badge ${kind}`}">${text}</span>`
+}
+
+export type Tab = { href: string; label: string; icon: IconName; count?: number; isCurrent: boolean }
+
+/** The tabs above a sheet; the current one is part of it. */
+export function tabs(page: PageContext, label: string, items: readonly Tab[]): Markup {
+  return html`<nav class="tabs" aria-label="${label}"><ul>
+${items.map(
+  (
+    tab,
+  ) => html`<li><a${attributes({ href: tab.href, 'aria-current': tab.isCurrent && 'page' })}>${icon(page, tab.icon)}${tab.label}${tab.count !== undefined && html` <span class="n">${wholeNumber(page.language, tab.count)}</span>`}</a></li>
+`,
+)}</ul></nav>`
+}
+
+/** Where a page stands, from the most general on; the page itself is not in it. */
+export function breadcrumbs(page: PageContext, items: readonly { href: string; label: string }[]): Markup {
+  return html`<nav class="crumbs" aria-label="${page.language.t('list.breadcrumbs')}"><ol>${items.map(({ href, label }) => html`<li><a href="${href}">${label}</a></li>`)}</ol></nav>`
+}
+
+/** A few views of the same, one of which is shown. */
+export function segments(label: string, items: readonly { href: string; label: string; isCurrent: boolean }[]): Markup {
+  return html`<nav class="segments" aria-label="${label}">${items.map((item) => html`<a${attributes({ href: item.href, 'aria-current': item.isCurrent && 'true' })}>${item.label}</a>`)}</nav>`
+}
+
+/** Links to the pages of a list: first, last, those around the current one, the next. Nothing for a single page. */
+export function pager(page: PageContext, of: { current: number; last: number; href: (page: number) => string }): Part {
+  const { language } = page
+  if (of.last <= 1) return null
+  const shown = pagesAround(of.current, of.last)
+  const links = shown.map((number, index) => {
+    const isAfterGap = index > 0 && number - (shown[index - 1] ?? 0) > 1
+    const text = wholeNumber(language, number)
+    return [
+      isAfterGap && html`<span aria-hidden="true">…</span>`,
+      number === of.current
+        ? html`<span aria-current="page">${text}</span>`
+        : html`<a${attributes({ href: of.href(number), rel: relationOf(number, of.current) })}>${text}</a>`,
+    ]
+  })
+  return html`<nav class="pages" aria-label="${language.t('list.pages')}">${of.current > 1 && html`<a href="${of.href(of.current - 1)}">${language.t('list.previous')}</a>`}${links}${of.current < of.last && html`<a href="${of.href(of.current + 1)}">${language.t('list.next')}</a>`}</nav>`
+}
+
+function relationOf(number: number, current: number): string | undefined {
+  if (number === current - 1) return 'prev'
+  return number === current + 1 ? 'next' : undefined
+}
+
+/** The numbers that a pager shows, ascending: two to each side of the current one, the first, and the last. */
+function pagesAround(current: number, last: number): number[] {
+  const numbers = [1, last, ...[-2, -1, 0, 1, 2].map((step) => current + step)]
+  return [...new Set(numbers.filter((number) => number >= 1 && number <= last))].sort((a, b) => a - b)
+}
+
+/** What stands where a list has nothing: what is missing, and what one can do. */
+export function emptyState(
+  page: PageContext,
+  of: { icon: IconName; title: string; text?: Part; action?: Markup },
+): Markup {
+  return html`<div class="empty">${icon(page, of.icon)}<p class="strong">${of.title}</p>${of.text !== undefined && html`<p class="soft">${of.text}</p>`}${of.action}</div>`
+}
+
+export type NoteKind = 'good' | 'warn' | 'bad'
+
+/** A bar that says what became of something, or what state a thing is in. `status` is read out when it appears. */
+export function note(page: PageContext, kind: NoteKind, content: Part, { role }: { role?: 'status' } = {}): Markup {
+  const name = kind === 'good' ? 'check' : 'warning'
+  return html`<div${attributes({ class: `note ${kind}`, role })}>${icon(page, name)}<div>${content}</div></div>`
+}

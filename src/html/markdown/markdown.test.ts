@@ -1,0 +1,201 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { assertValidHtml, samplePage } from '#test/support/html-page.ts'
+import { html } from '../html.ts'
+import { DEFAULT_LANGUAGE, languageOf } from '../languages.ts'
+import { layout } from '../layout.ts'
+import { createMarkdown } from './markdown.ts'
+
+const OURS = 'https://cdn.depot.test'
+const errors: Error[] = []
+const markdown = createMarkdown({ imageOrigins: [OURS], onError: (error) => errors.push(error) })
+after(() => markdown.close())
+
+async function rendered(text: string): Promise<string> {
+  const markup = String(await markdown.render(text, DEFAULT_LANGUAGE))
+  assert.deepEqual(errors, [])
+  return markup.replace(/^<div class="prose" dir="auto">([\s\S]*)<\/div>$/, '$1').trim()
+}
+
+const HOSTILE = [
+  '<script>alert(1)</script>',
+  '<scr<script>ipt>alert(1)</scr</script>ipt>',
+  '<img src=x onerror=alert(1)>',
+  `<img src="${OURS}/x.png" onload="alert(1)" style="position:fixed;inset:0">`,
+  '<svg onload=alert(1)><script>alert(1)</script></svg>',
+  '<svg><style><img src=x onerror=alert(1)></style></svg>',
+  '<math><mtext><table><mglyph><style><!--</style><img title="--&gt;&lt;img src=x onerror=alert(1)&gt;">',
+  '<noscript><p title="</noscript><img src=x onerror=alert(1)>">',
+  '<iframe src="javascript:alert(1)"></iframe>',
+  '<iframe srcdoc="<script>alert(1)</script>"></iframe>',
+  '<iframe src="https://www.youtube.com.evil.test/embed/abcdefghijk"></iframe>',
+  '<object data="data:text/html,<script>alert(1)</script>"></object><embed src="x">',
+  '<form action="https://evil.test"><input name="password" autofocus onfocus=alert(1)><button>x</button></form>',
+  '<div style="position:fixed;inset:0;background:url(https://evil.test/x)">x</div>',
+  '<style>body{display:none}</style><link rel="stylesheet" href="https://evil.test/x.css">',
+  '<meta http-equiv="refresh" content="0;url=https://evil.test"><base href="https://evil.test/">',
+  '[a](javascript:alert(1)) [b](JaVaScRiPt:alert(1)) [c](data:text/html,x) [d](vbscript:x)',
+  '<a href="java&#10;script:alert(1)">a</a><a href="&#x6a;avascript:alert(1)">b</a><a href=" javascript:alert(1)">c</a>',
+  '<a href="https://a.test" target="_blank" onclick="alert(1)" ping="https://evil.test">a</a>',
+  '![x](https://evil.test/pixel.png) ![y](//evil.test/pixel.png) ![z](data:image/svg+xml,x)',
+  '<picture><source srcset="https://evil.test/a.png 1x, https://evil.test/b.png 2x"><img src="https://evil.test/c.png"></picture>',
+  `<picture><source srcset="${OURS}/a.png, https://evil.test/b.png 2x"><img src="${OURS}/c.png"></picture>`,
+  '<video src="https://evil.test/v" autoplay><audio src="https://evil.test/a">',
+  '<h1 id="content" class="note bad" name="body">x</h1><a id="errors" name="__proto__">x</a>',
+  '<details ontoggle=alert(1) open><summary onclick=alert(1)>x</summary></details>',
+  '<table background="https://evil.test/x"><td background="https://evil.test/x" style="color:red">x</td></table>',
+  '<custom-element onclick=alert(1)>x</custom-element><template><img src=x onerror=alert(1)></template>',
+  '```"><img/src=x/onerror=alert(1)>\nx\n```',
+  '```java" onmouseover="alert(1)\n</code></pre><script>alert(1)</script>\n```',
+  '<!--><script>alert(1)</script>--><![CDATA[<script>alert(1)</script>]]><?x <script>alert(1)</script>?>',
+  '[x]: javascript:alert(1)\n\n[x] <javascript:alert(1)>',
+  '</div></main><div class="foot">x</div><blockquote>x',
+  '<a href="#content">x</a><p id="a b">x</p><p id="">x</p>',
+  '<li><td><summary>x',
+]
+
+/** Everything that markup of people may hold, by our own reading. */
+function assertHarmless(markup: string, what: string): void {
+  const tags = [...markup.matchAll(/<\/?([a-z0-9-]+)((?:\s[^>]*)?)>/gi)]
+  for (const [tag, name = '', rest = ''] of tags) {
+    assert.ok(
+      !/^(script|style|iframe|object|embed|form|input|button|svg|math|link|meta|base|video|audio|template|noscript)$/i.test(
+        name,
+      ),
+      `${what}: ${tag}`,
+    )
+    for (const [, attribute = '', value = ''] of rest.matchAll(/([^\s=/"]+)(?:="([^"]*)")?/g)) {
+      assert.ok(!/^(on|style|srcdoc|target|ping|background|name)/i.test(attribute), `${what}: ${tag}`)
+      if (attribute === 'src' || attribute === 'srcset')
+        assert.ok(value.startsWith(`${OURS}/`) && !value.includes('evil'), `${what}: ${tag}`)
+      if (attribute === 'href') assert.match(value, /^(https?:|mailto:|#text-|\/|[a-z0-9_.?-]+$)/i, `${what}: ${tag}`)
+      if (attribute === 'id') assert.match(value, /^text-/, `${what}: ${tag}`)
+      if (attribute === 'class')
+        assert.match(
+          value,
+          /^(task|done|outside|video|scroll|tick|align-\w+|language-\S+|tok-\S+|[a-z]+_+|\s)+$/,
+          `${what}: ${tag}`,
+        )
+    }
+  }
+  assert.ok(!/<(?![a-z/])/i.test(markup), `${what}: ${markup}`)
+}
+
+test('nothing that people write runs, loads from elsewhere, poses as the page, or breaks out of its place', async () => {
+  for (const text of [...HOSTILE, HOSTILE.join('\n\n'), HOSTILE.join('')]) {
+    const markup = await rendered(text)
+    assertHarmless(markup, text)
+    const opened = markup.match(/<div\b/g)?.length ?? 0
+    assert.equal(markup.match(/<\/div>/g)?.length ?? 0, opened, text)
+  }
+})
+
+test('headings begin at the second level and leave none out, each with an address of its own', async () => {
+  const markup = await rendered('### Über *uns*\n\n# Top\n\n#### Deep\n\n## Top\n\n<h6 id="x">Own</h6>\n\n[up](#top)')
+  assert.deepEqual(markup.match(/<h\d[^>]*>/g), [
+    '<h2 id="text-über-uns">',
+    '<h2 id="text-top">',
+    '<h3 id="text-deep">',
+    '<h3 id="text-top-1">',
+    '<h4 id="text-x">',
+  ])
+  assert.match(markup, /href="#text-top"/)
+})
+
+test('links say that they are of people, and pictures of others become links', async () => {
+  assert.equal(
+    await rendered('[a](https://a.test/)'),
+    '<p><a href="https://a.test/" rel="nofollow ugc noopener">a</a></p>',
+  )
+  assert.match(
+    await rendered('![A view](https://img.test/a.png)'),
+    /<a href="https:\/\/img\.test\/a\.png"[^>]*>A view \(img\.test\)<\/a>/,
+  )
+  assert.match(
+    await rendered(`![A view](${OURS}/a.png)`),
+    /<img src="https:\/\/cdn\.depot\.test\/a\.png" alt="A view" loading="lazy" \/>/,
+  )
+  assert.match(
+    await rendered(
+      '<iframe width="560" src="https://www.youtube-nocookie.com/embed/abcdefghijk?x=1" title="Tour"></iframe>',
+    ),
+    /<a href="https:\/\/www\.youtube\.com\/watch\?v=abcdefghijk"[^>]*>Tour \(youtube\.com\)<\/a>/,
+  )
+})
+
+test('tables and code can be scrolled by keyboard, lists of tasks are read out, code has its words in classes', async () => {
+  assert.match(
+    await rendered('|a|b|\n|-|-:|\n|1|2|'),
+    /<div class="scroll" tabindex="0" role="group" aria-label="Table"><table>[\s\S]*<td class="align-right">2<\/td>/,
+  )
+  assert.match(
+    await rendered('```toml\nradius = 12\n```'),
+    /<pre tabindex="0" role="group" aria-label="Code"><code class="language-toml"><span class="tok-attr">radius<\/span>/,
+  )
+  assert.match(
+    await rendered('- [x] a\n- [ ] b'),
+    /aria-label="Done"><\/span>a<\/li>\n<li class="task"><span class="tick" role="img" aria-label="Not done"><\/span>b/,
+  )
+  const german = languageOf('de') ?? assert.fail()
+  assert.match(String(await markdown.render('- [x] a', german)), /aria-label="Erledigt"/)
+  assert.match(await rendered('```nonsense\n<b>\n```'), /<code class="language-nonsense">&lt;b&gt;\n<\/code>/)
+})
+
+test('what the sanitizer lets through is valid HTML in a page', async () => {
+  const text = [
+    '# A',
+    '- [x] b',
+    '|a|\n|-|\n|1|',
+    '```json\n{"a": 1}\n```',
+    `![c](${OURS}/c.png)`,
+    '> d\n\n1. e',
+    '<kbd>f</kbd> <sup>g</sup>',
+    '<details><summary>h</summary>\n\ni\n\n</details>',
+    '<center>j</center>',
+    'https://k.test',
+  ].join('\n\n')
+  const body = html`<h1>x</h1>${await markdown.render(text, DEFAULT_LANGUAGE)}`
+  assertValidHtml(layout(samplePage(), { title: 'x', body }))
+})
+
+test('a text of 64 KB that is made to be slow does not hold up the rest of the process', async () => {
+  const fill = (piece: string) => piece.repeat(Math.ceil(65_536 / piece.length)).slice(0, 65_536)
+  const table = `|${'a|'.repeat(2000)}\n|${'-|'.repeat(2000)}\n${'x\n'.repeat(20_000)}`
+  const nested = Array.from({ length: 400 }, (_, depth) => `${'  '.repeat(depth)}- x`).join('\n')
+  let turns = 0
+  for (const text of [
+    nested,
+    fill('- '),
+    fill('> - '),
+    fill('*a _b '),
+    fill('![[]()'),
+    fill('<b>'),
+    fill('a@b.co '),
+    table,
+  ]) {
+    let isDone = false
+    const asked = markdown.render(text, DEFAULT_LANGUAGE).finally(() => {
+      isDone = true
+    })
+    while (!isDone) {
+      await nextTurn()
+      turns += 1
+    }
+    await asked
+  }
+  // Were the work done here, the loop would turn once or twice for each text.
+  assert.ok(turns > 200, String(turns))
+  assert.deepEqual(errors, [])
+})
+
+test('a text that cannot be rendered is shown as it was written, and the operator learns of it', async () => {
+  const seen: string[] = []
+  const closed = createMarkdown({ imageOrigins: [], onError: ({ message }) => seen.push(message) })
+  const asked = closed.render('**a** <b>', DEFAULT_LANGUAGE)
+  await closed.close()
+  assert.equal(String(await asked), '<div class="prose plain" dir="auto">**a** &lt;b&gt;</div>')
+  assert.match(seen.join(), /closing/)
+  assert.equal(String(await closed.render(' \n', DEFAULT_LANGUAGE)), '')
+  await closed.close()
+})

@@ -1,0 +1,158 @@
+// The list of what people's texts may hold. Everything else is dropped, or shown as the text it is.
+import sanitizeHtml from 'sanitize-html'
+import type { MarkdownOptions } from './render.ts'
+
+/** Before the IDs of people's texts, so that none is that of a part of the page. */
+export const ID_PREFIX = 'text-'
+
+const ALIGNED = ['p', 'div', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'td', 'th', 'img']
+const HEADINGS = ['h1', 'h2', 'h3', 'h4', 'h5', 'h6']
+const TAGS = [
+  ...HEADINGS,
+  ...['p', 'div', 'br', 'hr', 'blockquote', 'pre', 'code', 'span', 'details', 'summary', 'ul', 'ol', 'li'],
+  ...['dl', 'dt', 'dd', 'table', 'thead', 'tbody', 'tr', 'th', 'td', 'a', 'img', 'picture', 'source'],
+  ...['b', 'strong', 'i', 'em', 's', 'del', 'ins', 'u', 'small', 'sub', 'sup', 'kbd', 'samp', 'var', 'mark', 'q'],
+  ...['abbr', 'cite', 'figure', 'figcaption'],
+]
+/** Gone with what is in them: it is not for reading. */
+const SILENT = [
+  'script',
+  'style',
+  'textarea',
+  'option',
+  'noscript',
+  'template',
+  'title',
+  'object',
+  'svg',
+  'math',
+  'head',
+]
+const LANGUAGE_CLASS = /^language-[a-z0-9+#-]{1,20}$/
+const TOKEN_CLASSES = ['tok-*', 'function_', 'class_', 'language_', 'invoke__', 'inherited__', 'constant_']
+
+type Attributes = Record<string, string>
+type Element = { tagName: string; attribs: Attributes; text?: string }
+
+/** Markup without anything that runs, loads, poses as a part of the page, or leads somewhere unseen. */
+export function sanitize(markup: string, { imageOrigins, words }: MarkdownOptions): string {
+  const isOurs = (address: string | undefined) => address !== undefined && isShown(address, imageOrigins)
+  return sanitizeHtml(markup, {
+    allowedTags: TAGS,
+    nonTextTags: SILENT,
+    disallowedTagsMode: 'discard',
+    selfClosing: ['img', 'br', 'hr', 'source'],
+    allowedSchemes: ['http', 'https', 'mailto'],
+    allowProtocolRelative: false,
+    allowedAttributes: {
+      '*': ['id', 'dir', 'lang', 'title'],
+      a: ['href', 'rel'],
+      img: ['src', 'alt', 'width', 'height', 'loading'],
+      source: ['srcset', 'media', 'type'],
+      ol: ['start', 'reversed'],
+      details: ['open'],
+      th: ['colspan', 'rowspan', 'scope'],
+      td: ['colspan', 'rowspan'],
+    },
+    allowedClasses: {
+      code: [LANGUAGE_CLASS],
+      span: TOKEN_CLASSES,
+      li: ['task', 'done'],
+      a: ['outside', 'video'],
+      ...Object.fromEntries(ALIGNED.map((tag) => [tag, ['align-center', 'align-right', 'align-left']])),
+    },
+    transformTags: {
+      // After the one of its own that an element may have.
+      '*': (tagName, attribs) => ({ tagName, attribs: common(tagName, attribs) }),
+      center: () => ({ tagName: 'div', attribs: { class: 'align-center' } }),
+      strike: 'del',
+      tt: 'code',
+      a: (_tag, attribs) => link(attribs),
+      img: (_tag, attribs) => (isOurs(attribs['src']) ? image(attribs) : pictureLink(attribs, words.picture)),
+      source: (_tag, attribs) =>
+        isOurs(attribs['srcset']) ? { tagName: 'source', attribs } : { tagName: 'dropped', attribs: {} },
+      iframe: (_tag, attribs) => video(attribs, words.video),
+    },
+    exclusiveFilter: ({ tag, attribs, text, mediaChildren = [] }) =>
+      tag === 'a' &&
+      attribs['href'] === undefined &&
+      attribs['id'] === undefined &&
+      text.trim() === '' &&
+      mediaChildren.length === 0,
+  })
+}
+
+/** Global attributes in the form in which the page takes them. */
+function common(tag: string, attribs: Attributes): Attributes {
+  const { id, name, align, style, class: classes, ...rest } = attribs
+  const anchor = id ?? (tag === 'a' ? name : undefined)
+  const side = ALIGNED.includes(tag) ? sideOf(align, style) : undefined
+  const all = [classes, side === undefined ? undefined : `align-${side}`].filter((part) => part !== undefined).join(' ')
+  return {
+    ...rest,
+    ...(anchor === undefined || !/^[^\s]{1,100}$/.test(anchor) ? {} : { id: `${ID_PREFIX}${anchor}` }),
+    ...(all === '' ? {} : { class: all }),
+  }
+}
+
+/** Columns of Markdown's tables say it in `style`, old HTML in `align`. */
+function sideOf(align: string | undefined, style: string | undefined): string | undefined {
+  const side = (align ?? /^text-align:\s*(left|center|right)$/.exec(style ?? '')?.[1])?.toLowerCase()
+  return side === 'left' || side === 'center' || side === 'right' ? side : undefined
+}
+
+function link(attribs: Attributes): Element {
+  const { href, ...rest } = attribs
+  if (href === undefined) return { tagName: 'a', attribs: rest }
+  if (href.startsWith('#')) return { tagName: 'a', attribs: { ...rest, href: `#${ID_PREFIX}${href.slice(1)}` } }
+  const address = href.startsWith('//') ? `https:${href}` : href
+  return { tagName: 'a', attribs: { ...rest, href: address, rel: 'nofollow ugc noopener' } }
+}
+
+/** A picture of our own stores, at the size it says, loaded when it comes into sight. */
+function image({ src = '', alt = '', width, height, title, align, style }: Attributes): Element {
+  const size = (text: string | undefined) => (text !== undefined && /^[1-9]\d{0,3}$/.test(text) ? text : undefined)
+  const [wide, high] = [size(width), size(height)]
+  return {
+    tagName: 'img',
+    attribs: {
+      src,
+      alt,
+      ...(wide === undefined ? {} : { width: wide }),
+      ...(high === undefined ? {} : { height: high }),
+      ...(title === undefined ? {} : { title }),
+      ...(align === undefined ? {} : { align }),
+      ...(style === undefined ? {} : { style }),
+      loading: 'lazy',
+    },
+  }
+}
+
+/** What stands where a picture of another host would: its words and its host, to be opened by whoever wants to. */
+function pictureLink({ src = '', alt = '' }: Attributes, word: string): Element {
+  const url = URL.parse(src.startsWith('//') ? `https:${src}` : src)
+  if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:'))
+    return { tagName: 'span', attribs: {}, text: alt }
+  const text = `${alt.trim() === '' ? word : alt.trim()} (${url.host})`
+  return { tagName: 'a', attribs: { href: url.href, class: 'outside', rel: 'nofollow ugc noopener' }, text }
+}
+
+function isShown(address: string, origins: readonly string[]): boolean {
+  const url = URL.parse(address)
+  return url !== null && origins.includes(url.origin) && !/[\s,]/.test(address)
+}
+
+const VIDEO = /^(?:https?:)?\/\/(?:www\.)?youtube(?:-nocookie)?\.com\/embed\/([\w-]{11})(?:[?#]|$)/
+
+/** A film on YouTube as a link to it. Other frames leave nothing. */
+function video({ src = '', title = '' }: Attributes, word: string): Element {
+  const id = VIDEO.exec(src)?.[1]
+  if (id === undefined) return { tagName: 'dropped', attribs: {} }
+  const text = title.trim() === '' ? word : title.trim()
+  const href = `https://www.youtube.com/watch?v=${id}`
+  return {
+    tagName: 'a',
+    attribs: { href, class: 'video', rel: 'nofollow ugc noopener' },
+    text: `${text} (youtube.com)`,
+  }
+}

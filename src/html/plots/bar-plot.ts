@@ -1,0 +1,55 @@
+// How a sum is made up: one bar for each of its parts.
+import { scaleLinear } from 'd3-scale'
+import { shortNumber, wholeNumber } from '../format.ts'
+import { html, type Markup } from '../html.ts'
+import type { PageContext } from '../page-context.ts'
+import { toCsv } from './csv.ts'
+import { coordinate, type PlotFigure, pictureAttributes, plotFigure } from './figure.ts'
+
+export type BarPlot = PlotFigure & {
+  /** Largest first. */
+  bars: readonly { label: string; value: number }[]
+  /** What the parts are, and what is counted: `Loader`, `Downloads`. */
+  labels: readonly [part: string, value: string]
+}
+
+const SIZES = { wide: { width: 760, label: 170, letters: 24 }, narrow: { width: 340, label: 110, letters: 15 } }
+const ROW = 30
+const BAR = 18
+const NUMBER_WIDTH = 56
+
+export function barPlot(page: PageContext, of: BarPlot): Markup {
+  const { language } = page
+  const pictures =
+    of.bars.length === 0
+      ? html`<p class="soft">${language.t('plot.empty')}</p>`
+      : (['wide', 'narrow'] as const).map((name) => picture(page, of, name))
+  const rows = of.bars.map(({ label, value }) => ({ name: label, cells: [wholeNumber(language, value)] }))
+  return plotFigure(page, of, { pictures, table: { header: of.labels, rows } })
+}
+
+export function barPlotCsv({ bars, labels }: Pick<BarPlot, 'bars' | 'labels'>): string {
+  return toCsv(
+    labels,
+    bars.map(({ label, value }) => [label, value]),
+  )
+}
+
+function picture({ language }: PageContext, { id, bars }: BarPlot, name: keyof typeof SIZES): Markup {
+  const { width, label: labelWidth, letters } = SIZES[name]
+  const length = scaleLinear()
+    .domain([0, Math.max(1, ...bars.map(({ value }) => value))])
+    .range([0, width - labelWidth - NUMBER_WIDTH])
+  return html`<svg${pictureAttributes(id, `${name} bars`, { width, height: bars.length * ROW })}>
+${bars.map(({ label, value }, index) => {
+  const top = index * ROW
+  const end = labelWidth + length(value)
+  return html`<text class="label" x="0" y="${top + 19}">${shortened(label, letters)}</text><rect class="bar-of" x="${labelWidth}" y="${top + 6}" width="${coordinate(Math.max(1, length(value)))}" height="${BAR}" rx="4"/><text class="value" x="${coordinate(end + 8)}" y="${top + 19}">${shortNumber(language, value)}</text>
+`
+})}</svg>`
+}
+
+function shortened(label: string, letters: number): string {
+  const characters = [...label]
+  return characters.length > letters ? `${characters.slice(0, letters - 1).join('')}…` : label
+}

@@ -1,0 +1,74 @@
+// Whether what OPENSEARCH_URL names can be used, asked when a server starts: what only the operator can mend ends it.
+import { OperatorError } from '#lib/operator-error.ts'
+import { type ConnectionOptions, EngineError, openConnection } from './connection.ts'
+import { dropIndex, findIndex, newIndexName } from './indices.ts'
+
+const MIN_VERSION = [2, 19] as const
+/** What TLS says of a certificate, or of a server that does not speak it. */
+const TLS_FAULT = /certificate|ssl|tls|wrong version number/i
+
+/**
+ * Looks at version, user, rights and names.
+ * @returns why it does not answer; undefined when all is well.
+ * @throws OperatorError that says what to change.
+ */
+export async function checkOpenSearch(options: ConnectionOptions & { prefix: string }): Promise<string | undefined> {
+  const connection = openConnection(options)
+  const { prefix } = options
+  try {
+    await checkVersion(connection)
+    const found = await findIndex(connection, prefix)
+    if (found?.name === prefix) {
+      throw new OperatorError(
+        `OPENSEARCH_INDEX=${prefix} is the name of an index that is there already; Depot needs it for an alias. ` +
+          'Set OPENSEARCH_INDEX to another one',
+      )
+    }
+    const name = newIndexName(prefix)
+    await connection.request({ kind: 'manage', method: 'PUT', path: `/${name}`, query: { wait_for_active_shards: 0 } })
+    await dropIndex(connection, name)
+    return undefined
+  } catch (error) {
+    if (error instanceof OperatorError) throw error
+    if (error instanceof EngineError) throw new OperatorError(refusalText(error, prefix), { cause: error })
+    const reason = reasonOf(error)
+    if (TLS_FAULT.test(reason)) {
+      throw new OperatorError(
+        `OPENSEARCH_URL: no secure connection: ${reason}. Name an authority of your own in NODE_EXTRA_CA_CERTS`,
+        { cause: error },
+      )
+    }
+    return reason
+  } finally {
+    await connection.close()
+  }
+}
+
+async function checkVersion(connection: ReturnType<typeof openConnection>): Promise<void> {
+  type Info = { version?: { distribution?: string; number?: string } }
+  const { body } = await connection.request<Info>({ kind: 'status', method: 'GET', path: '/' })
+  const { distribution, number = '' } = body.version ?? {}
+  if (distribution !== 'opensearch') {
+    throw new OperatorError(
+      'OPENSEARCH_URL names a server that is not OpenSearch; Depot needs OpenSearch 2.19 or later',
+    )
+  }
+  const [major = 0, minor = 0] = number.split('.').map(Number)
+  if (major < MIN_VERSION[0] || (major === MIN_VERSION[0] && minor < MIN_VERSION[1])) {
+    throw new OperatorError(`OPENSEARCH_URL names OpenSearch ${number}; Depot needs 2.19 or later`)
+  }
+}
+
+function refusalText({ status, message }: EngineError, prefix: string): string {
+  if (status === 401) return 'OPENSEARCH_URL: user or password is wrong'
+  if (status === 403) {
+    return `OPENSEARCH_URL: the user lacks a right (${message}); it needs those that docs/opensearch.md lists on ${prefix} and ${prefix}-*`
+  }
+  if (status === 404) return 'OPENSEARCH_URL names an address where OpenSearch does not answer'
+  return `OPENSEARCH_URL: ${message}`
+}
+
+function reasonOf(error: unknown): string {
+  const { cause } = error instanceof Error ? error : { cause: undefined }
+  return cause instanceof Error ? cause.message : String(error instanceof Error ? error.message : error)
+}

@@ -1,0 +1,149 @@
+// A filter in normal form as OpenSearch queries. What asks versions is a nested query, so that it holds on one version.
+import { type ApiError, invalidInput } from '#lib/errors.ts'
+import type { Filter, Predicate } from '../filter/tree.ts'
+import { facet, numberName } from './documents.ts'
+import type { Query } from './text-query.ts'
+
+/** A conjunction: what it asks of the project, and what it asks of one version. */
+type Branch = { readonly project: readonly Filter[]; readonly version: readonly Filter[] }
+
+export type FilterQuery = {
+  readonly query: Query
+  /** Nested queries by name, one of which names the version that a hit shows; none when nothing asks of versions. */
+  readonly branches: number
+}
+
+/** A nested query does not see the project's fields, so alternatives of both kinds within a conjunction multiply. */
+const MAX_BRANCHES = 64
+const EVERY_VERSION: readonly Filter[] = []
+
+/** @throws ApiError `invalid_input` when alternatives between fields of projects and of versions are too many. */
+export function filterQuery(filter: Filter): FilterQuery {
+  if (!asksVersions(filter)) return { query: toQuery(filter, ''), branches: 0 }
+  const branches = branchesOf(filter)
+  const [only] = branches
+  if (branches.length === 1 && only !== undefined) return { query: { bool: branchQuery(only, 0) }, branches: 1 }
+  // A hit has inner hits of every branch; the names tell whose project part holds as well.
+  const should = branches.map((branch, i) => ({ bool: { _name: branchName(i), ...branchQuery(branch, i) } }))
+  return { query: { bool: { should, minimum_should_match: 1 } }, branches: branches.length }
+}
+
+export function branchName(i: number): string {
+  return `branch-${i}`
+}
+
+/** The filter as a disjunction of branches. */
+function branchesOf(filter: Filter): readonly Branch[] {
+  const isGroup = filter.kind === 'and' || filter.kind === 'or'
+  if (!asksVersions(filter)) return [{ project: [filter], version: EVERY_VERSION }]
+  if (!isGroup || !asksProject(filter)) return [{ project: [], version: [filter] }]
+  if (filter.kind === 'or') return filter.children.length === 0 ? [] : alternatives(filter.children)
+  return filter.children.map(branchesOf).reduce((so, next) => {
+    if (so.length * next.length > MAX_BRANCHES) {
+      throw invalidInput(
+        'The filter has too many alternatives between fields of projects and of versions; ask with fewer',
+        'filters',
+      )
+    }
+    return so.flatMap((a) =>
+      next.map((b) => ({ project: [...a.project, ...b.project], version: [...a.version, ...b.version] })),
+    )
+  })
+}
+
+function alternatives(children: readonly Filter[]): readonly Branch[] {
+  const ofProject = children.filter((child) => !asksVersions(child))
+  const ofVersions = children.filter((child) => asksVersions(child) && !asksProject(child))
+  const mixed = children.filter((child) => asksVersions(child) && asksProject(child))
+  return [
+    ...(ofProject.length === 0 ? [] : [{ project: [or(ofProject)], version: EVERY_VERSION }]),
+    ...(ofVersions.length === 0 ? [] : [{ project: [], version: [or(ofVersions)] }]),
+    ...mixed.flatMap(branchesOf),
+  ]
+}
+
+function or(children: readonly Filter[]): Filter {
+  return { kind: 'or', children }
+}
+
+function branchQuery({ project, version }: Branch, i: number): Query {
+  const nested = {
+    path: 'versions',
+    query: toQuery({ kind: 'and', children: version }, 'versions.'),
+    score_mode: 'none',
+    inner_hits: {
+      name: branchName(i),
+      size: 1,
+      _source: false,
+      sort: [{ 'versions.published': 'desc' }, { 'versions.version_id': 'asc' }],
+    },
+  }
+  return { filter: [...project.map((each) => toQuery(each, '')), { nested }] }
+}
+
+function asksVersions(filter: Filter): boolean {
+  return asks(filter, 'version')
+}
+
+function asksProject(filter: Filter): boolean {
+  return asks(filter, 'project')
+}
+
+function asks(filter: Filter, grain: 'project' | 'version'): boolean {
+  if (filter.kind === 'and' || filter.kind === 'or') return filter.children.some((child) => asks(child, grain))
+  return filter.field.grain === grain
+}
+
+function toQuery(filter: Filter, path: string): Query {
+  if (filter.kind === 'and' || filter.kind === 'or') return group(filter.kind, filter.children, path)
+  const query = test(filter, path)
+  return filter.negated ? { bool: { must_not: [query] } } : query
+}
+
+function group(kind: 'and' | 'or', children: readonly Filter[], path: string): Query {
+  const groups = children.filter((child) => child.kind === 'and' || child.kind === 'or')
+  const predicates = children.filter((child) => child.kind !== 'and' && child.kind !== 'or')
+  // Tests of text that may be united are one clause: there is a limit on these.
+  const isUnited = (predicate: Predicate) => isFacet(predicate) && predicate.negated === (kind === 'and')
+  const united = predicates.filter(isUnited).flatMap(facetTerms)
+  const any = united.length === 0 ? [] : [anyFacet(united, path)]
+  const rest = [...predicates.filter((each) => !isUnited(each)), ...groups].map((each) => toQuery(each, path))
+  if (kind === 'and') return { bool: { filter: rest, must_not: any } }
+  const should = [...any, ...rest]
+  return should.length === 0 ? { match_none: {} } : { bool: { should, minimum_should_match: 1 } }
+}
+
+/** Whether the field has a value that fits, negation aside. */
+function test(predicate: Predicate, path: string): Query {
+  if (isFacet(predicate)) return anyFacet(facetTerms(predicate), path)
+  const field = `${path}numbers.${numberName(predicate.field.name)}`
+  if (predicate.kind === 'exists') return { exists: { field } }
+  if (predicate.kind === 'equals') return { terms: { [field]: predicate.values } }
+  return { range: { [field]: { [RANGES[predicate.operator]]: predicate.value } } }
+}
+
+const RANGES = { '<': 'lt', '<=': 'lte', '>': 'gt', '>=': 'gte' } as const
+
+function isFacet({ field }: Predicate): boolean {
+  return field.type !== 'number'
+}
+
+function facetTerms(predicate: Predicate): string[] {
+  const { name } = predicate.field
+  return predicate.kind === 'equals' ? predicate.values.map((value) => facet(name, String(value))) : [name]
+}
+
+function anyFacet(facets: readonly string[], path: string): Query {
+  return { terms: { [`${path}facets`]: [...new Set(facets)] } }
+}
+
+/** What OpenSearch refuses because of a limit of its own, `indices.query.bool.max_clause_count`. */
+export function tooManyClauses(cause: unknown): ApiError {
+  return Object.assign(
+    invalidInput(
+      'The filter has more clauses than the search engine takes; ask with fewer values or groups',
+      'filters',
+    ),
+    { cause },
+  )
+}

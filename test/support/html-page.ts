@@ -1,0 +1,44 @@
+// A page context for tests, and the check that a document is valid HTML.
+import assert from 'node:assert/strict'
+import { HtmlValidate } from 'html-validate'
+import { loadAssets } from '#html/assets.ts'
+import { type Language, languageOf } from '#html/languages.ts'
+import type { PageContext } from '#html/page-context.ts'
+
+const ASSETS = loadAssets()
+
+export function samplePage(
+  given: Partial<Omit<PageContext, 'language'>> & { tag?: Language['tag'] } = {},
+): PageContext {
+  const { tag = 'en', ...rest } = given
+  const language = languageOf(tag)
+  assert.ok(language !== undefined)
+  return {
+    site: {
+      name: 'Depot',
+      url: 'https://depot.test/base',
+      assets: ASSETS,
+      paths: { home: '/', signIn: '/sign-in', signOut: '/sign-out', account: '/account', preferences: '/preferences' },
+    },
+    language,
+    theme: 'system',
+    address: '/base/x?y=1',
+    account: undefined,
+    now: Date.UTC(2026, 0, 20),
+    csrfToken: () => 'token-of-the-form',
+    ...rest,
+  }
+}
+
+const validator = new HtmlValidate({ extends: ['html-validate:standard'] })
+
+/** Fails when a document is no valid HTML. */
+export function assertValidHtml(document: string, name = ''): void {
+  const { results } = validator.validateStringSync(document)
+  const messages = results.flatMap(({ messages }) =>
+    messages.map(
+      ({ ruleId, message, line }) => `${line}: ${ruleId}: ${message}: ${document.split('\n')[line - 1]?.slice(0, 300)}`,
+    ),
+  )
+  assert.deepEqual(messages, [], name)
+}
