@@ -13,8 +13,26 @@ if (major < 24 || (major === 24 && minor < 12)) {
   process.exit(1)
 }
 
+/** Tests against engines that are started for them: `npm run test:engines`, one file after the other. */
+const engines = [
+  'src/counters/redis/*.test.ts',
+  'src/files/s3/*.test.ts',
+  'src/search-index/opensearch/*.test.ts',
+  'src/features/search/{shared-feed,opensearch-http}.test.ts',
+  'src/analytics-store/clickhouse/*.test.ts',
+  'test/system/{engines,clickhouse-process}.test.ts',
+]
 const patterns = ['src/**/*.test.ts', 'test/{system,conformance,support}/**/*.test.ts']
-const files = process.argv.slice(2).length > 0 ? process.argv.slice(2) : globSync(patterns).sort()
+const asked = process.argv.slice(2)
+const withEngines = asked[0] === '--engines'
+const engineFiles = globSync(engines).sort()
+const files = withEngines
+  ? engineFiles
+  : asked.length > 0
+    ? asked
+    : globSync(patterns)
+        .filter((file) => !engineFiles.includes(file))
+        .sort()
 
 /** A server that forgets everything when the power goes: nothing of a test is worth an fsync. */
 async function startDatabase(dataDir) {
@@ -46,8 +64,9 @@ async function main() {
     }
     const args = [
       '--test',
-      '--test-timeout=120000',
-      `--test-concurrency=${availableParallelism()}`,
+      // A limit for what hangs, not for what is slow: twenty times the longest test on a quiet machine.
+      '--test-timeout=600000',
+      `--test-concurrency=${withEngines ? 1 : availableParallelism()}`,
       ...(process.env.CI ? ['--test-reporter=spec'] : ['--test-reporter=dot']),
       ...files,
     ]

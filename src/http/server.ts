@@ -134,7 +134,9 @@ function addRouteChecks(app: App, options: ServerOptions): void {
     if (route.schema !== undefined && route.schema.hide !== true) {
       route.schema.response = completeAnswers(route.schema.response as Record<string, unknown> | undefined)
     }
-    if (isOpen(config)) route.bodyLimit ??= OPEN_BODY_BYTES_MAX
+    // Forms have limits of their own.
+    const takesJson = route.schema?.hide !== true && (route.schema as { consumes?: string[] })?.consumes === undefined
+    if (isOpen(config) && takesJson) route.bodyLimit ??= OPEN_BODY_BYTES_MAX
     const hook = authHook(config.auth, config.role, options)
     if (hook !== undefined) route.onRequest = [...asArray(route.onRequest), hook as never]
     if (!methods.includes('HEAD') || methods.length > 1) routes.push(route)

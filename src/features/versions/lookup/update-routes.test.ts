@@ -171,7 +171,7 @@ describe('what is no filter is refused, naming it', () => {
     [{ loaders: [1] }, 'loaders.0'],
     [{ version_types: ['stable'] }, 'version_types.0'],
     [{ loader_fields: { game_versions: '1.20' } }, 'loader_fields.game_versions'],
-    [{ loader_fields: { game_versions: [['1.20']] } }, 'loader_fields'],
+    [{ loader_fields: { game_versions: [['1.20']] } }, 'loader_fields.game_versions.0'],
     [{ game_versions: [null] }, 'game_versions.0'],
   ]
   for (const [body, field] of bodies) {
