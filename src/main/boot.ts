@@ -11,6 +11,7 @@ import { withFallback } from '#counters/fallback.ts'
 import { createMemoryCounters } from '#counters/memory/memory-counters.ts'
 import { type Connection, createDb, createPool } from '#db/db.ts'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '#embedded-postgres/embedded-postgres.ts'
+import { createArchiveInspector } from '#features/versions/files/inspect-archive.ts'
 import { openDiskFiles } from '#files/disk/disk-files.ts'
 import { createImages } from '#images/images.ts'
 import { OperatorError } from '#lib/operator-error.ts'
@@ -108,6 +109,7 @@ async function open(
     search,
     mail,
     images: createImages(),
+    archives: createArchiveInspector(),
     ...data,
     log,
     metrics,

@@ -4,6 +4,7 @@ import { verifyEmail } from '#features/accounts/credentials/change-email.ts'
 import { resetPassword } from '#features/accounts/credentials/change-password.ts'
 import { requestPasswordReset } from '#features/accounts/credentials/request-password-reset.ts'
 import { FlowField, NewPasswordField, SignInName } from '#features/accounts/requests.ts'
+import { callerOf } from '#http/client-address.ts'
 import { challengeOf } from './captcha.ts'
 import { checkValues } from './forms.ts'
 import { attempt, type FormRefusal, noticeOf, type PageDeps, type PageRequest, type Pages } from './page-request.ts'
@@ -34,12 +35,12 @@ export function passwordPages(pages: Pages, { deps, accounts, cookie }: PageDeps
     showReset(request, request.query('flow')),
   )
   pages.open('POST', PATHS.resetPassword, 'sendPasswordReset', async (request) => {
-    const { reply, field, redirect } = request
+    const { req, reply, field, redirect } = request
     const flow = field('flow')
     const { refusal } = await attempt(
       async () => {
         const values = checkValues(Reset, { flow, new_password: field('new_password') })
-        await resetPassword(accounts, { flow: values.flow, newPassword: values.new_password })
+        await resetPassword(accounts, { flow: values.flow, newPassword: values.new_password, caller: callerOf(req) })
       },
       { new_password: 'The password' },
     )

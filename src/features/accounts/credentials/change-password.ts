@@ -31,11 +31,11 @@ export async function changePassword(
     await guard.attempt(
       account.id,
       WRONG_PASSWORD,
-      async () => (await passwords.verify(account.password_hash, oldPassword)) || undefined,
+      async () => (await passwords.verify(account.password_hash, oldPassword, viewer.caller)) || undefined,
     )
     await guard.forgive(account.id)
   }
-  const passwordHash = await checkAndHash(deps, account, newPassword)
+  const passwordHash = await checkAndHash(deps, { account, newPassword, caller: viewer.caller })
   const exceptId = viewer.token.kind === 'session' ? viewer.token.id : undefined
   await transaction(deps, async (tx, changed) => {
     const locked = await lockAccount(tx, account.id)
@@ -45,18 +45,18 @@ export async function changePassword(
 }
 
 /**
- * Sets a password with the secret of a mailed link, and ends all sessions.
+ * Sets a password with the secret of a mailed link, and ends all sessions. `caller` is the key of the address that asks.
  * @throws ApiError `invalid_credentials` for a bad link, `validation_error` for a bad password (the link stays usable)
  */
 export async function resetPassword(
   deps: AccountDeps,
-  { flow: secret, newPassword }: { flow: string; newPassword: string },
+  { flow: secret, newPassword, caller }: { flow: string; newPassword: string; caller: string },
 ): Promise<void> {
   const { db, guard, now } = deps
   const flow = await findFlow(db, 'reset_password', { secret, now: now() })
   if (flow === undefined) throw invalidCredentials(WRONG_FLOW)
   const accountId = flow.account_id
-  const passwordHash = await checkAndHash(deps, await getAccount(db, accountId), newPassword)
+  const passwordHash = await checkAndHash(deps, { account: await getAccount(db, accountId), newPassword, caller })
   await transaction(deps, async (tx, changed) => {
     const { email } = await lockAccount(tx, accountId)
     const taken = await takeFlow(tx, 'reset_password', { secret, now: now() })
@@ -66,9 +66,12 @@ export async function resetPassword(
   await guard.forgive(accountId)
 }
 
-async function checkAndHash({ passwords }: AccountDeps, account: AccountRow, newPassword: string): Promise<string> {
-  await passwords.check(newPassword, account, 'new_password')
-  return passwords.hash(newPassword)
+async function checkAndHash(
+  { passwords }: AccountDeps,
+  { account, newPassword, caller }: { account: AccountRow; newPassword: string; caller: string },
+): Promise<string> {
+  await passwords.check(newPassword, account, 'new_password', caller)
+  return passwords.hash(newPassword, caller)
 }
 
 /** Ends what the old password opened: sessions, sign-ins half done, links to set another. Access tokens stay. */

@@ -1,6 +1,7 @@
 // Passwords and e-mail addresses: changing, resetting and verifying them.
 import { done } from '#http/answers.ts'
 import { requireScope, requireViewer } from '#http/auth.ts'
+import { callerOf } from '#http/client-address.ts'
 import type { App } from '#http/server.ts'
 import { SCOPES } from '#lib/scopes.ts'
 import type { AccountDeps } from '../account-deps.ts'
@@ -46,7 +47,7 @@ function passwordRoutes(app: App, deps: AccountDeps): void {
     async (req, reply) => {
       const { flow, old_password: oldPassword, new_password: newPassword } = req.body
       if (flow !== undefined) {
-        await resetPassword(deps, { flow, newPassword })
+        await resetPassword(deps, { flow, newPassword, caller: callerOf(req) })
       } else {
         const viewer = requireViewer(req)
         requireScope(viewer, 'USER_AUTH_WRITE')

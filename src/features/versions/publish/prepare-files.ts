@@ -6,7 +6,6 @@ import type { Deps } from '#main/deps.ts'
 import type { Embedded } from '../files/content-pack.ts'
 import { choosePrimary, type FileContext, type Verdict, validateFile } from '../files/file-rules.ts'
 import { type CheckedFilename, checkFilename } from '../files/filename.ts'
-import { inspectArchive } from '../files/inspect-archive.ts'
 import type { NewVersion } from './requests.ts'
 
 /** A file part of a form, staged. */
@@ -51,20 +50,23 @@ export type PreparingVersion = Pick<NewVersion, 'loaders' | 'fields' | 'fileType
 /**
  * Checks the files of one version.
  * @param choose how the primary one is found; absent when files are added to a version that has one.
- * @throws ApiError `invalid_input` naming the part.
+ * @param caller the uploader's address key: archives wait fairly between callers.
+ * @throws ApiError `invalid_input` naming the part; 503 when too many archives wait.
  */
 export async function prepareFiles(
-  deps: Pick<Deps, 'fileRules' | 'taxonomy' | 'config'>,
+  deps: Pick<Deps, 'archives' | 'fileRules' | 'taxonomy' | 'config'>,
   {
     version,
     versionId,
     parts,
     choose,
+    caller,
   }: {
     version: PreparingVersion
     versionId: string
     parts: readonly UploadedPart[]
     choose?: { primaryPart: string | undefined; declaredParts: number }
+    caller: string
   },
 ): Promise<PreparedFile[]> {
   refuseDoubles(parts)
@@ -79,7 +81,7 @@ export async function prepareFiles(
   for (const { name: part, filename, staged } of parts) {
     const name = checkFilename(deps.fileRules, part, filename)
     const fileType = version.fileTypes.get(part) ?? version.fileTypes.get(filename) ?? null
-    const archive = name.isArchive ? await inspectArchive(staged.path, { field: part }) : undefined
+    const archive = name.isArchive ? await deps.archives.inspect(staged.path, { field: part, caller }) : undefined
     const verdict = await validateFile(deps.fileRules, { part, name, fileType, archive }, context)
     checked.push({ part, name, fileType, verdict, staged })
   }
