@@ -410,6 +410,7 @@ export interface SearchRebuild {
 export interface Session {
   account_id: string;
   city: string | null;
+  confirmed_at: Timestamp | null;
   country: string | null;
   created: Generated<Timestamp>;
   expires: Timestamp;

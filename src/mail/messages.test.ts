@@ -20,7 +20,7 @@ const flow = 'aZ9'.repeat(18)
 const all: Record<string, MailContent> = {
   verifyEmail: verifyEmailMail({ ...context, flow }),
   resetPassword: resetPasswordMail({ ...context, flow }),
-  emailChanged: emailChangedMail({ ...context, newEmail: 'new@example.org' }),
+  emailChanged: emailChangedMail({ ...context, newEmail: 'new@example.org', flow: 'abc' }),
   passwordChanged: passwordChangedMail(context),
   twoFactorEnabled: twoFactorEnabledMail(context),
   twoFactorRemoved: twoFactorRemovedMail(context),

@@ -1,5 +1,6 @@
 // Users as others see them, and the caller's own account.
 import Type from 'typebox'
+import type { ConfirmOwner } from '#features/access/confirm-owner.ts'
 import { getBalance } from '#features/payouts/queries.ts'
 import { iconRoutes } from '#features/pictures/icon-routes.ts'
 import { done } from '#http/answers.ts'
@@ -15,11 +16,11 @@ import { avatarOwner } from './avatar.ts'
 import { canSeePrivateFields } from './policy.ts'
 import { type AccountRow, findAccountByEmail, getAccount, listUsersByPrefix } from './queries.ts'
 import { EmailQuery, UserPatch, UserSearchQuery } from './requests.ts'
-import { updateUser } from './update-user.ts'
+import { type UpdatingDeps, updateUser } from './update-user.ts'
 import { listCachedUsers } from './user-cache.ts'
 import { FoundUserView, toPrivateUserView, UserView } from './views.ts'
 
-export function userRoutes(app: App, deps: Deps): void {
+export function userRoutes(app: App, deps: Deps & { confirmOwner: ConfirmOwner }): void {
   singleUsers(app, deps)
   foundUsers(app, deps)
   updateRoute(app, deps)
@@ -121,7 +122,7 @@ function foundUsers(app: App, deps: UserDeps): void {
   )
 }
 
-function updateRoute(app: App, deps: Pick<Deps, 'db' | 'cache'>): void {
+function updateRoute(app: App, deps: UpdatingDeps): void {
   app.patch(
     '/v3/user/:id',
     {
@@ -129,7 +130,8 @@ function updateRoute(app: App, deps: Pick<Deps, 'db' | 'cache'>): void {
       schema: {
         operationId: 'updateUser',
         summary: 'Edit a user',
-        description: 'Users edit themselves, moderators any user. Only admins may change roles and badges.',
+        description:
+          'Users edit themselves, moderators name, bio and picture of any user. Only admins may change roles and badges, and where the payouts of others go.',
         params: IdParams,
         body: UserPatch,
       },
@@ -137,7 +139,8 @@ function updateRoute(app: App, deps: Pick<Deps, 'db' | 'cache'>): void {
     async (req, reply) => {
       const viewer = requireViewer(req)
       if (req.body.payout_handle !== undefined) requireScope(viewer, 'PAYOUTS_WRITE')
-      await updateUser(deps, viewer, { name: req.params.id, patch: req.body })
+      const { password, code, ...patch } = req.body
+      await updateUser(deps, viewer, { name: req.params.id, patch, proof: { password, code } })
       return done(reply)
     },
   )
