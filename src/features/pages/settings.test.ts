@@ -57,7 +57,7 @@ test('the profile is changed by the rules of the API, and shown escaped', async 
   assertSays(await send({ username: other.username, bio: HOSTILE }), 409, 'The username is taken.')
   assertSays(await send({ bio: 'a'.repeat(161) }), 400, 'The text must have at most 160 characters.')
   const refused = await send({ username: HOSTILE })
-  assertSays(refused, 400, 'The username has characters')
+  assertSays(refused, 400, 'The username must be 1-39 letters A-Z, digits, dots, underscores or hyphens')
   assert.ok(!refused.body.includes('<script>alert') && refused.body.includes('&lt;script&gt;'))
   assertLeads(await send({ bio: `${HOSTILE}\r\nsecond line` }), '/account?done=profile')
   assert.equal((await t.anyone.get(`/v3/user/${member.id}`)).json().bio, `${HOSTILE}\nsecond line`)

@@ -36,11 +36,21 @@ export async function prepareProject(
   }
   const projectId = newId()
   const versions = []
-  for (const version of project.versions) {
+  for (const [index, version] of project.versions.entries()) {
     const id = newId()
     const own = version.fileParts.map((name) => partNamed(name, true)).filter((part) => part !== undefined)
     const choose = { primaryPart: version.primaryFile, declaredParts: version.fileParts.length }
-    versions.push({ id, files: await prepareFiles(deps, { version, versionId: id, parts: own, choose, caller }) })
+    versions.push({
+      id,
+      files: await prepareFiles(deps, {
+        version,
+        versionId: id,
+        parts: own,
+        choose,
+        caller,
+        at: `initial_versions.${index}`,
+      }),
+    })
   }
   const iconPart = partNamed('icon', false)
   const icon =

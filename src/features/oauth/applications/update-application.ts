@@ -1,5 +1,6 @@
 import { transaction } from '#cache/transaction.ts'
 import type { Tx } from '#db/db.ts'
+import { toScopeBits } from '#lib/scope-field.ts'
 import type { Viewer } from '#lib/viewer.ts'
 import type { Deps } from '#main/deps.ts'
 import { recordEvent } from '#telemetry/events.ts'
@@ -27,7 +28,7 @@ export async function updateApplication(
     if (Object.keys(values).length > 0) await tx.updateTable('oauth_client').set(values).where('id', '=', id).execute()
     const isFewer = redirect_uris !== undefined && (await replaceRedirectUris(tx, id, redirect_uris))
     // A form sends the scopes with every other change.
-    const isSame = max_scopes === undefined || max_scopes === before.max_scopes
+    const isSame = max_scopes === undefined || toScopeBits(max_scopes, 'max_scopes') === before.max_scopes
     if (isSame && !isFewer) return before.account_id
     await tx.deleteFrom('oauth_flow').where('client_id', '=', id).execute()
     await tx.deleteFrom('oauth_code').where('client_id', '=', id).execute()
