@@ -1,5 +1,8 @@
 // Rows for tests, written by SQL and not through the API under test; what is missing above them is made too.
+
 import { createHash } from 'node:crypto'
+import type { ProjectStatus } from '#features/access/project-status.ts'
+import type { VersionStatus } from '#features/access/version-status.ts'
 import { newId } from '#lib/ids.ts'
 import { ALL_PROJECT_PERMISSIONS } from '#lib/permissions.ts'
 import { ALL_SCOPES } from '#lib/scopes.ts'
@@ -44,6 +47,8 @@ type VersionFields = {
   ordering?: number
   loaders?: string[]
   game_versions?: string[]
+  /** Loader fields beside `game_versions`; an `environment` of `unknown` unless said otherwise. */
+  fields?: Record<string, unknown>
   date_published?: Date
 }
 
@@ -128,7 +133,8 @@ export function createFactories({ db, files, now }: Pick<Deps, 'db' | 'files' | 
         name: fields.name ?? `Project ${slug}`,
         summary: 'A project for a test.',
         description: '# Test',
-        status: fields.status ?? 'approved',
+        // Tests name statuses by text; the database refuses others.
+        status: (fields.status ?? 'approved') as ProjectStatus,
         approved: (fields.status ?? 'approved') === 'draft' ? null : new Date(now()),
         requested_status: 'approved',
         license: 'MIT',
@@ -172,11 +178,15 @@ export function createFactories({ db, files, now }: Pick<Deps, 'db' | 'files' | 
         version_number: fields.version_number ?? '1.0.0',
         changelog: fields.changelog ?? 'Changes.',
         version_type: fields.version_type ?? 'release',
-        status: fields.status ?? 'listed',
+        status: (fields.status ?? 'listed') as VersionStatus,
         featured: fields.featured ?? false,
         ordering: fields.ordering ?? null,
         loaders: fields.loaders ?? ['fabric'],
-        fields: JSON.stringify({ game_versions: fields.game_versions ?? ['1.20.1'], environment: 'unknown' }),
+        fields: JSON.stringify({
+          game_versions: fields.game_versions ?? ['1.20.1'],
+          environment: 'unknown',
+          ...fields.fields,
+        }),
         date_published: fields.date_published ?? new Date(now()),
       })
       .execute()

@@ -1,8 +1,9 @@
 // Deletes an account: what it owns and has published goes to the placeholder, nothing else of the person remains.
-import { sql } from 'kysely'
+import { type Selectable, sql } from 'kysely'
 import type { ChangeSet } from '#cache/changes.ts'
 import { transaction } from '#cache/transaction.ts'
 import type { Tx } from '#db/db.ts'
+import type { Project } from '#db/schema.ts'
 import type { ConfirmOwner, OwnerProof } from '#features/access/confirm-owner.ts'
 import { ensurePlaceholder, PLACEHOLDER_ID } from '#features/access/placeholder.ts'
 import { dropImagesOf } from '#features/content-images/queries.ts'
@@ -18,7 +19,7 @@ import type { Deps } from '#main/deps.ts'
 import { recordEvent } from '#telemetry/events.ts'
 
 type Erasure = { tx: Tx; changed: ChangeSet; accountId: string }
-type OwnedProject = { id: string; status: string }
+type OwnedProject = Pick<Selectable<Project>, 'id' | 'status'>
 
 export type DeletingDeps = Deps & { confirmOwner: ConfirmOwner }
 

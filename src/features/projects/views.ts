@@ -68,6 +68,9 @@ export const ProjectView = Type.Object(
     color: Nullable(Type.Integer({ description: 'RGB, of the icon' })),
     thread_id: Nullable(Type.String({ description: 'The conversation with moderators' })),
     monetization_status: Type.Enum(['monetized', 'demonetized', 'force-demonetized']),
+    side_types_migration_review_status: Type.Enum(['reviewed', 'pending'], {
+      description: 'Always `reviewed`: environments are set where versions are published; clients demand the key',
+    }),
   },
   {
     title: 'Project',
@@ -101,8 +104,8 @@ export function toProjectView(row: ProjectReadRow, taxonomy: Taxonomy): ProjectV
     approved: row.approved?.toISOString() ?? null,
     queued: row.queued?.toISOString() ?? null,
     scheduled_at: row.scheduled_at?.toISOString() ?? null,
-    status: row.status as ProjectView['status'],
-    requested_status: row.requested_status as ProjectView['requested_status'],
+    status: row.status,
+    requested_status: row.requested_status,
     moderator_message:
       row.moderation_message === null ? null : { message: row.moderation_message, body: row.moderation_message_body },
     license: { id: row.license, name: licenseName(row.license), url: row.license_url },
@@ -118,7 +121,8 @@ export function toProjectView(row: ProjectReadRow, taxonomy: Taxonomy): ProjectV
     gallery: row.gallery.map((item) => ({ ...item, title: item.name, created: new Date(item.created).toISOString() })),
     color: row.color,
     thread_id: row.thread_id,
-    monetization_status: row.monetization_status as ProjectView['monetization_status'],
+    monetization_status: row.monetization_status,
+    side_types_migration_review_status: 'reviewed',
   }
 }
 
