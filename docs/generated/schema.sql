@@ -32,7 +32,7 @@ create table account_flow (
   data jsonb default '{}'::jsonb not null,
   expires timestamp with time zone not null,
   constraint account_flow_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
-  constraint account_flow_kind_check CHECK ((kind = ANY (ARRAY['verify_email'::text, 'reset_password'::text, 'sign_in_second_factor'::text, 'set_up_totp'::text]))),
+  constraint account_flow_kind_check CHECK ((kind = ANY (ARRAY['verify_email'::text, 'reset_password'::text, 'sign_in_second_factor'::text, 'set_up_totp'::text, 'undo_email_change'::text]))),
   constraint account_flow_pkey PRIMARY KEY (token_hash)
 );
 
@@ -547,6 +547,7 @@ create table session (
   platform text,
   city text,
   country text,
+  confirmed_at timestamp with time zone,
   constraint session_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
   constraint session_pkey PRIMARY KEY (id),
   constraint session_token_hash_key UNIQUE (token_hash)

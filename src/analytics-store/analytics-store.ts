@@ -72,11 +72,12 @@ export type AnalyticsStore = {
   append<K extends EventKind>(kind: K, batch: Batch<K>): Promise<void>
 
   /**
-   * One part for each metric asked, with `grid.count` slices each. A signal stops the work.
+   * One part for each metric asked, with `grid.count` slices each. A signal stops the work; `caller` is who asks, as the
+   * key of an address: questions wait fairly between callers.
    * @throws ApiError `invalid_input` when a metric has more than CELLS_MAX cells; `analytics_database_error` when the
-   * store fails, is overloaded, or takes longer than its limit.
+   * store fails or takes longer than its limit; 503 when too many questions wait.
    */
-  query(query: StoreQuery, options?: { signal?: AbortSignal }): Promise<MetricSlices[]>
+  query(query: StoreQuery, options?: { signal?: AbortSignal; caller?: string }): Promise<MetricSlices[]>
 
   /** Downloads of all batches, or of a part of them, for whoever keeps counters elsewhere. */
   countDownloads(range: DownloadRange): Promise<DownloadCounts>

@@ -7,7 +7,7 @@ const SERIALIZATION_FAILURE = '40001'
 const DEADLOCK_DETECTED = '40P01'
 const QUERY_CANCELED = '57014'
 
-type PgError = Error & { code: string; constraint?: string; column?: string }
+type PgError = Error & { code: string; constraint?: string; column?: string; detail?: string }
 
 function isPgError(error: unknown): error is PgError {
   return error instanceof Error && 'code' in error && typeof error.code === 'string'
@@ -51,6 +51,9 @@ export function toApiError(error: unknown): ApiError | undefined {
   if (error.code === QUERY_CANCELED) return new ApiError('database_error', 'The query took too long', { cause: error })
   if (error.code.startsWith('08') || error.code.startsWith('57P') || error.code === '53300') {
     return new ApiError('unavailable', 'The database is not available', { cause: error })
+  }
+  if (error.code === FOREIGN_KEY_VIOLATION && /is not present in table/.test(error.detail ?? '')) {
+    return new ApiError('conflict', 'What this refers to was deleted at the same moment', { cause: error })
   }
   return new ApiError('database_error', 'A database operation failed', { cause: error })
 }

@@ -49,7 +49,7 @@ export interface AccountFlow {
   account_id: string;
   data: Generated<Json>;
   expires: Timestamp;
-  kind: 'verify_email' | 'reset_password' | 'sign_in_second_factor' | 'set_up_totp';
+  kind: 'verify_email' | 'reset_password' | 'sign_in_second_factor' | 'set_up_totp' | 'undo_email_change';
   token_hash: Buffer;
 }
 
@@ -416,6 +416,7 @@ export interface SearchRebuild {
 export interface Session {
   account_id: string;
   city: string | null;
+  confirmed_at: Timestamp | null;
   country: string | null;
   created: Generated<Timestamp>;
   expires: Timestamp;

@@ -1,6 +1,7 @@
 // Which address a request comes from.
 import type { IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
+import { addressKey } from '#lib/address-key.ts'
 
 /**
  * The client's address: the header the operator names, else the socket's peer. Undefined when it cannot be
@@ -15,6 +16,11 @@ export function clientAddress(req: IncomingMessage, header: string | undefined):
   if (typeof value !== 'string') return undefined
   const text = value.trim()
   return isIP(text) === 0 ? undefined : unmapped(text)
+}
+
+/** Who asks, for work that waits fairly between callers: the key under which the address is counted. */
+export function callerOf({ clientAddress: address }: { clientAddress: string }): string {
+  return addressKey(address)
 }
 
 /** IPv4 addresses as they are, also when written as IPv6. */

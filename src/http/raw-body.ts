@@ -6,6 +6,9 @@ import type { App } from './server.ts'
 /** In this scope bodies are left unread, as a stream in `req.body`. */
 export function takeRawBodies(scope: App): void {
   scope.removeAllContentTypeParsers()
+  scope.addContentTypeParser(['multipart/form-data', 'application/x-www-form-urlencoded'], (_req, _payload, done) =>
+    done(invalidInput('Send the picture itself as the body, not a form', 'content-type')),
+  )
   scope.addContentTypeParser('*', (_req, payload, done) => done(null, payload))
 }
 

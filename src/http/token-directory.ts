@@ -6,6 +6,7 @@ import type { Db } from '#db/db.ts'
 import { ALL_SCOPES } from '#lib/scopes.ts'
 import { parseAuthorization, parseToken, type TokenKind } from '#lib/tokens.ts'
 import type { Role, Viewer } from '#lib/viewer.ts'
+import { callerOf } from './client-address.ts'
 
 /** A token as stored: whose it is, what it may do, until when. Its cache ID is the hash in hex. */
 type TokenEntry = {
@@ -30,7 +31,7 @@ const VIEWER = {
 }
 
 /** Tokens of another host that stand for a linked account; undefined for a text that is none of its tokens. */
-export type ForeignTokens = (token: string) => Promise<Viewer | 'invalid' | undefined>
+export type ForeignTokens = (token: string) => Promise<Omit<Viewer, 'caller'> | 'invalid' | undefined>
 
 export type TokenDirectory = {
   authenticate(authorization: string | undefined, req: FastifyRequest): Promise<Viewer | 'missing' | 'invalid'>
@@ -56,7 +57,10 @@ export function createTokenDirectory(options: TokenDirectoryOptions): TokenDirec
       const text = parseAuthorization(authorization)
       if (text === undefined) return 'invalid'
       const parsed = parseToken(text)
-      if (parsed === undefined) return (await options.foreignTokens?.(text)) ?? 'invalid'
+      if (parsed === undefined) {
+        const foreign = (await options.foreignTokens?.(text)) ?? 'invalid'
+        return foreign === 'invalid' ? foreign : { ...foreign, caller: callerOf(req) }
+      }
       const hash = parsed.hash.toString('hex')
       const token = tokens.peek(hash) ?? (await tokens.get(hash, (hashes) => listTokens(db, parsed.kind, hashes)))
       if (token === undefined || token.expiresAtMs <= now()) return 'invalid'
@@ -69,6 +73,7 @@ export function createTokenDirectory(options: TokenDirectoryOptions): TokenDirec
         role: account.role,
         emailVerified: account.emailVerified,
         scopes: token.scopes,
+        caller: callerOf(req),
         token: { kind: token.kind, id: token.id },
       }
     },

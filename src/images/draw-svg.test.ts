@@ -11,14 +11,14 @@ test('a drawing comes back as pixels at the size it is shown in', async () => {
   const { width, height, data } = await createDrawSvg()(
     svg(400, 200, '<rect width="400" height="200" fill="#f00"/>'),
     RULES,
-    'icon',
+    { field: 'icon' },
   )
   assert.deepEqual([width, height, data.length, [...data.subarray(0, 4)]], [96, 48, 96 * 48 * 4, [255, 0, 0, 255]])
 })
 
 test('what the library refuses is refused here in the same words', async () => {
   const faultOf = (bytes: Buffer) =>
-    createDrawSvg()(bytes, RULES, 'icon').then(
+    createDrawSvg()(bytes, RULES, { field: 'icon' }).then(
       () => 'drawn',
       (error: unknown) => (error instanceof ScaleError ? error.fault : error),
     )
@@ -29,10 +29,10 @@ test('what the library refuses is refused here in the same words', async () => {
 test('a drawing that takes too long is given up, its process ended, and the next one is drawn', async () => {
   // A line of so many letters takes the library minutes.
   const slow = svg(96, 96, `<text font-size="90">${'M'.repeat(60_000)}</text>`)
-  await assert.rejects(createDrawSvg(400)(slow, RULES, 'icon'), {
+  await assert.rejects(createDrawSvg(400)(slow, RULES, { field: 'icon' }), {
     fault: 'invalid_input',
     message: 'The SVG takes too long to draw',
     details: { field: 'icon', message: 'The SVG takes too long to draw' },
   })
-  assert.equal((await createDrawSvg()(svg(8, 8), RULES, 'icon')).width, 8)
+  assert.equal((await createDrawSvg()(svg(8, 8), RULES, { field: 'icon' })).width, 8)
 })

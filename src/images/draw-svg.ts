@@ -15,7 +15,12 @@ const HEADER_BYTES = 8
 /** Above the codes that Node itself ends with. */
 const FAULT_CODES = 64
 
-export type DrawSvg = (svg: Buffer, rules: ScaleRules, field: string) => Promise<Pixels>
+/** `field` is what an error names; `caller` who uploads: drawings wait fairly between callers. */
+export type DrawSvg = (
+  svg: Buffer,
+  rules: ScaleRules,
+  of: { field: string; caller?: string | undefined },
+) => Promise<Pixels>
 
 /**
  * Two drawings at a time, apart from other pictures, which do not wait for slow ones.
@@ -23,7 +28,7 @@ export type DrawSvg = (svg: Buffer, rules: ScaleRules, field: string) => Promise
  */
 export function createDrawSvg(msMax = MS_MAX): DrawSvg {
   const limiter = createLimiter({ running: 2, waiting: 64 })
-  return (svg, rules, field) => limiter.run(() => draw(svg, rules, field, msMax))
+  return (svg, rules, { field, caller }) => limiter.run(() => draw(svg, rules, field, msMax), caller)
 }
 
 async function draw(svg: Buffer, rules: ScaleRules, field: string, msMax: number): Promise<Pixels> {

@@ -25,6 +25,8 @@ export type ImageOptions = {
   extField?: string
   /** Largest upload in bytes. */
   maxBytes?: number
+  /** Who uploads, as the key of an address: pictures wait fairly between callers. */
+  caller?: string
 }
 
 export type Images = {
@@ -59,7 +61,7 @@ const WEBP_QUALITY = 75
 /**
  * At most `atOnce` pictures are worked on at a time, outside the event loop, and 64 wait; drawings are drawn in
  * processes of their own. Both functions throw ApiError `invalid_input` for a picture that is too large in bytes or
- * pixels, cannot be decoded, takes too long to draw, or is not what `ext` says.
+ * pixels, cannot be decoded, takes too long to draw, or is not what `ext` says, and 503 when too many wait.
  */
 export function createImages(atOnce = 4): Images {
   const limiter = createLimiter({ running: atOnce, waiting: 64 })
@@ -73,9 +75,11 @@ export function createImages(atOnce = 4): Images {
       if (bytes.byteLength > maxBytes) throw tooLarge(maxBytes, field)
       const kind = checkKind(bytes, ext, rules.kinds, options.extField ?? 'ext')
       const source = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-      const upload = { source, ext, rules, maxBytes, field }
+      const { caller } = options
+      const upload = { source, ext, rules, maxBytes, field, caller }
       try {
-        return await (kind === 'svg' ? processDrawing(upload, drawSvg) : limiter.run(() => processPixels(upload, kind)))
+        if (kind === 'svg') return await processDrawing(upload, drawSvg)
+        return await limiter.run(() => processPixels(upload, kind), caller)
       } catch (error) {
         throw refusal(error, rules, field)
       }
@@ -83,12 +87,15 @@ export function createImages(atOnce = 4): Images {
   return { processIcon: run(ICON), processGalleryImage: run(GALLERY) }
 }
 
-type Upload = { source: Buffer; ext: string; rules: Rules; maxBytes: number; field: string }
+type Upload = { source: Buffer; ext: string; rules: Rules; maxBytes: number; field: string; caller: string | undefined }
 
-async function processDrawing({ source, ext, rules, field }: Upload, drawSvg: DrawSvg): Promise<ProcessedImage> {
+async function processDrawing(
+  { source, ext, rules, field, caller }: Upload,
+  drawSvg: DrawSvg,
+): Promise<ProcessedImage> {
   const clean = Buffer.from(await cleanSvg(decodeUtf8(source, field), field))
   const { maxPixels, width, square } = rules
-  const pixels = await drawSvg(clean, { maxPixels, width, square }, field)
+  const pixels = await drawSvg(clean, { maxPixels, width, square }, { field, caller })
   return finish({ bytes: clean, ext, contentType: CONTENT_TYPES.svg }, pixels)
 }
 

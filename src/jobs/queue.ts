@@ -11,7 +11,14 @@ export interface Jobs {
   'accounts.send-mail':
     | { kind: 'verify-email' | 'password-changed' | 'two-factor-enabled' | 'two-factor-removed'; account_id: string }
     | { kind: 'reset-password'; account_id: string | null }
-    | { kind: 'email-changed'; account_id: string; former_email: string }
+    | {
+        kind: 'email-changed'
+        account_id: string
+        former_email: string
+        /** As it was before the change, for taking it back. */
+        had_two_factor?: boolean
+        changed_at?: number
+      }
     | { kind: 'token-created'; account_id: string; token_id: string }
   'downloads.reconcile': Record<string, never>
   'files.remove': { keys: string[] }

@@ -4,6 +4,7 @@
 import type { TSchema } from 'typebox'
 import { Value } from 'typebox/value'
 import { ApiError, invalidInput, validationError } from './errors.ts'
+import { PATTERN_WORDS } from './text-rules.ts'
 
 /** As much of JSON Schema as the schemas of requests use. */
 type Schema = {
@@ -135,7 +136,7 @@ function leafMessage({ keyword, params, message }: LeafError): string {
     case 'enum':
       return `must be one of ${(params['allowedValues'] as unknown[]).join(', ')}`
     case 'pattern':
-      return 'has characters or a form that is not allowed here'
+      return PATTERN_WORDS.get(String(params['pattern'])) ?? 'has characters or a form that is not allowed here'
     case 'minLength':
       return `must have at least ${params['limit']} characters`
     case 'maxLength':

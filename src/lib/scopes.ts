@@ -145,17 +145,26 @@ export function scopeNames(bits: ScopeBits): ScopeName[] {
 }
 
 /**
- * Reads names as OAuth requests and the command line write them: separated by spaces, `+` or commas, any case.
+ * Reads exact names, in capitals as the table has them. `unknown` lists the words that name no scope, each once; a caller
+ * refuses the whole when there is one.
+ */
+export function readScopeNames(names: Iterable<string>): { bits: ScopeBits; unknown: string[] } {
+  let bits = 0
+  const unknown = new Set<string>()
+  for (const name of names) {
+    const value = valueByName.get(name)
+    if (value === undefined) unknown.add(name)
+    else bits = combineScopes(bits, value)
+  }
+  return { bits, unknown: [...unknown] }
+}
+
+/**
+ * Reads names as people write them on the command line: separated by spaces, `+` or commas, any case.
  * `unknown` lists the words that name no scope, each once; a caller refuses the whole when there is one.
  */
 export function parseScopeNames(text: string): { bits: ScopeBits; unknown: string[] } {
-  const words = new Set(text.split(/[\s+,]+/).filter((word) => word !== ''))
-  let bits = 0
-  const unknown: string[] = []
-  for (const word of words) {
-    const value = valueByName.get(word.toUpperCase())
-    if (value === undefined) unknown.push(word)
-    else bits = combineScopes(bits, value)
-  }
-  return { bits, unknown }
+  const words = [...new Set(text.split(/[\s+,]+/).filter((word) => word !== ''))]
+  const { bits } = readScopeNames(words.map((word) => word.toUpperCase()))
+  return { bits, unknown: words.filter((word) => !valueByName.has(word.toUpperCase())) }
 }

@@ -67,7 +67,7 @@ test('NUL and halves of surrogate pairs are refused wherever they stand in a bod
   const bodies: [unknown, string][] = [
     [{ name: 'a\0' }, 'name'],
     [{ items: [{ title: 'ok' }, { title: '\ud800x' }] }, 'items.1.title'],
-    [{ links: { 'a\0': 'x' } }, 'links'],
+    [{ links: { 'a\0': 'x' } }, 'links.a\uFFFD'],
     ['\udfff', ''],
   ]
   for (const [body, place] of bodies) assert.throws(() => rules.checkStorable(body), refused(place))

@@ -14,6 +14,14 @@ export const USERNAME_PATTERN = '^(?!\\.{1,2}$)[A-Za-z0-9._-]{1,39}$'
 /** Version number: 1-32 letters, digits and `! @ $ ( ) . + , _ " ' -` and the backtick. */
 export const VERSION_NUMBER_PATTERN = '^(?!\\.{1,2}$)[A-Za-z0-9!@$().+,_"\'`-]{1,32}$'
 
+/** What the patterns allow, as the end of a sentence about the field. */
+export const PATTERN_WORDS: ReadonlyMap<string, string> = new Map([
+  [PROJECT_SLUG_PATTERN, 'must be 3-64 letters A-Z, digits, dots, underscores or hyphens'],
+  [ORGANIZATION_SLUG_PATTERN, 'must be 3-64 letters A-Z, digits or hyphens'],
+  [USERNAME_PATTERN, 'must be 1-39 letters A-Z, digits, dots, underscores or hyphens, and not . or ..'],
+  [VERSION_NUMBER_PATTERN, 'must be 1-32 letters A-Z, digits or any of ! @ $ ( ) . + , _ " \' - `, and not . or ..'],
+])
+
 export const PROJECT_SLUG = new RegExp(PROJECT_SLUG_PATTERN)
 export const ORGANIZATION_SLUG = new RegExp(ORGANIZATION_SLUG_PATTERN)
 export const USERNAME = new RegExp(USERNAME_PATTERN)
@@ -86,6 +94,7 @@ export function checkText(text: string, field: string, limits: TextLimits): stri
 }
 
 const DEPTH_MAX = 64
+const SHOWN_KEY_MAX = 64
 
 /**
  * Refuses a parsed JSON body that holds, as a key or a value, text which PostgreSQL cannot hold, so that no column ever
@@ -101,10 +110,14 @@ export function checkStorable(value: unknown, place = '', depth = 0): void {
   if (depth === DEPTH_MAX) throw validationError(place, `must not be nested deeper than ${DEPTH_MAX} levels`)
   const below = place === '' ? '' : `${place}.`
   for (const [key, item] of Object.entries(value)) {
-    // The key is not echoed: what cannot be stored may not be printable either.
-    if (!isStorable(key)) throw validationError(place, `has a key which ${UNSTORABLE}`)
+    if (!isStorable(key)) throw validationError(below + printable(key), `is a key which ${UNSTORABLE}`)
     checkStorable(item, below + key, depth + 1)
   }
+}
+
+/** A key as an answer can hold it: what cannot be stored is shown as U+FFFD, and a long key is cut. */
+function printable(key: string): string {
+  return key.slice(0, SHOWN_KEY_MAX).replaceAll('\0', '\uFFFD').toWellFormed()
 }
 
 /** What is wrong with an address that must be `https`, without credentials, at most 2048 characters; else undefined. */

@@ -9,6 +9,8 @@ export type Viewer = {
   readonly emailVerified: boolean
   /** What the token may be used for; a session holds every scope. */
   readonly scopes: ScopeBits
+  /** The key of the address that asks (`addressKey`): work that has to wait waits fairly between these. */
+  readonly caller: string
   readonly token: { readonly kind: 'session' | 'pat' | 'oauth' | 'code-host'; readonly id: string }
 }
 

@@ -20,7 +20,7 @@ const flow = 'aZ9'.repeat(18)
 const all: Record<string, MailContent> = {
   verifyEmail: verifyEmailMail({ ...context, flow }),
   resetPassword: resetPasswordMail({ ...context, flow }),
-  emailChanged: emailChangedMail({ ...context, newEmail: 'new@example.org' }),
+  emailChanged: emailChangedMail({ ...context, newEmail: 'new@example.org', flow }),
   passwordChanged: passwordChangedMail(context),
   twoFactorEnabled: twoFactorEnabledMail(context),
   twoFactorRemoved: twoFactorRemovedMail(context),
@@ -72,7 +72,7 @@ test('what people type is escaped in HTML and breaks no subject', () => {
       for (const { subject, html } of [
         tokenCreatedMail({ ...context, tokenName: evil }),
         notificationMail({ ...context, title: evil, text: evil, link: `https://x.example/?a="><script>` }),
-        emailChangedMail({ ...context, newEmail: evil }),
+        emailChangedMail({ ...context, newEmail: evil, flow }),
       ]) {
         assert.doesNotMatch(subject, /[\p{Cc}\u2028\u2029]/u)
         assert.ok(subject.length <= 250)

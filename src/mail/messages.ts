@@ -18,6 +18,7 @@ export type MailContext = {
 export const MAIL_PAGES = {
   verifyEmail: '/account/verify-email',
   resetPassword: '/account/reset-password',
+  undoEmail: '/account/undo-email',
   settings: '/account',
 } as const
 
@@ -41,12 +42,12 @@ export function resetPasswordMail(context: MailContext & { flow: string }): Mail
   ])
 }
 
-/** Goes to the former address. */
-export function emailChangedMail(context: MailContext & { newEmail: string }): MailContent {
+/** Goes to the former address, with a link that takes the change back. */
+export function emailChangedMail(context: MailContext & { newEmail: string; flow: string }): MailContent {
   return compose(context, `Your ${context.siteName} e-mail address was changed`, [
     `Your account now has the e-mail address ${context.newEmail}. This address gets no more messages.`,
-    NOT_YOU,
-    resetLink(context),
+    'If this was not you, take the change back within seven days. That also ends all sessions and the password:',
+    { link: flowLink(context.baseUrl, MAIL_PAGES.undoEmail, context.flow), label: 'Take the change back' },
   ])
 }
 

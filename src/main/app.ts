@@ -3,6 +3,7 @@ import { instanceSecret } from '#db/instance-secret.ts'
 import { type AccountDeps, createAccountDeps } from '#features/accounts/account-deps.ts'
 import { type CodeHost, createCodeHost } from '#features/accounts/code-host/code-host.ts'
 import { codeHostRoutes, markCodeHostTokens } from '#features/accounts/code-host/routes.ts'
+import { createConfirmOwner } from '#features/accounts/credentials/confirm-owner.ts'
 import { accountJobs } from '#features/accounts/jobs.ts'
 import { accountRoutes } from '#features/accounts/routes.ts'
 import { affiliateOperatorRoutes } from '#features/affiliates/operator-routes.ts'
@@ -94,7 +95,7 @@ export async function buildApp(deps: Deps, rateGrants: RateGrantDirectory = crea
     clientAddressHeader: config.http.clientAddressHeader,
     blockedUserAgents: config.http.blockedUserAgents,
   })
-  const accounts = createAccountDeps(deps)
+  const accounts = createAccountDeps({ ...deps, codeHost })
   app.addHook('onClose', async () => {
     await tokenUse.flush()
     await accounts.passwords.close()
@@ -118,11 +119,12 @@ type Shared = {
 
 /** Every route of Depot, by the group of the published description that it belongs to. */
 function addFeatures(app: App, { deps, accounts, codeHost, tokens, rateGrants, caps }: Shared): void {
+  const confirmOwner = createConfirmOwner(accounts)
   tagged(app, 'meta', (scope) => metaRoutes(scope, { ...deps, version: VERSION }))
   tagged(app, 'users', (scope) => {
-    userRoutes(scope, deps)
+    userRoutes(scope, { ...deps, confirmOwner })
     userListRoutes(scope, deps)
-    personalDataRoutes(scope, deps)
+    personalDataRoutes(scope, { ...deps, confirmOwner })
   })
   tagged(app, 'accounts', (scope) => {
     accountRoutes(scope, accounts)

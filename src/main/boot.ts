@@ -8,6 +8,7 @@ import { listenForNotices, type NoticeSubscriber } from '#cache/listen.ts'
 import type { Config } from '#config/config.ts'
 import { type Connection, createDb, createPool } from '#db/db.ts'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '#embedded-postgres/embedded-postgres.ts'
+import { createArchiveInspector } from '#features/versions/files/inspect-archive.ts'
 import { createImages } from '#images/images.ts'
 import { OperatorError } from '#lib/operator-error.ts'
 import type { Mail } from '#mail/mail.ts'
@@ -107,6 +108,7 @@ async function open(
     search,
     mail,
     images: createImages(),
+    archives: createArchiveInspector(),
     ...data,
     log,
     metrics,

@@ -8,6 +8,7 @@ import type { Counters } from '#counters/counters.ts'
 import type { Db } from '#db/db.ts'
 import type { CountryLookup } from '#features/analytics/origin.ts'
 import type { SearchFeed } from '#features/search/search-feed.ts'
+import type { ArchiveInspector } from '#features/versions/files/inspect-archive.ts'
 import type { Files } from '#files/files.ts'
 import type { Images } from '#images/images.ts'
 import type { Mail } from '#mail/mail.ts'
@@ -33,6 +34,7 @@ export type Deps = LoadedTaxonomy & {
   search: SearchFeed
   mail: Mail
   images: Images
+  archives: ArchiveInspector
   log: Log
   metrics: Metrics
   /** Milliseconds since 1970. Nothing else asks the time. */

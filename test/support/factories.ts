@@ -90,6 +90,7 @@ export function createFactories({ db, files, now }: Pick<Deps, 'db' | 'files' | 
         id: newId(),
         account_id: accountId,
         token_hash: hash,
+        confirmed_at: new Date(now()),
         expires,
         refresh_expires: new Date(now() + 60 * DAY_MS),
         user_agent: 'depot-tests/1.0',

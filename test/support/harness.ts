@@ -10,6 +10,7 @@ import { createEntityCache } from '#cache/entity-cache.ts'
 import { loadConfig } from '#config/config.ts'
 import { createMemoryCounters } from '#counters/memory/memory-counters.ts'
 import { createDb } from '#db/db.ts'
+import { createArchiveInspector } from '#features/versions/files/inspect-archive.ts'
 import { openDiskFiles } from '#files/disk/disk-files.ts'
 import type { App } from '#http/server.ts'
 import { createImages } from '#images/images.ts'
@@ -111,6 +112,7 @@ export async function testApp({ env = {}, deps: override = () => ({}) }: TestApp
     countryLookup: undefined,
     mail: createOutbox({ folder: join(dataDir, 'outbox'), from: 'Depot <noreply@depot.test>', now }),
     images: createImages(),
+    archives: createArchiveInspector(),
     ...data,
     log,
     metrics,

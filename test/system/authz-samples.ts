@@ -321,6 +321,7 @@ const OPERATIONS: Record<string, Sample> = {
         .where('id', '=', await id('owner'))
         .execute(),
   },
+  undoEmailChange: { body: { flow: 'unknown' } },
   verifyEmail: { body: async (w) => ({ flow: await mailedFlow(w) }) },
   startTwoFactor: {},
   enableTwoFactor: { body: firstCode },

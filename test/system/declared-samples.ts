@@ -116,6 +116,7 @@ export const DECLARED: Record<string, Declared> = {
       payout_handle: send('lantern@example.org', { at: 'payout_data.payout_handle' }),
       allow_friend_requests: send(false),
     },
+    unseen: { password: 'proves who asks', code: 'proves who asks' },
   },
   setUserIcon: { view: at('/v3/user', 'owner'), unseen: { ext: PICTURE } },
   createAccount: {
@@ -144,7 +145,11 @@ export const DECLARED: Record<string, Declared> = {
       new_password: 'is a secret; password.test.ts signs in with it',
     },
   },
-  changeEmail: { view: ownUser, fields: { email: send(() => `${uniqueName()}@example.org`) } },
+  changeEmail: {
+    view: ownUser,
+    fields: { email: send(() => `${uniqueName()}@example.org`) },
+    unseen: { password: 'proves who asks', code: 'proves who asks' },
+  },
   createAccessToken: {
     view: entry('/_internal/pat'),
     fields: { name: send('For a third program'), scopes: send(4), expires: send(() => inDays(30)) },

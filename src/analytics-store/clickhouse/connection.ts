@@ -46,6 +46,8 @@ export type Statement = {
   sql: string
   params?: Record<string, unknown>
   signal?: AbortSignal | undefined
+  /** Who asks: statements wait fairly between callers. */
+  caller?: string | undefined
 }
 
 export type ClickHouse = {
@@ -80,7 +82,10 @@ export function connectClickHouse(url: string): ClickHouse {
   })
 
   /** One statement at a place of the limiter; errors become those of the port. */
-  function guarded(work: () => Promise<unknown>, signal?: AbortSignal): Promise<void> {
+  function guarded(
+    work: () => Promise<unknown>,
+    { signal, caller }: Pick<Statement, 'signal' | 'caller'> = {},
+  ): Promise<void> {
     return limiter.run(async () => {
       try {
         signal?.throwIfAborted()
@@ -88,19 +93,22 @@ export function connectClickHouse(url: string): ClickHouse {
       } catch (error) {
         throw asApiError(error, signal)
       }
-    })
+    }, caller)
   }
 
-  function read({ sql, params = {}, signal }: Statement, onRows: (rows: Row[]) => void): Promise<void> {
-    return guarded(async () => {
-      const result = await client.query({
-        query: sql,
-        query_params: params,
-        format: 'JSONCompactEachRow',
-        ...(signal === undefined ? {} : { abort_signal: signal }),
-      })
-      for await (const part of result.stream<Row>()) onRows(part.map((row) => row.json<Row>()))
-    }, signal)
+  function read({ sql, params = {}, signal, caller }: Statement, onRows: (rows: Row[]) => void): Promise<void> {
+    return guarded(
+      async () => {
+        const result = await client.query({
+          query: sql,
+          query_params: params,
+          format: 'JSONCompactEachRow',
+          ...(signal === undefined ? {} : { abort_signal: signal }),
+        })
+        for await (const part of result.stream<Row>()) onRows(part.map((row) => row.json<Row>()))
+      },
+      { signal, caller },
+    )
   }
 
   return {

@@ -13,14 +13,14 @@ export async function queryMetric(
   connection: ClickHouse,
   grid: SliceGrid,
   request: SourcedMetric,
-  signal: AbortSignal | undefined,
+  options: Pick<Statement, 'signal' | 'caller'>,
 ): Promise<MetricSlices> {
   const builder = pointBuilder(request)
   const sources = sourcesOf(request, request.sources)
   if (sources.length > 0) {
     const statement = cellsStatement(grid, request, sources)
     let cells = 0
-    await connection.read({ ...statement, signal }, (rows) => {
+    await connection.read({ ...statement, ...options }, (rows) => {
       cells += rows.length
       if (cells > CELLS_MAX) throw tooManyCells(request.metric)
       for (const [slice, source, amount, ...values] of rows) {

@@ -57,10 +57,10 @@ export async function openClickHouseStore({ url, settleMs = SETTLE_MS }: ClickHo
       })
     },
 
-    async query({ grid, metrics }, { signal } = {}) {
+    async query({ grid, metrics }, options = {}) {
       for (const { sources } of metrics) checkSources(sources)
       const parts: MetricSlices[] = []
-      for (const request of metrics) parts.push(await queryMetric(connection, grid, request, signal))
+      for (const request of metrics) parts.push(await queryMetric(connection, grid, request, options))
       return parts
     },
 

@@ -1,62 +1,35 @@
 // A fixed number of reading connections. Each running question holds one, and one thread of Node's pool, so the rest
-// of the service keeps its threads; who comes when all are taken waits in a bounded queue.
+// of the service keeps its threads; questions that come when all are taken wait, fairly between callers.
 import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
+import { createLimiter } from '#lib/limiter.ts'
 
 export type ReaderLimits = {
   connections: number
-  /** Questions that may wait for a connection; further ones fail at once. */
+  /** Questions that may wait for a connection; further ones are refused. */
   waitingMax: number
   timeoutMs: number
 }
 
 export type Readers = {
   /**
-   * Runs `work` on a connection of its own and interrupts its statement at the time limit or the signal. The waiting
-   * counts towards the time limit.
+   * Runs `work` on a connection of its own and interrupts its statement at the signal, or at the time limit, which
+   * counts from its start. `caller` is who asks; absent means the service itself.
+   * @throws ApiError 503 when too much waits.
    */
-  use<T>(signal: AbortSignal | undefined, work: Work<T>): Promise<T>
+  use<T>(signal: AbortSignal | undefined, work: Work<T>, caller?: string): Promise<T>
   /** Interrupts what runs, and resolves when nothing does. */
   close(): Promise<void>
 }
 
 type Work<T> = (connection: DuckDBConnection) => Promise<T>
-type Waiting = (connection: DuckDBConnection) => void
 
 /** Close them before the instance. */
 export async function openReaders(instance: DuckDBInstance, limits: ReaderLimits): Promise<Readers> {
   const all = await Promise.all(Array.from({ length: limits.connections }, () => instance.connect()))
   const free = [...all]
-  const waiting = new Set<Waiting>()
+  const limiter = createLimiter({ running: limits.connections, waiting: limits.waitingMax })
   const running = new Set<Promise<unknown>>()
   const closing = new AbortController()
-
-  function take(signal: AbortSignal): Promise<DuckDBConnection> {
-    const connection = free.pop()
-    if (connection !== undefined) return Promise.resolve(connection)
-    if (waiting.size >= limits.waitingMax) throw new Error(`More than ${limits.waitingMax} questions are waiting`)
-    return new Promise((resolve, reject) => {
-      const stop = () => {
-        waiting.delete(next)
-        reject(signal.reason)
-      }
-      const next: Waiting = (given) => {
-        signal.removeEventListener('abort', stop)
-        resolve(given)
-      }
-      waiting.add(next)
-      signal.addEventListener('abort', stop, { once: true })
-    })
-  }
-
-  function give(connection: DuckDBConnection): void {
-    const [next] = waiting
-    if (next === undefined) {
-      free.push(connection)
-      return
-    }
-    waiting.delete(next)
-    next(connection)
-  }
 
   async function run<T>(signal: AbortSignal | undefined, work: Work<T>) {
     const limit = AbortSignal.any([
@@ -65,7 +38,8 @@ export async function openReaders(instance: DuckDBInstance, limits: ReaderLimits
       closing.signal,
     ])
     limit.throwIfAborted()
-    const connection = await take(limit)
+    const connection = free.pop()
+    if (connection === undefined) throw new Error('unreachable: there are as many connections as places')
     const interrupt = () => connection.interrupt()
     limit.addEventListener('abort', interrupt, { once: true })
     try {
@@ -79,13 +53,13 @@ export async function openReaders(instance: DuckDBInstance, limits: ReaderLimits
       throw error
     } finally {
       limit.removeEventListener('abort', interrupt)
-      give(connection)
+      free.push(connection)
     }
   }
 
   return {
-    use(signal, work) {
-      const result = run(signal, work)
+    use(signal, work, caller) {
+      const result = limiter.run(() => run(signal, work), caller)
       running.add(result)
       const done = () => running.delete(result)
       result.then(done, done)

@@ -43,9 +43,9 @@ export async function openDuckDbStore(
       await guarded(writer.append(kind, { ...batch, events: batch.events as readonly EventRow[] }))
     },
 
-    async query({ grid, metrics }, { signal } = {}) {
+    async query({ grid, metrics }, { signal, caller } = {}) {
       for (const { sources } of metrics) checkSources(sources)
-      return guarded(readers.use(signal, (connection) => queryMetrics(connection, grid, metrics)))
+      return guarded(readers.use(signal, (connection) => queryMetrics(connection, grid, metrics), caller))
     },
 
     async countDownloads(range) {

@@ -13,6 +13,7 @@ const viewer = (role: Role): Viewer => ({
   id: 'someone1',
   role,
   emailVerified: true,
+  caller: '127.0.0.1',
   scopes: 0,
   token: { kind: 'session', id: 'session1' },
 })

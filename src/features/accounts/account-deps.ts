@@ -1,4 +1,5 @@
 import type { Deps } from '#main/deps.ts'
+import type { CodeHost } from './code-host/code-host.ts'
 import { createPasswords, type Passwords } from './passwords/passwords.ts'
 import type { Client } from './sessions/queries.ts'
 import { createSignInGuard, type SignInGuard } from './sign-in/sign-in-guard.ts'
@@ -7,6 +8,8 @@ import { createSignInGuard, type SignInGuard } from './sign-in/sign-in-guard.ts'
 export type AccountDeps = Pick<Deps, 'db' | 'cache' | 'counters' | 'config' | 'log' | 'metrics' | 'now'> & {
   passwords: Passwords
   guard: SignInGuard
+  /** Undefined where none is configured. */
+  codeHost: CodeHost | undefined
 }
 
 /** One for all routes and pages: tries to sign in are counted together. Close its `passwords` at the end. */

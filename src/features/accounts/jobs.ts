@@ -51,7 +51,20 @@ async function compose(deps: MailDeps, account: AccountRow, job: MailJob): Promi
     case 'reset-password':
       return messages.resetPasswordMail({ ...context, flow: await flowOf('reset_password') })
     case 'email-changed':
-      return messages.emailChangedMail({ ...context, newEmail: account.email ?? '' })
+      return messages.emailChangedMail({
+        ...context,
+        newEmail: account.email ?? '',
+        flow: await insertFlow(db, {
+          kind: 'undo_email_change',
+          accountId: account.id,
+          data: {
+            email: job.former_email,
+            had_two_factor: job.had_two_factor ?? true,
+            changed_at: job.changed_at ?? now(),
+          },
+          now: now(),
+        }),
+      })
     case 'password-changed':
       return messages.passwordChangedMail(context)
     case 'two-factor-enabled':

@@ -28,7 +28,8 @@ export async function answerQuestion(
   const metrics = await withSources(db, viewer, question)
   const counted = metrics.filter(({ metric }) => metricOf(metric).from !== 'records')
   const recorded = metrics.filter(({ metric }) => metricOf(metric).from === 'records')
-  const parts = counted.length === 0 ? [] : await analytics.query({ grid, metrics: counted }, { signal })
+  const parts =
+    counted.length === 0 ? [] : await analytics.query({ grid, metrics: counted }, { signal, caller: viewer.caller })
   for (const metric of recorded) parts.push(await sumRecords(db, question, metric))
   return joinSlices(parts, grid.count)
 }

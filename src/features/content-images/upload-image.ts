@@ -31,7 +31,7 @@ export async function uploadImage(
   viewer: Viewer,
   { context, place, bytes, ext }: NewUpload,
 ): Promise<UploadedImage> {
-  const limits = { field: 'body', extField: 'ext', maxBytes: IMAGE_BYTES_MAX }
+  const limits = { field: 'body', extField: 'ext', maxBytes: IMAGE_BYTES_MAX, caller: viewer.caller }
   const { raw } = await deps.images.processGalleryImage(bytes, ext, limits)
   const id = newId()
   // A folder of its own: the same bytes sent twice are two pictures, and removing one leaves the other.

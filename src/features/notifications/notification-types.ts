@@ -1,14 +1,17 @@
 // One row for each type of notification: its texts, whether lists show it and whether it is mailed. Texts name no project, because the reader may not be allowed to see it any
 // more; clients look up what the body's IDs stand for.
 
+/** `message` is what the moderator wrote with the change. */
+type StatusChanged = { project_id: string; old_status: string; new_status: string; message?: string }
+
 export type NotificationBodies = {
   project_update: { project_id: string; version_id: string }
   team_invite: { project_id: string; team_id: string; invited_by: string; role: string }
   organization_invite: { organization_id: string; team_id: string; invited_by: string; role: string }
-  status_change: { project_id: string; old_status: string; new_status: string }
+  status_change: StatusChanged
   moderator_message: { thread_id: string; message_id: string; project_id: string | null; report_id: string | null }
   project_status_approved: { project_id: string }
-  project_status_neutral: { project_id: string; old_status: string; new_status: string }
+  project_status_neutral: StatusChanged
   moderation_message_received: { project_id: string }
   version_quarantined: { project_id: string; version_id: string }
   report_submitted: { report_id: string }
@@ -21,7 +24,7 @@ export type NotificationBodies = {
 }
 export type NotificationType = keyof NotificationBodies
 
-/** What is stored of a notification: its type and IDs. Never a secret, because everything stored can be read back. */
+/** What is stored of a notification: its type, IDs, and what a moderator wrote. Never a secret, because everything stored can be read back. */
 export type NotificationBody = {
   [Type in NotificationType]: { type: Type } & NotificationBodies[Type]
 }[NotificationType]
@@ -41,6 +44,15 @@ type TypeRow<Body> = {
 
 const SITE = { site: true, mail: false } as const
 const MAIL = { site: false, mail: true } as const
+
+function textOfStatus({ project_id, old_status, new_status, message }: StatusChanged) {
+  const sentence = `A moderator changed the status of your project from ${old_status} to ${new_status}.`
+  return {
+    name: 'The status of your project has changed',
+    text: message === undefined ? sentence : `${sentence} They wrote: ${message}`,
+    link: `/project/${project_id}`,
+  }
+}
 
 const TYPES: { readonly [Type in NotificationType]: TypeRow<NotificationBodies[Type]> } = {
   project_update: {
@@ -71,11 +83,7 @@ const TYPES: { readonly [Type in NotificationType]: TypeRow<NotificationBodies[T
   },
   status_change: {
     ...SITE,
-    textOf: ({ project_id, old_status, new_status }) => ({
-      name: 'The status of your project has changed',
-      text: `A moderator changed the status of your project from ${old_status} to ${new_status}.`,
-      link: `/project/${project_id}`,
-    }),
+    textOf: textOfStatus,
   },
   moderator_message: {
     ...SITE,
@@ -95,11 +103,7 @@ const TYPES: { readonly [Type in NotificationType]: TypeRow<NotificationBodies[T
   },
   project_status_neutral: {
     ...MAIL,
-    textOf: ({ project_id, old_status, new_status }) => ({
-      name: 'The status of your project has changed',
-      text: `A moderator changed the status of your project from ${old_status} to ${new_status}.`,
-      link: `/project/${project_id}`,
-    }),
+    textOf: textOfStatus,
   },
   moderation_message_received: {
     ...MAIL,

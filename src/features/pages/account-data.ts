@@ -1,5 +1,8 @@
 // One's data: taking a copy, and deleting the account.
 
+import type { FastifyReply } from 'fastify'
+import { createConfirmOwner } from '#features/accounts/credentials/confirm-owner.ts'
+import { isConfirmed } from '#features/accounts/sessions/queries.ts'
 import { deleteAccount } from '#features/personal-data/delete-account.ts'
 import { exportData } from '#features/personal-data/export-data.ts'
 import { validationError } from '#lib/errors.ts'
@@ -8,8 +11,9 @@ import { attempt, type PageDeps, type Pages } from './page-request.ts'
 import { PATHS } from './paths.ts'
 import { accountDataView } from './settings-views.ts'
 
-export function accountDataPages(pages: Pages, { deps, cookie }: PageDeps): void {
-  pages.own('GET', PATHS.data, 'showData', async (request) => showData(request))
+export function accountDataPages(pages: Pages, given: PageDeps): void {
+  const { deps, accounts, cookie } = given
+  pages.own('GET', PATHS.data, 'showData', async (request) => showData(request, given))
   pages.own('POST', `${PATHS.data}/export`, 'takeData', async ({ viewer, reply }) =>
     reply
       .type('application/json; charset=utf-8')
@@ -22,17 +26,24 @@ export function accountDataPages(pages: Pages, { deps, cookie }: PageDeps): void
       async () => {
         if (field('username') !== account.username)
           throw validationError('username', 'is not yours as it is written here')
-        await deleteAccount(deps, viewer, account.id)
+        const confirmOwner = createConfirmOwner(accounts)
+        await deleteAccount({ ...deps, confirmOwner }, viewer, { name: account.id, proof: {} })
       },
-      { username: 'The username' },
+      { username: 'The username', password: 'The password' },
     )
-    if (refusal !== undefined) return showData(request, refusal)
+    if (refusal !== undefined) return showData(request, given, refusal)
     cookie.clear(reply)
     return redirect(PATHS.signIn, 'account-deleted')
   })
 }
 
-function showData({ page, account, showSettings }: AccountPageRequest, refusal?: FormRefusal) {
-  const body = accountDataView(page, { account, refusal })
+/** The page; before it offers the deletion it asks for the password again. */
+export async function showData(
+  { page, viewer, account, showSettings }: AccountPageRequest,
+  { deps }: PageDeps,
+  refusal?: FormRefusal,
+): Promise<FastifyReply> {
+  const isKnown = await isConfirmed(deps.db, viewer, deps.now())
+  const body = accountDataView(page, { account, isConfirmed: isKnown, refusal })
   return showSettings({ title: page.language.t('settings.data'), body, refusal })
 }

@@ -233,6 +233,7 @@ const DONE = [
   'picture-removed',
   'email',
   'email-sent',
+  'email-restored',
   'link-sent',
   'password',
   'password-reset',

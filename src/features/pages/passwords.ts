@@ -3,12 +3,14 @@ import Type from 'typebox'
 import { verifyEmail } from '#features/accounts/credentials/change-email.ts'
 import { resetPassword } from '#features/accounts/credentials/change-password.ts'
 import { requestPasswordReset } from '#features/accounts/credentials/request-password-reset.ts'
+import { undoEmailChange } from '#features/accounts/credentials/undo-email-change.ts'
 import { FlowField, NewPasswordField, SignInName } from '#features/accounts/requests.ts'
+import { callerOf } from '#http/client-address.ts'
 import { challengeOf } from './captcha.ts'
 import { checkValues } from './forms.ts'
 import { attempt, type FormRefusal, noticeOf, type PageDeps, type PageRequest, type Pages } from './page-request.ts'
 import { PATHS } from './paths.ts'
-import { forgottenPasswordView, resetPasswordView, verifyEmailView } from './sign-in-views.ts'
+import { forgottenPasswordView, resetPasswordView, undoEmailView, verifyEmailView } from './sign-in-views.ts'
 
 const Forgotten = Type.Object({ username: SignInName })
 const Reset = Type.Object({ flow: FlowField, new_password: NewPasswordField })
@@ -34,12 +36,12 @@ export function passwordPages(pages: Pages, { deps, accounts, cookie }: PageDeps
     showReset(request, request.query('flow')),
   )
   pages.open('POST', PATHS.resetPassword, 'sendPasswordReset', async (request) => {
-    const { reply, field, redirect } = request
+    const { req, reply, field, redirect } = request
     const flow = field('flow')
     const { refusal } = await attempt(
       async () => {
         const values = checkValues(Reset, { flow, new_password: field('new_password') })
-        await resetPassword(accounts, { flow: values.flow, newPassword: values.new_password })
+        await resetPassword(accounts, { flow: values.flow, newPassword: values.new_password, caller: callerOf(req) })
       },
       { new_password: 'The password' },
     )
@@ -47,6 +49,19 @@ export function passwordPages(pages: Pages, { deps, accounts, cookie }: PageDeps
     // It has ended all sessions, this browser's too.
     cookie.clear(reply)
     return redirect(PATHS.signIn, 'password-reset')
+  })
+  pages.open('GET', PATHS.undoEmail, 'showEmailUndoing', async (request) => showUndoing(request, request.query('flow')))
+  pages.open('POST', PATHS.undoEmail, 'sendEmailUndoing', async (request) => {
+    const { reply, field, redirect } = request
+    const flow = field('flow')
+    const { refusal } = await attempt(async () => {
+      checkValues(Verification, { flow })
+      await undoEmailChange(accounts, flow)
+    })
+    if (refusal !== undefined) return showUndoing(request, flow, refusal)
+    // It has ended all sessions, this browser's too.
+    cookie.clear(reply)
+    return redirect(PATHS.signIn, 'email-restored')
   })
   // Opening the link changes nothing: programs that look at mails open links too.
   pages.open('GET', PATHS.verifyEmail, 'showEmailVerification', async (request) =>
@@ -83,4 +98,8 @@ function showReset({ page, show }: PageRequest, flow: string, refusal?: FormRefu
 
 function showVerification({ page, show }: PageRequest, flow: string, refusal?: FormRefusal) {
   return show({ title: page.language.t('verify'), body: verifyEmailView(page, { flow, refusal }), refusal })
+}
+
+function showUndoing({ page, show }: PageRequest, flow: string, refusal?: FormRefusal) {
+  return show({ title: page.language.t('undo-email'), body: undoEmailView(page, { flow, refusal }), refusal })
 }

@@ -1,4 +1,5 @@
 // The profile: name, words about oneself, picture.
+import { createConfirmOwner } from '#features/accounts/credentials/confirm-owner.ts'
 import { replaceIcon, setIcon } from '#features/pictures/icons.ts'
 import { avatarOwner } from '#features/users/avatar.ts'
 import { UserPatch } from '#features/users/requests.ts'
@@ -10,7 +11,7 @@ import { profileView } from './settings-views.ts'
 
 const LABELS = { username: 'The username', bio: 'The text', picture: 'The picture' }
 
-export function profilePages(pages: Pages, { deps }: PageDeps): void {
+export function profilePages(pages: Pages, { deps, accounts }: PageDeps): void {
   const form = (
     { page, account, showSettings }: AccountPageRequest,
     typed: { username?: string; bio?: string; refusal?: FormRefusal } = {},
@@ -26,7 +27,7 @@ export function profilePages(pages: Pages, { deps }: PageDeps): void {
     const [username, bio] = [field('username'), field('bio').replaceAll('\r\n', '\n')]
     const { refusal } = await attempt(async () => {
       const patch = checkValues(UserPatch, { username, bio: bio === '' ? null : bio })
-      await updateUser(deps, viewer, { name: viewer.id, patch })
+      await updateUser({ ...deps, confirmOwner: createConfirmOwner(accounts) }, viewer, { name: viewer.id, patch })
     }, LABELS)
     return refusal === undefined ? redirect(PATHS.profile, 'profile') : form(request, { username, bio, refusal })
   })

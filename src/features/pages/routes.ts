@@ -6,6 +6,7 @@ import { applicationPages } from './applications.ts'
 import { assetRoutes } from './asset-routes.ts'
 import { authorizationPages } from './authorizations.ts'
 import { authorizePages } from './authorize.ts'
+import { confirmPages } from './confirm.ts'
 import { takeForms } from './forms.ts'
 import { createPages, type PageDeps } from './page-request.ts'
 import { protectPages } from './page-safety.ts'
@@ -39,6 +40,7 @@ export function pageRoutes(app: App, given: Omit<PageDeps, 'cookie' | 'site'>): 
     profilePages(pages, all)
     securityPages(pages, all)
     twoFactorPages(pages, all)
+    confirmPages(pages, all)
     sessionPages(pages, all)
     tokenPages(pages, all)
     applicationPages(pages, all)

@@ -66,21 +66,37 @@ ${form(page, { action, content })}
 </section>`
 }
 
-export function securityView(page: PageContext, of: { account: AccountRow; email: string } & Refused): Markup {
+/** The form that asks for the password again, for a page that is named by `next`. */
+function confirmForm(page: PageContext, of: { account: AccountRow; next: 'security' | 'data' } & Refused): Markup {
   const { t } = page.language
+  const { account } = of
+  const autocomplete = 'current-password'
+  const label = account.password_hash === null ? t('confirm.token') : t('field.password')
+  const content = html`<input type="text" name="username" value="${account.username}" autocomplete="username" hidden readonly>
+${hiddenField('next', of.next)}
+${passwordField(page, { name: 'password', label, autocomplete, errors: errorsOf(of) })}
+${account.totp_secret !== null && codeField(page, t('security.code'), of)}
+<div><button class="main">${t('confirm.send')}</button></div>`
+  return html`<p class="soft">${t('confirm.text')}</p>
+${form(page, { action: `${pathTo(page, PATHS.security)}/confirm`, content })}`
+}
+
+export function securityView(
+  page: PageContext,
+  of: { account: AccountRow; email: string; isConfirmed: boolean } & Refused,
+): Markup {
+  const { t } = page.language
+  if (!of.isConfirmed) {
+    return html`<section class="section"><h2>${t('confirm')}</h2>
+${confirmForm(page, { ...of, next: 'security' })}
+</section>`
+  }
   const errors = errorsOf(of)
   const path = pathTo(page, PATHS.security)
   const email = html`${textField(page, { type: 'email', name: 'email', label: t('security.address'), value: of.email, maxLength: 254, autocomplete: 'email', errors })}
 <div><button>${t('security.change-address')}</button></div>`
-  const old = passwordField(page, {
-    name: 'old_password',
-    label: t('field.old-password'),
-    autocomplete: 'current-password',
-    errors,
-  })
   // For programs that keep passwords: whose it is.
   const password = html`<input type="text" name="username" value="${of.account.username}" autocomplete="username" hidden readonly>
-${of.account.password_hash !== null && old}
 ${newPasswordField(page, 'new_password', t('field.new-password'), of)}
 <div><button>${t('security.change-password')}</button></div>`
   const disable = html`${codeField(page, t('security.code'), of)}<div><button class="danger">${t('security.turn-off')}</button></div>`
@@ -174,7 +190,10 @@ ${of.sessions.length > 1 && buttonForm(page, { action: `${path}/end-others`, tex
 </section>`
 }
 
-export function accountDataView(page: PageContext, of: { account: AccountRow } & Refused): Markup {
+export function accountDataView(
+  page: PageContext,
+  of: { account: AccountRow; isConfirmed: boolean } & Refused,
+): Markup {
   const { t } = page.language
   const path = pathTo(page, PATHS.data)
   const label = t('data.confirm', { username: of.account.username })
@@ -186,6 +205,6 @@ ${buttonForm(page, { action: `${path}/export`, text: html`${icon(page, 'download
 </section>
 <section class="section"><h2>${t('data.delete')}</h2>
 <p>${t('data.delete.text')}</p>
-${form(page, { action: `${path}/delete`, content })}
+${of.isConfirmed ? form(page, { action: `${path}/delete`, content }) : confirmForm(page, { ...of, next: 'data' })}
 </section>`
 }

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream'
 import { after, before, test } from 'node:test'
 import sharp from 'sharp'
 import { scopeNames } from '#lib/scopes.ts'
-import { mailsTo, makeMember, OTHER_PASSWORD, PASSWORD, totpCode } from '#test/support/account-steps.ts'
+import { mailsTo, makeMember, OTHER_PASSWORD, totpCode } from '#test/support/account-steps.ts'
 import { type TestApp, testApp } from '#test/support/harness.ts'
 import { BASE, makeApplication } from '#test/support/oauth-steps.ts'
 import { assertLeads, assertSays, hiddenFields, type Visitor, visitor } from '#test/support/visitor.ts'
@@ -57,7 +57,7 @@ test('the profile is changed by the rules of the API, and shown escaped', async 
   assertSays(await send({ username: other.username, bio: HOSTILE }), 409, 'The username is taken.')
   assertSays(await send({ bio: 'a'.repeat(161) }), 400, 'The text must have at most 160 characters.')
   const refused = await send({ username: HOSTILE })
-  assertSays(refused, 400, 'The username has characters')
+  assertSays(refused, 400, 'The username must be 1-39 letters A-Z, digits, dots, underscores or hyphens')
   assert.ok(!refused.body.includes('<script>alert') && refused.body.includes('&lt;script&gt;'))
   assertLeads(await send({ bio: `${HOSTILE}\r\nsecond line` }), '/account?done=profile')
   assert.equal((await t.anyone.get(`/v3/user/${member.id}`)).json().bio, `${HOSTILE}\nsecond line`)
@@ -118,11 +118,9 @@ test('address and password are changed, and other sessions end', async () => {
     'The e-mail address must be an e-mail address.',
   )
   assertLeads(await person.send(page, `${page}/email`, { email: 'moved@example.org' }), `${page}?done=email`)
-  const password = (old_password: string, new_password: string) =>
-    person.send(page, `${page}/password`, { old_password, new_password })
-  assertSays(await password('wrong', OTHER_PASSWORD), 401, 'The old password is wrong')
-  assertSays(await password(PASSWORD, 'short'), 400, 'The new password must have at least 8 characters.')
-  assertLeads(await password(PASSWORD, OTHER_PASSWORD), `${page}?done=password`)
+  const password = (new_password: string) => person.send(page, `${page}/password`, { new_password })
+  assertSays(await password('short'), 400, 'The new password must have at least 8 characters.')
+  assertLeads(await password(OTHER_PASSWORD), `${page}?done=password`)
   assertSays(await person.get(page), 200, 'moved@example.org')
   assert.equal((await t.as({ token: elsewhere }).get('/v3/user')).statusCode, 401)
   assert.equal((await mailsTo(t, member.email, /e-mail address was changed/)).length, 1)

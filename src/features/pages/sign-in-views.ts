@@ -152,3 +152,12 @@ ${messages(page, of)}
 <p class="soft">${t('verify.text')}</p>
 ${form(page, { action: pathTo(page, PATHS.verifyEmail), content })}`)
 }
+
+export function undoEmailView(page: PageContext, of: { flow: string; refusal?: FormError | undefined }): Markup {
+  const { t } = page.language
+  const content = html`${hiddenField('flow', of.flow)}<button class="main">${t('undo-email.send')}</button>`
+  return slip(html`<h1>${t('undo-email')}</h1>
+${messages(page, of)}
+<p class="soft">${t('undo-email.text')}</p>
+${form(page, { action: pathTo(page, PATHS.undoEmail), content })}`)
+}

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { PLACEHOLDER_ID } from '#features/access/placeholder.ts'
 import { statuses } from '#test/support/account-steps.ts'
+import { form, projectData } from '#test/support/forms.ts'
 import { type TestApp, testApp } from '#test/support/harness.ts'
 import { type TeamFactories, teamFactories } from '#test/support/team-factories.ts'
 
@@ -70,5 +71,31 @@ test('an ownership that is handed to an account while it is deleted ends with on
       assert.equal(owners.length, 1)
       assert.ok([owner.id, PLACEHOLDER_ID].includes(owners[0]?.account_id ?? ''))
     }
+  }
+})
+
+test('an account that is deleted while it makes things gets no server error', async () => {
+  for (let round = 0; round < 6; round += 1) {
+    const [who, other] = await t.make.people(2)
+    const { id: project } = await t.make.project({ owner: other })
+    const me = t.as(who)
+    const send = await form(projectData(`race-${round}-${who.id.toLowerCase()}`))
+    const creates = [
+      () =>
+        me.post('/_internal/pat', { name: 'Builder', scopes: 2, expires: new Date(t.deps.now() + 1e8).toISOString() }),
+      () => me.post('/_internal/oauth/app', { name: 'Program', max_scopes: 2, redirect_uris: ['https://x.example/y'] }),
+      () => me.post('/v3/collection', { name: 'Things', projects: [project] }),
+      () => me.post('/v3/organization', { name: 'People', slug: `people-${round}-${who.id}`, description: 'Of ours' }),
+      () => me.post('/v3/report', { report_type: 'spam', item_id: project, item_type: 'project', body: 'Look' }),
+      () => me.post(`/v3/project/${project}/follow`),
+      () => me.post('/v3/project', send.payload, { headers: send.headers }),
+      () => me.post('/_internal/auth/2fa/get_secret'),
+      () => me.patch('/_internal/auth/email', { email: `moved-${who.id}@example.org` }),
+      () => t.as(other).post(`/v3/team/none/members`, { user_id: who.id }),
+    ]
+    const answers = await Promise.all(
+      [...creates.slice(0, 5), () => remove(who, who.id), ...creates.slice(5), ...creates].map((act) => act()),
+    )
+    for (const answer of answers) assert.ok(answer.statusCode < 500, answer.body)
   }
 })

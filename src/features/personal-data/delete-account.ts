@@ -4,6 +4,7 @@ import type { ChangeSet } from '#cache/changes.ts'
 import { transaction } from '#cache/transaction.ts'
 import type { Tx } from '#db/db.ts'
 import type { Project } from '#db/schema.ts'
+import type { ConfirmOwner, OwnerProof } from '#features/access/confirm-owner.ts'
 import { ensurePlaceholder, PLACEHOLDER_ID } from '#features/access/placeholder.ts'
 import { dropImagesOf } from '#features/content-images/queries.ts'
 import { removePictures } from '#features/pictures/icons.ts'
@@ -20,9 +21,20 @@ import { recordEvent } from '#telemetry/events.ts'
 type Erasure = { tx: Tx; changed: ChangeSet; accountId: string }
 type OwnedProject = Pick<Selectable<Project>, 'id' | 'status'>
 
-/** @throws ApiError 404, 403 for another's account unless the viewer is an admin, and for the placeholder. */
-export async function deleteAccount(deps: Deps, viewer: Viewer, name: string): Promise<void> {
+export type DeletingDeps = Deps & { confirmOwner: ConfirmOwner }
+
+/**
+ * @param proof that the owner of the viewer's account asks.
+ * @throws ApiError 404, 403 for another's account unless the viewer is an admin, and for the placeholder; as
+ * `ConfirmOwner`.
+ */
+export async function deleteAccount(
+  deps: DeletingDeps,
+  viewer: Viewer,
+  { name, proof }: { name: string; proof: OwnerProof },
+): Promise<void> {
   const account = requireDeletableUser(viewer, await getAccountByName(deps.db, name))
+  await deps.confirmOwner(viewer, proof)
   await transaction(deps, async (tx, changed) => {
     const erasure = { tx, changed, accountId: account.id }
     await lockAll(erasure)

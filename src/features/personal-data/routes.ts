@@ -5,12 +5,12 @@ import { sendBytes } from '#http/entity-tags.ts'
 import { mountInternal } from '#http/mounts.ts'
 import { IdParams } from '#http/query-values.ts'
 import type { App } from '#http/server.ts'
-import type { Deps } from '#main/deps.ts'
-import { deleteAccount } from './delete-account.ts'
+import { type DeletingDeps, deleteAccount } from './delete-account.ts'
 import { type ExportReader, exportData } from './export-data.ts'
+import { DeletionProof } from './requests.ts'
 import { ExportView } from './views.ts'
 
-export function personalDataRoutes(app: App, deps: Deps): void {
+export function personalDataRoutes(app: App, deps: DeletingDeps): void {
   exportRoute(app, deps)
   deletionRoute(app, deps)
 }
@@ -33,7 +33,7 @@ function exportRoute(app: App, deps: ExportReader): void {
   })
 }
 
-function deletionRoute(app: App, deps: Deps): void {
+function deletionRoute(app: App, deps: DeletingDeps): void {
   app.delete(
     '/v3/user/:id',
     {
@@ -44,10 +44,11 @@ function deletionRoute(app: App, deps: Deps): void {
         description:
           'Users delete their own account, admins any. What it owns goes to a placeholder account; nothing else remains.',
         params: IdParams,
+        body: DeletionProof,
       },
     },
     async (req, reply) => {
-      await deleteAccount(deps, requireViewer(req), req.params.id)
+      await deleteAccount(deps, requireViewer(req), { name: req.params.id, proof: req.body ?? {} })
       return done(reply)
     },
   )

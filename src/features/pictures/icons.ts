@@ -43,7 +43,7 @@ export type IconUpload = { id: string; viewer: Viewer; bytes: Buffer; ext: strin
 
 /** @throws ApiError `invalid_input` naming `icon` or `ext`, `file_hosting_error`, and what the owner refuses. */
 export async function setIcon(deps: Deps, owner: IconOwner, { id, viewer, bytes, ext }: IconUpload): Promise<void> {
-  const processed = await deps.images.processIcon(bytes, ext, { maxBytes: owner.maxBytes })
+  const processed = await deps.images.processIcon(bytes, ext, { maxBytes: owner.maxBytes, caller: viewer.caller })
   // A folder for each upload, so that parallel uploads of one picture, of which one fails, share no file.
   const icon = placePicture(deps.config, processed, `${id}-${newId()}`, ICON_WIDTH)
   try {

@@ -41,7 +41,7 @@ export async function createProject(
     return described
   })
   const projectId = await usingParts(deps, parts, async () => {
-    const prepared = await prepareProject(deps, project, parts)
+    const prepared = await prepareProject(deps, viewer, project, parts)
     const files = prepared.versions.flatMap((version) => version.files)
     const pictures = [...(prepared.icon?.stored ?? []), ...prepared.gallery.flatMap(({ stored }) => stored)]
     const pictureKeys = pictures.map(({ key }) => key)

@@ -5,6 +5,7 @@ import { type Picture, placePicture } from '#features/pictures/pictures.ts'
 import { type PreparedFile, prepareFiles, type UploadedPart } from '#features/versions/publish/prepare-files.ts'
 import { invalidInput } from '#lib/errors.ts'
 import { newId } from '#lib/ids.ts'
+import type { Viewer } from '#lib/viewer.ts'
 import type { Deps } from '#main/deps.ts'
 import type { NewProject } from './requests.ts'
 
@@ -24,6 +25,7 @@ export type PreparedProject = {
  */
 export async function prepareProject(
   deps: Deps,
+  { caller }: Viewer,
   project: NewProject,
   parts: readonly UploadedPart[],
 ): Promise<PreparedProject> {
@@ -34,11 +36,21 @@ export async function prepareProject(
   }
   const projectId = newId()
   const versions = []
-  for (const version of project.versions) {
+  for (const [index, version] of project.versions.entries()) {
     const id = newId()
     const own = version.fileParts.map((name) => partNamed(name, true)).filter((part) => part !== undefined)
     const choose = { primaryPart: version.primaryFile, declaredParts: version.fileParts.length }
-    versions.push({ id, files: await prepareFiles(deps, { version, versionId: id, parts: own, choose }) })
+    versions.push({
+      id,
+      files: await prepareFiles(deps, {
+        version,
+        versionId: id,
+        parts: own,
+        choose,
+        caller,
+        at: `initial_versions.${index}`,
+      }),
+    })
   }
   const iconPart = partNamed('icon', false)
   const icon =
@@ -46,7 +58,7 @@ export async function prepareProject(
       ? undefined
       : placePicture(
           deps.config,
-          await deps.images.processIcon(...(await pictureOf(iconPart)), { field: 'icon', extField: 'icon' }),
+          await deps.images.processIcon(...(await pictureOf(iconPart)), { field: 'icon', extField: 'icon', caller }),
           projectId,
           ICON_WIDTH,
         )
@@ -54,7 +66,8 @@ export async function prepareProject(
   for (const { item } of project.gallery) {
     const part = partNamed(item, true)
     if (part === undefined) continue
-    const processed = await deps.images.processGalleryImage(...(await pictureOf(part)), { field: item, extField: item })
+    const options = { field: item, extField: item, caller }
+    const processed = await deps.images.processGalleryImage(...(await pictureOf(part)), options)
     const picture = placePicture(deps.config, processed, `${projectId}/images`, GALLERY_WIDTH)
     if (gallery.some(({ contentSha1 }) => contentSha1 === picture.contentSha1))
       throw invalidInput(`The picture of part ${item} occurs twice`, item)

@@ -1,5 +1,6 @@
 // Search over HTTP, and the operator's request for a new index.
 import { done } from '#http/answers.ts'
+import { callerOf } from '#http/client-address.ts'
 import { sendBytes } from '#http/entity-tags.ts'
 import { mountInternal } from '#http/mounts.ts'
 import type { App } from '#http/server.ts'
@@ -27,7 +28,8 @@ export function searchRoutes(app: App, deps: SearchDeps): void {
         response: { 200: SearchResult },
       },
     },
-    async (req, reply) => sendBytes(reply, (await deps.search.search(parseSearchRequest(req.query))).body),
+    async (req, reply) =>
+      sendBytes(reply, (await deps.search.search(parseSearchRequest(req.query), callerOf(req))).body),
   )
   app.post(
     '/v3/search',
@@ -41,7 +43,8 @@ export function searchRoutes(app: App, deps: SearchDeps): void {
         response: { 200: SearchResult },
       },
     },
-    async (req, reply) => sendBytes(reply, (await deps.search.search(parseSearchRequest(req.body))).body),
+    async (req, reply) =>
+      sendBytes(reply, (await deps.search.search(parseSearchRequest(req.body), callerOf(req))).body),
   )
 }
 

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { NoticeSubscriber } from '#cache/listen.ts'
 import { ApiError } from '#lib/errors.ts'
+import { createLimiter } from '#lib/limiter.ts'
 import type { SearchAnswer, SearchQuery } from '#search-index/search-index.ts'
 import { SEARCH_KIND } from './changes.ts'
 import {
@@ -35,8 +36,11 @@ export type SearchState = {
 export type SearchFeed = {
   /** Opens the index, which the first search does too. Nothing is waited for. */
   start(): void
-  /** @throws ApiError `search_error` while there is no index to answer from. */
-  search(query: SearchQuery): Promise<SearchAnswer>
+  /**
+   * `caller` is who asks, as the key of an address: searches wait fairly between callers.
+   * @throws ApiError `search_error` while there is no index to answer from, 503 when too many wait.
+   */
+  search(query: SearchQuery, caller?: string): Promise<SearchAnswer>
   /**
    * Resolves when all that was committed before the call can be found, and rebuilds requested before it are done;
    * rejects when such a rebuild fails.
@@ -54,6 +58,9 @@ const GRACE_MS = 2_000
 /** Changes that come one after the other are read together. */
 const GATHER_MS = 20
 const POLL_MS = 500
+/** Handed to the index together; each takes it a millisecond at most, so that this is what a search waits at most. */
+const SEARCHES_AT_ONCE = 32
+const SEARCHES_WAITING_MAX = 10_000
 
 const BEING_BUILT = 'The search index is being built; try again in a moment'
 const RETRY_AFTER = { 'retry-after': '5' }
@@ -84,9 +91,10 @@ export function createSearchFeed(options: SearchFeedOptions): SearchFeed {
     wakeSleeper: () => {},
   }
   const handle = (): void => wake(feed)
+  const limiter = createLimiter({ running: SEARCHES_AT_ONCE, waiting: SEARCHES_WAITING_MAX })
   return {
     start: () => start(feed),
-    search: (query) => search(feed, query),
+    search: (query, caller) => limiter.run(() => search(feed, query), caller),
     caughtUp: () => {
       if (feed.followed.isStopped) return Promise.reject(wasClosed())
       const turn = Promise.withResolvers<void>()

@@ -1,5 +1,6 @@
 // What requests about users bring: bodies and queries with their bounds.
 import Type, { type Static } from 'typebox'
+import { OwnerProofFields } from '#features/access/requests.ts'
 import { ALL_BADGES } from '#lib/permissions.ts'
 import { Maybe } from '#lib/schema-parts.ts'
 import { USERNAME_PATTERN } from '#lib/text-rules.ts'
@@ -12,12 +13,14 @@ export const UserPatch = Type.Object(
     bio: Maybe(Type.String({ maxLength: 160 })),
     role: Maybe(Role),
     badges: Maybe(Type.Integer({ minimum: 0, maximum: ALL_BADGES, description: 'Bit field; for admins' })),
-    payout_handle: Maybe(Type.String({ maxLength: 160, description: 'Needs PAYOUTS_WRITE' })),
+    payout_handle: Maybe(Type.String({ maxLength: 160, description: 'Needs PAYOUTS_WRITE, and `password`' })),
     allow_friend_requests: Maybe(Type.Boolean()),
+    ...OwnerProofFields,
   },
   { title: 'UserPatch' },
 )
-export type UserPatch = Static<typeof UserPatch>
+/** What is changed, without the proof of who asks. */
+export type UserPatch = Omit<Static<typeof UserPatch>, 'password' | 'code'>
 
 export const UserSearchQuery = Type.Object({
   query: Type.String({ maxLength: 256, description: 'How the username begins, in any case' }),

@@ -1,5 +1,6 @@
 // Users as others see them, and the caller's own account.
 import Type from 'typebox'
+import type { ConfirmOwner } from '#features/access/confirm-owner.ts'
 import { iconRoutes } from '#features/pictures/icon-routes.ts'
 import { done } from '#http/answers.ts'
 import { requireScope, requireViewer } from '#http/auth.ts'
@@ -14,11 +15,11 @@ import { canSeePrivateFields } from './policy.ts'
 import { getPrivateView } from './private-view.ts'
 import { findAccountByEmail, getAccount, listUsersByPrefix } from './queries.ts'
 import { EmailQuery, UserPatch, UserSearchQuery } from './requests.ts'
-import { updateUser } from './update-user.ts'
+import { type UpdatingDeps, updateUser } from './update-user.ts'
 import { listCachedUsers } from './user-cache.ts'
 import { FoundUserView, UserView } from './views.ts'
 
-export function userRoutes(app: App, deps: Deps): void {
+export function userRoutes(app: App, deps: Deps & { confirmOwner: ConfirmOwner }): void {
   singleUsers(app, deps)
   foundUsers(app, deps)
   updateRoute(app, deps)
@@ -113,7 +114,7 @@ function foundUsers(app: App, deps: UserDeps): void {
   )
 }
 
-function updateRoute(app: App, deps: Pick<Deps, 'db' | 'cache'>): void {
+function updateRoute(app: App, deps: UpdatingDeps): void {
   app.patch(
     '/v3/user/:id',
     {
@@ -121,7 +122,8 @@ function updateRoute(app: App, deps: Pick<Deps, 'db' | 'cache'>): void {
       schema: {
         operationId: 'updateUser',
         summary: 'Edit a user',
-        description: 'Users edit themselves, moderators any user. Only admins may change roles and badges.',
+        description:
+          'Users edit themselves, moderators name, bio and picture of any user. Only admins may change roles and badges, and where the payouts of others go.',
         params: IdParams,
         body: UserPatch,
       },
@@ -129,7 +131,8 @@ function updateRoute(app: App, deps: Pick<Deps, 'db' | 'cache'>): void {
     async (req, reply) => {
       const viewer = requireViewer(req)
       if (req.body.payout_handle !== undefined) requireScope(viewer, 'PAYOUTS_WRITE')
-      await updateUser(deps, viewer, { name: req.params.id, patch: req.body })
+      const { password, code, ...patch } = req.body
+      await updateUser(deps, viewer, { name: req.params.id, patch, proof: { password, code } })
       return done(reply)
     },
   )

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { PLACEHOLDER_ID, PLACEHOLDER_USERNAME } from '#features/access/placeholder.ts'
 import { parseScopeNames } from '#lib/scopes.ts'
-import { assertFault, assertRefusedValues, statuses } from '#test/support/account-steps.ts'
+import { assertFault, assertRefusedValues, makeMember, PASSWORD, statuses } from '#test/support/account-steps.ts'
 import type { Person } from '#test/support/factories.ts'
 import { type TestApp, testApp } from '#test/support/harness.ts'
 import { teamFactories } from '#test/support/team-factories.ts'
@@ -101,6 +101,11 @@ test('moderators edit others, but roles and badges are for admins; when one fiel
   assert.equal((await patch(moderator, person.id, { bio: 'Moderated' })).statusCode, 204)
   assert.equal((await patch(moderator, admin.id, { bio: 'Moderated' })).statusCode, 204)
   assert.equal((await patch(admin, person.id, { role: 'moderator', badges: 129 })).statusCode, 204)
+  for (const payout_handle of ['elsewhere', null]) {
+    assertFault(await patch(moderator, person.id, { bio: 'Changed', payout_handle }), 403, 'unauthorized')
+  }
+  assert.equal((await patch(admin, person.id, { payout_handle: 'as they asked' })).statusCode, 204)
+  assert.equal((await t.as(person).get('/v3/user')).json().payout_data.payout_handle, 'as they asked')
   const { role, badges, bio } = await read(person.id)
   assert.deepEqual([role, badges, bio], ['moderator', 129, 'Moderated'])
 })
@@ -116,7 +121,7 @@ test('a role counts for tokens in use from the moment it is given or taken', asy
 })
 
 test('editing needs USER_WRITE, the payout handle PAYOUTS_WRITE as well', async () => {
-  const person = await t.make.account()
+  const person = await makeMember(t)
   assertFault(await t.anyone.patch(`/v3/user/${person.id}`, {}), 401, 'unauthorized')
   const reader = await t.make.pat(person, parseScopeNames('USER_READ').bits)
   assertFault(await patch(reader, person.id, { bio: 'Changed' }), 403, 'unauthorized')
@@ -126,6 +131,6 @@ test('editing needs USER_WRITE, the payout handle PAYOUTS_WRITE as well', async 
   assert.match(refused.json().description, /PAYOUTS_WRITE/)
   assert.equal((await read(person.id)).bio, null)
   const both = await t.make.pat(person, parseScopeNames('USER_WRITE PAYOUTS_WRITE').bits)
-  assert.equal((await patch(both, person.id, { payout_handle: '@me' })).statusCode, 204)
+  assert.equal((await patch(both, person.id, { payout_handle: '@me', password: PASSWORD })).statusCode, 204)
   assertFault(await patch(person, 'nobody-here', { bio: 'Changed' }), 404, 'not_found')
 })

@@ -3,10 +3,12 @@ import { transaction } from '#cache/transaction.ts'
 import { onUnique } from '#db/pg-errors.ts'
 import type { Account } from '#db/schema.ts'
 import { lockAccount } from '#features/access/accounts.ts'
+import type { ConfirmOwner, OwnerProof } from '#features/access/confirm-owner.ts'
 import { type PatchColumns, toColumns } from '#lib/patch.ts'
 import type { Viewer } from '#lib/viewer.ts'
 import type { Deps } from '#main/deps.ts'
-import { requireEditableUser, requireRankGiver } from './policy.ts'
+import { recordEvent } from '#telemetry/events.ts'
+import { requireEditableUser, requireOwnUser, requireRankGiver } from './policy.ts'
 import { assertUsernameFree, getAccountByName, listOwnedProjectIds, usernameTaken } from './queries.ts'
 import type { UserPatch } from './requests.ts'
 
@@ -19,18 +21,25 @@ const columns = {
   allow_friend_requests: (allow) => (allow === null ? {} : { allow_friend_requests: allow }),
 } satisfies PatchColumns<UserPatch, Updateable<Account>>
 
+export type UpdatingDeps = Pick<Deps, 'db' | 'cache' | 'log' | 'metrics'> & { confirmOwner: ConfirmOwner }
+
 /**
  * Edits the user that `name` names; when one field is refused, none is saved.
- * @throws ApiError 404, 403 for what the viewer may not change, `conflict` naming `username`.
+ * `proof` is asked for where it changes where money goes.
+ * @throws ApiError 404, 403 for what the viewer may not change, `conflict` naming `username`, as `ConfirmOwner`.
  */
 export async function updateUser(
-  deps: Pick<Deps, 'db' | 'cache'>,
+  deps: UpdatingDeps,
   viewer: Viewer,
-  { name, patch }: { name: string; patch: UserPatch },
+  { name, patch, proof = {} }: { name: string; patch: UserPatch; proof?: OwnerProof },
 ): Promise<void> {
   const { id } = requireEditableUser(viewer, await getAccountByName(deps.db, name))
   const update: Updateable<Account> = toColumns(patch, columns)
   if (update.role !== undefined || update.badges !== undefined) requireRankGiver(viewer)
+  if (update.payout_handle !== undefined) {
+    requireOwnUser(viewer, { id })
+    await deps.confirmOwner(viewer, proof)
+  }
   if (Object.keys(update).length === 0) return
   await transaction(deps, async (tx, changed) => {
     const locked = await lockAccount(tx, id)
@@ -47,4 +56,8 @@ export async function updateUser(
     // Search shows projects with the name of their owner, and finds them by it.
     if (newName !== undefined) changed.add('project', ...(await listOwnedProjectIds(tx, id)))
   })
+  const isByAdmin = update.role !== undefined || update.badges !== undefined || update.payout_handle !== undefined
+  if (isByAdmin && id !== viewer.id) {
+    recordEvent(deps, 'account.changed_by_admin', { account_id: id, admin_id: viewer.id })
+  }
 }

@@ -223,3 +223,37 @@ test('each route needs a token with its own scope', async () => {
   const names = (await listOf(person)).map(({ name }: { name: string }) => name)
   assert.ok(names.includes('build server') && !names.includes('other'))
 })
+
+test('scopes are named by words as well as by the sum of their bits', async () => {
+  const person = await t.make.account()
+  const named = await create(person, { scopes: ['USER_READ', 'COLLECTION_CREATE', 'USER_READ'] })
+  assert.deepEqual([named.statusCode, named.json().scopes], [201, USER_READ + COLLECTION_CREATE])
+  assert.equal((await create(person, { scopes: [] })).json().scopes, 0)
+  const at = async (scopes: unknown, field: string) =>
+    assertFault(await create(person, { scopes }), 400, 'validation_error', field)
+  await at(['USER_READ', 'user_read'], 'scopes.1')
+  await at(['__proto__'], 'scopes.0')
+  await at(['USER_DELETE'], 'scopes')
+  await at([5], 'scopes.0')
+  await at(Array(100).fill('USER_READ'), 'scopes')
+  const application = await t.as(person).post('/_internal/oauth/app', {
+    name: 'By words',
+    max_scopes: ['USER_READ'],
+    redirect_uris: ['https://words.example.org/back'],
+  })
+  assert.deepEqual([application.statusCode, application.json().max_scopes], [201, USER_READ], application.body)
+  const path = `/_internal/oauth/app/${application.json().id}`
+  assert.equal((await t.as(person).patch(path, { max_scopes: ['PROJECT_READ'] })).statusCode, 204)
+  assert.equal((await t.anyone.get(path)).json().max_scopes, 2 ** 11)
+  assertFault(await t.as(person).patch(path, { max_scopes: ['NO_SUCH'] }), 400, 'validation_error', 'max_scopes.0')
+})
+
+test('a NUL in a key is named with its field', async () => {
+  const person = await t.make.account()
+  for (const [body, field] of [
+    [{ ...valid(), 'bad\u0000key': 1 }, 'bad\uFFFDkey'],
+    [{ ...valid(), more: { 'a\u0000': 1 } }, 'more.a\uFFFD'],
+  ] as const) {
+    assertFault(await t.as(person).post(PAT, body), 400, 'validation_error', field)
+  }
+})

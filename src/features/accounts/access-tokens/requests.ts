@@ -5,6 +5,7 @@ import type { PersonalAccessToken } from '#db/schema.ts'
 import { validationError } from '#lib/errors.ts'
 import { parseId } from '#lib/ids.ts'
 import { type PatchColumns, toColumns } from '#lib/patch.ts'
+import { scopeField } from '#lib/scope-field.ts'
 import { checkText } from '#lib/text-rules.ts'
 import { parseToken } from '#lib/tokens.ts'
 
@@ -23,11 +24,7 @@ const ExpiresField = Type.String({
 export const NewToken = Type.Object(
   {
     name: NameField,
-    scopes: Type.Integer({
-      minimum: 0,
-      maximum: Number.MAX_SAFE_INTEGER,
-      description: 'Bit field without restricted scopes',
-    }),
+    scopes: scopeField('What the token may be used for, without restricted scopes'),
     expires: ExpiresField,
   },
   { title: 'NewPersonalAccessToken' },

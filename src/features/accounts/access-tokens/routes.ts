@@ -5,6 +5,7 @@ import { requireViewer } from '#http/auth.ts'
 import { IdParams } from '#http/query-values.ts'
 import type { App } from '#http/server.ts'
 import { parseId } from '#lib/ids.ts'
+import { toScopeBits } from '#lib/scope-field.ts'
 import type { AccountDeps } from '../account-deps.ts'
 import { createAccessToken } from './create-access-token.ts'
 import { deleteAccessToken } from './delete-access-token.ts'
@@ -38,7 +39,8 @@ export function accessTokenRoutes(app: App, deps: AccountDeps): void {
       },
     },
     async (req, reply) => {
-      const { name, scopes, expires } = req.body
+      const { name, expires } = req.body
+      const scopes = toScopeBits(req.body.scopes, 'scopes')
       const input = { accountId: requireViewer(req).id, name, scopes, expires: new Date(expires) }
       const { row, token } = await createAccessToken(deps, input)
       return reply.status(201).send(toAccessTokenView(row, token))

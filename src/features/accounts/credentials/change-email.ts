@@ -3,31 +3,37 @@
 import { transaction } from '#cache/transaction.ts'
 import { onUnique } from '#db/pg-errors.ts'
 import { lockAccount } from '#features/access/accounts.ts'
+import type { OwnerProof } from '#features/access/confirm-owner.ts'
 import { getAccount } from '#features/users/queries.ts'
 import { enqueue } from '#jobs/queue.ts'
 import { invalidInput } from '#lib/errors.ts'
+import type { Viewer } from '#lib/viewer.ts'
 import type { Deps } from '#main/deps.ts'
 import type { AccountDeps } from '../account-deps.ts'
 import { deleteFlows, takeFlow } from '../mail/flows.ts'
 import { requireMail } from '../mail/mail-allowance.ts'
 import { emailTaken } from '../queries.ts'
 import { checkEmail } from '../sign-up/create-account.ts'
+import { confirmOwner } from './confirm-owner.ts'
 
 /**
  * Gives an account another address. It counts as unverified until its link was opened, unless the operator does not
- * ask for that. A message goes to the former address, and links sent to it end.
- * @throws ApiError `validation_error` or `conflict` (also for the account's present address) naming `email`
+ * ask for that. A message goes to the former address with a link that takes the change back; other links sent to it end.
+ * @throws ApiError `validation_error` or `conflict` (also for the account's present address) naming `email`; as
+ * `confirmOwner`
  */
 export async function changeEmail(
   deps: AccountDeps,
-  { accountId, email }: { accountId: string; email: string },
+  { viewer, email, proof }: { viewer: Viewer; email: string; proof: OwnerProof },
 ): Promise<void> {
   checkEmail(email)
+  await confirmOwner(deps, viewer, proof)
+  const accountId = viewer.id
   await requireMail(deps.counters, 'verify-email', accountId)
   const emailVerified = !deps.config.accounts.requireVerifiedEmail
   await transaction(deps, async (tx, changed) => {
     changed.add('viewer', accountId)
-    const { email: former } = await lockAccount(tx, accountId)
+    const { email: former, totp_secret } = await lockAccount(tx, accountId)
     if (former?.toLowerCase() === email.toLowerCase()) throw emailTaken()
     await tx
       .updateTable('account')
@@ -38,7 +44,13 @@ export async function changeEmail(
     await deleteFlows(tx, accountId, ['verify_email', 'reset_password'])
     if (!emailVerified) await enqueue(tx, 'accounts.send-mail', { kind: 'verify-email', account_id: accountId })
     if (former !== null)
-      await enqueue(tx, 'accounts.send-mail', { kind: 'email-changed', account_id: accountId, former_email: former })
+      await enqueue(tx, 'accounts.send-mail', {
+        kind: 'email-changed',
+        account_id: accountId,
+        former_email: former,
+        had_two_factor: totp_secret !== null,
+        changed_at: deps.now(),
+      })
   })
 }
 

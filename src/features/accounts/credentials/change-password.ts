@@ -4,6 +4,7 @@ import type { ChangeSet } from '#cache/changes.ts'
 import { transaction } from '#cache/transaction.ts'
 import type { Tx } from '#db/db.ts'
 import { lockAccount } from '#features/access/accounts.ts'
+import type { OwnerProof } from '#features/access/confirm-owner.ts'
 import { type AccountRow, getAccount } from '#features/users/queries.ts'
 import { enqueue } from '#jobs/queue.ts'
 import type { Viewer } from '#lib/viewer.ts'
@@ -11,52 +12,44 @@ import type { AccountDeps } from '../account-deps.ts'
 import { deleteFlows, findFlow, takeFlow } from '../mail/flows.ts'
 import { deleteOtherSessions } from '../sessions/queries.ts'
 import { invalidCredentials } from '../sign-in/sign-in-guard.ts'
+import { confirmOwner } from './confirm-owner.ts'
 
-const WRONG_PASSWORD = 'The old password is wrong'
+const CHANGED = 'The password was changed at the same moment'
 const WRONG_FLOW = 'The link is unknown, was used, or has expired'
 
 /**
  * Changes the caller's password and ends their other sessions. An account without a password gets its first one.
- * @throws ApiError `invalid_credentials`, `ratelimit_error` (wrong old passwords count as failed sign-ins),
- * `validation_error` for a bad new one
+ * The old password proves who asks, and so does a session that gave it some minutes ago.
+ * @throws ApiError as `confirmOwner` (wrong passwords count as failed sign-ins), `validation_error` for a bad new one
  */
 export async function changePassword(
   deps: AccountDeps,
-  { viewer, oldPassword, newPassword }: { viewer: Viewer; oldPassword: string | undefined; newPassword: string },
+  { viewer, newPassword, proof }: { viewer: Viewer; newPassword: string; proof: OwnerProof },
 ): Promise<void> {
-  const { db, guard, passwords } = deps
-  const account = await getAccount(db, viewer.id)
-  if (account.password_hash !== null) {
-    if (oldPassword === undefined) throw invalidCredentials('The old password is needed to change it')
-    await guard.attempt(
-      account.id,
-      WRONG_PASSWORD,
-      async () => (await passwords.verify(account.password_hash, oldPassword)) || undefined,
-    )
-    await guard.forgive(account.id)
-  }
-  const passwordHash = await checkAndHash(deps, account, newPassword)
+  const account = await getAccount(deps.db, viewer.id)
+  await confirmOwner(deps, viewer, proof)
+  const passwordHash = await checkAndHash(deps, { account, newPassword, caller: viewer.caller })
   const exceptId = viewer.token.kind === 'session' ? viewer.token.id : undefined
   await transaction(deps, async (tx, changed) => {
     const locked = await lockAccount(tx, account.id)
-    if (locked.password_hash !== account.password_hash) throw invalidCredentials(WRONG_PASSWORD)
+    if (locked.password_hash !== account.password_hash) throw invalidCredentials(CHANGED)
     await setPassword(tx, changed, { accountId: account.id, passwordHash, exceptId })
   })
 }
 
 /**
- * Sets a password with the secret of a mailed link, and ends all sessions.
+ * Sets a password with the secret of a mailed link, and ends all sessions. `caller` is the key of the address that asks.
  * @throws ApiError `invalid_credentials` for a bad link, `validation_error` for a bad password (the link stays usable)
  */
 export async function resetPassword(
   deps: AccountDeps,
-  { flow: secret, newPassword }: { flow: string; newPassword: string },
+  { flow: secret, newPassword, caller }: { flow: string; newPassword: string; caller: string },
 ): Promise<void> {
   const { db, guard, now } = deps
   const flow = await findFlow(db, 'reset_password', { secret, now: now() })
   if (flow === undefined) throw invalidCredentials(WRONG_FLOW)
   const accountId = flow.account_id
-  const passwordHash = await checkAndHash(deps, await getAccount(db, accountId), newPassword)
+  const passwordHash = await checkAndHash(deps, { account: await getAccount(db, accountId), newPassword, caller })
   await transaction(deps, async (tx, changed) => {
     const { email } = await lockAccount(tx, accountId)
     const taken = await takeFlow(tx, 'reset_password', { secret, now: now() })
@@ -66,9 +59,12 @@ export async function resetPassword(
   await guard.forgive(accountId)
 }
 
-async function checkAndHash({ passwords }: AccountDeps, account: AccountRow, newPassword: string): Promise<string> {
-  await passwords.check(newPassword, account, 'new_password')
-  return passwords.hash(newPassword)
+async function checkAndHash(
+  { passwords }: AccountDeps,
+  { account, newPassword, caller }: { account: AccountRow; newPassword: string; caller: string },
+): Promise<string> {
+  await passwords.check(newPassword, account, 'new_password', caller)
+  return passwords.hash(newPassword, caller)
 }
 
 /** Ends what the old password opened: sessions, sign-ins half done, links to set another. Access tokens stay. */

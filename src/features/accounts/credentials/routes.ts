@@ -1,13 +1,15 @@
 // Passwords and e-mail addresses: changing, resetting and verifying them.
 import { done } from '#http/answers.ts'
 import { requireScope, requireViewer } from '#http/auth.ts'
+import { callerOf } from '#http/client-address.ts'
 import type { App } from '#http/server.ts'
 import { SCOPES } from '#lib/scopes.ts'
 import type { AccountDeps } from '../account-deps.ts'
 import { changeEmail, resendVerification, verifyEmail } from './change-email.ts'
 import { changePassword, resetPassword } from './change-password.ts'
 import { requestPasswordReset } from './request-password-reset.ts'
-import { EmailChange, EmailVerification, PasswordChange, PasswordResetRequest } from './requests.ts'
+import { EmailChange, EmailUndoing, EmailVerification, PasswordChange, PasswordResetRequest } from './requests.ts'
+import { undoEmailChange } from './undo-email-change.ts'
 
 export function credentialRoutes(app: App, deps: AccountDeps): void {
   passwordRoutes(app, deps)
@@ -44,13 +46,13 @@ function passwordRoutes(app: App, deps: AccountDeps): void {
       },
     },
     async (req, reply) => {
-      const { flow, old_password: oldPassword, new_password: newPassword } = req.body
+      const { flow, old_password, new_password: newPassword, password = old_password, code } = req.body
       if (flow !== undefined) {
-        await resetPassword(deps, { flow, newPassword })
+        await resetPassword(deps, { flow, newPassword, caller: callerOf(req) })
       } else {
         const viewer = requireViewer(req)
         requireScope(viewer, 'USER_AUTH_WRITE')
-        await changePassword(deps, { viewer, oldPassword, newPassword })
+        await changePassword(deps, { viewer, newPassword, proof: { password, code } })
       }
       return done(reply)
     },
@@ -65,11 +67,13 @@ function emailRoutes(app: App, deps: AccountDeps): void {
       schema: {
         operationId: 'changeEmail',
         summary: 'Change the e-mail address',
+        description: 'The former address gets a link that takes the change back for seven days.',
         body: EmailChange,
       },
     },
     async (req, reply) => {
-      await changeEmail(deps, { accountId: requireViewer(req).id, email: req.body.email })
+      const { email, ...proof } = req.body
+      await changeEmail(deps, { viewer: requireViewer(req), email, proof })
       return done(reply)
     },
   )
@@ -84,6 +88,23 @@ function emailRoutes(app: App, deps: AccountDeps): void {
     },
     async (req, reply) => {
       await resendVerification(deps, requireViewer(req).id)
+      return done(reply)
+    },
+  )
+  app.post(
+    '/auth/email/undo',
+    {
+      config: { auth: 'public' },
+      schema: {
+        operationId: 'undoEmailChange',
+        summary: 'Take a change of the address back with the flow of a mailed link',
+        description:
+          'All sessions, the password, and what was added to the account since end; a link to set a password is mailed.',
+        body: EmailUndoing,
+      },
+    },
+    async (req, reply) => {
+      await undoEmailChange(deps, req.body.flow)
       return done(reply)
     },
   )

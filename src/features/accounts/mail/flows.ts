@@ -12,12 +12,15 @@ const LIFETIME_MS = {
   reset_password: 24 * HOUR_MS,
   sign_in_second_factor: HOUR_MS / 2,
   set_up_totp: HOUR_MS / 2,
+  undo_email_change: 7 * 24 * HOUR_MS,
 } as const
 
 export type FlowKind = keyof typeof LIFETIME_MS
 
 /** Of one account and kind only the newest live on, so that nobody fills the table by asking again and again. */
 const FLOWS_MAX = 10
+/** The first change of an address must stay undoable after many more; ten messages in an hour are the bound of these. */
+const UNDO_FLOWS_MAX = 2_000
 
 export type Flow = { account_id: string; data: Record<string, unknown> }
 
@@ -38,9 +41,10 @@ export async function insertFlow(
       expires: new Date(now + LIFETIME_MS[kind]),
     })
     .execute()
+  const max = kind === 'undo_email_change' ? UNDO_FLOWS_MAX : FLOWS_MAX
   await sql`delete from account_flow where account_id = ${accountId} and kind = ${kind} and token_hash in (
     select token_hash from account_flow where account_id = ${accountId} and kind = ${kind}
-    order by expires desc, (token_hash = ${hash}) desc offset ${FLOWS_MAX})`.execute(db)
+    order by expires desc, (token_hash = ${hash}) desc offset ${max})`.execute(db)
   return secret
 }
 

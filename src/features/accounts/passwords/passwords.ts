@@ -17,6 +17,9 @@ const SCORE_MIN = 3
  */
 const COST = { memoryCost: 32 * 1024, timeCost: 3, parallelism: 1 } as const
 
+/** A shorter word occurs in other words by chance. */
+const REPEATED_LENGTH_MIN = 3
+
 /** Two hashes at once keep the peak at 64 MiB; what cannot wait is refused for now. */
 const HASHES_AT_ONCE = 2
 const HASHES_WAITING_MAX = 200
@@ -32,7 +35,8 @@ export type Passwords = {
   verify(hash: string | null, password: string, caller?: string): Promise<boolean>
   /**
    * Checks a new password; `owner` are words that do not make it harder to guess.
-   * @throws ApiError `validation_error` naming `field` when it is not 8-256 characters long or too easy to guess.
+   * @throws ApiError `validation_error` naming `field` when it is not 8-256 characters long, repeats its owner's
+   * name, or is too easy to guess.
    */
   check(password: string, owner: PasswordOwner, field: string, caller?: string): Promise<void>
   close(): Promise<void>
@@ -63,6 +67,7 @@ export function createPasswords(): Passwords {
     },
     check: async (password, owner, field, caller) => {
       checkText(password, field, { min: PASSWORD_LENGTH_MIN, max: PASSWORD_LENGTH_MAX })
+      if (repeatsOwner(password, owner)) throw validationError(field, REPEATS_OWNER)
       if ((await meter.score(password, wordsOf(owner), caller)) < SCORE_MIN) {
         throw validationError(
           field,
@@ -77,6 +82,18 @@ export function createPasswords(): Passwords {
 /** The same password typed on another system may come as other code points (RFC 8265 asks for this form). */
 function normalize(password: string): string {
   return password.normalize('NFC')
+}
+
+const REPEATS_OWNER = `must not repeat the username or the e-mail address; besides them it needs ${PASSWORD_LENGTH_MIN} characters`
+
+/** Whether too little is left when the name, the address and their parts are taken out. */
+function repeatsOwner(password: string, owner: PasswordOwner): boolean {
+  const whole = password.normalize('NFC').toLowerCase()
+  let rest = whole
+  for (const word of wordsOf(owner).toSorted((a, b) => b.length - a.length)) {
+    if (word.length >= REPEATED_LENGTH_MIN) rest = rest.replaceAll(word.toLowerCase(), '')
+  }
+  return rest !== whole && rest.replaceAll(/[^\p{L}\p{N}\p{S}]/gu, '').length < PASSWORD_LENGTH_MIN
 }
 
 /** The name, the address and their parts. */

@@ -4,6 +4,7 @@ import type { ChangeSet } from '#cache/changes.ts'
 import type { Db, Tx } from '#db/db.ts'
 import { newId } from '#lib/ids.ts'
 import { newToken } from '#lib/tokens.ts'
+import type { Viewer } from '#lib/viewer.ts'
 import type { SessionReference } from './requests.ts'
 import { describeUserAgent } from './user-agent.ts'
 import { type SessionRow, type SessionView, toSessionView } from './views.ts'
@@ -11,6 +12,8 @@ import { type SessionRow, type SessionView, toSessionView } from './views.ts'
 const DAY_MS = 86_400_000
 export const LIFETIME_MS = 14 * DAY_MS
 const REFRESHABLE_MS = 60 * DAY_MS
+/** How long a session that gave the password need not give it again. */
+const CONFIRMED_MS = 10 * 60_000
 /** An account's sessions; one more ends the one that was longest unused. */
 const SESSIONS_MAX = 100
 const USER_AGENT_LENGTH_MAX = 512
@@ -34,6 +37,8 @@ export async function issueSession(
       token_hash: hash,
       created: at,
       last_login: at,
+      // A sign-in gives the password.
+      confirmed_at: at,
       expires: new Date(now + LIFETIME_MS),
       refresh_expires: new Date(now + REFRESHABLE_MS),
       ...toClientColumns(client),
@@ -42,6 +47,28 @@ export async function issueSession(
     .executeTakeFirstOrThrow()
   await endOldestSessions(tx, changed, accountId)
   return toSessionView(row, { secret: token, current: true })
+}
+
+/** Whether the viewer's session gave the password within the last ten minutes; other tokens never did. */
+export async function isConfirmed(db: Db, { token }: Viewer, now: number): Promise<boolean> {
+  if (token.kind !== 'session') return false
+  const row = await db
+    .selectFrom('session')
+    .select('id')
+    .where('id', '=', token.id)
+    .where('confirmed_at', '>', new Date(now - CONFIRMED_MS))
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+/** Notes that the viewer's session has given the password now; nothing is kept for other tokens. */
+export async function markConfirmed(db: Db, { token }: Viewer, now: number): Promise<void> {
+  if (token.kind !== 'session') return
+  await db
+    .updateTable('session')
+    .set({ confirmed_at: new Date(now) })
+    .where('id', '=', token.id)
+    .execute()
 }
 
 /** What a session says of where it was last used. */

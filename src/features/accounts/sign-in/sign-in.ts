@@ -1,6 +1,7 @@
 import { transaction } from '#cache/transaction.ts'
 import { lockAccount } from '#features/access/accounts.ts'
 import type { AccountRow } from '#features/users/queries.ts'
+import { addressKey } from '#lib/address-key.ts'
 import { recordEvent } from '#telemetry/events.ts'
 import type { AccountDeps } from '../account-deps.ts'
 import { insertFlow } from '../mail/flows.ts'
@@ -28,7 +29,7 @@ export async function signIn(
   await checkCaptcha(config.accounts.captcha, { challenge, address: client.ip })
   const found = await findAccountBySignInName(db, name)
   const account = await guard.attempt(found?.id ?? `name:${name.toLowerCase()}`, REFUSAL, async () => {
-    const isRight = await passwords.verify(found?.password_hash ?? null, password)
+    const isRight = await passwords.verify(found?.password_hash ?? null, password, addressKey(client.ip))
     return isRight ? found : undefined
   })
   const result = await transaction(deps, async (tx, changed) => {

@@ -16,26 +16,28 @@ export type AccountFields = { username: string; email: string; password: string 
 /** Checked, and the password hashed: ready for a transaction, in which hashing would hold locks for too long. */
 export type PreparedAccount = { username: string; email: string; passwordHash: string }
 
-type Checks = { db: Db; passwords: Passwords }
+/** `caller` is the key of the address that asks (`addressKey`); absent for the operator. */
+type Checks = { db: Db; passwords: Passwords; caller?: string }
 
 /**
  * Checks the fields of a new account; nothing is changed.
  * @throws ApiError `validation_error` or `conflict` naming the first wrong field.
  */
-export async function checkNewAccount({ db, passwords }: Checks, fields: AccountFields): Promise<void> {
+export async function checkNewAccount({ db, passwords, caller }: Checks, fields: AccountFields): Promise<void> {
   const { username, email, password } = fields
   if (!USERNAME.test(username))
     throw validationError('username', 'must be 1-39 letters, digits, dots, underscores or hyphens')
   checkEmail(email)
   await assertUsernameFree(db, username)
-  await passwords.check(password, { username, email }, 'password')
+  await passwords.check(password, { username, email }, 'password', caller)
   await assertEmailFree(db, email)
 }
 
 /** @throws ApiError as `checkNewAccount` */
 export async function prepareAccount(checks: Checks, fields: AccountFields): Promise<PreparedAccount> {
   await checkNewAccount(checks, fields)
-  return { username: fields.username, email: fields.email, passwordHash: await checks.passwords.hash(fields.password) }
+  const passwordHash = await checks.passwords.hash(fields.password, checks.caller)
+  return { username: fields.username, email: fields.email, passwordHash }
 }
 
 /**

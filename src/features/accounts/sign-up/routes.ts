@@ -1,5 +1,6 @@
 // Signing up, and what a sign-up page needs to know.
 import { done } from '#http/answers.ts'
+import { callerOf } from '#http/client-address.ts'
 import type { App } from '#http/server.ts'
 import { type AccountDeps, clientOf } from '../account-deps.ts'
 import { SessionView } from '../sessions/views.ts'
@@ -37,7 +38,7 @@ export function signUpRoutes(app: App, deps: AccountDeps): void {
       },
     },
     async (req, reply) => {
-      await validateSignUp(deps, { fields: req.body, honeypot: req.body.account_consent })
+      await validateSignUp(deps, { fields: req.body, honeypot: req.body.account_consent, caller: callerOf(req) })
       return done(reply)
     },
   )

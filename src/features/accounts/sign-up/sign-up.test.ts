@@ -207,3 +207,19 @@ test('a service that is closed for registration says so, and still lets its peop
     await closed.close()
   }
 })
+
+test('a password that repeats the name or the address is refused, however it is written', async () => {
+  const username = 'Quillfeather.Xq'
+  const email = 'vantablack-moth@example.org'
+  for (const password of [
+    'quillfeather.xqQuillfeather.Xq',
+    'QUILLFEATHER-XQ-quillfeather',
+    'vantablack-moth@example.org',
+    'quillfeather vantablack 7Kz',
+  ]) {
+    const answer = await create({ username, email, password })
+    assertFault(answer, 400, 'validation_error', 'password')
+    assert.match(answer.json().details.message, /must not repeat the username/)
+  }
+  assert.equal((await create({ username, email, password: `quillfeather ${PASSWORD}` })).statusCode, 201)
+})

@@ -1,4 +1,5 @@
 import { transaction } from '#cache/transaction.ts'
+import { addressKey } from '#lib/address-key.ts'
 import { recordEvent } from '#telemetry/events.ts'
 import type { AccountDeps } from '../account-deps.ts'
 import { type Client, issueSession } from '../sessions/queries.ts'
@@ -22,7 +23,7 @@ export async function signUp(deps: AccountDeps, { fields, challenge, honeypot, c
   const { config } = deps
   checkMaySignUp(deps, honeypot)
   await checkCaptcha(config.accounts.captcha, { challenge, address: client.ip })
-  const prepared = await prepareAccount(deps, fields)
+  const prepared = await prepareAccount({ ...deps, caller: addressKey(client.ip) }, fields)
   const now = deps.now()
   const session = await transaction(deps, async (tx, changed) => {
     const emailVerified = !config.accounts.requireVerifiedEmail
@@ -36,8 +37,8 @@ export async function signUp(deps: AccountDeps, { fields, challenge, honeypot, c
 /** Checks what `signUp` would refuse, but for the captcha; nothing is changed. @throws ApiError as `signUp`. */
 export async function validateSignUp(
   deps: AccountDeps,
-  { fields, honeypot }: Pick<SignUp, 'fields' | 'honeypot'>,
+  { fields, honeypot, caller }: Pick<SignUp, 'fields' | 'honeypot'> & { caller: string },
 ): Promise<void> {
   checkMaySignUp(deps, honeypot)
-  await checkNewAccount(deps, fields)
+  await checkNewAccount({ ...deps, caller }, fields)
 }

@@ -32,8 +32,7 @@ export function twoFactorRoutes(app: App, deps: AccountDeps): void {
       },
     },
     async (req) => {
-      const { id: accountId } = requireViewer(req)
-      return { backup_codes: await enableTwoFactor(deps, { accountId, ...req.body }) }
+      return { backup_codes: await enableTwoFactor(deps, { viewer: requireViewer(req), ...req.body }) }
     },
   )
   app.delete(
@@ -47,7 +46,7 @@ export function twoFactorRoutes(app: App, deps: AccountDeps): void {
       },
     },
     async (req, reply) => {
-      await disableTwoFactor(deps, { accountId: requireViewer(req).id, code: req.body.code })
+      await disableTwoFactor(deps, { viewer: requireViewer(req), ...req.body })
       return done(reply)
     },
   )

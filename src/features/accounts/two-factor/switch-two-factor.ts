@@ -3,10 +3,13 @@
 import { transaction } from '#cache/transaction.ts'
 import type { Tx } from '#db/db.ts'
 import { lockAccount } from '#features/access/accounts.ts'
+import type { OwnerProof } from '#features/access/confirm-owner.ts'
 import { getAccount } from '#features/users/queries.ts'
 import { enqueue } from '#jobs/queue.ts'
 import { type ApiError, invalidInput } from '#lib/errors.ts'
+import type { Viewer } from '#lib/viewer.ts'
 import type { AccountDeps } from '../account-deps.ts'
+import { confirmOwner } from '../credentials/confirm-owner.ts'
 import { deleteFlows, findFlow, insertFlow, takeFlow } from '../mail/flows.ts'
 import { invalidCredentials } from '../sign-in/sign-in-guard.ts'
 import { newTotpSecret, replaceBackupCodes, totpStep, totpUri, useCode } from './codes.ts'
@@ -37,12 +40,19 @@ export async function findTwoFactorSetUp(
 /**
  * Turns it on with a first code, and answers the backup codes, once. The code is used up with this, like any other; so
  * is the flow, unless the code is wrong.
- * @throws ApiError `invalid_credentials`, `invalid_input` when it is on already
+ * @throws ApiError as `confirmOwner`, `invalid_credentials`, `invalid_input` when it is on already
  */
-export function enableTwoFactor(
+export async function enableTwoFactor(
   deps: AccountDeps,
-  { accountId, flow: secret, code }: { accountId: string; flow: string; code: string },
+  {
+    viewer,
+    flow: secret,
+    code,
+    password,
+  }: { viewer: Viewer; flow: string; code: string; password?: string | undefined },
 ): Promise<string[]> {
+  await confirmOwner(deps, viewer, { password })
+  const accountId = viewer.id
   const now = deps.now()
   return transaction(deps, async (tx) => {
     const account = await lockAccount(tx, accountId)
@@ -65,22 +75,37 @@ export function enableTwoFactor(
 }
 
 /**
- * Turns it off with a code or a backup code.
- * @throws ApiError `invalid_credentials`, `ratelimit_error`, `invalid_input` when it is not on
+ * Turns it off with a code or a backup code, and the password.
+ * @throws ApiError as `confirmOwner`, `invalid_credentials`, `ratelimit_error`, `invalid_input` when it is not on
  */
 export async function disableTwoFactor(
   deps: AccountDeps,
-  { accountId, code }: { accountId: string; code: string },
+  { viewer, code, password }: { viewer: Viewer; code: string; password?: string | undefined },
 ): Promise<void> {
+  const { id: accountId } = viewer
+  if (password !== undefined) return disableByProof(deps, viewer, { code, password })
+  await confirmOwner(deps, viewer, {})
   await deps.guard.attempt(accountId, 'The code is wrong', () =>
     transaction(deps, async (tx) => {
       const account = await lockAccount(tx, accountId)
-      if (account.totp_secret === null) throw invalidInput('Two-factor sign-in is not on')
+      if (account.totp_secret === null) throw notOn()
       if (!(await useCode(tx, account, { code, now: deps.now() }))) return undefined
       await disable(tx, accountId)
       return true
     }),
   )
+}
+
+/** The code is used up by the proof that it is part of. */
+async function disableByProof(deps: AccountDeps, viewer: Viewer, proof: OwnerProof): Promise<void> {
+  const { totp_secret } = await getAccount(deps.db, viewer.id)
+  if (totp_secret === null) throw notOn()
+  await confirmOwner(deps, viewer, proof)
+  await transaction(deps, async (tx) => {
+    const account = await lockAccount(tx, viewer.id)
+    if (account.totp_secret !== totp_secret) throw notOn()
+    await disable(tx, viewer.id)
+  })
 }
 
 /** Sign-ins that wait for a second factor end too: there is none any more. */
@@ -89,6 +114,10 @@ async function disable(tx: Tx, accountId: string): Promise<void> {
   await tx.deleteFrom('backup_code').where('account_id', '=', accountId).execute()
   await deleteFlows(tx, accountId, ['sign_in_second_factor'])
   await enqueue(tx, 'accounts.send-mail', { kind: 'two-factor-removed', account_id: accountId })
+}
+
+function notOn(): ApiError {
+  return invalidInput('Two-factor sign-in is not on')
 }
 
 function alreadyOn(): ApiError {

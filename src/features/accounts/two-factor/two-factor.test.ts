@@ -74,7 +74,7 @@ test('a sign-in then needs a code, and the code makes a session', async () => {
 test('setting up needs the right code, the own flow and half an hour at most', async () => {
   const [member, other] = [await makeMember(t), await makeMember(t)]
   const { secret, flow } = (await t.as(member).post(SECRET)).json()
-  const enable = (person: Member, code: string) => t.as(person).post(TWO_FACTOR, { flow, code })
+  const enable = (person: Member, code: string) => t.as(person).post(TWO_FACTOR, { flow, code, password: PASSWORD })
   assertFault(await enable(member, totpCode(t, secret, 20)), 401, 'invalid_credentials')
   assertFault(await enable(other, totpCode(t, secret)), 401, 'invalid_credentials')
   assertFault(

@@ -144,6 +144,11 @@ test('strangers edit and delete nothing, moderators may, and only the owner gets
   assertFault(await stranger.delete(path), 403, 'unauthorized')
   for (const other of [stranger, moderator]) assertFault(await other.post(`${path}/secret`), 403, 'unauthorized')
   assert.equal((await moderator.patch(path, { name: 'Renamed' })).statusCode, 204)
+  const admin = t.as(await t.make.account({ role: 'admin' }))
+  for (const body of [{ redirect_uris: ['https://elsewhere.example.org/back'] }, { max_scopes: 2 }]) {
+    assertFault(await moderator.patch(path, { name: 'Not saved', ...body }), 403, 'unauthorized')
+    assert.equal((await admin.patch(path, body)).statusCode, 204)
+  }
   for (const unknown of [`${APP}/zzzzzzzz`, `${APP}/zzzzzzzz/secret`]) {
     assertFault(await t.as(owner).post(unknown), 404, 'not_found')
   }

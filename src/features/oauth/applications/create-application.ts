@@ -2,6 +2,7 @@ import { transaction } from '#cache/transaction.ts'
 import { lockAccount } from '#features/access/accounts.ts'
 import { ApiError } from '#lib/errors.ts'
 import { newId } from '#lib/ids.ts'
+import { toScopeBits } from '#lib/scope-field.ts'
 import { newSecret } from '#lib/tokens.ts'
 import type { Deps } from '#main/deps.ts'
 import { countApplications, insertRedirectUris } from './queries.ts'
@@ -20,6 +21,7 @@ export async function createApplication(
 ): Promise<{ id: string; secret: string | null }> {
   checkApplication(fields)
   const { public_client: isPublic = false, redirect_uris, description = null, url = null, ...rest } = fields
+  const max_scopes = toScopeBits(fields.max_scopes, 'max_scopes')
   const id = newId()
   const made = isPublic ? undefined : newSecret()
   await transaction(deps, async (tx) => {
@@ -30,7 +32,16 @@ export async function createApplication(
     const created = new Date(deps.now())
     await tx
       .insertInto('oauth_client')
-      .values({ id, account_id: accountId, ...rest, description, url, secret_hash: made?.hash ?? null, created })
+      .values({
+        id,
+        account_id: accountId,
+        ...rest,
+        max_scopes,
+        description,
+        url,
+        secret_hash: made?.hash ?? null,
+        created,
+      })
       .execute()
     await insertRedirectUris(tx, id, redirect_uris)
   })

@@ -1,6 +1,6 @@
 // Who may change an application: pure rules.
 import { type ApiError, forbidden, notFound } from '#lib/errors.ts'
-import { isModerator, type Viewer } from '#lib/viewer.ts'
+import { isAdmin, isModerator, type Viewer } from '#lib/viewer.ts'
 
 type Owned = { account_id: string }
 
@@ -8,6 +8,16 @@ type Owned = { account_id: string }
 export function requireEditable<Application extends Owned>(viewer: Viewer, application: Application): Application {
   if (application.account_id !== viewer.id && !isModerator(viewer)) throw notYours()
   return application
+}
+
+/**
+ * Where its codes go and what it may ask for are the owner's; no moderator changes them.
+ * @throws ApiError 403 unless it is the viewer's own or the viewer is an admin.
+ */
+export function requireCredentialsEditable(viewer: Viewer, application: Owned): void {
+  if (application.account_id !== viewer.id && !isAdmin(viewer)) {
+    throw forbidden('Redirect addresses and scopes of the applications of others are for admins')
+  }
 }
 
 /** The secret is for the owner alone: no moderator needs it. @throws ApiError 403. */

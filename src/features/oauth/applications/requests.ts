@@ -5,6 +5,7 @@ import type { OauthClient } from '#db/schema.ts'
 import { validationError } from '#lib/errors.ts'
 import { type PatchColumns, toColumns } from '#lib/patch.ts'
 import { Maybe } from '#lib/schema-parts.ts'
+import { scopeField, toScopeBits } from '#lib/scope-field.ts'
 import { grantFault } from '#lib/scopes.ts'
 import { checkHttpsUrl, checkText, URL_LENGTH_MAX } from '#lib/text-rules.ts'
 import { redirectUriProblem } from './redirect-uri.ts'
@@ -15,11 +16,7 @@ const REDIRECT_URIS_MAX = 20
 
 const Name = Type.String({ minLength: NAME_LENGTH_MIN, maxLength: TEXT_LENGTH_MAX })
 const Text = Maybe(Type.String({ maxLength: TEXT_LENGTH_MAX }))
-const Scopes = Type.Integer({
-  minimum: 0,
-  maximum: Number.MAX_SAFE_INTEGER,
-  description: 'Bit field without restricted scopes: the most that the application may ask for',
-})
+const Scopes = scopeField('The most that the application may ask for, without restricted scopes')
 const RedirectUri = Type.String({ maxLength: URL_LENGTH_MAX })
 
 export const NewApplication = Type.Object(
@@ -58,7 +55,7 @@ const columns = {
   name: (name) => ({ name }),
   description: (description) => ({ description }),
   url: (url) => ({ url }),
-  max_scopes: (max_scopes) => ({ max_scopes }),
+  max_scopes: (scopes) => ({ max_scopes: toScopeBits(scopes, 'max_scopes') }),
   // Rows of their own.
   redirect_uris: () => ({}),
 } satisfies PatchColumns<ApplicationPatch, Updateable<OauthClient>>
@@ -75,7 +72,8 @@ export function checkApplication(fields: NewApplication | ApplicationPatch): voi
   if (name !== undefined) checkText(name, 'name', { min: NAME_LENGTH_MIN, max: TEXT_LENGTH_MAX, visible: true })
   if (description != null) checkText(description, 'description', { max: TEXT_LENGTH_MAX })
   if (url != null) checkText(checkHttpsUrl(url, 'url'), 'url', { max: TEXT_LENGTH_MAX })
-  const scopeProblem = scopes === undefined ? undefined : grantFault(scopes, 'an application')
+  const scopeProblem =
+    scopes === undefined ? undefined : grantFault(toScopeBits(scopes, 'max_scopes'), 'an application')
   if (scopeProblem !== undefined) throw validationError('max_scopes', scopeProblem)
   if (uris !== undefined) checkRedirectUris(uris)
 }

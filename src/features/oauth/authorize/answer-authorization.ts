@@ -8,7 +8,7 @@ import { type ConsentRequest, deleteFlow, findFlow, insertCode, upsertAuthorizat
 
 type AnswerDeps = Pick<Deps, 'db' | 'cache' | 'config' | 'now'>
 
-/** What a person is asked to allow. @throws ApiError 404, 403 when another account was asked. */
+/** What a person is asked to allow. @throws ApiError 404, also when another account was asked. */
 export async function getConsentRequest(
   { db, now }: Pick<AnswerDeps, 'db' | 'now'>,
   { accountId, flow }: { accountId: string; flow: string },
@@ -24,7 +24,7 @@ type Answer = { accountId: string; flow: string; accept: boolean }
 /**
  * Answers a request for consent, once, and returns the address that takes the answer to the application. Another
  * account's try leaves the request as it is.
- * @throws ApiError 404 for a request that is unknown, answered or too old, 403 for another account's
+ * @throws ApiError 404 for a request that is unknown, answered, too old or another account's
  */
 export async function answerAuthorization(deps: AnswerDeps, { accountId, flow, accept }: Answer): Promise<string> {
   const { now } = deps

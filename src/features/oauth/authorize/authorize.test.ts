@@ -63,7 +63,7 @@ test('who has allowed as much is not asked again; who is asked for more is', asy
   const person = await t.make.account()
   const query = { client_id: application.id, redirect_uri: CALLBACK }
   await getCode(t, person, { client_id: application.id, scope: 'USER_READ PROJECT_READ' })
-  for (const scope of ['USER_READ', 'PROJECT_READ+USER_READ', 'project_read user_read', '']) {
+  for (const scope of ['USER_READ', 'PROJECT_READ+USER_READ', 'PROJECT_READ USER_READ', '']) {
     assert.ok('code' in parametersOf(await authorize(t, person, { ...query, scope })), scope)
   }
   assert.equal((await authorize(t, person, { ...query, scope: 'COLLECTION_CREATE' })).json().requested_scopes, 2 ** 31)
@@ -87,7 +87,10 @@ test('who asks without a session, or with less, is refused, and the question sta
   for (const name of ['accept', 'reject']) {
     assertFault(await t.anyone.post(`${BASE}/${name}`, { flow }), 401, 'unauthorized')
     assertFault(await t.as(pat).post(`${BASE}/${name}`, { flow }), 403, 'unauthorized')
-    assertFault(await t.as(other).post(`${BASE}/${name}`, { flow }), 403, 'unauthorized')
+    const theirs = await t.as(other).post(`${BASE}/${name}`, { flow })
+    assertFault(theirs, 404, 'not_found')
+    const unknown = await t.as(other).post(`${BASE}/${name}`, { flow: 'x'.repeat(54) })
+    assert.deepEqual(theirs.json(), unknown.json())
     assertFault(await t.as(person).post(`${BASE}/${name}`, { flow: 'x'.repeat(54) }), 404, 'not_found')
     assertFault(await t.as(person).post(`${BASE}/${name}`, { flow: 'x'.repeat(129) }), 400, 'validation_error', 'flow')
     assertFault(await t.as(person).post(`${BASE}/${name}`, {}), 400, 'validation_error', 'flow')
@@ -166,6 +169,9 @@ test('other errors are sent to the application', async () => {
   const code_challenge = CHALLENGE
   for (const [query, error] of [
     ['scope=NO_SUCH_SCOPE', 'invalid_scope'],
+    ['scope=user_read', 'invalid_scope'],
+    ['scope=USER_READ%2CPROJECT_READ', 'invalid_scope'],
+    ['scope=USER_READ%09PROJECT_READ', 'invalid_scope'],
     ['scope=USER_READ+USER_WRITE', 'invalid_scope'],
     ['scope=SESSION_ACCESS', 'invalid_scope'],
     ['scope=USER_READ&scope=USER_READ', 'invalid_request'],

@@ -1,6 +1,6 @@
-import { forbidden } from '#lib/errors.ts'
+import { notFound } from '#lib/errors.ts'
 
-/** Only the person who was asked may answer. @throws ApiError 403. */
+/** Only the person who was asked may answer; to others the flow is as good as absent. @throws ApiError 404. */
 export function requireAskedAccount(accountId: string, request: { account_id: string }): void {
-  if (request.account_id !== accountId) throw forbidden('This asks for the consent of another account')
+  if (request.account_id !== accountId) throw notFound('flow')
 }

@@ -5,7 +5,7 @@ import Type from 'typebox'
 import type { Db } from '#db/db.ts'
 import { invalidInput, notFound } from '#lib/errors.ts'
 import { parseId } from '#lib/ids.ts'
-import { isScopeSubset, parseScopeNames, type ScopeBits } from '#lib/scopes.ts'
+import { isScopeSubset, readScopeNames, type ScopeBits } from '#lib/scopes.ts'
 import { isStorable, URL_LENGTH_MAX } from '#lib/text-rules.ts'
 import { type Application, findApplication } from '../applications/queries.ts'
 import { matchesRedirectUri } from '../applications/redirect-uri.ts'
@@ -19,7 +19,10 @@ export const AuthorizeQueryFields = Type.Object({
   client_id: Type.String({ maxLength: 64, description: 'The application' }),
   redirect_uri: Type.String({ maxLength: URL_LENGTH_MAX, description: 'One that the application has registered' }),
   scope: Type.Optional(
-    Type.String({ maxLength: 4096, description: 'Names separated by spaces or `+`; absent means all it may ask' }),
+    Type.String({
+      maxLength: 4096,
+      description: 'Names as `USER_READ`, separated by spaces or `+`; absent means all it may ask',
+    }),
   ),
   state: Type.Optional(
     Type.String({ maxLength: STATE_LENGTH_MAX, description: 'Comes back unchanged; only this browser should know it' }),
@@ -126,7 +129,8 @@ function problemOfChallenge(application: Application, challenge: unknown, method
 /** The scopes, or what is wrong with them. Absent means the most the application may have; empty means none. */
 function readScopes({ max_scopes: most }: Application, scope: unknown): ScopeBits | string {
   if (scope === undefined) return most
-  const { bits, unknown } = parseScopeNames(String(scope))
-  if (unknown.length > 0) return 'scope has words that name no scope'
+  const words = String(scope).split(/[ +]/)
+  const { bits, unknown } = readScopeNames(words.filter((word) => word !== ''))
+  if (unknown.length > 0) return 'scope has words that name no scope; names are in capitals, with spaces between'
   return isScopeSubset(bits, most) ? bits : 'scope goes beyond what the application may ask'
 }

@@ -8,6 +8,7 @@ import { isApprovedClass, type ProjectStatus, type RequestableStatus } from '#fe
 import { insertNotifications } from '#features/notifications/queries.ts'
 import { insertMessage } from '#features/threads/queries.ts'
 import { invalidInput, validationError } from '#lib/errors.ts'
+import { isBlank } from '#lib/text-rules.ts'
 import type { Viewer } from '#lib/viewer.ts'
 import type { ProjectRow } from '../queries.ts'
 import { scheduleRelease } from '../schedule-release.ts'
@@ -24,7 +25,7 @@ export type StatusChange = {
   project: ProjectRow
   /** As the other fields of the patch will leave it. */
   next: Pick<ProjectRow, 'license' | 'summary'>
-  patch: Pick<ProjectPatch, StatusField>
+  patch: Pick<ProjectPatch, StatusField | 'moderation_message'>
   now: number
 }
 
@@ -95,11 +96,17 @@ function scheduleOf({ project, patch, now }: StatusChange): {
 }
 
 /** A message in the project's thread; a change by a moderator also notifies the members. */
-async function announceChange(tx: Tx, { viewer, membership, project }: StatusChange, to: ProjectStatus): Promise<void> {
+async function announceChange(
+  tx: Tx,
+  { viewer, membership, project, patch }: StatusChange,
+  to: ProjectStatus,
+): Promise<void> {
   await insertStatusMessage(tx, { project, to, authorId: viewer.id, hideIdentity: hidesIdentity(viewer) })
   if (!actsAsModerator(viewer, membership)) return
   const accounts = await listMemberIds(tx, project)
-  const statuses = { project_id: project.id, old_status: project.status, new_status: to }
+  const { moderation_message: message } = patch
+  const written = message === undefined || message === null || isBlank(message) ? {} : { message }
+  const statuses = { project_id: project.id, old_status: project.status, new_status: to, ...written }
   await insertNotifications(tx, accounts, { type: 'status_change', ...statuses })
   await insertNotifications(
     tx,

@@ -33,7 +33,7 @@ export async function addPicture(
   { projectId, membership, readBytes, ext, text }: NewPicture,
 ): Promise<void> {
   requirePermission(viewer, membership, 'EDIT_DETAILS')
-  const processed = await deps.images.processGalleryImage(await readBytes(), ext)
+  const processed = await deps.images.processGalleryImage(await readBytes(), ext, { caller: viewer.caller })
   // A folder for each upload: removing one picture never takes away the bytes of another.
   const picture = placePicture(deps.config, processed, `${projectId}-${newId()}/images`, GALLERY_WIDTH)
   try {

@@ -1,6 +1,6 @@
 // Applies the file rules to one uploaded file: does it look like what its loaders take? The table is data
 // (taxonomy/file-rules.json); here is only how it is read.
-import { invalidInput } from '#lib/errors.ts'
+import { invalidInput, validationError } from '#lib/errors.ts'
 import type { Alternative, FileRule, FileRules } from '#taxonomy/file-rules.ts'
 import { type Embedded, listEmbedded, type PackOptions, readPackIndex } from './content-pack.ts'
 import type { CheckedFilename } from './filename.ts'
@@ -122,7 +122,7 @@ export function choosePrimary(
 ): number | undefined {
   const chosen = primaryIndex(files, primaryPart, declaredParts)
   if (primaryPart !== undefined && chosen === -1) {
-    throw invalidInput(`primary_file names no part of this request: ${primaryPart}`, 'primary_file')
+    throw validationError('primary_file', 'names no file part of this request')
   }
   const file = files[chosen]
   if (file?.verdict.result === 'warning') throw invalidInput(file.verdict.reason ?? 'The file has a warning', file.part)

@@ -3,6 +3,7 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { setImmediate } from 'node:timers/promises'
 import { ApiError, invalidInput } from '#lib/errors.ts'
+import { createLimiter, overloaded } from '#lib/limiter.ts'
 import { ContentError, type ContentFault, readContent, verifyContents } from './archive-contents.ts'
 import { type Directory, type DirectoryEntry, readDirectory } from './archive-directory.ts'
 
@@ -64,6 +65,30 @@ export type InspectOptions = {
   field?: string
   limits?: ArchiveLimits
   signal?: AbortSignal
+}
+
+export type ArchiveInspector = {
+  /**
+   * As `inspectArchive`, when there is a place; `caller` is who uploads, and waits fairly with the others.
+   * @throws ApiError 503 too, when too many archives wait.
+   */
+  inspect(path: string, options: InspectOptions & { caller: string }): Promise<Archive>
+}
+
+/** Each of these holds one of Node's four pool threads most of the time. */
+const INSPECTED_AT_ONCE = 2
+const WAITING_MAX = 200
+const WAITING_PER_CALLER_MAX = 50
+
+/** One for all uploads: a few archives are looked into at once, and the rest wait. */
+export function createArchiveInspector(): ArchiveInspector {
+  const limiter = createLimiter({
+    running: INSPECTED_AT_ONCE,
+    waiting: WAITING_MAX,
+    waitingPerCaller: WAITING_PER_CALLER_MAX,
+    refuse: () => overloaded('Too many archives are being looked into at the moment'),
+  })
+  return { inspect: (path, { caller, ...options }) => limiter.run(() => inspectArchive(path, options), caller) }
 }
 
 const FAULT_TEXTS: Record<ContentFault, string> = {

@@ -41,7 +41,7 @@ export async function addFiles(
       .executeTakeFirst()
     if (row === undefined) throw notFound('version')
     const version = { loaders: row.loaders, fields: row.fields as LoaderFieldValues, fileTypes }
-    const files = await prepareFiles(deps, { version, versionId, parts })
+    const files = await prepareFiles(deps, { version, versionId, parts, caller: viewer.caller })
     await withStoredFiles(deps, files, () =>
       transaction(deps, async (tx, changed) => {
         const locked = await lockVersion(tx, versionId)

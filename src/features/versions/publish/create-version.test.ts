@@ -334,12 +334,6 @@ describe('what is refused', () => {
       'b',
     ],
     [
-      'primary_file that names no part',
-      [{ name: 'file', bytes: modJar('p') }],
-      { primary_file: 'other' },
-      'primary_file',
-    ],
-    [
       'a zip bomb',
       [{ name: 'file', bytes: modJar('bomb', [{ name: 'big', data: Buffer.alloc(80 * 1024 * 1024) }]) }],
       {},

@@ -39,7 +39,7 @@ export async function createVersion(
   await usingParts(deps, parts, async () => {
     requireAllParts(version, parts)
     const choose = { primaryPart: version.primaryFile, declaredParts: version.fileParts.length }
-    const files = await prepareFiles(deps, { version, versionId: id, parts, choose })
+    const files = await prepareFiles(deps, { version, versionId: id, parts, choose, caller: viewer.caller })
     // Bytes before rows: a file that a row names is in the store.
     await withStoredFiles(deps, files, () =>
       transaction(deps, async (tx, changed) => {

@@ -5,7 +5,7 @@ import type { Tx } from '#db/db.ts'
 import { onUnique } from '#db/pg-errors.ts'
 import { attachImages } from '#features/content-images/queries.ts'
 import { dropClaims } from '#files/claims.ts'
-import { invalidInput } from '#lib/errors.ts'
+import { ApiError, invalidInput } from '#lib/errors.ts'
 import type { Viewer } from '#lib/viewer.ts'
 import { firstStatus, requestScan } from '../lifecycle/scan-gate.ts'
 import { embeddedDependencies, insertDependencies, resolveDependencies } from './dependencies.ts'
@@ -26,13 +26,14 @@ export type VersionToInsert = {
 
 /**
  * Inserts a version with everything it holds, and returns the status it begins with.
- * @throws ApiError for dependencies and pictures that cannot be, and for bytes or file names that are taken.
+ * @throws ApiError `conflict` with `details.version_id` where the project has the version already; for dependencies and pictures that cannot be, and for bytes or file names that are taken.
  */
 export async function insertVersion(
   tx: Tx,
   viewer: Viewer,
   { id, projectId, version, files, publishedAt, scanner, at = '' }: VersionToInsert,
 ): Promise<string> {
+  await refuseSameVersion(tx, { projectId, version, files, at })
   const { status, requested_status } = firstStatus(version.status, scanner)
   await tx
     .insertInto('version')
@@ -71,6 +72,32 @@ export async function insertVersion(
   await insertDependencies(tx, id, [...declared, ...embedded])
   if (scanner.kind !== 'none') await requestScan(tx, id, { now: publishedAt.getTime(), shownBefore: false })
   return status
+}
+
+/**
+ * The same files under the same number are the same version, sent again. Uploads to one project come one after the
+ * other, so that of two at once the second is refused.
+ */
+async function refuseSameVersion(
+  tx: Tx,
+  { projectId, version, files, at = '' }: Pick<VersionToInsert, 'projectId' | 'version' | 'files' | 'at'>,
+): Promise<void> {
+  const hashes = files.map(({ staged }) => staged.sha512)
+  if (hashes.length === 0) return
+  const { rows } = await sql<{ id: string }>`
+    select version.id from version join file on file.version_id = version.id
+    where version.project_id = ${projectId} and version.version_number = ${version.versionNumber}
+    group by version.id having array_agg(file.sha512 order by file.sha512) = ${hashes.toSorted()}::text[]
+    limit 1`.execute(tx)
+  const [same] = rows
+  if (same === undefined) return
+  throw new ApiError('conflict', 'The project has this version already: the same number and the same files', {
+    details: {
+      field: at === '' ? 'version_number' : `${at}.version_number`,
+      message: `belongs to the version ${same.id}, which has the same files`,
+      version_id: same.id,
+    },
+  })
 }
 
 /**

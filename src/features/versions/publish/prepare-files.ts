@@ -1,15 +1,14 @@
 // From uploaded parts to files ready to be published: names, content, the rules of the loaders, and which is primary.
 
 import type { StagedFile } from '#files/files.ts'
-import { invalidInput } from '#lib/errors.ts'
+import { invalidInput, validationError } from '#lib/errors.ts'
 import { newId } from '#lib/ids.ts'
 import type { Deps } from '#main/deps.ts'
 import type { Embedded } from '../files/content-pack.ts'
 import { choosePrimary, type FileContext, type Verdict, validateFile } from '../files/file-rules.ts'
 import { type CheckedFilename, checkFilename } from '../files/filename.ts'
-import { inspectArchive } from '../files/inspect-archive.ts'
 import type { FileType } from '../kinds.ts'
-import type { NewVersion } from './requests.ts'
+import type { FileTypes, NewVersion } from './requests.ts'
 
 /** A file part of a form, staged. */
 export type UploadedPart = { readonly name: string; readonly filename: string; readonly staged: StagedFile }
@@ -53,23 +52,30 @@ export type PreparingVersion = Pick<NewVersion, 'loaders' | 'fields' | 'fileType
 /**
  * Checks the files of one version.
  * @param choose how the primary one is found; absent when files are added to a version that has one.
- * @throws ApiError `invalid_input` naming the part.
+ * @param at dotted path of the version in the request, empty for the body itself.
+ * @param caller the uploader's address key: archives wait fairly between callers.
+ * @throws ApiError `invalid_input` naming the part; 503 when too many archives wait.
  */
 export async function prepareFiles(
-  deps: Pick<Deps, 'fileRules' | 'taxonomy' | 'config'>,
+  deps: Pick<Deps, 'archives' | 'fileRules' | 'taxonomy' | 'config'>,
   {
     version,
     versionId,
     parts,
     choose,
+    caller,
+    at = '',
   }: {
     version: PreparingVersion
     versionId: string
     parts: readonly UploadedPart[]
     choose?: { primaryPart: string | undefined; declaredParts: number }
+    caller: string
+    at?: string
   },
 ): Promise<PreparedFile[]> {
   refuseDoubles(parts)
+  refuseUnknownTypes(version.fileTypes, parts, at)
   const context = fileContext(deps, version)
   const checked: {
     part: string
@@ -81,7 +87,7 @@ export async function prepareFiles(
   for (const { name: part, filename, staged } of parts) {
     const name = checkFilename(deps.fileRules, part, filename)
     const fileType = version.fileTypes.get(part) ?? version.fileTypes.get(filename) ?? null
-    const archive = name.isArchive ? await inspectArchive(staged.path, { field: part }) : undefined
+    const archive = name.isArchive ? await deps.archives.inspect(staged.path, { field: part, caller }) : undefined
     const verdict = await validateFile(deps.fileRules, { part, name, fileType, archive }, context)
     checked.push({ part, name, fileType, verdict, staged })
   }
@@ -111,6 +117,14 @@ function refuseDoubles(parts: readonly UploadedPart[]): void {
     if (contents.has(staged.sha512)) throw invalidInput(`The file of part ${name} is the same as another one`, name)
     names.add(filename)
     contents.add(staged.sha512)
+  }
+}
+
+/** @throws ApiError `validation_error` for a type of what is neither a part nor a file name. */
+function refuseUnknownTypes(types: FileTypes, parts: readonly UploadedPart[], at: string): void {
+  for (const name of types.keys()) {
+    if (parts.some((part) => part.name === name || part.filename === name)) continue
+    throw validationError(`${at === '' ? '' : `${at}.`}file_types.${name}`, 'names no file part of this request')
   }
 }
 

@@ -122,6 +122,11 @@ export function parseVersionData(input: unknown, taxonomy: Taxonomy, at = ''): N
   const loaders = checkLoaders(taxonomy, data.loaders, place('loaders'))
   checkDependencies(data.dependencies ?? [], place('dependencies'))
   const duplicate = data.file_parts.findIndex((name, index) => data.file_parts.indexOf(name) !== index)
+  const primary = data.primary_file ?? undefined
+  // Of one version alone every part of the form is a file; of several, those that it names.
+  if (at !== '' && primary !== undefined && !data.file_parts.includes(primary)) {
+    throw validationError(place('primary_file'), 'names none of file_parts')
+  }
   if (duplicate >= 0) throw validationError(place(`file_parts.${duplicate}`), 'names a part twice')
   return {
     projectId: project_id,
@@ -133,7 +138,7 @@ export function parseVersionData(input: unknown, taxonomy: Taxonomy, at = ''): N
     loaders,
     featured: data.featured ?? false,
     fileParts: data.file_parts,
-    primaryFile: data.primary_file ?? undefined,
+    primaryFile: primary,
     status: data.status ?? 'listed',
     fileTypes: new Map(Object.entries(data.file_types ?? {})),
     ordering: data.ordering ?? null,

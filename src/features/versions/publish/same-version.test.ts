@@ -1,0 +1,71 @@
+// A version that is sent again, and keys of its description that name nothing.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { assertFault, statuses } from '#test/support/account-steps.ts'
+import type { MadeProject } from '#test/support/factories.ts'
+import { form, modJar, projectData, versionData } from '#test/support/forms.ts'
+import { type TestApp, testApp } from '#test/support/harness.ts'
+
+let t: TestApp
+let project: MadeProject
+before(async () => {
+  t = await testApp()
+  project = await t.make.project()
+})
+after(() => t.close())
+
+async function publish(fields: Record<string, unknown>, salt: string) {
+  const data = { project_id: project.id, ...versionData(fields) }
+  const { payload, headers } = await form(data, [{ name: 'file', filename: 'a.jar', bytes: modJar(salt) }])
+  return t.as(project.owner).post('/v3/version', payload, { headers })
+}
+
+test('the same number with the same bytes is refused with the version that has them', async () => {
+  const first = (await publish({ version_number: '3.0.0' }, 'same')).json()
+  const again = await publish({ version_number: '3.0.0', version_title: 'Another title' }, 'same')
+  assertFault(again, 409, 'conflict', 'version_number')
+  assert.equal(again.json().details.version_id, first.id)
+  assert.equal((await publish({ version_number: '3.0.0' }, 'other bytes')).statusCode, 201)
+  assert.equal((await publish({ version_number: '3.0.1' }, 'same')).statusCode, 201)
+})
+
+test('of parallel uploads of one version a single one succeeds', async () => {
+  const answers = await Promise.all([1, 2, 3].map(() => publish({ version_number: '4.0.0' }, 'parallel')))
+  assert.deepEqual(statuses(answers), [201, 409, 409])
+})
+
+test('primary_file and file_types must name parts of the form', async () => {
+  assertFault(await publish({ primary_file: 'elsewhere' }, 'p'), 400, 'validation_error', 'primary_file')
+  const unknown = { file_types: { elsewhere: 'sources-jar' } }
+  assertFault(await publish(unknown, 'p'), 400, 'validation_error', 'file_types.elsewhere')
+  assert.equal((await publish({ primary_file: 'file', version_number: '5.0.0' }, 'p')).statusCode, 201)
+  for (const [fields, field] of [
+    [{ primary_file: 'elsewhere' }, 'initial_versions.0.primary_file'],
+    [unknown, 'initial_versions.0.file_types.elsewhere'],
+  ] as const) {
+    const data = projectData('names-nothing', { initial_versions: [versionData(fields)] })
+    const { payload, headers } = await form(data, [{ name: 'file', filename: 'a.jar', bytes: modJar('q') }])
+    const answer = await t.as(project.owner).post('/v3/project', payload, { headers })
+    assertFault(answer, 400, 'validation_error', field)
+  }
+})
+
+test('messages say what is needed', async () => {
+  const bad = await publish({ version_number: 'no spaces' }, 'm')
+  assert.match(bad.json().details.message, /letters A-Z, digits or any of ! @/)
+  const path = `/v3/user/${project.owner.id}/icon?ext=png`
+  const { payload, headers } = await form(undefined, [{ name: 'icon', filename: 'a.png', bytes: modJar('icon') }])
+  const picture = await t.as(project.owner).patch(path, payload, { headers })
+  assertFault(picture, 400, 'invalid_input')
+  assert.match(picture.json().description, /Send the picture itself as the body, not a form/)
+})
+
+test('what the moderator writes with a rejection is in the notification', async () => {
+  const waiting = await t.make.project({ status: 'processing' })
+  const moderator = await t.make.account({ role: 'moderator' })
+  const change = { status: 'rejected', moderation_message: 'The licence is missing.' }
+  assert.equal((await t.as(moderator).patch(`/v3/project/${waiting.id}`, change)).statusCode, 204)
+  const list = (await t.as(waiting.owner).get(`/v3/user/${waiting.owner.id}/notifications`)).json()
+  const texts = list.map(({ text }: { text: string }) => text).join('|')
+  assert.match(texts, /to rejected\. They wrote: The licence is missing\./)
+})
