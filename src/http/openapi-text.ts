@@ -19,6 +19,16 @@ export const INTRODUCTION = `A content hosting service: projects, versions and f
   \`Retry-After\` of a 429 how long to wait.
 - **Caching**: answers that may be kept have an \`ETag\`; \`If-None-Match\` gets 304. HEAD answers wherever GET does.`
 
+export const INTRODUCTION_V2 = `The older version of the API, for the clients that speak it: the same catalogue, the same rules, other names.
+Whatever is new stands in version 3, described at \`/docs/openapi.json\`; collections, organizations, analytics and payouts
+are there alone. Tokens, IDs, rate and caching are the same in both.
+
+- What is absent, or hidden from the caller, is 404 with an empty body. Other errors are \`{"error", "description",
+  "details"}\`.
+- Unknown keys of queries and bodies are ignored, an empty value of a query counts as none, and numbers above a limit count
+  as the limit.
+- What creates something answers 200 with it.`
+
 /** The groups of operations, in the order in which a newcomer reads them; every tag of a route stands here. */
 export const TAGS = [
   { name: 'projects', description: 'What is published: mods, modpacks, resource packs and the like' },

@@ -1,6 +1,7 @@
 // Projects kept as ready bytes with what decides who sees them. A command that changes what a project's view shows names
 // the project's ID under `project`.
 import type { EntityCache } from '#cache/entity-cache.ts'
+import type { DerivedForm } from '#cache/entries.ts'
 import type { Db } from '#db/db.ts'
 import { findMembership, listMemberships } from '#features/access/memberships.ts'
 import { canSeeProject, type Membership, type ProjectFacts } from '#features/access/project-policy.ts'
@@ -16,6 +17,8 @@ export type CachedProject = ProjectFacts & {
   slug: string
   /** Whether its views and downloads earn money. */
   monetized: boolean
+  /** Of its newest listed or archived version; null where there is none, or none that says. */
+  environment: string | null
   revision: number
   bytes: Buffer
   etag: string
@@ -34,9 +37,18 @@ const PROJECT = {
 
 function toCachedProject(row: ProjectReadRow, taxonomy: Taxonomy): CachedProject {
   const bytes = Buffer.from(JSON.stringify(toProjectView(row, taxonomy)))
-  const { id, slug, status, team_id, organization_id, revision } = row
+  const { id, slug, status, team_id, organization_id, environment, revision } = row
   const monetized = row.monetization_status === 'monetized'
-  return { id, slug, monetized, status, team_id, organization_id, revision, bytes, etag: entityTag(bytes) }
+  return { id, slug, monetized, status, team_id, organization_id, environment, revision, bytes, etag: entityTag(bytes) }
+}
+
+/** Another form of a project as it is cached, kept and dropped with it. */
+export function projectForm<D>(
+  { cache }: ProjectReader,
+  project: CachedProject,
+  form: DerivedForm<CachedProject, D>,
+): D {
+  return cache.kind(PROJECT).derive(project, form)
 }
 
 /** A project in the cache and public, without a promise; undefined means: ask `getProject`. */
