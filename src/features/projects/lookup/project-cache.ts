@@ -9,7 +9,7 @@ import { isPublicStatus } from '#features/access/project-status.ts'
 import { notFound } from '#lib/errors.ts'
 import { entityTag } from '#lib/json-bytes.ts'
 import type { Viewer } from '#lib/viewer.ts'
-import type { Taxonomy } from '#taxonomy/taxonomy.ts'
+import { fieldsOf, type Taxonomy } from '#taxonomy/taxonomy.ts'
 import { listProjectReadsByNames, type ProjectReadRow } from '../queries.ts'
 import { toProjectView } from '../views.ts'
 
@@ -37,7 +37,11 @@ const PROJECT = {
 
 function toCachedProject(row: ProjectReadRow, taxonomy: Taxonomy): CachedProject {
   const bytes = Buffer.from(JSON.stringify(toProjectView(row, taxonomy)))
-  const { id, slug, status, team_id, organization_id, environment, revision } = row
+  const { id, slug, status, team_id, organization_id, newest, revision } = row
+  // A field shows only where a loader of the version has it.
+  const environment = fieldsOf(taxonomy, newest?.loaders ?? []).includes('environment')
+    ? (newest?.environment ?? null)
+    : null
   const monetized = row.monetization_status === 'monetized'
   return { id, slug, monetized, status, team_id, organization_id, environment, revision, bytes, etag: entityTag(bytes) }
 }

@@ -10,7 +10,7 @@ import { renameAliases } from '#lib/aliases.ts'
 import { checkBody } from '#lib/schema-errors.ts'
 import { Maybe, Nullable } from '#lib/schema-parts.ts'
 import type { Taxonomy } from '#taxonomy/taxonomy.ts'
-import { environmentOf, SideView, type Sides } from '../catalogue/sides.ts'
+import { environmentOf, type Sides, SideView } from '../catalogue/sides.ts'
 import { type FieldNames, firstPart } from '../error-names.ts'
 import { Link, linkChanges } from './links.ts'
 import { isPackPart } from './packs.ts'
@@ -150,9 +150,13 @@ export function toProjectPatch(body: ProjectPatchV2, taxonomy: Taxonomy): Projec
   return { ...Object.fromEntries(sent), ...(Object.keys(links).length === 0 ? {} : { link_urls: links }) }
 }
 
-/** The sides that an edit sets; undefined when it sets none. */
-export function sidesToWrite({ client_side, server_side }: ProjectPatchV2): Partial<Sides> | undefined {
-  if (client_side == null && server_side == null) return undefined
+/**
+ * The sides that an edit sets; undefined when it sets none, or those that the project shows: editors send back all that
+ * they have read, and versions may differ from what the project shows.
+ */
+export function sidesToWrite({ client_side, server_side }: ProjectPatchV2, shown: Sides): Partial<Sides> | undefined {
+  const isShown = (client_side ?? shown.client_side) === shown.client_side
+  if (isShown && (server_side ?? shown.server_side) === shown.server_side) return undefined
   return { ...(client_side == null ? {} : { client_side }), ...(server_side == null ? {} : { server_side }) }
 }
 
@@ -173,7 +177,8 @@ export const ProjectBulkPatchV2 = Type.Object(
   },
   {
     title: 'ProjectBulkPatch',
-    description: 'A replacement comes first, then what is removed, then what is added. Donation links go by their `id`.',
+    description:
+      'A replacement comes first, then what is removed, then what is added. Donation links go by their `id`.',
   },
 )
 

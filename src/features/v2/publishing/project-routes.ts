@@ -16,6 +16,7 @@ import { parseId } from '#lib/ids.ts'
 import type { Deps } from '#main/deps.ts'
 import { ProjectV2, projectBytes } from '../catalogue/project-views.ts'
 import { changeSides } from '../catalogue/sides.ts'
+import { parseOwn } from '../entities.ts'
 import { withFieldNames } from '../error-names.ts'
 import { sameRoutes } from '../same-routes.ts'
 import {
@@ -68,14 +69,13 @@ function creation(app: App, deps: Deps): void {
       },
       async (req, reply) => {
         const viewer = requireViewer(req)
-        const project = await withFieldNames(projectFieldNames, () =>
-          createProject(deps, viewer, (describe) =>
-            receiveTranslated(deps, {
-              receive: (first) => receiveProjectForm(deps, req, first),
-              translate: (data, parts) => toProjectData(data, { taxonomy: deps.taxonomy, parts }),
-              describe,
-            }),
-          ),
+        const project = await createProject(deps, viewer, (describe) =>
+          receiveTranslated(deps, {
+            receive: (first) => receiveProjectForm(deps, req, first),
+            translate: (data, parts) => toProjectData(data, { taxonomy: deps.taxonomy, parts }),
+            describe,
+            names: projectFieldNames,
+          }),
         )
         return sendBytes(reply, projectBytes(deps, project).bytes)
       },
@@ -92,8 +92,8 @@ function edit(app: App, deps: Deps): void {
         operationId: 'updateProjectV2',
         summary: 'Edit a project',
         description:
-          'The sides are written to every listed version; they need the scope `VERSION_WRITE` and the permission to ' +
-          'edit versions besides.',
+          'Sides other than those that the project shows are written to every listed version; they need the scope ' +
+          '`VERSION_WRITE` and the permission to edit versions besides.',
         params: IdParams,
         body: ProjectPatchV2,
       },
@@ -102,7 +102,7 @@ function edit(app: App, deps: Deps): void {
       const viewer = requireViewer(req)
       const { project, membership } = await getProjectAsMember(deps, viewer, req.params.id)
       const patch = toProjectPatch(req.body, deps.taxonomy)
-      const sides = sidesToWrite(req.body)
+      const sides = sidesToWrite(req.body, parseOwn<ProjectV2>(projectBytes(deps, project).bytes))
       if (sides !== undefined) {
         requireScope(viewer, 'VERSION_WRITE')
         requirePermission(viewer, membership, 'UPLOAD_VERSION')

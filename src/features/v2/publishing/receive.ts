@@ -2,6 +2,7 @@
 // description: then the request is described a second time.
 import { type ReceivedFiles, type UploadedPart, usingParts } from '#features/versions/publish/prepare-files.ts'
 import type { Deps } from '#main/deps.ts'
+import { type FieldNames, withFieldNames } from '../error-names.ts'
 
 /** The description in the words of the newer API, with what the names of the files have shown. */
 export type Translate = (data: unknown, parts: readonly UploadedPart[]) => Promise<unknown> | unknown
@@ -15,13 +16,17 @@ export async function receiveTranslated<Description>(
   {
     receive,
     translate,
-    describe,
+    describe: describeNewer,
+    names,
   }: {
     receive: (describe: (data: unknown) => Promise<Description>) => Promise<ReceivedFiles<Description>>
     translate: Translate
     describe: (data: unknown) => Promise<Description>
+    /** How errors of `describe` name their fields; those of `translate` are the client's own already. */
+    names: FieldNames
   },
 ): Promise<ReceivedFiles<Description>> {
+  const describe = (data: unknown): Promise<Description> => withFieldNames(names, () => describeNewer(data))
   let sent: unknown
   let first: unknown
   const form = await receive(async (data) => {

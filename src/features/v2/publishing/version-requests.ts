@@ -100,9 +100,18 @@ export const versionFieldNames: FieldNames = firstPart({
   [PACK_LOADERS_FIELD]: 'loaders',
 })
 
-const { name, version_number, changelog, version_type, dependencies, loaders, featured, downloads, status, file_types } =
-  versionPatchKeys
-
+const {
+  name,
+  version_number,
+  changelog,
+  version_type,
+  dependencies,
+  loaders,
+  featured,
+  downloads,
+  status,
+  file_types,
+} = versionPatchKeys
 
 /** Absent or null keeps a field: clients send back what they have read. */
 export const VersionPatchV2 = Type.Object(
@@ -124,7 +133,9 @@ export const VersionPatchV2 = Type.Object(
 
 /** The edit as the newer API takes it, of a version that is a pack or not. */
 export function toVersionPatch(body: Static<typeof VersionPatchV2>, { isPack }: { isPack: boolean }): VersionPatch {
-  const sent = Object.entries(body).filter(([key, value]) => Object.hasOwn(VersionPatchV2.properties, key) && value !== null)
+  const sent = Object.entries(body).filter(
+    ([key, value]) => Object.hasOwn(VersionPatchV2.properties, key) && value !== null,
+  )
   const { loaders: asked, ...patch } = Object.fromEntries(sent) as VersionPatch
   return { ...patch, ...(asked === undefined ? {} : loadersToWrite(asked, isPack)) }
 }

@@ -58,14 +58,13 @@ function creation(app: App, deps: Deps): void {
       },
       async (req, reply) => {
         const viewer = requireViewer(req)
-        const version = await withFieldNames(versionFieldNames, () =>
-          createVersion(deps, viewer, (describe) =>
-            receiveTranslated(deps, {
-              receive: (first) => receiveForm(deps, req, first),
-              translate: translateVersion(deps),
-              describe,
-            }),
-          ),
+        const version = await createVersion(deps, viewer, (describe) =>
+          receiveTranslated(deps, {
+            receive: (first) => receiveForm(deps, req, first),
+            translate: translateVersion(deps),
+            describe,
+            names: versionFieldNames,
+          }),
         )
         return sendBytes(reply, versionBytes(deps, version).bytes)
       },
