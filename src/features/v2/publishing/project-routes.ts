@@ -10,6 +10,7 @@ import { setEnvironments } from '#features/versions/lifecycle/set-environments.t
 import { done } from '#http/answers.ts'
 import { requireScope, requireViewer } from '#http/auth.ts'
 import { sendBytes } from '#http/entity-tags.ts'
+import { takeForms } from '#http/multipart.ts'
 import { IdParams, IdsQuery, parseIds } from '#http/query-values.ts'
 import type { App } from '#http/server.ts'
 import { parseId } from '#lib/ids.ts'
@@ -55,7 +56,7 @@ function creation(app: App, deps: Deps): void {
     const scope = plain as App
     // The form is read by the handler, part by part.
     scope.removeAllContentTypeParsers()
-    scope.addContentTypeParser('multipart/form-data', (_req, _payload, done) => done(null, undefined))
+    takeForms(scope)
     scope.post(
       '/project',
       {

@@ -9,6 +9,7 @@ import type { VersionView } from '#features/versions/views.ts'
 import { done } from '#http/answers.ts'
 import { requireViewer } from '#http/auth.ts'
 import { sendBytes } from '#http/entity-tags.ts'
+import { takeForms } from '#http/multipart.ts'
 import { IdParams } from '#http/query-values.ts'
 import type { App } from '#http/server.ts'
 import { parseId } from '#lib/ids.ts'
@@ -43,7 +44,7 @@ function creation(app: App, deps: Deps): void {
     const scope = plain as App
     // The form is read by the handler, part by part.
     scope.removeAllContentTypeParsers()
-    scope.addContentTypeParser('multipart/form-data', (_req, _payload, done) => done(null, undefined))
+    takeForms(scope)
     scope.post(
       '/version',
       {

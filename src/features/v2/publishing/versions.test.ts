@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { ALL_SCOPES } from '#lib/scopes.ts'
 import type { MadeProject, Person } from '#test/support/factories.ts'
-import { form, modJar, versionData } from '#test/support/forms.ts'
+import { form, modJar, versionData, versionDataV2 } from '#test/support/forms.ts'
 import { type TestApp, testApp } from '#test/support/harness.ts'
 import { packFile, publishVersionV2 } from '#test/support/v2-steps.ts'
 
@@ -145,6 +145,17 @@ describe('publishing', () => {
     const older = await t.as(project.owner).patch(`/v2/version/${ok.json().id}`, { version_title: 'Ignored' })
     assert.equal(older.statusCode, 204)
     assert.equal((await read(`/v2/version/${ok.json().id}`)).name, 'First light')
+  })
+
+  test('a form may be called multipart/mixed, as some clients do', async () => {
+    const { payload, headers } = await form(versionDataV2({ project_id: project.id, name: 'Mixed' }), [jar()])
+    const mixed = { 'content-type': headers['content-type'].replace('form-data', 'mixed') }
+    const answer = await t.as(project.owner).post('/v2/version', payload, { headers: mixed })
+    assert.deepEqual([answer.statusCode, answer.json().name], [200, 'Mixed'])
+    const more = await form({}, [{ name: 'more', filename: 'mixed.jar', bytes: modJar('mixed') }])
+    const moreMixed = { 'content-type': more.headers['content-type'].replace('form-data', 'mixed') }
+    const path = `/v2/version/${answer.json().id}/file`
+    assert.equal((await t.as(project.owner).post(path, more.payload, { headers: moreMixed })).statusCode, 204)
   })
 
   test('without a token, a scope or the permission nothing is published', async () => {
