@@ -6,6 +6,7 @@ import { addAbortSignal, type Readable } from 'node:stream'
 import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy'
 import { ApiError, invalidInput } from '#lib/errors.ts'
 import { parseJson } from './json-body.ts'
+import type { App } from './server.ts'
 
 /** What of the files port this reader needs. */
 export type Staging<Staged> = {
@@ -96,15 +97,20 @@ export async function readMultipart<Staged>(
   }
 }
 
+/** In this scope forms are left unread, for the handler. Some clients call a form `multipart/mixed`. */
+export function takeForms(scope: App): void {
+  scope.addContentTypeParser(/^multipart\/(form-data|mixed)(\s*;|$)/i, (_req, _payload, done) => done(null, undefined))
+}
+
 function openParser(headers: IncomingHttpHeaders, maxBodyBytes: number): BusboyInstance {
   const contentType = headers['content-type'] ?? ''
-  if (!/^multipart\/form-data(\s*;|$)/i.test(contentType)) {
+  if (!/^multipart\/(form-data|mixed)(\s*;|$)/i.test(contentType)) {
     throw invalidInput('The content type must be multipart/form-data', 'Content-Type')
   }
   if (Number(headers['content-length'] ?? 0) > maxBodyBytes) throw bodyTooLarge(maxBodyBytes)
   try {
     return new Busboy({
-      headers: { ...headers, 'content-type': contentType },
+      headers: { ...headers, 'content-type': contentType.replace(/^multipart\/mixed/i, 'multipart/form-data') },
       preservePath: true,
       // Each part comes as a stream, also one without a file name: then `data` may be sent either way, and nothing
       // is held in memory but what this reader holds.

@@ -52,3 +52,37 @@ export function projectData(slug: string, fields: Record<string, unknown> = {}):
     ...fields,
   }
 }
+
+/** The same in the older API. */
+export function versionDataV2(fields: Record<string, unknown> = {}): Record<string, unknown> {
+  return {
+    version_number: '1.0.0',
+    name: 'First light',
+    changelog: 'All of it.',
+    dependencies: [],
+    version_type: 'release',
+    loaders: ['fabric'],
+    game_versions: ['1.20.1'],
+    featured: false,
+    file_parts: ['file'],
+    ...fields,
+  }
+}
+
+/** `data` of a project in the older API, complete. */
+export function projectDataV2(slug: string, fields: Record<string, unknown> = {}): Record<string, unknown> {
+  return {
+    title: `Project ${slug}`.slice(0, 64),
+    project_type: 'mod',
+    slug,
+    description: 'A project for a test.',
+    body: '# Test',
+    client_side: 'required',
+    server_side: 'optional',
+    categories: ['magic'],
+    license_id: 'MIT',
+    is_draft: true,
+    initial_versions: [],
+    ...fields,
+  }
+}

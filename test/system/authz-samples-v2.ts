@@ -1,4 +1,6 @@
 // Sample requests of the older API: those of the newer one, except where it is asked in another way.
+import { newId } from '#lib/ids.ts'
+import { form, modJar, projectDataV2, versionDataV2 } from '../support/forms.ts'
 import type { Sample } from './authz-samples.ts'
 
 /** Operations that take the same request in both versions, by their name without `V2`. */
@@ -44,9 +46,50 @@ const SAME = [
   'listOpenReports',
   'getThread',
   'listThreads',
+  'updateProjects',
+  'deleteProject',
+  'setProjectIcon',
+  'deleteProjectIcon',
+  'addGalleryPicture',
+  'updateGalleryPicture',
+  'removeGalleryPicture',
+  'updateVersion',
+  'deleteVersion',
+  'addVersionFiles',
+  'deleteVersionFile',
+  'updateUser',
+  'deleteUser',
+  'setUserIcon',
+  'deleteUserIcon',
+  'followProject',
+  'unfollowProject',
+  'inviteTeamMember',
+  'updateTeamMember',
+  'removeTeamMember',
+  'joinTeam',
+  'transferTeamOwnership',
+  'markNotificationsRead',
+  'deleteNotifications',
+  'markNotificationRead',
+  'deleteNotification',
+  'createReport',
+  'updateReport',
+  'deleteReport',
+  'postThreadMessage',
+  'deleteThreadMessage',
 ]
 
+const inAYear = (): string => new Date(Date.now() + 365 * 86_400_000).toISOString()
+
 const OWN: Record<string, Sample> = {
+  createProjectV2: { raw: () => form(projectDataV2(`lantern-${newId().toLowerCase()}`)) },
+  updateProjectV2: { at: { id: 'project' }, body: { description: 'A light to carry' } },
+  scheduleProjectV2: { at: { id: 'project' }, body: () => ({ time: inAYear(), requested_status: 'approved' }) },
+  createVersionV2: {
+    raw: async (w) =>
+      form(versionDataV2({ project_id: await w.id('project') }), [{ name: 'file', bytes: modJar(newId()) }]),
+  },
+  scheduleVersionV2: { at: { id: 'version' }, body: () => ({ time: inAYear(), requested_status: 'listed' }) },
   listGameVersionsV2: {},
   listDonationPlatformsV2: {},
   listSideTypesV2: {},

@@ -9,13 +9,17 @@ import { signInRoutes } from './sign-in/routes.ts'
 import { signUpRoutes } from './sign-up/routes.ts'
 import { twoFactorRoutes } from './two-factor/routes.ts'
 
+/** Clients of the older API call these without the part `_internal` of the path. */
+const ALSO_UNDER = ['/v2']
+
 export function accountRoutes(app: App, deps: AccountDeps): void {
-  mountInternal(app, (scope) => {
+  const routes = (scope: App): void => {
     signUpRoutes(scope, deps)
     signInRoutes(scope, deps)
     credentialRoutes(scope, deps)
     twoFactorRoutes(scope, deps)
     sessionRoutes(scope, deps)
     accessTokenRoutes(scope, deps)
-  })
+  }
+  mountInternal(app, routes, { alsoUnder: ALSO_UNDER })
 }

@@ -2,6 +2,7 @@
 import { ProjectView } from '#features/projects/views.ts'
 import { requireViewer } from '#http/auth.ts'
 import { sendBytes } from '#http/entity-tags.ts'
+import { takeForms } from '#http/multipart.ts'
 import type { App } from '#http/server.ts'
 import type { Deps } from '#main/deps.ts'
 import { createProject } from './create-project.ts'
@@ -11,7 +12,7 @@ import { ProjectData } from './requests.ts'
 export function publishingRoutes(app: App, deps: Deps): void {
   app.register(async (scope: App) => {
     // The form is read by the handler, part by part, and JSON is taken as well for a draft without files.
-    scope.addContentTypeParser('multipart/form-data', (_req, _payload, done) => done(null, undefined))
+    takeForms(scope)
     scope.post(
       '/v3/project',
       {

@@ -49,7 +49,7 @@ export function searchRoutes(app: App, deps: SearchDeps): void {
 }
 
 export function reindexRoutes(app: App, deps: SearchDeps): void {
-  mountInternal(app, (scope) => rebuildRoutes(scope, deps))
+  mountInternal(app, (scope) => rebuildRoutes(scope, deps), { alsoUnder: ['/v2'] })
 }
 
 function rebuildRoutes(app: App, deps: SearchDeps): void {

@@ -1,6 +1,8 @@
 // Edits a project: all of it or nothing.
 import type { Updateable } from 'kysely'
+import type { ChangeSet } from '#cache/changes.ts'
 import { transaction } from '#cache/transaction.ts'
+import type { Tx } from '#db/db.ts'
 import { onUnique } from '#db/pg-errors.ts'
 import type { Project } from '#db/schema.ts'
 import type { Membership } from '#features/access/project-policy.ts'
@@ -18,13 +20,19 @@ import { changeStatus, type StatusField } from './change-status.ts'
 import { requireFieldPermissions, requireModerationRights } from './policy.ts'
 import type { ProjectPatch } from './requests.ts'
 
-export type ProjectEdit = { project: CachedProject; membership: Membership; patch: ProjectPatch }
+export type ProjectEdit = {
+  project: CachedProject
+  membership: Membership
+  patch: ProjectPatch
+  /** Changes that belong to the same edit, in its transaction; returns whether it has made any. */
+  alongside?: (tx: Tx, changed: ChangeSet) => Promise<boolean>
+}
 
 /** @throws ApiError 403 for a field the viewer may not change, `validation_error` naming a field; nothing is saved then. */
 export async function updateProject(
   deps: Deps,
   viewer: Viewer,
-  { project: { id }, membership, patch }: ProjectEdit,
+  { project: { id }, membership, patch, alongside }: ProjectEdit,
 ): Promise<void> {
   requireFieldPermissions(viewer, membership, patch)
   const now = deps.now()
@@ -37,10 +45,11 @@ export async function updateProject(
     const next = { ...project, license: fields.license ?? project.license, summary: fields.summary ?? project.summary }
     const status = await changeStatus(tx, { viewer, membership, project, next, patch, now })
     const update = { ...fields, ...status }
-    if (Object.keys(update).length === 0) return
+    const hasMore = (await alongside?.(tx, changed)) ?? false
+    if (Object.keys(update).length === 0 && !hasMore) return
     await tx
       .updateTable('project')
-      .set({ ...update, ...(isShownToAll(patch) ? { updated: new Date(now) } : {}) })
+      .set({ ...update, ...(hasMore || isShownToAll(patch) ? { updated: new Date(now) } : {}) })
       .where('id', '=', id)
       .execute()
       .catch(onUnique({ project_slug_key: projectSlugTaken }))

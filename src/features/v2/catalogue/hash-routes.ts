@@ -39,14 +39,14 @@ export function hashRoutesV2(app: App, deps: Deps): void {
 }
 
 /** The name of the algorithm comes with quotes from some clients. */
-const FileQuery = Type.Object({
+export const FileQueryV2 = Type.Object({
   algorithm: Type.Optional(
     Type.String({ maxLength: 16, description: 'sha1 or sha512; unless given by the length of the hash' }),
   ),
   version_id: Type.Optional(Type.String({ maxLength: 64, description: 'Of several versions with the file, this one' })),
 })
 
-export function namedFile({ hash }: { hash: string }, query: Static<typeof FileQuery>): NamedFile {
+export function namedFile({ hash }: { hash: string }, query: Static<typeof FileQueryV2>): NamedFile {
   const { algorithm: word, version_id } = query
   const algorithm = word === undefined ? undefined : (unquote(word) as Algorithm)
   if (algorithm !== undefined && !ALGORITHMS.includes(algorithm)) {
@@ -60,7 +60,7 @@ export function namedFile({ hash }: { hash: string }, query: Static<typeof FileQ
 }
 
 function singleFiles(app: App, deps: Deps): void {
-  const about = { params: HashParams, querystring: FileQuery }
+  const about = { params: HashParams, querystring: FileQueryV2 }
   app.get(
     '/version_file/:hash',
     {

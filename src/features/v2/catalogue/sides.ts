@@ -26,3 +26,14 @@ const ENVIRONMENTS: Readonly<Record<string, string>> = {
 export function environmentOf({ client_side, server_side }: Sides): string {
   return ENVIRONMENTS[`${client_side} ${server_side}`] ?? 'unknown'
 }
+
+/**
+ * The environment of a version whose sides are set; a side that is not set keeps its value. An environment that shows
+ * these sides already stays: several of them show the same.
+ */
+export function changeSides(environment: string, sides: Partial<Sides>): string {
+  const shown = toSides('mod', environment)
+  const wanted = { ...shown, ...sides }
+  const isSame = wanted.client_side === shown.client_side && wanted.server_side === shown.server_side
+  return isSame ? environment : environmentOf(wanted)
+}

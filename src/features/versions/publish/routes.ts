@@ -2,6 +2,7 @@
 import { done } from '#http/answers.ts'
 import { requireViewer } from '#http/auth.ts'
 import { sendBytes } from '#http/entity-tags.ts'
+import { takeForms } from '#http/multipart.ts'
 import { IdParams } from '#http/query-values.ts'
 import type { App } from '#http/server.ts'
 import { parseId } from '#lib/ids.ts'
@@ -17,7 +18,7 @@ export function versionUploadRoutes(app: App, deps: Deps): void {
   app.register(async (scope: App) => {
     // The form is read by the handler, part by part.
     scope.removeAllContentTypeParsers()
-    scope.addContentTypeParser('multipart/form-data', (_req, _payload, done) => done(null, undefined))
+    takeForms(scope)
     scope.post(
       '/v3/version',
       {
