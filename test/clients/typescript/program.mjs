@@ -5,10 +5,10 @@ import { AuthFeature, GenericModrinthClient } from '@modrinth/api-client'
 
 const { DEPOT_URL, DEPOT_TOKEN, DEPOT_PROJECT, DEPOT_VERSION, DEPOT_SHA1, DEPOT_PICTURE } = process.env
 const { labrinth } = new GenericModrinthClient({
-    userAgent: 'depot-tests/1.0',
-    labrinthBaseUrl: DEPOT_URL,
-    features: [new AuthFeature({ token: DEPOT_TOKEN })],
-  })
+  userAgent: 'depot-tests/1.0',
+  labrinthBaseUrl: DEPOT_URL,
+  features: [new AuthFeature({ token: DEPOT_TOKEN })],
+})
 
 const project = await labrinth.projects_v2.get(DEPOT_PROJECT)
 assert.deepEqual([project.project_type, project.versions], ['mod', [DEPOT_VERSION]])
