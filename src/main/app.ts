@@ -176,7 +176,7 @@ function addFeatures(app: App, { deps, accounts, codeHost, tokens, rateGrants, c
     moderationRoutes(scope, deps)
     scanRoutes(scope, deps)
   })
-  v2Routes(app, deps)
+  v2Routes(app, { ...deps, confirmOwner })
   tagged(app, 'operator', (scope) => {
     reindexRoutes(scope, deps)
     downloadOperatorRoutes(scope, { ...deps, caps })

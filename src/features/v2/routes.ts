@@ -1,4 +1,5 @@
 // The older API, `/v2`: another wire form over the same queries, policies, commands and caches. It decides nothing itself.
+import type { ConfirmOwner } from '#features/access/confirm-owner.ts'
 import type { App } from '#http/server.ts'
 import { tagged } from '#http/tagged.ts'
 import type { Deps } from '#main/deps.ts'
@@ -25,7 +26,7 @@ import { versionWriteRoutesV2 } from './publishing/version-routes.ts'
 import { v2Scope } from './scope.ts'
 import { searchRoutesV2 } from './search/routes.ts'
 
-export function v2Routes(app: App, deps: Deps): void {
+export function v2Routes(app: App, deps: Deps & { confirmOwner: ConfirmOwner }): void {
   v2Scope(app, deps, (scope) => {
     tagged(scope, 'projects', (each) => {
       projectRoutesV2(each, deps)

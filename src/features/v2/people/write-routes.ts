@@ -1,4 +1,5 @@
 // What people write in the older API: it is the same in both, except that a report is answered with 200.
+import type { ConfirmOwner } from '#features/access/confirm-owner.ts'
 import { followRoutes } from '#features/follows/routes.ts'
 import { notificationRoutes } from '#features/notifications/routes.ts'
 import { personalDataRoutes } from '#features/personal-data/routes.ts'
@@ -15,7 +16,7 @@ import type { App } from '#http/server.ts'
 import type { Deps } from '#main/deps.ts'
 import { sameRoutes } from '../same-routes.ts'
 
-export function userWriteRoutesV2(app: App, deps: Deps): void {
+export function userWriteRoutesV2(app: App, deps: Deps & { confirmOwner: ConfirmOwner }): void {
   sameRoutes(app, ['updateUser', 'setUserIcon', 'deleteUserIcon'], (scope) => userRoutes(scope, deps))
   sameRoutes(app, ['deleteUser'], (scope) => personalDataRoutes(scope, deps))
 }
