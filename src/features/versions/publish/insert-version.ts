@@ -5,7 +5,7 @@ import type { Tx } from '#db/db.ts'
 import { onUnique } from '#db/pg-errors.ts'
 import { attachImages } from '#features/content-images/queries.ts'
 import { dropClaims } from '#files/claims.ts'
-import { invalidInput } from '#lib/errors.ts'
+import { ApiError, invalidInput } from '#lib/errors.ts'
 import type { Viewer } from '#lib/viewer.ts'
 import { firstStatus, requestScan } from '../lifecycle/scan-gate.ts'
 import { embeddedDependencies, insertDependencies, resolveDependencies } from './dependencies.ts'
@@ -75,7 +75,9 @@ export async function insertVersion(
 
 /**
  * Inserts files of a version and drops the claims on their bytes. The same bytes belong to one project only; the
- * primary key of `file_content` settles it, also between two uploads at once.
+ * primary key of `file_content` settles it, also between two uploads at once. So does that of `file_address` for a name
+ * that was used before: it may come back with the same bytes only.
+ * @throws ApiError `invalid_input` for bytes or names that are taken, `conflict` for a name that had other bytes.
  */
 export async function insertFiles(
   tx: Tx,
@@ -102,6 +104,7 @@ export async function insertFiles(
       .catch(
         onUnique({
           file_name_key: () => invalidInput(`The version has a file named ${file.filename} already`, file.part),
+          file_address_key: () => nameUsedBefore(file),
         }),
       )
   }
@@ -109,6 +112,11 @@ export async function insertFiles(
     tx,
     files.map(({ storageKey }) => storageKey),
   )
+}
+
+function nameUsedBefore({ part, filename }: PreparedFile): ApiError {
+  const message = `The name ${filename} was used for other bytes in this version, and its address stays theirs: choose another name`
+  return new ApiError('conflict', message, { details: { field: part, message } })
 }
 
 async function claimContents(tx: Tx, projectId: string, files: readonly PreparedFile[]): Promise<void> {
