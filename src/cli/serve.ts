@@ -22,6 +22,8 @@ const DRAIN_MS = 10_000
 const WARM_AFTER_MS = 1_000
 /** Whatever hangs after that does not keep the process. */
 const LAST_RESORT_MS = 30_000
+/** Signals so close together are one press of Ctrl-C. */
+const SAME_KEY_MS = 2_000
 
 /** Resolves when the server has stopped. */
 export async function serve(args: readonly string[], env: Env): Promise<void> {
@@ -115,13 +117,16 @@ async function stopListening(app: App, log: Log): Promise<void> {
   clearTimeout(cut)
 }
 
-/** SIGTERM and SIGINT ask the process to stop; a second Ctrl-C ends it at once, as people expect. */
+/**
+ * SIGTERM and SIGINT ask the process to stop; a second Ctrl-C ends it at once, as people expect. Below npm one Ctrl-C
+ * comes twice, from the terminal and from npm.
+ */
 function stopSignal(): { promise: Promise<string>; forget(): void } {
   const { promise, resolve } = Promise.withResolvers<string>()
-  let asked = false
+  let askedAt: number | undefined
   const onSignal = (signal: string): void => {
-    if (asked && signal === 'SIGINT') process.exit(130)
-    asked = true
+    if (askedAt !== undefined && signal === 'SIGINT' && performance.now() - askedAt > SAME_KEY_MS) process.exit(130)
+    askedAt ??= performance.now()
     resolve(signal)
   }
   process.on('SIGTERM', onSignal)
