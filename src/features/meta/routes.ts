@@ -31,13 +31,16 @@ export function metaRoutes(app: App, deps: Deps & { version: string }): void {
 }
 
 function retiredVersions(app: App): void {
+  const schema = { hide: true, operationId: 'retiredVersion' }
+  const refuse = (): never => {
+    throw new ApiError(
+      'api_deprecated',
+      'This version of the API is outdated and was removed; please update your application',
+    )
+  }
   for (const url of ['/v1', '/v1/*', '/api/v1', '/api/v1/*']) {
-    app.all(url, { config: { auth: 'public' }, schema: { hide: true, operationId: 'retiredVersion' } }, () => {
-      throw new ApiError(
-        'api_deprecated',
-        'This version of the API is outdated and was removed; please update your application',
-      )
-    })
+    // In the hook, so that no body is looked at.
+    app.all(url, { config: { auth: 'public' }, schema, onRequest: async () => refuse() }, refuse)
   }
 }
 
