@@ -1,7 +1,7 @@
 // What happens when the counter store is lost: counting goes on in this process, under a reduced rate.
 import type { Counters, MaybePromise, Rate } from './counters.ts'
 
-/** The rate that takes the place of every other while the store is lost (decisions.md 2). */
+/** The rate that takes the place of every other while the store is lost. */
 const FALLBACK_RATE: Rate = { limit: 60, periodMs: 60_000, burst: 60 }
 
 /** How long the store is left alone after a failure before one call tries it again. */
@@ -88,6 +88,11 @@ export function withFallback(primary: Counters, fallback: Counters, { now, onLos
         () => primary.hit(key, window),
         () => fallback.hit(key, window),
       ),
+    giveBackHit: (key, window) =>
+      ask(
+        () => primary.giveBackHit(key, window),
+        () => fallback.giveBackHit(key, window),
+      ),
     peek: (key, window) =>
       ask(
         () => primary.peek(key, window),
@@ -112,7 +117,8 @@ export function withFallback(primary: Counters, fallback: Counters, { now, onLos
 
 async function withinTime<T>(answer: Promise<T>): Promise<T> {
   const { promise: late, reject } = Promise.withResolvers<never>()
-  const timer = setTimeout(() => reject(new Error(`No answer within ${WAIT_MS} ms`)), WAIT_MS)
+  // Answers that came while this process was busy are read first.
+  const timer = setTimeout(() => setImmediate(reject, new Error(`No answer within ${WAIT_MS} ms`)), WAIT_MS)
   try {
     return await Promise.race([answer, late])
   } finally {

@@ -198,6 +198,12 @@ export interface Image {
   version_id: string | null;
 }
 
+export interface InstanceSecret {
+  created: Generated<Timestamp>;
+  name: string;
+  secret: Buffer;
+}
+
 export interface Notification {
   account_id: string;
   body: Json;
@@ -525,6 +531,7 @@ export interface DB {
   follow: Follow;
   gallery_item: GalleryItem;
   image: Image;
+  instance_secret: InstanceSecret;
   notification: Notification;
   oauth_authorization: OauthAuthorization;
   oauth_client: OauthClient;

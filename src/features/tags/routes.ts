@@ -12,6 +12,7 @@ import {
   LinkPlatform,
   Loader,
   LoaderFieldValue,
+  listOf,
   toCategoryViews,
   toLoaderFieldValues,
   toLoaderViews,
@@ -27,43 +28,37 @@ export function tagRoutes(app: App, { taxonomy }: Pick<Deps, 'taxonomy'>): void 
     give: () => Type.Static<Schema>,
   ) => app.get(path, { config, schema: { ...about, response: { 200: answer } } }, give as never)
 
-  list('/v3/games', { operationId: 'listGames', summary: 'Games' }, Type.Object({ games: Type.Array(Game) }), () => ({
+  list('/v3/games', { operationId: 'listGames', summary: 'Games' }, listOf('games', Game), () => ({
     games: [...taxonomy.games.values()],
   }))
-  list(
-    '/v3/tag/loader',
-    { operationId: 'listLoaders', summary: 'Loaders' },
-    Type.Object({ loaders: Type.Array(Loader) }),
-    () => ({ loaders: toLoaderViews(taxonomy) }),
-  )
+  list('/v3/tag/loader', { operationId: 'listLoaders', summary: 'Loaders' }, listOf('loaders', Loader), () => ({
+    loaders: toLoaderViews(taxonomy),
+  }))
   list(
     '/v3/tag/category',
     { operationId: 'listCategories', summary: 'Categories' },
-    Type.Object({ categories: Type.Array(Category) }),
+    listOf('categories', Category),
     () => ({ categories: toCategoryViews(taxonomy) }),
   )
-  list(
-    '/v3/license',
-    { operationId: 'listLicenses', summary: 'SPDX licences' },
-    Type.Object({ licenses: Type.Array(License) }),
-    () => ({ licenses: listLicenses() }),
-  )
+  list('/v3/license', { operationId: 'listLicenses', summary: 'SPDX licences' }, listOf('licenses', License), () => ({
+    licenses: listLicenses(),
+  }))
   list(
     '/v3/link_platform',
     { operationId: 'listLinkPlatforms', summary: 'Platforms that links may lead to' },
-    Type.Object({ platforms: Type.Array(LinkPlatform) }),
+    listOf('platforms', LinkPlatform),
     () => ({ platforms: [...taxonomy.linkPlatforms.values()] }),
   )
   list(
     '/v3/report_type',
     { operationId: 'listReportTypes', summary: 'Reasons of reports' },
-    Type.Object({ report_types: Type.Array(Type.String()) }),
+    listOf('report_types', Type.String()),
     () => ({ report_types: [...taxonomy.reportTypes] }),
   )
   list(
     '/v3/project_type',
     { operationId: 'listProjectTypes', summary: 'Types of projects' },
-    Type.Object({ project_types: Type.Array(Type.String()) }),
+    listOf('project_types', Type.String()),
     () => ({ project_types: [...taxonomy.projectTypes] }),
   )
 
@@ -75,7 +70,7 @@ export function tagRoutes(app: App, { taxonomy }: Pick<Deps, 'taxonomy'>): void 
         operationId: 'listLoaderFieldValues',
         summary: 'The values a loader field may take',
         querystring: LoaderFieldQuery,
-        response: { 200: Type.Object({ values: Type.Array(LoaderFieldValue) }) },
+        response: { 200: listOf('values', LoaderFieldValue) },
       },
     },
     (req) => {
