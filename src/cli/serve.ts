@@ -1,5 +1,6 @@
 // `depot serve`: HTTP, jobs and schedules, until a signal ends it.
 
+import { setTimeout as sleep } from 'node:timers/promises'
 import { loadConfig, withPort } from '#config/config.ts'
 import { migrate } from '#db/migrate.ts'
 import { createRateGrants, type RateGrantDirectory } from '#http/rate-grants.ts'
@@ -17,7 +18,7 @@ const ROLES = ['all', 'api', 'worker'] as const
 type Role = (typeof ROLES)[number]
 
 /** How long requests under way may take once the process is asked to stop. */
-const DRAIN_MS = 10_000
+const REQUESTS_MS = 10_000
 /** The analytics store is opened a moment after the start, so that the first answers do not wait for its library. */
 const WARM_AFTER_MS = 1_000
 /** Whatever hangs after that does not keep the process. */
@@ -60,6 +61,7 @@ export async function serve(args: readonly string[], env: Env): Promise<void> {
     clearTimeout(warming)
     log.info({ reason }, 'Stopping')
     if (reason === 'the database ended') process.exitCode = 1
+    else if (listening !== undefined) await drain(listening.app, deps.config.http.drainMs, booted.databaseLost)
   } finally {
     setTimeout(() => process.exit(1), LAST_RESORT_MS).unref()
     await started.disposeAsync()
@@ -108,11 +110,19 @@ async function freePort(host: string): Promise<number> {
   })
 }
 
+/** Goes on answering for a while, so that balancers turn to other processes first. */
+async function drain(app: App, ms: number, databaseLost: Promise<void>): Promise<void> {
+  app.drain()
+  const over = new AbortController()
+  await Promise.race([sleep(ms, undefined, { signal: over.signal }).catch(() => {}), databaseLost])
+  over.abort()
+}
+
 async function stopListening(app: App, log: Log): Promise<void> {
   const cut = setTimeout(() => {
     log.warn('Requests under way were cut off')
     app.server.closeAllConnections()
-  }, DRAIN_MS)
+  }, REQUESTS_MS)
   await app.close()
   clearTimeout(cut)
 }

@@ -1,6 +1,6 @@
 // The only `Fastify()`: limits, hooks in their order, and what every answer has in common.
 import { randomUUID } from 'node:crypto'
-import { type IncomingMessage, METHODS, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
+import { type IncomingMessage, METHODS, type Server, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import compress from '@fastify/compress'
 import { SerializerSelector } from '@fastify/fast-json-stringify-compiler'
@@ -16,15 +16,16 @@ import Fastify, {
   type RouteOptions,
 } from 'fastify'
 import type { Static, TSchema } from 'typebox'
-import { type ApiError, invalidInput, notFound, validationError } from '#lib/errors.ts'
+import { invalidInput, notFound, validationError } from '#lib/errors.ts'
 import type { Secret } from '#lib/secret.ts'
 import type { Log } from '#telemetry/log.ts'
 import type { Metrics } from '#telemetry/metrics.ts'
 import { completeAnswers } from './answers.ts'
 import { type ArrivalOptions, answerUnroutable, arrivalHook, refuseEncodedBody, requireRoute } from './arrival.ts'
 import { type AuthOptions, authHook } from './auth.ts'
+import { type BodyPace, boundConnections, endSlowBodies, refuseUnread } from './connections.ts'
 import { tagAnswer } from './entity-tags.ts'
-import { errorBody, handleError } from './error-handler.ts'
+import { handleError } from './error-handler.ts'
 import { parseJson } from './json-body.ts'
 import { createListBuffers } from './list-buffers.ts'
 import { createRateLimiter, type RateLimitOptions } from './rate-limit.ts'
@@ -41,7 +42,14 @@ export type App = FastifyInstance<Server, IncomingMessage, ServerResponse, Fasti
 
 export type ServerOptions = AuthOptions &
   ArrivalOptions &
-  Omit<RateLimitOptions, 'bypassKey'> & { log: Log; metrics: Metrics; rateLimitBypassKey: Secret | undefined }
+  Omit<RateLimitOptions, 'bypassKey'> & {
+    log: Log
+    metrics: Metrics
+    rateLimitBypassKey: Secret | undefined
+    /** How many connections one address may hold; undefined for any number. */
+    connectionsPerAddress: number | undefined
+    bodies: BodyPace
+  }
 
 /** JSON bodies, in bytes. */
 export const JSON_BODY_BYTES_MAX = 2 * 1024 * 1024
@@ -88,7 +96,10 @@ export async function buildServer(options: ServerOptions): Promise<App> {
 
   // What a request asks for by CONNECT is another server.
   app.server.on('connect', (_req, socket: Socket) => refuseUnread(socket, notFound('route')))
+  if (options.connectionsPerAddress !== undefined) boundConnections(app.server, options.connectionsPerAddress)
+  endSlowBodies(app.server, options.bodies)
   takeEveryMethod(app)
+  takeLeave(app)
   app.setValidatorCompiler(compileValidator)
   app.setSerializerCompiler(lazySerializers())
   app.setErrorHandler(handleError(options.log))
@@ -119,6 +130,19 @@ export async function buildServer(options: ServerOptions): Promise<App> {
     route.onSend = [...asArray(route.onSend).slice(0, -1), encodeWhereAsked(compressor)]
   })
   return app
+}
+
+/** From `drain` on every answer asks its client to close the connection, and to come back to another process. */
+function takeLeave(app: App): void {
+  let draining = false
+  app.decorate('drain', () => {
+    draining = true
+  })
+  app.decorate('isDraining', () => draining)
+  app.addHook('onSend', (_req, reply, payload, done) => {
+    if (draining) void reply.header('connection', 'close')
+    done(null, payload)
+  })
 }
 
 /** Methods that no route has are answered like any other that a path does not know; retired paths know them all. */
@@ -241,15 +265,6 @@ function answerUnreadable(error: Error & { code?: string }, socket: Socket): voi
   const tooLarge = error.code === 'HPE_HEADER_OVERFLOW'
   const message = tooLarge ? `The headers exceed ${HEADER_BYTES_MAX} bytes` : 'This is not a valid HTTP request'
   refuseUnread(socket, invalidInput(message))
-}
-
-/** Answers on a connection that has no request, and ends it. */
-function refuseUnread(socket: Socket, error: ApiError): void {
-  const requestId = randomUUID()
-  const body = JSON.stringify(errorBody(error, requestId))
-  socket.end(
-    `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}\r\nContent-Type: application/json; charset=utf-8\r\nAccess-Control-Allow-Origin: *\r\nX-Request-Id: ${requestId}\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
-  )
 }
 
 function asArray<T>(value: T | T[] | undefined): T[] {

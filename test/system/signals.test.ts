@@ -1,7 +1,9 @@
 // Every documented way to start ends with SIGTERM and SIGINT, cleanly and within the grace period.
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
+import type { Readable } from 'node:stream'
 import { after, test } from 'node:test'
 import { makeDataDir, type RunningDepot, startDepotBy } from '../support/running-depot.ts'
 
@@ -46,6 +48,23 @@ test('npm start ends with Ctrl-C, which the terminal and npm both pass on', asyn
   process.kill(-(server.child.pid ?? 0), 'SIGINT')
   await ended
   await assertEnded(server)
+})
+
+test('a server that is asked to stop turns balancers away first, and still answers', async () => {
+  const server = await startDepotBy(['node', 'bin/depot.mjs', 'serve'], dataDir, { PATH, DRAIN_SECONDS: '3600' })
+  const before = await fetch(`${server.url}/ready?for=balancer`)
+  assert.equal(before.status, 200)
+  server.child.kill('SIGTERM')
+  while (!server.output().includes('"msg":"Stopping"')) await once(server.child.stdout as Readable, 'data')
+  const after = await fetch(`${server.url}/ready?for=balancer`)
+  assert.equal(after.status, 503)
+  assert.deepEqual(await after.json(), {
+    status: 'unavailable',
+    dependencies: { server: { status: 'failing', state: 'stopping' } },
+  })
+  const still = await fetch(`${server.url}/v3/games`, { headers: { 'user-agent': 'x' } })
+  assert.deepEqual([still.status, still.headers.get('connection')], [200, 'close'])
+  await server.stop('SIGKILL')
 })
 
 test('sixteen threads work for files, pictures and passwords, however it is started', {
