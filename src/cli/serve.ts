@@ -1,15 +1,15 @@
 // `depot serve`: HTTP, jobs and schedules, until a signal ends it.
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { loadConfig, withPort } from '#config/config.ts'
+import { type Config, loadConfig, withPort } from '#config/config.ts'
 import { migrate } from '#db/migrate.ts'
 import { createRateGrants, type RateGrantDirectory } from '#http/rate-grants.ts'
 import type { App } from '#http/server.ts'
 import { startWorker } from '#jobs/worker.ts'
-import { OperatorError } from '#lib/operator-error.ts'
 import { buildApp, jobHandlers, SCHEDULE } from '#main/app.ts'
-import { boot } from '#main/boot.ts'
+import { type Booted, boot } from '#main/boot.ts'
 import type { Deps } from '#main/deps.ts'
+import { cannotListen, checkBeforeStart, freePort, holdAnalytics } from '#main/preflight.ts'
 import { createLog, type Log } from '#telemetry/log.ts'
 import { readArguments, UsageError } from './arguments.ts'
 import type { Env } from './with-deps.ts'
@@ -33,10 +33,11 @@ export async function serve(args: readonly string[], env: Env): Promise<void> {
   const stopping = stopSignal()
   const loaded = loadConfig(env)
   const log = createLog({ level: loaded.log.level, buffered: true })
-  const booted = await boot({ config: loaded, log, holder: 'server' })
+  const listens = role !== 'worker'
+  await checkBeforeStart(loaded, { listens })
   // What has been started is stopped in reverse, at the end and after a start that failed half-way.
   const started = new AsyncDisposableStack()
-  started.defer(booted.close)
+  const booted = await open(loaded, log, { listens, started })
   try {
     const applied = await migrate(booted.deps.pool)
     if (applied.length > 0) log.info({ migrations: applied }, 'The schema was brought up to date')
@@ -49,7 +50,7 @@ export async function serve(args: readonly string[], env: Env): Promise<void> {
       const worker = await startWorker({ pool, handlers: jobHandlers(deps), schedule: SCHEDULE, log, metrics })
       started.defer(() => worker.stop())
     }
-    const listening = role === 'worker' ? undefined : await listen(deps, rateGrants, log)
+    const listening = !listens ? undefined : await listen(deps, rateGrants, log)
     if (listening !== undefined) started.defer(() => stopListening(listening.app, log))
     const address = listening?.address ?? 'no address (jobs only)'
     log.info({ address, role, start_ms: Math.round(performance.now() - startedAt) }, `Depot is ready on ${address}`)
@@ -71,10 +72,32 @@ export async function serve(args: readonly string[], env: Env): Promise<void> {
   }
 }
 
+async function open(
+  config: Config,
+  log: Log,
+  { listens, started }: { listens: boolean; started: AsyncDisposableStack },
+): Promise<Booted> {
+  const hold = (): void => {
+    const lock = listens ? holdAnalytics(config) : undefined
+    started.defer(() => lock?.release())
+  }
+  try {
+    // Two servers with an embedded database meet at its lock, which names the other's process.
+    if (config.database.kind === 'external') hold()
+    const booted = await boot({ config, log, holder: 'server' })
+    started.defer(booted.close)
+    if (config.database.kind === 'embedded') hold()
+    return booted
+  } catch (error) {
+    await started.disposeAsync()
+    throw error
+  }
+}
+
 async function listen(deps: Deps, rateGrants: RateGrantDirectory, log: Log) {
   const { host, port: asked } = deps.config.http
   // With PORT=0 the public address is known only once the port is.
-  const port = asked === 0 ? await freePort(host).catch((cause) => Promise.reject(cannotListen(cause, host, 0))) : asked
+  const port = asked === 0 ? await freePort(host, 0) : asked
   const app = await buildApp(asked === 0 ? { ...deps, config: withPort(deps.config, port), log } : deps, rateGrants)
   try {
     return { app, address: await app.listen({ host, port }) }
@@ -82,32 +105,6 @@ async function listen(deps: Deps, rateGrants: RateGrantDirectory, log: Log) {
     await app.close()
     throw cannotListen(cause, host, port)
   }
-}
-
-function cannotListen(cause: unknown, host: string, port: number): unknown {
-  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined
-  const reason = {
-    EADDRINUSE: 'another program listens there; set PORT to another one, or 0 for any that is free',
-    EADDRNOTAVAIL: 'HOST is no address of this machine',
-    EACCES: 'this user may not use that port',
-    ENOTFOUND: 'HOST is no name that is known here',
-  }[String(code)]
-  if (reason === undefined) return cause
-  return new OperatorError(`Depot cannot listen on ${host}, port ${port}: ${reason}`, { cause })
-}
-
-async function freePort(host: string): Promise<number> {
-  const { createServer } = await import('node:net')
-  return new Promise((resolve, reject) => {
-    const probe = createServer()
-    probe.once('error', reject)
-    probe.listen(0, host, () => {
-      const address = probe.address()
-      probe.close(() =>
-        typeof address === 'object' && address !== null ? resolve(address.port) : reject(new Error('No port')),
-      )
-    })
-  })
 }
 
 /** Goes on answering for a while, so that balancers turn to other processes first. */
