@@ -11,7 +11,7 @@ COPY migrations migrations
 COPY taxonomy taxonomy
 COPY scripts/scan-with-clamav.mjs scripts/
 USER depot
-ENV HOST=0.0.0.0 DATA_DIR=/data UV_THREADPOOL_SIZE=16
+ENV HOST=0.0.0.0 DATA_DIR=/data
 VOLUME /data
 EXPOSE 8080
 STOPSIGNAL SIGTERM

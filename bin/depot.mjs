@@ -7,6 +7,18 @@ if (major < 24 || (major === 24 && minor < 12)) {
   )
   process.exit(1)
 }
+// Variables of the environment win over those of the file.
+try {
+  process.loadEnvFile('.env')
+} catch (error) {
+  if (error.code !== 'ENOENT') {
+    console.error(`The file .env in ${process.cwd()} cannot be read: ${error.message}`)
+    process.exit(1)
+  }
+}
+// Files, archives, pictures and passwords share these threads. Read once, when the first of them is started: set here, it
+// holds for every way to start.
+process.env.UV_THREADPOOL_SIZE ??= '16'
 const { enableCompileCache } = await import('node:module')
 enableCompileCache()
 const { main } = await import('#main/main.ts')

@@ -176,6 +176,14 @@ create table file (
   constraint file_version_id_fkey FOREIGN KEY (version_id) REFERENCES version(id) ON DELETE CASCADE
 );
 
+create table file_address (
+  version_id text collate "C" not null,
+  filename text not null,
+  sha512 text collate "C" not null,
+  constraint file_address_key PRIMARY KEY (version_id, filename),
+  constraint file_address_version_id_fkey FOREIGN KEY (version_id) REFERENCES version(id) ON DELETE CASCADE
+);
+
 create table file_content (
   sha512 text collate "C" not null,
   project_id text collate "C" not null,
@@ -820,6 +828,8 @@ CREATE INDEX version_visibility_idx ON public.version USING btree (id) INCLUDE (
 
 CREATE TRIGGER account_revision BEFORE UPDATE ON public.account FOR EACH ROW EXECUTE FUNCTION bump_revision();
 
+CREATE TRIGGER file_address_kept AFTER INSERT ON public.file FOR EACH ROW EXECUTE FUNCTION keep_file_address();
+
 CREATE TRIGGER file_deleted AFTER DELETE ON public.file REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION files_counted();
 
 CREATE TRIGGER file_inserted AFTER INSERT ON public.file REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION files_counted();
@@ -1007,6 +1017,24 @@ CREATE OR REPLACE FUNCTION public.is_searchable(status text)
 AS $function$
   select status in ('approved', 'archived')
 $function$;
+
+CREATE OR REPLACE FUNCTION public.keep_file_address()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  kept text;
+begin
+  insert into file_address (version_id, filename, sha512) values (new.version_id, new.filename, new.sha512)
+    on conflict (version_id, filename) do update set sha512 = file_address.sha512
+    returning sha512 into kept;
+  if kept <> new.sha512 then
+    raise unique_violation using
+      constraint = 'file_address_key',
+      message = 'The name was used for other bytes in this version';
+  end if;
+  return null;
+end $function$;
 
 CREATE OR REPLACE FUNCTION public.keep_imported_downloads()
  RETURNS trigger

@@ -1,5 +1,6 @@
 // Every command there is, in the order in which the usage lists them.
 import { tokenCreate, userCreate, userRole } from './accounts.ts'
+import { analyticsSetAside } from './analytics.ts'
 import { checkCommand, migrateCommand } from './operations.ts'
 import { reindexCommand } from './reindex.ts'
 import { seedCommand } from './seed.ts'
@@ -41,6 +42,12 @@ export const COMMANDS: readonly Command[] = [
     usage: '[--projects 200] [--json]',
     about: 'Fill a demo catalogue, or what is missing of it',
     run: seedCommand,
+  },
+  {
+    name: 'analytics set-aside',
+    usage: '[--json]',
+    about: 'Begin an empty analytics file beside one that is damaged',
+    run: analyticsSetAside,
   },
   { name: 'check', usage: '[--json]', about: 'Show the state of everything Depot leans on', run: checkCommand },
 ]

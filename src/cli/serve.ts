@@ -1,14 +1,15 @@
 // `depot serve`: HTTP, jobs and schedules, until a signal ends it.
 
-import { loadConfig, withPort } from '#config/config.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Config, loadConfig, withPort } from '#config/config.ts'
 import { migrate } from '#db/migrate.ts'
 import { createRateGrants, type RateGrantDirectory } from '#http/rate-grants.ts'
 import type { App } from '#http/server.ts'
 import { startWorker } from '#jobs/worker.ts'
-import { OperatorError } from '#lib/operator-error.ts'
 import { buildApp, jobHandlers, SCHEDULE } from '#main/app.ts'
-import { boot } from '#main/boot.ts'
+import { type Booted, boot } from '#main/boot.ts'
 import type { Deps } from '#main/deps.ts'
+import { cannotListen, checkBeforeStart, freePort, holdAnalytics } from '#main/preflight.ts'
 import { createLog, type Log } from '#telemetry/log.ts'
 import { readArguments, UsageError } from './arguments.ts'
 import type { Env } from './with-deps.ts'
@@ -17,11 +18,13 @@ const ROLES = ['all', 'api', 'worker'] as const
 type Role = (typeof ROLES)[number]
 
 /** How long requests under way may take once the process is asked to stop. */
-const DRAIN_MS = 10_000
+const REQUESTS_MS = 10_000
 /** The analytics store is opened a moment after the start, so that the first answers do not wait for its library. */
 const WARM_AFTER_MS = 1_000
 /** Whatever hangs after that does not keep the process. */
 const LAST_RESORT_MS = 30_000
+/** Signals so close together are one press of Ctrl-C. */
+const SAME_KEY_MS = 2_000
 
 /** Resolves when the server has stopped. */
 export async function serve(args: readonly string[], env: Env): Promise<void> {
@@ -30,10 +33,11 @@ export async function serve(args: readonly string[], env: Env): Promise<void> {
   const stopping = stopSignal()
   const loaded = loadConfig(env)
   const log = createLog({ level: loaded.log.level, buffered: true })
-  const booted = await boot({ config: loaded, log, holder: 'server' })
+  const listens = role !== 'worker'
+  await checkBeforeStart(loaded, { listens })
   // What has been started is stopped in reverse, at the end and after a start that failed half-way.
   const started = new AsyncDisposableStack()
-  started.defer(booted.close)
+  const booted = await open(loaded, log, { listens, started })
   try {
     const applied = await migrate(booted.deps.pool)
     if (applied.length > 0) log.info({ migrations: applied }, 'The schema was brought up to date')
@@ -46,7 +50,7 @@ export async function serve(args: readonly string[], env: Env): Promise<void> {
       const worker = await startWorker({ pool, handlers: jobHandlers(deps), schedule: SCHEDULE, log, metrics })
       started.defer(() => worker.stop())
     }
-    const listening = role === 'worker' ? undefined : await listen(deps, rateGrants, log)
+    const listening = !listens ? undefined : await listen(deps, rateGrants, log)
     if (listening !== undefined) started.defer(() => stopListening(listening.app, log))
     const address = listening?.address ?? 'no address (jobs only)'
     log.info({ address, role, start_ms: Math.round(performance.now() - startedAt) }, `Depot is ready on ${address}`)
@@ -58,6 +62,7 @@ export async function serve(args: readonly string[], env: Env): Promise<void> {
     clearTimeout(warming)
     log.info({ reason }, 'Stopping')
     if (reason === 'the database ended') process.exitCode = 1
+    else if (listening !== undefined) await drain(listening.app, deps.config.http.drainMs, booted.databaseLost)
   } finally {
     setTimeout(() => process.exit(1), LAST_RESORT_MS).unref()
     await started.disposeAsync()
@@ -67,10 +72,32 @@ export async function serve(args: readonly string[], env: Env): Promise<void> {
   }
 }
 
+async function open(
+  config: Config,
+  log: Log,
+  { listens, started }: { listens: boolean; started: AsyncDisposableStack },
+): Promise<Booted> {
+  const hold = (): void => {
+    const lock = listens ? holdAnalytics(config) : undefined
+    started.defer(() => lock?.release())
+  }
+  try {
+    // Two servers with an embedded database meet at its lock, which names the other's process.
+    if (config.database.kind === 'external') hold()
+    const booted = await boot({ config, log, holder: 'server' })
+    started.defer(booted.close)
+    if (config.database.kind === 'embedded') hold()
+    return booted
+  } catch (error) {
+    await started.disposeAsync()
+    throw error
+  }
+}
+
 async function listen(deps: Deps, rateGrants: RateGrantDirectory, log: Log) {
   const { host, port: asked } = deps.config.http
   // With PORT=0 the public address is known only once the port is.
-  const port = asked === 0 ? await freePort(host).catch((cause) => Promise.reject(cannotListen(cause, host, 0))) : asked
+  const port = asked === 0 ? await freePort(host, 0) : asked
   const app = await buildApp(asked === 0 ? { ...deps, config: withPort(deps.config, port), log } : deps, rateGrants)
   try {
     return { app, address: await app.listen({ host, port }) }
@@ -80,48 +107,33 @@ async function listen(deps: Deps, rateGrants: RateGrantDirectory, log: Log) {
   }
 }
 
-function cannotListen(cause: unknown, host: string, port: number): unknown {
-  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined
-  const reason = {
-    EADDRINUSE: 'another program listens there; set PORT to another one, or 0 for any that is free',
-    EADDRNOTAVAIL: 'HOST is no address of this machine',
-    EACCES: 'this user may not use that port',
-    ENOTFOUND: 'HOST is no name that is known here',
-  }[String(code)]
-  if (reason === undefined) return cause
-  return new OperatorError(`Depot cannot listen on ${host}, port ${port}: ${reason}`, { cause })
-}
-
-async function freePort(host: string): Promise<number> {
-  const { createServer } = await import('node:net')
-  return new Promise((resolve, reject) => {
-    const probe = createServer()
-    probe.once('error', reject)
-    probe.listen(0, host, () => {
-      const address = probe.address()
-      probe.close(() =>
-        typeof address === 'object' && address !== null ? resolve(address.port) : reject(new Error('No port')),
-      )
-    })
-  })
+/** Goes on answering for a while, so that balancers turn to other processes first. */
+async function drain(app: App, ms: number, databaseLost: Promise<void>): Promise<void> {
+  app.drain()
+  const over = new AbortController()
+  await Promise.race([sleep(ms, undefined, { signal: over.signal }).catch(() => {}), databaseLost])
+  over.abort()
 }
 
 async function stopListening(app: App, log: Log): Promise<void> {
   const cut = setTimeout(() => {
     log.warn('Requests under way were cut off')
     app.server.closeAllConnections()
-  }, DRAIN_MS)
+  }, REQUESTS_MS)
   await app.close()
   clearTimeout(cut)
 }
 
-/** SIGTERM and SIGINT ask the process to stop; a second Ctrl-C ends it at once, as people expect. */
+/**
+ * SIGTERM and SIGINT ask the process to stop; a second Ctrl-C ends it at once, as people expect. Below npm one Ctrl-C
+ * comes twice, from the terminal and from npm.
+ */
 function stopSignal(): { promise: Promise<string>; forget(): void } {
   const { promise, resolve } = Promise.withResolvers<string>()
-  let asked = false
+  let askedAt: number | undefined
   const onSignal = (signal: string): void => {
-    if (asked && signal === 'SIGINT') process.exit(130)
-    asked = true
+    if (askedAt !== undefined && signal === 'SIGINT' && performance.now() - askedAt > SAME_KEY_MS) process.exit(130)
+    askedAt ??= performance.now()
     resolve(signal)
   }
   process.on('SIGTERM', onSignal)

@@ -49,6 +49,8 @@ export type CaptchaWidget = {
   origins: readonly string[]
 }
 
+const CONNECTIONS_PER_ADDRESS = 512
+
 /** Everything an operator decides. Frozen, without environment names, secrets wrapped. */
 export type Config = {
   http: {
@@ -64,6 +66,12 @@ export type Config = {
     rateLimitBypassKey: Secret | undefined
     /** Whether 304 answers count against the request rate. */
     countsUnchanged: boolean
+    /** How many connections one address may hold; undefined for any number. */
+    connectionsPerAddress: number | undefined
+    /** What a request body may take: JSON this time in all, others so many bytes in every such time. */
+    bodies: { ms: number; bytesPerSecond: number }
+    /** How long the server goes on answering once it is asked to stop. */
+    drainMs: number
     adminKey: Secret | undefined
     metricsToken: Secret | undefined
   }
@@ -199,6 +207,9 @@ function group(env: Env): Config {
       blockedUserAgents: parsePatterns(env.BLOCKED_USER_AGENTS ?? '') ?? [],
       rateLimitBypassKey: secret(env.RATE_LIMIT_BYPASS_KEY),
       countsUnchanged: env.RATE_LIMIT_COUNT_304,
+      connectionsPerAddress: connectionsPerAddress(env),
+      bodies: { ms: env.BODY_SECONDS * 1000, bytesPerSecond: env.BODY_BYTES_PER_SECOND },
+      drainMs: env.DRAIN_SECONDS * 1000,
       adminKey: secret(env.ADMIN_KEY),
       metricsToken: secret(env.METRICS_TOKEN),
     },
@@ -273,6 +284,11 @@ function filesConfig(env: Env, dataDir: string): FilesConfig {
     links: env.S3_DOWNLOADS === 'redirect',
     staging: join(folder, 'staging'),
   }
+}
+
+function connectionsPerAddress(env: Env): number | undefined {
+  const number = env.CONNECTIONS_PER_ADDRESS ?? (env.CLIENT_ADDRESS_HEADER === undefined ? CONNECTIONS_PER_ADDRESS : 0)
+  return number === 0 ? undefined : number
 }
 
 function captchaWidget(env: Env): CaptchaWidget | undefined {

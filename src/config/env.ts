@@ -2,53 +2,15 @@
 // `must` completes the sentence "NAME must be …" of a fault; `example` is a right value; `secret` values are never
 // shown back.
 import Type from 'typebox'
+import { ACCOUNT_VARIABLES } from './env-accounts.ts'
 import { ENGINE_VARIABLES } from './env-engines.ts'
-import {
-  isClickHouseAddress,
-  isDatabaseAddress,
-  isHost,
-  isMailbox,
-  isMailServerAddress,
-  isOriginList,
-  isScriptAddress,
-  isWebAddress,
-  parsePatterns,
-} from './env-values.ts'
-import { type About, choice, count, optional, WEB } from './variable.ts'
-
-const KEY_FORM = '^[\\x21-\\x7e]{32,512}$'
-const KEY_RULE = '32 to 512 visible ASCII characters without spaces'
+import { SERVER_VARIABLES } from './env-server.ts'
+import { isClickHouseAddress, isDatabaseAddress, isWebAddress } from './env-values.ts'
+import { type About, count, optional, WEB } from './variable.ts'
 
 /** Every variable Depot reads. Those without a default are optional; an empty value counts as unset. */
 export const Env = Type.Object({
-  HOST: Type.Refine(
-    Type.String({
-      default: '127.0.0.1',
-      maxLength: 253,
-      description: 'Address to listen on. 127.0.0.1 is this machine only, 0.0.0.0 every IPv4 address.',
-      must: 'a host name or an IP address',
-      example: '0.0.0.0',
-    }),
-    isHost,
-  ),
-  PORT: count(
-    {
-      description: 'Port to listen on; 0 takes a free one.',
-      must: 'a whole number from 0 to 65535',
-      example: '8080',
-    },
-    0,
-    65_535,
-    8080,
-  ),
-  BASE_URL: optional(
-    {
-      description: 'Public address of the service, as links and answers give it. Default: made from HOST and PORT.',
-      must: WEB,
-      example: 'https://depot.example.org',
-    },
-    isWebAddress,
-  ),
+  ...SERVER_VARIABLES,
   DATA_DIR: Type.String({
     default: './data',
     maxLength: 4096,
@@ -103,137 +65,7 @@ export const Env = Type.Object({
     isWebAddress,
   ),
   ...ENGINE_VARIABLES,
-  SMTP_URL: optional(
-    {
-      description: 'Mail server. Unset: messages are written to DATA_DIR/outbox and addresses need no verifying.',
-      must: 'an smtp:// or smtps:// address',
-      example: 'smtp://user:password@mail.example.org:587',
-      secret: true,
-    },
-    isMailServerAddress,
-  ),
-  MAIL_FROM: optional(
-    {
-      description: 'Sender of every message. Default: noreply at the host of BASE_URL.',
-      must: 'an e-mail address, alone or as Name <address>',
-      example: 'Depot <noreply@depot.example.org>',
-    },
-    isMailbox,
-  ),
-  ADMIN_KEY: Type.Optional(
-    Type.String({
-      pattern: KEY_FORM,
-      description: 'Key of the operator routes (header X-Admin-Key). Unset: those routes need an admin session.',
-      must: KEY_RULE,
-      example: 'put-32-or-more-random-characters-here',
-      secret: true,
-    }),
-  ),
-  RATE_LIMIT_BYPASS_KEY: Type.Optional(
-    Type.String({
-      pattern: KEY_FORM,
-      description: 'Requests with this key (header X-Ratelimit-Key) are not limited. Unset: no bypass.',
-      must: KEY_RULE,
-      example: 'put-32-or-more-random-characters-here',
-      secret: true,
-    }),
-  ),
-  RATE_LIMIT_COUNT_304: Type.Boolean({
-    default: true,
-    description: 'Whether answers that say "not modified" (304) count against the request rate.',
-    must: 'true or false',
-    example: 'false',
-  }),
-  CLIENT_ADDRESS_HEADER: Type.Optional(
-    Type.String({
-      pattern: '^[A-Za-z0-9-]{1,64}$',
-      description: 'Header in which the proxy gives the client address. Set it only if the proxy always replaces it.',
-      must: 'the name of one header',
-      example: 'X-Real-IP',
-    }),
-  ),
-  BLOCKED_USER_AGENTS: optional(
-    {
-      description:
-        'Regular expressions, separated by commas or line breaks; a matching User-Agent is refused. Case does not ' +
-        'count. A comma inside {} does not separate; elsewhere write it \\x2c. At most 100.',
-      must: 'at most 100 regular expressions of at most 500 characters, none of which matches everything',
-      example: '^badbot/,scraper [0-9]{1,3}',
-    },
-    (value) => parsePatterns(value) !== undefined,
-  ),
-  REQUIRE_VERIFIED_EMAIL: Type.Optional(
-    Type.Boolean({
-      description: 'Whether creating things needs a verified address. Default: true when SMTP_URL is set.',
-      must: 'true or false',
-      example: 'true',
-    }),
-  ),
-  REGISTRATION: choice(
-    { description: 'Whether people may make accounts themselves.', example: 'closed' },
-    ['open', 'closed'],
-    'open',
-  ),
-  CAPTCHA_VERIFY_URL: optional(
-    {
-      description: 'Endpoint of the siteverify kind that checks captchas at sign-up and sign-in; needs CAPTCHA_SECRET.',
-      must: WEB,
-      example: 'https://captcha.example.org/siteverify',
-    },
-    isWebAddress,
-  ),
-  CAPTCHA_SECRET: optional({
-    description: 'Secret for CAPTCHA_VERIFY_URL.',
-    must: 'the secret that belongs to CAPTCHA_VERIFY_URL',
-    example: 'secret-from-the-captcha-service',
-    secret: true,
-  }),
-  CAPTCHA_SITE_KEY: Type.Optional(
-    Type.String({
-      pattern: '^[\\x21-\\x7e]{1,512}$',
-      description:
-        'Public key of the captcha, for the account pages; needs CAPTCHA_SCRIPT_URL and CAPTCHA_WIDGET_CLASS. Unset: ' +
-        'where a captcha is asked for, nobody can sign up or in on these pages.',
-      must: 'visible ASCII characters without spaces, at most 512',
-      example: 'site-key-from-the-captcha-service',
-    }),
-  ),
-  CAPTCHA_SCRIPT_URL: optional(
-    {
-      description: 'Script that draws the captcha on the account pages, as its service gives it.',
-      must: 'an https address (http for tests) without user and fragment',
-      example: 'https://captcha.example.org/api.js',
-    },
-    isScriptAddress,
-  ),
-  CAPTCHA_WIDGET_CLASS: Type.Optional(
-    Type.String({
-      pattern: '^[A-Za-z][A-Za-z0-9_-]{0,63}$',
-      description:
-        'Class of the element that the script fills, as its service says. The answer comes in the field of that name ' +
-        'with "-response" behind it.',
-      must: 'one name of letters, digits, hyphens and underscores',
-      example: 'x-captcha',
-    }),
-  ),
-  CAPTCHA_ORIGINS: optional(
-    {
-      description:
-        'Further origins that the captcha loads scripts, styles, frames and data from, separated by spaces, for ' +
-        'services that use more than the one of CAPTCHA_SCRIPT_URL.',
-      must: 'at most 10 origins such as https://host or https://*.host, separated by spaces',
-      example: 'https://assets.captcha.example.org https://*.captcha.example.org',
-    },
-    isOriginList,
-  ),
-  CODE_HOST_API_URL: optional(
-    {
-      description: 'API of a code host whose tokens are accepted for linked accounts. Unset: none are.',
-      must: WEB,
-      example: 'https://api.codehost.example.org',
-    },
-    isWebAddress,
-  ),
+  ...ACCOUNT_VARIABLES,
   COUNTRY_HEADER: Type.Optional(
     Type.String({
       pattern: '^[A-Za-z0-9-]{1,64}$',
@@ -287,20 +119,6 @@ export const Env = Type.Object({
     1,
     3600,
     120,
-  ),
-  METRICS_TOKEN: Type.Optional(
-    Type.String({
-      pattern: '^[\\x21-\\x7e]{1,512}$',
-      description: 'Bearer token that /metrics demands. Unset: it demands none.',
-      must: 'visible ASCII characters without spaces, at most 512',
-      example: 'put-a-random-text-here',
-      secret: true,
-    }),
-  ),
-  LOG_LEVEL: choice(
-    { description: 'What is logged: this level and those more severe.', example: 'warn' },
-    ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'],
-    'info',
   ),
   QUOTA_PROJECTS: count(quota('Projects', 256), 0, 1_000_000, 256),
   QUOTA_ORGANIZATIONS: count(quota('Organizations', 16), 0, 1_000_000, 16),

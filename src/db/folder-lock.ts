@@ -1,5 +1,5 @@
 // Who holds a data folder: a lock that the kernel drops with its process, and a note that says who that is.
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { OperatorError } from '#lib/operator-error.ts'
@@ -13,6 +13,8 @@ export type Owner = { pid: number; holder: Holder; socketDir?: string; ready: bo
 export type FolderLock = { release(): void }
 
 const SQLITE_BUSY = 5
+const SQLITE_CORRUPT = 11
+const SQLITE_NOTADB = 26
 
 /**
  * Takes the lock of a data folder, or returns undefined when another process (or this one) has it.
@@ -22,13 +24,26 @@ const SQLITE_BUSY = 5
  * file stays empty and is never deleted, because deleting a locked file lets two processes lock two files.
  */
 export function tryLockFolder(dataDir: string): FolderLock | undefined {
-  const file = new DatabaseSync(join(dataDir, 'depot.lock'), { timeout: 0 })
+  const path = join(dataDir, 'depot.lock')
+  try {
+    return lockFile(dataDir, path)
+  } catch (error) {
+    if (!isDamaged(error)) throw error
+    // Nothing is kept in it. Emptied in place: a new file in its stead could be locked beside the old one.
+    truncateSync(path)
+    return lockFile(dataDir, path)
+  }
+}
+
+function lockFile(dataDir: string, path: string): FolderLock | undefined {
+  const file = new DatabaseSync(path, { timeout: 0 })
   try {
     file.exec('PRAGMA journal_mode = OFF')
     file.exec('BEGIN EXCLUSIVE')
   } catch (error) {
     file.close()
     if (isBusy(error)) return undefined
+    if (isDamaged(error)) throw error
     const reason = error instanceof Error ? error.message : String(error)
     throw new OperatorError(`The lock file in ${dataDir} cannot be used: ${reason}`, { cause: error })
   }
@@ -39,8 +54,12 @@ export function tryLockFolder(dataDir: string): FolderLock | undefined {
   }
 }
 
-function isBusy(error: unknown): boolean {
-  return error instanceof Error && 'errcode' in error && (Number(error.errcode) & 0xff) === SQLITE_BUSY
+const isBusy = (error: unknown): boolean => codeOf(error) === SQLITE_BUSY
+
+const isDamaged = (error: unknown): boolean => [SQLITE_CORRUPT, SQLITE_NOTADB].includes(codeOf(error) ?? 0)
+
+function codeOf(error: unknown): number | undefined {
+  return error instanceof Error && 'errcode' in error ? Number(error.errcode) & 0xff : undefined
 }
 
 /** Replaces the note as a whole, so that a reader never sees half of it. Only the holder of the lock may call this. */

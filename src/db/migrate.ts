@@ -11,6 +11,7 @@ const MIGRATIONS = join(import.meta.dirname, '../../migrations')
 const LOCK_KEY = 7_300_421
 const LOCK_TIMEOUT_MS = 4_000
 const OLDEST_SERVER = 15
+const INSUFFICIENT_PRIVILEGE = '42501'
 
 type Migration = { name: string; sql: string; checksum: string }
 
@@ -28,7 +29,7 @@ async function readMigrations(): Promise<Migration[]> {
  * Brings the schema to the newest version and returns the names it applied (none when it was there already).
  * The job queue's own schema is brought up to date first. Safe to run from several processes at once.
  * @throws OperatorError when the database cannot be reached, is too old or keeps text in another encoding, when an
- * applied file was changed since, and when there is a migration that this program does not know (a newer one made it).
+ * applied file was changed since, when its role lacks a right, and when there is a migration that this program does not know (a newer one made it).
  */
 export async function migrate(pool: pg.Pool): Promise<string[]> {
   const migrations = await readMigrations()
@@ -50,10 +51,23 @@ export async function migrate(pool: pg.Pool): Promise<string[]> {
     const pending = migrations.filter((migration) => !applied.has(migration.name))
     for (const migration of pending) await apply(client, migration)
     return pending.map((migration) => migration.name)
+  } catch (error) {
+    throw lacksRight(error) ?? error
   } finally {
     await client.query('select pg_advisory_unlock($1)', [LOCK_KEY]).catch(() => {})
     client.release()
   }
+}
+
+/** The sentence for a role that may not do what the schema needs. */
+function lacksRight(error: unknown): OperatorError | undefined {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
+  if (!(cause instanceof Error) || !('code' in cause) || cause.code !== INSUFFICIENT_PRIVILEGE) return undefined
+  return new OperatorError(
+    `The role of DATABASE_URL lacks a right (${cause.message}): make it the owner of the database, or grant it CREATE on ` +
+      'the database and on the schema public.',
+    { cause },
+  )
 }
 
 async function checkServer(client: pg.PoolClient): Promise<void> {

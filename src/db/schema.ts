@@ -154,6 +154,12 @@ export interface File {
   version_id: string;
 }
 
+export interface FileAddress {
+  filename: string;
+  sha512: string;
+  version_id: string;
+}
+
 export interface FileContent {
   project_id: string;
   sha512: string;
@@ -521,6 +527,7 @@ export interface DB {
   download_ledger: DownloadLedger;
   download_pending: DownloadPending;
   file: File;
+  file_address: FileAddress;
   file_content: FileContent;
   follow: Follow;
   gallery_item: GalleryItem;

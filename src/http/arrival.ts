@@ -1,7 +1,7 @@
-// What every request meets first, in the order of decisions.md 2: what every answer carries, the client address, the
+// What every request meets first, in this order: what every answer carries, the client address, the
 // limiter, preflights, the User-Agent, and an address that can be read.
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { ApiError, invalidInput } from '#lib/errors.ts'
+import { ApiError, invalidInput, notFound } from '#lib/errors.ts'
 import { clientAddress } from './client-address.ts'
 import type { RateLimiter } from './rate-limit.ts'
 
@@ -25,7 +25,7 @@ export function arrivalHook(limiter: Pick<RateLimiter, 'take'>, options: Arrival
     limiter.take(req, reply, (error) => {
       if (error !== undefined) return done(error)
       if (isPreflight(req)) return void answerPreflight(req, reply)
-      done(checkHost(req) ?? checkUserAgent(req, options.blockedUserAgents) ?? checkEncoding(req) ?? checkAddress(req))
+      done(checkHost(req) ?? checkUserAgent(req, options.blockedUserAgents) ?? checkAddress(req))
     })
   }
 }
@@ -80,11 +80,19 @@ function checkUserAgent(req: FastifyRequest, blocked: readonly RegExp[]): ApiErr
   return undefined
 }
 
-/** Bodies are read as they come: limits and hashes are of the bytes that were sent. */
-function checkEncoding(req: FastifyRequest): ApiError | undefined {
+/** Before the body is looked at: a path that leads nowhere, or not with this method, leads nowhere with any body. */
+export function requireRoute(req: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void): void {
+  done(req.is404 ? notFound('route') : undefined)
+}
+
+/**
+ * The last onRequest hook of every route, once it is known that there is one and that the caller may use it. Bodies are
+ * read as they come: limits and hashes are of the bytes that were sent.
+ */
+export function refuseEncodedBody(req: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void): void {
   const encoding = req.headers['content-encoding']
-  if (encoding === undefined || encoding === 'identity') return undefined
-  return invalidInput('Compressed request bodies are not taken', 'content-encoding')
+  if (encoding === undefined || encoding === 'identity') return done()
+  done(invalidInput('Compressed request bodies are not taken', 'content-encoding'))
 }
 
 /** Percent-encodings that do not decode, and the NUL character, which the database refuses. */

@@ -35,6 +35,9 @@ declare module 'fastify' {
   interface FastifyInstance {
     /** Every route but HEAD and preflights, in the order of their registration. */
     routeTable(): RouteEntry[]
+    /** Says from now on that this process is about to stop: `/ready` is 503, and connections end with their answer. */
+    drain(): void
+    isDraining(): boolean
   }
   interface FastifySchema {
     /** `verbNoun`, unique; every operation has one. */

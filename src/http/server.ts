@@ -1,6 +1,6 @@
 // The only `Fastify()`: limits, hooks in their order, and what every answer has in common.
 import { randomUUID } from 'node:crypto'
-import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import { type IncomingMessage, METHODS, type Server, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import compress from '@fastify/compress'
 import { SerializerSelector } from '@fastify/fast-json-stringify-compiler'
@@ -21,10 +21,11 @@ import type { Secret } from '#lib/secret.ts'
 import type { Log } from '#telemetry/log.ts'
 import type { Metrics } from '#telemetry/metrics.ts'
 import { completeAnswers } from './answers.ts'
-import { type ArrivalOptions, answerUnroutable, arrivalHook } from './arrival.ts'
+import { type ArrivalOptions, answerUnroutable, arrivalHook, refuseEncodedBody, requireRoute } from './arrival.ts'
 import { type AuthOptions, authHook } from './auth.ts'
+import { type BodyPace, boundConnections, endSlowBodies, refuseUnread } from './connections.ts'
 import { tagAnswer } from './entity-tags.ts'
-import { errorBody, handleError } from './error-handler.ts'
+import { handleError } from './error-handler.ts'
 import { parseJson } from './json-body.ts'
 import { createListBuffers } from './list-buffers.ts'
 import { createRateLimiter, type RateLimitOptions } from './rate-limit.ts'
@@ -41,7 +42,14 @@ export type App = FastifyInstance<Server, IncomingMessage, ServerResponse, Fasti
 
 export type ServerOptions = AuthOptions &
   ArrivalOptions &
-  Omit<RateLimitOptions, 'bypassKey'> & { log: Log; metrics: Metrics; rateLimitBypassKey: Secret | undefined }
+  Omit<RateLimitOptions, 'bypassKey'> & {
+    log: Log
+    metrics: Metrics
+    rateLimitBypassKey: Secret | undefined
+    /** How many connections one address may hold; undefined for any number. */
+    connectionsPerAddress: number | undefined
+    bodies: BodyPace
+  }
 
 /** JSON bodies, in bytes. */
 export const JSON_BODY_BYTES_MAX = 2 * 1024 * 1024
@@ -86,6 +94,12 @@ export async function buildServer(options: ServerOptions): Promise<App> {
   // Expectations other than 100-continue may be ignored (RFC 9110, 10.1.1); Node's answer to them has no body.
   app.server.on('checkExpectation', (req, res) => app.server.emit('request', req, res))
 
+  // What a request asks for by CONNECT is another server.
+  app.server.on('connect', (_req, socket: Socket) => refuseUnread(socket, notFound('route')))
+  if (options.connectionsPerAddress !== undefined) boundConnections(app.server, options.connectionsPerAddress)
+  endSlowBodies(app.server, options.bodies)
+  takeEveryMethod(app)
+  takeLeave(app)
   app.setValidatorCompiler(compileValidator)
   app.setSerializerCompiler(lazySerializers())
   app.setErrorHandler(handleError(options.log))
@@ -97,6 +111,7 @@ export async function buildServer(options: ServerOptions): Promise<App> {
   app.decorateRequest('clientAddress', '')
   takeJsonBodies(app)
   app.addHook('onRequest', arrive)
+  app.addHook('onRequest', requireRoute)
   addRouteChecks(app, options)
   app.addHook('onSend', tagAnswer)
   if (limiter.settle !== undefined) app.addHook('onSend', limiter.settle)
@@ -117,6 +132,26 @@ export async function buildServer(options: ServerOptions): Promise<App> {
   return app
 }
 
+/** From `drain` on every answer asks its client to close the connection, and to come back to another process. */
+function takeLeave(app: App): void {
+  let draining = false
+  app.decorate('drain', () => {
+    draining = true
+  })
+  app.decorate('isDraining', () => draining)
+  app.addHook('onSend', (_req, reply, payload, done) => {
+    if (draining) void reply.header('connection', 'close')
+    done(null, payload)
+  })
+}
+
+/** Methods that no route has are answered like any other that a path does not know; retired paths know them all. */
+function takeEveryMethod(app: App): void {
+  const own = new Set(app.supportedMethods)
+  for (const method of METHODS)
+    if (method !== 'CONNECT' && !own.has(method)) app.addHttpMethod(method, { hasBody: true })
+}
+
 /** Refuses to start with a route that does not say who may call it, and enforces what it says. */
 function addRouteChecks(app: App, options: ServerOptions): void {
   const routes: RouteOptions[] = []
@@ -126,6 +161,7 @@ function addRouteChecks(app: App, options: ServerOptions): void {
       // The library's own routes: the viewer needs neither a token nor a description.
       route.config = { ...route.config, auth: 'public', cache: 'shared' }
       route.schema = { ...route.schema, hide: true, operationId: 'getViewer' }
+      route.errorHandler = refuseOddPath
     }
     const { method, url, config } = route
     const methods = asArray(method)
@@ -138,9 +174,15 @@ function addRouteChecks(app: App, options: ServerOptions): void {
     const takesJson = route.schema?.hide !== true && (route.schema as { consumes?: string[] })?.consumes === undefined
     if (isOpen(config) && takesJson) route.bodyLimit ??= OPEN_BODY_BYTES_MAX
     const hook = authHook(config.auth, config.role, options)
-    if (hook !== undefined) route.onRequest = [...asArray(route.onRequest), hook as never]
+    const ownHooks = [...(hook === undefined ? [] : [hook]), ...(config.unlimited === true ? [] : [refuseEncodedBody])]
+    route.onRequest = [...asArray(route.onRequest), ...(ownHooks as never[])]
     if (!methods.includes('HEAD') || methods.length > 1) routes.push(route)
   })
+}
+
+/** What the library of the viewer's files refuses, such as a path that climbs, is no file of it. */
+function refuseOddPath(error: Error & { statusCode?: number }): void {
+  throw error.statusCode !== undefined && error.statusCode < 500 ? notFound('route') : error
 }
 
 /** Whether a route answers callers without a token. */
@@ -223,14 +265,8 @@ function discardRest(req: FastifyRequest, _reply: FastifyReply, done: () => void
 function answerUnreadable(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) return void socket.destroy()
   const tooLarge = error.code === 'HPE_HEADER_OVERFLOW'
-  const requestId = randomUUID()
-  const fault = invalidInput(
-    tooLarge ? `The headers exceed ${HEADER_BYTES_MAX} bytes` : 'This is not a valid HTTP request',
-  )
-  const body = JSON.stringify(errorBody(fault, requestId))
-  socket.end(
-    `HTTP/1.1 400 Bad Request\r\nContent-Type: application/json; charset=utf-8\r\nAccess-Control-Allow-Origin: *\r\nX-Request-Id: ${requestId}\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
-  )
+  const message = tooLarge ? `The headers exceed ${HEADER_BYTES_MAX} bytes` : 'This is not a valid HTTP request'
+  refuseUnread(socket, invalidInput(message))
 }
 
 function asArray<T>(value: T | T[] | undefined): T[] {

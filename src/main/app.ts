@@ -92,6 +92,8 @@ export async function buildApp(deps: Deps, rateGrants: RateGrantDirectory = crea
     adminKey: config.http.adminKey,
     rateLimitBypassKey: config.http.rateLimitBypassKey,
     countsUnchanged: config.http.countsUnchanged,
+    connectionsPerAddress: config.http.connectionsPerAddress,
+    bodies: config.http.bodies,
     clientAddressHeader: config.http.clientAddressHeader,
     blockedUserAgents: config.http.blockedUserAgents,
   })

@@ -1,6 +1,5 @@
 // Opens everything a process needs and closes it again in reverse: database, cache, ports.
 import { readFileSync } from 'node:fs'
-import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import pg from 'pg'
 import { createEntityCache } from '#cache/entity-cache.ts'
@@ -10,7 +9,6 @@ import { type Connection, createDb, createPool } from '#db/db.ts'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '#embedded-postgres/embedded-postgres.ts'
 import { createArchiveInspector } from '#features/versions/files/inspect-archive.ts'
 import { createImages } from '#images/images.ts'
-import { OperatorError } from '#lib/operator-error.ts'
 import type { Mail } from '#mail/mail.ts'
 import { createOutbox } from '#mail/outbox/outbox.ts'
 import { createSmtpMail } from '#mail/smtp/smtp.ts'
@@ -22,6 +20,7 @@ import { openAnalytics, openCountryLookup, verifyAnalytics } from './open-analyt
 import { openCounters } from './open-counters.ts'
 import { openFiles } from './open-files.ts'
 import { checkSearchEngine, openSearch } from './open-search.ts'
+import { openDataFolder } from './preflight.ts'
 
 export type BootOptions = {
   config: Config
@@ -66,9 +65,7 @@ async function open(
   { config, log, holder, now = Date.now }: BootOptions,
   closers: (() => Promise<unknown>)[],
 ): Promise<Booted> {
-  await mkdir(config.dataDir, { recursive: true }).catch((cause: Error) => {
-    throw new OperatorError(`Depot cannot use the data folder ${config.dataDir}: ${cause.message}`, { cause })
-  })
+  openDataFolder(config.dataDir)
   const { primary, replica, embedded } = await openConnections(config, log, holder)
   if (embedded !== undefined) closers.push(() => embedded.stop())
   const metrics = createMetrics({ process: holder === 'server' })

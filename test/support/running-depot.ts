@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 
-const ENTRY = join(import.meta.dirname, '../../bin/depot.mjs')
+const ROOT = join(import.meta.dirname, '../..')
+const ENTRY = join(ROOT, 'bin/depot.mjs')
 const run = promisify(execFile)
 
 export type Finished = { code: number; stdout: string; stderr: string }
@@ -37,10 +38,27 @@ export async function startDepot(
   env: Record<string, string> = {},
   args: string[] = [],
 ): Promise<RunningDepot> {
-  const child = spawn(process.execPath, [ENTRY, 'serve', ...args], {
-    env: environment(dataDir, env),
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
+  return startCommand([process.execPath, ENTRY, 'serve', ...args], environment(dataDir, env))
+}
+
+/**
+ * Starts a server by any command, from the root of the repository, as the first process of a group of its own (`-pid`
+ * reaches all of it), and waits until it answers.
+ */
+export async function startDepotBy(
+  words: readonly string[],
+  dataDir: string,
+  env: Record<string, string> = {},
+): Promise<RunningDepot> {
+  return startCommand(words, environment(dataDir, env), { cwd: ROOT, detached: true })
+}
+
+async function startCommand(
+  [command = '', ...args]: readonly string[],
+  env: Record<string, string | undefined>,
+  options: { cwd?: string; detached?: boolean } = {},
+): Promise<RunningDepot> {
+  const child = spawn(command, args, { env: env as NodeJS.ProcessEnv, stdio: ['ignore', 'pipe', 'pipe'], ...options })
   let text = ''
   const { promise, resolve, reject } = Promise.withResolvers<string>()
   const read = (chunk: Buffer): void => {

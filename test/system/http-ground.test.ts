@@ -187,7 +187,7 @@ describe('conditional requests', () => {
 test('a compressed request body is refused by name', async () => {
   const answer = await t.inject({
     method: 'POST',
-    url: '/v3/projects',
+    url: '/v3/version_files',
     headers: { ...AGENT, 'content-type': 'application/json', 'content-encoding': 'gzip' },
     payload: gzipSync('{}'),
     remoteAddress: fromNewAddress(),

@@ -4,6 +4,7 @@ import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import { newId } from '#lib/ids.ts'
+import { OperatorError } from '#lib/operator-error.ts'
 import { StoreHeldError } from '../analytics-store.ts'
 import { type ColumnType, columnsOf, EVENT_KINDS, type EventKind } from '../events.ts'
 import { TERM_COLUMNS, termTable } from './terms.ts'
@@ -65,7 +66,12 @@ async function openFile(path: string, settings: Record<string, string>): Promise
     if (cause instanceof Error && cause.message.includes('lock')) {
       throw new StoreHeldError(`The analytics database ${path} is in use by another process`, { cause })
     }
-    throw new Error(`The analytics database ${path} cannot be opened`, { cause })
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    throw new OperatorError(
+      `The analytics database ${path} cannot be opened: ${reason} Bring it back from a backup, or begin an empty one ` +
+        'beside it: stop Depot and run `depot analytics set-aside`.',
+      { cause },
+    )
   }
 }
 

@@ -44,3 +44,45 @@ test('/ready tells each dependency and its state, and no more', async () => {
     )
   }
 })
+
+test('a check that takes its time is slow, which is ready; one that never ends is lost', async () => {
+  const log = createLogTo({ write: () => undefined }, 'silent')
+  const pending = Promise.withResolvers<undefined>()
+  let calls = 0
+  const check = () => {
+    calls += 1
+    return pending.promise
+  }
+  const mail = { ...t.deps.mail, check: check as never }
+  const slow = await sharedChecks({ ...t.deps, log, mail }, { slowMs: 50, lostMs: 3_600_000 })()
+  assert.deepEqual([slow.status, slow.dependencies['mail']?.status], ['ready', 'slow'])
+  const checks = sharedChecks({ ...t.deps, log, mail }, { slowMs: 50, lostMs: 50 })
+  const lost = await checks()
+  assert.deepEqual([lost.status, lost.dependencies['mail']?.status], ['unavailable', 'failing'])
+  assert.match(lost.dependencies['mail']?.error ?? '', /no answer within 50 ms/)
+  await checks('balancer')
+  assert.equal(calls, 2, 'a check that still runs is not begun again')
+})
+
+test('a processor that is held for longer than the limit is no lost dependency', async () => {
+  const checks = sharedChecks(t.deps, { slowMs: 400, lostMs: 1_000 })
+  const answer = checks()
+  const until = performance.now() + 1_500
+  while (performance.now() < until);
+  assert.equal((await answer).status, 'ready')
+})
+
+test('a balancer asks for what every request needs, and nothing else makes it turn away', async () => {
+  const log = createLogTo({ write: () => undefined }, 'silent')
+  const check = () => {
+    throw new Error('gone')
+  }
+  const checks = sharedChecks({ ...t.deps, log, mail: { ...t.deps.mail, check } })
+  assert.equal((await checks()).status, 'unavailable')
+  const narrow = await checks('balancer')
+  assert.deepEqual([narrow.status, Object.keys(narrow.dependencies)], ['ready', ['database', 'files']])
+  const answer = await t.anyone.get('/ready?for=balancer')
+  assert.deepEqual([answer.statusCode, Object.keys(answer.json().dependencies).sort()], [200, ['database', 'files']])
+  const wrong = await t.anyone.get('/ready?for=nobody')
+  assert.deepEqual([wrong.statusCode, wrong.json().details.field], [400, 'for'])
+})

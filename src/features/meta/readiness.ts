@@ -1,10 +1,13 @@
 // The state of everything that Depot depends on, for /ready and `depot check`.
+import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import Type, { type Static } from 'typebox'
 import type { Deps } from '#main/deps.ts'
 
 const DependencyState = Type.Object({
-  status: Type.Enum(['ok', 'failing']),
+  status: Type.Enum(['ok', 'slow', 'failing'], {
+    description: '`slow` has not answered yet, which a busy machine may be the cause of; it counts as ready',
+  }),
   state: Type.Optional(Type.String({ description: 'More about its state' })),
 })
 
@@ -19,52 +22,91 @@ export const Readiness = Type.Object(
   { title: 'Readiness' },
 )
 
-const CHECK_TIMEOUT_MS = 3_000
+/** Who asks: `balancer` wants to know of what every request needs, and of nothing else. */
+export const ReadinessQuery = Type.Object({
+  for: Type.Optional(
+    Type.Enum(['balancer'], {
+      description: 'Only the database and the files, without which nothing can be answered. Unset: everything',
+    }),
+  ),
+})
+
+export type Audience = Static<typeof ReadinessQuery>['for']
+
+/** After this time a check that still runs is `slow`. */
+const SLOW_MS = 3_000
+/** After this time it is `failing`: a connection that is cut without a word never answers. */
+const LOST_MS = 30_000
+/** Of the time between two beats no more than this counts: in the rest the process did not run and could not listen. */
+const BEAT_MS = 1_000
 /** Checks write and open connections, and /ready is not limited: requests within this time share one round. */
 const SHARED_MS = 500
 
+const FOR_BALANCER = ['database', 'files']
+
 type CheckedDeps = Pick<Deps, 'db' | 'files' | 'search' | 'analytics' | 'counters' | 'mail'>
 type Dependencies = { status: 'ready' | 'unavailable'; dependencies: Record<string, Checked> }
+type Times = { slowMs: number; lostMs: number }
 
-/** `checkDependencies` for /ready; reasons of failures go to the log. */
-export function sharedChecks(deps: CheckedDeps & Pick<Deps, 'log'>): () => Promise<Dependencies> {
-  let round: Promise<Dependencies> | undefined
-  const check = async (): Promise<Dependencies> => {
-    const result = await checkDependencies(deps)
+/**
+ * `checkDependencies` for /ready, with an end: each audience shares its rounds, and a check that has not ended is waited
+ * for and not begun again. Reasons of failures go to the log.
+ */
+export function sharedChecks(
+  deps: CheckedDeps & Pick<Deps, 'log'>,
+  times: Times = { slowMs: SLOW_MS, lostMs: LOST_MS },
+): (audience?: Audience) => Promise<Dependencies> {
+  const checks = Object.entries(checksOf(deps)).map(([name, check]) => [name, watched(check, times)] as const)
+  const rounds = new Map<Audience, Promise<Dependencies>>()
+  const round = async (audience: Audience): Promise<Dependencies> => {
+    const asked = checks.filter(([name]) => audience === undefined || FOR_BALANCER.includes(name))
+    const states = await Promise.all(asked.map(async ([name, look]) => [name, await look()] as const))
+    const result = summary(Object.fromEntries(states))
     for (const [dependency, { error }] of Object.entries(result.dependencies)) {
       if (error !== undefined) deps.log.warn({ dependency, reason: error }, `Not ready: ${dependency} fails`)
     }
     return result
   }
-  return () => {
-    if (round === undefined) {
-      round = check()
-      const forget = () => {
-        setTimeout(() => {
-          round = undefined
-        }, SHARED_MS).unref()
-      }
-      round.then(forget, forget)
+  return (audience) => {
+    const running = rounds.get(audience) ?? round(audience)
+    if (!rounds.has(audience)) {
+      rounds.set(audience, running)
+      const forget = () => void setTimeout(() => rounds.delete(audience), SHARED_MS).unref()
+      running.then(forget, forget)
     }
-    return round
+    return running
   }
 }
 
-/** Checks all dependencies in parallel, each for at most three seconds. */
+/** Checks all dependencies in parallel, each for as long as it takes to call it lost. */
 export async function checkDependencies(deps: CheckedDeps): Promise<Dependencies> {
-  const checks: Record<string, () => Promise<unknown>> = {
+  const times = { slowMs: LOST_MS, lostMs: LOST_MS }
+  const states = await Promise.all(
+    Object.entries(checksOf(deps)).map(async ([name, check]) => [name, await watched(check, times)()] as const),
+  )
+  return summary(Object.fromEntries(states))
+}
+
+/** What /ready says from the moment on at which the process is asked to stop. */
+export const STOPPING: Dependencies = {
+  status: 'unavailable',
+  dependencies: { server: { status: 'failing', state: 'stopping' } },
+}
+
+function summary(dependencies: Record<string, Checked>): Dependencies {
+  const failing = Object.values(dependencies).some(({ status }) => status === 'failing')
+  return { status: failing ? 'unavailable' : 'ready', dependencies }
+}
+
+function checksOf(deps: CheckedDeps): Record<string, () => Promise<unknown>> {
+  return {
     database: () => sql`select 1`.execute(deps.db),
     files: async () => deps.files.check(),
     search: () => checkSearch(deps),
-    analytics: () => deps.analytics.check(),
+    analytics: async () => deps.analytics.check(),
     counters: async () => deps.counters.check(),
     mail: async () => deps.mail.check(),
   }
-  const states = await Promise.all(
-    Object.entries(checks).map(async ([name, check]) => [name, await state(check)] as const),
-  )
-  const failing = states.some(([, { status }]) => status === 'failing')
-  return { status: failing ? 'unavailable' : 'ready', dependencies: Object.fromEntries(states) }
 }
 
 /** An index that is opened or built for the first time is no failure: everything else works meanwhile. */
@@ -74,17 +116,49 @@ async function checkSearch({ search }: Pick<Deps, 'search'>): Promise<string> {
   return state
 }
 
-async function state(check: () => Promise<unknown>): Promise<Checked> {
-  let timer: NodeJS.Timeout | undefined
-  const tooSlow = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${CHECK_TIMEOUT_MS} ms`)), CHECK_TIMEOUT_MS)
-  })
+/** Runs a check, or goes on waiting for the one that runs, until `slowMs` have passed. */
+function watched(check: () => Promise<unknown>, { slowMs, lostMs }: Times): () => Promise<Checked> {
+  let running: { done: Promise<Checked>; waitedMs: number } | undefined
+
+  function begin(): { done: Promise<Checked>; waitedMs: number } {
+    const own = { done: outcome(check), waitedMs: 0 }
+    let before = performance.now()
+    const beatMs = Math.min(BEAT_MS, lostMs / 4)
+    const beat = setInterval(() => {
+      const now = performance.now()
+      own.waitedMs += Math.min(now - before, 2 * beatMs)
+      before = now
+    }, beatMs)
+    beat.unref()
+    void own.done.then(() => {
+      clearInterval(beat)
+      running = undefined
+    })
+    return own
+  }
+
+  return async () => {
+    running ??= begin()
+    const { done } = running
+    const own = running
+    const over = new AbortController()
+    const waiting = async (): Promise<Checked> => {
+      while (!over.signal.aborted) {
+        await sleep(Math.min(slowMs, 100), undefined, { signal: over.signal }).catch(() => undefined)
+        if (own.waitedMs >= lostMs) return { status: 'failing', error: `no answer within ${lostMs} ms` }
+        if (own.waitedMs >= slowMs) return { status: 'slow' }
+      }
+      return done
+    }
+    return Promise.race([done, waiting()]).finally(() => over.abort())
+  }
+}
+
+async function outcome(check: () => Promise<unknown>): Promise<Checked> {
   try {
-    const doing = await Promise.race([check(), tooSlow])
+    const doing = await check()
     return { status: 'ok', ...(typeof doing === 'string' ? { state: doing } : {}) }
   } catch (error) {
     return { status: 'failing', error: error instanceof Error ? error.message : String(error) }
-  } finally {
-    clearTimeout(timer)
   }
 }

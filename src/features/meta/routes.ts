@@ -4,7 +4,7 @@ import type { App } from '#http/server.ts'
 import { ApiError, notFound } from '#lib/errors.ts'
 import { parseAuthorization, secretsEqual } from '#lib/tokens.ts'
 import type { Deps } from '#main/deps.ts'
-import { Readiness, sharedChecks } from './readiness.ts'
+import { Readiness, ReadinessQuery, STOPPING, sharedChecks } from './readiness.ts'
 import { Health, RootDocument } from './views.ts'
 
 export function metaRoutes(app: App, deps: Deps & { version: string }): void {
@@ -31,13 +31,16 @@ export function metaRoutes(app: App, deps: Deps & { version: string }): void {
 }
 
 function retiredVersions(app: App): void {
+  const schema = { hide: true, operationId: 'retiredVersion' }
+  const refuse = (): never => {
+    throw new ApiError(
+      'api_deprecated',
+      'This version of the API is outdated and was removed; please update your application',
+    )
+  }
   for (const url of ['/v1', '/v1/*', '/api/v1', '/api/v1/*']) {
-    app.all(url, { config: { auth: 'public' }, schema: { hide: true, operationId: 'retiredVersion' } }, () => {
-      throw new ApiError(
-        'api_deprecated',
-        'This version of the API is outdated and was removed; please update your application',
-      )
-    })
+    // In the hook, so that no body is looked at.
+    app.all(url, { config: { auth: 'public' }, schema, onRequest: async () => refuse() }, refuse)
   }
 }
 
@@ -63,11 +66,14 @@ function operatorProbes(app: App, deps: Deps): void {
       schema: {
         operationId: 'getReadiness',
         summary: 'Check each dependency',
+        description:
+          'Once the server is asked to stop it answers 503, for as long as it goes on answering (`DRAIN_SECONDS`).',
+        querystring: ReadinessQuery,
         response: { 200: Readiness, 503: Readiness },
       },
     },
-    async (_req, reply) => {
-      const readiness = await checks()
+    async (req, reply) => {
+      const readiness = app.isDraining() ? STOPPING : await checks(req.query.for)
       return reply.status(readiness.status === 'ready' ? 200 : 503).send(readiness)
     },
   )

@@ -12,7 +12,7 @@ import { freeContents } from './delete-version.ts'
 import { repeatIfQuarantined } from './scan-gate.ts'
 
 /**
- * The bytes are removed, and may be uploaded to other projects. Where the file was the primary one, another becomes it:
+ * The bytes are removed, and may be uploaded to other projects; the name stays theirs in this version. Where the file was the primary one, another becomes it:
  * the first by name that has no file type, else the first.
  * @throws ApiError 403 without DELETE_VERSION, 404 when it is gone, `invalid_input` when it is the only one.
  */

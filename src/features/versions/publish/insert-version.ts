@@ -102,7 +102,9 @@ async function refuseSameVersion(
 
 /**
  * Inserts files of a version and drops the claims on their bytes. The same bytes belong to one project only; the
- * primary key of `file_content` settles it, also between two uploads at once.
+ * primary key of `file_content` settles it, also between two uploads at once. So does that of `file_address` for a name
+ * that was used before: it may come back with the same bytes only.
+ * @throws ApiError `invalid_input` for bytes or names that are taken, `conflict` for a name that had other bytes.
  */
 export async function insertFiles(
   tx: Tx,
@@ -129,6 +131,7 @@ export async function insertFiles(
       .catch(
         onUnique({
           file_name_key: () => invalidInput(`The version has a file named ${file.filename} already`, file.part),
+          file_address_key: () => nameUsedBefore(file),
         }),
       )
   }
@@ -136,6 +139,11 @@ export async function insertFiles(
     tx,
     files.map(({ storageKey }) => storageKey),
   )
+}
+
+function nameUsedBefore({ part, filename }: PreparedFile): ApiError {
+  const message = `The name ${filename} was used for other bytes in this version, and its address stays theirs: choose another name`
+  return new ApiError('conflict', message, { details: { field: part, message } })
 }
 
 async function claimContents(tx: Tx, projectId: string, files: readonly PreparedFile[]): Promise<void> {

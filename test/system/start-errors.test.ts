@@ -1,0 +1,135 @@
+// What is wrong is said before anything starts, in one sentence; what can be mended by the program is.
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { openDuckDbStore } from '#analytics-store/duckdb/store.ts'
+import { tryLockFolder } from '#db/folder-lock.ts'
+import { testDatabase } from '../support/database.ts'
+import { depot, makeDataDir, startDepot } from '../support/running-depot.ts'
+
+const ENTRY = join(import.meta.dirname, '../../bin/depot.mjs')
+
+function folder(): string {
+  const { dataDir, remove } = makeDataDir()
+  after(remove)
+  return dataDir
+}
+
+const oneSentence = (text: string) => assert.equal(text.trim().split('\n').length, 1, text)
+
+test('a port that is taken, or a file that is not there, is reported before a database is made', async () => {
+  const blocker = createServer().listen(0, '127.0.0.1')
+  await once(blocker, 'listening')
+  const address = blocker.address()
+  const PORT = String(typeof address === 'object' ? address?.port : 0)
+  try {
+    for (const [env, sentence] of [
+      [{ PORT }, /another program listens there/],
+      [{ GEOIP_DATABASE: '/nowhere' }, /\/nowhere \(GEOIP_DATABASE\) cannot be read/],
+      [{ SCANNER_COMMAND: '/nowhere/scan --fast' }, /\/nowhere\/scan \(SCANNER_COMMAND\) is not there/],
+    ] as const) {
+      const dataDir = folder()
+      const { code, stderr } = await depot(dataDir, ['serve'], env)
+      assert.equal(code, 1)
+      assert.match(stderr, sentence)
+      oneSentence(stderr)
+      assert.deepEqual(readdirSync(dataDir), [])
+    }
+  } finally {
+    blocker.close()
+  }
+})
+
+test('a data folder that is a file, or lies below one, is refused in a sentence that names the setting', async () => {
+  for (const [dataDir, reason] of [
+    [import.meta.filename, /\(DATA_DIR\): it is a file, and must be a folder/],
+    [join(import.meta.filename, 'below'), /\(DATA_DIR\): a part of its path is a file/],
+  ] as const) {
+    const { code, stderr } = await depot(dataDir, ['serve'])
+    assert.equal(code, 1)
+    assert.match(stderr, reason)
+    oneSentence(stderr)
+  }
+})
+
+test('.env in the working folder is read, and variables of the environment win', async () => {
+  const cwd = folder()
+  writeFileSync(join(cwd, '.env'), '# a comment\nPORT=eighty\nREGISTRATION="maybe"\nDATA_DIR=./a folder\n')
+  const answer = await new Promise<string>((resolve) => {
+    const env = { PATH: process.env['PATH'], REGISTRATION: 'open' }
+    execFile(process.execPath, [ENTRY, 'serve'], { cwd, env }, (_error, _stdout, stderr) => resolve(stderr))
+  })
+  assert.match(answer, /PORT must be .*, not "eighty"/)
+  assert.doesNotMatch(answer, /REGISTRATION/)
+  mkdirSync(join(cwd, 'other', '.env'), { recursive: true })
+  const unreadable = await new Promise<string>((resolve) => {
+    execFile(process.execPath, [ENTRY, 'help'], { cwd: join(cwd, 'other') }, (_e, _out, stderr) => resolve(stderr))
+  })
+  assert.match(unreadable, /^The file \.env in .* cannot be read/)
+})
+
+test('on a database of the operator, a second server on the same data folder is refused with the reason', async () => {
+  const database = await testDatabase()
+  const dataDir = join(folder(), 'with spaces')
+  const env = { DATABASE_URL: database.connectionString }
+  const server = await startDepot(dataDir, env)
+  try {
+    const second = await depot(dataDir, ['serve'], env)
+    assert.equal(second.code, 1)
+    assert.match(second.stderr, /^Another Depot answers requests with the data folder .*with spaces.*CLICKHOUSE_URL/)
+    oneSentence(second.stderr)
+    const command = await depot(dataDir, ['analytics', 'set-aside'], env)
+    assert.deepEqual([command.code, /^Another Depot answers/.test(command.stderr)], [1, true], command.stderr)
+    const worker = await startDepot(dataDir, env, ['--role', 'worker']).catch((error: Error) => error)
+    assert.ok(!(worker instanceof Error), 'one that only does jobs may join')
+    await worker.stop()
+  } finally {
+    await server.stop()
+    await database.close()
+  }
+})
+
+test('a database role that lacks a right is named in one sentence', async () => {
+  const database = await testDatabase()
+  const role = `weak_${process.pid}`
+  await database.pool.query(`create role ${role} login`)
+  const url = new URL(database.connectionString)
+  url.username = role
+  try {
+    const { code, stderr } = await depot(folder(), ['serve'], { DATABASE_URL: url.href })
+    assert.equal(code, 1)
+    assert.match(stderr, /^The role of DATABASE_URL lacks a right \(permission denied for .*\): make it the owner/)
+    oneSentence(stderr)
+  } finally {
+    await database.pool.query(`drop role ${role}`)
+    await database.close()
+  }
+})
+
+test('a damaged lock file is emptied and works again, also between two processes', () => {
+  const dataDir = folder()
+  writeFileSync(join(dataDir, 'depot.lock'), 'this is no lock file, '.repeat(100))
+  const lock = tryLockFolder(dataDir)
+  assert.ok(lock !== undefined)
+  assert.equal(tryLockFolder(dataDir), undefined, 'it is held')
+  lock.release()
+  tryLockFolder(dataDir)?.release()
+})
+
+test('a damaged analytics file says what to do, and the command does it without losing the file', async () => {
+  const dataDir = folder()
+  const dir = join(dataDir, 'analytics')
+  mkdirSync(dir)
+  writeFileSync(join(dir, 'events.duckdb'), 'damaged '.repeat(2000))
+  await assert.rejects(openDuckDbStore({ dir }), /events\.duckdb cannot be opened: .*`depot analytics set-aside`/)
+  const { code, stdout, stderr } = await depot(dataDir, ['analytics', 'set-aside'])
+  assert.equal(code, 0, stderr)
+  assert.match(stdout, /^Set aside as .*events\.duckdb\.set-aside-/)
+  assert.equal(existsSync(join(dir, 'events.duckdb')), false)
+  assert.equal(readdirSync(dir).filter((name) => name.startsWith('events.duckdb.set-aside-')).length, 1)
+  await (await openDuckDbStore({ dir })).close()
+})
