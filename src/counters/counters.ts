@@ -1,6 +1,8 @@
 // The port for short-lived counts that every request may touch: the rate limit, the sign-in throttle and the caps on
 // what one address can add to a count. Losing them costs a moment of leniency, never data.
 
+import { HOUR_MS } from '#lib/time.ts'
+
 /** In-process adapters answer at once, so that the limiter costs no microtask; await only what is a promise. */
 export type MaybePromise<T> = T | Promise<T>
 
@@ -26,7 +28,7 @@ export type Window = { max: number; windowMs: number }
 export const WINDOW_MAX = 1000
 
 /** The longest time that anything here is remembered: 31 days. */
-const SPAN_MAX_MS = 31 * 24 * 3600 * 1000
+const SPAN_MAX_MS = 31 * 24 * HOUR_MS
 
 /** At most `max` units, from the first use on for `spanMs`; then a new one begins. */
 export type Allowance = { max: number; spanMs: number }

@@ -1,8 +1,9 @@
 // What happens when the counter store is lost: counting goes on in this process, under a reduced rate.
+import { MINUTE_MS } from '#lib/time.ts'
 import type { Counters, MaybePromise, Rate } from './counters.ts'
 
-/** The rate that takes the place of every other while the store is lost (decisions.md 2). */
-const FALLBACK_RATE: Rate = { limit: 60, periodMs: 60_000, burst: 60 }
+/** The rate that takes the place of every other while the store is lost. */
+const FALLBACK_RATE: Rate = { limit: 60, periodMs: MINUTE_MS, burst: 60 }
 
 /** How long the store is left alone after a failure before one call tries it again. */
 const REST_MS = 1000

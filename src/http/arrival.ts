@@ -1,5 +1,5 @@
-// What every request meets first, in the order of decisions.md 2: what every answer carries, the client address, the
-// limiter, preflights, the User-Agent, and an address that can be read.
+// The first hook of every request, in the order that docs/api-design.md gives: headers of every answer, client address,
+// rate limit, preflight requests, User-Agent, percent-encoding.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ApiError, invalidInput } from '#lib/errors.ts'
 import { clientAddress } from './client-address.ts'

@@ -1,4 +1,5 @@
 // What every files adapter promises, as one suite that each adapter's test runs.
+
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
@@ -7,6 +8,7 @@ import { buffer } from 'node:stream/consumers'
 import { describe, test } from 'node:test'
 import type { ByteRange, Files, StagedFile } from '#files/files.ts'
 import { ApiError } from '#lib/errors.ts'
+import { HOUR_MS } from '#lib/time.ts'
 
 const OPTIONS = { contentType: 'application/java-archive' }
 const LIMITS = { maxBytes: 10_000_000 }
@@ -107,8 +109,8 @@ function stagingConformance(makeFiles: MakeFiles) {
     const files = await makeFiles(t)
     await stageBytes(files, Buffer.from('abc'))
     const nowMs = Date.now()
-    assert.equal(await files.sweep({ olderThanMs: 3_600_000, nowMs }), 0)
-    assert.equal(await files.sweep({ olderThanMs: 3_600_000, nowMs: nowMs + 7_200_000 }), 1)
+    assert.equal(await files.sweep({ olderThanMs: HOUR_MS, nowMs }), 0)
+    assert.equal(await files.sweep({ olderThanMs: HOUR_MS, nowMs: nowMs + 7_200_000 }), 1)
     assert.equal(await leftovers(files), 0)
   })
 }

@@ -1,8 +1,10 @@
 // Rows for tests, written by SQL and not through the API under test; what is missing above them is made too.
+
 import { createHash } from 'node:crypto'
 import { newId } from '#lib/ids.ts'
 import { ALL_PROJECT_PERMISSIONS } from '#lib/permissions.ts'
 import { ALL_SCOPES } from '#lib/scopes.ts'
+import { DAY_MS } from '#lib/time.ts'
 import { newToken } from '#lib/tokens.ts'
 import type { Deps } from '#main/deps.ts'
 
@@ -48,8 +50,6 @@ type VersionFields = {
 }
 
 export type Factories = ReturnType<typeof createFactories>
-
-const DAY_MS = 86_400_000
 
 export function createFactories({ db, files, now }: Pick<Deps, 'db' | 'files' | 'now'>) {
   let count = 0

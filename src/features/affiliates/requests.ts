@@ -1,4 +1,5 @@
 // What clients send of affiliate codes, and the operator's shop of sales.
+
 import Type, { type Static } from 'typebox'
 import { parseRfc3339 } from '#analytics-store/rfc3339.ts'
 import { Offset } from '#http/query-values.ts'
@@ -6,10 +7,11 @@ import { AMOUNT_PATTERN } from '#lib/decimal.ts'
 import { validationError } from '#lib/errors.ts'
 import { Nullable } from '#lib/schema-parts.ts'
 import { checkText } from '#lib/text-rules.ts'
+import { MINUTE_MS } from '#lib/time.ts'
 
 export const LIST_MAX = 1_000
 /** How far the caller's clock may be ahead of ours. */
-const CLOCK_SKEW_MS = 5 * 60_000
+const CLOCK_SKEW_MS = 5 * MINUTE_MS
 
 export const AffiliateCodesQuery = Type.Object({
   limit: Type.Optional(

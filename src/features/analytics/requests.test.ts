@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ApiError } from '#lib/errors.ts'
+import { HOUR_MS } from '#lib/time.ts'
 import { metricNeedingPayoutsRead, parseAnalyticsQuestion } from './requests.ts'
 
 const RANGE = { start: '2024-01-01T00:00:00Z', end: '2024-01-02T00:00:00Z', resolution: { slices: 2 } }
 const START_MS = Date.UTC(2024, 0, 1)
-const HOUR_MS = 3_600_000
 
 test('a whole question is read, its metrics in a fixed order', () => {
   const question = parseAnalyticsQuestion({

@@ -1,4 +1,5 @@
 // What clients send to analytics: reports of views, playtime and clicks, and the body of `POST /v3/analytics`.
+
 import Type, { type Static } from 'typebox'
 import { METRIC_KEYS, METRICS, type MetricKey, type MetricRequest, metricOf } from '#analytics-store/metrics.ts'
 import { parseRfc3339 } from '#analytics-store/rfc3339.ts'
@@ -6,6 +7,7 @@ import { type Resolution, type SliceGrid, sliceGrid } from '#analytics-store/sli
 import { validationError } from '#lib/errors.ts'
 import { isIdForm } from '#lib/ids.ts'
 import { Nullable } from '#lib/schema-parts.ts'
+import { MINUTE_MS } from '#lib/time.ts'
 
 /** Addresses are cut when they are stored; this bounds what is read. */
 const WebAddress = (description: string) => Type.String({ maxLength: 8192, description })
@@ -67,8 +69,6 @@ const PROJECT_IDS_MAX = 1000
 const FILTER_VALUES_MAX = 256
 const FILTER_TEXT_MAX = 512
 const BUCKET_FIELDS_MAX = 32
-
-const MINUTE_MS = 60_000
 
 /** A question of the right form; which projects the viewer may ask about is checked later. */
 export type AnalyticsQuestion = {

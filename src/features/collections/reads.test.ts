@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { newId } from '#lib/ids.ts'
 import { parseScopeNames } from '#lib/scopes.ts'
+import { DAY_MS } from '#lib/time.ts'
 import { assertFault } from '#test/support/account-steps.ts'
 import type { Person } from '#test/support/factories.ts'
 import { type Client, type TestApp, testApp } from '#test/support/harness.ts'
@@ -15,8 +16,6 @@ before(async () => {
   make = teamFactories(t.deps.db)
 })
 after(() => t.close())
-
-const DAY_MS = 86_400_000
 
 /** A collection made by SQL; each is a day older than the one made before it. */
 let made = 0

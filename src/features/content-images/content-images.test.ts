@@ -3,6 +3,7 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import sharp from 'sharp'
+import { HOUR_MS } from '#lib/time.ts'
 import { assertFault } from '#test/support/account-steps.ts'
 import { type ConversationFactories, conversationFactories } from '#test/support/conversation-factories.ts'
 import type { Person } from '#test/support/factories.ts'
@@ -230,10 +231,10 @@ test('pictures that nothing uses for a day are removed with their bytes; used on
     await t.deps.pool.query(`select graphile_worker.add_job('images.sweep', '{}'::json)`)
     await t.runJobs()
   }
-  t.advance(23 * 3_600_000)
+  t.advance(23 * HOUR_MS)
   await sweep()
   assert.deepEqual([await isThere(waiting.url), await isThere(used.url)], [true, true])
-  t.advance(2 * 3_600_000)
+  t.advance(2 * HOUR_MS)
   await sweep()
   assert.deepEqual([await isThere(waiting.url), await isThere(used.url)], [false, true])
   assert.equal(await imageCount(owner), 1)

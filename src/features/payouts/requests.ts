@@ -1,10 +1,10 @@
 // What operators report of money: a day's revenue, and payouts made by hand. Amounts are decimal texts.
+
 import Type, { type Static } from 'typebox'
 import { AMOUNT_PATTERN, parseUnits } from '#lib/decimal.ts'
 import { validationError } from '#lib/errors.ts'
 import { isIdForm } from '#lib/ids.ts'
-
-const DAY_MS = 86_400_000
+import { DAY_MS } from '#lib/time.ts'
 
 const AmountInput = Type.String({ pattern: AMOUNT_PATTERN, maxLength: 21, description: 'Decimal' })
 const ExternalId = Type.String({ minLength: 1, maxLength: 255, description: 'The same one is recorded once' })

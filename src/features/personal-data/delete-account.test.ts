@@ -4,6 +4,7 @@ import { sql } from 'kysely'
 import { PLACEHOLDER_ID, PLACEHOLDER_USERNAME } from '#features/access/placeholder.ts'
 import { enqueue } from '#jobs/queue.ts'
 import { newId } from '#lib/ids.ts'
+import { MINUTE_MS } from '#lib/time.ts'
 import { newToken } from '#lib/tokens.ts'
 import { assertFault } from '#test/support/account-steps.ts'
 import type { Person } from '#test/support/factories.ts'
@@ -116,7 +117,7 @@ test('applications go on, and people are counted as authors as before', async ()
       authorization_id: allowed.id,
       token_hash: hash,
       code_hash: Buffer.from(client.id),
-      expires: new Date(t.deps.now() + 60_000),
+      expires: new Date(t.deps.now() + MINUTE_MS),
     })
     .execute()
   assert.equal((await t.as({ token }).get('/v3/user')).statusCode, 200)

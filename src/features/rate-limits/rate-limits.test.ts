@@ -5,6 +5,7 @@ import pg from 'pg'
 import { createEntityCache } from '#cache/entity-cache.ts'
 import { listenForNotices } from '#cache/listen.ts'
 import { createRateGrants } from '#http/rate-grants.ts'
+import { DAY_MS } from '#lib/time.ts'
 import { assertFault } from '#test/support/account-steps.ts'
 import { ADMIN_KEY, type TestApp, testApp } from '#test/support/harness.ts'
 
@@ -87,7 +88,7 @@ test('a token has its rate wherever it is used, before that of a range, until it
   assert.equal(await limitOf('203.0.113.1'), 900)
   assert.equal(await limitOf('203.0.113.1', person.token), 900, 'another token of the same account')
   assertFault(await grant({ token_id, requests_per_minute: 20 }), 409, 'conflict', 'token_id')
-  t.advance(2 * 86_400_000)
+  t.advance(2 * DAY_MS)
   assert.equal(await limitOf('203.0.113.1', token), 900)
   for (const each of [made, range]) await revoke(each.json().id)
 })

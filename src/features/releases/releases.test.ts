@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { createEntityCache } from '#cache/entity-cache.ts'
+import { HOUR_MS, MINUTE_MS } from '#lib/time.ts'
 import { jobHandlers } from '#main/app.ts'
 import { assertFault } from '#test/support/account-steps.ts'
 import type { MadeProject, Person } from '#test/support/factories.ts'
@@ -20,7 +21,6 @@ before(async () => {
 })
 after(() => t.close())
 
-const HOUR_MS = 3_600_000
 const inOneHour = (): string => new Date(t.deps.now() + HOUR_MS).toISOString()
 const never = new AbortController().signal
 
@@ -90,7 +90,7 @@ test('followers hear of versions that came out while the project was hidden, and
   await t.make.version({ project, date_published: new Date(Date.now() - HOUR_MS) })
   await t.as(fan).post(`/v3/project/${project.id}/follow`)
   await schedule(project, owner, 'approved')
-  const during = await t.make.version({ project, date_published: new Date(t.deps.now() + 60_000) })
+  const during = await t.make.version({ project, date_published: new Date(t.deps.now() + MINUTE_MS) })
   t.advance(2 * HOUR_MS)
   await sweep()
   assert.deepEqual(await updates(fan, project.id), [during.id])
@@ -100,7 +100,7 @@ test('a scheduled version comes out at its time, is listed from then on, and its
   const project = await t.make.project({ owner })
   await t.as(fan).post(`/v3/project/${project.id}/follow`)
   const version = await t.make.version({ project, status: 'draft' })
-  const newer = await t.make.version({ project, date_published: new Date(t.deps.now() + 60_000) })
+  const newer = await t.make.version({ project, date_published: new Date(t.deps.now() + MINUTE_MS) })
   const scheduled_at = inOneHour()
   assert.equal((await scheduleVersion(version.id, 'listed', scheduled_at)).statusCode, 204)
   const ids = async () =>

@@ -1,9 +1,11 @@
 // The scanner before visibility, with an HTTP stand-in whose answer each test sets.
+
 import assert from 'node:assert/strict'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, test } from 'node:test'
 import { drainJobs } from '#jobs/worker.ts'
+import { HOUR_MS, MINUTE_MS } from '#lib/time.ts'
 import { jobHandlers } from '#main/app.ts'
 import { assertFault } from '#test/support/account-steps.ts'
 import type { MadeProject, Person } from '#test/support/factories.ts'
@@ -200,7 +202,7 @@ test('a scanner that fails, says garbage or is silent holds the version and is a
   assert.match(listed.last_error, /status 503/)
   assert.ok(!JSON.stringify(await scanOf(version.id)).includes('503'), 'publishers do not see the inside')
   answer = says('pass')
-  t.advance(16 * 60_000)
+  t.advance(16 * MINUTE_MS)
   await sweep()
   assert.deepEqual(await statusOf(version.id), ['listed', null])
   assert.equal(await isHidden(project, version.id), false)
@@ -337,7 +339,7 @@ test('a scheduled version whose time comes before its verdict waits for it', asy
   const project = await t.make.project({ owner: author })
   answer = fails
   const version = await publish(project, { status: 'draft' })
-  const scheduled_at = new Date(t.deps.now() + 3_600_000).toISOString()
+  const scheduled_at = new Date(t.deps.now() + HOUR_MS).toISOString()
   const patch = { status: 'scheduled', requested_status: 'listed', scheduled_at }
   assert.equal((await t.as(author).patch(`/v3/version/${version.id}`, patch)).statusCode, 204)
   await t.runJobs()

@@ -1,4 +1,5 @@
 // An index with the moment of the database up to which it has followed: opening, catching up, building anew, saving.
+import { HOUR_MS } from '#lib/time.ts'
 import type { SearchIndex, SearchIndexStatus } from '#search-index/search-index.ts'
 import { finishRebuild, isOf, listChanges, takePosition } from './changes.ts'
 import { type FeedSource, followChanges, listCatalogue } from './follow-changes.ts'
@@ -23,7 +24,7 @@ export type FollowedIndexOptions = FeedSource & {
   checkEveryMs?: number
 }
 
-const SAVE_EVERY_MS = 3_600_000
+const SAVE_EVERY_MS = HOUR_MS
 const REBUILD_RETRY_MS = 5_000
 const CHECK_EVERY_MS = 2_000
 

@@ -1,3 +1,4 @@
+import { compare } from '#lib/compare.ts'
 import {
   type FilterSource,
   filterFault,
@@ -48,11 +49,7 @@ function normalizeGroup(written: 'and' | 'or', children: readonly Expression[], 
 
 function normalizeValues(predicate: Extract<Predicate, { kind: 'equals' }>): (string | number)[] {
   const isAuthor = predicate.field.name === 'author'
-  return [...new Set(predicate.values.map((value) => (isAuthor ? authorKey(String(value)) : value)))].sort(byValue)
-}
-
-function byValue(a: string | number, b: string | number): number {
-  return a < b ? -1 : a > b ? 1 : 0
+  return [...new Set(predicate.values.map((value) => (isAuthor ? authorKey(String(value)) : value)))].sort(compare)
 }
 
 /** What is bounded here is the work that a query makes, whatever it looks like. */

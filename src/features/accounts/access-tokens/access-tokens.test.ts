@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { ALL_SCOPES, GRANTABLE_SCOPES, SCOPES, type ScopeName } from '#lib/scopes.ts'
+import { DAY_MS, MINUTE_MS } from '#lib/time.ts'
 import { ABSENT, assertFault, assertRefusedValues, mailsTo, statuses } from '#test/support/account-steps.ts'
 import type { Person } from '#test/support/factories.ts'
 import { type Client, type TestApp, testApp } from '#test/support/harness.ts'
 
 const PAT = '/_internal/pat'
-const DAY_MS = 86_400_000
 const USER_READ = 2
 const COLLECTION_CREATE = 2 ** 31
 
@@ -98,7 +98,7 @@ test('name and expiry are checked at their bounds', async () => {
   await assertRefusedValues(send, valid(), 'expires', bad)
   for (const name of ['abc', 'é'.repeat(255), '🜁🜂🜃']) assert.equal((await create(person, { name })).json().name, name)
   for (const expires of [
-    new Date(t.deps.now() + 60_000).toISOString(),
+    new Date(t.deps.now() + MINUTE_MS).toISOString(),
     inDays(10 * 366),
     inDays(1).replace('Z', '+00:00'),
   ]) {

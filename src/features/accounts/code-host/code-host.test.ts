@@ -3,6 +3,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, beforeEach, test } from 'node:test'
 import { GRANTABLE_SCOPES } from '#lib/scopes.ts'
+import { MINUTE_MS } from '#lib/time.ts'
 import { assertFault, assertRefusedValues } from '#test/support/account-steps.ts'
 import { type TestApp, testApp } from '#test/support/harness.ts'
 
@@ -63,7 +64,7 @@ test('the host is asked once in some minutes for each token, known or not', asyn
   }
   assert.equal(host.asked, 2)
   host.users.delete('ghp_often')
-  t.advance(5 * 60_000)
+  t.advance(5 * MINUTE_MS)
   assert.equal((await userOf('ghp_often')).statusCode, 401)
 })
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { requireVerifiedEmail } from '#features/access/email-policy.ts'
 import { ALL_SCOPES } from '#lib/scopes.ts'
+import { HOUR_MS } from '#lib/time.ts'
 import {
   ABSENT,
   assertFault,
@@ -55,7 +56,7 @@ test('a link lives a day', async () => {
   const member = await makeMember(t, { email_verified: false })
   await t.as(member).post(RESEND)
   const flow = await mailedFlow(t, member.email, VERIFY_SUBJECT)
-  t.advance(24 * 3_600_000 + 1)
+  t.advance(24 * HOUR_MS + 1)
   assertFault(await verify(flow), 400, 'invalid_input', 'flow')
   assert.equal(await isVerified(member), false)
   await assertRefusedValues((body) => t.anyone.post(VERIFY, body), {}, 'flow', ['f'.repeat(129), 5, null, ABSENT])

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { ALL_SCOPES } from '#lib/scopes.ts'
+import { HOUR_MS } from '#lib/time.ts'
 import {
   ABSENT,
   assertFault,
@@ -19,7 +20,6 @@ import { type TestApp, testApp } from '#test/support/harness.ts'
 const RESET = '/_internal/auth/password/reset'
 const CHANGE = '/_internal/auth/password'
 const RESET_SUBJECT = /^Reset your/
-const HOUR_MS = 3_600_000
 
 let t: TestApp
 before(async () => {

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { ALL_SCOPES, SCOPES, type ScopeName } from '#lib/scopes.ts'
+import { DAY_MS, MINUTE_MS } from '#lib/time.ts'
 import { assertFault, makeMember, signIn, statuses } from '#test/support/account-steps.ts'
 import { type TestApp, testApp } from '#test/support/harness.ts'
 import { describeUserAgent } from './user-agent.ts'
 
 const LIST = '/_internal/session/list'
 const REFRESH = '/_internal/session/refresh'
-const DAY_MS = 86_400_000
 
 let t: TestApp
 before(async () => {
@@ -146,7 +146,7 @@ test('flows and sessions that nobody can use any more are deleted by the clock',
   }
   await expire()
   assert.deepEqual(await count(), [1, 1])
-  t.advance(31 * 60_000)
+  t.advance(31 * MINUTE_MS)
   await expire()
   assert.deepEqual(await count(), [1, 0])
   t.advance(60 * DAY_MS)

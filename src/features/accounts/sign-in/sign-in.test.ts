@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { DAY_MS, MINUTE_MS } from '#lib/time.ts'
 import {
   ABSENT,
   assertFault,
@@ -13,7 +14,6 @@ import {
 import { type TestApp, testApp } from '#test/support/harness.ts'
 
 const LOGIN = '/_internal/auth/login'
-const MINUTE_MS = 60_000
 
 let t: TestApp
 before(async () => {
@@ -125,7 +125,7 @@ test('parallel sign-ins with the right password all succeed', async () => {
 test('an account has at most a hundred sessions; the one longest unused ends', async () => {
   const member = await makeMember(t)
   assert.equal((await t.as(member).get('/v3/user')).statusCode, 200)
-  const longAgo = new Date(t.deps.now() - 86_400_000)
+  const longAgo = new Date(t.deps.now() - DAY_MS)
   await t.deps.db.updateTable('session').set({ last_login: longAgo }).where('id', '=', member.sessionId).execute()
   for (let i = 0; i < 99; i += 1) await t.make.session(member.id)
   assert.equal((await signIn(t, member.username)).statusCode, 200)

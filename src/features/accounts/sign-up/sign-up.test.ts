@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { sql } from 'kysely'
+import { DAY_MS } from '#lib/time.ts'
 import {
   ABSENT,
   assertFault,
@@ -37,7 +38,7 @@ test('signing up answers a session whose secret works at once', async () => {
   const session = answer.json()
   assert.match(session.session, /^dps_[0-9A-Za-z]{60}$/)
   assert.deepEqual([session.os, session.platform, session.ip, session.current], ['Linux', 'Firefox', '127.0.0.1', true])
-  const days = (from: string, to: string) => (Date.parse(to) - Date.parse(from)) / 86_400_000
+  const days = (from: string, to: string) => (Date.parse(to) - Date.parse(from)) / DAY_MS
   assert.deepEqual([days(session.created, session.expires), days(session.created, session.refresh_expires)], [14, 60])
 
   const user = (await t.as({ token: session.session }).get('/v3/user')).json()

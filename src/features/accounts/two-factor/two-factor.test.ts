@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { ALL_SCOPES } from '#lib/scopes.ts'
+import { MINUTE_MS } from '#lib/time.ts'
 import {
   ABSENT,
   assertFault,
@@ -82,7 +83,7 @@ test('setting up needs the right code, the own flow and half an hour at most', a
     401,
     'invalid_credentials',
   )
-  t.advance(30 * 60_000 + 1)
+  t.advance(30 * MINUTE_MS + 1)
   assertFault(await enable(member, totpCode(t, secret)), 401, 'invalid_credentials')
   assert.equal((await t.as(member).get('/v3/user')).json().has_totp, false)
 })
@@ -129,7 +130,7 @@ test('a flow works once, also at the same moment, and for half an hour', async (
   const spare = codes[answers[0]?.statusCode === 200 ? 1 : 0] ?? ''
   assert.equal((await withCode(await startSignIn(member), spare)).statusCode, 200)
   const late = await startSignIn(member)
-  t.advance(30 * 60_000 + 1)
+  t.advance(30 * MINUTE_MS + 1)
   assertFault(await withCode(late, totpCode(t, member.secret)), 401, 'invalid_credentials')
 })
 
@@ -155,7 +156,7 @@ test('wrong codes count as failed sign-ins, and the right password does not forg
   const answer = await signIn(t, member.username)
   assertFault(answer, 429, 'ratelimit_error')
   assert.ok(Number(answer.headers['retry-after']) > 800)
-  t.advance(16 * 60_000)
+  t.advance(16 * MINUTE_MS)
   assert.equal((await withCode(await startSignIn(member), totpCode(t, member.secret))).statusCode, 200)
 })
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { GRANTABLE_SCOPES, scopeNames } from '#lib/scopes.ts'
+import { MINUTE_MS } from '#lib/time.ts'
 import { assertFault } from '#test/support/account-steps.ts'
 import { type TestApp, testApp } from '#test/support/harness.ts'
 import {
@@ -108,7 +109,7 @@ test('a question waits for thirty minutes', async () => {
   const ask = async () =>
     (await authorize(t, owner, { client_id: application.id, redirect_uri: CALLBACK })).json().flow_id
   const [early, late] = [await ask(), await ask()]
-  t.advance(29 * 60_000)
+  t.advance(29 * MINUTE_MS)
   assert.equal((await t.as(owner).post(`${BASE}/reject`, { flow: early })).statusCode, 200)
   t.advance(60_001)
   assertFault(await t.as(owner).post(`${BASE}/reject`, { flow: late }), 404, 'not_found')

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { after, before, test } from 'node:test'
+import { DAY_MS, MINUTE_MS } from '#lib/time.ts'
 import type { Person } from '#test/support/factories.ts'
 import { type TestApp, testApp } from '#test/support/harness.ts'
 import {
@@ -165,7 +166,7 @@ test('a wrong try uses a code up: another application, another address, a wrong 
 
 test('a code lives for ten minutes', async () => {
   const [early, late] = [await codeOf(), await codeOf()]
-  t.advance(9 * 60_000)
+  t.advance(9 * MINUTE_MS)
   assert.equal((await exchange(t, application, { code: early })).statusCode, 200)
   t.advance(60_001)
   assertOAuthFault(await exchange(t, application, { code: late }), 400, 'invalid_grant')
@@ -221,7 +222,7 @@ test('a token keeps its scopes when less is allowed later, and works for fourtee
   await getCode(t, person, { client_id: application.id, scope: 'PROJECT_READ' })
   const [allowed] = (await t.as(person).get(`${BASE}/authorizations`)).json()
   assert.equal(allowed.scopes, SCOPES)
-  t.advance(14 * 86_400_000 - 60_000)
+  t.advance(14 * DAY_MS - 60_000)
   assert.equal(await statusOf(t, token), 200)
   t.advance(60_001)
   assert.equal(await statusOf(t, token), 401)
@@ -292,7 +293,7 @@ test('the fifty-first token of one authorization ends the oldest', async () => {
 test('an exchange costs no more statements than making an access token, and a warm token none', async () => {
   const code = await codeOf()
   const { result, queries } = await t.queriesOf(() => exchange(t, application, { code }))
-  const expires = new Date(t.deps.now() + 86_400_000).toISOString()
+  const expires = new Date(t.deps.now() + DAY_MS).toISOString()
   await t.as(owner).get('/v3/user')
   const pat = await t.queriesOf(() => t.as(owner).post('/_internal/pat', { name: 'beside', scopes: 2, expires }))
   assert.equal(pat.result.statusCode, 201)
@@ -309,7 +310,7 @@ test('an exchange costs no more statements than making an access token, and a wa
 test('what is past its time is deleted', async () => {
   await codeOf()
   await getToken(t, application, owner)
-  t.advance(15 * 86_400_000)
+  t.advance(15 * DAY_MS)
   await oauthJobs(t.deps)['oauth.expire']({}, new AbortController().signal)
   for (const table of ['oauth_flow', 'oauth_code', 'oauth_token'] as const) {
     assert.deepEqual(await t.deps.db.selectFrom(table).selectAll().execute(), [])
