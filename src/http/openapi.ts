@@ -56,7 +56,7 @@ export async function registerOpenApi(app: App, about: { version: string; baseUr
       config: { auth: 'public', cache: 'shared' },
       schema: {
         operationId: 'getOpenApi',
-        summary: 'This description',
+        summary: 'Get this OpenAPI description',
         tags: ['meta'],
         produces: ['application/json'],
         response: { 200: Type.Unsafe<string>({ type: 'object', description: 'OpenAPI 3.0' }) },

@@ -30,8 +30,8 @@ export function downloadRoutes(app: App, deps: DownloadDeps): void {
       config: { auth: { read: ['VERSION_READ'] } },
       schema: {
         operationId: 'downloadFile',
-        summary: 'The bytes of a file of a version',
-        description: 'Also in one range (206). The address never shows other bytes; its tag is the SHA-512.',
+        summary: 'Download a file of a version',
+        description: 'Supports a single range (206). The content at an address never changes; its ETag is the SHA-512.',
         params: FileParams,
         querystring: DownloadHints,
         produces: ['application/octet-stream'],
@@ -98,7 +98,7 @@ async function sendFile(
 /** Pictures are named by their content and are public: their addresses cannot be guessed. */
 function servePictures(app: App, deps: Deps): void {
   const config = { auth: 'public' } as const
-  const about = { summary: 'The bytes of a picture', produces: ['image/*'], response: {} }
+  const about = { summary: 'Get an image', produces: ['image/*'], response: {} }
   app.get(
     '/data/:folder/:picture',
     {

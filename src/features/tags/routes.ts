@@ -27,42 +27,47 @@ export function tagRoutes(app: App, { taxonomy }: Pick<Deps, 'taxonomy'>): void 
     give: () => Type.Static<Schema>,
   ) => app.get(path, { config, schema: { ...about, response: { 200: answer } } }, give as never)
 
-  list('/v3/games', { operationId: 'listGames', summary: 'Games' }, Type.Object({ games: Type.Array(Game) }), () => ({
-    games: [...taxonomy.games.values()],
-  }))
+  list(
+    '/v3/games',
+    { operationId: 'listGames', summary: 'List games' },
+    Type.Object({ games: Type.Array(Game) }),
+    () => ({
+      games: [...taxonomy.games.values()],
+    }),
+  )
   list(
     '/v3/tag/loader',
-    { operationId: 'listLoaders', summary: 'Loaders' },
+    { operationId: 'listLoaders', summary: 'List loaders' },
     Type.Object({ loaders: Type.Array(Loader) }),
     () => ({ loaders: toLoaderViews(taxonomy) }),
   )
   list(
     '/v3/tag/category',
-    { operationId: 'listCategories', summary: 'Categories' },
+    { operationId: 'listCategories', summary: 'List categories' },
     Type.Object({ categories: Type.Array(Category) }),
     () => ({ categories: toCategoryViews(taxonomy) }),
   )
   list(
     '/v3/license',
-    { operationId: 'listLicenses', summary: 'SPDX licences' },
+    { operationId: 'listLicenses', summary: 'List SPDX licences' },
     Type.Object({ licenses: Type.Array(License) }),
     () => ({ licenses: listLicenses() }),
   )
   list(
     '/v3/link_platform',
-    { operationId: 'listLinkPlatforms', summary: 'Platforms that links may lead to' },
+    { operationId: 'listLinkPlatforms', summary: 'List platforms for links' },
     Type.Object({ platforms: Type.Array(LinkPlatform) }),
     () => ({ platforms: [...taxonomy.linkPlatforms.values()] }),
   )
   list(
     '/v3/report_type',
-    { operationId: 'listReportTypes', summary: 'Reasons of reports' },
+    { operationId: 'listReportTypes', summary: 'List report types' },
     Type.Object({ report_types: Type.Array(Type.String()) }),
     () => ({ report_types: [...taxonomy.reportTypes] }),
   )
   list(
     '/v3/project_type',
-    { operationId: 'listProjectTypes', summary: 'Types of projects' },
+    { operationId: 'listProjectTypes', summary: 'List project types' },
     Type.Object({ project_types: Type.Array(Type.String()) }),
     () => ({ project_types: [...taxonomy.projectTypes] }),
   )
@@ -73,7 +78,7 @@ export function tagRoutes(app: App, { taxonomy }: Pick<Deps, 'taxonomy'>): void 
       config,
       schema: {
         operationId: 'listLoaderFieldValues',
-        summary: 'The values a loader field may take',
+        summary: 'List the values of a loader field',
         querystring: LoaderFieldQuery,
         response: { 200: Type.Object({ values: Type.Array(LoaderFieldValue) }) },
       },
@@ -89,7 +94,7 @@ export function tagRoutes(app: App, { taxonomy }: Pick<Deps, 'taxonomy'>): void 
       config,
       schema: {
         operationId: 'getLicense',
-        summary: 'The text of a licence',
+        summary: 'Get the text of a licence',
         params: LicenseParams,
         response: { 200: LicenseText },
       },

@@ -11,8 +11,8 @@ export const UserPatch = Type.Object(
     username: Maybe(Type.String({ minLength: 1, maxLength: 39, pattern: USERNAME_PATTERN })),
     bio: Maybe(Type.String({ maxLength: 160 })),
     role: Maybe(Role),
-    badges: Maybe(Type.Integer({ minimum: 0, maximum: ALL_BADGES, description: 'Bit field; for admins' })),
-    payout_handle: Maybe(Type.String({ maxLength: 160, description: 'Needs PAYOUTS_WRITE' })),
+    badges: Maybe(Type.Integer({ minimum: 0, maximum: ALL_BADGES, description: 'Bit field; only admins may set it' })),
+    payout_handle: Maybe(Type.String({ maxLength: 160, description: 'Requires the scope PAYOUTS_WRITE' })),
     allow_friend_requests: Maybe(Type.Boolean()),
   },
   { title: 'UserPatch' },
@@ -20,7 +20,9 @@ export const UserPatch = Type.Object(
 export type UserPatch = Static<typeof UserPatch>
 
 export const UserSearchQuery = Type.Object({
-  query: Type.String({ maxLength: 256, description: 'How the username begins, in any case' }),
+  query: Type.String({ maxLength: 256, description: 'Beginning of the username, case-insensitive' }),
 })
 
-export const EmailQuery = Type.Object({ email: Type.String({ maxLength: 254, description: 'The whole address' }) })
+export const EmailQuery = Type.Object({
+  email: Type.String({ maxLength: 254, description: 'The complete e-mail address' }),
+})

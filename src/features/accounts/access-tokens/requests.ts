@@ -19,7 +19,7 @@ const NameField = Type.String({ minLength: NAME.min, maxLength: NAME.max })
 const ExpiresField = Type.String({
   format: 'date-time',
   maxLength: 64,
-  description: 'In the future, at most ten years away',
+  description: 'In the future, at most ten years from now',
 })
 
 export const NewToken = Type.Object(
@@ -39,7 +39,7 @@ export const TokenPatch = Type.Object(
   {
     name: Type.Optional(NameField),
     expires: Type.Optional(ExpiresField),
-    scopes: Type.Optional(Type.Unknown({ description: 'Refused: the scopes of a token cannot change' })),
+    scopes: Type.Optional(Type.Unknown({ description: 'Rejected: the scopes of a token cannot be changed' })),
   },
   { title: 'PersonalAccessTokenChanges' },
 )

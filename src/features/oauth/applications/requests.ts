@@ -18,7 +18,7 @@ const Text = Maybe(Type.String({ maxLength: TEXT_LENGTH_MAX }))
 const Scopes = Type.Integer({
   minimum: 0,
   maximum: Number.MAX_SAFE_INTEGER,
-  description: 'Bit field without restricted scopes: the most that the application may ask for',
+  description: 'Bit field of the scopes that the application may request; restricted scopes are not allowed',
 })
 const RedirectUri = Type.String({ maxLength: URL_LENGTH_MAX })
 
@@ -30,7 +30,9 @@ export const NewApplication = Type.Object(
     url: Text,
     description: Text,
     public_client: Type.Optional(
-      Type.Boolean({ description: 'A program that cannot keep a secret: it gets none, and must use PKCE' }),
+      Type.Boolean({
+        description: 'For programs that cannot keep a secret: no secret is issued, and PKCE is required',
+      }),
     ),
   },
   { title: 'OAuthApplicationCreate' },
@@ -51,7 +53,7 @@ export const ApplicationPatch = Type.Object(
 export type ApplicationPatch = Static<typeof ApplicationPatch>
 
 export const IdsQuery = Type.Object({
-  ids: Type.String({ maxLength: 65_536, description: 'A JSON array of IDs, or IDs separated by commas' }),
+  ids: Type.String({ maxLength: 65_536, description: 'JSON array of IDs, or IDs separated by commas' }),
 })
 
 const columns = {

@@ -59,7 +59,7 @@ async function checkUpdates(
 function singleUpdate(app: App, deps: Deps): void {
   const path = '/v3/version_file/:hash/update'
   const about = {
-    summary: 'The version to install instead of a file',
+    summary: 'Get the latest version that can replace a file',
     params: HashParams,
     response: { 200: VersionView },
   }
@@ -93,7 +93,7 @@ function bulkUpdates(app: App, deps: Deps): void {
     path: '/v3/version_files/update',
     noun: 'Updates',
     schema: {
-      summary: 'The versions to install instead of files',
+      summary: 'Get the latest versions that can replace files',
       response: { 200: byHash(VersionView) },
     },
     toEntry: (version: CachedVersion) => version,
@@ -103,7 +103,7 @@ function bulkUpdates(app: App, deps: Deps): void {
     path: '/v3/version_files/update_many',
     noun: 'UpdateLists',
     schema: {
-      summary: 'The versions to install instead of files, as lists',
+      summary: 'Get the latest versions that can replace files, as lists',
       response: { 200: byHash(Type.Array(VersionView)) },
     },
     toEntry: (version: CachedVersion) => ({ bytes: joinJson([version]) }),
@@ -143,8 +143,8 @@ function individualUpdates(app: App, deps: Deps): void {
       config,
       schema: {
         operationId: 'findIndividualUpdates',
-        summary: 'The versions to install instead of files, each file with a filter of its own',
-        description: `At most ${FILTERS_PER_PROJECT_MAX} different filters for files of one project.`,
+        summary: 'Get the latest versions that can replace files, with a filter for each file',
+        description: `At most ${FILTERS_PER_PROJECT_MAX} different filters for the files of one project.`,
         body: IndividualBody,
         response: { 200: byHash(VersionView) },
       },
