@@ -24,6 +24,7 @@ const ENGINES: Record<string, string> = {
   'search-opensearch': 'search-opensearch.ts',
   analytics: 'analytics.ts',
   clickhouse: 'clickhouse.ts',
+  engines: 'engines.ts',
 }
 
 const asked = process.argv.slice(2)

@@ -146,7 +146,7 @@ async function makeProjects(db: Db, organization: string, count: number): Promis
     name: `Bench ${own}`,
     summary: 'A project to measure with.',
     description: 'x'.repeat(1000),
-    status: 'approved',
+    status: 'approved' as const,
     license: 'MIT',
     team_id: team,
     organization_id: organization,

@@ -232,6 +232,14 @@ create table image (
   constraint image_version_id_fkey FOREIGN KEY (version_id) REFERENCES version(id) ON DELETE SET NULL
 );
 
+create table instance_secret (
+  name text not null,
+  secret bytea not null,
+  created timestamp with time zone default now() not null,
+  constraint instance_secret_length_check CHECK ((length(secret) = 32)),
+  constraint instance_secret_pkey PRIMARY KEY (name)
+);
+
 create table notification (
   id text collate "C" not null,
   account_id text collate "C" not null,

@@ -3,6 +3,7 @@
 import { loadConfig } from '#config/config.ts'
 import { migrate } from '#db/migrate.ts'
 import { checkDependencies } from '#features/meta/readiness.ts'
+import { OperatorError } from '#lib/operator-error.ts'
 import { boot } from '#main/boot.ts'
 import { createLog } from '#telemetry/log.ts'
 import { readArguments } from './arguments.ts'
@@ -36,7 +37,8 @@ export async function checkCommand(args: readonly string[], env: Env): Promise<v
       await booted.close()
     }
   } catch (error) {
-    const failed = 'configuration' in states ? 'database' : 'configuration'
+    const named = error instanceof OperatorError ? error.dependency : undefined
+    const failed = 'configuration' in states ? (named ?? 'database') : 'configuration'
     states[failed] = { status: 'failing', error: error instanceof Error ? error.message : String(error) }
   }
   const bad = Object.values(states).some(({ status }) => status !== 'ok')

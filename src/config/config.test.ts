@@ -38,7 +38,11 @@ test('an empty environment gives a service for this machine alone that needs not
   assert.equal(config.dataDir, resolve('data'))
   assert.deepEqual(config.database, { kind: 'embedded' })
   assert.deepEqual(config.mail, { kind: 'outbox', folder: resolve('data/outbox'), from: 'Depot <noreply@localhost>' })
-  assert.deepEqual(config.files, { baseUrl: 'http://127.0.0.1:8080' })
+  assert.deepEqual(config.files, {
+    baseUrl: 'http://127.0.0.1:8080',
+    store: { kind: 'folder', folder: resolve('data/files') },
+  })
+  assert.deepEqual(config.counters, { kind: 'memory' })
   assert.deepEqual(config.accounts, {
     registration: 'open',
     requireVerifiedEmail: false,
@@ -321,4 +325,50 @@ test('every example in .env.example is a value that is accepted', () => {
   const { scanner } = loadConfig({ SCANNER_COMMAND })
   assert.ok(scanner.kind === 'command')
   assert.deepEqual(scanner.words, ['/opt/depot/scripts/scan-with-clamav.mjs', '--daemon'])
+})
+
+test('a bucket and a Redis: what is unset follows from what is set', () => {
+  const { files, counters } = loadConfig({
+    S3_BUCKET: 'depot-files',
+    S3_ENDPOINT: 'https://s3.example.org/',
+    S3_PREFIX: 'depot',
+    REDIS_URL: 'rediss://depot:hidden@redis.example.org/3',
+    DATA_DIR: '/var/lib/depot',
+  })
+  assert.deepEqual(files.store, {
+    kind: 's3',
+    bucket: 'depot-files',
+    endpoint: 'https://s3.example.org',
+    region: 'us-east-1',
+    pathStyle: true,
+    prefix: 'depot/',
+    links: false,
+    staging: '/var/lib/depot/files/staging',
+  })
+  assert.ok(counters.kind === 'redis')
+  assert.equal(counters.url.reveal(), 'rediss://depot:hidden@redis.example.org/3')
+  const amazon = loadConfig({ S3_BUCKET: 'depot-files', S3_DOWNLOADS: 'redirect' }).files.store
+  assert.ok(amazon.kind === 's3')
+  assert.deepEqual([amazon.endpoint, amazon.pathStyle, amazon.prefix, amazon.links], [undefined, false, '', true])
+})
+
+for (const [name, value, more] of [
+  ['REDIS_URL', 'http://redis.example.org', {}],
+  ['REDIS_URL', 'redis://redis.example.org/depot', {}],
+  ['REDIS_PREFIX', 'two words', { REDIS_URL: 'redis://localhost' }],
+  ['S3_BUCKET', 'a/b', {}],
+  ['S3_PREFIX', '/depot', { S3_BUCKET: 'depot-files' }],
+  ['S3_DOWNLOADS', 'yes', { S3_BUCKET: 'depot-files' }],
+] as const) {
+  test(`${name}=${value} is refused by name`, () => {
+    assert.throws(() => loadConfig({ ...more, [name]: value }), new RegExp(`${name} must be`))
+  })
+}
+
+test('what belongs to a bucket or a Redis is refused without it', () => {
+  assert.throws(
+    () => loadConfig({ S3_ENDPOINT: 'https://s3.example.org' }),
+    /S3_BUCKET must be set when S3_ENDPOINT is/,
+  )
+  assert.throws(() => loadConfig({ REDIS_PREFIX: 'depot:' }), /REDIS_URL must be set when REDIS_PREFIX is/)
 })

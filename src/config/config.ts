@@ -14,6 +14,21 @@ export type AnalyticsStoreConfig =
   | { kind: 'embedded'; folder: string }
   | { kind: 'clickhouse'; url: Secret; spoolFolder: string; spoolBytes: number }
 
+/** `links`: whether downloads are sent to the store. `prefix` is empty or ends with `/`. */
+export type FilesConfig =
+  | { kind: 'folder'; folder: string }
+  | {
+      kind: 's3'
+      bucket: string
+      endpoint: string | undefined
+      region: string
+      pathStyle: boolean
+      prefix: string
+      links: boolean
+      /** Of uploads under way. */
+      staging: string
+    }
+
 export type MailConfig = { from: string } & ({ kind: 'outbox'; folder: string } | { kind: 'smtp'; url: Secret })
 
 export type SearchConfig = { kind: 'embedded' } | { kind: 'opensearch'; url: Secret; prefix: string }
@@ -58,8 +73,10 @@ export type Config = {
   files: {
     /** Where `files[].url` points, without trailing slash. */
     baseUrl: string
+    store: FilesConfig
   }
   search: SearchConfig
+  counters: { kind: 'memory' } | { kind: 'redis'; url: Secret; prefix: string }
   mail: MailConfig
   scanner: ScannerConfig
   accounts: {
@@ -151,6 +168,12 @@ function partnerFaults(given: Record<string, string>): string[] {
     ['CAPTCHA_WIDGET_CLASS', 'CAPTCHA_SITE_KEY'],
     ['CAPTCHA_ORIGINS', 'CAPTCHA_SITE_KEY'],
     ['SCANNER_TOKEN', 'SCANNER_URL'],
+    ['S3_ENDPOINT', 'S3_BUCKET'],
+    ['S3_REGION', 'S3_BUCKET'],
+    ['S3_PATH_STYLE', 'S3_BUCKET'],
+    ['S3_PREFIX', 'S3_BUCKET'],
+    ['S3_DOWNLOADS', 'S3_BUCKET'],
+    ['REDIS_PREFIX', 'REDIS_URL'],
   ] as const
   const both = given['SCANNER_COMMAND'] !== undefined && given['SCANNER_URL'] !== undefined
   const doubles = both ? ['SCANNER_URL must be unset when SCANNER_COMMAND is set: there is one scanner'] : []
@@ -184,7 +207,14 @@ function group(env: Env): Config {
       env.DATABASE_URL === undefined
         ? { kind: 'embedded' }
         : { kind: 'external', url: new Secret(env.DATABASE_URL), readUrl: secret(env.DATABASE_READ_URL) },
-    files: { baseUrl: env.FILES_BASE_URL === undefined ? baseUrl : normalAddress(env.FILES_BASE_URL) },
+    files: {
+      baseUrl: env.FILES_BASE_URL === undefined ? baseUrl : normalAddress(env.FILES_BASE_URL),
+      store: filesConfig(env, dataDir),
+    },
+    counters:
+      env.REDIS_URL === undefined
+        ? { kind: 'memory' }
+        : { kind: 'redis', url: new Secret(env.REDIS_URL), prefix: env.REDIS_PREFIX },
     search:
       env.OPENSEARCH_URL === undefined
         ? { kind: 'embedded' }
@@ -227,6 +257,21 @@ function group(env: Env): Config {
     },
     money: { affiliateShare: env.AFFILIATE_SHARE },
     log: { level: env.LOG_LEVEL },
+  }
+}
+
+function filesConfig(env: Env, dataDir: string): FilesConfig {
+  const folder = join(dataDir, 'files')
+  if (env.S3_BUCKET === undefined) return { kind: 'folder', folder }
+  return {
+    kind: 's3',
+    bucket: env.S3_BUCKET,
+    endpoint: env.S3_ENDPOINT === undefined ? undefined : normalAddress(env.S3_ENDPOINT),
+    region: env.S3_REGION,
+    pathStyle: env.S3_PATH_STYLE ?? env.S3_ENDPOINT !== undefined,
+    prefix: env.S3_PREFIX === undefined ? '' : `${env.S3_PREFIX.replace(/\/$/, '')}/`,
+    links: env.S3_DOWNLOADS === 'redirect',
+    staging: join(folder, 'staging'),
   }
 }
 

@@ -44,6 +44,12 @@ export function isClickHouseAddress(value: string): boolean {
   return /^\/[A-Za-z_][A-Za-z0-9_]{0,63}$/.test(url.pathname) && !/[?#]/.test(value)
 }
 
+export function isRedisAddress(value: string): boolean {
+  const url = URL.parse(value)
+  if (url === null || !['redis:', 'rediss:'].includes(url.protocol) || url.hostname === '') return false
+  return /^(\/\d{0,5})?$/.test(url.pathname) && !/[?#]/.test(value)
+}
+
 export function isMailServerAddress(value: string): boolean {
   const url = URL.parse(value)
   return url !== null && ['smtp:', 'smtps:'].includes(url.protocol) && url.hostname !== ''

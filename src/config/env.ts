@@ -2,10 +2,10 @@
 // `must` completes the sentence "NAME must be …" of a fault; `example` is a right value; `secret` values are never
 // shown back.
 import Type from 'typebox'
+import { ENGINE_VARIABLES } from './env-engines.ts'
 import {
   isClickHouseAddress,
   isDatabaseAddress,
-  isEngineAddress,
   isHost,
   isMailbox,
   isMailServerAddress,
@@ -14,22 +14,8 @@ import {
   isWebAddress,
   parsePatterns,
 } from './env-values.ts'
+import { type About, choice, count, optional, WEB } from './variable.ts'
 
-type About = { description: string; must: string; example: string; secret?: boolean }
-
-/** The longest value of any variable, in characters. */
-const VALUE_MAX = 8192
-
-const optional = (about: About, check: (value: string) => boolean = () => true) =>
-  Type.Optional(Type.Refine(Type.String({ maxLength: VALUE_MAX, ...about }), check))
-
-const count = (about: About, minimum: number, maximum: number, value: number) =>
-  Type.Integer({ minimum, maximum, default: value, ...about })
-
-const choice = <const Word extends string[]>(about: Omit<About, 'must'>, words: [...Word], value: Word[number]) =>
-  Type.Enum(words, { default: value, must: `one of ${words.join(', ')}`, ...about })
-
-const WEB = 'an http or https address without user, query and fragment'
 const KEY_FORM = '^[\\x21-\\x7e]{32,512}$'
 const KEY_RULE = '32 to 512 visible ASCII characters without spaces'
 
@@ -116,24 +102,7 @@ export const Env = Type.Object({
     },
     isWebAddress,
   ),
-  OPENSEARCH_URL: optional(
-    {
-      description:
-        'OpenSearch 2.19 or later that holds the search index for all processes; see docs/opensearch.md. Unset: each ' +
-        'process has an index of its own in memory.',
-      must: 'an http or https address without query and fragment',
-      example: 'https://depot:password@search.example.org:9200',
-      secret: true,
-    },
-    isEngineAddress,
-  ),
-  OPENSEARCH_INDEX: Type.String({
-    pattern: '^[a-z0-9][a-z0-9_-]{0,99}$',
-    default: 'depot',
-    description: 'Name of the alias in OpenSearch, and beginning of the names of its indexes. One for each Depot.',
-    must: 'lower-case letters, digits, hyphens and underscores, at most 100, the first a letter or digit',
-    example: 'depot-test',
-  }),
+  ...ENGINE_VARIABLES,
   SMTP_URL: optional(
     {
       description: 'Mail server. Unset: messages are written to DATA_DIR/outbox and addresses need no verifying.',

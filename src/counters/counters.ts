@@ -1,5 +1,6 @@
 // The port for short-lived counts that every request may touch: the rate limit, the sign-in throttle and the caps on
-// what one address can add to a count. Losing them costs a moment of leniency, never data.
+// what one address can add to a count. Losing them costs a moment of leniency, never data. Adapters: `memory/` for
+// one process, `redis/` for several.
 
 import { HOUR_MS } from '#lib/time.ts'
 
@@ -61,6 +62,8 @@ export interface Counters {
   giveBack(key: string, rate: Rate, cost?: number): MaybePromise<void>
   /** Counts one hit unless `max` were counted in the window that ends now. */
   hit(key: string, window: Window): MaybePromise<Hit>
+  /** Takes back the newest hit that still counts, for what turns out not to count. The next `hit` has its place. */
+  giveBackHit(key: string, window: Window): MaybePromise<void>
   /** What `hit` would find, without counting. */
   peek(key: string, window: Window): MaybePromise<WindowState>
   /**

@@ -23,6 +23,7 @@ function cuttable(inner: Counters) {
     giveBack: (...args) => pass(() => inner.giveBack(...args)),
     spend: (...args) => pass(() => inner.spend(...args)),
     hit: (...args) => pass(() => inner.hit(...args)),
+    giveBackHit: (...args) => pass(() => inner.giveBackHit(...args)),
     peek: (...args) => pass(() => inner.peek(...args)),
     reset: (...args) => pass(() => inner.reset(...args)),
     check: () => pass(() => inner.check()),

@@ -89,6 +89,11 @@ export function withFallback(primary: Counters, fallback: Counters, { now, onLos
         () => primary.hit(key, window),
         () => fallback.hit(key, window),
       ),
+    giveBackHit: (key, window) =>
+      ask(
+        () => primary.giveBackHit(key, window),
+        () => fallback.giveBackHit(key, window),
+      ),
     peek: (key, window) =>
       ask(
         () => primary.peek(key, window),
@@ -113,7 +118,8 @@ export function withFallback(primary: Counters, fallback: Counters, { now, onLos
 
 async function withinTime<T>(answer: Promise<T>): Promise<T> {
   const { promise: late, reject } = Promise.withResolvers<never>()
-  const timer = setTimeout(() => reject(new Error(`No answer within ${WAIT_MS} ms`)), WAIT_MS)
+  // Answers that came while this process was busy are read first.
+  const timer = setTimeout(() => setImmediate(reject, new Error(`No answer within ${WAIT_MS} ms`)), WAIT_MS)
   try {
     return await Promise.race([answer, late])
   } finally {

@@ -39,7 +39,7 @@ export interface Account {
   payout_handle: string | null;
   raw_avatar_url: string | null;
   revision: Generated<number>;
-  role: Generated<string>;
+  role: Generated<'developer' | 'moderator' | 'admin'>;
   totp_last_step: Generated<number>;
   totp_secret: string | null;
   username: string;
@@ -49,7 +49,7 @@ export interface AccountFlow {
   account_id: string;
   data: Generated<Json>;
   expires: Timestamp;
-  kind: string;
+  kind: 'verify_email' | 'reset_password' | 'sign_in_second_factor' | 'set_up_totp';
   token_hash: Buffer;
 }
 
@@ -101,7 +101,7 @@ export interface Collection {
   id: string;
   name: string;
   raw_icon_url: string | null;
-  status: Generated<string>;
+  status: Generated<'listed' | 'unlisted' | 'private' | 'rejected'>;
   updated: Generated<Timestamp>;
 }
 
@@ -112,7 +112,7 @@ export interface CollectionProject {
 }
 
 export interface Dependency {
-  dependency_type: string;
+  dependency_type: 'required' | 'optional' | 'incompatible' | 'embedded';
   dependent_id: string;
   file_name: string | null;
   id: Generated<number>;
@@ -143,7 +143,7 @@ export interface DownloadPending {
 export interface File {
   content_type: string;
   created: Generated<Timestamp>;
-  file_type: string | null;
+  file_type: 'required-resource-pack' | 'optional-resource-pack' | 'sources-jar' | 'dev-jar' | 'javadoc-jar' | 'signature' | 'unknown' | null;
   filename: string;
   id: string;
   is_primary: Generated<boolean>;
@@ -179,7 +179,7 @@ export interface GalleryItem {
 }
 
 export interface Image {
-  context: string;
+  context: 'project' | 'version' | 'report' | 'thread_message';
   created: Generated<Timestamp>;
   id: string;
   owner_id: string | null;
@@ -190,6 +190,12 @@ export interface Image {
   thread_message_id: string | null;
   url: string;
   version_id: string | null;
+}
+
+export interface InstanceSecret {
+  created: Generated<Timestamp>;
+  name: string;
+  secret: Buffer;
 }
 
 export interface Notification {
@@ -285,7 +291,7 @@ export interface Payout {
   external_id: string;
   fee: Generated<Numeric>;
   id: string;
-  status: string;
+  status: 'in-transit' | 'success' | 'cancelled' | 'failed';
 }
 
 export interface PersonalAccessToken {
@@ -315,18 +321,18 @@ export interface Project {
   link_urls: Generated<Json>;
   moderation_message: string | null;
   moderation_message_body: string | null;
-  monetization_status: Generated<string>;
+  monetization_status: Generated<'monetized' | 'demonetized' | 'force-demonetized'>;
   name: string;
   organization_id: string | null;
   published: Generated<Timestamp>;
   queued: Timestamp | null;
   random_key: Generated<number>;
   raw_icon_url: string | null;
-  requested_status: string | null;
+  requested_status: 'approved' | 'archived' | 'unlisted' | 'private' | 'draft' | null;
   revision: Generated<number>;
   scheduled_at: Timestamp | null;
   slug: string;
-  status: string;
+  status: 'approved' | 'archived' | 'rejected' | 'draft' | 'unlisted' | 'processing' | 'withheld' | 'scheduled' | 'private' | 'unknown';
   summary: string;
   team_id: string;
   updated: Generated<Timestamp>;
@@ -355,7 +361,7 @@ export interface Report {
   created: Generated<Timestamp>;
   id: string;
   item_id: string;
-  item_type: string;
+  item_type: 'project' | 'version' | 'user';
   project_id: string | null;
   report_type: string;
   reporter_id: string;
@@ -446,7 +452,7 @@ export interface Thread {
   project_id: string | null;
   report_id: string | null;
   size_bytes: Generated<number>;
-  type: string;
+  type: 'project' | 'report' | 'direct_message';
 }
 
 export interface ThreadMessage {
@@ -476,12 +482,12 @@ export interface Version {
   name: string;
   ordering: number | null;
   project_id: string;
-  requested_status: string | null;
+  requested_status: 'listed' | 'archived' | 'draft' | 'unlisted' | null;
   revision: Generated<number>;
   scheduled_at: Timestamp | null;
-  status: Generated<string>;
+  status: Generated<'listed' | 'archived' | 'draft' | 'unlisted' | 'scheduled' | 'unknown'>;
   version_number: string;
-  version_type: string;
+  version_type: 'release' | 'beta' | 'alpha';
 }
 
 export interface VersionScan {
@@ -495,7 +501,7 @@ export interface VersionScan {
   requested: Timestamp;
   round: Generated<number>;
   shown_before: Generated<boolean>;
-  state: Generated<string>;
+  state: Generated<'pending' | 'pass' | 'warn' | 'quarantine'>;
   version_id: string;
 }
 
@@ -518,6 +524,7 @@ export interface DB {
   follow: Follow;
   gallery_item: GalleryItem;
   image: Image;
+  instance_secret: InstanceSecret;
   notification: Notification;
   oauth_authorization: OauthAuthorization;
   oauth_client: OauthClient;

@@ -1,5 +1,5 @@
 // The files port: where the bytes of published files and pictures live. An upload is first staged on the local disk,
-// because archives need random access to be checked, and then published under a key. Adapters: `disk.ts`.
+// because archives need random access to be checked, and then published under a key. Adapters: `disk/`, `s3/`.
 import type { Readable } from 'node:stream'
 import { ApiError } from '#lib/errors.ts'
 
@@ -25,6 +25,9 @@ export type StageOptions = {
 
 export type StoreOptions = { contentType: string }
 
+/** What the answer at a file's own address says of it. */
+export type LinkOptions = StoreOptions & { contentDisposition: string }
+
 /** Byte positions as in an HTTP range: both ends are included; an `end` past the last byte means the last byte. */
 export type ByteRange = { start?: number; end?: number }
 
@@ -36,8 +39,8 @@ export type OpenedFile = {
 }
 
 /**
- * Where files live. Every failure of the store itself (full, unreachable, not permitted) is an ApiError
- * `file_hosting_error` with the cause, and leaves nothing behind. Keys are made by this service, never taken from a
+ * Where files live. Every failure of the store itself (full, not permitted) is an ApiError `file_hosting_error` with the
+ * cause, and `files_unavailable` when it does not answer for now; neither leaves anything behind that no claim names. Keys are made by this service, never taken from a
  * request: see `assertFileKey`. No key may be the folder of another (`a` and `a/b`).
  */
 export interface Files {
@@ -60,6 +63,11 @@ export interface Files {
    * @throws ApiError `range_not_satisfiable` when the range starts at or after the end of the file.
    */
   open(key: string, range?: ByteRange): Promise<OpenedFile | undefined>
+  /**
+   * An address at which the store itself gives the file to anybody who has it, for some minutes; undefined when this
+   * store has none. Whether the file is there is not looked up.
+   */
+  link(key: string, options: LinkOptions): Promise<string | undefined>
   /** The size of a file; undefined when the key is absent. */
   stat(key: string): Promise<{ sizeBytes: number } | undefined>
   /** Removes a file; removing what is absent is not an error. */
@@ -68,13 +76,27 @@ export interface Files {
   discard(staged: StagedFile): Promise<void>
   /** Removes staged files untouched for `olderThanMs` before `nowMs` (a killed process leaves them); returns how many. */
   sweep(options: { olderThanMs: number; nowMs: number }): Promise<number>
-  /** Resolves when the store takes writes and has room; otherwise rejects with `file_hosting_error`. */
+  /**
+   * Asked before the bytes of an upload are taken; costs nothing while the store is in use and answers.
+   * @throws ApiError `files_unavailable` when it does not answer.
+   */
+  assertAvailable(): Promise<void>
+  /** Resolves when the store takes writes and has room; otherwise rejects with `file_hosting_error` or `files_unavailable`. */
   check(): Promise<void>
+  close(): Promise<void>
 }
 
 /** The failure of a store, as the client sees it; the cause is for the log. */
 export function hostingError(cause: unknown): ApiError {
   return new ApiError('file_hosting_error', 'The file store could not do this; nothing was stored', { cause })
+}
+
+/** The answer while a store is away: come back after so many seconds. */
+export function filesUnavailable(cause: unknown, retryAfterSeconds: number): ApiError {
+  return new ApiError('files_unavailable', 'The file store does not answer at the moment; please try again', {
+    cause,
+    headers: { 'retry-after': String(retryAfterSeconds) },
+  })
 }
 
 const KEY_LENGTH_MAX = 512

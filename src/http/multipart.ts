@@ -9,6 +9,8 @@ import { parseJson } from './json-body.ts'
 
 /** What of the files port this reader needs. */
 export type Staging<Staged> = {
+  /** Throws while the store does not answer. */
+  assertAvailable(): Promise<void>
   stage(source: Readable, options: { maxBytes: number; field?: string; signal?: AbortSignal }): Promise<Staged>
   discard(staged: Staged): Promise<void>
 }
@@ -70,6 +72,8 @@ export async function readMultipart<Staged>(
   options: MultipartOptions<Staged>,
 ): Promise<MultipartForm<Staged>> {
   const parser = openParser(req.headers, options.maxBodyBytes)
+  // Before the first byte is taken: an upload that cannot be kept is not waited for.
+  await options.files.assertAvailable()
   const stop = new AbortController()
   const form: MultipartForm<Staged> = { data: undefined, parts: [] }
   const release = connect(req, parser, stop, options.maxBodyBytes)

@@ -28,6 +28,7 @@ export const ERRORS = {
   analytics_unavailable: { error: 'analytics_database_error', status: 503 },
   search_error: { error: 'search_error', status: 500 },
   file_hosting_error: { error: 'file_hosting_error', status: 500 },
+  files_unavailable: { error: 'file_hosting_error', status: 503 },
   mail_error: { error: 'mail_error', status: 500 },
   unavailable: { error: 'database_error', status: 503 },
   service_unavailable: { error: 'service_unavailable', status: 503 },

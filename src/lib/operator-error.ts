@@ -4,4 +4,11 @@
  */
 export class OperatorError extends Error {
   override name = 'OperatorError'
+  /** The dependency that cannot be opened, by its name at /ready. */
+  readonly dependency: string | undefined
+
+  constructor(message: string, { cause, dependency }: { cause?: unknown; dependency?: string } = {}) {
+    super(message, cause === undefined ? undefined : { cause })
+    this.dependency = dependency
+  }
 }

@@ -1,5 +1,5 @@
 // The application: a server with every feature, listed by hand. The list is the map of what Depot can do.
-import { randomBytes } from 'node:crypto'
+import { instanceSecret } from '#db/instance-secret.ts'
 import { type AccountDeps, createAccountDeps } from '#features/accounts/account-deps.ts'
 import { type CodeHost, createCodeHost } from '#features/accounts/code-host/code-host.ts'
 import { codeHostRoutes, markCodeHostTokens } from '#features/accounts/code-host/routes.ts'
@@ -9,7 +9,7 @@ import { affiliateOperatorRoutes } from '#features/affiliates/operator-routes.ts
 import { affiliateRoutes } from '#features/affiliates/routes.ts'
 import { analyticsIngestRoutes } from '#features/analytics/ingest-routes.ts'
 import { analyticsRoutes } from '#features/analytics/routes.ts'
-import { createVisitorCaps } from '#features/analytics/visitor-caps.ts'
+import { createVisitorCaps, type VisitorCaps } from '#features/analytics/visitor-caps.ts'
 import { buildToolRoutes } from '#features/build-tools/routes.ts'
 import { collectionRoutes } from '#features/collections/routes.ts'
 import { contentImageJobs } from '#features/content-images/jobs.ts'
@@ -100,7 +100,8 @@ export async function buildApp(deps: Deps, rateGrants: RateGrantDirectory = crea
   })
   await registerOpenApi(app, { version: VERSION, baseUrl: config.http.baseUrl })
   markCodeHostTokens(app)
-  addFeatures(app, { deps, accounts, codeHost, tokens, rateGrants })
+  const caps = createVisitorCaps({ counters, now, secret: await instanceSecret(db, 'visitors') })
+  addFeatures(app, { deps, accounts, codeHost, tokens, rateGrants, caps })
   return app
 }
 
@@ -111,12 +112,11 @@ type Shared = {
   codeHost: CodeHost | undefined
   tokens: TokenDirectory
   rateGrants: RateGrantDirectory
+  caps: VisitorCaps
 }
 
 /** Every route of Depot, by the group of the published description that it belongs to. */
-function addFeatures(app: App, { deps, accounts, codeHost, tokens, rateGrants }: Shared): void {
-  const { counters, now } = deps
-  const caps = createVisitorCaps({ counters, now, secret: randomBytes(32) })
+function addFeatures(app: App, { deps, accounts, codeHost, tokens, rateGrants, caps }: Shared): void {
   tagged(app, 'meta', (scope) => metaRoutes(scope, { ...deps, version: VERSION }))
   tagged(app, 'users', (scope) => {
     userRoutes(scope, deps)

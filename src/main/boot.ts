@@ -6,12 +6,8 @@ import pg from 'pg'
 import { createEntityCache } from '#cache/entity-cache.ts'
 import { listenForNotices, type NoticeSubscriber } from '#cache/listen.ts'
 import type { Config } from '#config/config.ts'
-import type { Counters } from '#counters/counters.ts'
-import { withFallback } from '#counters/fallback.ts'
-import { createMemoryCounters } from '#counters/memory/memory-counters.ts'
 import { type Connection, createDb, createPool } from '#db/db.ts'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '#embedded-postgres/embedded-postgres.ts'
-import { openDiskFiles } from '#files/disk/disk-files.ts'
 import { createImages } from '#images/images.ts'
 import { OperatorError } from '#lib/operator-error.ts'
 import type { Mail } from '#mail/mail.ts'
@@ -22,6 +18,8 @@ import type { Log } from '#telemetry/log.ts'
 import { createMetrics } from '#telemetry/metrics.ts'
 import type { Deps } from './deps.ts'
 import { openAnalytics, openCountryLookup, verifyAnalytics } from './open-analytics.ts'
+import { openCounters } from './open-counters.ts'
+import { openFiles } from './open-files.ts'
 import { checkSearchEngine, openSearch } from './open-search.ts'
 
 export type BootOptions = {
@@ -79,8 +77,9 @@ async function open(
   const readPool = replica === undefined ? pool : createPool(replica, { max: POOL_SIZE, applicationName: 'depot-read' })
   if (readPool !== pool) closers.push(() => readPool.end())
   const cache = createEntityCache({ maxBytes: CACHE_BYTES })
-  const files = await openDiskFiles({ folder: join(config.dataDir, 'files') })
-  const counters = openCounters(log, now)
+  const files = await openFiles(config.files.store, { log, metrics })
+  closers.push(() => files.close())
+  const counters = await openCounters(config.counters, { log, metrics, now })
   closers.push(() => counters.close())
   const mail = openMail(config, now)
   closers.push(() => mail.close())
@@ -129,14 +128,6 @@ async function open(
     },
     close: () => closeAll(closers),
   }
-}
-
-function openCounters(log: Log, now: () => number): Counters {
-  return withFallback(createMemoryCounters({ now }), createMemoryCounters({ now }), {
-    now,
-    onLost: (error) => log.warn({ err: error }, 'The counter store is lost; a smaller limit applies'),
-    onBack: () => log.info('The counter store is back'),
-  })
 }
 
 function openMail({ mail }: Config, now: () => number): Mail {

@@ -56,12 +56,33 @@ export function createMetrics(options: { process: boolean }) {
       buckets: [0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60],
       registers,
     }),
+    engineSeconds: new Histogram({
+      name: 'depot_engine_seconds',
+      help: 'Time of calls to engines that the operator has set, by engine and call',
+      labelNames: ['engine', 'operation'] as const,
+      buckets: [0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60],
+      registers,
+    }),
+    engineErrors: new Counter({
+      name: 'depot_engine_errors_total',
+      help: 'Calls to an engine that it did not answer or could not do, by engine and call',
+      labelNames: ['engine', 'operation'] as const,
+      registers,
+    }),
     events: new Counter({
       name: 'depot_events_total',
       help: 'Business events, such as version.published',
       labelNames: ['event'] as const,
       registers,
     }),
+  }
+}
+
+/** What an adapter calls after each call to its engine. */
+export function engineCalls({ engineSeconds, engineErrors }: Metrics, engine: string) {
+  return (operation: string, seconds: number, failed: boolean): void => {
+    engineSeconds.observe({ engine, operation }, seconds)
+    if (failed) engineErrors.inc({ engine, operation })
   }
 }
 

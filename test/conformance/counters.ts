@@ -121,6 +121,45 @@ export function counterConformance(adapter: string, make: (now: () => number) =>
     assert.deepEqual(await counters.hit(key, window), { counted: true, count: 2, retryAfterMs: 400 })
   })
 
+  guarantee('a hit that is given back has its place again, the newest first', async (counters, clock, key) => {
+    const window = { max: 2, windowMs: 1000 }
+    await counters.giveBackHit(key, window)
+    await counters.hit(key, window)
+    clock.ms += 400
+    await counters.hit(key, window)
+    await counters.giveBackHit(key, window)
+    assert.deepEqual(await counters.peek(key, window), { count: 1, retryAfterMs: 0 })
+    assert.deepEqual(await counters.hit(key, window), { counted: true, count: 2, retryAfterMs: 600 })
+    clock.ms += 700
+    // The first has passed by itself: only the second is there to be given back.
+    await counters.giveBackHit(key, window)
+    await counters.giveBackHit(key, window)
+    assert.equal((await counters.peek(key, window)).count, 0)
+    await assert.rejects(async () => counters.giveBackHit(key, { max: 0, windowMs: 1000 }), RangeError)
+  })
+
+  guarantee(
+    'of parallel hits that are given back none more than the maximum counts at once',
+    async (counters, _c, key) => {
+      const window = { max: 3, windowMs: 1000 }
+      let atOnce = 0
+      let most = 0
+      const use = async () => {
+        if (!(await counters.hit(key, window)).counted) return false
+        atOnce += 1
+        most = Math.max(most, atOnce)
+        await counters.peek(key, window)
+        atOnce -= 1
+        await counters.giveBackHit(key, window)
+        return true
+      }
+      const used = await Promise.all(Array.from({ length: 40 }, use))
+      assert.ok(used.filter(Boolean).length >= 3)
+      assert.ok(most <= 3)
+      assert.equal((await counters.peek(key, window)).count, 0)
+    },
+  )
+
   guarantee(
     'an allowance gives what is left of it, and a new one begins when its span is over',
     async (counters, clock, key) => {

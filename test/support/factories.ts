@@ -1,6 +1,8 @@
 // Rows for tests, written by SQL and not through the API under test; what is missing above them is made too.
 
 import { createHash } from 'node:crypto'
+import type { ProjectStatus } from '#features/access/project-status.ts'
+import type { VersionStatus } from '#features/access/version-status.ts'
 import { newId } from '#lib/ids.ts'
 import { ALL_PROJECT_PERMISSIONS } from '#lib/permissions.ts'
 import { ALL_SCOPES } from '#lib/scopes.ts'
@@ -127,7 +129,8 @@ export function createFactories({ db, files, now }: Pick<Deps, 'db' | 'files' | 
         name: fields.name ?? `Project ${slug}`,
         summary: 'A project for a test.',
         description: '# Test',
-        status: fields.status ?? 'approved',
+        // Tests name statuses by text; the database refuses others.
+        status: (fields.status ?? 'approved') as ProjectStatus,
         approved: (fields.status ?? 'approved') === 'draft' ? null : new Date(now()),
         requested_status: 'approved',
         license: 'MIT',
@@ -171,7 +174,7 @@ export function createFactories({ db, files, now }: Pick<Deps, 'db' | 'files' | 
         version_number: fields.version_number ?? '1.0.0',
         changelog: fields.changelog ?? 'Changes.',
         version_type: fields.version_type ?? 'release',
-        status: fields.status ?? 'listed',
+        status: (fields.status ?? 'listed') as VersionStatus,
         featured: fields.featured ?? false,
         ordering: fields.ordering ?? null,
         loaders: fields.loaders ?? ['fabric'],

@@ -26,6 +26,9 @@ export function failingFiles(files: Files, faults: Partial<Record<Operation, Fau
     stat: guarded('stat', files.stat),
     remove: guarded('remove', files.remove),
     discard: guarded('discard', files.discard),
+    link: guarded('link', files.link),
+    assertAvailable: guarded('assertAvailable', files.assertAvailable),
+    close: files.close,
     sweep: guarded('sweep', files.sweep),
     check: guarded('check', files.check),
   }

@@ -94,7 +94,13 @@ export async function leaveEverything(db: Db, person: Account, other: Account): 
 async function talk(db: Db, person: Account, other: Account): Promise<{ report: string; message: string }> {
   const report = async (by: Account, about: Account) => {
     const [id, thread] = [newId(), newId()]
-    const fields = { report_type: 'spam', item_type: 'user', account_id: about.id, item_id: about.id, body: 'Look' }
+    const fields = {
+      report_type: 'spam',
+      item_type: 'user' as const,
+      account_id: about.id,
+      item_id: about.id,
+      body: 'Look',
+    }
     await db
       .insertInto('report')
       .values({ id, reporter_id: by.id, ...fields })

@@ -1,5 +1,8 @@
 // Projects, organizations and members for tests of teams, written by SQL.
+
 import type { Db } from '#db/db.ts'
+import type { ProjectStatus } from '#features/access/project-status.ts'
+import type { VersionStatus } from '#features/access/version-status.ts'
 import { newId } from '#lib/ids.ts'
 import { ALL_ORGANIZATION_PERMISSIONS, ALL_PROJECT_PERMISSIONS } from '#lib/permissions.ts'
 import { SCOPES } from '#lib/scopes.ts'
@@ -60,7 +63,14 @@ export function teamFactories(db: Db) {
     const texts = { name: 'Lantern', summary: 'A small light', description: '', license: 'MIT' }
     await db
       .insertInto('project')
-      .values({ id, slug, status: 'approved', team_id: teamId, ...texts, ...fields })
+      .values({
+        id,
+        slug,
+        team_id: teamId,
+        ...texts,
+        ...fields,
+        status: (fields.status ?? 'approved') as ProjectStatus,
+      })
       .execute()
     return { id, slug, teamId }
   }
@@ -77,7 +87,7 @@ export function teamFactories(db: Db) {
         name: 'First',
         version_number: '1.0.0',
         version_type: 'release',
-        status,
+        status: status as VersionStatus,
         loaders: ['fabric'],
         fields: JSON.stringify({ game_versions: ['1.20.1'] }),
       })

@@ -76,6 +76,15 @@ export function createMemoryCounters({ now, keysMax = 100_000 }: Options): Count
     return { counted, ...windowState(hits, window, timeMs) }
   }
 
+  function giveBackHit(key: string, window: Parameters<Counters['giveBackHit']>[1]): void {
+    checkWindow(window)
+    const timeMs = now()
+    const hits = windows.of(window.windowMs, timeMs).find(key)
+    if (hits === undefined) return
+    dropPassed(hits, window.windowMs, timeMs)
+    hits.pop()
+  }
+
   function peek(key: string, window: Parameters<Counters['peek']>[1]): WindowState {
     checkWindow(window)
     const timeMs = now()
@@ -104,6 +113,7 @@ export function createMemoryCounters({ now, keysMax = 100_000 }: Options): Count
     take,
     giveBack,
     hit,
+    giveBackHit,
     peek,
     spend,
     reset: (key) => windows.delete(key),

@@ -6,10 +6,12 @@ export type VersionStatus = (typeof VERSION_STATUSES)[number]
 
 /** What a publisher may set without a date. */
 export const SETTABLE_VERSION_STATUSES = ['listed', 'archived', 'draft', 'unlisted'] as const
+export type SettableVersionStatus = (typeof SETTABLE_VERSION_STATUSES)[number]
 
 /** These follow their project's visibility; the others are for members and moderators. */
 export const PUBLIC_VERSION_STATUSES = ['listed', 'archived', 'unlisted'] as const satisfies VersionStatus[]
 
 const isIn = (list: readonly VersionStatus[], status: string): boolean => (list as readonly string[]).includes(status)
 
-export const isPublicVersionStatus = (status: string): boolean => isIn(PUBLIC_VERSION_STATUSES, status)
+export const isPublicVersionStatus = (status: string): status is (typeof PUBLIC_VERSION_STATUSES)[number] =>
+  isIn(PUBLIC_VERSION_STATUSES, status)

@@ -6,7 +6,7 @@ import { isIdForm, newId } from '#lib/ids.ts'
 import type { Viewer } from '#lib/viewer.ts'
 import type { Deps } from '#main/deps.ts'
 import { requireAffiliate, requireSettableTerms } from './policy.ts'
-import { type AffiliateCodeRow, findBadges } from './queries.ts'
+import { type AffiliateCodeRow, getBadges } from './queries.ts'
 import type { NewAffiliateCode } from './requests.ts'
 
 /** Codes of one account. */
@@ -23,7 +23,7 @@ export async function createCode(
 ): Promise<AffiliateCodeRow> {
   const accountId = fields.affiliate ?? viewer.id
   return transaction(deps, async (tx) => {
-    requireAffiliate(viewer, { badges: await findBadges(tx, viewer.id) })
+    requireAffiliate(viewer, { badges: await getBadges(tx, viewer.id) })
     requireSettableTerms(viewer, fields)
     await lockAffiliate(tx, accountId)
     await requireRoom(tx, accountId)

@@ -44,7 +44,7 @@ export function listVisibleCodes(
 }
 
 /** The badges of an account; none for one that is gone. */
-export async function findBadges(db: Db, accountId: string): Promise<number> {
+export async function getBadges(db: Db, accountId: string): Promise<number> {
   const row = await db.selectFrom('account').select('badges').where('id', '=', accountId).executeTakeFirst()
   return row?.badges ?? 0
 }

@@ -6,7 +6,7 @@ import { type PatchColumns, toColumns } from '#lib/patch.ts'
 import type { Viewer } from '#lib/viewer.ts'
 import type { Deps } from '#main/deps.ts'
 import { requireAffiliate, requireSettableTerms } from './policy.ts'
-import { findBadges, getVisibleCode } from './queries.ts'
+import { getBadges, getVisibleCode } from './queries.ts'
 import type { AffiliateCodePatch } from './requests.ts'
 
 const COLUMNS: PatchColumns<AffiliateCodePatch, Updateable<AffiliateCode>> = {
@@ -23,7 +23,7 @@ export async function updateCode(
   const set = toColumns(patch, COLUMNS)
   await transaction(deps, async (tx) => {
     const code = await getVisibleCode(tx, viewer, id)
-    requireAffiliate(viewer, { badges: await findBadges(tx, viewer.id) })
+    requireAffiliate(viewer, { badges: await getBadges(tx, viewer.id) })
     requireSettableTerms(viewer, patch, code)
     if (Object.keys(set).length > 0) await tx.updateTable('affiliate_code').set(set).where('id', '=', id).execute()
   })

@@ -1,7 +1,9 @@
 // The Maven repository and the update files, as the programs that read them ask.
+
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
+import type { FileType } from '#features/versions/kinds.ts'
 import type { MadeProject, Person } from '#test/support/factories.ts'
 import { type TestApp, testApp } from '#test/support/harness.ts'
 
@@ -38,7 +40,7 @@ before(async () => {
     game_versions: ['1.20.1'],
   })
   await make('draft', 5, { version_number: '9.9', status: 'draft', loaders: ['forge'] })
-  const attach = async (filename: string, fields: { primary?: boolean; type?: string } = {}) => {
+  const attach = async (filename: string, fields: { primary?: boolean; type?: FileType } = {}) => {
     const file = await t.make.file({
       version: first,
       project,

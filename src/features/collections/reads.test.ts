@@ -25,7 +25,14 @@ async function collection(owner: Person, status = 'listed', projectIds: readonly
   const created = new Date(Date.UTC(2026, 0, 1) - made * DAY_MS)
   await t.deps.db
     .insertInto('collection')
-    .values({ id, account_id: owner.id, name: `Lights ${made}`, status, created, updated: created })
+    .values({
+      id,
+      account_id: owner.id,
+      name: `Lights ${made}`,
+      status: status as CollectionView['status'],
+      created,
+      updated: created,
+    })
     .execute()
   if (projectIds.length > 0) {
     const rows = projectIds.map((project_id, position) => ({ collection_id: id, project_id, position }))

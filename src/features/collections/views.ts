@@ -31,7 +31,7 @@ export function toCollectionView(row: CollectionReadRow): CollectionView {
     description: row.description,
     icon_url: row.icon_url,
     color: row.color,
-    status: row.status as CollectionView['status'],
+    status: row.status,
     created: row.created.toISOString(),
     updated: row.updated.toISOString(),
     projects: row.projects,

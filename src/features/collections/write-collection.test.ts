@@ -27,7 +27,11 @@ async function create(person: { token: string }, body: Record<string, unknown> =
 const read = async (id: string, person: { token: string } = creator): Promise<CollectionView> =>
   (await t.as(person).get(`/v3/collection/${id}`)).json()
 const setStatus = (id: string, status: string) =>
-  t.deps.db.updateTable('collection').set({ status }).where('id', '=', id).execute()
+  t.deps.db
+    .updateTable('collection')
+    .set({ status: status as CollectionView['status'] })
+    .where('id', '=', id)
+    .execute()
 
 test('a new collection is listed and holds its projects by ID, in the order given, each once', async () => {
   const [first, second, third] = await Promise.all([

@@ -34,6 +34,7 @@ export function contentImageRoutes(app: App, deps: Deps, owners: ImageOwners): v
         const { context, ext } = req.query
         requireScope(viewer, owners[context].scope)
         const place = await resolvePlace(owners, viewer, req.query)
+        await deps.files.assertAvailable()
         const bytes = await readRawBody(req.body, { maxBytes: IMAGE_BYTES_MAX, field: 'body' })
         const image = await uploadImage(deps, viewer, { context, place, bytes, ext })
         return reply.status(201).send(toImageView(image))

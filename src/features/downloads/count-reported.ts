@@ -4,7 +4,7 @@ import { isIP } from 'node:net'
 import { parseRfc3339 } from '#analytics-store/rfc3339.ts'
 import { validationError } from '#lib/errors.ts'
 import { DAY_MS, MINUTE_MS } from '#lib/time.ts'
-import { findServedVersions } from './queries.ts'
+import { listServedVersions } from './queries.ts'
 import { type DownloadDeps, recordDownload } from './record-download.ts'
 import type { ReportedDownload } from './requests.ts'
 import type { CountedDownloads } from './views.ts'
@@ -35,7 +35,7 @@ export async function countReportedDownloads(
     signedIn: report.signed_in ?? false,
     file: parseFileAddress(report.url, deps.config.files.baseUrl),
   }))
-  const served = await findServedVersions(
+  const served = await listServedVersions(
     deps.db,
     reports.flatMap(({ file }) => file ?? []),
   )

@@ -50,7 +50,7 @@ export async function findServedFile(
 }
 
 /** Of these files those that exist, as `project/version/filename`. */
-export async function findServedVersions(
+export async function listServedVersions(
   db: Db,
   files: readonly { projectId: string; versionId: string; filename: string }[],
 ): Promise<Set<string>> {

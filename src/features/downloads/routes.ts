@@ -2,6 +2,7 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { keepVisibleVersions } from '#features/versions/lookup/version-cache.ts'
+import type { LinkOptions } from '#files/files.ts'
 import { matchesEntityTag } from '#http/entity-tags.ts'
 import type { App } from '#http/server.ts'
 import { ApiError, notFound } from '#lib/errors.ts'
@@ -31,7 +32,9 @@ export function downloadRoutes(app: App, deps: DownloadDeps): void {
       schema: {
         operationId: 'downloadFile',
         summary: 'Download a file of a version',
-        description: 'Supports a single range (206). The content at an address never changes; its ETag is the SHA-512.',
+        description:
+          'Supports a single range (206). The content at an address never changes; its ETag is the SHA-512. If the operator ' +
+          'serves files from an object store, the response is a redirect (302) to an address that is valid for some minutes.',
         params: FileParams,
         querystring: DownloadHints,
         produces: ['application/octet-stream'],
@@ -74,6 +77,14 @@ async function sendFile(
     void reply.header('content-range', `bytes */${file.size_bytes}`)
     throw new ApiError('range_not_satisfiable', `The range lies outside the file's ${file.size_bytes} bytes`)
   }
+  const whole = isWholeFile(rangeHeader, range)
+  const link = req.method === 'HEAD' ? undefined : await deps.files.link(file.storage_key, linkOptions(file))
+  if (link !== undefined) {
+    if (whole) await countDownload(req, deps, file)
+    // The address holds for minutes, and the store takes care of ranges.
+    void reply.removeHeader('etag').removeHeader('accept-ranges').removeHeader('content-disposition')
+    return reply.header('cache-control', 'private, no-store').redirect(link, 302) as never
+  }
   if (range !== undefined) {
     void reply.status(206).header('content-range', `bytes ${range.start}-${range.end}/${file.size_bytes}`)
   }
@@ -83,16 +94,23 @@ async function sendFile(
   if (req.method === 'HEAD') return reply.send(Readable.from([])) as never
   const opened = await deps.files.open(file.storage_key, range ?? {})
   if (opened === undefined) throw new ApiError('file_hosting_error', 'The file is missing from the store')
-  if (isWholeFile(rangeHeader, range)) {
-    await recordDownload(deps, {
-      projectId: file.project.id,
-      versionId: file.version_id,
-      caller: { address: req.clientAddress, headers: req.headers },
-      signedIn: req.viewer !== null,
-      hints: req.query as Record<string, unknown>,
-    })
-  }
+  if (whole) await countDownload(req, deps, file)
   return reply.send(opened.stream) as never
+}
+
+const linkOptions = (file: ServedFile): LinkOptions => ({
+  contentType: file.content_type,
+  contentDisposition: attachment(file.filename),
+})
+
+async function countDownload(req: FastifyRequest, deps: DownloadDeps, file: ServedFile): Promise<void> {
+  await recordDownload(deps, {
+    projectId: file.project.id,
+    versionId: file.version_id,
+    caller: { address: req.clientAddress, headers: req.headers },
+    signedIn: req.viewer !== null,
+    hints: req.query as Record<string, unknown>,
+  })
 }
 
 /** Pictures are named by their content and are public: their addresses cannot be guessed. */

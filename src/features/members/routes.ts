@@ -7,7 +7,7 @@ import type { App } from '#http/server.ts'
 import { notFound } from '#lib/errors.ts'
 import { parseId } from '#lib/ids.ts'
 import type { Deps } from '#main/deps.ts'
-import { listProjectMembers, listTeams } from './queries.ts'
+import { listProjectMembers, listTeams } from './member-lists.ts'
 
 const read = { auth: { read: ['PROJECT_READ'] }, cache: 'public' } as const
 

@@ -1,6 +1,8 @@
 // The moderation queue: the projects in the status `processing`, in the order in which they were submitted.
+
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '#db/db.ts'
+import type { ProjectStatus, RequestableStatus } from '#features/access/project-status.ts'
 import { type QueuedScan, SCANS_OF_PROJECT } from '#features/scans/queries.ts'
 
 export type QueueFilter = {
@@ -18,8 +20,8 @@ export type QueueRow = {
   name: string
   summary: string
   icon_url: string | null
-  status: string
-  requested_status: string | null
+  status: ProjectStatus
+  requested_status: RequestableStatus | null
   queued: Date | null
   published: Date
   updated: Date

@@ -67,7 +67,7 @@ export type HistoryView = Static<typeof HistoryView>
 export function toWithdrawal(row: PayoutRow) {
   return {
     id: row.id,
-    status: row.status as PayoutView['status'],
+    status: row.status,
     created: row.created.toISOString(),
     amount: toAmount(row.amount),
     fee: toAmount(row.fee),

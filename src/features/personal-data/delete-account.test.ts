@@ -209,7 +209,13 @@ test('its reports go with their threads, reports about it stay, and its messages
   const [person, other] = await Promise.all([t.make.account(), t.make.account()])
   const report = async (reporter: Person, about: Person): Promise<string> => {
     const [id, threadId] = [newId(), newId()]
-    const fields = { report_type: 'spam', item_type: 'user', account_id: about.id, item_id: about.id, body: 'Look' }
+    const fields = {
+      report_type: 'spam',
+      item_type: 'user' as const,
+      account_id: about.id,
+      item_id: about.id,
+      body: 'Look',
+    }
     await t.deps.db
       .insertInto('report')
       .values({ id, reporter_id: reporter.id, ...fields })

@@ -1,8 +1,9 @@
 // Deletes an account: what it owns and has published goes to the placeholder, nothing else of the person remains.
-import { sql } from 'kysely'
+import { type Selectable, sql } from 'kysely'
 import type { ChangeSet } from '#cache/changes.ts'
 import { transaction } from '#cache/transaction.ts'
 import type { Tx } from '#db/db.ts'
+import type { Project } from '#db/schema.ts'
 import { ensurePlaceholder, PLACEHOLDER_ID } from '#features/access/placeholder.ts'
 import { dropImagesOf } from '#features/content-images/queries.ts'
 import { removePictures } from '#features/pictures/icons.ts'
@@ -17,7 +18,7 @@ import type { Deps } from '#main/deps.ts'
 import { recordEvent } from '#telemetry/events.ts'
 
 type Erasure = { tx: Tx; changed: ChangeSet; accountId: string }
-type OwnedProject = { id: string; status: string }
+type OwnedProject = Pick<Selectable<Project>, 'id' | 'status'>
 
 /** @throws ApiError 404, 403 for another's account unless the viewer is an admin, and for the placeholder. */
 export async function deleteAccount(deps: Deps, viewer: Viewer, name: string): Promise<void> {

@@ -37,12 +37,12 @@ test('the export holds everything of the person, in its own shapes, and no secre
     id: newId(),
     reporter_id: person.id,
     report_type: 'spam',
-    item_type: 'project',
+    item_type: 'project' as const,
     item_id: foreign.id,
     body: 'Look',
   }
   await t.deps.db.insertInto('report').values(report).execute()
-  const thread = { id: newId(), type: 'report', report_id: report.id }
+  const thread = { id: newId(), type: 'report' as const, report_id: report.id }
   await t.deps.db.insertInto('thread').values(thread).execute()
   const text = (body: string) => JSON.stringify({ type: 'text', body })
   await t.deps.db

@@ -32,6 +32,7 @@ export function iconRoutes(app: App, deps: Deps, owner: IconOwner): void {
       async (req, reply) => {
         const viewer = requireViewer(req)
         const id = await owner.authorize(viewer, req.params.id)
+        await deps.files.assertAvailable()
         const bytes = await readRawBody(req.body, { maxBytes: owner.maxBytes, field: 'icon' })
         await setIcon(deps, owner, { id, viewer, bytes, ext: req.query.ext.toLowerCase() })
         return done(reply)

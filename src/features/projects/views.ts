@@ -101,8 +101,8 @@ export function toProjectView(row: ProjectReadRow, taxonomy: Taxonomy): ProjectV
     approved: row.approved?.toISOString() ?? null,
     queued: row.queued?.toISOString() ?? null,
     scheduled_at: row.scheduled_at?.toISOString() ?? null,
-    status: row.status as ProjectView['status'],
-    requested_status: row.requested_status as ProjectView['requested_status'],
+    status: row.status,
+    requested_status: row.requested_status,
     moderator_message:
       row.moderation_message === null ? null : { message: row.moderation_message, body: row.moderation_message_body },
     license: { id: row.license, name: licenseName(row.license), url: row.license_url },
@@ -118,7 +118,7 @@ export function toProjectView(row: ProjectReadRow, taxonomy: Taxonomy): ProjectV
     gallery: row.gallery.map((item) => ({ ...item, title: item.name, created: new Date(item.created).toISOString() })),
     color: row.color,
     thread_id: row.thread_id,
-    monetization_status: row.monetization_status as ProjectView['monetization_status'],
+    monetization_status: row.monetization_status,
   }
 }
 

@@ -16,10 +16,10 @@ const ANNOUNCED_MAX = 20
 export async function releaseProject(deps: ReleaseDeps, id: string): Promise<boolean> {
   return transaction(deps, async (tx, changed) => {
     const project = await lockProject(tx, id)
-    if (project === undefined || !isDue(project, deps.now())) return false
-    const to = project.requested_status ?? ''
+    if (project === undefined || project.requested_status === null || !isDue(project, deps.now())) return false
+    const to = project.requested_status
     const at = new Date(deps.now())
-    if (isPublicStatus(to)) await announceHidden(tx, project, at)
+    if (isPublicStatus(to)) await announceHidden(tx, { ...project, status: to }, at)
     await insertStatusMessage(tx, { project, to, authorId: null, hideIdentity: false })
     await tx
       .updateTable('project')
@@ -38,7 +38,7 @@ export async function releaseProject(deps: ReleaseDeps, id: string): Promise<boo
   })
 }
 
-/** Notifies followers of versions that became listed while the project was hidden. */
+/** Notifies followers of versions that became listed while the project, with its new status, was hidden. */
 async function announceHidden(tx: Tx, project: ProjectRow, at: Date): Promise<void> {
   const hiddenSince = sql<Date>`(select max(thread_message.created)
     from thread join thread_message on thread_message.thread_id = thread.id
@@ -53,6 +53,5 @@ async function announceHidden(tx: Tx, project: ProjectRow, at: Date): Promise<vo
     .orderBy('date_published', 'desc')
     .limit(ANNOUNCED_MAX)
     .execute()
-  const released = { id: project.id, status: project.requested_status ?? '' }
-  for (const { id } of versions) await announceVersion(tx, { versionId: id, project: released, status: 'listed', at })
+  for (const { id } of versions) await announceVersion(tx, { versionId: id, project, status: 'listed', at })
 }

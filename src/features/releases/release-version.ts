@@ -12,9 +12,9 @@ import { isDue, type ReleaseDeps } from './queries.ts'
 export async function releaseVersion(deps: ReleaseDeps, id: string): Promise<boolean> {
   return transaction(deps, async (tx, changed) => {
     const locked = await lockVersion(tx, id)
-    if (locked === undefined || !isDue(locked.version, deps.now())) return false
+    const wanted = locked?.version.requested_status ?? null
+    if (locked === undefined || wanted === null || !isDue(locked.version, deps.now())) return false
     const { version } = locked
-    const wanted = version.requested_status ?? ''
     const datePublished = version.scheduled_at ?? new Date(deps.now())
     const gate = { scanner: deps.config.scanner, now: deps.now() }
     const admitted = await admitStatus(tx, { id, from: version.status, wanted }, gate)

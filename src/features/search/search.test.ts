@@ -282,7 +282,7 @@ test('a rebuild reads the catalogue in pages, and loses and doubles nothing at t
     .insertInto('team_member')
     .values(ids.map((id) => ({ team_id: id, account_id: owner.id, role: 'Owner', is_owner: true, accepted: true })))
     .execute()
-  const texts = { summary: 'At the edge.', description: '', license: 'MIT', status: 'approved' }
+  const texts = { summary: 'At the edge.', description: '', license: 'MIT', status: 'approved' as const }
   const projects = ids.map((id) => ({ id, slug: `${id}-slug`, name: `Edge ${id}`, team_id: id, ...texts }))
   await t.deps.db.insertInto('project').values(projects).execute()
   const count = async () => (await search({ new_filters: 'author=edge-keeper', limit: 1 })).total_hits

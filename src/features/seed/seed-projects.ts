@@ -177,7 +177,7 @@ function projectRow(
     summary: project.summary,
     description: project.description,
     status,
-    requested_status: 'approved',
+    requested_status: 'approved' as const,
     license: project.licenseId,
     license_url: project.licenseUrl,
     categories: project.categories,

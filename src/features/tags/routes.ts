@@ -12,6 +12,7 @@ import {
   LinkPlatform,
   Loader,
   LoaderFieldValue,
+  listOf,
   toCategoryViews,
   toLoaderFieldValues,
   toLoaderViews,
@@ -27,48 +28,42 @@ export function tagRoutes(app: App, { taxonomy }: Pick<Deps, 'taxonomy'>): void 
     give: () => Type.Static<Schema>,
   ) => app.get(path, { config, schema: { ...about, response: { 200: answer } } }, give as never)
 
-  list(
-    '/v3/games',
-    { operationId: 'listGames', summary: 'List games' },
-    Type.Object({ games: Type.Array(Game) }),
-    () => ({
-      games: [...taxonomy.games.values()],
-    }),
-  )
-  list(
-    '/v3/tag/loader',
-    { operationId: 'listLoaders', summary: 'List loaders' },
-    Type.Object({ loaders: Type.Array(Loader) }),
-    () => ({ loaders: toLoaderViews(taxonomy) }),
-  )
+  list('/v3/games', { operationId: 'listGames', summary: 'List games' }, listOf('games', Game), () => ({
+    games: [...taxonomy.games.values()],
+  }))
+  list('/v3/tag/loader', { operationId: 'listLoaders', summary: 'List loaders' }, listOf('loaders', Loader), () => ({
+    loaders: toLoaderViews(taxonomy),
+  }))
   list(
     '/v3/tag/category',
     { operationId: 'listCategories', summary: 'List categories' },
-    Type.Object({ categories: Type.Array(Category) }),
+    listOf('categories', Category),
     () => ({ categories: toCategoryViews(taxonomy) }),
   )
   list(
     '/v3/license',
     { operationId: 'listLicenses', summary: 'List SPDX licences' },
-    Type.Object({ licenses: Type.Array(License) }),
-    () => ({ licenses: listLicenses() }),
+    listOf('licenses', License),
+    () => ({
+      licenses: listLicenses(),
+    }),
   )
   list(
     '/v3/link_platform',
     { operationId: 'listLinkPlatforms', summary: 'List platforms for links' },
-    Type.Object({ platforms: Type.Array(LinkPlatform) }),
+    listOf('platforms', LinkPlatform),
     () => ({ platforms: [...taxonomy.linkPlatforms.values()] }),
   )
   list(
     '/v3/report_type',
     { operationId: 'listReportTypes', summary: 'List report types' },
-    Type.Object({ report_types: Type.Array(Type.String()) }),
+    listOf('report_types', Type.String()),
     () => ({ report_types: [...taxonomy.reportTypes] }),
   )
   list(
     '/v3/project_type',
     { operationId: 'listProjectTypes', summary: 'List project types' },
-    Type.Object({ project_types: Type.Array(Type.String()) }),
+    listOf('project_types', Type.String()),
     () => ({ project_types: [...taxonomy.projectTypes] }),
   )
 
@@ -80,7 +75,7 @@ export function tagRoutes(app: App, { taxonomy }: Pick<Deps, 'taxonomy'>): void 
         operationId: 'listLoaderFieldValues',
         summary: 'List the values of a loader field',
         querystring: LoaderFieldQuery,
-        response: { 200: Type.Object({ values: Type.Array(LoaderFieldValue) }) },
+        response: { 200: listOf('values', LoaderFieldValue) },
       },
     },
     (req) => {

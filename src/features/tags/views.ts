@@ -1,5 +1,5 @@
 // The wire shapes of tags, and what they show of the taxonomy.
-import Type, { type Static } from 'typebox'
+import Type, { type Static, type TSchema } from 'typebox'
 import { invalidInput } from '#lib/errors.ts'
 import { Nullable, Timestamp } from '#lib/schema-parts.ts'
 import type { LoaderField, Taxonomy } from '#taxonomy/taxonomy.ts'
@@ -97,4 +97,9 @@ function valuesOf(field: LoaderField): LoaderFieldValue[] {
     `The loader field ${field.name} is of type ${field.type} and has no list of values`,
     'loader_field',
   )
+}
+
+/** An answer that is one list under a key of its own. */
+export function listOf<Key extends string, Item extends TSchema>(key: Key, item: Item) {
+  return Type.Object({ [key]: Type.Array(item) } as Record<Key, Type.TArray<Item>>)
 }

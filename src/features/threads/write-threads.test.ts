@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import type { ProjectStatus } from '#features/access/project-status.ts'
 import { assertFault } from '#test/support/account-steps.ts'
 import {
   type ConversationFactories,
@@ -106,7 +107,7 @@ test('a moderator’s message to a project tells its accepted members; private o
   await make.member(project.teamId, member)
   await make.member(project.teamId, invitee, { accepted: false })
   const threadId = await talk.projectThread(project.id)
-  const status = (value: string) =>
+  const status = (value: ProjectStatus) =>
     t.deps.db.updateTable('project').set({ status: value }).where('id', '=', project.id).execute()
 
   assert.equal((await say(owner, threadId)).statusCode, 204)

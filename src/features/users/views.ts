@@ -43,7 +43,7 @@ export function toPublicUserView(row: AccountRow): UserView {
     avatar_url: row.avatar_url,
     bio: row.bio,
     created: row.created.toISOString(),
-    role: row.role as UserView['role'],
+    role: row.role,
     badges: row.badges,
     email: null,
     email_verified: null,

@@ -1,6 +1,8 @@
 // The closed lists of words that describe a version, its files and its dependencies.
 
 export const VERSION_TYPES = ['release', 'beta', 'alpha'] as const
+export type VersionType = (typeof VERSION_TYPES)[number]
+
 export const FILE_TYPES = [
   'required-resource-pack',
   'optional-resource-pack',
@@ -10,4 +12,6 @@ export const FILE_TYPES = [
   'signature',
   'unknown',
 ] as const
+export type FileType = (typeof FILE_TYPES)[number]
+
 export const DEPENDENCY_TYPES = ['required', 'optional', 'incompatible', 'embedded'] as const

@@ -1,9 +1,11 @@
 // Reads of versions. A version's whole view comes in one statement, for one version as for a thousand.
+
 import { type Selectable, sql } from 'kysely'
 import { jsonArrayFrom } from 'kysely/helpers/postgres'
 import type { Db, Tx } from '#db/db.ts'
 import type { Version } from '#db/schema.ts'
 import { lockProject, type ProjectRow } from '#features/projects/queries.ts'
+import type { FileType } from './kinds.ts'
 import { isListedAndPasses, LIST_ORDER, type VersionFilter } from './lookup/version-filter.ts'
 
 export type VersionRow = Selectable<Version>
@@ -15,7 +17,7 @@ export type FileRow = {
   sha1: string
   sha512: string
   is_primary: boolean
-  file_type: string | null
+  file_type: FileType | null
 }
 
 export type DependencyRow = {

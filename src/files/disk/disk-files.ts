@@ -58,6 +58,9 @@ export async function openDiskFiles({ folder, minFreeBytes = FREE_BYTES_MIN }: D
       await hosted(removeEmptyFolders(dirname(path), objects))
     },
     discard: discardStaged,
+    link: async () => undefined,
+    assertAvailable: async () => {},
+    close: async () => {},
     sweep: ({ olderThanMs, nowMs }) => sweepStaged(staging, olderThanMs, nowMs),
     async check() {
       const probe = newStagedPath(staging)

@@ -14,8 +14,8 @@ const WAITING_MAX = 20
 
 export type SignInGuard = {
   /**
-   * Runs `check`, which answers undefined when the password or code is wrong. Tries of one account run one after the
-   * other, so that parallel guesses are counted as if they came in a row.
+   * Runs `check`, which answers undefined when the password or code is wrong. A try counts as wrong until it has proved
+   * right, in every process that shares the counters; in one process tries of an account run one after the other.
    * @throws ApiError `invalid_credentials` saying `refusal` when it is wrong, `ratelimit_error` after ten wrong ones.
    */
   attempt<T>(account: string, refusal: string, check: () => Promise<T | undefined>): Promise<T>
@@ -46,11 +46,17 @@ export function createSignInGuard({ counters, ...telemetry }: Telemetry & { coun
     attempt: (account, refusal, check) => {
       const key = keyOf(account)
       return inLine(key, async () => {
-        const { count, retryAfterMs } = await counters.peek(key, WINDOW)
-        if (count >= WINDOW.max) throw tooMany(retryAfterMs)
-        const result = await check()
-        if (result !== undefined) return result
-        await counters.hit(key, WINDOW)
+        // Counted before it is known to be wrong: between a look and a count, other processes would let theirs through.
+        const { counted, retryAfterMs } = await counters.hit(key, WINDOW)
+        if (!counted) throw tooMany(retryAfterMs)
+        let wrong = false
+        try {
+          const result = await check()
+          if (result !== undefined) return result
+          wrong = true
+        } finally {
+          if (!wrong) await counters.giveBackHit(key, WINDOW)
+        }
         recordEvent(telemetry, 'account.sign_in_refused', isIdForm(account) ? { account_id: account } : {})
         throw invalidCredentials(refusal)
       })

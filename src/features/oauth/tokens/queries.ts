@@ -1,8 +1,18 @@
 import type { Db } from '#db/db.ts'
 import { parseToken } from '#lib/tokens.ts'
 
+export type TokenRow = {
+  id: string
+  client_id: string
+  account_id: string
+  scopes: number
+  created: Date
+  expires: Date
+  username: string
+}
+
 /** The OAuth token behind a secret, expired or not. */
-export async function findToken(db: Db, text: string) {
+export async function findToken(db: Db, text: string): Promise<TokenRow | undefined> {
   const parsed = parseToken(text)
   if (parsed?.kind !== 'oauth') return undefined
   return db

@@ -4,7 +4,7 @@ import type { Tx } from '#db/db.ts'
 import type { Project } from '#db/schema.ts'
 import { listMemberIds } from '#features/access/memberships.ts'
 import type { Membership } from '#features/access/project-policy.ts'
-import { isApprovedClass, type ProjectStatus } from '#features/access/project-status.ts'
+import { isApprovedClass, type ProjectStatus, type RequestableStatus } from '#features/access/project-status.ts'
 import { insertNotifications } from '#features/notifications/queries.ts'
 import { insertMessage } from '#features/threads/queries.ts'
 import { invalidInput, validationError } from '#lib/errors.ts'
@@ -80,7 +80,10 @@ async function requireReviewable(
 }
 
 /** The status `scheduled` needs the status that follows, and when. */
-function scheduleOf({ project, patch, now }: StatusChange): { scheduled_at: Date; requested_status: string } {
+function scheduleOf({ project, patch, now }: StatusChange): {
+  scheduled_at: Date
+  requested_status: RequestableStatus
+} {
   const next = patch.requested_status === undefined ? project.requested_status : patch.requested_status
   if (next === null) throw validationError('requested_status', 'is required with the status scheduled')
   if (patch.scheduled_at === undefined || patch.scheduled_at === null) {

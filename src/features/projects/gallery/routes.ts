@@ -35,6 +35,7 @@ export function galleryRoutes(app: App, deps: Deps): void {
       async (req, reply) => {
         const viewer = requireViewer(req)
         const { project, membership } = await getProjectAsMember(deps, viewer, req.params.id)
+        await deps.files.assertAvailable()
         await addPicture(deps, viewer, {
           projectId: project.id,
           membership,

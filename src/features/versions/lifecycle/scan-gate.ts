@@ -5,14 +5,22 @@
 import { sql } from 'kysely'
 import type { ScannerConfig } from '#config/config.ts'
 import type { Tx } from '#db/db.ts'
-import { isPublicVersionStatus } from '#features/access/version-status.ts'
+import {
+  isPublicVersionStatus,
+  type SettableVersionStatus,
+  type VersionStatus,
+} from '#features/access/version-status.ts'
 import { enqueue } from '#jobs/queue.ts'
 import { MINUTE_MS } from '#lib/time.ts'
 
 export type ScanGate = { scanner: ScannerConfig; now: number }
 
 /** The columns of a version that a status brings with it. */
-export type HeldStatus = { status: string; requested_status: string | null; scheduled_at: null }
+export type HeldStatus = {
+  status: VersionStatus
+  requested_status: SettableVersionStatus | null
+  scheduled_at: null
+}
 
 /** The status of a version that waits for its verdict. */
 export const HELD = 'unknown'
@@ -26,7 +34,7 @@ const CLOCK_SKEW_MS = MINUTE_MS
  */
 export async function admitStatus(
   tx: Tx,
-  { id, from, wanted }: { id: string; from: string; wanted: string },
+  { id, from, wanted }: { id: string; from: VersionStatus; wanted: VersionStatus },
   { scanner, now }: ScanGate,
 ): Promise<HeldStatus> {
   const open = { status: wanted, requested_status: null, scheduled_at: null }
@@ -39,7 +47,7 @@ export async function admitStatus(
 }
 
 /** Where a version is made: the status it begins with; its files go to the scanner whatever it is. */
-export function firstStatus(wanted: string, scanner: ScannerConfig): Omit<HeldStatus, 'scheduled_at'> {
+export function firstStatus(wanted: VersionStatus, scanner: ScannerConfig): Omit<HeldStatus, 'scheduled_at'> {
   return scanner.kind !== 'none' && isPublicVersionStatus(wanted)
     ? { status: HELD, requested_status: wanted }
     : { status: wanted, requested_status: null }

@@ -3,7 +3,7 @@
 import type { ChangeSet } from '#cache/changes.ts'
 import type { Tx } from '#db/db.ts'
 import { isPublicStatus } from '#features/access/project-status.ts'
-import { isPublicVersionStatus } from '#features/access/version-status.ts'
+import { isPublicVersionStatus, type VersionStatus } from '#features/access/version-status.ts'
 import { type ProjectRow, touchProject } from '#features/projects/queries.ts'
 import { enqueue } from '#jobs/queue.ts'
 import type { LockedVersion } from '../queries.ts'
@@ -31,7 +31,7 @@ export async function announceVersion(
 
 export type Showing = {
   /** The status that it waited for. */
-  status: string
+  status: VersionStatus
   /** The time from which it counts as published; absent: as before. */
   datePublished?: Date
   /** Whether followers are notified when it becomes listed. */

@@ -1,8 +1,10 @@
 // GET /v3/project/{id}/dependencies: what is named, by whom, and who sees it.
+
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { MadeProject, Person } from '#test/support/factories.ts'
 import { type Client, type TestApp, testApp } from '#test/support/harness.ts'
+import type { DEPENDENCY_TYPES } from '../kinds.ts'
 
 let t: TestApp
 let stranger: Person
@@ -21,7 +23,7 @@ async function depend(dependent: { id: string }, { project, version, type = 'req
       dependent_id: dependent.id,
       project_id: project?.id ?? null,
       version_id: version?.id ?? null,
-      dependency_type: type,
+      dependency_type: type as (typeof DEPENDENCY_TYPES)[number],
     })
     .execute()
 }

@@ -14,7 +14,7 @@ export type ResolvedDependency = {
   project_id: string | null
   version_id: string | null
   file_name: string | null
-  dependency_type: string
+  dependency_type: DependencyInput['dependency_type']
 }
 
 type Named = { project: ProjectFacts; version?: { id: string; status: string } }
@@ -146,7 +146,7 @@ export async function embeddedDependencies(db: Db, embedded: readonly Embedded[]
       project_id: file?.project_id ?? null,
       version_id: file?.version_id ?? null,
       file_name: file === undefined ? fileName : null,
-      dependency_type: 'embedded',
+      dependency_type: 'embedded' as const,
     }
     const key = JSON.stringify(dependency)
     if (seen.has(key)) return []

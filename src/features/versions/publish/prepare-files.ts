@@ -1,4 +1,5 @@
 // From uploaded parts to files ready to be published: names, content, the rules of the loaders, and which is primary.
+
 import type { StagedFile } from '#files/files.ts'
 import { invalidInput } from '#lib/errors.ts'
 import { newId } from '#lib/ids.ts'
@@ -7,6 +8,7 @@ import type { Embedded } from '../files/content-pack.ts'
 import { choosePrimary, type FileContext, type Verdict, validateFile } from '../files/file-rules.ts'
 import { type CheckedFilename, checkFilename } from '../files/filename.ts'
 import { inspectArchive } from '../files/inspect-archive.ts'
+import type { FileType } from '../kinds.ts'
 import type { NewVersion } from './requests.ts'
 
 /** A file part of a form, staged. */
@@ -37,7 +39,7 @@ export type PreparedFile = {
   staged: StagedFile
   filename: string
   contentType: string
-  fileType: string | null
+  fileType: FileType | null
   isPrimary: boolean
   /** What a content pack embeds. */
   embedded: Embedded[]
@@ -72,7 +74,7 @@ export async function prepareFiles(
   const checked: {
     part: string
     name: CheckedFilename
-    fileType: string | null
+    fileType: FileType | null
     verdict: Verdict
     staged: StagedFile
   }[] = []

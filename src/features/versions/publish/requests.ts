@@ -2,7 +2,7 @@
 // checked and put into one form.
 import Type, { type Static } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { SETTABLE_VERSION_STATUSES } from '#features/access/version-status.ts'
+import { SETTABLE_VERSION_STATUSES, type SettableVersionStatus } from '#features/access/version-status.ts'
 import { ImageIds } from '#features/content-images/requests.ts'
 import { renameAliases } from '#lib/aliases.ts'
 import { validationError } from '#lib/errors.ts'
@@ -12,7 +12,7 @@ import { Maybe, Nullable, Ordering } from '#lib/schema-parts.ts'
 import { isBlank, VERSION_NUMBER_PATTERN } from '#lib/text-rules.ts'
 import { checkLoaderFields, type LoaderFieldValues } from '#taxonomy/loader-fields.ts'
 import { checkLoaders, type Taxonomy } from '#taxonomy/taxonomy.ts'
-import { DEPENDENCY_TYPES, FILE_TYPES, VERSION_TYPES } from '../kinds.ts'
+import { DEPENDENCY_TYPES, FILE_TYPES, type FileType, VERSION_TYPES, type VersionType } from '../kinds.ts'
 
 export const CHANGELOG_LENGTH_MAX = 65_536
 const DEPENDENCIES_MAX = 4096
@@ -88,7 +88,7 @@ const ALIASES = {
 } as const
 
 /** Names come from clients: a map, because an object has keys of its own. */
-export type FileTypes = ReadonlyMap<string, string | null>
+export type FileTypes = ReadonlyMap<string, FileType | null>
 
 /** A new version: everything is checked that needs neither the database nor the files. */
 export type NewVersion = {
@@ -97,12 +97,12 @@ export type NewVersion = {
   name: string
   changelog: string
   dependencies: DependencyInput[]
-  versionType: string
+  versionType: VersionType
   loaders: string[]
   featured: boolean
   fileParts: string[]
   primaryFile: string | undefined
-  status: string
+  status: SettableVersionStatus
   /** By part or file name. */
   fileTypes: FileTypes
   ordering: number | null

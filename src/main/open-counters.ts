@@ -1,0 +1,32 @@
+// Opens the counters that the operator has chosen. Only their library is loaded.
+import type { Config } from '#config/config.ts'
+import type { Counters } from '#counters/counters.ts'
+import { withFallback } from '#counters/fallback.ts'
+import { createMemoryCounters } from '#counters/memory/memory-counters.ts'
+import type { Telemetry } from '#telemetry/events.ts'
+import { engineCalls } from '#telemetry/metrics.ts'
+
+type Needed = Telemetry & { now: () => number }
+
+/** Counters of this process, or those of Redis, which this process stands in for while Redis is away. */
+export async function openCounters(config: Config['counters'], { log, metrics, now }: Needed): Promise<Counters> {
+  const memory = createMemoryCounters({ now })
+  if (config.kind === 'memory') return memory
+  const { openRedisCounters } = await import('#counters/redis/redis-counters.ts')
+  const redis = await openRedisCounters({
+    url: config.url.reveal(),
+    prefix: config.prefix,
+    onCall: engineCalls(metrics, 'redis'),
+    onUnreachable: (error) =>
+      log.error(
+        { err: error },
+        'Redis does not answer; a smaller limit applies until it does. If it should, check the host, the port and TLS in REDIS_URL',
+      ),
+    onAdvice: (sentence) => log.warn(sentence),
+  })
+  return withFallback(redis, memory, {
+    now,
+    onLost: (error) => log.warn({ err: error }, 'Redis is lost; a smaller limit applies'),
+    onBack: () => log.info('Redis is back'),
+  })
+}

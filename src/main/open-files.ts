@@ -1,0 +1,23 @@
+// Opens the store of files that the operator has chosen. Only that one's library is loaded.
+import type { FilesConfig } from '#config/config.ts'
+import { openDiskFiles } from '#files/disk/disk-files.ts'
+import type { Files } from '#files/files.ts'
+import type { Telemetry } from '#telemetry/events.ts'
+import { engineCalls } from '#telemetry/metrics.ts'
+
+export async function openFiles(config: FilesConfig, { log, metrics }: Telemetry): Promise<Files> {
+  if (config.kind === 'folder') return openDiskFiles(config)
+  const { openS3Files } = await import('#files/s3/s3-files.ts')
+  const { staging, links, ...location } = config
+  return openS3Files({
+    location,
+    staging,
+    links,
+    onCall: engineCalls(metrics, 's3'),
+    onUnreachable: (error) =>
+      log.error(
+        { err: error },
+        'The file store does not answer: files cannot be read or stored until it does. If it should, check S3_ENDPOINT',
+      ),
+  })
+}

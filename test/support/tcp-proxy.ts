@@ -1,0 +1,93 @@
+// A line between a client and an engine that a test can cut, hold up and slow down.
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
+
+export type TcpProxy = {
+  port: number
+  /** How many connections were taken so far. */
+  connections(): number
+  /** Ends every connection, and refuses new ones until `mend`. */
+  cut(): Promise<void>
+  /** Nothing passes any more and nothing ends, as when a cable is pulled; new connections are taken and hang too. */
+  hang(): void
+  /** Every piece of an answer comes this much later. */
+  delay(ms: number): void
+  /** Everything passes again; what hung goes on. */
+  mend(): Promise<void>
+  close(): Promise<void>
+}
+
+/** A proxy on a free port of loopback to a port of loopback. */
+export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
+  const sockets = new Set<Socket>()
+  let hanging = false
+  let delayMs = 0
+  let taken = 0
+  let held: (() => void)[] = []
+
+  /** Calls `pass` now, later, or when the line is mended. */
+  const whenOpen = (pass: () => void): void => {
+    if (hanging) held.push(pass)
+    else pass()
+  }
+
+  const join = (from: Socket, to: Socket, slow: boolean): void => {
+    sockets.add(from)
+    const later = (pass: () => void) => {
+      if (slow && delayMs > 0) setTimeout(pass, delayMs)
+      else pass()
+    }
+    from.on('data', (piece) => {
+      later(() => whenOpen(() => to.writable && to.write(piece)))
+    })
+    from.on('error', () => to.destroy())
+    from.on('close', () => {
+      sockets.delete(from)
+      later(() => whenOpen(() => to.end()))
+    })
+  }
+
+  const listen = async (port: number): Promise<Server> => {
+    const server = createServer((client) => {
+      taken += 1
+      const engine = connect(targetPort, '127.0.0.1')
+      join(client, engine, false)
+      join(engine, client, true)
+    })
+    server.listen(port, '127.0.0.1')
+    await once(server, 'listening')
+    return server
+  }
+
+  const end = async (server: Server): Promise<void> => {
+    if (!server.listening) return
+    server.close()
+    for (const socket of sockets) socket.destroy()
+    await once(server, 'close')
+  }
+
+  let server = await listen(0)
+  const { port } = server.address() as AddressInfo
+  return {
+    port,
+    connections: () => taken,
+    cut: () => end(server),
+    hang: () => {
+      hanging = true
+    },
+    delay: (ms) => {
+      delayMs = ms
+    },
+    mend: async () => {
+      hanging = false
+      delayMs = 0
+      for (const pass of held.splice(0)) pass()
+      if (!server.listening) server = await listen(port)
+    },
+    close: async () => {
+      held = []
+      hanging = false
+      await end(server)
+    },
+  }
+}
