@@ -9,12 +9,14 @@ import { benchIngest } from './ingest.ts'
 import { benchPeople } from './people.ts'
 import { benchSearchHttp } from './search-http.ts'
 import { printTable, type Row } from './table.ts'
+import { benchV2 } from './v2.ts'
 
 const PARTS: Record<string, { title: string; run: () => Promise<Row[]> }> = {
   http: { title: 'HTTP, uploads, starts', run: benchHttp },
   catalogue: { title: 'The catalogue at size', run: benchCatalogue },
   ingest: { title: 'Taking in events beside reads', run: benchIngest },
   'search-http': { title: 'Search over HTTP', run: () => benchSearchHttp() },
+  v2: { title: 'The older API against the newer one', run: benchV2 },
   people: { title: 'Organizations, collections, notifications', run: benchPeople },
 }
 

@@ -1,5 +1,5 @@
 // `npm run gen`: remakes what is drawn from the source: src/db/schema.ts and schema.sql from the migrations,
-// openapi.json from the routes, .env.example from the variables, the table in docs/errors.md from the error table.
+// openapi.json and openapi-v2.json from the routes, .env.example from the variables, the table in docs/errors.md from the error table.
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -57,6 +57,7 @@ async function generateOpenApi(connectionString: string, dataDir: string): Promi
   const app = await buildApp(booted.deps)
   await app.ready()
   writeFileSync(join(ROOT, 'docs/generated/openapi.json'), openApiText(app))
+  writeFileSync(join(ROOT, 'docs/generated/openapi-v2.json'), openApiText(app, 'v2'))
   await app.close()
   await booted.close()
 }

@@ -289,3 +289,40 @@ test('a change set says "all" of a kind from five thousand IDs on, and refuses w
   assert.throws(() => changed.add('thing-2', ''), RangeError)
   assert.throws(() => changed.add('thing-2', 'x'.repeat(201)), RangeError)
 })
+
+test('another form of a value is made once, counted with the value, and dropped with it', async () => {
+  const { rows, cache, things, load } = setUp({ maxBytes: 100_000 })
+  let made = 0
+  const form = {
+    derive: ({ id, revision }: Thing) => {
+      made += 1
+      return { text: `${id} ${revision}` }
+    },
+    sizeOf: () => 2_000,
+  }
+  const value = await things.get('a', load)
+  assert.ok(value !== undefined)
+  const before = cache.stats().bytes
+  const first = things.derive(value, form)
+  assert.equal(things.derive(value, form), first)
+  assert.deepEqual([first.text, made, cache.stats().bytes - before], ['a 1', 1, 2_000])
+  rows.set('a', thing('a', { revision: 2 }))
+  cache.invalidate(changesOf('a'))
+  assert.equal(cache.stats().bytes, 0)
+  const next = await things.get('a', load)
+  assert.ok(next !== undefined)
+  assert.equal(things.derive(next, form).text, 'a 2')
+  assert.equal(things.derive(value, form), first, 'whoever still holds the old value has its form')
+  assert.equal(cache.stats().bytes - before, 2_000, 'and it is not counted again')
+})
+
+test('forms count towards the bound: what was used longest ago goes', async () => {
+  const { things, load } = setUp({ maxBytes: 16_000 })
+  const values = await things.getMany(['a', 'b', 'c'], load)
+  const form = { derive: ({ id }: Thing) => ({ id }), sizeOf: () => 7_500 }
+  for (const id of ['a', 'b']) things.derive(values.get(id) as Thing, form)
+  assert.deepEqual(
+    ['a', 'b', 'c'].map((id) => things.peek(id)?.id),
+    ['a', 'b', undefined],
+  )
+})

@@ -17,6 +17,13 @@ export interface KindDefinition<V> {
   readonly revisionOf?: (value: V) => number
 }
 
+/** Another form of the values of a kind, made from the value alone: the same value always gives the same form. */
+export interface DerivedForm<V, D> {
+  readonly derive: (value: V) => D
+  /** Bytes that the form holds on to, about. */
+  readonly sizeOf: (form: D) => number
+}
+
 /** Rough cost of an entry beside its value: two map slots, the entry, its strings. */
 const ENTRY_OVERHEAD_BYTES = 400
 /** No value may take more than this part of the whole cache, so that one giant cannot empty it. */
@@ -40,7 +47,7 @@ class Entry<V> {
   readonly id: string
   readonly value: V
   readonly aliases: readonly string[]
-  readonly bytes: number
+  bytes: number
 
   constructor(table: EntryTable<V>, fields: { id: string; value: V; aliases: readonly string[]; bytes: number }) {
     this.table = table
@@ -97,6 +104,16 @@ export class EntryTable<V> {
     for (const alias of aliases) this.#byAlias.set(alias, entry)
     this.#lru.set(entry, true, { size: bytes })
     return value
+  }
+
+  /** Counts more bytes for a value that is kept; one that is not has none. */
+  grow(value: V, bytes: number): void {
+    const entry = this.#byId.get(this.#definition.idOf(value))
+    if (entry === undefined || entry.value !== value) return
+    entry.bytes += bytes
+    // The list keeps the size with which an entry came.
+    this.#lru.delete(entry)
+    this.#lru.set(entry, true, { size: entry.bytes })
   }
 
   remove(id: string): void {

@@ -2,7 +2,7 @@
 // docs/caching.md gives the rules that keep it from being stale.
 
 import type { ChangedIds } from './changes.ts'
-import { type EntryLru, EntryTable, type KindDefinition } from './entries.ts'
+import { type DerivedForm, type EntryLru, EntryTable, type KindDefinition } from './entries.ts'
 
 /**
  * Reads what the cache lacks, in any order, leaving out what does not exist. It reads the primary database outside
@@ -60,6 +60,8 @@ export class KindCache<V> {
   #heldAll = 0
   #enabled: boolean
   readonly #counts = { misses: 0, loads: 0, overtaken: 0 }
+  /** By the value, so that a form is gone when its value is. */
+  readonly #forms = new Map<object, WeakMap<object, unknown>>()
   readonly #byId: LookupKey<V>
   readonly #byName: LookupKey<V>
 
@@ -117,7 +119,25 @@ export class KindCache<V> {
     return this.peekNamed(name) ?? (await this.getManyNamed([name], load)).get(name)
   }
 
-  /** Drops the entries, and sees to it that no load under key stores them or is handed to a later caller. */
+  /**
+   * Another form of a value that this kind has given: made when it is first asked for, kept and dropped with the value,
+   * and counted with it. Values must be objects.
+   */
+  derive<D>(value: V, form: DerivedForm<V, D>): D {
+    let forms = this.#forms.get(form)
+    if (forms === undefined) {
+      forms = new WeakMap()
+      this.#forms.set(form, forms)
+    }
+    const known = forms.get(value as object)
+    if (known !== undefined) return known as D
+    const made = form.derive(value)
+    forms.set(value as object, made)
+    this.#entries.grow(value, form.sizeOf(made))
+    return made
+  }
+
+  /** Drops the entries, and sees to it that no load under way stores them or is handed to a later caller. */
   invalidate(ids: ChangedIds): void {
     this.#byName.shared.clear()
     if (ids === 'all') {

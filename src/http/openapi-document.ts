@@ -17,7 +17,18 @@ export function describeRoute(schema: Json, config: FastifyContextConfig | undef
 
 /** The library's document, mended where it is wrong or says nothing, in the dialect of OpenAPI 3.0. */
 export function describeDocument(document: Json): Json {
-  return toOpenApi30(mendAnswers(withJsonForms(document)))
+  return toOpenApi30(withUsedTags(mendAnswers(withJsonForms(document))))
+}
+
+/** Groups of which the document has no operation are left out. */
+function withUsedTags(document: Json): Json {
+  const used = new Set<unknown>()
+  for (const item of Object.values(document['paths'] as Json)) {
+    for (const { tags = [] } of Object.values(item as Record<string, { tags?: unknown[] }>)) {
+      for (const tag of tags) used.add(tag)
+    }
+  }
+  return { ...document, tags: (document['tags'] as Json[]).filter(({ name }) => used.has(name)) }
 }
 
 const Bytes = { type: 'string', format: 'binary' }

@@ -19,6 +19,16 @@ export const INTRODUCTION = `A content hosting service: projects, versions and f
   the current state; a 429 has \`Retry-After\`.
 - **Caching**: cacheable responses have an \`ETag\`; \`If-None-Match\` returns 304. Every GET also supports HEAD.`
 
+export const INTRODUCTION_V2 = `The older version of the API, for the clients that speak it: the same catalogue, the same rules, other names.
+Whatever is new stands in version 3, described at \`/docs/openapi.json\`; collections, organizations, analytics and payouts
+are there alone. Tokens, IDs, rate and caching are the same in both.
+
+- What is absent, or hidden from the caller, is 404 with an empty body. Other errors are \`{"error", "description",
+  "details"}\`.
+- Unknown keys of queries and bodies are ignored, an empty value of a query counts as none, and numbers above a limit count
+  as the limit.
+- What creates something answers 200 with it.`
+
 /** The groups of operations, in reading order; contains every tag that a route has. */
 export const TAGS = [
   { name: 'projects', description: 'Published content: mods, modpacks, resource packs and the like' },

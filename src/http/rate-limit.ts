@@ -30,16 +30,20 @@ type Counted = { key: string; rate: Rate }
 
 /**
  * `take` counts a request and sets the three headers; its `done` gets the 429 when there is nothing left. A request with
- * the bypass key is neither counted nor marked. `settle`, for the end of a request, takes the count of a 304 back where
+ * the bypass key is not counted; its headers say that the whole rate is left, because clients read them on every answer.
+ * `settle`, for the end of a request, takes the count of a 304 back where
  * these are not to count; undefined where they are.
  */
 export function createRateLimiter({ counters, bypassKey, grants, countsUnchanged }: RateLimitOptions) {
   const counted = new WeakMap<FastifyRequest, Counted>()
   const take = (req: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void => {
-    const bypass = req.headers['x-ratelimit-key']
-    if (bypassKey !== undefined && typeof bypass === 'string' && secretsEqual(bypass, bypassKey)) return done()
     const granted = grants.forRequest(req.headers.authorization, req.clientAddress)
     const limit = granted?.requestsPerMinute ?? DEFAULT_REQUESTS_PER_MINUTE
+    const bypass = req.headers['x-ratelimit-key']
+    if (bypassKey !== undefined && typeof bypass === 'string' && secretsEqual(bypass, bypassKey)) {
+      setHeaders(reply, { limit, remaining: limit, resetSeconds: 0 })
+      return done()
+    }
     const key = granted === undefined ? `rate:${addressKey(req.clientAddress)}` : `rate-grant:${granted.key}`
     const rate = { limit, periodMs: PERIOD_MS, burst: limit }
     if (!countsUnchanged) counted.set(req, { key, rate })
@@ -61,10 +65,16 @@ export function createRateLimiter({ counters, bypassKey, grants, countsUnchanged
 
 type SendDone = (error: null, payload?: unknown) => void
 
+type Shown = Pick<Taken, 'limit' | 'remaining' | 'resetSeconds'>
+
+function setHeaders(reply: FastifyReply, { limit, remaining, resetSeconds }: Shown): void {
+  void reply.header('x-ratelimit-limit', limit)
+  void reply.header('x-ratelimit-remaining', remaining)
+  void reply.header('x-ratelimit-reset', resetSeconds)
+}
+
 function apply(reply: FastifyReply, decision: Taken): ApiError | undefined {
-  void reply.header('x-ratelimit-limit', decision.limit)
-  void reply.header('x-ratelimit-remaining', decision.remaining)
-  void reply.header('x-ratelimit-reset', decision.resetSeconds)
+  setHeaders(reply, decision)
   if (decision.allowed) return undefined
   return new ApiError(
     'ratelimit_error',

@@ -21,6 +21,49 @@ export class JsonEntity {
   }
 }
 
+const CLOSE_OBJECT = 0x7d
+
+/** A JSON object as ready bytes whose last key may be left out: `brief` is the object without it. */
+export class JsonEntityWithTail extends JsonEntity {
+  /** Where in the bytes the tail begins, with the comma before its key. */
+  readonly #tailAt: number
+  #brief: JsonEntity | undefined
+
+  /** `head` is the object's text up to its last key, without a comma; `tail` begins with a comma and ends the object. */
+  constructor(head: string, tail: string) {
+    super(bytesToKeep(head + tail))
+    this.#tailAt = this.bytes.length - Buffer.byteLength(tail)
+  }
+
+  /** The object without its last key, made when it is first asked for. */
+  get brief(): JsonEntity {
+    this.#brief ??= new JsonEntity(endObject(this.bytes.subarray(0, this.#tailAt)))
+    return this.#brief
+  }
+
+  /** The text up to the last key, as the constructor took it. */
+  get headText(): string {
+    return this.bytes.toString('utf8', 0, this.#tailAt)
+  }
+
+  /** The last key with its value, as the constructor took it. */
+  get tail(): string {
+    return this.bytes.toString('utf8', this.#tailAt)
+  }
+
+  /** Bytes kept in the end: both forms. */
+  get sizeBytes(): number {
+    return this.bytes.length + this.#tailAt
+  }
+}
+
+function endObject(bytes: Buffer): Buffer {
+  const whole = Buffer.allocUnsafeSlow(bytes.length + 1)
+  bytes.copy(whole)
+  whole[bytes.length] = CLOSE_OBJECT
+  return whole
+}
+
 /** Text as bytes that are kept for long: in memory of their own, not as a slice of a block that they would keep whole. */
 export function bytesToKeep(text: string): Buffer {
   const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text))

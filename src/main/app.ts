@@ -50,6 +50,7 @@ import { teamRoutes } from '#features/teams/routes.ts'
 import { messageImages } from '#features/threads/image-owner.ts'
 import { threadRoutes } from '#features/threads/routes.ts'
 import { userRoutes } from '#features/users/routes.ts'
+import { v2Routes } from '#features/v2/routes.ts'
 import { versionImages } from '#features/versions/image-owner.ts'
 import { versionJobs } from '#features/versions/jobs.ts'
 import { dependencyRoutes } from '#features/versions/lookup/dependency-routes.ts'
@@ -173,6 +174,7 @@ function addFeatures(app: App, { deps, accounts, codeHost, tokens, rateGrants, c
     moderationRoutes(scope, deps)
     scanRoutes(scope, deps)
   })
+  v2Routes(app, deps)
   tagged(app, 'operator', (scope) => {
     reindexRoutes(scope, deps)
     downloadOperatorRoutes(scope, { ...deps, caps })

@@ -48,6 +48,8 @@ type VersionFields = {
   ordering?: number
   loaders?: string[]
   game_versions?: string[]
+  /** Loader fields beside `game_versions`; an `environment` of `unknown` unless said otherwise. */
+  fields?: Record<string, unknown>
   date_published?: Date
 }
 
@@ -178,7 +180,11 @@ export function createFactories({ db, files, now }: Pick<Deps, 'db' | 'files' | 
         featured: fields.featured ?? false,
         ordering: fields.ordering ?? null,
         loaders: fields.loaders ?? ['fabric'],
-        fields: JSON.stringify({ game_versions: fields.game_versions ?? ['1.20.1'], environment: 'unknown' }),
+        fields: JSON.stringify({
+          game_versions: fields.game_versions ?? ['1.20.1'],
+          environment: 'unknown',
+          ...fields.fields,
+        }),
         date_published: fields.date_published ?? new Date(now()),
       })
       .execute()

@@ -6,6 +6,7 @@ import { DAY_MS } from '#lib/time.ts'
 import { enableTwoFactor, type Member, OTHER_PASSWORD, PASSWORD, signIn, totpCode } from '../support/account-steps.ts'
 import { type Form, form, modJar, projectData, versionData } from '../support/forms.ts'
 import { CALLBACK, SCOPES as OAUTH_SCOPES } from '../support/oauth-steps.ts'
+import { samplesV2 } from './authz-samples-v2.ts'
 import { earn, openCode, openQuestion, randomRange, type Thing, type World } from './authz-world.ts'
 
 type Given<T> = T | ((world: World) => T | Promise<T>)
@@ -119,10 +120,11 @@ const iconUrl = async (w: World): Promise<string> => {
 }
 const partOf = (url: string, index: number): string => url.split('/').at(index) ?? ''
 
-export const SAMPLES: Record<string, Sample> = {
+const OPERATIONS: Record<string, Sample> = {
   // What the service says of itself.
   getRoot: {},
   getOpenApi: {},
+  getOlderOpenApi: {},
   getHealth: {},
   getReadiness: {},
   getMetrics: {},
@@ -418,3 +420,5 @@ export const SAMPLES: Record<string, Sample> = {
 function jar() {
   return { name: 'file', bytes: modJar(newId()) }
 }
+
+export const SAMPLES: Record<string, Sample> = { ...OPERATIONS, ...samplesV2(OPERATIONS) }

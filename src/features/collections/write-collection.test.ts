@@ -49,6 +49,7 @@ test('a new collection is listed and holds its projects by ID, in the order give
     name: 'Lights',
     description: 'All that shines',
     icon_url: null,
+    raw_icon_url: null,
     color: null,
     status: 'listed',
     projects: [third.id, first.id, second.id],

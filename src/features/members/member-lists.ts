@@ -3,22 +3,28 @@ import { listOwningTeams } from '#features/organizations/organization-cache.ts'
 import { getProject, listVisibleProjects, type ProjectReader } from '#features/projects/lookup/project-cache.ts'
 import { requireOneAnswer, shownMembers, shownProjectMembers, toMemberLists } from '#features/teams/member-lists.ts'
 import { listCachedTeams } from '#features/teams/team-cache.ts'
-import type { ShownMember } from '#features/teams/views.ts'
+import type { MemberWriter, ShownMember } from '#features/teams/views.ts'
 import { notFound } from '#lib/errors.ts'
 import type { Viewer } from '#lib/viewer.ts'
 
 /**
- * The members of a project's own team, then those of its organization, each person once; as a JSON array.
+ * The members of a project's own team, then those of its organization, each person once; as a JSON array of what
+ * `toJson` writes.
  * @throws ApiError 404 when the project is absent or hidden.
  */
-export async function listProjectMembers(reader: ProjectReader, viewer: Viewer | null, name: string): Promise<string> {
+export async function listProjectMembers(
+  reader: ProjectReader,
+  viewer: Viewer | null,
+  name: string,
+  toJson?: MemberWriter,
+): Promise<string> {
   const project = await getProject(reader, viewer, name)
   const teams = await listCachedTeams(reader, [project.team_id])
   const team = teams.get(project.team_id)
   if (team === undefined) throw notFound('project')
   const owning = await listOwningTeams(reader, [project])
   const shown = shownProjectMembers(team, viewer, owning.get(project.organization_id ?? ''))
-  const [members = '[]'] = await toMemberLists(reader, [shown])
+  const [members = '[]'] = await toMemberLists(reader, [shown], toJson)
   return members
 }
 
@@ -32,6 +38,7 @@ export async function listTeams(
   reader: ProjectReader,
   viewer: Viewer | null,
   ids: readonly string[],
+  toJson?: MemberWriter,
 ): Promise<string[]> {
   const teams = await listCachedTeams(reader, ids)
   const projectIds = [...teams.values()].flatMap(({ project_id }) => project_id ?? [])
@@ -46,5 +53,5 @@ export async function listTeams(
     return project === undefined ? [] : [shownMembers(team, viewer, owning.get(project.organization_id ?? ''))]
   })
   requireOneAnswer(shown)
-  return toMemberLists(reader, shown)
+  return toMemberLists(reader, shown, toJson)
 }

@@ -232,7 +232,7 @@ describe('payouts', () => {
     })
     assert.deepEqual(none, [])
     const self = (await t.as(person).get('/v3/user')).json()
-    assert.deepEqual(self.payout_data, { payout_handle: 'me@bank', balance: '38.50' })
+    assert.deepEqual(self.payout_data, { payout_handle: 'me@bank', balance: '38.50', balance_number: 38.5 })
   })
 
   test('are recorded once, and never more than there is, also at once', async () => {

@@ -1,7 +1,10 @@
 // The fields of a project that creating and editing share: their bounds, and the checks that a schema cannot say.
-import Type from 'typebox'
+import type { Selectable } from 'kysely'
+import Type, { type Static, type TOptional, type TSchema } from 'typebox'
+import type { Project } from '#db/schema.ts'
 import { REQUESTABLE_STATUSES } from '#features/access/project-status.ts'
 import { validationError } from '#lib/errors.ts'
+import { type PatchColumns, toColumns } from '#lib/patch.ts'
 import { Nullable } from '#lib/schema-parts.ts'
 import { checkHttpsUrl, checkText, isBlank, PROJECT_SLUG_PATTERN, URL_LENGTH_MAX } from '#lib/text-rules.ts'
 import type { Taxonomy } from '#taxonomy/taxonomy.ts'
@@ -26,7 +29,6 @@ export const projectFields = {
     description: 'Secondary categories, also found by search',
   }),
   license_id: Type.String({ minLength: 1, maxLength: 2048, description: 'SPDX expression, or `arr`' }),
-  license_url: Nullable(Type.String({ maxLength: URL_LENGTH_MAX })),
   link_urls: Type.Record(Type.String({ maxLength: 64 }), Nullable(Type.String({ maxLength: URL_LENGTH_MAX })), {
     description: 'Platform name → https URL; null removes the link',
   }),
@@ -34,6 +36,42 @@ export const projectFields = {
     Type.Enum([...REQUESTABLE_STATUSES], { description: 'Status that the project takes after review' }),
   ),
 } as const
+
+/** A field that may be left out, and what is stored of it. */
+type OptionalField = { schema: TSchema; toColumn: (value: never) => Selectable<Project>[keyof Project] }
+
+/**
+ * Optional fields with a column of the same name. A new one needs a row here, its column and its place in the view:
+ * creating and editing take it, check it and save it by this table.
+ */
+export const optionalFields = {
+  license_url: {
+    schema: Nullable(Type.String({ maxLength: URL_LENGTH_MAX })),
+    toColumn: (url: string | null) => (url === null ? null : checkHttpsUrl(url, 'license_url')),
+  },
+} as const satisfies { [Name in keyof Project]?: OptionalField }
+
+type OptionalFields = typeof optionalFields
+type OptionalSchemas = { [Name in keyof OptionalFields]: TOptional<OptionalFields[Name]['schema']> }
+type OptionalValues = { [Name in keyof OptionalFields]?: Static<OptionalFields[Name]['schema']> }
+
+/** The table's fields as properties of a request. */
+export const optionalFieldSchemas = Object.fromEntries(
+  Object.entries(optionalFields).map(([name, { schema }]) => [name, Type.Optional(schema)]),
+) as OptionalSchemas
+
+/** How each of the table's fields is saved. */
+export const optionalFieldColumns = Object.fromEntries(
+  Object.entries(optionalFields).map(([name, { toColumn }]) => [
+    name,
+    (value: unknown) => ({ [name]: toColumn(value as never) }),
+  ]),
+) as unknown as PatchColumns<OptionalValues, Selectable<Project>>
+
+/** The columns that a request's optional fields fill. @throws ApiError `validation_error` naming the field. */
+export function toOptionalColumns(values: OptionalValues): Partial<Pick<Selectable<Project>, keyof OptionalFields>> {
+  return toColumns(values, optionalFieldColumns)
+}
 
 /** The name as it is stored, without white space at its ends; what is left must still be long enough. */
 export function checkProjectName(typed: string): string {
@@ -44,10 +82,6 @@ export function checkProjectName(typed: string): string {
 export function checkSummary(summary: string): string {
   if (isBlank(summary)) throw validationError('summary', 'must not be blank')
   return summary
-}
-
-export function checkLicenseUrl(url: string | null): string | null {
-  return url === null ? null : checkHttpsUrl(url, 'license_url')
 }
 
 /**

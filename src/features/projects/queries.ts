@@ -27,6 +27,8 @@ export type ProjectReadRow = ProjectRow & {
   loaders: string[] | null
   /** Loader field → its distinct values. */
   field_values: Record<string, unknown[]> | null
+  /** The newest version. */
+  newest: { loaders: string[]; environment: string | null } | null
 }
 
 function readProjects(db: Db) {
@@ -54,6 +56,11 @@ function readProjects(db: Db) {
           case jsonb_typeof(field.value) when 'array' then field.value else jsonb_build_array(field.value) end) element
         where v.project_id = project.id and is_listed(v.status)
         group by field.key) collected)`.as('field_values'),
+      sql<
+        ProjectReadRow['newest']
+      >`(select json_build_object('loaders', v.loaders, 'environment', v.fields ->> 'environment')
+        from version v where v.project_id = project.id and is_listed(v.status)
+        order by v.date_published desc, v.id desc limit 1)`.as('newest'),
     ])
 }
 

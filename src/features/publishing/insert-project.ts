@@ -42,7 +42,7 @@ export async function insertProject(
       status: project.isDraft ? 'draft' : 'processing',
       requested_status: project.requestedStatus,
       license: project.license,
-      license_url: project.licenseUrl,
+      ...project.optional,
       categories: project.categories,
       additional_categories: project.additionalCategories,
       link_urls: JSON.stringify(project.linkUrls),

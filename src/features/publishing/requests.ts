@@ -5,10 +5,11 @@ import type { RequestableStatus } from '#features/access/project-status.ts'
 import { ImageIds } from '#features/content-images/requests.ts'
 import {
   applyLinkChanges,
-  checkLicenseUrl,
   checkProjectName,
   checkSummary,
+  optionalFieldSchemas,
   projectFields,
+  toOptionalColumns,
 } from '#features/projects/fields.ts'
 import { type NewVersion, parseVersionData } from '#features/versions/publish/requests.ts'
 import { renameAliases } from '#lib/aliases.ts'
@@ -47,7 +48,7 @@ export const ProjectData = Type.Object(
     categories: projectFields.categories,
     additional_categories: Type.Optional(projectFields.additional_categories),
     license_id: projectFields.license_id,
-    license_url: Type.Optional(projectFields.license_url),
+    ...optionalFieldSchemas,
     link_urls: Type.Optional(projectFields.link_urls),
     is_draft: Type.Optional(
       Nullable(
@@ -77,7 +78,8 @@ export type NewProject = {
   categories: string[]
   additionalCategories: string[]
   license: string
-  licenseUrl: string | null
+  /** Of the optional fields, what is stored. */
+  optional: ReturnType<typeof toOptionalColumns>
   linkUrls: Record<string, string>
   isDraft: boolean
   requestedStatus: RequestableStatus
@@ -114,7 +116,7 @@ export function parseProjectData(input: unknown, taxonomy: Taxonomy): NewProject
     categories: checkCategories(taxonomy, data.categories, 'categories'),
     additionalCategories: checkCategories(taxonomy, data.additional_categories ?? [], 'additional_categories'),
     license: parseLicense(data.license_id),
-    licenseUrl: checkLicenseUrl(data.license_url ?? null),
+    optional: toOptionalColumns(data),
     linkUrls: applyLinkChanges({}, data.link_urls ?? {}, taxonomy),
     isDraft,
     requestedStatus: data.requested_status ?? 'approved',

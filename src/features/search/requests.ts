@@ -5,6 +5,7 @@ import { Nullable } from '#lib/schema-parts.ts'
 import { characterCount } from '#lib/text-rules.ts'
 import { normalize } from '#search-index/filter/normalize.ts'
 import { parseFilter } from '#search-index/filter/parse.ts'
+import type { Expression, Predicate } from '#search-index/filter/tree.ts'
 import type { SearchQuery, Sort } from '#search-index/search-index.ts'
 import { parseFacets } from './facets.ts'
 
@@ -94,8 +95,14 @@ export type SearchRequest = {
   readonly version?: unknown
 }
 
-/** @throws ApiError `invalid_input` naming the parameter; for a filter with the position and what was expected. */
-export function parseSearchRequest(request: SearchRequest): SearchQuery {
+/**
+ * `rewrite` gets each predicate of the filters as it was written, and gives what is to stand for it.
+ * @throws ApiError `invalid_input` naming the parameter; for a filter with the position and what was expected.
+ */
+export function parseSearchRequest(
+  request: SearchRequest,
+  rewrite: (predicate: Predicate) => Predicate = (predicate) => predicate,
+): SearchQuery {
   const query = text(request.query, 'query')
   // Characters beyond the first 65,536 take two units each.
   if (query.length > QUERY_LENGTH_MAX && characterCount(query) > QUERY_LENGTH_MAX)
@@ -108,10 +115,22 @@ export function parseSearchRequest(request: SearchRequest): SearchQuery {
   ]
   return {
     text: query,
-    filter: normalize(filters.filter((filter) => filter !== undefined)),
+    filter: normalize(filters.filter((filter) => filter !== undefined).map((filter) => rewriteEach(filter, rewrite))),
     sort: sortOf(text(request.index, 'index')),
     offset: integer(request.offset, { name: 'offset', ...OFFSET }),
     limit: integer(request.limit, { name: 'limit', ...LIMIT }),
+  }
+}
+
+function rewriteEach(expression: Expression, rewrite: (predicate: Predicate) => Predicate): Expression {
+  switch (expression.kind) {
+    case 'and':
+    case 'or':
+      return { ...expression, children: expression.children.map((child) => rewriteEach(child, rewrite)) }
+    case 'not':
+      return { ...expression, child: rewriteEach(expression.child, rewrite) }
+    default:
+      return rewrite(expression)
   }
 }
 

@@ -7,7 +7,7 @@ import { listCachedUsers } from '#features/users/user-cache.ts'
 import { invalidInput } from '#lib/errors.ts'
 import type { Viewer } from '#lib/viewer.ts'
 import type { TeamRead } from './queries.ts'
-import { type ShownMember, toMemberJson } from './views.ts'
+import { type MemberWriter, type ShownMember, toMemberJson } from './views.ts'
 
 /** After about so many members, some milliseconds of work, other requests may run. */
 const MEMBERS_PER_STEP = 2_000
@@ -42,10 +42,14 @@ export function requireOneAnswer(lists: readonly (readonly ShownMember[])[]): vo
   throw invalidInput(`These have more than ${ANSWER_MEMBERS_MAX} members: name fewer`, 'ids')
 }
 
-/** Each list as a JSON array; the users come from one statement at most. Users who are gone are left out. */
+/**
+ * Each list as a JSON array of what `toJson` writes; the users come from one statement at most. Users who are gone are
+ * left out.
+ */
 export async function toMemberLists(
   reader: { db: Db; cache: EntityCache },
   lists: readonly (readonly ShownMember[])[],
+  toJson: MemberWriter = toMemberJson,
 ): Promise<string[]> {
   const ids = new Set<string>()
   for (const list of lists) for (const { row } of list) ids.add(row.account_id)
@@ -57,7 +61,7 @@ export async function toMemberLists(
     const members: string[] = []
     for (const member of list) {
       const user = users.get(member.row.account_id)
-      if (user !== undefined) members.push(toMemberJson(member, user))
+      if (user !== undefined) members.push(toJson(member, user))
     }
     texts.push(`[${members.join()}]`)
     sinceYield += list.length

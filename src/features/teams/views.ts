@@ -30,6 +30,9 @@ export const TeamMemberView = Type.Object(
 /** A row that a viewer may see, and whether they see it as a member does. */
 export type ShownMember = { row: MemberRow; asMember: boolean }
 
+/** Writes a member as JSON; `user` is the user's JSON. */
+export type MemberWriter = (member: ShownMember, user: string) => string
+
 /** The member as JSON; `user` is the user's JSON. Text joins for less than bytes do, and lists of teams are long. */
 export function toMemberJson({ row, asMember }: ShownMember, user: string): string {
   const own = JSON.stringify({

@@ -1,20 +1,17 @@
 // Threads: conversations between moderators and the members of a project, or the reporter of a report.
-import { setImmediate as yieldToOthers } from 'node:timers/promises'
 import Type from 'typebox'
 import { done } from '#http/answers.ts'
 import { requireViewer } from '#http/auth.ts'
 import { sendBytes } from '#http/entity-tags.ts'
 import { IdParams, IdsQuery, parseIds } from '#http/query-values.ts'
 import type { App } from '#http/server.ts'
-import { invalidInput } from '#lib/errors.ts'
 import { parseId } from '#lib/ids.ts'
-import { entityTag, joinJson } from '#lib/json-bytes.ts'
 import type { Deps } from '#main/deps.ts'
 import { deleteMessage } from './delete-message.ts'
 import { postMessage } from './post-message.ts'
-import { ANSWER_BYTES_MAX, getReadableThread, listReadableThreads } from './queries.ts'
+import { getReadableThread, listReadableThreads } from './queries.ts'
 import { MessageInput, parseMessage } from './requests.ts'
-import { listThreadBytes } from './thread-bytes.ts'
+import { joinThreads, listThreadBytes, requireOneAnswer } from './thread-bytes.ts'
 import { ThreadView } from './views.ts'
 
 type ThreadDeps = Pick<Deps, 'db' | 'cache'>
@@ -62,15 +59,9 @@ function threadReads(app: App, deps: ThreadDeps): void {
       const viewer = requireViewer(req)
       const ids = parseIds(req.query.ids).map((id) => parseId(id, 'ids'))
       const threads = await listReadableThreads(deps.db, viewer, ids)
-      const bytes = threads.reduce((sum, thread) => sum + thread.size_bytes, 0)
-      if (bytes > ANSWER_BYTES_MAX) throw invalidInput('These threads are too long for one answer: name fewer', 'ids')
-      const answers = await listThreadBytes(deps, viewer, threads)
-      const etags: string[] = []
-      for (const bytes of answers) {
-        etags.push(entityTag(bytes))
-        await yieldToOthers()
-      }
-      return sendBytes(reply, joinJson(answers.map((thread) => ({ bytes: thread }))), entityTag(etags.join()))
+      requireOneAnswer(threads)
+      const { bytes, etag } = await joinThreads(await listThreadBytes(deps, viewer, threads))
+      return sendBytes(reply, bytes, etag)
     },
   )
 }

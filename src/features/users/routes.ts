@@ -1,23 +1,22 @@
 // Users as others see them, and the caller's own account.
 import Type from 'typebox'
-import { getBalance } from '#features/payouts/queries.ts'
 import { iconRoutes } from '#features/pictures/icon-routes.ts'
 import { done } from '#http/answers.ts'
-import { requireScope, requireViewer, viewerHas } from '#http/auth.ts'
+import { requireScope, requireViewer } from '#http/auth.ts'
 import { sendBytes } from '#http/entity-tags.ts'
 import { IdParams, IdsQuery, parseIds } from '#http/query-values.ts'
 import type { App } from '#http/server.ts'
 import { notFound } from '#lib/errors.ts'
 import { joinJson } from '#lib/json-bytes.ts'
-import type { Viewer } from '#lib/viewer.ts'
 import type { Deps } from '#main/deps.ts'
 import { avatarOwner } from './avatar.ts'
 import { canSeePrivateFields } from './policy.ts'
-import { type AccountRow, findAccountByEmail, getAccount, listUsersByPrefix } from './queries.ts'
+import { getPrivateView } from './private-view.ts'
+import { findAccountByEmail, getAccount, listUsersByPrefix } from './queries.ts'
 import { EmailQuery, UserPatch, UserSearchQuery } from './requests.ts'
 import { updateUser } from './update-user.ts'
 import { listCachedUsers } from './user-cache.ts'
-import { FoundUserView, toPrivateUserView, UserView } from './views.ts'
+import { FoundUserView, UserView } from './views.ts'
 
 export function userRoutes(app: App, deps: Deps): void {
   singleUsers(app, deps)
@@ -27,13 +26,6 @@ export function userRoutes(app: App, deps: Deps): void {
 }
 
 type UserDeps = Pick<Deps, 'db' | 'cache' | 'now'>
-
-/** The view that the user and admins get, as far as the scopes of the viewer's token go. */
-async function privateView({ db, now }: UserDeps, viewer: Viewer | null, account: AccountRow): Promise<UserView> {
-  const paid = viewerHas(viewer, 'PAYOUTS_READ')
-  const balance = paid ? (await getBalance(db, account.id, now())).available : undefined
-  return toPrivateUserView(account, { email: viewerHas(viewer, 'USER_READ_EMAIL'), balance })
-}
 
 function singleUsers(app: App, deps: UserDeps): void {
   app.get(
@@ -48,7 +40,7 @@ function singleUsers(app: App, deps: UserDeps): void {
     },
     async (req) => {
       const viewer = requireViewer(req)
-      return privateView(deps, viewer, await getAccount(deps.db, viewer.id))
+      return getPrivateView(deps, viewer, await getAccount(deps.db, viewer.id))
     },
   )
   app.get(
@@ -66,7 +58,7 @@ function singleUsers(app: App, deps: UserDeps): void {
       const [user] = await listCachedUsers(deps, [req.params.id])
       if (user === undefined) throw notFound('user')
       if (!canSeePrivateFields(req.viewer)) return sendBytes(reply, user.bytes, user.etag)
-      return privateView(deps, req.viewer, await getAccount(deps.db, user.id))
+      return getPrivateView(deps, req.viewer, await getAccount(deps.db, user.id))
     },
   )
 }
@@ -116,7 +108,7 @@ function foundUsers(app: App, deps: UserDeps): void {
     async (req) => {
       const account = await findAccountByEmail(deps.db, req.query.email)
       if (account === undefined) throw notFound('user')
-      return privateView(deps, req.viewer, account)
+      return getPrivateView(deps, req.viewer, account)
     },
   )
 }

@@ -1,5 +1,6 @@
 // Users as everybody sees them, kept as ready bytes. A change of an account names its ID under `user`.
 import type { EntityCache } from '#cache/entity-cache.ts'
+import type { DerivedForm } from '#cache/entries.ts'
 import type { Db } from '#db/db.ts'
 import { notFound } from '#lib/errors.ts'
 import { entityTag } from '#lib/json-bytes.ts'
@@ -26,6 +27,11 @@ const USER = {
 function toCachedUser(row: AccountRow): CachedUser {
   const bytes = Buffer.from(JSON.stringify(toPublicUserView(row)))
   return { id: row.id, username: row.username, revision: row.revision, bytes, etag: entityTag(bytes) }
+}
+
+/** Another form of a user as everybody sees them, kept and dropped with the user. */
+export function userForm<D>({ cache }: { cache: EntityCache }, user: CachedUser, form: DerivedForm<CachedUser, D>): D {
+  return cache.kind(USER).derive(user, form)
 }
 
 /** Users by ID or username (the ID wins), in the order asked for, each once; unknown ones are left out. */

@@ -14,6 +14,10 @@ export const UserView = Type.Object(
     created: Timestamp,
     role: Role,
     badges: Type.Integer({ description: 'Bit field' }),
+    campaigns: Type.Object(
+      { pride_26: Type.Null() },
+      { description: 'Donation campaigns, which this service has none of; clients demand the key' },
+    ),
     // The rest is null unless the viewer is the user or an admin.
     email: Nullable(Type.String()),
     email_verified: Nullable(Type.Boolean()),
@@ -25,6 +29,7 @@ export const UserView = Type.Object(
       Type.Object({
         payout_handle: Nullable(Type.String()),
         balance: Type.String({ description: 'Available amount, as a decimal string' }),
+        balance_number: Type.Number({ description: 'The same as a number, for programs that cannot read the text' }),
       }),
     ),
   },
@@ -45,6 +50,7 @@ export function toPublicUserView(row: AccountRow): UserView {
     created: row.created.toISOString(),
     role: row.role,
     badges: row.badges,
+    campaigns: { pride_26: null },
     email: null,
     email_verified: null,
     has_password: null,
@@ -65,7 +71,10 @@ export function toPrivateUserView(row: AccountRow, show: { email: boolean; balan
     has_totp: row.totp_secret !== null,
     auth_providers: row.code_host_id === null ? [] : ['code-host'],
     allow_friend_requests: row.allow_friend_requests,
-    payout_data: show.balance === undefined ? null : { payout_handle: row.payout_handle, balance: show.balance },
+    payout_data:
+      show.balance === undefined
+        ? null
+        : { payout_handle: row.payout_handle, balance: show.balance, balance_number: Number(show.balance) },
   }
 }
 

@@ -2,7 +2,7 @@
 import Type, { type Static } from 'typebox'
 import { PROJECT_STATUSES } from '#features/access/project-status.ts'
 import { Nullable } from '#lib/schema-parts.ts'
-import { ADDITIONAL_CATEGORIES_MAX, projectFields } from '../fields.ts'
+import { ADDITIONAL_CATEGORIES_MAX, optionalFieldSchemas, projectFields } from '../fields.ts'
 
 /** Absent keeps a field, null clears it where it can be empty. */
 export const ProjectPatch = Type.Object(
@@ -13,7 +13,7 @@ export const ProjectPatch = Type.Object(
     categories: Type.Optional(projectFields.categories),
     additional_categories: Type.Optional(projectFields.additional_categories),
     license_id: Type.Optional(projectFields.license_id),
-    license_url: Type.Optional(projectFields.license_url),
+    ...optionalFieldSchemas,
     slug: Type.Optional(projectFields.slug),
     link_urls: Type.Optional(projectFields.link_urls),
     status: Type.Optional(Type.Enum([...PROJECT_STATUSES])),

@@ -11,7 +11,7 @@ import type { Viewer } from '#lib/viewer.ts'
 import type { Deps } from '#main/deps.ts'
 import { parseLicense } from '#taxonomy/licenses.ts'
 import { checkCategories, type Taxonomy } from '#taxonomy/taxonomy.ts'
-import { applyLinkChanges, checkLicenseUrl, checkProjectName, checkSummary } from '../fields.ts'
+import { applyLinkChanges, checkProjectName, checkSummary, optionalFieldColumns } from '../fields.ts'
 import type { CachedProject } from '../lookup/project-cache.ts'
 import { assertProjectSlugFree, listVersionIds, lockProject, type ProjectRow, projectSlugTaken } from '../queries.ts'
 import { changeStatus, type StatusField } from './change-status.ts'
@@ -68,7 +68,7 @@ function columnsOf(
       additional_categories: checkCategories(taxonomy, names, 'additional_categories'),
     }),
     license_id: (text) => ({ license: parseLicense(text) }),
-    license_url: (url) => ({ license_url: checkLicenseUrl(url) }),
+    ...optionalFieldColumns,
     slug: (slug) => (slug.toLowerCase() === project.slug ? {} : { slug: slug.toLowerCase() }),
     link_urls: (changes) => ({
       link_urls: JSON.stringify(applyLinkChanges(project.link_urls as Record<string, string>, changes, taxonomy)),

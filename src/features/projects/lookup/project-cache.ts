@@ -1,6 +1,7 @@
 // Projects kept as ready bytes with what decides who sees them. A command that changes what a project's view shows names
 // the project's ID under `project`.
 import type { EntityCache } from '#cache/entity-cache.ts'
+import type { DerivedForm } from '#cache/entries.ts'
 import type { Db } from '#db/db.ts'
 import { findMembership, listMemberships } from '#features/access/memberships.ts'
 import { canSeeProject, type Membership, type ProjectFacts } from '#features/access/project-policy.ts'
@@ -8,7 +9,7 @@ import { isPublicStatus } from '#features/access/project-status.ts'
 import { notFound } from '#lib/errors.ts'
 import { entityTag } from '#lib/json-bytes.ts'
 import type { Viewer } from '#lib/viewer.ts'
-import type { Taxonomy } from '#taxonomy/taxonomy.ts'
+import { fieldsOf, type Taxonomy } from '#taxonomy/taxonomy.ts'
 import { listProjectReadsByNames, type ProjectReadRow } from '../queries.ts'
 import { toProjectView } from '../views.ts'
 
@@ -16,6 +17,8 @@ export type CachedProject = ProjectFacts & {
   slug: string
   /** Whether its views and downloads earn money. */
   monetized: boolean
+  /** Of its newest listed or archived version; null where there is none, or none that says. */
+  environment: string | null
   revision: number
   bytes: Buffer
   etag: string
@@ -34,9 +37,22 @@ const PROJECT = {
 
 function toCachedProject(row: ProjectReadRow, taxonomy: Taxonomy): CachedProject {
   const bytes = Buffer.from(JSON.stringify(toProjectView(row, taxonomy)))
-  const { id, slug, status, team_id, organization_id, revision } = row
+  const { id, slug, status, team_id, organization_id, newest, revision } = row
+  // A field shows only where a loader of the version has it.
+  const environment = fieldsOf(taxonomy, newest?.loaders ?? []).includes('environment')
+    ? (newest?.environment ?? null)
+    : null
   const monetized = row.monetization_status === 'monetized'
-  return { id, slug, monetized, status, team_id, organization_id, revision, bytes, etag: entityTag(bytes) }
+  return { id, slug, monetized, status, team_id, organization_id, environment, revision, bytes, etag: entityTag(bytes) }
+}
+
+/** Another form of a project as it is cached, kept and dropped with it. */
+export function projectForm<D>(
+  { cache }: ProjectReader,
+  project: CachedProject,
+  form: DerivedForm<CachedProject, D>,
+): D {
+  return cache.kind(PROJECT).derive(project, form)
 }
 
 /** A project in the cache and public, without a promise; undefined means: ask `getProject`. */

@@ -1,19 +1,18 @@
 // Files by their hashes: the version, the project, the address of the bytes; and the deletion of one file.
 import Type from 'typebox'
-import { listVisibleProjects } from '#features/projects/lookup/project-cache.ts'
 import { ProjectView } from '#features/projects/views.ts'
 import { done } from '#http/answers.ts'
 import { requireViewer, viewerWith } from '#http/auth.ts'
 import { sendBytes } from '#http/entity-tags.ts'
 import type { App } from '#http/server.ts'
 import { joinJsonObject } from '#lib/json-bytes.ts'
-import type { Viewer } from '#lib/viewer.ts'
 import type { Deps } from '#main/deps.ts'
 import { deleteFile } from '../lifecycle/delete-file.ts'
 import { FileAddress, filePath, VersionView } from '../views.ts'
+import { listProjectsByHash, listVersionsByHash } from './by-hash.ts'
 import { FileQuery, HashesBody, HashesQuery, HashParams, hashesOf } from './hash-requests.ts'
-import { getFile, type HashQuery, type ResolvedFile, resolveFile, resolveFiles } from './resolve-files.ts'
-import { getVersion, listCachedVersions } from './version-cache.ts'
+import { getFile, resolveFile } from './resolve-files.ts'
+import { getVersion } from './version-cache.ts'
 
 const ByHash = <Schema extends Type.TSchema>(schema: Schema) => Type.Record(Type.String(), schema)
 const versionsByHash = { 200: ByHash(VersionView) }
@@ -71,7 +70,8 @@ function bulkReads(app: App, deps: Deps): void {
   app.post(
     '/v3/version_files',
     { config: readVersions, schema: { operationId: 'listVersionsByHash', ...versions, body: HashesBody } },
-    async (req, reply) => sendBytes(reply, await versionsOf(deps, req.viewer, hashesOf(req.body))),
+    async (req, reply) =>
+      sendBytes(reply, joinJsonObject(await listVersionsByHash(deps, req.viewer, hashesOf(req.body)))),
   )
   app.get(
     '/v3/version_files',
@@ -79,7 +79,8 @@ function bulkReads(app: App, deps: Deps): void {
       config: { ...readVersions, cache: 'public' },
       schema: { operationId: 'getVersionsByHash', ...versions, querystring: HashesQuery },
     },
-    async (req, reply) => sendBytes(reply, await versionsOf(deps, req.viewer, hashesOf(req.query))),
+    async (req, reply) =>
+      sendBytes(reply, joinJsonObject(await listVersionsByHash(deps, req.viewer, hashesOf(req.query)))),
   )
   const projects = {
     summary: 'Get the projects that contain files',
@@ -89,7 +90,11 @@ function bulkReads(app: App, deps: Deps): void {
   app.post(
     '/v3/version_file/project',
     { config: readProjects, schema: { operationId: 'listProjectsByHash', ...projects, body: HashesBody } },
-    async (req, reply) => sendBytes(reply, await projectsOf(deps, viewerWith(req.viewer, both), hashesOf(req.body))),
+    async (req, reply) =>
+      sendBytes(
+        reply,
+        joinJsonObject(await listProjectsByHash(deps, viewerWith(req.viewer, both), hashesOf(req.body))),
+      ),
   )
   app.get(
     '/v3/version_file/project',
@@ -97,32 +102,11 @@ function bulkReads(app: App, deps: Deps): void {
       config: { ...readProjects, cache: 'public' },
       schema: { operationId: 'getProjectsByHash', ...projects, querystring: HashesQuery },
     },
-    async (req, reply) => sendBytes(reply, await projectsOf(deps, viewerWith(req.viewer, both), hashesOf(req.query))),
-  )
-}
-
-/** `{hash: Version}`; three statements at most. */
-async function versionsOf(deps: Deps, viewer: Viewer | null, query: HashQuery): Promise<Buffer> {
-  const files = await resolveFiles(deps.db, viewer, query)
-  const ids = new Set(Array.from(files.values(), ({ versionId }) => versionId))
-  const versions = new Map((await listCachedVersions(deps, [...ids])).map((version) => [version.id, version]))
-  return byHash(files, ({ versionId }) => versions.get(versionId))
-}
-
-/** `{hash: Project}`; three statements at most. */
-async function projectsOf(deps: Deps, viewer: Viewer | null, query: HashQuery): Promise<Buffer> {
-  const files = await resolveFiles(deps.db, viewer, query)
-  const ids = new Set(Array.from(files.values(), ({ projectId }) => projectId))
-  const projects = new Map((await listVisibleProjects(deps, viewer, [...ids])).map((project) => [project.id, project]))
-  return byHash(files, ({ projectId }) => projects.get(projectId))
-}
-
-function byHash(files: Map<string, ResolvedFile>, pick: (file: ResolvedFile) => { bytes: Buffer } | undefined): Buffer {
-  return joinJsonObject(
-    [...files].flatMap(([hash, file]) => {
-      const thing = pick(file)
-      return thing === undefined ? [] : [[hash, thing] as const]
-    }),
+    async (req, reply) =>
+      sendBytes(
+        reply,
+        joinJsonObject(await listProjectsByHash(deps, viewerWith(req.viewer, both), hashesOf(req.query))),
+      ),
   )
 }
 

@@ -3,26 +3,24 @@
 import Type from 'typebox'
 import { sendBytes } from '#http/entity-tags.ts'
 import type { App } from '#http/server.ts'
-import { notFound } from '#lib/errors.ts'
-import { parseId } from '#lib/ids.ts'
 import { joinJson, joinJsonObject } from '#lib/json-bytes.ts'
 import type { Viewer } from '#lib/viewer.ts'
 import type { Deps } from '#main/deps.ts'
 import { VersionView } from '../views.ts'
+import { checkUpdate, checkUpdates } from './by-hash.ts'
 import {
   FileQuery,
   filterOfUpdateQuery,
   HashParams,
   hashesOf,
   IndividualBody,
-  type NamedFile,
   SingleUpdateQuery,
   UpdateBody,
   UpdateQuery,
 } from './hash-requests.ts'
 import { FilterBody, filterOfBody } from './list-requests.ts'
-import { FILTERS_PER_PROJECT_MAX, type HashQuery, listUpdates, resolveFiles } from './resolve-files.ts'
-import { type CachedVersion, listCachedVersions } from './version-cache.ts'
+import { FILTERS_PER_PROJECT_MAX, type HashQuery } from './resolve-files.ts'
+import type { CachedVersion } from './version-cache.ts'
 import type { VersionFilter } from './version-filter.ts'
 
 const config = { auth: { read: ['VERSION_READ'] } } as const
@@ -34,28 +32,6 @@ export function updateRoutes(app: App, deps: Deps): void {
   individualUpdates(app, deps)
 }
 
-/**
- * For each hash of a file that the viewer sees, the version that its filter leads to, keyed by the hash as it was asked
- * for. Three statements, whatever the number of hashes; one more for every 64 different filters.
- */
-async function checkUpdates(
-  deps: Deps,
-  viewer: Viewer | null,
-  query: HashQuery,
-  filterOf: (hash: string) => VersionFilter,
-): Promise<Map<string, CachedVersion>> {
-  const files = await resolveFiles(deps.db, viewer, query)
-  const checks = Array.from(files, ([hash, { projectId }]) => ({ projectId, filter: filterOf(hash) }))
-  const ids = await listUpdates(deps.db, checks)
-  const known = new Set(ids.filter((id) => id !== undefined))
-  const versions = new Map((await listCachedVersions(deps, [...known])).map((version) => [version.id, version]))
-  const updates = Array.from(files.keys()).flatMap((hash, index) => {
-    const version = versions.get(ids[index] ?? '')
-    return version === undefined ? [] : [[hash, version] as const]
-  })
-  return new Map(updates)
-}
-
 function singleUpdate(app: App, deps: Deps): void {
   const path = '/v3/version_file/:hash/update'
   const about = {
@@ -63,18 +39,11 @@ function singleUpdate(app: App, deps: Deps): void {
     params: HashParams,
     response: { 200: VersionView },
   }
-  const check = async (viewer: Viewer | null, file: NamedFile, filter: VersionFilter) => {
-    const { hash, algorithm, version_id: versionId } = file
-    if (versionId !== undefined) parseId(versionId, 'version_id')
-    const version = (await checkUpdates(deps, viewer, { hashes: [hash], algorithm, versionId }, () => filter)).get(hash)
-    if (version === undefined) throw notFound('version')
-    return version
-  }
   app.post(
     path,
     { config, schema: { operationId: 'findUpdate', ...about, querystring: FileQuery, body: FilterBody } },
     async (req, reply) => {
-      const version = await check(req.viewer, { ...req.params, ...req.query }, filterOfBody(req.body))
+      const version = await checkUpdate(deps, req.viewer, { ...req.params, ...req.query }, filterOfBody(req.body))
       return sendBytes(reply, version.bytes)
     },
   )
@@ -82,7 +51,12 @@ function singleUpdate(app: App, deps: Deps): void {
     path,
     { config: cached, schema: { operationId: 'getUpdate', ...about, querystring: SingleUpdateQuery } },
     async (req, reply) => {
-      const version = await check(req.viewer, { ...req.params, ...req.query }, filterOfUpdateQuery(req.query))
+      const version = await checkUpdate(
+        deps,
+        req.viewer,
+        { ...req.params, ...req.query },
+        filterOfUpdateQuery(req.query),
+      )
       return sendBytes(reply, version.bytes, version.etag)
     },
   )

@@ -1,56 +1,34 @@
 // Versions kept as ready bytes, with and without their changelog, and with what decides who sees them. A command that
 // changes what a version's view shows, or who may see its project, names the version's ID under `version`.
 import type { EntityCache } from '#cache/entity-cache.ts'
+import type { DerivedForm } from '#cache/entries.ts'
 import type { Db } from '#db/db.ts'
 import { findMembership, listMemberships } from '#features/access/memberships.ts'
 import type { Membership, ProjectFacts } from '#features/access/project-policy.ts'
 import { notFound } from '#lib/errors.ts'
-import { bytesToKeep, JsonEntity } from '#lib/json-bytes.ts'
+import { type JsonEntity, JsonEntityWithTail } from '#lib/json-bytes.ts'
 import type { Viewer } from '#lib/viewer.ts'
 import type { Taxonomy } from '#taxonomy/taxonomy.ts'
 import { canSeeVersion, isPublicVersion, type VersionFacts } from '../policy.ts'
 import { findVersionIdByNumber, listVersionReads, type VersionReadRow } from '../queries.ts'
 import { toVersionView } from '../views.ts'
 
-/** A version's whole view as ready bytes. */
-export class CachedVersion extends JsonEntity implements VersionFacts {
+/** A version's whole view as ready bytes; `brief` lacks the changelog, which comes last. */
+export class CachedVersion extends JsonEntityWithTail implements VersionFacts {
   readonly id: string
   readonly status: string
   readonly project: ProjectFacts
   readonly revision: number
-  /** Where in the bytes the changelog begins, with the comma before its key. It comes last. */
-  readonly #changelogAt: number
-  #brief: JsonEntity | undefined
 
   constructor(row: VersionReadRow, { taxonomy, config }: VersionReader) {
-    const view = JSON.stringify(toVersionView(row, { taxonomy, filesBaseUrl: config.files.baseUrl })).slice(0, -1)
-    const changelog = `,"changelog":${JSON.stringify(row.changelog)}}`
-    super(bytesToKeep(view + changelog))
+    const view = JSON.stringify(toVersionView(row, { taxonomy, filesBaseUrl: config.files.baseUrl }))
+    super(view.slice(0, -1), `,"changelog":${JSON.stringify(row.changelog)}}`)
     this.id = row.id
     this.status = row.status
     const { project_id: id, project_status: status, team_id, organization_id } = row
     this.project = { id, status, team_id, organization_id }
     this.revision = row.revision
-    this.#changelogAt = this.bytes.length - Buffer.byteLength(changelog)
   }
-
-  /** The view without its changelog, made when it is first asked for. */
-  get brief(): JsonEntity {
-    this.#brief ??= new JsonEntity(endObject(this.bytes.subarray(0, this.#changelogAt)))
-    return this.#brief
-  }
-
-  /** Bytes kept in the end: both forms. */
-  get sizeBytes(): number {
-    return this.bytes.length + this.#changelogAt
-  }
-}
-
-function endObject(bytes: Buffer): Buffer {
-  const whole = Buffer.allocUnsafeSlow(bytes.length + 1)
-  bytes.copy(whole)
-  whole[bytes.length] = CLOSING_BRACE
-  return whole
 }
 
 export type VersionReader = { db: Db; cache: EntityCache; taxonomy: Taxonomy; config: { files: { baseUrl: string } } }
@@ -62,7 +40,14 @@ const VERSION = {
   revisionOf: (version: CachedVersion) => version.revision,
 }
 
-const CLOSING_BRACE = 0x7d
+/** Another form of a version as it is cached, kept and dropped with it. */
+export function versionForm<D>(
+  { cache }: VersionReader,
+  version: CachedVersion,
+  form: DerivedForm<CachedVersion, D>,
+): D {
+  return cache.kind(VERSION).derive(version, form)
+}
 
 /** The versions with these IDs, hidden ones too, in the order asked for; unknown ones are left out. At most one statement. */
 export async function listCachedVersions(reader: VersionReader, ids: readonly string[]): Promise<CachedVersion[]> {

@@ -3,6 +3,7 @@ import { type RawBuilder, sql } from 'kysely'
 
 /** An empty list is no filter. */
 export type VersionFilter = {
+  /** Any of them will do. */
   loaders?: readonly string[]
   versionTypes?: readonly string[]
   /** Loader field → accepted values, any of which will do; a version without the field passes. */
@@ -24,10 +25,14 @@ export function isListedAndPasses({ loaders = [], versionTypes = [], loaderField
 // `= any`, whatever the list's length; of the operators on arrays and JSON it does not.
 const COMPARED_MAX = 32
 
+/** A pack is found by its own loader, and by those that it names inside. */
 function hasLoader(names: readonly string[]): RawBuilder<boolean> {
   const wanted = sql`${[...names]}::text[]`
-  if (names.length <= COMPARED_MAX) return sql`version.loaders && ${wanted}`
-  return sql`exists (select 1 from unnest(version.loaders) own where own = any(${wanted}))`
+  if (names.length <= COMPARED_MAX) {
+    return sql`(version.loaders && ${wanted} or version.fields -> 'mrpack_loaders' ?| ${wanted})`
+  }
+  return sql`(exists (select 1 from unnest(version.loaders) own where own = any(${wanted}))
+    or exists (select 1 from jsonb_array_elements_text(version.fields -> 'mrpack_loaders') own where own = any(${wanted})))`
 }
 
 /** Whether the field is, or as a list holds, one of these texts, numbers and booleans. */
