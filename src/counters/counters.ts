@@ -53,7 +53,7 @@ export type Hit = WindowState & {
  * Every call is atomic, also between processes where the adapter serves several. Keys are namespaced by their callers
  * (`address:…`, `sign-in:…`); `take`, `hit` and `spend` do not share theirs, and one key is always used with one rate or
  * one `windowMs`. The `max` of a window may change from hit to hit.
- * Numbers out of their ranges are faults of the caller: RangeError. Failures of the store reject.
+ * Numbers out of their ranges are errors of the caller: RangeError. Failures of the store reject.
  */
 export interface Counters {
   /** Generic cell rate algorithm: takes `cost` (1 unless given, at most `burst`) if it may, and nothing if it may not. */

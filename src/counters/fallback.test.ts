@@ -104,7 +104,7 @@ test('a store that hangs is given up on', async (t) => {
   assert.deepEqual(events, ['lost: No answer within 500 ms'])
 })
 
-test("a caller's own fault is passed on and loses nothing", async () => {
+test("a caller's own error is passed on and loses nothing", async () => {
   const { counters, events } = setUp()
   await assert.rejects(async () => counters.take('a', rate, 1000), RangeError)
   assert.equal((await counters.take('a', rate)).limit, 300)

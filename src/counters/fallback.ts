@@ -51,7 +51,7 @@ export function withFallback(primary: Counters, fallback: Counters, { now, onLos
   }
 
   function afterFailure<T>(failure: unknown, instead: () => MaybePromise<T>): MaybePromise<T> {
-    // The caller's own fault, which the store has nothing to do with.
+    // The caller's own error, which the store has nothing to do with.
     if (failure instanceof RangeError) throw failure
     markLost(failure)
     return instead()

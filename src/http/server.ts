@@ -21,13 +21,13 @@ import type { Secret } from '#lib/secret.ts'
 import type { Log } from '#telemetry/log.ts'
 import type { Metrics } from '#telemetry/metrics.ts'
 import { completeAnswers } from './answers.ts'
-import { type ArrivalOptions, answerUnroutable, arrivalHook } from './arrival.ts'
 import { type AuthOptions, authHook } from './auth.ts'
 import { tagAnswer } from './entity-tags.ts'
 import { errorBody, handleError } from './error-handler.ts'
 import { parseJson } from './json-body.ts'
 import { createListBuffers } from './list-buffers.ts'
 import { createRateLimiter, type RateLimitOptions } from './rate-limit.ts'
+import { answerUnroutable, type RequestContextOptions, requestContextHook } from './request-context.ts'
 import { logRequest } from './request-log.ts'
 import type { RouteEntry } from './route-config.ts'
 import { compileValidator } from './validation.ts'
@@ -40,7 +40,7 @@ export interface TypeBoxProvider extends FastifyTypeProvider {
 export type App = FastifyInstance<Server, IncomingMessage, ServerResponse, FastifyBaseLogger, TypeBoxProvider>
 
 export type ServerOptions = AuthOptions &
-  ArrivalOptions &
+  RequestContextOptions &
   Omit<RateLimitOptions, 'bypassKey'> & { log: Log; metrics: Metrics; rateLimitBypassKey: Secret | undefined }
 
 /** JSON bodies, in bytes. */
@@ -64,13 +64,13 @@ const PATH_VALUE_LENGTH_MAX = 2048
 /** An HTTP server with no routes yet. Each route declares `config.auth`; one that does not stops the start. */
 export async function buildServer(options: ServerOptions): Promise<App> {
   const limiter = createRateLimiter({ ...options, bypassKey: options.rateLimitBypassKey?.reveal() })
-  const arrive = arrivalHook(limiter, options)
+  const setContext = requestContextHook(limiter, options)
   const app: App = Fastify({
     routerOptions: { maxParamLength: PATH_VALUE_LENGTH_MAX },
     bodyLimit: JSON_BODY_BYTES_MAX,
     genReqId: () => randomUUID(),
     requestIdHeader: false,
-    // What Node refuses by itself it refuses without a body; the arrival hook looks for `Host`.
+    // What Node refuses by itself it refuses without a body; the request context hook looks for `Host`.
     http: { maxHeaderSize: HEADER_BYTES_MAX, requireHostHeader: false },
     // A refused upload must not hold its connection: see `discardRest`.
     forceCloseConnections: 'idle',
@@ -81,7 +81,7 @@ export async function buildServer(options: ServerOptions): Promise<App> {
     connectionTimeout: SILENCE_MS,
     keepAliveTimeout: 72_000,
     clientErrorHandler: answerUnreadable,
-    frameworkErrors: answerUnroutable(arrive, handleError(options.log), logRequest(options.log, options.metrics)),
+    frameworkErrors: answerUnroutable(setContext, handleError(options.log), logRequest(options.log, options.metrics)),
   }).withTypeProvider<TypeBoxProvider>()
   // Expectations other than 100-continue may be ignored (RFC 9110, 10.1.1); Node's answer to them has no body.
   app.server.on('checkExpectation', (req, res) => app.server.emit('request', req, res))
@@ -96,7 +96,7 @@ export async function buildServer(options: ServerOptions): Promise<App> {
   app.decorateRequest('viewer', null)
   app.decorateRequest('clientAddress', '')
   takeJsonBodies(app)
-  app.addHook('onRequest', arrive)
+  app.addHook('onRequest', setContext)
   addRouteChecks(app, options)
   app.addHook('onSend', tagAnswer)
   if (limiter.settle !== undefined) app.addHook('onSend', limiter.settle)
@@ -155,7 +155,7 @@ function toRouteEntry({ method, url, config, schema }: RouteOptions): RouteEntry
 
 /**
  * Compiles the serialiser of an answer when it is first sent. Compiling all of them took a quarter of a second of each
- * start, and most are for faults that never occur.
+ * start, and most are for errors that never occur.
  */
 function lazySerializers() {
   const compile = SerializerSelector()({}, {})
@@ -222,10 +222,10 @@ function answerUnreadable(error: Error & { code?: string }, socket: Socket): voi
   if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) return void socket.destroy()
   const tooLarge = error.code === 'HPE_HEADER_OVERFLOW'
   const requestId = randomUUID()
-  const fault = invalidInput(
+  const problem = invalidInput(
     tooLarge ? `The headers exceed ${HEADER_BYTES_MAX} bytes` : 'This is not a valid HTTP request',
   )
-  const body = JSON.stringify(errorBody(fault, requestId))
+  const body = JSON.stringify(errorBody(problem, requestId))
   socket.end(
     `HTTP/1.1 400 Bad Request\r\nContent-Type: application/json; charset=utf-8\r\nAccess-Control-Allow-Origin: *\r\nX-Request-Id: ${requestId}\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
   )

@@ -133,7 +133,7 @@ export function isScopeBits(value: number): boolean {
  * Why `holder` ("an access token") cannot be given these scopes, as the end of a sentence about them; undefined when it
  * can. Unknown bits are refused rather than dropped, so that nobody silently gets less than they asked for.
  */
-export function grantFault(bits: number, holder: string): string | undefined {
+export function grantProblem(bits: number, holder: string): string | undefined {
   if (!isScopeBits(bits)) return 'has bits that stand for no scope'
   const refused = scopeNames(intersectScopes(bits, RESTRICTED_SCOPES))
   return refused.length === 0 ? undefined : `has scopes that ${holder} cannot hold: ${refused.join(', ')}`

@@ -13,10 +13,10 @@ import {
   asList,
   asObject,
   type Json,
-  operationFaults,
+  operationProblems,
   operationsOf,
   requestSchemas,
-  schemaFaults,
+  schemaProblems,
   schemasOf,
   unboundedPlaces,
   walkSchema,
@@ -61,15 +61,15 @@ for (const { version, url, file, openAnswers } of DOCUMENTS)
       assert.match(String(document['openapi']), /^3\.0\.\d+$/)
       const { title, version } = asObject(document['info'])
       assert.deepEqual([typeof title, typeof version], ['string', 'string'])
-      const faults = [
+      const problems = [
         ...operationsOf(document).flatMap((each) =>
-          operationFaults(document, each).map((fault) => `${idOf(each)}: ${fault}`),
+          operationProblems(document, each).map((problem) => `${idOf(each)}: ${problem}`),
         ),
         ...schemasOf(document).flatMap(({ name, schema }) =>
-          schemaFaults(document, schema).map((fault) => `${name}${fault}`),
+          schemaProblems(document, schema).map((problem) => `${name}${problem}`),
         ),
       ]
-      assert.deepEqual(faults, [])
+      assert.deepEqual(problems, [])
       assert.deepEqual(
         Object.keys(asObject(document['paths'])).filter((path) => !path.startsWith('/') || path.includes('*')),
         [],
@@ -111,7 +111,7 @@ for (const { version, url, file, openAnswers } of DOCUMENTS)
     })
 
     test('every parameter is described, and every answer in words of our own', () => {
-      const faults = operationsOf(document).flatMap((each) => {
+      const problems = operationsOf(document).flatMap((each) => {
         const parameters = asList(each.operation['parameters']).filter(
           ({ description }) => typeof description !== 'string',
         )
@@ -119,10 +119,10 @@ for (const { version, url, file, openAnswers } of DOCUMENTS)
           ([, answer]) => asObject(answer)['description'] === 'Default Response',
         )
         return [...parameters.map(({ name }) => name), ...answers.map(([status]) => status)].map(
-          (fault) => `${idOf(each)}.${fault}`,
+          (problem) => `${idOf(each)}.${problem}`,
         )
       })
-      assert.deepEqual(faults, [])
+      assert.deepEqual(problems, [])
     })
 
     test('every operation that looks at a token says which scopes it asks for', () => {
@@ -139,7 +139,7 @@ for (const { version, url, file, openAnswers } of DOCUMENTS)
     })
 
     test('only what succeeds comes in other types than JSON', () => {
-      const faults = operationsOf(document).flatMap((each) =>
+      const problems = operationsOf(document).flatMap((each) =>
         Object.entries(asObject(each.operation['responses']))
           .filter(([status]) => !status.startsWith('2'))
           .flatMap(([status, answer]) =>
@@ -148,7 +148,7 @@ for (const { version, url, file, openAnswers } of DOCUMENTS)
           .filter(([, type]) => type !== 'application/json')
           .map(([status, type]) => `${idOf(each)} ${status} ${type}`),
       )
-      assert.deepEqual(faults, [])
+      assert.deepEqual(problems, [])
     })
 
     test('every operation describes its refusals', () => {

@@ -157,7 +157,7 @@ describe('Redis', { skip }, () => {
     assert.match(advice.join(), /allkeys-lru/)
   })
 
-  describe('faults', () => {
+  describe('errors', () => {
     let proxy: TcpProxy
     before(async () => {
       proxy = await startTcpProxy(engine.port)
@@ -169,7 +169,7 @@ describe('Redis', { skip }, () => {
       const events: string[] = []
       const primary = await open({
         url: `redis://127.0.0.1:${proxy.port}`,
-        prefix: `faults:${Math.random()}:`,
+        prefix: `problems:${Math.random()}:`,
         onUnreachable: () => events.push('unreachable'),
       })
       const now = Date.now

@@ -286,7 +286,7 @@ describe('playtime', () => {
   })
 
   test('bad bodies are refused whole, with the field', async () => {
-    const faults: [unknown, string][] = [
+    const problems: [unknown, string][] = [
       [{ 'not-an-id': entry }, 'not-an-id'],
       [{ Version1: { ...entry, parent: 'no id' } }, 'Version1.parent'],
       [{ Version1: { ...entry, seconds: -1 } }, 'Version1.seconds'],
@@ -296,7 +296,7 @@ describe('playtime', () => {
       [{ Version1: { ...entry, loader: 'x'.repeat(65) } }, 'Version1.loader'],
       [Object.fromEntries(Array.from({ length: 2001 }, (_, i) => [`v${i}`, entry])), 'body'],
     ]
-    for (const [body, field] of faults) {
+    for (const [body, field] of problems) {
       const answer = await play(body)
       assert.deepEqual(
         [answer.statusCode, answer.json().error, answer.json().details.field],

@@ -1,4 +1,4 @@
-// POST /v3/analytics: who may ask about what, the form of answers, money metrics, CSV and faults.
+// POST /v3/analytics: who may ask about what, the form of answers, money metrics, CSV and errors.
 
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
@@ -327,13 +327,13 @@ describe('money', () => {
   })
 })
 
-describe('faults', () => {
+describe('errors', () => {
   let person: Person
   before(async () => {
     person = await t.make.account()
   })
   const good = { ...questionBodyOf({ ...LEAP, metrics: { project_views: [] } }) }
-  const faults: [string, unknown, string][] = [
+  const problems: [string, unknown, string][] = [
     ['no body', {}, 'time_range'],
     ['reversed', withTime({ start: LEAP.end, end: LEAP.start }), 'time_range.end'],
     ['empty', withTime({ end: LEAP.start }), 'time_range.end'],
@@ -368,7 +368,7 @@ describe('faults', () => {
     ['thousands of projects', { ...good, project_ids: Array.from({ length: 1001 }, (_, i) => `p${i}`) }, 'project_ids'],
     ['no project', { ...good, project_ids: ['../x'] }, 'project_ids.0'],
   ]
-  for (const [name, body, field] of faults) {
+  for (const [name, body, field] of problems) {
     test(`${name}: 400 with the field ${field}`, async () => {
       const answer = await t.as(person).post('/v3/analytics', body)
       assert.equal(answer.statusCode, 400, answer.body)

@@ -84,17 +84,17 @@ describe('reported downloads', () => {
     assert.deepEqual(answer.json(), { counted: 1, capped: 0, unknown: urls.length })
   })
 
-  test('with a fault are refused whole, with its field', async () => {
+  test('with an error are refused whole, with its field', async () => {
     const { project, url } = await aFile()
     const at = (ms: number) => new Date(t.deps.now() + ms).toISOString()
-    for (const [fault, field] of [
+    for (const [problem, field] of [
       [{ ip: 'nowhere' }, 'downloads.1.ip'],
       [{ at: 'yesterday' }, 'downloads.1.at'],
       [{ at: at(10 * MINUTE_MS) }, 'downloads.1.at'],
       [{ at: at(-8 * DAY_MS) }, 'downloads.1.at'],
       [{ headers: { a: 1 } }, 'downloads.1.headers.a'],
     ] as const) {
-      const answer = await report({ url, ip: '192.0.2.1' }, { url, ip: '192.0.2.2', ...fault })
+      const answer = await report({ url, ip: '192.0.2.1' }, { url, ip: '192.0.2.2', ...problem })
       assert.deepEqual([answer.statusCode, answer.json().details.field], [400, field])
     }
     const many = await report(...Array.from({ length: 1_001 }, () => ({ url, ip: '192.0.2.1' })))

@@ -9,7 +9,7 @@ import { MINUTE_MS } from '#lib/time.ts'
 import type { LedgerDeps } from './counter-ledger.ts'
 import { addDownloads } from './queries.ts'
 
-/** Projects moved by one transaction: their IDs, and those of their versions, still fit into notices by name. */
+/** Projects moved by one transaction: their IDs, and those of their versions, still fit into messages by name. */
 const PROJECTS_AT_ONCE = 500
 const VERSIONS_AT_ONCE = 2_000
 const SHORTEST_PAUSE_MS = 1_000

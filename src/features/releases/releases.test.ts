@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test'
 import { createEntityCache } from '#cache/entity-cache.ts'
 import { HOUR_MS, MINUTE_MS } from '#lib/time.ts'
 import { jobHandlers } from '#main/app.ts'
-import { assertFault } from '#test/support/account-steps.ts'
+import { assertError } from '#test/support/account-steps.ts'
 import type { MadeProject, Person } from '#test/support/factories.ts'
 import { type TestApp, testApp } from '#test/support/harness.ts'
 import { releaseProject } from './release-project.ts'
@@ -54,7 +54,7 @@ test('a project of an hour hence is hidden until then, and public to everyone fr
   const version = await t.make.version({ project })
   assert.equal((await schedule(project, owner, 'archived')).statusCode, 204)
   for (const path of [`/v3/project/${project.id}`, `/v3/version/${version.id}`])
-    assertFault(await t.anyone.get(path), 404, 'not_found')
+    assertError(await t.anyone.get(path), 404, 'not_found')
   t.advance(HOUR_MS - 1000)
   await sweep()
   assert.equal((await read(`/v3/project/${project.id}`)).status, 'scheduled')
@@ -75,7 +75,7 @@ test('a project of an hour hence is hidden until then, and public to everyone fr
 test('a project that comes out for the first time is approved at that moment', async () => {
   const project = await t.make.project({ owner, status: 'processing' })
   await t.deps.db.updateTable('project').set({ approved: null }).where('id', '=', project.id).execute()
-  assertFault(await schedule(project, owner, 'approved'), 403, 'unauthorized')
+  assertError(await schedule(project, owner, 'approved'), 403, 'unauthorized')
   assert.equal((await schedule(project, moderator, 'approved')).statusCode, 204)
   assert.equal((await read(`/v3/project/${project.id}`)).approved, null)
   t.advance(2 * HOUR_MS)
@@ -108,7 +108,7 @@ test('a scheduled version comes out at its time, is listed from then on, and its
   assert.deepEqual(await ids(), [newer.id])
   t.advance(HOUR_MS - 1000)
   await sweep()
-  assertFault(await t.anyone.get(`/v3/version/${version.id}`), 404, 'not_found')
+  assertError(await t.anyone.get(`/v3/version/${version.id}`), 404, 'not_found')
   t.advance(1000)
   await sweep()
   assert.deepEqual(await ids(), [version.id, newer.id])
@@ -152,7 +152,7 @@ test('what a schedule leads to cannot be taken away, but changed', async () => {
   await schedule(project, owner, 'approved')
   for (const path of [`/v3/project/${project.id}`, `/v3/version/${version.id}`]) {
     const cleared = await t.as(owner).patch(path, { requested_status: null })
-    assertFault(cleared, 400, 'validation_error', 'requested_status')
+    assertError(cleared, 400, 'validation_error', 'requested_status')
     assert.equal((await t.as(owner).patch(path, { requested_status: 'unlisted' })).statusCode, 204)
   }
   t.advance(2 * HOUR_MS)

@@ -7,7 +7,7 @@ import { after, before, test } from 'node:test'
 import { drainJobs } from '#jobs/worker.ts'
 import { HOUR_MS, MINUTE_MS } from '#lib/time.ts'
 import { jobHandlers } from '#main/app.ts'
-import { assertFault } from '#test/support/account-steps.ts'
+import { assertError } from '#test/support/account-steps.ts'
 import type { MadeProject, Person } from '#test/support/factories.ts'
 import { form, modJar, projectData, versionData } from '#test/support/forms.ts'
 import { type TestApp, testApp } from '#test/support/harness.ts'
@@ -132,10 +132,10 @@ test('a warning shows the version, and shows its reason to members and in the re
     const scan = await scanOf(version.id, person)
     assert.deepEqual([scan.state, scan.reason, scan.files[0].reason], ['warn', reason, 'Packed twice'])
   }
-  assertFault(await t.as(stranger).get(`/v3/version/${version.id}/scan`), 404, 'not_found')
+  assertError(await t.as(stranger).get(`/v3/version/${version.id}/scan`), 404, 'not_found')
   await t.as(moderator).patch(`/v3/project/${project.id}`, { status: 'approved' })
-  assertFault(await t.as(stranger).get(`/v3/version/${version.id}/scan`), 403, 'unauthorized')
-  assertFault(await t.anyone.get(`/v3/version/${version.id}/scan`), 401, 'unauthorized')
+  assertError(await t.as(stranger).get(`/v3/version/${version.id}/scan`), 403, 'unauthorized')
+  assertError(await t.anyone.get(`/v3/version/${version.id}/scan`), 401, 'unauthorized')
 })
 
 test('a quarantined version stays hidden whatever its publisher asks for, until a moderator releases it', async () => {
@@ -158,8 +158,8 @@ test('a quarantined version stays hidden whatever its publisher asks for, until 
     [project.id, 'quarantine', 'unknown', 0],
   )
   for (const person of [author, stranger]) {
-    assertFault(await t.as(person).get('/_internal/moderation/scans'), 403, 'unauthorized')
-    assertFault(await t.as(person).post(`/_internal/moderation/scans/${version.id}/release`), 403, 'unauthorized')
+    assertError(await t.as(person).get('/_internal/moderation/scans'), 403, 'unauthorized')
+    assertError(await t.as(person).post(`/_internal/moderation/scans/${version.id}/release`), 403, 'unauthorized')
   }
   const releases = await Promise.all(
     [1, 2, 3].map(() => t.as(moderator).post(`/_internal/moderation/scans/${version.id}/release`)),
@@ -169,7 +169,7 @@ test('a quarantined version stays hidden whatever its publisher asks for, until 
   assert.equal(await isHidden(project, version.id), false)
   const scan = await scanOf(version.id)
   assert.deepEqual([scan.state, scan.released, scan.files[0].verdict], ['pass', true, 'quarantine'])
-  assertFault(await t.as(moderator).post('/_internal/moderation/scans/zzzzzzzz/release'), 404, 'not_found')
+  assertError(await t.as(moderator).post('/_internal/moderation/scans/zzzzzzzz/release'), 404, 'not_found')
 })
 
 test('a scanner that fails, says garbage or is silent holds the version and is asked again, ever less often', async () => {
@@ -316,8 +316,8 @@ test('a version from before there was a scanner is judged when it becomes visibl
   await t.runJobs()
   assert.deepEqual(await statusOf(shown.id), ['unknown', 'archived'])
   assert.deepEqual(await statusOf(old.id), ['unknown', 'unlisted'])
-  assertFault(await t.as(author).post(`/_internal/moderation/scans/${shown.id}/repeat`), 403, 'unauthorized')
-  assertFault(await t.as(moderator).post('/_internal/moderation/scans/zzzzzzzz/repeat'), 404, 'not_found')
+  assertError(await t.as(author).post(`/_internal/moderation/scans/${shown.id}/repeat`), 403, 'unauthorized')
+  assertError(await t.as(moderator).post('/_internal/moderation/scans/zzzzzzzz/repeat'), 404, 'not_found')
 })
 
 test('a new project goes to review with its held versions, and a draft may be submitted with one', async () => {

@@ -8,7 +8,7 @@ import { after, afterEach, before, beforeEach, test } from 'node:test'
 import { Worker } from 'node:worker_threads'
 import { sql } from 'kysely'
 import pg from 'pg'
-import { listenForNotices } from '#cache/listen.ts'
+import { listenForInvalidations } from '#cache/listen.ts'
 import { ApiError } from '#lib/errors.ts'
 import { MINUTE_MS } from '#lib/time.ts'
 import { openEmbeddedSearchIndex } from '#search-index/embedded/embedded-search-index.ts'
@@ -96,11 +96,11 @@ async function until(holds: () => Promise<boolean>): Promise<void> {
   }
 }
 
-test('two processes on one database both follow what either writes, with notices or without', async () => {
+test('two processes on one database both follow what either writes, with invalidation messages or without', async () => {
   const listening = openFeed({ pollMs: 60_000 })
   const deaf = openFeed()
   const { rows } = await sql<{ name: string }>`select current_database() as name`.execute(t.deps.db)
-  const listener = listenForNotices({
+  const listener = listenForInvalidations({
     connect: async () => {
       const client = new pg.Client({ connectionString: databaseUrl(rows[0]?.name ?? '') })
       await client.connect()

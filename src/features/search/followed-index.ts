@@ -9,7 +9,7 @@ import { documentBasis } from './search-document.ts'
 export type IndexOptions = {
   /** Where an index in memory is saved. */
   snapshotFile?: string
-  onFault: (fault: { message: string; cause?: unknown }) => void
+  onError: (problem: { message: string; cause?: unknown }) => void
   onRestart: (status: SearchIndexStatus) => void
 }
 
@@ -58,7 +58,7 @@ export type FollowedIndex = {
   requested: number
   rebuilt: number
   rebuilding: Promise<void> | undefined
-  rebuildFault: Error | undefined
+  rebuildError: Error | undefined
   retryAt: number
 }
 
@@ -83,7 +83,7 @@ export function createFollowedIndex(options: FollowedIndexOptions, onMoved: () =
     requested: 0,
     rebuilt: 0,
     rebuilding: undefined,
-    rebuildFault: undefined,
+    rebuildError: undefined,
     retryAt: 0,
   }
 }
@@ -97,7 +97,7 @@ export async function openIndex(followed: FollowedIndex): Promise<void> {
   try {
     index = await options.openIndex({
       ...(place?.snapshotFile === undefined ? {} : { snapshotFile: place.snapshotFile }),
-      onFault: ({ message, cause }) => log.error({ err: cause }, message),
+      onError: ({ message, cause }) => log.error({ err: cause }, message),
       onRestart: (status) => goBack(followed, status),
     })
     followed.opened = { index, place: undefined, database: '' }
@@ -233,11 +233,11 @@ export function beginRebuild(followed: FollowedIndex): void {
   if (opened?.place === undefined || !isDue || followed.rebuilding !== undefined) return
   followed.rebuilding = rebuild(followed, opened)
     .then(() => {
-      followed.rebuildFault = undefined
+      followed.rebuildError = undefined
     })
     .catch((error: Error) => {
       if (followed.isStopped) return
-      followed.rebuildFault = error
+      followed.rebuildError = error
       followed.retryAt = performance.now() + (options.rebuildRetryMs ?? REBUILD_RETRY_MS)
       options.log.error({ err: error }, 'The search index could not be built; it is tried again')
     })

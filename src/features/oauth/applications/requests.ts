@@ -5,7 +5,7 @@ import type { OauthClient } from '#db/schema.ts'
 import { validationError } from '#lib/errors.ts'
 import { type PatchColumns, toColumns } from '#lib/patch.ts'
 import { Maybe } from '#lib/schema-parts.ts'
-import { grantFault } from '#lib/scopes.ts'
+import { grantProblem } from '#lib/scopes.ts'
 import { checkHttpsUrl, checkText, URL_LENGTH_MAX } from '#lib/text-rules.ts'
 import { redirectUriProblem } from './redirect-uri.ts'
 
@@ -77,7 +77,7 @@ export function checkApplication(fields: NewApplication | ApplicationPatch): voi
   if (name !== undefined) checkText(name, 'name', { min: NAME_LENGTH_MIN, max: TEXT_LENGTH_MAX, visible: true })
   if (description != null) checkText(description, 'description', { max: TEXT_LENGTH_MAX })
   if (url != null) checkText(checkHttpsUrl(url, 'url'), 'url', { max: TEXT_LENGTH_MAX })
-  const scopeProblem = scopes === undefined ? undefined : grantFault(scopes, 'an application')
+  const scopeProblem = scopes === undefined ? undefined : grantProblem(scopes, 'an application')
   if (scopeProblem !== undefined) throw validationError('max_scopes', scopeProblem)
   if (uris !== undefined) checkRedirectUris(uris)
 }

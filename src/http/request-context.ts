@@ -5,15 +5,18 @@ import { ApiError, invalidInput } from '#lib/errors.ts'
 import { clientAddress } from './client-address.ts'
 import type { RateLimiter } from './rate-limit.ts'
 
-export type ArrivalOptions = { clientAddressHeader: string | undefined; blockedUserAgents: readonly RegExp[] }
+export type RequestContextOptions = { clientAddressHeader: string | undefined; blockedUserAgents: readonly RegExp[] }
 
-type ArrivalHook = (req: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) => void
+type RequestContextHook = (req: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) => void
 
 const EXPOSED_HEADERS = 'ETag, Retry-After, X-Ratelimit-Limit, X-Ratelimit-Remaining, X-Ratelimit-Reset, X-Request-Id'
 const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS'
 
 /** The onRequest hook of every route. */
-export function arrivalHook(limiter: Pick<RateLimiter, 'take'>, options: ArrivalOptions): ArrivalHook {
+export function requestContextHook(
+  limiter: Pick<RateLimiter, 'take'>,
+  options: RequestContextOptions,
+): RequestContextHook {
   return (req, reply, done) => {
     void reply.header('x-request-id', req.id)
     void reply.header('access-control-allow-origin', '*')
@@ -35,13 +38,13 @@ export function arrivalHook(limiter: Pick<RateLimiter, 'take'>, options: Arrival
  * `answer` is the error handler, `note` writes the request's line.
  */
 export function answerUnroutable(
-  arrive: ArrivalHook,
+  setContext: RequestContextHook,
   answer: (error: Error, req: FastifyRequest, reply: FastifyReply) => void,
-  note: ArrivalHook,
+  note: RequestContextHook,
 ) {
   return (error: Error, req: FastifyRequest, reply: FastifyReply): void => {
     reply.raw.once('finish', () => note(req, reply, () => {}))
-    arrive(req, reply, (refused) => answer(refused ?? error, req, reply))
+    setContext(req, reply, (refused) => answer(refused ?? error, req, reply))
   }
 }
 
