@@ -2,6 +2,7 @@
 // PostgreSQL with an index on (project, time): the empty one that DATABASE_URL names, else one of its own.
 //
 //   node bench/analytics.ts [--events 10000000] [--projects 50000] [--dir FOLDER]
+
 import { mkdtemp, readdir, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -12,6 +13,8 @@ import { openDuckDbStore } from '#analytics-store/duckdb/store.ts'
 import type { DownloadEvent, ViewEvent } from '#analytics-store/events.ts'
 import { joinSlices } from '#analytics-store/points.ts'
 import { sliceGrid } from '#analytics-store/slices.ts'
+import { BASE62 } from '#lib/ids.ts'
+import { DAY_MS } from '#lib/time.ts'
 import { batchOf } from '#test/support/analytics-events.ts'
 import { openPostgresTwin, type PostgresTwin } from './analytics-postgres.ts'
 import { withPostgres } from './own-postgres.ts'
@@ -19,7 +22,6 @@ import { printTable, row } from './table.ts'
 
 const START = Date.UTC(2024, 0, 1)
 const END = Date.UTC(2025, 0, 1)
-const DAY_MS = 86_400_000
 const ROUNDS = 15
 const VIEW_SHARE = 0.6
 
@@ -203,11 +205,10 @@ function pick(random: () => number, count: number): number {
 
 /** Eight base62 characters that spread over the whole space, as real IDs do; different for each index. */
 function projectId(index: number): string {
-  const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
   let rest = (BigInt(index + 1) * 131_071_000_037n) % 62n ** 8n
   let id = ''
   for (let i = 0; i < 8; i += 1) {
-    id += digits[Number(rest % 62n)]
+    id += BASE62[Number(rest % 62n)]
     rest /= 62n
   }
   return id

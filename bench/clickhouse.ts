@@ -2,6 +2,7 @@
 // one that CLICKHOUSE_URL names (its database is filled), else one of its own from scripts/engines/clickhouse.sh.
 //
 //   node bench/clickhouse.ts [--rate 20000] [--seconds 60]
+
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -13,13 +14,13 @@ import { createEventBuffer } from '#analytics-store/buffer.ts'
 import { openClickHouseStore } from '#analytics-store/clickhouse/store.ts'
 import { sliceGrid } from '#analytics-store/slices.ts'
 import { createSpool } from '#analytics-store/spool.ts'
+import { HOUR_MS } from '#lib/time.ts'
 import { aDownload, aView } from '#test/support/analytics-events.ts'
 import { startClickHouse } from '#test/support/clickhouse.ts'
 import { figure, printTable, row } from './table.ts'
 
 const PROJECTS = 5_000
 const TICK_MS = 10
-const HOUR_MS = 3_600_000
 
 const { values: flags } = parseArgs({
   options: { rate: { type: 'string', default: '20000' }, seconds: { type: 'string', default: '60' } },

@@ -1,5 +1,6 @@
 // Counters in Redis and files in S3, against the adapters inside the process. A program of its own, because its memory
 // is part of what is measured.
+
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,11 +9,12 @@ import { openRedisCounters } from '#counters/redis/redis-counters.ts'
 import { openDiskFiles } from '#files/disk/disk-files.ts'
 import type { Files } from '#files/files.ts'
 import { openS3Files } from '#files/s3/s3-files.ts'
+import { MINUTE_MS } from '#lib/time.ts'
 import { startEngine } from '../test/support/engine.ts'
 import { figure, printTable, type Row, row } from './table.ts'
 import { show, time } from './timing.ts'
 
-const RATE = { limit: 300, periodMs: 60_000, burst: 300 }
+const RATE = { limit: 300, periodMs: MINUTE_MS, burst: 300 }
 const CALLS = 5_000
 const AT_ONCE = 64
 const FILE_BYTES = 200 * 1024 * 1024

@@ -1,9 +1,11 @@
 // Reads that list what belongs to somebody, at two sizes: organizations, collections, notifications. Shown as the
 // server's processor time and statements for each request against the size of the answer.
+
 import { randomBytes } from 'node:crypto'
 import type { Db } from '#db/db.ts'
 import { createDb, createPool } from '#db/db.ts'
 import { startEmbeddedPostgres } from '#embedded-postgres/embedded-postgres.ts'
+import { DAY_MS } from '#lib/time.ts'
 import { newToken } from '#lib/tokens.ts'
 import { silentLog } from '#telemetry/log.ts'
 import { makeDataDir, type RunningDepot } from '#test/support/running-depot.ts'
@@ -179,7 +181,7 @@ async function makeNotifications(db: Db, owner: string, count: number): Promise<
       .values(rows.slice(start, start + 1000))
       .execute()
   const { token, hash } = newToken('session')
-  const later = new Date(Date.now() + 86_400_000)
+  const later = new Date(Date.now() + DAY_MS)
   await db
     .insertInto('session')
     .values({

@@ -1,5 +1,7 @@
 // The older API against the newer one: the same things asked in both, the processor time of each request.
+
 import { setTimeout as sleep } from 'node:timers/promises'
+import { MINUTE_MS } from '#lib/time.ts'
 import { makeDataDir, type RunningDepot } from '#test/support/running-depot.ts'
 import { author, publishProjects } from './http.ts'
 import { call, countQueries, cpuSeconds, load, startBenchDepot } from './servers.ts'
@@ -8,7 +10,7 @@ import { type Row, row } from './table.ts'
 const PROJECTS = 100
 const ROUNDS = 5
 const SECONDS = 2
-const UNTIL_FOUND_MS = 60_000
+const UNTIL_FOUND_MS = MINUTE_MS
 
 export async function benchV2(): Promise<Row[]> {
   const { dataDir, remove } = makeDataDir()

@@ -123,7 +123,7 @@ export function checkSources(ids: readonly string[]): void {
   if (ids.length > SOURCES_MAX) throw new RangeError(`A question names at most ${SOURCES_MAX} sources`)
 }
 
-/** The fault of a metric that would have more than CELLS_MAX cells. */
+/** The error of a metric that would have more than CELLS_MAX cells. */
 export function tooManyCells(metric: MetricKey): ApiError {
   return invalidInput(
     `The answer for ${metric} would have more than ${CELLS_MAX} points; ask for fewer buckets, projects or slices`,

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { aDownload, aView, HOUR_MS, NOON, somePlaytime, times } from '#test/support/analytics-events.ts'
+import { HOUR_MS } from '#lib/time.ts'
+import { aDownload, aView, NOON, somePlaytime, times } from '#test/support/analytics-events.ts'
 import { openNaiveStore } from '#test/support/reference-analytics-store.ts'
 import type { AnalyticsStore } from './analytics-store.ts'
 import { createEventBuffer } from './buffer.ts'

@@ -9,7 +9,7 @@ import { openLazily } from './lazy-store.ts'
 const held = async () => {
   throw new StoreHeldError('in use by another process')
 }
-const isStoreFault = (error: unknown) => error instanceof ApiError && error.fault === 'analytics_database_error'
+const isStoreError = (error: unknown) => error instanceof ApiError && error.kind === 'analytics_database_error'
 
 test('it is opened by the first call and once, however many come together', async () => {
   let openings = 0
@@ -34,13 +34,13 @@ test('an opening that failed is tried again by the next call', async () => {
       return openNaiveStore()
     },
   })
-  await assert.rejects(store.settledAt(), isStoreFault)
+  await assert.rejects(store.settledAt(), isStoreError)
   assert.deepEqual(await store.listBatches({ from: 0 }), [])
 })
 
 test('a store that another process holds fails its check in plain words, unless that may be', async () => {
   await assert.rejects(openLazily({ open: held }).check(), /in use by another process/)
-  await assert.rejects(openLazily({ open: held }).settledAt(), isStoreFault)
+  await assert.rejects(openLazily({ open: held }).settledAt(), isStoreError)
   await openLazily({ open: held, mayBeHeld: true }).check()
 })
 
@@ -48,5 +48,5 @@ test('closing what was never used opens nothing, and nothing is opened afterward
   const store = openLazily({ open: async () => assert.fail('opened') })
   await store.close()
   await store.close()
-  await assert.rejects(store.check(), isStoreFault)
+  await assert.rejects(store.check(), isStoreError)
 })

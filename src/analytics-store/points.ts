@@ -1,5 +1,6 @@
 // From counted cells to the points of an answer: the country floor, the merging and the order, in one place for every
 // adapter and for the metrics that come from the database, so that none can disagree with another.
+import { compare } from '#lib/compare.ts'
 import { dimensionsOf, METRIC_KEYS, type MetricKey, type MetricRequest, metricOf } from './metrics.ts'
 
 /** The country of a cell whose country is unknown or too rare to be shown. */
@@ -97,7 +98,7 @@ export function recordSlices(
   rows: Iterable<{ slice: number; source: string; amount: string | number }>,
 ): MetricSlices {
   const slices: Point[][] = Array.from({ length: sliceCount }, () => [])
-  for (const row of [...rows].sort((a, b) => compareValues(a.source, b.source))) {
+  for (const row of [...rows].sort((a, b) => compare(a.source, b.source))) {
     const point = sourcePoint(request, row.source)
     point[metricOf(request.metric).value] = row.amount
     slices[row.slice]?.push(point)
@@ -140,15 +141,9 @@ function pointOrder(request: MetricRequest): Compare {
   const fields = [SOURCE_KEYS[source], ...dimensionsOf(request).filter((field) => request.bucketBy.includes(field))]
   return (a, b) => {
     for (const field of fields) {
-      const order = compareValues(a[field] ?? '', b[field] ?? '')
+      const order = compare(a[field] ?? '', b[field] ?? '')
       if (order !== 0) return order
     }
     return 0
   }
-}
-
-/** By UTF-16 code units, whatever the locale; false before true. */
-function compareValues(a: string | number | boolean, b: string | number | boolean): number {
-  if (a === b) return 0
-  return a < b ? -1 : 1
 }

@@ -21,7 +21,7 @@ test('every form of the standard is read, in any offset', () => {
 })
 
 test('what is not a timestamp, or names a time that does not exist, is refused', () => {
-  const faulty = [
+  const invalid = [
     '',
     'now',
     '2024-02-29',
@@ -47,7 +47,7 @@ test('what is not a timestamp, or names a time that does not exist, is refused',
     '２０２４-02-29T12:00:00Z',
     '1709208000000',
   ]
-  for (const text of faulty) assert.equal(parseRfc3339(text), undefined, text)
+  for (const text of invalid) assert.equal(parseRfc3339(text), undefined, text)
 })
 
 test('every instant of the years 0 to 9999 is read back', () => {

@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '#lib/time.ts'
 import { type SliceGrid, sliceEdges, sliceGrid } from './slices.ts'
-
-const HOUR_MS = 3_600_000
-const DAY_MS = 24 * HOUR_MS
 
 /** The slice of a whole millisecond by division, which the edges must agree with; undefined outside the range. */
 function sliceOf(grid: SliceGrid, ms: number): number | undefined {
@@ -25,7 +23,7 @@ const grids = fc
     isMinutes: fc.boolean(),
   })
   .map(({ start, range, slices, isMinutes }) =>
-    sliceGrid(start, start + range, isMinutes ? { minutes: Math.ceil(range / slices / 60_000) } : { slices }),
+    sliceGrid(start, start + range, isMinutes ? { minutes: Math.ceil(range / slices / MINUTE_MS) } : { slices }),
   )
 
 test('edges begin at the start, end at the end and rise', () => {

@@ -1,6 +1,8 @@
 // Slice arithmetic: which slice an instant falls into, exactly, in whole milliseconds of UTC. Slices are half-open and
 // aligned to the start of the range, never to midnight, so days of 23 or 25 hours do not exist here.
 
+import { MINUTE_MS } from '#lib/time.ts'
+
 /**
  * A range `[startMs, endMs)` cut into `count` slices. Slice `i` begins at `startMs + i * widthMs / parts`, which need
  * not be a whole number; keeping the fraction makes the slices of `{slices: 7}` equal to the last millisecond.
@@ -26,7 +28,7 @@ export function sliceGrid(startMs: number, endMs: number, resolution: Resolution
     return { startMs, endMs, count: resolution.slices, widthMs: rangeMs, parts: resolution.slices }
   }
   // A part longer than the range is the range; what was asked may be beyond what a number holds exactly.
-  const widthMs = Math.min(resolution.minutes * 60_000, rangeMs)
+  const widthMs = Math.min(resolution.minutes * MINUTE_MS, rangeMs)
   return { startMs, endMs, count: Math.ceil(rangeMs / widthMs), widthMs, parts: 1 }
 }
 

@@ -4,7 +4,7 @@ export type ChangedIds = ReadonlySet<string> | 'all'
 /** Changed IDs by the name of their kind. */
 export type Changes = ReadonlyMap<string, ChangedIds>
 
-/** From this many changed IDs of one kind on, a transaction says "all of that kind": it bounds notices and memory. */
+/** From this many changed IDs of one kind on, a transaction says "all of that kind": it bounds messages and memory. */
 const IDS_PER_KIND_MAX = 5_000
 const ID_LENGTH_MAX = 200
 const KIND = /^[a-z][a-z0-9_-]{0,31}$/

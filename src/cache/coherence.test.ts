@@ -103,7 +103,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ do: fc.constant('lose' as const) }) },
 )
 
-/** The model: each read, write, notice and loss is a task that the scheduler may put between any two others. */
+/** The model: each read, write, message and loss is a task that the scheduler may put between any two others. */
 async function run(s: fc.Scheduler, steps: readonly Step[], maxBytes: number): Promise<void> {
   const database = new FakeDatabase()
   const pause = (label: string): Promise<void> => s.schedule(Promise.resolve(), label)
@@ -149,7 +149,7 @@ async function run(s: fc.Scheduler, steps: readonly Step[], maxBytes: number): P
       const before = delivered
       delivered = (async () => {
         await before
-        await pause('notice')
+        await pause('invalidation')
         if (listening.lost || listening !== connection) return
         other.invalidate(new Map([['thing', new Set(changed)]]))
         heard = index
@@ -178,7 +178,7 @@ async function run(s: fc.Scheduler, steps: readonly Step[], maxBytes: number): P
   await s.waitFor(Promise.all(tasks))
   await s.waitFor(Promise.resolve().then(() => delivered))
 
-  assert.equal(heard, database.now, 'every notice has arrived')
+  assert.equal(heard, database.now, 'every invalidation message has arrived')
   for (const process of Object.values(processes)) {
     await s.waitFor(Promise.all([read('id', IDS, process), read('name', NAMES, process)]))
   }

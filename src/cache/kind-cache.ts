@@ -218,7 +218,7 @@ export class KindCache<V> {
   }
 
   #start(key: LookupKey<V>, refs: string[], load: Load<V>): Promise<Loaded<V>> {
-    // Without notices nobody says when a value has become too old to keep or a load too old to share.
+    // Without invalidation messages nobody says when a value has become too old to keep or a load too old to share.
     const running: Running = { overtaken: this.#enabled ? new Set() : 'all' }
     this.#running.add(running)
     this.#counts.loads++

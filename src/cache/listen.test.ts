@@ -7,7 +7,7 @@ import pg from 'pg'
 import { testDatabase } from '#test/support/database.ts'
 import type { ChangedIds } from './changes.ts'
 import { createEntityCache } from './entity-cache.ts'
-import { type ListenOptions, listenForNotices } from './listen.ts'
+import { type ListenOptions, listenForInvalidations } from './listen.ts'
 import { transaction } from './transaction.ts'
 
 const database = await testDatabase()
@@ -30,14 +30,14 @@ async function connect(): Promise<pg.Client> {
 const load = async (ids: string[]): Promise<Thing[]> =>
   (await sql<Thing>`select id, value from thing where id = any(${ids})`.execute(db)).rows
 
-/** A process with its cache and listener; `heard` resolves at the next notice for the kind `feed`. */
+/** A process with its cache and listener; `heard` resolves at the next invalidation message for the kind `feed`. */
 function startProcess(t: { after: (end: () => Promise<void>) => void }, options: Partial<ListenOptions> = {}) {
   const cache = createEntityCache({ maxBytes: 1_000_000 })
   const things = cache.kind<Thing>({ name: 'project', idOf: (row) => row.id, sizeOf: () => 100 })
   const logged: string[] = []
   const record = (_fields: unknown, message?: string): void => void logged.push(message ?? String(_fields))
   let next = Promise.withResolvers<ChangedIds>()
-  const listener = listenForNotices({
+  const listener = listenForInvalidations({
     connect,
     cache,
     log: { info: record, warn: record, error: record },
@@ -70,9 +70,9 @@ test('a change committed by one process is dropped by another, and its subscribe
   const { things, listener, heard } = startProcess(t)
   await listener.ready
   await things.get('a', load)
-  const notice = heard()
+  const invalidation = heard()
   await change(2)
-  assert.deepEqual(await notice, new Set(['a', 'b']))
+  assert.deepEqual(await invalidation, new Set(['a', 'b']))
   assert.equal(things.peek('a'), undefined)
   assert.equal((await things.get('a', load))?.value, 2)
 })
@@ -81,14 +81,14 @@ test('a rolled back transaction announces nothing', async (t) => {
   const { things, listener, heard } = startProcess(t)
   await listener.ready
   await things.get('a', load)
-  const notice = heard()
+  const invalidation = heard()
   const failed = transaction({ db, cache: createEntityCache({ maxBytes: 1 }) }, async (_tx, changed) => {
     changed.add('search', 'lost')
     throw new Error('refused')
   })
   await assert.rejects(failed)
   await change(3)
-  assert.deepEqual(await notice, new Set(['a', 'b']))
+  assert.deepEqual(await invalidation, new Set(['a', 'b']))
 })
 
 test('nothing is cached before listening begins, and the first thing a subscriber hears is "all"', async (t) => {
@@ -180,15 +180,15 @@ test('a connection that falls silent is given up after a heartbeat', async (t) =
   assert.equal(cache.stats().enabled, true)
 })
 
-test('a notice that cannot be read empties the cache and tells every subscriber "all"', async (t) => {
+test('an invalidation message that cannot be read empties the cache and tells every subscriber "all"', async (t) => {
   const { things, listener, heard, logged } = startProcess(t)
   await listener.ready
   await things.get('a', load)
-  const notice = heard()
+  const invalidation = heard()
   await sql`select pg_notify('depot_changes', 'from another program')`.execute(db)
-  assert.equal(await notice, 'all')
+  assert.equal(await invalidation, 'all')
   assert.equal(things.peek('a'), undefined)
-  assert.ok(logged.includes('Unreadable change notice'))
+  assert.ok(logged.includes('Unreadable invalidation message'))
 })
 
 test('a subscriber that throws is logged and harms neither the cache nor the connection', async (t) => {

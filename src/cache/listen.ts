@@ -5,13 +5,13 @@ import type { Client } from 'pg'
 import type { BaseLogger } from 'pino'
 import type { ChangedIds } from './changes.ts'
 import type { EntityCache } from './entity-cache.ts'
-import { CHANNEL, decodeNotice } from './notices.ts'
+import { CHANNEL, decodeInvalidation } from './invalidations.ts'
 
 /**
  * Hears of every change of one kind. `'all'` also comes each time listening begins, for what was missed until then:
  * a consumer that builds something from the database starts at its first `'all'`. What it throws is logged.
  */
-export interface NoticeSubscriber {
+export interface InvalidationSubscriber {
   kind: string
   handle: (ids: ChangedIds) => void
 }
@@ -19,12 +19,12 @@ export interface NoticeSubscriber {
 export interface ListenOptions {
   /**
    * Opens a connected client of its own, straight to PostgreSQL or through a pooler in session mode: a pooler in
-   * transaction mode swallows notices.
+   * transaction mode swallows invalidation messages.
    */
   connect: () => Promise<Client>
   cache: EntityCache
   log: Pick<BaseLogger, 'info' | 'warn' | 'error'>
-  subscribers?: readonly NoticeSubscriber[]
+  subscribers?: readonly InvalidationSubscriber[]
   /** Pause between two questions whether the connection is alive. Default 2000. */
   heartbeatMs?: number
   /** How long to wait for the answer, and for a connection. Default 2000. */
@@ -33,7 +33,7 @@ export interface ListenOptions {
   retryMs?: number
 }
 
-export interface NoticeListener {
+export interface InvalidationListener {
   /** Resolves when listening has begun for the first time. */
   ready: Promise<void>
   isListening(): boolean
@@ -46,7 +46,7 @@ export interface NoticeListener {
  * one timeout when it falls silent, the cache is off until a new connection listens. Never rejects: a connection that
  * cannot be had is logged once and tried again.
  */
-export function listenForNotices(options: ListenOptions): NoticeListener {
+export function listenForInvalidations(options: ListenOptions): InvalidationListener {
   const { retryMs = 100, log } = options
   const stopping = new AbortController()
   const ready = Promise.withResolvers<void>()
@@ -97,7 +97,7 @@ async function listenOnce(
   }
   client.on('error', onBreak)
   client.on('end', () => onBreak(new Error('The connection that announces changes was closed')))
-  client.on('notification', (notice) => deliver(options, notice.payload ?? ''))
+  client.on('notification', (invalidation) => deliver(options, invalidation.payload ?? ''))
   try {
     await within(client.query(`listen ${CHANNEL}`), { timeoutMs, signal: over })
     over.throwIfAborted()
@@ -119,26 +119,29 @@ async function listenOnce(
   }
 }
 
-/** Passes on one notice. One that cannot be read says only that something changed, so everything may have. */
+/** Passes on one message. An unreadable one says only that something changed, so everything may have. */
 function deliver(options: ListenOptions, payload: string): void {
-  const notice = decodeNotice(payload)
-  if (notice === undefined) {
-    options.log.warn({ notice: { payload_bytes: Buffer.byteLength(payload) } }, 'Unreadable change notice')
+  const invalidation = decodeInvalidation(payload)
+  if (invalidation === undefined) {
+    options.log.warn({ invalidation: { payload_bytes: Buffer.byteLength(payload) } }, 'Unreadable invalidation message')
     options.cache.clear()
   } else {
-    options.cache.invalidate(new Map([[notice.kind, notice.ids]]))
+    options.cache.invalidate(new Map([[invalidation.kind, invalidation.ids]]))
   }
   for (const subscriber of options.subscribers ?? []) {
-    if (notice === undefined) hand(options, subscriber, 'all')
-    else if (notice.kind === subscriber.kind) hand(options, subscriber, notice.ids)
+    if (invalidation === undefined) hand(options, subscriber, 'all')
+    else if (invalidation.kind === subscriber.kind) hand(options, subscriber, invalidation.ids)
   }
 }
 
-function hand({ log }: ListenOptions, subscriber: NoticeSubscriber, ids: ChangedIds): void {
+function hand({ log }: ListenOptions, subscriber: InvalidationSubscriber, ids: ChangedIds): void {
   try {
     subscriber.handle(ids)
   } catch (error) {
-    log.error({ err: error, notice: { kind: subscriber.kind } }, `A consumer of ${subscriber.kind} changes failed`)
+    log.error(
+      { err: error, invalidation: { kind: subscriber.kind } },
+      `A consumer of ${subscriber.kind} changes failed`,
+    )
   }
 }
 

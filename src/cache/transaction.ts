@@ -3,7 +3,7 @@ import type { IsolationLevel, Kysely, Transaction } from 'kysely'
 import { isRetryable } from '#db/pg-errors.ts'
 import { ChangeSet } from './changes.ts'
 import type { EntityCache } from './entity-cache.ts'
-import { notifyChanged } from './notices.ts'
+import { notifyChanged } from './invalidations.ts'
 
 const ATTEMPTS_MAX = 5
 const FIRST_PAUSE_MS = 5

@@ -1,5 +1,7 @@
 // Arguments of commands, checked strictly: an unknown option is a mistake, not something to ignore.
+
 import { parseArgs } from 'node:util'
+import { DAY_MS, HOUR_MS } from '#lib/time.ts'
 
 /** The command was called in a way it cannot be; its message is followed by the usage. */
 export class UsageError extends Error {
@@ -49,7 +51,7 @@ export function wholeNumber(value: string, name: string, min: number, max: numbe
 /** `90d`, `12h` or `30m` in milliseconds. @throws UsageError */
 export function duration(value: string, name: string): number {
   const match = /^(\d{1,6})([dhm])$/.exec(value)
-  const unit = { d: 86_400_000, h: 3_600_000, m: 60_000 }[match?.[2] ?? '']
+  const unit = { d: DAY_MS, h: HOUR_MS, m: 60_000 }[match?.[2] ?? '']
   if (match === null || unit === undefined)
     throw new UsageError(`--${name} must be a number with d, h or m, such as 90d`)
   return Number(match[1]) * unit

@@ -1,7 +1,9 @@
 // `depot reindex`: rebuilds the search index, beside a running server or without one.
+
 import { setTimeout as sleep } from 'node:timers/promises'
 import { findFinishedRebuild } from '#features/search/changes.ts'
 import { requestRebuild } from '#features/search/request-rebuild.ts'
+import { MINUTE_MS } from '#lib/time.ts'
 import type { Deps } from '#main/deps.ts'
 import { openIdleSearch } from '#main/open-search.ts'
 import { readArguments } from './arguments.ts'
@@ -9,7 +11,7 @@ import { type Env, print, withDeps } from './with-deps.ts'
 
 const POLL_MS = 200
 /** A server that has not built by then has another problem, which is in its log. */
-const PATIENCE_MS = 30 * 60_000
+const PATIENCE_MS = 30 * MINUTE_MS
 
 /**
  * Asks every server of this database for a new index, and waits until one has it. Where no server uses this data

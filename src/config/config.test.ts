@@ -9,7 +9,7 @@ import { envExample } from './env-example.ts'
 
 const key = 'k'.repeat(32)
 
-function faultsOf(env: Record<string, string>): string[] {
+function problemsOf(env: Record<string, string>): string[] {
   try {
     loadConfig(env)
   } catch (error) {
@@ -128,9 +128,15 @@ test('every variable is read', () => {
   assert.equal(config.log.level, 'debug')
 })
 
-test('all faults are reported at once, each with its variable, what is right and an example', () => {
-  const faults = faultsOf({ PORT: '65536', HOST: 'a b', LOG_LEVEL: 'loud', CAPTCHA_SECRET: 's', ADMIN_KEY: 'short' })
-  assert.deepEqual(faults, [
+test('all errors are reported at once, each with its variable, what is right and an example', () => {
+  const problems = problemsOf({
+    PORT: '65536',
+    HOST: 'a b',
+    LOG_LEVEL: 'loud',
+    CAPTCHA_SECRET: 's',
+    ADMIN_KEY: 'short',
+  })
+  assert.deepEqual(problems, [
     '  HOST must be a host name or an IP address, not "a b"; for example HOST=0.0.0.0',
     '  PORT must be a whole number from 0 to 65535, not "65536"; for example PORT=8080',
     '  ADMIN_KEY must be 32 to 512 visible ASCII characters without spaces; for example ADMIN_KEY=put-32-or-more-random-characters-here',
@@ -166,15 +172,15 @@ const refused: Record<string, string[]> = {
 for (const [name, values] of Object.entries(refused)) {
   test(`${name} refuses what it cannot mean`, () => {
     for (const value of values) {
-      const faults = faultsOf({ [name]: value })
-      assert.equal(faults.length, 1, value)
-      assert.match(faults[0] ?? '', new RegExp(`^  ${name} must be `), value)
+      const problems = problemsOf({ [name]: value })
+      assert.equal(problems.length, 1, value)
+      assert.match(problems[0] ?? '', new RegExp(`^  ${name} must be `), value)
     }
   })
 }
 
 test('bounds themselves are accepted', () => {
-  const faults = [
+  const problems = [
     { PORT: '0' },
     { PORT: '65535' },
     { ADMIN_KEY: key },
@@ -183,21 +189,21 @@ test('bounds themselves are accepted', () => {
     { AFFILIATE_SHARE: '1' },
     { QUOTA_PROJECTS: '1000000' },
     { BLOCKED_USER_AGENTS: 'x,'.repeat(100) },
-  ].flatMap((env) => faultsOf(env as Record<string, string>))
-  assert.deepEqual(faults, [])
+  ].flatMap((env) => problemsOf(env as Record<string, string>))
+  assert.deepEqual(problems, [])
 })
 
-test('a variable without the one it belongs to is a fault', () => {
+test('a variable without the one it belongs to is an error', () => {
   assert.match(
-    faultsOf({ DATABASE_READ_URL: 'postgres://x' })[0] ?? '',
+    problemsOf({ DATABASE_READ_URL: 'postgres://x' })[0] ?? '',
     /DATABASE_URL must be set when DATABASE_READ_URL is/,
   )
-  assert.match(faultsOf({ CAPTCHA_VERIFY_URL: 'https://x' })[0] ?? '', /CAPTCHA_SECRET must be set/)
-  const missing = faultsOf({ CAPTCHA_SITE_KEY: 'k', CAPTCHA_ORIGINS: 'https://x' })
+  assert.match(problemsOf({ CAPTCHA_VERIFY_URL: 'https://x' })[0] ?? '', /CAPTCHA_SECRET must be set/)
+  const missing = problemsOf({ CAPTCHA_SITE_KEY: 'k', CAPTCHA_ORIGINS: 'https://x' })
   for (const name of ['CAPTCHA_VERIFY_URL', 'CAPTCHA_SCRIPT_URL', 'CAPTCHA_WIDGET_CLASS'])
-    assert.ok(missing.some((fault) => fault.startsWith(`  ${name} must be set when CAPTCHA_SITE_KEY is`)))
+    assert.ok(missing.some((problem) => problem.startsWith(`  ${name} must be set when CAPTCHA_SITE_KEY is`)))
   for (const name of ['CAPTCHA_SCRIPT_URL', 'CAPTCHA_WIDGET_CLASS', 'CAPTCHA_ORIGINS'])
-    assert.match(faultsOf({ [name]: 'https://x' }).join(), /CAPTCHA_SITE_KEY must be set when CAPTCHA_/)
+    assert.match(problemsOf({ [name]: 'https://x' }).join(), /CAPTCHA_SITE_KEY must be set when CAPTCHA_/)
 })
 
 test('nothing that would end a source of Content-Security-Policy is taken for one', () => {
@@ -217,15 +223,15 @@ test('nothing that would end a source of Content-Security-Policy is taken for on
     ['CAPTCHA_SITE_KEY', 'a b'],
   ] as const) {
     const env = { ...widget, CAPTCHA_SCRIPT_URL: 'https://a/api.js', CAPTCHA_WIDGET_CLASS: 'w', [name]: value }
-    assert.match(faultsOf(env)[0] ?? '', new RegExp(`^ {2}${name} must be `), value)
+    assert.match(problemsOf(env)[0] ?? '', new RegExp(`^ {2}${name} must be `), value)
   }
 })
 
 test('there is one scanner, and its token belongs to its address', () => {
   for (const SCANNER_TOKEN of ['a b', 'x'.repeat(513)])
-    assert.match(faultsOf({ SCANNER_URL: 'https://x', SCANNER_TOKEN })[0] ?? '', /^ {2}SCANNER_TOKEN must be /)
-  assert.match(faultsOf({ SCANNER_TOKEN: 't' })[0] ?? '', /SCANNER_URL must be set when SCANNER_TOKEN is/)
-  const both = faultsOf({ SCANNER_COMMAND: 'scan', SCANNER_URL: 'https://x' })
+    assert.match(problemsOf({ SCANNER_URL: 'https://x', SCANNER_TOKEN })[0] ?? '', /^ {2}SCANNER_TOKEN must be /)
+  assert.match(problemsOf({ SCANNER_TOKEN: 't' })[0] ?? '', /SCANNER_URL must be set when SCANNER_TOKEN is/)
+  const both = problemsOf({ SCANNER_COMMAND: 'scan', SCANNER_URL: 'https://x' })
   assert.deepEqual(both, ['  SCANNER_URL must be unset when SCANNER_COMMAND is set: there is one scanner'])
 })
 
@@ -273,7 +279,7 @@ test('blocked user agents are separated by commas and line breaks, but not insid
   assert.ok(blockedUserAgents[0]?.test('badbot/1.0'))
 })
 
-test('no way of printing the configuration or a fault shows a secret', () => {
+test('no way of printing the configuration or an error shows a secret', () => {
   const planted = 'planted-secret-0123456789-0123456789'
   const env = {
     DATABASE_URL: `postgres://u:${planted}@db/x`,
@@ -292,7 +298,7 @@ test('no way of printing the configuration or a fault shows a secret', () => {
     JSON.stringify(config),
     inspect(config, { depth: 9, showHidden: true }),
     `${config.http.adminKey}`,
-    ...faultsOf({
+    ...problemsOf({
       ...env,
       DATABASE_URL: `mysql://u:${planted}@db`,
       SMTP_URL: `http://${planted}`,

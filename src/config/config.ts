@@ -111,9 +111,9 @@ export type Config = {
 }
 
 /**
- * Reads the whole environment once, and reports every fault at once. Values are trimmed; an empty one counts as unset;
+ * Reads the whole environment once, and reports every error at once. Values are trimmed; an empty one counts as unset;
  * variables Depot does not know are ignored.
- * @throws OperatorError whose message lists each faulty variable, what is wrong with it and an example of what is right.
+ * @throws OperatorError whose message lists each invalid variable, what is wrong and an example of what is right.
  * Secret values are not in it.
  */
 export function loadConfig(env: Record<string, string | undefined>): Config {
@@ -122,16 +122,16 @@ export function loadConfig(env: Record<string, string | undefined>): Config {
   ) as Record<string, string>
   const typed = Object.fromEntries(VARIABLES.map(({ name, type }) => [name, typedValue(given[name], type)]))
   const value = Value.Default(Env, typed)
-  const faulty = new Set(Value.Errors(Env, value).map((fault) => fault.instancePath.split('/')[1]))
-  const faults = VARIABLES.filter(({ name }) => faulty.has(name)).map(({ name, must, example, secret }) => {
+  const invalid = new Set(Value.Errors(Env, value).map((problem) => problem.instancePath.split('/')[1]))
+  const problems = VARIABLES.filter(({ name }) => invalid.has(name)).map(({ name, must, example, secret }) => {
     // An address with `@` or `?` may hold a password that does not belong there.
     const isSecret = secret === true || /:\/\/.*[@?]/s.test(given[name] ?? '')
     const found = isSecret ? '' : `, not ${JSON.stringify(given[name]?.slice(0, 100))}`
     return `${name} must be ${must}${found}; for example ${name}=${example}`
   })
-  faults.push(...partnerFaults(given))
-  if (faults.length > 0)
-    throw new OperatorError(`Invalid environment:\n${faults.map((fault) => `  ${fault}`).join('\n')}`)
+  problems.push(...partnerProblems(given))
+  if (problems.length > 0)
+    throw new OperatorError(`Invalid environment:\n${problems.map((problem) => `  ${problem}`).join('\n')}`)
   return deepFreeze(group(value as Env))
 }
 
@@ -163,7 +163,7 @@ function typedValue(text: string | undefined, type: string | undefined): string 
 }
 
 /** Variables that mean nothing without another one, or beside it. */
-function partnerFaults(given: Record<string, string>): string[] {
+function partnerProblems(given: Record<string, string>): string[] {
   const pairs = [
     ['DATABASE_READ_URL', 'DATABASE_URL'],
     ['OPENSEARCH_INDEX', 'OPENSEARCH_URL'],

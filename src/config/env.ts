@@ -1,5 +1,5 @@
 // The environment variables an operator may set: one schema, from which validation and `.env.example` are drawn.
-// `must` completes the sentence "NAME must be …" of a fault; `example` is a right value; `secret` values are never
+// `must` completes the sentence "NAME must be …" of an error; `example` is a right value; `secret` values are never
 // shown back.
 import Type from 'typebox'
 import { ACCOUNT_VARIABLES } from './env-accounts.ts'

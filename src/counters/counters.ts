@@ -2,6 +2,8 @@
 // what one address can add to a count. Losing them costs a moment of leniency, never data. Adapters: `memory/` for
 // one process, `redis/` for several.
 
+import { HOUR_MS } from '#lib/time.ts'
+
 /** In-process adapters answer at once, so that the limiter costs no microtask; await only what is a promise. */
 export type MaybePromise<T> = T | Promise<T>
 
@@ -27,7 +29,7 @@ export type Window = { max: number; windowMs: number }
 export const WINDOW_MAX = 1000
 
 /** The longest time that anything here is remembered: 31 days. */
-const SPAN_MAX_MS = 31 * 24 * 3600 * 1000
+const SPAN_MAX_MS = 31 * 24 * HOUR_MS
 
 /** At most `max` units, from the first use on for `spanMs`; then a new one begins. */
 export type Allowance = { max: number; spanMs: number }
@@ -51,7 +53,7 @@ export type Hit = WindowState & {
  * Every call is atomic, also between processes where the adapter serves several. Keys are namespaced by their callers
  * (`address:…`, `sign-in:…`); `take`, `hit` and `spend` do not share theirs, and one key is always used with one rate or
  * one `windowMs`. The `max` of a window may change from hit to hit.
- * Numbers out of their ranges are faults of the caller: RangeError. Failures of the store reject.
+ * Numbers out of their ranges are errors of the caller: RangeError. Failures of the store reject.
  */
 export interface Counters {
   /** Generic cell rate algorithm: takes `cost` (1 unless given, at most `burst`) if it may, and nothing if it may not. */

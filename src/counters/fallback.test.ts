@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { MINUTE_MS } from '#lib/time.ts'
 import { counterConformance } from '#test/conformance/counters.ts'
 import type { Counters } from './counters.ts'
 import { withFallback } from './fallback.ts'
 import { createMemoryCounters } from './memory/memory-counters.ts'
 
-const rate = { limit: 300, periodMs: 60_000, burst: 300 }
+const rate = { limit: 300, periodMs: MINUTE_MS, burst: 300 }
 
 /** A store behind a connection that can be cut: calls then reject, or hang for ever. */
 function cuttable(inner: Counters) {
@@ -103,7 +104,7 @@ test('a store that hangs is given up on', async (t) => {
   assert.deepEqual(events, ['lost: No answer within 500 ms'])
 })
 
-test("a caller's own fault is passed on and loses nothing", async () => {
+test("a caller's own error is passed on and loses nothing", async () => {
   const { counters, events } = setUp()
   await assert.rejects(async () => counters.take('a', rate, 1000), RangeError)
   assert.equal((await counters.take('a', rate)).limit, 300)

@@ -1,8 +1,9 @@
 // What happens when the counter store is lost: counting goes on in this process, under a reduced rate.
+import { MINUTE_MS } from '#lib/time.ts'
 import type { Counters, MaybePromise, Rate } from './counters.ts'
 
 /** The rate that takes the place of every other while the store is lost. */
-const FALLBACK_RATE: Rate = { limit: 60, periodMs: 60_000, burst: 60 }
+const FALLBACK_RATE: Rate = { limit: 60, periodMs: MINUTE_MS, burst: 60 }
 
 /** How long the store is left alone after a failure before one call tries it again. */
 const REST_MS = 1000
@@ -50,7 +51,7 @@ export function withFallback(primary: Counters, fallback: Counters, { now, onLos
   }
 
   function afterFailure<T>(failure: unknown, instead: () => MaybePromise<T>): MaybePromise<T> {
-    // The caller's own fault, which the store has nothing to do with.
+    // The caller's own error, which the store has nothing to do with.
     if (failure instanceof RangeError) throw failure
     markLost(failure)
     return instead()

@@ -1,6 +1,8 @@
 // The database handle: pool, type parsing and Kysely. Queries take `Db`; what needs a transaction takes `Tx`.
+
 import { Kysely, type LogEvent, PostgresDialect, type Transaction } from 'kysely'
 import pg from 'pg'
+import { MINUTE_MS } from '#lib/time.ts'
 import type { DB } from './schema.ts'
 
 export type Db = Kysely<DB>
@@ -11,7 +13,7 @@ export type Connection = { connectionString: string } | { host: string; port: nu
 
 const INT8_OID = 20
 const STATEMENT_TIMEOUT_MS = 30_000
-const IDLE_IN_TRANSACTION_TIMEOUT_MS = 60_000
+const IDLE_IN_TRANSACTION_TIMEOUT_MS = MINUTE_MS
 
 // int8 columns hold counters, sizes and scope bits, all below 2^53; as numbers they compare and serialise as one
 // expects. Amounts of money are numeric and stay text.

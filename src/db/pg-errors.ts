@@ -28,20 +28,20 @@ export function isRetryable(error: unknown): boolean {
 }
 
 /**
- * A promise handler that turns violations of named unique constraints into the fault each stands for:
+ * A promise handler that turns violations of named unique constraints into the error each stands for:
  * `await insert.execute().catch(onUnique({ project_slug_key: () => conflict('slug') }))`.
  */
-export function onUnique(faults: Record<string, () => ApiError>): (error: unknown) => never {
+export function onUnique(problems: Record<string, () => ApiError>): (error: unknown) => never {
   return (error) => {
     if (isPgError(error) && error.code === UNIQUE_VIOLATION) {
-      const fault = faults[error.constraint ?? '']
-      if (fault !== undefined) throw fault()
+      const problem = problems[error.constraint ?? '']
+      if (problem !== undefined) throw problem()
     }
     throw error
   }
 }
 
-/** The fault a raw database error becomes where nobody else named it; undefined when it is not one. */
+/** The error a raw database error becomes where nobody else named it; undefined when it is not one. */
 export function toApiError(error: unknown): ApiError | undefined {
   if (!isPgError(error) || !/^[0-9A-Z]{5}$/.test(error.code)) {
     return isConnectionLoss(error)

@@ -94,7 +94,7 @@ function failure(clusterDir: string, said: string, cause?: unknown): EmbeddedPos
   return new EmbeddedPostgresError(`PostgreSQL could not make a database in ${clusterDir}: ${reason}`, { cause })
 }
 
-/** The most telling line of a program's standard error: the first fault it names. */
+/** The most telling line of a program's standard error: the first error it names. */
 export function reasonIn(said: string): string | undefined {
   return /(?:error|FATAL|PANIC|ERROR): +(.+)/.exec(said)?.[1]
 }

@@ -78,11 +78,11 @@ const CHILD = `
     })
     process.send({ connection: database.connection, owned: database.owned })
   } catch (error) {
-    process.send({ fault: error.name + ': ' + error.message })
+    process.send({ problem: error.name + ': ' + error.message })
     process.disconnect()
   }
 `
-type Report = { connection: pg.ClientConfig; owned: boolean; fault?: undefined } | { fault: string }
+type Report = { connection: pg.ClientConfig; owned: boolean; problem?: undefined } | { problem: string }
 
 /** Another Depot process on `dataDir`. `leave` lets it go without stopping its database. */
 async function otherProcess(given: Partial<EmbeddedPostgresOptions> & { dataDir: string }, user?: SystemUser) {
@@ -97,7 +97,7 @@ async function otherProcess(given: Partial<EmbeddedPostgresOptions> & { dataDir:
   })
   children.add(child)
   const ended = once(child, 'exit')
-  const silent = ended.then(([code]) => [{ fault: `ended with ${code}` }])
+  const silent = ended.then(([code]) => [{ problem: `ended with ${code}` }])
   const [report] = (await Promise.race([once(child, 'message'), silent])) as [Report]
   const finish = async (order: 'stop' | 'leave') => {
     child.send(order)
@@ -112,7 +112,7 @@ async function otherProcess(given: Partial<EmbeddedPostgresOptions> & { dataDir:
 
 async function started(given: Partial<EmbeddedPostgresOptions> & { dataDir: string }, user?: SystemUser) {
   const { report, ...rest } = await otherProcess(given, user)
-  if (report.fault !== undefined) assert.fail(report.fault)
+  if (report.problem !== undefined) assert.fail(report.problem)
   return { ...report, ...rest }
 }
 
@@ -155,8 +155,8 @@ test('commits are durable, text is UTF-8 and no network address is listened on, 
 test('a second server is refused in one sentence that names the folder and the process', async () => {
   await withDatabase(options(shared), async ({ connection }) => {
     const { report } = await otherProcess({ dataDir: shared })
-    const fault = `EmbeddedPostgresError: Depot is already running on this data folder (process ${process.pid}): ${shared}`
-    assert.deepEqual(report, { fault })
+    const problem = `EmbeddedPostgresError: Depot is already running on this data folder (process ${process.pid}): ${shared}`
+    assert.deepEqual(report, { problem })
     await assert.rejects(startEmbeddedPostgres(options(shared)), /already running/)
     assert.deepEqual(await query(connection, 'select 1'), [1])
   })
@@ -199,7 +199,7 @@ test('many first starts at once make one database, and of servers one wins', asy
   )
   assert.equal(new Set(commands).size, 1)
   const servers = await Promise.all(Array.from({ length: 3 }, () => otherProcess({ dataDir })))
-  const [winner, ...more] = servers.filter(({ report }) => report.fault === undefined)
+  const [winner, ...more] = servers.filter(({ report }) => report.problem === undefined)
   assert.equal(more.length, 0)
   await winner?.stop()
 })

@@ -1,8 +1,10 @@
 // Bytes before rows: files become durable in the store before the transaction that names them, and a claim says so, so
 // that neither a refused transaction nor a killed process leaves bytes that nobody owns.
+
 import { sql } from 'kysely'
 import type { Db, Tx } from '#db/db.ts'
 import { enqueue } from '#jobs/queue.ts'
+import { HOUR_MS } from '#lib/time.ts'
 import type { Deps } from '#main/deps.ts'
 import type { StagedFile } from './files.ts'
 
@@ -74,7 +76,7 @@ async function removeClaimed({ db, files }: Pick<Deps, 'db' | 'files'>, keys: re
 
 /** An upload takes less than this from its claim to its commit. */
 const CLAIM_AGE_MAX = '6 hours'
-const STAGED_AGE_MAX_MS = 6 * 3_600_000
+const STAGED_AGE_MAX_MS = 6 * HOUR_MS
 const SWEEP_MAX = 1000
 
 /** Removes what killed processes left: staged files, and stored ones that no row names. Returns how many. */

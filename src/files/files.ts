@@ -105,7 +105,7 @@ const KEY_SEGMENT = /^(?!\.)[A-Za-z0-9._-]{1,255}$/
 /**
  * A key is 1 to 512 characters: segments of letters, digits, dot, underscore and hyphen, joined by `/`; a segment does
  * not begin with a dot, so that no key climbs out of the store or meets a hidden file.
- * @throws Error (a fault of the caller, not of a client).
+ * @throws Error (an error of the caller, not of a client).
  */
 export function assertFileKey(key: string): void {
   if (key.length > KEY_LENGTH_MAX || !key.split('/').every((segment) => KEY_SEGMENT.test(segment))) {

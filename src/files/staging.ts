@@ -30,7 +30,7 @@ export function newStagedPath(folder: string): string {
 export async function stageFile(folder: string, source: Readable, options: StageOptions): Promise<StagedFile> {
   const path = newStagedPath(folder)
   let writer: BatchWriter | undefined
-  // The source may break before anybody reads it; the reader then meets the fault of the destroyed stream.
+  // The source may break before anybody reads it; the reader then meets the error of the destroyed stream.
   source.on('error', () => undefined)
   try {
     if (options.signal !== undefined) addAbortSignal(options.signal, source)
@@ -65,7 +65,7 @@ async function pump(source: Readable, writer: BatchWriter, { maxBytes, field }: 
 type BatchWriter = {
   write(chunk: Buffer): Promise<void>
   close(): Promise<void>
-  /** Closes whatever is open and swallows faults: the file is about to be removed. */
+  /** Closes whatever is open and swallows errors: the file is about to be removed. */
   abandon(): Promise<void>
 }
 
@@ -85,7 +85,7 @@ function batchWriter(handle: FileHandle): BatchWriter {
     batch = []
     batchBytes = 0
     underway = writeBatch(handle, full, { sync })
-    // The fault is met by the next `flush` or by `close`; until then it must not count as unhandled.
+    // The error is met by the next `flush` or by `close`; until then it must not count as unhandled.
     underway.catch(() => undefined)
   }
 

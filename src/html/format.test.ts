@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { DAY_MS } from '#lib/time.ts'
 import { countOf, dayText, exactTime, fileSize, relativeTime, shortNumber, timeAgo } from './format.ts'
 import { DEFAULT_LANGUAGE as en, languageOf } from './languages.ts'
 
@@ -30,7 +31,7 @@ test('numbers are short in lists and whole behind the pointer', () => {
 test('times are as far away as they are, and exact for machines', () => {
   const now = Date.UTC(2026, 0, 20)
   const ago = (ms: number) => relativeTime(en, new Date(now - ms), now)
-  assert.deepEqual([0, 59_000, 60_000, 3_599_999, 86_400_000, 14 * 86_400_000, -7_200_000].map(ago), [
+  assert.deepEqual([0, 59_000, 60_000, 3_599_999, DAY_MS, 14 * DAY_MS, -7_200_000].map(ago), [
     'now',
     'now',
     '1 minute ago',
@@ -39,7 +40,7 @@ test('times are as far away as they are, and exact for machines', () => {
     '2 weeks ago',
     'in 2 hours',
   ])
-  const at = new Date(now - 3 * 86_400_000)
+  const at = new Date(now - 3 * DAY_MS)
   assert.match(
     String(timeAgo(en, at, now)),
     /^<time datetime="2026-01-17T00:00:00\.000Z" title="[^"]+">3 days ago<\/time>$/,

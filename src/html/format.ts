@@ -1,4 +1,5 @@
 // Numbers, sizes and times as a language writes them.
+import { DAY_MS, HOUR_MS } from '#lib/time.ts'
 import { html, type Markup } from './html.ts'
 import type { Language } from './languages.ts'
 
@@ -70,11 +71,11 @@ export function shortDayText(language: Language, at: Date): string {
 }
 
 const STEPS: readonly [unit: Intl.RelativeTimeFormatUnit, ms: number][] = [
-  ['year', 365.25 * 86_400_000],
-  ['month', 30.44 * 86_400_000],
-  ['week', 7 * 86_400_000],
-  ['day', 86_400_000],
-  ['hour', 3_600_000],
+  ['year', 365.25 * DAY_MS],
+  ['month', 30.44 * DAY_MS],
+  ['week', 7 * DAY_MS],
+  ['day', DAY_MS],
+  ['hour', HOUR_MS],
   ['minute', 60_000],
 ]
 

@@ -7,16 +7,16 @@ const WORDS = [...new Set(Object.values(ERRORS).map(({ error }) => `\`${error}\`
 
 const ErrorBody = Type.Object(
   {
-    error: Type.String({ description: `The kind of fault, one of the words ${WORDS}`, examples: ['validation_error'] }),
+    error: Type.String({ description: `Error code: one of ${WORDS}`, examples: ['validation_error'] }),
     description: Type.String({
-      description: 'What is wrong, for a person; may change',
+      description: 'Message for people; its wording may change',
       examples: ['Field name: must be at least 3 characters long'],
     }),
     details: Type.Optional(
       Type.Unsafe<Record<string, unknown>>({
         type: 'object',
         additionalProperties: true,
-        description: 'What a program may want to know, such as `field`: the faulty value, in dotted form',
+        description: 'Machine-readable details, such as `field`: the path of the invalid value, in dotted form',
         examples: [{ field: 'name', message: 'must be at least 3 characters long' }],
       }),
     ),

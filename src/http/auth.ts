@@ -1,4 +1,4 @@
-// From the Authorization header to the viewer, and each route's demands on him.
+// Authentication (from the Authorization header to the viewer) and each route's requirements on the viewer.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ApiError, forbidden, notFound } from '#lib/errors.ts'
 import { hasScope, type ScopeName } from '#lib/scopes.ts'
@@ -21,7 +21,7 @@ export function viewerHas(viewer: Viewer | null, scope: ScopeName): boolean {
   return viewer !== null && hasScope(viewer.scopes, scope)
 }
 
-/** The caller where his token holds all of these scopes, else nobody: for reads that need more than one. */
+/** The viewer if their token has all of these scopes, else null: for reads that need more than one. */
 export function viewerWith(viewer: Viewer | null, scopes: readonly ScopeName[]): Viewer | null {
   return viewer !== null && scopes.every((scope) => hasScope(viewer.scopes, scope)) ? viewer : null
 }
@@ -48,7 +48,7 @@ export function authHook(auth: RouteAuth, role: 'moderator' | 'admin' | undefine
   }
 }
 
-/** A token that cannot be used for reading means an anonymous caller, never an error (decisions.md 2). */
+/** A token that cannot be used for reading means an anonymous caller, never an error. */
 function readHook(anyOf: readonly ScopeName[], tokens: TokenDirectory) {
   const accept = (req: FastifyRequest, viewer: Viewer | 'missing' | 'invalid'): void => {
     if (typeof viewer === 'object' && anyOf.some((scope) => hasScope(viewer.scopes, scope))) req.viewer = viewer

@@ -1,4 +1,4 @@
-// The one place where faults become answers, where they are logged, and where what only we may know is kept back.
+// The one place where errors become answers, where they are logged, and where what only we may know is kept back.
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { toApiError } from '#db/pg-errors.ts'
 import { ApiError, invalidInput } from '#lib/errors.ts'
@@ -13,7 +13,7 @@ export type ErrorBody = { error: string; description: string; details?: Record<s
 export function asApiError(error: unknown, bodyLimit?: number): ApiError {
   if (error instanceof ApiError) return error
   return (
-    fastifyFault(error, bodyLimit) ??
+    fastifyError(error, bodyLimit) ??
     toApiError(error) ??
     new ApiError('internal_error', 'An unexpected error occurred', { cause: error })
   )
@@ -36,8 +36,8 @@ export function handleError(log: Log) {
   }
 }
 
-/** Faults that Fastify finds itself, in the specification's words. */
-function fastifyFault(error: unknown, bodyLimit: number | undefined): ApiError | undefined {
+/** Errors that Fastify finds itself, in the specification's words. */
+function fastifyError(error: unknown, bodyLimit: number | undefined): ApiError | undefined {
   if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return undefined
   switch (error.code) {
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':

@@ -14,11 +14,11 @@ test('a prototype key is dropped however it is spelt, and kept where strict obje
 
 test('deep nesting, too many values and too many prototype keys are refused before they are parsed', () => {
   const deep = `${'['.repeat(200_000)}"\\u0000"${']'.repeat(200_000)}`
-  assert.throws(() => parse(deep), { fault: 'validation_error' })
-  assert.throws(() => parse(`{"__proto__":${deep}}`), { fault: 'validation_error' })
-  assert.throws(() => parse('[1,2,3]', { maxValues: 3 }), { fault: 'validation_error' })
+  assert.throws(() => parse(deep), { kind: 'validation_error' })
+  assert.throws(() => parse(`{"__proto__":${deep}}`), { kind: 'validation_error' })
+  assert.throws(() => parse('[1,2,3]', { maxValues: 3 }), { kind: 'validation_error' })
   assert.deepEqual(parse('[1,"a,[{\\",b",3]', { maxValues: 4 }), [1, 'a,[{",b', 3])
   const prototypes = (n: number) => `[${Array.from({ length: n }, () => '{"__proto__":1,"a":2}').join()}]`
   assert.deepEqual(parse(prototypes(2)), [{ a: 2 }, { a: 2 }])
-  assert.throws(() => parse(prototypes(101)), { fault: 'validation_error' })
+  assert.throws(() => parse(prototypes(101)), { kind: 'validation_error' })
 })

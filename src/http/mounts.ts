@@ -1,4 +1,4 @@
-// Account, session, token and operator routes answer under two prefixes, the same handlers (decisions.md 2).
+// Account, session, token and operator routes answer under two prefixes, with the same handlers.
 import type { App } from './server.ts'
 
 const PREFIXES = ['/_internal', '/v2/_internal'] as const

@@ -91,11 +91,11 @@ describe('a multipart form', () => {
 
   const leftovers = () => files.sweep({ olderThanMs: 0, nowMs: Number.MAX_SAFE_INTEGER })
 
-  /** Checks that the form is refused with this fault and message and that nothing staged is left. */
-  async function refused(result: Promise<Outcome>, fault: string, message: RegExp, field?: string) {
+  /** Checks that the form is refused with this error and message and that nothing staged is left. */
+  async function refused(result: Promise<Outcome>, problem: string, message: RegExp, field?: string) {
     const { error } = await result
     assert.ok(error instanceof ApiError, `expected a refusal, got ${String(error)}`)
-    assert.equal(error.fault, fault)
+    assert.equal(error.kind, problem)
     assert.match(error.message, message)
     if (field !== undefined) assert.deepEqual(error.details, { field, message: error.message })
     assert.equal(await leftovers(), 0)

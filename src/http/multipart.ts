@@ -65,7 +65,7 @@ const HEADER_BYTES_MAX = 16 * 1024
 /**
  * Reads the whole form. On any failure what is staged so far is discarded, and the rest of the body is left unread:
  * the server answers, then drains or closes.
- * @throws ApiError what `parseJson` throws for the `data` part; `invalid_input` for every other fault of the form,
+ * @throws ApiError what `parseJson` throws for the `data` part; `invalid_input` for every other error of the form,
  * naming the part; and what `maxBytesOf`, `onData` and the store throw.
  */
 export async function readMultipart<Staged>(
@@ -155,7 +155,7 @@ function connect(
 
 /** The parts as they arrive; the parser waits while a part is being read. Throws when `signal` is aborted. */
 async function* partsOf(parser: BusboyInstance, signal: AbortSignal): AsyncGenerator<RawPart> {
-  // A body that breaks emits the fault on the part's stream as well, maybe before anybody listens there.
+  // A body that breaks emits the error on the part's stream as well, maybe before anybody listens there.
   parser.on('file', (_name: string, stream: BusboyFileStream) => stream.on('error', () => undefined))
   for await (const [name, stream, filename, , mimeType] of on(parser, 'file', { close: ['finish'], signal })) {
     yield { name, stream, filename, mimeType }

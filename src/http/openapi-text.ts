@@ -1,23 +1,23 @@
-// The words of the published description that belong to no single route: what every client needs to know, what each
-// group of operations is about, who may call an operation, and what its statuses mean.
+// The texts of the OpenAPI document that belong to no single route: introduction, tags, access rules and statuses.
 import type { FastifyContextConfig } from 'fastify'
-import type { ScopeName } from '#lib/scopes.ts'
+import { SCOPES, type ScopeName } from '#lib/scopes.ts'
 
 export const INTRODUCTION = `A content hosting service: projects, versions and files, with search, teams and analytics.
 
-- **User-Agent**: every request names its program there, best with a way to reach whoever runs it. Without it: 400.
-- **Tokens** stand in \`Authorization\`, raw or as \`Bearer\`. Each operation says which scope of a token it needs. What a
-  caller may not see is absent for him: 404.
-- **IDs** are 8 characters of \`0-9A-Za-z\` and never change. Where a slug or a username will do too, the ID wins.
-- **Lists of IDs** in a query are JSON arrays in one value: \`ids=["AABBCCDD"]\`, percent-encoded; at most 1000.
-- **Bodies** are JSON in UTF-8, at most 2 MiB; nothing is converted. In PATCH an absent key keeps its value and \`null\`
-  clears it, where it can be empty.
+- **User-Agent**: every request must identify its program, preferably with a contact address. Otherwise: 400.
+- **Tokens** are sent in \`Authorization\`, raw or as \`Bearer\`. Each operation names the scopes that it requires. What
+  the caller may not see is reported as 404.
+- **IDs** are 8 characters of \`0-9A-Za-z\` and never change. Where a slug or a username is accepted too, an ID takes
+  precedence.
+- **Lists of IDs** in a query are one JSON array, percent-encoded: \`ids=["AABBCCDD"]\`; at most 1000.
+- **Bodies** are JSON in UTF-8, at most 2 MiB. Types are not converted: \`"5"\` is not a number. In PATCH an absent field
+  keeps its value, and \`null\` clears it if it can be empty.
 - **Times** are RFC 3339 in UTC with milliseconds.
-- **Errors** are \`{"error", "description", "details"}\`: branch on \`error\` and the status; \`details.field\` names a faulty
-  value. 5xx, 424 and 429 may be tried again after a pause.
-- **Rate**: 300 requests a minute for one address. \`X-Ratelimit-Limit\`, \`-Remaining\` and \`-Reset\` say where you stand,
-  \`Retry-After\` of a 429 how long to wait.
-- **Caching**: answers that may be kept have an \`ETag\`; \`If-None-Match\` gets 304. HEAD answers wherever GET does.`
+- **Errors** are \`{"error", "description", "details"}\`. Decide by \`error\` and the status; \`details.field\` names an
+  invalid value. Retry 5xx, 424 and 429 after a pause.
+- **Rate limit**: 300 requests a minute for each client address. \`X-Ratelimit-Limit\`, \`-Remaining\` and \`-Reset\` show
+  the current state; a 429 has \`Retry-After\`.
+- **Caching**: cacheable responses have an \`ETag\`; \`If-None-Match\` returns 304. Every GET also supports HEAD.`
 
 export const INTRODUCTION_V2 = `The older version of the API, for the clients that speak it: the same catalogue, the same rules, other names.
 Whatever is new stands in version 3, described at \`/docs/openapi.json\`; collections, organizations, analytics and payouts
@@ -29,58 +29,63 @@ are there alone. Tokens, IDs, rate and caching are the same in both.
   as the limit.
 - What creates something answers 200 with it.`
 
-/** The groups of operations, in the order in which a newcomer reads them; every tag of a route stands here. */
+/** The groups of operations, in reading order; contains every tag that a route has. */
 export const TAGS = [
-  { name: 'projects', description: 'What is published: mods, modpacks, resource packs and the like' },
-  { name: 'versions', description: 'The releases of a project, with their files' },
-  { name: 'version files', description: 'From the hash of a file to its version, project and updates' },
-  { name: 'files', description: 'The bytes of files and pictures' },
-  { name: 'search', description: 'Finding projects by words and filters' },
-  { name: 'tags', description: 'What projects and versions can be tagged with' },
-  { name: 'users', description: 'Profiles, and the lists of what a person has' },
-  { name: 'follows', description: 'Following projects' },
-  { name: 'collections', description: 'Lists of projects that people keep' },
-  { name: 'notifications', description: 'What a person is told' },
-  { name: 'teams', description: 'The members of projects and organizations, and what each may do' },
+  { name: 'projects', description: 'Published content: mods, modpacks, resource packs and the like' },
+  { name: 'versions', description: 'Releases of a project, with their files' },
+  { name: 'version files', description: 'Versions, projects and updates by the hash of a file' },
+  { name: 'files', description: 'Content of files and images' },
+  { name: 'search', description: 'Full-text search for projects, with filters' },
+  { name: 'tags', description: 'Categories, loaders, game versions, licences and other fixed lists' },
+  { name: 'users', description: 'Profiles, and the projects, collections and follows of a user' },
+  { name: 'follows', description: 'Projects that a user follows' },
+  { name: 'collections', description: 'Lists of projects, curated by users' },
+  { name: 'notifications', description: 'Notifications of a user' },
+  { name: 'teams', description: 'Members of projects and organizations, and their permissions' },
   { name: 'organizations', description: 'Groups that own projects' },
-  { name: 'limits', description: 'How many things an account may own' },
-  { name: 'images', description: 'Pictures inside texts' },
-  { name: 'reports', description: 'Telling moderators of what should not be here' },
-  { name: 'threads', description: 'Conversations with moderators' },
-  { name: 'moderation', description: 'The queues of moderators' },
-  { name: 'analytics', description: 'Reporting views and playtime; asking about one’s projects' },
-  { name: 'statistics', description: 'How much there is' },
-  { name: 'payouts', description: 'What a person has earned and been paid' },
-  { name: 'affiliates', description: 'Affiliate codes' },
-  { name: 'accounts', description: 'Signing up and in, sessions, access tokens; also under `/v2/_internal`' },
-  { name: 'oauth', description: 'Applications of third parties that act for a person' },
-  { name: 'build tools', description: 'Addresses that build tools and loaders read' },
-  { name: 'operator', description: 'For those who run the service' },
-  { name: 'meta', description: 'The service itself' },
+  { name: 'limits', description: 'Number of projects, organizations and collections that an account may own' },
+  { name: 'images', description: 'Images in descriptions, changelogs, reports and messages' },
+  { name: 'reports', description: 'Reports of content and users to moderators' },
+  { name: 'threads', description: 'Conversations with moderators, about a project or a report' },
+  { name: 'moderation', description: 'Queues of projects and file scans for moderators' },
+  { name: 'analytics', description: 'Reporting and querying of views, downloads and playtime' },
+  { name: 'statistics', description: 'Size of the catalogue' },
+  { name: 'payouts', description: 'Balance and payout history of the caller' },
+  { name: 'affiliates', description: 'Affiliate codes and their use' },
+  { name: 'accounts', description: 'Sign-up, sign-in, sessions and access tokens; also under `/v2/_internal`' },
+  { name: 'oauth', description: 'Third-party applications that act for a user' },
+  { name: 'build tools', description: 'Endpoints for build tools and for update checkers of loaders' },
+  { name: 'operator', description: 'Administration of the service' },
+  { name: 'meta', description: 'Health, metrics and version of the service' },
 ] as const
 export type TagName = (typeof TAGS)[number]['name']
 
 /** Who may call a route, for its description; undefined where there is nothing to say. */
 export function describeAccess({ auth, role }: FastifyContextConfig): string | undefined {
   if (auth === 'public') return undefined
-  if (auth === 'operator') return 'For operators: the header `X-Admin-Key`, or the session of an admin.'
-  if ('read' in auth) return `Open to all; a token with ${listed(auth.read, 'or')} makes the caller known.`
-  const needed = auth.scope.length === 0 ? 'Needs a token.' : `Scope: ${listed(auth.scope, 'and')}.`
-  return role === undefined ? needed : `${needed} For ${role === 'admin' ? 'admins' : 'moderators and admins'}.`
+  if (auth === 'operator') return 'Operators only: the header `X-Admin-Key`, or the session of an admin.'
+  if ('read' in auth) return optionalToken(auth.read)
+  const needed = auth.scope.length === 0 ? 'Requires a token.' : `Requires a token with ${listed(auth.scope, 'and')}.`
+  return role === undefined ? needed : `${needed} ${role === 'admin' ? 'Admins' : 'Moderators and admins'} only.`
+}
+
+function optionalToken(scopes: readonly ScopeName[]): string {
+  if (scopes.length === SCOPES.length) return 'Token optional; any scope will do.'
+  return `Token optional; with ${listed(scopes, 'or')} it identifies the caller.`
 }
 
 function listed(scopes: readonly ScopeName[], joint: 'and' | 'or'): string {
   return scopes.map((scope) => `\`${scope}\``).join(` ${joint} `)
 }
 
-/** What a status means, where its route says nothing more of it. */
+/** The default description of each response status. */
 export const STATUS_WORDS: Readonly<Record<string, string>> = {
   200: 'Success',
   201: 'Created',
-  206: 'The range that was asked for',
-  304: 'What the client has is still right',
-  307: 'Go to the address in `Location`',
+  206: 'The requested range',
+  304: 'Not modified',
+  307: 'Redirect to `Location`',
   503: 'Not ready',
-  '4XX': 'Refused; `error` says why',
-  '5XX': 'A fault of the service; the description ends in the ID of the request',
+  '4XX': 'The request is refused; `error` gives the reason',
+  '5XX': 'Internal error; the description ends with the request ID',
 }

@@ -46,7 +46,8 @@ export async function registerOpenApi(app: App, about: { version: string; baseUr
         config: { auth: 'public', cache: 'shared' },
         schema: {
           operationId,
-          summary: version === 'v3' ? 'This description' : 'The description of the older version of the API',
+          summary:
+            version === 'v3' ? 'Get this OpenAPI description' : 'The description of the older version of the API',
           tags: ['meta'],
           produces: ['application/json'],
           response: { 200: Type.Unsafe<string>({ type: 'object', description: 'OpenAPI 3.0' }) },

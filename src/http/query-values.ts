@@ -9,7 +9,7 @@ const IDS_MAX = 1000
 export const IdsQuery = Type.Object({
   ids: Type.String({
     maxLength: 65_536,
-    description: `A JSON array of up to ${IDS_MAX} identifiers, encoded as a string`,
+    description: `JSON array of up to ${IDS_MAX} identifiers`,
     examples: ['["AABBCCDD","EEFFGGHH"]'],
   }),
 })
@@ -17,14 +17,14 @@ export const IdsQuery = Type.Object({
 export const IdParams = Type.Object({
   id: Type.String({
     maxLength: 256,
-    description: 'The ID; for a project or an organization also its slug, for a user the username',
+    description: 'ID; for projects and organizations also the slug, for users also the username',
     examples: ['AABBCCDD'],
   }),
 })
 
 /** Where a list by offset begins. */
 export const Offset = Type.Optional(
-  Type.Integer({ minimum: 0, maximum: 1_000_000_000, default: 0, description: 'How many to leave out, exactly' }),
+  Type.Integer({ minimum: 0, maximum: 1_000_000_000, default: 0, description: 'Number of items to skip' }),
 )
 
 /**

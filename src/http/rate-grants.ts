@@ -3,7 +3,7 @@
 import { BlockList, isIPv6 } from 'node:net'
 import { sql } from 'kysely'
 import type { ChangedIds } from '#cache/changes.ts'
-import type { NoticeSubscriber } from '#cache/listen.ts'
+import type { InvalidationSubscriber } from '#cache/listen.ts'
 import type { Db } from '#db/db.ts'
 import { addressKey } from '#lib/address-key.ts'
 import { parseAuthorization, parseToken } from '#lib/tokens.ts'
@@ -17,7 +17,7 @@ export type RateGrantDirectory = RateGrants & {
   /** Loads the grants as they are now. */
   refresh(): Promise<void>
   /** What keeps the directory current. */
-  subscribers: readonly NoticeSubscriber[]
+  subscribers: readonly InvalidationSubscriber[]
 }
 
 type TokenGrant = GrantedRate & { expiresAtMs: number }
@@ -37,7 +37,7 @@ const MET_MAX = 10_000
 /** Until a load that failed is tried again. */
 const RETRY_MS = 1_000
 
-/** Starts without grants: `refresh`, or the first notice, loads them. */
+/** Starts without grants: `refresh`, or the first invalidation message, loads them. */
 export function createRateGrants({ db, log, now }: { db: Db; log: Log; now: () => number }): RateGrantDirectory {
   let grants = NONE
   let loading: Promise<void> = Promise.resolve()

@@ -1,11 +1,13 @@
-// The limiter of decisions.md 2: one budget a client address, three headers on every answer, 429 when it is used up.
+// The rate limiter: one budget for each client address, three headers on every answer, 429 when it is used up.
+
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Counters, Rate, Taken } from '#counters/counters.ts'
 import { addressKey } from '#lib/address-key.ts'
 import { ApiError } from '#lib/errors.ts'
+import { MINUTE_MS } from '#lib/time.ts'
 import { secretsEqual } from '#lib/tokens.ts'
 
-const PERIOD_MS = 60_000
+const PERIOD_MS = MINUTE_MS
 const DEFAULT_REQUESTS_PER_MINUTE = 300
 
 /** A rate of its own, and the name under which its use is counted: a key is always used with one rate. */

@@ -64,11 +64,11 @@ test('a body in pieces is read whole', async () => {
   assert.deepEqual([status, JSON.parse(body).details.field], [400, 'ext'], 'it is no picture, and that was seen')
 })
 
-test('a body that breaks off is no fault of the server', async () => {
+test('a body that breaks off is no error of the server', async () => {
   const { PassThrough } = await import('node:stream')
   const body = new PassThrough()
   const reading = readRawBody(body, { maxBytes: 100, field: 'icon' })
   body.write('half')
   setImmediate(() => body.destroy(Object.assign(new Error('aborted'), { code: 'ECONNRESET' })))
-  await assert.rejects(reading, { name: 'ApiError', fault: 'invalid_input' })
+  await assert.rejects(reading, { name: 'ApiError', kind: 'invalid_input' })
 })

@@ -32,7 +32,7 @@ export async function readRawBody(
       pieces.push(piece)
     }
   } catch (error) {
-    // A client that goes away is no fault of ours, which a plain error would be.
+    // A client that goes away is no error of ours, which a plain error would be.
     throw stream.destroyed ? invalidInput('The connection closed before the body was complete', field) : error
   }
   return Buffer.concat(pieces, size)

@@ -15,7 +15,7 @@ import type { ListBuffers } from './list-buffers.ts'
 export type RouteAuth = 'public' | { read: readonly ScopeName[] } | { scope: readonly ScopeName[] } | 'operator'
 
 /**
- * How long an answer may be kept (decisions.md 2): `public` revalidates each time and turns `private` for a known
+ * How long a response may be cached: `public` revalidates each time and turns `private` for a known
  * caller, `shared` is the same for every caller and stays public, `tags` lives an hour, `private` is for one caller,
  * `no-store` is never kept (the default).
  */

@@ -21,7 +21,6 @@ import type { Secret } from '#lib/secret.ts'
 import type { Log } from '#telemetry/log.ts'
 import type { Metrics } from '#telemetry/metrics.ts'
 import { completeAnswers } from './answers.ts'
-import { type ArrivalOptions, answerUnroutable, arrivalHook, refuseEncodedBody, requireRoute } from './arrival.ts'
 import { type AuthOptions, authHook } from './auth.ts'
 import { type BodyPace, boundConnections, endSlowBodies, refuseUnread } from './connections.ts'
 import { tagAnswer } from './entity-tags.ts'
@@ -29,6 +28,13 @@ import { handleError } from './error-handler.ts'
 import { parseJson } from './json-body.ts'
 import { createListBuffers } from './list-buffers.ts'
 import { createRateLimiter, type RateLimitOptions } from './rate-limit.ts'
+import {
+  answerUnroutable,
+  type RequestContextOptions,
+  refuseEncodedBody,
+  requestContextHook,
+  requireRoute,
+} from './request-context.ts'
 import { logRequest } from './request-log.ts'
 import type { RouteEntry } from './route-config.ts'
 import { compileValidator } from './validation.ts'
@@ -41,7 +47,7 @@ export interface TypeBoxProvider extends FastifyTypeProvider {
 export type App = FastifyInstance<Server, IncomingMessage, ServerResponse, FastifyBaseLogger, TypeBoxProvider>
 
 export type ServerOptions = AuthOptions &
-  ArrivalOptions &
+  RequestContextOptions &
   Omit<RateLimitOptions, 'bypassKey'> & {
     log: Log
     metrics: Metrics
@@ -72,13 +78,13 @@ const PATH_VALUE_LENGTH_MAX = 2048
 /** An HTTP server with no routes yet. Each route declares `config.auth`; one that does not stops the start. */
 export async function buildServer(options: ServerOptions): Promise<App> {
   const limiter = createRateLimiter({ ...options, bypassKey: options.rateLimitBypassKey?.reveal() })
-  const arrive = arrivalHook(limiter, options)
+  const setContext = requestContextHook(limiter, options)
   const app: App = Fastify({
     routerOptions: { maxParamLength: PATH_VALUE_LENGTH_MAX },
     bodyLimit: JSON_BODY_BYTES_MAX,
     genReqId: () => randomUUID(),
     requestIdHeader: false,
-    // What Node refuses by itself it refuses without a body; the arrival hook looks for `Host`.
+    // What Node refuses by itself it refuses without a body; the request context hook looks for `Host`.
     http: { maxHeaderSize: HEADER_BYTES_MAX, requireHostHeader: false },
     // A refused upload must not hold its connection: see `discardRest`.
     forceCloseConnections: 'idle',
@@ -89,7 +95,7 @@ export async function buildServer(options: ServerOptions): Promise<App> {
     connectionTimeout: SILENCE_MS,
     keepAliveTimeout: 72_000,
     clientErrorHandler: answerUnreadable,
-    frameworkErrors: answerUnroutable(arrive, handleError(options.log), logRequest(options.log, options.metrics)),
+    frameworkErrors: answerUnroutable(setContext, handleError(options.log), logRequest(options.log, options.metrics)),
   }).withTypeProvider<TypeBoxProvider>()
   // Expectations other than 100-continue may be ignored (RFC 9110, 10.1.1); Node's answer to them has no body.
   app.server.on('checkExpectation', (req, res) => app.server.emit('request', req, res))
@@ -110,7 +116,7 @@ export async function buildServer(options: ServerOptions): Promise<App> {
   app.decorateRequest('viewer', null)
   app.decorateRequest('clientAddress', '')
   takeJsonBodies(app)
-  app.addHook('onRequest', arrive)
+  app.addHook('onRequest', setContext)
   app.addHook('onRequest', requireRoute)
   addRouteChecks(app, options)
   app.addHook('onSend', tagAnswer)
@@ -199,7 +205,7 @@ function toRouteEntry({ method, url, config, schema }: RouteOptions): RouteEntry
 
 /**
  * Compiles the serialiser of an answer when it is first sent. Compiling all of them took a quarter of a second of each
- * start, and most are for faults that never occur.
+ * start, and most are for errors that never occur.
  */
 function lazySerializers() {
   const compile = SerializerSelector()({}, {})

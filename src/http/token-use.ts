@@ -1,7 +1,9 @@
 // When and from where tokens were last used: noted in memory at each request, written in one batch a minute.
+
 import type { FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import type { Db } from '#db/db.ts'
+import { MINUTE_MS } from '#lib/time.ts'
 import type { TokenKind } from '#lib/tokens.ts'
 import type { Log } from '#telemetry/log.ts'
 
@@ -13,7 +15,7 @@ export type TokenUse = {
   flush(): Promise<void>
 }
 
-const FLUSH_MS = 60_000
+const FLUSH_MS = MINUTE_MS
 /** Beyond this many tokens in one minute the rest of their uses goes unnoted. */
 const NOTED_MAX = 50_000
 const USER_AGENT_LENGTH_MAX = 512

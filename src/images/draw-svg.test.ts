@@ -17,20 +17,20 @@ test('a drawing comes back as pixels at the size it is shown in', async () => {
 })
 
 test('what the library refuses is refused here in the same words', async () => {
-  const faultOf = (bytes: Buffer) =>
+  const kindOf = (bytes: Buffer) =>
     createDrawSvg()(bytes, RULES, { field: 'icon' }).then(
       () => 'drawn',
-      (error: unknown) => (error instanceof ScaleError ? error.fault : error),
+      (error: unknown) => (error instanceof ScaleError ? error.kind : error),
     )
-  assert.equal(await faultOf(svg(90_000, 90_000)), 'too_many_pixels')
-  assert.equal(await faultOf(svg(0, 0)), 'undecodable')
+  assert.equal(await kindOf(svg(90_000, 90_000)), 'too_many_pixels')
+  assert.equal(await kindOf(svg(0, 0)), 'undecodable')
 })
 
 test('a drawing that takes too long is given up, its process ended, and the next one is drawn', async () => {
   // A line of so many letters takes the library minutes.
   const slow = svg(96, 96, `<text font-size="90">${'M'.repeat(60_000)}</text>`)
   await assert.rejects(createDrawSvg(400)(slow, RULES, { field: 'icon' }), {
-    fault: 'invalid_input',
+    kind: 'invalid_input',
     message: 'The SVG takes too long to draw',
     details: { field: 'icon', message: 'The SVG takes too long to draw' },
   })

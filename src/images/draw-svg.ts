@@ -6,7 +6,7 @@ import { buffer } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { invalidInput } from '#lib/errors.ts'
 import { createLimiter } from '#lib/limiter.ts'
-import { type Pixels, SCALE_FAULTS, ScaleError, type ScaleRules } from './scale.ts'
+import { type Pixels, SCALE_ERROR_KINDS, ScaleError, type ScaleRules } from './scale.ts'
 
 const CHILD = fileURLToPath(new URL('./draw-svg-child.ts', import.meta.url))
 /** A usual icon takes 30 ms after the third of a second in which the process starts. */
@@ -46,16 +46,16 @@ async function draw(svg: Buffer, rules: ScaleRules, field: string, msMax: number
   const [drawn, [code, signal]] = await Promise.all([buffer(child.stdout), closed])
   if (signal === 'SIGKILL') throw invalidInput('The SVG takes too long to draw', field)
   if (code !== 0) {
-    const fault = SCALE_FAULTS[code - FAULT_CODES]
-    if (fault === undefined) throw new Error(`The process that draws pictures ended with ${code ?? signal}`)
-    throw new ScaleError(fault)
+    const kind = SCALE_ERROR_KINDS[code - FAULT_CODES]
+    if (kind === undefined) throw new Error(`The process that draws pictures ended with ${code ?? signal}`)
+    throw new ScaleError(kind)
   }
   return { width: drawn.readUInt32LE(0), height: drawn.readUInt32LE(4), data: drawn.subarray(HEADER_BYTES) }
 }
 
 /** What the child ends with for a picture that it refuses. */
-export function exitCodeOf({ fault }: ScaleError): number {
-  return FAULT_CODES + SCALE_FAULTS.indexOf(fault)
+export function exitCodeOf({ kind }: ScaleError): number {
+  return FAULT_CODES + SCALE_ERROR_KINDS.indexOf(kind)
 }
 
 /** What the child answers: width and height, then the pixels. */

@@ -90,8 +90,8 @@ test('a picture that was turned by its camera is shown upright', async () => {
 
 test('an extension that is unknown, not allowed or not what the bytes are is refused by its own field', async () => {
   const refused = (ext: string, bytes = photo) =>
-    assert.rejects(images.processIcon(bytes, ext), (error: { fault: string; details: { field: string } }) => {
-      assert.deepEqual([error.fault, error.details.field], ['invalid_input', 'ext'])
+    assert.rejects(images.processIcon(bytes, ext), (error: { kind: string; details: { field: string } }) => {
+      assert.deepEqual([error.kind, error.details.field], ['invalid_input', 'ext'])
       return true
     })
   for (const ext of ['png', 'gif', 'webp', 'svg', 'bmp', 'tiff', '', 'JPG', '__proto__', 'constructor'])
@@ -99,7 +99,7 @@ test('an extension that is unknown, not allowed or not what the bytes are is ref
   await refused('png', Buffer.from('<html><script>alert(1)</script></html>'))
   await refused('svg', Buffer.from('<html></html>'))
   await refused('png', Buffer.from('MZ'))
-  await assert.rejects(images.processGalleryImage(svg(''), 'svg'), { fault: 'invalid_input' })
+  await assert.rejects(images.processGalleryImage(svg(''), 'svg'), { kind: 'invalid_input' })
   await assert.rejects(images.processIcon(photo, 'png', { extField: 'icon' }), {
     details: { field: 'icon', message: 'The extension is png, but the bytes are a jpeg picture' },
   })
@@ -117,8 +117,8 @@ test('what cannot be decoded, wholly or in part, is refused by the field of the 
     [Buffer.from([...svg(''), 0xff]), 'svg'],
     [Buffer.from('<svg width="0" height="0"/>'), 'svg'],
   ] as const) {
-    await assert.rejects(images.processIcon(bytes, ext), (error: { fault: string; details: { field: string } }) => {
-      assert.deepEqual([error.fault, error.details.field], ['invalid_input', 'icon'])
+    await assert.rejects(images.processIcon(bytes, ext), (error: { kind: string; details: { field: string } }) => {
+      assert.deepEqual([error.kind, error.details.field], ['invalid_input', 'icon'])
       return true
     })
   }
@@ -135,7 +135,7 @@ test('the limit of bytes is exact on both sides', async () => {
   await assert.rejects(images.processIcon(padded(262_145), 'png'), { message: /larger than 262144 bytes/ })
   await assert.rejects(images.processIcon(padded(262_144), 'png', { maxBytes: 262_143 }), { message: /262143/ })
   await images.processGalleryImage(padded(5 * 1024 * 1024), 'png')
-  await assert.rejects(images.processGalleryImage(padded(5 * 1024 * 1024 + 1), 'png'), { fault: 'invalid_input' })
+  await assert.rejects(images.processGalleryImage(padded(5 * 1024 * 1024 + 1), 'png'), { kind: 'invalid_input' })
 })
 
 test('a small file that unpacks to very many pixels is refused before it is unpacked', async () => {
@@ -143,7 +143,7 @@ test('a small file that unpacks to very many pixels is refused before it is unpa
   const bomb = await plain(1, 1).png().toBuffer()
   bomb.writeUInt32BE(30_000, 16)
   bomb.writeUInt32BE(30_000, 20)
-  await assert.rejects(images.processIcon(bomb, 'png'), { fault: 'invalid_input' })
+  await assert.rejects(images.processIcon(bomb, 'png'), { kind: 'invalid_input' })
   const wide = await plain(4097, 4096).png({ compressionLevel: 9 }).toBuffer()
   await assert.rejects(images.processIcon(wide, 'png'), { message: /more than 16777216 pixels/ })
   const huge = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="90000" height="90000"/>')

@@ -19,7 +19,7 @@ export type ProcessedImage = {
 }
 
 export type ImageOptions = {
-  /** The field that a faulty picture is reported under. */
+  /** The field that an invalid picture is reported under. */
   field?: string
   /** The field that a wrong extension is reported under; `field` where the extension is the file's own. */
   extField?: string
@@ -135,7 +135,7 @@ function decodeUtf8(bytes: Uint8Array, field: string): string {
 function refusal(error: unknown, { maxPixels }: Rules, field: string): unknown {
   if (error instanceof BrokenPicture) return undecodable(field)
   if (!(error instanceof ScaleError)) return error
-  switch (error.fault) {
+  switch (error.kind) {
     case 'undecodable':
       return undecodable(field)
     case 'too_many_pixels':

@@ -14,15 +14,15 @@ export type ScaleRules = {
 /** Four bytes a pixel: red, green, blue, alpha. */
 export type Pixels = { data: Buffer; width: number; height: number }
 
-export const SCALE_FAULTS = ['undecodable', 'too_many_pixels', 'too_many_moving_pixels'] as const
-export type ScaleFault = (typeof SCALE_FAULTS)[number]
+export const SCALE_ERROR_KINDS = ['undecodable', 'too_many_pixels', 'too_many_moving_pixels'] as const
+export type ScaleErrorKind = (typeof SCALE_ERROR_KINDS)[number]
 
 export class ScaleError extends Error {
-  readonly fault: ScaleFault
+  readonly kind: ScaleErrorKind
 
-  constructor(fault: ScaleFault, options?: ErrorOptions) {
-    super(fault, options)
-    this.fault = fault
+  constructor(kind: ScaleErrorKind, options?: ErrorOptions) {
+    super(kind, options)
+    this.kind = kind
   }
 }
 

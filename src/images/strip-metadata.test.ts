@@ -150,7 +150,7 @@ test('a picture that would be decoded a hundred times over is refused', async ()
   const lastScan = source.subarray(source.lastIndexOf(Buffer.from([0xff, 0xda])), -2)
   const scans = Buffer.concat([source.subarray(0, -2), ...Array(120).fill(lastScan), source.subarray(-2)])
   assert.throws(() => stripMetadata(scans, 'jpeg'), BrokenPicture)
-  await assert.rejects(createImages().processIcon(scans, 'jpg'), { fault: 'invalid_input' })
+  await assert.rejects(createImages().processIcon(scans, 'jpg'), { kind: 'invalid_input' })
 })
 
 test('what is stored of an upload is the stripped picture, and the small one is made from it', async () => {

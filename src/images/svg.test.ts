@@ -11,7 +11,7 @@ const clean = (text: string) => cleanSvg(text, 'icon')
 const inner = async (text: string) => (await clean(`${ROOT}${text}</svg>`)).slice(ROOT.length, -'</svg>'.length)
 const refuses = (text: string, message: RegExp) =>
   assert.rejects(clean(text), (error) => {
-    assert.ok(error instanceof ApiError && error.fault === 'invalid_input')
+    assert.ok(error instanceof ApiError && error.kind === 'invalid_input')
     assert.deepEqual(error.details, { field: 'icon', message: error.message })
     assert.match(error.message, message)
     return true

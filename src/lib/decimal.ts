@@ -1,5 +1,7 @@
 // Amounts of money, exact: whole units of 10⁻⁸ as a bigint inside, decimal text outside. Never a float.
 
+import { compare } from './compare.ts'
+
 /** Digits after the point that an amount may have. */
 const PLACES = 8
 const UNIT = 10n ** BigInt(PLACES)
@@ -51,8 +53,4 @@ export function splitUnits(total: bigint, weights: readonly bigint[]): bigint[] 
     left -= 1n
   }
   return parts
-}
-
-function compare(a: bigint, b: bigint): number {
-  return a < b ? -1 : a > b ? 1 : 0
 }

@@ -40,7 +40,7 @@ export const ERRORS = {
 } as const
 
 /** What can be thrown: every kind but the reserved ones. */
-export type Fault = {
+export type ErrorKind = {
   [Kind in keyof typeof ERRORS]: (typeof ERRORS)[Kind] extends { reserved: true } ? never : Kind
 }[keyof typeof ERRORS]
 
@@ -48,32 +48,32 @@ export type Fault = {
 export type ErrorDetails = Record<string, unknown>
 
 /**
- * A fault meant for the client. `description` is public; what only the log may see goes into `cause`.
+ * An error meant for the client. `description` is public; what only the log may see goes into `cause`.
  * Throw it, never return it: returning from a transaction callback commits.
  */
 export class ApiError extends Error {
-  readonly fault: Fault
+  readonly kind: ErrorKind
   readonly details: ErrorDetails | undefined
   readonly headers: Readonly<Record<string, string>> | undefined
 
   constructor(
-    fault: Fault,
+    kind: ErrorKind,
     description: string,
     options: { details?: ErrorDetails; headers?: Record<string, string>; cause?: unknown } = {},
   ) {
     super(description, options.cause === undefined ? undefined : { cause: options.cause })
     this.name = 'ApiError'
-    this.fault = fault
+    this.kind = kind
     this.details = options.details
     this.headers = options.headers
   }
 
   get status(): number {
-    return ERRORS[this.fault].status
+    return ERRORS[this.kind].status
   }
 
   get error(): string {
-    return ERRORS[this.fault].error
+    return ERRORS[this.kind].error
   }
 }
 

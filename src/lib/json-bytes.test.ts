@@ -27,6 +27,6 @@ test('an object larger than 64 MiB is refused before it is made', () => {
   }
   assert.throws(
     () => joinJsonObject(endless()),
-    (error: ApiError) => error instanceof ApiError && error.fault === 'invalid_input',
+    (error: ApiError) => error instanceof ApiError && error.kind === 'invalid_input',
   )
 })

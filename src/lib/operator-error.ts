@@ -1,5 +1,5 @@
 /**
- * A fault that the person who runs Depot can mend. Its message says what is wrong and, where that is not plain, what to
+ * An error that the person who runs Depot can mend. Its message says what is wrong and, where that is not plain, what to
  * do; it is printed without a stack. See `main.ts`.
  */
 export class OperatorError extends Error {

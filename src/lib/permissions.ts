@@ -55,7 +55,7 @@ export const ALL_ORGANIZATION_PERMISSIONS: number = all(ORGANIZATION_PERMISSIONS
 /** Every badge: 255. */
 export const ALL_BADGES: number = all(BADGES)
 
-/** What a moderator who is no member may do to any project (decisions.md 4). */
+/** What a moderator who is no member may do to any project. */
 export const MODERATOR_PROJECT_PERMISSIONS: number =
   PROJECT_PERMISSIONS.EDIT_DETAILS | PROJECT_PERMISSIONS.EDIT_BODY | PROJECT_PERMISSIONS.UPLOAD_VERSION
 
@@ -79,8 +79,8 @@ export function hasBadge(bits: number, name: Badge): boolean {
 }
 
 /**
- * Whether `inner` has no bit that `outer` lacks. Asked of what a caller grants against what the caller holds, since
- * nobody grants what he does not hold.
+ * Whether `inner` has no bit that `outer` lacks. Compares what a caller grants with what they hold, since
+ * nobody may grant a permission that they do not hold.
  */
 export function isBitSubset(inner: number, outer: number): boolean {
   return (inner & ~outer) === 0

@@ -11,7 +11,7 @@ export const Maybe = <Schema extends TSchema>(schema: Schema) => Type.Optional(N
 export const Ordering = Type.Integer({
   minimum: -(2 ** 31),
   maximum: 2 ** 31 - 1,
-  description: 'Its place among the others, lowest first',
+  description: 'Sort key, ascending',
 })
 
 /** RFC 3339 in UTC with milliseconds and `Z`. */

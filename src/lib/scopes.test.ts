@@ -5,7 +5,7 @@ import {
   ALL_SCOPES,
   combineScopes,
   GRANTABLE_SCOPES,
-  grantFault,
+  grantProblem,
   hasScope,
   intersectScopes,
   isScopeBits,
@@ -100,12 +100,12 @@ test('what manages sign-in and tokens is granted to nobody, and named; all the r
   fc.assert(
     fc.property(bits, (set) => {
       const refused = scopeNames(intersectScopes(set, RESTRICTED_SCOPES)).join(', ')
-      const fault = refused === '' ? undefined : `has scopes that a robot cannot hold: ${refused}`
-      assert.equal(grantFault(set, 'a robot'), fault)
+      const problem = refused === '' ? undefined : `has scopes that a robot cannot hold: ${refused}`
+      assert.equal(grantProblem(set, 'a robot'), problem)
     }),
   )
-  assert.equal(grantFault(GRANTABLE_SCOPES, 'a robot'), undefined)
-  assert.equal(grantFault(2 ** 48, 'a robot'), 'has bits that stand for no scope')
+  assert.equal(grantProblem(GRANTABLE_SCOPES, 'a robot'), undefined)
+  assert.equal(grantProblem(2 ** 48, 'a robot'), 'has bits that stand for no scope')
 })
 
 test('names are read with spaces, plus signs or commas between, in any case, once each', () => {

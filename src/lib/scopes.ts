@@ -16,7 +16,7 @@ export type ScopeGroup =
 
 type ScopeRow = readonly [bit: number, group: ScopeGroup, explanation: string, restricted?: 'restricted']
 
-// `restricted`: neither a personal access token nor an OAuth application can hold it (decisions.md 3).
+// `restricted`: neither a personal access token nor an OAuth application can hold it.
 // The reserved ones are known, so that masks made for this table stay valid, but nothing asks for them.
 const TABLE = {
   USER_READ_EMAIL: [0, 'User', 'See your e-mail address'],
@@ -131,9 +131,9 @@ export function isScopeBits(value: number): boolean {
 
 /**
  * Why `holder` ("an access token") cannot be given these scopes, as the end of a sentence about them; undefined when it
- * can. Unknown bits are refused rather than dropped, so that nobody gets less than he asked for without hearing of it.
+ * can. Unknown bits are refused rather than dropped, so that nobody silently gets less than they asked for.
  */
-export function grantFault(bits: number, holder: string): string | undefined {
+export function grantProblem(bits: number, holder: string): string | undefined {
   if (!isScopeBits(bits)) return 'has bits that stand for no scope'
   const refused = scopeNames(intersectScopes(bits, RESTRICTED_SCOPES))
   return refused.length === 0 ? undefined : `has scopes that ${holder} cannot hold: ${refused.join(', ')}`

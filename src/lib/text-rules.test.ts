@@ -6,7 +6,7 @@ import Value from 'typebox/value'
 import * as rules from './text-rules.ts'
 
 const refused = (field: string) => (error: unknown) => {
-  assert.equal((error as { fault: string }).fault, 'validation_error')
+  assert.equal((error as { kind: string }).kind, 'validation_error')
   assert.equal((error as { details: { field: string } }).details.field, field)
   return true
 }
@@ -46,14 +46,14 @@ test('lengths count code points, as spreading the text does', () => {
 })
 
 test('limits hold at each side of each bound, counted in characters', () => {
-  const fault = (text: string) => rules.textFault(text, { min: 3, max: 5 })
-  assert.match(fault('\u{1F600}\u{1F600}') ?? '', /at least 3 characters/)
-  assert.equal(fault('\u{1F600}\u{1F600}\u{1F600}'), undefined)
-  assert.equal(fault('\u{1F600}'.repeat(5)), undefined)
-  assert.match(fault('\u{1F600}'.repeat(6)) ?? '', /at most 5 characters/)
-  assert.equal(fault('abcde'), undefined)
-  assert.match(fault('abcdef') ?? '', /at most 5/)
-  assert.match(rules.textFault('', { min: 1, max: 2 }) ?? '', /at least 1 character long/)
+  const problem = (text: string) => rules.textProblem(text, { min: 3, max: 5 })
+  assert.match(problem('\u{1F600}\u{1F600}') ?? '', /at least 3 characters/)
+  assert.equal(problem('\u{1F600}\u{1F600}\u{1F600}'), undefined)
+  assert.equal(problem('\u{1F600}'.repeat(5)), undefined)
+  assert.match(problem('\u{1F600}'.repeat(6)) ?? '', /at most 5 characters/)
+  assert.equal(problem('abcde'), undefined)
+  assert.match(problem('abcdef') ?? '', /at most 5/)
+  assert.match(rules.textProblem('', { min: 1, max: 2 }) ?? '', /at least 1 character long/)
 })
 
 test('text that shows nothing is blank', () => {
@@ -77,8 +77,8 @@ test('NUL and halves of surrogate pairs are refused wherever they stand in a bod
 test('a body nested too deep is refused before the stack is', () => {
   const nested = (levels: number): unknown => JSON.parse('['.repeat(levels) + ']'.repeat(levels))
   rules.checkStorable(nested(64))
-  assert.throws(() => rules.checkStorable(nested(66)), { fault: 'validation_error' })
-  assert.throws(() => rules.checkStorable(nested(1000)), { fault: 'validation_error' })
+  assert.throws(() => rules.checkStorable(nested(66)), { kind: 'validation_error' })
+  assert.throws(() => rules.checkStorable(nested(1000)), { kind: 'validation_error' })
 })
 
 test('an address is https, without credentials, and at most 2048 characters', () => {

@@ -75,7 +75,7 @@ export type TextLimits = {
 }
 
 /** What is wrong with `text`, as the end of a sentence about its field; undefined when nothing is. */
-export function textFault(text: string, limits: TextLimits): string | undefined {
+export function textProblem(text: string, limits: TextLimits): string | undefined {
   const min = limits.min ?? 0
   // A character is one or two code units, so that most texts need no count.
   const length = text.length < 2 * min || text.length > limits.max ? characterCount(text) : undefined
@@ -88,8 +88,8 @@ export function textFault(text: string, limits: TextLimits): string | undefined 
 
 /** @throws ApiError `validation_error` naming the field when the text breaks its limits. */
 export function checkText(text: string, field: string, limits: TextLimits): string {
-  const fault = textFault(text, limits)
-  if (fault !== undefined) throw validationError(field, fault)
+  const problem = textProblem(text, limits)
+  if (problem !== undefined) throw validationError(field, problem)
   return text
 }
 
@@ -98,7 +98,7 @@ const SHOWN_KEY_MAX = 64
 
 /**
  * Refuses a parsed JSON body that holds, as a key or a value, text which PostgreSQL cannot hold, so that no column ever
- * answers with a fault of its own. Nesting beyond 64 levels is refused too.
+ * answers with an error of its own. Nesting beyond 64 levels is refused too.
  * @throws ApiError `validation_error` naming the place in dotted form.
  */
 export function checkStorable(value: unknown, place = '', depth = 0): void {
@@ -121,7 +121,7 @@ function printable(key: string): string {
 }
 
 /** What is wrong with an address that must be `https`, without credentials, at most 2048 characters; else undefined. */
-export function httpsUrlFault(text: string): string | undefined {
+export function httpsUrlProblem(text: string): string | undefined {
   if (characterCount(text) > URL_LENGTH_MAX) return `must be at most ${URL_LENGTH_MAX} characters long`
   // The URL parser forgives these by dropping or turning them, so that what is checked is not what is stored.
   if (/[\s\p{Cc}\\]/u.test(text) || !isStorable(text)) return 'must not contain white space, controls or backslashes'
@@ -135,7 +135,7 @@ export function httpsUrlFault(text: string): string | undefined {
 
 /** @throws ApiError `validation_error` naming the field when the text is no acceptable https address. */
 export function checkHttpsUrl(text: string, field: string): string {
-  const fault = httpsUrlFault(text)
-  if (fault !== undefined) throw validationError(field, fault)
+  const problem = httpsUrlProblem(text)
+  if (problem !== undefined) throw validationError(field, problem)
   return text
 }

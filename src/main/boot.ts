@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
 import { createEntityCache } from '#cache/entity-cache.ts'
-import { listenForNotices, type NoticeSubscriber } from '#cache/listen.ts'
+import { type InvalidationSubscriber, listenForInvalidations } from '#cache/listen.ts'
 import type { Config } from '#config/config.ts'
 import { type Connection, createDb, createPool } from '#db/db.ts'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '#embedded-postgres/embedded-postgres.ts'
@@ -33,7 +33,7 @@ export type BootOptions = {
 export type Booted = {
   deps: Deps
   /** Starts hearing of other processes' changes; until then the cache is off. */
-  listen(subscribers?: readonly NoticeSubscriber[]): Promise<void>
+  listen(subscribers?: readonly InvalidationSubscriber[]): Promise<void>
   /** Opens the analytics store before anybody asks for it. Never rejects. */
   warmAnalytics(): Promise<void>
   /** Settles when the embedded database has ended by itself, which the process cannot outlive. */
@@ -121,7 +121,7 @@ async function open(
         await client.connect()
         return client
       }
-      const listener = listenForNotices({ connect, cache, log, subscribers })
+      const listener = listenForInvalidations({ connect, cache, log, subscribers })
       closers.push(() => listener.stop())
       await listener.ready
     },

@@ -24,7 +24,7 @@ export function openSearch(needs: SearchNeeds): SearchFeed {
  * @throws OperatorError for a wrong password, a missing right, an old version.
  */
 export async function checkSearchEngine({ config, log }: Pick<Deps, 'config' | 'log'>): Promise<void> {
-  const reason = await findSearchFault(config)
+  const reason = await findSearchError(config)
   if (reason !== undefined) log.warn({ reason }, 'OpenSearch does not answer; searches are refused until it does')
 }
 
@@ -33,7 +33,7 @@ export async function checkSearchEngine({ config, log }: Pick<Deps, 'config' | '
  * while a server has it.
  */
 export async function openIdleSearch(needs: SearchNeeds): Promise<SearchFeed | undefined> {
-  const reason = await findSearchFault(needs.config)
+  const reason = await findSearchError(needs.config)
   if (reason !== undefined) throw new OperatorError(`OpenSearch does not answer: ${reason}`)
   const options = feedOptions(needs)
   const place =
@@ -42,7 +42,7 @@ export async function openIdleSearch(needs: SearchNeeds): Promise<SearchFeed | u
   return createSearchFeed({ ...options, places: { ...options.places, claim: async () => place } })
 }
 
-async function findSearchFault({ search }: Deps['config']): Promise<string | undefined> {
+async function findSearchError({ search }: Deps['config']): Promise<string | undefined> {
   if (search.kind === 'embedded') return undefined
   const { checkOpenSearch } = await import('#search-index/opensearch/check-server.ts')
   return checkOpenSearch({ url: search.url.reveal(), prefix: search.prefix })

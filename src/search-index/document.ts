@@ -1,5 +1,6 @@
 // What is indexed of a project: all that its search hit shows and all that a filter may ask, so that neither needs the
 // database. Lists are in the order in which a hit shows them.
+import { compare } from '#lib/compare.ts'
 
 export type SearchDependency = {
   readonly project_id: string
@@ -77,7 +78,7 @@ export function newestFirst(versions: readonly SearchVersion[]): SearchVersion[]
 export function datedNewestFirst(versions: readonly SearchVersion[]): { version: SearchVersion; at: number }[] {
   return versions
     .map((version) => ({ version, at: Date.parse(version.date_published) }))
-    .sort((a, b) => b.at - a.at || (a.version.id < b.version.id ? -1 : a.version.id > b.version.id ? 1 : 0))
+    .sort((a, b) => b.at - a.at || compare(a.version.id, b.version.id))
 }
 
 /** The projects depended on, each once: under `dependency_project_ids` all, under the other fields those of a type. */

@@ -10,7 +10,7 @@ function refusal(text: string): string {
   assert.throws(
     () => parseLicense(text),
     (error) => {
-      assert.ok(error instanceof ApiError && error.fault === 'validation_error')
+      assert.ok(error instanceof ApiError && error.kind === 'validation_error')
       assert.deepEqual(error.details, { field: 'license_id', message: error.message.replace('Field license_id: ', '') })
       message = error.message
       return true
@@ -41,7 +41,7 @@ test('ARR in any case is All Rights Reserved, also when it is stored again', () 
   refusal('ARR OR MIT')
 })
 
-test('what is no SPDX expression is refused with the word at fault', () => {
+test('what is no SPDX expression is refused with the invalid word', () => {
   assert.match(refusal('mit'), /mit is not an SPDX licence identifier/)
   assert.match(refusal('MIT Or ISC'), /Or must be all upper or all lower case/)
   assert.match(refusal('GPL-2.0-only+'), /takes no \+/)
@@ -110,7 +110,7 @@ test('any text is either refused with a validation error or stored in a form tha
           const stored = parseLicense(text)
           assert.equal(parseLicense(stored), stored)
         } catch (error) {
-          assert.ok(error instanceof ApiError && error.fault === 'validation_error')
+          assert.ok(error instanceof ApiError && error.kind === 'validation_error')
         }
       },
     ),
@@ -141,7 +141,7 @@ test('a text is found by identifier, with a + ignored, and by both forms of All 
 
 test('an unknown identifier is absent, and what is no single identifier is invalid input', async () => {
   for (const id of ['mit', 'custom', 'LicenseRef-x', 'constructor'])
-    await assert.rejects(licenseText(id), { fault: 'not_found' })
+    await assert.rejects(licenseText(id), { kind: 'not_found' })
   for (const id of ['', 'MIT OR ISC', '../MIT', 'MIT/..', '__proto__', 'MIT\0'])
-    await assert.rejects(licenseText(id), { fault: 'invalid_input' })
+    await assert.rejects(licenseText(id), { kind: 'invalid_input' })
 })

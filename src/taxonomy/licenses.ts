@@ -28,7 +28,7 @@ type Word = { text: string; standIn: string }
 /**
  * The form in which a licence expression is stored: single spaces, operators in upper case. Identifiers are
  * case-sensitive; operators are all upper or all lower case; `arr` in any case is All Rights Reserved.
- * @throws ApiError `validation_error` naming `field`, with the word at fault.
+ * @throws ApiError `validation_error` naming `field`, with the invalid word.
  */
 export function parseLicense(text: string, field = 'license_id'): string {
   if (text.length > EXPRESSION_LENGTH_MAX)

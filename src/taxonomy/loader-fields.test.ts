@@ -30,8 +30,8 @@ function extraField(set: Taxonomy, name: string, value: unknown): unknown {
 function refuses(set: Taxonomy, loaders: string[], input: Record<string, unknown>, field: string, at = ''): void {
   assert.throws(
     () => checkLoaderFields(set, loaders, input, at),
-    (error: { fault: string; details: { field: string } }) => {
-      assert.equal(error.fault, 'validation_error')
+    (error: { kind: string; details: { field: string } }) => {
+      assert.equal(error.kind, 'validation_error')
       assert.equal(error.details.field, field)
       return true
     },
@@ -89,10 +89,10 @@ test('an integer keeps its bounds, and 32 bits without them', () => {
   const check = (set: Taxonomy, n: unknown) => extraField(set, 'n', n)
   assert.equal(check(bounded, -1), -1)
   assert.equal(check(bounded, 3), 3)
-  for (const n of [-2, 4, 1.5, '1', true]) assert.throws(() => check(bounded, n), { fault: 'validation_error' })
+  for (const n of [-2, 4, 1.5, '1', true]) assert.throws(() => check(bounded, n), { kind: 'validation_error' })
   const free = withField({ name: 'n', type: 'integer' })
   assert.equal(check(free, 2 ** 31 - 1), 2 ** 31 - 1)
-  for (const n of [2 ** 31, -(2 ** 31) - 1]) assert.throws(() => check(free, n), { fault: 'validation_error' })
+  for (const n of [2 ** 31, -(2 ** 31) - 1]) assert.throws(() => check(free, n), { kind: 'validation_error' })
 })
 
 test('a text is neither empty, nor longer than 2048 characters, nor unstorable', () => {
@@ -100,7 +100,7 @@ test('a text is neither empty, nor longer than 2048 characters, nor unstorable',
   const check = (t: unknown) => extraField(set, 't', t)
   assert.equal(check('x'.repeat(2048)), 'x'.repeat(2048))
   for (const t of ['', 'x'.repeat(2049), 'a\0', '\ud800', 1])
-    assert.throws(() => check(t), { fault: 'validation_error' })
+    assert.throws(() => check(t), { kind: 'validation_error' })
 })
 
 test('lists of integers, texts and booleans check each item and the length', () => {
@@ -111,8 +111,8 @@ test('lists of integers, texts and booleans check each item and the length', () 
   assert.deepEqual(check('array_integer', [1, 2]), [1, 2])
   for (const type of ['array_text', 'array_boolean', 'array_integer'] as const) {
     const item = { array_text: 'a', array_boolean: true, array_integer: 1 }[type]
-    assert.throws(() => check(type, []), { fault: 'validation_error' })
-    assert.throws(() => check(type, [item, item, item]), { fault: 'validation_error' })
+    assert.throws(() => check(type, []), { kind: 'validation_error' })
+    assert.throws(() => check(type, [item, item, item]), { kind: 'validation_error' })
     assert.throws(() => check(type, [item, {}]), { message: /l\.1/ })
   }
 })

@@ -1,6 +1,6 @@
 // Values of loader fields: the check of what a client sends with a version, and the order of what is shown.
 import { validationError } from '#lib/errors.ts'
-import { textFault } from '#lib/text-rules.ts'
+import { textProblem } from '#lib/text-rules.ts'
 import { fieldsOf, type LoaderField, type Taxonomy } from './taxonomy.ts'
 
 export type LoaderFieldValue = string | number | boolean | string[] | number[] | boolean[]
@@ -94,8 +94,8 @@ function checkInteger(bounds: { min?: number; max?: number }, value: unknown, pl
 
 function checkText(value: unknown, place: string): string {
   if (typeof value !== 'string') throw validationError(place, 'must be a text')
-  const fault = textFault(value, { min: 1, max: TEXT_MAX })
-  if (fault !== undefined) throw validationError(place, fault)
+  const problem = textProblem(value, { min: 1, max: TEXT_MAX })
+  if (problem !== undefined) throw validationError(place, problem)
   return value
 }
 

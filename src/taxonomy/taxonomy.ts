@@ -1,4 +1,5 @@
 // The taxonomy: what projects and versions can be tagged with. Read once at start from data files, then only looked up.
+import { compare } from '#lib/compare.ts'
 import { validationError } from '#lib/errors.ts'
 import { type ClientPrograms, labelClientPrograms } from './client-programs.ts'
 import type { FileRules } from './file-rules.ts'
@@ -61,13 +62,11 @@ function indexTaxonomy(data: TaxonomyData): Taxonomy {
   return {
     games: new Map(data.games.map((game) => [game.slug, game])),
     projectTypes: data.projectTypes,
-    loaders: new Map(
-      data.loaders.toSorted((a, b) => compareText(a.name, b.name)).map((loader) => [loader.name, loader]),
-    ),
+    loaders: new Map(data.loaders.toSorted((a, b) => compare(a.name, b.name)).map((loader) => [loader.name, loader])),
     categories: data.categories.toSorted(
       (a, b) =>
         a.ordering - b.ordering ||
-        compareText(a.name, b.name) ||
+        compare(a.name, b.name) ||
         (typeRank.get(a.project_type) ?? 0) - (typeRank.get(b.project_type) ?? 0),
     ),
     categoriesByType,
@@ -82,11 +81,11 @@ function indexTaxonomy(data: TaxonomyData): Taxonomy {
 function indexField(field: FieldRow, values: EnumValueRow[] | undefined): LoaderField {
   if (values === undefined) return field
   const ranked = values
-    .toSorted((a, b) => ordering(a, -Infinity) - ordering(b, -Infinity) || compareText(a.created, b.created))
+    .toSorted((a, b) => ordering(a, -Infinity) - ordering(b, -Infinity) || compare(a.created, b.created))
     .map((row, rank) => ({ ...row, rank }))
   // The list of values itself puts those without an ordering last, and the newest first.
   const listed = ranked.toSorted(
-    (a, b) => ordering(a, Infinity) - ordering(b, Infinity) || compareText(b.created, a.created),
+    (a, b) => ordering(a, Infinity) - ordering(b, Infinity) || compare(b.created, a.created),
   )
   return { ...field, enumValues: new Map(listed.map((row) => [row.value, row])) }
 }
@@ -94,10 +93,6 @@ function indexField(field: FieldRow, values: EnumValueRow[] | undefined): Loader
 function ordering(row: EnumValueRow, absent: number): number {
   // Infinity - Infinity is NaN, which `||` takes for a tie, as wanted.
   return row.ordering ?? absent
-}
-
-function compareText(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0
 }
 
 /**

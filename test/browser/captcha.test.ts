@@ -17,7 +17,7 @@ after(async () => {
 })
 
 test('a person solves it on a phone, and the browser refuses nothing of it', async () => {
-  const { context, page, faults } = await newPerson(site, { viewport: { width: 360, height: 720 } })
+  const { context, page, problems } = await newPerson(site, { viewport: { width: 360, height: 720 } })
   await page.goto(`${site.url}/account/sign-up`)
   await page.locator('iframe[title=Captcha]').waitFor()
   await shoot(page, 'captcha-01-sign-up')
@@ -40,7 +40,7 @@ test('a person solves it on a phone, and the browser refuses nothing of it', asy
     service.asked.map((form) => form.get('response')),
     [service.solved, service.solved],
   )
-  assert.deepEqual(faults, [])
+  assert.deepEqual(problems, [])
   await context.close()
 })
 

@@ -49,7 +49,7 @@ const LOOKS: Look[] = [
 
 for (const { name, ...options } of LOOKS) {
   test(`a person signs up, verifies, makes a token and an application, allows it and revokes it (${name})`, async () => {
-    const { context, page, faults } = await newPerson(site, options)
+    const { context, page, problems } = await newPerson(site, options)
     const look = async (what: string) => {
       await shoot(page, `${name}-${what}`)
       // The checker itself is a script.
@@ -172,7 +172,7 @@ for (const { name, ...options } of LOOKS) {
     await look('21-message-sent')
     await page.goto(await mailedLink(email, /Reset/))
     await look('22-new-password')
-    assert.deepEqual(faults, [])
+    assert.deepEqual(problems, [])
     await context.close()
   })
 }
@@ -184,7 +184,7 @@ test('who has allowed an application before is led through sign-in straight back
   const question = new URLSearchParams({ client_id: id, redirect_uri: site.callback })
   for (const javaScriptEnabled of [true, false]) {
     for (const isAsked of javaScriptEnabled ? [true, false] : [false]) {
-      const { context, page, faults } = await newPerson(site, { javaScriptEnabled })
+      const { context, page, problems } = await newPerson(site, { javaScriptEnabled })
       await page.goto(`${site.url}${BASE}/authorize?${question}`)
       await page.getByLabel('Username or e-mail address').fill(member.username)
       await page.getByLabel('Password').fill(PASSWORD)
@@ -192,7 +192,7 @@ test('who has allowed an application before is led through sign-in straight back
       if (isAsked) await submit(page, 'Allow')
       await page.getByRole('heading', { name: 'Back at the application' }).waitFor()
       assert.ok(new URL(page.url()).searchParams.has('code'))
-      assert.deepEqual(faults, [])
+      assert.deepEqual(problems, [])
       await context.close()
     }
   }
@@ -203,7 +203,7 @@ test('a refusal leads back with the error, and a script in a name is text', asyn
   const name = '<script>document.title = "taken over"</script>'
   const body = { name, max_scopes: 2, redirect_uris: [site.callback] }
   const { id } = (await site.t.as(member).post(`${BASE}/app`, body)).json()
-  const { context, page, faults } = await newPerson(site)
+  const { context, page, problems } = await newPerson(site)
   await context.addCookies([{ name: 'depot-session', value: member.token, url: site.url }])
   await page.goto(
     `${site.url}/account/authorize?${new URLSearchParams({ client_id: id, redirect_uri: site.callback })}`,
@@ -212,7 +212,7 @@ test('a refusal leads back with the error, and a script in a name is text', asyn
   assert.notEqual(await page.title(), 'taken over')
   await submit(page, 'Refuse')
   assert.equal(new URL(page.url()).searchParams.get('error'), 'access_denied')
-  assert.deepEqual(faults, [])
+  assert.deepEqual(problems, [])
   await context.close()
 })
 
@@ -226,13 +226,13 @@ test('the answer reaches an installed program at a loopback address of any kind'
     const registered = `http://${host}/callback`
     const body = { name: 'Launcher', max_scopes: 2, redirect_uris: [registered] }
     const { id } = (await site.t.as(member).post(`${BASE}/app`, body)).json()
-    const { context, page, faults } = await newPerson(site)
+    const { context, page, problems } = await newPerson(site)
     await context.addCookies([{ name: 'depot-session', value: member.token, url: site.url }])
     const { port } = program.address() as AddressInfo
     const question = new URLSearchParams({ client_id: id, redirect_uri: registered.replace(host, `${host}:${port}`) })
     await page.goto(`${site.url}/account/authorize?${question}`)
     await submit(page, 'Allow')
-    assert.deepEqual(faults, [], host)
+    assert.deepEqual(problems, [], host)
     await page.getByRole('heading', { name: 'Back at the program' }).waitFor()
     assert.equal(new URL(page.url()).host, `${host}:${port}`)
     await context.close()
@@ -241,7 +241,7 @@ test('the answer reaches an installed program at a loopback address of any kind'
 
 test('a picture is chosen and shown', async () => {
   const member = await makeMember(site.t)
-  const { context, page, faults } = await newPerson(site)
+  const { context, page, problems } = await newPerson(site)
   await context.addCookies([{ name: 'depot-session', value: member.token, url: site.url }])
   await page.goto(`${site.url}/account`)
   const buffer = Buffer.from(
@@ -252,6 +252,6 @@ test('a picture is chosen and shown', async () => {
   await page.getByText('The picture is changed.').waitFor()
   await page.waitForFunction("document.querySelector('img.avatar.large').naturalWidth > 0")
   await site.t.runJobs()
-  assert.deepEqual(faults, [])
+  assert.deepEqual(problems, [])
   await context.close()
 })

@@ -1,4 +1,5 @@
 // What every adapter of the analytics port must do. An adapter's test calls this with a way to open an empty store.
+
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import {
@@ -11,17 +12,8 @@ import {
 import type { MetricKey } from '#analytics-store/metrics.ts'
 import { joinSlices, type Point } from '#analytics-store/points.ts'
 import { type Resolution, sliceGrid } from '#analytics-store/slices.ts'
-import {
-  aClick,
-  aDownload,
-  aView,
-  batchOf,
-  DAY_MS,
-  HOUR_MS,
-  NOON,
-  somePlaytime,
-  times,
-} from '../support/analytics-events.ts'
+import { DAY_MS, HOUR_MS } from '#lib/time.ts'
+import { aClick, aDownload, aView, batchOf, NOON, somePlaytime, times } from '../support/analytics-events.ts'
 
 /** `open` opens the same store every time; a store of one writer gives the one it has opened. */
 export function testAnalyticsStore(name: string, open: () => Promise<AnalyticsStore>): void {

@@ -1,11 +1,13 @@
 // What every adapter of the counters port guarantees, as tests to run against each.
+
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { type Counters, type Rate, WINDOW_MAX } from '#counters/counters.ts'
+import { HOUR_MS, MINUTE_MS } from '#lib/time.ts'
 
 /** The service's own limit (specification, "Limits"). */
-const RATE: Rate = { limit: 300, periodMs: 60_000, burst: 300 }
+const RATE: Rate = { limit: 300, periodMs: MINUTE_MS, burst: 300 }
 const START_MS = 1_750_000_000_000
 
 /**
@@ -161,7 +163,7 @@ export function counterConformance(adapter: string, make: (now: () => number) =>
   guarantee(
     'an allowance gives what is left of it, and a new one begins when its span is over',
     async (counters, clock, key) => {
-      const allowance = { max: 14_400, spanMs: 3_600_000 }
+      const allowance = { max: 14_400, spanMs: HOUR_MS }
       assert.equal(await counters.spend(key, 0, allowance), 0)
       assert.equal(await counters.spend(key, 14_000, allowance), 14_000)
       clock.ms += 3_599_999
@@ -204,7 +206,7 @@ export function counterConformance(adapter: string, make: (now: () => number) =>
     const window = { max: 1, windowMs: 1000 }
     await counters.take(key, RATE, 300)
     await counters.hit(key, window)
-    clock.ms -= 3_600_000
+    clock.ms -= HOUR_MS
     assert.ok((await counters.take(key, RATE)).retryAfterMs <= 200)
     assert.ok((await counters.peek(key, window)).retryAfterMs <= 1000)
     clock.ms += 1000

@@ -1,4 +1,5 @@
 // What every files adapter promises, as one suite that each adapter's test runs.
+
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
@@ -7,12 +8,13 @@ import { buffer } from 'node:stream/consumers'
 import { describe, test } from 'node:test'
 import type { ByteRange, Files, StagedFile } from '#files/files.ts'
 import { ApiError } from '#lib/errors.ts'
+import { HOUR_MS } from '#lib/time.ts'
 
 const OPTIONS = { contentType: 'application/java-archive' }
 const LIMITS = { maxBytes: 10_000_000 }
 
 const hex = (algorithm: string, bytes: Uint8Array) => createHash(algorithm).update(bytes).digest('hex')
-const isFault = (fault: string) => (error: unknown) => error instanceof ApiError && error.fault === fault
+const isErrorKind = (problem: string) => (error: unknown) => error instanceof ApiError && error.kind === problem
 
 async function read(files: Files, key: string, range?: ByteRange): Promise<Buffer | undefined> {
   const opened = await files.open(key, range)
@@ -61,7 +63,7 @@ function stagingConformance(makeFiles: MakeFiles) {
     await files.discard(staged)
     const source = Readable.from([Buffer.alloc(limit), Buffer.alloc(1), Buffer.alloc(1)])
     await assert.rejects(files.stage(source, { maxBytes: limit, field: 'icon' }), (error: ApiError) => {
-      assert.equal(error.fault, 'invalid_input')
+      assert.equal(error.kind, 'invalid_input')
       assert.deepEqual(error.details, { field: 'icon', message: error.message })
       assert.match(error.message, /2 MiB/)
       return true
@@ -107,8 +109,8 @@ function stagingConformance(makeFiles: MakeFiles) {
     const files = await makeFiles(t)
     await stageBytes(files, Buffer.from('abc'))
     const nowMs = Date.now()
-    assert.equal(await files.sweep({ olderThanMs: 3_600_000, nowMs }), 0)
-    assert.equal(await files.sweep({ olderThanMs: 3_600_000, nowMs: nowMs + 7_200_000 }), 1)
+    assert.equal(await files.sweep({ olderThanMs: HOUR_MS, nowMs }), 0)
+    assert.equal(await files.sweep({ olderThanMs: HOUR_MS, nowMs: nowMs + 7_200_000 }), 1)
     assert.equal(await leftovers(files), 0)
   })
 }
@@ -133,11 +135,11 @@ function storingConformance(makeFiles: MakeFiles) {
     assert.equal(await leftovers(files), 0)
   })
 
-  test('publishing what was discarded is a fault of the store and leaves nothing under the key', async (t) => {
+  test('publishing what was discarded is an error of the store and leaves nothing under the key', async (t) => {
     const files = await makeFiles(t)
     const staged = await stageBytes(files, Buffer.from('abc'))
     await files.discard(staged)
-    await assert.rejects(files.publish(staged, 'a/b.jar', OPTIONS), isFault('file_hosting_error'))
+    await assert.rejects(files.publish(staged, 'a/b.jar', OPTIONS), isErrorKind('file_hosting_error'))
     assert.equal(await files.stat('a/b.jar'), undefined)
   })
 
@@ -220,9 +222,9 @@ function readingConformance(makeFiles: MakeFiles) {
     const files = await makeFiles(t)
     await files.put('f.jar', Buffer.from('0123456789'), OPTIONS)
     await files.put('empty.jar', Buffer.alloc(0), OPTIONS)
-    await assert.rejects(files.open('f.jar', { start: 10 }), isFault('range_not_satisfiable'))
-    await assert.rejects(files.open('f.jar', { start: 5, end: 4 }), isFault('range_not_satisfiable'))
-    await assert.rejects(files.open('empty.jar', { start: 0, end: 5 }), isFault('range_not_satisfiable'))
+    await assert.rejects(files.open('f.jar', { start: 10 }), isErrorKind('range_not_satisfiable'))
+    await assert.rejects(files.open('f.jar', { start: 5, end: 4 }), isErrorKind('range_not_satisfiable'))
+    await assert.rejects(files.open('empty.jar', { start: 0, end: 5 }), isErrorKind('range_not_satisfiable'))
     assert.equal((await read(files, 'empty.jar'))?.length, 0)
   })
 

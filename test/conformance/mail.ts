@@ -103,7 +103,7 @@ export function mailConformance(adapter: string, make: () => Promise<MailUnderTe
 export async function assertRefused(mail: Mail, refused: MailMessage): Promise<void> {
   await assert.rejects(mail.send(refused), (error) => {
     assert.ok(error instanceof ApiError)
-    assert.deepEqual([error.fault, error.message], ['mail_error', 'The message could not be sent'])
+    assert.deepEqual([error.kind, error.message], ['mail_error', 'The message could not be sent'])
     assert.ok(error.cause instanceof Error)
     return true
   })

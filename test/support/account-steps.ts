@@ -34,7 +34,7 @@ export function signIn(t: TestApp, username: string, password = PASSWORD): Promi
 }
 
 /** Status, error word and, where given, the field of an answer. */
-export function assertFault(answer: InjectResponse, status: number, error: string, field?: string): void {
+export function assertError(answer: InjectResponse, status: number, error: string, field?: string): void {
   const body = answer.json()
   assert.deepEqual([answer.statusCode, body.error], [status, error], answer.body)
   if (field !== undefined) assert.equal(body.details?.field, field, answer.body)
@@ -49,7 +49,7 @@ export async function assertRefusedValues(
 ): Promise<void> {
   for (const value of values) {
     const { [field]: _, ...rest } = valid
-    assertFault(await send(value === ABSENT ? rest : { ...rest, [field]: value }), 400, 'validation_error', field)
+    assertError(await send(value === ABSENT ? rest : { ...rest, [field]: value }), 400, 'validation_error', field)
   }
 }
 export const ABSENT = Symbol('absent')

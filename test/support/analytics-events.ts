@@ -4,8 +4,6 @@ import type { AffiliateClickEvent, DownloadEvent, PlaytimeEvent, ViewEvent } fro
 
 /** Noon of a leap day. */
 export const NOON = Date.UTC(2024, 1, 29, 12)
-export const HOUR_MS = 3_600_000
-export const DAY_MS = 24 * HOUR_MS
 
 const ORIGIN = { recorded_at: NOON, country: 'XX', user_agent: '' }
 

@@ -1,6 +1,8 @@
 // Asking `POST /v3/analytics` in tests.
+
 import assert from 'node:assert/strict'
 import type { LightMyRequestResponse } from 'fastify'
+import { DAY_MS } from '#lib/time.ts'
 import type { Person } from './factories.ts'
 import type { TestApp } from './harness.ts'
 
@@ -18,8 +20,8 @@ export type Question = {
 /** The body of a question; about two days around the application's clock unless it says otherwise. */
 export function questionBody(t: TestApp, question: Question): object {
   const { metrics, resolution = { slices: 1 }, project_ids } = question
-  const start = question.start ?? new Date(t.deps.now() - 86_400_000).toISOString()
-  const end = question.end ?? new Date(t.deps.now() + 86_400_000).toISOString()
+  const start = question.start ?? new Date(t.deps.now() - DAY_MS).toISOString()
+  const end = question.end ?? new Date(t.deps.now() + DAY_MS).toISOString()
   return {
     time_range: { start, end, resolution },
     return_metrics: Object.fromEntries(

@@ -70,16 +70,16 @@ async function freePort(): Promise<number> {
 export async function newPerson(
   site: Site,
   options: BrowserContextOptions = {},
-): Promise<{ context: BrowserContext; page: Page; faults: string[] }> {
+): Promise<{ context: BrowserContext; page: Page; problems: string[] }> {
   const context = await site.browser.newContext({ extraHTTPHeaders: { 'x-ratelimit-key': BYPASS_KEY }, ...options })
   context.setDefaultTimeout(15_000)
   const page = await context.newPage()
-  const faults: string[] = []
+  const problems: string[] = []
   page.on('console', (message) => {
-    if (message.type() === 'error' && !/status of 4\d\d/.test(message.text())) faults.push(message.text())
+    if (message.type() === 'error' && !/status of 4\d\d/.test(message.text())) problems.push(message.text())
   })
-  page.on('pageerror', (error) => faults.push(String(error)))
-  return { context, page, faults }
+  page.on('pageerror', (error) => problems.push(String(error)))
+  return { context, page, problems }
 }
 
 /** Takes a picture where the operator of the test wants some. */
@@ -89,14 +89,14 @@ export async function shoot(page: Page, name: string): Promise<void> {
   await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`), fullPage: true })
 }
 
-/** Fails when a page has a fault that keeps people out. */
+/** Fails when a page has an error that keeps people out. */
 export async function checkAccess(page: Page): Promise<void> {
   await page.evaluate(axe.source)
   const { violations } = (await page.evaluate('axe.run()')) as axe.AxeResults
-  const faults = violations
+  const problems = violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
     .map(
       ({ id, nodes }) => `${id}: ${nodes.map(({ html, failureSummary }) => `${html} ${failureSummary}`).join(' | ')}`,
     )
-  assert.deepEqual(faults, [], page.url())
+  assert.deepEqual(problems, [], page.url())
 }

@@ -6,6 +6,7 @@ import type { VersionStatus } from '#features/access/version-status.ts'
 import { newId } from '#lib/ids.ts'
 import { ALL_PROJECT_PERMISSIONS } from '#lib/permissions.ts'
 import { ALL_SCOPES } from '#lib/scopes.ts'
+import { DAY_MS } from '#lib/time.ts'
 import { newToken } from '#lib/tokens.ts'
 import type { Deps } from '#main/deps.ts'
 
@@ -53,8 +54,6 @@ type VersionFields = {
 }
 
 export type Factories = ReturnType<typeof createFactories>
-
-const DAY_MS = 86_400_000
 
 export function createFactories({ db, files, now }: Pick<Deps, 'db' | 'files' | 'now'>) {
   let count = 0

@@ -3,17 +3,17 @@ import { type Files, hostingError } from '#files/files.ts'
 
 type Operation = keyof Files
 /** An error for every call, or a function asked at each call; undefined lets the call through. */
-type Fault = Error | (() => Error | undefined)
+type Failure = Error | (() => Error | undefined)
 
 /**
- * `files` with faults: the named operations reject as an adapter does, with `file_hosting_error` and the fault as its
+ * `files` with errors: the named operations reject as an adapter does, with `file_hosting_error` and the error as its
  * cause, and do not reach the store.
  */
-export function failingFiles(files: Files, faults: Partial<Record<Operation, Fault>>): Files {
+export function failingFiles(files: Files, problems: Partial<Record<Operation, Failure>>): Files {
   const guarded = <Args extends unknown[], T>(operation: Operation, call: (...args: Args) => Promise<T>) => {
     return async (...args: Args): Promise<T> => {
-      const fault = faults[operation]
-      const error = typeof fault === 'function' ? fault() : fault
+      const problem = problems[operation]
+      const error = typeof problem === 'function' ? problem() : problem
       if (error !== undefined) throw hostingError(error)
       return call(...args)
     }

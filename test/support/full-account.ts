@@ -1,15 +1,17 @@
 // Somebody who has left a row in every table that can name an account, written by SQL, for tests of what an account's
 // end leaves behind and of what its owner is told is kept.
+
 import { sql } from 'kysely'
 import type { Db } from '#db/db.ts'
 import { newId } from '#lib/ids.ts'
+import { HOUR_MS } from '#lib/time.ts'
 import { teamFactories } from './team-factories.ts'
 
 type Account = { id: string }
 
 const json = (value: unknown): string => JSON.stringify(value)
 const hash = (): Buffer => Buffer.from(newId() + newId())
-const soon = (): Date => new Date(Date.now() + 3_600_000)
+const soon = (): Date => new Date(Date.now() + HOUR_MS)
 
 /** Every foreign key to an account, as `table.column`. */
 export async function accountColumns(db: Db): Promise<{ table: string; column: string }[]> {

@@ -209,9 +209,9 @@ function checkAnswers(app: App): void {
     if (schema !== undefined && text !== '' && type.startsWith('application/json')) {
       const validator = validators.get(schema) ?? Compile(schema as never)
       validators.set(schema, validator)
-      const faults = [...validator.Errors(JSON.parse(text))]
+      const problems = [...validator.Errors(JSON.parse(text))]
       assert.deepEqual(
-        faults,
+        problems,
         [],
         `${req.method} ${req.url} answered ${reply.statusCode} against its schema: ${text.slice(0, 500)}`,
       )

@@ -81,8 +81,8 @@ export async function statusOf(t: TestApp, token: string): Promise<number> {
   return (await t.as({ token }).get('/v3/user')).statusCode
 }
 
-/** Status and error word of the token endpoints, whose faults have a form of their own. */
-export function assertOAuthFault(answer: InjectResponse, status: number, error: string): void {
+/** Status and error word of the token endpoints, whose errors have a form of their own. */
+export function assertOAuthError(answer: InjectResponse, status: number, error: string): void {
   const body = answer.json()
   assert.deepEqual([answer.statusCode, body.error], [status, error], answer.body)
   assert.equal(body.error_description, body.description)

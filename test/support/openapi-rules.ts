@@ -105,10 +105,10 @@ export function resolve(document: Json, schema: Json): Json {
 }
 
 /** What the format forbids in a schema, in words. */
-export function schemaFaults(document: Json, schema: Json): string[] {
-  const faults: string[] = []
+export function schemaProblems(document: Json, schema: Json): string[] {
+  const problems: string[] = []
   walkSchema(schema, (value, at) => {
-    const say = (fault: string): number => faults.push(`${at}: ${fault}`)
+    const say = (problem: string): number => problems.push(`${at}: ${problem}`)
     if ('$ref' in value) {
       if (Object.keys(value).length > 1) say('keys beside $ref are ignored')
       if (Object.keys(resolve(document, value)).length === 0) say(`${value['$ref']} leads nowhere`)
@@ -130,39 +130,39 @@ export function schemaFaults(document: Json, schema: Json): string[] {
     const pattern = value['pattern']
     if (typeof pattern === 'string') new RegExp(pattern, 'u')
   })
-  return faults
+  return problems
 }
 
 /** What the format forbids of an operation and its path. */
-export function operationFaults(document: Json, { path, operation }: Operation): string[] {
-  const faults: string[] = []
+export function operationProblems(document: Json, { path, operation }: Operation): string[] {
+  const problems: string[] = []
   const parameters = asList(operation['parameters'])
   const inPath = parameters.filter((parameter) => parameter['in'] === 'path')
   const templates = [...path.matchAll(/\{([^}]+)\}/g)].map(([, name]) => name)
   const names = inPath.map(({ name }) => name)
-  if (JSON.stringify([...names].sort()) !== JSON.stringify([...templates].sort())) faults.push(`path names ${names}`)
-  if (inPath.some(({ required }) => required !== true)) faults.push('an optional part of the path')
+  if (JSON.stringify([...names].sort()) !== JSON.stringify([...templates].sort())) problems.push(`path names ${names}`)
+  if (inPath.some(({ required }) => required !== true)) problems.push('an optional part of the path')
   const keys = parameters.map((parameter) => `${parameter['in']} ${parameter['name']}`)
-  if (new Set(keys).size !== keys.length) faults.push('a parameter twice')
+  if (new Set(keys).size !== keys.length) problems.push('a parameter twice')
   for (const parameter of parameters) {
     if (!['path', 'query', 'header', 'cookie'].includes(String(parameter['in'])))
-      faults.push('a parameter from nowhere')
-    if (typeof parameter['schema'] !== 'object') faults.push(`${parameter['name']} has no schema`)
+      problems.push('a parameter from nowhere')
+    if (typeof parameter['schema'] !== 'object') problems.push(`${parameter['name']} has no schema`)
   }
   const answers = Object.entries(asObject(operation['responses']))
-  if (answers.length === 0) faults.push('no answer')
+  if (answers.length === 0) problems.push('no answer')
   for (const [status, answer] of answers) {
-    if (!/^([1-5]\d\d|[1-5]XX|default)$/.test(status)) faults.push(`status ${status}`)
-    if (typeof asObject(answer)['description'] !== 'string') faults.push(`${status} without a description`)
+    if (!/^([1-5]\d\d|[1-5]XX|default)$/.test(status)) problems.push(`status ${status}`)
+    if (typeof asObject(answer)['description'] !== 'string') problems.push(`${status} without a description`)
   }
   if ('requestBody' in operation && Object.keys(asObject(asObject(operation['requestBody'])['content'])).length === 0) {
-    faults.push('a body without content')
+    problems.push('a body without content')
   }
   const schemes = asObject(asObject(document['components'])['securitySchemes'])
   for (const choice of asList(operation['security'])) {
-    for (const name of Object.keys(choice)) if (!(name in schemes)) faults.push(`security ${name}`)
+    for (const name of Object.keys(choice)) if (!(name in schemes)) problems.push(`security ${name}`)
   }
-  return faults
+  return problems
 }
 
 /** Where a client could send something without an end: its place, below the schema. */

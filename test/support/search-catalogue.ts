@@ -1,4 +1,5 @@
 // Catalogues made by rule, the same for the same seed, of any size: for the fuzz test and the benchmark.
+import { DAY_MS } from '#lib/time.ts'
 import type { SearchDependency, SearchDocument, SearchVersion } from '#search-index/document.ts'
 import { DEPENDENCY_TYPES, union } from '#search-index/document.ts'
 import { sidesOf } from '#search-index/sides.ts'
@@ -39,7 +40,7 @@ const VOWELS = 'a e i o u ai ea oo'.split(' ')
 const CODAS = ['', '', 'n', 'r', 'l', 's', 'ck', 'nd', 'rt', 'm']
 /** 2024-01-01; every date lies before it, by up to six years. */
 const EPOCH_MS = 1_704_067_200_000
-const SPAN_MS = 6 * 365 * 86_400_000
+const SPAN_MS = 6 * 365 * DAY_MS
 const WORDS = 6000
 
 /** Project after project; the words of names and summaries follow Zipf's law as those of people do. */

@@ -100,7 +100,7 @@ export function teamFactories(db: Db) {
 
 export type TeamFactories = ReturnType<typeof teamFactories>
 
-/** A member as routes answer with him. */
+/** A team member as routes show them. */
 export type MemberView = {
   team_id: string
   user: { id: string; username: string }
@@ -116,7 +116,7 @@ export type MemberView = {
 /** The usernames of a list of members, in its order. */
 export const names = (members: readonly MemberView[]): string[] => members.map(({ user }) => user.username)
 
-/** What a list says of one person; throws when he is not in it. */
+/** The entry of one person in a list of members; throws when there is none. */
 export function memberOf(members: readonly MemberView[], person: { id: string }): MemberView {
   const member = members.find(({ user }) => user.id === person.id)
   if (member === undefined) throw new Error('Not in this list of members')

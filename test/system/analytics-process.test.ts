@@ -1,10 +1,12 @@
 // Events over HTTP to a real process: what was accepted survives SIGTERM, what was stored survives kill -9, counters
 // agree with events after either, and commands work beside the server that holds the store.
+
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openDiskFiles } from '#files/disk/disk-files.ts'
+import { DAY_MS, MINUTE_MS } from '#lib/time.ts'
 import { type TestDatabase, testDatabase } from '../support/database.ts'
 import { createFactories } from '../support/factories.ts'
 import { depot, makeDataDir, type RunningDepot, startDepot } from '../support/running-depot.ts'
@@ -75,8 +77,8 @@ async function download(): Promise<void> {
 /** What the API says of the whole time so far. */
 async function counted(): Promise<{ views: number; downloads: number }> {
   const time_range = {
-    start: new Date(Date.now() - 86_400_000).toISOString(),
-    end: new Date(Date.now() + 86_400_000).toISOString(),
+    start: new Date(Date.now() - DAY_MS).toISOString(),
+    end: new Date(Date.now() + DAY_MS).toISOString(),
     resolution: { slices: 1 },
   }
   const body = { time_range, return_metrics: { project_views: {}, project_downloads: {} }, project_ids: ['counted'] }
@@ -109,7 +111,7 @@ test('SIGTERM loses no accepted event, and the counters have followed before the
 
 test('kill -9 while events stream in loses none that was stored, and the next start agrees with itself', async () => {
   const before = await counted()
-  const deadline = Date.now() + 60_000
+  const deadline = Date.now() + MINUTE_MS
   let accepted = 0
   let flushed = { views: 0, downloads: 0 }
   // Until two batches of each kind have gone through, and events of the next are on their way.

@@ -77,16 +77,16 @@ function operationsOf(table: RouteEntry[]): RouteEntry[] {
 }
 
 /** What is wrong with each answer that a rule is about; the rule holds when there is none. */
-function faults(
+function problems(
   wanted: (route: RouteEntry) => boolean,
   judge: (answer: Answer, caller: Caller, route: RouteEntry) => string | undefined,
 ): string[] {
   return routes.filter(wanted).flatMap((route) =>
     [...(matrix.get(route.operationId) ?? [])].flatMap(([caller, answer]) => {
-      const fault = judge(answer, caller, route)
-      return fault === undefined
+      const problem = judge(answer, caller, route)
+      return problem === undefined
         ? []
-        : [`${route.operationId} as ${caller}: ${fault}, but ${answer.status} ${answer.body.slice(0, 200)}`]
+        : [`${route.operationId} as ${caller}: ${problem}, but ${answer.status} ${answer.body.slice(0, 200)}`]
     }),
   )
 }
@@ -123,10 +123,10 @@ test('every operation has a sample in authz-samples.ts, which succeeds for someb
 })
 
 test('nothing answers 5xx, and every refusal has the form of an error', () => {
-  const wrong = faults(
+  const wrong = problems(
     () => true,
     (answer, _caller, { url }) => {
-      if (answer.status >= 500) return 'a fault of ours'
+      if (answer.status >= 500) return 'an error of ours'
       // In the older API what is absent has no body.
       if (answer.status < 400 || (url.startsWith('/v2/') && answer.status === 404 && answer.body === ''))
         return undefined
@@ -138,7 +138,7 @@ test('nothing answers 5xx, and every refusal has the form of an error', () => {
 })
 
 test('a route for tokens answers 401 without one, and 403 naming the scope that a token lacks', () => {
-  const wrong = faults(
+  const wrong = problems(
     (route) => scopesOf(route) !== undefined,
     (answer, caller, route) => {
       const { error, details } = errorOf(answer)
@@ -181,7 +181,7 @@ test('credentials come before the body: nobody uploads anonymously', async () =>
 })
 
 test('a read is never refused for its token: one that is unknown or too weak means anonymous', () => {
-  const wrong = faults(
+  const wrong = problems(
     (route) => isRead(route) && !KNOWS_ANOTHER_WAY.has(route.operationId),
     (answer, caller, route) => {
       if (answer.status === 401 || answer.status === 403) return 'neither 401 nor 403'
@@ -212,7 +212,7 @@ test('each scope of a read is needed to see more there than everybody does', asy
 })
 
 test('a route for moderators or admins refuses others with 403', () => {
-  const wrong = faults(
+  const wrong = problems(
     ({ config }) => config.role !== undefined,
     (answer, caller, { config }) => {
       const others =
@@ -224,7 +224,7 @@ test('a route for moderators or admins refuses others with 403', () => {
 })
 
 test("a route for operators does not exist for anybody without the key or an admin's session", () => {
-  const wrong = faults(
+  const wrong = problems(
     ({ config }) => config.auth === 'operator',
     (answer, caller) => {
       if (caller === 'admin') return answer.status < 400 ? undefined : 'success'
@@ -235,7 +235,7 @@ test("a route for operators does not exist for anybody without the key or an adm
 })
 
 test('a public route does not look at the caller', () => {
-  const wrong = faults(
+  const wrong = problems(
     ({ config, operationId }) => config.auth === 'public' && !READS_ITS_OWN_HEADER.has(operationId),
     (answer, _caller, { operationId }) => {
       const anonymous = matrix.get(operationId)?.get('anonymous')

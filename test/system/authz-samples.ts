@@ -2,6 +2,7 @@
 
 import { insertFlow } from '#features/accounts/mail/flows.ts'
 import { newId } from '#lib/ids.ts'
+import { DAY_MS } from '#lib/time.ts'
 import { enableTwoFactor, type Member, OTHER_PASSWORD, PASSWORD, signIn, totpCode } from '../support/account-steps.ts'
 import { type Form, form, modJar, projectData, versionData } from '../support/forms.ts'
 import { CALLBACK, SCOPES as OAUTH_SCOPES } from '../support/oauth-steps.ts'
@@ -33,7 +34,7 @@ const icon = { query: { ext: 'png' }, raw: picture }
 const at = (thing: Thing): Sample => ({ at: { id: thing } })
 const ids = (thing: Thing): Sample => ({ query: async (w) => ({ ids: JSON.stringify([await w.id(thing)]) }) })
 const slug = (): string => `lantern-${newId().toLowerCase()}`
-const inAYear = (): string => new Date(Date.now() + 365 * 86_400_000).toISOString()
+const inAYear = (): string => new Date(Date.now() + 365 * DAY_MS).toISOString()
 const newAccount = () => {
   const username = slug()
   return { username, email: `${username}@example.org`, password: PASSWORD }

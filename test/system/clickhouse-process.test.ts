@@ -1,5 +1,6 @@
 // Depot with its events in ClickHouse, as processes of their own: two that write at once, ClickHouse killed and back,
 // Depot killed meanwhile. Every download that was stored is counted once.
+
 import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -7,6 +8,7 @@ import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openDiskFiles } from '#files/disk/disk-files.ts'
+import { DAY_MS } from '#lib/time.ts'
 import { startClickHouse, withoutClickHouse } from '#test/support/clickhouse.ts'
 import { type TestDatabase, testDatabase } from '#test/support/database.ts'
 import { createFactories } from '#test/support/factories.ts'
@@ -73,7 +75,7 @@ describe('Depot on ClickHouse', { skip: withoutClickHouse }, () => {
   }
 
   function ask(): Promise<Response> {
-    const [start, end] = [-86_400_000, 86_400_000].map((ms) => new Date(Date.now() + ms).toISOString())
+    const [start, end] = [-DAY_MS, DAY_MS].map((ms) => new Date(Date.now() + ms).toISOString())
     const time_range = { start, end, resolution: { slices: 1 } }
     const body = JSON.stringify({ time_range, return_metrics: { project_downloads: {} }, project_ids: ['counted'] })
     return send(0, '/v3/analytics', {

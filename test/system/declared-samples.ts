@@ -1,6 +1,8 @@
 // For each field that a create or an edit declares: a value that the thing does not have before, and where its view
 // shows it. A new field needs one line here, or a reason under `unseen`.
+
 import { newId } from '#lib/ids.ts'
+import { DAY_MS } from '#lib/time.ts'
 import { type FormFile, modJar, projectData, versionData } from '../support/forms.ts'
 import { PNG } from './authz-samples.ts'
 import type { Role, Thing, World } from './authz-world.ts'
@@ -44,7 +46,7 @@ export type Reader = (path: string) => Promise<unknown>
 const send = (value: Made<unknown>, more: Omit<FieldSample, 'send'> = {}): FieldSample => ({ send: value, ...more })
 const thing = (name: Thing) => (world: World) => world.id(name)
 const uniqueName = (): string => `field-${newId().toLowerCase()}`
-const inDays = (days: number): string => new Date(Date.now() + days * 86_400_000).toISOString()
+const inDays = (days: number): string => new Date(Date.now() + days * DAY_MS).toISOString()
 
 /** The view of the thing that the path names. */
 const at =

@@ -52,43 +52,43 @@ test('the README names every command', () => {
 })
 
 test('relative links lead to files, and their anchors to headings', () => {
-  const faults: string[] = []
+  const problems: string[] = []
   for (const document of DOCUMENTS) {
     for (const [, link = ''] of proseOf(read(document)).matchAll(/\]\(([^()\s]+)\)/g)) {
       if (/^[a-z]+:/.test(link)) continue
       const [path = '', anchor] = link.split('#')
       const target = path === '' ? document : relative(ROOT, join(ROOT, dirname(document), path))
-      if (!existsSync(join(ROOT, target))) faults.push(`${document} links to ${link}, which is not there`)
+      if (!existsSync(join(ROOT, target))) problems.push(`${document} links to ${link}, which is not there`)
       else if (anchor !== undefined && !headingsOf(read(target)).some((heading) => anchorOf(heading) === anchor))
-        faults.push(`${document} links to ${link}, and ${target} has no such heading`)
+        problems.push(`${document} links to ${link}, and ${target} has no such heading`)
     }
   }
-  assert.deepEqual(faults, [])
+  assert.deepEqual(problems, [])
 })
 
 test('every file that a document names is there', () => {
-  const faults: string[] = []
+  const problems: string[] = []
   for (const document of DOCUMENTS) {
     for (const [, path = ''] of read(document).matchAll(
       /`((?:src|test|scripts|migrations|taxonomy|docs|examples|bench|bin)\/[\w./-]+\.(?:ts|mjs|sql|json|md|jar))`/g,
     )) {
       // `NNNN` stands for any number.
       if (!path.includes('NNNN') && !existsSync(join(ROOT, path)))
-        faults.push(`${document} names ${path}, which is not there`)
+        problems.push(`${document} names ${path}, which is not there`)
     }
   }
-  assert.deepEqual(faults, [])
+  assert.deepEqual(problems, [])
 })
 
 test('every function and key that a document names is in the source', () => {
   const sources = globSync('{src,test,browser,bench,scripts,taxonomy}/**/*.{ts,mjs,json}', { cwd: ROOT })
   const words = new Set(['package.json', ...sources].flatMap((path) => read(path).match(/\b[a-z]+[A-Z]\w*/g) ?? []))
-  const faults = DOCUMENTS.flatMap((document) =>
+  const problems = DOCUMENTS.flatMap((document) =>
     [...proseOf(read(document)).matchAll(/`([a-z]+[A-Z]\w*)(?:\([^`]*\))?`/g)]
       .filter(([, word = '']) => !words.has(word))
       .map(([, word]) => `${document} names ${word}, which is nowhere`),
   )
-  assert.deepEqual(faults, [])
+  assert.deepEqual(problems, [])
 })
 
 test('every feature is on the map in docs/architecture.md', () => {
@@ -105,19 +105,20 @@ test('every feature is on the map in docs/architecture.md', () => {
 test('every decision has a number of its own, a status, the four sections, and a line in the list', () => {
   const files = readdirSync(join(ROOT, 'docs/decisions')).filter((name) => name !== 'README.md')
   const list = read('docs/decisions/README.md')
-  const faults: string[] = []
+  const problems: string[] = []
   const numbers = new Map<string, string>()
   for (const file of files) {
     const number = /^(\d{4})-[a-z0-9-]+\.md$/.exec(file)?.[1] ?? ''
     const text = read(`docs/decisions/${file}`)
     const [title = '', ...sections] = headingsOf(text)
-    if (number === '' || numbers.has(number)) faults.push(`${file}: its number is not one of its own`)
+    if (number === '' || numbers.has(number)) problems.push(`${file}: its number is not one of its own`)
     numbers.set(number, file)
-    if (!title.startsWith(`${number} `)) faults.push(`${file}: its title does not begin with its number`)
-    if (!/^Status: (accepted|superseded by \[\d{4}\])/m.test(text)) faults.push(`${file}: it has no status`)
-    if (sections.join() !== 'Context,Decision,What it costs,When to revisit') faults.push(`${file}: ${sections.join()}`)
+    if (!title.startsWith(`${number} `)) problems.push(`${file}: its title does not begin with its number`)
+    if (!/^Status: (accepted|superseded by \[\d{4}\])/m.test(text)) problems.push(`${file}: it has no status`)
+    if (sections.join() !== 'Context,Decision,What it costs,When to revisit')
+      problems.push(`${file}: ${sections.join()}`)
     if (!list.includes(`[${number}](${file}) ${title.slice(5)}`))
-      faults.push(`${file}: the list has no line with its title`)
+      problems.push(`${file}: the list has no line with its title`)
   }
-  assert.deepEqual(faults, [])
+  assert.deepEqual(problems, [])
 })

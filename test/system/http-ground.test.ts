@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { brotliDecompressSync, gunzipSync, gzipSync, zstdDecompressSync } from 'node:zlib'
-import { assertFault } from '../support/account-steps.ts'
+import { assertError } from '../support/account-steps.ts'
 import { type TestApp, testApp } from '../support/harness.ts'
 
 const AGENT = { 'user-agent': 'depot-tests/1.0' }
@@ -343,7 +343,7 @@ describe('bodies', () => {
         headers: { 'content-type': 'application/json' },
       })
       const { user } = process.cpuUsage(before)
-      assertFault(answer, 400, 'validation_error', field)
+      assertError(answer, 400, 'validation_error', field)
       assert.ok(user < 200_000, `${user} µs for ${payload.slice(0, 60)}`)
     }
   })

@@ -168,7 +168,7 @@ test('a start that fails half-way stops what it has started, and says why in one
   assert.match(unusable.stderr, /^Depot cannot use the data folder [^\n]*\n$/)
 })
 
-test('every fault of the environment is reported at once and stops the start', async () => {
+test('every error of the environment is reported at once and stops the start', async () => {
   const { code, stderr } = await depot(dataDir, ['serve'], {
     PORT: 'eighty',
     BASE_URL: 'nowhere',

@@ -229,8 +229,8 @@ function assertMasked(answer: Awaited<ReturnType<typeof send>>, error: string): 
   assert.match(body.description, new RegExp(`^[A-Z][a-z ;]+ \\(request ${id}\\)$`))
   const logged = lines.map((line) => JSON.parse(line)).filter((line) => line.request_id === id)
   assert.deepEqual(logged.map(({ level }) => level).sort(), ['error', 'info'])
-  const [fault] = logged.filter(({ level }) => level === 'error')
-  assert.ok(fault.err.stack.length > 0)
+  const [problem] = logged.filter(({ level }) => level === 'error')
+  assert.ok(problem.err.stack.length > 0)
 }
 
 function assertClean(): void {

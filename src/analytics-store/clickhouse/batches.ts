@@ -1,4 +1,5 @@
 // Batches as the view writes them beside the events: which are stored, and what their downloads add to the counters.
+import { HOUR_MS } from '#lib/time.ts'
 import {
   type DownloadCounts,
   type DownloadRange,
@@ -9,7 +10,7 @@ import {
 import type { ClickHouse, Row } from './connection.ts'
 
 /** How far clocks of processes and of the server may differ. */
-const CLOCK_SKEW_MS = 3_600_000
+const CLOCK_SKEW_MS = HOUR_MS
 
 /** Whether a batch made at that time is stored. */
 export async function isStored(

@@ -1,6 +1,8 @@
 // The adapter for a ClickHouse server or cluster, version 24 or newer, that any number of processes write to at once.
+
 import { Readable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
+import { MINUTE_MS } from '#lib/time.ts'
 import {
   type AnalyticsStore,
   checkBatch,
@@ -24,7 +26,7 @@ export type ClickHouseOptions = {
 
 const SETTLE_MS = (STATEMENT_SECONDS + 10) * 1000
 /** The server recognises a repetition by itself as long as this; an older batch is looked up before it is stored. */
-const RECOGNISED_MS = 60_000
+const RECOGNISED_MS = MINUTE_MS
 /** Rows turned into text before requests are answered in between. */
 const ROWS_AT_ONCE = 500
 

@@ -43,7 +43,7 @@ export async function queryMetrics(
       const sources = knownSources(request, keys)
       const cells = sources.keys.length === 0 ? undefined : await countCells(connection, grid, request, sources)
       const part = makePoints(request, grid, { sources, cells })
-      // A fault is thrown below; until then it is nobody's.
+      // An error is thrown below; until then it is nobody's.
       part.catch(() => undefined)
       parts.push(part)
     }

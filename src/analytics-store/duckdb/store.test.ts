@@ -7,7 +7,8 @@ import { createInterface } from 'node:readline'
 import { type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { ApiError } from '#lib/errors.ts'
-import { aDownload, aView, batchOf, HOUR_MS, NOON, times } from '#test/support/analytics-events.ts'
+import { HOUR_MS } from '#lib/time.ts'
+import { aDownload, aView, batchOf, NOON, times } from '#test/support/analytics-events.ts'
 import { type AnalyticsStore, APPEND_EVENTS_MAX, CELLS_MAX } from '../analytics-store.ts'
 import type { DownloadEvent } from '../events.ts'
 import { sliceGrid } from '../slices.ts'
@@ -69,11 +70,11 @@ test('kill -9 while events stream in loses no acknowledged one, and the next sta
 
 test('a batch that cannot be stored leaves nothing, and the next one is stored', async (t) => {
   const store = await openStore(t)
-  const isFault = (error: unknown) => error instanceof ApiError && error.fault === 'analytics_database_error'
-  // More than one block of rows, so that the first is handed over before the fault shows.
+  const isStoreError = (error: unknown) => error instanceof ApiError && error.kind === 'analytics_database_error'
+  // More than one block of rows, so that the first is handed over before the error shows.
   const lacking = times(3000, (i) => (i < 2999 ? aDownload({ project_id: 'Broken01' }) : ({} as DownloadEvent)))
   const broken = batchOf(lacking)
-  await assert.rejects(store.append('download', broken), isFault)
+  await assert.rejects(store.append('download', broken), isStoreError)
   const stored = batchOf([aDownload()])
   await store.append('download', stored)
   assert.deepEqual(

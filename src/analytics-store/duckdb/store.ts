@@ -73,7 +73,7 @@ export async function openDuckDbStore(
   }
 }
 
-/** What goes wrong inside the store is one fault outside; its cause is for the log. */
+/** What goes wrong inside the store is one error outside; its cause is for the log. */
 async function guarded<T>(work: Promise<T>): Promise<T> {
   try {
     return await work

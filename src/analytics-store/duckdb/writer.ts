@@ -1,5 +1,6 @@
 // The one writer of a file: batches are stored one after another, each in a transaction of its own that is on disk when
 // the promise resolves, together with the batch's ID, so that none is stored twice. Rows are handed to DuckDB column by column; the commit with its fsync runs off the event loop.
+
 import { setImmediate } from 'node:timers/promises'
 import {
   BIGINT,
@@ -11,6 +12,7 @@ import {
   UINTEGER,
   VARCHAR,
 } from '@duckdb/node-api'
+import { DAY_MS, HOUR_MS } from '#lib/time.ts'
 import { type ColumnType, type ColumnValue, columnsOf, type EventKind, type EventRow } from '../events.ts'
 import { TABLES } from './schema.ts'
 import {
@@ -27,11 +29,11 @@ import {
 /** DuckDB's vector size: a data chunk holds no more rows. */
 const CHUNK_ROWS = 2048
 /** How long the IDs of batches are remembered. */
-const BATCHES_KEPT_MS = 3 * 86_400_000
+const BATCHES_KEPT_MS = 3 * DAY_MS
 /** Forgotten ones are removed once in so many batches. */
 const BATCHES_BETWEEN_CLEANING = 10_000
 /** How far the clock that an ID was made by may be ahead of ours. */
-const CLOCK_SKEW_MS = 3_600_000
+const CLOCK_SKEW_MS = HOUR_MS
 
 const TYPES = {
   time: BIGINT,

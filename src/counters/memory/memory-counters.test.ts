@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { HOUR_MS, MINUTE_MS } from '#lib/time.ts'
 import { counterConformance } from '#test/conformance/counters.ts'
 import { createMemoryCounters } from './memory-counters.ts'
 
 counterConformance('memory', async (now) => createMemoryCounters({ now }))
 
-const minute = { limit: 10, periodMs: 60_000, burst: 10 }
-const window = { max: 3, windowMs: 60_000 }
+const minute = { limit: 10, periodMs: MINUTE_MS, burst: 10 }
+const window = { max: 3, windowMs: MINUTE_MS }
 
 test('answers come at once, without a promise', () => {
   const counters = createMemoryCounters({ now: () => 0 })
@@ -23,7 +24,7 @@ test('answers come at once, without a promise', () => {
 test('a rate whose interval is no whole number still lets its burst pass exactly', () => {
   for (const limit of [7, 11, 13, 299, 301, 997]) {
     const counters = createMemoryCounters({ now: () => 1_750_000_000_123.456 })
-    const rate = { limit, periodMs: 60_000, burst: limit }
+    const rate = { limit, periodMs: MINUTE_MS, burst: limit }
     const allowed = Array.from({ length: limit + 5 }, () => counters.take('a', rate)).filter(
       (taken) => !(taken instanceof Promise) && taken.allowed,
     )
@@ -45,9 +46,9 @@ test('at the bound the keys not seen for longest are forgotten, and those in use
 
 test('a flood of keys of one time span cannot push out those of another', async () => {
   const counters = createMemoryCounters({ now: () => 0, keysMax: 10 })
-  const throttle = { max: 10, windowMs: 15 * 60_000 }
+  const throttle = { max: 10, windowMs: 15 * MINUTE_MS }
   await counters.hit('account', throttle)
-  for (let i = 0; i < 1000; i += 1) await counters.hit(`download ${i}`, { max: 6, windowMs: 6 * 3600_000 })
+  for (let i = 0; i < 1000; i += 1) await counters.hit(`download ${i}`, { max: 6, windowMs: 6 * HOUR_MS })
   assert.equal((await counters.peek('account', throttle)).count, 1)
 })
 

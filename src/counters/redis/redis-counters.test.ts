@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { createClient } from '@redis/client'
 import { OperatorError } from '#lib/operator-error.ts'
+import { HOUR_MS, MINUTE_MS } from '#lib/time.ts'
 import { counterConformance } from '#test/conformance/counters.ts'
 import { type Engine, startEngine } from '#test/support/engine.ts'
 import { startTcpProxy, type TcpProxy } from '#test/support/tcp-proxy.ts'
@@ -15,7 +16,7 @@ const skip = typeof started === 'string' ? started : false
 const engine = started as Engine
 const url = skip ? '' : (engine.settings['REDIS_URL'] ?? '')
 
-const RATE = { limit: 300, periodMs: 60_000, burst: 300 }
+const RATE = { limit: 300, periodMs: MINUTE_MS, burst: 300 }
 const WINDOW = { max: 10, windowMs: 900_000 }
 
 describe('Redis', { skip }, () => {
@@ -49,15 +50,13 @@ describe('Redis', { skip }, () => {
   test('processes count together, by the clock of the server', async () => {
     const all = await Promise.all(Array.from({ length: 3 }, () => open()))
     const taken = await Promise.all(
-      Array.from({ length: 360 }, (_, i) =>
-        all[i % 3]?.take('together', { limit: 1, periodMs: 3_600_000, burst: 300 }),
-      ),
+      Array.from({ length: 360 }, (_, i) => all[i % 3]?.take('together', { limit: 1, periodMs: HOUR_MS, burst: 300 })),
     )
     assert.equal(taken.filter((each) => each?.allowed).length, 300)
     const hits = await Promise.all(Array.from({ length: 60 }, (_, i) => all[i % 3]?.hit('together', WINDOW)))
     assert.equal(hits.filter((each) => each?.counted).length, 10)
     const spent = await Promise.all(
-      Array.from({ length: 60 }, (_, i) => all[i % 3]?.spend('together', 7, { max: 100, spanMs: 3_600_000 })),
+      Array.from({ length: 60 }, (_, i) => all[i % 3]?.spend('together', 7, { max: 100, spanMs: HOUR_MS })),
     )
     assert.equal(
       spent.reduce((sum, each) => (sum ?? 0) + (each ?? 0), 0),
@@ -158,7 +157,7 @@ describe('Redis', { skip }, () => {
     assert.match(advice.join(), /allkeys-lru/)
   })
 
-  describe('faults', () => {
+  describe('errors', () => {
     let proxy: TcpProxy
     before(async () => {
       proxy = await startTcpProxy(engine.port)
@@ -170,7 +169,7 @@ describe('Redis', { skip }, () => {
       const events: string[] = []
       const primary = await open({
         url: `redis://127.0.0.1:${proxy.port}`,
-        prefix: `faults:${Math.random()}:`,
+        prefix: `problems:${Math.random()}:`,
         onUnreachable: () => events.push('unreachable'),
       })
       const now = Date.now

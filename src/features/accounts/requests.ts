@@ -22,5 +22,8 @@ export const FlowField = Type.String({ maxLength: 128 })
 export const CodeField = Type.String({ maxLength: 32 })
 
 export const OptionalChallenge = Type.Optional(
-  Type.Union([Type.String({ maxLength: CHALLENGE_LENGTH_MAX, description: "The captcha's answer" }), Type.Null()]),
+  Type.Union([
+    Type.String({ maxLength: CHALLENGE_LENGTH_MAX, description: 'Response token of the captcha' }),
+    Type.Null(),
+  ]),
 )

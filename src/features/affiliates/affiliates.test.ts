@@ -1,8 +1,10 @@
 // Affiliate codes and the conversions they bring.
+
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { newId } from '#lib/ids.ts'
 import { parseScopeNames } from '#lib/scopes.ts'
+import { HOUR_MS, MINUTE_MS } from '#lib/time.ts'
 import type { Person } from '#test/support/factories.ts'
 import { ADMIN_KEY, type TestApp, testApp } from '#test/support/harness.ts'
 
@@ -198,7 +200,7 @@ describe('conversions', () => {
   test('what cannot be is refused with its field', async () => {
     const id = await codeOf(await affiliate())
     const good = { external_id: newId(), affiliate_code_id: id, amount: '5' }
-    const later = new Date(t.deps.now() + 3_600_000).toISOString()
+    const later = new Date(t.deps.now() + HOUR_MS).toISOString()
     for (const [more, field] of [
       [{ affiliate_code_id: 'Unknown1' }, 'affiliate_code_id'],
       [{ affiliate_code_id: 'not an id' }, 'affiliate_code_id'],
@@ -215,7 +217,7 @@ describe('conversions', () => {
       const answer = await convert({ ...good, ...more })
       assert.deepEqual([answer.statusCode, answer.json().details?.field], [400, field], JSON.stringify(more))
     }
-    assert.equal((await convert({ ...good, at: new Date(t.deps.now() + 60_000).toISOString() })).statusCode, 201)
+    assert.equal((await convert({ ...good, at: new Date(t.deps.now() + MINUTE_MS).toISOString() })).statusCode, 201)
   })
 
   test('only operators: a wrong key is no route', async () => {

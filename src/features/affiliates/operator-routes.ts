@@ -14,8 +14,9 @@ export function affiliateOperatorRoutes(app: App, deps: Pick<Deps, 'db' | 'cache
         config: { auth: 'operator' },
         schema: {
           operationId: 'recordConversion',
-          summary: 'Record a sale that an affiliate code brought about',
-          description: '201 the first time, 200 for the same again, 409 for the same external_id with other content.',
+          summary: 'Record a sale made through an affiliate code',
+          description:
+            'Idempotent by `external_id`: 201 for a new record, 200 for a repetition, 409 if the content differs.',
           body: NewConversion,
           response: { 200: ConversionView, 201: ConversionView },
         },

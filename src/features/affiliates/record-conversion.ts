@@ -1,14 +1,15 @@
 // A sale that a code brought about, recorded once however often the call is repeated.
+
 import { transaction } from '#cache/transaction.ts'
 import type { Tx } from '#db/db.ts'
 import { formatUnits, parseUnits, shareOf } from '#lib/decimal.ts'
 import { ApiError, validationError } from '#lib/errors.ts'
 import { isIdForm } from '#lib/ids.ts'
+import { DAY_MS } from '#lib/time.ts'
 import type { Deps } from '#main/deps.ts'
 import { type ConversionRow, findAffiliateCode } from './queries.ts'
 import type { NewConversion } from './requests.ts'
 
-const DAY_MS = 86_400_000
 /** The time for refunds; after it the money is the affiliate's. */
 const HELD_BACK_MS = 60 * DAY_MS
 /** Less than a hundredth earns nothing. */

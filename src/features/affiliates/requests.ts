@@ -1,4 +1,5 @@
 // What clients send of affiliate codes, and the operator's shop of sales.
+
 import Type, { type Static } from 'typebox'
 import { parseRfc3339 } from '#analytics-store/rfc3339.ts'
 import { Offset } from '#http/query-values.ts'
@@ -6,15 +7,14 @@ import { AMOUNT_PATTERN } from '#lib/decimal.ts'
 import { validationError } from '#lib/errors.ts'
 import { Nullable } from '#lib/schema-parts.ts'
 import { checkText } from '#lib/text-rules.ts'
+import { MINUTE_MS } from '#lib/time.ts'
 
 export const LIST_MAX = 1_000
 /** How far the caller's clock may be ahead of ours. */
-const CLOCK_SKEW_MS = 5 * 60_000
+const CLOCK_SKEW_MS = 5 * MINUTE_MS
 
 export const AffiliateCodesQuery = Type.Object({
-  limit: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: LIST_MAX, default: LIST_MAX, description: 'Codes on a page' }),
-  ),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LIST_MAX, default: LIST_MAX, description: 'Page size' })),
   offset: Offset,
 })
 
@@ -28,14 +28,19 @@ const SourceName = Type.String({
 const Share = Type.String({
   pattern: '^(0(\\.\\d{1,6})?|1(\\.0{1,6})?)$',
   maxLength: 8,
-  description: "Part of a conversion's amount that goes to the affiliate, 0 to 1; null: the operator's default",
+  description: "The affiliate's fraction of a sale, 0 to 1; null for the operator's default",
 })
 
 export const NewAffiliateCode = Type.Object(
   {
     source_name: SourceName,
     affiliate: Type.Optional(
-      Nullable(Type.String({ maxLength: 64, description: 'The owner of the code; admins may name another account' })),
+      Nullable(
+        Type.String({
+          maxLength: 64,
+          description: 'Owner of the code, by default the caller; only admins may name another account',
+        }),
+      ),
     ),
     revenue_split: Type.Optional(Nullable(Share)),
   },
@@ -51,13 +56,17 @@ export function checkAffiliateCode<Fields extends NewAffiliateCode | AffiliateCo
 
 export const AffiliateCodePatch = Type.Object(
   { source_name: Type.Optional(SourceName), revenue_split: Type.Optional(Nullable(Share)) },
-  { title: 'AffiliateCodePatch', description: 'Absent keeps a field; `revenue_split` is for admins' },
+  { title: 'AffiliateCodePatch', description: 'Absent fields keep their value. Only admins may set `revenue_split`.' },
 )
 export type AffiliateCodePatch = Static<typeof AffiliateCodePatch>
 
 export const NewConversion = Type.Object(
   {
-    external_id: Type.String({ minLength: 1, maxLength: 255, description: 'The same one is recorded once' }),
+    external_id: Type.String({
+      minLength: 1,
+      maxLength: 255,
+      description: "The operator's ID of this record; repeating it does not record it twice",
+    }),
     affiliate_code_id: Type.String({ maxLength: 64 }),
     at: Type.Optional(Type.String({ maxLength: 64, description: 'RFC 3339; default now' })),
     amount: Type.String({ pattern: AMOUNT_PATTERN, maxLength: 21, description: 'Decimal' }),

@@ -34,7 +34,7 @@ function reads(app: App, { db }: AffiliateDeps): void {
       config: readable,
       schema: {
         operationId: 'listAffiliateCodes',
-        summary: "The caller's affiliate codes, for admins everybody's; oldest first",
+        summary: "List the caller's affiliate codes, for admins all codes; oldest first",
         querystring: AffiliateCodesQuery,
         response: { 200: Type.Array(AffiliateCodeView, { maxItems: LIST_MAX }) },
       },
@@ -52,7 +52,7 @@ function reads(app: App, { db }: AffiliateDeps): void {
       config: readable,
       schema: {
         operationId: 'getAffiliateCode',
-        summary: 'An affiliate code',
+        summary: 'Get an affiliate code',
         params: IdParams,
         response: { 200: AffiliateCodeView },
       },
@@ -74,8 +74,8 @@ function creation(app: App, deps: AffiliateDeps): void {
       schema: {
         operationId: method === 'POST' ? 'createAffiliateCode' : 'putAffiliateCode',
         hide: method === 'PUT',
-        summary: 'Make an affiliate code',
-        description: 'For admins and accounts with the affiliate badge.',
+        summary: 'Create an affiliate code',
+        description: 'Only for admins and accounts with the affiliate badge.',
         body: NewAffiliateCode,
         response: { 201: AffiliateCodeView },
       },
@@ -112,7 +112,7 @@ function changes(app: App, deps: AffiliateDeps): void {
       config: session,
       schema: {
         operationId: 'deleteAffiliateCode',
-        summary: 'Delete an affiliate code; what it has earned stays',
+        summary: 'Delete an affiliate code; its earnings are kept',
         params: IdParams,
       },
     },

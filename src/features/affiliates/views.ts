@@ -9,7 +9,7 @@ import type { AffiliateCodeRow, ConversionRow } from './queries.ts'
 export const AffiliateCodeView = Type.Object(
   {
     id: Type.String(),
-    affiliate: Type.String({ description: 'The account whose code it is' }),
+    affiliate: Type.String({ description: 'ID of the account that owns the code' }),
     source_name: Type.String(),
     // The rest is null for everybody but admins.
     created_at: Nullable(Timestamp),

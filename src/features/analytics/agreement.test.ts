@@ -1,15 +1,16 @@
 // A few thousand random events and money records, and a few hundred random questions, each answered by the API and by a
 // program so plain that it is obviously right. It shares no code with the real one; both must agree to the last digit.
+
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
 import type { Events } from '#analytics-store/events.ts'
 import { newId } from '#lib/ids.ts'
+import { HOUR_MS, MINUTE_MS } from '#lib/time.ts'
 import { aClick, aDownload, aView, somePlaytime } from '#test/support/analytics-events.ts'
 import type { Person } from '#test/support/factories.ts'
 import { type TestApp, testApp } from '#test/support/harness.ts'
 
-const HOUR = 3_600_000
 /** Around a leap day. */
 const START = Date.UTC(2024, 1, 26)
 const DAYS = 7
@@ -97,9 +98,9 @@ function answerPlainly({ time_range, return_metrics, project_ids }: Body): objec
   const start = Date.parse(time_range.start)
   const end = Date.parse(time_range.end)
   const { slices = 0, minutes = 0 } = time_range.resolution
-  const count = slices > 0 ? slices : Math.ceil((end - start) / (minutes * 60_000))
+  const count = slices > 0 ? slices : Math.ceil((end - start) / (minutes * MINUTE_MS))
   // slices: i/n ≤ (at - start)/(end - start) < (i + 1)/n, multiplied out; whole numbers far below 2^53.
-  const width = slices > 0 ? end - start : minutes * 60_000
+  const width = slices > 0 ? end - start : minutes * MINUTE_MS
   const sliceOf = (at: number) => Math.floor(((at - start) * Math.max(slices, 1)) / width)
   const answer: object[][] = Array.from({ length: count }, () => [])
   for (const key of KEYS) {
@@ -170,8 +171,8 @@ function money(units: bigint): string {
 function recordEvents(): void {
   const random = <T>(values: readonly T[]) => fc.oneof(fc.constant(values[0] as T), fc.constantFrom(...values))
   const at = fc.oneof(
-    fc.integer({ min: START, max: START + DAYS * 24 * HOUR }),
-    fc.integer({ min: 0, max: DAYS * 48 }).map((halves) => START + (halves * HOUR) / 2),
+    fc.integer({ min: START, max: START + DAYS * 24 * HOUR_MS }),
+    fc.integer({ min: 0, max: DAYS * 48 }).map((halves) => START + (halves * HOUR_MS) / 2),
   )
   const made = <E extends { recorded_at: number }>(example: E, columns: string[], more: object) =>
     fc.sample(
@@ -212,7 +213,7 @@ async function recordMoney(): Promise<void> {
     },
   )
   for (const { amount, day, source } of shares) {
-    const at = START + day * 24 * HOUR
+    const at = START + day * 24 * HOUR_MS
     const part = await t.deps.db
       .insertInto('revenue_part')
       .values({ external_id: newId(), day: new Date(at), amount: money(amount) })
@@ -233,7 +234,7 @@ async function recordMoney(): Promise<void> {
   const conversions = fc.sample(
     fc.record({
       amount: fc.oneof(fc.constant(0n), units),
-      at: fc.integer({ min: START, max: START + DAYS * 24 * HOUR }),
+      at: fc.integer({ min: START, max: START + DAYS * 24 * HOUR_MS }),
       source: fc.constantFrom(...sources.affiliate_code_id),
     }),
     { numRuns: RECORDS, seed: SEED },
@@ -278,15 +279,15 @@ function aTimeRange(): fc.Arbitrary<Body['time_range']> {
       fc.integer({ min: -12, max: DAYS * 24 }),
       fc.integer({ min: 1, max: DAYS * 24 }),
       fc.integer({ min: 1, max: 48 }),
-      fc.nat(HOUR),
+      fc.nat(HOUR_MS),
       fc.boolean(),
     )
     .map(([from, hours, parts, shift, isShifted]) => {
-      const start = START + from * HOUR + (isShifted ? shift : 0)
+      const start = START + from * HOUR_MS + (isShifted ? shift : 0)
       const resolution =
         parts % 2 === 0 ? { slices: Math.min(hours, parts) } : { minutes: 60 * parts + (isShifted ? 7 : 0) }
       // As somebody five hours west writes it.
-      const west = new Date(start - 5 * HOUR).toISOString().replace('Z', '-05:00')
-      return { start: west, end: new Date(start + hours * HOUR).toISOString(), resolution }
+      const west = new Date(start - 5 * HOUR_MS).toISOString().replace('Z', '-05:00')
+      return { start: west, end: new Date(start + hours * HOUR_MS).toISOString(), resolution }
     })
 }

@@ -14,7 +14,7 @@ export function analyticsIngestRoutes(app: App, deps: ViewDeps): void {
       config: { auth: { read: ['PROJECT_READ'] } },
       schema: {
         operationId: 'reportView',
-        summary: 'Report that a page was viewed',
+        summary: 'Report a page view',
         body: PageView,
       },
     },
@@ -31,8 +31,8 @@ export function analyticsIngestRoutes(app: App, deps: ViewDeps): void {
       config: { auth: { scope: ['PERFORM_ANALYTICS'] } },
       schema: {
         operationId: 'reportPlaytime',
-        summary: 'Report how long versions were played',
-        description: 'At most 14,400 seconds of an account count in a clock hour.',
+        summary: 'Report playtime of versions',
+        description: 'At most 14,400 seconds are counted for each account and hour.',
         body: Playtime,
       },
     },

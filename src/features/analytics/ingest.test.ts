@@ -1,7 +1,9 @@
 // What is recorded of views, downloads, playtime and clicks, and what is not.
+
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { parseScopeNames } from '#lib/scopes.ts'
+import { HOUR_MS } from '#lib/time.ts'
 import { type Question, slicesOf } from '#test/support/analytics-questions.ts'
 import type { MadeProject, Person } from '#test/support/factories.ts'
 import { type TestApp, testApp } from '#test/support/harness.ts'
@@ -114,7 +116,7 @@ describe('views', () => {
       [false, 7],
       [true, 4],
     ])
-    t.advance(6 * 3_600_000 + 1)
+    t.advance(6 * HOUR_MS + 1)
     await view(page(project), { address })
     assert.deepEqual(await split(), [
       [false, 7],
@@ -272,7 +274,7 @@ describe('playtime', () => {
     for (let i = 0; i < 30; i += 1) versions.push(await t.make.version({ project, version_number: `1.${i}` }))
     const greedy = await t.make.account()
     const body = Object.fromEntries(versions.map(({ id }) => [id, { seconds: 290 }]))
-    t.advance(3_600_000 - (t.deps.now() % 3_600_000))
+    t.advance(HOUR_MS - (t.deps.now() % HOUR_MS))
     await Promise.all([play(body, greedy.token), play(body, greedy.token), play(body, greedy.token)])
     assert.equal(await total(project, 'project_playtime', 'seconds'), 14_400)
     t.advance(3_599_000)
@@ -284,7 +286,7 @@ describe('playtime', () => {
   })
 
   test('bad bodies are refused whole, with the field', async () => {
-    const faults: [unknown, string][] = [
+    const problems: [unknown, string][] = [
       [{ 'not-an-id': entry }, 'not-an-id'],
       [{ Version1: { ...entry, parent: 'no id' } }, 'Version1.parent'],
       [{ Version1: { ...entry, seconds: -1 } }, 'Version1.seconds'],
@@ -294,7 +296,7 @@ describe('playtime', () => {
       [{ Version1: { ...entry, loader: 'x'.repeat(65) } }, 'Version1.loader'],
       [Object.fromEntries(Array.from({ length: 2001 }, (_, i) => [`v${i}`, entry])), 'body'],
     ]
-    for (const [body, field] of faults) {
+    for (const [body, field] of problems) {
       const answer = await play(body)
       assert.deepEqual(
         [answer.statusCode, answer.json().error, answer.json().details.field],

@@ -1,9 +1,11 @@
-// POST /v3/analytics: who may ask about what, the form of answers, money metrics, CSV and faults.
+// POST /v3/analytics: who may ask about what, the form of answers, money metrics, CSV and errors.
+
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { openLazily } from '#analytics-store/lazy-store.ts'
 import { newId } from '#lib/ids.ts'
 import { parseScopeNames } from '#lib/scopes.ts'
+import { DAY_MS, HOUR_MS } from '#lib/time.ts'
 import { aClick, aDownload, aView, somePlaytime } from '#test/support/analytics-events.ts'
 import { ask, type Question, questionBody, slicesOf } from '#test/support/analytics-questions.ts'
 import type { MadeProject, Person } from '#test/support/factories.ts'
@@ -17,11 +19,9 @@ before(async () => {
 after(() => t.close())
 
 const START = Date.UTC(2024, 1, 28)
-const HOUR = 3_600_000
-const DAY = 24 * HOUR
 const iso = (ms: number) => new Date(ms).toISOString()
 /** Three days around a leap day, in days. */
-const LEAP = { start: iso(START), end: iso(START + 3 * DAY), resolution: { minutes: 1440 } }
+const LEAP = { start: iso(START), end: iso(START + 3 * DAY_MS), resolution: { minutes: 1440 } }
 
 const viewAt = (project: { id: string }, recorded_at: number, more = {}) =>
   t.deps.events.add('view', aView({ project_id: project.id, recorded_at, ...more }))
@@ -48,7 +48,7 @@ async function share(
       account_id: account?.id ?? null,
       day: new Date(day),
       amount,
-      available: new Date(day + 60 * DAY),
+      available: new Date(day + 60 * DAY_MS),
     })
     .execute()
 }
@@ -133,11 +133,14 @@ describe('answers', () => {
   before(async () => {
     project = await t.make.project()
     viewAt(project, START, { domain: 'a.example', monetized: true })
-    viewAt(project, START + DAY - 1)
-    viewAt(project, START + DAY, { domain: '=cmd,"x"' })
-    viewAt(project, START + 3 * DAY)
-    t.deps.events.add('download', aDownload({ project_id: project.id, recorded_at: START + DAY }))
-    t.deps.events.add('playtime', somePlaytime({ project_id: project.id, recorded_at: START + 2 * DAY, seconds: 90 }))
+    viewAt(project, START + DAY_MS - 1)
+    viewAt(project, START + DAY_MS, { domain: '=cmd,"x"' })
+    viewAt(project, START + 3 * DAY_MS)
+    t.deps.events.add('download', aDownload({ project_id: project.id, recorded_at: START + DAY_MS }))
+    t.deps.events.add(
+      'playtime',
+      somePlaytime({ project_id: project.id, recorded_at: START + 2 * DAY_MS, seconds: 90 }),
+    )
   })
 
   test('one list for each slice, one point for each metric and project, half-open edges', async () => {
@@ -185,7 +188,7 @@ describe('answers', () => {
     const own = await t.make.project()
     // In New York, the 10th of March 2024 has 23 hours.
     const spring = Date.UTC(2024, 2, 10, 5)
-    for (const at of [spring, spring + DAY - 1, spring + DAY]) viewAt(own, at)
+    for (const at of [spring, spring + DAY_MS - 1, spring + DAY_MS]) viewAt(own, at)
     const days = { start: '2024-03-10T00:00:00-05:00', end: '2024-03-12T00:00:00-04:00', resolution: { minutes: 1440 } }
     const slices = await slicesOf(t, own.owner, { ...days, metrics: { project_views: [] } })
     assert.deepEqual(
@@ -202,7 +205,7 @@ describe('answers', () => {
     assert.equal(answer.statusCode, 200)
     assert.equal(answer.headers['content-type'], 'text/csv; charset=utf-8')
     assert.match(String(answer.headers['vary']), /Accept/)
-    const days = [0, 1, 2, 3].map((day) => iso(START + day * DAY))
+    const days = [0, 1, 2, 3].map((day) => iso(START + day * DAY_MS))
     const id = project.id
     assert.deepEqual(answer.body.split('\r\n'), [
       'slice_start,slice_end,metric_kind,source_project,source_affiliate_code,project_id,domain,country,value',
@@ -265,8 +268,8 @@ describe('money', () => {
     await share(project, project.owner, '0.1', START)
     await share(project, other, '0.2', START)
     await share(project, null, '0.00000001', START)
-    await share(project, project.owner, '999999999999.99', START + DAY)
-    await share(project, project.owner, '5', START + 3 * DAY)
+    await share(project, project.owner, '999999999999.99', START + DAY_MS)
+    await share(project, project.owner, '5', START + 3 * DAY_MS)
     const metrics = { project_revenue: ['project_id'] }
     const point = { source_project: project.id, metric_kind: 'revenue', project_id: project.id }
     assert.deepEqual(await slicesOf(t, project.owner, { ...LEAP, metrics }), [
@@ -301,8 +304,8 @@ describe('money', () => {
     const [one = '', two = ''] = codes
     const edges = [
       convert(one),
-      convert(one, START + DAY - 1, '0.05'),
-      convert(one, START + DAY),
+      convert(one, START + DAY_MS - 1, '0.05'),
+      convert(one, START + DAY_MS),
       convert(two, START, '0'),
     ]
     for (const answer of await Promise.all(edges)) assert.equal(answer.statusCode, 201, answer.body)
@@ -324,13 +327,13 @@ describe('money', () => {
   })
 })
 
-describe('faults', () => {
+describe('errors', () => {
   let person: Person
   before(async () => {
     person = await t.make.account()
   })
   const good = { ...questionBodyOf({ ...LEAP, metrics: { project_views: [] } }) }
-  const faults: [string, unknown, string][] = [
+  const problems: [string, unknown, string][] = [
     ['no body', {}, 'time_range'],
     ['reversed', withTime({ start: LEAP.end, end: LEAP.start }), 'time_range.end'],
     ['empty', withTime({ end: LEAP.start }), 'time_range.end'],
@@ -338,7 +341,7 @@ describe('faults', () => {
     ['no offset', withTime({ start: '2024-02-28T00:00:00' }), 'time_range.start'],
     [
       '1025 slices',
-      withTime({ end: iso(START + 1025 * HOUR), resolution: { slices: 1025 } }),
+      withTime({ end: iso(START + 1025 * HOUR_MS), resolution: { slices: 1025 } }),
       'time_range.resolution.slices',
     ],
     ['59 minutes', withTime({ resolution: { minutes: 59 } }), 'time_range.resolution.minutes'],
@@ -365,7 +368,7 @@ describe('faults', () => {
     ['thousands of projects', { ...good, project_ids: Array.from({ length: 1001 }, (_, i) => `p${i}`) }, 'project_ids'],
     ['no project', { ...good, project_ids: ['../x'] }, 'project_ids.0'],
   ]
-  for (const [name, body, field] of faults) {
+  for (const [name, body, field] of problems) {
     test(`${name}: 400 with the field ${field}`, async () => {
       const answer = await t.as(person).post('/v3/analytics', body)
       assert.equal(answer.statusCode, 400, answer.body)

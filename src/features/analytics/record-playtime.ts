@@ -1,7 +1,9 @@
 // Time played, as launchers report it: seconds by version.
+
 import { keepVisibleVersions } from '#features/versions/lookup/version-cache.ts'
 import { validationError } from '#lib/errors.ts'
 import { isIdForm } from '#lib/ids.ts'
+import { HOUR_MS } from '#lib/time.ts'
 import type { Viewer } from '#lib/viewer.ts'
 import type { Deps } from '#main/deps.ts'
 import { listPlayedVersions, type PlayedVersion } from './queries.ts'
@@ -10,7 +12,6 @@ import type { PlaytimeEntry } from './requests.ts'
 const ENTRIES_MAX = 2_000
 /** An entry with more is not credible. */
 const ENTRY_SECONDS_MAX = 300
-const HOUR_MS = 3_600_000
 /** What one account can add in a clock hour: four hours, for those who play several things at once. */
 const PER_HOUR = { max: 14_400, spanMs: HOUR_MS }
 

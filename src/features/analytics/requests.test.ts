@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ApiError } from '#lib/errors.ts'
+import { HOUR_MS } from '#lib/time.ts'
 import { metricNeedingPayoutsRead, parseAnalyticsQuestion } from './requests.ts'
 
 const RANGE = { start: '2024-01-01T00:00:00Z', end: '2024-01-02T00:00:00Z', resolution: { slices: 2 } }
 const START_MS = Date.UTC(2024, 0, 1)
-const HOUR_MS = 3_600_000
 
 test('a whole question is read, its metrics in a fixed order', () => {
   const question = parseAnalyticsQuestion({
@@ -53,7 +53,7 @@ const resolution = (value: unknown) => time({ resolution: value })
 const metrics = (return_metrics: unknown) => ({ time_range: RANGE, return_metrics })
 const views = (given: unknown) => metrics({ project_views: given })
 
-const faults: [name: string, body: unknown, field: string, message?: RegExp][] = [
+const problems: [name: string, body: unknown, field: string, message?: RegExp][] = [
   ['no body', undefined, 'body'],
   ['an array as body', [], 'body'],
   ['null as body', null, 'body'],
@@ -146,7 +146,7 @@ const faults: [name: string, body: unknown, field: string, message?: RegExp][] =
   ['1001 projects', { ...metrics({}), project_ids: Array(1001).fill('x') }, 'project_ids', /1000/],
 ]
 
-for (const [name, body, field, message] of faults) {
+for (const [name, body, field, message] of problems) {
   test(`${name}: refused with the field ${field}`, () => {
     assert.throws(
       () => parseAnalyticsQuestion(body),

@@ -1,4 +1,5 @@
 // What clients send to analytics: reports of views, playtime and clicks, and the body of `POST /v3/analytics`.
+
 import Type, { type Static } from 'typebox'
 import { METRIC_KEYS, METRICS, type MetricKey, type MetricRequest, metricOf } from '#analytics-store/metrics.ts'
 import { parseRfc3339 } from '#analytics-store/rfc3339.ts'
@@ -6,24 +7,25 @@ import { type Resolution, type SliceGrid, sliceGrid } from '#analytics-store/sli
 import { validationError } from '#lib/errors.ts'
 import { isIdForm } from '#lib/ids.ts'
 import { Nullable } from '#lib/schema-parts.ts'
+import { MINUTE_MS } from '#lib/time.ts'
 
 /** Addresses are cut when they are stored; this bounds what is read. */
 const WebAddress = (description: string) => Type.String({ maxLength: 8192, description })
 
 export const PageView = Type.Object(
   {
-    url: WebAddress('The visited page; /project/… and /{project type}/… count for a project'),
-    referrer: Type.Optional(Nullable(WebAddress('The page from which the visitor came'))),
+    url: WebAddress('Address of the visited page; a path /project/… or /{project type}/… counts for that project'),
+    referrer: Type.Optional(Nullable(WebAddress('Address of the page that linked to it'))),
   },
   { title: 'PageView' },
 )
 
 const PlaytimeEntry = Type.Object(
   {
-    seconds: Type.Integer({ minimum: 0, maximum: 65_535, description: 'Entries of more than 300 do not count' }),
+    seconds: Type.Integer({ minimum: 0, maximum: 65_535, description: 'Entries above 300 seconds are not counted' }),
     loader: Type.Optional(Type.String({ maxLength: 64 })),
     game_version: Type.Optional(Type.String({ maxLength: 64 })),
-    parent: Type.Optional(Type.String({ maxLength: 64, description: 'Version of the bundle that was played' })),
+    parent: Type.Optional(Type.String({ maxLength: 64, description: 'Version of the modpack that contained it' })),
   },
   { title: 'PlaytimeEntry' },
 )
@@ -31,11 +33,11 @@ export type PlaytimeEntry = Static<typeof PlaytimeEntry>
 
 export const Playtime = Type.Record(Type.String(), PlaytimeEntry, {
   title: 'Playtime',
-  description: 'Version ID → what was played of it; at most 2000 entries',
+  description: 'Version ID → playtime; at most 2000 entries',
 })
 
 export const AffiliateClick = Type.Object(
-  { url: WebAddress('The page that was reached'), affiliate_code_id: Type.String({ maxLength: 64 }) },
+  { url: WebAddress('Address of the page that the click led to'), affiliate_code_id: Type.String({ maxLength: 64 }) },
   { title: 'AffiliateClick' },
 )
 
@@ -45,14 +47,14 @@ const Inside = (description: string) => Type.Optional(Type.Unsafe<unknown>({ des
 export const AnalyticsQuestionBody = Type.Object(
   {
     time_range: Inside(
-      'Object with `start` and `end` (RFC 3339) and `resolution`: either `{slices: n}`, equal parts, or `{minutes: n}`, ' +
-        'parts of that length. At most 1024 slices of at least 60 minutes.',
+      'Object with `start` and `end` (RFC 3339) and `resolution`: `{slices: n}` for n equal parts, or `{minutes: n}` ' +
+        'for parts of n minutes. At most 1024 slices of at least 60 minutes.',
     ),
     return_metrics: Inside(
       `Object of metrics (${Object.keys(METRICS).join(', ')}), each an object with \`bucket_by\` (list of fields) and optionally ` +
-        '`filter_by` (field → list of values). Revenue needs the scope PAYOUTS_READ.',
+        '`filter_by` (field → list of values). Revenue metrics require the scope PAYOUTS_READ.',
     ),
-    project_ids: Inside('List of IDs or slugs; absent or empty: all projects whose analytics the caller may see'),
+    project_ids: Inside('IDs or slugs; if absent or empty, all projects whose analytics the caller may see'),
   },
   { title: 'AnalyticsQuestion' },
 )
@@ -67,8 +69,6 @@ const PROJECT_IDS_MAX = 1000
 const FILTER_VALUES_MAX = 256
 const FILTER_TEXT_MAX = 512
 const BUCKET_FIELDS_MAX = 32
-
-const MINUTE_MS = 60_000
 
 /** A question of the right form; which projects the viewer may ask about is checked later. */
 export type AnalyticsQuestion = {

@@ -16,10 +16,10 @@ export function analyticsRoutes(app: App, deps: Pick<Deps, 'db' | 'analytics'>):
       config: { auth: { scope: ['ANALYTICS'] }, keepProtoKeys: true },
       schema: {
         operationId: 'queryAnalytics',
-        summary: 'Views, downloads, playtime, revenue and affiliate metrics by time slice',
+        summary: 'Query views, downloads, playtime, revenue and affiliate metrics by time slice',
         description:
-          'Of the projects where the caller has VIEW_ANALYTICS, and of their own affiliate codes. ' +
-          'With `Accept: text/csv` the answer is CSV.',
+          'Covers the projects on which the caller has VIEW_ANALYTICS, and the affiliate codes of the caller. ' +
+          '`Accept: text/csv` returns CSV.',
         body: AnalyticsQuestionBody,
         produces: ['application/json', 'text/csv'],
         response: { 200: AnalyticsAnswer },

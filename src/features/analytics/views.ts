@@ -23,7 +23,7 @@ const AnalyticsPoint = Type.Object(
 )
 
 export const AnalyticsAnswer = Type.Array(Type.Array(AnalyticsPoint), {
-  description: 'One list for each slice, in order of time; `Accept: text/csv` gives one row for each point instead',
+  description: 'One list for each slice, in chronological order; as CSV, one row for each data point',
 })
 
 /** The bucket fields of these metrics in the order of the metrics, each once. */

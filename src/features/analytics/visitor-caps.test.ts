@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createMemoryCounters } from '#counters/memory/memory-counters.ts'
+import { DAY_MS, HOUR_MS } from '#lib/time.ts'
 import { createVisitorCaps } from './visitor-caps.ts'
 
-const DAY = 86_400_000
-
 test('past midnight, calls at the same moment count no more than what yesterday leaves', async () => {
-  let clock = 20_000 * DAY - 60_000
+  let clock = 20_000 * DAY_MS - 60_000
   const now = () => clock
   const caps = createVisitorCaps({ counters: createMemoryCounters({ now }), now, secret: new Uint8Array(32) })
   const hits = async (count: number) => {
@@ -17,8 +16,8 @@ test('past midnight, calls at the same moment count no more than what yesterday 
   clock += 120_000
   assert.equal(await hits(9), 2)
   // Yesterday's have passed, today's two have not.
-  clock += 6 * 3_600_000 - 60_000
+  clock += 6 * HOUR_MS - 60_000
   assert.equal(await hits(9), 4)
-  clock += DAY
+  clock += DAY_MS
   assert.equal(await hits(9), 6)
 })

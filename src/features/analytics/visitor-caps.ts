@@ -1,10 +1,10 @@
 // How much one address can add to a count. Addresses are known here only as hashes whose key changes each day.
 
 import type { Counters, Window } from '#counters/counters.ts'
+import { DAY_MS, HOUR_MS } from '#lib/time.ts'
 import { createVisitorHash } from './visitor-hash.ts'
 
-const DAY_MS = 86_400_000
-const SIX_HOURS_MS = 6 * 3_600_000
+const SIX_HOURS_MS = 6 * HOUR_MS
 /** At most this many downloads of one project count for one address. */
 const DOWNLOADS: Window = { max: 6, windowMs: SIX_HOURS_MS }
 /** The first few views of a project earn money. */

@@ -1,9 +1,9 @@
 // Distinguishes visitors without storing addresses: a keyed hash of the address, with a key of its own for each UTC day,
 // so that hashes of two days cannot be joined and none can be reversed without the secret.
+
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
 import { isIPv4, isIPv6 } from 'node:net'
-
-const DAY_MS = 86_400_000
+import { DAY_MS } from '#lib/time.ts'
 
 /**
  * Makes the function that hashes an address at a time (milliseconds) to 128 bits as base64url: the key for

@@ -6,24 +6,24 @@ const ArtifactParams = Type.Object({
   group: Type.String({
     pattern: '^[A-Za-z0-9_-]{1,64}$',
     maxLength: 64,
-    description: 'Any word; the groupId is `maven.` and this',
+    description: 'Any word; the Maven groupId is `maven.` followed by it',
   }),
   ...IdParams.properties,
 })
-const FileName = Type.String({ maxLength: 512, description: 'What is wanted, as the description says' })
+const FileName = Type.String({ maxLength: 512, description: 'Name of the file, see the description' })
 
 export const MetadataParams = Type.Object({ ...ArtifactParams.properties, file: FileName })
 
 export const FileParams = Type.Object({
   ...ArtifactParams.properties,
-  version: Type.String({ maxLength: 256, description: 'Coordinate of the version' }),
+  version: Type.String({ maxLength: 256, description: 'Maven version, see the description' }),
   file: FileName,
 })
 
 export const UpdateFileParams = Type.Object({ ...IdParams.properties, file: FileName })
 
 export const UpdateFileQuery = Type.Record(Type.String({ maxLength: 64 }), Type.String({ maxLength: 64 }), {
-  description: 'Loader → include, only or none',
+  description: 'Loader → `include`, `only` or `none`',
 })
 
 /** A digest that an address may ask for in place of the file. */

@@ -30,8 +30,8 @@ function mavenRoutes(app: App, deps: Deps): void {
       config,
       schema: {
         operationId: 'getMavenMetadata',
-        summary: 'The versions of a project, as a Maven repository lists them',
-        description: `\`${METADATA}\`, and its digests as \`${METADATA}.sha1\` and \`.sha512\`.`,
+        summary: 'Get the Maven metadata of a project',
+        description: `Serves \`${METADATA}\` and its checksums \`${METADATA}.sha1\` and \`.sha512\`.`,
         produces: ['text/xml', 'text/plain'],
         params: MetadataParams,
         response: { 200: Type.String() },
@@ -53,9 +53,9 @@ function mavenRoutes(app: App, deps: Deps): void {
       config,
       schema: {
         operationId: 'getMavenFile',
-        summary: 'The POM or a file of a version, by its Maven coordinates',
+        summary: 'Get the POM or a file of a version by Maven coordinates',
         description:
-          'The version is a number, an ID, or `number-loader,gameversion`. Files redirect; `.sha1` and `.sha512` behind a name give the digest.',
+          'The version is a version number, an ID, or `number-loader,gameversion`. Files are served by a redirect; a suffix `.sha1` or `.sha512` returns the checksum.',
         produces: ['text/xml', 'text/plain'],
         params: FileParams,
         response: { 200: Type.String(), 307: FileAddress },
@@ -85,9 +85,9 @@ function updateFileRoute(app: App, deps: Deps): void {
       config,
       schema: {
         operationId: 'getUpdateFile',
-        summary: "The newest versions for each game version, for a loader's own update checker",
+        summary: "Get the latest version for each game version, for a loader's built-in update checker",
         description:
-          '`{loader}_updates.json`. A query key with the name of another loader adds it (`include`), takes it instead (`only`) or leaves it out (`none`, the default).',
+          'Serves `{loader}_updates.json`. A query parameter named like another loader adds its versions (`include`), uses only them (`only`) or omits them (`none`, the default).',
         params: UpdateFileParams,
         querystring: UpdateFileQuery,
         response: { 200: UpdateFileView },

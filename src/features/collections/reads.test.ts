@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { newId } from '#lib/ids.ts'
 import { parseScopeNames } from '#lib/scopes.ts'
-import { assertFault } from '#test/support/account-steps.ts'
+import { DAY_MS } from '#lib/time.ts'
+import { assertError } from '#test/support/account-steps.ts'
 import type { Person } from '#test/support/factories.ts'
 import { type Client, type TestApp, testApp } from '#test/support/harness.ts'
 import { type TeamFactories, teamFactories } from '#test/support/team-factories.ts'
@@ -15,8 +16,6 @@ before(async () => {
   make = teamFactories(t.deps.db)
 })
 after(() => t.close())
-
-const DAY_MS = 86_400_000
 
 /** A collection made by SQL; each is a day older than the one made before it. */
 let made = 0
@@ -64,7 +63,7 @@ test('listed and unlisted collections are for anybody, private and rejected ones
 
   for (const client of [t.anyone, t.as(stranger), t.as(unread), t.as({ token: 'dps_nonsense' })]) {
     for (const id of [listed, unlisted]) assert.equal((await client.get(`/v3/collection/${id}`)).statusCode, 200)
-    for (const id of hidden) assertFault(await client.get(`/v3/collection/${id}`), 404, 'not_found')
+    for (const id of hidden) assertError(await client.get(`/v3/collection/${id}`), 404, 'not_found')
     assert.deepEqual(ids(await list(client, named(all))), [listed, unlisted])
     assert.deepEqual(ids(await list(client, `/v3/user/${creator.id}/collections`)), [listed])
   }
@@ -106,19 +105,19 @@ test('lists by ID keep the order asked for, collapse duplicates and leave out wh
   const [first, second] = [await collection(creator), await collection(creator)]
   assert.deepEqual(ids(await list(t.anyone, named([second, first, second, 'zzzzzzzz']))), [second, first])
   assert.deepEqual(await list(t.anyone, named([])), [])
-  assertFault(await t.anyone.get(named([first, 'not-an-id'])), 400, 'decoding_error', 'ids')
-  assertFault(await t.anyone.get('/v3/collections?ids=nonsense'), 400, 'invalid_input', 'ids')
-  assertFault(await t.anyone.get('/v3/collections?ids=[5]'), 400, 'invalid_input', 'ids')
-  assertFault(await t.anyone.get('/v3/collections'), 400, 'invalid_input', 'ids')
+  assertError(await t.anyone.get(named([first, 'not-an-id'])), 400, 'decoding_error', 'ids')
+  assertError(await t.anyone.get('/v3/collections?ids=nonsense'), 400, 'invalid_input', 'ids')
+  assertError(await t.anyone.get('/v3/collections?ids=[5]'), 400, 'invalid_input', 'ids')
+  assertError(await t.anyone.get('/v3/collections'), 400, 'invalid_input', 'ids')
   const many = Array.from({ length: 1001 }, (_, index) => `a${index}`)
-  assertFault(await t.anyone.get(named(many)), 400, 'invalid_input', 'ids')
+  assertError(await t.anyone.get(named(many)), 400, 'invalid_input', 'ids')
   assert.deepEqual(await list(t.anyone, named(many.slice(1))), [])
 })
 
 test('a collection is named by its ID alone; an unknown one is 404, an unknown user too', async () => {
-  assertFault(await t.anyone.get('/v3/collection/not-an-id'), 400, 'decoding_error', 'id')
-  assertFault(await t.anyone.get('/v3/collection/zzzzzzzz'), 404, 'not_found')
-  assertFault(await t.anyone.get('/v3/user/nobody-here/collections'), 404, 'not_found')
+  assertError(await t.anyone.get('/v3/collection/not-an-id'), 400, 'decoding_error', 'id')
+  assertError(await t.anyone.get('/v3/collection/zzzzzzzz'), 404, 'not_found')
+  assertError(await t.anyone.get('/v3/user/nobody-here/collections'), 404, 'not_found')
 })
 
 test('reads cost one query, for one collection as for fifty, for two projects as for a thousand', async () => {

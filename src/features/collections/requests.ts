@@ -14,7 +14,7 @@ const NAME = { min: 3, max: 64, visible: true } as const
 const Name = Type.String({ minLength: NAME.min, maxLength: NAME.max })
 const ProjectNames = Type.Array(Type.String({ maxLength: 64 }), {
   maxItems: PROJECTS_MAX,
-  description: 'IDs or slugs; duplicates collapse',
+  description: 'IDs or slugs; duplicates are ignored',
 })
 
 /** Null stands for absent. */

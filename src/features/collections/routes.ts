@@ -34,7 +34,7 @@ function collectionReads(app: App, deps: Pick<Deps, 'db' | 'cache'>): void {
       config,
       schema: {
         operationId: 'getCollection',
-        summary: 'A collection',
+        summary: 'Get a collection',
         params: IdParams,
         response: { 200: CollectionView },
       },
@@ -51,7 +51,7 @@ function collectionReads(app: App, deps: Pick<Deps, 'db' | 'cache'>): void {
       config,
       schema: {
         operationId: 'listCollections',
-        summary: 'Collections by ID',
+        summary: 'Get collections by ID',
         querystring: IdsQuery,
         response: list,
       },
@@ -74,8 +74,8 @@ function collectionReads(app: App, deps: Pick<Deps, 'db' | 'cache'>): void {
       config,
       schema: {
         operationId: 'listUserCollections',
-        summary: "A user's collections, newest first",
-        description: 'Others see the listed ones only.',
+        summary: "List a user's collections, newest first",
+        description: 'Others see only listed collections.',
         params: IdParams,
         response: list,
       },
@@ -114,7 +114,8 @@ function collectionWrites(app: App, deps: Deps): void {
       schema: {
         operationId: 'updateCollection',
         summary: 'Edit a collection',
-        description: 'The creator edits everything, within `listed` and `unlisted`; a moderator sets the status only.',
+        description:
+          'The creator may edit everything and set the status to `listed` or `unlisted`; moderators may only change the status.',
         params: IdParams,
         body: CollectionPatch,
       },

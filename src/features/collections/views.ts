@@ -11,12 +11,14 @@ export const CollectionView = Type.Object(
     name: Type.String(),
     description: Nullable(Type.String()),
     icon_url: Nullable(Type.String()),
-    raw_icon_url: Nullable(Type.String({ description: 'The picture at its full size' })),
-    color: Nullable(Type.Integer({ description: 'RGB, of the icon' })),
+    raw_icon_url: Nullable(Type.String({ description: 'The image in full size' })),
+    color: Nullable(Type.Integer({ description: 'RGB, taken from the icon' })),
     status: Type.Enum([...COLLECTION_STATUSES]),
     created: Timestamp,
     updated: Timestamp,
-    projects: Type.Array(Type.String(), { description: "IDs of those the caller may see, in the creator's order" }),
+    projects: Type.Array(Type.String(), {
+      description: 'IDs of the projects that the caller may see, in the order set by the creator',
+    }),
   },
   { title: 'Collection' },
 )

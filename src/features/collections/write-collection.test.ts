@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { parseScopeNames } from '#lib/scopes.ts'
-import { ABSENT, assertFault, assertRefusedValues, statuses } from '#test/support/account-steps.ts'
+import { ABSENT, assertError, assertRefusedValues, statuses } from '#test/support/account-steps.ts'
 import type { Person } from '#test/support/factories.ts'
 import { type TestApp, testApp } from '#test/support/harness.ts'
 import { type TeamFactories, teamFactories } from '#test/support/team-factories.ts'
@@ -58,14 +58,14 @@ test('a new collection is listed and holds its projects by ID, in the order give
 })
 
 test('creating needs a token, its scope, and a verified address where the operator asks for one', async () => {
-  assertFault(await t.anyone.post('/v3/collection', { name: 'Lights' }), 401, 'unauthorized')
+  assertError(await t.anyone.post('/v3/collection', { name: 'Lights' }), 401, 'unauthorized')
   const weak = await t.make.pat(creator, scopes('COLLECTION_WRITE'))
   const refused = await t.as(weak).post('/v3/collection', { name: 'Lights' })
-  assertFault(refused, 403, 'unauthorized')
+  assertError(refused, 403, 'unauthorized')
   assert.match(refused.json().description, /COLLECTION_CREATE/)
 
   const unverified = await t.make.account({ email_verified: false })
-  assertFault(await t.as(unverified).post('/v3/collection', { name: 'Lights' }), 403, 'unauthorized')
+  assertError(await t.as(unverified).post('/v3/collection', { name: 'Lights' }), 403, 'unauthorized')
 })
 
 test('each field of a new collection is held to its bounds', async () => {
@@ -83,9 +83,9 @@ test('each field of a new collection is held to its bounds', async () => {
   ])
   await assertRefusedValues(post, valid, 'description', ['ab', 'd'.repeat(256), 5, []])
   await assertRefusedValues(post, valid, 'projects', ['text', {}, 5])
-  assertFault(await post({ name: 'Lights', projects: [5] }), 400, 'validation_error', 'projects.0')
-  assertFault(await post({ name: 'Lights', projects: ['x'.repeat(65)] }), 400, 'validation_error', 'projects.0')
-  assertFault(await t.as(creator).post('/v3/collection'), 400, 'json_error')
+  assertError(await post({ name: 'Lights', projects: [5] }), 400, 'validation_error', 'projects.0')
+  assertError(await post({ name: 'Lights', projects: ['x'.repeat(65)] }), 400, 'validation_error', 'projects.0')
+  assertError(await t.as(creator).post('/v3/collection'), 400, 'json_error')
   for (const body of [
     { name: 'abc' },
     { name: '𝕃'.repeat(64) },
@@ -106,7 +106,7 @@ test('1024 projects are taken in one go, 1025 are not', async () => {
   assert.deepEqual(result.projects, ids)
   const { queries: fewQueries } = await t.queriesOf(() => create(owner, { projects: ids.slice(0, 2) }))
   assert.equal(queries.length, fewQueries.length)
-  assertFault(
+  assertError(
     await t.as(owner).post('/v3/collection', { name: 'Lights', projects: [...ids, ids[0]] }),
     400,
     'validation_error',
@@ -121,13 +121,13 @@ test('an unknown or hidden project in a list is named by its place, and nothing 
   const draft = await make.project(stranger, { status: 'draft' })
   for (const name of ['zzzzzzzz', 'no-such-project', draft.id, draft.slug]) {
     const answer = await t.as(person).post('/v3/collection', { name: 'Lights', projects: [open.id, name] })
-    assertFault(answer, 400, 'validation_error', 'projects.1')
+    assertError(answer, 400, 'validation_error', 'projects.1')
   }
   assert.deepEqual((await t.as(person).get(`/v3/user/${person.id}/collections`)).json(), [])
   assert.deepEqual((await create(stranger, { projects: [draft.slug] })).projects, [draft.id], 'members see their draft')
   const unread = await t.make.pat(stranger, scopes('COLLECTION_CREATE COLLECTION_READ'))
   const blind = await t.as(unread).post('/v3/collection', { name: 'Lights', projects: [draft.id] })
-  assertFault(blind, 400, 'validation_error', 'projects.0')
+  assertError(blind, 400, 'validation_error', 'projects.0')
 })
 
 test('two creations at once do not pass a quota with room for one; deleting makes room; admins have none', async () => {
@@ -137,7 +137,7 @@ test('two creations at once do not pass a quota with room for one; deleting make
   const post = () => t.as(person).post('/v3/collection', { name: 'Lights' })
   const answers = await Promise.all([post(), post(), post()])
   assert.deepEqual(statuses(answers), [201, 400, 400])
-  assertFault(await post(), 400, 'LimitReached')
+  assertError(await post(), 400, 'LimitReached')
   assert.equal((await t.as(person).delete(`/v3/collection/${kept.id}`)).statusCode, 204)
   assert.equal((await post()).statusCode, 201)
   const admin = await t.make.account({ role: 'admin' })
@@ -177,8 +177,8 @@ test('each field of a patch is held to its bounds, and a refused patch saves not
   await assertRefusedValues(patch, valid, 'description', ['ab', 'd'.repeat(257), 5])
   await assertRefusedValues(patch, valid, 'status', ['unknown', 'LISTED', '', 5])
   await assertRefusedValues(patch, valid, 'new_projects', ['text', Array.from({ length: 1025 }, () => 'a')])
-  assertFault(await patch({ ...valid, new_projects: ['zzzzzzzz'] }), 400, 'validation_error', 'new_projects.0')
-  assertFault(await patch({ ...valid, status: 'private' }), 403, 'unauthorized')
+  assertError(await patch({ ...valid, new_projects: ['zzzzzzzz'] }), 400, 'validation_error', 'new_projects.0')
+  assertError(await patch({ ...valid, status: 'private' }), 403, 'unauthorized')
   const after = await read(id)
   assert.deepEqual([after.name, after.description, after.status], ['Lights', 'All that shines', 'listed'])
   assert.equal((await patch({ description: 'd'.repeat(256) })).statusCode, 204)
@@ -213,26 +213,26 @@ test('only the creator edits and deletes; a moderator changes the status and not
   const { id } = await create(creator)
   const path = `/v3/collection/${id}`
   for (const person of [stranger, moderator, admin]) {
-    assertFault(await t.as(person).patch(path, { name: 'Taken' }), 403, 'unauthorized')
-    assertFault(await t.as(person).patch(path, { new_projects: [] }), 403, 'unauthorized')
-    assertFault(await t.as(person).delete(path), 403, 'unauthorized')
+    assertError(await t.as(person).patch(path, { name: 'Taken' }), 403, 'unauthorized')
+    assertError(await t.as(person).patch(path, { new_projects: [] }), 403, 'unauthorized')
+    assertError(await t.as(person).delete(path), 403, 'unauthorized')
   }
-  assertFault(await t.as(stranger).patch(path, { status: 'unlisted' }), 403, 'unauthorized')
-  assertFault(await t.as(moderator).patch(path, { status: 'private', description: null }), 403, 'unauthorized')
+  assertError(await t.as(stranger).patch(path, { status: 'unlisted' }), 403, 'unauthorized')
+  assertError(await t.as(moderator).patch(path, { status: 'private', description: null }), 403, 'unauthorized')
   assert.equal((await read(id)).status, 'listed')
   await setStatus(id, 'private')
-  assertFault(await t.as(stranger).patch(path, { name: 'Taken' }), 404, 'not_found')
-  assertFault(await t.as(stranger).delete(path), 404, 'not_found')
-  assertFault(await t.as(stranger).patch('/v3/collection/zzzzzzzz', { name: 'Taken' }), 404, 'not_found')
-  assertFault(await t.as(stranger).patch('/v3/collection/not-an-id', { name: 'Taken' }), 400, 'decoding_error')
+  assertError(await t.as(stranger).patch(path, { name: 'Taken' }), 404, 'not_found')
+  assertError(await t.as(stranger).delete(path), 404, 'not_found')
+  assertError(await t.as(stranger).patch('/v3/collection/zzzzzzzz', { name: 'Taken' }), 404, 'not_found')
+  assertError(await t.as(stranger).patch('/v3/collection/not-an-id', { name: 'Taken' }), 400, 'decoding_error')
   assert.equal((await t.as(creator).patch(path, { name: 'Still mine' })).statusCode, 204)
 
   const weak = await t.make.pat(creator, scopes('COLLECTION_WRITE'))
-  assertFault(await t.as(weak).delete(path), 403, 'unauthorized')
-  assertFault(await t.as(await t.make.pat(creator, scopes('COLLECTION_DELETE'))).patch(path, {}), 403, 'unauthorized')
-  assertFault(await t.anyone.delete(path), 401, 'unauthorized')
+  assertError(await t.as(weak).delete(path), 403, 'unauthorized')
+  assertError(await t.as(await t.make.pat(creator, scopes('COLLECTION_DELETE'))).patch(path, {}), 403, 'unauthorized')
+  assertError(await t.anyone.delete(path), 401, 'unauthorized')
   assert.equal((await t.as(creator).delete(path)).statusCode, 204)
-  assertFault(await t.as(creator).delete(path), 404, 'not_found')
+  assertError(await t.as(creator).delete(path), 404, 'not_found')
 })
 
 test('two replacements of a list at once leave one of the two, whole', async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import sharp from 'sharp'
-import { assertFault } from '#test/support/account-steps.ts'
+import { assertError } from '#test/support/account-steps.ts'
 import { type ConversationFactories, conversationFactories } from '#test/support/conversation-factories.ts'
 import type { Person } from '#test/support/factories.ts'
 import { form, modJar, projectData, versionData } from '#test/support/forms.ts'
@@ -86,7 +86,7 @@ test('a new project, version, report and message take the pictures they name', a
   assert.deepEqual(await Promise.all(images.map(placeOf)), [message.id, message.id])
 })
 
-test('the first versions of a new project take theirs, and a fault names its place', async () => {
+test('the first versions of a new project take theirs, and an error names its place', async () => {
   const owner = await t.make.account()
   const image = await upload(owner, 'version')
   const send = async (images: string[]) => {
@@ -95,7 +95,7 @@ test('the first versions of a new project take theirs, and a fault names its pla
     const { payload, headers } = await form(data, [{ name: 'file', bytes: modJar(`salt-${t.make.next()}`) }])
     return t.as(owner).post('/v3/project', payload, { headers })
   }
-  assertFault(await send([image.id, 'unknown0']), 400, 'validation_error', 'initial_versions.0.uploaded_images.1')
+  assertError(await send([image.id, 'unknown0']), 400, 'validation_error', 'initial_versions.0.uploaded_images.1')
   assert.equal(await placeOf(image), 'waiting')
   const answer = await send([image.id])
   assert.equal(answer.statusCode, 201, answer.body)
@@ -115,10 +115,10 @@ test('others’ pictures, those of another context and those in use are refused,
     { id: 'not-base62' },
   ]) {
     const refused = await createProject(owner, { uploaded_images: [mine.id, wrong.id] })
-    assertFault(refused, 400, 'validation_error', 'uploaded_images.1')
+    assertError(refused, 400, 'validation_error', 'uploaded_images.1')
   }
   assert.equal(await placeOf(mine), 'waiting')
-  assertFault(
+  assertError(
     await createProject(owner, { uploaded_images: Array(11).fill(mine.id) }),
     400,
     'validation_error',
@@ -126,7 +126,7 @@ test('others’ pictures, those of another context and those in use are refused,
   )
   const { threadId } = await talk.report(owner)
   const say = { body: { type: 'text', body: 'Here', associated_images: [mine.id] } }
-  assertFault(
+  assertError(
     await t.as(owner).post(`/v3/thread/${threadId}`, say),
     400,
     'validation_error',
@@ -183,7 +183,7 @@ test('a refused change drops no pictures', async () => {
   const owner = await t.make.account()
   const project = await make.project(owner)
   const image = await upload(owner, 'project', { project_id: project.id })
-  assertFault(
+  assertError(
     await t.as(owner).patch(`/v3/project/${project.id}`, { description: '', status: 'withheld' }),
     403,
     'unauthorized',
@@ -279,7 +279,7 @@ test('one text holds at most 128 pictures', async () => {
   const answers = await Promise.all([send(), send()])
   assert.deepEqual(answers.map(({ statusCode }) => statusCode).sort(), [201, 400])
   const refused = await send()
-  assertFault(refused, 400, 'LimitReached')
+  assertError(refused, 400, 'LimitReached')
   const { rows } = await t.deps.pool.query('select count(*)::int as count from image where owner_id = $1', [owner.id])
   assert.equal(rows[0].count, 128, 'a refused picture leaves nothing')
 })

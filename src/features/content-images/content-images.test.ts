@@ -3,7 +3,8 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import sharp from 'sharp'
-import { assertFault } from '#test/support/account-steps.ts'
+import { HOUR_MS } from '#lib/time.ts'
+import { assertError } from '#test/support/account-steps.ts'
 import { type ConversationFactories, conversationFactories } from '#test/support/conversation-factories.ts'
 import type { Person } from '#test/support/factories.ts'
 import { type TestApp, testApp } from '#test/support/harness.ts'
@@ -94,7 +95,7 @@ test('what is no picture, lies about its kind, may run scripts or is too large i
     '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><rect width="9" height="9"/></svg>',
   )
   const refused = async (field: string, query: Record<string, string>, bytes?: Buffer) =>
-    assertFault(await upload(owner, query, bytes), 400, 'invalid_input', field)
+    assertError(await upload(owner, query, bytes), 400, 'invalid_input', field)
   await refused('ext', { context: 'project', ext: 'svg' }, svg)
   await refused('ext', { context: 'project', ext: 'png' }, svg)
   await refused('ext', { context: 'project', ext: 'bmp' })
@@ -105,7 +106,7 @@ test('what is no picture, lies about its kind, may run scripts or is too large i
   await refused('body', { context: 'project' }, Buffer.alloc(0))
   await refused('context', { context: 'user' })
   await refused('context', {})
-  assertFault(
+  assertError(
     await t
       .as(owner)
       .post('/v3/image', png, { query: { context: 'project' }, headers: { 'content-type': 'image/png' } }),
@@ -115,7 +116,7 @@ test('what is no picture, lies about its kind, may run scripts or is too large i
   )
   const padded = (bytes: number) => Buffer.concat([png, Buffer.alloc(bytes - png.length)])
   const tooLarge = await upload(owner, { context: 'project' }, padded(1024 * 1024 + 1))
-  assertFault(tooLarge, 400, 'invalid_input', 'body')
+  assertError(tooLarge, 400, 'invalid_input', 'body')
   assert.match(tooLarge.json().description, /1048576/)
   assert.equal(await imageCount(owner), 0)
   assert.equal((await upload(owner, { context: 'project' }, padded(1024 * 1024))).statusCode, 201)
@@ -123,7 +124,7 @@ test('what is no picture, lies about its kind, may run scripts or is too large i
 
 test('a picture needs the scope of its context', async () => {
   const owner = await t.make.account()
-  assertFault(await t.anyone.post('/v3/image', png, { query: { ext: 'png', context: 'project' } }), 401, 'unauthorized')
+  assertError(await t.anyone.post('/v3/image', png, { query: { ext: 'png', context: 'project' } }), 401, 'unauthorized')
   const scopes = {
     project: 'PROJECT_WRITE',
     version: 'VERSION_WRITE',
@@ -132,7 +133,7 @@ test('a picture needs the scope of its context', async () => {
   }
   for (const [context, scope] of Object.entries(scopes)) {
     const refused = await upload(await t.make.pat(owner, scopeBits('ALL_BUT', scope)), { context })
-    assertFault(refused, 403, 'unauthorized')
+    assertError(refused, 403, 'unauthorized')
     assert.match(refused.json().description, new RegExp(scope))
     assert.equal((await upload(await t.make.pat(owner, scopeBits('ONLY', scope)), { context })).statusCode, 201)
   }
@@ -144,21 +145,21 @@ test('a picture for a project or version is for its members; who does not see it
   const open = await make.project(owner)
   await make.member(open.teamId, invitee, { accepted: false })
   const [version, inHidden] = [await make.version(open.id, owner), await make.version(hidden.id, owner)]
-  assertFault(await upload(stranger, { context: 'project', project_id: hidden.id }), 404, 'not_found')
-  assertFault(await upload(stranger, { context: 'version', version_id: inHidden }), 404, 'not_found')
-  assertFault(await upload(owner, { context: 'project', project_id: 'nobody-knows' }), 404, 'not_found')
-  assertFault(await upload(owner, { context: 'version', version_id: 'unknown0' }), 404, 'not_found')
-  assertFault(
+  assertError(await upload(stranger, { context: 'project', project_id: hidden.id }), 404, 'not_found')
+  assertError(await upload(stranger, { context: 'version', version_id: inHidden }), 404, 'not_found')
+  assertError(await upload(owner, { context: 'project', project_id: 'nobody-knows' }), 404, 'not_found')
+  assertError(await upload(owner, { context: 'version', version_id: 'unknown0' }), 404, 'not_found')
+  assertError(
     await upload(owner, { context: 'version', version_id: 'not-base62' }),
     400,
     'decoding_error',
     'version_id',
   )
   for (const other of [stranger, invitee]) {
-    assertFault(await upload(other, { context: 'project', project_id: open.id }), 403, 'unauthorized')
-    assertFault(await upload(other, { context: 'version', version_id: version }), 403, 'unauthorized')
+    assertError(await upload(other, { context: 'project', project_id: open.id }), 403, 'unauthorized')
+    assertError(await upload(other, { context: 'version', version_id: version }), 403, 'unauthorized')
   }
-  assertFault(await upload(owner, { context: 'project', version_id: version }), 400, 'invalid_input', 'version_id')
+  assertError(await upload(owner, { context: 'project', version_id: version }), 400, 'invalid_input', 'version_id')
   assert.equal(await imageCount(stranger), 0)
   for (const person of [owner, moderator]) {
     const answer = await upload(person, { context: 'project', project_id: open.slug })
@@ -172,19 +173,19 @@ test('a picture for a report or message is for those who may write there', async
   const { id, threadId } = await talk.report(reporter)
   const [own, foreign] = [await talk.message(threadId, reporter), await talk.message(threadId, moderator)]
   const hidden = await talk.message(threadId, moderator, { private: true })
-  assertFault(await upload(stranger, { context: 'report', report_id: id }), 404, 'not_found')
-  assertFault(await upload(stranger, { context: 'thread_message', thread_message_id: own }), 404, 'not_found')
-  assertFault(await upload(reporter, { context: 'thread_message', thread_message_id: hidden }), 404, 'not_found')
-  assertFault(await upload(reporter, { context: 'thread_message', thread_message_id: foreign }), 403, 'unauthorized')
+  assertError(await upload(stranger, { context: 'report', report_id: id }), 404, 'not_found')
+  assertError(await upload(stranger, { context: 'thread_message', thread_message_id: own }), 404, 'not_found')
+  assertError(await upload(reporter, { context: 'thread_message', thread_message_id: hidden }), 404, 'not_found')
+  assertError(await upload(reporter, { context: 'thread_message', thread_message_id: foreign }), 403, 'unauthorized')
   assert.equal((await upload(reporter, { context: 'report', report_id: id })).json().report_id, id)
   const image = (await upload(reporter, { context: 'thread_message', thread_message_id: own })).json()
   assert.equal(image.thread_message_id, own)
   const [message] = (await t.as(reporter).get(`/v3/thread/${threadId}`)).json().messages
   assert.deepEqual(message.body.associated_images, [image.id])
   await t.as(reporter).delete(`/v3/message/${own}`)
-  assertFault(await upload(reporter, { context: 'thread_message', thread_message_id: own }), 400, 'invalid_input')
+  assertError(await upload(reporter, { context: 'thread_message', thread_message_id: own }), 400, 'invalid_input')
   await t.as(moderator).patch(`/v3/report/${id}`, { closed: true })
-  assertFault(await upload(reporter, { context: 'report', report_id: id }), 400, 'invalid_input')
+  assertError(await upload(reporter, { context: 'report', report_id: id }), 400, 'invalid_input')
   assert.equal((await upload(moderator, { context: 'report', report_id: id })).statusCode, 201)
 })
 
@@ -197,7 +198,7 @@ test('an account has at most 64 pictures that wait, also when the last two come 
   )
   const answers = await Promise.all([1, 2, 3].map(() => upload(owner, { context: 'project' })))
   assert.deepEqual(answers.map(({ statusCode }) => statusCode).sort(), [201, 400, 400])
-  assertFault(await upload(owner, { context: 'report' }), 400, 'LimitReached')
+  assertError(await upload(owner, { context: 'report' }), 400, 'LimitReached')
   const project = await make.project(owner)
   await t.deps.db.updateTable('image').set({ project_id: project.id }).where('id', '=', 'wait1').execute()
   assert.equal((await upload(owner, { context: 'report' })).statusCode, 201)
@@ -216,7 +217,7 @@ test('a picture whose account is deleted while its bytes are stored leaves no by
     }
     await t.runJobs()
     const before = await storedFiles()
-    assertFault(await upload(who, { context: 'project', ...place }), 401, 'unauthorized')
+    assertError(await upload(who, { context: 'project', ...place }), 401, 'unauthorized')
     assert.deepEqual(await storedFiles(), before)
   }
 })
@@ -230,10 +231,10 @@ test('pictures that nothing uses for a day are removed with their bytes; used on
     await t.deps.pool.query(`select graphile_worker.add_job('images.sweep', '{}'::json)`)
     await t.runJobs()
   }
-  t.advance(23 * 3_600_000)
+  t.advance(23 * HOUR_MS)
   await sweep()
   assert.deepEqual([await isThere(waiting.url), await isThere(used.url)], [true, true])
-  t.advance(2 * 3_600_000)
+  t.advance(2 * HOUR_MS)
   await sweep()
   assert.deepEqual([await isThere(waiting.url), await isThere(used.url)], [false, true])
   assert.equal(await imageCount(owner), 1)

@@ -1,9 +1,11 @@
 // Removal of pictures that no text uses.
+
 import { transaction } from '#cache/transaction.ts'
+import { DAY_MS } from '#lib/time.ts'
 import type { Deps } from '#main/deps.ts'
 import { dropWaitingImages } from './queries.ts'
 
-const WAITING_MS_MAX = 86_400_000
+const WAITING_MS_MAX = DAY_MS
 const BATCH = 1_000
 /** At most a hundred thousand in one run. */
 const BATCHES_MAX = 100

@@ -8,20 +8,20 @@ const IMAGES_PER_TEXT_MAX = 10
 export const ImageIds = (text: string) =>
   Type.Array(Type.String({ maxLength: 64 }), {
     maxItems: IMAGES_PER_TEXT_MAX,
-    description: `IDs of unused pictures (POST /v3/image) in the ${text}`,
+    description: `IDs of unused images (POST /v3/image) that the ${text} shows`,
   })
 
 const PlaceId = Type.Optional(
   Type.String({
     minLength: 1,
     maxLength: 64,
-    description: 'What it belongs to from the start; only the ID that fits the context',
+    description: 'ID of the item to attach it to; only the one that matches the context',
   }),
 )
 
 export const ImageQuery = Type.Object({
-  ext: Type.Enum(['png', 'jpg', 'jpeg', 'gif', 'webp'], { description: 'Format of the picture' }),
-  context: Type.Enum([...IMAGE_CONTEXTS], { description: 'The kind of text it is for' }),
+  ext: Type.Enum(['png', 'jpg', 'jpeg', 'gif', 'webp'], { description: 'Format of the image' }),
+  context: Type.Enum([...IMAGE_CONTEXTS], { description: 'Kind of text that will show the image' }),
   project_id: PlaceId,
   version_id: PlaceId,
   report_id: PlaceId,

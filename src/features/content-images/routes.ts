@@ -20,10 +20,10 @@ export function contentImageRoutes(app: App, deps: Deps, owners: ImageOwners): v
         config: { auth: { scope: [] } },
         schema: {
           operationId: 'createImage',
-          summary: 'Upload a picture for a text',
+          summary: 'Upload an image for use in a text',
           description:
-            `The body is the picture, at most ${IMAGE_BYTES_MAX} bytes. The token needs the scope of the context: ` +
-            `${scopes}. A picture that is uploaded without an ID and not used within a day is deleted.`,
+            `The body is the image itself, at most ${IMAGE_BYTES_MAX} bytes. The token must have the scope of the context: ` +
+            `${scopes}. An image uploaded without an ID is deleted if it is not used within a day.`,
           consumes: ['image/*'],
           querystring: ImageQuery,
           response: { 201: ImageView },

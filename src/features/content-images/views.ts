@@ -7,7 +7,7 @@ import { IMAGE_CONTEXTS, type ImageContext } from './queries.ts'
 export const ImageView = Type.Object(
   {
     id: Type.String(),
-    url: Type.String({ description: 'Where the text points to' }),
+    url: Type.String({ description: 'Address to use in the text' }),
     size: Type.Integer({ description: 'Bytes' }),
     created: Timestamp,
     owner_id: Type.String(),

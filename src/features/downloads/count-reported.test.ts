@@ -1,11 +1,12 @@
 // Downloads that a CDN answered from its cache, as the operator reports them.
+
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { DAY_MS, MINUTE_MS } from '#lib/time.ts'
 import { slicesOf } from '#test/support/analytics-questions.ts'
 import type { MadeProject } from '#test/support/factories.ts'
 import { ADMIN_KEY, type TestApp, testApp } from '#test/support/harness.ts'
 
-const DAY = 86_400_000
 let t: TestApp
 before(async () => {
   t = await testApp({ env: { FILES_BASE_URL: 'https://cdn.test/files', COUNTRY_HEADER: 'X-Country' } })
@@ -31,7 +32,7 @@ async function downloads(project: { id: string }): Promise<number> {
 describe('reported downloads', () => {
   test('count by address or path, with what the request said, on the day that they were', async () => {
     const { project, version, url } = await aFile()
-    const yesterday = Math.floor(t.deps.now() / DAY - 1) * DAY
+    const yesterday = Math.floor(t.deps.now() / DAY_MS - 1) * DAY_MS
     const answer = await report(
       { url: `${url}?reason=modpack&loader=none`, ip: '192.0.2.1', headers: { Referer: 'https://site.example/mod/x' } },
       { url: new URL(url).pathname, ip: '2001:db8::1', at: new Date(yesterday).toISOString(), signed_in: true },
@@ -42,7 +43,7 @@ describe('reported downloads', () => {
     assert.equal((await t.anyone.get(`/v3/version/${version.id}`)).json().downloads, 2)
     const days = await slicesOf(t, project.owner, {
       start: new Date(yesterday).toISOString(),
-      end: new Date(yesterday + 2 * DAY).toISOString(),
+      end: new Date(yesterday + 2 * DAY_MS).toISOString(),
       resolution: { minutes: 1440 },
       metrics: { project_downloads: ['domain'] },
     })
@@ -83,17 +84,17 @@ describe('reported downloads', () => {
     assert.deepEqual(answer.json(), { counted: 1, capped: 0, unknown: urls.length })
   })
 
-  test('with a fault are refused whole, with its field', async () => {
+  test('with an error are refused whole, with its field', async () => {
     const { project, url } = await aFile()
     const at = (ms: number) => new Date(t.deps.now() + ms).toISOString()
-    for (const [fault, field] of [
+    for (const [problem, field] of [
       [{ ip: 'nowhere' }, 'downloads.1.ip'],
       [{ at: 'yesterday' }, 'downloads.1.at'],
-      [{ at: at(10 * 60_000) }, 'downloads.1.at'],
-      [{ at: at(-8 * DAY) }, 'downloads.1.at'],
+      [{ at: at(10 * MINUTE_MS) }, 'downloads.1.at'],
+      [{ at: at(-8 * DAY_MS) }, 'downloads.1.at'],
       [{ headers: { a: 1 } }, 'downloads.1.headers.a'],
     ] as const) {
-      const answer = await report({ url, ip: '192.0.2.1' }, { url, ip: '192.0.2.2', ...fault })
+      const answer = await report({ url, ip: '192.0.2.1' }, { url, ip: '192.0.2.2', ...problem })
       assert.deepEqual([answer.statusCode, answer.json().details.field], [400, field])
     }
     const many = await report(...Array.from({ length: 1_001 }, () => ({ url, ip: '192.0.2.1' })))

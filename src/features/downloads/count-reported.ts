@@ -1,16 +1,18 @@
 // Downloads that the operator's CDN answered from its cache, as its log or its edge program reports them.
+
 import { isIP } from 'node:net'
 import { parseRfc3339 } from '#analytics-store/rfc3339.ts'
 import { validationError } from '#lib/errors.ts'
+import { DAY_MS, MINUTE_MS } from '#lib/time.ts'
 import { listServedVersions } from './queries.ts'
 import { type DownloadDeps, recordDownload } from './record-download.ts'
 import type { ReportedDownload } from './requests.ts'
 import type { CountedDownloads } from './views.ts'
 
 /** How far the clock of the CDN may be ahead of ours. */
-const CLOCK_SKEW_MS = 5 * 60_000
+const CLOCK_SKEW_MS = 5 * MINUTE_MS
 /** How late a log may come. */
-const OLDEST_MS = 7 * 86_400_000
+const OLDEST_MS = 7 * DAY_MS
 
 /** A report with its place in the body, for errors. */
 type Located = { report: ReportedDownload; field: string }

@@ -1,9 +1,11 @@
 // Keeps the download counters a moment behind the store of events, for as long as the process lives. Storing never waits
 // for it: what the database does not take in now is compared with the store later.
+
 import type { AnalyticsStore, Batch, VersionDownloads } from '#analytics-store/analytics-store.ts'
 import type { EventSink } from '#analytics-store/buffer.ts'
 import { countByVersion } from '#analytics-store/download-counts.ts'
 import type { DownloadEvent, EventKind } from '#analytics-store/events.ts'
+import { MINUTE_MS } from '#lib/time.ts'
 import { applyBatches, catchUp, type LedgerDeps } from './counter-ledger.ts'
 import { showDownloads } from './show-downloads.ts'
 
@@ -19,10 +21,10 @@ export type CounterFollower = {
 type StoredBatch = { id: string; versions: readonly VersionDownloads[]; storedAt: number }
 
 const RETRY_MS = 5_000
-const ROUND_MS = 60_000
+const ROUND_MS = MINUTE_MS
 /** Batches that wait for the database in memory; of more, and of older ones, the store is asked instead. */
 const WAITING_MAX = 1_000
-const WAITING_MS_MAX = 10 * 60_000
+const WAITING_MS_MAX = 10 * MINUTE_MS
 
 export function createCounterFollower(deps: LedgerDeps & { store: AnalyticsStore }): CounterFollower {
   const waiting: StoredBatch[] = []

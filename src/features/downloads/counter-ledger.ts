@@ -1,6 +1,7 @@
 // Download counters follow the batches of events in the store. The transaction that adds a batch also notes its ID, so
 // a batch counts once, whichever process brings it and however often. What a process that died has left is found by
 // comparing the store's list of batches with the IDs noted.
+
 import { sql } from 'kysely'
 import {
   type AnalyticsStore,
@@ -10,12 +11,13 @@ import {
 } from '#analytics-store/analytics-store.ts'
 import { transaction } from '#cache/transaction.ts'
 import type { Tx } from '#db/db.ts'
+import { DAY_MS } from '#lib/time.ts'
 import type { Deps } from '#main/deps.ts'
 
 export type LedgerDeps = Pick<Deps, 'db' | 'cache' | 'log'>
 
 /** Stores of both kinds remember their batches for longer. */
-const RECENT_MS = 2 * 86_400_000
+const RECENT_MS = 2 * DAY_MS
 
 /**
  * Says which store is followed. It must run before anything new is stored: of a store that was replaced, or put back

@@ -1,10 +1,12 @@
 // The counters in the database against the events in the store: batch by batch, over crashes, losses and restores.
+
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import type { AnalyticsStore } from '#analytics-store/analytics-store.ts'
 import { enqueue } from '#jobs/queue.ts'
+import { DAY_MS } from '#lib/time.ts'
 import { aDownload, batchOf, times } from '#test/support/analytics-events.ts'
 import type { MadeProject } from '#test/support/factories.ts'
 import { type TestApp, testApp } from '#test/support/harness.ts'
@@ -87,7 +89,7 @@ test('the ledger moves on with the store, and forgets batches only days later', 
     t.deps.db.selectFrom('download_batch').select('is_passed').where('id', '=', String(id)).executeTakeFirst()
   assert.deepEqual(await find(), { is_passed: true })
   assert.ok((await readLedger(t.deps.db)).caught_up_to > ((await store.listBatches({ from: 0 })).at(-1)?.storedAt ?? 0))
-  const applied = new Date(Date.now() - 4 * 86_400_000)
+  const applied = new Date(Date.now() - 4 * DAY_MS)
   await t.deps.db.updateTable('download_batch').set({ applied }).where('id', '=', String(id)).execute()
   await catchUp(deps)
   assert.equal(await find(), undefined)

@@ -1,6 +1,8 @@
 // Downloads: whole and in ranges, tags, visibility, and what counts.
+
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { DAY_MS, HOUR_MS } from '#lib/time.ts'
 import type { MadeProject } from '#test/support/factories.ts'
 import { type TestApp, testApp } from '#test/support/harness.ts'
 
@@ -162,7 +164,7 @@ describe('counting', () => {
     const url = `/data/${own.id}/versions/${counted.id}/test.jar`
     await Promise.all(Array.from({ length: 10 }, () => get({}, url, '192.0.2.200')))
     assert.equal(await downloads(own.id), 6)
-    t.advance(6 * 3_600_000 + 1000)
+    t.advance(6 * HOUR_MS + 1000)
     await get({}, url, '192.0.2.200')
     assert.equal(await downloads(own.id), 7)
   })
@@ -173,12 +175,12 @@ test('an address that goes on past midnight has its six in six hours all the sam
   const counted = await t.make.version({ project: own })
   await t.make.file({ version: counted, project: own, bytes: Buffer.from('midnight bytes') })
   const url = `/data/${own.id}/versions/${counted.id}/test.jar`
-  t.advance(86_400_000 - (t.deps.now() % 86_400_000) - 60_000)
+  t.advance(DAY_MS - (t.deps.now() % DAY_MS) - 60_000)
   for (let i = 0; i < 4; i += 1) await get({}, url, '192.0.2.201')
   t.advance(120_000)
   for (let i = 0; i < 4; i += 1) await get({}, url, '192.0.2.201')
   assert.equal(await downloads(own.id), 6)
-  t.advance(6 * 3_600_000)
+  t.advance(6 * HOUR_MS)
   for (let i = 0; i < 8; i += 1) await get({}, url, '192.0.2.201')
   assert.equal(await downloads(own.id), 12)
 })

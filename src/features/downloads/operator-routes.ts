@@ -28,8 +28,8 @@ function batchRoute(app: App, deps: DownloadDeps): void {
       config,
       schema: {
         operationId: 'countDownloads',
-        summary: 'Count downloads that a CDN answered from its cache',
-        description: 'By the rules of the file route. A report that is sent twice counts twice.',
+        summary: 'Report downloads that a CDN served from its cache',
+        description: 'The rules of the file route apply. A report that is sent twice is counted twice.',
         body: ReportedDownloads,
         response: { 200: CountedDownloads },
       },

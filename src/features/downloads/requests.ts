@@ -5,9 +5,9 @@ import Type, { type Static } from 'typebox'
 const Hint = (description: string) => Type.Optional(Type.Unsafe<unknown>({ description }))
 
 export const DownloadHints = Type.Object({
-  reason: Hint('Why it is downloaded: standalone, dependency, modpack or update'),
-  loader: Hint('For which loader'),
-  game_version: Hint('For which version of the game'),
+  reason: Hint('Reason of the download: standalone, dependency, modpack or update'),
+  loader: Hint('Loader for which it is downloaded'),
+  game_version: Hint('Game version for which it is downloaded'),
 })
 
 export const FileParams = Type.Object({
@@ -19,12 +19,12 @@ export const FileParams = Type.Object({
 const Folder = Type.String({
   pattern: '^[0-9A-Za-z_-]{1,64}$',
   maxLength: 64,
-  description: 'As the address of a picture has it',
+  description: 'Folder, as in the address of the image',
 })
 const Picture = Type.String({
   pattern: '^[0-9a-f]{40}(_[0-9]{1,4})?\\.[a-z]{3,4}$',
   maxLength: 64,
-  description: 'Made of the hash of its bytes',
+  description: 'File name, derived from the hash of the content',
 })
 
 export const PictureParams = Type.Object({ folder: Folder, picture: Picture })
@@ -34,14 +34,17 @@ const REPORTS_MAX = 1_000
 
 export const ReportedDownload = Type.Object(
   {
-    url: Type.String({ maxLength: 8192, description: 'Address or path of the file, with its query' }),
-    ip: Type.String({ maxLength: 64, description: 'Who downloaded; kept as a hash that changes daily' }),
+    url: Type.String({ maxLength: 8192, description: 'Address or path of the file, including the query string' }),
+    ip: Type.String({
+      maxLength: 64,
+      description: 'Address of the client; stored only as a hash whose key changes daily',
+    }),
     at: Type.Optional(Type.String({ maxLength: 64, description: 'RFC 3339, at most seven days ago; default now' })),
-    signed_in: Type.Optional(Type.Boolean({ description: 'Whether an account downloaded; default false' })),
+    signed_in: Type.Optional(Type.Boolean({ description: 'Whether the client was signed in; default false' })),
     headers: Type.Optional(
       Type.Record(Type.String(), Type.String({ maxLength: 8192 }), {
         maxProperties: 100,
-        description: 'Of the request: `user-agent`, `referer` and the header of countries are read',
+        description: "Headers of the client's request; `user-agent`, `referer` and the country header are used",
       }),
     ),
   },

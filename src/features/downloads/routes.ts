@@ -31,10 +31,10 @@ export function downloadRoutes(app: App, deps: DownloadDeps): void {
       config: { auth: { read: ['VERSION_READ'] } },
       schema: {
         operationId: 'downloadFile',
-        summary: 'The bytes of a file of a version',
+        summary: 'Download a file of a version',
         description:
-          'Also in one range (206). The address never shows other bytes; its tag is the SHA-512. Where the operator has ' +
-          'files fetched from their store, the answer is a redirect (302) to an address that holds for some minutes.',
+          'Supports a single range (206). The content at an address never changes; its ETag is the SHA-512. If the operator ' +
+          'serves files from an object store, the response is a redirect (302) to an address that is valid for some minutes.',
         params: FileParams,
         querystring: DownloadHints,
         produces: ['application/octet-stream'],
@@ -116,7 +116,7 @@ async function countDownload(req: FastifyRequest, deps: DownloadDeps, file: Serv
 /** Pictures are named by their content and are public: their addresses cannot be guessed. */
 function servePictures(app: App, deps: Deps): void {
   const config = { auth: 'public' } as const
-  const about = { summary: 'The bytes of a picture', produces: ['image/*'], response: {} }
+  const about = { summary: 'Get an image', produces: ['image/*'], response: {} }
   app.get(
     '/data/:folder/:picture',
     {

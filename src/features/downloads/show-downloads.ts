@@ -1,17 +1,19 @@
 // Moves pending downloads into the counters that people see. Each time the views of what moved are made again, so it
 // happens the more rarely the more there is to move: at most once a second, at least once a minute, for all processes
 // together.
+
 import { sql } from 'kysely'
 import { transaction } from '#cache/transaction.ts'
 import type { Tx } from '#db/db.ts'
+import { MINUTE_MS } from '#lib/time.ts'
 import type { LedgerDeps } from './counter-ledger.ts'
 import { addDownloads } from './queries.ts'
 
-/** Projects moved by one transaction: their IDs, and those of their versions, still fit into notices by name. */
+/** Projects moved by one transaction: their IDs, and those of their versions, still fit into messages by name. */
 const PROJECTS_AT_ONCE = 500
 const VERSIONS_AT_ONCE = 2_000
 const SHORTEST_PAUSE_MS = 1_000
-const LONGEST_PAUSE_MS = 60_000
+const LONGEST_PAUSE_MS = MINUTE_MS
 /** Each thing that was announced costs this much of a pause: 50 views a second are made again because of downloads. */
 const PAUSE_PER_CHANGE_MS = 20
 /** Of two processes that want to show, the second waits or leaves it: a number of the application's own. */

@@ -4,8 +4,8 @@ import Type, { type Static } from 'typebox'
 export const CountedDownloads = Type.Object(
   {
     counted: Type.Integer(),
-    capped: Type.Integer({ description: 'Left out, because the address has reached its limit for the project' }),
-    unknown: Type.Integer({ description: 'Left out, because there is no such file' }),
+    capped: Type.Integer({ description: 'Not counted: the client address has reached its limit for the project' }),
+    unknown: Type.Integer({ description: 'Not counted: there is no such file' }),
   },
   { title: 'CountedDownloads' },
 )

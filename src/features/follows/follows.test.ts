@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { parseScopeNames } from '#lib/scopes.ts'
-import { assertFault, statuses } from '#test/support/account-steps.ts'
+import { assertError, statuses } from '#test/support/account-steps.ts'
 import type { Person } from '#test/support/factories.ts'
 import { type TestApp, testApp } from '#test/support/harness.ts'
 import { type TeamFactories, teamFactories } from '#test/support/team-factories.ts'
@@ -29,11 +29,11 @@ test('following counts one, at once and for everybody; following twice or leavin
   assert.equal(await followers(project.slug), 0)
   assert.equal((await follow(fan, project.slug.toUpperCase())).statusCode, 204)
   assert.equal(await followers(project.slug), 1)
-  assertFault(await follow(fan, project.id), 400, 'invalid_input')
+  assertError(await follow(fan, project.id), 400, 'invalid_input')
   assert.equal(await followers(project.id), 1)
   assert.equal((await unfollow(fan, project.id)).statusCode, 204)
   assert.equal(await followers(project.slug), 0)
-  assertFault(await unfollow(fan, project.slug), 400, 'invalid_input')
+  assertError(await unfollow(fan, project.slug), 400, 'invalid_input')
   assert.equal(await followers(project.id), 0)
 })
 
@@ -68,16 +68,16 @@ test('the counter is right after many people have come and gone at once', async 
 test('following needs a token with USER_WRITE and a project that one may see', async () => {
   const [owner, fan] = await Promise.all([t.make.account(), t.make.account()])
   const draft = await make.project(owner, { status: 'draft' })
-  assertFault(await t.anyone.post(`/v3/project/${draft.id}/follow`), 401, 'unauthorized')
-  assertFault(await t.anyone.delete(`/v3/project/${draft.id}/follow`), 401, 'unauthorized')
+  assertError(await t.anyone.post(`/v3/project/${draft.id}/follow`), 401, 'unauthorized')
+  assertError(await t.anyone.delete(`/v3/project/${draft.id}/follow`), 401, 'unauthorized')
   const reader = await t.make.pat(fan, parseScopeNames('USER_READ PROJECT_WRITE').bits)
   const refused = await follow(reader, draft.id)
-  assertFault(refused, 403, 'unauthorized')
+  assertError(refused, 403, 'unauthorized')
   assert.match(refused.json().description, /USER_WRITE/)
-  assertFault(await follow(fan, draft.id), 404, 'not_found')
-  assertFault(await unfollow(fan, draft.id), 404, 'not_found')
-  assertFault(await follow(fan, 'no-such-project'), 404, 'not_found')
-  assertFault(await unfollow(fan, 'no-such-project'), 404, 'not_found')
+  assertError(await follow(fan, draft.id), 404, 'not_found')
+  assertError(await unfollow(fan, draft.id), 404, 'not_found')
+  assertError(await follow(fan, 'no-such-project'), 404, 'not_found')
+  assertError(await unfollow(fan, 'no-such-project'), 404, 'not_found')
   assert.equal((await follow(owner, draft.slug)).statusCode, 204)
 })
 
@@ -89,7 +89,7 @@ test('a project that was hidden leaves the list of its followers, who can still 
   assert.equal((await t.as(owner).patch(`/v3/project/${first.id}`, { status: 'private' })).statusCode, 204)
   assert.deepEqual(await follows(fan), [second.id])
   assert.equal((await unfollow(fan, first.id)).statusCode, 204)
-  assertFault(await unfollow(fan, first.id), 404, 'not_found')
+  assertError(await unfollow(fan, first.id), 404, 'not_found')
   const { followers: left } = (await t.as(owner).get(`/v3/project/${first.id}`)).json()
   assert.equal(left, 0)
 })
@@ -104,10 +104,10 @@ test('what one follows is for oneself and admins', async () => {
   const project = await make.project(undefined)
   await follow(fan, project.id)
   const path = `/v3/user/${fan.username}/follows`
-  assertFault(await t.anyone.get(path), 401, 'unauthorized')
-  assertFault(await t.as(await t.make.pat(fan, parseScopeNames('USER_WRITE').bits)).get(path), 403, 'unauthorized')
-  for (const person of [stranger, moderator]) assertFault(await t.as(person).get(path), 403, 'unauthorized')
-  assertFault(await t.as(admin).get('/v3/user/nobody-here/follows'), 404, 'not_found')
+  assertError(await t.anyone.get(path), 401, 'unauthorized')
+  assertError(await t.as(await t.make.pat(fan, parseScopeNames('USER_WRITE').bits)).get(path), 403, 'unauthorized')
+  for (const person of [stranger, moderator]) assertError(await t.as(person).get(path), 403, 'unauthorized')
+  assertError(await t.as(admin).get('/v3/user/nobody-here/follows'), 404, 'not_found')
   for (const person of [fan, admin]) {
     const answer = await t.as(person).get(path)
     assert.deepEqual([answer.statusCode, answer.json().length], [200, 1])

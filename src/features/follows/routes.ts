@@ -41,7 +41,7 @@ export function followRoutes(app: App, deps: ProjectReader & Pick<Deps, 'config'
       config: WRITE,
       schema: {
         operationId: 'unfollowProject',
-        summary: 'Stop following a project',
+        summary: 'Unfollow a project',
         params: IdParams,
       },
     },
@@ -56,7 +56,7 @@ export function followRoutes(app: App, deps: ProjectReader & Pick<Deps, 'config'
       config: { auth: { scope: ['USER_READ'] }, cache: 'private' },
       schema: {
         operationId: 'listUserFollows',
-        summary: 'Projects that a user follows, the last followed first',
+        summary: 'List the projects that a user follows, most recently followed first',
         params: IdParams,
         response: { 200: Type.Array(ProjectView) },
       },

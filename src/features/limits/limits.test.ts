@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { assertFault, statuses } from '#test/support/account-steps.ts'
+import { assertError, statuses } from '#test/support/account-steps.ts'
 import type { Person } from '#test/support/factories.ts'
 import { type TestApp, testApp } from '#test/support/harness.ts'
 import { type TeamFactories, teamFactories } from '#test/support/team-factories.ts'
@@ -44,9 +44,9 @@ test('limits are for every valid token, and for nobody without', async () => {
   const token = await t.make.pat(owner, 1)
   for (const kind of ['projects', 'organizations', 'collections']) {
     assert.equal((await t.as(token).get(`/v3/limits/${kind}`)).statusCode, 200)
-    assertFault(await t.anyone.get(`/v3/limits/${kind}`), 401, 'unauthorized')
+    assertError(await t.anyone.get(`/v3/limits/${kind}`), 401, 'unauthorized')
   }
-  assertFault(await t.as(owner).get('/v3/limits/versions'), 404, 'not_found')
+  assertError(await t.as(owner).get('/v3/limits/versions'), 404, 'not_found')
 })
 
 test('at the limit creation is refused until one is given away; parallel creations do not both pass', async () => {
@@ -73,11 +73,11 @@ test("an account's own limits replace the defaults, one by one, and admins have 
   assert.deepEqual(await limit(trusted, 'organizations'), { current: 0, max: 3 })
   assert.deepEqual(await limit(trusted, 'projects'), { current: 0, max: 256 })
   assert.deepEqual(await limit(blocked, 'projects'), { current: 0, max: 1 })
-  assertFault(await create(blocked, 'never-made'), 400, 'LimitReached')
+  assertError(await create(blocked, 'never-made'), 400, 'LimitReached')
   for (const number of [1, 2, 3]) {
     assert.equal((await create(trusted, `trusted-${number}`)).statusCode, 201)
     assert.equal((await create(admin, `admin-${number}`)).statusCode, 201)
   }
-  assertFault(await create(trusted, 'trusted-4'), 400, 'LimitReached')
+  assertError(await create(trusted, 'trusted-4'), 400, 'LimitReached')
   assert.deepEqual(await limit(admin, 'organizations'), { current: 3, max: null })
 })

@@ -19,7 +19,7 @@ export function limitRoutes(app: App, deps: Pick<Deps, 'db' | 'config'>): void {
         config: { auth: { scope: [] }, cache: 'private' },
         schema: {
           operationId: OPERATION[kind],
-          summary: `How many ${kind} the caller owns and may own`,
+          summary: `Get the number of ${kind} that the caller owns and may own`,
           response: { 200: QuotaView },
         },
       },

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { sql } from 'kysely'
 import { transaction } from '#cache/transaction.ts'
-import { assertFault } from '#test/support/account-steps.ts'
+import { assertError } from '#test/support/account-steps.ts'
 import type { Person } from '#test/support/factories.ts'
 import { type Client, type TestApp, testApp } from '#test/support/harness.ts'
 import {
@@ -97,8 +97,8 @@ test('the team of a hidden project is hidden, by project and by team, one or man
   await make.member(teamId, invitee, { accepted: false })
   const ids = JSON.stringify([teamId])
   for (const client of [t.anyone, t.as(stranger)]) {
-    assertFault(await client.get(`/v3/project/${id}/members`), 404, 'not_found')
-    assertFault(await client.get(`/v3/team/${teamId}/members`), 404, 'not_found')
+    assertError(await client.get(`/v3/project/${id}/members`), 404, 'not_found')
+    assertError(await client.get(`/v3/team/${teamId}/members`), 404, 'not_found')
     assert.deepEqual((await client.get('/v3/teams', { query: { ids } })).json(), [])
   }
   for (const client of [t.as(owner), t.as(invitee), t.as(moderator)]) {
@@ -119,15 +119,15 @@ test('teams come in the order asked for, unknown ones left out, the own pending 
 
 test('what is no list of IDs, no ID or no team is said to be so', async () => {
   const list = (ids: string) => t.anyone.get('/v3/teams', { query: { ids } })
-  assertFault(await t.anyone.get('/v3/teams'), 400, 'invalid_input', 'ids')
-  assertFault(await list('not json'), 400, 'invalid_input', 'ids')
-  assertFault(await list('["abc", 1]'), 400, 'invalid_input', 'ids')
-  assertFault(await list('["abc", "a-b"]'), 400, 'decoding_error', 'ids')
-  assertFault(await list(JSON.stringify(Array(1001).fill('abc'))), 400, 'invalid_input', 'ids')
-  assertFault(await t.anyone.get('/v3/team/not-an-id/members'), 400, 'decoding_error', 'id')
-  assertFault(await t.anyone.get('/v3/team/123456789012/members'), 400, 'decoding_error', 'id')
-  assertFault(await t.anyone.get('/v3/team/zzzzzzzz/members'), 404, 'not_found')
-  assertFault(await t.anyone.get('/v3/project/no-such-project/members'), 404, 'not_found')
+  assertError(await t.anyone.get('/v3/teams'), 400, 'invalid_input', 'ids')
+  assertError(await list('not json'), 400, 'invalid_input', 'ids')
+  assertError(await list('["abc", 1]'), 400, 'invalid_input', 'ids')
+  assertError(await list('["abc", "a-b"]'), 400, 'decoding_error', 'ids')
+  assertError(await list(JSON.stringify(Array(1001).fill('abc'))), 400, 'invalid_input', 'ids')
+  assertError(await t.anyone.get('/v3/team/not-an-id/members'), 400, 'decoding_error', 'id')
+  assertError(await t.anyone.get('/v3/team/123456789012/members'), 400, 'decoding_error', 'id')
+  assertError(await t.anyone.get('/v3/team/zzzzzzzz/members'), 404, 'not_found')
+  assertError(await t.anyone.get('/v3/project/no-such-project/members'), 404, 'not_found')
 })
 
 test('teams and organizations that hold too much for one answer together are refused together', async () => {
@@ -146,7 +146,7 @@ test('teams and organizations that hold too much for one answer together are ref
   ]
   for (const [path, ids] of lists) {
     const list = (viewer: Client) => viewer.get(path, { query: { ids: JSON.stringify(ids) } })
-    assertFault(await list(t.as(owner)), 400, 'invalid_input', 'ids')
+    assertError(await list(t.as(owner)), 400, 'invalid_input', 'ids')
     // Strangers see one member of each.
     assert.equal((await list(t.anyone)).json().length, 31)
   }

@@ -18,7 +18,7 @@ export function memberRoutes(app: App, deps: Pick<Deps, 'db' | 'cache' | 'taxono
       config: read,
       schema: {
         operationId: 'listProjectMembers',
-        summary: "A project's team, then the members of its organization",
+        summary: "List the members of a project's team, then those of its organization",
         params: IdParams,
         response: { 200: Type.Array(TeamMemberView) },
       },
@@ -31,7 +31,7 @@ export function memberRoutes(app: App, deps: Pick<Deps, 'db' | 'cache' | 'taxono
       config: read,
       schema: {
         operationId: 'listTeamMembers',
-        summary: 'The members of a team',
+        summary: 'List the members of a team',
         params: IdParams,
         response: { 200: Type.Array(TeamMemberView) },
       },
@@ -48,7 +48,7 @@ export function memberRoutes(app: App, deps: Pick<Deps, 'db' | 'cache' | 'taxono
       config: read,
       schema: {
         operationId: 'listTeams',
-        summary: 'The members of several teams, one list for each',
+        summary: 'Get the members of several teams, one list per team',
         querystring: IdsQuery,
         response: { 200: Type.Array(Type.Array(TeamMemberView)) },
       },

@@ -20,7 +20,7 @@ export function metaRoutes(app: App, deps: Deps & { version: string }): void {
       config: { auth: 'public', cache: 'shared' },
       schema: {
         operationId: 'getRoot',
-        summary: 'Describe this service',
+        summary: 'Get the name and version of this service',
         response: { 200: RootDocument },
       },
     },
@@ -83,7 +83,7 @@ function operatorProbes(app: App, deps: Deps): void {
       config,
       schema: {
         operationId: 'getMetrics',
-        summary: 'Metrics in the Prometheus text format',
+        summary: 'Get metrics in the Prometheus text format',
         produces: ['text/plain'],
         response: { 200: Type.String() },
       },

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { assertFault } from '#test/support/account-steps.ts'
+import { assertError } from '#test/support/account-steps.ts'
 import type { Person } from '#test/support/factories.ts'
 import { type Call, type TestApp, testApp } from '#test/support/harness.ts'
 import { type Owned, scopeBits, type TeamFactories, teamFactories } from '#test/support/team-factories.ts'
@@ -137,15 +137,15 @@ test('values outside their bounds are refused', async () => {
     ['query', { query: 'x'.repeat(257) }],
   ]
   for (const [field, query] of refused) {
-    assertFault(await t.as(moderator).get(PATH, query === undefined ? {} : { query }), 400, 'invalid_input', field)
+    assertError(await t.as(moderator).get(PATH, query === undefined ? {} : { query }), 400, 'invalid_input', field)
   }
   assert.ok((await queue({ count: 200 })).total >= 0)
 })
 
 test('the queue is for moderators with PROJECT_READ', async () => {
-  assertFault(await t.anyone.get(PATH), 401, 'unauthorized')
-  assertFault(await t.as(owner).get(PATH), 403, 'unauthorized')
-  assertFault(
+  assertError(await t.anyone.get(PATH), 401, 'unauthorized')
+  assertError(await t.as(owner).get(PATH), 403, 'unauthorized')
+  assertError(
     await t.as(await t.make.pat(moderator, scopeBits('ALL_BUT', 'PROJECT_READ'))).get(PATH),
     403,
     'unauthorized',
@@ -172,10 +172,10 @@ test('members and moderators see a project’s place; others do not', async () =
   for (const person of [owner, member, moderator]) {
     assert.deepEqual((await place(person, second)).json(), { position: 2, total: 2 })
   }
-  assertFault(await place(invitee, second), 403, 'unauthorized')
-  assertFault(await place(stranger, second), 404, 'not_found')
-  assertFault(await t.anyone.get(`/v3/project/${second.id}/queue`), 401, 'unauthorized')
-  assertFault(
+  assertError(await place(invitee, second), 403, 'unauthorized')
+  assertError(await place(stranger, second), 404, 'not_found')
+  assertError(await t.anyone.get(`/v3/project/${second.id}/queue`), 401, 'unauthorized')
+  assertError(
     await t.as(await t.make.pat(owner, scopeBits('ALL_BUT', 'PROJECT_READ'))).get(`/v3/project/${second.id}/queue`),
     403,
     'unauthorized',
@@ -184,7 +184,7 @@ test('members and moderators see a project’s place; others do not', async () =
   assert.equal((await t.as(moderator).patch(`/v3/project/${first.id}`, { status: 'approved' })).statusCode, 204)
   assert.deepEqual((await place(owner, second)).json(), { position: 1, total: 1 }, 'a review moves the others up')
   assert.deepEqual((await place(owner, first)).json(), { position: null, total: 1 })
-  assertFault(await place(stranger, first), 403, 'unauthorized')
+  assertError(await place(stranger, first), 403, 'unauthorized')
 })
 
 test('who submits a project again goes to the end of the queue', async () => {

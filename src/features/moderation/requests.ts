@@ -10,14 +10,12 @@ const COUNT_DEFAULT = 100
 const WITHOUT_TYPE = 'none'
 
 export const QueueQuery = Type.Object({
-  count: Type.Optional(
-    Type.Integer({ minimum: 0, maximum: 200, default: COUNT_DEFAULT, description: 'Projects on a page' }),
-  ),
+  count: Type.Optional(Type.Integer({ minimum: 0, maximum: 200, default: COUNT_DEFAULT, description: 'Page size' })),
   offset: Offset,
   sort: Type.Optional(
-    Type.Enum(['oldest', 'newest'], { default: 'oldest', description: 'Which come first, by the time of submission' }),
+    Type.Enum(['oldest', 'newest'], { default: 'oldest', description: 'Sort order, by time of submission' }),
   ),
-  query: Type.Optional(Type.String({ maxLength: 256, description: 'A part of the name or slug' })),
+  query: Type.Optional(Type.String({ maxLength: 256, description: 'Part of the name or slug' })),
   project_type: Type.Optional(Type.String({ maxLength: 64, description: 'A project type, or `none`' })),
 })
 

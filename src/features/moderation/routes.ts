@@ -45,7 +45,7 @@ function placeRoute(app: App, deps: ModerationDeps): void {
       config: { auth: { scope: ['PROJECT_READ'] }, cache: 'private' },
       schema: {
         operationId: 'getQueuePlace',
-        summary: "A project's place in the moderation queue",
+        summary: "Get a project's position in the moderation queue",
         description: 'For members of the project and for moderators.',
         params: IdParams,
         response: { 200: QueuePlaceView },

@@ -19,7 +19,7 @@ export const QueuedProjectView = Type.Object(
     updated: Timestamp,
     project_types: Type.Array(Type.String()),
     thread_id: Nullable(Type.String()),
-    position: Type.Integer({ minimum: 1, description: 'Place in the whole queue, filtered or not' }),
+    position: Type.Integer({ minimum: 1, description: 'Position in the whole queue, regardless of filters' }),
     scans: Type.Array(
       Type.Object({
         version_id: Type.String(),
@@ -27,7 +27,7 @@ export const QueuedProjectView = Type.Object(
         state: Type.Enum(['pending', 'warn', 'quarantine']),
         reason: Nullable(Type.String()),
       }),
-      { description: 'Versions whose files the scanner has not passed' },
+      { description: 'Versions with files that the scanner has not passed' },
     ),
     ownership: Nullable(
       Type.Object({
@@ -53,7 +53,9 @@ export const QueueView = Type.Object(
 /** A project's place: what its publisher sees of the queue. */
 export const QueuePlaceView = Type.Object(
   {
-    position: Nullable(Type.Integer({ minimum: 1, description: 'From 1; null when it is not under review' })),
+    position: Nullable(
+      Type.Integer({ minimum: 1, description: 'Starts at 1; null if the project is not under review' }),
+    ),
     total: Type.Integer({ description: 'Projects under review' }),
   },
   { title: 'QueuePlace' },

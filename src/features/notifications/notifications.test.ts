@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { newId } from '#lib/ids.ts'
 import { parseScopeNames } from '#lib/scopes.ts'
-import { assertFault } from '#test/support/account-steps.ts'
+import { assertError } from '#test/support/account-steps.ts'
 import type { Person } from '#test/support/factories.ts'
 import { type TestApp, testApp } from '#test/support/harness.ts'
 import type { NotificationBody } from './notification-types.ts'
@@ -160,7 +160,7 @@ test('reading marks one or many of the own; those of others and unknown ones are
 
   assert.equal((await t.as(person).delete(named([third, foreign, third]))).statusCode, 204)
   assert.equal((await t.as(person).delete(`/v3/notification/${first}`)).statusCode, 204)
-  assertFault(await t.as(person).delete(`/v3/notification/${first}`), 404, 'not_found')
+  assertError(await t.as(person).delete(`/v3/notification/${first}`), 404, 'not_found')
   assert.deepEqual(
     (await list(person)).map(({ id }) => id),
     [second],
@@ -178,11 +178,11 @@ test("another's notification is absent; an admin reads it and its list, a modera
   await notify([person], update())
   const [id = ''] = await storedIds(person)
   for (const other of [stranger, moderator]) {
-    assertFault(await t.as(other).get(`/v3/notification/${id}`), 404, 'not_found')
-    assertFault(await t.as(other).patch(`/v3/notification/${id}`), 404, 'not_found')
-    assertFault(await t.as(other).delete(`/v3/notification/${id}`), 404, 'not_found')
+    assertError(await t.as(other).get(`/v3/notification/${id}`), 404, 'not_found')
+    assertError(await t.as(other).patch(`/v3/notification/${id}`), 404, 'not_found')
+    assertError(await t.as(other).delete(`/v3/notification/${id}`), 404, 'not_found')
     assert.deepEqual(await byId(other, [id]), [])
-    assertFault(await t.as(other).get(`/v3/user/${person.username}/notifications`), 403, 'unauthorized')
+    assertError(await t.as(other).get(`/v3/user/${person.username}/notifications`), 403, 'unauthorized')
   }
   assert.equal((await t.as(admin).get(`/v3/notification/${id}`)).statusCode, 200)
   assert.deepEqual(await byId(admin, [id]), [id])
@@ -199,24 +199,24 @@ test('reading needs NOTIFICATION_READ, changing NOTIFICATION_WRITE, and IDs must
   const writer = t.as(await t.make.pat(person, parseScopeNames('NOTIFICATION_WRITE').bits))
   const reads = [`/v3/notification/zzzzzzzz`, named([]), `/v3/user/${person.id}/notifications`]
   for (const path of reads) {
-    assertFault(await t.anyone.get(path), 401, 'unauthorized')
-    assertFault(await writer.get(path), 403, 'unauthorized')
+    assertError(await t.anyone.get(path), 401, 'unauthorized')
+    assertError(await writer.get(path), 403, 'unauthorized')
   }
   for (const path of ['/v3/notification/zzzzzzzz', named([])]) {
-    assertFault(await t.anyone.patch(path), 401, 'unauthorized')
-    assertFault(await t.anyone.delete(path), 401, 'unauthorized')
-    assertFault(await reader.patch(path), 403, 'unauthorized')
-    assertFault(await reader.delete(path), 403, 'unauthorized')
+    assertError(await t.anyone.patch(path), 401, 'unauthorized')
+    assertError(await t.anyone.delete(path), 401, 'unauthorized')
+    assertError(await reader.patch(path), 403, 'unauthorized')
+    assertError(await reader.delete(path), 403, 'unauthorized')
   }
   for (const method of ['patch', 'delete'] as const) {
-    assertFault(await writer[method]('/v3/notification/not-an-id'), 400, 'decoding_error', 'id')
-    assertFault(await writer[method](named(['not-an-id'])), 400, 'decoding_error', 'ids')
-    assertFault(await writer[method]('/v3/notifications?ids=nonsense'), 400, 'invalid_input', 'ids')
-    assertFault(await writer[method]('/v3/notifications'), 400, 'invalid_input', 'ids')
-    assertFault(await writer[method]('/v3/notification/zzzzzzzz'), 404, 'not_found')
+    assertError(await writer[method]('/v3/notification/not-an-id'), 400, 'decoding_error', 'id')
+    assertError(await writer[method](named(['not-an-id'])), 400, 'decoding_error', 'ids')
+    assertError(await writer[method]('/v3/notifications?ids=nonsense'), 400, 'invalid_input', 'ids')
+    assertError(await writer[method]('/v3/notifications'), 400, 'invalid_input', 'ids')
+    assertError(await writer[method]('/v3/notification/zzzzzzzz'), 404, 'not_found')
   }
-  assertFault(await reader.get('/v3/notification/not-an-id'), 400, 'decoding_error', 'id')
-  assertFault(await reader.get('/v3/user/nobody-here/notifications'), 404, 'not_found')
+  assertError(await reader.get('/v3/notification/not-an-id'), 400, 'decoding_error', 'id')
+  assertError(await reader.get('/v3/user/nobody-here/notifications'), 404, 'not_found')
 })
 
 test('five thousand notifications cost one query, as two do', async () => {

@@ -36,8 +36,8 @@ function notificationLists(app: App, deps: Pick<Deps, 'db' | 'cache'>): void {
       config: READ,
       schema: {
         operationId: 'listUserNotifications',
-        summary: 'Notifications of a user, newest first',
-        description: 'At most the newest 10,000; types that are only sent by mail are left out.',
+        summary: "List a user's notifications, newest first",
+        description: 'At most the newest 10,000, without types that are only sent by mail.',
         params: IdParams,
         response: list,
       },
@@ -55,7 +55,7 @@ function notificationLists(app: App, deps: Pick<Deps, 'db' | 'cache'>): void {
       config: READ,
       schema: {
         operationId: 'listNotifications',
-        summary: 'Notifications by ID, newest first',
+        summary: 'Get notifications by ID, newest first',
         querystring: IdsQuery,
         response: list,
       },
@@ -73,7 +73,7 @@ function notificationLists(app: App, deps: Pick<Deps, 'db' | 'cache'>): void {
       config: WRITE,
       schema: {
         operationId: 'markNotificationsRead',
-        summary: 'Mark own notifications as read',
+        summary: 'Mark notifications as read',
         querystring: IdsQuery,
       },
     },
@@ -88,7 +88,7 @@ function notificationLists(app: App, deps: Pick<Deps, 'db' | 'cache'>): void {
       config: WRITE,
       schema: {
         operationId: 'deleteNotifications',
-        summary: 'Delete own notifications',
+        summary: 'Delete notifications',
         querystring: IdsQuery,
       },
     },
@@ -106,7 +106,7 @@ function singleNotifications(app: App, deps: Pick<Deps, 'db' | 'cache'>): void {
       config: READ,
       schema: {
         operationId: 'getNotification',
-        summary: 'A notification',
+        summary: 'Get a notification',
         params: IdParams,
         response: { 200: NotificationView },
       },

@@ -12,7 +12,7 @@ export const NotificationView = Type.Object(
     created: Timestamp,
     body: Type.Object(
       { type: Type.String() },
-      { additionalProperties: Type.Unknown(), description: 'What it is about: the fields depend on the type' },
+      { additionalProperties: Type.Unknown(), description: 'Details; the fields depend on `type`' },
     ),
     name: Type.String(),
     text: Type.String(),
@@ -23,7 +23,7 @@ export const NotificationView = Type.Object(
         action_route: Type.Array(Type.String(), {
           minItems: 2,
           maxItems: 2,
-          description: 'Method, and path below the version prefix',
+          description: 'HTTP method and path, relative to the version prefix',
         }),
       }),
     ),

@@ -34,7 +34,7 @@ export function metadataRoutes(app: App, { config }: Pick<Deps, 'config'>): void
       config: { auth: 'public', cache: 'shared' },
       schema: {
         operationId: 'getOAuthMetadata',
-        summary: 'Where and how OAuth 2.0 works here (RFC 8414)',
+        summary: 'Get the OAuth 2.0 server metadata (RFC 8414)',
         response: { 200: Metadata },
       },
     },

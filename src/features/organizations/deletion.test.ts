@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { assertFault, statuses } from '#test/support/account-steps.ts'
+import { assertError, statuses } from '#test/support/account-steps.ts'
 import { type TestApp, testApp } from '#test/support/harness.ts'
 import { type MemberView, memberOf, names, type TeamFactories, teamFactories } from '#test/support/team-factories.ts'
 
@@ -36,12 +36,12 @@ test('its projects go to its owner, its other members leave their teams, and it 
   const answer = await remove(member, organization.slug)
   assert.deepEqual([answer.statusCode, answer.body], [204, ''])
 
-  assertFault(await t.anyone.get(`/v3/organization/${organization.id}`), 404, 'not_found')
-  assertFault(await t.anyone.get(`/v3/organization/${organization.slug}`), 404, 'not_found')
-  assertFault(await t.as(head).get(`/v3/team/${organization.teamId}/members`), 404, 'not_found')
-  assertFault(await t.as(invitee).post(`/v3/team/${organization.teamId}/join`), 404, 'not_found')
+  assertError(await t.anyone.get(`/v3/organization/${organization.id}`), 404, 'not_found')
+  assertError(await t.anyone.get(`/v3/organization/${organization.slug}`), 404, 'not_found')
+  assertError(await t.as(head).get(`/v3/team/${organization.teamId}/members`), 404, 'not_found')
+  assertError(await t.as(invitee).post(`/v3/team/${organization.teamId}/join`), 404, 'not_found')
   for (const path of [`/v3/version/${version}`, `/v3/project/${second.id}`]) {
-    assertFault(await t.as(member).get(path), 404, 'not_found')
+    assertError(await t.as(member).get(path), 404, 'not_found')
     assert.equal((await t.as(head).get(path)).statusCode, 200)
   }
   assert.equal((await t.as(head).get(`/v3/project/${first.id}`)).json().organization_id, null)
@@ -76,9 +76,9 @@ test('deleting takes DELETE_ORGANIZATION; admins have it, moderators do not', as
   const { id, teamId } = await make.organization(head)
   await make.member(teamId, member, { organization_permissions: 255 - 64 })
   await make.member(teamId, invitee, { organization_permissions: 255, accepted: false })
-  for (const by of [member, invitee, stranger, moderator]) assertFault(await remove(by, id), 403, 'unauthorized')
-  assertFault(await t.anyone.delete(`/v3/organization/${id}`), 401, 'unauthorized')
-  assertFault(await remove(head, 'no-such-one'), 404, 'not_found')
+  for (const by of [member, invitee, stranger, moderator]) assertError(await remove(by, id), 403, 'unauthorized')
+  assertError(await t.anyone.delete(`/v3/organization/${id}`), 401, 'unauthorized')
+  assertError(await remove(head, 'no-such-one'), 404, 'not_found')
   assert.equal((await remove(admin, id)).statusCode, 204)
 })
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import sharp from 'sharp'
-import { assertFault } from '#test/support/account-steps.ts'
+import { assertError } from '#test/support/account-steps.ts'
 import type { Person } from '#test/support/factories.ts'
 import { type TestApp, testApp } from '#test/support/harness.ts'
 import { scopeBits, type TeamFactories, teamFactories } from '#test/support/team-factories.ts'
@@ -66,13 +66,13 @@ test('a bad picture changes nothing', async () => {
   await set(owner, id, red)
   const stands = await icon(id)
   const script = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script>')
-  assertFault(await set(owner, id, Buffer.from('no picture at all')), 400, 'invalid_input')
-  assertFault(await set(owner, id, undefined), 400, 'invalid_input')
-  assertFault(await set(owner, id, red, 'jpg'), 400, 'invalid_input', 'ext')
-  assertFault(await set(owner, id, red, 'bmp'), 400, 'invalid_input', 'ext')
-  assertFault(await set(owner, id, script, 'svg'), 400, 'invalid_input')
-  assertFault(await set(owner, id, Buffer.alloc(ICON_BYTES_MAX + 1)), 400, 'invalid_input')
-  assertFault(await t.as(owner).patch(`/v3/organization/${id}/icon`, red), 400, 'invalid_input', 'ext')
+  assertError(await set(owner, id, Buffer.from('no picture at all')), 400, 'invalid_input')
+  assertError(await set(owner, id, undefined), 400, 'invalid_input')
+  assertError(await set(owner, id, red, 'jpg'), 400, 'invalid_input', 'ext')
+  assertError(await set(owner, id, red, 'bmp'), 400, 'invalid_input', 'ext')
+  assertError(await set(owner, id, script, 'svg'), 400, 'invalid_input')
+  assertError(await set(owner, id, Buffer.alloc(ICON_BYTES_MAX + 1)), 400, 'invalid_input')
+  assertError(await t.as(owner).patch(`/v3/organization/${id}/icon`, red), 400, 'invalid_input', 'ext')
   assert.deepEqual(await icon(id), stands)
   assert.equal(await served(stands.raw_icon_url), 200)
 })
@@ -83,7 +83,7 @@ test('a picture of exactly the limit is taken', async () => {
   // A PNG ends with its last chunk; what follows is ignored by readers.
   const padded = Buffer.concat([red, Buffer.alloc(ICON_BYTES_MAX - red.length)])
   assert.equal((await set(owner, id, padded)).statusCode, 204)
-  assertFault(await set(owner, id, Buffer.concat([padded, Buffer.alloc(1)])), 400, 'invalid_input')
+  assertError(await set(owner, id, Buffer.concat([padded, Buffer.alloc(1)])), 400, 'invalid_input')
 })
 
 test('icons take EDIT_DETAILS, which moderators have, and ORGANIZATION_WRITE', async () => {
@@ -99,14 +99,14 @@ test('icons take EDIT_DETAILS, which moderators have, and ORGANIZATION_WRITE', a
   await make.member(teamId, member, { organization_permissions: 254 })
   for (const by of [editor, moderator]) assert.equal((await set(by, id, red)).statusCode, 204)
   for (const by of [member, stranger]) {
-    assertFault(await set(by, id, red), 403, 'unauthorized')
-    assertFault(await clear(by, id), 403, 'unauthorized')
+    assertError(await set(by, id, red), 403, 'unauthorized')
+    assertError(await clear(by, id), 403, 'unauthorized')
   }
   const token = await t.make.pat(owner, scopeBits('ALL_BUT', 'ORGANIZATION_WRITE'))
-  assertFault(await set(token, id, red), 403, 'unauthorized')
-  assertFault(await t.anyone.delete(`/v3/organization/${id}/icon`), 401, 'unauthorized')
-  assertFault(await set(owner, 'no-such-one', red), 404, 'not_found')
-  assertFault(await clear(owner, 'no-such-one'), 404, 'not_found')
+  assertError(await set(token, id, red), 403, 'unauthorized')
+  assertError(await t.anyone.delete(`/v3/organization/${id}/icon`), 401, 'unauthorized')
+  assertError(await set(owner, 'no-such-one', red), 404, 'not_found')
+  assertError(await clear(owner, 'no-such-one'), 404, 'not_found')
   assert.notDeepEqual(await icon(id), NONE)
 })
 

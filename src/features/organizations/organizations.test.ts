@@ -1,7 +1,7 @@
 // Making, reading, editing organizations.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { ABSENT, assertFault, assertRefusedValues, statuses } from '#test/support/account-steps.ts'
+import { ABSENT, assertError, assertRefusedValues, statuses } from '#test/support/account-steps.ts'
 import { type TestApp, testApp } from '#test/support/harness.ts'
 import { names, scopeBits, type TeamFactories, teamFactories } from '#test/support/team-factories.ts'
 
@@ -46,8 +46,8 @@ test('a new organization answers 201 with its owner as its only member, and is t
   const { statusCode, headers } = await t.anyone.get(`/v3/organization/${id}`)
   const again = await t.anyone.get(`/v3/organization/${id}`, { headers: { 'if-none-match': String(headers['etag']) } })
   assert.deepEqual([statusCode, again.statusCode], [200, 304])
-  assertFault(await t.anyone.get('/v3/organization/no-such-one'), 404, 'not_found')
-  assertFault(await t.anyone.get('/v3/organization/no-such-one/members'), 404, 'not_found')
+  assertError(await t.anyone.get('/v3/organization/no-such-one'), 404, 'not_found')
+  assertError(await t.anyone.get('/v3/organization/no-such-one/members'), 404, 'not_found')
 })
 
 test('each text has its bounds, when it is made and when it is edited', async () => {
@@ -78,8 +78,8 @@ test('a slug that is taken, or that is an ID, is a conflict; the own one is none
   const first = await make.organization(owner)
   const second = await make.organization(owner)
   for (const slug of [second.slug, second.slug.toUpperCase(), second.id]) {
-    assertFault(await create(owner, { ...TEXTS, slug }), 409, 'conflict', 'slug')
-    assertFault(await patch(owner, first.id, { slug }), 409, 'conflict', 'slug')
+    assertError(await create(owner, { ...TEXTS, slug }), 409, 'conflict', 'slug')
+    assertError(await patch(owner, first.id, { slug }), 409, 'conflict', 'slug')
   }
   assert.equal((await patch(owner, first.id, { slug: first.slug.toUpperCase() })).statusCode, 204)
   const answers = await Promise.all([1, 2, 3].map(() => create(owner, { ...TEXTS, slug: 'raced-for' })))
@@ -95,7 +95,7 @@ test('an edit shows at once under both names; absent, null and unknown keys chan
   assert.equal((await patch(owner, slug, { name: '  Trimmed  ', slug: 'renamed-one' })).statusCode, 204)
   const edited = await read('renamed-one')
   assert.deepEqual(edited, { ...original, name: 'Trimmed', slug: 'renamed-one' })
-  assertFault(await t.anyone.get(`/v3/organization/${slug}`), 404, 'not_found')
+  assertError(await t.anyone.get(`/v3/organization/${slug}`), 404, 'not_found')
   const nothing = { name: null, slug: null, description: null, team_id: 'zzzzzzzz', color: 1 }
   assert.equal((await patch(owner, id, nothing)).statusCode, 204)
   assert.equal((await patch(owner, id, {})).statusCode, 204)
@@ -112,11 +112,11 @@ test('editing takes EDIT_DETAILS; moderators have it', async () => {
   await make.member(teamId, invitee, { organization_permissions: 255, accepted: false })
   for (const by of [editor, moderator]) assert.equal((await patch(by, id, { name: 'New name' })).statusCode, 204)
   for (const by of [member, invitee, stranger]) {
-    assertFault(await patch(by, id, { name: 'Other name' }), 403, 'unauthorized')
-    assertFault(await patch(by, id, {}), 403, 'unauthorized')
+    assertError(await patch(by, id, { name: 'Other name' }), 403, 'unauthorized')
+    assertError(await patch(by, id, {}), 403, 'unauthorized')
   }
-  assertFault(await patch(owner, 'no-such-one', {}), 404, 'not_found')
-  assertFault(await t.anyone.patch(`/v3/organization/${id}`, {}), 401, 'unauthorized')
+  assertError(await patch(owner, 'no-such-one', {}), 404, 'not_found')
+  assertError(await t.anyone.patch(`/v3/organization/${id}`, {}), 401, 'unauthorized')
   assert.equal((await read(id)).name, 'New name')
 })
 
@@ -130,13 +130,13 @@ test('each write asks for its scope and names it; creating also asks for a verif
   } as const
   for (const [scope, call] of Object.entries(calls)) {
     const answer = await call(await t.make.pat(owner, scopeBits('ALL_BUT', scope)))
-    assertFault(answer, 403, 'unauthorized')
+    assertError(answer, 403, 'unauthorized')
     assert.match(answer.json().description, new RegExp(scope))
   }
   const unverified = await t.make.account({ email_verified: false })
-  assertFault(await create(unverified, { ...TEXTS, slug: 'never-made' }), 403, 'unauthorized')
-  assertFault(await create(unverified, {}), 400, 'validation_error')
-  assertFault(await t.anyone.get('/v3/organization/never-made'), 404, 'not_found')
+  assertError(await create(unverified, { ...TEXTS, slug: 'never-made' }), 403, 'unauthorized')
+  assertError(await create(unverified, {}), 400, 'validation_error')
+  assertError(await t.anyone.get('/v3/organization/never-made'), 404, 'not_found')
   const reader = await t.make.pat(owner, scopeBits('ONLY', 'ORGANIZATION_READ'))
   const blind = await t.make.pat(owner, scopeBits('ALL_BUT', 'ORGANIZATION_READ'))
   assert.equal((await read(id, reader)).members[0].permissions, 1023)
@@ -161,8 +161,8 @@ test('members of organizations: pending ones for members and themselves; several
       [one.id, 2],
     ],
   )
-  assertFault(await t.anyone.get('/v3/organizations', { query: { ids: '{}' } }), 400, 'invalid_input', 'ids')
-  assertFault(await t.anyone.get('/v3/organizations'), 400, 'invalid_input', 'ids')
+  assertError(await t.anyone.get('/v3/organizations', { query: { ids: '{}' } }), 400, 'invalid_input', 'ids')
+  assertError(await t.anyone.get('/v3/organizations'), 400, 'invalid_input', 'ids')
 })
 
 test('reading one or many organizations costs a constant number of statements, and none when warm', async () => {

@@ -24,7 +24,7 @@ export function organizationProjectRoutes(app: App, deps: Pick<Deps, 'db' | 'cac
       config: { auth: { read: ['PROJECT_READ'] }, cache: 'public' },
       schema: {
         operationId: 'listOrganizationProjects',
-        summary: 'The projects of an organization, newest first',
+        summary: "List an organization's projects, newest first",
         params: IdParams,
         response: { 200: Type.Array(ProjectView) },
       },
@@ -43,7 +43,7 @@ export function organizationProjectRoutes(app: App, deps: Pick<Deps, 'db' | 'cac
       config: move,
       schema: {
         operationId: 'addOrganizationProject',
-        summary: 'Give a project to an organization',
+        summary: 'Add a project to an organization',
         params: IdParams,
         body: ProjectAddition,
       },
@@ -61,7 +61,7 @@ export function organizationProjectRoutes(app: App, deps: Pick<Deps, 'db' | 'cac
       config: move,
       schema: {
         operationId: 'removeOrganizationProject',
-        summary: 'Take a project out of an organization and give it to one of the members',
+        summary: 'Remove a project from an organization and transfer it to a member',
         params: ProjectParams,
         body: ProjectRemoval,
       },

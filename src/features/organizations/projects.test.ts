@@ -1,7 +1,7 @@
 // The projects of organizations: lists, and moving them in and out.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { ABSENT, assertFault, assertRefusedValues, statuses } from '#test/support/account-steps.ts'
+import { ABSENT, assertError, assertRefusedValues, statuses } from '#test/support/account-steps.ts'
 import { type TestApp, testApp } from '#test/support/harness.ts'
 import {
   type MemberView,
@@ -44,7 +44,7 @@ test('a project enters: its owner and the organization’s owner leave its team,
   await make.member(project.teamId, helper, { permissions: 1 })
   const paths = [`/v3/project/${project.id}`, `/v3/version/${version}`]
   for (const path of paths) assert.deepEqual([await status(maker, path), await status(colleague, path)], [200, 404])
-  assertFault(await t.as(maker).get(`/v3/project/${project.id}/organization`), 404, 'not_found')
+  assertError(await t.as(maker).get(`/v3/project/${project.id}/organization`), 404, 'not_found')
 
   const answer = await add(maker, organization.slug, project.slug)
   assert.deepEqual([answer.statusCode, answer.body], [204, ''])
@@ -87,17 +87,17 @@ test('entering takes the owner of the project, a member of the organization, wit
   const organization = await make.organization(head)
   const project = await make.project(maker)
   await make.member(project.teamId, partner, { permissions: 1023 })
-  assertFault(await add(maker, organization.id, project.id), 403, 'unauthorized')
+  assertError(await add(maker, organization.id, project.id), 403, 'unauthorized')
   await make.member(organization.teamId, maker, { organization_permissions: 255 - 16 })
   await make.member(organization.teamId, partner, { organization_permissions: 255 })
   for (const by of [maker, partner, head, stranger, admin]) {
-    assertFault(await add(by, organization.id, project.id), 403, 'unauthorized')
+    assertError(await add(by, organization.id, project.id), 403, 'unauthorized')
   }
   const edit = { organization_permissions: 16 }
   await t.as(head).patch(`/v3/team/${organization.teamId}/members/${maker.id}`, edit)
   assert.equal((await add(maker, organization.id, project.id)).statusCode, 204)
-  assertFault(await add(maker, organization.id, project.id), 400, 'invalid_input', 'project_id')
-  assertFault(await add(stranger, organization.id, project.id), 403, 'unauthorized')
+  assertError(await add(maker, organization.id, project.id), 400, 'invalid_input', 'project_id')
+  assertError(await add(stranger, organization.id, project.id), 403, 'unauthorized')
 })
 
 test('unknown and hidden things, missing fields and missing scopes', async () => {
@@ -106,18 +106,18 @@ test('unknown and hidden things, missing fields and missing scopes', async () =>
   const hidden = await make.project(stranger, { status: 'draft' })
   const own = await make.project(head)
   const path = `/v3/organization/${organization.id}/projects`
-  assertFault(await add(head, 'no-such-one', own.id), 404, 'not_found')
-  assertFault(await t.anyone.get('/v3/organization/no-such-one/projects'), 404, 'not_found')
-  assertFault(await add(head, organization.id, 'no-such-project'), 400, 'validation_error', 'project_id')
-  assertFault(await add(head, organization.id, hidden.id), 400, 'validation_error', 'project_id')
+  assertError(await add(head, 'no-such-one', own.id), 404, 'not_found')
+  assertError(await t.anyone.get('/v3/organization/no-such-one/projects'), 404, 'not_found')
+  assertError(await add(head, organization.id, 'no-such-project'), 400, 'validation_error', 'project_id')
+  assertError(await add(head, organization.id, hidden.id), 400, 'validation_error', 'project_id')
   const bad = [ABSENT, null, 5, 'x'.repeat(257)]
   await assertRefusedValues((body) => t.as(head).post(path, body), { project_id: own.id }, 'project_id', bad)
   assert.equal((await add(head, organization.id, own.id)).statusCode, 204)
-  assertFault(await remove(head, 'no-such-one', own.id, head), 404, 'not_found')
-  assertFault(await remove(head, organization.id, 'no-such-project', head), 404, 'not_found')
-  assertFault(await remove(head, organization.id, hidden.id, head), 404, 'not_found')
+  assertError(await remove(head, 'no-such-one', own.id, head), 404, 'not_found')
+  assertError(await remove(head, organization.id, 'no-such-project', head), 404, 'not_found')
+  assertError(await remove(head, organization.id, hidden.id, head), 404, 'not_found')
   const other = await make.project(head)
-  assertFault(await remove(head, organization.id, other.id, head), 404, 'not_found')
+  assertError(await remove(head, organization.id, other.id, head), 404, 'not_found')
   const send = (body: Record<string, unknown>) => t.as(head).delete(`${path}/${own.id}`, body)
   await assertRefusedValues(send, { new_owner: head.id }, 'new_owner', [
     ABSENT,
@@ -135,11 +135,11 @@ test('unknown and hidden things, missing fields and missing scopes', async () =>
       await add(token, organization.id, other.id),
       await remove(token, organization.id, own.id, head),
     ]) {
-      assertFault(answer, 403, 'unauthorized')
+      assertError(answer, 403, 'unauthorized')
       assert.match(answer.json().description, new RegExp(scope))
     }
   }
-  assertFault(await t.anyone.post(path, { project_id: own.id }), 401, 'unauthorized')
+  assertError(await t.anyone.post(path, { project_id: own.id }), 401, 'unauthorized')
 })
 
 test('a project leaves: the named member owns it, the organization has lost it at once', async () => {
@@ -156,14 +156,14 @@ test('a project leaves: the named member owns it, the organization has lost it a
   await make.member(first.teamId, heir, { accepted: false })
   for (const path of [`/v3/project/${first.id}`, `/v3/version/${version}`])
     assert.equal(await status(colleague, path), 200)
-  assertFault(await remove(colleague, organization.id, first.id, heir), 403, 'unauthorized')
+  assertError(await remove(colleague, organization.id, first.id, heir), 403, 'unauthorized')
 
   assert.equal((await remove(remover, organization.slug, first.slug, heir)).statusCode, 204)
   for (const path of [`/v3/project/${first.id}`, `/v3/version/${version}`]) {
     assert.deepEqual([await status(colleague, path), await status(heir, path)], [404, 200])
   }
   assert.equal((await t.as(heir).get(`/v3/project/${first.id}`)).json().organization_id, null)
-  assertFault(await t.as(heir).get(`/v3/project/${first.id}/organization`), 404, 'not_found')
+  assertError(await t.as(heir).get(`/v3/project/${first.id}/organization`), 404, 'not_found')
   const [row, ...others] = await team(heir, first.teamId)
   assert.deepEqual(others, [])
   assert.deepEqual([row?.role, row?.is_owner, row?.accepted, row?.permissions], ['Inherited Owner', true, true, 1023])
@@ -181,8 +181,8 @@ test('only accepted members inherit; an admin may take a project out, a moderato
   const organization = await make.organization(head)
   await make.member(organization.teamId, invitee, { accepted: false })
   const { id } = await make.project(undefined, { organization_id: organization.id })
-  assertFault(await remove(head, organization.id, id, invitee), 400, 'validation_error', 'new_owner')
-  assertFault(await remove(moderator, organization.id, id, head), 403, 'unauthorized')
+  assertError(await remove(head, organization.id, id, invitee), 400, 'validation_error', 'new_owner')
+  assertError(await remove(moderator, organization.id, id, head), 403, 'unauthorized')
   assert.equal((await remove(admin, organization.id, id, head)).statusCode, 204)
 })
 
@@ -193,7 +193,7 @@ test('of parallel additions to two organizations one counts, and of parallel rem
   const answers = await Promise.all([...organizations, ...organizations].map(({ id }) => add(owner, id, project.id)))
   assert.deepEqual(statuses(answers), [204, 400, 400, 400])
   for (const answer of answers.filter(({ statusCode }) => statusCode === 400)) {
-    assertFault(answer, 400, 'invalid_input', 'project_id')
+    assertError(answer, 400, 'invalid_input', 'project_id')
   }
   const winner = organizations[answers.findIndex(({ statusCode }) => statusCode === 204) % 2]
   if (winner === undefined) throw new Error('unreachable: one of them has won')
@@ -233,13 +233,13 @@ test('the organization of a project: only of a visible one; each scope opens its
     `/v3/project/${(await make.project(undefined, { organization_id: organization.id, status })).slug}/organization`
   const [open, hidden] = [await path('approved'), await path('private')]
   assert.equal((await t.anyone.get(open)).json().id, organization.id)
-  assertFault(await t.as(stranger).get(hidden), 404, 'not_found')
-  assertFault(await t.anyone.get('/v3/project/no-such-project/organization'), 404, 'not_found')
+  assertError(await t.as(stranger).get(hidden), 404, 'not_found')
+  assertError(await t.anyone.get('/v3/project/no-such-project/organization'), 404, 'not_found')
   const projects = await t.make.pat(head, scopeBits('ONLY', 'PROJECT_READ'))
   const organizations = await t.make.pat(head, scopeBits('ONLY', 'ORGANIZATION_READ'))
   const permissions = async (by: By, at: string) => (await t.as(by).get(at)).json().members[0].permissions
   assert.equal(await permissions(projects, hidden), null)
-  assertFault(await t.as(organizations).get(hidden), 404, 'not_found')
+  assertError(await t.as(organizations).get(hidden), 404, 'not_found')
   assert.equal(await permissions(organizations, open), 1023)
 })
 

@@ -36,7 +36,12 @@ export const ProjectAddition = Type.Object(
 )
 
 export const ProjectRemoval = Type.Object(
-  { new_owner: Type.String({ maxLength: 64, description: "ID of the member who becomes the project's owner" }) },
+  {
+    new_owner: Type.String({
+      maxLength: 64,
+      description: 'ID of the organization member who becomes the owner of the project',
+    }),
+  },
   { title: 'OrganizationProjectRemoval' },
 )
 

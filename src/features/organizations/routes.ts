@@ -42,7 +42,7 @@ function reads(app: App, deps: Pick<Deps, 'db' | 'cache' | 'taxonomy'>): void {
       config: read,
       schema: {
         operationId: 'getOrganization',
-        summary: 'An organization by ID or slug',
+        summary: 'Get an organization by ID or slug',
         params: IdParams,
         response: { 200: OrganizationView },
       },
@@ -58,7 +58,7 @@ function reads(app: App, deps: Pick<Deps, 'db' | 'cache' | 'taxonomy'>): void {
       config: read,
       schema: {
         operationId: 'listOrganizations',
-        summary: 'Organizations by ID or slug',
+        summary: 'Get organizations by ID or slug',
         querystring: IdsQuery,
         response: { 200: Type.Array(OrganizationView) },
       },
@@ -74,7 +74,7 @@ function reads(app: App, deps: Pick<Deps, 'db' | 'cache' | 'taxonomy'>): void {
       config: read,
       schema: {
         operationId: 'listOrganizationMembers',
-        summary: 'The members of an organization',
+        summary: 'List the members of an organization',
         params: IdParams,
         response: { 200: Type.Array(TeamMemberView) },
       },
@@ -91,7 +91,7 @@ function reads(app: App, deps: Pick<Deps, 'db' | 'cache' | 'taxonomy'>): void {
       config: { auth: { read: ['PROJECT_READ', 'ORGANIZATION_READ'] }, cache: 'public' },
       schema: {
         operationId: 'getProjectOrganization',
-        summary: 'The organization that owns a project',
+        summary: 'Get the organization that owns a project',
         params: IdParams,
         response: { 200: OrganizationView },
       },

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { parseScopeNames } from '#lib/scopes.ts'
-import { assertFault } from '#test/support/account-steps.ts'
+import { assertError } from '#test/support/account-steps.ts'
 import { type Client, type TestApp, testApp } from '#test/support/harness.ts'
 import { type TeamFactories, teamFactories } from '#test/support/team-factories.ts'
 
@@ -46,7 +46,7 @@ test("others find a user's approved and archived projects; the user, fellow memb
   for (const client of [t.anyone, t.as(stranger), t.as(unread)]) same(ids(await list(client, path)), open)
   same(ids(await list(t.as(mate), path)), [...open, draft.id])
   for (const who of [person, moderator]) same(ids(await list(t.as(who), path)), [...projects.values(), draft.id])
-  assertFault(await t.anyone.get('/v3/user/nobody-here/projects'), 404, 'not_found')
+  assertError(await t.anyone.get('/v3/user/nobody-here/projects'), 404, 'not_found')
 })
 
 test('the list of projects costs as many queries for fifty as for two', async () => {
@@ -86,7 +86,7 @@ test("a user's organizations come with the members that the viewer sees", async 
   assert.deepEqual(await seen(t.as(await t.make.pat(head, parseScopeNames('ORGANIZATION_READ').bits))), [3, 3])
   assert.deepEqual(await seen(t.as(await t.make.pat(head, parseScopeNames('PROJECT_READ').bits))), [2, null])
   assert.deepEqual(await list(t.anyone, `/v3/user/${invitee.id}/organizations`), [])
-  assertFault(await t.anyone.get('/v3/user/nobody-here/organizations'), 404, 'not_found')
+  assertError(await t.anyone.get('/v3/user/nobody-here/organizations'), 404, 'not_found')
 })
 
 test('all projects of a user are their own and those of their organizations, each once', async () => {
@@ -109,7 +109,7 @@ test('all projects of a user are their own and those of their organizations, eac
     projects: [],
     organizations: {},
   })
-  assertFault(await t.anyone.get('/v3/user/nobody-here/all-projects'), 404, 'not_found')
+  assertError(await t.anyone.get('/v3/user/nobody-here/all-projects'), 404, 'not_found')
 })
 
 test('a search finds names by their beginning, the exact one first, and takes no character for a pattern', async () => {
@@ -130,8 +130,8 @@ test('a search finds names by their beginning, the exact one first, and takes no
   assert.deepEqual(Object.keys(hit ?? {}).sort(), ['avatar_url', 'id', 'username'])
   for (let i = 0; i < 30; i += 1) await t.make.account({ username: `yak-${String(i).padStart(2, '0')}` })
   assert.equal((await found('yak')).length, 25)
-  assertFault(await t.anyone.get('/v3/users/search'), 400, 'invalid_input', 'query')
-  assertFault(await t.anyone.get(`/v3/users/search?query=${'y'.repeat(257)}`), 400, 'invalid_input', 'query')
+  assertError(await t.anyone.get('/v3/users/search'), 400, 'invalid_input', 'query')
+  assertError(await t.anyone.get(`/v3/users/search?query=${'y'.repeat(257)}`), 400, 'invalid_input', 'query')
 })
 
 test('admins find users by address, case aside; no secret is in the answer', async () => {
@@ -150,9 +150,9 @@ test('admins find users by address, case aside; no secret is in the answer', asy
   assert.doesNotMatch(answer.body, /planted|hash|secret/)
   const token = await t.make.pat(admin, parseScopeNames('USER_READ_EMAIL').bits)
   assert.equal((await t.as(token).get(path)).statusCode, 200)
-  assertFault(await t.as(await t.make.pat(admin, parseScopeNames('USER_READ').bits)).get(path), 403, 'unauthorized')
-  for (const who of [person, moderator]) assertFault(await t.as(who).get(path), 403, 'unauthorized')
-  assertFault(await t.anyone.get(path), 401, 'unauthorized')
-  assertFault(await t.as(admin).get('/v3/user_email?email=nobody@example.org'), 404, 'not_found')
-  assertFault(await t.as(admin).get('/v3/user_email'), 400, 'invalid_input', 'email')
+  assertError(await t.as(await t.make.pat(admin, parseScopeNames('USER_READ').bits)).get(path), 403, 'unauthorized')
+  for (const who of [person, moderator]) assertError(await t.as(who).get(path), 403, 'unauthorized')
+  assertError(await t.anyone.get(path), 401, 'unauthorized')
+  assertError(await t.as(admin).get('/v3/user_email?email=nobody@example.org'), 404, 'not_found')
+  assertError(await t.as(admin).get('/v3/user_email'), 400, 'invalid_input', 'email')
 })

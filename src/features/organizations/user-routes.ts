@@ -20,8 +20,8 @@ export function userListRoutes(app: App, deps: ProjectReader): void {
       config: { auth: { read: ['PROJECT_READ'] }, cache: 'public' },
       schema: {
         operationId: 'listUserProjects',
-        summary: 'Projects to whose own team a user belongs, newest first',
-        description: 'Others see only those that search shows.',
+        summary: 'List the projects in whose team a user is, newest first',
+        description: 'Others see only projects that search shows.',
         params: IdParams,
         response: { 200: Type.Array(ProjectView) },
       },
@@ -38,7 +38,7 @@ export function userListRoutes(app: App, deps: ProjectReader): void {
       config: { auth: { read: ['ORGANIZATION_READ'] }, cache: 'public' },
       schema: {
         operationId: 'listUserOrganizations',
-        summary: 'Organizations of which a user is an accepted member',
+        summary: 'List the organizations of which a user is an accepted member',
         params: IdParams,
         response: { 200: Type.Array(OrganizationView) },
       },
@@ -55,7 +55,7 @@ export function userListRoutes(app: App, deps: ProjectReader): void {
       config: { auth: { read: ['PROJECT_READ'] }, cache: 'public' },
       schema: {
         operationId: 'listAllUserProjects',
-        summary: "A user's projects, the user's organizations by ID, and all projects of these",
+        summary: "List a user's projects, their organizations, and the projects of these organizations",
         params: IdParams,
         response: { 200: AllProjectsView },
       },

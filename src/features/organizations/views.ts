@@ -13,7 +13,7 @@ export const OrganizationView = Type.Object(
     description: Type.String(),
     team_id: Type.String(),
     icon_url: Nullable(Type.String()),
-    raw_icon_url: Nullable(Type.String({ description: 'The picture at its full size' })),
+    raw_icon_url: Nullable(Type.String({ description: 'The image in full size' })),
     color: Nullable(Type.Integer({ description: 'RGB' })),
     members: Type.Array(TeamMemberView),
   },

@@ -57,7 +57,7 @@ export function authorizePages(pages: Pages, { deps }: PageDeps): void {
 
 /** For the person, who has sent the form twice or left it for long. */
 function whenAnswered(error: unknown): never {
-  if (!(error instanceof ApiError) || error.fault !== 'not_found') throw error
+  if (!(error instanceof ApiError) || error.kind !== 'not_found') throw error
   const description = 'This question is answered already, or too old. Go back to the application and start there again.'
   throw new ApiError('not_found', description, { cause: error })
 }

@@ -91,8 +91,8 @@ test('nobody is sent to an address that the application has not registered', asy
     assertSays(answer, status, text)
     assert.equal(answer.headers.location, undefined)
   }
-  const fault = await person.get(`${CONSENT}${question({ scope: 'NO_SUCH' })}`)
-  assert.equal(new URL(String(fault.headers.location)).searchParams.get('error'), 'invalid_scope')
+  const problem = await person.get(`${CONSENT}${question({ scope: 'NO_SUCH' })}`)
+  assert.equal(new URL(String(problem.headers.location)).searchParams.get('error'), 'invalid_scope')
 })
 
 test('words of an application are shown as words', async () => {

@@ -43,8 +43,8 @@ export async function protectPages(app: App, config: Config): Promise<void> {
   })
   app.addHook('preValidation', (req, reply, done) => {
     if (req.method !== 'POST') return done()
-    const fault = crossSiteFault(req, config)
-    if (fault !== undefined) return done(fault)
+    const problem = crossSiteProblem(req, config)
+    if (problem !== undefined) return done(problem)
     try {
       checkStorable(req.body)
     } catch (error) {
@@ -94,7 +94,7 @@ export function formTargetOf(address: string): string {
 }
 
 /** Browsers say where a form comes from; who says nothing is held by the token alone. */
-function crossSiteFault(req: FastifyRequest, config: Config): ApiError | undefined {
+function crossSiteProblem(req: FastifyRequest, config: Config): ApiError | undefined {
   const site = req.headers['sec-fetch-site']
   if (site !== undefined) return site === 'same-origin' || site === 'none' ? undefined : elsewhere()
   const { origin } = req.headers

@@ -3,6 +3,7 @@ import { Readable } from 'node:stream'
 import { after, before, test } from 'node:test'
 import sharp from 'sharp'
 import { scopeNames } from '#lib/scopes.ts'
+import { DAY_MS } from '#lib/time.ts'
 import { mailsTo, makeMember, OTHER_PASSWORD, totpCode } from '#test/support/account-steps.ts'
 import { type TestApp, testApp } from '#test/support/harness.ts'
 import { BASE, makeApplication } from '#test/support/oauth-steps.ts'
@@ -221,7 +222,7 @@ test('a token is made with a choice of scopes, shown in one answer that is never
   const foreign = (
     await t
       .as(await makeMember(t))
-      .post('/_internal/pat', { name: 'not yours', scopes: 2, expires: new Date(t.deps.now() + 86_400_000) })
+      .post('/_internal/pat', { name: 'not yours', scopes: 2, expires: new Date(t.deps.now() + DAY_MS) })
   ).json()
   assertSays(await person.post(`${page}/revoke`, { _csrf, id: foreign.id }), 404, 'does not exist')
 })

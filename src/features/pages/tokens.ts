@@ -1,16 +1,17 @@
 // Personal access tokens.
+
 import type { FastifyReply } from 'fastify'
 import { createAccessToken } from '#features/accounts/access-tokens/create-access-token.ts'
 import { deleteAccessToken } from '#features/accounts/access-tokens/delete-access-token.ts'
 import { listAccessTokens } from '#features/accounts/access-tokens/queries.ts'
 import { parseId } from '#lib/ids.ts'
 import { combineScopes, parseScopeNames, type ScopeBits } from '#lib/scopes.ts'
+import { DAY_MS } from '#lib/time.ts'
 import { secretView, tokensView } from './access-views.ts'
 import { type AccountPageRequest, attempt, type FormRefusal, type PageDeps, type Pages } from './page-request.ts'
 import { PATHS } from './paths.ts'
 import { scopeGroups } from './scope-groups.ts'
 
-const DAY_MS = 86_400_000
 const LABELS = { name: 'The name', scopes: 'The choice', expires: 'The expiry' }
 /** Days that the form offers. */
 const LIFETIMES = [7, 30, 90, 365]

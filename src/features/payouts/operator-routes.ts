@@ -14,7 +14,7 @@ import { PayoutView, RevenueView, toPayoutView } from './views.ts'
 type OperatorDeps = Pick<Deps, 'db' | 'cache' | 'analytics' | 'events' | 'now'>
 
 const config = { auth: 'operator' } as const
-const once = '201 the first time, 200 for the same again, 409 for the same external_id with other content.'
+const once = 'Idempotent by `external_id`: 201 for a new record, 200 for a repetition, 409 if the content differs.'
 
 export function payoutOperatorRoutes(app: App, deps: OperatorDeps): void {
   mountInternal(app, (scope) => {
@@ -30,8 +30,8 @@ function revenueRoute(app: App, deps: OperatorDeps): void {
       config,
       schema: {
         operationId: 'distributeRevenue',
-        summary: "Distribute an amount by a day's monetized views and signed-in downloads",
-        description: `${once} Several amounts of one day add up.`,
+        summary: "Distribute revenue by a day's monetized views and signed-in downloads",
+        description: `${once} Several amounts for one day add up.`,
         body: NewRevenue,
         response: { 200: RevenueView, 201: RevenueView },
       },

@@ -1,9 +1,11 @@
 // Revenue, from an amount for a day to what people have, and payouts.
+
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { formatUnits, parseUnits } from '#lib/decimal.ts'
 import { newId } from '#lib/ids.ts'
 import { parseScopeNames } from '#lib/scopes.ts'
+import { DAY_MS } from '#lib/time.ts'
 import { aDownload, aView } from '#test/support/analytics-events.ts'
 import type { Person } from '#test/support/factories.ts'
 import { ADMIN_KEY, type TestApp, testApp } from '#test/support/harness.ts'
@@ -15,7 +17,6 @@ before(async () => {
 })
 after(() => t.close())
 
-const DAY = 86_400_000
 const headers = { 'x-admin-key': ADMIN_KEY }
 const operator = (path: string, body: unknown) => t.anyone.post(`/_internal/admin/${path}`, body, { headers })
 const revenue = (day: string, amount: string, external_id = newId()) =>
@@ -24,7 +25,7 @@ const revenue = (day: string, amount: string, external_id = newId()) =>
 /** Each test has a day of its own, long past, and the day after it. */
 let lastDay = Date.UTC(2020, 0, 1)
 function newDay(): { day: string; at: number } {
-  lastDay += 2 * DAY
+  lastDay += 2 * DAY_MS
   return { day: new Date(lastDay).toISOString().slice(0, 10), at: lastDay }
 }
 
@@ -51,9 +52,9 @@ describe('a day of revenue', () => {
     const [big, small, unseen] = [await t.make.project(), await t.make.project(), await t.make.project()]
     use(big, at, { views: 2, downloads: 3 })
     use(big, at, { views: 100, downloads: 100, monetized: false })
-    use(small, at + DAY - 1, { views: 1 })
+    use(small, at + DAY_MS - 1, { views: 1 })
     // The next midnight is the next day.
-    use(small, at + DAY, { views: 50 })
+    use(small, at + DAY_MS, { views: 50 })
     const answer = await revenue(day, '12.34')
     assert.equal(answer.statusCode, 201)
     const { distributed, projects, amount } = answer.json()
@@ -163,7 +164,7 @@ describe('a day of revenue', () => {
   })
 
   test('what cannot be is refused with its field', async () => {
-    const tomorrow = new Date(t.deps.now() + DAY).toISOString().slice(0, 10)
+    const tomorrow = new Date(t.deps.now() + DAY_MS).toISOString().slice(0, 10)
     for (const [body, field] of [
       [{ day: '2023-02-29' }, 'day'],
       [{ day: '2024-1-1' }, 'day'],

@@ -1,9 +1,10 @@
 // The weight of each project on a day: monetized views, and downloads by signed-in accounts.
+
 import { type AnalyticsStore, SOURCES_MAX } from '#analytics-store/analytics-store.ts'
 import { sliceGrid } from '#analytics-store/slices.ts'
 import type { Db } from '#db/db.ts'
+import { DAY_MS } from '#lib/time.ts'
 
-const DAY_MS = 86_400_000
 const WEIGHED = ['project_views', 'project_downloads'] as const
 
 export type WeighedProject = { id: string; status: string; monetization_status: string; weight: number }

@@ -1,7 +1,9 @@
 // What people have earned, what of it is available, and what was paid out.
+
 import { type Selectable, sql } from 'kysely'
 import type { Db, Tx } from '#db/db.ts'
 import type { Payout } from '#db/schema.ts'
+import { compare } from '#lib/compare.ts'
 import { parseUnits, toAmount } from '#lib/decimal.ts'
 import { invalidInput } from '#lib/errors.ts'
 import { type BalanceView, type HistoryView, toWithdrawal } from './views.ts'
@@ -73,7 +75,7 @@ export async function getHistory(db: Db, accountId: string, now: number): Promis
     })),
     ...payouts.map((row) => ({ type: 'withdrawal' as const, ...toWithdrawal(row) })),
   ]
-  return entries.sort((a, b) => (a.created < b.created ? -1 : a.created > b.created ? 1 : 0))
+  return entries.sort((a, b) => compare(a.created, b.created))
 }
 
 /** @throws ApiError `invalid_input` unless the locked account has these units available at `now`. */

@@ -1,13 +1,17 @@
 // What operators report of money: a day's revenue, and payouts made by hand. Amounts are decimal texts.
+
 import Type, { type Static } from 'typebox'
 import { AMOUNT_PATTERN, parseUnits } from '#lib/decimal.ts'
 import { validationError } from '#lib/errors.ts'
 import { isIdForm } from '#lib/ids.ts'
-
-const DAY_MS = 86_400_000
+import { DAY_MS } from '#lib/time.ts'
 
 const AmountInput = Type.String({ pattern: AMOUNT_PATTERN, maxLength: 21, description: 'Decimal' })
-const ExternalId = Type.String({ minLength: 1, maxLength: 255, description: 'The same one is recorded once' })
+const ExternalId = Type.String({
+  minLength: 1,
+  maxLength: 255,
+  description: "The operator's ID of this record; repeating it does not record it twice",
+})
 
 const PAYOUT_STATUSES = ['in-transit', 'success', 'cancelled', 'failed'] as const
 export const PayoutStatus = Type.Enum([...PAYOUT_STATUSES])
@@ -15,7 +19,7 @@ export const PayoutStatus = Type.Enum([...PAYOUT_STATUSES])
 export const NewRevenue = Type.Object(
   {
     external_id: ExternalId,
-    day: Type.String({ maxLength: 10, description: 'YYYY-MM-DD, in UTC; today at the latest' }),
+    day: Type.String({ maxLength: 10, description: 'UTC day, YYYY-MM-DD; not in the future' }),
     amount: AmountInput,
   },
   { title: 'NewRevenue' },

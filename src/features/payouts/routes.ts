@@ -14,7 +14,7 @@ export function payoutRoutes(app: App, { db, now }: Pick<Deps, 'db' | 'now'>): v
       config,
       schema: {
         operationId: 'getBalance',
-        summary: "The caller's balance",
+        summary: "Get the caller's balance",
         response: { 200: BalanceView },
       },
     },
@@ -26,7 +26,7 @@ export function payoutRoutes(app: App, { db, now }: Pick<Deps, 'db' | 'now'>): v
       config,
       schema: {
         operationId: 'getPayoutHistory',
-        summary: 'What became available to the caller and what was paid out, oldest first',
+        summary: "List the caller's available earnings and payouts, oldest first",
         response: { 200: HistoryView },
       },
     },

@@ -12,8 +12,8 @@ export const RevenueView = Type.Object(
     external_id: Type.String(),
     day: Type.String(),
     amount: Amount,
-    distributed: Type.String({ description: 'What went to people; the rest stays with the operator' }),
-    projects: Type.Integer({ description: 'Projects that got something' }),
+    distributed: Type.String({ description: 'Amount credited to accounts; the rest stays with the operator' }),
+    projects: Type.Integer({ description: 'Number of projects that received a share' }),
   },
   { title: 'Revenue' },
 )
@@ -27,7 +27,7 @@ const withdrawal = {
   fee: Amount,
   method_type: Type.Literal('manual'),
   method_id: Type.Null(),
-  method_address: Nullable(Type.String({ description: 'The payout handle of that time' })),
+  method_address: Nullable(Type.String({ description: "The recipient's payout handle when the payout was recorded" })),
 }
 
 export const PayoutView = Type.Object(
@@ -39,10 +39,10 @@ export type PayoutView = Static<typeof PayoutView>
 export const BalanceView = Type.Object(
   {
     available: Amount,
-    pending: Type.String({ description: 'Earned, and not available yet' }),
+    pending: Type.String({ description: 'Earned, but not yet available' }),
     withdrawn_lifetime: Amount,
-    withdrawn_ytd: Type.String({ description: 'Since the first of January, UTC' }),
-    dates: Type.Record(Type.String(), Amount, { description: 'When pending amounts become available' }),
+    withdrawn_ytd: Type.String({ description: 'Since 1 January, UTC' }),
+    dates: Type.Record(Type.String(), Amount, { description: 'Date → amount that becomes available on it' }),
   },
   { title: 'Balance' },
 )

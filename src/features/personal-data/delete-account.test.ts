@@ -4,8 +4,9 @@ import { sql } from 'kysely'
 import { PLACEHOLDER_ID, PLACEHOLDER_USERNAME } from '#features/access/placeholder.ts'
 import { enqueue } from '#jobs/queue.ts'
 import { newId } from '#lib/ids.ts'
+import { MINUTE_MS } from '#lib/time.ts'
 import { newToken } from '#lib/tokens.ts'
-import { assertFault } from '#test/support/account-steps.ts'
+import { assertError } from '#test/support/account-steps.ts'
 import type { Person } from '#test/support/factories.ts'
 import { accountColumns, leaveEverything } from '#test/support/full-account.ts'
 import { type TestApp, testApp } from '#test/support/harness.ts'
@@ -45,10 +46,10 @@ test('a deleted account is gone at once, with its sessions and tokens, also thos
   for (const who of [person, pat, { token: second }]) assert.equal((await t.as(who).get('/v3/user')).statusCode, 200)
   assert.equal((await t.anyone.get(`/v3/user/${person.username}`)).statusCode, 200)
   assert.equal((await remove(person, person.id)).statusCode, 204)
-  for (const who of [person, pat, { token: second }]) assertFault(await t.as(who).get('/v3/user'), 401, 'unauthorized')
-  for (const name of [person.id, person.username]) assertFault(await t.anyone.get(`/v3/user/${name}`), 404, 'not_found')
+  for (const who of [person, pat, { token: second }]) assertError(await t.as(who).get('/v3/user'), 401, 'unauthorized')
+  for (const name of [person.id, person.username]) assertError(await t.anyone.get(`/v3/user/${name}`), 404, 'not_found')
   const admin = await t.make.account({ role: 'admin' })
-  assertFault(await t.as(admin).get('/v3/user_email', { query: { email: person.email } }), 404, 'not_found')
+  assertError(await t.as(admin).get('/v3/user_email', { query: { email: person.email } }), 404, 'not_found')
   assert.equal((await t.make.account({ username: person.username })).username, person.username, 'the name is free')
 })
 
@@ -116,7 +117,7 @@ test('applications go on, and people are counted as authors as before', async ()
       authorization_id: allowed.id,
       token_hash: hash,
       code_hash: Buffer.from(client.id),
-      expires: new Date(t.deps.now() + 60_000),
+      expires: new Date(t.deps.now() + MINUTE_MS),
     })
     .execute()
   assert.equal((await t.as({ token }).get('/v3/user')).statusCode, 200)
@@ -138,7 +139,7 @@ test('applications go on, and people are counted as authors as before', async ()
     'the placeholder is an author now, if it was none',
   )
   assert.equal((await remove(fan, fan.id)).statusCode, 204)
-  assertFault(await t.as({ token }).get('/v3/user'), 401, 'unauthorized')
+  assertError(await t.as({ token }).get('/v3/user'), 401, 'unauthorized')
   assert.deepEqual([await tracesOf(person.id), await tracesOf(fan.id)], [[], []])
 })
 
@@ -162,7 +163,7 @@ test('memberships, follows, collections and notifications end, and the counters 
   assert.equal((await read(`/v3/project/${joined.id}`)).followers, 0)
   assert.equal((await read(`/v3/team/${joined.teamId}/members`)).length, 1)
   assert.equal((await t.as(owner).get(`/v3/organization/${organization.id}/members`)).json().length, 1)
-  assertFault(await t.anyone.get(`/v3/collection/${collection.id}`), 404, 'not_found')
+  assertError(await t.anyone.get(`/v3/collection/${collection.id}`), 404, 'not_found')
   assert.deepEqual(await tracesOf(person.id), [])
 })
 
@@ -270,16 +271,16 @@ test('one deletes the own account by a session; others are for admins; nobody de
     t.make.account({ role: 'moderator' }),
     t.make.account({ role: 'admin' }),
   ])
-  assertFault(await t.anyone.delete(`/v3/user/${person.id}`), 401, 'unauthorized')
-  for (const who of [stranger, moderator]) assertFault(await remove(who, person.id), 403, 'unauthorized')
+  assertError(await t.anyone.delete(`/v3/user/${person.id}`), 401, 'unauthorized')
+  for (const who of [stranger, moderator]) assertError(await remove(who, person.id), 403, 'unauthorized')
   const narrow = await t.make.pat(person, 4)
   const refused = await remove(narrow, person.id)
-  assertFault(refused, 403, 'unauthorized')
+  assertError(refused, 403, 'unauthorized')
   assert.match(refused.json().description, /USER_DELETE/)
-  assertFault(await remove(admin, 'nobody-here'), 404, 'not_found')
+  assertError(await remove(admin, 'nobody-here'), 404, 'not_found')
   assert.equal((await remove(admin, person.id)).statusCode, 204)
-  assertFault(await remove(admin, person.id), 404, 'not_found')
-  assertFault(await remove(admin, PLACEHOLDER_ID), 403, 'unauthorized')
-  assertFault(await t.as(admin).patch(`/v3/user/${PLACEHOLDER_ID}`, { bio: 'Haunted' }), 403, 'unauthorized')
+  assertError(await remove(admin, person.id), 404, 'not_found')
+  assertError(await remove(admin, PLACEHOLDER_ID), 403, 'unauthorized')
+  assertError(await t.as(admin).patch(`/v3/user/${PLACEHOLDER_ID}`, { bio: 'Haunted' }), 403, 'unauthorized')
   assert.equal((await read(`/v3/user/${PLACEHOLDER_ID}`)).bio, null)
 })

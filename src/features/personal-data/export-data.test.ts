@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { newId } from '#lib/ids.ts'
-import { assertFault } from '#test/support/account-steps.ts'
+import { assertError } from '#test/support/account-steps.ts'
 import { leaveEverything } from '#test/support/full-account.ts'
 import { type TestApp, testApp } from '#test/support/harness.ts'
 import { teamFactories } from '#test/support/team-factories.ts'
@@ -100,8 +100,8 @@ test('whatever table the person has a row in, the export names it; secrets and w
 test('the export is for sessions, at both internal addresses, and costs as many queries for much as for little', async () => {
   const person = await t.make.account()
   const path = '/v2/_internal/gdpr/export'
-  assertFault(await t.anyone.post(path), 401, 'unauthorized')
-  assertFault(await t.as(await t.make.pat(person, 2)).post(path), 403, 'unauthorized')
+  assertError(await t.anyone.post(path), 401, 'unauthorized')
+  assertError(await t.as(await t.make.pat(person, 2)).post(path), 403, 'unauthorized')
   await t.as(person).post(path)
   const few = await t.queriesOf(() => t.as(person).post(path))
   assert.equal(few.result.statusCode, 200)

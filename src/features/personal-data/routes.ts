@@ -23,8 +23,8 @@ function exportRoute(app: App, deps: ExportReader): void {
         config: { auth: { scope: ['SESSION_ACCESS'] } },
         schema: {
           operationId: 'exportData',
-          summary: 'Everything that is kept about the caller',
-          description: 'For sessions. Without secrets.',
+          summary: 'Export all data stored about the caller',
+          description: 'Requires a session. Secrets are not included.',
           response: { 200: ExportView },
         },
       },
@@ -42,7 +42,7 @@ function deletionRoute(app: App, deps: DeletingDeps): void {
         operationId: 'deleteUser',
         summary: 'Delete an account',
         description:
-          'Users delete their own account, admins any. What it owns goes to a placeholder account; nothing else remains.',
+          'Users may delete their own account, admins any. Its projects, versions, organizations and applications go to a placeholder account; everything else is deleted.',
         params: IdParams,
         body: DeletionProof,
       },

@@ -23,7 +23,7 @@ export function iconRoutes(app: App, deps: Deps, owner: IconOwner): void {
         schema: {
           operationId: `set${noun}Icon`,
           summary: `Set the icon of ${named}`,
-          description: `The body is the picture itself, at most ${owner.maxBytes} bytes.`,
+          description: `The body is the image itself, at most ${owner.maxBytes} bytes.`,
           consumes: ['image/*'],
           params: IdParams,
           querystring: ExtQuery,

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import sharp from 'sharp'
 import { parseScopeNames } from '#lib/scopes.ts'
-import { assertFault, statuses } from '#test/support/account-steps.ts'
+import { assertError, statuses } from '#test/support/account-steps.ts'
 import type { Person } from '#test/support/factories.ts'
 import { failingFiles } from '#test/support/failing-files.ts'
 import { type TestApp, testApp } from '#test/support/harness.ts'
@@ -60,14 +60,14 @@ test('an avatar is scaled, shown to everybody at once and served; the old one go
   assert.notEqual(second, first)
   assert.equal((await fetch(first)).statusCode, 200, 'until the job has run')
   await t.runJobs()
-  assertFault(await fetch(first), 404, 'not_found')
+  assertError(await fetch(first), 404, 'not_found')
   assert.equal((await fetch(second)).statusCode, 200)
 
   assert.equal((await t.as(person).delete(`${avatar(person)}/icon`)).statusCode, 204)
   assert.equal((await read(avatar(person))).avatar_url, null)
   assert.equal((await t.as(person).delete(`${avatar(person)}/icon`)).statusCode, 204, 'also when there is none')
   await t.runJobs()
-  assertFault(await fetch(second), 404, 'not_found')
+  assertError(await fetch(second), 404, 'not_found')
 })
 
 test('an SVG loses its script and is served as a picture alone', async () => {
@@ -99,7 +99,7 @@ test("a collection's icon brings its colour and moves `updated`; deleting the co
   const { icon_url } = await read(path)
   assert.equal((await t.as(person).delete(path)).statusCode, 204)
   await t.runJobs()
-  assertFault(await fetch(icon_url), 404, 'not_found')
+  assertError(await fetch(icon_url), 404, 'not_found')
 })
 
 test('a picture that is none, lies about its kind, is too large or too many pixels is refused, and the old one stays', async () => {
@@ -123,8 +123,8 @@ test('a picture that is none, lies about its kind, is too large or too many pixe
     ['<svg xmlns="http://www.w3.org/2000/svg"><!DOCTYPE x></svg>', 'svg', 'icon'],
   ]
   for (const [bytes, ext, field] of refusals)
-    assertFault(await send(person, avatar(person), bytes, ext), 400, 'invalid_input', field)
-  assertFault(await t.as(person).patch(`${avatar(person)}/icon`, red), 400, 'invalid_input', 'ext')
+    assertError(await send(person, avatar(person), bytes, ext), 400, 'invalid_input', field)
+  assertError(await t.as(person).patch(`${avatar(person)}/icon`, red), 400, 'invalid_input', 'ext')
   assert.equal((await read(avatar(person))).avatar_url, avatar_url)
   assert.equal((await storedPictures()).length, stored)
   assert.equal((await send(person, avatar(person), padded(262_143))).statusCode, 204)
@@ -139,7 +139,7 @@ test('a store that is full is 500, leaves nothing behind, and the old picture st
   for (const pictures of [0, 1]) {
     room = pictures
     try {
-      assertFault(await send(person, avatar(person), red), 500, 'file_hosting_error')
+      assertError(await send(person, avatar(person), red), 500, 'file_hosting_error')
     } finally {
       room = undefined
     }
@@ -172,19 +172,19 @@ test('avatars are changed by their users and by moderators, icons of collections
   const path = await newCollection(person)
   const weak = await t.make.pat(person, parseScopeNames('USER_READ COLLECTION_CREATE').bits)
   for (const target of [avatar(person), path]) {
-    assertFault(await t.anyone.patch(`${target}/icon`, red, { query: { ext: 'png' } }), 401, 'unauthorized')
-    assertFault(await send(weak, target, red), 403, 'unauthorized')
-    assertFault(await send(stranger, target, red), 403, 'unauthorized')
-    assertFault(await t.as(stranger).delete(`${target}/icon`), 403, 'unauthorized')
+    assertError(await t.anyone.patch(`${target}/icon`, red, { query: { ext: 'png' } }), 401, 'unauthorized')
+    assertError(await send(weak, target, red), 403, 'unauthorized')
+    assertError(await send(stranger, target, red), 403, 'unauthorized')
+    assertError(await t.as(stranger).delete(`${target}/icon`), 403, 'unauthorized')
   }
   assert.equal((await send(moderator, avatar(person), red)).statusCode, 204)
   assert.equal((await t.as(moderator).delete(`${avatar(person)}/icon`)).statusCode, 204)
-  assertFault(await send(moderator, path, red), 403, 'unauthorized')
-  assertFault(await send(person, '/v3/user/nobody-here', red), 404, 'not_found')
-  assertFault(await send(person, '/v3/collection/zzzzzzzz', red), 404, 'not_found')
-  assertFault(await send(person, '/v3/collection/not-an-id', red), 400, 'decoding_error', 'id')
+  assertError(await send(moderator, path, red), 403, 'unauthorized')
+  assertError(await send(person, '/v3/user/nobody-here', red), 404, 'not_found')
+  assertError(await send(person, '/v3/collection/zzzzzzzz', red), 404, 'not_found')
+  assertError(await send(person, '/v3/collection/not-an-id', red), 400, 'decoding_error', 'id')
   await t.deps.db.updateTable('collection').set({ status: 'private' }).execute()
-  assertFault(await send(stranger, path, red), 404, 'not_found')
+  assertError(await send(stranger, path, red), 404, 'not_found')
 })
 
 test('the pictures of an account go with it', async () => {
@@ -195,5 +195,5 @@ test('the pictures of an account go with it', async () => {
   const urls: string[] = [(await read(avatar(person))).avatar_url, (await read(path)).icon_url]
   assert.equal((await t.as(person).delete(avatar(person))).statusCode, 204)
   await t.runJobs()
-  for (const url of urls) assertFault(await fetch(url), 404, 'not_found')
+  for (const url of urls) assertError(await fetch(url), 404, 'not_found')
 })

@@ -25,7 +25,7 @@ function bulkRoute(app: App, deps: Deps): void {
       config: { auth: { scope: ['PROJECT_WRITE'] } },
       schema: {
         operationId: 'updateProjects',
-        summary: 'Edit categories and links of many projects, all of them or none',
+        summary: 'Edit categories and links of several projects, all or none',
         querystring: IdsQuery,
         body: ProjectBulkPatch,
       },
@@ -45,7 +45,7 @@ function randomRoute(app: App, deps: Deps): void {
       config: { auth: { read: ['PROJECT_READ'] } },
       schema: {
         operationId: 'listRandomProjects',
-        summary: 'Approved and archived projects at random, each as likely as any other',
+        summary: 'Get random approved and archived projects, all with equal probability',
         querystring: RandomQuery,
         response: { 200: Type.Array(ProjectView) },
       },

@@ -22,18 +22,18 @@ export const projectFields = {
   description: Type.String({ maxLength: DESCRIPTION_LENGTH_MAX, description: 'Markdown' }),
   categories: Type.Array(Type.String({ maxLength: 64 }), {
     maxItems: CATEGORIES_MAX,
-    description: 'Names of /v3/tag/category',
+    description: 'Names from /v3/tag/category',
   }),
   additional_categories: Type.Array(Type.String({ maxLength: 64 }), {
     maxItems: ADDITIONAL_CATEGORIES_MAX,
-    description: 'Further ones, found by searching',
+    description: 'Secondary categories, also found by search',
   }),
   license_id: Type.String({ minLength: 1, maxLength: 2048, description: 'SPDX expression, or `arr`' }),
   link_urls: Type.Record(Type.String({ maxLength: 64 }), Nullable(Type.String({ maxLength: URL_LENGTH_MAX })), {
     description: 'Platform name → https URL; null removes the link',
   }),
   requested_status: Nullable(
-    Type.Enum([...REQUESTABLE_STATUSES], { description: 'What the project becomes after review' }),
+    Type.Enum([...REQUESTABLE_STATUSES], { description: 'Status that the project takes after review' }),
   ),
 } as const
 

@@ -32,7 +32,7 @@ function projectReads(app: App, deps: Deps): void {
       config,
       schema: {
         operationId: 'getProject',
-        summary: 'A project by ID or slug',
+        summary: 'Get a project by ID or slug',
         params: IdParams,
         response: { 200: ProjectView },
       },
@@ -50,7 +50,7 @@ function projectReads(app: App, deps: Deps): void {
       config,
       schema: {
         operationId: 'listProjects',
-        summary: 'Projects by ID or slug',
+        summary: 'Get projects by ID or slug',
         querystring: IdsQuery,
         response: { 200: Type.Array(ProjectView) },
       },
@@ -66,7 +66,7 @@ function projectReads(app: App, deps: Deps): void {
       config,
       schema: {
         operationId: 'checkProject',
-        summary: 'Whether an ID or slug is a project, and its ID',
+        summary: 'Check whether a project with this ID or slug exists; returns its ID',
         params: IdParams,
         response: { 200: ProjectCheckView },
       },
@@ -103,7 +103,7 @@ function projectWrites(app: App, deps: Deps): void {
       config: { auth: { scope: ['PROJECT_DELETE'] } },
       schema: {
         operationId: 'deleteProject',
-        summary: 'Delete a project with everything it holds',
+        summary: 'Delete a project with its versions and files',
         params: IdParams,
       },
     },

@@ -14,8 +14,8 @@ const LinkView = Type.Object(
 
 const GalleryItemView = Type.Object(
   {
-    url: Type.String({ description: 'Scaled for a page' }),
-    raw_url: Type.String({ description: 'The picture at its full size' }),
+    url: Type.String({ description: 'Scaled down for display' }),
+    raw_url: Type.String({ description: 'The image in full size' }),
     featured: Type.Boolean(),
     name: Nullable(Type.String()),
     title: Nullable(Type.String({ description: 'The same as `name`' })),
@@ -30,8 +30,8 @@ export const ProjectView = Type.Object(
   {
     id: Type.String(),
     slug: Type.String(),
-    project_types: Type.Array(Type.String(), { description: 'By the loaders of its versions' }),
-    games: Type.Array(Type.String(), { description: 'By the loaders of its versions' }),
+    project_types: Type.Array(Type.String(), { description: 'Derived from the loaders of its versions' }),
+    games: Type.Array(Type.String(), { description: 'Derived from the loaders of its versions' }),
     team_id: Type.String(),
     organization: Nullable(Type.String({ description: 'The same as `organization_id`' })),
     organization_id: Nullable(Type.String()),
@@ -41,13 +41,13 @@ export const ProjectView = Type.Object(
     published: Timestamp,
     updated: Timestamp,
     approved: Nullable(Timestamp),
-    queued: Nullable(Type.String({ format: 'date-time', description: 'When it was last sent into review' })),
+    queued: Nullable(Type.String({ format: 'date-time', description: 'When it was last submitted for review' })),
     scheduled_at: Nullable(
       Type.String({ format: 'date-time', description: 'When a `scheduled` project takes its `requested_status`' }),
     ),
     status: Type.Enum([...PROJECT_STATUSES]),
     requested_status: Nullable(
-      Type.Enum([...REQUESTABLE_STATUSES], { description: 'What it becomes after review, or at `scheduled_at`' }),
+      Type.Enum([...REQUESTABLE_STATUSES], { description: 'Status that it takes after review or at `scheduled_at`' }),
     ),
     moderator_message: Nullable(Type.Object({ message: Type.String(), body: Nullable(Type.String()) })),
     license: Type.Object({
@@ -58,15 +58,15 @@ export const ProjectView = Type.Object(
     downloads: Type.Integer(),
     followers: Type.Integer(),
     categories: Type.Array(Type.String()),
-    additional_categories: Type.Array(Type.String(), { description: 'Further ones, found by searching' }),
+    additional_categories: Type.Array(Type.String(), { description: 'Secondary categories, also found by search' }),
     loaders: Type.Array(Type.String()),
     versions: Type.Array(Type.String(), { description: 'IDs of listed and archived versions, oldest first' }),
     icon_url: Nullable(Type.String()),
-    raw_icon_url: Nullable(Type.String({ description: 'The picture at its full size' })),
-    link_urls: Type.Record(Type.String(), LinkView, { description: 'By platform' }),
+    raw_icon_url: Nullable(Type.String({ description: 'The image in full size' })),
+    link_urls: Type.Record(Type.String(), LinkView, { description: 'Platform name → link' }),
     gallery: Type.Array(GalleryItemView),
-    color: Nullable(Type.Integer({ description: 'RGB, of the icon' })),
-    thread_id: Nullable(Type.String({ description: 'The conversation with moderators' })),
+    color: Nullable(Type.Integer({ description: 'RGB, taken from the icon' })),
+    thread_id: Nullable(Type.String({ description: 'ID of the thread with moderators' })),
     monetization_status: Type.Enum(['monetized', 'demonetized', 'force-demonetized']),
     side_types_migration_review_status: Type.Enum(['reviewed', 'pending'], {
       description: 'Always `reviewed`: environments are set where versions are published; clients demand the key',
@@ -75,7 +75,7 @@ export const ProjectView = Type.Object(
   {
     title: 'Project',
     additionalProperties: Type.Array(Type.Unknown(), {
-      description: 'A loader field: its values over all listed versions',
+      description: 'Loader field → its values in all listed versions',
     }),
   },
 )

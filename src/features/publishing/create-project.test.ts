@@ -399,7 +399,7 @@ describe('forms that cannot be', () => {
     assert.equal(answer.json().details.field, 'initial_versions.1.file_parts.0')
   })
 
-  test('a fault in a version names it', async () => {
+  test('an error in a version names it', async () => {
     const answer = await create(projectData(slug(), { initial_versions: [versionData({ loaders: ['no-such'] })] }), [
       { name: 'file', bytes: modJar('w') },
     ])

@@ -21,7 +21,7 @@ export type PreparedProject = {
 
 /**
  * Inspects the archives and scales the pictures.
- * @throws ApiError `invalid_input` naming the part that is missing or faulty.
+ * @throws ApiError `invalid_input` naming the part that is missing or invalid.
  */
 export async function prepareProject(
   deps: Deps,

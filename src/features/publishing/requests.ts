@@ -24,7 +24,7 @@ const INITIAL_VERSIONS_MAX = 32
 const GALLERY_MAX = 64
 
 const GalleryItemInput = Type.Object({
-  item: Type.String({ minLength: 1, maxLength: 255, description: 'Name of the part with the picture' }),
+  item: Type.String({ minLength: 1, maxLength: 255, description: 'Name of the form part that holds the image' }),
   featured: Type.Boolean(),
   name: Type.Optional(Nullable(Type.String({ minLength: 1, maxLength: 2048 }))),
   title: Type.Optional(Nullable(Type.String({ minLength: 1, maxLength: 2048 }))),
@@ -42,7 +42,7 @@ export const ProjectData = Type.Object(
     initial_versions: Type.Optional(
       Type.Array(Type.Unknown(), {
         maxItems: INITIAL_VERSIONS_MAX,
-        description: 'Each as the `data` of a new version, without `project_id`',
+        description: 'Each like the body of POST /v3/version, without `project_id`',
       }),
     ),
     categories: projectFields.categories,
@@ -51,10 +51,14 @@ export const ProjectData = Type.Object(
     ...optionalFieldSchemas,
     link_urls: Type.Optional(projectFields.link_urls),
     is_draft: Type.Optional(
-      Nullable(Type.Boolean({ description: 'A draft may be without versions; anything else goes into review' })),
+      Nullable(
+        Type.Boolean({ description: 'A draft may have no versions; any other project is submitted for review' }),
+      ),
     ),
     requested_status: Type.Optional(projectFields.requested_status),
-    organization_id: Type.Optional(Nullable(Type.String({ maxLength: 64, description: 'The organization to own it' }))),
+    organization_id: Type.Optional(
+      Nullable(Type.String({ maxLength: 64, description: 'ID of the organization that will own the project' })),
+    ),
     gallery_items: Type.Optional(Nullable(Type.Array(GalleryItemInput, { maxItems: GALLERY_MAX }))),
     uploaded_images: Type.Optional(ImageIds('description')),
   },

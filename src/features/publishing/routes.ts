@@ -19,9 +19,9 @@ export function publishingRoutes(app: App, deps: Deps): void {
         config: { auth: { scope: ['PROJECT_CREATE'] }, formData: { schema: ProjectData } },
         schema: {
           operationId: 'createProject',
-          summary: 'Create a project, with versions and their files or as a draft without',
+          summary: 'Create a project with versions and files, or a draft without them',
           description:
-            'multipart/form-data with the part `data` (JSON) first, or the same object as application/json for a draft without files.',
+            'Send multipart/form-data with the part `data` (JSON) first, or only that object as application/json for a draft without files.',
           consumes: ['multipart/form-data', 'application/json'],
           response: { 201: ProjectView },
         },

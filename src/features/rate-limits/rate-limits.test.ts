@@ -3,9 +3,10 @@ import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { createEntityCache } from '#cache/entity-cache.ts'
-import { listenForNotices } from '#cache/listen.ts'
+import { listenForInvalidations } from '#cache/listen.ts'
 import { createRateGrants } from '#http/rate-grants.ts'
-import { assertFault } from '#test/support/account-steps.ts'
+import { DAY_MS } from '#lib/time.ts'
+import { assertError } from '#test/support/account-steps.ts'
 import { ADMIN_KEY, type TestApp, testApp } from '#test/support/harness.ts'
 
 let t: TestApp
@@ -40,7 +41,7 @@ test('a range has its rate at once, each address in it for itself, and loses it 
   for (let i = 0; i < 5; i += 1) assert.equal(await limitOf('192.0.2.1'), 5)
   const headers = { 'user-agent': 'depot-tests/1.0' }
   const refused = await t.inject({ method: 'GET', url: '/v3/games', headers, remoteAddress: '192.0.2.1' })
-  assertFault(refused, 429, 'ratelimit_error')
+  assertError(refused, 429, 'ratelimit_error')
   const neighbour = await t.inject({ method: 'GET', url: '/v3/games', headers, remoteAddress: '192.0.2.2' })
   assert.deepEqual([neighbour.statusCode, neighbour.headers['x-ratelimit-remaining']], [200, '4'])
   t.thaw()
@@ -48,7 +49,7 @@ test('a range has its rate at once, each address in it for itself, and loses it 
   assert.equal((await revoke(id)).statusCode, 204)
   assert.equal(await limitOf('192.0.2.1'), 300)
   assert.deepEqual(await list(), [])
-  assertFault(await revoke(id), 404, 'not_found')
+  assertError(await revoke(id), 404, 'not_found')
 })
 
 test('a narrow range comes before a wide one, IPv6 counts too, and IPv4 written as IPv6 is IPv4', async () => {
@@ -86,8 +87,8 @@ test('a token has its rate wherever it is used, before that of a range, until it
   assert.equal(await limitOf('10.9.8.7', `Bearer ${token}`), 10_000)
   assert.equal(await limitOf('203.0.113.1'), 900)
   assert.equal(await limitOf('203.0.113.1', person.token), 900, 'another token of the same account')
-  assertFault(await grant({ token_id, requests_per_minute: 20 }), 409, 'conflict', 'token_id')
-  t.advance(2 * 86_400_000)
+  assertError(await grant({ token_id, requests_per_minute: 20 }), 409, 'conflict', 'token_id')
+  t.advance(2 * DAY_MS)
   assert.equal(await limitOf('203.0.113.1', token), 900)
   for (const each of [made, range]) await revoke(each.json().id)
 })
@@ -100,7 +101,7 @@ test('only operators see the routes, and what is no grant is refused with its fi
     await t.as(moderator).post(PATH, { address_range: '192.0.2.0/24', requests_per_minute: 1 }),
     await t.anyone.delete(`${PATH}/aaaaaaaa`, undefined, { headers: { 'x-admin-key': 'wrong' } }),
   ]) {
-    assertFault(answer, 404, 'not_found')
+    assertError(answer, 404, 'not_found')
   }
   const admin = await t.make.account({ role: 'admin' })
   assert.equal((await t.as(admin).get(`/v2${PATH}`)).statusCode, 200)
@@ -114,14 +115,14 @@ test('only operators see the routes, and what is no grant is refused with its fi
     '1.2.3',
     '::ffff:192.0.2.7',
   ])
-    assertFault(await grant({ address_range, requests_per_minute: 10 }), 400, 'validation_error', 'address_range')
-  assertFault(await grant({ token_id: 'zzzzzzzz', requests_per_minute: 10 }), 400, 'validation_error', 'token_id')
-  assertFault(await grant({ requests_per_minute: 10 }), 400, 'validation_error', 'token_id')
+    assertError(await grant({ address_range, requests_per_minute: 10 }), 400, 'validation_error', 'address_range')
+  assertError(await grant({ token_id: 'zzzzzzzz', requests_per_minute: 10 }), 400, 'validation_error', 'token_id')
+  assertError(await grant({ requests_per_minute: 10 }), 400, 'validation_error', 'token_id')
   const both = { token_id: 'zzzzzzzz', address_range: '192.0.2.0/24', requests_per_minute: 10 }
-  assertFault(await grant(both), 400, 'validation_error', 'token_id')
+  assertError(await grant(both), 400, 'validation_error', 'token_id')
   for (const requests_per_minute of [0, 1_000_001, 1.5, '10', null]) {
     const answer = await grant({ address_range: '192.0.2.0/24', requests_per_minute })
-    assertFault(answer, 400, 'validation_error', 'requests_per_minute')
+    assertError(answer, 400, 'validation_error', 'requests_per_minute')
   }
   assert.equal((await list()).length, 0)
 })
@@ -138,7 +139,7 @@ test('of several grants for one range at once exactly one is made', async () => 
 test('another process hears of a grant, of its end, and of the end of a token that has one', async (context) => {
   const { pool, db, log, now } = t.deps
   const other = createRateGrants({ db, log, now })
-  const listener = listenForNotices({
+  const listener = listenForInvalidations({
     connect: async () => {
       const client = new pg.Client(pool.options)
       await client.connect()

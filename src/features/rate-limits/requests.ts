@@ -11,9 +11,9 @@ export const RateLimitInput = Type.Object(
       Type.String({ minLength: 1, maxLength: 64, description: 'An address or a range: 192.0.2.0/24' }),
     ),
     requests_per_minute: Type.Integer({ minimum: 1, maximum: 1_000_000 }),
-    note: Type.Optional(Type.String({ maxLength: 500, description: 'What it is for' })),
+    note: Type.Optional(Type.String({ maxLength: 500, description: 'Free text, for operators' })),
   },
-  { title: 'RateLimitInput', description: 'One of `token_id` and `address_range`' },
+  { title: 'RateLimitInput', description: 'Set exactly one of `token_id` and `address_range`' },
 )
 
 /** For whom a rate is granted: a token, or every address in a range. */

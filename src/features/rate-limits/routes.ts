@@ -25,7 +25,7 @@ function readRoute(app: App, { db }: RateLimitDeps): void {
       config: { auth: 'operator' },
       schema: {
         operationId: 'listRateLimits',
-        summary: 'Request rates granted to tokens and address ranges',
+        summary: 'List request rates granted to tokens and address ranges',
         response: { 200: Type.Array(RateLimitView, { maxItems: GRANTS_MAX }) },
       },
     },
@@ -42,8 +42,8 @@ function writeRoutes(app: App, deps: RateLimitDeps): void {
         operationId: 'createRateLimit',
         summary: 'Grant a request rate to a token or an address range',
         description:
-          'The token has the rate for itself, wherever it is used; each client address in a range has it for itself. ' +
-          'A token comes before a range, a narrow range before a wide one. Every process applies the rate within seconds.',
+          'A token has its own budget, from whatever address; within a range, each client address has its own. A token ' +
+          'takes precedence over a range, a narrow range over a wide one. The rate takes effect within seconds.',
         body: RateLimitInput,
         response: { 201: RateLimitView },
       },
@@ -60,7 +60,7 @@ function writeRoutes(app: App, deps: RateLimitDeps): void {
       config: { auth: 'operator' },
       schema: {
         operationId: 'deleteRateLimit',
-        summary: 'Take a granted request rate back',
+        summary: 'Revoke a granted request rate',
         params: IdParams,
       },
     },

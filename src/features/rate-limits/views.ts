@@ -6,8 +6,8 @@ import type { GrantRow } from './queries.ts'
 export const RateLimitView = Type.Object(
   {
     id: Type.String(),
-    token_id: Nullable(Type.String({ description: 'A personal access token, a session or an OAuth token' })),
-    account_id: Nullable(Type.String({ description: 'Whose token it is; null once the token is gone' })),
+    token_id: Nullable(Type.String({ description: 'ID of a personal access token, a session or an OAuth token' })),
+    account_id: Nullable(Type.String({ description: 'Owner of the token; null once the token is gone' })),
     address_range: Nullable(Type.String()),
     requests_per_minute: Type.Integer(),
     note: Type.String(),

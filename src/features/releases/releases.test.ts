@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { createEntityCache } from '#cache/entity-cache.ts'
+import { HOUR_MS, MINUTE_MS } from '#lib/time.ts'
 import { jobHandlers } from '#main/app.ts'
-import { assertFault } from '#test/support/account-steps.ts'
+import { assertError } from '#test/support/account-steps.ts'
 import type { MadeProject, Person } from '#test/support/factories.ts'
 import { type TestApp, testApp } from '#test/support/harness.ts'
 import { releaseProject } from './release-project.ts'
@@ -20,7 +21,6 @@ before(async () => {
 })
 after(() => t.close())
 
-const HOUR_MS = 3_600_000
 const inOneHour = (): string => new Date(t.deps.now() + HOUR_MS).toISOString()
 const never = new AbortController().signal
 
@@ -54,7 +54,7 @@ test('a project of an hour hence is hidden until then, and public to everyone fr
   const version = await t.make.version({ project })
   assert.equal((await schedule(project, owner, 'archived')).statusCode, 204)
   for (const path of [`/v3/project/${project.id}`, `/v3/version/${version.id}`])
-    assertFault(await t.anyone.get(path), 404, 'not_found')
+    assertError(await t.anyone.get(path), 404, 'not_found')
   t.advance(HOUR_MS - 1000)
   await sweep()
   assert.equal((await read(`/v3/project/${project.id}`)).status, 'scheduled')
@@ -75,7 +75,7 @@ test('a project of an hour hence is hidden until then, and public to everyone fr
 test('a project that comes out for the first time is approved at that moment', async () => {
   const project = await t.make.project({ owner, status: 'processing' })
   await t.deps.db.updateTable('project').set({ approved: null }).where('id', '=', project.id).execute()
-  assertFault(await schedule(project, owner, 'approved'), 403, 'unauthorized')
+  assertError(await schedule(project, owner, 'approved'), 403, 'unauthorized')
   assert.equal((await schedule(project, moderator, 'approved')).statusCode, 204)
   assert.equal((await read(`/v3/project/${project.id}`)).approved, null)
   t.advance(2 * HOUR_MS)
@@ -90,7 +90,7 @@ test('followers hear of versions that came out while the project was hidden, and
   await t.make.version({ project, date_published: new Date(Date.now() - HOUR_MS) })
   await t.as(fan).post(`/v3/project/${project.id}/follow`)
   await schedule(project, owner, 'approved')
-  const during = await t.make.version({ project, date_published: new Date(t.deps.now() + 60_000) })
+  const during = await t.make.version({ project, date_published: new Date(t.deps.now() + MINUTE_MS) })
   t.advance(2 * HOUR_MS)
   await sweep()
   assert.deepEqual(await updates(fan, project.id), [during.id])
@@ -100,7 +100,7 @@ test('a scheduled version comes out at its time, is listed from then on, and its
   const project = await t.make.project({ owner })
   await t.as(fan).post(`/v3/project/${project.id}/follow`)
   const version = await t.make.version({ project, status: 'draft' })
-  const newer = await t.make.version({ project, date_published: new Date(t.deps.now() + 60_000) })
+  const newer = await t.make.version({ project, date_published: new Date(t.deps.now() + MINUTE_MS) })
   const scheduled_at = inOneHour()
   assert.equal((await scheduleVersion(version.id, 'listed', scheduled_at)).statusCode, 204)
   const ids = async () =>
@@ -108,7 +108,7 @@ test('a scheduled version comes out at its time, is listed from then on, and its
   assert.deepEqual(await ids(), [newer.id])
   t.advance(HOUR_MS - 1000)
   await sweep()
-  assertFault(await t.anyone.get(`/v3/version/${version.id}`), 404, 'not_found')
+  assertError(await t.anyone.get(`/v3/version/${version.id}`), 404, 'not_found')
   t.advance(1000)
   await sweep()
   assert.deepEqual(await ids(), [version.id, newer.id])
@@ -152,7 +152,7 @@ test('what a schedule leads to cannot be taken away, but changed', async () => {
   await schedule(project, owner, 'approved')
   for (const path of [`/v3/project/${project.id}`, `/v3/version/${version.id}`]) {
     const cleared = await t.as(owner).patch(path, { requested_status: null })
-    assertFault(cleared, 400, 'validation_error', 'requested_status')
+    assertError(cleared, 400, 'validation_error', 'requested_status')
     assert.equal((await t.as(owner).patch(path, { requested_status: 'unlisted' })).statusCode, 204)
   }
   t.advance(2 * HOUR_MS)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { ABSENT, assertFault, assertRefusedValues, mailsTo } from '#test/support/account-steps.ts'
+import { ABSENT, assertError, assertRefusedValues, mailsTo } from '#test/support/account-steps.ts'
 import { type ConversationFactories, conversationFactories } from '#test/support/conversation-factories.ts'
 import type { Person } from '#test/support/factories.ts'
 import { type TestApp, testApp } from '#test/support/harness.ts'
@@ -60,7 +60,7 @@ test('each field is checked, and nothing is kept of what is refused', async () =
   await refused('item_id', [ABSENT, 5, '', 'unknown0', subject.username, 'not-base62', 'x'.repeat(65)])
   await refused('body', [ABSENT, null, '', ' \u200b', 'x'.repeat(65_537)])
   await refused('uploaded_images', ['abc', Array(11).fill('a')])
-  assertFault(await send({ ...valid, uploaded_images: ['unknown0'] }), 400, 'validation_error', 'uploaded_images.0')
+  assertError(await send({ ...valid, uploaded_images: ['unknown0'] }), 400, 'validation_error', 'uploaded_images.0')
   assert.deepEqual((await t.as(reporter).get('/v3/report')).json(), [])
   assert.deepEqual(await talk.notificationsOf(reporter), [])
   assert.equal((await send({ ...valid, body: 'x'.repeat(65_536) })).statusCode, 201)
@@ -75,8 +75,8 @@ test('every kind of report can be about every kind of item, by ID and not by nam
     assert.equal((await file(reporter, { ...about('user', owner.id), report_type })).statusCode, 201)
   }
   assert.equal((await file(reporter, about('version', version))).statusCode, 201)
-  assertFault(await file(reporter, about('project', version)), 400, 'validation_error', 'item_id')
-  assertFault(await file(reporter, about('project', project.slug.slice(0, 11))), 400, 'validation_error', 'item_id')
+  assertError(await file(reporter, about('project', version)), 400, 'validation_error', 'item_id')
+  assertError(await file(reporter, about('project', project.slug.slice(0, 11))), 400, 'validation_error', 'item_id')
 })
 
 test('what the caller does not see cannot be reported; those who see it can', async () => {
@@ -87,7 +87,7 @@ test('what the caller does not see cannot be reported; those who see it can', as
   const draft = await make.version(open.id, owner, 'draft')
   const inHidden = await make.version(hidden.id, owner)
   for (const item of [about('project', hidden.id), about('version', draft), about('version', inHidden)]) {
-    assertFault(await file(stranger, item), 400, 'validation_error', 'item_id')
+    assertError(await file(stranger, item), 400, 'validation_error', 'item_id')
     assert.equal((await file(owner, item)).statusCode, 201)
     assert.equal((await file(moderator, item)).statusCode, 201)
   }
@@ -98,9 +98,9 @@ test('what the caller does not see cannot be reported; those who see it can', as
 test('reporting needs a token with REPORT_CREATE', async () => {
   const reporter = await t.make.account()
   const body = about('user', moderator.id)
-  assertFault(await t.anyone.post('/v3/report', body), 401, 'unauthorized')
+  assertError(await t.anyone.post('/v3/report', body), 401, 'unauthorized')
   const pat = await t.make.pat(reporter, scopeBits('ALL_BUT', 'REPORT_CREATE'))
-  assertFault(await t.as(pat).post('/v3/report', body), 403, 'unauthorized')
+  assertError(await t.as(pat).post('/v3/report', body), 403, 'unauthorized')
   const only = await t.make.pat(reporter, scopeBits('ONLY', 'REPORT_CREATE'))
   assert.equal((await t.as(only).post('/v3/report', body)).statusCode, 201)
 })
@@ -126,5 +126,5 @@ test('an account has at most 256 open reports, also when the last two are filed 
   )
   const answers = await Promise.all([1, 2, 3].map(() => file(reporter, about('user', moderator.id))))
   assert.deepEqual(answers.map(({ statusCode }) => statusCode).sort(), [201, 400, 400])
-  assertFault(await file(reporter, about('user', moderator.id)), 400, 'LimitReached')
+  assertError(await file(reporter, about('user', moderator.id)), 400, 'LimitReached')
 })

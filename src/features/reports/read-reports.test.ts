@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { assertFault } from '#test/support/account-steps.ts'
+import { assertError } from '#test/support/account-steps.ts'
 import { type ConversationFactories, conversationFactories } from '#test/support/conversation-factories.ts'
 import type { Person } from '#test/support/factories.ts'
 import { type Call, type TestApp, testApp } from '#test/support/harness.ts'
@@ -30,9 +30,9 @@ test('a report is for its reporter and moderators; for others it does not exist'
   const { id } = await talk.report(reporter, { item: subject })
   assert.equal((await t.as(reporter).get(`/v3/report/${id}`)).statusCode, 200)
   assert.equal((await t.as(moderator).get(`/v3/report/${id}`)).statusCode, 200)
-  assertFault(await t.as(subject).get(`/v3/report/${id}`), 404, 'not_found')
-  assertFault(await t.as(moderator).get('/v3/report/unknown0'), 404, 'not_found')
-  assertFault(await t.as(moderator).get('/v3/report/not-base62'), 400, 'decoding_error', 'id')
+  assertError(await t.as(subject).get(`/v3/report/${id}`), 404, 'not_found')
+  assertError(await t.as(moderator).get('/v3/report/unknown0'), 404, 'not_found')
+  assertError(await t.as(moderator).get('/v3/report/not-base62'), 400, 'decoding_error', 'id')
 })
 
 test('reports by ID come in the order asked for, without others’', async () => {
@@ -49,11 +49,11 @@ test('reports by ID come in the order asked for, without others’', async () =>
   assert.deepEqual(await get(reporter, [b.id, c.id, 'unknown0', a.id, b.id]), [b.id, a.id])
   assert.deepEqual(await get(moderator, [b.id, c.id, a.id]), [b.id, c.id, a.id])
   assert.deepEqual(await get(reporter, []), [])
-  const faulty = (text: string) => t.as(reporter).get('/v3/reports', { query: { ids: text } })
-  assertFault(await faulty('["not-base62"]'), 400, 'decoding_error', 'ids')
-  assertFault(await faulty('a,b'), 400, 'invalid_input', 'ids')
-  assertFault(
-    await faulty(JSON.stringify(Array.from({ length: 1001 }, (_, n) => `a${n}`))),
+  const invalid = (text: string) => t.as(reporter).get('/v3/reports', { query: { ids: text } })
+  assertError(await invalid('["not-base62"]'), 400, 'decoding_error', 'ids')
+  assertError(await invalid('a,b'), 400, 'invalid_input', 'ids')
+  assertError(
+    await invalid(JSON.stringify(Array.from({ length: 1001 }, (_, n) => `a${n}`))),
     400,
     'invalid_input',
     'ids',
@@ -91,7 +91,7 @@ test('paging values outside their bounds are refused', async () => {
     ['all', { all: 'maybe' }],
   ]
   for (const [field, query] of refused) {
-    assertFault(
+    assertError(
       await t.as(reporter).get('/v3/report', query === undefined ? {} : { query }),
       400,
       'invalid_input',
@@ -106,8 +106,8 @@ test('reading needs a token with REPORT_READ', async () => {
   const pat = await t.make.pat(reporter, scopeBits('ALL_BUT', 'REPORT_READ'))
   const only = await t.make.pat(reporter, scopeBits('ONLY', 'REPORT_READ'))
   for (const path of [`/v3/report/${id}`, '/v3/report', `/v3/reports?ids=${encodeURIComponent(`["${id}"]`)}`]) {
-    assertFault(await t.anyone.get(path), 401, 'unauthorized')
-    assertFault(await t.as(pat).get(path), 403, 'unauthorized')
+    assertError(await t.anyone.get(path), 401, 'unauthorized')
+    assertError(await t.as(pat).get(path), 403, 'unauthorized')
     const answer = await t.as(only).get(path)
     assert.equal(answer.statusCode, 200)
     assert.match(String(answer.headers['cache-control']), /^private/)

@@ -15,8 +15,11 @@ const Body = Type.String({ maxLength: 65_536, description: 'Markdown' })
 
 export const ReportInput = Type.Object(
   {
-    report_type: Type.String({ maxLength: 64, description: 'One of /v3/report_type' }),
-    item_id: Type.String({ maxLength: 64, description: 'ID, not slug or name' }),
+    report_type: Type.String({ maxLength: 64, description: 'A name from /v3/report_type' }),
+    item_id: Type.String({
+      maxLength: 64,
+      description: 'ID of the reported project, version or user; not a slug or name',
+    }),
     item_type: ItemType,
     body: Body,
     uploaded_images: Type.Optional(Nullable(ImageIds('text'))),
@@ -47,7 +50,7 @@ export function parseReport(input: Static<typeof ReportInput>, { reportTypes }: 
 export const ReportPatch = Type.Object(
   {
     body: Type.Optional(Nullable(Body)),
-    closed: Type.Optional(Nullable(Type.Boolean({ description: 'For moderators' }))),
+    closed: Type.Optional(Nullable(Type.Boolean({ description: 'Only moderators may set it' }))),
   },
   { title: 'ReportPatch' },
 )
@@ -64,7 +67,9 @@ function requireVisibleText(body: string): void {
 }
 
 export const OpenReportsQuery = Type.Object({
-  count: Type.Optional(Type.Integer({ minimum: 0, maximum: 1000, default: 100, description: 'Reports on a page' })),
+  count: Type.Optional(Type.Integer({ minimum: 0, maximum: 1000, default: 100, description: 'Page size' })),
   offset: Offset,
-  all: Type.Optional(Type.Boolean({ description: "Everybody's reports, for moderators; ignored otherwise" })),
+  all: Type.Optional(
+    Type.Boolean({ description: 'Include the reports of all users; only for moderators, otherwise ignored' }),
+  ),
 })

@@ -31,7 +31,7 @@ function reportReads(app: App, { db }: Pick<Deps, 'db'>): void {
       config: READ,
       schema: {
         operationId: 'getReport',
-        summary: 'A report',
+        summary: 'Get a report',
         params: IdParams,
         response: { 200: ReportView },
       },
@@ -44,8 +44,8 @@ function reportReads(app: App, { db }: Pick<Deps, 'db'>): void {
       config: READ,
       schema: {
         operationId: 'listReports',
-        summary: 'Reports by ID',
-        description: 'In the order asked for. Reports of other people are left out, except for moderators.',
+        summary: 'Get reports by ID',
+        description: 'In the requested order. Reports by others are included only for moderators.',
         querystring: IdsQuery,
         response: list,
       },
@@ -62,8 +62,8 @@ function reportReads(app: App, { db }: Pick<Deps, 'db'>): void {
       config: READ,
       schema: {
         operationId: 'listOpenReports',
-        summary: 'Open reports',
-        description: 'Pages run from the oldest reports to the newest; within a page the newest comes first.',
+        summary: 'List open reports',
+        description: 'Pages are ordered from the oldest reports to the newest; within a page, the newest comes first.',
         querystring: OpenReportsQuery,
         response: list,
       },
@@ -118,7 +118,7 @@ function reportWrites(app: App, deps: Deps): void {
       config: { auth: { scope: ['REPORT_DELETE'] } },
       schema: {
         operationId: 'deleteReport',
-        summary: 'Delete a report with its conversation, for moderators',
+        summary: 'Delete a report and its thread; for moderators',
         params: IdParams,
       },
     },

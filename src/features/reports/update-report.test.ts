@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { assertFault, mailsTo } from '#test/support/account-steps.ts'
+import { assertError, mailsTo } from '#test/support/account-steps.ts'
 import {
   type ConversationFactories,
   conversationFactories,
@@ -33,15 +33,15 @@ test('the reporter and moderators change the text; nobody else finds the report'
   assert.equal((await patch(moderator, id, { body: 'Without the address' })).statusCode, 204)
   assert.equal((await get(id)).body, 'Without the address')
   assert.equal((await patch(reporter, id, {})).statusCode, 204, 'nothing asked, nothing done')
-  assertFault(await patch(stranger, id, { body: 'Mine' }), 404, 'not_found')
-  assertFault(await patch(stranger, id, { closed: true }), 404, 'not_found')
-  assertFault(await patch(moderator, 'unknown0', { closed: true }), 404, 'not_found')
-  assertFault(await patch(moderator, 'not-base62', { closed: true }), 400, 'decoding_error', 'id')
+  assertError(await patch(stranger, id, { body: 'Mine' }), 404, 'not_found')
+  assertError(await patch(stranger, id, { closed: true }), 404, 'not_found')
+  assertError(await patch(moderator, 'unknown0', { closed: true }), 404, 'not_found')
+  assertError(await patch(moderator, 'not-base62', { closed: true }), 400, 'decoding_error', 'id')
   assert.equal((await patch(reporter, id, { body: null, closed: null })).statusCode, 204, 'null stands for absent')
   for (const body of ['', ' \u200b', 'x'.repeat(65_537), 5]) {
-    assertFault(await patch(reporter, id, { body }), 400, 'validation_error', 'body')
+    assertError(await patch(reporter, id, { body }), 400, 'validation_error', 'body')
   }
-  assertFault(await patch(moderator, id, { closed: 'yes' }), 400, 'validation_error', 'closed')
+  assertError(await patch(moderator, id, { closed: 'yes' }), 400, 'validation_error', 'closed')
   assert.equal((await get(id)).body, 'Without the address')
   assert.equal((await patch(reporter, id, { body: 'x'.repeat(65_536) })).statusCode, 204)
 })
@@ -50,7 +50,7 @@ test('only moderators close and reopen; when that is refused the text stays too'
   const reporter = await t.make.account()
   const { id } = await talk.report(reporter)
   for (const body of [{ closed: true, body: 'Closed by me' }, { closed: false }]) {
-    assertFault(await patch(reporter, id, body), 403, 'unauthorized')
+    assertError(await patch(reporter, id, body), 403, 'unauthorized')
   }
   const report = await get(id)
   assert.deepEqual([report.closed, report.body], [false, 'Look at this'])
@@ -61,7 +61,7 @@ test('closing and reopening stand in the thread without a name, and the reporter
   const { id, threadId } = await talk.report(reporter)
   assert.equal((await patch(moderator, id, { closed: true })).statusCode, 204)
   assert.equal((await get(id)).closed, true)
-  assertFault(await patch(reporter, id, { body: 'But' }), 400, 'invalid_input')
+  assertError(await patch(reporter, id, { body: 'But' }), 400, 'invalid_input')
   assert.equal((await patch(moderator, id, { body: 'Kept short' })).statusCode, 204)
   assert.deepEqual((await t.as(reporter).get('/v3/report')).json(), [])
   assert.equal((await patch(moderator, id, { closed: false })).statusCode, 204)
@@ -119,7 +119,7 @@ test('a message and the closing at once: either it came before, or it is refused
     assert.equal(closed.statusCode, 204)
     const types = (await messages(moderator, threadId)).map(({ body }) => body.type)
     assert.deepEqual(types, said.statusCode === 204 ? ['text', 'thread_closure'] : ['thread_closure'])
-    if (said.statusCode !== 204) assertFault(said, 400, 'invalid_input')
+    if (said.statusCode !== 204) assertError(said, 400, 'invalid_input')
   }
 })
 
@@ -128,23 +128,23 @@ test('moderators delete a report with its thread; its reporter may not', async (
   const { id, threadId } = await talk.report(reporter)
   await talk.message(threadId, reporter)
   const remove = (who: Person | { token: string }) => t.as(who).delete(`/v3/report/${id}`)
-  assertFault(await t.anyone.delete(`/v3/report/${id}`), 401, 'unauthorized')
-  assertFault(await remove(stranger), 404, 'not_found')
-  assertFault(await remove(reporter), 403, 'unauthorized')
-  assertFault(await remove(await t.make.pat(moderator, scopeBits('ALL_BUT', 'REPORT_DELETE'))), 403, 'unauthorized')
+  assertError(await t.anyone.delete(`/v3/report/${id}`), 401, 'unauthorized')
+  assertError(await remove(stranger), 404, 'not_found')
+  assertError(await remove(reporter), 403, 'unauthorized')
+  assertError(await remove(await t.make.pat(moderator, scopeBits('ALL_BUT', 'REPORT_DELETE'))), 403, 'unauthorized')
   assert.equal((await remove(await t.make.pat(moderator, scopeBits('ONLY', 'REPORT_DELETE')))).statusCode, 204)
-  assertFault(await remove(moderator), 404, 'not_found')
+  assertError(await remove(moderator), 404, 'not_found')
   for (const path of [`/v3/report/${id}`, `/v3/thread/${threadId}`]) {
-    assertFault(await t.as(moderator).get(path), 404, 'not_found')
-    assertFault(await t.as(reporter).get(path), 404, 'not_found')
+    assertError(await t.as(moderator).get(path), 404, 'not_found')
+    assertError(await t.as(reporter).get(path), 404, 'not_found')
   }
 })
 
 test('changing needs a token with REPORT_WRITE', async () => {
   const reporter = await t.make.account()
   const { id } = await talk.report(reporter)
-  assertFault(await t.anyone.patch(`/v3/report/${id}`, { body: 'x' }), 401, 'unauthorized')
-  assertFault(
+  assertError(await t.anyone.patch(`/v3/report/${id}`, { body: 'x' }), 401, 'unauthorized')
+  assertError(
     await patch(await t.make.pat(reporter, scopeBits('ALL_BUT', 'REPORT_WRITE')), id, { body: 'x' }),
     403,
     'unauthorized',
@@ -160,7 +160,7 @@ test('a deleted account’s reports go; reports about it and its place in talk s
   const own = await talk.report(reporter, { item: other })
   const aboutIt = await talk.report(other, { item: reporter })
   assert.equal((await t.as(reporter).delete(`/v3/user/${reporter.id}`)).statusCode, 204)
-  assertFault(await t.as(moderator).get(`/v3/report/${own.id}`), 404, 'not_found')
-  assertFault(await t.as(moderator).get(`/v3/thread/${own.threadId}`), 404, 'not_found')
+  assertError(await t.as(moderator).get(`/v3/report/${own.id}`), 404, 'not_found')
+  assertError(await t.as(moderator).get(`/v3/thread/${own.threadId}`), 404, 'not_found')
   assert.equal((await t.as(other).get(`/v3/report/${aboutIt.id}`)).statusCode, 200)
 })

@@ -14,7 +14,7 @@ export const ReportView = Type.Object(
     body: Type.String({ description: 'Markdown' }),
     created: Timestamp,
     closed: Type.Boolean(),
-    thread_id: Type.String({ description: 'The conversation about it' }),
+    thread_id: Type.String({ description: 'ID of the thread about the report' }),
   },
   { title: 'Report' },
 )

@@ -1,10 +1,12 @@
 // Asks the scanner about the files of a version, and acts on the verdict.
+
 import { transaction } from '#cache/transaction.ts'
 import { listMemberIds } from '#features/access/memberships.ts'
 import { insertNotifications } from '#features/notifications/queries.ts'
 import { hideVersion } from '#features/versions/lifecycle/scan-gate.ts'
 import { showHeld } from '#features/versions/lifecycle/show-version.ts'
 import { lockVersion } from '#features/versions/queries.ts'
+import { MINUTE_MS } from '#lib/time.ts'
 import type { Deps } from '#main/deps.ts'
 import { oneLine, type Scanner, VERDICTS, type Verdict } from '#scanner/scanner.ts'
 import { claimScan, type FileToScan, type Finding, listFilesToScan, lockScan, settleScan } from './queries.ts'
@@ -16,7 +18,7 @@ type Judged = { state: Verdict; reason: string | null; findings: Finding[] }
 const REASON_LENGTH_MAX = 500
 /** Between two questions about the same files: half a minute at first, twice as long each time, at most this. */
 const FIRST_PAUSE_MS = 30_000
-const PAUSE_MAX_MS = 15 * 60_000
+const PAUSE_MAX_MS = 15 * MINUTE_MS
 
 /**
  * Judges the files of a version and settles what becomes of it. A scanner that gives no verdict leaves the version

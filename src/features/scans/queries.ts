@@ -1,7 +1,9 @@
 // Scans: their rows, and the reads of them.
+
 import { type Selectable, sql, type Updateable } from 'kysely'
 import type { Db, Tx } from '#db/db.ts'
 import type { VersionScan } from '#db/schema.ts'
+import { MINUTE_MS } from '#lib/time.ts'
 import type { Verdict } from '#scanner/scanner.ts'
 
 export type ScanState = 'pending' | Verdict
@@ -40,7 +42,7 @@ export function lockScan(tx: Tx, versionId: string): Promise<ScanRow | undefined
 }
 
 /** Beyond what the scanner may take for each file. */
-const LEASE_MS = 60_000
+const LEASE_MS = MINUTE_MS
 
 /**
  * Takes a due scan for as long as the scanner may need, so that no other process asks about the same files meanwhile;

@@ -5,8 +5,8 @@ import { SCAN_STATES } from './views.ts'
 
 export const ScansQuery = Type.Object({
   state: Type.Optional(
-    Type.Enum([...SCAN_STATES], { default: 'quarantine', description: 'The verdict; `pending`: there is none yet' }),
+    Type.Enum([...SCAN_STATES], { default: 'quarantine', description: 'Verdict; `pending` for none yet' }),
   ),
-  count: Type.Optional(Type.Integer({ minimum: 0, maximum: 200, default: 100, description: 'Versions on a page' })),
+  count: Type.Optional(Type.Integer({ minimum: 0, maximum: 200, default: 100, description: 'Page size' })),
   offset: Offset,
 })

@@ -26,7 +26,7 @@ function memberRoute(app: App, deps: Deps): void {
       config: { auth: { scope: ['VERSION_READ'] }, cache: 'private' },
       schema: {
         operationId: 'getVersionScan',
-        summary: "What the scanner says of a version's files",
+        summary: "Get the scan result of a version's files",
         description: 'For members of its project and for moderators.',
         params: IdParams,
         response: { 200: ScanView },
@@ -48,7 +48,7 @@ function moderatorRoutes(app: App, deps: Deps): void {
       config: { auth: { scope: ['VERSION_READ'] }, role: 'moderator' },
       schema: {
         operationId: 'listVersionScans',
-        summary: 'Versions whose files were judged or wait for it, the longest waiting first',
+        summary: 'List versions with scanned or pending files, longest waiting first',
         querystring: ScansQuery,
         response: { 200: ScanListView },
       },
@@ -67,7 +67,7 @@ function moderatorRoutes(app: App, deps: Deps): void {
       config,
       schema: {
         operationId: 'releaseVersion',
-        summary: 'Let a version pass that the scanner holds',
+        summary: 'Release a version that the scanner holds back',
         params: IdParams,
       },
     },
@@ -82,7 +82,7 @@ function moderatorRoutes(app: App, deps: Deps): void {
       config,
       schema: {
         operationId: 'repeatVersionScan',
-        summary: "Have a version's files judged again",
+        summary: 'Scan the files of a version again',
         params: IdParams,
       },
     },

@@ -1,11 +1,13 @@
 // The scanner before visibility, with an HTTP stand-in whose answer each test sets.
+
 import assert from 'node:assert/strict'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, test } from 'node:test'
 import { drainJobs } from '#jobs/worker.ts'
+import { HOUR_MS, MINUTE_MS } from '#lib/time.ts'
 import { jobHandlers } from '#main/app.ts'
-import { assertFault } from '#test/support/account-steps.ts'
+import { assertError } from '#test/support/account-steps.ts'
 import type { MadeProject, Person } from '#test/support/factories.ts'
 import { form, modJar, projectData, versionData } from '#test/support/forms.ts'
 import { type TestApp, testApp } from '#test/support/harness.ts'
@@ -130,10 +132,10 @@ test('a warning shows the version, and shows its reason to members and in the re
     const scan = await scanOf(version.id, person)
     assert.deepEqual([scan.state, scan.reason, scan.files[0].reason], ['warn', reason, 'Packed twice'])
   }
-  assertFault(await t.as(stranger).get(`/v3/version/${version.id}/scan`), 404, 'not_found')
+  assertError(await t.as(stranger).get(`/v3/version/${version.id}/scan`), 404, 'not_found')
   await t.as(moderator).patch(`/v3/project/${project.id}`, { status: 'approved' })
-  assertFault(await t.as(stranger).get(`/v3/version/${version.id}/scan`), 403, 'unauthorized')
-  assertFault(await t.anyone.get(`/v3/version/${version.id}/scan`), 401, 'unauthorized')
+  assertError(await t.as(stranger).get(`/v3/version/${version.id}/scan`), 403, 'unauthorized')
+  assertError(await t.anyone.get(`/v3/version/${version.id}/scan`), 401, 'unauthorized')
 })
 
 test('a quarantined version stays hidden whatever its publisher asks for, until a moderator releases it', async () => {
@@ -156,8 +158,8 @@ test('a quarantined version stays hidden whatever its publisher asks for, until 
     [project.id, 'quarantine', 'unknown', 0],
   )
   for (const person of [author, stranger]) {
-    assertFault(await t.as(person).get('/_internal/moderation/scans'), 403, 'unauthorized')
-    assertFault(await t.as(person).post(`/_internal/moderation/scans/${version.id}/release`), 403, 'unauthorized')
+    assertError(await t.as(person).get('/_internal/moderation/scans'), 403, 'unauthorized')
+    assertError(await t.as(person).post(`/_internal/moderation/scans/${version.id}/release`), 403, 'unauthorized')
   }
   const releases = await Promise.all(
     [1, 2, 3].map(() => t.as(moderator).post(`/_internal/moderation/scans/${version.id}/release`)),
@@ -167,7 +169,7 @@ test('a quarantined version stays hidden whatever its publisher asks for, until 
   assert.equal(await isHidden(project, version.id), false)
   const scan = await scanOf(version.id)
   assert.deepEqual([scan.state, scan.released, scan.files[0].verdict], ['pass', true, 'quarantine'])
-  assertFault(await t.as(moderator).post('/_internal/moderation/scans/zzzzzzzz/release'), 404, 'not_found')
+  assertError(await t.as(moderator).post('/_internal/moderation/scans/zzzzzzzz/release'), 404, 'not_found')
 })
 
 test('a scanner that fails, says garbage or is silent holds the version and is asked again, ever less often', async () => {
@@ -200,7 +202,7 @@ test('a scanner that fails, says garbage or is silent holds the version and is a
   assert.match(listed.last_error, /status 503/)
   assert.ok(!JSON.stringify(await scanOf(version.id)).includes('503'), 'publishers do not see the inside')
   answer = says('pass')
-  t.advance(16 * 60_000)
+  t.advance(16 * MINUTE_MS)
   await sweep()
   assert.deepEqual(await statusOf(version.id), ['listed', null])
   assert.equal(await isHidden(project, version.id), false)
@@ -314,8 +316,8 @@ test('a version from before there was a scanner is judged when it becomes visibl
   await t.runJobs()
   assert.deepEqual(await statusOf(shown.id), ['unknown', 'archived'])
   assert.deepEqual(await statusOf(old.id), ['unknown', 'unlisted'])
-  assertFault(await t.as(author).post(`/_internal/moderation/scans/${shown.id}/repeat`), 403, 'unauthorized')
-  assertFault(await t.as(moderator).post('/_internal/moderation/scans/zzzzzzzz/repeat'), 404, 'not_found')
+  assertError(await t.as(author).post(`/_internal/moderation/scans/${shown.id}/repeat`), 403, 'unauthorized')
+  assertError(await t.as(moderator).post('/_internal/moderation/scans/zzzzzzzz/repeat'), 404, 'not_found')
 })
 
 test('a new project goes to review with its held versions, and a draft may be submitted with one', async () => {
@@ -337,7 +339,7 @@ test('a scheduled version whose time comes before its verdict waits for it', asy
   const project = await t.make.project({ owner: author })
   answer = fails
   const version = await publish(project, { status: 'draft' })
-  const scheduled_at = new Date(t.deps.now() + 3_600_000).toISOString()
+  const scheduled_at = new Date(t.deps.now() + HOUR_MS).toISOString()
   const patch = { status: 'scheduled', requested_status: 'listed', scheduled_at }
   assert.equal((await t.as(author).patch(`/v3/version/${version.id}`, patch)).statusCode, 204)
   await t.runJobs()

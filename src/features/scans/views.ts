@@ -9,7 +9,7 @@ export const SCAN_STATES = ['pending', ...VERDICTS] as const
 
 const scan = {
   version_id: Type.String(),
-  reason: Nullable(Type.String({ description: 'Why, in the words of the scanner' })),
+  reason: Nullable(Type.String({ description: 'Reason given by the scanner' })),
   files: Type.Array(
     Type.Object({
       file_id: Type.String(),
@@ -18,7 +18,7 @@ const scan = {
       reason: Nullable(Type.String()),
     }),
   ),
-  released: Type.Boolean({ description: 'Whether a moderator let it pass, whatever the scanner says' }),
+  released: Type.Boolean({ description: "Whether a moderator released it regardless of the scanner's verdict" }),
   requested: Nullable(Timestamp),
   finished: Nullable(Timestamp),
 }
@@ -27,7 +27,7 @@ export const ScanView = Type.Object(
   {
     ...scan,
     state: Type.Enum(['none', ...SCAN_STATES], {
-      description: 'none: never scanned. pending and quarantine: the version is held back',
+      description: '`none`: never scanned; `pending` and `quarantine`: the version is hidden',
     }),
   },
   { title: 'VersionScan' },
@@ -42,8 +42,8 @@ const ListedScanView = Type.Object(
     project_name: Type.String(),
     version_number: Type.String(),
     version_status: Type.String(),
-    attempts: Type.Integer({ description: 'How often the scanner gave no verdict' }),
-    last_error: Nullable(Type.String({ description: 'Why it gave none' })),
+    attempts: Type.Integer({ description: 'Number of scans that ended without a verdict' }),
+    last_error: Nullable(Type.String({ description: 'Why the last of them gave no verdict' })),
   },
   { title: 'ListedVersionScan' },
 )

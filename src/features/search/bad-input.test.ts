@@ -10,8 +10,8 @@ before(async () => {
 })
 after(() => t.close())
 
-type Fault = { error: string; description: string; details: { field: string; position?: number } }
-const fault = (answer: LightMyRequestResponse): Fault => {
+type Problem = { error: string; description: string; details: { field: string; position?: number } }
+const problem = (answer: LightMyRequestResponse): Problem => {
   assert.equal(answer.statusCode, 400, answer.body)
   return answer.json()
 }
@@ -35,7 +35,7 @@ test('a bad filter is invalid_input with the parameter and the position, by GET 
   for (const [filter, position] of filters) {
     for (const parameter of ['new_filters', 'filters', 'version']) {
       for (const answer of [await get({ [parameter]: filter }), await post({ [parameter]: filter })]) {
-        const { error, details, description } = fault(answer)
+        const { error, details, description } = problem(answer)
         assert.deepEqual([error, details.field, details.position], ['invalid_input', parameter, position], filter)
         assert.match(description, new RegExp(`^${parameter}: .+ at position ${position}`, 'u'))
       }
@@ -54,15 +54,15 @@ test('bad facets are invalid_input with the position', async () => {
     'x',
   ]) {
     for (const answer of [await get({ facets }), await post({ facets })]) {
-      const { error, details } = fault(answer)
+      const { error, details } = problem(answer)
       assert.deepEqual([error, details.field, typeof details.position], ['invalid_input', 'facets', 'number'], facets)
     }
   }
-  assert.equal(fault(await post({ facets: [['categories:magic', 7]] })).error, 'invalid_input')
-  assert.equal(fault(await post({ facets: Array(1025).fill(['categories:magic']) })).error, 'validation_error')
+  assert.equal(problem(await post({ facets: [['categories:magic', 7]] })).error, 'invalid_input')
+  assert.equal(problem(await post({ facets: Array(1025).fill(['categories:magic']) })).error, 'validation_error')
   const nested = `{"facets":${'['.repeat(100_000)}${']'.repeat(100_000)}}`
-  assert.equal(fault(await t.inject({ method: 'POST', url: '/v3/search', ...raw(nested) })).error, 'validation_error')
-  assert.equal(fault(await post({ facets: ['x'.repeat(65_000), 'y'.repeat(65_000)] })).error, 'invalid_input')
+  assert.equal(problem(await t.inject({ method: 'POST', url: '/v3/search', ...raw(nested) })).error, 'validation_error')
+  assert.equal(problem(await post({ facets: ['x'.repeat(65_000), 'y'.repeat(65_000)] })).error, 'invalid_input')
 })
 
 test('limit, offset and index outside their ranges are refused, by the word of their place', async () => {
@@ -73,9 +73,9 @@ test('limit, offset and index outside their ranges are refused, by the word of t
   ]
   for (const [name, values] of bad) {
     for (const value of values) {
-      const byGet = fault(await get({ [name]: String(value) }))
+      const byGet = problem(await get({ [name]: String(value) }))
       assert.deepEqual([byGet.error, byGet.details.field], ['invalid_input', name], `${name}=${value}`)
-      assert.equal(fault(await post({ [name]: value })).details.field, name)
+      assert.equal(problem(await post({ [name]: value })).details.field, name)
     }
   }
   for (const [name, value] of [
@@ -85,22 +85,22 @@ test('limit, offset and index outside their ranges are refused, by the word of t
     ['offset', -1],
     ['index', 'best'],
   ] as const) {
-    const { error, details } = fault(await post({ [name]: value }))
+    const { error, details } = problem(await post({ [name]: value }))
     assert.deepEqual([error, details.field], ['validation_error', name])
   }
 })
 
 test('bodies of another shape are refused, null and absent keys mean the default', async () => {
   for (const body of [{ query: 5 }, { new_filters: ['a=b'] }, { limit: true }, { offset: {} }, { facets: {} }, []]) {
-    assert.equal(fault(await post(body)).error, 'validation_error', JSON.stringify(body))
+    assert.equal(problem(await post(body)).error, 'validation_error', JSON.stringify(body))
   }
-  assert.equal(fault(await t.inject({ method: 'POST', url: '/v3/search', ...raw('{"query":') })).error, 'json_error')
+  assert.equal(problem(await t.inject({ method: 'POST', url: '/v3/search', ...raw('{"query":') })).error, 'json_error')
   assert.equal(
-    fault(await t.inject({ method: 'POST', url: '/v3/search', ...raw('{"query":"\\u0000"}') })).error,
+    problem(await t.inject({ method: 'POST', url: '/v3/search', ...raw('{"query":"\\u0000"}') })).error,
     'validation_error',
   )
   assert.equal(
-    fault(await t.inject({ method: 'POST', url: '/v3/search', ...raw('{"query":"\\ud800"}') })).error,
+    problem(await t.inject({ method: 'POST', url: '/v3/search', ...raw('{"query":"\\ud800"}') })).error,
     'validation_error',
   )
   const nothing = await post({ query: null, limit: null, offset: null, index: null, new_filters: null, facets: null })
@@ -118,13 +118,13 @@ test('what is too much is refused at once', async () => {
   const numbers = `version_published_timestamp IN [${Array.from({ length: 1000 }, (_, i) => i).join()}]`
   const groups = Array.from({ length: 150 }, (_, i) => `(loaders!=a${i} AND game_versions!=b)`).join(' OR ')
   for (const new_filters of [long, list, deep, wide]) {
-    const { error, details } = fault(await post({ new_filters }))
+    const { error, details } = problem(await post({ new_filters }))
     assert.deepEqual([error, details.field], ['invalid_input', 'new_filters'], new_filters.slice(0, 20))
   }
-  for (const new_filters of [numbers, groups]) assert.equal(fault(await get({ new_filters })).error, 'invalid_input')
-  assert.equal(fault(await get({ query: 'x'.repeat(1025) })).error, 'invalid_input')
+  for (const new_filters of [numbers, groups]) assert.equal(problem(await get({ new_filters })).error, 'invalid_input')
+  assert.equal(problem(await get({ query: 'x'.repeat(1025) })).error, 'invalid_input')
   assert.equal((await get({ query: '😀'.repeat(1024) })).statusCode, 200)
-  assert.equal(fault(await post({ query: 'x'.repeat(1025) })).error, 'validation_error')
+  assert.equal(problem(await post({ query: 'x'.repeat(1025) })).error, 'validation_error')
 })
 
 test('odd words find nothing, or everything, but break nothing', async () => {

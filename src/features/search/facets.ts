@@ -3,12 +3,12 @@
 import {
   checkFilterSize,
   type FilterSource,
-  filterFault,
+  filterError,
   MAX_FILTER_BYTES,
   MAX_FILTER_NODES,
   MAX_FILTER_VALUES,
   quoted,
-} from '#search-index/filter/fault.ts'
+} from '#search-index/filter/filter-error.ts'
 import { parseFilter } from '#search-index/filter/parse.ts'
 import { makePredicate, resolveField } from '#search-index/filter/predicate.ts'
 import { readQuoted } from '#search-index/filter/tokenize.ts'
@@ -23,7 +23,7 @@ const ENTRY = /^\s*(?:"([^"]*)"|'([^']*)'|`([^`]*)`|([A-Za-z_.][A-Za-z0-9_.]*))\
  */
 export function parseFacets(facets: string | readonly unknown[]): Expression | undefined {
   const json = typeof facets === 'string' ? parseJson(facets) : facets
-  if (!Array.isArray(json)) throw filterFault(SOURCE, 0, 'Not an array', 'an array of arrays of texts')
+  if (!Array.isArray(json)) throw filterError(SOURCE, 0, 'Not an array', 'an array of arrays of texts')
   return parseLevel(json, ['and', 'or', 'and'], { entries: 0, bytes: 0 })
 }
 
@@ -33,7 +33,7 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (cause) {
-    throw filterFault(SOURCE, jsonErrorPosition(cause), 'Not JSON', 'an array of arrays of texts')
+    throw filterError(SOURCE, jsonErrorPosition(cause), 'Not JSON', 'an array of arrays of texts')
   }
 }
 
@@ -50,7 +50,7 @@ function parseLevel(
   for (const item of items) {
     const isNested = Array.isArray(item) && inner.length > 0
     if (!isNested && typeof item !== 'string') {
-      throw filterFault(
+      throw filterError(
         SOURCE,
         counter.entries,
         'Entry is not a text',
@@ -67,11 +67,11 @@ function parseEntry(text: string, counter: Counter): Expression {
   const position = counter.entries
   counter.entries += 1
   if (counter.entries > Math.min(MAX_FILTER_NODES, MAX_FILTER_VALUES)) {
-    throw filterFault(SOURCE, position, `More than ${MAX_FILTER_NODES} entries`, 'fewer entries')
+    throw filterError(SOURCE, position, `More than ${MAX_FILTER_NODES} entries`, 'fewer entries')
   }
   counter.bytes += Buffer.byteLength(text)
   if (counter.bytes > MAX_FILTER_BYTES) {
-    throw filterFault(SOURCE, position, `Entries of more than ${MAX_FILTER_BYTES} bytes in all`, 'fewer entries')
+    throw filterError(SOURCE, position, `Entries of more than ${MAX_FILTER_BYTES} bytes in all`, 'fewer entries')
   }
   const match = ENTRY.exec(text)
   const rest = match === null ? '' : text.slice(match[0].length).trimEnd()
@@ -84,7 +84,7 @@ function parseEntry(text: string, counter: Counter): Expression {
 
 /** Unquoted, an entry's value is all of the rest, spaces and brackets included. */
 function entryValue(rest: string, position: number): { text: string; quoted: boolean; position: number } {
-  if (rest === '') throw filterFault(SOURCE, position, 'Entry without a value', 'a value')
+  if (rest === '') throw filterError(SOURCE, position, 'Entry without a value', 'a value')
   if (/^["'`]/u.test(rest)) {
     const { token, end } = readQuoted(rest, 0, SOURCE)
     if (end === rest.length) return { text: token.text, quoted: true, position }
@@ -101,7 +101,7 @@ function parseWords(text: string, position: number): Expression {
   } catch {
     // The inner position would count characters of one entry; the entry itself is what the client can find.
   }
-  throw filterFault(SOURCE, position, `Cannot read ${quoted(text)}`, 'field:value')
+  throw filterError(SOURCE, position, `Cannot read ${quoted(text)}`, 'field:value')
 }
 
 function jsonErrorPosition(cause: unknown): number {

@@ -1,4 +1,5 @@
 // How an index follows the database: whoever writes, in whatever order they commit, whatever dies on the way.
+
 import assert from 'node:assert/strict'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -7,8 +8,9 @@ import { after, afterEach, before, beforeEach, test } from 'node:test'
 import { Worker } from 'node:worker_threads'
 import { sql } from 'kysely'
 import pg from 'pg'
-import { listenForNotices } from '#cache/listen.ts'
+import { listenForInvalidations } from '#cache/listen.ts'
 import { ApiError } from '#lib/errors.ts'
+import { MINUTE_MS } from '#lib/time.ts'
 import { openEmbeddedSearchIndex } from '#search-index/embedded/embedded-search-index.ts'
 import type { SearchIndex } from '#search-index/search-index.ts'
 import { silentLog } from '#telemetry/log.ts'
@@ -86,7 +88,7 @@ const isSearchError = (error: unknown) => error instanceof ApiError && error.err
 
 /** Waits for what another process, or a timer, is to bring about. */
 async function until(holds: () => Promise<boolean>): Promise<void> {
-  const end = performance.now() + 60_000
+  const end = performance.now() + MINUTE_MS
   while (!(await holds())) {
     // A loop without an end would keep the process alive after its test has failed.
     assert.ok(performance.now() < end, 'it did not come about within a minute')
@@ -94,11 +96,11 @@ async function until(holds: () => Promise<boolean>): Promise<void> {
   }
 }
 
-test('two processes on one database both follow what either writes, with notices or without', async () => {
+test('two processes on one database both follow what either writes, with invalidation messages or without', async () => {
   const listening = openFeed({ pollMs: 60_000 })
   const deaf = openFeed()
   const { rows } = await sql<{ name: string }>`select current_database() as name`.execute(t.deps.db)
-  const listener = listenForNotices({
+  const listener = listenForInvalidations({
     connect: async () => {
       const client = new pg.Client({ connectionString: databaseUrl(rows[0]?.name ?? '') })
       await client.connect()

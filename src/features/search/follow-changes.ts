@@ -68,7 +68,7 @@ async function applyOneByOne(log: Log, index: SearchIndex, changes: readonly Sea
 
 /** What another try may mend says nothing about the project. */
 function isAway(error: unknown): boolean {
-  return error instanceof ApiError && error.fault === 'service_unavailable'
+  return error instanceof ApiError && error.kind === 'service_unavailable'
 }
 
 function toDocument({ taxonomy, log }: FeedSource, row: DocumentRow): SearchDocument | undefined {

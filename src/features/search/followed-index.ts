@@ -1,4 +1,5 @@
 // An index with the moment of the database up to which it has followed: opening, catching up, building anew, saving.
+import { HOUR_MS } from '#lib/time.ts'
 import type { SearchIndex, SearchIndexStatus } from '#search-index/search-index.ts'
 import { finishRebuild, isOf, listChanges, takePosition } from './changes.ts'
 import { type FeedSource, followChanges, listCatalogue } from './follow-changes.ts'
@@ -8,7 +9,7 @@ import { documentBasis } from './search-document.ts'
 export type IndexOptions = {
   /** Where an index in memory is saved. */
   snapshotFile?: string
-  onFault: (fault: { message: string; cause?: unknown }) => void
+  onError: (problem: { message: string; cause?: unknown }) => void
   onRestart: (status: SearchIndexStatus) => void
 }
 
@@ -23,7 +24,7 @@ export type FollowedIndexOptions = FeedSource & {
   checkEveryMs?: number
 }
 
-const SAVE_EVERY_MS = 3_600_000
+const SAVE_EVERY_MS = HOUR_MS
 const REBUILD_RETRY_MS = 5_000
 const CHECK_EVERY_MS = 2_000
 
@@ -57,7 +58,7 @@ export type FollowedIndex = {
   requested: number
   rebuilt: number
   rebuilding: Promise<void> | undefined
-  rebuildFault: Error | undefined
+  rebuildError: Error | undefined
   retryAt: number
 }
 
@@ -82,7 +83,7 @@ export function createFollowedIndex(options: FollowedIndexOptions, onMoved: () =
     requested: 0,
     rebuilt: 0,
     rebuilding: undefined,
-    rebuildFault: undefined,
+    rebuildError: undefined,
     retryAt: 0,
   }
 }
@@ -96,7 +97,7 @@ export async function openIndex(followed: FollowedIndex): Promise<void> {
   try {
     index = await options.openIndex({
       ...(place?.snapshotFile === undefined ? {} : { snapshotFile: place.snapshotFile }),
-      onFault: ({ message, cause }) => log.error({ err: cause }, message),
+      onError: ({ message, cause }) => log.error({ err: cause }, message),
       onRestart: (status) => goBack(followed, status),
     })
     followed.opened = { index, place: undefined, database: '' }
@@ -232,11 +233,11 @@ export function beginRebuild(followed: FollowedIndex): void {
   if (opened?.place === undefined || !isDue || followed.rebuilding !== undefined) return
   followed.rebuilding = rebuild(followed, opened)
     .then(() => {
-      followed.rebuildFault = undefined
+      followed.rebuildError = undefined
     })
     .catch((error: Error) => {
       if (followed.isStopped) return
-      followed.rebuildFault = error
+      followed.rebuildError = error
       followed.retryAt = performance.now() + (options.rebuildRetryMs ?? REBUILD_RETRY_MS)
       options.log.error({ err: error }, 'The search index could not be built; it is tried again')
     })

@@ -1,6 +1,8 @@
 // Depot on OpenSearch as its clients and operators see it, while the engine is there and while it is not.
+
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { MINUTE_MS } from '#lib/time.ts'
 import { testApp } from '#test/support/harness.ts'
 import { startOpenSearch } from '#test/support/opensearch.ts'
 import { startProxy } from '#test/support/slow-proxy.ts'
@@ -46,7 +48,7 @@ test('search is answered by OpenSearch; without it search alone is away, and it 
   const back = async () => (await t.anyone.get('/v3/search?query=gantry')).json()
   // The first second after a failure is left to one search.
   let answer = await back()
-  for (const end = performance.now() + 60_000; answer.hits === undefined && performance.now() < end; ) {
+  for (const end = performance.now() + MINUTE_MS; answer.hits === undefined && performance.now() < end; ) {
     answer = await back()
   }
   assert.deepEqual(

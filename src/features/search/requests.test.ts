@@ -18,14 +18,14 @@ function show(filter: Filter): string {
   return `${sign}${filter.field.name}=${filter.values.join(',')}`
 }
 
-function fault(run: () => unknown): {
+function problem(run: () => unknown): {
   description: string
   details: { position?: unknown; expected?: unknown; field?: unknown }
 } {
   try {
     run()
   } catch (error) {
-    assert.ok(error instanceof ApiError && error.fault === 'invalid_input', String(error))
+    assert.ok(error instanceof ApiError && error.kind === 'invalid_input', String(error))
     return { description: error.message, details: error.details ?? {} }
   }
   throw new assert.AssertionError({ message: 'nothing was refused' })
@@ -62,7 +62,7 @@ test('every form of the language comes out in the normal form', () => {
     ['name = "森林 🎮"', 'name=森林 🎮'],
   ]
   for (const [text, expected] of forms) {
-    if (expected === '') fault(() => parse(text))
+    if (expected === '') problem(() => parse(text))
     else assert.equal(show(parse(text)), expected, text)
   }
 })
@@ -95,7 +95,7 @@ test('an error gives its position and what was expected', () => {
     ['name="\u0000" \u0000', 9, 'a field or an operator'],
   ]
   for (const [text, position, expected] of cases) {
-    const { details, description } = fault(() => parse(text))
+    const { details, description } = problem(() => parse(text))
     assert.deepEqual([details.position, details.expected, details.field], [position, expected, 'new_filters'], text)
     assert.match(description, /^new_filters: .* at position \d+, expected /u)
   }
@@ -123,7 +123,7 @@ test('size, depth, parts, values, comparisons and groups are limited', () => {
       /1024 values in all/u,
     ],
   ]
-  for (const [text, message] of refused) assert.match(fault(() => parse(text)).description, message)
+  for (const [text, message] of refused) assert.match(problem(() => parse(text)).description, message)
   assert.equal(show(parse(`${'('.repeat(64)}name=a${')'.repeat(64)}`)), 'name=a')
   assert.equal(show(parse(repeat('name=a', 500, ' OR '))), 'name=a')
   // Many values of a version field are one group, and groups about the project alone cost little.
@@ -162,10 +162,10 @@ test('legacy facets nest three levels, take operators and the old names', () => 
     null,
     'x',
   ]) {
-    fault(() => facets(bad))
+    problem(() => facets(bad))
   }
-  assert.equal(fault(() => parseSearchRequest({ facets: '[["a:b"' })).details.field, 'facets')
-  assert.match(fault(() => facets([['name:a'], ['name:b', 'wrong:x']])).description, /position 2/u)
+  assert.equal(problem(() => parseSearchRequest({ facets: '[["a:b"' })).details.field, 'facets')
+  assert.match(problem(() => facets([['name:a'], ['name:b', 'wrong:x']])).description, /position 2/u)
 })
 
 test('facets, new_filters, filters and version are one conjunction', () => {
@@ -212,7 +212,7 @@ test('paging, order and types of the request are checked', () => {
     { facets: {} },
     { facets: [7] },
   ]
-  for (const request of bad) fault(() => parseSearchRequest(request))
+  for (const request of bad) problem(() => parseSearchRequest(request))
   assert.equal(parseSearchRequest({ query: '😀'.repeat(1024) }).text.length, 2048)
   assert.equal(show(parseSearchRequest({ facets: [['name:x', ['name:y']]] }).filter), '(name=x | name=y)')
 })
@@ -258,7 +258,7 @@ test('no text crashes a parser: it is read, or refused with a position', () => {
         parseSearchRequest({ [parameter]: text })
         if (parameter === 'facets') parseSearchRequest({ facets: JSON.stringify([[text], [[[text]]]]) })
       } catch (error) {
-        assert.ok(error instanceof ApiError && error.fault === 'invalid_input', String(error))
+        assert.ok(error instanceof ApiError && error.kind === 'invalid_input', String(error))
         assert.match(error.message, /at position \d+/u)
       }
     }),
@@ -285,7 +285,7 @@ test('hostile expressions of 64 KiB are read or refused at once', () => {
     for (const parameter of ['new_filters', 'facets']) {
       const before = performance.now()
       // One of them is legal: `name=name=…` asks for a long name.
-      if (unit !== 'name=' || parameter === 'facets') fault(() => parseSearchRequest({ [parameter]: text }))
+      if (unit !== 'name=' || parameter === 'facets') problem(() => parseSearchRequest({ [parameter]: text }))
       assert.ok(performance.now() - before < 2000, `${parameter} ${unit}`)
     }
   }

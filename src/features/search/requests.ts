@@ -30,16 +30,16 @@ const INDEXES: Readonly<Record<string, Sort>> = {
 const INDEX_NAMES = Object.keys(INDEXES)
 
 const about = {
-  query: 'Words, in names, summaries, slugs and authors; empty finds everything',
-  limit: `Hits on a page, ${LIMIT.fallback} unless given`,
-  offset: 'Hits to skip, exactly',
-  index: `The order: ${INDEX_NAMES.join(', ')}; relevance unless given`,
-  new_filters: 'A filter, such as `categories IN [magic, mobs] AND downloads > 1000`',
+  query: 'Words to find in names, summaries, slugs and authors; empty matches everything',
+  limit: `Maximum number of hits, default ${LIMIT.fallback}`,
+  offset: 'Number of hits to skip',
+  index: `Sort order, default relevance: ${INDEX_NAMES.join(', ')}`,
+  new_filters: 'Filter expression, such as `categories IN [magic, mobs] AND downloads > 1000`',
   facets:
-    'Older form of a filter: an array of arrays of `field:value`, encoded as a string; the outer one is AND, as in ' +
+    'Older filter syntax: JSON array of arrays of `field:value`, as a string. The outer array is AND, the inner ones OR: ' +
     '`[["project_types:mod"],["categories:magic","categories:mobs"]]`',
   filters: 'Older name of `new_filters`',
-  version: 'A further filter, joined by AND',
+  version: 'Another filter expression, joined by AND',
 }
 
 const Filter = (description: string) => Type.Optional(Type.String({ maxLength: FILTER_LENGTH_MAX, description }))

@@ -12,8 +12,8 @@ import { SearchResult } from './views.ts'
 type SearchDeps = Pick<Deps, 'db' | 'cache' | 'search'>
 
 const about =
-  'Approved and archived projects. Several filters are joined by AND; conditions on versions must hold for one and the same ' +
-  'version. The answer does not depend on who asks.'
+  'Searches approved and archived projects. Filters are joined by AND; conditions on versions must all be met by the same ' +
+  'version. The result does not depend on the caller.'
 
 export function searchRoutes(app: App, deps: SearchDeps): void {
   app.get(
@@ -37,7 +37,7 @@ export function searchRoutes(app: App, deps: SearchDeps): void {
       config: { auth: 'public' },
       schema: {
         operationId: 'searchProjectsByBody',
-        summary: 'Search for projects with filters too long for an address',
+        summary: 'Search for projects, with filters that are too long for a URL',
         description: about,
         body: SearchBody,
         response: { 200: SearchResult },
@@ -63,7 +63,7 @@ function rebuildRoutes(app: App, deps: SearchDeps): void {
         config: { auth: 'operator' },
         schema: {
           operationId: 'rebuildSearch',
-          summary: 'Rebuild the search index of every process; the old one answers meanwhile',
+          summary: 'Rebuild the search index; searches use the old one until it is done',
           hide,
         },
       },

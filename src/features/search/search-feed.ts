@@ -1,6 +1,6 @@
 // The search of a process: an index, and the loop that keeps it up to date (docs/search.md, "The feed").
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { NoticeSubscriber } from '#cache/listen.ts'
+import type { InvalidationSubscriber } from '#cache/listen.ts'
 import { ApiError } from '#lib/errors.ts'
 import { createLimiter } from '#lib/limiter.ts'
 import type { SearchAnswer, SearchQuery } from '#search-index/search-index.ts'
@@ -20,7 +20,7 @@ import {
 } from './followed-index.ts'
 
 export type SearchFeedOptions = FollowedIndexOptions & {
-  /** How often the log of changes is read when no notice says that there is something to read. Default 500. */
+  /** How often the log of changes is read when no invalidation message says so. Default 500. */
   pollMs?: number
 }
 
@@ -47,8 +47,8 @@ export type SearchFeed = {
    */
   caughtUp(): Promise<void>
   state(): Promise<SearchState>
-  /** What makes changes searchable at once; without notices they are within half a second. */
-  subscribers: readonly NoticeSubscriber[]
+  /** What makes changes searchable at once; without invalidation messages they are within half a second. */
+  subscribers: readonly InvalidationSubscriber[]
   /** Saves the index and ends it. */
   close(): Promise<void>
 }
@@ -70,7 +70,7 @@ type Feed = {
   readonly followed: FollowedIndex
   running: Promise<void> | undefined
   /** Why the loop does not get through. */
-  fault: Error | undefined
+  problem: Error | undefined
   /** Those who wait for a turn of the loop that begins after they came. */
   waiting: PromiseWithResolvers<void>[]
   readonly grace: PromiseWithResolvers<void>
@@ -84,7 +84,7 @@ export function createSearchFeed(options: SearchFeedOptions): SearchFeed {
     options,
     followed: createFollowedIndex(options, () => onMoved(feed)),
     running: undefined,
-    fault: undefined,
+    problem: undefined,
     waiting: [],
     grace: Promise.withResolvers(),
     isWoken: false,
@@ -144,11 +144,11 @@ async function run(feed: Feed): Promise<void> {
       await catchUp(followed)
       beginRebuild(followed)
       await saveIndex(followed)
-      noteFault(feed, undefined)
+      noteError(feed, undefined)
     } catch (error) {
-      noteFault(feed, error instanceof Error ? error : new Error(String(error)))
+      noteError(feed, error instanceof Error ? error : new Error(String(error)))
     }
-    if (feed.fault === undefined && followed.canAnswer && !followed.isBehind && !wantsRebuild(followed)) {
+    if (feed.problem === undefined && followed.canAnswer && !followed.isBehind && !wantsRebuild(followed)) {
       for (const turn of turns) turn.resolve()
     } else feed.waiting.push(...turns)
     await pause(feed)
@@ -158,20 +158,20 @@ async function run(feed: Feed): Promise<void> {
 function onMoved(feed: Feed): void {
   const { followed } = feed
   if (followed.canAnswer) feed.grace.resolve()
-  if (followed.rebuildFault !== undefined) {
-    for (const turn of feed.waiting.splice(0)) turn.reject(followed.rebuildFault)
+  if (followed.rebuildError !== undefined) {
+    for (const turn of feed.waiting.splice(0)) turn.reject(followed.rebuildError)
   }
   wake(feed)
 }
 
 /** Said once when it begins and once when it is over. */
-function noteFault(feed: Feed, fault: Error | undefined): void {
+function noteError(feed: Feed, problem: Error | undefined): void {
   const { log } = feed.options
-  if (fault !== undefined && feed.fault === undefined) {
-    log.warn({ err: fault }, 'Search does not follow the database; it is tried again')
+  if (problem !== undefined && feed.problem === undefined) {
+    log.warn({ err: problem }, 'Search does not follow the database; it is tried again')
   }
-  if (fault === undefined && feed.fault !== undefined) log.info('Search follows the database again')
-  feed.fault = fault
+  if (problem === undefined && feed.problem !== undefined) log.info('Search follows the database again')
+  feed.problem = problem
 }
 
 function wake(feed: Feed): void {
@@ -191,10 +191,10 @@ async function pause(feed: Feed): Promise<void> {
   feed.wakeSleeper = () => {}
 }
 
-async function stateOf({ followed, fault, running }: Feed): Promise<SearchState> {
+async function stateOf({ followed, problem, running }: Feed): Promise<SearchState> {
   const status = await followed.opened?.index.status()
   const isLost = status !== undefined && !status.ready
-  const trouble = isLost ? new Error('The search engine does not answer') : (fault ?? followed.rebuildFault)
+  const trouble = isLost ? new Error('The search engine does not answer') : (problem ?? followed.rebuildError)
   const sizes = {
     documents: status?.documents ?? 0,
     memoryBytes: status?.memoryBytes ?? 0,

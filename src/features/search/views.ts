@@ -7,10 +7,10 @@ const Ids = Type.Array(Type.String())
 
 const SearchHit = Type.Object(
   {
-    version_id: Nullable(Type.String({ description: 'The newest version that matches the filters on versions' })),
+    version_id: Nullable(Type.String({ description: 'ID of the newest version that matches the filters' })),
     latest_version: Nullable(Type.String({ description: 'The same as `version_id`' })),
     project_id: Type.String(),
-    project_types: Type.Array(Type.String(), { description: 'Of all versions' }),
+    project_types: Type.Array(Type.String(), { description: 'Types of all versions' }),
     all_project_types: Type.Array(Type.String(), { description: 'The same as `project_types`' }),
     slug: Nullable(Type.String()),
     author: Type.String({ description: "Username of the owner, or of the organization's owner" }),
@@ -19,17 +19,17 @@ const SearchHit = Type.Object(
     organization_id: Nullable(Type.String()),
     name: Type.String(),
     summary: Type.String(),
-    categories: Type.Array(Type.String(), { description: 'All categories, and the loaders of the versions' }),
+    categories: Type.Array(Type.String(), { description: 'All categories, and the loaders of all versions' }),
     display_categories: Texts,
     downloads: Type.Integer(),
     follows: Type.Integer(),
     icon_url: Nullable(Type.String()),
     date_created: Timestamp,
     date_modified: Timestamp,
-    license: Type.String({ description: 'The first licence of the expression' }),
-    gallery: Type.Array(Type.String(), { description: 'Addresses of the pictures, without the featured one' }),
+    license: Type.String({ description: 'First licence of the SPDX expression' }),
+    gallery: Type.Array(Type.String(), { description: 'Addresses of the images, without the featured one' }),
     featured_gallery: Nullable(Type.String()),
-    color: Nullable(Type.Integer({ description: 'RGB, of the icon' })),
+    color: Nullable(Type.Integer({ description: 'RGB, taken from the icon' })),
     dependency_project_ids: Ids,
     compatible_dependency_project_ids: Ids,
     required_dependency_project_ids: Ids,
@@ -53,16 +53,16 @@ const SearchHit = Type.Object(
   },
   {
     title: 'SearchHit',
-    additionalProperties: Type.Array(Type.String(), { description: 'A loader field: its values over all versions' }),
+    additionalProperties: Type.Array(Type.String(), { description: 'Loader field → its values in all versions' }),
   },
 )
 
 export const SearchResult = Type.Object(
   {
     hits: Type.Array(SearchHit),
-    page: Type.Integer({ minimum: 1, description: 'From 1' }),
+    page: Type.Integer({ minimum: 1, description: 'Starts at 1' }),
     hits_per_page: Type.Integer({ minimum: 1 }),
-    total_hits: Type.Integer({ minimum: 0, description: 'Exact' }),
+    total_hits: Type.Integer({ minimum: 0, description: 'Exact number of matching projects' }),
   },
   { title: 'SearchResult' },
 )

@@ -18,8 +18,8 @@ function readZip(bytes: Buffer): Promise<Map<string, string>> {
       zip.on('error', reject)
       zip.on('end', () => resolve(files))
       zip.on('entry', (entry) => {
-        zip.openReadStream(entry, async (fault, stream) => {
-          if (fault) return reject(fault)
+        zip.openReadStream(entry, async (problem, stream) => {
+          if (problem) return reject(problem)
           files.set(entry.fileName, Buffer.concat(await stream.toArray()).toString())
           zip.readEntry()
         })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { characterCount, checkHttpsUrl, PROJECT_SLUG, textFault, USERNAME, VERSION_NUMBER } from '#lib/text-rules.ts'
+import { characterCount, checkHttpsUrl, PROJECT_SLUG, textProblem, USERNAME, VERSION_NUMBER } from '#lib/text-rules.ts'
 import { isOpenSource, parseLicense } from '#taxonomy/licenses.ts'
 import { checkLoaderFields } from '#taxonomy/loader-fields.ts'
 import { checkCategories, checkLoaders, loadTaxonomy, projectTypesOf } from '#taxonomy/taxonomy.ts'
@@ -33,12 +33,12 @@ test('slugs and usernames are unique without regard to case, and of the right fo
 
 test('every project keeps the limits of text, tags, licence and links', () => {
   for (const project of projects) {
-    const faults = [
-      textFault(project.name, { min: 3, max: 64, visible: true }),
-      textFault(project.summary, { min: 3, max: 255, visible: true }),
-      textFault(project.description, { min: 200, max: 65536 }),
+    const problems = [
+      textProblem(project.name, { min: 3, max: 64, visible: true }),
+      textProblem(project.summary, { min: 3, max: 255, visible: true }),
+      textProblem(project.description, { min: 200, max: 65536 }),
     ]
-    assert.deepEqual(faults, [undefined, undefined, undefined], project.slug)
+    assert.deepEqual(problems, [undefined, undefined, undefined], project.slug)
     assert.ok(project.categories.length >= 1 && project.categories.length <= 3)
     checkCategories(taxonomy, [...project.categories, ...project.additionalCategories])
     assert.equal(parseLicense(project.licenseId), project.licenseId)

@@ -1,5 +1,6 @@
 // The demo catalogue: a pure, reproducible description of people, organizations and projects that look like a grown
 // service's. Writing it to a database is the seed command's business.
+import { DAY_MS } from '#lib/time.ts'
 import type { Taxonomy } from '#taxonomy/taxonomy.ts'
 import { organizationName, personName, projectName, takeSlug } from './demo-names.ts'
 import { createRandom, type Random } from './demo-random.ts'
@@ -60,7 +61,6 @@ const PROJECTS_MAX = 1_000_000
 // Below the quota of 256 projects a person and 16 organizations a person.
 const OWNED_MAX = 200
 const OWNED_ORGANIZATIONS_MAX = 8
-const DAY_MS = 86_400_000
 const YEARS = 9
 
 /**

@@ -1,4 +1,5 @@
 // Versions of demo projects: numbers, dates, channels, loaders and fields that fit each other and the taxonomy at hand.
+import { DAY_MS } from '#lib/time.ts'
 import type { LoaderFieldValues } from '#taxonomy/loader-fields.ts'
 import { fieldsOf, type Taxonomy } from '#taxonomy/taxonomy.ts'
 import type { Random } from './demo-random.ts'
@@ -35,7 +36,6 @@ export type VersionPlan = {
   dependencies: DemoDependency[]
 }
 
-const DAY_MS = 86_400_000
 const VERSIONS_MAX = 30
 
 /** The loaders of a project type that were in use on that day, the usual one or a few together. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import { sql } from 'kysely'
-import { assertFault, signIn } from '#test/support/account-steps.ts'
+import { assertError, signIn } from '#test/support/account-steps.ts'
 import { type TestApp, testApp } from '#test/support/harness.ts'
 import { seedCatalogue } from './seed-catalogue.ts'
 import { demoId, demoVersionId } from './seed-ids.ts'
@@ -109,7 +109,7 @@ test('demo accounts say what they are, and nobody signs in as one or resets its 
   const { username = '', bio = '' } = rows[0] ?? {}
   assert.ok(bio.startsWith(DEMO_BIO))
   for (const password of ['', 'demo', 'password']) assert.ok((await signIn(t, username, password)).statusCode >= 400)
-  assertFault(await signIn(t, username, 'lantern glass orbit 77'), 401, 'invalid_credentials')
+  assertError(await signIn(t, username, 'lantern glass orbit 77'), 401, 'invalid_credentials')
   const mailsBefore = (await t.mails()).length
   await t.anyone.post('/_internal/auth/password/reset', { username })
   await t.runJobs()
@@ -134,7 +134,7 @@ test('some projects wait for a review and some are drafts, all of them new and n
   assert.deepEqual([...new Set(rows.map(({ status }) => status))].sort(), ['draft', 'processing'])
   for (const { downloads, followers, approved, named } of rows)
     assert.deepEqual([downloads, followers, approved, named], [0, 0, null, 0])
-  assertFault(await t.anyone.get(`/v3/project/${projects[0].slug}`), 404, 'not_found')
+  assertError(await t.anyone.get(`/v3/project/${projects[0].slug}`), 404, 'not_found')
 })
 
 test('two runs at once do not get in each other’s way: one of them does the work', async () => {

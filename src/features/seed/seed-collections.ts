@@ -1,5 +1,7 @@
 // Writes a few collections of demo projects.
+
 import { transaction } from '#cache/transaction.ts'
+import { DAY_MS } from '#lib/time.ts'
 import type { Deps } from '#main/deps.ts'
 import { createRandom } from './demo-random.ts'
 import { insertRows } from './insert-rows.ts'
@@ -9,7 +11,6 @@ import { listPresent, type Written } from './seed-people.ts'
 const TITLES = ['Favourites', 'For a rainy evening', 'Server basics', 'Small and good', 'Building blocks', 'To try out']
 const SIZE_MIN = 3
 const SIZE_MAX = 12
-const DAY_MS = 86_400_000
 
 /**
  * Adds the collections that are not there yet: one for twenty projects.

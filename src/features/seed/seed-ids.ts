@@ -1,7 +1,8 @@
 // The identifiers of demo things: always the same for the same thing, so that a second run finds what the first has
 // made, and no two alike.
 
-const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+import { BASE62 } from '#lib/ids.ts'
+
 const LENGTH = 8
 const SPACE = 62n ** BigInt(LENGTH)
 /** Shares no factor with 62, so that counting up in steps of it meets each identifier once before any comes again. */

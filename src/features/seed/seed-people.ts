@@ -1,7 +1,9 @@
 // Writes the people and organizations of the demo catalogue.
+
 import { transaction } from '#cache/transaction.ts'
 import type { Db } from '#db/db.ts'
 import { ALL_ORGANIZATION_PERMISSIONS, ALL_PROJECT_PERMISSIONS, PROJECT_PERMISSIONS } from '#lib/permissions.ts'
+import { DAY_MS } from '#lib/time.ts'
 import type { Deps } from '#main/deps.ts'
 import type { DemoOrganization, DemoPerson } from './demo-catalogue.ts'
 import { freeNames } from './free-names.ts'
@@ -19,7 +21,6 @@ const MEMBER_PERMISSIONS =
   PROJECT_PERMISSIONS.UPLOAD_VERSION | PROJECT_PERMISSIONS.EDIT_DETAILS | PROJECT_PERMISSIONS.EDIT_BODY
 const OWNER_SPLIT = 100
 const BATCH = 1000
-const DAY_MS = 86_400_000
 /** Accounts are older than the oldest project, which is nine years old, by up to half a year. */
 const OLDEST_DAYS = 9 * 365 + 20
 

@@ -1,4 +1,5 @@
 // Writes projects of the demo catalogue with everything they hold, some at a time: their files first, then their rows.
+
 import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
 import type { ChangeSet } from '#cache/changes.ts'
@@ -6,6 +7,7 @@ import { transaction } from '#cache/transaction.ts'
 import type { Tx } from '#db/db.ts'
 import { checkFilename } from '#features/versions/files/filename.ts'
 import { dropClaims } from '#files/claims.ts'
+import { DAY_MS } from '#lib/time.ts'
 import type { Deps } from '#main/deps.ts'
 import { demoArchive } from './demo-archive.ts'
 import type { DemoVersion } from './demo-versions.ts'
@@ -39,7 +41,6 @@ type PreparedVersion = {
 
 /** Files put into the store at once. */
 const PUTS_AT_ONCE = 16
-const DAY_MS = 86_400_000
 
 /** Adds those of the batch that are not there yet; each project is there as a whole or not at all. */
 export async function seedProjects(

@@ -1,10 +1,10 @@
 // Some projects of the demo catalogue are new: they wait for a review, or are drafts that nobody else sees.
+import { HOUR_MS } from '#lib/time.ts'
 import type { DemoProject } from './demo-catalogue.ts'
 
 export type SeededStatus = DemoProject['status'] | 'draft'
 export type SeededProject = Omit<DemoProject, 'status'> & { status: SeededStatus }
 
-const HOUR_MS = 3_600_000
 /** Of so many projects one waits for a review, and one is a draft, unless it is a mod; where in the count they stand. */
 const WAITING = { every: 10, at: 1 }
 const DRAFT = { every: 15, at: 7 }

@@ -11,7 +11,7 @@ export function statisticsRoutes(app: App, { dbRead }: Pick<Deps, 'dbRead'>): vo
       config: { auth: 'public', cache: 'shared' },
       schema: {
         operationId: 'getStatistics',
-        summary: 'Count the projects, versions, files and authors of the catalogue',
+        summary: 'Get the number of projects, versions, files and authors',
         response: { 200: StatisticsView },
       },
     },

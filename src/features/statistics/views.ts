@@ -5,10 +5,10 @@ const Count = (description: string) => Type.Integer({ minimum: 0, description })
 
 export const StatisticsView = Type.Object(
   {
-    projects: Count('Approved and archived projects'),
-    versions: Count('Their listed and archived versions'),
-    files: Count('The files of these versions'),
-    authors: Count('Accepted members of the teams and organizations of these projects'),
+    projects: Count('Number of approved and archived projects'),
+    versions: Count('Number of their listed and archived versions'),
+    files: Count('Number of files in these versions'),
+    authors: Count('Number of accepted members in the teams and organizations of these projects'),
   },
   { title: 'Statistics' },
 )

@@ -6,7 +6,7 @@ import { invalidInput } from '#lib/errors.ts'
 export const LoaderFieldQuery = Type.Object({
   loader_field: Type.String({ maxLength: 64, description: 'Name of the loader field' }),
   filters: Type.Optional(
-    Type.String({ maxLength: 1024, description: 'JSON object; for game versions `type` and `major`' }),
+    Type.String({ maxLength: 1024, description: 'JSON object of conditions; game versions have `type` and `major`' }),
   ),
 })
 

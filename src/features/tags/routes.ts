@@ -28,36 +28,41 @@ export function tagRoutes(app: App, { taxonomy }: Pick<Deps, 'taxonomy'>): void 
     give: () => Type.Static<Schema>,
   ) => app.get(path, { config, schema: { ...about, response: { 200: answer } } }, give as never)
 
-  list('/v3/games', { operationId: 'listGames', summary: 'Games' }, listOf('games', Game), () => ({
+  list('/v3/games', { operationId: 'listGames', summary: 'List games' }, listOf('games', Game), () => ({
     games: [...taxonomy.games.values()],
   }))
-  list('/v3/tag/loader', { operationId: 'listLoaders', summary: 'Loaders' }, listOf('loaders', Loader), () => ({
+  list('/v3/tag/loader', { operationId: 'listLoaders', summary: 'List loaders' }, listOf('loaders', Loader), () => ({
     loaders: toLoaderViews(taxonomy),
   }))
   list(
     '/v3/tag/category',
-    { operationId: 'listCategories', summary: 'Categories' },
+    { operationId: 'listCategories', summary: 'List categories' },
     listOf('categories', Category),
     () => ({ categories: toCategoryViews(taxonomy) }),
   )
-  list('/v3/license', { operationId: 'listLicenses', summary: 'SPDX licences' }, listOf('licenses', License), () => ({
-    licenses: listLicenses(),
-  }))
+  list(
+    '/v3/license',
+    { operationId: 'listLicenses', summary: 'List SPDX licences' },
+    listOf('licenses', License),
+    () => ({
+      licenses: listLicenses(),
+    }),
+  )
   list(
     '/v3/link_platform',
-    { operationId: 'listLinkPlatforms', summary: 'Platforms that links may lead to' },
+    { operationId: 'listLinkPlatforms', summary: 'List platforms for links' },
     listOf('platforms', LinkPlatform),
     () => ({ platforms: [...taxonomy.linkPlatforms.values()] }),
   )
   list(
     '/v3/report_type',
-    { operationId: 'listReportTypes', summary: 'Reasons of reports' },
+    { operationId: 'listReportTypes', summary: 'List report types' },
     listOf('report_types', Type.String()),
     () => ({ report_types: [...taxonomy.reportTypes] }),
   )
   list(
     '/v3/project_type',
-    { operationId: 'listProjectTypes', summary: 'Types of projects' },
+    { operationId: 'listProjectTypes', summary: 'List project types' },
     listOf('project_types', Type.String()),
     () => ({ project_types: [...taxonomy.projectTypes] }),
   )
@@ -68,7 +73,7 @@ export function tagRoutes(app: App, { taxonomy }: Pick<Deps, 'taxonomy'>): void 
       config,
       schema: {
         operationId: 'listLoaderFieldValues',
-        summary: 'The values a loader field may take',
+        summary: 'List the values of a loader field',
         querystring: LoaderFieldQuery,
         response: { 200: listOf('values', LoaderFieldValue) },
       },
@@ -84,7 +89,7 @@ export function tagRoutes(app: App, { taxonomy }: Pick<Deps, 'taxonomy'>): void 
       config,
       schema: {
         operationId: 'getLicense',
-        summary: 'The text of a licence',
+        summary: 'Get the text of a licence',
         params: LicenseParams,
         response: { 200: LicenseText },
       },

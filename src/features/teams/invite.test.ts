@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { ensurePlaceholder, PLACEHOLDER_ID } from '#features/access/placeholder.ts'
 import { insertNotifications } from '#features/notifications/queries.ts'
-import { ABSENT, assertFault, assertRefusedValues, statuses } from '#test/support/account-steps.ts'
+import { ABSENT, assertError, assertRefusedValues, statuses } from '#test/support/account-steps.ts'
 import type { Person } from '#test/support/factories.ts'
 import { type TestApp, testApp } from '#test/support/harness.ts'
 import {
@@ -89,7 +89,7 @@ test('each field has its bounds, and bits that do not exist are refused', async 
   await assertRefusedValues(send, valid, 'payouts_split', [-0.01, 5000.01, '5'])
   await assertRefusedValues(send, valid, 'ordering', [2 ** 31, -(2 ** 31) - 1, 0.5, '1'])
   assert.equal((await t.as(owner).post(`/v3/team/${teamId}/members`)).statusCode, 400)
-  assertFault(await invite(owner, teamId, [valid]), 400, 'validation_error', 'body')
+  assertError(await invite(owner, teamId, [valid]), 400, 'validation_error', 'body')
   const atBounds = [
     {
       role: '🏮'.repeat(255),
@@ -111,9 +111,9 @@ test('each field has its bounds, and bits that do not exist are refused', async 
 test('members and invitees cannot be invited again', async () => {
   const [owner, guest] = await t.make.people(2)
   const { teamId } = await make.project(owner)
-  assertFault(await invite(owner, teamId, { user_id: owner.id }), 400, 'validation_error', 'user_id')
+  assertError(await invite(owner, teamId, { user_id: owner.id }), 400, 'validation_error', 'user_id')
   await invite(owner, teamId, { user_id: guest.id })
-  assertFault(await invite(owner, teamId, { user_id: guest.id }), 400, 'validation_error', 'user_id')
+  assertError(await invite(owner, teamId, { user_id: guest.id }), 400, 'validation_error', 'user_id')
   assert.equal((await notificationsOf(guest)).length, 1)
 })
 
@@ -121,7 +121,7 @@ test('the account that stands for deleted ones is invited to nothing and notifie
   const [owner] = await t.make.people(1)
   const { id, teamId } = await make.project(owner)
   await ensurePlaceholder(t.deps.db)
-  assertFault(await invite(owner, teamId, { user_id: PLACEHOLDER_ID }), 400, 'validation_error', 'user_id')
+  assertError(await invite(owner, teamId, { user_id: PLACEHOLDER_ID }), 400, 'validation_error', 'user_id')
   await t.deps.db
     .transaction()
     .execute((tx) => insertNotifications(tx, [PLACEHOLDER_ID], { type: 'project_status_approved', project_id: id }))
@@ -142,7 +142,7 @@ test('of parallel invitations of one person a single one counts', async () => {
   )
   assert.deepEqual(statuses(answers), [204, 400, 400, 400])
   for (const answer of answers.filter(({ statusCode }) => statusCode === 400)) {
-    assertFault(answer, 400, 'validation_error', 'user_id')
+    assertError(answer, 400, 'validation_error', 'user_id')
   }
   assert.equal((await notificationsOf(guest)).length, 1)
 })
@@ -163,10 +163,10 @@ test('only those with MANAGE_INVITES may invite, and nobody gives what they do n
   await make.member(teamId, uploader, { permissions: 1023 - 16 })
   await make.member(teamId, invitee, { permissions: 1023, accepted: false })
   for (const by of [uploader, invitee, stranger, moderator]) {
-    assertFault(await invite(by, teamId, { user_id: guest.id }), 403, 'unauthorized')
+    assertError(await invite(by, teamId, { user_id: guest.id }), 403, 'unauthorized')
   }
-  assertFault(await t.anyone.post(`/v3/team/${teamId}/members`, { user_id: guest.id }), 401, 'unauthorized')
-  assertFault(
+  assertError(await t.anyone.post(`/v3/team/${teamId}/members`, { user_id: guest.id }), 401, 'unauthorized')
+  assertError(
     await invite(manager, teamId, { user_id: guest.id, permissions: 5 }),
     400,
     'validation_error',
@@ -181,22 +181,22 @@ test('in an organization its own bits decide, and default permissions need bit 1
   const { teamId } = await make.organization(owner)
   await make.member(teamId, manager, { permissions: 1023, organization_permissions: 2 | 1 })
   await make.member(teamId, giver, { permissions: 4, organization_permissions: 2 | 128 })
-  assertFault(
+  assertError(
     await invite(manager, teamId, { user_id: one.id, organization_permissions: 8 }),
     400,
     'validation_error',
     'organization_permissions',
   )
-  assertFault(await invite(manager, teamId, { user_id: one.id, permissions: 1 }), 403, 'unauthorized')
+  assertError(await invite(manager, teamId, { user_id: one.id, permissions: 1 }), 403, 'unauthorized')
   assert.equal(
     (await invite(manager, teamId, { user_id: one.id, organization_permissions: 3, permissions: 0 })).statusCode,
     204,
   )
-  assertFault(await invite(giver, teamId, { user_id: two.id, permissions: 5 }), 400, 'validation_error', 'permissions')
+  assertError(await invite(giver, teamId, { user_id: two.id, permissions: 5 }), 400, 'validation_error', 'permissions')
   assert.equal((await invite(giver, teamId, { user_id: two.id, permissions: 4 })).statusCode, 204)
   const project = await make.project(owner)
   const wrongKind = { user_id: one.id, organization_permissions: 0 }
-  assertFault(await invite(owner, project.teamId, wrongKind), 400, 'validation_error', 'organization_permissions')
+  assertError(await invite(owner, project.teamId, wrongKind), 400, 'validation_error', 'organization_permissions')
 })
 
 test("an organization's member joins its project at once; its owner only with everything", async () => {
@@ -210,22 +210,22 @@ test("an organization's member joins its project at once; its owner only with ev
   assert.equal((await seenBy(head, teamId, member)).accepted, true)
   assert.deepEqual(await notificationsOf(member), [])
   const narrowed = await invite(member, teamId, { user_id: invitee.id })
-  assertFault(narrowed, 403, 'unauthorized')
+  assertError(narrowed, 403, 'unauthorized')
   await invite(head, teamId, { user_id: invitee.id })
   assert.equal((await seenBy(head, teamId, invitee)).accepted, false, 'an invitation there is no membership here')
-  assertFault(await invite(admin, teamId, { user_id: head.id, permissions: 3 }), 400, 'validation_error', 'permissions')
+  assertError(await invite(admin, teamId, { user_id: head.id, permissions: 3 }), 400, 'validation_error', 'permissions')
   assert.equal((await invite(admin, teamId, { user_id: head.id, permissions: 1023 })).statusCode, 204)
 })
 
 test('an unknown team, the team of a hidden project, and a token without PROJECT_WRITE', async () => {
   const [owner, stranger] = await t.make.people(2)
   const { teamId } = await make.project(owner, { status: 'private' })
-  assertFault(await invite(stranger, teamId, { user_id: owner.id }), 404, 'not_found')
-  assertFault(await invite(stranger, 'zzzzzzzz', { user_id: owner.id }), 404, 'not_found')
-  assertFault(await invite(stranger, 'not-an-id', { user_id: owner.id }), 400, 'decoding_error', 'id')
+  assertError(await invite(stranger, teamId, { user_id: owner.id }), 404, 'not_found')
+  assertError(await invite(stranger, 'zzzzzzzz', { user_id: owner.id }), 404, 'not_found')
+  assertError(await invite(stranger, 'not-an-id', { user_id: owner.id }), 400, 'decoding_error', 'id')
   const token = await t.make.pat(owner, scopeBits('ALL_BUT', 'PROJECT_WRITE'))
   const answer = await invite(token, teamId, { user_id: stranger.id })
-  assertFault(answer, 403, 'unauthorized')
+  assertError(answer, 403, 'unauthorized')
   assert.match(answer.json().description, /PROJECT_WRITE/)
 })
 

@@ -1,7 +1,7 @@
 // Joining, leaving, removing, editing: one membership's life after its invitation.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { assertFault, assertRefusedValues, statuses } from '#test/support/account-steps.ts'
+import { assertError, assertRefusedValues, statuses } from '#test/support/account-steps.ts'
 import type { Person } from '#test/support/factories.ts'
 import { type TestApp, testApp } from '#test/support/harness.ts'
 import { type MemberView, memberOf, names, type TeamFactories, teamFactories } from '#test/support/team-factories.ts'
@@ -32,7 +32,7 @@ const unread = async (person: Person): Promise<number> => {
 test('an invitee joins once: they are a member at once, and the invitation is read', async () => {
   const [owner, guest, stranger] = await t.make.people(3)
   const { id, teamId } = await make.project(owner, { status: 'private' })
-  assertFault(await t.as(guest).get(`/v3/project/${id}`), 404, 'not_found')
+  assertError(await t.as(guest).get(`/v3/project/${id}`), 404, 'not_found')
   await invite(owner, teamId, guest)
   await invite(owner, (await make.project(owner)).teamId, guest)
   assert.equal((await t.as(guest).get(`/v3/project/${id}`)).statusCode, 200, 'an invitee sees what they decide on')
@@ -40,13 +40,13 @@ test('an invitee joins once: they are a member at once, and the invitation is re
   assert.equal((await join(guest, teamId)).statusCode, 204)
   assert.equal(memberOf(await members(guest, teamId), guest).permissions, 0)
   assert.equal(await unread(guest), 1, 'the other invitation stays unread')
-  assertFault(await join(guest, teamId), 400, 'invalid_input')
-  assertFault(await join(owner, teamId), 400, 'invalid_input')
-  assertFault(await join(stranger, teamId), 404, 'not_found')
-  assertFault(await join(stranger, (await make.project(owner)).teamId), 404, 'not_found')
-  assertFault(await join(stranger, 'zzzzzzzz'), 404, 'not_found')
-  assertFault(await join(stranger, 'not-an-id'), 400, 'decoding_error', 'id')
-  assertFault(await t.anyone.post(`/v3/team/${teamId}/join`), 401, 'unauthorized')
+  assertError(await join(guest, teamId), 400, 'invalid_input')
+  assertError(await join(owner, teamId), 400, 'invalid_input')
+  assertError(await join(stranger, teamId), 404, 'not_found')
+  assertError(await join(stranger, (await make.project(owner)).teamId), 404, 'not_found')
+  assertError(await join(stranger, 'zzzzzzzz'), 404, 'not_found')
+  assertError(await join(stranger, 'not-an-id'), 400, 'decoding_error', 'id')
+  assertError(await t.anyone.post(`/v3/team/${teamId}/join`), 401, 'unauthorized')
 })
 
 test('of parallel acceptances one counts; acceptance and withdrawal at once leave no half membership', async () => {
@@ -80,13 +80,13 @@ test('invitees decline and managers withdraw; either way the invitation is read'
   await make.member(teamId, remover, { permissions: 32 })
   await invite(owner, teamId, guest)
   await invite(owner, teamId, other)
-  assertFault(await remove(remover, teamId, guest), 403, 'unauthorized')
-  assertFault(await remove(stranger, teamId, guest), 404, 'not_found')
+  assertError(await remove(remover, teamId, guest), 403, 'unauthorized')
+  assertError(await remove(stranger, teamId, guest), 404, 'not_found')
   assert.equal((await remove(guest, teamId, guest)).statusCode, 204)
   assert.equal((await remove(manager, teamId, other)).statusCode, 204)
   assert.deepEqual([await unread(guest), await unread(other)], [0, 0])
-  assertFault(await remove(guest, teamId, guest), 404, 'not_found')
-  assertFault(await join(guest, teamId), 404, 'not_found')
+  assertError(await remove(guest, teamId, guest), 404, 'not_found')
+  assertError(await join(guest, teamId), 404, 'not_found')
   assert.equal((await invite(owner, teamId, guest)).statusCode, 204, 'they may be invited again')
 })
 
@@ -101,10 +101,10 @@ test('members leave, those with REMOVE_MEMBER remove others, and nobody removes 
   await make.member(teamId, leaver)
   assert.equal((await t.as(leaver).get(`/v3/project/${id}`)).statusCode, 200)
   assert.equal((await remove(leaver, teamId, leaver)).statusCode, 204)
-  assertFault(await t.as(leaver).get(`/v3/project/${id}`), 404, 'not_found')
-  assertFault(await t.as(leaver).get(`/v3/team/${teamId}/members`), 404, 'not_found')
-  assertFault(await remove(manager, teamId, member), 403, 'unauthorized')
-  assertFault(await remove(moderator, teamId, member), 403, 'unauthorized')
+  assertError(await t.as(leaver).get(`/v3/project/${id}`), 404, 'not_found')
+  assertError(await t.as(leaver).get(`/v3/team/${teamId}/members`), 404, 'not_found')
+  assertError(await remove(manager, teamId, member), 403, 'unauthorized')
+  assertError(await remove(moderator, teamId, member), 403, 'unauthorized')
   assert.ok(names(await members(owner, teamId)).includes(member.username))
   assert.equal((await remove(remover, teamId, member)).statusCode, 204)
   assert.deepEqual(
@@ -112,12 +112,12 @@ test('members leave, those with REMOVE_MEMBER remove others, and nobody removes 
     [owner, manager, remover].map(({ username }) => username),
   )
   for (const by of [owner, remover, admin])
-    assertFault(await remove(by, teamId, owner), 400, 'invalid_input', 'user_id')
-  assertFault(await remove(manager, teamId, owner), 403, 'unauthorized')
+    assertError(await remove(by, teamId, owner), 400, 'invalid_input', 'user_id')
+  assertError(await remove(manager, teamId, owner), 403, 'unauthorized')
   assert.equal((await remove(admin, teamId, remover)).statusCode, 204)
-  assertFault(await remove(owner, teamId, { id: 'zzzzzzzz' }), 404, 'not_found')
-  assertFault(await remove(owner, teamId, { id: 'not-an-id' }), 400, 'decoding_error', 'user_id')
-  assertFault(await remove(owner, 'zzzzzzzz', owner), 404, 'not_found')
+  assertError(await remove(owner, teamId, { id: 'zzzzzzzz' }), 404, 'not_found')
+  assertError(await remove(owner, teamId, { id: 'not-an-id' }), 400, 'decoding_error', 'user_id')
+  assertError(await remove(owner, 'zzzzzzzz', owner), 404, 'not_found')
 })
 
 test('a row that limits what the organization gives is ended by nobody who holds less than that', async () => {
@@ -128,9 +128,9 @@ test('a row that limits what the organization gives is ended by nobody who holds
   for (const member of [limited, plain]) await make.member(organization.teamId, member, { permissions: 4 + 8 })
   await make.member(project.teamId, limited, { permissions: 8 })
   await make.member(project.teamId, remover, { permissions: 32 })
-  for (const by of [limited, remover]) assertFault(await remove(by, project.teamId, limited), 403, 'unauthorized')
+  for (const by of [limited, remover]) assertError(await remove(by, project.teamId, limited), 403, 'unauthorized')
   const rename = () => t.as(limited).patch(`/v3/project/${project.id}`, { name: 'Lanterns' })
-  assertFault(await rename(), 403, 'unauthorized')
+  assertError(await rename(), 403, 'unauthorized')
   await t.deps.db
     .updateTable('team_member')
     .set({ permissions: 32 + 4 })
@@ -151,7 +151,7 @@ test('those who leave an organization keep their own rows in its project teams',
   const project = await make.project(undefined, { organization_id: organization.id })
   await make.member(organization.teamId, member, { organization_permissions: 4 })
   await make.member(project.teamId, member, { permissions: 1 })
-  assertFault(await remove(member, organization.teamId, head), 400, 'invalid_input', 'user_id')
+  assertError(await remove(member, organization.teamId, head), 400, 'invalid_input', 'user_id')
   assert.equal((await remove(member, organization.teamId, member)).statusCode, 204)
   assert.deepEqual(names(await members(head, project.teamId)), [member.username])
 })
@@ -172,7 +172,7 @@ test('EDIT_MEMBER changes each field, of pending rows too; what is absent or nul
   assert.deepEqual(memberOf(await members(owner, teamId), guest).role, 'Guest')
   assert.equal((await edit(owner, teamId, owner, { role: 'Founder', payouts_split: 5000 })).statusCode, 204)
   assert.equal((await edit(editor, teamId, member, {})).statusCode, 204)
-  assertFault(await edit(member, teamId, member, {}), 403, 'unauthorized')
+  assertError(await edit(member, teamId, member, {}), 403, 'unauthorized')
 })
 
 test('nobody gives what they do not hold or changes what the owner holds; what is there already is no change', async () => {
@@ -182,24 +182,24 @@ test('nobody gives what they do not hold or changes what the owner holds; what i
   await make.member(teamId, editor, { permissions: 64 | 1 })
   await make.member(teamId, member, { permissions: 128 })
   await invite(owner, teamId, guest)
-  assertFault(await edit(editor, teamId, member, { permissions: 2 }), 400, 'validation_error', 'permissions')
-  assertFault(await edit(editor, teamId, editor, { permissions: 1023 }), 400, 'validation_error', 'permissions')
+  assertError(await edit(editor, teamId, member, { permissions: 2 }), 400, 'validation_error', 'permissions')
+  assertError(await edit(editor, teamId, editor, { permissions: 1023 }), 400, 'validation_error', 'permissions')
   assert.equal((await edit(editor, teamId, member, { permissions: 128, role: 'Kept' })).statusCode, 204)
   for (const by of [owner, editor, admin]) {
-    assertFault(await edit(by, teamId, owner, { permissions: 1 }), 400, 'validation_error', 'permissions')
+    assertError(await edit(by, teamId, owner, { permissions: 1 }), 400, 'validation_error', 'permissions')
   }
-  assertFault(
+  assertError(
     await edit(owner, teamId, member, { organization_permissions: 1 }),
     400,
     'validation_error',
     'organization_permissions',
   )
-  assertFault(await edit(member, teamId, owner, { role: 'x' }), 403, 'unauthorized')
-  assertFault(await edit(stranger, teamId, owner, { role: 'x' }), 403, 'unauthorized')
-  assertFault(await edit(stranger, teamId, guest, { role: 'x' }), 404, 'not_found')
-  assertFault(await edit(owner, teamId, stranger, { role: 'x' }), 404, 'not_found')
+  assertError(await edit(member, teamId, owner, { role: 'x' }), 403, 'unauthorized')
+  assertError(await edit(stranger, teamId, owner, { role: 'x' }), 403, 'unauthorized')
+  assertError(await edit(stranger, teamId, guest, { role: 'x' }), 404, 'not_found')
+  assertError(await edit(owner, teamId, stranger, { role: 'x' }), 404, 'not_found')
   assert.equal((await edit(editor, teamId, editor, { permissions: 1 })).statusCode, 204)
-  assertFault(await edit(editor, teamId, member, { role: 'x' }), 403, 'unauthorized')
+  assertError(await edit(editor, teamId, member, { role: 'x' }), 403, 'unauthorized')
 })
 
 test('in an organization: own bits, default permissions with bit 128, and the owner of everything', async () => {
@@ -210,20 +210,20 @@ test('in an organization: own bits, default permissions with bit 128, and the ow
   await make.member(teamId, giver, { permissions: 5, organization_permissions: 8 | 128 })
   await make.member(teamId, member, { organization_permissions: 0 })
   assert.equal((await edit(editor, teamId, member, { organization_permissions: 9 })).statusCode, 204)
-  assertFault(
+  assertError(
     await edit(editor, teamId, member, { organization_permissions: 2 }),
     400,
     'validation_error',
     'organization_permissions',
   )
-  assertFault(await edit(editor, teamId, member, { permissions: 1 }), 403, 'unauthorized')
-  assertFault(await edit(giver, teamId, member, { permissions: 2 }), 400, 'validation_error', 'permissions')
+  assertError(await edit(editor, teamId, member, { permissions: 1 }), 403, 'unauthorized')
+  assertError(await edit(giver, teamId, member, { permissions: 2 }), 400, 'validation_error', 'permissions')
   assert.equal((await edit(giver, teamId, member, { permissions: 4 })).statusCode, 204)
   const { permissions, organization_permissions } = memberOf(await members(head, teamId), member)
   assert.deepEqual([permissions, organization_permissions], [4, 9])
   await make.member(project.teamId, head, { permissions: 1023 })
   await make.member(project.teamId, giver, { permissions: 64 })
-  assertFault(await edit(giver, project.teamId, head, { permissions: 0 }), 400, 'validation_error', 'permissions')
+  assertError(await edit(giver, project.teamId, head, { permissions: 0 }), 400, 'validation_error', 'permissions')
   assert.equal((await edit(giver, project.teamId, head, { role: 'Adviser' })).statusCode, 204)
 })
 

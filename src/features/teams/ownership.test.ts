@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { ABSENT, assertFault, assertRefusedValues, statuses } from '#test/support/account-steps.ts'
+import { ABSENT, assertError, assertRefusedValues, statuses } from '#test/support/account-steps.ts'
 import { type TestApp, testApp } from '#test/support/harness.ts'
 import { type MemberView, memberOf, names, type TeamFactories, teamFactories } from '#test/support/team-factories.ts'
 
@@ -40,7 +40,7 @@ test('the new owner gets everything and a notification, the former one stays a m
     new_owner_organization_id: null,
   }
   assert.deepEqual(rows, [{ body }])
-  assertFault(await transfer(owner, teamId, owner), 403, 'unauthorized')
+  assertError(await transfer(owner, teamId, owner), 403, 'unauthorized')
   assert.equal((await t.as(heir).delete(`/v3/team/${teamId}/members/${owner.id}`)).statusCode, 204)
 })
 
@@ -76,17 +76,17 @@ test('only the owner and admins transfer, and only to an accepted member', async
   await make.member(teamId, member, { permissions: 1023 })
   await make.member(teamId, invitee, { accepted: false })
   for (const by of [member, invitee, stranger, moderator])
-    assertFault(await transfer(by, teamId, member), 403, 'unauthorized')
-  assertFault(await t.anyone.patch(`/v3/team/${teamId}/owner`, { user_id: member.id }), 401, 'unauthorized')
+    assertError(await transfer(by, teamId, member), 403, 'unauthorized')
+  assertError(await t.anyone.patch(`/v3/team/${teamId}/owner`, { user_id: member.id }), 401, 'unauthorized')
   for (const target of [invitee, stranger, owner, { id: 'zzzzzzzz' }]) {
-    assertFault(await transfer(owner, teamId, target), 400, 'validation_error', 'user_id')
+    assertError(await transfer(owner, teamId, target), 400, 'validation_error', 'user_id')
   }
   const send = (body: Record<string, unknown>) => t.as(owner).patch(`/v3/team/${teamId}/owner`, body)
   await assertRefusedValues(send, { user_id: member.id }, 'user_id', [ABSENT, null, 5, '', 'not-an-id'])
-  assertFault(await transfer(owner, 'zzzzzzzz', member), 404, 'not_found')
-  assertFault(await transfer(owner, 'not-an-id', member), 400, 'decoding_error', 'id')
+  assertError(await transfer(owner, 'zzzzzzzz', member), 404, 'not_found')
+  assertError(await transfer(owner, 'not-an-id', member), 400, 'decoding_error', 'id')
   const hidden = await make.project(owner, { status: 'draft' })
-  assertFault(await transfer(stranger, hidden.teamId, member), 404, 'not_found')
+  assertError(await transfer(stranger, hidden.teamId, member), 404, 'not_found')
   assert.deepEqual(await owners(owner, teamId), [owner.username])
   assert.equal((await transfer(admin, teamId, member)).statusCode, 204)
   assert.deepEqual(await owners(owner, teamId), [member.username])
@@ -99,9 +99,9 @@ test('the team of a project that an organization owns has no owner to transfer',
   const { teamId } = await make.project(undefined, { organization_id: id })
   await make.member(organizationTeam, member)
   await make.member(teamId, member, { permissions: 1023 })
-  assertFault(await transfer(head, teamId, member), 400, 'invalid_input')
-  assertFault(await transfer(admin, teamId, member), 400, 'invalid_input')
-  assertFault(await transfer(member, teamId, member), 403, 'unauthorized')
+  assertError(await transfer(head, teamId, member), 400, 'invalid_input')
+  assertError(await transfer(admin, teamId, member), 400, 'invalid_input')
+  assertError(await transfer(member, teamId, member), 403, 'unauthorized')
 })
 
 test('of parallel transfers one counts, and the team has one owner', async () => {

@@ -26,21 +26,21 @@ const MemberFields = Type.Object({
     Type.Integer({
       minimum: 0,
       maximum: ALL_PROJECT_PERMISSIONS,
-      description: 'Project permission bits; in an organization, those for its projects',
+      description: 'Project permission bits; in the team of an organization, the bits for its projects',
     }),
   ),
   organization_permissions: Maybe(
     Type.Integer({
       minimum: 0,
       maximum: ALL_ORGANIZATION_PERMISSIONS,
-      description: 'Organization permission bits; not for project teams',
+      description: 'Organization permission bits; not allowed in the team of a project',
     }),
   ),
   payouts_split: Maybe(
     Type.Number({
       minimum: 0,
       maximum: PAYOUTS_SPLIT_MAX,
-      description: 'The share of revenue, against those of the others',
+      description: 'Share of revenue, relative to the shares of the other members',
     }),
   ),
   ordering: Maybe(Ordering),

@@ -107,7 +107,7 @@ function ownWrites(app: App, deps: TeamDeps): void {
       config: write,
       schema: {
         operationId: 'transferTeamOwnership',
-        summary: 'Hand a team to one of its accepted members',
+        summary: 'Transfer the ownership of a team to an accepted member',
         params: IdParams,
         body: NewOwner,
       },

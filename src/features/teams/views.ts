@@ -11,11 +11,13 @@ export const TeamMemberView = Type.Object(
     role: Type.String(),
     is_owner: Type.Boolean(),
     permissions: Nullable(
-      Type.Integer({ description: 'Project permission bits; in an organization, those for its projects' }),
+      Type.Integer({
+        description: 'Project permission bits; in the team of an organization, the bits for its projects',
+      }),
     ),
     organization_permissions: Nullable(Type.Integer({ description: 'Null in project teams' })),
     accepted: Type.Boolean({ description: 'False while the invitation is pending' }),
-    payouts_split: Nullable(Type.Number({ description: '0-5000, hundredths of a percent' })),
+    payouts_split: Nullable(Type.Number({ description: '0 to 5000, in hundredths of a percent' })),
     ordering: Type.Integer(),
   },
   {

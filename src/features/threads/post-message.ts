@@ -64,7 +64,7 @@ async function requireOpen(tx: Tx, viewer: Viewer, thread: ThreadRow): Promise<v
 
 async function requireSameThread(tx: Tx, viewer: Viewer, thread: ThreadRow, messageId: string): Promise<void> {
   const target = await getReadableMessage(tx, viewer, messageId).catch((error: unknown) => {
-    if (error instanceof ApiError && error.fault === 'not_found') return undefined
+    if (error instanceof ApiError && error.kind === 'not_found') return undefined
     throw error
   })
   if (target?.thread_id !== thread.id) throw validationError('body.replying_to', 'names no message of this thread')

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { assertFault } from '#test/support/account-steps.ts'
+import { assertError } from '#test/support/account-steps.ts'
 import {
   type ConversationFactories,
   conversationFactories,
@@ -44,8 +44,8 @@ test('a project’s thread is for its accepted members, those of its organizatio
     assert.deepEqual([messages.length, members.map((member) => member.id)], [1, [owner.id]])
   }
   for (const other of [invitee, orgInvitee, stranger]) {
-    assertFault(await t.as(other).get(`/v3/thread/${id}`), 404, 'not_found')
-    assertFault(await t.as(other).post(`/v3/thread/${id}`, { body: { type: 'text', body: 'Hi' } }), 404, 'not_found')
+    assertError(await t.as(other).get(`/v3/thread/${id}`), 404, 'not_found')
+    assertError(await t.as(other).post(`/v3/thread/${id}`, { body: { type: 'text', body: 'Hi' } }), 404, 'not_found')
     assert.deepEqual((await t.as(other).get('/v3/threads', { query: { ids: JSON.stringify([id]) } })).json(), [])
   }
 })
@@ -57,7 +57,7 @@ test('a report’s thread is for its reporter and moderators, also for nobody wh
     const { type, project_id, report_id, messages, members } = await thread(t.as(reader), threadId)
     assert.deepEqual([type, project_id, report_id, messages, members], ['report', null, id, [], []])
   }
-  assertFault(await t.as(subject).get(`/v3/thread/${threadId}`), 404, 'not_found')
+  assertError(await t.as(subject).get(`/v3/thread/${threadId}`), 404, 'not_found')
 })
 
 test('private messages are for moderators alone, and moderators’ names too', async () => {
@@ -111,7 +111,7 @@ test('the thread of a deleted project stays readable to moderators', async () =>
   assert.equal((await t.as(owner).delete(`/v3/project/${project.id}`)).statusCode, 204)
   const left = await thread(t.as(moderator), id)
   assert.deepEqual([left.project_id, left.type, texts(left)], [null, 'project', ['Bye']])
-  assertFault(await t.as(owner).get(`/v3/thread/${id}`), 404, 'not_found')
+  assertError(await t.as(owner).get(`/v3/thread/${id}`), 404, 'not_found')
 })
 
 test('a list keeps the order asked for and leaves out what is not for the caller', async () => {
@@ -161,29 +161,29 @@ test('threads that are too long for one answer together are refused together', a
       ids.map(({ id }) => id),
     )
     .execute()
-  assertFault(await t.as(reporter).get('/v3/threads', { query }), 400, 'invalid_input', 'ids')
+  assertError(await t.as(reporter).get('/v3/threads', { query }), 400, 'invalid_input', 'ids')
   assert.equal((await t.as(reporter).get(`/v3/thread/${ids[0].threadId}`)).statusCode, 200)
 })
 
 test('reading needs a token with THREAD_READ and well-formed IDs', async () => {
   const reporter = await t.make.account()
   const { threadId } = await talk.report(reporter)
-  assertFault(await t.anyone.get(`/v3/thread/${threadId}`), 401, 'unauthorized')
+  assertError(await t.anyone.get(`/v3/thread/${threadId}`), 401, 'unauthorized')
   const pat = await t.make.pat(reporter, scopeBits('ALL_BUT', 'THREAD_READ'))
   const refused = await t.as(pat).get(`/v3/thread/${threadId}`)
-  assertFault(refused, 403, 'unauthorized')
+  assertError(refused, 403, 'unauthorized')
   assert.match(refused.json().description, /THREAD_READ/)
   const only = await t.make.pat(reporter, scopeBits('ONLY', 'THREAD_READ'))
   assert.equal((await t.as(only).get(`/v3/thread/${threadId}`)).statusCode, 200)
-  assertFault(await t.as(reporter).get('/v3/thread/not-base62'), 400, 'decoding_error', 'id')
-  assertFault(await t.as(reporter).get('/v3/thread/unknown0'), 404, 'not_found')
-  assertFault(
+  assertError(await t.as(reporter).get('/v3/thread/not-base62'), 400, 'decoding_error', 'id')
+  assertError(await t.as(reporter).get('/v3/thread/unknown0'), 404, 'not_found')
+  assertError(
     await t.as(reporter).get('/v3/threads', { query: { ids: '["not-base62"]' } }),
     400,
     'decoding_error',
     'ids',
   )
-  assertFault(await t.as(reporter).get('/v3/threads'), 400, 'invalid_input', 'ids')
+  assertError(await t.as(reporter).get('/v3/threads'), 400, 'invalid_input', 'ids')
   const answer = await t.as(reporter).get(`/v3/thread/${threadId}`)
   assert.match(String(answer.headers['cache-control']), /^private/)
   assert.ok(answer.headers.etag)

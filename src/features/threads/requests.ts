@@ -12,12 +12,14 @@ const TEXT_LENGTH_MAX = 65_536
 export const MessageInput = Type.Object(
   {
     body: Type.Object({
-      type: Type.Enum(['text'], { description: 'The other types are written by the server' }),
+      type: Type.Enum(['text'], { description: 'Other types are created by the server only' }),
       body: Type.String({ maxLength: TEXT_LENGTH_MAX, description: 'Markdown' }),
       private: Type.Optional(
         Nullable(Type.Boolean({ description: 'Visible to moderators only; only they may set it' })),
       ),
-      replying_to: Type.Optional(Nullable(Type.String({ maxLength: 64, description: 'A message of the same thread' }))),
+      replying_to: Type.Optional(
+        Nullable(Type.String({ maxLength: 64, description: 'ID of a message in the same thread' })),
+      ),
       associated_images: Type.Optional(Nullable(ImageIds('text'))),
     }),
   },

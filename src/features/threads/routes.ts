@@ -31,7 +31,7 @@ function threadReads(app: App, deps: ThreadDeps): void {
       config: READ,
       schema: {
         operationId: 'getThread',
-        summary: 'A conversation with moderators',
+        summary: 'Get a thread',
         params: IdParams,
         response: { 200: ThreadView },
       },
@@ -49,8 +49,8 @@ function threadReads(app: App, deps: ThreadDeps): void {
       config: READ,
       schema: {
         operationId: 'listThreads',
-        summary: 'Conversations by ID',
-        description: 'In the order asked for; those that the caller may not read are left out.',
+        summary: 'Get threads by ID',
+        description: 'In the requested order, without threads that the caller may not read.',
         querystring: IdsQuery,
         response: { 200: Type.Array(ThreadView) },
       },
@@ -73,7 +73,7 @@ function threadWrites(app: App, deps: ThreadDeps): void {
       config: WRITE,
       schema: {
         operationId: 'postThreadMessage',
-        summary: 'Write a message in a conversation',
+        summary: 'Post a message to a thread',
         params: IdParams,
         body: MessageInput,
       },
@@ -91,7 +91,7 @@ function threadWrites(app: App, deps: ThreadDeps): void {
       schema: {
         operationId: 'deleteThreadMessage',
         summary: 'Delete a message',
-        description: 'It keeps its place in the conversation, without its text.',
+        description: 'The message stays in the thread with the type `deleted`, without its text.',
         params: IdParams,
       },
     },

@@ -12,7 +12,7 @@ const MessageBodyView = Type.Union([
     body: Type.String({ description: 'Markdown' }),
     private: Type.Boolean({ description: 'Visible to moderators only' }),
     replying_to: Nullable(Type.String()),
-    associated_images: Type.Array(Type.String(), { description: 'IDs of its pictures' }),
+    associated_images: Type.Array(Type.String(), { description: 'IDs of the images in the message' }),
   }),
   Type.Object({ type: Type.Literal('status_change'), old_status: Type.String(), new_status: Type.String() }),
   Type.Object({ type: Type.Enum(['thread_closure', 'thread_reopen']) }),
@@ -23,10 +23,12 @@ type MessageBodyView = Static<typeof MessageBodyView>
 export const ThreadMessageView = Type.Object(
   {
     id: Type.String(),
-    author_id: Nullable(Type.String({ description: 'Null for messages of moderators, unless the caller is one' })),
+    author_id: Nullable(
+      Type.String({ description: 'Null for messages of moderators, unless the caller is a moderator' }),
+    ),
     body: MessageBodyView,
     created: Timestamp,
-    hide_identity: Type.Boolean({ description: 'Whether only moderators see its author' }),
+    hide_identity: Type.Boolean({ description: 'Whether the author is hidden from everyone but moderators' }),
   },
   { title: 'ThreadMessage' },
 )
@@ -39,7 +41,7 @@ export const ThreadView = Type.Object(
     project_id: Nullable(Type.String({ description: 'Null once the project is deleted' })),
     report_id: Nullable(Type.String()),
     messages: Type.Array(ThreadMessageView, { description: 'Oldest first' }),
-    members: Type.Array(UserView, { description: 'The authors that the caller may see' }),
+    members: Type.Array(UserView, { description: 'Authors of messages whose identity the caller may see' }),
   },
   { title: 'Thread' },
 )

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { ProjectStatus } from '#features/access/project-status.ts'
-import { assertFault } from '#test/support/account-steps.ts'
+import { assertError } from '#test/support/account-steps.ts'
 import {
   type ConversationFactories,
   conversationFactories,
@@ -34,7 +34,7 @@ test('a message needs a text within its bounds, of the one kind that people writ
   const reporter = await t.make.account()
   const { threadId } = await talk.report(reporter)
   const refused = async (body: unknown, field: string) =>
-    assertFault(await send(reporter, threadId, body), 400, 'validation_error', field)
+    assertError(await send(reporter, threadId, body), 400, 'validation_error', field)
   await refused({ type: 'status_change', body: 'x', old_status: 'draft', new_status: 'approved' }, 'body.type')
   await refused({ type: 'deleted', body: 'x' }, 'body.type')
   await refused({ type: 'text' }, 'body.body')
@@ -59,13 +59,13 @@ test('writing needs a token with THREAD_WRITE and a thread that is the caller’
   const [reporter, stranger] = [await t.make.account(), await t.make.account()]
   const { threadId } = await talk.report(reporter)
   const body = { body: { type: 'text', body: 'Hi' } }
-  assertFault(await t.anyone.post(`/v3/thread/${threadId}`, body), 401, 'unauthorized')
+  assertError(await t.anyone.post(`/v3/thread/${threadId}`, body), 401, 'unauthorized')
   const pat = await t.make.pat(reporter, scopeBits('ALL_BUT', 'THREAD_WRITE'))
-  assertFault(await t.as(pat).post(`/v3/thread/${threadId}`, body), 403, 'unauthorized')
-  assertFault(await t.as(pat).delete('/v3/message/unknown0'), 403, 'unauthorized')
-  assertFault(await say(stranger, threadId), 404, 'not_found')
-  assertFault(await say(reporter, 'unknown0'), 404, 'not_found')
-  assertFault(await say(reporter, 'not-base62'), 400, 'decoding_error', 'id')
+  assertError(await t.as(pat).post(`/v3/thread/${threadId}`, body), 403, 'unauthorized')
+  assertError(await t.as(pat).delete('/v3/message/unknown0'), 403, 'unauthorized')
+  assertError(await say(stranger, threadId), 404, 'not_found')
+  assertError(await say(reporter, 'unknown0'), 404, 'not_found')
+  assertError(await say(reporter, 'not-base62'), 400, 'decoding_error', 'id')
   const only = await t.make.pat(reporter, scopeBits('ONLY', 'THREAD_WRITE'))
   assert.equal((await t.as(only).post(`/v3/thread/${threadId}`, body)).statusCode, 204)
 })
@@ -73,7 +73,7 @@ test('writing needs a token with THREAD_WRITE and a thread that is the caller’
 test('only moderators write privately', async () => {
   const reporter = await t.make.account()
   const { threadId } = await talk.report(reporter)
-  assertFault(await send(reporter, threadId, { type: 'text', body: 'psst', private: true }), 403, 'unauthorized')
+  assertError(await send(reporter, threadId, { type: 'text', body: 'psst', private: true }), 403, 'unauthorized')
   assert.equal(await messageCount(threadId), 0)
 })
 
@@ -85,7 +85,7 @@ test('an answer names a message of the same thread that its author reads', async
   const hidden = await talk.message(here.threadId, moderator, { private: true })
   const reply = (who: Person, to: string) => send(who, here.threadId, { type: 'text', body: 'Yes', replying_to: to })
   for (const target of [elsewhere, hidden, 'unknown0']) {
-    assertFault(await reply(reporter, target), 400, 'validation_error', 'body.replying_to')
+    assertError(await reply(reporter, target), 400, 'validation_error', 'body.replying_to')
   }
   assert.equal((await reply(reporter, first)).statusCode, 204)
   assert.equal((await reply(moderator, hidden)).statusCode, 204)
@@ -96,7 +96,7 @@ test('an answer names a message of the same thread that its author reads', async
 test('a reporter writes nothing into a closed report, moderators do', async () => {
   const reporter = await t.make.account()
   const { threadId } = await talk.report(reporter, { closed: true })
-  assertFault(await say(reporter, threadId), 400, 'invalid_input')
+  assertError(await say(reporter, threadId), 400, 'invalid_input')
   assert.equal((await say(moderator, threadId)).statusCode, 204)
 })
 
@@ -156,12 +156,12 @@ test('a deleted message keeps its place without its text; its author and moderat
   ]
   const hidden = await talk.message(threadId, moderator, { body: 'Secret', private: true })
   const remove = (who: Person, id: string) => t.as(who).delete(`/v3/message/${id}`)
-  assertFault(await remove(subject, first), 404, 'not_found')
-  assertFault(await remove(reporter, hidden), 404, 'not_found')
-  assertFault(await remove(reporter, 'unknown0'), 404, 'not_found')
-  assertFault(await remove(reporter, 'not-base62'), 400, 'decoding_error', 'id')
-  assertFault(await remove(reporter, second), 403, 'unauthorized')
-  assertFault(await t.anyone.delete(`/v3/message/${first}`), 401, 'unauthorized')
+  assertError(await remove(subject, first), 404, 'not_found')
+  assertError(await remove(reporter, hidden), 404, 'not_found')
+  assertError(await remove(reporter, 'unknown0'), 404, 'not_found')
+  assertError(await remove(reporter, 'not-base62'), 400, 'decoding_error', 'id')
+  assertError(await remove(reporter, second), 403, 'unauthorized')
+  assertError(await t.anyone.delete(`/v3/message/${first}`), 401, 'unauthorized')
 
   assert.equal((await remove(reporter, first)).statusCode, 204)
   assert.equal((await remove(reporter, first)).statusCode, 204, 'once more is no error')
@@ -190,8 +190,8 @@ test('what a thread records of events cannot be deleted', async () => {
   const [event] = (await read(owner, threadId)).messages
   assert.deepEqual(event?.body, { type: 'status_change', old_status: 'approved', new_status: 'unlisted' })
   assert.deepEqual([event?.author_id, event?.hide_identity], [owner.id, false])
-  assertFault(await t.as(owner).delete(`/v3/message/${event?.id}`), 400, 'invalid_input')
-  assertFault(await t.as(moderator).delete(`/v3/message/${event?.id}`), 400, 'invalid_input')
+  assertError(await t.as(owner).delete(`/v3/message/${event?.id}`), 400, 'invalid_input')
+  assertError(await t.as(moderator).delete(`/v3/message/${event?.id}`), 400, 'invalid_input')
 })
 
 test('a full thread takes no more words, except a moderator’s', async () => {
@@ -200,9 +200,9 @@ test('a full thread takes no more words, except a moderator’s', async () => {
   const fill = (bytes: number) =>
     t.deps.db.updateTable('thread').set({ size_bytes: bytes }).where('id', '=', threadId).execute()
   await fill(4 * 1024 * 1024 - 1024 - 5)
-  assertFault(await say(reporter, threadId, 'Lights'), 400, 'LimitReached')
+  assertError(await say(reporter, threadId, 'Lights'), 400, 'LimitReached')
   assert.equal((await say(reporter, threadId, 'Light')).statusCode, 204)
-  assertFault(await say(reporter, threadId, 'L'), 400, 'LimitReached')
+  assertError(await say(reporter, threadId, 'L'), 400, 'LimitReached')
   assert.equal((await say(moderator, threadId, 'Light')).statusCode, 204)
   assert.equal(await messageCount(threadId), 2)
 })

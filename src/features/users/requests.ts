@@ -23,7 +23,9 @@ export const UserPatch = Type.Object(
 export type UserPatch = Omit<Static<typeof UserPatch>, 'password' | 'code'>
 
 export const UserSearchQuery = Type.Object({
-  query: Type.String({ maxLength: 256, description: 'How the username begins, in any case' }),
+  query: Type.String({ maxLength: 256, description: 'Beginning of the username, case-insensitive' }),
 })
 
-export const EmailQuery = Type.Object({ email: Type.String({ maxLength: 254, description: 'The whole address' }) })
+export const EmailQuery = Type.Object({
+  email: Type.String({ maxLength: 254, description: 'The complete e-mail address' }),
+})

@@ -35,7 +35,7 @@ function singleUsers(app: App, deps: UserDeps): void {
       config: { auth: { scope: ['USER_READ'] }, cache: 'private' },
       schema: {
         operationId: 'getOwnUser',
-        summary: "The caller's account",
+        summary: "Get the caller's account",
         response: { 200: UserView },
       },
     },
@@ -50,7 +50,7 @@ function singleUsers(app: App, deps: UserDeps): void {
       config: { auth: { read: ['USER_READ'] }, cache: 'public' },
       schema: {
         operationId: 'getUser',
-        summary: 'A user by ID or username',
+        summary: 'Get a user by ID or username',
         params: IdParams,
         response: { 200: UserView },
       },
@@ -71,7 +71,7 @@ function foundUsers(app: App, deps: UserDeps): void {
       config: { auth: 'public', cache: 'shared' },
       schema: {
         operationId: 'listUsers',
-        summary: 'Users by ID or username',
+        summary: 'Get users by ID or username',
         querystring: IdsQuery,
         response: { 200: Type.Array(UserView) },
       },
@@ -84,8 +84,8 @@ function foundUsers(app: App, deps: UserDeps): void {
       config: { auth: 'public', cache: 'shared' },
       schema: {
         operationId: 'searchUsers',
-        summary: 'Users whose name begins with a text',
-        description: 'At most 25, the exact name first, then in alphabetical order; none for a blank text.',
+        summary: 'Find users by the beginning of their username',
+        description: 'At most 25 users: the exact name first, then in alphabetical order. Empty for a blank query.',
         querystring: UserSearchQuery,
         response: { 200: Type.Array(FoundUserView) },
       },
@@ -101,7 +101,7 @@ function foundUsers(app: App, deps: UserDeps): void {
       config: { auth: { scope: ['USER_READ_EMAIL'] }, role: 'admin', cache: 'private' },
       schema: {
         operationId: 'getUserByEmail',
-        summary: 'A user by e-mail address, for admins',
+        summary: 'Get a user by e-mail address',
         querystring: EmailQuery,
         response: { 200: UserView },
       },

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { PLACEHOLDER_ID, PLACEHOLDER_USERNAME } from '#features/access/placeholder.ts'
 import { parseScopeNames } from '#lib/scopes.ts'
-import { assertFault, assertRefusedValues, makeMember, PASSWORD, statuses } from '#test/support/account-steps.ts'
+import { assertError, assertRefusedValues, makeMember, PASSWORD, statuses } from '#test/support/account-steps.ts'
 import type { Person } from '#test/support/factories.ts'
 import { type TestApp, testApp } from '#test/support/harness.ts'
 import { teamFactories } from '#test/support/team-factories.ts'
@@ -58,7 +58,7 @@ test('a new name is there at once, the old one is free; case may change; what is
   const before = person.username
   assert.equal((await patch(person, person.id, { username: 'Lantern-Maker' })).statusCode, 204)
   assert.equal((await read('lantern-maker')).id, person.id)
-  assertFault(await t.anyone.get(`/v3/user/${before}`), 404, 'not_found')
+  assertError(await t.anyone.get(`/v3/user/${before}`), 404, 'not_found')
   assert.equal((await patch(person, person.id, { username: 'LANTERN-maker' })).statusCode, 204)
   assert.equal((await read(person.id)).username, 'LANTERN-maker')
   for (const taken of [
@@ -68,7 +68,7 @@ test('a new name is there at once, the old one is free; case may change; what is
     PLACEHOLDER_USERNAME,
     PLACEHOLDER_ID.toUpperCase(),
   ]) {
-    assertFault(await patch(other, other.id, { username: taken, bio: 'Changed' }), 409, 'conflict', 'username')
+    assertError(await patch(other, other.id, { username: taken, bio: 'Changed' }), 409, 'conflict', 'username')
   }
   assert.equal((await read(other.id)).bio, null)
   assert.equal((await patch(other, other.id, { username: before })).statusCode, 204)
@@ -81,7 +81,7 @@ test('of two who take a name at once, one gets it', async () => {
   )
   assert.deepEqual(statuses(answers), [204, 409, 409])
   for (const answer of answers.filter(({ statusCode }) => statusCode === 409)) {
-    assertFault(answer, 409, 'conflict', 'username')
+    assertError(answer, 409, 'conflict', 'username')
   }
 })
 
@@ -92,17 +92,17 @@ test('moderators edit others, but roles and badges are for admins; when one fiel
     t.make.account({ role: 'moderator' }),
     t.make.account({ role: 'admin' }),
   ])
-  assertFault(await patch(stranger, person.id, { bio: 'Not mine' }), 403, 'unauthorized')
-  assertFault(await patch(stranger, person.id, {}), 403, 'unauthorized')
+  assertError(await patch(stranger, person.id, { bio: 'Not mine' }), 403, 'unauthorized')
+  assertError(await patch(stranger, person.id, {}), 403, 'unauthorized')
   for (const body of [{ bio: 'Changed', role: 'admin' }, { bio: 'Changed', badges: 1 }, { role: 'developer' }]) {
-    for (const who of [person, moderator]) assertFault(await patch(who, person.id, body), 403, 'unauthorized')
+    for (const who of [person, moderator]) assertError(await patch(who, person.id, body), 403, 'unauthorized')
   }
   assert.equal((await read(person.id)).bio, null)
   assert.equal((await patch(moderator, person.id, { bio: 'Moderated' })).statusCode, 204)
   assert.equal((await patch(moderator, admin.id, { bio: 'Moderated' })).statusCode, 204)
   assert.equal((await patch(admin, person.id, { role: 'moderator', badges: 129 })).statusCode, 204)
   for (const payout_handle of ['elsewhere', null]) {
-    assertFault(await patch(moderator, person.id, { bio: 'Changed', payout_handle }), 403, 'unauthorized')
+    assertError(await patch(moderator, person.id, { bio: 'Changed', payout_handle }), 403, 'unauthorized')
   }
   assert.equal((await patch(admin, person.id, { payout_handle: 'as they asked' })).statusCode, 204)
   assert.equal((await t.as(person).get('/v3/user')).json().payout_data.payout_handle, 'as they asked')
@@ -113,24 +113,24 @@ test('moderators edit others, but roles and badges are for admins; when one fiel
 test('a role counts for tokens in use from the moment it is given or taken', async () => {
   const [person, admin] = await Promise.all([t.make.account(), t.make.account({ role: 'admin' })])
   const lookup = () => t.as(person).get('/v3/user_email', { query: { email: admin.email } })
-  assertFault(await lookup(), 403, 'unauthorized')
+  assertError(await lookup(), 403, 'unauthorized')
   await patch(admin, person.id, { role: 'admin' })
   assert.equal((await lookup()).statusCode, 200)
   await patch(admin, person.id, { role: 'developer' })
-  assertFault(await lookup(), 403, 'unauthorized')
+  assertError(await lookup(), 403, 'unauthorized')
 })
 
 test('editing needs USER_WRITE, the payout handle PAYOUTS_WRITE as well', async () => {
   const person = await makeMember(t)
-  assertFault(await t.anyone.patch(`/v3/user/${person.id}`, {}), 401, 'unauthorized')
+  assertError(await t.anyone.patch(`/v3/user/${person.id}`, {}), 401, 'unauthorized')
   const reader = await t.make.pat(person, parseScopeNames('USER_READ').bits)
-  assertFault(await patch(reader, person.id, { bio: 'Changed' }), 403, 'unauthorized')
+  assertError(await patch(reader, person.id, { bio: 'Changed' }), 403, 'unauthorized')
   const writer = await t.make.pat(person, parseScopeNames('USER_WRITE').bits)
   const refused = await patch(writer, person.id, { bio: 'Changed', payout_handle: '@me' })
-  assertFault(refused, 403, 'unauthorized')
+  assertError(refused, 403, 'unauthorized')
   assert.match(refused.json().description, /PAYOUTS_WRITE/)
   assert.equal((await read(person.id)).bio, null)
   const both = await t.make.pat(person, parseScopeNames('USER_WRITE PAYOUTS_WRITE').bits)
   assert.equal((await patch(both, person.id, { payout_handle: '@me', password: PASSWORD })).statusCode, 204)
-  assertFault(await patch(person, 'nobody-here', { bio: 'Changed' }), 404, 'not_found')
+  assertError(await patch(person, 'nobody-here', { bio: 'Changed' }), 404, 'not_found')
 })

@@ -28,12 +28,15 @@ export const UserView = Type.Object(
     payout_data: Nullable(
       Type.Object({
         payout_handle: Nullable(Type.String()),
-        balance: Type.String({ description: 'Decimal: what is available' }),
+        balance: Type.String({ description: 'Available amount, as a decimal string' }),
         balance_number: Type.Number({ description: 'The same as a number, for programs that cannot read the text' }),
       }),
     ),
   },
-  { title: 'User', description: 'From `email` on, null unless the caller is this user or an admin.' },
+  {
+    title: 'User',
+    description: '`email` and the fields after it are null unless the caller is this user or an admin.',
+  },
 )
 export type UserView = Static<typeof UserView>
 
@@ -87,7 +90,7 @@ export const OwnFacts = Type.Object(
         collections: Nullable(Type.Integer()),
       }),
     ),
-    backup_codes: Type.Integer({ description: 'How many are left' }),
+    backup_codes: Type.Integer({ description: 'Number of unused backup codes' }),
   },
   { title: 'OwnFacts' },
 )

@@ -14,13 +14,13 @@ export async function withFieldNames<T>(toOlder: FieldNames, work: () => Promise
 }
 
 function renamed(error: ApiError, toOlder: FieldNames): ApiError {
-  const { fault, details, headers } = error
+  const { kind, details, headers } = error
   const newer = details?.['field']
   if (typeof newer !== 'string') return error
   const field = toOlder(newer)
   if (field === newer) return error
   const description = error.message.replace(`Field ${newer}:`, `Field ${field}:`)
-  return new ApiError(fault, description, {
+  return new ApiError(kind, description, {
     details: { ...details, field },
     cause: error,
     ...(headers === undefined ? {} : { headers }),

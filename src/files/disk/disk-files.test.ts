@@ -18,11 +18,11 @@ async function temporaryFolder(t: { after(fn: () => unknown): void }): Promise<s
 }
 
 filesConformance('a folder', async (t) => openDiskFiles({ folder: await temporaryFolder(t) }))
-filesConformance('a store with no faults set', async (t) =>
+filesConformance('a store with no errors set', async (t) =>
   failingFiles(await openDiskFiles({ folder: await temporaryFolder(t) }), {}),
 )
 
-const isHostingError = (error: unknown) => error instanceof ApiError && error.fault === 'file_hosting_error'
+const isHostingError = (error: unknown) => error instanceof ApiError && error.kind === 'file_hosting_error'
 
 // Writes until the process may write no more: the kernel refuses in the middle of a file, as a full disk does.
 const STAGE_PAST_THE_END = `
@@ -34,8 +34,8 @@ const STAGE_PAST_THE_END = `
   const source = () => Readable.from(Array.from({ length: 64 }, () => Buffer.alloc(100_000)))
   const staged = await files.stage(source(), { maxBytes: 1e9 }).catch((error) => error)
   const put = await files.put('a/b.webp', Buffer.alloc(6_400_000), { contentType: 'image/webp' }).catch((error) => error)
-  const faults = [staged, put].map((error) => [error.fault, error.cause?.code])
-  process.stdout.write(JSON.stringify({ faults, left: await readdir(folder, { recursive: true }) }))
+  const problems = [staged, put].map((error) => [error.kind, error.cause?.code])
+  process.stdout.write(JSON.stringify({ problems, left: await readdir(folder, { recursive: true }) }))
 `
 
 describe('the folder adapter', () => {
@@ -47,7 +47,7 @@ describe('the folder adapter', () => {
       stdio: ['ignore', 'pipe', 'inherit'],
     })
     assert.deepEqual(JSON.parse(await text(child.stdout)), {
-      faults: [
+      problems: [
         ['file_hosting_error', 'EFBIG'],
         ['file_hosting_error', 'EFBIG'],
       ],
@@ -94,7 +94,7 @@ describe('the folder adapter', () => {
   })
 })
 
-describe('the fault-injecting store', () => {
+describe('the error-injecting store', () => {
   test('fails the named operations as an adapter does, when and as long as it is told to', async (t) => {
     let full = true
     const files = failingFiles(await openDiskFiles({ folder: await temporaryFolder(t) }), {

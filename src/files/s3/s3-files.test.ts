@@ -26,7 +26,7 @@ if (!skip) {
 }
 
 const OPTIONS = { contentType: 'application/java-archive' }
-const isFault = (fault: string) => (error: unknown) => error instanceof ApiError && error.fault === fault
+const isErrorKind = (problem: string) => (error: unknown) => error instanceof ApiError && error.kind === problem
 type After = { after(fn: () => unknown): void }
 let serial = 0
 
@@ -72,7 +72,7 @@ describe('S3', { skip }, () => {
     const files = await openStore(t)
     const staged = await stage(files, Buffer.from('abc'))
     const wrong = { ...staged, sha1: '0'.repeat(40) }
-    await assert.rejects(files.publish(wrong, 'a/b.jar', OPTIONS), isFault('file_hosting_error'))
+    await assert.rejects(files.publish(wrong, 'a/b.jar', OPTIONS), isErrorKind('file_hosting_error'))
     assert.equal(await files.stat('a/b.jar'), undefined)
     assert.equal((await readdir(files.staging)).length, 1)
     await files.publish(staged, 'a/b.jar', OPTIONS)
@@ -145,7 +145,7 @@ describe('S3', { skip }, () => {
     })
   })
 
-  describe('faults', () => {
+  describe('errors', () => {
     let proxy: TcpProxy
     before(async () => {
       proxy = await startTcpProxy(engine.port)
@@ -160,7 +160,7 @@ describe('S3', { skip }, () => {
         try {
           return await files.check()
         } catch (error) {
-          assert.ok(isFault('files_unavailable')(error), String(error))
+          assert.ok(isErrorKind('files_unavailable')(error), String(error))
           await new Promise((resolve) => setTimeout(resolve, 50))
         }
       }
@@ -181,7 +181,7 @@ describe('S3', { skip }, () => {
       for (const refusal of refusals) {
         await assert.rejects(refusal(), (error: unknown) => {
           assert.ok(error instanceof ApiError, String(error))
-          assert.deepEqual([error.fault, error.status, error.headers?.['retry-after']], ['files_unavailable', 503, '5'])
+          assert.deepEqual([error.kind, error.status, error.headers?.['retry-after']], ['files_unavailable', 503, '5'])
           return true
         })
       }
@@ -199,7 +199,7 @@ describe('S3', { skip }, () => {
         [() => proxy.hang(), () => proxy.mend()],
       ] as const) {
         await away()
-        await assert.rejects(files.check(), isFault('files_unavailable'))
+        await assert.rejects(files.check(), isErrorKind('files_unavailable'))
         await assertAway(files)
         await back()
         await untilBack(files)
@@ -259,7 +259,7 @@ describe('S3', { skip }, () => {
       const unreachable: Error[] = []
       const files = await openByProxy(t, { onUnreachable: (error) => unreachable.push(error) })
       assert.equal(unreachable.length, 1)
-      await assert.rejects(files.assertAvailable(), isFault('files_unavailable'))
+      await assert.rejects(files.assertAvailable(), isErrorKind('files_unavailable'))
       await proxy.mend()
       await untilBack(files)
       await files.put('a.jar', Buffer.from('x'), OPTIONS)

@@ -208,7 +208,7 @@ async function statObject(
   }
 }
 
-/** The file, that is: a bucket that has gone is a fault. */
+/** The file, that is: a bucket that has gone is an error. */
 function isAbsent(error: unknown): boolean {
   return statusOf(error) === 404 && !(error instanceof Error && error.name === 'NoSuchBucket')
 }

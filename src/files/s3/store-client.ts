@@ -39,7 +39,7 @@ const RETRY_AFTER_SECONDS = 5
 const PASSING =
   /^(SlowDown|RequestTimeout|RequestTimeTooSkewed|Throttling|ThrottlingException|TooManyRequests|InternalError)$/
 
-/** Faults of a local file, of a name, and of a certificate. */
+/** Errors of a local file, of a name, and of a certificate. */
 const LASTING = /^(ENOENT|EIO|EBADF|EISDIR|ENOTFOUND|ERR_TLS|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|ERR_SSL|EPROTO)/
 
 export function createStoreHealth(onCall: OnCall = () => {}): StoreHealth {
@@ -60,7 +60,7 @@ export function createStoreHealth(onCall: OnCall = () => {}): StoreHealth {
       failed = false
       return result
     } catch (error) {
-      // A refusal is an answer, and no fault of the store.
+      // A refusal is an answer, and no error of the store.
       failed = statusOf(error) === undefined || isPassing(error)
       const reason = stop.signal.aborted ? stop.signal.reason : error
       // What is still under way has lost its reader.

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { DAY_MS } from '#lib/time.ts'
 import { assertValidHtml, samplePage } from '#test/support/html-page.ts'
 import { html } from '../html.ts'
 import { layout } from '../layout.ts'
@@ -7,7 +8,6 @@ import { barPlot, barPlotCsv } from './bar-plot.ts'
 import { linePlot, linePlotCsv } from './line-plot.ts'
 import { spark } from './spark.ts'
 
-const DAY_MS = 86_400_000
 const START = Date.UTC(2026, 0, 1)
 const HOSTILE = '=1+"<script>alert(1)</script>"'
 

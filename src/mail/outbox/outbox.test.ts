@@ -68,5 +68,5 @@ test('a folder that cannot be is a mail error, in check and in sending', async (
   await writeFile(join(dir.folder, 'file'), '')
   const mail = createOutbox({ folder: join(dir.folder, 'file', 'outbox'), from, now: () => 0 })
   await assertRefused(mail, message)
-  await assert.rejects(mail.check(), { fault: 'mail_error' })
+  await assert.rejects(mail.check(), { kind: 'mail_error' })
 })

@@ -102,6 +102,6 @@ test('a server that is not there is a mail error, in check and in sending', asyn
   await server.close()
   const mail = createSmtpMail({ url: server.url, from, now })
   await assertRefused(mail, message)
-  await assert.rejects(mail.check(), { fault: 'mail_error' })
+  await assert.rejects(mail.check(), { kind: 'mail_error' })
   await mail.close()
 })

@@ -23,7 +23,7 @@ export function createWebScanner({ url, token, timeoutMs }: WebScannerOptions): 
             'x-file': encodeURIComponent(describeFile(file)),
             ...(token === undefined ? {} : { authorization: `Bearer ${token.reveal()}` }),
           },
-          // The operator names the address; where it sends us is not his word any more.
+          // The operator chose this address; a redirect could lead to one that they did not choose.
           redirect: 'error',
           signal: AbortSignal.any([signal, limit]),
         })

@@ -90,10 +90,10 @@ test('a damaged, shortened or foreign snapshot is reported and not used', async 
     const snapshotFile = join(folder, 'spoilt')
     await writeFile(snapshotFile, bytes)
     await spoil(snapshotFile)
-    const faults: string[] = []
-    const opened = await open(t, { snapshotFile, onFault: (fault) => faults.push(fault.message) })
+    const problems: string[] = []
+    const opened = await open(t, { snapshotFile, onError: (problem) => problems.push(problem.message) })
     const { documents, sequence } = await opened.status()
-    assert.deepEqual([documents, sequence, faults.length], [0, 0, 1], what)
+    assert.deepEqual([documents, sequence, problems.length], [0, 0, 1], what)
     await opened.close()
   }
 })
@@ -101,7 +101,7 @@ test('a damaged, shortened or foreign snapshot is reported and not used', async 
 test('a crashed thread is replaced from the snapshot; until then there is search_error and nothing hangs', async (t) => {
   const snapshotFile = join(folder, 'crash')
   const workers: Worker[] = []
-  const faults: string[] = []
+  const problems: string[] = []
   let restarted: (status: SearchIndexStatus) => void = () => undefined
   const index = await open(t, {
     snapshotFile,
@@ -110,7 +110,7 @@ test('a crashed thread is replaced from the snapshot; until then there is search
       workers.push(worker)
       return worker
     },
-    onFault: (fault) => faults.push(fault.message),
+    onError: (problem) => problems.push(problem.message),
     onRestart: (status) => restarted(status),
   })
   await index.apply([{ kind: 'upsert', sequence: 1, document: makeDocument('kept') }])
@@ -120,7 +120,7 @@ test('a crashed thread is replaced from the snapshot; until then there is search
   const answersAgain = new Promise<SearchIndexStatus>((resolve) => {
     restarted = resolve
   })
-  const isSearchError = (error: unknown) => error instanceof ApiError && error.fault === 'search_error'
+  const isSearchError = (error: unknown) => error instanceof ApiError && error.kind === 'search_error'
   const cut = assert.rejects(
     index.rebuild(async () => ({ sequence: 3, batches: endless() })),
     isSearchError,
@@ -131,7 +131,7 @@ test('a crashed thread is replaced from the snapshot; until then there is search
   const status = await answersAgain
   await cut
   assert.deepEqual(
-    [status.sequence, status.documents, status.rebuilding, workers.length, faults.length],
+    [status.sequence, status.documents, status.rebuilding, workers.length, problems.length],
     [1, 1, false, 2, 1],
   )
   assert.deepEqual(

@@ -17,7 +17,7 @@ export type EmbeddedOptions = {
   /** Where `checkpoint` leaves the index; without it nothing is kept. */
   readonly snapshotFile?: string
   /** Called with what is worth a line in the log. */
-  readonly onFault?: (fault: { readonly message: string; readonly cause?: unknown }) => void
+  readonly onError?: (problem: { readonly message: string; readonly cause?: unknown }) => void
   /** Called when a replaced thread answers again: changes after `status.sequence` must be applied anew. */
   readonly onRestart?: (status: SearchIndexStatus) => void
   /** How the thread is made; the default is the one that ships. */
@@ -233,7 +233,7 @@ function lose(host: Host, cause: unknown, isFinal: boolean): void {
   host.status = NOT_READY
   failWaiting(host, cause)
   if (host.isClosed || isFinal) return
-  host.options.onFault?.({ message: 'The search thread died and is replaced', cause })
+  host.options.onError?.({ message: 'The search thread died and is replaced', cause })
   const pause = RESTART_PAUSES_MS[Math.min(host.failures, RESTART_PAUSES_MS.length - 1)]
   // It keeps the process alive as a thread does: who opened the index closes it.
   host.restartTimer = setTimeout(() => restart(host), pause)
@@ -260,8 +260,8 @@ function receive(host: Host, reply: Reply): void {
   switch (reply.kind) {
     case 'ready':
       host.status = reply.status
-      if (reply.snapshotFault !== undefined) {
-        host.options.onFault?.({ message: `The search snapshot cannot be used: ${reply.snapshotFault}` })
+      if (reply.snapshotError !== undefined) {
+        host.options.onError?.({ message: `The search snapshot cannot be used: ${reply.snapshotError}` })
       }
       return
     case 'found':

@@ -30,8 +30,8 @@ export type Request =
   | { readonly kind: 'command'; readonly id: number; readonly command: string }
 
 export type Reply =
-  /** Loaded: searches are answered from now on. `snapshotFault`: why there was a snapshot that could not be used. */
-  | { readonly kind: 'ready'; readonly status: SearchIndexStatus; readonly snapshotFault: string | undefined }
+  /** Loaded: searches are answered from now on. `snapshotError`: why there was a snapshot that could not be used. */
+  | { readonly kind: 'ready'; readonly status: SearchIndexStatus; readonly snapshotError: string | undefined }
   /** Answer i is `bytes` from the end of the one before up to `ends[i]`; a total of -1 marks a failure. */
   | {
       readonly kind: 'found'

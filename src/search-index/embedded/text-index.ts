@@ -25,7 +25,7 @@ export type SavedText = {
 
 /**
  * The documents of a text in disjoint classes, best first: exact slug, exact name, name prefix, all words by prefix;
- * only when these are empty, one typo and two typos (decisions.md 7).
+ * only when these are empty, one typo and two typos.
  */
 export class TextIndex {
   #vocabulary: Vocabulary

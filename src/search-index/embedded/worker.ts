@@ -30,7 +30,7 @@ if (parentPort !== null) run(parentPort, workerData as WorkerData)
 
 function run(port: MessagePort, { snapshotFile }: WorkerData): void {
   const reply = (message: Reply, transfer: ArrayBuffer[] = []) => port.postMessage(message, transfer)
-  const { engine, fault } = load(snapshotFile)
+  const { engine, problem } = load(snapshotFile)
   const state: State = {
     engine,
     next: undefined,
@@ -69,14 +69,17 @@ function run(port: MessagePort, { snapshotFile }: WorkerData): void {
       else void tidy(state)
     })
   })
-  reply({ kind: 'ready', status: statusOf(state), snapshotFault: fault })
+  reply({ kind: 'ready', status: statusOf(state), snapshotError: problem })
 }
 
-function load(snapshotFile: string | undefined): { engine: Engine; fault: string | undefined } {
+function load(snapshotFile: string | undefined): { engine: Engine; problem: string | undefined } {
   try {
-    return { engine: new Engine(snapshotFile === undefined ? undefined : readSnapshot(snapshotFile)), fault: undefined }
+    return {
+      engine: new Engine(snapshotFile === undefined ? undefined : readSnapshot(snapshotFile)),
+      problem: undefined,
+    }
   } catch (error) {
-    return { engine: new Engine(), fault: reasonOf(error) }
+    return { engine: new Engine(), problem: reasonOf(error) }
   }
 }
 
@@ -94,7 +97,7 @@ function answer(
       const query: Omit<SearchQuery, 'filter'> = JSON.parse(json)
       totals.push(engine.search({ ...query, filter: state.filters.read(key) }, out, key))
     } catch {
-      // A fault of the engine costs this one answer; the caller is told and logs it.
+      // An error of the engine costs this one answer; the caller is told and logs it.
       out.length = start
       totals.push(-1)
     }

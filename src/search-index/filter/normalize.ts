@@ -1,12 +1,13 @@
+import { compare } from '#lib/compare.ts'
+import { authorKey } from './fields.ts'
 import {
   type FilterSource,
-  filterFault,
+  filterError,
   MAX_FILTER_COMPARISONS,
   MAX_FILTER_NODES,
   MAX_FILTER_VALUES,
   MAX_FILTER_VERSION_GROUPS,
-} from './fault.ts'
-import { authorKey } from './fields.ts'
+} from './filter-error.ts'
 import { EVERYTHING, type Expression, type Filter, type Predicate } from './tree.ts'
 
 const SOURCE: FilterSource = { parameter: 'filters', legacy: false }
@@ -48,11 +49,7 @@ function normalizeGroup(written: 'and' | 'or', children: readonly Expression[], 
 
 function normalizeValues(predicate: Extract<Predicate, { kind: 'equals' }>): (string | number)[] {
   const isAuthor = predicate.field.name === 'author'
-  return [...new Set(predicate.values.map((value) => (isAuthor ? authorKey(String(value)) : value)))].sort(byValue)
-}
-
-function byValue(a: string | number, b: string | number): number {
-  return a < b ? -1 : a > b ? 1 : 0
+  return [...new Set(predicate.values.map((value) => (isAuthor ? authorKey(String(value)) : value)))].sort(compare)
 }
 
 /** What is bounded here is the work that a query makes, whatever it looks like. */
@@ -60,7 +57,7 @@ function checkLimits(filter: Filter): void {
   const counts = { nodes: 0, values: 0, comparisons: 0, versionGroups: 0 }
   count(filter, counts)
   const check = (counted: number, limit: number, what: string) => {
-    if (counted > limit) throw filterFault(SOURCE, 0, `More than ${limit} ${what} in all`, 'fewer')
+    if (counted > limit) throw filterError(SOURCE, 0, `More than ${limit} ${what} in all`, 'fewer')
   }
   check(counts.nodes, 2 * MAX_FILTER_NODES, 'parts')
   check(counts.values, MAX_FILTER_VALUES, 'values')

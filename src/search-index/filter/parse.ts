@@ -8,12 +8,12 @@
 import {
   checkFilterSize,
   type FilterSource,
-  filterFault,
+  filterError,
   MAX_FILTER_DEPTH,
   MAX_FILTER_NODES,
   MAX_FILTER_VALUES,
   quoted,
-} from './fault.ts'
+} from './filter-error.ts'
 import { makePredicate, resolveField, type WrittenValue } from './predicate.ts'
 import { type Token, tokenize } from './tokenize.ts'
 import type { Expression } from './tree.ts'
@@ -47,7 +47,7 @@ function parseGroup(parser: Parser, kind: 'and' | 'or', depth: number): Expressi
 
 function parseUnary(parser: Parser, depth: number): Expression {
   if (depth > MAX_FILTER_DEPTH) {
-    throw filterFault(parser.source, peek(parser).position, `Nested deeper than ${MAX_FILTER_DEPTH}`, 'fewer levels')
+    throw filterError(parser.source, peek(parser).position, `Nested deeper than ${MAX_FILTER_DEPTH}`, 'fewer levels')
   }
   countNode(parser)
   if (takeKeyword(parser, 'not')) return { kind: 'not', child: parseUnary(parser, depth + 1) }
@@ -84,7 +84,7 @@ function parseList(parser: Parser): WrittenValue[] {
     if (peek(parser).kind === 'mark' && peek(parser).text === ']') break
     values.push(parseValue(parser))
     if (values.length > MAX_FILTER_VALUES) {
-      throw filterFault(parser.source, peek(parser).position, `More than ${MAX_FILTER_VALUES} values`, 'fewer values')
+      throw filterError(parser.source, peek(parser).position, `More than ${MAX_FILTER_VALUES} values`, 'fewer values')
     }
   }
   if (!takeMark(parser, ']')) throw unexpected(parser, ', or ]')
@@ -123,11 +123,11 @@ function takeMark(parser: Parser, mark: string): boolean {
 function countNode(parser: Parser): void {
   parser.nodes += 1
   if (parser.nodes <= MAX_FILTER_NODES) return
-  throw filterFault(parser.source, peek(parser).position, `More than ${MAX_FILTER_NODES} parts`, 'a shorter expression')
+  throw filterError(parser.source, peek(parser).position, `More than ${MAX_FILTER_NODES} parts`, 'a shorter expression')
 }
 
 function unexpected(parser: Parser, expected: string): Error {
   const token = peek(parser)
   const found = token.kind === 'end' ? 'Unexpected end' : `Unexpected ${quoted(token.text)}`
-  return filterFault(parser.source, token.position, found, expected)
+  return filterError(parser.source, token.position, found, expected)
 }

@@ -1,6 +1,7 @@
 // One predicate out of a field's name, an operator and the values as written: where names and types are checked.
-import { type FilterSource, filterFault, quoted } from './fault.ts'
+
 import { type Field, findField } from './fields.ts'
+import { type FilterSource, filterError, quoted } from './filter-error.ts'
 import type { Comparison, Predicate } from './tree.ts'
 
 /** A value as the client wrote it; quoted text is never a number or a boolean. */
@@ -11,7 +12,7 @@ const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/iu
 /** @throws ApiError `invalid_input` when no field has that name. */
 export function resolveField(written: string, position: number, source: FilterSource): Field {
   const field = findField(written, { legacy: source.legacy })
-  if (field === undefined) throw filterFault(source, position, `Unknown field ${quoted(written)}`, 'a filterable field')
+  if (field === undefined) throw filterError(source, position, `Unknown field ${quoted(written)}`, 'a filterable field')
   return field
 }
 
@@ -29,7 +30,7 @@ export function makePredicate(
   const value = typed[0]
   if (field.type !== 'number' || typeof value !== 'number' || typed.length !== 1) {
     const reason = field.type === 'number' ? 'with a list' : `on the ${field.type} field ${field.name}`
-    throw filterFault(source, operator.position, `Operator ${operator.text} ${reason}`, '= or !=')
+    throw filterError(source, operator.position, `Operator ${operator.text} ${reason}`, '= or !=')
   }
   return { kind: 'compare', field, operator: operator.text as Comparison, value, negated: false }
 }
@@ -39,9 +40,9 @@ function typedValue(field: Field, value: WrittenValue, source: FilterSource): st
   const bare = value.quoted ? '' : value.text.toLowerCase()
   if (field.type === 'boolean') {
     if (bare === 'true' || bare === 'false') return bare
-    throw filterFault(source, value.position, `${quoted(value.text)} for ${field.name}`, 'true or false')
+    throw filterError(source, value.position, `${quoted(value.text)} for ${field.name}`, 'true or false')
   }
   const number = NUMBER.test(bare) ? Number(bare) : Number.NaN
   if (Number.isFinite(number)) return number === 0 ? 0 : number
-  throw filterFault(source, value.position, `${quoted(value.text)} for ${field.name}`, 'a number')
+  throw filterError(source, value.position, `${quoted(value.text)} for ${field.name}`, 'a number')
 }

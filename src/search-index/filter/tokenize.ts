@@ -1,6 +1,6 @@
 // Cuts a filter expression into tokens. Where a value may stand, bare text runs up to a space, comma, bracket or
 // parenthesis; elsewhere a bare word is a field or a keyword.
-import { type FilterSource, filterFault, quoted } from './fault.ts'
+import { type FilterSource, filterError, quoted } from './filter-error.ts'
 
 export type Token = {
   /** `word`: bare field or keyword; `bare`: bare value; `quoted`: either; `mark`: one of `( ) [ ] ,`. */
@@ -52,7 +52,7 @@ function readToken(
     return { token: { kind: valueNext ? 'bare' : 'word', text: word, position }, end: position + word.length }
   }
   const found = String.fromCodePoint(text.codePointAt(position) ?? 0)
-  throw filterFault(source, position, `Unexpected ${quoted(found)}`, valueNext ? 'a value' : 'a field or an operator')
+  throw filterError(source, position, `Unexpected ${quoted(found)}`, valueNext ? 'a value' : 'a field or an operator')
 }
 
 /** A text between two equal quotes; a backslash makes the next character stand for itself. */
@@ -65,7 +65,7 @@ export function readQuoted(text: string, position: number, source: FilterSource)
     if (char === '\\') i += 1
     value += text.charAt(i)
   }
-  throw filterFault(source, position, 'Unclosed quote', `a closing ${quote}`)
+  throw filterError(source, position, 'Unclosed quote', `a closing ${quote}`)
 }
 
 function matchAt(pattern: RegExp, text: string, position: number): string | undefined {

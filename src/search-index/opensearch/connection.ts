@@ -1,6 +1,8 @@
 // The connection to OpenSearch: time limits, what its failures mean, and leaving it alone for a moment after one.
+
 import { Client, errors } from '@opensearch-project/opensearch'
 import { ApiError } from '#lib/errors.ts'
+import { MINUTE_MS } from '#lib/time.ts'
 
 export type ConnectionOptions = {
   /** With user and password, where it has them. */
@@ -48,7 +50,7 @@ export class EngineError extends Error {
 /** A search that takes longer is given up: the caller has long gone. */
 const SEARCH_MS = 5_000
 /** Documents are large, and a rebuild may find the engine busy. */
-const WRITE_MS = 60_000
+const WRITE_MS = MINUTE_MS
 const MANAGE_MS = 30_000
 /** Health is asked for by those who do not wait long. */
 const STATUS_MS = 2_500

@@ -1,4 +1,4 @@
-// Filters at the limits of the filter language, which OpenSearch must answer or refuse as the client's fault.
+// Filters at the limits of the filter language, which OpenSearch must answer or refuse as the client's error.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { ApiError } from '#lib/errors.ts'
@@ -50,7 +50,7 @@ test('deep, mixed and wide filters are answered, or refused with 400 that says w
   await index.rebuild(async () => ({ sequence: 1, batches: nothing() }))
   const ask = (filter: Filter) => index.search({ text: 'word', filter, sort: 'relevance', offset: 0, limit: 10 })
   const isRefusal = (error: unknown) =>
-    error instanceof ApiError && error.fault === 'invalid_input' && /fewer/.test(error.message)
+    error instanceof ApiError && error.kind === 'invalid_input' && /fewer/.test(error.message)
   for (const [what, filter, isAnswered] of [
     ['deep', deep(15), true],
     ['mixed', mixed(6), true],

@@ -118,5 +118,5 @@ export function toolsFor(index: SearchIndex): Tools {
 }
 
 export function isSearchError(error: unknown): boolean {
-  return error instanceof ApiError && error.fault === 'search_error'
+  return error instanceof ApiError && error.kind === 'search_error'
 }

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { ALL_SCOPES, GRANTABLE_SCOPES, SCOPES, type ScopeName } from '#lib/scopes.ts'
-import { ABSENT, assertFault, assertRefusedValues, mailsTo, statuses } from '#test/support/account-steps.ts'
+import { DAY_MS, MINUTE_MS } from '#lib/time.ts'
+import { ABSENT, assertError, assertRefusedValues, mailsTo, statuses } from '#test/support/account-steps.ts'
 import type { Person } from '#test/support/factories.ts'
 import { type Client, type TestApp, testApp } from '#test/support/harness.ts'
 
 const PAT = '/_internal/pat'
-const DAY_MS = 86_400_000
 const USER_READ = 2
 const COLLECTION_CREATE = 2 ** 31
 
@@ -44,7 +44,7 @@ test('a token can do what its scopes say and no more', async () => {
   const person = await t.make.account()
   const { access_token: token } = (await create(person, { scopes: COLLECTION_CREATE })).json()
   const refused = await t.as({ token }).get('/v3/user')
-  assertFault(refused, 403, 'unauthorized')
+  assertError(refused, 403, 'unauthorized')
   assert.match(refused.json().description, /USER_READ/)
 })
 
@@ -71,7 +71,7 @@ test('restricted and unknown scopes are refused, and the restricted ones named',
   const send = (body: Record<string, unknown>) => t.as(person).post(PAT, body)
   for (const { name, value } of SCOPES.filter(({ restricted }) => restricted)) {
     const answer = await create(person, { scopes: USER_READ + value })
-    assertFault(answer, 400, 'validation_error', 'scopes')
+    assertError(answer, 400, 'validation_error', 'scopes')
     assert.ok(answer.json().description.endsWith(`: ${name}`))
   }
   assert.equal((await create(person, { scopes: 2 ** 30 })).statusCode, 201)
@@ -98,7 +98,7 @@ test('name and expiry are checked at their bounds', async () => {
   await assertRefusedValues(send, valid(), 'expires', bad)
   for (const name of ['abc', 'é'.repeat(255), '🜁🜂🜃']) assert.equal((await create(person, { name })).json().name, name)
   for (const expires of [
-    new Date(t.deps.now() + 60_000).toISOString(),
+    new Date(t.deps.now() + MINUTE_MS).toISOString(),
     inDays(10 * 366),
     inDays(1).replace('Z', '+00:00'),
   ]) {
@@ -153,7 +153,7 @@ test('scopes cannot be changed, and bad values change nothing', async () => {
   const { id } = (await create(person)).json()
   const patch = (body: Record<string, unknown>) => t.as(person).patch(`${PAT}/${id}`, body)
   for (const scopes of [USER_READ, 1, null, 'all'])
-    assertFault(await patch({ scopes, name: 'other' }), 400, 'validation_error', 'scopes')
+    assertError(await patch({ scopes, name: 'other' }), 400, 'validation_error', 'scopes')
   await assertRefusedValues(patch, {}, 'name', ['ab', 'a'.repeat(256), '   ', 5, null])
   await assertRefusedValues(patch, {}, 'expires', [inDays(-1), inDays(10 * 366 + 1), 'tomorrow', 5, null])
   assert.equal((await listOf(person))[0].name, 'build server')
@@ -167,7 +167,7 @@ test('a revoked token is dead at once although it was in use; its ID or its text
   assert.equal((await t.as(person).delete(`/v2${PAT}/${two.access_token}`)).statusCode, 204)
   assert.deepEqual([await works(one.access_token), await works(two.access_token)], [false, false])
   assert.deepEqual(await listOf(person), [])
-  assertFault(await t.as(person).delete(`${PAT}/${one.id}`), 404, 'not_found')
+  assertError(await t.as(person).delete(`${PAT}/${one.id}`), 404, 'not_found')
 })
 
 test("another's token, an unknown one and a text that is no ID are refused", async () => {
@@ -177,11 +177,11 @@ test("another's token, an unknown one and a text that is no ID are refused", asy
     (name: string) => t.as(person).delete(`${PAT}/${name}`),
     (name: string) => t.as(person).patch(`${PAT}/${name}`, { name: 'stolen' }),
   ]) {
-    assertFault(await call(id), 404, 'not_found')
-    assertFault(await call('zzzzzzzz'), 404, 'not_found')
-    assertFault(await call('not-base-62'), 400, 'decoding_error')
+    assertError(await call(id), 404, 'not_found')
+    assertError(await call('zzzzzzzz'), 404, 'not_found')
+    assertError(await call('not-base-62'), 400, 'decoding_error')
   }
-  assertFault(await t.as(person).delete(`${PAT}/${token}`), 404, 'not_found')
+  assertError(await t.as(person).delete(`${PAT}/${token}`), 404, 'not_found')
   assert.ok(await works(token))
   assert.equal((await listOf(stranger))[0].name, 'build server')
 })
@@ -199,7 +199,7 @@ test('an account has at most 200 tokens, also when several are made at once', as
   await Promise.all(times.map(() => t.as(person).get(PAT)))
   const answers = await Promise.all(times.map(() => create(person)))
   assert.deepEqual(statuses(answers), [201, 201, ...Array(8).fill(400)])
-  assertFault(await create(person), 400, 'LimitReached')
+  assertError(await create(person), 400, 'LimitReached')
   await t.as(person).delete(`${PAT}/${id}`)
   assert.equal((await create(person)).statusCode, 201)
 })
@@ -214,10 +214,10 @@ test('each route needs a token with its own scope', async () => {
     ['PAT_DELETE', (client) => client.delete(`${PAT}/${id}`)],
   ]
   for (const [scope, call] of calls) {
-    assertFault(await call(t.anyone), 401, 'unauthorized')
+    assertError(await call(t.anyone), 401, 'unauthorized')
     const value = SCOPES.find(({ name }) => name === scope)?.value ?? 0
     const refused = await call(t.as(await t.make.pat(person, ALL_SCOPES - value)))
-    assertFault(refused, 403, 'unauthorized')
+    assertError(refused, 403, 'unauthorized')
     assert.ok(refused.json().description.includes(scope))
   }
   const names = (await listOf(person)).map(({ name }: { name: string }) => name)
@@ -230,7 +230,7 @@ test('scopes are named by words as well as by the sum of their bits', async () =
   assert.deepEqual([named.statusCode, named.json().scopes], [201, USER_READ + COLLECTION_CREATE])
   assert.equal((await create(person, { scopes: [] })).json().scopes, 0)
   const at = async (scopes: unknown, field: string) =>
-    assertFault(await create(person, { scopes }), 400, 'validation_error', field)
+    assertError(await create(person, { scopes }), 400, 'validation_error', field)
   await at(['USER_READ', 'user_read'], 'scopes.1')
   await at(['__proto__'], 'scopes.0')
   await at(['USER_DELETE'], 'scopes')
@@ -245,7 +245,7 @@ test('scopes are named by words as well as by the sum of their bits', async () =
   const path = `/_internal/oauth/app/${application.json().id}`
   assert.equal((await t.as(person).patch(path, { max_scopes: ['PROJECT_READ'] })).statusCode, 204)
   assert.equal((await t.anyone.get(path)).json().max_scopes, 2 ** 11)
-  assertFault(await t.as(person).patch(path, { max_scopes: ['NO_SUCH'] }), 400, 'validation_error', 'max_scopes.0')
+  assertError(await t.as(person).patch(path, { max_scopes: ['NO_SUCH'] }), 400, 'validation_error', 'max_scopes.0')
 })
 
 test('a NUL in a key is named with its field', async () => {
@@ -254,6 +254,6 @@ test('a NUL in a key is named with its field', async () => {
     [{ ...valid(), 'bad\u0000key': 1 }, 'bad\uFFFDkey'],
     [{ ...valid(), more: { 'a\u0000': 1 } }, 'more.a\uFFFD'],
   ] as const) {
-    assertFault(await t.as(person).post(PAT, body), 400, 'validation_error', field)
+    assertError(await t.as(person).post(PAT, body), 400, 'validation_error', field)
   }
 })

@@ -3,7 +3,7 @@ import { lockAccount } from '#features/access/accounts.ts'
 import { enqueue } from '#jobs/queue.ts'
 import { ApiError, validationError } from '#lib/errors.ts'
 import { newId } from '#lib/ids.ts'
-import { grantFault } from '#lib/scopes.ts'
+import { grantProblem } from '#lib/scopes.ts'
 import { newToken } from '#lib/tokens.ts'
 import type { Deps } from '#main/deps.ts'
 import { recordEvent } from '#telemetry/events.ts'
@@ -26,7 +26,7 @@ export async function createAccessToken(
 ): Promise<{ row: AccessTokenRow; token: string }> {
   const now = deps.now()
   checkTokenName(name)
-  const problem = grantFault(scopes, 'an access token')
+  const problem = grantProblem(scopes, 'an access token')
   if (problem !== undefined) throw validationError('scopes', problem)
   checkExpiry(expires, now)
   const { token, hash } = newToken('pat')

@@ -1,4 +1,5 @@
 // What requests about personal access tokens bring.
+
 import type { Updateable } from 'kysely'
 import Type, { type Static } from 'typebox'
 import type { PersonalAccessToken } from '#db/schema.ts'
@@ -7,18 +8,19 @@ import { parseId } from '#lib/ids.ts'
 import { type PatchColumns, toColumns } from '#lib/patch.ts'
 import { scopeField } from '#lib/scope-field.ts'
 import { checkText } from '#lib/text-rules.ts'
+import { DAY_MS } from '#lib/time.ts'
 import { parseToken } from '#lib/tokens.ts'
 
 const NAME = { min: 3, max: 255, visible: true } as const
 /** No program is left alone for longer. */
 const LIFETIME_YEARS_MAX = 10
-const YEAR_MS = 366 * 86_400_000
+const YEAR_MS = 366 * DAY_MS
 
 const NameField = Type.String({ minLength: NAME.min, maxLength: NAME.max })
 const ExpiresField = Type.String({
   format: 'date-time',
   maxLength: 64,
-  description: 'In the future, at most ten years away',
+  description: 'In the future, at most ten years from now',
 })
 
 export const NewToken = Type.Object(
@@ -34,7 +36,7 @@ export const TokenPatch = Type.Object(
   {
     name: Type.Optional(NameField),
     expires: Type.Optional(ExpiresField),
-    scopes: Type.Optional(Type.Unknown({ description: 'Refused: the scopes of a token cannot change' })),
+    scopes: Type.Optional(Type.Unknown({ description: 'Rejected: the scopes of a token cannot be changed' })),
   },
   { title: 'PersonalAccessTokenChanges' },
 )

@@ -21,7 +21,7 @@ export function accessTokenRoutes(app: App, deps: AccountDeps): void {
       config: { auth: { scope: ['PAT_READ'] } },
       schema: {
         operationId: 'listAccessTokens',
-        summary: "The caller's access tokens, newest first",
+        summary: "List the caller's access tokens, newest first",
         response: { 200: Type.Array(AccessTokenView) },
       },
     },
@@ -33,7 +33,7 @@ export function accessTokenRoutes(app: App, deps: AccountDeps): void {
       config: { auth: { scope: ['PAT_CREATE'] } },
       schema: {
         operationId: 'createAccessToken',
-        summary: 'Make an access token; its secret is shown this once',
+        summary: 'Create an access token; its secret is shown only once',
         body: NewToken,
         response: { 201: AccessTokenView },
       },
@@ -52,7 +52,7 @@ export function accessTokenRoutes(app: App, deps: AccountDeps): void {
       config: { auth: { scope: ['PAT_WRITE'] } },
       schema: {
         operationId: 'updateAccessToken',
-        summary: 'Rename or prolong an access token',
+        summary: 'Rename an access token or change when it expires',
         params: IdParams,
         body: TokenPatch,
       },
@@ -69,7 +69,7 @@ export function accessTokenRoutes(app: App, deps: AccountDeps): void {
       config: { auth: { scope: ['PAT_DELETE'] } },
       schema: {
         operationId: 'deleteAccessToken',
-        summary: 'Revoke an access token, named by its ID or its secret',
+        summary: 'Revoke an access token, given its ID or secret',
         params: IdParams,
       },
     },

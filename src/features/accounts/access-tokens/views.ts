@@ -7,7 +7,9 @@ export const AccessTokenView = Type.Object(
   {
     id: Type.String(),
     name: Type.String(),
-    access_token: Nullable(Type.String({ description: 'The secret; only where it was just made' })),
+    access_token: Nullable(
+      Type.String({ description: 'The secret; present only in the response that creates the token' }),
+    ),
     scopes: Type.Number({ description: 'Bit field of up to 48 bits' }),
     user_id: Type.String(),
     created: Timestamp,

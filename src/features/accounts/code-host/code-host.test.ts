@@ -3,7 +3,8 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, beforeEach, test } from 'node:test'
 import { GRANTABLE_SCOPES } from '#lib/scopes.ts'
-import { assertFault, assertRefusedValues } from '#test/support/account-steps.ts'
+import { MINUTE_MS } from '#lib/time.ts'
+import { assertError, assertRefusedValues } from '#test/support/account-steps.ts'
 import { type TestApp, testApp } from '#test/support/harness.ts'
 
 const LINK = '/_internal/auth/code-host'
@@ -41,15 +42,15 @@ const userOf = (token: string) => t.as({ token }).get('/v3/user')
 test('a token of the host stands for the account that linked it, with all a token may hold and a warning', async () => {
   host.users.set('ghp_own', 4711)
   const person = await t.make.account()
-  assertFault(await userOf('ghp_own'), 401, 'unauthorized')
+  assertError(await userOf('ghp_own'), 401, 'unauthorized')
   assert.equal((await t.as(person).post(LINK, { token: 'ghp_own' })).statusCode, 204)
   for (const token of ['ghp_own', 'Bearer ghp_own']) {
     const answer = await userOf(token)
     assert.deepEqual([answer.statusCode, answer.json().id, answer.json().email], [200, person.id, person.email])
     assert.match(String(answer.headers['deprecation']), /^@\d+$/)
   }
-  assertFault(await t.as({ token: 'ghp_own' }).get('/_internal/session/list'), 403, 'unauthorized')
-  assertFault(await t.as({ token: 'ghp_own' }).post(LINK, { token: 'ghp_own' }), 403, 'unauthorized')
+  assertError(await t.as({ token: 'ghp_own' }).get('/_internal/session/list'), 403, 'unauthorized')
+  assertError(await t.as({ token: 'ghp_own' }).post(LINK, { token: 'ghp_own' }), 403, 'unauthorized')
   assert.equal((await t.as(person).get('/v3/user')).headers['deprecation'], undefined)
 })
 
@@ -63,7 +64,7 @@ test('the host is asked once in some minutes for each token, known or not', asyn
   }
   assert.equal(host.asked, 2)
   host.users.delete('ghp_often')
-  t.advance(5 * 60_000)
+  t.advance(5 * MINUTE_MS)
   assert.equal((await userOf('ghp_often')).statusCode, 401)
 })
 
@@ -72,11 +73,11 @@ test('texts that are no personal tokens of the host never leave us', async () =>
   const unsendable = ['ghp_a b', 'ghp_a\nx-other: y', 'ghp_a\u0000', 'ghp_é', 'ghp_\ud83d\ude00', 'ghp_\ud800']
   for (const token of ['gho_of_some_application', 'ghx_other', person.token, 'nonsense', ...unsendable.slice(0, 2)]) {
     host.users.set(token, 99)
-    assertFault(await t.as(person).post(LINK, { token }), 400, 'validation_error', 'token')
+    assertError(await t.as(person).post(LINK, { token }), 400, 'validation_error', 'token')
   }
   for (const token of unsendable.slice(2)) assert.equal((await t.as(person).post(LINK, { token })).statusCode, 400)
   for (const token of ['gho_of_some_application', 'ghp_a b', 'ghp_é'])
-    assertFault(await userOf(token), 401, 'unauthorized')
+    assertError(await userOf(token), 401, 'unauthorized')
   assert.equal(host.asked, 0)
 })
 
@@ -85,20 +86,20 @@ test('a host that fails is an error, and its answer is not kept', async () => {
   const person = await t.make.account()
   for (const status of [500, 404, 302]) {
     host.status = status
-    assertFault(await t.as(person).post(LINK, { token: 'ghp_flaky' }), 424, 'auth_error')
-    assertFault(await userOf('ghp_flaky'), 424, 'auth_error')
+    assertError(await t.as(person).post(LINK, { token: 'ghp_flaky' }), 424, 'auth_error')
+    assertError(await userOf('ghp_flaky'), 424, 'auth_error')
   }
   host.status = 403
   for (const headers of [{ 'retry-after': '60' }, { 'x-ratelimit-remaining': '0' }]) {
     host.headers = headers
-    assertFault(await userOf('ghp_flaky'), 424, 'auth_error')
+    assertError(await userOf('ghp_flaky'), 424, 'auth_error')
   }
   host.headers = { 'x-ratelimit-remaining': '10' }
-  assertFault(await userOf('ghp_forbidden'), 401, 'unauthorized')
+  assertError(await userOf('ghp_forbidden'), 401, 'unauthorized')
   host.status = 200
   for (const id of [null, {}, '', 1.5]) {
     host.users.set('ghp_flaky', id)
-    assertFault(await t.as(person).post(LINK, { token: 'ghp_flaky' }), 424, 'auth_error')
+    assertError(await t.as(person).post(LINK, { token: 'ghp_flaky' }), 424, 'auth_error')
   }
   host.users.set('ghp_flaky', 5)
   assert.equal((await t.as(person).post(LINK, { token: 'ghp_flaky' })).statusCode, 204)
@@ -112,7 +113,7 @@ test('one account of the host is linked with one account here', async () => {
   )
   assert.deepEqual(answers.map(({ statusCode }) => statusCode).sort(), [204, 409])
   const loser = answers[0]?.statusCode === 409 ? 0 : 1
-  assertFault(await t.as(people[loser]).post(LINK, { token: 'ghp_first' }), 409, 'conflict', 'token')
+  assertError(await t.as(people[loser]).post(LINK, { token: 'ghp_first' }), 409, 'conflict', 'token')
   assert.equal((await t.as(people[1 - loser] as (typeof people)[0]).delete(LINK)).statusCode, 204)
   assert.equal((await t.as(people[loser]).post(LINK, { token: 'ghp_first' })).statusCode, 204)
   assert.equal((await userOf('ghp_second')).json().id, people[loser].id)
@@ -123,8 +124,8 @@ test('linking is for sessions, and its body is checked', async () => {
   const pat = await t.make.pat(person, GRANTABLE_SCOPES)
   for (const as of [t.as(pat), t.anyone]) {
     const status = as === t.anyone ? 401 : 403
-    assertFault(await as.post(LINK, { token: 'ghp_x' }), status, 'unauthorized')
-    assertFault(await as.delete(LINK), status, 'unauthorized')
+    assertError(await as.post(LINK, { token: 'ghp_x' }), status, 'unauthorized')
+    assertError(await as.delete(LINK), status, 'unauthorized')
   }
   const send = (body: Record<string, unknown>) => t.as(person).post(LINK, body)
   await assertRefusedValues(send, {}, 'token', ['', 'a'.repeat(513), 5, null])
@@ -134,8 +135,8 @@ test('where no host is configured there is nothing to link with', async () => {
   const plain = await testApp()
   try {
     const person = await plain.make.account()
-    assertFault(await plain.as(person).post(LINK, { token: 'ghp_own' }), 404, 'not_found')
-    assertFault(await plain.as({ token: 'ghp_own' }).get('/v3/user'), 401, 'unauthorized')
+    assertError(await plain.as(person).post(LINK, { token: 'ghp_own' }), 404, 'not_found')
+    assertError(await plain.as({ token: 'ghp_own' }).get('/v3/user'), 401, 'unauthorized')
   } finally {
     await plain.close()
   }

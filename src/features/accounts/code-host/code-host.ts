@@ -1,15 +1,17 @@
 // Tokens of a code host that stand for linked accounts: deprecated, kept for programs that have nothing else.
 // Off unless the operator names the host.
+
 import type { Db } from '#db/db.ts'
 import { ApiError } from '#lib/errors.ts'
 import { createLimiter } from '#lib/limiter.ts'
 import { GRANTABLE_SCOPES } from '#lib/scopes.ts'
+import { MINUTE_MS } from '#lib/time.ts'
 import { hashToken } from '#lib/tokens.ts'
 import type { Role, Viewer } from '#lib/viewer.ts'
 import type { Deps } from '#main/deps.ts'
 
 /** How long an answer of the host counts. */
-const ANSWER_LIFETIME_MS = 5 * 60_000
+const ANSWER_LIFETIME_MS = 5 * MINUTE_MS
 const ANSWER_MS = 5_000
 const REQUESTS_AT_ONCE = 8
 const WAITING_MAX = 100

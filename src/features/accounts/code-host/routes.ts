@@ -33,8 +33,9 @@ function linkRoutes(app: App, deps: AccountDeps, codeHost: CodeHost | undefined)
       config,
       schema: {
         operationId: 'linkCodeHost',
-        summary: 'Link the account at the code host whose token this is',
-        description: "From then on that account's personal tokens are accepted here. Deprecated: use access tokens.",
+        summary: 'Link the account at the code host to which a token belongs',
+        description:
+          'Personal tokens of the linked account are then accepted as credentials. Deprecated: use access tokens.',
         body: CodeHostLink,
       },
     },
@@ -49,7 +50,7 @@ function linkRoutes(app: App, deps: AccountDeps, codeHost: CodeHost | undefined)
       config,
       schema: {
         operationId: 'unlinkCodeHost',
-        summary: 'End the link with the code host',
+        summary: 'Remove the link to the code host',
       },
     },
     async (req, reply) => {

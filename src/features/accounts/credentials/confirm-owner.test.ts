@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import {
-  assertFault,
+  assertError,
   enableTwoFactor,
   type Member,
   mailedFlow,
@@ -75,8 +75,8 @@ test('nothing that moves ownership happens without the password, and everything 
   for (const [name, send] of asks) {
     const member = await makeStale()
     const before = await read(member)
-    assertFault(await send(member, {}), 401, 'unauthorized', 'password')
-    assertFault(await send(member, { password: OTHER_PASSWORD }), 401, 'invalid_credentials')
+    assertError(await send(member, {}), 401, 'unauthorized', 'password')
+    assertError(await send(member, { password: OTHER_PASSWORD }), 401, 'invalid_credentials')
     assert.deepEqual(await read(member), before, name)
     const done = await send(member, { password: PASSWORD })
     assert.ok(done.statusCode < 300, `${name}: ${done.body}`)
@@ -91,11 +91,11 @@ test('a session that gave the password need not give it again for ten minutes; o
   assert.equal((await change('a', { password: PASSWORD })).statusCode, 204)
   assert.equal((await change('b')).statusCode, 204)
   const token = await t.make.pat(member)
-  assertFault(await change('c', {}, token), 401, 'unauthorized', 'password')
+  assertError(await change('c', {}, token), 401, 'unauthorized', 'password')
   assert.equal((await change('d', { password: PASSWORD }, token)).statusCode, 204)
-  assertFault(await change('e', {}, token), 401, 'unauthorized', 'password')
+  assertError(await change('e', {}, token), 401, 'unauthorized', 'password')
   t.advance(TEN_MINUTES)
-  assertFault(await change('f'), 401, 'unauthorized', 'password')
+  assertError(await change('f'), 401, 'unauthorized', 'password')
   const { session } = (await signIn(t, member.username)).json()
   assert.equal((await change('g', {}, { token: session })).statusCode, 204)
 })
@@ -105,13 +105,13 @@ test('where the second factor is on, its code is needed beside the password', as
   const { secret, backupCodes } = await enableTwoFactor(t, member)
   await forget(member)
   const change = (proof: object) => t.as(member).patch(EMAIL, { email: `two-${member.id}@example.org`, ...proof })
-  assertFault(await change({ password: PASSWORD }), 401, 'unauthorized', 'code')
-  assertFault(await change({ password: PASSWORD, code: '000000x' }), 401, 'invalid_credentials')
-  assertFault(await change({ code: totpCode(t, secret) }), 401, 'unauthorized', 'password')
+  assertError(await change({ password: PASSWORD }), 401, 'unauthorized', 'code')
+  assertError(await change({ password: PASSWORD, code: '000000x' }), 401, 'invalid_credentials')
+  assertError(await change({ code: totpCode(t, secret) }), 401, 'unauthorized', 'password')
   assert.equal((await change({ password: PASSWORD, code: totpCode(t, secret) })).statusCode, 204)
   await forget(member)
   const off = (body: object) => t.as(member).delete('/_internal/auth/2fa', body)
-  assertFault(await off({ code: backupCodes[0] }), 401, 'unauthorized', 'password')
+  assertError(await off({ code: backupCodes[0] }), 401, 'unauthorized', 'password')
   assert.equal((await off({ code: backupCodes[0], password: PASSWORD })).statusCode, 204)
   assert.equal((await read(member)).has_totp, false)
 })
@@ -121,7 +121,7 @@ test('guessing the password here is counted like failed sign-ins', async () => {
   const guess = (n: number) => t.as(member).delete(`/v3/user/${member.id}`, { password: `guess number ${n}` })
   const answers = await Promise.all(Array.from({ length: 12 }, (_, n) => guess(n)))
   assert.deepEqual(statuses(answers), [...Array(10).fill(401), 429, 429])
-  assertFault(await signIn(t, member.username), 429, 'ratelimit_error')
+  assertError(await signIn(t, member.username), 429, 'ratelimit_error')
 })
 
 test('the former address takes a change back, which ends what those who made it hold', async () => {
@@ -142,8 +142,8 @@ test('the former address takes a change back, which ends what those who made it 
   for (const client of [member, { token: thief }, token]) {
     assert.equal((await t.as(client).get('/v3/user')).statusCode, 401)
   }
-  assertFault(await t.anyone.post(UNDO, { flow: later }), 400, 'invalid_input', 'flow')
-  assertFault(await signIn(t, member.username), 401, 'invalid_credentials')
+  assertError(await t.anyone.post(UNDO, { flow: later }), 400, 'invalid_input', 'flow')
+  assertError(await signIn(t, member.username), 401, 'invalid_credentials')
   const reset = await mailedFlow(t, member.email, /^Reset your/)
   const set = await t.anyone.patch('/_internal/auth/password', { flow: reset, new_password: OTHER_PASSWORD })
   assert.equal(set.statusCode, 204, set.body)
@@ -158,9 +158,9 @@ test('a change is taken back for seven days, and not onto an address that anothe
   const flow = await mailedFlow(t, member.email, CHANGED)
   const other = await t.make.account()
   await t.deps.db.updateTable('account').set({ email: member.email }).where('id', '=', other.id).execute()
-  assertFault(await t.anyone.post(UNDO, { flow }), 409, 'conflict', 'email')
+  assertError(await t.anyone.post(UNDO, { flow }), 409, 'conflict', 'email')
   t.advance(7 * 24 * 3_600_000)
-  assertFault(await t.anyone.post(UNDO, { flow }), 400, 'invalid_input', 'flow')
+  assertError(await t.anyone.post(UNDO, { flow }), 400, 'invalid_input', 'flow')
 })
 
 test('the pages ask for the password before they offer what moves ownership', async () => {

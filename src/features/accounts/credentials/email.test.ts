@@ -2,9 +2,10 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { requireVerifiedEmail } from '#features/access/email-policy.ts'
 import { ALL_SCOPES } from '#lib/scopes.ts'
+import { HOUR_MS } from '#lib/time.ts'
 import {
   ABSENT,
-  assertFault,
+  assertError,
   assertRefusedValues,
   mailedFlow,
   mailsTo,
@@ -41,7 +42,7 @@ test('signing up mails a link that verifies the address once', async () => {
   const flow = await mailedFlow(t, email, VERIFY_SUBJECT)
   assert.equal((await verify(flow)).statusCode, 204)
   assert.equal(await isVerified(client), true)
-  assertFault(await verify(flow), 400, 'invalid_input', 'flow')
+  assertError(await verify(flow), 400, 'invalid_input', 'flow')
 })
 
 test('of parallel uses of one link a single one succeeds', async () => {
@@ -55,8 +56,8 @@ test('a link lives a day', async () => {
   const member = await makeMember(t, { email_verified: false })
   await t.as(member).post(RESEND)
   const flow = await mailedFlow(t, member.email, VERIFY_SUBJECT)
-  t.advance(24 * 3_600_000 + 1)
-  assertFault(await verify(flow), 400, 'invalid_input', 'flow')
+  t.advance(24 * HOUR_MS + 1)
+  assertError(await verify(flow), 400, 'invalid_input', 'flow')
   assert.equal(await isVerified(member), false)
   await assertRefusedValues((body) => t.anyone.post(VERIFY, body), {}, 'flow', ['f'.repeat(129), 5, null, ABSENT])
 })
@@ -83,12 +84,12 @@ test('links sent to the former address end with it', async () => {
   await t.anyone.post('/_internal/auth/password/reset', { username: member.username })
   const resetFlow = await mailedFlow(t, member.email, /^Reset your/)
   await t.as(member).patch(CHANGE, { email: 'elsewhere@example.org' })
-  assertFault(await verify(verifyFlow), 400, 'invalid_input', 'flow')
+  assertError(await verify(verifyFlow), 400, 'invalid_input', 'flow')
   const reset = await t.anyone.patch('/_internal/auth/password', {
     flow: resetFlow,
     new_password: 'plain copper river 12',
   })
-  assertFault(reset, 401, 'invalid_credentials')
+  assertError(reset, 401, 'invalid_credentials')
 })
 
 test('a link that was made while the address changed opens nothing', async () => {
@@ -98,9 +99,9 @@ test('a link that was made while the address changed opens nothing', async () =>
     await insertFlow(t.deps.db, { ...made, kind: 'verify_email' }),
     await insertFlow(t.deps.db, { ...made, kind: 'reset_password' }),
   ]
-  assertFault(await verify(verifyFlow), 400, 'invalid_input', 'flow')
+  assertError(await verify(verifyFlow), 400, 'invalid_input', 'flow')
   const reset = await t.anyone.patch('/_internal/auth/password', { flow: resetFlow, new_password: OTHER_PASSWORD })
-  assertFault(reset, 401, 'invalid_credentials')
+  assertError(reset, 401, 'invalid_credentials')
   assert.equal((await signIn(t, member.username)).statusCode, 200)
 })
 
@@ -123,8 +124,8 @@ test('an account keeps the newest ten flows of a kind', async () => {
 
 test('an address belongs to one account, whatever its case, also when two ask for it at once', async () => {
   const [one, two] = [await makeMember(t), await makeMember(t)]
-  assertFault(await t.as(one).patch(CHANGE, { email: two.email.toUpperCase() }), 409, 'conflict', 'email')
-  assertFault(await t.as(one).patch(CHANGE, { email: one.email.toUpperCase() }), 409, 'conflict', 'email')
+  assertError(await t.as(one).patch(CHANGE, { email: two.email.toUpperCase() }), 409, 'conflict', 'email')
+  assertError(await t.as(one).patch(CHANGE, { email: one.email.toUpperCase() }), 409, 'conflict', 'email')
   const answers = await Promise.all(
     [one, two].map((member) => t.as(member).patch(CHANGE, { email: 'wanted@example.org' })),
   )
@@ -151,13 +152,13 @@ test('the new address is checked at its bounds', async () => {
 
 test('the link is sent again only to those who need it, ten times an hour', async () => {
   const verified = await makeMember(t)
-  assertFault(await t.as(verified).post(RESEND), 400, 'invalid_input')
+  assertError(await t.as(verified).post(RESEND), 400, 'invalid_input')
   const member = await makeMember(t, { email_verified: false })
   await t.deps.db.updateTable('account').set({ email: null }).where('id', '=', verified.id).execute()
-  assertFault(await t.as(verified).post(RESEND), 400, 'invalid_input')
+  assertError(await t.as(verified).post(RESEND), 400, 'invalid_input')
   for (let i = 0; i < 10; i += 1) assert.equal((await t.as(member).post(RESEND)).statusCode, 204)
   const answer = await t.as(member).post(RESEND)
-  assertFault(answer, 429, 'ratelimit_error')
+  assertError(answer, 429, 'ratelimit_error')
   assert.ok(Number(answer.headers['retry-after']) > 3_000)
   assert.equal((await mailsTo(t, member.email, VERIFY_SUBJECT)).length, 10)
 })
@@ -184,9 +185,9 @@ test('changing and sending again need USER_AUTH_WRITE', async () => {
     (client: typeof weak) => client.patch(CHANGE, { email: 'x@example.org' }),
     (client: typeof weak) => client.post(RESEND),
   ]) {
-    assertFault(await call(t.anyone), 401, 'unauthorized')
+    assertError(await call(t.anyone), 401, 'unauthorized')
     const refused = await call(weak)
-    assertFault(refused, 403, 'unauthorized')
+    assertError(refused, 403, 'unauthorized')
     assert.match(refused.json().description, /USER_AUTH_WRITE/)
   }
 })
@@ -195,19 +196,19 @@ test('publishing follows the state of the address at once', async () => {
   const member = await makeMember(t, { email_verified: false })
   const publish = () => t.as(member).post('/v3/collection', { name: 'Favourites' })
   const refused = await publish()
-  assertFault(refused, 403, 'unauthorized')
+  assertError(refused, 403, 'unauthorized')
   assert.match(refused.json().description, /Verify your e-mail address/)
   await t.as(member).post(RESEND)
   await verify(await mailedFlow(t, member.email, VERIFY_SUBJECT))
   assert.equal((await publish()).statusCode, 201)
   await t.as(member).patch(CHANGE, { email: 'unproven@example.org' })
-  assertFault(await publish(), 403, 'unauthorized')
+  assertError(await publish(), 403, 'unauthorized')
 })
 
 test('publishing asks for a verified address only where the operator does', async () => {
   const unverified = { emailVerified: false }
   assert.throws(() => requireVerifiedEmail(t.deps, unverified), {
-    fault: 'forbidden',
+    kind: 'forbidden',
     message: /Verify your e-mail address/,
   })
   requireVerifiedEmail(t.deps, { emailVerified: true })

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { ALL_SCOPES } from '#lib/scopes.ts'
+import { HOUR_MS } from '#lib/time.ts'
 import {
   ABSENT,
-  assertFault,
+  assertError,
   assertRefusedValues,
   enableTwoFactor,
   mailedFlow,
@@ -19,7 +20,6 @@ import { type TestApp, testApp } from '#test/support/harness.ts'
 const RESET = '/_internal/auth/password/reset'
 const CHANGE = '/_internal/auth/password'
 const RESET_SUBJECT = /^Reset your/
-const HOUR_MS = 3_600_000
 
 let t: TestApp
 before(async () => {
@@ -49,8 +49,8 @@ test('a changed password ends the other sessions at once, keeps this one and the
 test('the old password is needed, and must be right', async () => {
   const member = await makeMember(t)
   t.advance(10 * 60_000)
-  assertFault(await change(member, { new_password: OTHER_PASSWORD }), 401, 'unauthorized', 'password')
-  assertFault(await change(member, { old_password: 'wrong', new_password: OTHER_PASSWORD }), 401, 'invalid_credentials')
+  assertError(await change(member, { new_password: OTHER_PASSWORD }), 401, 'unauthorized', 'password')
+  assertError(await change(member, { old_password: 'wrong', new_password: OTHER_PASSWORD }), 401, 'invalid_credentials')
   assert.equal((await signIn(t, member.username)).statusCode, 200)
 })
 
@@ -58,8 +58,8 @@ test('guessing the old password with a stolen session is throttled like a sign-i
   const member = await makeMember(t)
   const attempt = (old_password: string) => change(member, { old_password, new_password: OTHER_PASSWORD })
   for (let i = 0; i < 10; i += 1) assert.equal((await attempt('wrong')).statusCode, 401)
-  assertFault(await attempt(PASSWORD), 429, 'ratelimit_error')
-  assertFault(await signIn(t, member.username), 429, 'ratelimit_error')
+  assertError(await attempt(PASSWORD), 429, 'ratelimit_error')
+  assertError(await signIn(t, member.username), 429, 'ratelimit_error')
 })
 
 test('an account without a password gets its first one', async () => {
@@ -99,10 +99,10 @@ test('the fields are checked at their bounds', async () => {
 test('without a flow one must be signed in, with a session', async () => {
   const member = await makeMember(t)
   const body = { old_password: PASSWORD, new_password: OTHER_PASSWORD }
-  assertFault(await t.anyone.patch(CHANGE, body), 401, 'unauthorized')
-  assertFault(await change({ token: 'dps_nonsense' }, body), 401, 'unauthorized')
+  assertError(await t.anyone.patch(CHANGE, body), 401, 'unauthorized')
+  assertError(await change({ token: 'dps_nonsense' }, body), 401, 'unauthorized')
   const refused = await change(await t.make.pat(member, ALL_SCOPES - 16), body)
-  assertFault(refused, 403, 'unauthorized')
+  assertError(refused, 403, 'unauthorized')
   assert.match(refused.json().description, /USER_AUTH_WRITE/)
 })
 
@@ -117,7 +117,7 @@ test('a reset mails a link that sets a password once and ends all sessions', asy
   assert.deepEqual([await isSignedIn(member), await isSignedIn(pat)], [false, true])
   assert.equal((await signIn(t, member.username, PASSWORD)).statusCode, 401)
   assert.equal((await signIn(t, member.username, OTHER_PASSWORD)).statusCode, 200)
-  assertFault(await setByFlow(flow), 401, 'invalid_credentials')
+  assertError(await setByFlow(flow), 401, 'invalid_credentials')
 })
 
 test('the reset goes by name, ID and address, and answers the same for nobody', async () => {
@@ -158,9 +158,9 @@ test('a link lives a day, and a bad new password does not use it up', async () =
   const member = await makeMember(t)
   await reset(member.username)
   const flow = await mailedFlow(t, member.email, RESET_SUBJECT)
-  assertFault(await setByFlow(flow, 'password1234'), 400, 'validation_error', 'new_password')
+  assertError(await setByFlow(flow, 'password1234'), 400, 'validation_error', 'new_password')
   t.advance(24 * HOUR_MS + 1)
-  assertFault(await setByFlow(flow), 401, 'invalid_credentials')
+  assertError(await setByFlow(flow), 401, 'invalid_credentials')
   await reset(member.username)
   const next = await mailedFlow(t, member.email, RESET_SUBJECT)
   t.advance(23 * HOUR_MS)
@@ -175,7 +175,7 @@ test('of parallel uses of one link a single one succeeds, and other links end wi
   const second = await mailedFlow(t, member.email, RESET_SUBJECT)
   assert.notEqual(first, second)
   assert.deepEqual(statuses(await Promise.all([1, 2, 3].map(() => setByFlow(second)))), [204, 401, 401])
-  assertFault(await setByFlow(first), 401, 'invalid_credentials')
+  assertError(await setByFlow(first), 401, 'invalid_credentials')
 })
 
 test('who is locked out by failures gets in again by a reset', async () => {
@@ -192,7 +192,7 @@ test('a new password ends sign-ins that wait for a second factor, which stays on
   const { backupCodes } = await enableTwoFactor(t, member)
   const { flow } = (await signIn(t, member.username)).json()
   assert.equal((await change(member, { old_password: PASSWORD, new_password: OTHER_PASSWORD })).statusCode, 204)
-  assertFault(
+  assertError(
     await t.anyone.post('/_internal/auth/login/2fa', { flow, code: backupCodes[0] }),
     401,
     'invalid_credentials',

@@ -23,8 +23,8 @@ function passwordRoutes(app: App, deps: AccountDeps): void {
       config: { auth: 'public' },
       schema: {
         operationId: 'requestPasswordReset',
-        summary: 'Send a link to set a new password',
-        description: 'The answer is the same whether or not there is such an account.',
+        summary: 'Send a password reset link',
+        description: 'The response does not reveal whether the account exists.',
         body: PasswordResetRequest,
       },
     },
@@ -41,7 +41,7 @@ function passwordRoutes(app: App, deps: AccountDeps): void {
       config: { auth: { read: SCOPES.map(({ name }) => name) } },
       schema: {
         operationId: 'changePassword',
-        summary: 'Set a password, with the old one or with the flow of a mailed link; other sessions end',
+        summary: 'Set a password, given the old one or the flow of a mailed link; other sessions end',
         body: PasswordChange,
       },
     },
@@ -83,7 +83,7 @@ function emailRoutes(app: App, deps: AccountDeps): void {
       config: { auth: { scope: ['USER_AUTH_WRITE'] } },
       schema: {
         operationId: 'resendVerification',
-        summary: 'Send the link that verifies the address once more',
+        summary: 'Resend the verification link',
       },
     },
     async (req, reply) => {
@@ -114,7 +114,7 @@ function emailRoutes(app: App, deps: AccountDeps): void {
       config: { auth: 'public' },
       schema: {
         operationId: 'verifyEmail',
-        summary: 'Verify an address with the flow of a mailed link',
+        summary: 'Verify an e-mail address with the flow of a mailed link',
         body: EmailVerification,
       },
     },

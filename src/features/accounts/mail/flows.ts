@@ -1,10 +1,10 @@
 // Flows: one step of something that takes two (a mailed link, a second factor). Each is an unguessable secret of which
 // only the hash is stored; it works once and for a bounded time.
+
 import { sql } from 'kysely'
 import type { Db, Tx } from '#db/db.ts'
+import { HOUR_MS } from '#lib/time.ts'
 import { hashToken, newSecret } from '#lib/tokens.ts'
-
-const HOUR_MS = 3_600_000
 
 /** How long each kind of flow lives. */
 const LIFETIME_MS = {

@@ -1,8 +1,10 @@
 // How many messages one account can cause: a mailbox must not be flooded through us, least of all a stranger's.
+
 import type { Counters } from '#counters/counters.ts'
 import { ApiError } from '#lib/errors.ts'
+import { HOUR_MS } from '#lib/time.ts'
 
-const WINDOW = { max: 10, windowMs: 3_600_000 } as const
+const WINDOW = { max: 10, windowMs: HOUR_MS } as const
 
 type Purpose = 'reset-password' | 'verify-email'
 

@@ -21,7 +21,7 @@ test('a hash names its kind and cost, has its own salt, and fits its password al
 test('a judgement never gets better by what follows the first forty characters, and a long text is judged too', async () => {
   const owner = { username: 'mira', email: null }
   const weak = 'password'.repeat(5)
-  await assert.rejects(passwords.check(`${weak}x7$Kq!zW5uN!k3Lm`, owner, 'password'), { fault: 'validation_error' })
+  await assert.rejects(passwords.check(`${weak}x7$Kq!zW5uN!k3Lm`, owner, 'password'), { kind: 'validation_error' })
   await passwords.check('kR7$wq2!zPvN'.repeat(21), owner, 'password')
 })
 

@@ -1,5 +1,6 @@
 // How guessable a password is, asked of a worker thread: the dictionaries take half a second to load and a hostile
 // password a tenth of a second to judge, and neither may hold up the requests of others.
+import { MINUTE_MS } from '#lib/time.ts'
 import { createWorkerThread } from '#lib/worker-thread.ts'
 import type { StrengthQuestion } from './strength-worker.ts'
 
@@ -9,7 +10,7 @@ const WAITING_MAX = 100
 const WAITING_PER_CALLER_MAX = 10
 const ANSWER_MS = 15_000
 /** The thread and its dictionaries (some 60 MB) go when nobody needs them. */
-const IDLE_MS = 60_000
+const IDLE_MS = MINUTE_MS
 
 export type StrengthMeter = {
   /**

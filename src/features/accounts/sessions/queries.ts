@@ -1,15 +1,16 @@
 // Sessions: sign-ins that live 14 days and can be refreshed for 60.
+
 import { sql } from 'kysely'
 import type { ChangeSet } from '#cache/changes.ts'
 import type { Db, Tx } from '#db/db.ts'
 import { newId } from '#lib/ids.ts'
+import { DAY_MS } from '#lib/time.ts'
 import { newToken } from '#lib/tokens.ts'
 import type { Viewer } from '#lib/viewer.ts'
 import type { SessionReference } from './requests.ts'
 import { describeUserAgent } from './user-agent.ts'
 import { type SessionRow, type SessionView, toSessionView } from './views.ts'
 
-const DAY_MS = 86_400_000
 export const LIFETIME_MS = 14 * DAY_MS
 const REFRESHABLE_MS = 60 * DAY_MS
 /** How long a session that gave the password need not give it again. */

@@ -19,7 +19,7 @@ export function sessionRoutes(app: App, deps: AccountDeps): void {
       config: { auth: { scope: ['SESSION_READ'] } },
       schema: {
         operationId: 'listSessions',
-        summary: "The caller's sessions, newest first",
+        summary: "List the caller's sessions, newest first",
         response: { 200: Type.Array(SessionView) },
       },
     },
@@ -37,7 +37,7 @@ export function sessionRoutes(app: App, deps: AccountDeps): void {
       config: { auth: { scope: ['SESSION_DELETE'] } },
       schema: {
         operationId: 'deleteSession',
-        summary: 'Sign out a session, named by its ID or its secret',
+        summary: 'End a session, given its ID or secret',
         params: IdParams,
       },
     },
@@ -54,7 +54,7 @@ export function sessionRoutes(app: App, deps: AccountDeps): void {
       config: { auth: 'public' },
       schema: {
         operationId: 'refreshSession',
-        summary: 'A new secret for the session of the request, also an expired one',
+        summary: 'Refresh the session of the request, even if it has expired: issue a new secret',
         response: { 200: SessionView },
       },
     },

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { ALL_SCOPES, SCOPES, type ScopeName } from '#lib/scopes.ts'
-import { assertFault, makeMember, signIn, statuses } from '#test/support/account-steps.ts'
+import { DAY_MS, MINUTE_MS } from '#lib/time.ts'
+import { assertError, makeMember, signIn, statuses } from '#test/support/account-steps.ts'
 import { type TestApp, testApp } from '#test/support/harness.ts'
 import { describeUserAgent } from './user-agent.ts'
 
 const LIST = '/_internal/session/list'
 const REFRESH = '/_internal/session/refresh'
-const DAY_MS = 86_400_000
 
 let t: TestApp
 before(async () => {
@@ -63,10 +63,10 @@ test('signing out ends a session at once, by ID or by secret', async () => {
 test("another's session, an unknown one and a text that is no ID are refused", async () => {
   const [member, stranger] = [await makeMember(t), await makeMember(t)]
   for (const id of [stranger.sessionId, stranger.token, 'zzzzzzzz']) {
-    assertFault(await t.as(member).delete(`/_internal/session/${id}`), 404, 'not_found')
+    assertError(await t.as(member).delete(`/_internal/session/${id}`), 404, 'not_found')
   }
   for (const id of ['not-base-62', 'a'.repeat(12), (await t.make.pat(member)).token]) {
-    assertFault(await t.as(member).delete(`/_internal/session/${id}`), 400, 'decoding_error')
+    assertError(await t.as(member).delete(`/_internal/session/${id}`), 400, 'decoding_error')
   }
   assert.ok(await works(stranger.token))
 })
@@ -75,7 +75,7 @@ test('a session dies after 14 days and can be refreshed until 60 have passed', a
   const { username } = await makeMember(t)
   const first = (await signIn(t, username)).json()
   t.advance(14 * DAY_MS + 1)
-  assertFault(await t.as({ token: first.session }).get('/v3/user'), 401, 'unauthorized')
+  assertError(await t.as({ token: first.session }).get('/v3/user'), 401, 'unauthorized')
   const second = (await t.as({ token: first.session }).post(REFRESH)).json()
   assert.deepEqual(
     [second.id, second.refresh_expires, second.created, second.current],
@@ -88,7 +88,7 @@ test('a session dies after 14 days and can be refreshed until 60 have passed', a
   const third = (await t.as({ token: `Bearer ${second.session}` }).post(REFRESH)).json()
   assert.equal(third.expires, first.refresh_expires)
   t.advance(6 * DAY_MS)
-  assertFault(await t.as({ token: third.session }).post(REFRESH), 401, 'unauthorized')
+  assertError(await t.as({ token: third.session }).post(REFRESH), 401, 'unauthorized')
 })
 
 test('the old secret is dead at once after a refresh, also where it was in use, and cannot refresh again', async () => {
@@ -97,7 +97,7 @@ test('the old secret is dead at once after a refresh, also where it was in use, 
   const refreshed = await t.as(member).post(`/v2${REFRESH}`)
   assert.equal(refreshed.statusCode, 200)
   assert.equal(await works(member.token), false)
-  assertFault(await t.as(member).post(REFRESH), 401, 'unauthorized')
+  assertError(await t.as(member).post(REFRESH), 401, 'unauthorized')
   const [session] = (await t.as({ token: refreshed.json().session }).get(LIST)).json()
   assert.deepEqual([session.id, session.current], [member.sessionId, true])
 })
@@ -112,22 +112,22 @@ test('of parallel refreshes a single one succeeds, and its secret works', async 
 
 test('only a session can be refreshed', async () => {
   const member = await makeMember(t)
-  assertFault(await t.anyone.post(REFRESH), 401, 'unauthorized')
+  assertError(await t.anyone.post(REFRESH), 401, 'unauthorized')
   for (const token of ['nonsense', (await t.make.pat(member)).token, `${member.token.slice(0, -1)}!`]) {
-    assertFault(await t.as({ token }).post(REFRESH), 401, 'unauthorized')
+    assertError(await t.as({ token }).post(REFRESH), 401, 'unauthorized')
   }
 })
 
 test('listing and ending sessions need a token with the scope for it', async () => {
   const member = await makeMember(t)
   const remove = (client: TestApp['anyone']) => client.delete(`/_internal/session/${member.sessionId}`)
-  assertFault(await t.anyone.get(LIST), 401, 'unauthorized')
-  assertFault(await remove(t.anyone), 401, 'unauthorized')
+  assertError(await t.anyone.get(LIST), 401, 'unauthorized')
+  assertError(await remove(t.anyone), 401, 'unauthorized')
   const reader = await t.as(await t.make.pat(member, allBut('SESSION_READ'))).get(LIST)
-  assertFault(reader, 403, 'unauthorized')
+  assertError(reader, 403, 'unauthorized')
   assert.match(reader.json().description, /SESSION_READ/)
   const remover = await remove(t.as(await t.make.pat(member, allBut('SESSION_DELETE'))))
-  assertFault(remover, 403, 'unauthorized')
+  assertError(remover, 403, 'unauthorized')
   assert.match(remover.json().description, /SESSION_DELETE/)
   assert.ok(await works(member.token))
 })
@@ -146,7 +146,7 @@ test('flows and sessions that nobody can use any more are deleted by the clock',
   }
   await expire()
   assert.deepEqual(await count(), [1, 1])
-  t.advance(31 * 60_000)
+  t.advance(31 * MINUTE_MS)
   await expire()
   assert.deepEqual(await count(), [1, 0])
   t.advance(60 * DAY_MS)

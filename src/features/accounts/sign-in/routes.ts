@@ -33,7 +33,7 @@ export function signInRoutes(app: App, deps: AccountDeps): void {
       config: { auth: 'public' },
       schema: {
         operationId: 'signInWithSecondFactor',
-        summary: 'Finish a sign-in with a code or a backup code',
+        summary: 'Complete a sign-in with a TOTP code or a backup code',
         body: SecondFactor,
         response: { 200: SessionView },
       },

@@ -13,7 +13,7 @@ function guards(processes: number) {
   return Array.from({ length: processes }, () => createSignInGuard({ counters, ...telemetry }))
 }
 
-const faultOf = (error: unknown) => (error instanceof ApiError ? error.fault : String(error))
+const kindOf = (error: unknown) => (error instanceof ApiError ? error.kind : String(error))
 
 test('of parallel guesses in several processes ten are looked at, whatever they are', async () => {
   const all = guards(12)
@@ -28,11 +28,11 @@ test('of parallel guesses in several processes ten are looked at, whatever they 
         await waiting.promise
         return undefined
       })
-      .catch(faultOf)
+      .catch(kindOf)
   const outcomes = await Promise.all(Array.from({ length: 120 }, (_, i) => guess(i)))
   assert.equal(looked, 10)
-  assert.equal(outcomes.filter((fault) => fault === 'invalid_credentials').length, 10)
-  assert.equal(outcomes.filter((fault) => fault === 'ratelimit_error').length, 110)
+  assert.equal(outcomes.filter((problem) => problem === 'invalid_credentials').length, 10)
+  assert.equal(outcomes.filter((problem) => problem === 'ratelimit_error').length, 110)
 })
 
 test('tries that are right, or that fail for another reason, leave no count', async () => {
@@ -48,9 +48,9 @@ test('tries that are right, or that fail for another reason, leave no count', as
     )
   }
   for (let i = 0; i < 10; i += 1) {
-    assert.equal(await guard.attempt('name:b', 'No', async () => undefined).catch(faultOf), 'invalid_credentials')
+    assert.equal(await guard.attempt('name:b', 'No', async () => undefined).catch(kindOf), 'invalid_credentials')
   }
-  assert.equal(await guard.attempt('name:b', 'No', async () => 'session').catch(faultOf), 'ratelimit_error')
+  assert.equal(await guard.attempt('name:b', 'No', async () => 'session').catch(kindOf), 'ratelimit_error')
   await guard.forgive('name:b')
   assert.equal(await guard.attempt('name:b', 'No', async () => 'session'), 'session')
 })

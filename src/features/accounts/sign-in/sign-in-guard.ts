@@ -1,12 +1,14 @@
 // How often a password or code may be guessed: ten wrong ones for an account within 15 minutes, then no more until the
 // window has passed.
+
 import type { Counters } from '#counters/counters.ts'
 import { ApiError } from '#lib/errors.ts'
 import { isIdForm } from '#lib/ids.ts'
 import { createLimiter, type Limiter } from '#lib/limiter.ts'
+import { MINUTE_MS } from '#lib/time.ts'
 import { recordEvent, type Telemetry } from '#telemetry/events.ts'
 
-const WINDOW = { max: 10, windowMs: 15 * 60_000 } as const
+const WINDOW = { max: 10, windowMs: 15 * MINUTE_MS } as const
 /** Tries of one account that may wait for each other. */
 const WAITING_MAX = 20
 

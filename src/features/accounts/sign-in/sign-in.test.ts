@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { DAY_MS, MINUTE_MS } from '#lib/time.ts'
 import {
   ABSENT,
-  assertFault,
+  assertError,
   assertRefusedValues,
   makeMember,
   OTHER_PASSWORD,
@@ -13,7 +14,6 @@ import {
 import { type TestApp, testApp } from '#test/support/harness.ts'
 
 const LOGIN = '/_internal/auth/login'
-const MINUTE_MS = 60_000
 
 let t: TestApp
 before(async () => {
@@ -60,7 +60,7 @@ test('an unknown name, a wrong password and an account without one get the same 
     signIn(t, 'known', ''),
     signIn(t, '', PASSWORD),
   ])
-  for (const answer of answers) assertFault(answer, 401, 'invalid_credentials')
+  for (const answer of answers) assertError(answer, 401, 'invalid_credentials')
   assert.equal(new Set(answers.map(({ body }) => body)).size, 1)
 })
 
@@ -69,7 +69,7 @@ test('name and password are checked at their bounds', async () => {
   const send = (body: Record<string, unknown>) => t.anyone.post(LOGIN, body)
   await assertRefusedValues(send, valid, 'username', ['a'.repeat(255), 5, null, {}, ABSENT])
   await assertRefusedValues(send, valid, 'password', ['a'.repeat(257), 5, null, [], ABSENT])
-  assertFault(await send({ username: 'a'.repeat(254), password: 'b'.repeat(256) }), 401, 'invalid_credentials')
+  assertError(await send({ username: 'a'.repeat(254), password: 'b'.repeat(256) }), 401, 'invalid_credentials')
 })
 
 test('ten failures close an account for fifteen minutes, for the right password too, by name and by address', async () => {
@@ -77,7 +77,7 @@ test('ten failures close an account for fifteen minutes, for the right password 
   assert.deepEqual(await failTimes(10, username), Array(10).fill(401))
   for (const name of [username, email]) {
     const answer = await signIn(t, name)
-    assertFault(answer, 429, 'ratelimit_error')
+    assertError(answer, 429, 'ratelimit_error')
     const wait = Number(answer.headers['retry-after'])
     assert.ok(wait > 14 * 60 && wait <= 15 * 60, String(wait))
   }
@@ -125,7 +125,7 @@ test('parallel sign-ins with the right password all succeed', async () => {
 test('an account has at most a hundred sessions; the one longest unused ends', async () => {
   const member = await makeMember(t)
   assert.equal((await t.as(member).get('/v3/user')).statusCode, 200)
-  const longAgo = new Date(t.deps.now() - 86_400_000)
+  const longAgo = new Date(t.deps.now() - DAY_MS)
   await t.deps.db.updateTable('session').set({ last_login: longAgo }).where('id', '=', member.sessionId).execute()
   for (let i = 0; i < 99; i += 1) await t.make.session(member.id)
   assert.equal((await signIn(t, member.username)).statusCode, 200)

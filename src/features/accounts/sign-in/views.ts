@@ -4,7 +4,7 @@ export const TwoFactorRequired = Type.Object(
   {
     error: Type.Literal('2fa_required'),
     description: Type.String(),
-    flow: Type.String({ description: 'For /auth/login/2fa, within 30 minutes' }),
+    flow: Type.String({ description: 'To pass to /auth/login/2fa within 30 minutes' }),
   },
   { title: 'TwoFactorRequired' },
 )

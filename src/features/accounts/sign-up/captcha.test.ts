@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { after, before, beforeEach, test } from 'node:test'
-import { assertFault, PASSWORD } from '#test/support/account-steps.ts'
+import { assertError, PASSWORD } from '#test/support/account-steps.ts'
 import { type TestApp, testApp } from '#test/support/harness.ts'
 
 /** A small captcha service: the answer `solved` is right; other answers make it misbehave in the way they name. */
@@ -67,23 +67,23 @@ test('a solved captcha lets people sign up, sign in and reset a password', async
 
 test('a missing answer is refused without asking the service, a wrong one after asking it', async () => {
   for (const challenge of [undefined, null, ''])
-    assertFault(await create(fresh('nobody', challenge)), 400, 'captcha_error', 'challenge')
+    assertError(await create(fresh('nobody', challenge)), 400, 'captcha_error', 'challenge')
   assert.equal(asked.length, 0)
-  assertFault(await create(fresh('nobody', 'wrong')), 400, 'captcha_error', 'challenge')
-  assertFault(
+  assertError(await create(fresh('nobody', 'wrong')), 400, 'captcha_error', 'challenge')
+  assertError(
     await t.anyone.post('/_internal/auth/login', { username: 'nobody', password: PASSWORD }),
     400,
     'captcha_error',
   )
-  assertFault(await t.anyone.post('/_internal/auth/password/reset', { username: 'nobody' }), 400, 'captcha_error')
-  assertFault(await create(fresh('nobody', 'x'.repeat(8193))), 400, 'validation_error', 'challenge')
-  assertFault(await create(fresh('nobody', 5)), 400, 'validation_error', 'challenge')
+  assertError(await t.anyone.post('/_internal/auth/password/reset', { username: 'nobody' }), 400, 'captcha_error')
+  assertError(await create(fresh('nobody', 'x'.repeat(8193))), 400, 'validation_error', 'challenge')
+  assertError(await create(fresh('nobody', 5)), 400, 'validation_error', 'challenge')
   assert.equal(asked.length, 1)
 })
 
 test('a service that cannot say keeps the door shut', async () => {
   for (const challenge of ['broken', 'garbage', 'moved'])
-    assertFault(await create(fresh('nobody', challenge)), 424, 'auth_error')
+    assertError(await create(fresh('nobody', challenge)), 424, 'auth_error')
 })
 
 test('validating a sign-up does not use the captcha up', async () => {

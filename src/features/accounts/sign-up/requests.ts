@@ -8,7 +8,9 @@ export const NewAccount = Type.Object(
     email: EmailField,
     password: NewPasswordField,
     challenge: OptionalChallenge,
-    account_consent: Type.Optional(Type.Boolean({ description: 'Not for people: a program that sets it is refused' })),
+    account_consent: Type.Optional(
+      Type.Boolean({ description: 'Trap for bots: leave it out; a request that sets it is rejected' }),
+    ),
   },
   { title: 'NewAccount' },
 )

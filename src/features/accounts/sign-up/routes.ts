@@ -33,7 +33,7 @@ export function signUpRoutes(app: App, deps: AccountDeps): void {
       config: { auth: 'public' },
       schema: {
         operationId: 'validateNewAccount',
-        summary: 'Check what signing up would answer, without doing it',
+        summary: 'Validate a sign-up without creating an account',
         body: NewAccount,
       },
     },
@@ -48,7 +48,7 @@ export function signUpRoutes(app: App, deps: AccountDeps): void {
       config: { auth: 'public' },
       schema: {
         operationId: 'getGlobals',
-        summary: 'What account pages need to know of this service',
+        summary: 'Get the settings that account pages need',
         response: { 200: Globals },
       },
     },

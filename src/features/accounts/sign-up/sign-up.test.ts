@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { sql } from 'kysely'
+import { DAY_MS } from '#lib/time.ts'
 import {
   ABSENT,
-  assertFault,
+  assertError,
   assertRefusedValues,
   makeMember,
   PASSWORD,
@@ -37,7 +38,7 @@ test('signing up answers a session whose secret works at once', async () => {
   const session = answer.json()
   assert.match(session.session, /^dps_[0-9A-Za-z]{60}$/)
   assert.deepEqual([session.os, session.platform, session.ip, session.current], ['Linux', 'Firefox', '127.0.0.1', true])
-  const days = (from: string, to: string) => (Date.parse(to) - Date.parse(from)) / 86_400_000
+  const days = (from: string, to: string) => (Date.parse(to) - Date.parse(from)) / DAY_MS
   assert.deepEqual([days(session.created, session.expires), days(session.created, session.refresh_expires)], [14, 60])
 
   const user = (await t.as({ token: session.session }).get('/v3/user')).json()
@@ -66,7 +67,7 @@ test('neither the password nor the secret is stored', async () => {
 
 test('both prefixes lead to the same handlers', async () => {
   assert.equal((await t.anyone.post('/v2/_internal/auth/create', fresh('second-mount'))).statusCode, 201)
-  assertFault(await t.anyone.post('/v2/_internal/auth/create', fresh('second-mount')), 409, 'conflict', 'username')
+  assertError(await t.anyone.post('/v2/_internal/auth/create', fresh('second-mount')), 409, 'conflict', 'username')
   assert.equal((await t.anyone.get('/v2/_internal/globals')).statusCode, 200)
 })
 
@@ -124,7 +125,7 @@ test('a guessable password is refused, also when it is only the own name or addr
     'Wanda-Kestrel1',
     'wanda-kestrel@example.org',
   ]) {
-    assertFault(await create({ ...valid, password }), 400, 'validation_error', 'password')
+    assertError(await create({ ...valid, password }), 400, 'validation_error', 'password')
   }
 })
 
@@ -136,9 +137,9 @@ test('a password composed of other code points is the same password', async () =
 
 test('names and addresses are unique whatever their case, and a name may not be an ID', async () => {
   const { id } = await makeMember(t, { username: 'Unique' })
-  assertFault(await create({ ...fresh('uNIQUE'), email: 'free@example.org' }), 409, 'conflict', 'username')
-  assertFault(await create({ ...fresh(id), email: 'free@example.org' }), 409, 'conflict', 'username')
-  assertFault(await create({ ...fresh('free'), email: 'UNIQUE@example.ORG' }), 409, 'conflict', 'email')
+  assertError(await create({ ...fresh('uNIQUE'), email: 'free@example.org' }), 409, 'conflict', 'username')
+  assertError(await create({ ...fresh(id), email: 'free@example.org' }), 409, 'conflict', 'username')
+  assertError(await create({ ...fresh('free'), email: 'UNIQUE@example.ORG' }), 409, 'conflict', 'email')
 })
 
 test('of parallel sign-ups with one name or one address a single one succeeds, and nothing of the others stays', async () => {
@@ -155,8 +156,8 @@ test('of parallel sign-ups with one name or one address a single one succeeds, a
 })
 
 test('programs that fill in the field people do not see are refused', async () => {
-  assertFault(await create({ ...fresh('robot'), account_consent: true }), 400, 'validation_error', 'account_consent')
-  assertFault(await create({ ...fresh('robot'), account_consent: 'no' }), 400, 'validation_error', 'account_consent')
+  assertError(await create({ ...fresh('robot'), account_consent: true }), 400, 'validation_error', 'account_consent')
+  assertError(await create({ ...fresh('robot'), account_consent: 'no' }), 400, 'validation_error', 'account_consent')
   assert.equal((await create({ ...fresh('person'), account_consent: false, sign_up_newsletter: true })).statusCode, 201)
 })
 
@@ -165,10 +166,10 @@ test('validating says the same as signing up and changes nothing', async () => {
   const before = await accountCount()
   const validate = (body: Record<string, unknown>) => t.anyone.post(VALIDATE, body)
   assert.equal((await validate(fresh('not-taken'))).statusCode, 204)
-  assertFault(await validate(fresh('taken')), 409, 'conflict', 'username')
-  assertFault(await validate({ ...fresh('not-taken'), email: 'taken@example.org' }), 409, 'conflict', 'email')
-  assertFault(await validate({ ...fresh('not-taken'), password: 'password1234' }), 400, 'validation_error', 'password')
-  assertFault(
+  assertError(await validate(fresh('taken')), 409, 'conflict', 'username')
+  assertError(await validate({ ...fresh('not-taken'), email: 'taken@example.org' }), 409, 'conflict', 'email')
+  assertError(await validate({ ...fresh('not-taken'), password: 'password1234' }), 400, 'validation_error', 'password')
+  assertError(
     await validate({ ...fresh('not-taken'), account_consent: true }),
     400,
     'validation_error',
@@ -180,23 +181,23 @@ test('validating says the same as signing up and changes nothing', async () => {
 
 test('bodies that are not JSON, empty or of another kind are refused', async () => {
   const json = { headers: { 'content-type': 'application/json' } }
-  assertFault(await t.anyone.post(CREATE, '', json), 400, 'json_error')
-  assertFault(await t.anyone.post(CREATE, '{"username"', json), 400, 'json_error')
-  assertFault(
+  assertError(await t.anyone.post(CREATE, '', json), 400, 'json_error')
+  assertError(await t.anyone.post(CREATE, '{"username"', json), 400, 'json_error')
+  assertError(
     await t.anyone.post(CREATE, 'username=mira', { headers: { 'content-type': 'application/x-www-form-urlencoded' } }),
     400,
     'invalid_input',
   )
-  assertFault(await create({ ...fresh('nul'), username: 'a\u0000b' }), 400, 'validation_error', 'username')
-  assertFault(await t.anyone.post(CREATE, '[]', json), 400, 'validation_error')
+  assertError(await create({ ...fresh('nul'), username: 'a\u0000b' }), 400, 'validation_error', 'username')
+  assertError(await t.anyone.post(CREATE, '[]', json), 400, 'validation_error')
 })
 
 test('a service that is closed for registration says so, and still lets its people in', async () => {
   const closed = await testApp({ env: { REGISTRATION: 'closed' } })
   try {
     const answer = await closed.anyone.post(CREATE, fresh('latecomer'))
-    assertFault(answer, 403, 'unauthorized')
-    assertFault(await closed.anyone.post(VALIDATE, fresh('latecomer')), 403, 'unauthorized')
+    assertError(answer, 403, 'unauthorized')
+    assertError(await closed.anyone.post(VALIDATE, fresh('latecomer')), 403, 'unauthorized')
     assert.deepEqual((await closed.anyone.get('/_internal/globals')).json(), {
       captcha_enabled: false,
       registration_open: false,
@@ -218,7 +219,7 @@ test('a password that repeats the name or the address is refused, however it is 
     'quillfeather vantablack 7Kz',
   ]) {
     const answer = await create({ username, email, password })
-    assertFault(answer, 400, 'validation_error', 'password')
+    assertError(answer, 400, 'validation_error', 'password')
     assert.match(answer.json().details.message, /must not repeat the username/)
   }
   assert.equal((await create({ username, email, password: `quillfeather ${PASSWORD}` })).statusCode, 201)

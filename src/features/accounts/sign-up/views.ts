@@ -7,7 +7,7 @@ export const Globals = Type.Object(
     registration_open: Type.Boolean(),
     email_verification_required: Type.Boolean(),
     tax_compliance_thresholds: Type.Record(Type.String(), Type.Number(), {
-      description: 'Empty: nothing is paid out here',
+      description: 'Empty: this service makes no payouts itself',
     }),
   },
   { title: 'Globals' },

@@ -14,7 +14,7 @@ export function twoFactorRoutes(app: App, deps: AccountDeps): void {
       config: { auth: { scope: ['USER_AUTH_WRITE'] } },
       schema: {
         operationId: 'startTwoFactor',
-        summary: 'A secret for an authenticator program',
+        summary: 'Start two-factor setup: create a secret for an authenticator app',
         response: { 200: TwoFactorSecret },
       },
     },
@@ -26,7 +26,7 @@ export function twoFactorRoutes(app: App, deps: AccountDeps): void {
       config: { auth: { scope: ['USER_AUTH_WRITE'] } },
       schema: {
         operationId: 'enableTwoFactor',
-        summary: 'Turn two-factor sign-in on with a first code; answers the backup codes, once',
+        summary: 'Enable two-factor sign-in with a first code; returns the backup codes, which are shown only once',
         body: TwoFactorConfirmation,
         response: { 200: BackupCodes },
       },
@@ -41,7 +41,7 @@ export function twoFactorRoutes(app: App, deps: AccountDeps): void {
       config: { auth: { scope: ['USER_AUTH_WRITE'] } },
       schema: {
         operationId: 'disableTwoFactor',
-        summary: 'Turn two-factor sign-in off, with a code or a backup code',
+        summary: 'Disable two-factor sign-in with a TOTP code or a backup code',
         body: TwoFactorRemoval,
       },
     },

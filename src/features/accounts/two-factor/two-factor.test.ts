@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { ALL_SCOPES } from '#lib/scopes.ts'
+import { MINUTE_MS } from '#lib/time.ts'
 import {
   ABSENT,
-  assertFault,
+  assertError,
   assertRefusedValues,
   enableTwoFactor,
   type Member,
@@ -54,7 +55,7 @@ test('turning it on gives a secret, six backup codes and a message', async () =>
   for (const code of codes) assert.match(code, /^[0-9A-Za-z]{11}$/)
   assert.equal((await t.as(member).get('/v3/user')).json().has_totp, true)
   assert.equal((await mailsTo(t, member.email, /two-factor sign-in is on/)).length, 1)
-  assertFault(await t.as(member).post(SECRET), 400, 'invalid_input')
+  assertError(await t.as(member).post(SECRET), 400, 'invalid_input')
 })
 
 test('a sign-in then needs a code, and the code makes a session', async () => {
@@ -75,15 +76,15 @@ test('setting up needs the right code, the own flow and half an hour at most', a
   const [member, other] = [await makeMember(t), await makeMember(t)]
   const { secret, flow } = (await t.as(member).post(SECRET)).json()
   const enable = (person: Member, code: string) => t.as(person).post(TWO_FACTOR, { flow, code, password: PASSWORD })
-  assertFault(await enable(member, totpCode(t, secret, 20)), 401, 'invalid_credentials')
-  assertFault(await enable(other, totpCode(t, secret)), 401, 'invalid_credentials')
-  assertFault(
+  assertError(await enable(member, totpCode(t, secret, 20)), 401, 'invalid_credentials')
+  assertError(await enable(other, totpCode(t, secret)), 401, 'invalid_credentials')
+  assertError(
     await t.as(member).post(TWO_FACTOR, { flow: 'unknown', code: totpCode(t, secret) }),
     401,
     'invalid_credentials',
   )
-  t.advance(30 * 60_000 + 1)
-  assertFault(await enable(member, totpCode(t, secret)), 401, 'invalid_credentials')
+  t.advance(30 * MINUTE_MS + 1)
+  assertError(await enable(member, totpCode(t, secret)), 401, 'invalid_credentials')
   assert.equal((await t.as(member).get('/v3/user')).json().has_totp, false)
 })
 
@@ -114,9 +115,9 @@ test('a code works once, also when two sign-ins use it at the same moment', asyn
   const flows = [await startSignIn(member), await startSignIn(member)]
   const code = totpCode(t, member.secret)
   assert.deepEqual(statuses(await Promise.all(flows.map((flow) => withCode(flow, code)))), [200, 401])
-  assertFault(await withCode(await startSignIn(member), code), 401, 'invalid_credentials')
+  assertError(await withCode(await startSignIn(member), code), 401, 'invalid_credentials')
   // Nor does one that is older than the newest used.
-  assertFault(await withCode(await startSignIn(member), totpCode(t, member.secret, -1)), 401, 'invalid_credentials')
+  assertError(await withCode(await startSignIn(member), totpCode(t, member.secret, -1)), 401, 'invalid_credentials')
 })
 
 test('a flow works once, also at the same moment, and for half an hour', async () => {
@@ -129,8 +130,8 @@ test('a flow works once, also at the same moment, and for half an hour', async (
   const spare = codes[answers[0]?.statusCode === 200 ? 1 : 0] ?? ''
   assert.equal((await withCode(await startSignIn(member), spare)).statusCode, 200)
   const late = await startSignIn(member)
-  t.advance(30 * 60_000 + 1)
-  assertFault(await withCode(late, totpCode(t, member.secret)), 401, 'invalid_credentials')
+  t.advance(30 * MINUTE_MS + 1)
+  assertError(await withCode(late, totpCode(t, member.secret)), 401, 'invalid_credentials')
 })
 
 test('a backup code works once, also at the same moment', async () => {
@@ -138,24 +139,24 @@ test('a backup code works once, also at the same moment', async () => {
   const [code = '', other = ''] = member.backupCodes
   const flows = [await startSignIn(member), await startSignIn(member)]
   assert.deepEqual(statuses(await Promise.all(flows.map((flow) => withCode(flow, code)))), [200, 401])
-  assertFault(await withCode(await startSignIn(member), code), 401, 'invalid_credentials')
-  assertFault(await withCode(await startSignIn(member), other.toLowerCase().toUpperCase()), 401, 'invalid_credentials')
+  assertError(await withCode(await startSignIn(member), code), 401, 'invalid_credentials')
+  assertError(await withCode(await startSignIn(member), other.toLowerCase().toUpperCase()), 401, 'invalid_credentials')
   assert.equal((await withCode(await startSignIn(member), other)).statusCode, 200)
 })
 
 test('wrong codes count as failed sign-ins, and the right password does not forgive them', async () => {
   const member = await protectedMember()
   for (let i = 0; i < 10; i += 1) {
-    assertFault(
+    assertError(
       await withCode(await startSignIn(member), totpCode(t, member.secret, 50 + i)),
       401,
       'invalid_credentials',
     )
   }
   const answer = await signIn(t, member.username)
-  assertFault(answer, 429, 'ratelimit_error')
+  assertError(answer, 429, 'ratelimit_error')
   assert.ok(Number(answer.headers['retry-after']) > 800)
-  t.advance(16 * 60_000)
+  t.advance(16 * MINUTE_MS)
   assert.equal((await withCode(await startSignIn(member), totpCode(t, member.secret))).statusCode, 200)
 })
 
@@ -172,7 +173,7 @@ test('code and flow are checked at their bounds', async () => {
       { code: '', flow: '' },
       { code: '1'.repeat(32), flow: 'f'.repeat(128) },
     ]) {
-      assertFault(await send(body), 401, 'invalid_credentials')
+      assertError(await send(body), 401, 'invalid_credentials')
     }
   }
 })
@@ -187,10 +188,10 @@ test('turning it off takes a code or a backup code, ends half-done sign-ins and 
     null,
     ABSENT,
   ])
-  assertFault(await remove(totpCode(t, member.secret, 9)), 401, 'invalid_credentials')
+  assertError(await remove(totpCode(t, member.secret, 9)), 401, 'invalid_credentials')
   assert.equal((await remove(totpCode(t, member.secret))).statusCode, 204)
-  assertFault(await remove(totpCode(t, member.secret)), 400, 'invalid_input')
-  assertFault(await withCode(waiting, member.backupCodes[0] ?? ''), 401, 'invalid_credentials')
+  assertError(await remove(totpCode(t, member.secret)), 400, 'invalid_input')
+  assertError(await withCode(waiting, member.backupCodes[0] ?? ''), 401, 'invalid_credentials')
   assert.equal((await signIn(t, member.username, PASSWORD)).json().user_id, member.id)
   assert.equal((await mailsTo(t, member.email, /two-factor sign-in is off/)).length, 1)
 
@@ -201,7 +202,7 @@ test('turning it off takes a code or a backup code, ends half-done sign-ins and 
 test('guessing codes with a stolen session is throttled too', async () => {
   const member = await protectedMember()
   for (let i = 0; i < 10; i += 1) await t.as(member).delete(TWO_FACTOR, { code: totpCode(t, member.secret, 70 + i) })
-  assertFault(await t.as(member).delete(TWO_FACTOR, { code: totpCode(t, member.secret) }), 429, 'ratelimit_error')
+  assertError(await t.as(member).delete(TWO_FACTOR, { code: totpCode(t, member.secret) }), 429, 'ratelimit_error')
 })
 
 test('set-up and removal need a session or a token with USER_AUTH_WRITE', async () => {
@@ -212,9 +213,9 @@ test('set-up and removal need a session or a token with USER_AUTH_WRITE', async 
     (client: typeof weak) => client.post(TWO_FACTOR, { code: '123456', flow: 'x' }),
     (client: typeof weak) => client.delete(TWO_FACTOR, { code: '123456' }),
   ]) {
-    assertFault(await call(t.anyone), 401, 'unauthorized')
+    assertError(await call(t.anyone), 401, 'unauthorized')
     const refused = await call(weak)
-    assertFault(refused, 403, 'unauthorized')
+    assertError(refused, 403, 'unauthorized')
     assert.match(refused.json().description, /USER_AUTH_WRITE/)
   }
 })

@@ -2,8 +2,8 @@ import Type from 'typebox'
 
 export const TwoFactorSecret = Type.Object(
   {
-    secret: Type.String({ description: 'Base32, for an authenticator program' }),
-    uri: Type.String({ description: 'The same as an otpauth address, to show as a picture' }),
+    secret: Type.String({ description: 'Base32, for an authenticator app' }),
+    uri: Type.String({ description: 'The secret as an otpauth URI, to show as a QR code' }),
     flow: Type.String(),
   },
   { title: 'TwoFactorSecret' },

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import sharp from 'sharp'
 import { ALL_SCOPES, GRANTABLE_SCOPES } from '#lib/scopes.ts'
-import { ABSENT, assertFault, assertRefusedValues } from '#test/support/account-steps.ts'
+import { ABSENT, assertError, assertRefusedValues } from '#test/support/account-steps.ts'
 import { type TestApp, testApp } from '#test/support/harness.ts'
 import {
   authorize,
@@ -76,13 +76,13 @@ test('each field is checked at its bounds', async () => {
   ])
   await assertRefusedValues(send, valid, 'redirect_uris', [null, CALLBACK, Array(21).fill(CALLBACK), ABSENT])
   await assertRefusedValues(send, valid, 'public_client', ['yes', 1])
-  assertFault(
+  assertError(
     await send({ ...valid, redirect_uris: [CALLBACK, 'http://example.org'] }),
     400,
     'validation_error',
     'redirect_uris.1',
   )
-  assertFault(await send({ ...valid, redirect_uris: [5] }), 400, 'validation_error', 'redirect_uris.0')
+  assertError(await send({ ...valid, redirect_uris: [5] }), 400, 'validation_error', 'redirect_uris.0')
   for (const body of [
     { ...valid, name: 'abc', description: null, url: null, max_scopes: 0, redirect_uris: [] },
     { ...valid, name: 'a'.repeat(255), description: 'a'.repeat(255), max_scopes: GRANTABLE_SCOPES },
@@ -105,7 +105,7 @@ test('applications are managed by sessions only', async () => {
     (as: typeof program) => as.get(`/v3/user/${owner.id}/oauth_apps`),
   ]) {
     assert.equal((await send(t.anyone)).statusCode, 401)
-    assertFault(await send(program), 403, 'unauthorized')
+    assertError(await send(program), 403, 'unauthorized')
   }
 })
 
@@ -140,24 +140,24 @@ test('strangers edit and delete nothing, moderators may, and only the owner gets
   const path = `${APP}/${application.id}`
   const stranger = t.as(await t.make.account())
   const moderator = t.as(await t.make.account({ role: 'moderator' }))
-  assertFault(await stranger.patch(path, { name: 'Mine now' }), 403, 'unauthorized')
-  assertFault(await stranger.delete(path), 403, 'unauthorized')
-  for (const other of [stranger, moderator]) assertFault(await other.post(`${path}/secret`), 403, 'unauthorized')
+  assertError(await stranger.patch(path, { name: 'Mine now' }), 403, 'unauthorized')
+  assertError(await stranger.delete(path), 403, 'unauthorized')
+  for (const other of [stranger, moderator]) assertError(await other.post(`${path}/secret`), 403, 'unauthorized')
   assert.equal((await moderator.patch(path, { name: 'Renamed' })).statusCode, 204)
   const admin = t.as(await t.make.account({ role: 'admin' }))
   for (const body of [{ redirect_uris: ['https://elsewhere.example.org/back'] }, { max_scopes: 2 }]) {
-    assertFault(await moderator.patch(path, { name: 'Not saved', ...body }), 403, 'unauthorized')
+    assertError(await moderator.patch(path, { name: 'Not saved', ...body }), 403, 'unauthorized')
     assert.equal((await admin.patch(path, body)).statusCode, 204)
   }
   for (const unknown of [`${APP}/zzzzzzzz`, `${APP}/zzzzzzzz/secret`]) {
-    assertFault(await t.as(owner).post(unknown), 404, 'not_found')
+    assertError(await t.as(owner).post(unknown), 404, 'not_found')
   }
-  assertFault(await t.as(owner).patch(`${APP}/zzzzzzzz`, {}), 404, 'not_found')
-  assertFault(await t.as(owner).delete(`${APP}/zzzzzzzz`), 404, 'not_found')
-  assertFault(await t.anyone.get(`${APP}/zzzzzzzz`), 404, 'not_found')
-  assertFault(await t.anyone.get(`${APP}/not-an-id`), 400, 'decoding_error')
+  assertError(await t.as(owner).patch(`${APP}/zzzzzzzz`, {}), 404, 'not_found')
+  assertError(await t.as(owner).delete(`${APP}/zzzzzzzz`), 404, 'not_found')
+  assertError(await t.anyone.get(`${APP}/zzzzzzzz`), 404, 'not_found')
+  assertError(await t.anyone.get(`${APP}/not-an-id`), 400, 'decoding_error')
   assert.equal((await moderator.delete(path)).statusCode, 204)
-  assertFault(await t.anyone.get(path), 404, 'not_found')
+  assertError(await t.anyone.get(path), 404, 'not_found')
 })
 
 test('a new secret ends the old one', async () => {
@@ -190,7 +190,7 @@ test('other addresses or scopes end questions and codes, but not tokens', async 
     const asked = await authorize(t, owner, { client_id: application.id, redirect_uri: CALLBACK })
     assert.equal((await t.as(owner).patch(`${APP}/${application.id}`, patch)).statusCode, 204)
     assert.equal((await exchange(t, application, { code })).json().error, 'invalid_grant')
-    assertFault(await t.as(owner).post(`${BASE}/accept`, { flow: asked.json().flow_id }), 404, 'not_found')
+    assertError(await t.as(owner).post(`${BASE}/accept`, { flow: asked.json().flow_id }), 404, 'not_found')
     assert.equal(await statusOf(t, token), 200)
   }
 })
@@ -209,17 +209,17 @@ test('applications are listed by ID in two forms, and by their owner', async () 
     )
     assert.equal(queries.length, 1)
   }
-  assertFault(await t.anyone.get(`${BASE}/apps`), 400, 'invalid_input')
-  assertFault(await t.anyone.get(`${BASE}/apps`, { query: { ids: '[1]' } }), 400, 'invalid_input')
-  assertFault(await t.anyone.get(`${BASE}/apps`, { query: { ids: 'a-b' } }), 400, 'decoding_error')
+  assertError(await t.anyone.get(`${BASE}/apps`), 400, 'invalid_input')
+  assertError(await t.anyone.get(`${BASE}/apps`, { query: { ids: '[1]' } }), 400, 'invalid_input')
+  assertError(await t.anyone.get(`${BASE}/apps`, { query: { ids: 'a-b' } }), 400, 'decoding_error')
   const own = `/v3/user/${owner.username}/oauth_apps`
   assert.deepEqual(
     (await t.as(owner).get(own)).json().map(({ name }: { name: string }) => name),
     ['Second', 'First'],
   )
-  assertFault(await t.as(await t.make.account()).get(own), 403, 'unauthorized')
+  assertError(await t.as(await t.make.account()).get(own), 403, 'unauthorized')
   assert.equal((await t.as(await t.make.account({ role: 'admin' })).get(own)).json().length, 2)
-  assertFault(await t.as(owner).get('/v3/user/nobody-there/oauth_apps'), 404, 'not_found')
+  assertError(await t.as(owner).get('/v3/user/nobody-there/oauth_apps'), 404, 'not_found')
 })
 
 test('an application gets an icon and loses it', async () => {
@@ -235,7 +235,7 @@ test('an application gets an icon and loses it', async () => {
   const other = await t
     .as(await t.make.account())
     .patch(`${APP}/${id}/icon`, payload, { query: { ext: 'png' }, headers })
-  assertFault(other, 403, 'unauthorized')
+  assertError(other, 403, 'unauthorized')
   assert.equal((await t.as(owner).delete(`${APP}/${id}/icon`)).statusCode, 204)
   assert.equal((await t.anyone.get(`${APP}/${id}`)).json().icon_url, null)
   await t.runJobs()
@@ -255,7 +255,7 @@ test('of parallel creations at the limit none passes it', async () => {
     .execute()
   const answers = await Promise.all(Array.from({ length: 4 }, () => t.as(owner).post(APP, valid)))
   assert.deepEqual(answers.map(({ statusCode }) => statusCode).sort(), [201, 201, 400, 400])
-  assertFault(await t.as(owner).post(APP, valid), 400, 'LimitReached')
+  assertError(await t.as(owner).post(APP, valid), 400, 'LimitReached')
 })
 
 test('the applications of a deleted account go to the placeholder, and its own tokens end', async () => {

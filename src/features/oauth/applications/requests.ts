@@ -6,7 +6,7 @@ import { validationError } from '#lib/errors.ts'
 import { type PatchColumns, toColumns } from '#lib/patch.ts'
 import { Maybe } from '#lib/schema-parts.ts'
 import { scopeField, toScopeBits } from '#lib/scope-field.ts'
-import { grantFault } from '#lib/scopes.ts'
+import { grantProblem } from '#lib/scopes.ts'
 import { checkHttpsUrl, checkText, URL_LENGTH_MAX } from '#lib/text-rules.ts'
 import { redirectUriProblem } from './redirect-uri.ts'
 
@@ -27,7 +27,9 @@ export const NewApplication = Type.Object(
     url: Text,
     description: Text,
     public_client: Type.Optional(
-      Type.Boolean({ description: 'A program that cannot keep a secret: it gets none, and must use PKCE' }),
+      Type.Boolean({
+        description: 'For programs that cannot keep a secret: no secret is issued, and PKCE is required',
+      }),
     ),
   },
   { title: 'OAuthApplicationCreate' },
@@ -48,7 +50,7 @@ export const ApplicationPatch = Type.Object(
 export type ApplicationPatch = Static<typeof ApplicationPatch>
 
 export const IdsQuery = Type.Object({
-  ids: Type.String({ maxLength: 65_536, description: 'A JSON array of IDs, or IDs separated by commas' }),
+  ids: Type.String({ maxLength: 65_536, description: 'JSON array of IDs, or IDs separated by commas' }),
 })
 
 const columns = {
@@ -73,7 +75,7 @@ export function checkApplication(fields: NewApplication | ApplicationPatch): voi
   if (description != null) checkText(description, 'description', { max: TEXT_LENGTH_MAX })
   if (url != null) checkText(checkHttpsUrl(url, 'url'), 'url', { max: TEXT_LENGTH_MAX })
   const scopeProblem =
-    scopes === undefined ? undefined : grantFault(toScopeBits(scopes, 'max_scopes'), 'an application')
+    scopes === undefined ? undefined : grantProblem(toScopeBits(scopes, 'max_scopes'), 'an application')
   if (scopeProblem !== undefined) throw validationError('max_scopes', scopeProblem)
   if (uris !== undefined) checkRedirectUris(uris)
 }

@@ -33,7 +33,7 @@ function reads(app: App, { db }: Deps): void {
       config: { auth: 'public', cache: 'shared' },
       schema: {
         operationId: 'getApplication',
-        summary: 'An application',
+        summary: 'Get an OAuth application',
         params: IdParams,
         response: { 200: ApplicationView },
       },
@@ -46,7 +46,7 @@ function reads(app: App, { db }: Deps): void {
       config: { auth: 'public', cache: 'shared' },
       schema: {
         operationId: 'listApplications',
-        summary: 'Applications by ID',
+        summary: 'Get OAuth applications by ID',
         querystring: IdsQuery,
         response: { 200: Type.Array(ApplicationView) },
       },
@@ -69,7 +69,7 @@ function writes(app: App, deps: Deps): void {
       config: session,
       schema: {
         operationId: 'createApplication',
-        summary: 'Make an application; its secret is shown this once',
+        summary: 'Create an OAuth application; its secret is shown only once',
         body: NewApplication,
         response: { 201: NewApplicationView },
       },
@@ -87,9 +87,9 @@ function writes(app: App, deps: Deps): void {
       config: session,
       schema: {
         operationId: 'updateApplication',
-        summary: 'Edit an application',
+        summary: 'Edit an OAuth application',
         description:
-          'A change of scopes, or the removal of an address, ends requests that wait for consent and codes that wait to be exchanged.',
+          'Changing the scopes or removing a redirect URI cancels pending consent requests and unused authorization codes.',
         params: IdParams,
         body: ApplicationPatch,
       },
@@ -107,7 +107,7 @@ function writes(app: App, deps: Deps): void {
       config: session,
       schema: {
         operationId: 'rotateApplicationSecret',
-        summary: 'Give an application another secret; the old one ends',
+        summary: 'Replace the secret of an OAuth application',
         params: IdParams,
         response: { 200: ClientSecretView },
       },
@@ -124,7 +124,7 @@ function writes(app: App, deps: Deps): void {
       config: session,
       schema: {
         operationId: 'deleteApplication',
-        summary: 'Delete an application; its tokens end at once',
+        summary: 'Delete an OAuth application and revoke its tokens',
         params: IdParams,
       },
     },
@@ -145,7 +145,7 @@ export function userApplicationRoutes(app: App, { db }: Deps): void {
       config: { ...session, cache: 'private' },
       schema: {
         operationId: 'listUserApplications',
-        summary: "A user's applications: for the user and for admins",
+        summary: "List a user's OAuth applications; for the user and for admins",
         params: IdParams,
         response: { 200: Type.Array(ApplicationView) },
       },

@@ -11,7 +11,7 @@ const fields = {
   icon_url: Nullable(Type.String()),
   max_scopes: Type.Number({ description: 'Bit field of up to 48 bits' }),
   redirect_uris: Type.Array(Type.Object({ id: Type.String(), client_id: Type.String(), uri: Type.String() })),
-  public_client: Type.Boolean({ description: 'It has no secret, and must use PKCE' }),
+  public_client: Type.Boolean({ description: 'A public client has no secret and must use PKCE' }),
   created_by: Type.String(),
   created: Timestamp,
 }
@@ -20,12 +20,17 @@ export const ApplicationView = Type.Object(fields, { title: 'OAuthApplication' }
 export type ApplicationView = Static<typeof ApplicationView>
 
 export const NewApplicationView = Type.Object(
-  { ...fields, client_secret: Nullable(Type.String({ description: 'Shown this once; null for a public client' })) },
+  {
+    ...fields,
+    client_secret: Nullable(Type.String({ description: 'Shown only in this response; null for a public client' })),
+  },
   { title: 'NewOAuthApplication' },
 )
 
 export const ClientSecretView = Type.Object(
-  { client_secret: Type.String({ description: 'Shown this once; the old one has ended' }) },
+  {
+    client_secret: Type.String({ description: 'Shown only in this response; the previous secret is no longer valid' }),
+  },
   { title: 'OAuthClientSecret' },
 )
 

@@ -1,5 +1,5 @@
 import Type from 'typebox'
 
 export const ClientQuery = Type.Object({
-  client_id: Type.String({ maxLength: 64, description: 'The application' }),
+  client_id: Type.String({ maxLength: 64, description: 'ID of the application' }),
 })

@@ -18,7 +18,7 @@ export function authorizationRoutes(app: App, deps: Deps): void {
       config: { auth: { scope: ['SESSION_ACCESS'] }, cache: 'private' },
       schema: {
         operationId: 'listAuthorizations',
-        summary: 'The applications that may act for the caller, newest first',
+        summary: 'List the applications that the caller has authorized, newest first',
         response: { 200: Type.Array(AuthorizationView) },
       },
     },
@@ -33,7 +33,7 @@ export function authorizationRoutes(app: App, deps: Deps): void {
       config: { auth: { scope: ['SESSION_ACCESS'] } },
       schema: {
         operationId: 'revokeAuthorization',
-        summary: 'End what the caller allowed an application; its tokens end at once',
+        summary: "Revoke an application's authorization and its tokens",
         querystring: ClientQuery,
       },
     },

@@ -49,6 +49,6 @@ export async function answerAuthorization(deps: AnswerDeps, { accountId, flow, a
 /** An application that is gone took its requests along. */
 async function lockForAnswer(tx: Parameters<typeof lockApplication>[0], id: string): Promise<void> {
   await lockApplication(tx, id).catch((error: unknown) => {
-    throw error instanceof ApiError && error.fault === 'not_found' ? notFound('flow') : error
+    throw error instanceof ApiError && error.kind === 'not_found' ? notFound('flow') : error
   })
 }

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { GRANTABLE_SCOPES, scopeNames } from '#lib/scopes.ts'
-import { assertFault } from '#test/support/account-steps.ts'
+import { MINUTE_MS } from '#lib/time.ts'
+import { assertError } from '#test/support/account-steps.ts'
 import { type TestApp, testApp } from '#test/support/harness.ts'
 import {
   authorize,
@@ -45,7 +46,7 @@ test('a question is put, accepted once, and the person comes back with a code an
   assert.deepEqual(rest, { state: 'a b&=é', iss: ISS })
   assert.ok(accepted.body.startsWith(`${CALLBACK}?`))
   for (const name of ['accept', 'reject'])
-    assertFault(await t.as(person).post(`${BASE}/${name}`, { flow }), 404, 'not_found')
+    assertError(await t.as(person).post(`${BASE}/${name}`, { flow }), 404, 'not_found')
 })
 
 test('a refusal comes back as access_denied, once', async () => {
@@ -55,7 +56,7 @@ test('a refusal comes back as access_denied, once', async () => {
   const { error_description: description, ...rest } = parametersOf(await t.as(owner).post(`${BASE}/reject`, body))
   assert.deepEqual(rest, { keep: '1', error: 'access_denied', state: 's', iss: ISS })
   assert.ok(description !== undefined && description !== '')
-  assertFault(await t.as(owner).post(`${BASE}/accept`, body), 404, 'not_found')
+  assertError(await t.as(owner).post(`${BASE}/accept`, body), 404, 'not_found')
 })
 
 test('who has allowed as much is not asked again; who is asked for more is', async () => {
@@ -78,22 +79,22 @@ test('who asks without a session, or with less, is refused, and the question sta
   const pat = await t.make.pat(person, GRANTABLE_SCOPES)
   const query = { client_id: application.id, redirect_uri: CALLBACK }
   const anonymous = await t.anyone.get(`${BASE}/authorize`, { query })
-  assertFault(anonymous, 401, 'unauthorized')
-  assertFault(await t.anyone.get(`${BASE}/authorize`), 401, 'unauthorized')
+  assertError(anonymous, 401, 'unauthorized')
+  assertError(await t.anyone.get(`${BASE}/authorize`), 401, 'unauthorized')
   const withToken = await authorize(t, pat, query)
-  assertFault(withToken, 403, 'unauthorized')
+  assertError(withToken, 403, 'unauthorized')
   assert.match(withToken.json().description, /USER_AUTH_WRITE/)
   const flow = (await authorize(t, person, query)).json().flow_id
   for (const name of ['accept', 'reject']) {
-    assertFault(await t.anyone.post(`${BASE}/${name}`, { flow }), 401, 'unauthorized')
-    assertFault(await t.as(pat).post(`${BASE}/${name}`, { flow }), 403, 'unauthorized')
+    assertError(await t.anyone.post(`${BASE}/${name}`, { flow }), 401, 'unauthorized')
+    assertError(await t.as(pat).post(`${BASE}/${name}`, { flow }), 403, 'unauthorized')
     const theirs = await t.as(other).post(`${BASE}/${name}`, { flow })
-    assertFault(theirs, 404, 'not_found')
+    assertError(theirs, 404, 'not_found')
     const unknown = await t.as(other).post(`${BASE}/${name}`, { flow: 'x'.repeat(54) })
     assert.deepEqual(theirs.json(), unknown.json())
-    assertFault(await t.as(person).post(`${BASE}/${name}`, { flow: 'x'.repeat(54) }), 404, 'not_found')
-    assertFault(await t.as(person).post(`${BASE}/${name}`, { flow: 'x'.repeat(129) }), 400, 'validation_error', 'flow')
-    assertFault(await t.as(person).post(`${BASE}/${name}`, {}), 400, 'validation_error', 'flow')
+    assertError(await t.as(person).post(`${BASE}/${name}`, { flow: 'x'.repeat(54) }), 404, 'not_found')
+    assertError(await t.as(person).post(`${BASE}/${name}`, { flow: 'x'.repeat(129) }), 400, 'validation_error', 'flow')
+    assertError(await t.as(person).post(`${BASE}/${name}`, {}), 400, 'validation_error', 'flow')
   }
   assert.equal((await t.as(person).post(`${BASE}/accept`, { flow })).statusCode, 200)
 })
@@ -111,10 +112,10 @@ test('a question waits for thirty minutes', async () => {
   const ask = async () =>
     (await authorize(t, owner, { client_id: application.id, redirect_uri: CALLBACK })).json().flow_id
   const [early, late] = [await ask(), await ask()]
-  t.advance(29 * 60_000)
+  t.advance(29 * MINUTE_MS)
   assert.equal((await t.as(owner).post(`${BASE}/reject`, { flow: early })).statusCode, 200)
   t.advance(60_001)
-  assertFault(await t.as(owner).post(`${BASE}/reject`, { flow: late }), 404, 'not_found')
+  assertError(await t.as(owner).post(`${BASE}/reject`, { flow: late }), 404, 'not_found')
 })
 
 test('nobody is sent to an address that is not exactly a registered one', async () => {
@@ -138,11 +139,11 @@ test('nobody is sent to an address that is not exactly a registered one', async 
     'x'.repeat(2049),
   ]) {
     const answer = await authorize(t, owner, { client_id: application.id, redirect_uri })
-    assertFault(answer, 400, 'invalid_input', 'redirect_uri')
+    assertError(answer, 400, 'invalid_input', 'redirect_uri')
     assert.equal(answer.headers.location, undefined)
   }
-  assertFault(await authorize(t, owner, { client_id: application.id }), 400, 'invalid_input', 'redirect_uri')
-  assertFault(
+  assertError(await authorize(t, owner, { client_id: application.id }), 400, 'invalid_input', 'redirect_uri')
+  assertError(
     await authorize(t, owner, { client_id: without.id, redirect_uri: CALLBACK }),
     400,
     'invalid_input',
@@ -155,13 +156,13 @@ test('nobody is sent to an address that is not exactly a registered one', async 
 test('an unknown, absent or doubled application is answered here', async () => {
   const { id } = await makeApplication(t, owner)
   const redirect_uri = CALLBACK
-  assertFault(await authorize(t, owner, { client_id: 'zzzzzzzz', redirect_uri }), 404, 'not_found')
-  assertFault(await authorize(t, owner, { client_id: 'not-an-id', redirect_uri }), 400, 'decoding_error')
-  assertFault(await authorize(t, owner, { redirect_uri }), 400, 'invalid_input', 'client_id')
+  assertError(await authorize(t, owner, { client_id: 'zzzzzzzz', redirect_uri }), 404, 'not_found')
+  assertError(await authorize(t, owner, { client_id: 'not-an-id', redirect_uri }), 400, 'decoding_error')
+  assertError(await authorize(t, owner, { redirect_uri }), 400, 'invalid_input', 'client_id')
   const doubled = `client_id=${id}&client_id=${id}&redirect_uri=${encodeURIComponent(redirect_uri)}`
-  assertFault(await t.as(owner).get(`${BASE}/authorize?${doubled}`), 400, 'invalid_input', 'client_id')
+  assertError(await t.as(owner).get(`${BASE}/authorize?${doubled}`), 400, 'invalid_input', 'client_id')
   const twice = `client_id=${id}&redirect_uri=${encodeURIComponent(redirect_uri)}&redirect_uri=https://evil.test`
-  assertFault(await t.as(owner).get(`${BASE}/authorize?${twice}`), 400, 'invalid_input', 'redirect_uri')
+  assertError(await t.as(owner).get(`${BASE}/authorize?${twice}`), 400, 'invalid_input', 'redirect_uri')
 })
 
 test('other errors are sent to the application', async () => {
@@ -205,7 +206,7 @@ test('an application without a secret must use PKCE, and its person is asked eac
   const pkce = { ...query, code_challenge: CHALLENGE, code_challenge_method: 'S256' }
   await getCode(t, owner, pkce)
   assert.ok('flow_id' in (await authorize(t, owner, pkce)).json())
-  assertFault(await t.as(owner).post(`${BASE}/app/${id}/secret`), 400, 'invalid_input')
+  assertError(await t.as(owner).post(`${BASE}/app/${id}/secret`), 400, 'invalid_input')
 })
 
 test('a browser without a token is led to the page, with its query letter by letter', async () => {
@@ -225,11 +226,11 @@ test('allowed applications are listed, and ending one ends its tokens and codes 
   const path = `${BASE}/authorizations`
   const [allowed, ...others] = (await t.as(person).get(path)).json()
   assert.deepEqual([allowed.app_id, allowed.user_id, allowed.scopes, others], [application.id, person.id, SCOPES, []])
-  assertFault(await t.as({ token }).get(path), 403, 'unauthorized')
-  assertFault(await t.anyone.get(path), 401, 'unauthorized')
-  assertFault(await t.as(person).delete(path), 400, 'invalid_input', 'client_id')
+  assertError(await t.as({ token }).get(path), 403, 'unauthorized')
+  assertError(await t.anyone.get(path), 401, 'unauthorized')
+  assertError(await t.as(person).delete(path), 400, 'invalid_input', 'client_id')
   const end = (client_id: string) => t.as(person).delete(path, undefined, { query: { client_id } })
-  assertFault(await end('zzzzzzzz'), 404, 'not_found')
+  assertError(await end('zzzzzzzz'), 404, 'not_found')
   assert.equal((await end(application.id)).statusCode, 204)
   assert.equal(await statusOf(t, token), 401)
   assert.deepEqual((await t.as(person).get(path)).json(), [])

@@ -1,11 +1,12 @@
 // Requests that wait for consent, what people allowed, and codes that wait to be exchanged.
+
 import { sql } from 'kysely'
 import type { Db, Tx } from '#db/db.ts'
 import { newId } from '#lib/ids.ts'
+import { MINUTE_MS } from '#lib/time.ts'
 import { hashToken, newSecret } from '#lib/tokens.ts'
 import type { AuthorizeRequest } from './requests.ts'
 
-const MINUTE_MS = 60_000
 const FLOW_LIFETIME_MS = 30 * MINUTE_MS
 const CODE_LIFETIME_MS = 10 * MINUTE_MS
 /** Of one account only the newest requests wait, and of one authorization only the newest codes. */

@@ -16,8 +16,11 @@ export const AUTHORIZE_PAGE = '/account/authorize'
 const STATE_LENGTH_MAX = 2048
 
 export const AuthorizeQueryFields = Type.Object({
-  client_id: Type.String({ maxLength: 64, description: 'The application' }),
-  redirect_uri: Type.String({ maxLength: URL_LENGTH_MAX, description: 'One that the application has registered' }),
+  client_id: Type.String({ maxLength: 64, description: 'ID of the application' }),
+  redirect_uri: Type.String({
+    maxLength: URL_LENGTH_MAX,
+    description: 'A redirect URI that the application has registered',
+  }),
   scope: Type.Optional(
     Type.String({
       maxLength: 4096,
@@ -25,16 +28,16 @@ export const AuthorizeQueryFields = Type.Object({
     }),
   ),
   state: Type.Optional(
-    Type.String({ maxLength: STATE_LENGTH_MAX, description: 'Comes back unchanged; only this browser should know it' }),
+    Type.String({ maxLength: STATE_LENGTH_MAX, description: 'Returned unchanged; a value known only to this browser' }),
   ),
-  response_type: Type.Optional(Type.Literal('code', { description: 'What comes back' })),
+  response_type: Type.Optional(Type.Literal('code', { description: 'Must be `code`' })),
   code_challenge: Type.Optional(
     Type.String({
       maxLength: 43,
-      description: 'PKCE (RFC 7636): the SHA-256 of the verifier; public clients must send it',
+      description: 'PKCE (RFC 7636): SHA-256 of the verifier; required for public clients',
     }),
   ),
-  code_challenge_method: Type.Optional(Type.Literal('S256', { description: 'How the challenge was made' })),
+  code_challenge_method: Type.Optional(Type.Literal('S256', { description: 'Must be `S256`' })),
 })
 
 export const ConsentAnswer = Type.Object({ flow: Type.String({ maxLength: 128 }) })

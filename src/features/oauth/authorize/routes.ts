@@ -21,9 +21,9 @@ export function authorizeRoutes(app: App, deps: Deps): void {
       attachValidation: true,
       schema: {
         operationId: 'authorize',
-        summary: 'Ask the caller for permission to act for them',
+        summary: 'Start an authorization request',
         description:
-          'Answers what to ask the person or, when they have allowed as much before, the next address as text.',
+          'Returns the consent request or, if the user has already granted these scopes, the next address as text.',
         querystring: AuthorizeQueryFields,
         response: { 200: Type.Union([Consent, Address]) },
       },
@@ -49,7 +49,7 @@ function answerRoute(app: App, deps: Deps, { name, accept }: { name: 'accept' | 
       config: { auth: { scope: ['SESSION_ACCESS'] } },
       schema: {
         operationId: `${name}Authorization`,
-        summary: accept ? 'Allow what an application asks' : 'Refuse what an application asks',
+        summary: accept ? 'Grant an authorization request' : 'Deny an authorization request',
         body: ConsentAnswer,
         response: { 200: Address },
       },

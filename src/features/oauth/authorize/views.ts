@@ -4,7 +4,7 @@ import type { Application } from '../applications/queries.ts'
 /** What a person is asked to allow. */
 export const Consent = Type.Object(
   {
-    flow_id: Type.String({ description: 'For accept or reject, within 30 minutes' }),
+    flow_id: Type.String({ description: 'To pass to accept or reject within 30 minutes' }),
     client_id: Type.String(),
     client_name: Type.String(),
     client_icon: Type.Union([Type.String(), Type.Null()]),
@@ -24,4 +24,4 @@ export function toConsent(request: { application: Application; flow: string; sco
   }
 }
 
-export const Address = Type.String({ description: 'Where to send the person; the same as the header `Location`' })
+export const Address = Type.String({ description: 'Address to send the user to; the same as the header `Location`' })

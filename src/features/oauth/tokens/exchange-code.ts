@@ -5,6 +5,7 @@ import { transaction } from '#cache/transaction.ts'
 import type { Tx } from '#db/db.ts'
 import { isForeignKeyViolation } from '#db/pg-errors.ts'
 import { newId } from '#lib/ids.ts'
+import { DAY_MS } from '#lib/time.ts'
 import { hashToken, newToken, secretsEqual } from '#lib/tokens.ts'
 import type { Deps } from '#main/deps.ts'
 import { deleteTokens } from '../applications/queries.ts'
@@ -12,7 +13,7 @@ import type { Client } from './authenticate-client.ts'
 import { OAuthError } from './oauth-error.ts'
 
 /** Two weeks, as sessions. There is no refresh: the person is asked again. */
-export const TOKEN_LIFETIME_MS = 14 * 86_400_000
+export const TOKEN_LIFETIME_MS = 14 * DAY_MS
 /** Tokens of one authorization; one more ends the oldest. */
 const TOKENS_MAX = 50
 

@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test'
 import type { Person } from '#test/support/factories.ts'
 import { type TestApp, testApp } from '#test/support/harness.ts'
 import {
-  assertOAuthFault,
+  assertOAuthError,
   BASE,
   CALLBACK,
   exchange,
@@ -30,7 +30,7 @@ test('a code used twice is refused, and ends what it gave', async () => {
   const code = await codeOf()
   const token = (await exchange(t, application, { code })).json().access_token
   assert.equal(await statusOf(t, token), 200)
-  assertOAuthFault(await exchange(t, application, { code }), 400, 'invalid_grant')
+  assertOAuthError(await exchange(t, application, { code }), 400, 'invalid_grant')
   assert.equal(await statusOf(t, token), 401)
 })
 
@@ -90,6 +90,6 @@ test('an answer beside a change of the application gives a code for the new stat
     assert.ok([200, 404].includes(answered.statusCode), answered.body)
     if (answered.statusCode === 404) continue
     const code = new URL(answered.body).searchParams.get('code') ?? ''
-    assertOAuthFault(await exchange(t, app, { code }), 400, 'invalid_grant')
+    assertOAuthError(await exchange(t, app, { code }), 400, 'invalid_grant')
   }
 })

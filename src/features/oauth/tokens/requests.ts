@@ -8,13 +8,20 @@ const VERIFIER = /^[A-Za-z0-9._~-]{43,128}$/
 
 // For the API description; the handlers read the form by the rules of RFC 6749, which has its own error format.
 const credentials = {
-  client_id: Type.Optional(Type.String({ maxLength: 64, description: 'Unless the Authorization header is Basic' })),
-  client_secret: Type.Optional(Type.String({ maxLength: 512, description: 'Or in the Authorization header' })),
+  client_id: Type.Optional(
+    Type.String({ maxLength: 64, description: 'Required unless the Authorization header uses Basic' }),
+  ),
+  client_secret: Type.Optional(
+    Type.String({ maxLength: 512, description: 'May be sent in the Authorization header instead' }),
+  ),
 }
 export const TokenForm = Type.Object({
   ...credentials,
   code: Type.String({ maxLength: 128 }),
-  redirect_uri: Type.String({ maxLength: URL_LENGTH_MAX, description: 'As it was given to authorize' }),
+  redirect_uri: Type.String({
+    maxLength: URL_LENGTH_MAX,
+    description: 'The same redirect URI as in the authorization request',
+  }),
   grant_type: Type.Optional(Type.Literal('authorization_code')),
   code_verifier: Type.Optional(Type.String({ maxLength: 128 })),
 })

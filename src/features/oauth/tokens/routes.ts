@@ -43,7 +43,7 @@ function exchangeRoute(app: App, deps: Deps): void {
       attachValidation: true,
       schema: {
         operationId: 'exchangeCode',
-        summary: 'Exchange a code for an access token',
+        summary: 'Exchange an authorization code for an access token',
         consumes,
         body: TokenForm,
         response: { 200: AccessToken, ...OAuthErrorAnswers },
@@ -82,7 +82,7 @@ function stateRoutes(app: App, deps: Deps): void {
       attachValidation: true,
       schema: {
         operationId: 'introspectToken',
-        summary: 'Ask whether a token of the application is valid, and for what (RFC 7662)',
+        summary: 'Introspect a token of the application (RFC 7662)',
         consumes,
         body: HeldToken,
         response: { 200: TokenState, ...OAuthErrorAnswers },
@@ -101,8 +101,8 @@ function stateRoutes(app: App, deps: Deps): void {
       attachValidation: true,
       schema: {
         operationId: 'revokeToken',
-        summary: 'End a token of the application (RFC 7009)',
-        description: 'Answers 200 without a body, also for what is no token any more.',
+        summary: 'Revoke a token of the application (RFC 7009)',
+        description: 'Returns 200 without a body, also if the token does not exist.',
         consumes,
         body: HeldToken,
         response: { 200: Empty, ...OAuthErrorAnswers },

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { after, before, test } from 'node:test'
+import { DAY_MS, MINUTE_MS } from '#lib/time.ts'
 import type { Person } from '#test/support/factories.ts'
 import { type TestApp, testApp } from '#test/support/harness.ts'
 import {
-  assertOAuthFault,
+  assertOAuthError,
   BASE,
   CALLBACK,
   exchange,
@@ -95,7 +96,7 @@ test('an application that does not prove itself gets nothing, and uses no code u
   ]
   for (const fields of refused) {
     const answer = await exchange(t, application, { code, ...fields })
-    assertOAuthFault(answer, 401, 'invalid_client')
+    assertOAuthError(answer, 401, 'invalid_client')
     assert.equal(answer.headers['www-authenticate'], 'Basic realm="Depot"')
   }
   const form = { client_id: application.id, code, redirect_uri: CALLBACK }
@@ -106,16 +107,16 @@ test('an application that does not prove itself gets nothing, and uses no code u
     `Basic ${Buffer.from(application.id).toString('base64')}`,
     'Digest x="y"',
   ]) {
-    assertOAuthFault(await postForm(t, 'token', form, { authorization }), 401, 'invalid_client')
+    assertOAuthError(await postForm(t, 'token', form, { authorization }), 401, 'invalid_client')
   }
   const basic = `Basic ${Buffer.from(`${application.id}:${application.secret}`).toString('base64')}`
-  assertOAuthFault(
+  assertOAuthError(
     await postForm(t, 'token', { ...form, client_id: 'zzzzzzzz' }, { authorization: basic }),
     400,
     'invalid_request',
   )
   const both = { ...form, client_secret: application.secret }
-  assertOAuthFault(await postForm(t, 'token', both, { authorization: basic }), 400, 'invalid_request')
+  assertOAuthError(await postForm(t, 'token', both, { authorization: basic }), 400, 'invalid_request')
   assert.equal((await exchange(t, application, { code })).statusCode, 200)
 })
 
@@ -135,16 +136,16 @@ test('missing, empty and doubled fields and other bodies have other errors than 
     { code, code_verifier: 'a'.repeat(129) },
     { code, code_verifier: `${'a'.repeat(43)}!` },
   ]) {
-    assertOAuthFault(await exchange(t, application, fields), 400, 'invalid_request')
+    assertOAuthError(await exchange(t, application, fields), 400, 'invalid_request')
   }
   for (const grant_type of ['refresh_token', 'client_credentials', 'password']) {
-    assertOAuthFault(await exchange(t, application, { code, grant_type }), 400, 'unsupported_grant_type')
+    assertOAuthError(await exchange(t, application, { code, grant_type }), 400, 'unsupported_grant_type')
   }
   const json = await t.anyone.post(`${BASE}/token`, { client_id: application.id, code })
-  assertOAuthFault(json, 400, 'invalid_request')
+  assertOAuthError(json, 400, 'invalid_request')
   const large = await exchange(t, application, { code, padding: 'x'.repeat(40_000) })
-  assertOAuthFault(large, 400, 'invalid_request')
-  assertOAuthFault(await postForm(t, 'token', {}), 400, 'invalid_request')
+  assertOAuthError(large, 400, 'invalid_request')
+  assertOAuthError(await postForm(t, 'token', {}), 400, 'invalid_request')
   assert.equal((await exchange(t, application, { code })).statusCode, 200)
 })
 
@@ -157,18 +158,18 @@ test('a wrong try uses a code up: another application, another address, a wrong 
     async (code: string) => exchange(t, application, { code, code_verifier: VERIFIER }),
   ]) {
     const code = await codeOf()
-    assertOAuthFault(await attempt(code), 400, 'invalid_grant')
-    assertOAuthFault(await exchange(t, application, { code }), 400, 'invalid_grant')
+    assertOAuthError(await attempt(code), 400, 'invalid_grant')
+    assertOAuthError(await exchange(t, application, { code }), 400, 'invalid_grant')
   }
-  assertOAuthFault(await exchange(t, application, { code: 'x'.repeat(54) }), 400, 'invalid_grant')
+  assertOAuthError(await exchange(t, application, { code: 'x'.repeat(54) }), 400, 'invalid_grant')
 })
 
 test('a code lives for ten minutes', async () => {
   const [early, late] = [await codeOf(), await codeOf()]
-  t.advance(9 * 60_000)
+  t.advance(9 * MINUTE_MS)
   assert.equal((await exchange(t, application, { code: early })).statusCode, 200)
   t.advance(60_001)
-  assertOAuthFault(await exchange(t, application, { code: late }), 400, 'invalid_grant')
+  assertOAuthError(await exchange(t, application, { code: late }), 400, 'invalid_grant')
 })
 
 test('a code asked for with a challenge needs its verifier', async () => {
@@ -177,7 +178,7 @@ test('a code asked for with a challenge needs its verifier', async () => {
   assert.equal(answer.statusCode, 200, answer.body)
   for (const code_verifier of [undefined, `${VERIFIER}x`, 'a'.repeat(43), pkce.code_challenge]) {
     const code = await getCode(t, owner, asked)
-    assertOAuthFault(await exchange(t, application, { code, code_verifier }), 400, 'invalid_grant')
+    assertOAuthError(await exchange(t, application, { code, code_verifier }), 400, 'invalid_grant')
   }
 })
 
@@ -186,7 +187,7 @@ test('a loopback address is compared with the port that was asked for', async ()
   const redirect_uri = 'http://127.0.0.1:49152/cb'
   const ask = () => getCode(t, owner, { client_id: program.id, redirect_uri })
   assert.equal((await exchange(t, program, { code: await ask(), redirect_uri })).statusCode, 200)
-  assertOAuthFault(
+  assertOAuthError(
     await exchange(t, program, { code: await ask(), redirect_uri: 'http://127.0.0.1/cb' }),
     400,
     'invalid_grant',
@@ -203,12 +204,12 @@ test('a public client exchanges with its verifier and no secret', async () => {
   const authorization = `Basic ${Buffer.from(`${id}:`).toString('base64')}`
   const asBasic = await postForm(t, 'token', { ...form, code: await ask(), client_secret: '' }, { authorization })
   assert.equal(asBasic.statusCode, 200, asBasic.body)
-  assertOAuthFault(
+  assertOAuthError(
     await postForm(t, 'token', { ...form, code: await ask(), code_verifier: undefined }),
     400,
     'invalid_grant',
   )
-  assertOAuthFault(
+  assertOAuthError(
     await postForm(t, 'token', { ...form, code: await ask(), client_secret: 'x' }),
     401,
     'invalid_client',
@@ -221,7 +222,7 @@ test('a token keeps its scopes when less is allowed later, and works for fourtee
   await getCode(t, person, { client_id: application.id, scope: 'PROJECT_READ' })
   const [allowed] = (await t.as(person).get(`${BASE}/authorizations`)).json()
   assert.equal(allowed.scopes, SCOPES)
-  t.advance(14 * 86_400_000 - 60_000)
+  t.advance(14 * DAY_MS - 60_000)
   assert.equal(await statusOf(t, token), 200)
   t.advance(60_001)
   assert.equal(await statusOf(t, token), 401)
@@ -258,8 +259,8 @@ test('an application sees the state of its own tokens only', async () => {
   assert.deepEqual((await look(other, token)).json(), expired)
   for (const text of ['nonsense', person.token, `${token}x`])
     assert.deepEqual((await look(application, text)).json(), expired)
-  assertOAuthFault(await look({ ...application, secret: 'x' }, token), 401, 'invalid_client')
-  assertOAuthFault(await look(application, ''), 400, 'invalid_request')
+  assertOAuthError(await look({ ...application, secret: 'x' }, token), 401, 'invalid_client')
+  assertOAuthError(await look(application, ''), 400, 'invalid_request')
 })
 
 test('an application gives its own tokens back, and nobody else its', async () => {
@@ -267,8 +268,8 @@ test('an application gives its own tokens back, and nobody else its', async () =
   const other = await makeApplication(t, owner)
   const revoke = (as: TestApplication, text: string) =>
     postForm(t, 'revoke', { client_id: as.id, client_secret: as.secret, token: text, token_type_hint: 'access_token' })
-  assertOAuthFault(await revoke(other, token), 400, 'unauthorized_client')
-  assertOAuthFault(await revoke({ ...application, secret: 'x' }, token), 401, 'invalid_client')
+  assertOAuthError(await revoke(other, token), 400, 'unauthorized_client')
+  assertOAuthError(await revoke({ ...application, secret: 'x' }, token), 401, 'invalid_client')
   assert.equal(await statusOf(t, token), 200)
   for (let i = 0; i < 2; i += 1) {
     const answer = await revoke(application, token)
@@ -292,7 +293,7 @@ test('the fifty-first token of one authorization ends the oldest', async () => {
 test('an exchange costs no more statements than making an access token, and a warm token none', async () => {
   const code = await codeOf()
   const { result, queries } = await t.queriesOf(() => exchange(t, application, { code }))
-  const expires = new Date(t.deps.now() + 86_400_000).toISOString()
+  const expires = new Date(t.deps.now() + DAY_MS).toISOString()
   await t.as(owner).get('/v3/user')
   const pat = await t.queriesOf(() => t.as(owner).post('/_internal/pat', { name: 'beside', scopes: 2, expires }))
   assert.equal(pat.result.statusCode, 201)
@@ -309,7 +310,7 @@ test('an exchange costs no more statements than making an access token, and a wa
 test('what is past its time is deleted', async () => {
   await codeOf()
   await getToken(t, application, owner)
-  t.advance(15 * 86_400_000)
+  t.advance(15 * DAY_MS)
   await oauthJobs(t.deps)['oauth.expire']({}, new AbortController().signal)
   for (const table of ['oauth_flow', 'oauth_code', 'oauth_token'] as const) {
     assert.deepEqual(await t.deps.db.selectFrom(table).selectAll().execute(), [])

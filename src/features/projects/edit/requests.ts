@@ -19,13 +19,29 @@ export const ProjectPatch = Type.Object(
     status: Type.Optional(Type.Enum([...PROJECT_STATUSES])),
     requested_status: Type.Optional(projectFields.requested_status),
     scheduled_at: Type.Optional(
-      Nullable(Type.String({ format: 'date-time', maxLength: 64, description: 'For the status `scheduled`' })),
+      Nullable(
+        Type.String({
+          format: 'date-time',
+          maxLength: 64,
+          description: 'When `requested_status` takes effect; only with the status `scheduled`',
+        }),
+      ),
     ),
     moderation_message: Type.Optional(
-      Nullable(Type.String({ maxLength: 2000, description: 'For moderators; null, once approved, for members too' })),
+      Nullable(
+        Type.String({
+          maxLength: 2000,
+          description: 'Only moderators may set it; members may clear it with null once the project is approved',
+        }),
+      ),
     ),
     moderation_message_body: Type.Optional(
-      Nullable(Type.String({ maxLength: 65_536, description: 'For moderators; null, once approved, for members too' })),
+      Nullable(
+        Type.String({
+          maxLength: 65_536,
+          description: 'Only moderators may set it; members may clear it with null once the project is approved',
+        }),
+      ),
     ),
     monetization_status: Type.Optional(Type.Enum(['monetized', 'demonetized', 'force-demonetized'])),
   },
@@ -45,6 +61,6 @@ export const ProjectBulkPatch = Type.Object(
     remove_additional_categories: Type.Optional(AnyCategories),
     link_urls: Type.Optional(projectFields.link_urls),
   },
-  { title: 'ProjectBulkPatch', description: 'A replacement comes first, then what is removed, then what is added' },
+  { title: 'ProjectBulkPatch', description: 'Replacements are applied first, then removals, then additions' },
 )
 export type ProjectBulkPatch = Static<typeof ProjectBulkPatch>

@@ -1,8 +1,10 @@
 // PATCH and DELETE of a project: who may change what, the table of transitions, and what follows elsewhere.
+
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { PROJECT_STATUSES } from '#features/access/project-status.ts'
 import { ALL_SCOPES } from '#lib/scopes.ts'
+import { HOUR_MS } from '#lib/time.ts'
 import type { MadeProject, Person } from '#test/support/factories.ts'
 import { modJar } from '#test/support/forms.ts'
 import { type TestApp, testApp } from '#test/support/harness.ts'
@@ -173,7 +175,7 @@ describe('transitions of the status', () => {
     approvedClass.includes(from) ? [...approvedClass, 'draft', 'scheduled'].includes(to) : to === 'processing'
   for (const from of PROJECT_STATUSES) {
     test(`from ${from}: the owner may do what the table says, a moderator everything`, async () => {
-      const later = new Date(Date.now() + 3_600_000).toISOString()
+      const later = new Date(Date.now() + HOUR_MS).toISOString()
       for (const to of PROJECT_STATUSES) {
         if (to === from) continue
         const body =
@@ -219,7 +221,7 @@ describe('transitions of the status', () => {
 
   test('a schedule needs a future time and what follows', async () => {
     const project = await t.make.project()
-    const later = new Date(Date.now() + 3_600_000).toISOString()
+    const later = new Date(Date.now() + HOUR_MS).toISOString()
     for (const [body, field] of [
       [{ status: 'scheduled', requested_status: 'approved' }, 'scheduled_at'],
       [{ status: 'scheduled', requested_status: 'approved', scheduled_at: '2020-01-01T00:00:00Z' }, 'scheduled_at'],

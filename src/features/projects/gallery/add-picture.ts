@@ -25,7 +25,7 @@ export type NewPicture = {
 
 /**
  * Adds a picture. A featured one replaces the one that was featured before.
- * @throws ApiError 403, `invalid_input` for a faulty picture, one that the gallery has already, and a full gallery.
+ * @throws ApiError 403, `invalid_input` for an invalid picture, one that the gallery has already, and a full gallery.
  */
 export async function addPicture(
   deps: GalleryDeps & Pick<Deps, 'images' | 'files'>,

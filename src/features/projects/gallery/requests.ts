@@ -10,13 +10,15 @@ export const GALLERY_BYTES_MAX = 5 * 1024 * 1024
 export type PictureText = { name?: string; description?: string; featured?: boolean; ordering?: number }
 
 const Caption = Type.Optional(
-  Type.String({ minLength: 1, maxLength: 255, description: 'The caption; `name` and `title` are the same' }),
+  Type.String({ minLength: 1, maxLength: 255, description: 'Caption; `name` and `title` mean the same' }),
 )
 const texts = {
   name: Caption,
   title: Caption,
-  description: Type.Optional(Type.String({ minLength: 1, maxLength: 2048, description: 'A text below the caption' })),
-  featured: Type.Optional(Type.Boolean({ description: 'At most one picture is featured: this one replaces another' })),
+  description: Type.Optional(Type.String({ minLength: 1, maxLength: 2048, description: 'Text below the caption' })),
+  featured: Type.Optional(
+    Type.Boolean({ description: 'Whether this is the featured image; it replaces the previous one' }),
+  ),
   ordering: Type.Optional(Ordering),
 }
 export const NewPictureQuery = Type.Object({
@@ -27,7 +29,7 @@ export const UrlQuery = Type.Object({
   url: Type.String({
     minLength: 1,
     maxLength: URL_LENGTH_MAX,
-    description: 'Which picture: the `url` that answers show',
+    description: '`url` of the image, as returned in the gallery',
   }),
 })
 export const PictureQuery = Type.Object({ ...UrlQuery.properties, ...texts })

@@ -25,8 +25,8 @@ export function galleryRoutes(app: App, deps: Deps): void {
         config,
         schema: {
           operationId: 'addGalleryPicture',
-          summary: 'Add a picture to the gallery',
-          description: `The body is the picture itself, at most ${GALLERY_BYTES_MAX} bytes.`,
+          summary: 'Add an image to the gallery',
+          description: `The body is the image itself, at most ${GALLERY_BYTES_MAX} bytes.`,
           consumes: ['image/*'],
           querystring: NewPictureQuery,
           ...about,
@@ -53,7 +53,7 @@ export function galleryRoutes(app: App, deps: Deps): void {
       config,
       schema: {
         operationId: 'updateGalleryPicture',
-        summary: 'Edit a gallery picture',
+        summary: 'Edit a gallery image',
         querystring: PictureQuery,
         ...about,
       },
@@ -72,7 +72,7 @@ export function galleryRoutes(app: App, deps: Deps): void {
       config,
       schema: {
         operationId: 'removeGalleryPicture',
-        summary: 'Remove a gallery picture',
+        summary: 'Delete a gallery image',
         querystring: UrlQuery,
         ...about,
       },

@@ -8,17 +8,17 @@ import { crc32, createInflateRaw, inflateRaw, inflateRawSync } from 'node:zlib'
 import type { DirectoryEntry } from './archive-directory.ts'
 
 /** Why an entry is not what the directory says. */
-export type ContentFault = 'overlaps' | 'header-differs' | 'damaged' | 'wrong-size' | 'wrong-crc'
+export type ContentErrorKind = 'overlaps' | 'header-differs' | 'damaged' | 'wrong-size' | 'wrong-crc'
 
 /** An entry whose contents are not what the directory says. */
 export class ContentError extends Error {
-  readonly fault: ContentFault
+  readonly kind: ContentErrorKind
   readonly entryName: string
 
-  constructor(fault: ContentFault, entryName: string) {
-    super(`${entryName}: ${fault}`)
+  constructor(kind: ContentErrorKind, entryName: string) {
+    super(`${entryName}: ${kind}`)
     this.name = 'ContentError'
-    this.fault = fault
+    this.kind = kind
     this.entryName = entryName
   }
 }

@@ -77,7 +77,7 @@ async function listEntries(
       commentAt: size - zip.comment.length,
     }
   } catch {
-    if (reader.fault !== undefined) throw reader.fault
+    if (reader.problem !== undefined) throw reader.problem
     return { readable: false, reason: 'malformed' }
   }
 }
@@ -138,7 +138,7 @@ function toDirectoryEntry(entry: Entry): DirectoryEntry {
 
 /** Serves the many small reads of a directory from one window, so that 65,535 entries do not cost 131,070 reads. */
 class WindowReader extends RandomAccessReader {
-  fault: Error | undefined
+  problem: Error | undefined
   readonly #handle: FileHandle
   #window: Buffer = Buffer.alloc(0)
   #windowStart = 0
@@ -170,7 +170,7 @@ class WindowReader extends RandomAccessReader {
       // Past the end of the file the window is short or empty.
       () => done(null, this.#window.copy(target, offset, 0, length)),
       (error: Error) => {
-        this.fault = error
+        this.problem = error
         done(error)
       },
     )

@@ -4,7 +4,7 @@ import Type, { type Static } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { type ApiError, invalidInput } from '#lib/errors.ts'
 import type { ContentPackRules } from '#taxonomy/file-rules.ts'
-import { nameFault } from './filename.ts'
+import { nameProblem } from './filename.ts'
 import type { Archive } from './inspect-archive.ts'
 
 const INDEX_BYTES_MAX = 4 * 1024 * 1024
@@ -76,15 +76,15 @@ export async function readPackIndex(archive: ReadableArchive, options: PackOptio
   const refuse = (reason: string) => invalidInput(`The pack's index ${indexName} ${reason}`, field)
   const index = parseJson(bytes, refuse)
   if (!validator.Check(index)) {
-    const [fault] = validator.Errors(index)
-    throw refuse(`is not valid: ${fault?.instancePath || '/'} ${fault?.message ?? ''}`)
+    const [problem] = validator.Errors(index)
+    throw refuse(`is not valid: ${problem?.instancePath || '/'} ${problem?.message ?? ''}`)
   }
   if (!rules.games.includes(index.game))
     throw refuse(`is for the game ${JSON.stringify(index.game)}, which is not known`)
   const unknown = Object.keys(index.dependencies).find((name) => !rules.dependencies.includes(name))
   if (unknown !== undefined) throw refuse(`has an unknown dependency ${JSON.stringify(unknown.slice(0, 100))}`)
-  const fault = index.files.map((file) => fileFault(file, options)).find((found) => found !== undefined)
-  if (fault !== undefined) throw refuse(fault)
+  const problem = index.files.map((file) => fileProblem(file, options)).find((found) => found !== undefined)
+  if (problem !== undefined) throw refuse(problem)
   if (index.files.length === 0 && !archive.entries.some(({ name }) => isOverride(rules, name))) {
     throw refuse('lists no file, and there are no overrides')
   }
@@ -99,10 +99,10 @@ function parseJson(bytes: Buffer, refuse: (reason: string) => ApiError): unknown
   }
 }
 
-function fileFault(file: PackIndex['files'][number], { rules, ownOrigins }: PackOptions): string | undefined {
+function fileProblem(file: PackIndex['files'][number], { rules, ownOrigins }: PackOptions): string | undefined {
   const shown = JSON.stringify(file.path.slice(0, 100))
   // Packs are unpacked on every system, so each segment has to be a name on all of them.
-  if (file.path.split('/').some((segment) => nameFault(segment) !== undefined)) return `has the unsafe path ${shown}`
+  if (file.path.split('/').some((segment) => nameProblem(segment) !== undefined)) return `has the unsafe path ${shown}`
   const refused = file.downloads.find((url) => !isAllowedDownload(url, rules.download_hosts, ownOrigins))
   if (refused === undefined) return undefined
   return `downloads ${shown} from a host that is not allowed: ${JSON.stringify(refused.slice(0, 200))}`

@@ -44,7 +44,7 @@ describe('the file rules', () => {
   async function refused(sent: Sent, message: RegExp) {
     await assert.rejects(validate(sent), (error: unknown) => {
       assert.ok(error instanceof ApiError, String(error))
-      assert.equal(error.fault, 'invalid_input')
+      assert.equal(error.kind, 'invalid_input')
       assert.deepEqual(error.details, { field: 'part', message: error.message })
       assert.match(error.message, message)
       return true
@@ -383,7 +383,7 @@ test('the primary file is the named one, the only one, or the first that passed'
   assert.throws(() => choosePrimary([pass('a')], named('c')), /names no part/)
 })
 
-test('rule data with a fault is refused with its place', () => {
+test('rule data with an error is refused with its place', () => {
   const data = readTestRuleData()
   assert.throws(() => parseFileRules({ ...data, rules: [] }), /rules/)
   assert.throws(() => parseFileRules({ ...data, extra: 1 }), /File rules/)

@@ -37,7 +37,7 @@ const PASS: Verdict = { result: 'pass' }
 /**
  * Checks a file against the rules of its version's loaders.
  * @throws ApiError `invalid_input` naming the part: an archive that cannot be read, an extension that none of the
- * loaders takes, a signature that is no signature, a content pack with a faulty index.
+ * loaders takes, a signature that is no signature, a content pack with an invalid index.
  */
 export async function validateFile(rules: FileRules, file: FileToValidate, context: FileContext): Promise<Verdict> {
   const { name, fileType, part } = file

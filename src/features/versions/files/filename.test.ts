@@ -75,7 +75,7 @@ test('names that are unsafe somewhere are refused, naming the part', () => {
       () => checkFilename(rules, 'part-1', name),
       (error: unknown) => {
         assert.ok(error instanceof ApiError)
-        assert.equal(error.fault, 'invalid_input')
+        assert.equal(error.kind, 'invalid_input')
         assert.deepEqual(error.details, { field: 'part-1', message: error.message })
         return true
       },

@@ -20,7 +20,7 @@ const UNSAFE =
   /[/\\:*?"<>|\p{Cc}\p{Zl}\p{Zp}\u061c\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff\ufffd]|\p{Cs}/u
 
 /** Why a name cannot be one path component on every system; undefined when it can. */
-export function nameFault(name: string): string | undefined {
+export function nameProblem(name: string): string | undefined {
   if (name === '') return 'is empty'
   if (Buffer.byteLength(name) > NAME_BYTES_MAX) return `is longer than ${NAME_BYTES_MAX} bytes`
   if (UNSAFE.test(name)) return 'contains a character that is not allowed in a file name'
@@ -36,8 +36,8 @@ export function nameFault(name: string): string | undefined {
  */
 export function checkFilename(rules: Pick<FileRules, 'extensions'>, part: string, filename: string): CheckedFilename {
   const refuse = (reason: string): ApiError => invalidInput(`The file name of part ${part} ${reason}`, part)
-  const fault = nameFault(filename)
-  if (fault !== undefined) throw refuse(fault)
+  const problem = nameProblem(filename)
+  if (problem !== undefined) throw refuse(problem)
   const dot = filename.lastIndexOf('.')
   const extension = dot === -1 ? '' : filename.slice(dot + 1).toLowerCase()
   const known = Object.hasOwn(rules.extensions, extension) ? rules.extensions[extension] : undefined

@@ -27,7 +27,7 @@ describe('inspecting an archive', () => {
     const bytes = Buffer.isBuffer(entries) ? entries : makeZip(entries)
     await assert.rejects(inspect(bytes, { field: 'file', limits }), (error: unknown) => {
       assert.ok(error instanceof ApiError, String(error))
-      assert.equal(error.fault, 'invalid_input')
+      assert.equal(error.kind, 'invalid_input')
       assert.deepEqual(error.details, { field: 'file', message: error.message })
       assert.match(error.message, reason)
       return true
@@ -271,7 +271,7 @@ describe('inspecting an archive', () => {
       const damaged = Buffer.from(whole)
       for (let hits = 0; hits <= below(4); hits += 1) damaged[below(whole.length)] = below(256)
       const outcome = await inspect(damaged).catch((error: unknown) => error)
-      const isRefusal = outcome instanceof ApiError && outcome.fault === 'invalid_input'
+      const isRefusal = outcome instanceof ApiError && outcome.kind === 'invalid_input'
       assert.ok(isRefusal || !(outcome instanceof Error), String(outcome))
     }
   })
@@ -283,7 +283,7 @@ describe('inspecting an archive', () => {
 
   test('a staged file that has gone is a hosting error', async () => {
     await assert.rejects(inspectArchive(join(folder, 'absent.zip')), (error: ApiError) => {
-      return error.fault === 'file_hosting_error'
+      return error.kind === 'file_hosting_error'
     })
   })
 })

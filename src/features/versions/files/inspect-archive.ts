@@ -4,7 +4,7 @@ import { type FileHandle, open } from 'node:fs/promises'
 import { setImmediate } from 'node:timers/promises'
 import { ApiError, invalidInput } from '#lib/errors.ts'
 import { createLimiter, overloaded } from '#lib/limiter.ts'
-import { ContentError, type ContentFault, readContent, verifyContents } from './archive-contents.ts'
+import { ContentError, type ContentErrorKind, readContent, verifyContents } from './archive-contents.ts'
 import { type Directory, type DirectoryEntry, readDirectory } from './archive-directory.ts'
 
 export type ArchiveLimits = {
@@ -91,7 +91,7 @@ export function createArchiveInspector(): ArchiveInspector {
   return { inspect: (path, { caller, ...options }) => limiter.run(() => inspectArchive(path, options), caller) }
 }
 
-const FAULT_TEXTS: Record<ContentFault, string> = {
+const CONTENT_ERROR_TEXTS: Record<ContentErrorKind, string> = {
   overlaps: 'overlaps another entry or the end of the file',
   'header-differs': 'has two different headers',
   damaged: 'cannot be unpacked',
@@ -114,12 +114,13 @@ export async function inspectArchive(path: string, options: InspectOptions = {})
     signal?.throwIfAborted()
     if (!directory.readable) return unreadable(path, directory, limits, refuse)
     const { size } = await handle.stat()
-    const fault = await directoryFault(directory.entries, size, limits)
-    if (fault !== undefined) throw refuse(fault)
+    const problem = await directoryProblem(directory.entries, size, limits)
+    if (problem !== undefined) throw refuse(problem)
     try {
       await verifyContents(handle, directory.entries, signal)
     } catch (error) {
-      if (error instanceof ContentError) throw refuse(`entry ${quote(error.entryName)} ${FAULT_TEXTS[error.fault]}`)
+      if (error instanceof ContentError)
+        throw refuse(`entry ${quote(error.entryName)} ${CONTENT_ERROR_TEXTS[error.kind]}`)
       throw error
     }
     return readableArchive(path, directory.entries, refuse)
@@ -176,15 +177,15 @@ function readableArchive(
 }
 
 /** The first thing wrong with what the directory declares; undefined when nothing is. */
-async function directoryFault(entries: readonly DirectoryEntry[], fileBytes: number, limits: ArchiveLimits) {
+async function directoryProblem(entries: readonly DirectoryEntry[], fileBytes: number, limits: ArchiveLimits) {
   const maxTotalBytes = Math.min(limits.maxTotalBytes, limits.freeBytes + limits.maxRatio * fileBytes)
   const names = new Set<string>()
   let totalBytes = 0
   let nested = 0
   for (const [i, entry] of entries.entries()) {
     if (i % YIELD_ENTRIES === 0) await setImmediate()
-    const fault = entryFault(entry)
-    if (fault !== undefined) return `entry ${quote(entry.name)} ${fault}`
+    const problem = entryProblem(entry)
+    if (problem !== undefined) return `entry ${quote(entry.name)} ${problem}`
     // Build tools repeat folders; that hides nothing.
     if (names.has(entry.name) && !entry.name.endsWith('/')) return `entry ${quote(entry.name)} is there twice`
     names.add(entry.name)
@@ -196,13 +197,13 @@ async function directoryFault(entries: readonly DirectoryEntry[], fileBytes: num
   return undefined
 }
 
-function entryFault(entry: DirectoryEntry): string | undefined {
+function entryProblem(entry: DirectoryEntry): string | undefined {
   if (!isContainedPath(entry.name)) return 'does not stay inside the archive'
   if (entry.symbolicLink) return 'is a symbolic link'
   if (entry.encrypted) return 'is encrypted'
   if (entry.method !== 0 && entry.method !== 8)
     return `is packed by method ${entry.method}; stored and deflate are known`
-  if (entry.method === 0 && entry.packedBytes !== entry.sizeBytes) return FAULT_TEXTS['wrong-size']
+  if (entry.method === 0 && entry.packedBytes !== entry.sizeBytes) return CONTENT_ERROR_TEXTS['wrong-size']
   return undefined
 }
 

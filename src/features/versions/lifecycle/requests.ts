@@ -16,11 +16,17 @@ export const versionPatchKeys = {
   status: Type.Optional(Type.Enum([...SETTABLE_VERSION_STATUSES, 'scheduled'])),
   requested_status: Type.Optional(Nullable(Type.Enum([...SETTABLE_VERSION_STATUSES]))),
   scheduled_at: Type.Optional(
-    Nullable(Type.String({ format: 'date-time', maxLength: 64, description: 'For the status `scheduled`' })),
+    Nullable(
+      Type.String({
+        format: 'date-time',
+        maxLength: 64,
+        description: 'When `requested_status` takes effect; only with the status `scheduled`',
+      }),
+    ),
   ),
   ordering: versionFields.ordering,
   downloads: Type.Optional(
-    Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description: 'For moderators' }),
+    Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description: 'Only moderators may set it' }),
   ),
   file_types: Type.Optional(
     Type.Array(
@@ -36,7 +42,7 @@ export const versionPatchKeys = {
 
 export const VersionPatch = Type.Object(versionPatchKeys, {
   title: 'VersionPatch',
-  additionalProperties: Type.Unknown({ description: 'A loader field; null leaves it as it is' }),
+  additionalProperties: Type.Unknown({ description: 'A loader field; null keeps its value' }),
 })
 export type VersionPatch = Static<typeof VersionPatch>
 

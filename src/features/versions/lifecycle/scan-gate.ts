@@ -1,6 +1,7 @@
 // A version whose files the operator's scanner has not judged, or has put into quarantine, has the status `unknown`, which
 // only members and moderators see, and keeps the status it is to have as requested status. So no rule about who sees a
 // version depends on scans.
+
 import { sql } from 'kysely'
 import type { ScannerConfig } from '#config/config.ts'
 import type { Tx } from '#db/db.ts'
@@ -10,6 +11,7 @@ import {
   type VersionStatus,
 } from '#features/access/version-status.ts'
 import { enqueue } from '#jobs/queue.ts'
+import { MINUTE_MS } from '#lib/time.ts'
 
 export type ScanGate = { scanner: ScannerConfig; now: number }
 
@@ -24,7 +26,7 @@ export type HeldStatus = {
 export const HELD = 'unknown'
 
 /** Long enough that the clocks of two processes agree that it is due. */
-const CLOCK_SKEW_MS = 60_000
+const CLOCK_SKEW_MS = MINUTE_MS
 
 /**
  * The status that a version takes when it is to have `wanted`: that one, or for a public one the hold, until the

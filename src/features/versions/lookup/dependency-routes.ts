@@ -17,7 +17,7 @@ export function dependencyRoutes(app: App, deps: Deps): void {
       config: { auth: { read: ['PROJECT_READ'] }, cache: 'public' },
       schema: {
         operationId: 'listProjectDependencies',
-        summary: 'Projects and versions that the versions of a project depend on, newest first',
+        summary: 'List the projects and versions on which a project depends, newest first',
         params: IdParams,
         querystring: DependenciesQuery,
         response: { 200: DependenciesView },

@@ -6,7 +6,9 @@ import { filterBody, filterOfQuery, filterQuery, versionTypesOfQuery } from './l
 import { ALGORITHMS, HASH_LENGTH_MAX, HASHES_MAX, type HashQuery } from './resolve-files.ts'
 import type { VersionFilter } from './version-filter.ts'
 
-const Algorithm = Type.Enum([...ALGORITHMS], { description: 'Default: by the length of each hash' })
+const Algorithm = Type.Enum([...ALGORITHMS], {
+  description: 'Hash algorithm; default: inferred from the length of each hash',
+})
 
 /** Longer ones, and what is no hash at all, stand for no file. */
 export const HashParams = Type.Object({
@@ -15,7 +17,9 @@ export const HashParams = Type.Object({
 
 export const FileQuery = Type.Object({
   algorithm: Type.Optional(Algorithm),
-  version_id: Type.Optional(Type.String({ maxLength: 64, description: 'Of several versions with the file, this one' })),
+  version_id: Type.Optional(
+    Type.String({ maxLength: 64, description: 'ID of the version to choose if several contain the file' }),
+  ),
 })
 
 const hashesBody = {
@@ -42,7 +46,9 @@ export function hashesOf(request: Static<typeof HashesBody> | Static<typeof Hash
 export const UpdateBody = Type.Object({ ...hashesBody, ...filterBody })
 const updateQuery = {
   ...filterQuery,
-  version_types: Type.Optional(Type.String({ maxLength: 256, description: 'JSON array of release, beta, alpha' })),
+  version_types: Type.Optional(
+    Type.String({ maxLength: 256, description: 'JSON array of accepted release channels: release, beta, alpha' }),
+  ),
 }
 export const UpdateQuery = Type.Object({ ...hashesQuery, ...updateQuery })
 export const IndividualBody = Type.Object({

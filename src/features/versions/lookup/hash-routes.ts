@@ -32,7 +32,7 @@ function singleReads(app: App, deps: Deps): void {
       config: { auth: { read: ['VERSION_READ'] }, cache: 'public' },
       schema: {
         operationId: 'getVersionByHash',
-        summary: 'The version of a file; of several the one published last',
+        summary: 'Get the version that contains a file; if there are several, the one published last',
         ...about,
         response: { 200: VersionView },
       },
@@ -49,7 +49,7 @@ function singleReads(app: App, deps: Deps): void {
       config: { auth: { read: ['VERSION_READ'] } },
       schema: {
         operationId: 'downloadByHash',
-        summary: 'Go to the bytes of a file',
+        summary: 'Redirect to the content of a file',
         ...about,
         response: { 307: FileAddress },
       },
@@ -66,7 +66,7 @@ function bulkReads(app: App, deps: Deps): void {
   const readVersions = { auth: { read: ['VERSION_READ'] } } as const
   const both = ['VERSION_READ', 'PROJECT_READ'] as const
   const readProjects = { auth: { read: both } } as const
-  const versions = { summary: 'The versions of files', response: versionsByHash }
+  const versions = { summary: 'Get the versions that contain files', response: versionsByHash }
   app.post(
     '/v3/version_files',
     { config: readVersions, schema: { operationId: 'listVersionsByHash', ...versions, body: HashesBody } },
@@ -83,8 +83,8 @@ function bulkReads(app: App, deps: Deps): void {
       sendBytes(reply, joinJsonObject(await listVersionsByHash(deps, req.viewer, hashesOf(req.query)))),
   )
   const projects = {
-    summary: 'The projects of files',
-    description: 'What not everybody may see is shown to a token with both scopes.',
+    summary: 'Get the projects that contain files',
+    description: 'Non-public items are included only if the token has both scopes.',
     response: projectsByHash,
   }
   app.post(
@@ -117,7 +117,7 @@ function deletion(app: App, deps: Deps): void {
       config: { auth: { scope: ['VERSION_WRITE'] } },
       schema: {
         operationId: 'deleteVersionFile',
-        summary: 'Delete a file of a version that has others',
+        summary: 'Delete a file from a version that has other files',
         params: HashParams,
         querystring: FileQuery,
       },

@@ -14,19 +14,19 @@ const QUERY_LENGTH_MAX = 65_536
 
 const Scalar = Type.Union([Type.String({ maxLength: 2048 }), Type.Number(), Type.Boolean()])
 const Words = (description: string) =>
-  Type.Array(Type.String({ maxLength: 256 }), { maxItems: VALUES_MAX, description: `${description}; empty: any` })
+  Type.Array(Type.String({ maxLength: 256 }), { maxItems: VALUES_MAX, description: `${description}; empty for any` })
 
 /** Keys of a body; null and an empty list are no filter. */
 export const filterBody = {
-  loaders: Maybe(Words('Loaders, any of which will do')),
+  loaders: Maybe(Words('Accepted loaders')),
   version_types: Maybe(Type.Array(Type.Enum([...VERSION_TYPES]), { maxItems: VALUES_MAX })),
   loader_fields: Maybe(
     Type.Record(Type.String({ maxLength: 64 }), Type.Array(Scalar, { maxItems: VALUES_MAX }), {
       maxProperties: FIELDS_MAX,
-      description: 'Loader field → values, any of which will do',
+      description: 'Loader field → accepted values',
     }),
   ),
-  game_versions: Maybe(Words('Shorthand for the loader field of that name')),
+  game_versions: Maybe(Words('Accepted game versions, short for the loader field `game_versions`')),
 }
 export const FilterBody = Type.Object(filterBody)
 
@@ -44,21 +44,21 @@ export const filterQuery = {
   loaders: Type.Optional(
     Type.String({
       maxLength: QUERY_LENGTH_MAX,
-      description: 'JSON array of loader names, any of which will do',
+      description: 'JSON array of accepted loader names',
       examples: ['["fabric","quilt"]'],
     }),
   ),
   loader_fields: Type.Optional(
     Type.String({
       maxLength: QUERY_LENGTH_MAX,
-      description: 'JSON object: loader field → array of values, any of which will do',
+      description: 'JSON object: loader field → array of accepted values',
       examples: ['{"game_versions":["1.20.1"],"environment":["client_only"]}'],
     }),
   ),
   game_versions: Type.Optional(
     Type.String({
       maxLength: QUERY_LENGTH_MAX,
-      description: 'JSON array; short for the loader field of that name',
+      description: 'JSON array; shorthand for the loader field `game_versions`',
       examples: ['["1.20.1","1.20.4"]'],
     }),
   ),
@@ -96,7 +96,7 @@ export function versionTypesOfQuery(text: string | undefined): string[] {
 
 /** Changelogs are most of the bytes of a list. */
 export const IncludeChangelog = Type.Optional(
-  Type.Boolean({ default: true, description: 'Whether versions come with their changelogs' }),
+  Type.Boolean({ default: true, description: 'Whether to include changelogs' }),
 )
 
 export const VersionsQuery = Type.Object({ ...IdsQuery.properties, include_changelog: IncludeChangelog })
@@ -104,15 +104,15 @@ export const DependenciesQuery = Type.Object({ include_changelog: IncludeChangel
 
 export const NumberParams = Type.Object({
   ...IdParams.properties,
-  version_number: Type.String({ maxLength: 64, description: 'The number, or the ID of the version' }),
+  version_number: Type.String({ maxLength: 64, description: 'Version number or ID' }),
 })
 
 export const VersionListQuery = Type.Object({
   ...filterQuery,
-  featured: Type.Optional(Type.Boolean({ description: 'Only versions that are, or are not, featured' })),
-  version_type: Type.Optional(Type.Enum([...VERSION_TYPES], { description: 'Only versions of this channel' })),
+  featured: Type.Optional(Type.Boolean({ description: 'Only featured versions (true) or only others (false)' })),
+  version_type: Type.Optional(Type.Enum([...VERSION_TYPES], { description: 'Only versions of this release channel' })),
   limit: Type.Optional(
-    Type.Integer({ minimum: 0, maximum: 1_000_000, description: 'How many at most; all unless given' }),
+    Type.Integer({ minimum: 0, maximum: 1_000_000, description: 'Maximum number of versions; default: all' }),
   ),
   offset: Offset,
   include_changelog: IncludeChangelog,

@@ -31,7 +31,7 @@ function versionReads(app: App, deps: Deps): void {
       config,
       schema: {
         operationId: 'getVersion',
-        summary: 'A version by ID',
+        summary: 'Get a version by ID',
         params: IdParams,
         response: { 200: VersionView },
       },
@@ -47,7 +47,7 @@ function versionReads(app: App, deps: Deps): void {
       config,
       schema: {
         operationId: 'listVersions',
-        summary: 'Versions by ID',
+        summary: 'Get versions by ID',
         querystring: VersionsQuery,
         response: { 200: Type.Array(VersionView) },
       },
@@ -60,7 +60,7 @@ function versionReads(app: App, deps: Deps): void {
   )
 }
 
-const BOTH_SCOPES = 'What not everybody may see is shown to a token with both scopes.'
+const BOTH_SCOPES = 'Non-public items are included only if the token has both scopes.'
 
 function projectVersionReads(app: App, deps: Deps): void {
   const both = ['PROJECT_READ', 'VERSION_READ'] as const
@@ -71,7 +71,7 @@ function projectVersionReads(app: App, deps: Deps): void {
       config,
       schema: {
         operationId: 'listProjectVersions',
-        summary: 'Listed and archived versions of a project, newest first',
+        summary: 'List the listed and archived versions of a project, newest first',
         description: BOTH_SCOPES,
         params: IdParams,
         querystring: VersionListQuery,
@@ -91,7 +91,7 @@ function projectVersionReads(app: App, deps: Deps): void {
       config,
       schema: {
         operationId: 'getProjectVersion',
-        summary: 'A listed or archived version of a project by number or ID',
+        summary: 'Get a listed or archived version of a project by version number or ID',
         description: BOTH_SCOPES,
         params: NumberParams,
         response: { 200: VersionView },

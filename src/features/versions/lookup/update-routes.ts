@@ -35,7 +35,7 @@ export function updateRoutes(app: App, deps: Deps): void {
 function singleUpdate(app: App, deps: Deps): void {
   const path = '/v3/version_file/:hash/update'
   const about = {
-    summary: 'The version to install instead of a file',
+    summary: 'Get the latest version that can replace a file',
     params: HashParams,
     response: { 200: VersionView },
   }
@@ -67,7 +67,7 @@ function bulkUpdates(app: App, deps: Deps): void {
     path: '/v3/version_files/update',
     noun: 'Updates',
     schema: {
-      summary: 'The versions to install instead of files',
+      summary: 'Get the latest versions that can replace files',
       response: { 200: byHash(VersionView) },
     },
     toEntry: (version: CachedVersion) => version,
@@ -77,7 +77,7 @@ function bulkUpdates(app: App, deps: Deps): void {
     path: '/v3/version_files/update_many',
     noun: 'UpdateLists',
     schema: {
-      summary: 'The versions to install instead of files, as lists',
+      summary: 'Get the latest versions that can replace files, as lists',
       response: { 200: byHash(Type.Array(VersionView)) },
     },
     toEntry: (version: CachedVersion) => ({ bytes: joinJson([version]) }),
@@ -117,8 +117,8 @@ function individualUpdates(app: App, deps: Deps): void {
       config,
       schema: {
         operationId: 'findIndividualUpdates',
-        summary: 'The versions to install instead of files, each file with a filter of its own',
-        description: `At most ${FILTERS_PER_PROJECT_MAX} different filters for files of one project.`,
+        summary: 'Get the latest versions that can replace files, with a filter for each file',
+        description: `At most ${FILTERS_PER_PROJECT_MAX} different filters for the files of one project.`,
         body: IndividualBody,
         response: { 200: byHash(VersionView) },
       },

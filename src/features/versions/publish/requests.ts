@@ -23,7 +23,7 @@ export const DependencyInput = Type.Object({
   project_id: Type.Optional(Nullable(Type.String({ maxLength: 64 }))),
   version_id: Type.Optional(Nullable(Type.String({ maxLength: 64 }))),
   file_name: Type.Optional(
-    Nullable(Type.String({ minLength: 1, maxLength: 255, description: 'Of a file that is not hosted here' })),
+    Nullable(Type.String({ minLength: 1, maxLength: 255, description: 'Name of a file that is not hosted here' })),
   ),
   dependency_type: Type.Enum([...DEPENDENCY_TYPES]),
 })
@@ -52,20 +52,22 @@ const known = {
   loaders: Type.Array(Type.String({ maxLength: 64 }), {
     minItems: 1,
     maxItems: LOADERS_MAX,
-    description: 'Names of /v3/tag/loader',
+    description: 'Names from /v3/tag/loader',
   }),
   featured: Type.Optional(versionFields.featured),
   file_parts: Type.Array(Type.String({ minLength: 1, maxLength: 255 }), {
     minItems: 1,
     maxItems: FILE_PARTS_MAX,
-    description: 'Names of the parts of the form that are its files',
+    description: 'Names of the form parts that hold its files',
   }),
   primary_file: Type.Optional(
-    Nullable(Type.String({ maxLength: 255, description: 'Name of the part with the file to install' })),
+    Nullable(Type.String({ maxLength: 255, description: 'Name of the form part that holds the file to install' })),
   ),
   status: Type.Optional(Type.Enum([...SETTABLE_VERSION_STATUSES])),
   file_types: Type.Optional(
-    Nullable(Type.Record(Type.String({ maxLength: 255 }), FileTypeInput, { description: 'By name of the part' })),
+    Nullable(
+      Type.Record(Type.String({ maxLength: 255 }), FileTypeInput, { description: 'Form part name → type of the file' }),
+    ),
   ),
   uploaded_images: Type.Optional(ImageIds('changelog')),
   ordering: versionFields.ordering,
@@ -73,7 +75,7 @@ const known = {
 
 export const VersionData = Type.Object(
   { ...known, project_id: Type.Optional(Type.String({ maxLength: 64 })) },
-  { title: 'VersionCreate', description: 'Further keys are loader fields', additionalProperties: true },
+  { title: 'VersionCreate', description: 'Additional keys are loader fields', additionalProperties: true },
 )
 const validator = Compile(VersionData)
 

@@ -1,7 +1,7 @@
 // A version that is sent again, and keys of its description that name nothing.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { assertFault, statuses } from '#test/support/account-steps.ts'
+import { assertError, statuses } from '#test/support/account-steps.ts'
 import type { MadeProject } from '#test/support/factories.ts'
 import { form, modJar, projectData, versionData } from '#test/support/forms.ts'
 import { type TestApp, testApp } from '#test/support/harness.ts'
@@ -23,7 +23,7 @@ async function publish(fields: Record<string, unknown>, salt: string) {
 test('the same number with the same bytes is refused with the version that has them', async () => {
   const first = (await publish({ version_number: '3.0.0' }, 'same')).json()
   const again = await publish({ version_number: '3.0.0', version_title: 'Another title' }, 'same')
-  assertFault(again, 409, 'conflict', 'version_number')
+  assertError(again, 409, 'conflict', 'version_number')
   assert.equal(again.json().details.version_id, first.id)
   assert.equal((await publish({ version_number: '3.0.0' }, 'other bytes')).statusCode, 201)
   assert.equal((await publish({ version_number: '3.0.1' }, 'same')).statusCode, 201)
@@ -35,9 +35,9 @@ test('of parallel uploads of one version a single one succeeds', async () => {
 })
 
 test('primary_file and file_types must name parts of the form', async () => {
-  assertFault(await publish({ primary_file: 'elsewhere' }, 'p'), 400, 'validation_error', 'primary_file')
+  assertError(await publish({ primary_file: 'elsewhere' }, 'p'), 400, 'validation_error', 'primary_file')
   const unknown = { file_types: { elsewhere: 'sources-jar' } }
-  assertFault(await publish(unknown, 'p'), 400, 'validation_error', 'file_types.elsewhere')
+  assertError(await publish(unknown, 'p'), 400, 'validation_error', 'file_types.elsewhere')
   assert.equal((await publish({ primary_file: 'file', version_number: '5.0.0' }, 'p')).statusCode, 201)
   for (const [fields, field] of [
     [{ primary_file: 'elsewhere' }, 'initial_versions.0.primary_file'],
@@ -46,7 +46,7 @@ test('primary_file and file_types must name parts of the form', async () => {
     const data = projectData('names-nothing', { initial_versions: [versionData(fields)] })
     const { payload, headers } = await form(data, [{ name: 'file', filename: 'a.jar', bytes: modJar('q') }])
     const answer = await t.as(project.owner).post('/v3/project', payload, { headers })
-    assertFault(answer, 400, 'validation_error', field)
+    assertError(answer, 400, 'validation_error', field)
   }
 })
 
@@ -56,7 +56,7 @@ test('messages say what is needed', async () => {
   const path = `/v3/user/${project.owner.id}/icon?ext=png`
   const { payload, headers } = await form(undefined, [{ name: 'icon', filename: 'a.png', bytes: modJar('icon') }])
   const picture = await t.as(project.owner).patch(path, payload, { headers })
-  assertFault(picture, 400, 'invalid_input')
+  assertError(picture, 400, 'invalid_input')
   assert.match(picture.json().description, /Send the picture itself as the body, not a form/)
 })
 

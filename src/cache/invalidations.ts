@@ -17,15 +17,15 @@ const PAYLOAD_BYTES_MAX = 7_999
  * transaction: PostgreSQL commits those that announce something one after the other.
  */
 export async function notifyChanged<DB>(tx: Transaction<DB>, changes: Changes): Promise<void> {
-  const payloads = encodeNotices(changes)
+  const payloads = encodeInvalidations(changes)
   if (payloads.length === 0) return
-  await sql`select pg_notify(${CHANNEL}, notice.payload) from unnest(${payloads}::text[]) as notice (payload)`.execute(
+  await sql`select pg_notify(${CHANNEL}, invalidation.payload) from unnest(${payloads}::text[]) as invalidation (payload)`.execute(
     tx,
   )
 }
 
 /** The payloads that say these changes, each within PostgreSQL's limit. */
-export function encodeNotices(changes: Changes): string[] {
+export function encodeInvalidations(changes: Changes): string[] {
   return [...changes].flatMap(([kind, ids]) => (ids === 'all' ? [JSON.stringify([kind])] : encodeIds(kind, ids)))
 }
 
@@ -50,7 +50,7 @@ function encodeIds(kind: string, ids: ReadonlySet<string>): string[] {
 }
 
 /** The kind and IDs of a payload, or undefined when it is not one of ours: then anything may have changed. */
-export function decodeNotice(payload: string): { kind: string; ids: ChangedIds } | undefined {
+export function decodeInvalidation(payload: string): { kind: string; ids: ChangedIds } | undefined {
   let parts: unknown
   try {
     parts = JSON.parse(payload)

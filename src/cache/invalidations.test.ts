@@ -5,7 +5,7 @@ import { type Kysely, sql } from 'kysely'
 import { testDatabase } from '#test/support/database.ts'
 import { ChangeSet, type Changes } from './changes.ts'
 import { createEntityCache } from './entity-cache.ts'
-import { decodeNotice, encodeNotices } from './notices.ts'
+import { decodeInvalidation, encodeInvalidations } from './invalidations.ts'
 import { transaction } from './transaction.ts'
 
 const database = await testDatabase()
@@ -36,11 +36,11 @@ test('what is announced is what is heard, in payloads that PostgreSQL accepts, w
     fc.property(fc.dictionary(fc.stringMatching(/^[a-z]{1,8}$/), ids, { maxKeys: 4 }), (changed) => {
       const changes: Changes = new Map(Object.entries(changed).map(([kind, list]) => [kind, new Set(list)]))
       const heard = new ChangeSet<string>()
-      for (const payload of encodeNotices(changes)) {
+      for (const payload of encodeInvalidations(changes)) {
         assert.ok(Buffer.byteLength(payload) < 8_000)
-        const notice = decodeNotice(payload)
-        assert.ok(notice !== undefined && notice.ids !== 'all')
-        heard.add(notice.kind, ...notice.ids)
+        const invalidation = decodeInvalidation(payload)
+        assert.ok(invalidation !== undefined && invalidation.ids !== 'all')
+        heard.add(invalidation.kind, ...invalidation.ids)
       }
       assert.deepEqual(heard.changes, changes)
     }),
@@ -49,12 +49,12 @@ test('what is announced is what is heard, in payloads that PostgreSQL accepts, w
 })
 
 test('"all" of a kind is one short payload, and an unreadable payload says so', () => {
-  const [payload, ...rest] = encodeNotices(new Map([['project', 'all' as const]]))
+  const [payload, ...rest] = encodeInvalidations(new Map([['project', 'all' as const]]))
   assert.equal(payload, '["project"]')
   assert.deepEqual(rest, [])
-  assert.deepEqual(decodeNotice('["project"]'), { kind: 'project', ids: 'all' })
+  assert.deepEqual(decodeInvalidation('["project"]'), { kind: 'project', ids: 'all' })
   for (const bad of ['', '{', '[]', '[1]', '["project",2]', '{"project":[]}', 'null']) {
-    assert.equal(decodeNotice(bad), undefined, bad)
+    assert.equal(decodeInvalidation(bad), undefined, bad)
   }
 })
 

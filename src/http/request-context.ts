@@ -1,19 +1,23 @@
-// What every request meets first, in this order: what every answer carries, the client address, the
-// limiter, preflights, the User-Agent, and an address that can be read.
+// The first hook of every request, in the order that docs/api-design.md gives: headers of every answer, client address,
+// rate limit, preflight requests, User-Agent, percent-encoding.
+
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ApiError, invalidInput, notFound } from '#lib/errors.ts'
 import { clientAddress } from './client-address.ts'
 import type { RateLimiter } from './rate-limit.ts'
 
-export type ArrivalOptions = { clientAddressHeader: string | undefined; blockedUserAgents: readonly RegExp[] }
+export type RequestContextOptions = { clientAddressHeader: string | undefined; blockedUserAgents: readonly RegExp[] }
 
-type ArrivalHook = (req: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) => void
+type RequestContextHook = (req: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) => void
 
 const EXPOSED_HEADERS = 'ETag, Retry-After, X-Ratelimit-Limit, X-Ratelimit-Remaining, X-Ratelimit-Reset, X-Request-Id'
 const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS'
 
 /** The onRequest hook of every route. */
-export function arrivalHook(limiter: Pick<RateLimiter, 'take'>, options: ArrivalOptions): ArrivalHook {
+export function requestContextHook(
+  limiter: Pick<RateLimiter, 'take'>,
+  options: RequestContextOptions,
+): RequestContextHook {
   return (req, reply, done) => {
     void reply.header('x-request-id', req.id)
     void reply.header('access-control-allow-origin', '*')
@@ -35,13 +39,13 @@ export function arrivalHook(limiter: Pick<RateLimiter, 'take'>, options: Arrival
  * `answer` is the error handler, `note` writes the request's line.
  */
 export function answerUnroutable(
-  arrive: ArrivalHook,
+  setContext: RequestContextHook,
   answer: (error: Error, req: FastifyRequest, reply: FastifyReply) => void,
-  note: ArrivalHook,
+  note: RequestContextHook,
 ) {
   return (error: Error, req: FastifyRequest, reply: FastifyReply): void => {
     reply.raw.once('finish', () => note(req, reply, () => {}))
-    arrive(req, reply, (refused) => answer(refused ?? error, req, reply))
+    setContext(req, reply, (refused) => answer(refused ?? error, req, reply))
   }
 }
 

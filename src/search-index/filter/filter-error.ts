@@ -17,7 +17,7 @@ export const MAX_FILTER_COMPARISONS = 32
 export const MAX_FILTER_VERSION_GROUPS = 64
 
 /** 400 `invalid_input`: `position` counts UTF-16 units of the parameter's text from 0. */
-export function filterFault(source: FilterSource, position: number, problem: string, expected?: string): ApiError {
+export function filterError(source: FilterSource, position: number, problem: string, expected?: string): ApiError {
   const wish = expected === undefined ? '' : `, expected ${expected}`
   const message = `${problem} at position ${position}${wish}`
   return new ApiError('invalid_input', `${source.parameter}: ${message}`, {
@@ -28,7 +28,7 @@ export function filterFault(source: FilterSource, position: number, problem: str
 /** Refuses a parameter over the size limit before anything reads it. */
 export function checkFilterSize(text: string, source: FilterSource): void {
   if (text.length > MAX_FILTER_BYTES || Buffer.byteLength(text) > MAX_FILTER_BYTES) {
-    throw filterFault(source, MAX_FILTER_BYTES, `Longer than ${MAX_FILTER_BYTES} bytes`, 'the end')
+    throw filterError(source, MAX_FILTER_BYTES, `Longer than ${MAX_FILTER_BYTES} bytes`, 'the end')
   }
 }
 
