@@ -250,7 +250,7 @@ test('a picture is chosen and shown', async () => {
   await page.getByLabel('New picture').setInputFiles({ name: 'me.svg', mimeType: 'image/svg+xml', buffer })
   await submit(page, 'Set the picture')
   await page.getByText('The picture is changed.').waitFor()
-  await page.waitForFunction("document.querySelector('img.avatar.large').naturalWidth > 0")
+  await page.waitForFunction("document.querySelector('img.face.large')?.naturalWidth > 0")
   await site.t.runJobs()
   assert.deepEqual(problems, [])
   await context.close()
