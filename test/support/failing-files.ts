@@ -24,6 +24,7 @@ export function failingFiles(files: Files, faults: Partial<Record<Operation, Fau
     put: guarded('put', files.put),
     open: guarded('open', files.open),
     stat: guarded('stat', files.stat),
+    ...(files.list === undefined ? {} : { list: files.list }),
     remove: guarded('remove', files.remove),
     discard: guarded('discard', files.discard),
     sweep: guarded('sweep', files.sweep),

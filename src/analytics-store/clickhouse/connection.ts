@@ -46,11 +46,16 @@ export type Statement = {
   sql: string
   params?: Record<string, unknown>
   signal?: AbortSignal | undefined
+  /** Of this statement only, over those of every statement. */
+  settings?: ClickHouseSettings
 }
 
 export type ClickHouse = {
-  /** Hands the rows of a question over, some at a time as they arrive. @throws ApiError, or what `onRows` throws */
-  read(statement: Statement, onRows: (rows: Row[]) => void): Promise<void>
+  /**
+   * Hands the rows of a question over, some at a time as they arrive, each time after `onRows` is done with the rows
+   * before. @throws ApiError, or what `onRows` throws
+   */
+  read(statement: Statement, onRows: (rows: Row[]) => void | Promise<void>): Promise<void>
   /** All rows of a question. @throws ApiError */
   all(statement: Statement): Promise<Row[]>
   /** A statement without an answer. @throws ApiError */
@@ -91,15 +96,19 @@ export function connectClickHouse(url: string): ClickHouse {
     })
   }
 
-  function read({ sql, params = {}, signal }: Statement, onRows: (rows: Row[]) => void): Promise<void> {
+  function read(
+    { sql, params = {}, signal, settings = {} }: Statement,
+    onRows: (rows: Row[]) => void | Promise<void>,
+  ): Promise<void> {
     return guarded(async () => {
       const result = await client.query({
         query: sql,
         query_params: params,
         format: 'JSONCompactEachRow',
+        clickhouse_settings: settings,
         ...(signal === undefined ? {} : { abort_signal: signal }),
       })
-      for await (const part of result.stream<Row>()) onRows(part.map((row) => row.json<Row>()))
+      for await (const part of result.stream<Row>()) await onRows(part.map((row) => row.json<Row>()))
     }, signal)
   }
 
