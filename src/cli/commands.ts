@@ -95,13 +95,9 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: 'seed',
-    usage: '[--projects 200] [--remove] [--json]',
-    about: 'Fill a demo catalogue, or what is missing of it, or take it away',
-    options: [
-      ['--projects', 'How many projects there are to be'],
-      ['--remove', 'Remove the demo catalogue instead'],
-      JSON_OPTION,
-    ],
+    usage: '[--projects 200] [--json]',
+    about: 'Fill a demo catalogue, or what is missing of it',
+    options: [['--projects', 'How many projects there are to be'], JSON_OPTION],
     load: async () => (await import('./seed.ts')).seedCommand,
   },
   {

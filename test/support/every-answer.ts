@@ -12,6 +12,9 @@ const OF_THE_PROCESS = ['/', '/health', '/ready', '/metrics', '/docs/openapi.jso
 
 type Get = { parameters?: { in: string; name: string; required?: boolean }[] }
 
+/** A part of a file is no download, and so changes no counter. */
+const PART = { range: 'bytes=1-' }
+
 /** IDs that a path may have in the place of `{id}`, by what stands before it; `SELECT` gives one column. */
 const SOURCES: readonly (readonly [pattern: RegExp, select: string])[] = [
   [/\/user\/|\/users$/, 'select id from account'],
@@ -58,14 +61,19 @@ export async function everyAddress(db: Db): Promise<string[]> {
     from file join version on version.id = version_id`,
   )
   const numbers = await column(`select '/v3/project/' || project_id || '/version/' || version_number from version`)
-  return [...all, ...files, ...numbers, ...pictures.map((url) => url.replace(/^https?:\/\/[^/]+/, ''))]
+  return [
+    ...all,
+    ...files.map(encodeURI),
+    ...numbers.map(encodeURI),
+    ...pictures.map((url) => url.replace(/^https?:\/\/[^/]+/, '')),
+  ]
 }
 
 /** Status and body of each address, as this client is answered. */
 export async function everyAnswer(client: Client, addresses: readonly string[]): Promise<Map<string, string>> {
   const answers = new Map<string, string>()
   for (const address of addresses) {
-    const { statusCode, rawPayload, headers } = await client.get(encodeURI(decodeURI(address)))
+    const { statusCode, rawPayload, headers } = await client.get(address, { headers: PART })
     const text = rawPayload.toString('latin1')
     answers.set(address, `${statusCode} ${headers['content-type']} ${headers['etag'] ?? ''}\n${text}`)
   }

@@ -52,6 +52,8 @@ export async function openArchive(source: Readable): Promise<ArchiveReader> {
   fed.catch(() => undefined)
   const entries = extract[Symbol.asyncIterator]()
   const seen = createWriteStream(join(folder, 'seen.jsonl'), { mode: 0o600 })
+  // Met by who waits for it; one that is destroyed with lines under way says so here.
+  seen.on('error', () => undefined)
   const manifestPath = join(folder, MANIFEST)
 
   async function dispose(): Promise<void> {

@@ -26,6 +26,8 @@ export type ArchiveWriter = {
 export async function createArchiveWriter(head: Head, sink: Writable): Promise<ArchiveWriter> {
   const folder = await mkdtemp(join(tmpdir(), 'depot-manifest-'))
   const manifest = createWriteStream(join(folder, MANIFEST), { mode: 0o600 })
+  // Met by who waits for it; one that is destroyed with lines under way says so here.
+  manifest.on('error', () => undefined)
   const manifestHash = createHash('sha256')
   const mtime = new Date(head.created)
   const pack = tar.pack()

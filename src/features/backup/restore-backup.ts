@@ -67,8 +67,9 @@ export async function restoreBackup(deps: RestoreDeps, options: RestoreOptions):
     if (await isServed(deps.pool)) {
       throw new OperatorError('A server uses this instance; stop it, then restore. Nothing was changed.')
     }
-    const { rows } = await client.query('select pg_try_advisory_lock($1) as is_mine', [LOCK])
-    if (rows[0]?.is_mine !== true) throw new OperatorError('Another restore into this instance is running')
+    const { rows } = await client.query('select pg_try_advisory_lock($1) as is_mine, pg_backend_pid() as pid', [LOCK])
+    const [{ is_mine: isMine, pid } = {}] = rows
+    if (isMine !== true) throw new OperatorError('Another restore into this instance is running')
     await prepareSchema(deps, head)
     const events = await openEventStage(deps, head)
     try {
@@ -80,7 +81,8 @@ export async function restoreBackup(deps: RestoreDeps, options: RestoreOptions):
       await afterwards(deps)
       return report
     } catch (error) {
-      await client.query('rollback').catch(() => undefined)
+      // Not a rollback: that would wait for a COPY that gets no more rows.
+      await deps.pool.query('select pg_terminate_backend($1, 10000)', [pid])
       // Nothing else claims keys of an instance that is empty and not served. A killed restore leaves this to the sweep.
       await takeBackClaimed(deps).catch((err) =>
         deps.log.error({ err }, 'Files of a failed restore could not be removed'),
