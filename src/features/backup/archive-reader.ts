@@ -60,7 +60,6 @@ export async function openArchive(source: Readable): Promise<ArchiveReader> {
     source.destroy()
     extract.destroy()
     seen.destroy()
-    await fed.catch(() => undefined)
     await rm(folder, { recursive: true, force: true })
   }
 

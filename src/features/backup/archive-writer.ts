@@ -46,14 +46,22 @@ export async function createArchiveWriter(head: Head, sink: Writable): Promise<A
   broken.catch(() => undefined)
   const unlessBroken = <T>(work: Promise<T>): Promise<T> => Promise.race([work, broken])
 
+  /** The library throws when its stream is gone; why it is gone is what matters. */
+  async function begin<T>(make: () => T): Promise<T> {
+    try {
+      return make()
+    } catch (error) {
+      await written
+      throw error
+    }
+  }
+
   async function write(name: string, content: Buffer): Promise<void> {
-    await unlessBroken(
-      new Promise<void>((resolve, reject) =>
-        pack.entry({ name, size: content.length, mtime, mode: 0o600 }, content, (error) =>
-          error ? reject(error) : resolve(),
-        ),
-      ),
-    )
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    const onDone = (error?: Error | null): void => (error ? reject(error) : resolve())
+    promise.catch(() => undefined)
+    await begin(() => pack.entry({ name, size: content.length, mtime, mode: 0o600 }, content, onDone))
+    await unlessBroken(promise)
   }
 
   async function note(entry: ManifestEntry): Promise<void> {
@@ -72,7 +80,7 @@ export async function createArchiveWriter(head: Head, sink: Writable): Promise<A
     add,
     async addStream(name, size, stream) {
       const hash = createHash('sha256')
-      const entry = pack.entry({ name, size, mtime, mode: 0o600 })
+      const entry = await begin(() => pack.entry({ name, size, mtime, mode: 0o600 }))
       await unlessBroken(pipeline(stream, hashing(hash), entry))
       await note({ name, size, sha256: hash.digest('hex') })
     },
@@ -80,7 +88,7 @@ export async function createArchiveWriter(head: Head, sink: Writable): Promise<A
     async finish() {
       manifest.end()
       await finished(manifest)
-      const entry = pack.entry({ name: MANIFEST, size: manifestBytes, mtime, mode: 0o600 })
+      const entry = await begin(() => pack.entry({ name: MANIFEST, size: manifestBytes, mtime, mode: 0o600 }))
       await unlessBroken(pipeline(createReadStream(join(folder, MANIFEST)), entry))
       const end: End = { id: head.id, manifestBytes, manifestSha256: manifestHash.digest('hex') }
       await write(END, Buffer.from(`${JSON.stringify(end)}\n`))
