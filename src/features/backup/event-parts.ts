@@ -8,10 +8,10 @@ import { gunzip, gzip } from 'node:zlib'
 import type { AnalyticsStore } from '#analytics-store/analytics-store.ts'
 import { type ColumnType, columnsOf, EVENT_KINDS, type EventKind, type EventRow } from '#analytics-store/events.ts'
 import type { NoticeSubscriber } from '#cache/listen.ts'
-import { transaction } from '#cache/transaction.ts'
 import { newId } from '#lib/ids.ts'
 import { OperatorError } from '#lib/operator-error.ts'
 import type { Deps } from '#main/deps.ts'
+import { EVENTS_KIND, requestEvents } from './request-events.ts'
 
 export type EventPart = { kind: EventKind; count: number; bytes: Buffer }
 
@@ -97,8 +97,6 @@ export async function readPart(kind: EventKind, columns: readonly string[], byte
 
 const NOTHING = { time: 0, term: '', text: '', flag: false, number: 0 } as const satisfies Record<ColumnType, unknown>
 
-/** The kind of notice that asks for a handing over; its ID names the folder. */
-const NOTICE = 'events-export'
 const FOLDER = 'export'
 const DONE = 'done'
 const FAILED = 'failed'
@@ -117,7 +115,7 @@ export const eventsOfServer = (
     const folder = join(storeFolder, FOLDER, id)
     await mkdir(folder, { recursive: true, mode: 0o700 })
     try {
-      await transaction(deps, async (_tx, changed) => changed.add(NOTICE, id))
+      await requestEvents(deps, id)
       const until = performance.now() + beginMs
       for (let next = 1; ; ) {
         const names = await readdir(folder)
@@ -147,7 +145,7 @@ const PARTS_WAITING_MAX = 8
 export function eventsSubscriber(deps: Pick<Deps, 'config' | 'analytics' | 'events' | 'log'>): NoticeSubscriber {
   const { store } = deps.config.analytics
   return {
-    kind: NOTICE,
+    kind: EVENTS_KIND,
     handle(ids) {
       if (ids === 'all' || store.kind !== 'embedded') return
       for (const id of ids) {

@@ -1,7 +1,7 @@
 // `depot verify`: holds rows, bytes and events against one another, and changes nothing.
 import { createHash } from 'node:crypto'
 import { finished } from 'node:stream/promises'
-import { findDownloadDrift } from '#features/downloads/find-drift.ts'
+import { findDrift } from '#features/downloads/find-drift.ts'
 import type { Deps } from '#main/deps.ts'
 import { type Client, connectAlone } from './rows.ts'
 import { pictureBase, type StoredKey, storedKeys, storedKeysSql } from './stored-keys.ts'
@@ -57,8 +57,7 @@ export async function verifyInstance(
     if (deps.files.list === undefined) report.skipped.push('files that no row names: this store cannot list its files')
     else await verifyListing(deps, client, deps.files.list(), note)
     if (canReadEvents) {
-      for (const found of await findDownloadDrift({ ...deps, store: deps.analytics }))
-        note({ what: 'wrong-counter', ...found })
+      for (const found of await findDrift({ ...deps, store: deps.analytics })) note({ what: 'wrong-counter', ...found })
     } else {
       report.skipped.push('download counters: the running server has the events open and compares them every night')
     }

@@ -38,7 +38,7 @@ export async function* differencesByPage(
  * Every counter that is not its imported downloads plus its events, after what was stored and not counted yet has been
  * counted. None while the counters wait for the nightly run to take up what a replaced store lacks.
  */
-export async function findDownloadDrift(
+export async function findDrift(
   deps: LedgerDeps & { store: AnalyticsStore },
 ): Promise<{ of: 'project' | 'version'; id: string; difference: number }[]> {
   await catchUp(deps)
