@@ -65,8 +65,8 @@ import { tagged } from '#http/tagged.ts'
 import { createTokenDirectory, type TokenDirectory } from '#http/token-directory.ts'
 import { createTokenUse } from '#http/token-use.ts'
 import type { JobHandlers, Schedule } from '#jobs/worker.ts'
-import { VERSION } from './boot.ts'
 import type { Deps } from './deps.ts'
+import { VERSION } from './version.ts'
 
 /**
  * Builds the server with all its routes; `listen` or `inject` on what it returns. A process that hears of changes

@@ -43,6 +43,7 @@ const FEATURE_ORDER = [
   'accounts',
   'oauth',
   'personal-data',
+  'backup',
   'seed',
   'pages',
   'v2',
