@@ -4,11 +4,12 @@ import { sendBytes } from '#http/entity-tags.ts'
 import { mountInternal } from '#http/mounts.ts'
 import type { App } from '#http/server.ts'
 import type { Deps } from '#main/deps.ts'
+import { countFacets } from './facet-counts.ts'
 import { requestRebuild } from './request-rebuild.ts'
-import { parseSearchRequest, SearchBody, SearchParameters } from './requests.ts'
-import { SearchResult } from './views.ts'
+import { FacetParameters, parseSearchRequest, SearchBody, SearchParameters } from './requests.ts'
+import { FacetCounts, SearchResult } from './views.ts'
 
-type SearchDeps = Pick<Deps, 'db' | 'cache' | 'search'>
+type SearchDeps = Pick<Deps, 'db' | 'cache' | 'search' | 'taxonomy'>
 
 const about =
   'Approved and archived projects. Several filters are joined by AND; conditions on versions must hold for one and the same ' +
@@ -28,6 +29,20 @@ export function searchRoutes(app: App, deps: SearchDeps): void {
       },
     },
     async (req, reply) => sendBytes(reply, (await deps.search.search(parseSearchRequest(req.query))).body),
+  )
+  app.get(
+    '/v3/search/facets',
+    {
+      config: { auth: 'public', cache: 'shared' },
+      schema: {
+        operationId: 'countSearchFacets',
+        summary: 'Count the hits of a search by category, loader, game version and more',
+        description: `${about} Each value is counted as if it were one more condition of the search.`,
+        querystring: FacetParameters,
+        response: { 200: FacetCounts },
+      },
+    },
+    async (req) => countFacets(deps, parseSearchRequest(req.query)),
   )
   app.post(
     '/v3/search',

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { NoticeSubscriber } from '#cache/listen.ts'
 import { ApiError } from '#lib/errors.ts'
-import type { SearchAnswer, SearchQuery } from '#search-index/search-index.ts'
+import type { CountQuery, SearchAnswer, SearchIndex, SearchQuery } from '#search-index/search-index.ts'
 import { SEARCH_KIND } from './changes.ts'
 import {
   beginRebuild,
@@ -37,6 +37,8 @@ export type SearchFeed = {
   start(): void
   /** @throws ApiError `search_error` while there is no index to answer from. */
   search(query: SearchQuery): Promise<SearchAnswer>
+  /** The hits of each filter. @throws ApiError as `search` */
+  count(query: CountQuery): Promise<readonly number[]>
   /**
    * Resolves when all that was committed before the call can be found, and rebuilds requested before it are done;
    * rejects when such a rebuild fails.
@@ -86,7 +88,8 @@ export function createSearchFeed(options: SearchFeedOptions): SearchFeed {
   const handle = (): void => wake(feed)
   return {
     start: () => start(feed),
-    search: (query) => search(feed, query),
+    search: async (query) => (await answering(feed)).search(query),
+    count: async (query) => (await answering(feed)).count(query),
     caughtUp: () => {
       if (feed.followed.isStopped) return Promise.reject(wasClosed())
       const turn = Promise.withResolvers<void>()
@@ -110,7 +113,8 @@ function start(feed: Feed): void {
   feed.running = run(feed)
 }
 
-async function search(feed: Feed, query: SearchQuery): Promise<SearchAnswer> {
+/** The index that answers. @throws ApiError while there is none */
+async function answering(feed: Feed): Promise<SearchIndex> {
   const { followed } = feed
   if (!followed.canAnswer) {
     start(feed)
@@ -120,7 +124,7 @@ async function search(feed: Feed, query: SearchQuery): Promise<SearchAnswer> {
     const isShared = followed.options.places.watch !== undefined
     throw new ApiError(isShared ? 'service_unavailable' : 'search_error', BEING_BUILT, { headers: RETRY_AFTER })
   }
-  return followed.opened.index.search(query)
+  return followed.opened.index
 }
 
 /** Until the end: reads the log when woken and now and then, begins rebuilds, saves. What fails is tried again. */
