@@ -52,6 +52,11 @@ export type Config = {
     adminKey: Secret | undefined
     metricsToken: Secret | undefined
   }
+  site: {
+    /** Whether the public web site is served; the account pages always are. */
+    isServed: boolean
+    name: string
+  }
   /** Absolute path of the folder that holds everything Depot keeps. */
   dataDir: string
   database: DatabaseConfig
@@ -179,6 +184,7 @@ function group(env: Env): Config {
       adminKey: secret(env.ADMIN_KEY),
       metricsToken: secret(env.METRICS_TOKEN),
     },
+    site: { isServed: env.SITE === 'on', name: env.SITE_NAME },
     dataDir,
     database:
       env.DATABASE_URL === undefined

@@ -158,16 +158,19 @@ function searchForm(
   { action, projectCount }: NonNullable<PageContext['site']['search']>,
 ): Markup {
   const { language } = context
+  const typed = (URL.parse(context.address, 'http://local')?.searchParams.get('q') ?? '').slice(0, 256)
   const placeholder =
     projectCount === undefined
       ? language.t('layout.search')
       : language.t('layout.search-count', { count: projectCount })
-  return html`<search><form class="find" action="${pathTo(context, action)}">${icon(context, 'search')}<label class="vh" for="q">${language.t('layout.search')}</label><input type="search" id="q" name="q" placeholder="${placeholder}" maxlength="256" autocomplete="off"><kbd aria-hidden="true">/</kbd></form></search>`
+  return html`<search><form class="find" action="${pathTo(context, action)}">${icon(context, 'search')}<label class="vh" for="q">${language.t('layout.search')}</label><input type="search" id="q" name="q" placeholder="${placeholder}" maxlength="256" autocomplete="off"${attributes({ value: typed === '' ? null : typed })}><kbd aria-hidden="true">/</kbd></form></search>`
 }
 
 function signInLink(context: PageContext): Markup {
   const { site, language } = context
-  return html`<li><a class="button" href="${pathTo(context, site.paths.signIn)}">${icon(context, 'user')}${language.t('layout.sign-in')}</a></li>`
+  // The account pages come first after signing in anyway.
+  const back = context.address.startsWith('/account') ? '' : `?return=${encodeURIComponent(context.address)}`
+  return html`<li><a class="button" href="${pathTo(context, site.paths.signIn)}${back}">${icon(context, 'user')}${language.t('layout.sign-in')}</a></li>`
 }
 
 function accountLinks(context: PageContext, account: NonNullable<PageContext['account']>): Markup {

@@ -8,11 +8,8 @@ import { MAX_COUNTED, type SearchQuery } from '#search-index/search-index.ts'
 import type { Taxonomy } from '#taxonomy/taxonomy.ts'
 import type { FacetCounts } from './views.ts'
 
-/** A choice in a list: the field that it asks, and its value. */
-export type FacetValue = { field: string; value: string }
-
-/** What is counted together: values, and what holds beside each of them. */
-export type FacetGroup = { values: readonly FacetValue[]; beside: Filter }
+/** What is counted together: choices, and what holds beside each of them. */
+export type FacetGroup = { values: readonly Expression[]; beside: Filter }
 
 /** The condition that a field has one of these values. @throws Error for a field that no filter may name */
 export function fieldIs(name: string, values: readonly string[], negated = false): Expression {
@@ -22,17 +19,15 @@ export function fieldIs(name: string, values: readonly string[], negated = false
 }
 
 /**
- * The hits of each value of each group, in their order.
+ * The hits of each choice of each group, in their order.
  * @throws ApiError `invalid_input` when the filters pass a limit, `search_error` while there is no index
  */
-export async function countValues(
+export async function countChoices(
   { search }: Pick<Deps, 'search'>,
   text: string,
   groups: readonly FacetGroup[],
 ): Promise<number[][]> {
-  const filters = groups.flatMap(({ values, beside }) =>
-    values.map(({ field, value }) => normalize([beside, fieldIs(field, [value])])),
-  )
+  const filters = groups.flatMap(({ values, beside }) => values.map((value) => normalize([beside, value])))
   const counts: number[] = []
   for (let from = 0; from < filters.length; from += MAX_COUNTED)
     counts.push(...(await search.count({ text, filters: filters.slice(from, from + MAX_COUNTED) })))
@@ -46,11 +41,11 @@ export async function countFacets(
 ): Promise<Static<typeof FacetCounts>> {
   const fields = offeredValues(deps.taxonomy)
   const groups = fields.map(({ field, values }) => ({
-    values: values.map((value) => ({ field, value })),
+    values: values.map((value) => fieldIs(field, [value])),
     beside: filter,
   }))
   const [total = 0] = await deps.search.count({ text, filters: [filter] })
-  const counts = await countValues(deps, text, groups)
+  const counts = await countChoices(deps, text, groups)
   const byName = Object.fromEntries(
     fields.map(({ name, values }, group) => [
       name,
