@@ -75,7 +75,11 @@ ${
 <link rel="preload" href="${assetHref(context, 'hyperlegible.woff2')}" as="font" type="font/woff2" crossorigin>
 <link rel="stylesheet" href="${assetHref(context, 'site.css')}">
 <link rel="icon" href="${assetHref(context, 'mark.svg')}" type="image/svg+xml">
-<script src="${assetHref(context, 'site.js')}" type="module"></script>
+${
+  site.search !== undefined &&
+  html`<link rel="search" href="${pathTo(context, '/opensearch.xml')}" type="application/opensearchdescription+xml" title="${site.name}">
+`
+}<script src="${assetHref(context, 'site.js')}" type="module"></script>
 ${page.scripts?.map(
   (address) => html`<script src="${address}" defer></script>
 `,

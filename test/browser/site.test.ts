@@ -5,22 +5,49 @@ import { seedCatalogue } from '#features/seed/seed-catalogue.ts'
 import { checkAccess, newPerson, openSite, type Site, shoot } from '../support/chromium.ts'
 
 let site: Site
-let project: { slug: string; type: string; version: string }
 let paths: [name: string, path: string][]
 before(async () => {
   site = await openSite()
   await seedCatalogue(site.t.deps, 120)
   await site.t.searchable()
-  const found = await fetch(`${site.url}/v3/search?index=downloads&limit=1&new_filters=${encodeURIComponent('project_types = mod')}`, {
-    headers: { 'user-agent': 'browser-tests' },
-  }).then((answer) => answer.json())
+  const found = await fetch(
+    `${site.url}/v3/search?index=downloads&limit=1&new_filters=${encodeURIComponent('project_types = mod')}`,
+    {
+      headers: { 'user-agent': 'browser-tests' },
+    },
+  ).then(
+    async (answer) =>
+      (await answer.json()) as { hits: Record<'slug' | 'version_id' | 'author' | 'author_id', string>[] },
+  )
   const [hit] = found.hits
-  project = { slug: hit.slug, type: 'mod', version: hit.version_id }
+  assert.ok(hit !== undefined)
+  const project = `/mod/${hit.slug}`
+  const organization = await site.t.deps.db
+    .selectFrom('organization')
+    .select('slug')
+    .orderBy('id')
+    .executeTakeFirstOrThrow()
+  const collection = await site.t.deps.db
+    .selectFrom('collection')
+    .select('id')
+    .where('status', '=', 'listed')
+    .orderBy('id')
+    .executeTakeFirstOrThrow()
   paths = [
     ['home', '/'],
     ['list', '/mods'],
     ['search', '/search?q=a&sort=downloads&c=-magic'],
     ['nothing', '/mods?q=qqqqqqqqqqqqq&c=magic'],
+    ['project', project],
+    ['gallery', `${project}/gallery`],
+    ['versions', `${project}/versions`],
+    ['version', `${project}/version/${hit.version_id}`],
+    ['changelog', `${project}/changelog`],
+    ['dependencies', `${project}/dependencies`],
+    ['used-by', `${project}/used-by`],
+    ['user', `/user/${hit.author}`],
+    ['organization', `/organization/${organization.slug}`],
+    ['collection', `/collection/${collection.id}`],
     ['absent', '/mod/does-not-exist'],
   ]
 })
@@ -44,7 +71,10 @@ for (const { name, ...look } of LOOKS) {
       const overflow = 'document.documentElement.scrollWidth > document.documentElement.clientWidth'
       assert.equal(await page.evaluate(overflow), false, path)
     }
-    assert.deepEqual(faults.filter((fault) => !fault.includes('404')), [])
+    assert.deepEqual(
+      faults.filter((fault) => !fault.includes('404')),
+      [],
+    )
     await context.close()
   })
 }

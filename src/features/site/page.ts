@@ -59,7 +59,8 @@ export function sitePage(app: App, given: SiteDeps, path: string, options: Optio
 
 export async function readSiteRequest(given: SiteDeps, req: FastifyRequest, reply: FastifyReply): Promise<SiteRequest> {
   const { deps, texts } = given
-  req.viewer = req.cookies === undefined ? null : await viewerOf(given, req)
+  // Absent when a request is refused before its cookies were read.
+  req.viewer = req.cookies ? await viewerOf(given, req) : null
   const page = await siteContext(given, req, reply)
   const setup = readSetup(deps.config, deps.taxonomy, req)
   const values = (req.query ?? {}) as Record<string, unknown>

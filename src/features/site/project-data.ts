@@ -1,4 +1,6 @@
 // What the pages of a project share: the project as its viewer sees it, and the file that fits their setup.
+
+import type { Static } from 'typebox'
 import { findMembership } from '#features/access/memberships.ts'
 import { isMember } from '#features/access/project-policy.ts'
 import { listFollowedIds } from '#features/follows/queries.ts'
@@ -13,7 +15,6 @@ import { listUpdates } from '#features/versions/lookup/resolve-files.ts'
 import { type CachedVersion, keepVisibleVersions, listCachedVersions } from '#features/versions/lookup/version-cache.ts'
 import type { VersionFilter } from '#features/versions/lookup/version-filter.ts'
 import type { VersionView } from '#features/versions/views.ts'
-import type { Static } from 'typebox'
 import type { SiteRequest } from './page.ts'
 import { projectPath } from './paths.ts'
 import { viewOf } from './rows.ts'
@@ -78,7 +79,9 @@ async function findOffer(request: SiteRequest, view: ProjectView, setup: Setup):
 
 /** What the version requires, each with the version for the same setup: the one that is named, else the newest that fits. */
 async function findNeeds({ deps, viewer }: SiteRequest, version: VersionView, setup: Setup): Promise<Offered[]> {
-  const required = version.dependencies.filter((each) => each.dependency_type === 'required' && each.project_id !== null)
+  const required = version.dependencies.filter(
+    (each) => each.dependency_type === 'required' && each.project_id !== null,
+  )
   const named = new Map(required.slice(0, NEEDS_MAX).map((each) => [each.project_id ?? '', each.version_id]))
   const projects = (await listVisibleProjects(deps, viewer, [...named.keys()])).map(viewOf)
   const own: Setup = isSet(setup) ? setup : { gameVersion: '', loader: '' }
@@ -87,7 +90,10 @@ async function findNeeds({ deps, viewer }: SiteRequest, version: VersionView, se
     deps.db,
     projects.map(({ id, project_types }) => {
       const filter = setupFilter(own, project_types)
-      return { projectId: id, filter: { ...filter, loaders: filter.loaders ?? (project_types.includes('mod') ? loaders : []) } }
+      return {
+        projectId: id,
+        filter: { ...filter, loaders: filter.loaders ?? (project_types.includes('mod') ? loaders : []) },
+      }
     }),
   )
   const ids = projects.flatMap(({ id }, index) => named.get(id) ?? newest[index] ?? [])
@@ -124,4 +130,30 @@ export async function loadPeople(
     members: JSON.parse(members),
     organization: organization === undefined ? undefined : JSON.parse(`${organization.openView}[]}`),
   }
+}
+
+export type Named = {
+  type: string
+  project: ProjectView | undefined
+  path: string
+  version: VersionView | undefined
+  fileName: string | null
+}
+
+/** Dependencies as what they name, as far as the viewer may see it; what is hidden is left out. */
+export async function loadNamed(
+  { deps, viewer }: SiteRequest,
+  dependencies: VersionView['dependencies'],
+): Promise<Named[]> {
+  const projectIds = dependencies.flatMap(({ project_id }) => project_id ?? [])
+  const versionIds = dependencies.flatMap(({ version_id }) => version_id ?? [])
+  const projects = new Map((await listVisibleProjects(deps, viewer, projectIds)).map((each) => [each.id, viewOf(each)]))
+  const cached = await keepVisibleVersions(deps.db, viewer, await listCachedVersions(deps, versionIds))
+  const versions = new Map(cached.map((each) => [each.id, versionOf(each)]))
+  return dependencies.flatMap(({ dependency_type: type, project_id, version_id, file_name: fileName }) => {
+    const project = projects.get(project_id ?? '')
+    if (project === undefined && fileName === null) return []
+    const path = project === undefined ? '' : projectPath({ slug: project.slug, types: project.project_types })
+    return [{ type, project, path, version: versions.get(version_id ?? ''), fileName }]
+  })
 }

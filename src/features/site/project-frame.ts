@@ -1,5 +1,5 @@
 // The head of a project's pages: name, facts, download, tabs, and what its state means.
-import { fileSize, countOf, timeAgo } from '#html/format.ts'
+import { countOf, fileSize, timeAgo } from '#html/format.ts'
 import { buttonForm } from '#html/forms.ts'
 import { html, type Markup, type Part } from '#html/html.ts'
 import type { IconName } from '#html/icons.ts'
@@ -29,7 +29,17 @@ export type ProjectTab = (typeof TABS)[number][0]
 export function projectPage(
   request: SiteRequest,
   data: ProjectData,
-  of: { tab: ProjectTab; title: string; body: Markup; canonical?: string; description?: string; isSplit?: boolean; status?: number; previous?: string; next?: string },
+  of: {
+    tab: ProjectTab
+    title: string
+    body: Markup
+    canonical?: string
+    description?: string
+    isSplit?: boolean
+    status?: number
+    previous?: string
+    next?: string
+  },
 ): Page & { status?: number } {
   const { page } = request
   const { view, path } = data
@@ -41,7 +51,13 @@ export function projectPage(
     isUnlisted: !['approved', 'archived'].includes(view.status),
     className: ['page', hue].filter(Boolean).join(' '),
     openGraph: { type: 'website' },
-    feeds: [{ path: `${path}/versions.atom`, title: page.language.t('site.feed.versions', { name: view.name }), type: 'application/atom+xml' }],
+    feeds: [
+      {
+        path: `${path}/versions.atom`,
+        title: page.language.t('site.feed.versions', { name: view.name }),
+        type: 'application/atom+xml',
+      },
+    ],
     structuredData: structured(request, data),
     ...rest,
     title,
@@ -58,7 +74,10 @@ ${body}
 function structured({ page }: SiteRequest, { view, path, offer }: ProjectData): object[] {
   const { url } = page.site
   const type = PROJECT_TYPES.find((known) => view.project_types.includes(known))
-  const list = type === undefined ? [] : [{ '@type': 'ListItem', position: 1, name: typesName(page.language, type), item: `${url}${listPath(type)}` }]
+  const list =
+    type === undefined
+      ? []
+      : [{ '@type': 'ListItem', position: 1, name: typesName(page.language, type), item: `${url}${listPath(type)}` }]
   return [
     {
       '@type': 'SoftwareApplication',
@@ -71,17 +90,30 @@ function structured({ page }: SiteRequest, { view, path, offer }: ProjectData): 
       offers: { '@type': 'Offer', price: 0, priceCurrency: 'USD' },
       ...(view.icon_url === null ? {} : { image: view.icon_url }),
       ...(offer === undefined ? {} : { softwareVersion: offer.version.version_number }),
-      interactionStatistic: { '@type': 'InteractionCounter', interactionType: 'https://schema.org/DownloadAction', userInteractionCount: view.downloads },
+      interactionStatistic: {
+        '@type': 'InteractionCounter',
+        interactionType: 'https://schema.org/DownloadAction',
+        userInteractionCount: view.downloads,
+      },
     },
-    { '@type': 'BreadcrumbList', itemListElement: [...list, { '@type': 'ListItem', position: list.length + 1, name: view.name }] },
+    {
+      '@type': 'BreadcrumbList',
+      itemListElement: [...list, { '@type': 'ListItem', position: list.length + 1, name: view.name }],
+    },
   ]
 }
 
 function crumbs({ page }: SiteRequest, { view }: ProjectData): Markup {
   const type = PROJECT_TYPES.find((known) => view.project_types.includes(known))
-  const list = { href: pathTo(page, listPath(type)), label: type === undefined ? page.language.t('site.browse') : typesName(page.language, type) }
+  const list = {
+    href: pathTo(page, listPath(type)),
+    label: type === undefined ? page.language.t('site.browse') : typesName(page.language, type),
+  }
   const [category] = view.categories
-  const deeper = category === undefined ? [] : [{ href: pathTo(page, withQuery(listPath(type), { c: category })), label: tagName(category) }]
+  const deeper =
+    category === undefined
+      ? []
+      : [{ href: pathTo(page, withQuery(listPath(type), { c: category })), label: tagName(category) }]
   return breadcrumbs(page, [list, ...deeper])
 }
 
@@ -113,11 +145,14 @@ function followButton({ page, viewer }: SiteRequest, { path, isFollowed }: Proje
   const { language } = page
   const follow = html`${icon(page, 'heart')}${language.t('site.follow')}`
   if (viewer === null) {
-    const href = withQuery(page.site.paths.signIn, { return: pathTo(page, path) })
+    const href = withQuery(page.site.paths.signIn, { return: path })
     return html`<a class="button" href="${pathTo(page, href)}">${follow}</a>`
   }
   return isFollowed
-    ? buttonForm(page, { action: pathTo(page, `${path}/unfollow`), text: html`${icon(page, 'check')}${language.t('site.unfollow')}` })
+    ? buttonForm(page, {
+        action: pathTo(page, `${path}/unfollow`),
+        text: html`${icon(page, 'check')}${language.t('site.unfollow')}`,
+      })
     : buttonForm(page, { action: pathTo(page, `${path}/follow`), text: follow })
 }
 
@@ -150,7 +185,10 @@ ${needs.length > 0 && html`<div><p class="small soft">${language.t('site.get.nee
 }
 
 function projectTabs({ page }: SiteRequest, { view, path }: ProjectData, current: ProjectTab): Markup {
-  const counts: Partial<Record<ProjectTab, number>> = { '/gallery': view.gallery.length, '/versions': view.versions.length }
+  const counts: Partial<Record<ProjectTab, number>> = {
+    '/gallery': view.gallery.length,
+    '/versions': view.versions.length,
+  }
   return tabs(
     page,
     view.name,

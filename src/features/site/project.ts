@@ -37,7 +37,8 @@ ${peoplePanel(request, people)}
 ${details(request, data)}
 </aside>`
   const type = view.project_types[0]
-  const title = type === undefined ? view.name : page.language.t('site.title.project', { name: view.name, type: tagName(type) })
+  const title =
+    type === undefined ? view.name : page.language.t('site.title.project', { name: view.name, type: tagName(type) })
   return show(projectPage(request, data, { tab: '', title, body, isSplit: true }))
 }
 
@@ -54,9 +55,13 @@ async function loadMatrix({ deps, setup }: SiteRequest, { view }: ProjectData): 
       for (const version of game_versions) if (!cells.has(version)) cells.set(version, id)
     }
   }
-  const all = releasesIn(deps.taxonomy, traits.flatMap(({ game_versions }) => game_versions))
+  const all = releasesIn(
+    deps.taxonomy,
+    traits.flatMap(({ game_versions }) => game_versions),
+  )
   const recent = all.slice(0, COLUMNS_MAX)
-  if (all.includes(setup.gameVersion) && !recent.includes(setup.gameVersion)) recent.splice(COLUMNS_MAX - 1, 1, setup.gameVersion)
+  if (all.includes(setup.gameVersion) && !recent.includes(setup.gameVersion))
+    recent.splice(COLUMNS_MAX - 1, 1, setup.gameVersion)
   const rows = [...newest].sort(([, a], [, b]) => b.size - a.size).slice(0, ROWS_MAX)
   return { columns: recent.toReversed(), rows: rows.map(([loader, cells]) => ({ loader, cells })) }
 }
@@ -71,7 +76,8 @@ function shots({ page }: SiteRequest, { view, path }: ProjectData): Part {
   const rest = pictures.length - SHOTS
   const items = pictures.slice(0, SHOTS).map((picture, index) => {
     const more = attributes({ fetchpriority: index === 0 && 'high', loading: index > 0 && 'lazy' })
-    const alt = picture.name ?? picture.description ?? language.t('site.picture', { number: index + 1, name: view.name })
+    const alt =
+      picture.name ?? picture.description ?? language.t('site.picture', { number: index + 1, name: view.name })
     const isLast = index === SHOTS - 1 && rest > 0
     return html`<li><a href="${pathTo(page, `${path}/gallery`)}"><img src="${picture.url}" alt="${alt}" width="960" height="540"${more}>${isLast && html`<span class="all">${language.t('site.more-pictures', { count: rest })}</span>`}</a></li>
 `
@@ -105,7 +111,14 @@ function first(view: object, field: string): string | undefined {
   return Array.isArray(value) && typeof value[0] === 'string' ? value[0] : undefined
 }
 
-const LINK_ICONS: Readonly<Record<string, IconName>> = { source: 'git', issues: 'bug', wiki: 'book', discord: 'chat', site: 'globe', store: 'package' }
+const LINK_ICONS: Readonly<Record<string, IconName>> = {
+  source: 'git',
+  issues: 'bug',
+  wiki: 'book',
+  discord: 'chat',
+  site: 'globe',
+  store: 'package',
+}
 
 function links({ page }: SiteRequest, { view }: ProjectData): Part {
   const { language } = page
@@ -123,7 +136,10 @@ function links({ page }: SiteRequest, { view }: ProjectData): Part {
   return html`<section class="panel"><h2>${language.t('site.links')}</h2><ul class="links">${items}</ul></section>`
 }
 
-export function peoplePanel({ page }: Pick<SiteRequest, 'page'>, { organization, members }: { organization: Organization | undefined; members: Member[] }): Part {
+export function peoplePanel(
+  { page }: Pick<SiteRequest, 'page'>,
+  { organization, members }: { organization: Organization | undefined; members: Member[] },
+): Part {
   const { language } = page
   if (organization === undefined && members.length === 0) return null
   const owner =
@@ -141,9 +157,11 @@ export function peoplePanel({ page }: Pick<SiteRequest, 'page'>, { organization,
 function details({ page }: SiteRequest, { view }: ProjectData): Markup {
   const { language } = page
   const licence = view.license.name === '' ? view.license.id : view.license.name
-  const shown = view.license.url === null ? licence : html`<a href="${view.license.url}" rel="nofollow ugc noopener">${licence}</a>`
+  const shown =
+    view.license.url === null ? licence : html`<a href="${view.license.url}" rel="nofollow ugc noopener">${licence}</a>`
   const tags = [...view.categories, ...view.additional_categories].map(
-    (category) => html`<li><a href="${pathTo(page, withQuery('/search', { c: category }))}">${tagName(category)}</a></li>`,
+    (category) =>
+      html`<li><a href="${pathTo(page, withQuery('/search', { c: category }))}">${tagName(category)}</a></li>`,
   )
   return html`<section class="panel"><h2>${language.t('site.details')}</h2><dl class="pairs"><dt>${language.t('site.licence')}</dt><dd>${shown}</dd>${tags.length > 0 && html`<dt>${language.t('site.facet.c')}</dt><dd><ul class="tags">${tags}</ul></dd>`}<dt>${language.t('site.published')}</dt><dd><time datetime="${view.published}">${dayText(language, new Date(view.published))}</time></dd><dt>${language.t('site.project-id')}</dt><dd><code>${view.id}</code></dd></dl></section>`
 }
