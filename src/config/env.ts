@@ -14,6 +14,7 @@ import {
   isWebAddress,
   parsePatterns,
 } from './env-values.ts'
+import { SITE_VARIABLES } from './site-env.ts'
 
 type About = { description: string; must: string; example: string; secret?: boolean }
 
@@ -328,21 +329,7 @@ export const Env = Type.Object({
       secret: true,
     }),
   ),
-  SITE: choice(
-    { description: 'Whether the public web site is served beside the API.', example: 'off' },
-    ['on', 'off'],
-    'on',
-  ),
-  SITE_NAME: Type.Refine(
-    Type.String({
-      default: 'Depot',
-      maxLength: 64,
-      description: 'What pages call the instance.',
-      must: '1 to 64 characters without control characters',
-      example: 'Our Depot',
-    }),
-    (value) => !/\p{Cc}/u.test(value),
-  ),
+  ...SITE_VARIABLES,
   LOG_LEVEL: choice(
     { description: 'What is logged: this level and those more severe.', example: 'warn' },
     ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'],

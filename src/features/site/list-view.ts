@@ -6,10 +6,11 @@ import type { Language } from '#html/languages.ts'
 import { emptyState, note, pager, tabs } from '#html/lists.ts'
 import { icon, pathTo } from '#html/page-context.ts'
 import { SORTS } from '#search-index/search-index.ts'
-import { type Choice, type FoundList, feedPath } from './list.ts'
+import type { Choice, FoundList } from './list.ts'
 import {
   FACETS,
   type Facet,
+  feedPath,
   hasChoices,
   type ListRequest,
   listAddress,

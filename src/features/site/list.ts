@@ -8,6 +8,7 @@ import {
   conditionOf,
   FACETS,
   type Facet,
+  feedPath,
   filterOf,
   type ListRequest,
   listAddress,
@@ -67,11 +68,6 @@ export async function showList(request: SiteRequest, type: ProjectType | undefin
     ...(asked.page < last ? { next: listAddress(asked, { page: asked.page + 1 }) } : {}),
     body: listView(request, { ...found, title, last }),
   })
-}
-
-/** `/mods?c=magic` as `/mods.atom?c=magic`. */
-export function feedPath(address: string): string {
-  return address.replace(/^[^?]+/, (path) => `${path}.atom`)
 }
 
 /** One search, and one count of everything beside it. */
