@@ -262,7 +262,11 @@ describe('a multipart form', () => {
 
   test('of another content type, without a boundary, or with another boundary is refused', async () => {
     const body = encode([data, file('a')])
-    for (const contentType of ['application/json', 'multipart/form-databus', 'multipart/mixed; boundary=a-boundary']) {
+    for (const contentType of [
+      'application/json',
+      'multipart/form-databus',
+      'multipart/related; boundary=a-boundary',
+    ]) {
       await refused(send(body, { contentType }), 'invalid_input', /must be multipart\/form-data/, 'Content-Type')
     }
     await refused(send(body, { contentType: 'multipart/form-data' }), 'invalid_input', /boundary/)

@@ -115,7 +115,11 @@ test('every operation has a sample in authz-samples.ts, which succeeds for someb
     Object.keys(SAMPLES).filter((operationId) => !known.has(operationId)),
     [],
   )
-  const neverDone = [...matrix].filter(([, answers]) => [...answers.values()].every(({ status }) => status >= 400))
+  // What it needs stands only in a mail; its own tests do it.
+  const byMail = new Set(['undoEmailChange', 'undoEmailChangeV2'])
+  const neverDone = [...matrix].filter(
+    ([operationId, answers]) => !byMail.has(operationId) && [...answers.values()].every(({ status }) => status >= 400),
+  )
   assert.deepEqual(
     neverDone.map(([operationId, answers]) => [operationId, answers.get('owner')]),
     [],

@@ -156,7 +156,7 @@ const OPERATIONS: Record<string, Sample> = {
   listUserNotifications: at('owner'),
   listUserApplications: at('owner'),
   updateUser: { ...at('owner'), body: { bio: 'I make lanterns' } },
-  deleteUser: at('owner'),
+  deleteUser: { ...at('owner'), body: {} },
   setUserIcon: { ...at('owner'), ...icon },
   deleteUserIcon: at('owner'),
   exportData: {},

@@ -144,6 +144,8 @@ export const DECLARED: Record<string, Declared> = {
     unseen: {
       flow: 'proves that the e-mail address is read',
       old_password: 'is a secret',
+      password: 'proves who sends it',
+      code: 'proves who sends it',
       new_password: 'is a secret; password.test.ts signs in with it',
     },
   },

@@ -380,7 +380,7 @@ test('the primary file is the named one, the only one, or the first that passed'
   assert.equal(choosePrimary([warned('a'), warned('b')], unnamed(2)), undefined)
   assert.throws(() => choosePrimary([warned('a'), pass('b')], named('a')), /No good/)
   assert.throws(() => choosePrimary([warned('a')], unnamed(1)), /No good/)
-  assert.throws(() => choosePrimary([pass('a')], named('c')), /names no part/)
+  assert.throws(() => choosePrimary([pass('a')], named('c')), /names no file part/)
 })
 
 test('rule data with an error is refused with its place', () => {
