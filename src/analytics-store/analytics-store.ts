@@ -94,6 +94,12 @@ export type AnalyticsStore = {
   /** What these batches of downloads (at most READ_BATCHES_MAX) add to the counters, of those that are stored. */
   readBatches(ids: readonly string[]): Promise<Map<string, VersionDownloads[]>>
 
+  /**
+   * Hands over every event of a kind that was stored before the call, at most APPEND_EVENTS_MAX at once and in no order.
+   * Whoever takes their time slows the reading, and nothing else; memory stays flat.
+   */
+  readEvents<K extends EventKind>(kind: K, onEvents: (events: Events[K][]) => Promise<void>): Promise<void>
+
   /** What tells this store from every other, for ever the same: counters kept elsewhere name the store they follow. */
   identity(): Promise<string>
 

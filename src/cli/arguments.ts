@@ -11,26 +11,34 @@ export class UsageError extends Error {
 type Options = Readonly<Record<string, 'string' | 'boolean'>>
 type Values<O extends Options> = { [Key in keyof O]?: O[Key] extends 'boolean' ? boolean : string }
 
-/** Reads `--name value` options and `positionals` words before or after them. @throws UsageError */
+/** How many words a command takes besides its options. */
+export type WordCount = { min: number; max: number }
+
+/** Reads `--name value` options, and words before or after them. @throws UsageError */
 export function readArguments<O extends Options>(
   args: readonly string[],
   options: O,
-  positionals = 0,
+  words: number | WordCount = 0,
 ): { values: Values<O>; words: string[] } {
   try {
     const parsed = parseArgs({
       args: [...args],
       options: Object.fromEntries(Object.entries(options).map(([name, type]) => [name, { type }])),
-      allowPositionals: positionals > 0,
+      allowPositionals: true,
       strict: true,
     })
-    if (parsed.positionals.length !== positionals) {
-      throw new UsageError(`${positionals} words are wanted, ${parsed.positionals.length} were given`)
-    }
+    checkWords(parsed.positionals, typeof words === 'number' ? { min: words, max: words } : words)
     return { values: parsed.values as Values<O>, words: parsed.positionals }
   } catch (error) {
     throw error instanceof UsageError ? error : new UsageError(error instanceof Error ? error.message : String(error))
   }
+}
+
+function checkWords(given: readonly string[], { min, max }: WordCount): void {
+  const extra = given[max]
+  if (extra !== undefined) throw new UsageError(`There is one word too many: ${extra}`)
+  if (given.length < min)
+    throw new UsageError(`${min - given.length} more ${min - given.length === 1 ? 'word is' : 'words are'} needed`)
 }
 
 /** The value of an option that must be given. @throws UsageError */

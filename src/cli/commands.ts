@@ -1,53 +1,139 @@
-// Every command there is, in the order in which the usage lists them.
-import { tokenCreate, userCreate, userRole } from './accounts.ts'
-import { analyticsSetAside } from './analytics.ts'
-import { checkCommand, migrateCommand } from './operations.ts'
-import { reindexCommand } from './reindex.ts'
-import { seedCommand } from './seed.ts'
-import { serve } from './serve.ts'
+// Every command there is, in the order in which the usage lists them. What a command needs is loaded when it runs, so
+// that help is there at once.
 import type { Env } from './with-deps.ts'
+
+export type Run = (args: readonly string[], env: Env) => Promise<void>
 
 export type Command = {
   /** One or two words. */
   name: string
   usage: string
+  /** One line, as the list of commands shows it. */
   about: string
-  run(args: readonly string[], env: Env): Promise<void>
+  /** What `depot help COMMAND` says of each option and word. */
+  options?: readonly (readonly [option: string, meaning: string])[]
+  load(): Promise<Run>
 }
 
+const JSON_OPTION = ['--json', 'Print the result as one line of JSON'] as const
+
 export const COMMANDS: readonly Command[] = [
-  { name: 'serve', usage: '[--role all|api|worker]', about: 'Answer requests and do background work', run: serve },
-  { name: 'migrate', usage: '[--json]', about: 'Bring the database schema up to date', run: migrateCommand },
+  {
+    name: 'serve',
+    usage: '[--role all|api|worker]',
+    about: 'Answer requests and do background work',
+    options: [['--role', 'What this process does: all (the default), only requests (api), only jobs (worker)']],
+    load: async () => (await import('./serve.ts')).serve,
+  },
+  {
+    name: 'migrate',
+    usage: '[--json]',
+    about: 'Bring the database schema up to date',
+    options: [JSON_OPTION],
+    load: async () => (await import('./operations.ts')).migrateCommand,
+  },
   {
     name: 'user create',
     usage: '--username U --email E --password P [--role admin|moderator|developer] [--json]',
     about: 'Make an account',
-    run: userCreate,
+    options: [['--role', 'What the account may do; developer unless said'], JSON_OPTION],
+    load: async () => (await import('./accounts.ts')).userCreate,
   },
   {
     name: 'user role',
     usage: 'USER admin|moderator|developer [--json]',
     about: 'Change what an account may do',
-    run: userRole,
+    options: [['USER', 'Name or ID of the account'], JSON_OPTION],
+    load: async () => (await import('./accounts.ts')).userRole,
   },
   {
     name: 'token create',
     usage: '--user U --scopes all|NAME,NAME [--expires 90d] [--name N] [--json]',
     about: 'Make a personal access token and print it, once',
-    run: tokenCreate,
+    options: [
+      ['--scopes', 'What the token may do: names as in the API, or all'],
+      ['--expires', 'After how many days (d), hours (h) or minutes (m) it ends; 365d unless said'],
+      JSON_OPTION,
+    ],
+    load: async () => (await import('./accounts.ts')).tokenCreate,
   },
-  { name: 'reindex', usage: '[--json]', about: 'Build the search index anew', run: reindexCommand },
+  {
+    name: 'backup',
+    usage: 'FILE|- [--since PREVIOUS] [--json]',
+    about: 'Write everything into one archive, also while the server runs',
+    options: [
+      ['FILE', 'The archive to make, which must not exist yet; - writes it to standard output'],
+      ['--since', 'An earlier archive: files that are in it, or in those it was made since, are not copied again'],
+      JSON_OPTION,
+    ],
+    load: async () => (await import('./backup.ts')).backupCommand,
+  },
+  {
+    name: 'restore',
+    usage: 'FILE|- [EARLIER...] [--json]',
+    about: 'Fill an empty instance from an archive',
+    options: [
+      ['FILE', 'The archive that `depot backup` made; - reads it from standard input'],
+      ['EARLIER', 'The archives it was made since, if it was made with --since'],
+      JSON_OPTION,
+    ],
+    load: async () => (await import('./backup.ts')).restoreCommand,
+  },
+  {
+    name: 'verify',
+    usage: '[--quick] [--json]',
+    about: 'Compare rows, files and events with one another',
+    options: [['--quick', 'Compare the sizes of files and not their hashes'], JSON_OPTION],
+    load: async () => (await import('./verify.ts')).verifyCommand,
+  },
+  {
+    name: 'reindex',
+    usage: '[--json]',
+    about: 'Build the search index again',
+    options: [JSON_OPTION],
+    load: async () => (await import('./reindex.ts')).reindexCommand,
+  },
   {
     name: 'seed',
     usage: '[--projects 200] [--json]',
     about: 'Fill a demo catalogue, or what is missing of it',
-    run: seedCommand,
+    options: [['--projects', 'How many projects there are to be'], JSON_OPTION],
+    load: async () => (await import('./seed.ts')).seedCommand,
+  },
+  {
+    name: 'check',
+    usage: '[--json]',
+    about: 'Show the state of everything Depot depends on',
+    options: [JSON_OPTION],
+    load: async () => (await import('./operations.ts')).checkCommand,
   },
   {
     name: 'analytics set-aside',
     usage: '[--json]',
     about: 'Begin an empty analytics file beside one that is damaged',
-    run: analyticsSetAside,
+    options: [JSON_OPTION],
+    load: async () => (await import('./analytics.ts')).analyticsSetAside,
   },
-  { name: 'check', usage: '[--json]', about: 'Show the state of everything Depot leans on', run: checkCommand },
 ]
+
+/** The command that arguments begin with, and the arguments after its name; undefined when there is none. */
+export function findCommand(args: readonly string[]): { command: Command; rest: readonly string[] } | undefined {
+  for (const command of COMMANDS) {
+    const words = command.name.split(' ')
+    if (words.every((word, i) => args[i] === word)) return { command, rest: args.slice(words.length) }
+  }
+  return undefined
+}
+
+/** The list of all commands. */
+export function usageOfAll(): string {
+  const lines = COMMANDS.map(({ name, usage, about }) => `  ${`${name} ${usage}`.trim()}\n      ${about}`)
+  return `Usage: depot COMMAND\n${lines.join('\n')}\n\n\`depot help COMMAND\` says more of one; \`depot --version\` names the version.\n`
+}
+
+/** How one command is called, and what its options mean. */
+export function usageOf({ name, usage, about, options = [] }: Command): string {
+  const width = Math.max(0, ...options.map(([option]) => option.length))
+  const lines = options.map(([option, meaning]) => `  ${option.padEnd(width)}  ${meaning}\n`)
+  return `Usage: depot ${`${name} ${usage}`.trim()}\n${about}.\n${lines.length === 0 ? '' : `\n${lines.join('')}`}`
+}

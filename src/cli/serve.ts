@@ -3,6 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Config, loadConfig, withPort } from '#config/config.ts'
 import { migrate } from '#db/migrate.ts'
+import { eventsSubscriber } from '#features/backup/event-parts.ts'
 import { createRateGrants, type RateGrantDirectory } from '#http/rate-grants.ts'
 import type { App } from '#http/server.ts'
 import { startWorker } from '#jobs/worker.ts'
@@ -43,7 +44,8 @@ export async function serve(args: readonly string[], env: Env): Promise<void> {
     if (applied.length > 0) log.info({ migrations: applied }, 'The schema was brought up to date')
     const deps = booted.deps
     const rateGrants = createRateGrants(deps)
-    await booted.listen([...rateGrants.subscribers, ...deps.search.subscribers])
+    const exports = role === 'worker' ? [] : [eventsSubscriber(deps)]
+    await booted.listen([...rateGrants.subscribers, ...deps.search.subscribers, ...exports])
     await rateGrants.refresh()
     if (role !== 'api') {
       const { pool, metrics } = deps

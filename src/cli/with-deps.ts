@@ -12,7 +12,15 @@ export type Env = Record<string, string | undefined>
  * Runs `act` with an open Depot on the configured data folder, beside a running server or without one, on a migrated
  * database. Only warnings and worse are logged, to standard error's neighbour: what a command prints is its result.
  */
-export async function withDeps<T>(env: Env, act: (deps: Deps) => Promise<T>): Promise<T> {
+export function withDeps<T>(env: Env, act: (deps: Deps) => Promise<T>): Promise<T> {
+  return withUnmigratedDeps(env, async (deps) => {
+    await migrate(deps.pool)
+    return act(deps)
+  })
+}
+
+/** The same on a database as it is, which may have no schema at all. */
+export async function withUnmigratedDeps<T>(env: Env, act: (deps: Deps) => Promise<T>): Promise<T> {
   const config = loadConfig(env)
   const booted = await boot({
     config,
@@ -20,7 +28,6 @@ export async function withDeps<T>(env: Env, act: (deps: Deps) => Promise<T>): Pr
     holder: 'command',
   })
   try {
-    await migrate(booted.deps.pool)
     return await act(booted.deps)
   } finally {
     await booted.close()

@@ -75,6 +75,11 @@ export type Config = {
     adminKey: Secret | undefined
     metricsToken: Secret | undefined
   }
+  site: {
+    /** Whether the public web site is served; the account pages always are. */
+    isServed: boolean
+    name: string
+  }
   /** Absolute path of the folder that holds everything Depot keeps. */
   dataDir: string
   database: DatabaseConfig
@@ -213,6 +218,7 @@ function group(env: Env): Config {
       adminKey: secret(env.ADMIN_KEY),
       metricsToken: secret(env.METRICS_TOKEN),
     },
+    site: { isServed: env.SITE === 'on', name: env.SITE_NAME },
     dataDir,
     database:
       env.DATABASE_URL === undefined

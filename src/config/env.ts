@@ -6,6 +6,7 @@ import { ACCOUNT_VARIABLES } from './env-accounts.ts'
 import { ENGINE_VARIABLES } from './env-engines.ts'
 import { SERVER_VARIABLES } from './env-server.ts'
 import { isClickHouseAddress, isDatabaseAddress, isWebAddress } from './env-values.ts'
+import { SITE_VARIABLES } from './site-env.ts'
 import { type About, count, optional, WEB } from './variable.ts'
 
 /** Every variable Depot reads. Those without a default are optional; an empty value counts as unset. */
@@ -120,6 +121,7 @@ export const Env = Type.Object({
     3600,
     120,
   ),
+  ...SITE_VARIABLES,
   QUOTA_PROJECTS: count(quota('Projects', 256), 0, 1_000_000, 256),
   QUOTA_ORGANIZATIONS: count(quota('Organizations', 16), 0, 1_000_000, 16),
   QUOTA_COLLECTIONS: count(quota('Collections', 32), 0, 1_000_000, 32),

@@ -13,9 +13,10 @@ const LOCK_TIMEOUT_MS = 4_000
 const OLDEST_SERVER = 15
 const INSUFFICIENT_PRIVILEGE = '42501'
 
-type Migration = { name: string; sql: string; checksum: string }
+export type Migration = { name: string; sql: string; checksum: string }
 
-async function readMigrations(): Promise<Migration[]> {
+/** Every migration that this program has, oldest first. */
+export async function readMigrations(): Promise<Migration[]> {
   const names = (await readdir(MIGRATIONS)).filter((name) => /^\d{4}_[a-z0-9_]+\.sql$/.test(name)).sort()
   return Promise.all(
     names.map(async (name) => {
@@ -27,12 +28,14 @@ async function readMigrations(): Promise<Migration[]> {
 
 /**
  * Brings the schema to the newest version and returns the names it applied (none when it was there already).
- * The job queue's own schema is brought up to date first. Safe to run from several processes at once.
+ * The job queue's own schema is brought up to date first. `through` stops after that migration, for the rows of an older
+ * backup. Safe to run from several processes at once.
  * @throws OperatorError when the database cannot be reached, is too old or keeps text in another encoding, when an
  * applied file was changed since, when its role lacks a right, and when there is a migration that this program does not know (a newer one made it).
  */
-export async function migrate(pool: pg.Pool): Promise<string[]> {
-  const migrations = await readMigrations()
+export async function migrate(pool: pg.Pool, { through }: { through?: string | undefined } = {}): Promise<string[]> {
+  const known = await readMigrations()
+  const migrations = through === undefined ? known : known.filter(({ name }) => name <= through)
   const client = await pool.connect().catch((cause: unknown) => {
     const reason = cause instanceof Error ? cause.message || ('code' in cause ? cause.code : cause.name) : cause
     throw new OperatorError(`The database cannot be reached: ${reason}`, { cause })
@@ -47,7 +50,7 @@ export async function migrate(pool: pg.Pool): Promise<string[]> {
       'select name, checksum from schema_migration order by name',
     )
     const applied = new Map(rows.map((row) => [row.name, row.checksum]))
-    checkHistory(applied, migrations)
+    checkHistory(applied, known)
     const pending = migrations.filter((migration) => !applied.has(migration.name))
     for (const migration of pending) await apply(client, migration)
     return pending.map((migration) => migration.name)

@@ -74,6 +74,18 @@ async function removeClaimed({ db, files }: Pick<Deps, 'db' | 'files'>, keys: re
   await db.deleteFrom('upload_claim').where('storage_key', 'in', keys).execute()
 }
 
+/** Removes everything that is claimed, whoever claimed it: for an instance that nobody uses. */
+export async function takeBackClaimed(deps: Pick<Deps, 'db' | 'files'>): Promise<void> {
+  for (;;) {
+    const rows = await deps.db.selectFrom('upload_claim').select('storage_key').limit(SWEEP_MAX).execute()
+    if (rows.length === 0) return
+    await removeClaimed(
+      deps,
+      rows.map(({ storage_key }) => storage_key),
+    )
+  }
+}
+
 /** An upload takes less than this from its claim to its commit. */
 const CLAIM_AGE_MAX = '6 hours'
 const STAGED_AGE_MAX_MS = 6 * HOUR_MS

@@ -20,6 +20,7 @@ const STYLE_PARTS = [
   'project',
   'prose',
   'panels',
+  'site',
   'plots',
   'forms',
   'media',

@@ -75,7 +75,11 @@ ${
 <link rel="preload" href="${assetHref(context, 'hyperlegible.woff2')}" as="font" type="font/woff2" crossorigin>
 <link rel="stylesheet" href="${assetHref(context, 'site.css')}">
 <link rel="icon" href="${assetHref(context, 'mark.svg')}" type="image/svg+xml">
-<script src="${assetHref(context, 'site.js')}" type="module"></script>
+${
+  site.search !== undefined &&
+  html`<link rel="search" href="${pathTo(context, '/opensearch.xml')}" type="application/opensearchdescription+xml" title="${site.name}">
+`
+}<script src="${assetHref(context, 'site.js')}" type="module"></script>
 ${page.scripts?.map(
   (address) => html`<script src="${address}" defer></script>
 `,
@@ -158,16 +162,19 @@ function searchForm(
   { action, projectCount }: NonNullable<PageContext['site']['search']>,
 ): Markup {
   const { language } = context
+  const typed = (URL.parse(context.address, 'http://local')?.searchParams.get('q') ?? '').slice(0, 256)
   const placeholder =
     projectCount === undefined
       ? language.t('layout.search')
       : language.t('layout.search-count', { count: projectCount })
-  return html`<search><form class="find" action="${pathTo(context, action)}">${icon(context, 'search')}<label class="vh" for="q">${language.t('layout.search')}</label><input type="search" id="q" name="q" placeholder="${placeholder}" maxlength="256" autocomplete="off"><kbd aria-hidden="true">/</kbd></form></search>`
+  return html`<search><form class="find" action="${pathTo(context, action)}">${icon(context, 'search')}<label class="vh" for="q">${language.t('layout.search')}</label><input type="search" id="q" name="q" placeholder="${placeholder}" maxlength="256" autocomplete="off"${attributes({ value: typed === '' ? null : typed })}><kbd aria-hidden="true">/</kbd></form></search>`
 }
 
 function signInLink(context: PageContext): Markup {
   const { site, language } = context
-  return html`<li><a class="button" href="${pathTo(context, site.paths.signIn)}">${icon(context, 'user')}${language.t('layout.sign-in')}</a></li>`
+  // The account pages come first after signing in anyway.
+  const back = context.address.startsWith('/account') ? '' : `?return=${encodeURIComponent(context.address)}`
+  return html`<li><a class="button" href="${pathTo(context, site.paths.signIn)}${back}">${icon(context, 'user')}${language.t('layout.sign-in')}</a></li>`
 }
 
 function accountLinks(context: PageContext, account: NonNullable<PageContext['account']>): Markup {

@@ -27,6 +27,7 @@ import { tagAnswer } from './entity-tags.ts'
 import { handleError } from './error-handler.ts'
 import { parseJson } from './json-body.ts'
 import { createListBuffers } from './list-buffers.ts'
+import { prefersConstraint } from './preferred-type.ts'
 import { createRateLimiter, type RateLimitOptions } from './rate-limit.ts'
 import {
   answerUnroutable,
@@ -80,7 +81,7 @@ export async function buildServer(options: ServerOptions): Promise<App> {
   const limiter = createRateLimiter({ ...options, bypassKey: options.rateLimitBypassKey?.reveal() })
   const setContext = requestContextHook(limiter, options)
   const app: App = Fastify({
-    routerOptions: { maxParamLength: PATH_VALUE_LENGTH_MAX },
+    routerOptions: { maxParamLength: PATH_VALUE_LENGTH_MAX, constraints: { prefers: prefersConstraint } },
     bodyLimit: JSON_BODY_BYTES_MAX,
     genReqId: () => randomUUID(),
     requestIdHeader: false,

@@ -31,6 +31,7 @@ import { oauthRoutes } from '#features/oauth/routes.ts'
 import { organizationRoutes } from '#features/organizations/routes.ts'
 import { userListRoutes } from '#features/organizations/user-routes.ts'
 import { pageRoutes } from '#features/pages/routes.ts'
+import { createSite } from '#features/pages/site.ts'
 import { payoutOperatorRoutes } from '#features/payouts/operator-routes.ts'
 import { payoutRoutes } from '#features/payouts/routes.ts'
 import { personalDataRoutes } from '#features/personal-data/routes.ts'
@@ -44,6 +45,7 @@ import { reportRoutes } from '#features/reports/routes.ts'
 import { scanJobs } from '#features/scans/jobs.ts'
 import { scanRoutes } from '#features/scans/routes.ts'
 import { reindexRoutes, searchRoutes } from '#features/search/routes.ts'
+import { siteRoutes } from '#features/site/routes.ts'
 import { statisticsJobs } from '#features/statistics/jobs.ts'
 import { statisticsRoutes } from '#features/statistics/routes.ts'
 import { tagRoutes } from '#features/tags/routes.ts'
@@ -65,8 +67,8 @@ import { tagged } from '#http/tagged.ts'
 import { createTokenDirectory, type TokenDirectory } from '#http/token-directory.ts'
 import { createTokenUse } from '#http/token-use.ts'
 import type { JobHandlers, Schedule } from '#jobs/worker.ts'
-import { VERSION } from './boot.ts'
 import type { Deps } from './deps.ts'
+import { VERSION } from './version.ts'
 
 /**
  * Builds the server with all its routes; `listen` or `inject` on what it returns. A process that hears of changes
@@ -133,7 +135,9 @@ function addFeatures(app: App, { deps, accounts, codeHost, tokens, rateGrants, c
     codeHostRoutes(scope, accounts, codeHost)
   })
   tagged(app, 'oauth', (scope) => oauthRoutes(scope, deps))
-  pageRoutes(app, { deps, accounts, tokens })
+  const site = createSite(deps.config)
+  pageRoutes(app, { deps, accounts, tokens, site })
+  if (deps.config.site.isServed) siteRoutes(app, { deps, tokens, site })
   tagged(app, 'follows', (scope) => followRoutes(scope, deps))
   tagged(app, 'notifications', (scope) => notificationRoutes(scope, deps))
   tagged(app, 'tags', (scope) => tagRoutes(scope, deps))

@@ -1,6 +1,4 @@
 // Opens everything a process needs and closes it again in reverse: database, cache, ports.
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import pg from 'pg'
 import { createEntityCache } from '#cache/entity-cache.ts'
 import { type InvalidationSubscriber, listenForInvalidations } from '#cache/listen.ts'
@@ -43,9 +41,6 @@ export type Booted = {
 
 const POOL_SIZE = 16
 const CACHE_BYTES = 128 * 1024 * 1024
-
-/** The server's own version, as package.json has it. */
-export const VERSION: string = JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8')).version
 
 /**
  * Opens the database (starting the embedded one where no DATABASE_URL is set) and every port. What was opened before

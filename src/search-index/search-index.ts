@@ -17,6 +17,12 @@ export type SearchQuery = {
   readonly limit: number
 }
 
+/** What is counted: for each filter, the projects that the text finds and it holds on. At most `MAX_COUNTED`. */
+export type CountQuery = { readonly text: string; readonly filters: readonly Filter[] }
+
+/** At most this many filters in one `count`. */
+export const MAX_COUNTED = 512
+
 export type SearchAnswer = {
   /** The whole response body as UTF-8 JSON: `{hits, page, hits_per_page, total_hits}`. Owned by the caller. */
   readonly body: Uint8Array
@@ -57,6 +63,13 @@ export const MAX_CHANGES = 1000
 export interface SearchIndex {
   /** @throws ApiError `search_error` or `service_unavailable` when no engine answers. */
   search(query: SearchQuery): Promise<SearchAnswer>
+
+  /**
+   * How many hits a search with this text and each of these filters has, in their order: the counts beside the choices
+   * of a list.
+   * @throws ApiError `search_error` or `service_unavailable` when no engine answers.
+   */
+  count(query: CountQuery): Promise<readonly number[]>
 
   /**
    * Applies changes in order, all of them before it resolves: a search sent after that sees them. At most `MAX_CHANGES`.

@@ -40,6 +40,34 @@ export function testAnalyticsStore(name: string, open: () => Promise<AnalyticsSt
       assert.equal(await store.identity(), await store.identity())
     })
 
+    test('every event can be read back as it was stored, however many there are', async () => {
+      const project_id = 'ReadBack'
+      const views = Array.from({ length: 5_000 }, (_, n) =>
+        aView({ project_id, recorded_at: NOON + n * HOUR_MS, site_path: `/${n}`, monetized: n % 2 === 0 }),
+      )
+      const stored = {
+        view: views,
+        download: [aDownload({ project_id, version_id: 'ReadBckV', reason: 'update', loader: 'fabric' })],
+        playtime: [somePlaytime({ project_id, seconds: 65_535, game_version: '1.21.4 "α"' })],
+        affiliate_click: [aClick({ affiliate_code_id: project_id, domain: 'example.org' })],
+      }
+      const kinds = Object.keys(stored) as (keyof typeof stored)[]
+      for (const kind of kinds) {
+        await store.append(kind, batchOf(stored[kind] as never))
+        const found: Record<string, unknown>[] = []
+        await store.readEvents(kind, async (events) => {
+          assert.ok(events.length > 0 && events.length <= APPEND_EVENTS_MAX)
+          found.push(...(events as Record<string, unknown>[]))
+        })
+        const key = kind === 'affiliate_click' ? 'affiliate_code_id' : 'project_id'
+        const mine = found.filter((event) => event[key] === project_id)
+        assert.deepEqual(
+          mine.sort((a, b) => Number(a['recorded_at']) - Number(b['recorded_at'])),
+          stored[kind],
+        )
+      }
+    })
+
     test('a question about nothing has every slice, empty', async () => {
       assert.deepEqual(
         await ask([metric('project_views', ['Nothing1'])], { resolution: { slices: 3 }, end: NOON + DAY_MS }),

@@ -192,6 +192,17 @@ function storingConformance(makeFiles: MakeFiles) {
 }
 
 function readingConformance(makeFiles: MakeFiles) {
+  test('a store that can list names every key with its size, and nothing that is only staged', async (t) => {
+    const files = await makeFiles(t)
+    if (files.list === undefined) return t.skip('this store cannot list')
+    const stored = { 'a/b/one': 3, 'a/two': 0, three: 70_000 }
+    for (const [key, size] of Object.entries(stored)) await files.put(key, Buffer.alloc(size), OPTIONS)
+    await stageBytes(files, Buffer.from('staged'))
+    const listed: Record<string, number> = {}
+    for await (const { key, sizeBytes } of files.list()) listed[key] = sizeBytes
+    assert.deepEqual(listed, stored)
+  })
+
   test('an absent key, and the folder of a file, are absent', async (t) => {
     const files = await makeFiles(t)
     await files.put('a/b/c.jar', Buffer.from('abc'), OPTIONS)

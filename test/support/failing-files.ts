@@ -24,6 +24,7 @@ export function failingFiles(files: Files, problems: Partial<Record<Operation, F
     put: guarded('put', files.put),
     open: guarded('open', files.open),
     stat: guarded('stat', files.stat),
+    ...(files.list === undefined ? {} : { list: files.list }),
     remove: guarded('remove', files.remove),
     discard: guarded('discard', files.discard),
     link: guarded('link', files.link),

@@ -8,7 +8,7 @@ import {
   type SourcedMetric,
 } from '#analytics-store/analytics-store.ts'
 import { countByVersion } from '#analytics-store/download-counts.ts'
-import type { DownloadEvent, EventKind, EventRow } from '#analytics-store/events.ts'
+import type { DownloadEvent, EventKind, EventRow, Events } from '#analytics-store/events.ts'
 import { dimensionsOf, metricOf, sourcesOf } from '#analytics-store/metrics.ts'
 import { buildSlices, type Cell } from '#analytics-store/points.ts'
 import { type SliceGrid, sliceEdges } from '#analytics-store/slices.ts'
@@ -70,6 +70,11 @@ export function openNaiveStore(): AnalyticsStore {
     async readBatches(ids) {
       const wanted = ids.filter((id) => batches.get(id)?.kind === 'download')
       return new Map(wanted.map((id) => [id, downloads((batch) => batch.id === id).versions]))
+    },
+
+    async readEvents<K extends EventKind>(kind: K, onEvents: (events: Events[K][]) => Promise<void>) {
+      const events = rows[kind].map(({ event }) => event as unknown as Events[K])
+      if (events.length > 0) await onEvents(events)
     },
 
     identity: async () => identity,

@@ -43,8 +43,10 @@ const FEATURE_ORDER = [
   'accounts',
   'oauth',
   'personal-data',
+  'backup',
   'seed',
   'pages',
+  'site',
   'v2',
 ]
 
@@ -58,7 +60,7 @@ function layerOf(file: string): string {
   if (PORTS.includes(area)) return 'port'
   if (area !== 'features') return area
   const isRoutes = /(^|\/)(routes|[a-z-]+-routes|[a-z-]+-form|pages?|page-[a-z-]+)\.ts$/.test(rest.join('/'))
-  return isRoutes || rest[0] === 'pages' || rest[0] === 'v2' ? 'routes' : 'feature'
+  return isRoutes || ['pages', 'site', 'v2'].includes(rest[0] ?? '') ? 'routes' : 'feature'
 }
 
 const COMMON = ['lib', 'db', 'telemetry', 'taxonomy']

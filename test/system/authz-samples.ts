@@ -183,6 +183,7 @@ const OPERATIONS: Record<string, Sample> = {
   listRandomProjects: { query: { count: '1' } },
   checkProject: at('project'),
   listProjectDependencies: at('project'),
+  listProjectDependents: at('project'),
   createProject: { raw: () => form(projectData(slug())) },
   updateProject: { ...at('project'), body: { summary: 'A light to carry' } },
   updateProjects: { ...ids('project'), body: { add_categories: ['magic'] } },
@@ -196,6 +197,7 @@ const OPERATIONS: Record<string, Sample> = {
 
   // Search
   searchProjects: { query: { query: 'lantern' } },
+  countSearchFacets: { query: { query: 'lantern' } },
   searchProjectsByBody: { body: { query: 'lantern' } },
   rebuildSearch: {},
 

@@ -9,7 +9,7 @@ const ROOT = join(import.meta.dirname, '../..')
 const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8')
 const FEATURES = globSync('src/features/**/*.ts', { cwd: ROOT }).filter((file) => !file.endsWith('.test.ts'))
 /** Pages are forms for people: their handlers call commands like routes do, but have no JSON requests. */
-const isPage = (file: string): boolean => file.startsWith('src/features/pages/')
+const isPage = (file: string): boolean => /^src\/features\/(pages|site)\//.test(file)
 /** A translation of another form of the API: what a request looks like stands beside its translation. */
 const isTranslation = (file: string): boolean => file.startsWith('src/features/v2/')
 const isRoutes = (file: string): boolean => /(^|\/)([a-z0-9-]+-)?routes\.ts$/.test(file)

@@ -84,7 +84,7 @@ test('the row types in src/db/schema.ts are those of the migrated database', asy
 test('processes that start at the same time all come up, and each migration is applied once', async () => {
   await withDatabase(async ({ connectionString }) => {
     const pools = [1, 2, 3].map(() => createPool({ connectionString }, { max: 4, applicationName: 'depot-test' }))
-    const lists = await Promise.all(pools.map(migrate))
+    const lists = await Promise.all(pools.map((pool) => migrate(pool)))
     assert.deepEqual(lists.flat().sort(), applied)
     await Promise.all(pools.map((pool) => pool.end()))
   })

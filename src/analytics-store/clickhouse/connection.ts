@@ -48,11 +48,16 @@ export type Statement = {
   signal?: AbortSignal | undefined
   /** Who asks: statements wait fairly between callers. */
   caller?: string | undefined
+  /** Of this statement only, over those of every statement. */
+  settings?: ClickHouseSettings
 }
 
 export type ClickHouse = {
-  /** Hands the rows of a question over, some at a time as they arrive. @throws ApiError, or what `onRows` throws */
-  read(statement: Statement, onRows: (rows: Row[]) => void): Promise<void>
+  /**
+   * Hands the rows of a question over, some at a time as they arrive, each time after `onRows` is done with the rows
+   * before. @throws ApiError, or what `onRows` throws
+   */
+  read(statement: Statement, onRows: (rows: Row[]) => void | Promise<void>): Promise<void>
   /** All rows of a question. @throws ApiError */
   all(statement: Statement): Promise<Row[]>
   /** A statement without an answer. @throws ApiError */
@@ -96,16 +101,20 @@ export function connectClickHouse(url: string): ClickHouse {
     }, caller)
   }
 
-  function read({ sql, params = {}, signal, caller }: Statement, onRows: (rows: Row[]) => void): Promise<void> {
+  function read(
+    { sql, params = {}, signal, caller, settings = {} }: Statement,
+    onRows: (rows: Row[]) => void | Promise<void>,
+  ): Promise<void> {
     return guarded(
       async () => {
         const result = await client.query({
           query: sql,
           query_params: params,
           format: 'JSONCompactEachRow',
+          clickhouse_settings: settings,
           ...(signal === undefined ? {} : { abort_signal: signal }),
         })
-        for await (const part of result.stream<Row>()) onRows(part.map((row) => row.json<Row>()))
+        for await (const part of result.stream<Row>()) await onRows(part.map((row) => row.json<Row>()))
       },
       { signal, caller },
     )

@@ -15,6 +15,7 @@ import type { MetricSlices } from '../points.ts'
 import { countDownloads, isStored, listBatches, readBatches } from './batches.ts'
 import { connectClickHouse, STATEMENT_SECONDS } from './connection.ts'
 import { queryMetric } from './query.ts'
+import { readEvents } from './read-events.ts'
 import { prepareDatabase, TABLES } from './schema.ts'
 
 export type ClickHouseOptions = {
@@ -82,6 +83,8 @@ export async function openClickHouseStore({ url, settleMs = SETTLE_MS }: ClickHo
       if (ids.length > READ_BATCHES_MAX) throw new RangeError(`At most ${READ_BATCHES_MAX} batches are read at once`)
       return readBatches(connection, ids)
     },
+
+    readEvents: (kind, onEvents) => readEvents(connection, kind, onEvents),
 
     async identity() {
       // Made with the table; one that is made from a backup has another.

@@ -10,6 +10,7 @@ import {
 } from '../analytics-store.ts'
 import type { EventRow } from '../events.ts'
 import { countDownloads, listBatches, queryMetrics, readBatches } from './query.ts'
+import { readEvents } from './read-events.ts'
 import { openReaders, type ReaderLimits } from './readers.ts'
 import { type DuckDbOptions, findIdentity, openDatabase } from './schema.ts'
 import { openWriter } from './writer.ts'
@@ -60,6 +61,15 @@ export async function openDuckDbStore(
     async readBatches(ids) {
       if (ids.length > READ_BATCHES_MAX) throw new RangeError(`At most ${READ_BATCHES_MAX} batches are read at once`)
       return guarded(readers.use(undefined, (connection) => readBatches(connection, ids)))
+    },
+
+    async readEvents(kind, onEvents) {
+      const connection = await instance.connect()
+      try {
+        await readEvents(connection, kind, onEvents)
+      } finally {
+        connection.closeSync()
+      }
     },
 
     identity: () => guarded(readers.use(undefined, findIdentity)),

@@ -24,7 +24,10 @@ export function metaRoutes(app: App, deps: Deps & { version: string }): void {
         response: { 200: RootDocument },
       },
     },
-    () => root,
+    async (_req, reply) => {
+      void reply.header('vary', 'accept')
+      return root
+    },
   )
   retiredVersions(app)
   operatorProbes(app, deps)

@@ -214,7 +214,10 @@ function sendPage(
 }
 
 /** A cookie holds a session and no other token. */
-async function viewerOf({ tokens, cookie }: PageDeps, req: FastifyRequest): Promise<Viewer | null> {
+export async function viewerOf(
+  { tokens, cookie }: Pick<PageDeps, 'tokens' | 'cookie'>,
+  req: FastifyRequest,
+): Promise<Viewer | null> {
   const text = cookie.read(req)
   if (text === undefined || parseToken(text)?.kind !== 'session') return null
   const viewer = await tokens.authenticate(text, req)

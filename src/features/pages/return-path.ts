@@ -15,12 +15,9 @@ export function ownPath(text: string): string | undefined {
   return `${url.pathname}${url.search}`
 }
 
-/** The page that somebody goes on to after signing in, if `text` names one of the account's; the settings otherwise. */
+/** The page that somebody goes on to after signing in, if `text` names one of ours; the settings otherwise. */
 export function returnPath(text: string): string {
-  const path = ownPath(text)
-  return path !== undefined && /^\/account(?:[/?]|$)/.test(text) && /^\/account(?:[/?]|$)/.test(path)
-    ? path
-    : PATHS.profile
+  return ownPath(text) ?? PATHS.profile
 }
 
 /** Whether the page may send the person on to an application at once. */

@@ -18,14 +18,13 @@ import { createSessionCookie } from './session-cookie.ts'
 import { sessionPages } from './sessions.ts'
 import { signInPages } from './sign-in.ts'
 import { signUpPages } from './sign-up.ts'
-import { createSite } from './site.ts'
 import { tokenPages } from './tokens.ts'
 import { twoFactorPages } from './two-factor.ts'
 
-export function pageRoutes(app: App, given: Omit<PageDeps, 'cookie' | 'site'>): void {
+export function pageRoutes(app: App, given: Omit<PageDeps, 'cookie'>): void {
   const { config } = given.deps
-  const site = createSite(config)
-  const all: PageDeps = { ...given, cookie: createSessionCookie(config), site }
+  const { site } = given
+  const all: PageDeps = { ...given, cookie: createSessionCookie(config) }
   assetRoutes(app, site.assets)
   app.register(async (plain) => {
     const scope = plain as App

@@ -247,11 +247,11 @@ test('colours and language are chosen without an account, and come back to the p
   assert.match(page.body, /<html lang="de" data-theme="dark">/)
   assertSays(page, 200, 'Benutzername oder E-Mail-Adresse')
   for (const theme of ['purple', '"><script>', '__proto__']) {
-    assertLeads(await person.post('/preferences', { theme, language: theme, return: '//evil.test' }), '/account')
+    assertLeads(await person.post('/preferences', { theme, language: theme, return: '//evil.test' }), '/')
     assert.match((await person.get(SIGN_IN)).body, /<html lang="de" data-theme="dark">/)
   }
   for (const to of ['https://evil.test/', '/\\evil.test', '/..//evil.test', '/./\tevil', 'javascript:alert(1)', ''])
-    assertLeads(await person.post('/preferences', { theme: 'light', return: to }), '/account')
+    assertLeads(await person.post('/preferences', { theme: 'light', return: to }), '/')
   const headers = { 'sec-fetch-site': 'cross-site' }
   assertSays(await person.post('/preferences', { theme: 'dark' }, headers), 403, 'sent from another site')
   person.cookies.set('__Host-depot-language', '\u0000<script>')
@@ -264,6 +264,9 @@ test('a sign-in leads to our own pages and nowhere else', () => {
     '/account',
     '/account/tokens',
     '/account?x=1',
+    '/',
+    '/mod/lantern?x=1',
+    '/account.evil.test',
     '/account/authorize?redirect_uri=https%3A%2F%2Fa.test',
   ]) {
     assert.equal(returnPath(path), path)
@@ -274,13 +277,8 @@ test('a sign-in leads to our own pages and nowhere else', () => {
     '//evil.test/account',
     '/\\evil.test/account',
     '/account\\..\\..\\evil.test',
-    '/account/../../evil.test',
     '/account/..//evil.test',
     '/account/%2e%2e//evil.test',
-    '/accounts',
-    '/account.evil.test',
-    '/account@evil.test',
-    '/v3/user',
     'account',
     ' /account',
     'javascript:alert(1)',

@@ -7,15 +7,21 @@ import { PATHS } from './paths.ts'
 /** Reads the assets: once when the server starts. */
 export function createSite(config: Config): Site {
   return {
-    name: 'Depot',
+    name: config.site.name,
     url: config.http.baseUrl.replace(/\/$/, ''),
     assets: loadAssets(),
     paths: {
-      home: PATHS.profile,
+      home: config.site.isServed ? '/' : PATHS.profile,
       signIn: PATHS.signIn,
       signOut: PATHS.signOut,
       account: PATHS.profile,
       preferences: PATHS.preferences,
     },
+    ...(config.site.isServed
+      ? {
+          search: { action: '/search' },
+          footer: [{ path: '/docs/swagger-ui', label: ({ t }) => t('layout.api') }],
+        }
+      : {}),
   }
 }

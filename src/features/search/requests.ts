@@ -57,6 +57,19 @@ export const SearchParameters = Type.Object({
   version: Filter(about.version),
 })
 
+/** Longer ones than a list's choices make would be read again for each value that is counted. */
+const COUNTED_FILTER_LENGTH_MAX = 8192
+const CountedFilter = (description: string) =>
+  Type.Optional(Type.String({ maxLength: COUNTED_FILTER_LENGTH_MAX, description }))
+
+export const FacetParameters = Type.Object({
+  query: Type.Optional(Type.String({ maxLength: QUERY_LENGTH_MAX, description: about.query })),
+  new_filters: CountedFilter(about.new_filters),
+  facets: CountedFilter(about.facets),
+  filters: CountedFilter(about.filters),
+  version: CountedFilter(about.version),
+})
+
 const NumberText = Type.String({ maxLength: 20 })
 const Text = (maxLength: number, description: string) =>
   Type.Optional(Nullable(Type.String({ maxLength, description })))

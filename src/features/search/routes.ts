@@ -5,11 +5,12 @@ import { sendBytes } from '#http/entity-tags.ts'
 import { mountInternal } from '#http/mounts.ts'
 import type { App } from '#http/server.ts'
 import type { Deps } from '#main/deps.ts'
+import { countFacets } from './facet-counts.ts'
 import { requestRebuild } from './request-rebuild.ts'
-import { parseSearchRequest, SearchBody, SearchParameters } from './requests.ts'
-import { SearchResult } from './views.ts'
+import { FacetParameters, parseSearchRequest, SearchBody, SearchParameters } from './requests.ts'
+import { FacetCounts, SearchResult } from './views.ts'
 
-type SearchDeps = Pick<Deps, 'db' | 'cache' | 'search'>
+type SearchDeps = Pick<Deps, 'db' | 'cache' | 'search' | 'taxonomy'>
 
 const about =
   'Searches approved and archived projects. Filters are joined by AND; conditions on versions must all be met by the same ' +
@@ -30,6 +31,20 @@ export function searchRoutes(app: App, deps: SearchDeps): void {
     },
     async (req, reply) =>
       sendBytes(reply, (await deps.search.search(parseSearchRequest(req.query), callerOf(req))).body),
+  )
+  app.get(
+    '/v3/search/facets',
+    {
+      config: { auth: 'public', cache: 'shared' },
+      schema: {
+        operationId: 'countSearchFacets',
+        summary: 'Count the hits of a search by category, loader, game version and more',
+        description: `${about} Each value is counted as if it were one more condition of the search.`,
+        querystring: FacetParameters,
+        response: { 200: FacetCounts },
+      },
+    },
+    async (req) => countFacets(deps, parseSearchRequest(req.query)),
   )
   app.post(
     '/v3/search',

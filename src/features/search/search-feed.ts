@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { InvalidationSubscriber } from '#cache/listen.ts'
 import { ApiError } from '#lib/errors.ts'
 import { createLimiter } from '#lib/limiter.ts'
-import type { SearchAnswer, SearchQuery } from '#search-index/search-index.ts'
+import type { CountQuery, SearchAnswer, SearchIndex, SearchQuery } from '#search-index/search-index.ts'
 import { SEARCH_KIND } from './changes.ts'
 import {
   beginRebuild,
@@ -41,6 +41,8 @@ export type SearchFeed = {
    * @throws ApiError `search_error` while there is no index to answer from, 503 when too many wait.
    */
   search(query: SearchQuery, caller?: string): Promise<SearchAnswer>
+  /** The hits of each filter. @throws ApiError as `search` */
+  count(query: CountQuery, caller?: string): Promise<readonly number[]>
   /**
    * Resolves when all that was committed before the call can be found, and rebuilds requested before it are done;
    * rejects when such a rebuild fails.
@@ -94,7 +96,8 @@ export function createSearchFeed(options: SearchFeedOptions): SearchFeed {
   const limiter = createLimiter({ running: SEARCHES_AT_ONCE, waiting: SEARCHES_WAITING_MAX })
   return {
     start: () => start(feed),
-    search: (query, caller) => limiter.run(() => search(feed, query), caller),
+    search: (query, caller) => limiter.run(async () => (await answering(feed)).search(query), caller),
+    count: (query, caller) => limiter.run(async () => (await answering(feed)).count(query), caller),
     caughtUp: () => {
       if (feed.followed.isStopped) return Promise.reject(wasClosed())
       const turn = Promise.withResolvers<void>()
@@ -118,7 +121,8 @@ function start(feed: Feed): void {
   feed.running = run(feed)
 }
 
-async function search(feed: Feed, query: SearchQuery): Promise<SearchAnswer> {
+/** The index that answers. @throws ApiError while there is none */
+async function answering(feed: Feed): Promise<SearchIndex> {
   const { followed } = feed
   if (!followed.canAnswer) {
     start(feed)
@@ -128,7 +132,7 @@ async function search(feed: Feed, query: SearchQuery): Promise<SearchAnswer> {
     const isShared = followed.options.places.watch !== undefined
     throw new ApiError(isShared ? 'service_unavailable' : 'search_error', BEING_BUILT, { headers: RETRY_AFTER })
   }
-  return followed.opened.index.search(query)
+  return followed.opened.index
 }
 
 /** Until the end: reads the log when woken and now and then, begins rebuilds, saves. What fails is tried again. */

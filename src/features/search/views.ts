@@ -66,3 +66,18 @@ export const SearchResult = Type.Object(
   },
   { title: 'SearchResult' },
 )
+
+const Counts = (description: string) => Type.Record(Type.String(), Type.Integer({ minimum: 0 }), { description })
+
+export const FacetCounts = Type.Object(
+  {
+    total_hits: Type.Integer({ minimum: 0, description: 'Without a further condition' }),
+    project_types: Counts('By type of project'),
+    categories: Counts('By category of the project'),
+    loaders: Counts('By loader'),
+    game_versions: Counts('By game version; those that are releases'),
+    environment: Counts('By environment'),
+    open_source: Counts('`true`: under an open licence, `false`: not'),
+  },
+  { title: 'FacetCounts', description: 'For each value, the hits that are left when it is asked for as well.' },
+)

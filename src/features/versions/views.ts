@@ -64,6 +64,12 @@ export const DependenciesView = Type.Object(
   { title: 'ProjectDependencies' },
 )
 
+/** Which projects use a project. */
+export const DependentsView = Type.Object(
+  { projects: Type.Array(ProjectView), total: Type.Integer({ minimum: 0, description: 'Of all pages' }) },
+  { title: 'ProjectDependents' },
+)
+
 /** Where a redirect leads, for clients that do not follow the header. */
 export const FileAddress = Type.Object({ url: Type.String() }, { title: 'FileAddress' })
 

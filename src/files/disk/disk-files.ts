@@ -1,5 +1,5 @@
 // The folder adapter of the files port. Below its folder: `objects/` holds the files by key, `staging/` the uploads.
-import { type FileHandle, mkdir, open, rename, rm, rmdir, stat, statfs, writeFile } from 'node:fs/promises'
+import { type FileHandle, mkdir, open, readdir, rename, rm, rmdir, stat, statfs, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { ApiError } from '#lib/errors.ts'
 import { assertFileKey, type ByteRange, type Files, hostingError, type OpenedFile } from '../files.ts'
@@ -52,6 +52,7 @@ export async function openDiskFiles({ folder, minFreeBytes = FREE_BYTES_MIN }: D
       const info = await hosted(absentAsUndefined(stat(pathOf(key))))
       return info?.isFile() ? { sizeBytes: info.size } : undefined
     },
+    list: () => listFiles(objects, ''),
     async remove(key) {
       const path = pathOf(key)
       await hosted(absentAsUndefined(rm(path)))
@@ -68,6 +69,19 @@ export async function openDiskFiles({ folder, minFreeBytes = FREE_BYTES_MIN }: D
       const { bavail, bsize } = await hosted(statfs(objects))
       if (bavail * bsize < minFreeBytes) throw hostingError(new Error(`Only ${bavail * bsize} bytes are free`))
     },
+  }
+}
+
+/** One folder at a time, so that memory stays flat however large the store is. */
+async function* listFiles(folder: string, prefix: string): AsyncGenerator<{ key: string; sizeBytes: number }> {
+  const entries = await hosted(absentAsUndefined(readdir(folder, { withFileTypes: true })))
+  for (const entry of entries ?? []) {
+    const path = join(folder, entry.name)
+    const key = `${prefix}${entry.name}`
+    if (entry.isDirectory()) yield* listFiles(path, `${key}/`)
+    if (!entry.isFile()) continue
+    const info = await hosted(absentAsUndefined(stat(path)))
+    if (info !== undefined) yield { key, sizeBytes: info.size }
   }
 }
 

@@ -37,7 +37,7 @@ type Element = { tagName: string; attribs: Attributes; text?: string }
 /** Markup without anything that runs, loads, poses as a part of the page, or leads somewhere unseen. */
 export function sanitize(markup: string, { imageOrigins, words }: MarkdownOptions): string {
   const isOurs = (address: string | undefined) => address !== undefined && isShown(address, imageOrigins)
-  return sanitizeHtml(markup, {
+  const clean = sanitizeHtml(markup, {
     allowedTags: TAGS,
     nonTextTags: SILENT,
     disallowedTagsMode: 'discard',
@@ -80,6 +80,8 @@ export function sanitize(markup: string, { imageOrigins, words }: MarkdownOption
       text.trim() === '' &&
       mediaChildren.length === 0,
   })
+  // Of an element that is left open inside another, the sanitizer leaves the end. No text of people can be this.
+  return clean.replaceAll('</dropped>', '')
 }
 
 /** Global attributes in the form in which the page takes them. */

@@ -4,7 +4,9 @@ import { Worker } from 'node:worker_threads'
 import { ApiError } from '#lib/errors.ts'
 import {
   type Catalogue,
+  type CountQuery,
   MAX_CHANGES,
+  MAX_COUNTED,
   type SearchAnswer,
   type SearchChange,
   type SearchIndex,
@@ -86,6 +88,7 @@ export async function openEmbeddedSearchIndex(options: EmbeddedOptions = {}): Pr
   await new Promise<void>((resolve, reject) => start(host, { resolve, reject }))
   return {
     search: (query) => search(host, query),
+    count: (query) => count(host, query),
     apply: (changes) => apply(host, changes),
     rebuild: (open) => rebuild(host, open),
     checkpoint: async () => void (await command(host, { kind: 'checkpoint' })),
@@ -97,13 +100,22 @@ export async function openEmbeddedSearchIndex(options: EmbeddedOptions = {}): Pr
   }
 }
 
-function search(host: Host, query: SearchQuery): Promise<SearchAnswer> {
+function search(host: Host, { filter, ...rest }: SearchQuery): Promise<SearchAnswer> {
+  return ask(host, JSON.stringify(rest), JSON.stringify(filter))
+}
+
+async function count(host: Host, { text, filters }: CountQuery): Promise<readonly number[]> {
+  if (filters.length > MAX_COUNTED) throw failure(`More than ${MAX_COUNTED} filters to count`)
+  const { body } = await ask(host, JSON.stringify({ text }), JSON.stringify(filters))
+  return JSON.parse(Buffer.from(body).toString())
+}
+
+function ask(host: Host, query: string, filter: string): Promise<SearchAnswer> {
   return new Promise((resolve, reject) => {
     const id = wait(host, { resolve, reject })
     if (id === undefined) return
-    const { filter, ...rest } = query
-    host.queries.push(JSON.stringify(rest))
-    host.filters.push(JSON.stringify(filter))
+    host.queries.push(query)
+    host.filters.push(filter)
     if (host.ids.push(id) === 1) nextTurn(() => flush(host))
   })
 }

@@ -1,9 +1,9 @@
 // The index itself, in one thread and without input or output: changes in, answers out.
-import type { SearchChange, SearchQuery } from '../search-index.ts'
+import type { CountQuery, SearchChange, SearchQuery } from '../search-index.ts'
 import { BitsPool } from './bits.ts'
 import { Compaction } from './compaction.ts'
 import { type DocSet, mergeSets } from './doc-set.ts'
-import { narrow } from './evaluate.ts'
+import { countWithin, narrow } from './evaluate.ts'
 import { FilterMemory } from './filter-memory.ts'
 import type { ByteWriter } from './hit-store.ts'
 import { takePage } from './page.ts'
@@ -90,6 +90,17 @@ export class Engine {
     const number = Math.floor(query.offset / query.limit) + 1
     out.text(`],"page":${number},"hits_per_page":${query.limit},"total_hits":${page.total}}`)
     return page.total
+  }
+
+  /** The hits of each filter. Filters are not remembered: most of them are asked once, and there are many. */
+  count({ text, filters }: CountQuery): number[] {
+    const { docs, facets, text: words } = this.#parts
+    const sources = { docs, facets }
+    this.#pools.docs.reset(docs.docCount)
+    this.#pools.versions.reset(docs.versionCount)
+    const classes = words.search(text, docs.live, this.#pools.docs) ?? [{ kind: 'all', count: docs.liveCount }]
+    const found = mergeSets(classes, this.#pools.docs)
+    return filters.map((filter) => countWithin(found, makePlan(filter, sources), sources, this.#pools))
   }
 
   /**

@@ -40,6 +40,19 @@ export function narrow(sets: readonly DocSet[], asked: Asked, sources: Sources, 
   return sets.map((set) => (where === undefined ? holding(set, plan, sources) : within(set, where, sources, pools)))
 }
 
+/** How many living documents of the set have a version that satisfies the plan. The set stays as it is. */
+export function countWithin(set: DocSet, plan: Plan, sources: Sources, pools: Pools): number {
+  if (set.count === 0 || (plan.kind === 'and' && plan.children.length === 0)) return set.count
+  if (set.count <= FEW) return holding(set, plan, sources).count
+  return pools.docs.within(() =>
+    pools.versions.within(() => {
+      const where = docsWhere(plan, sources, pools)
+      if (set.kind === 'few') return set.docs.filter((doc) => hasBit(where, doc)).length
+      return share(where, where, set.kind === 'all' ? sources.docs.live : set.bits)
+    }),
+  )
+}
+
 /** Each document asked alone; for few. */
 function holding(set: DocSet, plan: Plan, sources: Sources): DocSet {
   const docs = listed(set, sources)

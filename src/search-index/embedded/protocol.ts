@@ -24,7 +24,10 @@ export type Request =
       readonly ids: readonly number[]
       /** What is asked, but for the filter, as JSON. */
       readonly queries: readonly string[]
-      /** The filters as JSON, by which the thread also knows one that it has seen before. */
+      /**
+       * The filters as JSON, by which the thread also knows one that it has seen before. Where it is an array of them,
+       * the hits of each are counted, and the bytes of the answer are an array of numbers.
+       */
       readonly filters: readonly string[]
     }
   | { readonly kind: 'command'; readonly id: number; readonly command: string }

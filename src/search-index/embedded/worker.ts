@@ -94,6 +94,12 @@ function answer(
     const start = out.length
     try {
       const key = filters[i] ?? ''
+      if (key.startsWith('[')) {
+        out.text(JSON.stringify(engine.count({ text: JSON.parse(json).text, filters: JSON.parse(key) })))
+        totals.push(0)
+        ends.push(out.length)
+        continue
+      }
       const query: Omit<SearchQuery, 'filter'> = JSON.parse(json)
       totals.push(engine.search({ ...query, filter: state.filters.read(key) }, out, key))
     } catch {

@@ -2,7 +2,9 @@
 import { ApiError } from '#lib/errors.ts'
 import {
   type Catalogue,
+  type CountQuery,
   MAX_CHANGES,
+  MAX_COUNTED,
   type SearchAnswer,
   type SearchChange,
   type SearchIndex,
@@ -22,7 +24,7 @@ import {
   refresh,
   swapIndex,
 } from './indices.ts'
-import { countBody, existsBody, type Found, pageBody, toAnswer } from './page.ts'
+import { countBody, countsBody, existsBody, type Found, pageBody, toAnswer } from './page.ts'
 import { type Query, textQueries } from './text-query.ts'
 
 export type OpenSearchOptions = ConnectionOptions & {
@@ -62,6 +64,7 @@ export function openOpenSearchIndex(options: OpenSearchOptions): SearchIndex {
   }
   return {
     search: (query) => during(host, () => search(host, query)),
+    count: (query) => during(host, () => count(host, query)),
     apply: (changes) => during(host, () => apply(host, changes)),
     rebuild: (open) => during(host, () => rebuild(host, open)),
     // What was applied is on disk already.
@@ -105,6 +108,17 @@ async function search(host: Host, query: SearchQuery): Promise<SearchAnswer> {
   // Typos count only when nothing in the whole catalogue is exact: a filter only ever narrows a result.
   const isExact = isFiltered && (await ask(host, existsBody(text.exact))).hits.total.value > 0
   return toAnswer(isExact ? found : await page(text.typos), filter, query)
+}
+
+async function count(host: Host, { text, filters }: CountQuery): Promise<readonly number[]> {
+  if (filters.length > MAX_COUNTED) throw failure(`More than ${MAX_COUNTED} filters to count`)
+  if (filters.length === 0) return []
+  const words = textQueries(text)
+  const asked = filters.map(filterQuery)
+  const counts = async (query: Query | undefined): Promise<Found> => ask(host, countsBody(query, asked))
+  const exact = await counts(words?.exact)
+  const found = exact.hits.total.value > 0 || words?.typos === undefined ? exact : await counts(words.typos)
+  return (found.aggregations?.counts.buckets ?? []).map(({ doc_count }) => doc_count)
 }
 
 async function ask(host: Host, body: object): Promise<Found> {

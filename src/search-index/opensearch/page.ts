@@ -14,6 +14,7 @@ type Hit = {
 export type Found = {
   readonly timed_out: boolean
   readonly hits: { readonly total: { readonly value: number }; readonly hits: readonly Hit[] }
+  readonly aggregations?: { readonly counts: { readonly buckets: readonly { readonly doc_count: number }[] } }
 }
 
 const SORT_FIELDS: Readonly<Record<Sort, string>> = {
@@ -58,6 +59,18 @@ export function countBody(text: Query | undefined, filter: FilterQuery): object 
     unknown
   >
   return { query: withoutInnerHits(query), track_scores, track_total_hits: true, size: 0 }
+}
+
+/** How many of what fits the text fit each of the filters, in their order. */
+export function countsBody(text: Query | undefined, filters: readonly FilterQuery[]): object {
+  const fitting = { bool: { must: text === undefined ? [] : [text], filter: [IS_LIVE] } }
+  return {
+    query: fitting,
+    size: 0,
+    track_scores: text !== undefined,
+    track_total_hits: 1,
+    aggs: { counts: { filters: { filters: filters.map(({ query }) => withoutInnerHits(query)) } } },
+  }
 }
 
 /** Whether any project at all fits the text. */

@@ -2,6 +2,7 @@
 import { test } from 'node:test'
 import type { SearchIndex } from '#search-index/search-index.ts'
 import { testChanges, testRebuild } from './changes.ts'
+import { testCounts } from './counts.ts'
 import { testFilters } from './filters.ts'
 import { testHits } from './hits.ts'
 import { testText } from './text.ts'
@@ -20,6 +21,7 @@ export function testSearchIndex(name: string, open: () => Promise<SearchIndex>):
     })
   testHits(each)
   testFilters(each)
+  testCounts(each)
   testText(each)
   testChanges(each)
   testRebuild(each)

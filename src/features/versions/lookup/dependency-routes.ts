@@ -5,8 +5,9 @@ import { IdParams } from '#http/query-values.ts'
 import type { App } from '#http/server.ts'
 import { joinJson, joinJsonObject } from '#lib/json-bytes.ts'
 import type { Deps } from '#main/deps.ts'
-import { DependenciesView } from '../views.ts'
-import { DependenciesQuery } from './list-requests.ts'
+import { DependenciesView, DependentsView } from '../views.ts'
+import { listDependents } from './dependents.ts'
+import { DependenciesQuery, DependentsQuery } from './list-requests.ts'
 import { listDependencies } from './project-dependencies.ts'
 import { withChangelogs } from './version-cache.ts'
 
@@ -29,6 +30,26 @@ export function dependencyRoutes(app: App, deps: Deps): void {
       const shown = withChangelogs(versions, req.query.include_changelog)
       const lists = { projects: { bytes: joinJson(projects) }, versions: { bytes: joinJson(shown) } }
       return sendBytes(reply, joinJsonObject(Object.entries(lists)))
+    },
+  )
+  app.get(
+    '/v3/project/:id/dependents',
+    {
+      config: { auth: { read: ['PROJECT_READ'] }, cache: 'public' },
+      schema: {
+        operationId: 'listProjectDependents',
+        summary: 'Projects in whose listed versions a project is a dependency, most downloaded first',
+        params: IdParams,
+        querystring: DependentsQuery,
+        response: { 200: DependentsView },
+      },
+    },
+    async (req, reply) => {
+      const { id } = await getProject(deps, req.viewer, req.params.id)
+      const { limit = 20, offset = 0 } = req.query
+      const { projects, total } = await listDependents(deps, id, { limit, offset })
+      const parts = { projects: { bytes: joinJson(projects) }, total: { bytes: Buffer.from(String(total)) } }
+      return sendBytes(reply, joinJsonObject(Object.entries(parts)))
     },
   )
 }

@@ -102,6 +102,16 @@ export const IncludeChangelog = Type.Optional(
 export const VersionsQuery = Type.Object({ ...IdsQuery.properties, include_changelog: IncludeChangelog })
 export const DependenciesQuery = Type.Object({ include_changelog: IncludeChangelog })
 
+/** Projects in one answer about dependents. */
+const DEPENDENTS_MAX = 100
+
+export const DependentsQuery = Type.Object({
+  limit: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: DEPENDENTS_MAX, default: 20, description: 'Projects in the answer' }),
+  ),
+  offset: Offset,
+})
+
 export const NumberParams = Type.Object({
   ...IdParams.properties,
   version_number: Type.String({ maxLength: 64, description: 'Version number or ID' }),

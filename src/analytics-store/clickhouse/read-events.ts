@@ -1,0 +1,34 @@
+// Reads whole tables of events back, for backups: a month of one kind at a time, as the table is partitioned.
+import { APPEND_EVENTS_MAX } from '../analytics-store.ts'
+import { type ColumnValue, columnsOf, type EventKind, type Events } from '../events.ts'
+import type { ClickHouse } from './connection.ts'
+import { TABLES } from './schema.ts'
+
+/** `AnalyticsStore.readEvents`. A statement holds the parts it reads, so merging meanwhile changes nothing. */
+export async function readEvents<K extends EventKind>(
+  connection: ClickHouse,
+  kind: K,
+  onEvents: (events: Events[K][]) => Promise<void>,
+): Promise<void> {
+  const columns = columnsOf(kind)
+  const selected = columns.map(([name, type]) => (type === 'time' ? `toUnixTimestamp64Milli(${name})` : name))
+  const months = await connection.all({
+    sql: `SELECT DISTINCT toYYYYMM(recorded_at) AS month FROM ${TABLES[kind]} ORDER BY month`,
+  })
+  for (const [month] of months) {
+    const statement = {
+      sql: `SELECT ${selected.join(', ')} FROM ${TABLES[kind]} WHERE toYYYYMM(recorded_at) = {month:UInt32}`,
+      params: { month },
+      // A month is read as fast as the reader takes it.
+      settings: { max_execution_time: 0 },
+    }
+    await connection.read(statement, async (rows) => {
+      for (let from = 0; from < rows.length; from += APPEND_EVENTS_MAX) {
+        const part = rows.slice(from, from + APPEND_EVENTS_MAX)
+        await onEvents(
+          part.map((row) => Object.fromEntries(columns.map(([name], i) => [name, row[i] as ColumnValue])) as Events[K]),
+        )
+      }
+    })
+  }
+}

@@ -1,0 +1,60 @@
+// How far a long command is, on standard error: a bar on a terminal, now and then a line elsewhere. Nothing is shown of
+// what is done within a second.
+
+export type Progress = {
+  /** Reports how much is done; `total` where it is known. Cheap: it may be called for every item. */
+  update(done: number, total?: number): void
+  /** Ends the bar, so that what follows has a line of its own. */
+  end(): void
+}
+
+export type ProgressOptions = {
+  /** What is counted: `Reading rows`, `Copying files`. */
+  label: string
+  /** How an amount is written; by default as a number. */
+  format?: (amount: number) => string
+  stream?: Pick<NodeJS.WriteStream, 'isTTY' | 'columns' | 'write'>
+  /** Milliseconds of a clock that only goes forward. */
+  now?: () => number
+}
+
+const QUIET_MS = 1_000
+const BAR_EVERY_MS = 100
+const LINE_EVERY_MS = 5_000
+const BAR_WIDTH = 24
+
+export function createProgress(options: ProgressOptions): Progress {
+  const { label, format = String, stream = process.stderr, now = () => performance.now() } = options
+  const every = stream.isTTY ? BAR_EVERY_MS : LINE_EVERY_MS
+  let next = now() + QUIET_MS
+  let isShown = false
+  return {
+    update(done, total) {
+      const time = now()
+      if (time < next) return
+      next = time + every
+      isShown = true
+      const amount = total === undefined ? format(done) : `${format(done)} of ${format(total)}`
+      if (!stream.isTTY) return void stream.write(`${label}: ${amount}\n`)
+      const text = `${label} ${total === undefined ? '' : `${bar(done, total)} `}${amount}`
+      // A line that wraps could not be drawn over.
+      stream.write(`\r\x1b[K${text.slice(0, Math.max(1, (stream.columns ?? 80) - 1))}`)
+    },
+    end() {
+      if (isShown && stream.isTTY) stream.write('\r\x1b[K')
+      isShown = false
+    },
+  }
+}
+
+function bar(done: number, total: number): string {
+  const full = total <= 0 ? BAR_WIDTH : Math.min(BAR_WIDTH, Math.floor((done / total) * BAR_WIDTH))
+  return `[${'#'.repeat(full)}${'-'.repeat(BAR_WIDTH - full)}]`
+}
+
+/** A byte count for people: `12.3 MB`. */
+export function shownBytes(bytes: number): string {
+  const units = ['bytes', 'kB', 'MB', 'GB', 'TB']
+  const step = bytes < 1000 ? 0 : Math.min(units.length - 1, Math.floor(Math.log10(bytes) / 3))
+  return `${step === 0 ? bytes : (bytes / 1000 ** step).toFixed(1)} ${units[step]}`
+}

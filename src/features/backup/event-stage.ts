@@ -1,0 +1,84 @@
+// Events of an archive wait on disk until the archive has shown to be whole: a store of events takes nothing back.
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { EVENT_KINDS, type EventKind } from '#analytics-store/events.ts'
+import { OperatorError } from '#lib/operator-error.ts'
+import type { Deps } from '#main/deps.ts'
+import { damaged, type Head } from './archive-format.ts'
+import { type Member, read } from './archive-reader.ts'
+import { readPart } from './event-parts.ts'
+
+export type EventStage = {
+  /** Which store it is, and an instant of it before anything is stored. */
+  identity: string
+  settledAt: number
+  /** The IDs of the batches of downloads. */
+  batches: string[]
+  /** Keeps a part of events of a kind. */
+  keep(kind: string, member: Member): Promise<void>
+  /** Stores all that was kept and returns how many events. */
+  store(onProgress: (done: number) => void): Promise<number>
+  dispose(): Promise<void>
+}
+
+/**
+ * @throws OperatorError when the store has events already. Those of a restore of this very archive that was interrupted
+ * are no hindrance: a batch is stored once.
+ */
+export async function openEventStage(
+  { config, analytics }: Pick<Deps, 'config' | 'analytics'>,
+  head: Head,
+): Promise<EventStage> {
+  const marker = join(config.dataDir, 'restore-begun')
+  const begun = await readFile(marker, 'utf8').catch(() => undefined)
+  if (begun?.trim() !== head.id) await requireNoEvents(analytics)
+  const identity = await analytics.identity()
+  const settledAt = await analytics.settledAt()
+  const folder = await mkdtemp(join(config.dataDir, 'restore-'))
+  const kept: { kind: EventKind; path: string; id: string }[] = []
+  const batches: string[] = []
+  return {
+    identity,
+    settledAt,
+    batches,
+    async keep(name, member) {
+      const kind = EVENT_KINDS.find((known) => known === name)
+      if (kind === undefined) throw damaged(`${name} is no kind of event`)
+      const path = join(folder, String(kept.length))
+      await writeFile(path, await read(member), { mode: 0o600 })
+      kept.push({ kind, path, id: `${head.id}-${kept.length}` })
+    },
+    async store(onProgress) {
+      if (kept.length > 0) await writeFile(marker, `${head.id}\n`, { mode: 0o600 })
+      let done = 0
+      for (const { kind, path, id } of kept) {
+        const events = await readPart(kind, head.events[kind] ?? [], await readFile(path))
+        await analytics.append(kind, { id, madeAt: Date.parse(head.created), events: events as never })
+        if (kind === 'download') batches.push(id)
+        done += events.length
+        onProgress(done)
+      }
+      return done
+    },
+    dispose: () => rm(folder, { recursive: true, force: true }),
+  }
+}
+
+async function requireNoEvents(analytics: Deps['analytics']): Promise<void> {
+  const found = new Error('There are events')
+  for (const kind of EVENT_KINDS) {
+    try {
+      await analytics.readEvents(kind, () => Promise.reject(found))
+    } catch (error) {
+      if (!isCausedBy(error, found)) throw error
+      throw new OperatorError(
+        'This instance is not empty: its analytics store has events. Restore into a new data folder, or a new database of ClickHouse; nothing was changed.',
+      )
+    }
+  }
+}
+
+function isCausedBy(error: unknown, wanted: Error): boolean {
+  for (let current = error; current instanceof Error; current = current.cause) if (current === wanted) return true
+  return false
+}

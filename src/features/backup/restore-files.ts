@@ -1,0 +1,86 @@
+// Bytes of files from archives into the store.
+import { createReadStream } from 'node:fs'
+import { assertFileKey } from '#files/files.ts'
+import { ApiError } from '#lib/errors.ts'
+import type { Deps } from '#main/deps.ts'
+import { ArchiveError, damaged, type ManifestEntry } from './archive-format.ts'
+import { type ArchiveReader, type Member, openArchive, read, unreadable } from './archive-reader.ts'
+
+/** Files up to this size go through memory, which saves reading them twice. */
+const SMALL_BYTES = 4 * 1024 * 1024
+
+const TYPES: Record<string, string> = {
+  png: 'image/png',
+  jpg: 'image/jpeg',
+  jpeg: 'image/jpeg',
+  gif: 'image/gif',
+  webp: 'image/webp',
+  svg: 'image/svg+xml',
+  bmp: 'image/bmp',
+}
+
+/** Stores the file of a member `files/KEY`. @throws ArchiveError, ApiError `file_hosting_error`. */
+export async function restoreFile({ files }: Pick<Deps, 'files'>, member: Member): Promise<void> {
+  const key = keyOf(member.name)
+  const contentType = TYPES[key.slice(key.lastIndexOf('.') + 1)] ?? 'application/octet-stream'
+  if (member.size <= SMALL_BYTES) {
+    await files.put(key, await read(member), { contentType })
+    return
+  }
+  const staged = await files.stage(member.stream, { maxBytes: member.size }).catch((cause) => {
+    throw cause instanceof ApiError ? cause : unreadable(cause)
+  })
+  try {
+    if (staged.sizeBytes !== member.size) throw damaged(`${member.name} is shorter than it says`)
+    await files.publish(staged, key, { contentType })
+  } finally {
+    await files.discard(staged)
+  }
+}
+
+function keyOf(name: string): string {
+  const key = name.slice('files/'.length)
+  try {
+    assertFileKey(key)
+  } catch (cause) {
+    throw damaged(`${JSON.stringify(name.slice(0, 200))} is no name of a file`, cause)
+  }
+  return key
+}
+
+/**
+ * Stores the files that `reader`'s manifest places in the archive `id`, and returns how many. Both name them in the same
+ * order.
+ */
+export async function restoreEarlier(
+  deps: Pick<Deps, 'files'>,
+  reader: ArchiveReader,
+  { id, path }: { id: string; path: string },
+): Promise<number> {
+  const wanted = filesIn(reader.manifest(), id)
+  let next = (await wanted.next()).value
+  if (next === undefined) return 0
+  const earlier = await openArchive(createReadStream(path))
+  let count = 0
+  try {
+    for await (const member of earlier.members()) {
+      if (next === undefined) break
+      if (member.name !== next.name) continue
+      await restoreFile(deps, member)
+      if (member.sha256() !== next.sha256) throw damaged(`${member.name} in ${path} is not what it was`)
+      count += 1
+      next = (await wanted.next()).value
+    }
+    if (next !== undefined) throw new ArchiveError(`${path} does not hold ${next.name}, though a later archive says so`)
+    return count
+  } finally {
+    await earlier.dispose()
+  }
+}
+
+type Present = Exclude<ManifestEntry, { absent: true }>
+
+async function* filesIn(entries: AsyncIterable<ManifestEntry>, id: string): AsyncGenerator<Present, undefined> {
+  for await (const entry of entries) if (!('absent' in entry) && entry.in === id) yield entry
+  return undefined
+}

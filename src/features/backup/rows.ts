@@ -1,0 +1,129 @@
+// What the database holds, as far as a backup copies it: tables with their columns and order, sequences, jobs.
+import type pg from 'pg'
+import { OperatorError } from '#lib/operator-error.ts'
+import type { Head } from './archive-format.ts'
+
+export type Table = Head['tables'][number]
+export type Client = pg.ClientBase
+
+/**
+ * Not copied: how far the search index has followed this very database (another is followed from its beginning), claims
+ * of uploads under way (their bytes are no part of a backup), and the migrations, which the head names.
+ */
+const LEFT_OUT = ['search_change', 'search_index', 'search_rebuild', 'upload_claim', 'schema_migration']
+
+/** Rows that a new database has from the beginning; a backup brings its own. */
+export const FIRST_ROWS = ['download_ledger', 'catalogue_change']
+
+/** A connection for hours of work, with the settings of the pool but for its limits. */
+export async function connectAlone(pool: pg.Pool, applicationName: string): Promise<pg.Client> {
+  const { Client: PgClient } = (await import('pg')).default
+  const client = new PgClient({
+    ...pool.options,
+    application_name: applicationName,
+    statement_timeout: 0,
+    idle_in_transaction_session_timeout: 0,
+    connectionTimeoutMillis: 10_000,
+  })
+  client.on('error', () => {})
+  await client.connect()
+  return client
+}
+
+/** Every table that is copied, each after those that its rows refer to. */
+export async function listTables(client: Client): Promise<Table[]> {
+  const { rows } = await client.query<{ name: string; columns: string[]; refers: string[] }>(
+    `select class.relname as name,
+      array(select attname::text from pg_attribute
+        where attrelid = class.oid and attnum > 0 and not attisdropped and attgenerated = '' order by attnum) as columns,
+      array(select referred.relname::text from pg_constraint join pg_class referred on referred.oid = confrelid
+        where conrelid = class.oid and contype = 'f' and confrelid <> conrelid) as refers
+    from pg_class class join pg_namespace namespace on namespace.oid = class.relnamespace
+    where namespace.nspname = 'public' and class.relkind = 'r' and not class.relname = any($1::text[])
+    order by class.relname`,
+    [LEFT_OUT],
+  )
+  const ordered: Table[] = []
+  const waiting = new Map(rows.map((row) => [row.name, row]))
+  while (waiting.size > 0) {
+    const ready = [...waiting.values()].find(({ refers }) => !refers.some((name) => waiting.has(name)))
+    if (ready === undefined)
+      throw new Error(`Tables refer to each other in a circle: ${[...waiting.keys()].join(', ')}`)
+    waiting.delete(ready.name)
+    ordered.push({ name: ready.name, columns: ready.columns })
+  }
+  return ordered
+}
+
+export async function listSequences(client: Client): Promise<Head['sequences']> {
+  const { rows } = await client.query<{ name: string; next: string }>(
+    `select sequencename as name, coalesce(last_value + increment_by, start_value)::text as next
+    from pg_sequences where schemaname = 'public' order by sequencename`,
+  )
+  return rows
+}
+
+export async function setSequences(client: Client, sequences: Head['sequences']): Promise<void> {
+  const { rows } = await client.query<{ name: string }>(
+    "select sequencename as name from pg_sequences where schemaname = 'public'",
+  )
+  const known = new Set(rows.map(({ name }) => name))
+  for (const { name, next } of sequences) {
+    if (known.has(name)) await client.query('select setval($1::regclass, $2::bigint, false)', [quote(name), next])
+  }
+}
+
+/** As it may stand in a statement. */
+export const quote = (name: string): string => `"${name.replaceAll('"', '""')}"`
+
+export const columnList = ({ columns }: Table): string => columns.map(quote).join(', ')
+
+/** A background job as it waits in the queue. */
+export type WaitingJob = {
+  task: string
+  payload: unknown
+  run_at: string
+  max_attempts: number
+  job_key: string | null
+  priority: number
+}
+
+/** The library has no list of jobs with their payloads; its tables are read under the names of this version. */
+export async function listJobs(client: Client): Promise<WaitingJob[]> {
+  const { rows } = await client.query<WaitingJob>(
+    `select task.identifier as task, job.payload, to_char(job.run_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as run_at,
+      job.max_attempts, job.key as job_key, job.priority
+    from graphile_worker._private_jobs job join graphile_worker._private_tasks task on task.id = job.task_id
+    where job.attempts < job.max_attempts order by job.id`,
+  )
+  return rows
+}
+
+export async function addJob(client: Client, job: WaitingJob): Promise<void> {
+  await client.query(
+    `select graphile_worker.add_job($1, payload => $2::json, run_at => $3::timestamptz, max_attempts => $4::int,
+      job_key => $5::text, priority => $6::int)`,
+    [job.task, JSON.stringify(job.payload), job.run_at, job.max_attempts, job.job_key, job.priority],
+  )
+}
+
+/** Whether a server has this database open: each of them listens on a connection of that name. */
+export async function isServed(client: Pick<pg.Pool, 'query'>): Promise<boolean> {
+  const { rows } = await client.query(
+    `select 1 from pg_stat_activity where datname = current_database() and application_name = 'depot-listen' limit 1`,
+  )
+  return rows.length > 0
+}
+
+/** @throws OperatorError when the database holds anything but what a new one does. */
+export async function requireEmpty(client: Client, tables: readonly Table[]): Promise<void> {
+  for (const { name } of tables) {
+    if (FIRST_ROWS.includes(name)) continue
+    const only = name === 'account' ? " where id <> 'deleted0'" : ''
+    const { rows } = await client.query(`select 1 from ${quote(name)}${only} limit 1`)
+    if (rows.length === 0) continue
+    throw new OperatorError(
+      `This instance is not empty: its table ${name} has rows. Restore into a new data folder or a new database; nothing was changed.`,
+    )
+  }
+}

@@ -1,0 +1,73 @@
+// What programs read of the site: feeds, map, search description, previews.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { MadeProject, Person } from '#test/support/factories.ts'
+import { type TestApp, testApp } from '#test/support/harness.ts'
+import { visitor } from '#test/support/visitor.ts'
+
+let t: TestApp
+let owner: Person
+let project: MadeProject
+before(async () => {
+  t = await testApp()
+  owner = await t.make.account({ username: 'maker' })
+  project = await t.make.project({ owner, slug: 'lamp', name: 'Lamp & <b>Co</b>' })
+  await t.make.version({ project, version_number: '1.0', changelog: 'It <i>began</i>.\u0007' })
+  await t.make.project({ owner, slug: 'hidden-lamp', name: 'Hidden', status: 'draft' })
+  await t.searchable()
+})
+after(() => t?.close())
+
+test('each list has feeds, well formed whatever people write, and without what is hidden', async () => {
+  for (const path of ['/mods', '/search', '/mod/lamp/versions', '/user/maker']) {
+    const atom = await t.anyone.get(`${path}.atom`)
+    assert.equal(atom.statusCode, 200, path)
+    assert.match(String(atom.headers['content-type']), /^application\/atom\+xml/)
+    assert.match(atom.body, /Lamp &amp; &lt;b&gt;Co&lt;\/b&gt;/)
+    assert.doesNotMatch(atom.body, /Hidden|<b>/)
+    assert.ok(!atom.body.includes('\u0007'), path)
+    const json = await t.anyone.get(`${path}.json`)
+    assert.equal(json.json().items.length, 1, path)
+    assert.equal(json.json().version, 'https://jsonfeed.org/version/1.1')
+  }
+  for (const path of [
+    '/user/nobody.atom',
+    '/organization/none.json',
+    '/collection/none.atom',
+    '/mod/none/versions.atom',
+    '/mod/hidden-lamp/versions.atom',
+  ])
+    assert.equal((await t.anyone.get(path)).statusCode, 404, path)
+  const own = await visitor(t, owner.token).get('/mod/hidden-lamp/versions.json')
+  assert.deepEqual([own.statusCode, own.headers['cache-control']], [200, 'private, no-cache'])
+})
+
+test('the map names what everybody finds, in parts', async () => {
+  const index = await t.anyone.get('/sitemap.xml')
+  assert.match(index.body, /https:\/\/depot\.test\/sitemap-1\.xml/)
+  const part = await t.anyone.get('/sitemap-1.xml')
+  assert.match(part.body, /<loc>https:\/\/depot\.test\/mod\/lamp<\/loc>/)
+  assert.doesNotMatch(part.body, /hidden/)
+  for (const number of ['0', '2', 'x', '99999'])
+    assert.equal((await t.anyone.get(`/sitemap-${number}.xml`)).statusCode, 404)
+  assert.match((await t.anyone.get('/robots.txt')).body, /^Sitemap: https:\/\/depot\.test\/sitemap\.xml$/m)
+  assert.match((await t.anyone.get('/opensearch.xml')).body, /search\?q=\{searchTerms\}/)
+})
+
+test('a project can be embedded by its address, and says what it is to machines', async () => {
+  const embedded = await t.anyone.get('/oembed', { query: { url: 'https://depot.test/mod/lamp' } })
+  assert.deepEqual([embedded.json().type, embedded.json().title], ['link', 'Lamp & <b>Co</b>'])
+  for (const url of [
+    '',
+    'x',
+    'https://elsewhere.test/mod/lamp',
+    'https://depot.test/mod/hidden-lamp',
+    'https://depot.test/mod/%zz',
+  ])
+    assert.ok([400, 404].includes((await t.anyone.get('/oembed', { query: { url } })).statusCode), url)
+  const page = (await visitor(t).get('/mod/lamp')).body
+  assert.match(page, /<link rel="canonical" href="https:\/\/depot\.test\/mod\/lamp">/)
+  assert.match(page, /"@type":"SoftwareApplication"/)
+  assert.match(page, /property="og:title"/)
+  assert.match((await visitor(t).get('/mods?c=magic')).body, /name="robots" content="noindex"/)
+})

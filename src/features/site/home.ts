@@ -1,0 +1,99 @@
+// The first page: what there is, what is new, and where to begin.
+import type { FastifyReply } from 'fastify'
+import { countChoices, fieldIs } from '#features/search/facet-counts.ts'
+import { getStatistics } from '#features/statistics/queries.ts'
+import { wholeNumber } from '#html/format.ts'
+import { html, type Markup } from '#html/html.ts'
+import { emptyState } from '#html/lists.ts'
+import { icon, pathTo } from '#html/page-context.ts'
+import { EVERYTHING } from '#search-index/filter/tree.ts'
+import type { Sort } from '#search-index/search-index.ts'
+import { findHits } from './list.ts'
+import { filterOf, readListRequest } from './list-request.ts'
+import { TYPE_ICONS, typesName } from './names.ts'
+import type { SiteRequest } from './page.ts'
+import { listPath, offeredTypes, type ProjectType, SEARCH, withQuery } from './paths.ts'
+import { hitList, type ProjectRow, rowOfHit } from './rows.ts'
+import { setupForm } from './setup-view.ts'
+
+const SHOWN = 5
+const SECTIONS = ['downloads', 'updated', 'newest'] as const satisfies Sort[]
+
+type Home = {
+  types: { type: ProjectType; count: number }[]
+  figures: { projects: number; versions: number; files: number; authors: number }
+  sections: { sort: (typeof SECTIONS)[number]; rows: ProjectRow[] }[]
+}
+
+export async function showHome(request: SiteRequest): Promise<FastifyReply> {
+  const { page, show } = request
+  const home = await loadHome(request)
+  const { language } = page
+  return show({
+    title: language.t('site.home.title'),
+    description: language.t('site.list.description', { name: page.site.name }),
+    canonical: '/',
+    openGraph: { type: 'website' },
+    structuredData: [
+      {
+        '@type': 'WebSite',
+        name: page.site.name,
+        url: `${page.site.url}/`,
+        potentialAction: {
+          '@type': 'SearchAction',
+          target: `${page.site.url}${SEARCH}?q={search_term_string}`,
+          'query-input': 'required name=search_term_string',
+        },
+      },
+    ],
+    feeds: [{ path: `${SEARCH}.atom?sort=newest`, title: language.t('site.feed.list'), type: 'application/atom+xml' }],
+    className: 'page home',
+    body: homeView(request, home),
+  })
+}
+
+async function loadHome({ deps, query, queries, setup }: SiteRequest): Promise<Home> {
+  const types = offeredTypes(deps.taxonomy)
+  const filter = filterOf(readListRequest({ query, queries, setup }, undefined), {
+    now: deps.now(),
+    taxonomy: deps.taxonomy,
+  })
+  const [figures, [counts = []], ...found] = await Promise.all([
+    getStatistics(deps.dbRead),
+    countChoices(deps, '', [{ values: types.map((type) => fieldIs('project_types', [type])), beside: EVERYTHING }]),
+    ...SECTIONS.map((sort) => findHits(deps, { text: '', sort, page: 1 }, filter, SHOWN)),
+  ])
+  return {
+    figures,
+    types: types.map((type, index) => ({ type, count: counts[index] ?? 0 })),
+    sections: SECTIONS.map((sort, index) => ({ sort, rows: (found[index]?.hits ?? []).map(rowOfHit) })),
+  }
+}
+
+function homeView(site: SiteRequest, { types, figures, sections }: Home): Markup {
+  const { page, deps } = site
+  const { language } = page
+  const isEmpty = sections.every(({ rows }) => rows.length === 0)
+  const cards = types.map(
+    ({ type, count }) =>
+      html`<li><a href="${pathTo(page, listPath(type))}">${icon(page, TYPE_ICONS[type])}<span>${typesName(language, type)}</span><span class="n">${wholeNumber(language, count)}</span></a></li>
+`,
+  )
+  const lists = sections
+    .filter(({ rows }) => rows.length > 0)
+    .map(
+      ({ sort, rows }) => html`<section class="sheet" aria-labelledby="by-${sort}">
+<div class="section-head"><h2 id="by-${sort}">${language.t(`site.home.${sort}`)}</h2><a href="${pathTo(page, withQuery(SEARCH, { sort }))}">${language.t('site.home.all')}<span class="vh">: ${language.t(`site.home.${sort}`)}</span></a></div>
+${hitList({ page, taxonomy: deps.taxonomy }, rows, 'h3')}
+</section>`,
+    )
+  const empty = html`<section class="sheet">${emptyState(page, { icon: 'package', title: language.t('site.home.empty'), text: language.t('site.home.empty-help'), action: html`<p><a class="button" href="${pathTo(page, '/docs/swagger-ui')}">${language.t('layout.api')}</a></p>` })}</section>`
+  return html`<div class="welcome">
+<h1>${language.t('site.home.heading', { name: page.site.name })}</h1>
+<p class="soft">${language.t('site.home.figures', { projects: figures.projects, versions: figures.versions, authors: figures.authors })}</p>
+<ul class="kinds">
+${cards}</ul>
+</div>
+<div class="home-grid"><div class="home-lists">${isEmpty ? empty : lists}</div>
+<div>${setupForm(site)}</div></div>`
+}

@@ -1,0 +1,164 @@
+// Lists of projects: of one type, and of all that a search finds.
+import type { FastifyReply } from 'fastify'
+import { countChoices, fieldIs, releasesOf } from '#features/search/facet-counts.ts'
+import type { Deps } from '#main/deps.ts'
+import { EVERYTHING, type Expression, type Filter } from '#search-index/filter/tree.ts'
+import type { Taxonomy } from '#taxonomy/taxonomy.ts'
+import {
+  conditionOf,
+  FACETS,
+  type Facet,
+  feedPath,
+  filterOf,
+  type ListRequest,
+  listAddress,
+  PER_PAGE,
+  readListRequest,
+  valuesOf,
+  withoutChoice,
+} from './list-request.ts'
+import { listTitle } from './list-title.ts'
+import { listView } from './list-view.ts'
+import type { SiteRequest } from './page.ts'
+import { offeredTypes, type ProjectType } from './paths.ts'
+import type { Hit } from './rows.ts'
+import { isSet, NO_SETUP } from './setup.ts'
+
+export type Choice = { value: string; count: number }
+/** What a list shows beside its hits. */
+export type ListCounts = {
+  types: ReadonlyMap<ProjectType, number>
+  facets: ReadonlyMap<Facet, readonly Choice[]>
+  /** Where nothing is found: what each choice alone keeps out. */
+  drops: readonly { request: ListRequest; facet: Facet | 'setup'; value: string; count: number }[]
+}
+
+export type FoundList = { request: ListRequest; hits: readonly Hit[]; total: number; counts: ListCounts }
+
+/** The page of a list; one beyond the end is not there. */
+export async function showList(request: SiteRequest, type: ProjectType | undefined): Promise<FastifyReply> {
+  const { deps, page, show } = request
+  const asked = readListRequest(request, type)
+  const found = await findList(deps, asked)
+  const last = Math.max(1, Math.ceil(found.total / PER_PAGE))
+  const isBeyond = asked.page > last
+  const title = listTitle(page.language, asked, found.total)
+  const isPlain =
+    listAddress(asked) ===
+    listAddress({
+      ...asked,
+      text: '',
+      chosen: { c: [], l: [], v: [], e: [], o: [], u: [] },
+      sort: 'relevance',
+      isSetupWaived: false,
+      all: [],
+      dependency: '',
+    })
+  const feed = listAddress(asked)
+  return show({
+    status: isBeyond ? 404 : 200,
+    title,
+    description: page.language.t('site.list.description', { name: page.site.name }),
+    canonical: listAddress({ ...asked, all: [], isSetupWaived: false }, { page: asked.page }),
+    isUnlisted: !isPlain || isBeyond,
+    className: 'page browse',
+    openGraph: { type: 'website' },
+    feeds: [{ path: feedPath(feed), title: page.language.t('site.feed.list'), type: 'application/atom+xml' }],
+    ...(asked.page > 1 && !isBeyond ? { previous: listAddress(asked, { page: asked.page - 1 }) } : {}),
+    ...(asked.page < last ? { next: listAddress(asked, { page: asked.page + 1 }) } : {}),
+    body: listView(request, { ...found, title, last }),
+  })
+}
+
+/** One search, and one count of everything beside it. */
+export async function findList(
+  deps: Pick<Deps, 'search' | 'taxonomy' | 'now'>,
+  request: ListRequest,
+): Promise<FoundList> {
+  const filter = filterOf(request, { now: deps.now(), taxonomy: deps.taxonomy })
+  const { hits, total } = await findHits(deps, request, filter)
+  return { request, hits, total, counts: await countList(deps, request, total) }
+}
+
+export async function findHits(
+  { search }: Pick<Deps, 'search'>,
+  { text, sort, page }: Pick<ListRequest, 'text' | 'sort' | 'page'>,
+  filter: Filter,
+  limit = PER_PAGE,
+): Promise<{ hits: Hit[]; total: number }> {
+  const { body } = await search.search({ text, filter, sort, offset: (page - 1) * limit, limit })
+  const answer = JSON.parse(Buffer.from(body).toString()) as { hits: Hit[]; total_hits: number }
+  return { hits: answer.hits, total: answer.total_hits }
+}
+
+type CountDeps = Pick<Deps, 'search' | 'taxonomy' | 'now'>
+
+async function countList(deps: CountDeps, request: ListRequest, total: number): Promise<ListCounts> {
+  const { taxonomy } = deps
+  const now = deps.now()
+  const types = offeredTypes(taxonomy)
+  const facets = FACETS.map((facet) => ({ facet, values: offered(taxonomy, request, facet) }))
+  const lifted = new Set<Facet>(['l', 'v', 'o', 'u'])
+  const drops = total > 0 ? [] : withoutOne(request)
+  const counted = await countChoices(deps, request.text, [
+    {
+      values: types.map((type): Expression => fieldIs('project_types', [type])),
+      beside: filterOf(request, { now, taxonomy, isTypeless: true }),
+    },
+    ...facets.map(({ facet, values }) => ({
+      values: values.map((value) => conditionOf(facet, value, now)),
+      beside: filterOf(request, { now, taxonomy, without: lifted.has(facet) ? [facet] : [] }),
+    })),
+    ...drops.map((drop) => ({ values: [EVERYTHING], beside: filterOf(drop.request, { now, taxonomy }) })),
+  ])
+  const [ofTypes = [], ...rest] = counted
+  return {
+    types: new Map(types.map((type, index) => [type, ofTypes[index] ?? 0])),
+    facets: new Map(
+      facets.map(({ facet, values }, group) => [
+        facet,
+        values.map((value, index) => ({ value, count: rest[group]?.[index] ?? 0 })),
+      ]),
+    ),
+    drops: drops
+      .map((drop, index) => ({ ...drop, count: rest[facets.length + index]?.[0] ?? 0 }))
+      .filter(({ count }) => count > 0)
+      .sort((a, b) => b.count - a.count),
+  }
+}
+
+/** Choices that are tried one by one when nothing is found. */
+const DROPPED_MAX = 12
+
+function withoutOne(request: ListRequest): { request: ListRequest; facet: Facet | 'setup'; value: string }[] {
+  const choices = FACETS.flatMap((facet) =>
+    request.chosen[facet].map((value) => ({ request: withoutChoice(request, facet, value), facet, value })),
+  )
+  const waived = { request: { ...request, setup: NO_SETUP, isSetupWaived: true }, facet: 'setup' as const, value: '' }
+  return [...(isSet(request.setup) ? [waived] : []), ...choices].slice(0, DROPPED_MAX)
+}
+
+const RECENT_VERSIONS = 12
+
+/** The values of a kind: those of the taxonomy that belong to the type, and those that are chosen. */
+function offered(taxonomy: Taxonomy, request: ListRequest, facet: Facet): string[] {
+  const chosen = request.chosen[facet].map((value) => value.replace(/^-/, ''))
+  return [...new Set([...known(taxonomy, request, facet), ...chosen])]
+}
+
+function known(taxonomy: Taxonomy, { type, all }: ListRequest, facet: Facet): readonly string[] {
+  switch (facet) {
+    case 'c':
+      return taxonomy.categories
+        .filter((row) => type === undefined || row.project_type === type)
+        .map(({ name }) => name)
+    case 'l':
+      return [...taxonomy.loaders.values()]
+        .filter((loader) => loader.project_types.includes(type === undefined || type === 'modpack' ? 'mod' : type))
+        .map(({ name }) => name)
+    case 'v':
+      return releasesOf(taxonomy).slice(0, all.includes('v') ? undefined : RECENT_VERSIONS)
+    default:
+      return valuesOf(facet)
+  }
+}

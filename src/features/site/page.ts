@@ -1,0 +1,150 @@
+// How a page of the site is written: registered with its path and a function that loads what it shows. Here is who
+// looks at it, how it is sent, and how it may be kept.
+import { createHash } from 'node:crypto'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { LRUCache } from 'lru-cache'
+import { fieldsOf } from '#features/pages/forms.ts'
+import { viewerOf } from '#features/pages/page-request.ts'
+import { readPreferences } from '#features/pages/preferences.ts'
+import type { SessionCookie } from '#features/pages/session-cookie.ts'
+import { listCachedUsers } from '#features/users/user-cache.ts'
+import type { UserView } from '#features/users/views.ts'
+import type { Markup } from '#html/html.ts'
+import { layout, type Page } from '#html/layout.ts'
+import { createMarkdown, type Markdown } from '#html/markdown/markdown.ts'
+import { type PageContext, pathTo, type Site } from '#html/page-context.ts'
+import { matchesEntityTag } from '#http/entity-tags.ts'
+import type { App } from '#http/server.ts'
+import type { TokenDirectory } from '#http/token-directory.ts'
+import { entityTag } from '#lib/json-bytes.ts'
+import type { Viewer } from '#lib/viewer.ts'
+import type { Deps } from '#main/deps.ts'
+import { isSet, readSetup, type Setup } from './setup.ts'
+
+export type SiteDeps = { deps: Deps; tokens: TokenDirectory; cookie: SessionCookie; site: Site; texts: Texts }
+
+export type SiteRequest = {
+  req: FastifyRequest
+  reply: FastifyReply
+  deps: Deps
+  viewer: Viewer | null
+  page: PageContext
+  setup: Setup
+  texts: Texts
+  /** What the path names at this place, decoded. */
+  param(name: string): string
+  /** The first value of a query key; empty when it is absent. */
+  query(name: string): string
+  /** All values of a query key. */
+  queries(name: string): string[]
+  show(page: Page & { status?: number }): FastifyReply
+  /** Leads to another path of ours for good, with the query. */
+  moved(path: string): FastifyReply
+}
+
+type Answer = (request: SiteRequest) => Promise<FastifyReply>
+type Options = { name: string; prefers?: 'html'; method?: 'GET' | 'POST' }
+
+/** Registers a page. `name` is its operation's, which begins with `site`. */
+export function sitePage(app: App, given: SiteDeps, path: string, options: Options, answer: Answer): void {
+  app.route({
+    method: options.method ?? 'GET',
+    url: path,
+    ...(options.prefers === undefined ? {} : { constraints: { prefers: options.prefers } }),
+    config: { auth: 'public' },
+    schema: { operationId: options.name, hide: true },
+    handler: async (req, reply) => answer(await readSiteRequest(given, req, reply)),
+  })
+}
+
+export async function readSiteRequest(given: SiteDeps, req: FastifyRequest, reply: FastifyReply): Promise<SiteRequest> {
+  const { deps, texts } = given
+  // Absent when a request is refused before its cookies were read.
+  req.viewer = req.cookies ? await viewerOf(given, req) : null
+  const page = await siteContext(given, req, reply)
+  const setup = readSetup(deps.config, deps.taxonomy, req)
+  const values = (req.query ?? {}) as Record<string, unknown>
+  const params = (req.params ?? {}) as Record<string, string>
+  return {
+    req,
+    reply,
+    deps,
+    viewer: req.viewer,
+    page,
+    setup,
+    texts,
+    param: (name) => params[name] ?? '',
+    query: (name) => fieldsOf(values, name)[0] ?? '',
+    queries: (name) => fieldsOf(values, name),
+    show: (shown) => sendPage({ req, reply, page, isOwn: req.viewer !== null || isSet(setup) }, shown),
+    moved: (path) => reply.redirect(pathTo(page, `${path}${/\?.*/.exec(req.raw.url ?? '')?.[0] ?? ''}`), 301),
+  }
+}
+
+async function siteContext({ deps, site }: SiteDeps, req: FastifyRequest, reply: FastifyReply): Promise<PageContext> {
+  const [user] = req.viewer === null ? [] : await listCachedUsers(deps, [req.viewer.id])
+  let token: string | undefined
+  return {
+    site,
+    ...readPreferences(deps.config, req),
+    address: req.raw.url ?? '',
+    account: user === undefined ? undefined : (JSON.parse(user.bytes.toString()) as UserView),
+    now: deps.now(),
+    csrfToken: () => {
+      token ??= reply.generateCsrf()
+      return token
+    },
+  }
+}
+
+type Sent = { req: FastifyRequest; reply: FastifyReply; page: PageContext; isOwn: boolean }
+
+/** What is the same for everybody may be kept by anybody, and is asked for again each time; the rest by its reader. */
+function sendPage(
+  { req, reply, page, isOwn }: Sent,
+  { status = 200, ...shown }: Page & { status?: number },
+): FastifyReply {
+  const document = layout(page, shown)
+  const etag = entityTag(document)
+  void reply
+    .status(status)
+    .header('cache-control', isOwn ? 'private, no-cache' : 'public, max-age=0, must-revalidate')
+    .header('vary', 'accept, accept-language, cookie')
+    .type('text/html; charset=utf-8')
+  // A token in a form is another one each time, so that what carries one is never the same.
+  if (status === 200) {
+    void reply.header('etag', etag)
+    const known = req.headers['if-none-match']
+    if (known !== undefined && matchesEntityTag(known, etag)) return reply.status(304).send()
+  }
+  return reply.send(document)
+}
+
+/** Texts of people as markup, each rendered once. */
+export type Texts = { render(text: string, page: PageContext): Promise<Markup>; close(): Promise<void> }
+
+const KEPT_BYTES = 32 * 1024 * 1024
+
+/** What is kept is found by its content, so that it is never that of an older text. */
+export function createTexts({ config, log }: Pick<Deps, 'config' | 'log'>): Texts {
+  const markdown: Markdown = createMarkdown({
+    imageOrigins: [new URL(config.files.baseUrl).origin],
+    onError: (error) => log.warn({ err: error }, 'A text is shown as it was written'),
+  })
+  const kept = new LRUCache<string, Markup>({
+    maxSize: KEPT_BYTES,
+    sizeCalculation: (markup) => 2 * String(markup).length + 200,
+  })
+  return {
+    render: async (text, { language }) => {
+      const key = `${language.tag} ${createHash('sha256').update(text).digest('base64')}`
+      const known = kept.get(key)
+      if (known !== undefined) return known
+      const markup = await markdown.render(text, language)
+      // One that could not be rendered is tried again.
+      if (!String(markup).startsWith('<div class="prose plain"')) kept.set(key, markup)
+      return markup
+    },
+    close: () => markdown.close(),
+  }
+}

@@ -1,0 +1,219 @@
+// Pages of people: a user, an organization, a collection.
+import type { FastifyReply } from 'fastify'
+import { listCollections, listCollectionsOf } from '#features/collections/queries.ts'
+import { toCollectionView } from '#features/collections/views.ts'
+import {
+  getOrganization,
+  listCachedOrganizations,
+  toOrganizationView,
+} from '#features/organizations/organization-cache.ts'
+import { listProjectIds } from '#features/organizations/queries.ts'
+import { listVisibleByIds } from '#features/projects/lookup/visible-lists.ts'
+import { listOrganizationIdsOf, listProjectIdsOf } from '#features/users/queries.ts'
+import { getCachedUser, listCachedUsers } from '#features/users/user-cache.ts'
+import type { UserView } from '#features/users/views.ts'
+import { countOf, timeAgo } from '#html/format.ts'
+import { html, type Markup, type Part } from '#html/html.ts'
+import type { Page } from '#html/layout.ts'
+import { badge, emptyState, face, note, pager } from '#html/lists.ts'
+import { icon, pathTo } from '#html/page-context.ts'
+import { notFound } from '#lib/errors.ts'
+import { isIdForm } from '#lib/ids.ts'
+import { hueClass } from './names.ts'
+import type { SiteRequest } from './page.ts'
+import { collectionPath, organizationPath, userPath } from './paths.ts'
+import { peoplePanel } from './project.ts'
+import type { Organization } from './project-data.ts'
+import { hitList, type ProjectRow, rowOfProject } from './rows.ts'
+
+const PER_PAGE = 20
+
+type Slice = { rows: ProjectRow[]; total: number; downloads: number; current: number; last: number }
+
+/** One page of the projects with these IDs, as far as the viewer may see them. */
+async function sliceOf(
+  { deps, viewer, query }: SiteRequest,
+  ids: readonly string[],
+  isOrdered: boolean,
+): Promise<Slice> {
+  const all = (await listVisibleByIds(deps, viewer, ids)).map(rowOfProject)
+  if (!isOrdered) all.sort((a, b) => b.downloads - a.downloads)
+  const current = Number(/^[1-9]\d{0,6}$/.exec(query('page'))?.[0] ?? 1)
+  return {
+    rows: all.slice((current - 1) * PER_PAGE, current * PER_PAGE),
+    total: all.length,
+    downloads: all.reduce((sum, { downloads }) => sum + downloads, 0),
+    current,
+    last: Math.max(1, Math.ceil(all.length / PER_PAGE)),
+  }
+}
+
+export async function showUser(request: SiteRequest): Promise<FastifyReply> {
+  const { deps, viewer, page, show, param, moved } = request
+  const { language } = page
+  const cached = await getCachedUser(deps, param('name'))
+  if (cached.username !== param('name')) return moved(userPath(cached.username))
+  const user = JSON.parse(cached.bytes.toString()) as UserView
+  const projects = await sliceOf(request, await listProjectIdsOf(deps.db, viewer, user.id), false)
+  const organizations = (await listCachedOrganizations(deps, await listOrganizationIdsOf(deps.db, user.id))).map(
+    ({ openView }) => JSON.parse(`${openView}[]}`) as Organization,
+  )
+  const collections = (await listCollectionsOf(deps.db, viewer, user.id)).map(toCollectionView)
+  const role =
+    user.role === 'developer' ? null : badge('good', language.t(`site.role.${user.role as 'moderator' | 'admin'}`))
+  const aside = html`${linkPanel(
+    request,
+    language.t('site.organizations'),
+    organizations.map(({ name, slug, icon_url }) => ({ name, url: icon_url, path: organizationPath(slug) })),
+  )}
+${linkPanel(
+  request,
+  language.t('site.collections'),
+  collections.map(({ name, id, icon_url }) => ({ name, url: icon_url, path: collectionPath(id) })),
+)}`
+  return show(
+    profilePage(request, {
+      path: userPath(user.username),
+      name: user.username,
+      kind: 'profile',
+      about: user.bio ?? '',
+      head: html`${face({ name: user.username, url: user.avatar_url, isLarge: true })}<div><h1><bdi>${user.username}</bdi> ${role}</h1>${user.bio !== null && html`<p class="what" dir="auto">${user.bio}</p>`}${facts(request, projects, user.created)}</div>`,
+      projects,
+      aside,
+      structured: {
+        '@type': 'ProfilePage',
+        mainEntity: {
+          '@type': 'Person',
+          name: user.username,
+          ...(user.avatar_url === null ? {} : { image: user.avatar_url }),
+        },
+      },
+    }),
+  )
+}
+
+export async function showOrganization(request: SiteRequest): Promise<FastifyReply> {
+  const { deps, viewer, param, moved, show } = request
+  const found = await getOrganization(deps, param('name'))
+  if (found.slug !== param('name')) return moved(organizationPath(found.slug))
+  const organization = JSON.parse((await toOrganizationView(deps, viewer, found)).toString()) as Organization
+  const projects = await sliceOf(request, await listProjectIds(deps.db, found.id, viewer), false)
+  const members = organization.members.filter(({ accepted }) => accepted)
+  return show(
+    profilePage(request, {
+      path: organizationPath(organization.slug),
+      name: organization.name,
+      kind: 'website',
+      about: organization.description,
+      color: organization.color,
+      head: html`${face({ name: organization.name, url: organization.icon_url, isSquare: true, isLarge: true })}<div><h1 dir="auto">${organization.name}</h1><p class="what" dir="auto">${organization.description}</p>${facts(request, projects)}</div>`,
+      projects,
+      aside: peoplePanel(request, { organization: undefined, members }),
+      structured: { '@type': 'Organization', name: organization.name, description: organization.description },
+    }),
+  )
+}
+
+export async function showCollection(request: SiteRequest): Promise<FastifyReply> {
+  const { deps, viewer, page, show, param } = request
+  const { language } = page
+  const id = param('id')
+  const [row] = isIdForm(id) ? await listCollections(deps.db, viewer, [id]) : []
+  if (row === undefined) throw notFound('collection')
+  const collection = toCollectionView(row)
+  const [owner] = await listCachedUsers(deps, [collection.user])
+  const projects = await sliceOf(request, collection.projects, true)
+  const by =
+    owner === undefined
+      ? null
+      : html`<p class="soft">${language.rich('site.by', { name: html`<a href="${pathTo(page, userPath(owner.username))}"><bdi>${owner.username}</bdi></a>` })}</p>`
+  const state =
+    collection.status === 'listed'
+      ? null
+      : html`<div class="state">${note(page, 'warn', html`<p>${language.t(`site.collection.${collection.status}`)}</p>`)}</div>`
+  return show(
+    profilePage(request, {
+      path: collectionPath(id),
+      name: collection.name,
+      kind: 'website',
+      about: collection.description ?? '',
+      color: collection.color,
+      isUnlisted: collection.status !== 'listed',
+      before: state,
+      head: html`${face({ name: collection.name, url: collection.icon_url, isSquare: true, isLarge: true })}<div><h1 dir="auto">${collection.name}</h1>${collection.description !== null && html`<p class="what" dir="auto">${collection.description}</p>`}${by}${facts(request, projects, undefined, collection.updated)}</div>`,
+      projects,
+      aside: null,
+      structured: { '@type': 'CollectionPage', name: collection.name },
+    }),
+  )
+}
+
+function facts({ page }: SiteRequest, { total, downloads }: Slice, joined?: string, updated?: string): Markup {
+  const { language } = page
+  return html`<ul class="facts-line"><li>${language.t('site.count.project', { count: total })}</li><li>${countOf(language, downloads)} ${language.t('site.downloads', { count: downloads })}</li>${joined !== undefined && html`<li>${language.rich('site.joined', { at: timeAgo(language, new Date(joined), page.now) })}</li>`}${updated !== undefined && html`<li>${language.rich('site.updated-at', { at: timeAgo(language, new Date(updated), page.now) })}</li>`}</ul>`
+}
+
+type Profile = {
+  path: string
+  name: string
+  kind: 'profile' | 'website'
+  about: string
+  color?: number | null
+  head: Markup
+  before?: Part
+  projects: Slice
+  aside: Part
+  structured: object
+  isUnlisted?: boolean
+}
+
+function profilePage(request: SiteRequest, of: Profile): Page & { status?: number } {
+  const { page, deps } = request
+  const { language } = page
+  const { rows, current, last } = of.projects
+  const list =
+    rows.length > 0
+      ? hitList({ page, taxonomy: deps.taxonomy }, rows)
+      : emptyState(page, {
+          icon: 'package',
+          title: language.t(current > last ? 'site.list.no-page' : 'site.no-projects'),
+        })
+  const hasAside = of.aside !== null && String(html`${of.aside}`).trim() !== ''
+  return {
+    status: current > last ? 404 : 200,
+    title: of.name,
+    ...(of.about === '' ? {} : { description: of.about.slice(0, 300) }),
+    canonical: of.path,
+    isUnlisted: of.isUnlisted === true || current > last,
+    className: ['page', hueClass(of.color)].filter(Boolean).join(' '),
+    openGraph: { type: of.kind },
+    structuredData: [of.structured],
+    feeds: [{ path: `${of.path}.atom`, title: language.t('site.feed.list'), type: 'application/atom+xml' }],
+    body: html`${of.before}
+<div class="profile">${of.head}<a class="button" href="${pathTo(page, `${of.path}.atom`)}" title="${language.t('site.feed.list')}">${icon(page, 'rss')}<span class="vh">${language.t('site.feed.list')}</span></a></div>
+<div class="sheet${hasAside && ' split'}">
+<div class="list">
+${list}
+${current <= last && pager(page, { current, last, href: (number) => pathTo(page, `${of.path}${number === 1 ? '' : `?page=${number}`}`) })}
+</div>
+${hasAside && html`<aside aria-label="${language.t('site.about', { name: of.name })}">${of.aside}</aside>`}
+</div>`,
+  }
+}
+
+function linkPanel(
+  { page }: SiteRequest,
+  title: string,
+  links: readonly { name: string; url: string | null; path: string }[],
+): Part {
+  if (links.length === 0) return null
+  const items = links.map(
+    ({
+      name,
+      url,
+      path,
+    }) => html`<li>${face({ name, url, isSquare: true })}<span><a href="${pathTo(page, path)}"><bdi>${name}</bdi></a></span></li>
+`,
+  )
+  return html`<section class="panel"><h2>${title}</h2><ul class="people">${items}</ul></section>`
+}

@@ -1,0 +1,136 @@
+// The public web site: every address that people open, and the old ones that lead there. docs/site.md tells how a page is
+// written.
+
+import type { FastifyReply } from 'fastify'
+import { takeForms } from '#features/pages/forms.ts'
+import { protectPages } from '#features/pages/page-safety.ts'
+import { createSessionCookie } from '#features/pages/session-cookie.ts'
+import { getProject } from '#features/projects/lookup/project-cache.ts'
+import type { App } from '#http/server.ts'
+import { absent, showSiteError } from './error-page.ts'
+import {
+  FEED_FORMATS,
+  type FeedFormat,
+  sendCollectionFeed,
+  sendListFeed,
+  sendOrganizationFeed,
+  sendUserFeed,
+  sendVersionsFeed,
+} from './feeds.ts'
+import { showHome } from './home.ts'
+import { showList } from './list.ts'
+import { sendEmbed, sendRobots, sendSearchDescription, sendSitemapIndex, sendSitemapPart } from './machines.ts'
+import { createTexts, type SiteDeps, type SiteRequest, sitePage } from './page.ts'
+import { listPath, offeredTypes, projectPath, SEARCH } from './paths.ts'
+import { showCollection, showOrganization, showUser } from './people.ts'
+import { showProject } from './project.ts'
+import { followFromPage, showDependencies, showGallery, showUsedBy } from './project-parts.ts'
+import { viewOf } from './rows.ts'
+import { setupRoute } from './setup.ts'
+import { showChangelog, showVersion, showVersions } from './versions.ts'
+
+export function siteRoutes(app: App, given: Pick<SiteDeps, 'deps' | 'tokens' | 'site'>): void {
+  const { deps, site } = given
+  const texts = createTexts(deps)
+  const all: SiteDeps = { ...given, texts, cookie: createSessionCookie(deps.config) }
+  app.addHook('onClose', () => texts.close())
+  app.register(async (plain) => {
+    const scope = plain as App
+    await takeForms(scope)
+    await protectPages(scope, deps.config)
+    scope.setErrorHandler((thrown: Error, req, reply) => showSiteError(all, thrown, req, reply))
+    setupRoute(scope, { config: deps.config, taxonomy: deps.taxonomy, site })
+    listPages(scope, all)
+    projectPages(scope, all)
+    peoplePages(scope, all)
+    feeds(scope, all)
+    machines(scope, all)
+    sitePage(scope, all, '/', { name: 'siteHome', prefers: 'html' }, showHome)
+    sitePage(scope, all, '/*', { name: 'siteAbsent', prefers: 'html' }, async () => absent())
+  })
+}
+
+function listPages(app: App, all: SiteDeps): void {
+  const types = offeredTypes(all.deps.taxonomy)
+  for (const type of types) {
+    sitePage(app, all, listPath(type), { name: 'siteList' }, (request) => showList(request, type))
+    sitePage(app, all, `/discover${listPath(type)}`, { name: 'siteMovedList' }, async ({ moved }) =>
+      moved(listPath(type)),
+    )
+  }
+  sitePage(app, all, SEARCH, { name: 'siteSearch' }, (request: SiteRequest) => showList(request, undefined))
+  sitePage(app, all, '/discover', { name: 'siteMovedSearch' }, async ({ moved }) => moved(SEARCH))
+}
+
+/** A project's pages, below each type and below `/project`, which lead to the canonical address. */
+const PROJECT_PAGES: readonly [path: string, name: string, show: (request: SiteRequest) => Promise<FastifyReply>][] = [
+  ['', 'siteProject', showProject],
+  ['/gallery', 'siteGallery', showGallery],
+  ['/versions', 'siteVersions', showVersions],
+  ['/version/:version', 'siteVersion', showVersion],
+  ['/changelog', 'siteChangelog', showChangelog],
+  ['/dependencies', 'siteDependencies', showDependencies],
+  ['/used-by', 'siteUsedBy', showUsedBy],
+]
+
+function projectPages(app: App, all: SiteDeps): void {
+  for (const type of [...offeredTypes(all.deps.taxonomy), 'project']) {
+    for (const [path, name, show] of PROJECT_PAGES)
+      sitePage(
+        app,
+        all,
+        `/${type}/:slug${path}`,
+        { name },
+        async (request) => (await movedProject(request)) ?? show(request),
+      )
+    const form = (path: string, name: string, isFollowing: boolean) => {
+      sitePage(app, all, `/${type}/:slug${path}`, { name, method: 'POST' }, (request) =>
+        followFromPage(request, isFollowing),
+      )
+      // Whoever loads the address of a form is led to its page.
+      sitePage(app, all, `/${type}/:slug${path}`, { name: `${name}Back` }, async ({ moved, param }) =>
+        moved(`/${type}/${encodeURIComponent(param('slug'))}`),
+      )
+    }
+    form('/follow', 'siteFollow', true)
+    form('/unfollow', 'siteUnfollow', false)
+  }
+}
+
+/** Leads to the canonical address of a project that is named by another type, another slug or its ID. */
+async function movedProject(request: SiteRequest): Promise<FastifyReply | undefined> {
+  const { deps, viewer, param, moved, page } = request
+  const { slug, project_types: types } = viewOf(await getProject(deps, viewer, param('slug')))
+  const path = page.address.split('?')[0] ?? ''
+  const [, , , ...below] = path.split('/')
+  const canonical = projectPath({ slug, types })
+  const wanted = [canonical, ...below].join('/')
+  return decodeURIComponent(path) === decodeURIComponent(wanted) ? undefined : moved(wanted)
+}
+
+function peoplePages(app: App, all: SiteDeps): void {
+  sitePage(app, all, '/user/:name', { name: 'siteUser' }, showUser)
+  sitePage(app, all, '/organization/:name', { name: 'siteOrganization' }, showOrganization)
+  sitePage(app, all, '/collection/:id', { name: 'siteCollection' }, showCollection)
+}
+
+function feeds(app: App, all: SiteDeps): void {
+  const types = offeredTypes(all.deps.taxonomy)
+  for (const format of FEED_FORMATS) {
+    const feed = (path: string, send: (request: SiteRequest, format: FeedFormat) => Promise<FastifyReply>) =>
+      sitePage(app, all, `${path}.${format}`, { name: 'siteFeed' }, (request) => send(request, format))
+    for (const type of [undefined, ...types]) feed(listPath(type), (request) => sendListFeed(request, type, format))
+    for (const type of [...types, 'project']) feed(`/${type}/:slug/versions`, sendVersionsFeed)
+    feed('/user/:name', sendUserFeed)
+    feed('/organization/:name', sendOrganizationFeed)
+    feed('/collection/:id', sendCollectionFeed)
+  }
+}
+
+function machines(app: App, all: SiteDeps): void {
+  sitePage(app, all, '/sitemap.xml', { name: 'siteMap' }, sendSitemapIndex)
+  sitePage(app, all, '/sitemap-:part.xml', { name: 'siteMapPart' }, sendSitemapPart)
+  sitePage(app, all, '/robots.txt', { name: 'siteRobots' }, sendRobots)
+  sitePage(app, all, '/opensearch.xml', { name: 'siteSearchDescription' }, sendSearchDescription)
+  sitePage(app, all, '/oembed', { name: 'siteEmbed' }, sendEmbed)
+}

@@ -1,0 +1,131 @@
+// A project in a list, whether it comes from the search index or from the database.
+import type { Static } from 'typebox'
+import type { CachedProject } from '#features/projects/lookup/project-cache.ts'
+import type { ProjectView } from '#features/projects/views.ts'
+import type { SearchResult } from '#features/search/views.ts'
+import { countOf, timeAgo } from '#html/format.ts'
+import { attributes, html, type Markup, type Part } from '#html/html.ts'
+import { icon, type PageContext, pathTo } from '#html/page-context.ts'
+import type { Taxonomy } from '#taxonomy/taxonomy.ts'
+import { hueClass, runsOn, tagIcon, tagName, versionRange } from './names.ts'
+import { organizationPath, projectPath, SEARCH, userPath, withQuery } from './paths.ts'
+
+export type ProjectRow = {
+  id: string
+  path: string
+  name: string
+  summary: string
+  iconUrl: string | null
+  color: number | null
+  downloads: number
+  followers: number
+  updated: string
+  categories: readonly string[]
+  gameVersions: readonly string[]
+  types: readonly string[]
+  sides?: readonly [client: string | undefined, server: string | undefined]
+  by?: { name: string; path: string }
+  badge?: Part
+}
+
+export type Hit = Static<typeof SearchResult>['hits'][number]
+
+export function rowOfHit(hit: Hit): ProjectRow {
+  const slug = hit.slug ?? hit.project_id
+  return {
+    id: hit.project_id,
+    path: projectPath({ slug, types: hit.project_types }),
+    name: hit.name,
+    summary: hit.summary,
+    iconUrl: hit.icon_url,
+    color: hit.color,
+    downloads: hit.downloads,
+    followers: hit.follows,
+    updated: hit.date_modified,
+    categories: hit.display_categories,
+    gameVersions: fieldTexts(hit, 'game_versions'),
+    types: hit.project_types,
+    sides: [hit.client_side[0], hit.server_side[0]],
+    by:
+      hit.organization !== null && hit.organization_id !== null
+        ? { name: hit.organization, path: organizationPath(hit.organization_id) }
+        : { name: hit.author, path: userPath(hit.author) },
+  }
+}
+
+export const viewOf = (project: Pick<CachedProject, 'bytes'>): ProjectView => JSON.parse(project.bytes.toString())
+
+export function rowOfProject(project: Pick<CachedProject, 'bytes'>): ProjectRow {
+  const view = viewOf(project)
+  return {
+    id: view.id,
+    path: projectPath({ slug: view.slug, types: view.project_types }),
+    name: view.name,
+    summary: view.summary,
+    iconUrl: view.icon_url,
+    color: view.color,
+    downloads: view.downloads,
+    followers: view.followers,
+    updated: view.updated,
+    categories: view.categories,
+    gameVersions: fieldTexts(view, 'game_versions'),
+    types: view.project_types,
+  }
+}
+
+/** The values of a loader field, which stand beside the fixed keys. */
+export function fieldTexts(view: object, name: string): string[] {
+  const value = (view as Record<string, unknown>)[name]
+  return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : []
+}
+
+/** The icon of a project, or the sign that stands for one. */
+export function tile(page: PageContext, of: { iconUrl: string | null }, size: number, isFirst = true): Markup {
+  if (of.iconUrl === null) return html`<div class="tile">${icon(page, 'package')}</div>`
+  const more = attributes({ loading: !isFirst && 'lazy' })
+  return html`<div class="tile"><img src="${of.iconUrl}" alt="" width="${size}" height="${size}"${more}></div>`
+}
+
+type Look = { page: PageContext; taxonomy: Taxonomy }
+
+/** Categories that a row names; the rest are on the project's page. */
+const SHOWN_CATEGORIES = 3
+
+export function hitRow({ page, taxonomy }: Look, row: ProjectRow, index: number, heading: 'h2' | 'h3' = 'h2'): Markup {
+  const { language } = page
+  const range = versionRange(taxonomy, row.gameVersions)
+  const runs = row.sides === undefined ? undefined : runsOn(language, ...row.sides)
+  const by =
+    row.by !== undefined &&
+    html` <span class="by">${language.rich('site.by', { name: html`<a href="${pathTo(page, row.by.path)}"><bdi>${row.by.name}</bdi></a>` })}</span>`
+  const name = html`<a href="${pathTo(page, row.path)}"><bdi>${row.name}</bdi></a>${row.badge !== undefined && html` ${row.badge}`}${by}`
+  const categories = row.categories.slice(0, SHOWN_CATEGORIES).map(
+    (category) => html`
+<li>${icon(page, tagIcon(category))}<a href="${pathTo(page, withQuery(SEARCH, { c: category }))}">${tagName(category)}</a></li>`,
+  )
+  const meta = [
+    range !== undefined && html`<li class="fits">${icon(page, 'check')}${range}</li>`,
+    runs !== undefined && html`<li class="env">${icon(page, 'monitor')}${runs}</li>`,
+    categories,
+  ]
+  const hasMeta = range !== undefined || runs !== undefined || categories.length > 0
+  return html`<li><article${attributes({ class: ['hit', hueClass(row.color)].filter(Boolean).join(' ') })}>
+${tile(page, row, 49, index < 5)}
+<div>
+${heading === 'h2' ? html`<h2>${name}</h2>` : html`<h3>${name}</h3>`}
+<p class="what" dir="auto">${row.summary}</p>
+${hasMeta && html`<ul class="meta" aria-label="${language.t('site.about', { name: row.name })}">${meta}</ul>`}
+</div>
+<dl class="nums">
+<div class="top"><dt>${language.t('site.downloads', { count: row.downloads })}</dt><dd>${countOf(language, row.downloads)}</dd></div>
+<div><dt>${language.t('site.followers', { count: row.followers })}</dt><dd>${countOf(language, row.followers)}</dd></div>
+<div><dt class="vh">${language.t('site.updated')}</dt><dd class="when">${timeAgo(language, new Date(row.updated), page.now)}</dd></div>
+</dl>
+</article></li>
+`
+}
+
+export function hitList(look: Look, rows: readonly ProjectRow[], heading?: 'h2' | 'h3'): Markup {
+  return html`<ol class="hits">
+${rows.map((row, index) => hitRow(look, row, index, heading))}</ol>`
+}

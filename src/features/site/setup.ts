@@ -1,0 +1,69 @@
+// What a visitor plays: a game version and a loader, kept in a cookie, without an account.
+import type { FastifyRequest } from 'fastify'
+import type { Config } from '#config/config.ts'
+import { fieldOf } from '#features/pages/forms.ts'
+import { ownPath } from '#features/pages/return-path.ts'
+import { cookieName, cookieOptions } from '#features/pages/session-cookie.ts'
+import { releasesOf } from '#features/search/facet-counts.ts'
+import { pathTo, type Site } from '#html/page-context.ts'
+import type { App } from '#http/server.ts'
+import type { Taxonomy } from '#taxonomy/taxonomy.ts'
+
+/** Empty texts: not chosen. */
+export type Setup = { gameVersion: string; loader: string }
+
+export const NO_SETUP: Setup = { gameVersion: '', loader: '' }
+export const SETUP_PATH = '/setup'
+const YEAR_SECONDS = 365 * 86_400
+
+/** The loaders that a setup may name: those of mods. */
+export function setupLoaders(taxonomy: Taxonomy): string[] {
+  return [...taxonomy.loaders.values()]
+    .filter(({ project_types }) => project_types.includes('mod'))
+    .map(({ name }) => name)
+}
+
+/** What the cookie says; values that are none of the taxonomy count as absent. */
+export function readSetup(config: Config, taxonomy: Taxonomy, req: FastifyRequest): Setup {
+  const [gameVersion = '', loader = ''] = (req.cookies?.[cookieName(config, 'setup')] ?? '').slice(0, 256).split('|')
+  return checkSetup(taxonomy, { gameVersion, loader })
+}
+
+function checkSetup(taxonomy: Taxonomy, { gameVersion, loader }: Setup): Setup {
+  return {
+    gameVersion: taxonomy.fields.get('game_versions')?.enumValues?.has(gameVersion) === true ? gameVersion : '',
+    loader: setupLoaders(taxonomy).includes(loader) ? loader : '',
+  }
+}
+
+export const isSet = ({ gameVersion, loader }: Setup): boolean => gameVersion !== '' || loader !== ''
+
+/** What the form offers, newest first. */
+export function setupVersions(taxonomy: Taxonomy): string[] {
+  return releasesOf(taxonomy)
+}
+
+/** The form beside lists and on pages of projects. It carries no token: see `tokenless`. */
+export function setupRoute(
+  app: App,
+  { config, taxonomy, site }: { config: Config; taxonomy: Taxonomy; site: Site },
+): void {
+  app.route({
+    method: 'POST',
+    url: SETUP_PATH,
+    config: { auth: 'public', tokenless: true },
+    schema: { operationId: 'siteSetSetup', hide: true },
+    handler: async (req, reply) => {
+      const chosen = { gameVersion: fieldOf(req.body, 'game_version'), loader: fieldOf(req.body, 'loader') }
+      const setup = checkSetup(taxonomy, chosen)
+      const name = cookieName(config, 'setup')
+      if (isSet(setup))
+        reply.setCookie(name, `${setup.gameVersion}|${setup.loader}`, {
+          ...cookieOptions(config),
+          maxAge: YEAR_SECONDS,
+        })
+      else reply.clearCookie(name, cookieOptions(config))
+      return reply.redirect(pathTo({ site }, ownPath(fieldOf(req.body, 'return')) ?? '/'), 303)
+    },
+  })
+}

@@ -1,0 +1,21 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { type TestApp, testApp } from '#test/support/harness.ts'
+import { visitor } from '#test/support/visitor.ts'
+
+let t: TestApp
+before(async () => {
+  t = await testApp({ env: { SITE: 'off' } })
+})
+after(() => t?.close())
+
+test('an operator can have the API alone; the account pages stay', async () => {
+  const someone = visitor(t)
+  const root = await someone.get('/')
+  assert.match(String(root.headers['content-type']), /json/)
+  for (const path of ['/mods', '/search', '/mod/x', '/user/x', '/sitemap.xml']) {
+    const answer = await someone.get(path)
+    assert.deepEqual([answer.statusCode, answer.json().error], [404, 'not_found'], path)
+  }
+  assert.equal((await someone.get('/account/sign-in')).statusCode, 200)
+})

@@ -1,0 +1,30 @@
+// Which projects use a project: those with a listed version that depends on it.
+import { sql } from 'kysely'
+import type { Db } from '#db/db.ts'
+import { type CachedProject, listVisibleProjects, type ProjectReader } from '#features/projects/lookup/project-cache.ts'
+
+/** One page of the projects that stand in lists and depend on this one, most downloaded first, and how many there are. */
+export async function listDependents(
+  reader: ProjectReader,
+  projectId: string,
+  { limit, offset }: { limit: number; offset: number },
+): Promise<{ projects: CachedProject[]; total: number }> {
+  const { ids, total } = await findDependentIds(reader.db, projectId, { limit, offset })
+  // Who asks does not matter: these stand in everybody's lists.
+  return { projects: await listVisibleProjects(reader, null, ids), total }
+}
+
+/** Two statements: an answer beyond the end has no row that could tell the total. */
+async function findDependentIds(
+  db: Db,
+  projectId: string,
+  { limit, offset }: { limit: number; offset: number },
+): Promise<{ ids: string[]; total: number }> {
+  const users = sql`from project where is_searchable(project.status) and project.id <> ${projectId} and project.id in (
+    select version.project_id from dependency join version on version.id = dependency.dependent_id
+    where dependency.project_id = ${projectId} and is_listed(version.status))`
+  const counted = await sql<{ total: number }>`select count(*)::int as total ${users}`.execute(db)
+  const page = await sql<{ id: string }>`select project.id ${users}
+    order by project.downloads desc, project.id limit ${limit} offset ${offset}`.execute(db)
+  return { ids: page.rows.map(({ id }) => id), total: counted.rows[0]?.total ?? 0 }
+}

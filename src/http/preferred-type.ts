@@ -1,0 +1,37 @@
+// One address for people and for programs: routes with the constraint `prefers: 'html'` answer those who would rather
+// have HTML than JSON, and the others answer everybody else.
+import type { FastifyServerOptions } from 'fastify'
+
+/** More than any client sends; the rest of a longer header is not looked at. */
+const ACCEPTED_MAX = 32
+
+/** Whether `Accept` puts `text/html` above `application/json` (RFC 9110, 12.5.1). Who accepts everything gets JSON. */
+export function prefersHtml(accept: string | undefined): boolean {
+  if (accept === undefined || !/html/i.test(accept)) return false
+  const weights = new Map<string, number>()
+  for (const entry of accept.slice(0, 2048).split(',', ACCEPTED_MAX)) {
+    const [type = '', ...parameters] = entry.toLowerCase().split(';')
+    const weight = parameters.map((parameter) => /^\s*q\s*=\s*([\d.]+)\s*$/.exec(parameter)?.[1]).find(Boolean)
+    weights.set(type.trim(), weight === undefined ? 1 : Number(weight))
+  }
+  const weightOf = (...types: string[]) => types.map((type) => weights.get(type)).find((weight) => weight !== undefined)
+  const html = weightOf('text/html', 'application/xhtml+xml') ?? 0
+  return html > 0 && html > (weightOf('application/json', 'application/*', '*/*') ?? 0)
+}
+
+type Strategies = NonNullable<NonNullable<FastifyServerOptions['routerOptions']>['constraints']>
+
+/** For the router. Requests that prefer nothing in particular find the routes without a constraint. */
+export const prefersConstraint: Strategies[string] = {
+  name: 'prefers',
+  storage: () => {
+    type Handler = ReturnType<ReturnType<Strategies[string]['storage']>['get']>
+    const handlers = new Map<unknown, Handler>()
+    return {
+      get: (type) => handlers.get(type) ?? null,
+      set: (type, handler) => void handlers.set(type, handler),
+    }
+  },
+  deriveConstraint: (req) => (prefersHtml(req.headers.accept) ? 'html' : ''),
+  mustMatchWhenDerived: false,
+}
