@@ -89,6 +89,13 @@ create table catalogue_change (
   constraint catalogue_change_pkey PRIMARY KEY (id)
 );
 
+create unlogged table change_log (
+  transaction xid8 default pg_current_xact_id() not null,
+  id text collate "C" not null,
+  changes jsonb not null,
+  constraint change_log_pkey PRIMARY KEY (transaction)
+);
+
 create table collection (
   id text collate "C" not null,
   account_id text collate "C" not null,

@@ -4,7 +4,10 @@ export type ChangedIds = ReadonlySet<string> | 'all'
 /** Changed IDs by the name of their kind. */
 export type Changes = ReadonlyMap<string, ChangedIds>
 
-/** From this many changed IDs of one kind on, a transaction says "all of that kind": it bounds messages and memory. */
+/** The same as it is written into the log and into notices. */
+export type WrittenChanges = Record<string, string[] | 'all'>
+
+/** From this many changed IDs of one kind on, a transaction says "all of that kind": it bounds the log and memory. */
 const IDS_PER_KIND_MAX = 5_000
 const ID_LENGTH_MAX = 200
 const KIND = /^[a-z][a-z0-9_-]{0,31}$/
@@ -58,4 +61,20 @@ function assertKind(kind: string): void {
 function assertId(id: string): string {
   if (id.length === 0 || id.length > ID_LENGTH_MAX) throw new RangeError(`An ID has 1 to ${ID_LENGTH_MAX} characters`)
   return id
+}
+
+export function writtenChanges(changes: Changes): WrittenChanges {
+  return Object.fromEntries([...changes].map(([kind, ids]) => [kind, ids === 'all' ? 'all' : [...ids]]))
+}
+
+/** Reads what `writtenChanges` wrote; undefined when it is anything else: then anything may have changed. */
+export function changesOf(written: unknown): Changes | undefined {
+  if (typeof written !== 'object' || written === null || Array.isArray(written)) return undefined
+  const changes = new Map<string, ChangedIds>()
+  for (const [kind, ids] of Object.entries(written)) {
+    if (ids === 'all') changes.set(kind, 'all')
+    else if (Array.isArray(ids) && ids.every((id) => typeof id === 'string')) changes.set(kind, new Set(ids))
+    else return undefined
+  }
+  return changes
 }

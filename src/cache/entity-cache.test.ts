@@ -326,3 +326,16 @@ test('forms count towards the bound: what was used longest ago goes', async () =
     ['a', 'b', undefined],
   )
 })
+
+test('a name that changed hands while it was loaded leads to what was loaded, not to nothing', async () => {
+  const { rows, things, load, slowLoad } = setUp({ rows: [thing('a', { slug: 'red' }), thing('b')] })
+  const slow = slowLoad()
+  const asked = things.getNamed('red', slow.load)
+  // Another process renames: its notice has not arrived, but a load by ID has read the new state.
+  rows.set('a', thing('a', { slug: 'was-red', revision: 2 }))
+  rows.set('b', thing('b', { slug: 'red', revision: 2 }))
+  await things.get('a', load)
+  slow.answer()
+  assert.deepEqual(await asked, thing('a', { slug: 'red' }))
+  assert.equal(things.peek('a')?.slug, 'was-red')
+})

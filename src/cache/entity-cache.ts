@@ -1,3 +1,4 @@
+import type { LoggedChanges } from './change-log.ts'
 import type { ChangedIds, Changes } from './changes.ts'
 import { createEntryLru, type KindDefinition } from './entries.ts'
 import { KindCache, type KindStats } from './kind-cache.ts'
@@ -13,6 +14,8 @@ export interface EntityCache {
    * leaves no instant at which this process answers with what the commit has replaced.
    */
   hold(changes: Changes): () => void
+  /** Says what this process has committed to whoever tells the other processes. */
+  announce(logged: LoggedChanges): void
   /** Empties it. */
   clear(): void
   /** Starts keeping values, from empty. Called by the listener once it hears of changes. */
@@ -30,8 +33,17 @@ export interface CacheStats {
   kinds: Record<string, KindStats>
 }
 
-/** `maxBytes` bounds all kinds together, values and bookkeeping. One value may take a sixteenth of it. */
-export function createEntityCache({ maxBytes }: { maxBytes: number }): EntityCache {
+/**
+ * `maxBytes` bounds all kinds together, values and bookkeeping. One value may take a sixteenth of it. Without
+ * `announce`, other processes find what this one commits in the log of changes.
+ */
+export function createEntityCache({
+  maxBytes,
+  announce = () => {},
+}: {
+  maxBytes: number
+  announce?: (logged: LoggedChanges) => void
+}): EntityCache {
   const lru = createEntryLru(maxBytes)
   const kinds = new Map<string, KindCache<unknown>>()
   const holds = new Set<{ changes: Changes; releases: (() => void)[] }>()
@@ -70,6 +82,7 @@ export function createEntityCache({ maxBytes }: { maxBytes: number }): EntityCac
         for (const release of hold.releases.splice(0)) release()
       }
     },
+    announce,
     clear: () => {
       for (const kind of kinds.values()) kind.invalidate('all')
     },

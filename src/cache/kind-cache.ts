@@ -236,7 +236,12 @@ export class KindCache<V> {
       const id = this.definition.idOf(value)
       const standing = this.#mayKeep(running, id) ? this.#entries.put(id, value) : value
       loaded.byId.set(id, standing)
-      for (const alias of this.definition.aliasesOf?.(standing) ?? []) loaded.byAlias.set(alias, standing)
+      // The one that stands may have been renamed since this load read it, and the name gone to another: by this name the
+      // load has found what it read.
+      const names = this.definition.aliasesOf?.(standing) ?? []
+      for (const alias of this.definition.aliasesOf?.(value) ?? []) {
+        loaded.byAlias.set(alias, names.includes(alias) ? standing : value)
+      }
     }
     return loaded
   }

@@ -92,6 +92,12 @@ export interface CatalogueChange {
   versions: Generated<number>;
 }
 
+export interface ChangeLog {
+  changes: Json;
+  id: string;
+  transaction: Generated<string>;
+}
+
 export interface Collection {
   account_id: string;
   color: number | null;
@@ -520,6 +526,7 @@ export interface DB {
   author: Author;
   backup_code: BackupCode;
   catalogue_change: CatalogueChange;
+  change_log: ChangeLog;
   collection: Collection;
   collection_project: CollectionProject;
   dependency: Dependency;

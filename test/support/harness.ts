@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { InjectOptions, LightMyRequestResponse } from 'fastify'
 import { Compile } from 'typebox/compile'
+import { createAnnouncer } from '#cache/announcer.ts'
 import { createEntityCache } from '#cache/entity-cache.ts'
 import { loadConfig } from '#config/config.ts'
 import { createMemoryCounters } from '#counters/memory/memory-counters.ts'
@@ -91,9 +92,10 @@ export async function testApp({ env = {}, deps: override = () => ({}) }: TestApp
     LOG_LEVEL: 'silent',
     ...env,
   })
-  const cache = createEntityCache({ maxBytes: 32 * 1024 * 1024 })
-  cache.enable()
   const log = silentLog()
+  const announcer = createAnnouncer({ pool: database.pool, log })
+  const cache = createEntityCache({ maxBytes: 32 * 1024 * 1024, announce: announcer.announce })
+  cache.enable()
   const metrics = createMetrics({ process: false })
   const data = loadTaxonomy()
   const search = openSearch({ config, db, pool: database.pool, taxonomy: data.taxonomy, log, metrics })
@@ -165,6 +167,7 @@ export async function testApp({ env = {}, deps: override = () => ({}) }: TestApp
       await closeAnalytics()
       await deps.mail.close()
       await deps.counters.close()
+      await announcer.close()
       await database.close()
       await rm(dataDir, { recursive: true, force: true })
     },
