@@ -330,20 +330,20 @@ test('processes that share a data folder have an index folder each, and a dead o
 })
 
 test('without an index search answers 500 search_error, /ready says so, and nothing else suffers', async (context) => {
-  const broken = await testApp({
-    deps: () => ({
-      search: createSearchFeed({
-        db: t.deps.db,
-        taxonomy: t.deps.taxonomy,
-        log: silentLog(),
-        pollMs: 5,
-        places: { claim: () => Promise.reject(new Error('The disk is gone')) },
-        openIndex: () => Promise.reject(new Error('not reached')),
-      }),
-    }),
+  const search = createSearchFeed({
+    db: t.deps.db,
+    taxonomy: t.deps.taxonomy,
+    log: silentLog(),
+    pollMs: 5,
+    places: { claim: () => Promise.reject(new Error('The disk is gone')) },
+    openIndex: () => Promise.reject(new Error('not reached')),
   })
+  const broken = await testApp({ deps: () => ({ search }) })
   // Also when this test fails: an open one keeps the process alive.
-  context.after(() => broken.close())
+  context.after(async () => {
+    await broken.close()
+    await search.close()
+  })
   const project = await broken.make.project()
   const answer = await broken.anyone.get('/v3/search')
   assert.deepEqual([answer.statusCode, answer.json().error], [500, 'search_error'])
