@@ -188,7 +188,7 @@ test('a restart goes on from the saved index and catches up with what was change
   assert.deepEqual([builds(first), builds(second), kept.slug === ''], [1, 0, false])
 })
 
-test('an index that is damaged, of another database or of another taxonomy is built anew', async () => {
+test('an index that is damaged, of another database or of another taxonomy is rebuilt', async () => {
   await t.make.project({ name: 'Rebuilt Anyway' })
   const first = openFeed()
   await first.caughtUp()
@@ -212,7 +212,7 @@ test('an index that is damaged, of another database or of another taxonomy is bu
   }
 })
 
-test('an index whose database is replaced by an older state of it while it runs is built anew', async () => {
+test('an index whose database is replaced by an older state of it while it runs is rebuilt', async () => {
   const project = await t.make.project({ name: 'Harbour Before' })
   const feed = openFeed()
   await feed.caughtUp()
