@@ -5,13 +5,20 @@ import { randomUUID } from 'node:crypto'
 import type { Transaction } from 'kysely'
 import { type ClientBase, escapeLiteral, type Pool } from 'pg'
 import { runAtCommit } from '#db/at-commit.ts'
-import { type Changes, changesOf, type WrittenChanges, writtenChanges } from './changes.ts'
+import {
+  type ChangeSet,
+  type Changes,
+  type Counts,
+  readChanges,
+  type WrittenChanges,
+  writtenChanges,
+} from './changes.ts'
 
 /** What a transaction changed; `id` is its own, and the same in the log and in the notice. */
 export type LoggedChanges = { id: string; changes: WrittenChanges }
 
-/** `changes` is undefined when it cannot be read: then anything may have changed. */
-export type News = { changes: Changes | undefined }
+/** What was changed and counted; undefined when it cannot be read: then anything may have changed. */
+export type News = { changes: Changes; counts: Counts } | undefined
 
 /** What a snapshot of the log saw that an older one did not. */
 export type LogNews = {
@@ -28,9 +35,13 @@ export const LOG_RETENTION_MS = 60_000
 const TRIMMED_AT_ONCE = 200_000
 
 /** Logs what `tx` changes, in one message with its commit, waiting for nobody; nothing changed logs nothing. */
-export async function logChanges<DB>(tx: Transaction<DB>, changes: Changes): Promise<LoggedChanges | undefined> {
-  if (changes.size === 0) return undefined
-  const logged = { id: randomUUID(), changes: writtenChanges(changes) }
+export async function logChanges<DB>(
+  tx: Transaction<DB>,
+  changed: Pick<ChangeSet, 'changes' | 'counts'>,
+): Promise<LoggedChanges | undefined> {
+  const { changes, counts } = changed
+  if (changes.size === 0 && counts.size === 0) return undefined
+  const logged = { id: randomUUID(), changes: writtenChanges(changes, counts) }
   // A row with this transaction's number can only be one of another database, from which this one was copied.
   await runAtCommit(
     tx,
@@ -56,8 +67,7 @@ export async function readLog(client: ClientBase, since?: string, heard: Iterabl
   )
   const [row] = rows
   if (row === undefined) throw new Error('The log of changes gave no answer')
-  const news = row.news.map((changes) => ({ changes: changesOf(changes) }))
-  return { snapshot: row.snapshot, at: row.at, news }
+  return { snapshot: row.snapshot, at: row.at, news: row.news.map(readChanges) }
 }
 
 /**

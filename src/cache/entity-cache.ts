@@ -1,5 +1,5 @@
 import type { LoggedChanges } from './change-log.ts'
-import type { ChangedIds, Changes } from './changes.ts'
+import type { ChangedIds, Changes, Counts } from './changes.ts'
 import { createEntryLru, type KindDefinition } from './entries.ts'
 import { KindCache, type KindStats } from './kind-cache.ts'
 
@@ -14,6 +14,8 @@ export interface EntityCache {
    * leaves no instant at which this process answers with what the commit has replaced.
    */
   hold(changes: Changes): () => void
+  /** Puts new numbers of downloads into what is kept. */
+  recount(counts: Counts): void
   /** Says what this process has committed to whoever tells the other processes. */
   announce(logged: LoggedChanges): void
   /** Empties it. */
@@ -81,6 +83,9 @@ export function createEntityCache({
         holds.delete(hold)
         for (const release of hold.releases.splice(0)) release()
       }
+    },
+    recount: (counts) => {
+      for (const [name, counted] of counts) kinds.get(name)?.recount(counted)
     },
     announce,
     clear: () => {

@@ -58,16 +58,32 @@ test('what is announced is what is heard, or that the log has it, in payloads th
 test('"all" of a kind is one short payload; notices sent by hand are heard; an unreadable payload says so', () => {
   const project: Changes = new Map([['project', 'all' as const]])
   const payloads = encodeNotices([{ id: '1', changes: writtenChanges(project) }])
-  assert.deepEqual(payloads.map(decodeNotice), [{ is: 'changes', news: [{ id: '1', changes: project }] }])
-  assert.deepEqual(decodeNotice('["project"]'), { is: 'changes', news: [{ changes: project }] })
+  assert.deepEqual(payloads.map(decodeNotice), [
+    { is: 'changes', news: [{ id: '1', changes: project, counts: new Map() }] },
+  ])
+  assert.deepEqual(decodeNotice('["project"]'), { is: 'changes', news: [{ changes: project, counts: new Map() }] })
   assert.deepEqual(decodeNotice('["project","a"]'), {
     is: 'changes',
-    news: [{ changes: new Map([['project', new Set(['a'])]]) }],
+    news: [{ changes: new Map([['project', new Set(['a'])]]), counts: new Map() }],
   })
   const unreadable = ['', '{', '[]', '[1]', '["project",2]', '{"project":[]}', 'null', '{"proof":1}', '{"logged":1}']
   const logged = ['[1]', '[null]', '[{"id":"1"}]', '[{"id":"1","changes":{"project":"b"}}]']
   for (const bad of [...unreadable, ...logged.map((one) => `{"logged":${one}}`), '{"logged":[{"changes":{}}]}']) {
     assert.equal(decodeNotice(bad), undefined, bad)
+  }
+})
+
+test('counts are heard as they were announced, beside what else changed', () => {
+  const changed = new ChangeSet()
+  changed.add('user', 'u')
+  changed.addCounts('project', [['a', { revision: 3, downloads: 70 }]])
+  changed.addCounts('version', [])
+  const { changes, counts } = changed
+  const [payload = ''] = encodeNotices([{ id: '1', changes: writtenChanges(changes, counts) }])
+  assert.deepEqual(decodeNotice(payload), { is: 'changes', news: [{ id: '1', changes, counts }] })
+  assert.deepEqual([...counts.keys()], ['project'])
+  for (const bad of ['{"+project":["a"]}', '{"+project":{"a":7}}', '{"+project":{"a":[1,"2"]}}', '{"+project":null}']) {
+    assert.equal(decodeNotice(`{"logged":[{"id":"1","changes":${bad}}]}`), undefined, bad)
   }
 })
 

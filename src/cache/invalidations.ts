@@ -6,7 +6,7 @@
 //   ["project","aaaaaaaa"] or ["project"]                  sent by hand: a kind, its IDs or all of it
 
 import type { LoggedChanges } from './change-log.ts'
-import { type Changes, changesOf } from './changes.ts'
+import { type Changes, type Counts, readChanges } from './changes.ts'
 
 export const CHANNEL = 'depot_changes'
 
@@ -15,7 +15,7 @@ const PAYLOAD_BYTES_MAX = 7_999
 
 /** A notice as it was heard. `id` is absent from what was sent by hand. */
 export type Notice =
-  | { is: 'changes'; news: { changes: Changes; id?: string }[] }
+  | { is: 'changes'; news: { changes: Changes; counts: Counts; id?: string }[] }
   | { is: 'in the log' }
   | { is: 'proof'; word: string }
 
@@ -66,9 +66,9 @@ export function decodeNotice(payload: string): Notice | undefined {
   if (!('logged' in parsed) || !Array.isArray(parsed.logged)) return undefined
   if (parsed.logged.length === 0) return { is: 'in the log' }
   const news = parsed.logged.map((one: { id?: unknown; changes?: unknown } | null) => {
-    const changes = changesOf(one?.changes)
+    const news = readChanges(one?.changes)
     const id = one?.id
-    return changes === undefined || typeof id !== 'string' ? undefined : { changes, id }
+    return news === undefined || typeof id !== 'string' ? undefined : { ...news, id }
   })
   return news.every((one) => one !== undefined) ? { is: 'changes', news } : undefined
 }
@@ -77,5 +77,6 @@ function byHand(parts: unknown[]): Notice | undefined {
   if (!parts.every((part) => typeof part === 'string')) return undefined
   const [kind, ...ids] = parts
   if (kind === undefined) return undefined
-  return { is: 'changes', news: [{ changes: new Map([[kind, ids.length === 0 ? 'all' : new Set(ids)]]) }] }
+  const changes: Changes = new Map([[kind, ids.length === 0 ? 'all' : new Set(ids)]])
+  return { is: 'changes', news: [{ changes, counts: new Map() }] }
 }

@@ -1,7 +1,7 @@
 // One kind of thing: its entries, the loads under key for it, and the changes being committed to it right now.
 // docs/caching.md gives the rules that keep it from being stale.
 
-import type { ChangedIds } from './changes.ts'
+import type { ChangedIds, Counted } from './changes.ts'
 import { type DerivedForm, type EntryLru, EntryTable, type KindDefinition } from './entries.ts'
 
 /**
@@ -149,6 +149,21 @@ export class KindCache<V> {
         this.#entries.remove(id)
       }
     }
+    for (const running of this.#running) overtake(running, ids)
+  }
+
+  /** Puts new numbers of downloads into the entries; loads under way may have read the old ones, and are not kept. */
+  recount(counts: ReadonlyMap<string, Counted>): void {
+    this.#byName.shared.clear()
+    for (const [id, counted] of counts) {
+      this.#byId.shared.delete(id)
+      const value = this.#entries.at(id)
+      if (value === undefined) continue
+      const next = this.definition.recount?.(value, counted)
+      if (next === undefined) this.#entries.remove(id)
+      else if (next !== value) this.#entries.put(id, next)
+    }
+    const ids = new Set(counts.keys())
     for (const running of this.#running) overtake(running, ids)
   }
 

@@ -9,7 +9,7 @@ import { silentLog } from '#telemetry/log.ts'
 import { testDatabase } from '#test/support/database.ts'
 import { createAnnouncer } from './announcer.ts'
 import { logChanges, trimLog } from './change-log.ts'
-import type { ChangedIds } from './changes.ts'
+import { type ChangedIds, ChangeSet } from './changes.ts'
 import { createEntityCache } from './entity-cache.ts'
 import { type ListenOptions, listenForInvalidations } from './listen.ts'
 import { transaction } from './transaction.ts'
@@ -233,7 +233,9 @@ test('what commits late is found in the log, though what began after it was foun
   const hasLogged = Promise.withResolvers<void>()
   const early = heard()
   const slow = db.transaction().execute(async (tx) => {
-    await logChanges(tx, new Map([['search', new Set(['late'])]]))
+    const changed = new ChangeSet()
+    changed.add('search', 'late')
+    await logChanges(tx, changed)
     hasLogged.resolve()
     await goOn.promise
   })

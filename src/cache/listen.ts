@@ -7,8 +7,8 @@ import type { Client, Pool } from 'pg'
 import type { BaseLogger } from 'pino'
 import { OperatorError } from '#lib/operator-error.ts'
 import { sendNotices } from './announcer.ts'
-import { LOG_RETENTION_MS, type LogNews, readLog, trimLog } from './change-log.ts'
-import type { ChangedIds, Changes } from './changes.ts'
+import { LOG_RETENTION_MS, type LogNews, type News, readLog, trimLog } from './change-log.ts'
+import type { ChangedIds } from './changes.ts'
 import type { EntityCache } from './entity-cache.ts'
 import { CHANNEL, decodeNotice, encodeProof } from './invalidations.ts'
 
@@ -189,9 +189,9 @@ function createFollower(options: ListenOptions) {
         options.log.warn({ invalidation: { payload_bytes: size } }, 'Unreadable invalidation message')
         return deliver(options, undefined)
       }
-      for (const { changes, id } of notice.news) {
-        deliver(options, changes)
-        if (id !== undefined && heard.size < HEARD_MAX) heard.add(id)
+      for (const news of notice.news) {
+        deliver(options, news)
+        if (news.id !== undefined && heard.size < HEARD_MAX) heard.add(news.id)
       }
     },
     /** Resolves when the log is to be read at once. */
@@ -211,7 +211,7 @@ function createFollower(options: ListenOptions) {
     take: ({ snapshot, at, news }: LogNews): void => {
       // By the clock of the database: a process, or its machine, may have slept, and rows may be gone meanwhile.
       if (at - takenAt > LOG_RETENTION_MS / 2) throw new Error('The log of changes was not read for too long')
-      for (const { changes } of news) deliver(options, changes)
+      for (const one of news) deliver(options, one)
       since = snapshot
       takenAt = at
       if (at - old.at < LOG_RETENTION_MS) return
@@ -224,11 +224,14 @@ function createFollower(options: ListenOptions) {
 }
 
 /** Passes on what has changed; undefined when that cannot be read: then everything may have. */
-function deliver(options: ListenOptions, changes: Changes | undefined): void {
-  if (changes === undefined) options.cache.clear()
-  else options.cache.invalidate(changes)
+function deliver(options: ListenOptions, news: News): void {
+  if (news === undefined) options.cache.clear()
+  else {
+    options.cache.invalidate(news.changes)
+    options.cache.recount(news.counts)
+  }
   for (const subscriber of options.subscribers ?? []) {
-    const ids = changes === undefined ? 'all' : changes.get(subscriber.kind)
+    const ids = news === undefined ? 'all' : news.changes.get(subscriber.kind)
     if (ids !== undefined) hand(options, subscriber, ids)
   }
 }

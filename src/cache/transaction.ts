@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { IsolationLevel, Kysely, Transaction } from 'kysely'
 import { isRetryable } from '#db/pg-errors.ts'
 import { type LoggedChanges, logChanges } from './change-log.ts'
-import { ChangeSet } from './changes.ts'
+import { ChangeSet, type Counts } from './changes.ts'
 import type { EntityCache } from './entity-cache.ts'
 
 const ATTEMPTS_MAX = 5
@@ -34,6 +34,7 @@ export async function transaction<DB, T>(
   for (let attempt = 1; ; attempt++) {
     let release: (() => void) | undefined
     let logged: LoggedChanges | undefined
+    let counts: Counts = new Map()
     try {
       const result = await db
         .transaction()
@@ -41,10 +42,12 @@ export async function transaction<DB, T>(
         .execute(async (tx) => {
           const changed = new ChangeSet()
           const value = await run(tx, changed)
-          logged = await logChanges(tx, changed.changes)
+          logged = await logChanges(tx, changed)
+          counts = changed.counts
           release = cache.hold(changed.changes)
           return value
         })
+      cache.recount(counts)
       if (logged !== undefined) cache.announce(logged)
       return result
     } catch (error) {
