@@ -74,6 +74,21 @@ export interface AffiliateConversion {
   revenue: Numeric;
 }
 
+export interface AuditEntry {
+  account_ids: Generated<string[]>;
+  action: string;
+  actor_id: string | null;
+  actor_kind: string;
+  address: string | null;
+  at: Generated<Timestamp>;
+  details: Generated<Json>;
+  id: Generated<number>;
+  subject_id: string | null;
+  subject_kind: string | null;
+  token_id: string | null;
+  token_kind: string | null;
+}
+
 export interface Author {
   account_id: string;
   teams: number;
@@ -517,6 +532,7 @@ export interface DB {
   account_flow: AccountFlow;
   affiliate_code: AffiliateCode;
   affiliate_conversion: AffiliateConversion;
+  audit_entry: AuditEntry;
   author: Author;
   backup_code: BackupCode;
   catalogue_change: CatalogueChange;

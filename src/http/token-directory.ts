@@ -31,7 +31,7 @@ const VIEWER = {
 }
 
 /** Tokens of another host that stand for a linked account; undefined for a text that is none of its tokens. */
-export type ForeignTokens = (token: string) => Promise<Omit<Viewer, 'caller'> | 'invalid' | undefined>
+export type ForeignTokens = (token: string) => Promise<Omit<Viewer, 'caller' | 'address'> | 'invalid' | undefined>
 
 export type TokenDirectory = {
   authenticate(authorization: string | undefined, req: FastifyRequest): Promise<Viewer | 'missing' | 'invalid'>
@@ -59,7 +59,7 @@ export function createTokenDirectory(options: TokenDirectoryOptions): TokenDirec
       const parsed = parseToken(text)
       if (parsed === undefined) {
         const foreign = (await options.foreignTokens?.(text)) ?? 'invalid'
-        return foreign === 'invalid' ? foreign : { ...foreign, caller: callerOf(req) }
+        return foreign === 'invalid' ? foreign : { ...foreign, caller: callerOf(req), address: req.clientAddress }
       }
       const hash = parsed.hash.toString('hex')
       const token = tokens.peek(hash) ?? (await tokens.get(hash, (hashes) => listTokens(db, parsed.kind, hashes)))
@@ -74,6 +74,7 @@ export function createTokenDirectory(options: TokenDirectoryOptions): TokenDirec
         emailVerified: account.emailVerified,
         scopes: token.scopes,
         caller: callerOf(req),
+        address: req.clientAddress,
         token: { kind: token.kind, id: token.id },
       }
     },

@@ -20,6 +20,7 @@ export interface Jobs {
         changed_at?: number
       }
     | { kind: 'token-created'; account_id: string; token_id: string }
+  'audit.expire': Record<string, never>
   'downloads.reconcile': Record<string, never>
   'files.remove': { keys: string[] }
   'files.sweep': Record<string, never>

@@ -418,6 +418,9 @@ const OPERATIONS: Record<string, Sample> = {
   listRateLimits: {},
   createRateLimit: { body: () => ({ address_range: randomRange(), requests_per_minute: 600 }) },
   deleteRateLimit: at('grant'),
+  listAuditEntries: {},
+  exportAuditEntries: {},
+  listOwnAuditEntries: {},
 }
 
 function jar() {

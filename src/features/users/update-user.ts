@@ -1,9 +1,12 @@
-import type { Updateable } from 'kysely'
+import type { Selectable, Updateable } from 'kysely'
 import { transaction } from '#cache/transaction.ts'
+import type { Tx } from '#db/db.ts'
 import { onUnique } from '#db/pg-errors.ts'
 import type { Account } from '#db/schema.ts'
 import { lockAccount } from '#features/access/accounts.ts'
 import type { ConfirmOwner, OwnerProof } from '#features/access/confirm-owner.ts'
+import { actorOf } from '#features/audit/actor.ts'
+import { recordAudit } from '#features/audit/record-audit.ts'
 import { type PatchColumns, toColumns } from '#lib/patch.ts'
 import type { Viewer } from '#lib/viewer.ts'
 import type { Deps } from '#main/deps.ts'
@@ -51,6 +54,7 @@ export async function updateUser(
       .where('id', '=', id)
       .execute()
       .catch(onUnique({ account_username_key: usernameTaken }))
+    await recordChange(tx, viewer, { before: locked, update })
     changed.add('user', id)
     if (update.role !== undefined) changed.add('viewer', id)
     // Search shows projects with the name of their owner, and finds them by it.
@@ -60,4 +64,25 @@ export async function updateUser(
   if (isByAdmin && id !== viewer.id) {
     recordEvent(deps, 'account.changed_by_admin', { account_id: id, admin_id: viewer.id })
   }
+}
+
+/** What decides what an account may do, and where its money goes. */
+async function recordChange(
+  tx: Tx,
+  viewer: Viewer,
+  { before, update }: { before: Selectable<Account>; update: Updateable<Account> },
+): Promise<void> {
+  const entry = { actor: actorOf(viewer), subject: { kind: 'user', id: before.id } } as const
+  if (update.role !== undefined && update.role !== before.role) {
+    await recordAudit(tx, { ...entry, action: 'account.role_changed', details: { from: before.role, to: update.role } })
+  }
+  // A person's text is of interest where somebody else has changed it.
+  const watched = [
+    'username',
+    'badges',
+    'payout_handle',
+    ...(viewer.id === before.id ? [] : (['bio'] as const)),
+  ] as const
+  const fields = watched.filter((field) => update[field] !== undefined && update[field] !== before[field])
+  if (fields.length > 0) await recordAudit(tx, { ...entry, action: 'account.changed', details: { fields } })
 }

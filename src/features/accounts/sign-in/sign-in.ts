@@ -6,9 +6,10 @@ import { recordEvent } from '#telemetry/events.ts'
 import type { AccountDeps } from '../account-deps.ts'
 import { insertFlow } from '../mail/flows.ts'
 import { findAccountBySignInName } from '../queries.ts'
-import { type Client, issueSession } from '../sessions/queries.ts'
+import type { Client } from '../sessions/queries.ts'
 import type { SessionView } from '../sessions/views.ts'
 import { checkCaptcha } from './captcha.ts'
+import { openSession, recordRefusal } from './open-session.ts'
 import { invalidCredentials } from './sign-in-guard.ts'
 
 const REFUSAL = 'The username or the password is wrong'
@@ -30,12 +31,13 @@ export async function signIn(
   const found = await findAccountBySignInName(db, name)
   const account = await guard.attempt(found?.id ?? `name:${name.toLowerCase()}`, REFUSAL, async () => {
     const isRight = await passwords.verify(found?.password_hash ?? null, password, addressKey(client.ip))
+    if (!isRight && found !== undefined) await recordRefusal(db, { accountId: found.id, client, because: 'password' })
     return isRight ? found : undefined
   })
   const result = await transaction(deps, async (tx, changed) => {
     if (!isUnchanged(await lockAccount(tx, account.id), account)) throw invalidCredentials(REFUSAL)
     if (account.totp_secret === null) {
-      return { session: await issueSession(tx, changed, { accountId: account.id, client, now: now() }) }
+      return { session: await openSession(tx, changed, { accountId: account.id, client, now: now() }) }
     }
     return { flow: await insertFlow(tx, { kind: 'sign_in_second_factor', accountId: account.id, now: now() }) }
   })
