@@ -43,10 +43,18 @@ create table account (
   -- The newest 30-second step whose code was accepted: a code works once.
   totp_last_step bigint not null default 0,
   code_host_id text,
+  -- Of a suspension; one without an end has no `suspended_until`. It is over when its end has passed.
+  suspended_at timestamptz,
+  suspended_until timestamptz,
+  suspension_reason text,
   created timestamptz not null default now(),
   revision bigint not null default 1,
   constraint account_role_check check (role in ('developer', 'moderator', 'admin')),
   constraint account_username_check check (char_length(username) between 1 and 39),
+  constraint account_suspension_check check (
+    (suspended_at is null) = (suspension_reason is null) and (suspended_at is not null or suspended_until is null)
+    and char_length(suspension_reason) between 1 and 1000
+  ),
   constraint account_bio_check check (char_length(bio) <= 160),
   -- The account that stands for deleted ones is made when it is first needed; nobody else may have its name.
   constraint account_placeholder_check check ((id = 'deleted0') = (lower(username) = 'deleted-user'))

@@ -16,12 +16,16 @@ create table account (
   totp_secret text,
   totp_last_step bigint default 0 not null,
   code_host_id text,
+  suspended_at timestamp with time zone,
+  suspended_until timestamp with time zone,
+  suspension_reason text,
   created timestamp with time zone default now() not null,
   revision bigint default 1 not null,
   constraint account_bio_check CHECK ((char_length(bio) <= 160)),
   constraint account_pkey PRIMARY KEY (id),
   constraint account_placeholder_check CHECK (((id = 'deleted0'::text) = (lower(username) = 'deleted-user'::text))),
   constraint account_role_check CHECK ((role = ANY (ARRAY['developer'::text, 'moderator'::text, 'admin'::text]))),
+  constraint account_suspension_check CHECK ((((suspended_at IS NULL) = (suspension_reason IS NULL)) AND ((suspended_at IS NOT NULL) OR (suspended_until IS NULL)) AND ((char_length(suspension_reason) >= 1) AND (char_length(suspension_reason) <= 1000)))),
   constraint account_username_check CHECK (((char_length(username) >= 1) AND (char_length(username) <= 39)))
 );
 

@@ -40,6 +40,9 @@ export interface Account {
   raw_avatar_url: string | null;
   revision: Generated<number>;
   role: Generated<'developer' | 'moderator' | 'admin'>;
+  suspended_at: Timestamp | null;
+  suspended_until: Timestamp | null;
+  suspension_reason: string | null;
   totp_last_step: Generated<number>;
   totp_secret: string | null;
   username: string;

@@ -1,6 +1,8 @@
 // The application: a server with every feature, listed by hand. The list is the map of what Depot can do.
+
 import { instanceSecret } from '#db/instance-secret.ts'
 import { type AccountDeps, createAccountDeps } from '#features/accounts/account-deps.ts'
+import { administrationRoutes } from '#features/accounts/administration/routes.ts'
 import { type CodeHost, createCodeHost } from '#features/accounts/code-host/code-host.ts'
 import { codeHostRoutes, markCodeHostTokens } from '#features/accounts/code-host/routes.ts'
 import { createConfirmOwner } from '#features/accounts/credentials/confirm-owner.ts'
@@ -193,6 +195,7 @@ function addFeatures(app: App, { deps, accounts, codeHost, tokens, rateGrants, c
     payoutOperatorRoutes(scope, deps)
     rateLimitRoutes(scope, { ...deps, rateGrants })
     auditOperatorRoutes(scope, deps)
+    administrationRoutes(scope, deps)
   })
 }
 

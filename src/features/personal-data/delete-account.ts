@@ -1,5 +1,6 @@
 // Deletes an account: what it owns and has published goes to the placeholder, nothing else of the person remains.
 
+import { lockOtherAdmins } from '#features/access/accounts.ts'
 import { type Selectable, sql } from 'kysely'
 import type { ChangeSet } from '#cache/changes.ts'
 import { transaction } from '#cache/transaction.ts'
@@ -29,7 +30,7 @@ export type DeletingDeps = Deps & { confirmOwner: ConfirmOwner }
 
 /**
  * @param proof that the owner of the viewer's account asks.
- * @throws ApiError 404, 403 for another's account unless the viewer is an admin, and for the placeholder; as
+ * @throws ApiError 404, 400 for the last admin, 403 for another's account unless the viewer is an admin, and for the placeholder; as
  * `ConfirmOwner`.
  */
 export async function deleteAccount(
@@ -42,6 +43,7 @@ export async function deleteAccount(
   await transaction(deps, async (tx, changed) => {
     const erasure = { tx, changed, accountId: account.id }
     await lockAll(erasure)
+    if (account.role === 'admin') await lockOtherAdmins(tx, account.id, deps.now())
     await ensurePlaceholder(tx)
     await unfollowAll(erasure)
     const projects = await handOverTeams(erasure)

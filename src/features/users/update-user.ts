@@ -3,7 +3,7 @@ import { transaction } from '#cache/transaction.ts'
 import type { Tx } from '#db/db.ts'
 import { onUnique } from '#db/pg-errors.ts'
 import type { Account } from '#db/schema.ts'
-import { lockAccount } from '#features/access/accounts.ts'
+import { lockAccount, lockOtherAdmins } from '#features/access/accounts.ts'
 import type { ConfirmOwner, OwnerProof } from '#features/access/confirm-owner.ts'
 import { actorOf } from '#features/audit/actor.ts'
 import { recordAudit } from '#features/audit/record-audit.ts'
@@ -24,12 +24,13 @@ const columns = {
   allow_friend_requests: (allow) => (allow === null ? {} : { allow_friend_requests: allow }),
 } satisfies PatchColumns<UserPatch, Updateable<Account>>
 
-export type UpdatingDeps = Pick<Deps, 'db' | 'cache' | 'log' | 'metrics'> & { confirmOwner: ConfirmOwner }
+export type UpdatingDeps = Pick<Deps, 'db' | 'cache' | 'log' | 'metrics' | 'now'> & { confirmOwner: ConfirmOwner }
 
 /**
  * Edits the user that `name` names; when one field is refused, none is saved.
  * `proof` is asked for where it changes where money goes.
- * @throws ApiError 404, 403 for what the viewer may not change, `conflict` naming `username`, as `ConfirmOwner`.
+ * @throws ApiError 404, 403 for what the viewer may not change, `conflict` naming `username`, 400 for the role of the
+ * last admin, as `ConfirmOwner`.
  */
 export async function updateUser(
   deps: UpdatingDeps,
@@ -46,6 +47,9 @@ export async function updateUser(
   if (Object.keys(update).length === 0) return
   await transaction(deps, async (tx, changed) => {
     const locked = await lockAccount(tx, id)
+    if (locked.role === 'admin' && update.role !== undefined && update.role !== 'admin') {
+      await lockOtherAdmins(tx, id, deps.now())
+    }
     const newName = update.username === locked.username ? undefined : update.username
     if (newName !== undefined) await assertUsernameFree(tx, newName, id)
     await tx

@@ -7,6 +7,7 @@ import type { Client } from '../sessions/queries.ts'
 import type { SessionView } from '../sessions/views.ts'
 import { useCode } from '../two-factor/codes.ts'
 import { openSession, recordRefusal } from './open-session.ts'
+import { requireActive } from './policy.ts'
 import { invalidCredentials } from './sign-in-guard.ts'
 
 const REFUSAL = 'The code is wrong, or the sign-in has expired'
@@ -14,7 +15,7 @@ const REFUSAL = 'The code is wrong, or the sign-in has expired'
 /**
  * Finishes a sign-in that waits for its second factor. A wrong code leaves the flow for another try, and counts like a
  * wrong password; a right one uses up flow and code together.
- * @throws ApiError `invalid_credentials`, `ratelimit_error`
+ * @throws ApiError `invalid_credentials`, `ratelimit_error`, 403 for a suspended account
  */
 export async function signInWithCode(
   deps: AccountDeps,
@@ -34,6 +35,7 @@ export async function signInWithCode(
       // Throwing gives the code back: it was right, and the flow was lost to another use or to a change of password.
       if ((await takeFlow(tx, 'sign_in_second_factor', { secret, now: now() })) === undefined)
         throw invalidCredentials(REFUSAL)
+      requireActive(account, now())
       return openSession(tx, changed, { accountId, client, now: now() })
     }),
   )

@@ -10,6 +10,7 @@ import type { Client } from '../sessions/queries.ts'
 import type { SessionView } from '../sessions/views.ts'
 import { checkCaptcha } from './captcha.ts'
 import { openSession, recordRefusal } from './open-session.ts'
+import { requireActive } from './policy.ts'
 import { invalidCredentials } from './sign-in-guard.ts'
 
 const REFUSAL = 'The username or the password is wrong'
@@ -20,7 +21,7 @@ type SignIn = { name: string; password: string; challenge: string | null | undef
  * Signs in, or starts a flow for the second factor where the account has one. Such a flow is no success yet and leaves
  * the failed tries counted: else those who know the password could guess codes without end. An unknown name is answered
  * like a wrong password: the same words, the same work, the same throttle.
- * @throws ApiError as `checkCaptcha`, `invalid_credentials`, `ratelimit_error`.
+ * @throws ApiError as `checkCaptcha`, `invalid_credentials`, `ratelimit_error`, 403 for a suspended account.
  */
 export async function signIn(
   deps: AccountDeps,
@@ -35,7 +36,9 @@ export async function signIn(
     return isRight ? found : undefined
   })
   const result = await transaction(deps, async (tx, changed) => {
-    if (!isUnchanged(await lockAccount(tx, account.id), account)) throw invalidCredentials(REFUSAL)
+    const locked = await lockAccount(tx, account.id)
+    if (!isUnchanged(locked, account)) throw invalidCredentials(REFUSAL)
+    requireActive(locked, now())
     if (account.totp_secret === null) {
       return { session: await openSession(tx, changed, { accountId: account.id, client, now: now() }) }
     }
