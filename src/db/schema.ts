@@ -40,6 +40,9 @@ export interface Account {
   raw_avatar_url: string | null;
   revision: Generated<number>;
   role: Generated<'developer' | 'moderator' | 'admin'>;
+  suspended_at: Timestamp | null;
+  suspended_until: Timestamp | null;
+  suspension_reason: string | null;
   totp_last_step: Generated<number>;
   totp_secret: string | null;
   username: string;
@@ -72,6 +75,21 @@ export interface AffiliateConversion {
   external_id: string;
   id: Generated<number>;
   revenue: Numeric;
+}
+
+export interface AuditEntry {
+  account_ids: Generated<string[]>;
+  action: string;
+  actor_id: string | null;
+  actor_kind: string;
+  address: string | null;
+  at: Generated<Timestamp>;
+  details: Generated<Json>;
+  id: Generated<number>;
+  subject_id: string | null;
+  subject_kind: string | null;
+  token_id: string | null;
+  token_kind: string | null;
 }
 
 export interface Author {
@@ -517,6 +535,7 @@ export interface DB {
   account_flow: AccountFlow;
   affiliate_code: AffiliateCode;
   affiliate_conversion: AffiliateConversion;
+  audit_entry: AuditEntry;
   author: Author;
   backup_code: BackupCode;
   catalogue_change: CatalogueChange;

@@ -1,6 +1,8 @@
 // One valid request for each operation, for the authorisation matrix. A new operation needs one line here.
 
+import { suspendAccount } from '#features/accounts/administration/suspend-account.ts'
 import { insertFlow } from '#features/accounts/mail/flows.ts'
+import { SYSTEM } from '#features/audit/actor.ts'
 import { newId } from '#lib/ids.ts'
 import { DAY_MS } from '#lib/time.ts'
 import { enableTwoFactor, type Member, OTHER_PASSWORD, PASSWORD, signIn, totpCode } from '../support/account-steps.ts'
@@ -418,6 +420,18 @@ const OPERATIONS: Record<string, Sample> = {
   listRateLimits: {},
   createRateLimit: { body: () => ({ address_range: randomRange(), requests_per_minute: 600 }) },
   deleteRateLimit: at('grant'),
+  listAuditEntries: {},
+  listSuspendedUsers: {},
+  suspendUser: { ...at('stranger'), body: { reason: 'Advertising in every project' } },
+  unsuspendUser: {
+    ...at('stranger'),
+    before: async (w) =>
+      suspendAccount(w.t.deps, SYSTEM, { name: await w.id('stranger'), reason: 'Advertising', until: null }),
+  },
+  signOutUser: at('stranger'),
+  makePasswordLink: at('stranger'),
+  exportAuditEntries: {},
+  listOwnAuditEntries: {},
 }
 
 function jar() {

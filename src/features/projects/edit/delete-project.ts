@@ -1,6 +1,9 @@
 // Deletes a project with everything it holds; reports and the moderation thread stay for moderators, without it.
+
 import { transaction } from '#cache/transaction.ts'
 import { type Membership, requirePermission } from '#features/access/project-policy.ts'
+import { actorOf } from '#features/audit/actor.ts'
+import { recordAudit } from '#features/audit/record-audit.ts'
 import { dropImages } from '#features/content-images/queries.ts'
 import { pictureKey } from '#features/pictures/pictures.ts'
 import { removeLater } from '#files/claims.ts'
@@ -48,6 +51,9 @@ export async function deleteProject(
     const pictures = [locked.icon_url, locked.raw_icon_url, ...gallery.flatMap(({ url, raw_url }) => [url, raw_url])]
     const keys = pictures.flatMap((url) => pictureKey(deps.config, url) ?? [])
     await removeLater(tx, [...files.map(({ storage_key }) => storage_key), ...new Set(keys)])
+    const details = { slug: locked.slug ?? null, name: locked.name }
+    const subject = { kind: 'project', id: locked.id } as const
+    await recordAudit(tx, { action: 'project.deleted', actor: actorOf(viewer), subject, details })
     changed.add('project', locked.id)
     changed.addEach('version', versionIds)
     changed.addEach(
