@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Config, loadConfig, withPort } from '#config/config.ts'
 import { migrate } from '#db/migrate.ts'
-import { makeFirstAdminLink } from '#features/accounts/sign-up/first-admin.ts'
+import { makeFirstAdminLink } from '#features/accounts/sign-up/create-first-admin.ts'
 import { eventsSubscriber } from '#features/backup/event-parts.ts'
 import { createRateGrants, type RateGrantDirectory } from '#http/rate-grants.ts'
 import type { App } from '#http/server.ts'

@@ -1,7 +1,7 @@
 // The link of a first start makes one admin, once, and only where there is none.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { makeFirstAdminLink } from '#features/accounts/sign-up/first-admin.ts'
+import { makeFirstAdminLink } from '#features/accounts/sign-up/create-first-admin.ts'
 import { type TestApp, testApp } from '#test/support/harness.ts'
 import { visitor } from '#test/support/visitor.ts'
 

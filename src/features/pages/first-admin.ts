@@ -2,7 +2,7 @@
 import Type from 'typebox'
 import { clientOf } from '#features/accounts/account-deps.ts'
 import { FlowField } from '#features/accounts/requests.ts'
-import { createFirstAdmin } from '#features/accounts/sign-up/first-admin.ts'
+import { createFirstAdmin } from '#features/accounts/sign-up/create-first-admin.ts'
 import { checkValues } from './forms.ts'
 import { attempt, type FormRefusal, type PageDeps, type PageRequest, type Pages } from './page-request.ts'
 import { PATHS } from './paths.ts'
