@@ -118,6 +118,14 @@ create table account_flow (
 create index account_flow_account_id_idx on account_flow (account_id);
 create index account_flow_expires_idx on account_flow (expires);
 
+-- The link that makes the first admin of an instance, printed by a start; a later start replaces it.
+create table first_admin_link (
+  only_one boolean primary key default true,
+  token_hash bytea not null,
+  expires timestamptz not null,
+  constraint first_admin_link_only_one_check check (only_one)
+);
+
 create table backup_code (
   account_id text collate "C" not null references account (id) on delete cascade,
   code_hash bytea not null,

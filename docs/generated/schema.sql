@@ -214,6 +214,14 @@ create table file_content (
   constraint file_content_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE CASCADE
 );
 
+create table first_admin_link (
+  only_one boolean default true not null,
+  token_hash bytea not null,
+  expires timestamp with time zone not null,
+  constraint first_admin_link_only_one_check CHECK (only_one),
+  constraint first_admin_link_pkey PRIMARY KEY (only_one)
+);
+
 create table follow (
   account_id text collate "C" not null,
   project_id text collate "C" not null,

@@ -183,6 +183,12 @@ export interface FileContent {
   sha512: string;
 }
 
+export interface FirstAdminLink {
+  expires: Timestamp;
+  only_one: Generated<boolean>;
+  token_hash: Buffer;
+}
+
 export interface Follow {
   account_id: string;
   created: Generated<Timestamp>;
@@ -548,6 +554,7 @@ export interface DB {
   file: File;
   file_address: FileAddress;
   file_content: FileContent;
+  first_admin_link: FirstAdminLink;
   follow: Follow;
   gallery_item: GalleryItem;
   image: Image;
