@@ -115,7 +115,7 @@ async function countDownload(req: FastifyRequest, deps: DownloadDeps, file: Serv
 
 /** Pictures are named by their content and are public: their addresses cannot be guessed. */
 function servePictures(app: App, deps: Deps): void {
-  const config = { auth: 'public' } as const
+  const config = { auth: 'public', budget: 'asset' } as const
   const about = { summary: 'Get an image', produces: ['image/*'], response: {} }
   app.get(
     '/data/:folder/:picture',
