@@ -2,7 +2,7 @@
 import { transaction } from '#cache/transaction.ts'
 import { type Membership, requirePermission } from '#features/access/project-policy.ts'
 import { dropImages } from '#features/content-images/queries.ts'
-import { pictureKey } from '#features/pictures/pictures.ts'
+import { pictureKey, pictureUrls } from '#features/pictures/pictures.ts'
 import { removeLater } from '#files/claims.ts'
 import { notFound } from '#lib/errors.ts'
 import type { Viewer } from '#lib/viewer.ts'
@@ -31,7 +31,7 @@ export async function deleteProject(
       .execute()
     const gallery = await tx
       .selectFrom('gallery_item')
-      .select(['url', 'raw_url'])
+      .select(['url', 'raw_url', 'copy_widths'])
       .where('project_id', '=', locked.id)
       .execute()
     // Versions of other projects that depend on this one show it; their dependency rows go with it.
@@ -45,7 +45,7 @@ export async function deleteProject(
     await dropImages(tx, 'version', versionIds)
     await tx.deleteFrom('project').where('id', '=', locked.id).execute()
     await tx.deleteFrom('team').where('id', '=', locked.team_id).execute()
-    const pictures = [locked.icon_url, locked.raw_icon_url, ...gallery.flatMap(({ url, raw_url }) => [url, raw_url])]
+    const pictures = [locked.icon_url, locked.raw_icon_url, ...gallery.flatMap(pictureUrls)]
     const keys = pictures.flatMap((url) => pictureKey(deps.config, url) ?? [])
     await removeLater(tx, [...files.map(({ storage_key }) => storage_key), ...new Set(keys)])
     changed.add('project', locked.id)
