@@ -121,6 +121,11 @@ create table gallery_item (
   url text not null,
   raw_url text not null,
   content_sha1 text collate "C" not null,
+  -- Of the picture as uploaded, in pixels. Null for a moving one, which has no scaled copies.
+  width integer,
+  height integer,
+  -- The widths that there are scaled copies for, which stand beside the picture: its address with `_WIDTH.webp`.
+  copy_widths integer[] not null default '{}',
   featured boolean not null default false,
   name text,
   description text,

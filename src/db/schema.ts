@@ -197,15 +197,18 @@ export interface Follow {
 
 export interface GalleryItem {
   content_sha1: string;
+  copy_widths: Generated<number[]>;
   created: Generated<Timestamp>;
   description: string | null;
   featured: Generated<boolean>;
+  height: number | null;
   id: string;
   name: string | null;
   ordering: Generated<number>;
   project_id: string;
   raw_url: string;
   url: string;
+  width: number | null;
 }
 
 export interface Image {
