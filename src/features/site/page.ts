@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
+import type { ProjectStatistics } from '#features/analytics/project-statistics.ts'
 import { fieldsOf } from '#features/pages/forms.ts'
 import { viewerOf } from '#features/pages/page-request.ts'
 import { readPreferences } from '#features/pages/preferences.ts'
@@ -21,7 +22,14 @@ import type { Viewer } from '#lib/viewer.ts'
 import type { Deps } from '#main/deps.ts'
 import { isSet, readSetup, type Setup } from './setup.ts'
 
-export type SiteDeps = { deps: Deps; tokens: TokenDirectory; cookie: SessionCookie; site: Site; texts: Texts }
+export type SiteDeps = {
+  deps: Deps
+  tokens: TokenDirectory
+  cookie: SessionCookie
+  site: Site
+  texts: Texts
+  statistics: ProjectStatistics
+}
 
 export type SiteRequest = {
   req: FastifyRequest
@@ -31,6 +39,7 @@ export type SiteRequest = {
   page: PageContext
   setup: Setup
   texts: Texts
+  statistics: ProjectStatistics
   /** What the path names at this place, decoded. */
   param(name: string): string
   /** The first value of a query key; empty when it is absent. */
@@ -58,7 +67,7 @@ export function sitePage(app: App, given: SiteDeps, path: string, options: Optio
 }
 
 export async function readSiteRequest(given: SiteDeps, req: FastifyRequest, reply: FastifyReply): Promise<SiteRequest> {
-  const { deps, texts } = given
+  const { deps, texts, statistics } = given
   // Absent when a request is refused before its cookies were read.
   req.viewer = req.cookies ? await viewerOf(given, req) : null
   const page = await siteContext(given, req, reply)
@@ -73,6 +82,7 @@ export async function readSiteRequest(given: SiteDeps, req: FastifyRequest, repl
     page,
     setup,
     texts,
+    statistics,
     param: (name) => params[name] ?? '',
     query: (name) => fieldsOf(values, name)[0] ?? '',
     queries: (name) => fieldsOf(values, name),

@@ -22,6 +22,7 @@ const TABS = [
   ['/changelog', 'site.tab.changelog', 'clock'],
   ['/dependencies', 'site.tab.dependencies', 'link'],
   ['/used-by', 'site.tab.used-by', 'users'],
+  ['/statistics', 'site.tab.statistics', 'chart'],
 ] as const satisfies [string, MessageKey, IconName][]
 export type ProjectTab = (typeof TABS)[number][0]
 

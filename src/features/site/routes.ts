@@ -27,9 +27,10 @@ import { showProject } from './project.ts'
 import { followFromPage, showDependencies, showGallery, showUsedBy } from './project-parts.ts'
 import { viewOf } from './rows.ts'
 import { setupRoute } from './setup.ts'
+import { sendStatisticsCsv, showStatistics } from './statistics.ts'
 import { showChangelog, showVersion, showVersions } from './versions.ts'
 
-export function siteRoutes(app: App, given: Pick<SiteDeps, 'deps' | 'tokens' | 'site'>): void {
+export function siteRoutes(app: App, given: Pick<SiteDeps, 'deps' | 'tokens' | 'site' | 'statistics'>): void {
   const { deps, site } = given
   const texts = createTexts(deps)
   const all: SiteDeps = { ...given, texts, cookie: createSessionCookie(deps.config) }
@@ -71,6 +72,8 @@ const PROJECT_PAGES: readonly [path: string, name: string, show: (request: SiteR
   ['/changelog', 'siteChangelog', showChangelog],
   ['/dependencies', 'siteDependencies', showDependencies],
   ['/used-by', 'siteUsedBy', showUsedBy],
+  ['/statistics', 'siteStatistics', showStatistics],
+  ['/statistics.csv', 'siteStatisticsCsv', sendStatisticsCsv],
 ]
 
 function projectPages(app: App, all: SiteDeps): void {
