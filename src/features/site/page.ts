@@ -47,6 +47,8 @@ export type SiteRequest = {
   /** All values of a query key. */
   queries(name: string): string[]
   show(page: Page & { status?: number }): FastifyReply
+  /** Leads those who are not signed in through that and back to the path, by default the address of the request. */
+  toSignIn(path?: string): FastifyReply
   /** Leads to another path of ours for good, with the query. */
   moved(path: string): FastifyReply
 }
@@ -87,6 +89,10 @@ export async function readSiteRequest(given: SiteDeps, req: FastifyRequest, repl
     query: (name) => fieldsOf(values, name)[0] ?? '',
     queries: (name) => fieldsOf(values, name),
     show: (shown) => sendPage({ req, reply, page, isOwn: req.viewer !== null || isSet(setup) }, shown),
+    toSignIn: (path = page.address) =>
+      reply
+        .header('cache-control', 'private, no-cache')
+        .redirect(pathTo(page, `${page.site.paths.signIn}?return=${encodeURIComponent(path)}`), 303),
     moved: (path) => reply.redirect(pathTo(page, `${path}${/\?.*/.exec(req.raw.url ?? '')?.[0] ?? ''}`), 301),
   }
 }
