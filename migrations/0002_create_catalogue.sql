@@ -91,6 +91,8 @@ create table project (
   moderation_message text,
   moderation_message_body text,
   monetization_status text not null default 'monetized',
+  -- Whether everybody sees how the downloads are made up, or its members alone.
+  public_statistics boolean not null default true,
   -- A random point on a line of 2^31. Random projects are read from random stretches of that line.
   random_key integer not null default floor(random() * 2147483648)::integer,
   revision bigint not null default 1,

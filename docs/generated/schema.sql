@@ -459,6 +459,7 @@ create table project (
   moderation_message text,
   moderation_message_body text,
   monetization_status text default 'monetized'::text not null,
+  public_statistics boolean default true not null,
   random_key integer default (floor((random() * ('2147483648'::bigint)::double precision)))::integer not null,
   revision bigint default 1 not null,
   constraint project_followers_check CHECK ((followers >= 0)),

@@ -357,6 +357,7 @@ export interface Project {
   monetization_status: Generated<'monetized' | 'demonetized' | 'force-demonetized'>;
   name: string;
   organization_id: string | null;
+  public_statistics: Generated<boolean>;
   published: Generated<Timestamp>;
   queued: Timestamp | null;
   random_key: Generated<number>;

@@ -186,6 +186,7 @@ const OPERATIONS: Record<string, Sample> = {
   checkProject: at('project'),
   listProjectDependencies: at('project'),
   listProjectDependents: at('project'),
+  getProjectStatistics: at('project'),
   createProject: { raw: () => form(projectData(slug())) },
   updateProject: { ...at('project'), body: { summary: 'A light to carry' } },
   updateProjects: { ...ids('project'), body: { add_categories: ['magic'] } },

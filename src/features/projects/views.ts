@@ -79,6 +79,7 @@ export const ProjectView = Type.Object(
     color: Nullable(Type.Integer({ description: 'RGB, taken from the icon' })),
     thread_id: Nullable(Type.String({ description: 'ID of the thread with moderators' })),
     monetization_status: Type.Enum(['monetized', 'demonetized', 'force-demonetized']),
+    public_statistics: Type.Boolean({ description: 'Whether everybody sees how its downloads are made up' }),
     side_types_migration_review_status: Type.Enum(['reviewed', 'pending'], {
       description: 'Always `reviewed`: environments are set where versions are published; clients demand the key',
     }),
@@ -133,6 +134,7 @@ export function toProjectView(row: ProjectReadRow, taxonomy: Taxonomy): ProjectV
     color: row.color,
     thread_id: row.thread_id,
     monetization_status: row.monetization_status,
+    public_statistics: row.public_statistics,
     side_types_migration_review_status: 'reviewed',
   }
 }

@@ -76,11 +76,10 @@ ${current <= last && pager(page, { current, last, href: (number) => pathTo(page,
 
 /** Follows or unfollows, and goes back. Doing it twice is no error of who presses a button twice. */
 export async function followFromPage(request: SiteRequest, isFollowing: boolean): Promise<FastifyReply> {
-  const { deps, viewer, page, reply } = request
+  const { deps, viewer, page, reply, toSignIn } = request
   const data = await loadProject(request)
   const back = pathTo(page, data.path)
-  if (viewer === null)
-    return reply.redirect(pathTo(page, `${page.site.paths.signIn}?return=${encodeURIComponent(data.path)}`), 303)
+  if (viewer === null) return toSignIn(data.path)
   const act = isFollowing
     ? followProject(deps, viewer, data.project.id)
     : unfollowProject(deps, viewer, data.project.id)

@@ -6,9 +6,9 @@ import { attributes, html, type Markup, type Part } from '#html/html.ts'
 import type { IconName } from '#html/icons.ts'
 import { face } from '#html/lists.ts'
 import { icon, pathTo } from '#html/page-context.ts'
-import { releasesIn, runsOn, tagName } from './names.ts'
+import { releasesIn, runsOn, tagName, typeName } from './names.ts'
 import type { SiteRequest } from './page.ts'
-import { organizationPath, userPath, withQuery } from './paths.ts'
+import { organizationPath, PROJECT_TYPES, userPath, withQuery } from './paths.ts'
 import { gallerySource } from './pictures.ts'
 import { loadPeople, loadProject, type Member, type Organization, type ProjectData } from './project-data.ts'
 import { projectPage } from './project-frame.ts'
@@ -37,9 +37,11 @@ ${links(request, data)}
 ${peoplePanel(request, people)}
 ${details(request, data)}
 </aside>`
-  const type = view.project_types[0]
+  const type = PROJECT_TYPES.find((known) => view.project_types.includes(known))
   const title =
-    type === undefined ? view.name : page.language.t('site.title.project', { name: view.name, type: tagName(type) })
+    type === undefined
+      ? view.name
+      : page.language.t('site.title.project', { name: view.name, type: typeName(page.language, type) })
   return show(projectPage(request, data, { tab: '', title, body, isSplit: true }))
 }
 
