@@ -1,6 +1,7 @@
 // `depot seed`: a believable demo catalogue for looking at.
 import { type SeedReport, seedCatalogue } from '#features/seed/seed-catalogue.ts'
 import { readArguments, wholeNumber } from './arguments.ts'
+import { createProgress } from './progress.ts'
 import { type Env, print, withDeps } from './with-deps.ts'
 
 const DEFAULT_PROJECTS = '200'
@@ -10,8 +11,9 @@ export async function seedCommand(args: readonly string[], env: Env): Promise<vo
   const { values } = readArguments(args, { projects: 'string', json: 'boolean' })
   const projects = wholeNumber(values.projects ?? DEFAULT_PROJECTS, 'projects', 0, PROJECTS_MAX)
   await withDeps(env, async (deps) => {
-    const report = await seedCatalogue(deps, projects)
-    print({ json: report, text: describe(report) }, values.json)
+    const progress = createProgress({ label: 'Writing demo projects' })
+    const report = await seedCatalogue(deps, projects, (done) => progress.update(done, projects)).finally(progress.end)
+    print({ json: report, text: [describe(report), ...describeSignIns(report)].join('\n') }, values.json)
   })
 }
 
@@ -26,4 +28,10 @@ function describe({ projects, versions, people, organizations, collections }: Se
     count(collections.added, 'collection'),
   ].join(', ')
   return `Added ${made}; ${found}`
+}
+
+function describeSignIns({ signIns }: SeedReport): string[] {
+  if (signIns.length === 0) return []
+  const lines = signIns.map(({ username, password, role }) => `  ${role.padEnd(9)}  ${username}  ${password}`)
+  return ['Sign in as one of these; the passwords are shown this once:', ...lines]
 }

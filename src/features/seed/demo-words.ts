@@ -214,6 +214,20 @@ export const INTROS = [
   '{name} changes one part of the game, {thing}, and changes it thoroughly.',
 ]
 
+/** What follows the name of a project. */
+export const STORIES = [
+  'began on a train, on the back of a ticket, as a list of everything that {thing} could not do yet.',
+  'was made for one server with {count} players. They asked for {thing}, and would not stop asking.',
+  'is the third attempt. The first forgot about {thing}, the second was about nothing else.',
+]
+
+export const CLOSINGS = [
+  'It has been tested in long worlds and short ones, alone and with friends.',
+  'Take it apart, change it, and tell what came of it.',
+  'If something about {thing} looks odd, say so: most of what is good here began as a question.',
+  'There will be updates as long as there are {thing}.',
+]
+
 export const FEATURES = [
   'Works in worlds that exist already, and can be taken out again',
   'Every number can be changed in the settings file',

@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test'
 import { sql } from 'kysely'
 import { assertError, signIn } from '#test/support/account-steps.ts'
 import { type TestApp, testApp } from '#test/support/harness.ts'
-import { seedCatalogue } from './seed-catalogue.ts'
+import { type SeedReport, seedCatalogue } from './seed-catalogue.ts'
 import { demoId, demoVersionId } from './seed-ids.ts'
 import { DEMO_BIO } from './seed-people.ts'
 
@@ -15,6 +15,9 @@ before(async () => {
 after(() => t.close())
 
 const PROJECTS = 60
+let signIns: SeedReport['signIns'] = []
+/** The first people have sign-ins. */
+const FIRST_OTHER = 2
 
 async function count(table: 'account' | 'organization' | 'project' | 'version' | 'file' | 'follow' | 'collection') {
   const { rows } = await sql<{ count: number }>`select count(*) from ${sql.table(table)}`.execute(t.deps.db)
@@ -36,18 +39,19 @@ test('names that real people and projects have stay theirs, and a run that was c
   const first = demoId('project', 0)
   const files = {
     ...t.deps.files,
-    put: async (...args: Parameters<typeof t.deps.files.put>) => {
-      if (args[0].includes(demoVersionId('version', 55, 0))) throw new Error('The disk is full')
-      return t.deps.files.put(...args)
+    putAll: async (items: Parameters<typeof t.deps.files.putAll>[0]) => {
+      if (items.some(({ key }) => key.includes(demoVersionId('version', 55, 0)))) throw new Error('The disk is full')
+      return t.deps.files.putAll(items)
     },
   }
   await assert.rejects(seedCatalogue({ ...t.deps, files }, PROJECTS), /disk is full/)
   const half = (await count('project')) ?? 0
   assert.ok(half > 0 && half < PROJECTS, `${half} projects before the disk was full`)
   const report = await seedCatalogue(t.deps, PROJECTS)
+  signIns = report.signIns
   assert.deepEqual(report.projects, { added: PROJECTS - half, present: half })
   assert.equal((await t.anyone.get('/v3/user/owl-thistle')).json().id, real.id)
-  assert.equal((await t.anyone.get('/v3/user/owl-thistle-demo')).json().id, demoId('account', 0))
+  assert.equal((await t.anyone.get('/v3/user/owl-thistle-demo')).json().id, demoId('account', FIRST_OTHER))
   assert.equal((await t.anyone.get(`/v3/project/${first}`)).statusCode, 200)
 })
 
@@ -80,6 +84,68 @@ test('what is written can be read over HTTP, files included, and their hashes ag
     assert.ok(project.versions.length > 0 && project.game_versions.length > 0, project.slug)
   const collection = (await t.anyone.get(`/v3/collection/${demoId('collection', 0)}`)).json()
   assert.ok(collection.projects.length >= 3)
+})
+
+test('projects, people and organizations have pictures that are served, and galleries', async () => {
+  const { rows } = await sql<{ url: string }>`select icon_url as url from project where icon_url is not null
+    union all select avatar_url from account where avatar_url is not null
+    union all select icon_url from organization
+    union all select url from gallery_item`.execute(t.deps.db)
+  assert.ok(rows.length > PROJECTS * 1.5, `${rows.length} pictures`)
+  for (const { url } of rows) {
+    const answer = await t.anyone.get(new URL(url).pathname)
+    assert.deepEqual([answer.statusCode, answer.headers['content-type']], [200, 'image/png'])
+  }
+  const { gallery, description } = (await t.anyone.get(`/v3/project/${demoId('project', 2)}`)).json()
+  assert.equal(gallery.length, 4)
+  assert.equal(gallery.filter(({ featured }: { featured: boolean }) => featured).length, 1)
+  assert.doesNotMatch(description, /\{picture\}/)
+})
+
+test('no date is later than the hour of the first run, and none is earlier than what it needs', async () => {
+  const { rows } = await sql<{ wrong: number; newest: Date }>`select
+    (select count(*) from follow join account on account.id = account_id join project on project.id = project_id
+      where follow.created < greatest(account.created, project.published) or follow.created > until)
+    + (select count(*) from gallery_item join project on project.id = project_id
+      where gallery_item.created < project.published or gallery_item.created > until)
+    + (select count(*) from version join project on project.id = project_id
+      where date_published < project.published or date_published > until)
+    + (select count(*) from team_member join account on account.id = account_id where team_member.created < account.created
+      and is_owner) as wrong,
+    (select max(updated) from project) as newest
+    from demo_catalogue`.execute(t.deps.db)
+  const [found] = rows
+  assert.equal(found?.wrong, 0)
+  assert.ok(t.deps.now() - (found?.newest.getTime() ?? 0) < 4 * 24 * 3_600_000, 'something happened in the last days')
+})
+
+test('the publisher and the moderator sign in with the passwords of the run that made them', async () => {
+  assert.deepEqual(
+    signIns.map(({ username, role }) => [username, role]),
+    [
+      ['demo-publisher', 'developer'],
+      ['demo-moderator', 'moderator'],
+    ],
+  )
+  for (const { username, password, role } of signIns) {
+    const { statusCode, ...answer } = await signIn(t, username, password)
+    assert.equal(statusCode, 200)
+    const user = (await t.as({ token: answer.json().session }).get('/v3/user')).json()
+    assert.deepEqual([user.username, user.role], [username, role])
+  }
+  assert.deepEqual((await seedCatalogue(t.deps, 3)).signIns, [], 'they keep their passwords')
+})
+
+test('everything that was made is named as such', async () => {
+  for (const table of ['account', 'organization', 'project', 'collection'] as const) {
+    const { rows } = await sql<{ made: number; marked: number }>`select
+      (select count(*) from demo_item where kind = ${table}) as made,
+      (select count(*) from ${sql.table(table)} join demo_item on demo_item.kind = ${table} and demo_item.id = ${sql.table(table)}.id) as marked`.execute(
+      t.deps.db,
+    )
+    assert.ok((rows[0]?.made ?? 0) > 0)
+    assert.equal(rows[0]?.made, rows[0]?.marked, table)
+  }
 })
 
 test('each file of the store belongs to a row, each row has its file, and nothing is left claimed', async () => {

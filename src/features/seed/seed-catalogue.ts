@@ -6,8 +6,10 @@ import type { Deps } from '#main/deps.ts'
 import { type DemoCatalogue, demoCatalogue } from './demo-catalogue.ts'
 import { seedCollections } from './seed-collections.ts'
 import { demoId } from './seed-ids.ts'
+import { demoUntil } from './seed-items.ts'
 import { seedOrganizations, seedPeople, type Written } from './seed-people.ts'
 import { type Indexed, type Names, type SeedDeps, seedProjects } from './seed-projects.ts'
+import { giveSignIns, type SignIn } from './sign-ins.ts'
 import { asSeeded } from './waiting-projects.ts'
 
 export type SeedReport = {
@@ -17,11 +19,14 @@ export type SeedReport = {
   /** Of the projects that were added. */
   versions: number
   collections: Written
+  /** The accounts that got a password in this run: it is shown once. */
+  signIns: SignIn[]
 }
 
-/** The catalogue is the same on every machine and every day: both are part of what a run finds again. */
+type AllDeps = SeedDeps & Pick<Deps, 'pool' | 'taxonomy' | 'now'>
+
+/** The catalogue is the same on every machine: a run finds again what another has made. */
 const SEED = 1
-const UNTIL = new Date('2025-11-01T12:00:00Z')
 /** Projects written by one transaction, with some hundreds of versions. */
 const BATCH = 50
 /** Two runs at once would write the same rows; an arbitrary number that nothing else locks. */
@@ -32,8 +37,9 @@ const LOCK = 7_300_424
  * @throws ApiError `conflict` while another run is under way.
  */
 export async function seedCatalogue(
-  deps: SeedDeps & Pick<Deps, 'pool' | 'taxonomy'>,
+  deps: AllDeps,
   projects: number,
+  onProgress: (done: number) => void = () => {},
 ): Promise<SeedReport> {
   const holder = await deps.pool.connect()
   let isHeld = false
@@ -43,7 +49,11 @@ export async function seedCatalogue(
     const { rows } = await holder.query('select pg_try_advisory_lock($1) as is_mine', [LOCK])
     isHeld = rows[0]?.is_mine === true
     if (!isHeld) throw new ApiError('conflict', 'The demo catalogue is being written already')
-    return await seedAll(deps, demoCatalogue({ taxonomy: deps.taxonomy, projects, seed: SEED, until: UNTIL }))
+    const until = await demoUntil(deps.db, deps.now())
+    return await seedAll(deps, demoCatalogue({ taxonomy: deps.taxonomy, projects, seed: SEED, until }), {
+      until,
+      onProgress,
+    })
   } finally {
     // A connection that is lost has lost the lock too.
     if (isHeld) await holder.query('select pg_advisory_unlock($1)', [LOCK]).catch(() => {})
@@ -51,17 +61,24 @@ export async function seedCatalogue(
   }
 }
 
-async function seedAll(deps: SeedDeps, catalogue: DemoCatalogue): Promise<SeedReport> {
+async function seedAll(
+  deps: AllDeps,
+  catalogue: DemoCatalogue,
+  { until, onProgress }: { until: Date; onProgress: (done: number) => void },
+): Promise<SeedReport> {
   const { people } = catalogue
-  const peopleWritten = await seedPeople(deps, people, UNTIL)
+  const peopleWritten = await seedPeople(deps, people, SEED)
   const accountOf = indexBy(people, ({ username }) => username, 'account')
-  const organizations = await seedOrganizations(deps, catalogue.organizations, { accountOf, until: UNTIL })
+  const organizations = await seedOrganizations(deps, catalogue.organizations, { accountOf, seed: SEED })
   const slugs = new Map<string, number>()
   const names: Names = {
+    seed: SEED,
+    until,
+    people,
     accountOf,
     organizationOf: await findOrganizations(deps, catalogue),
     projectOf: (slug) => demoId('project', slugs.get(slug) ?? missingName(slug)),
-    peopleFrom: (start, count) => someOf(people.length, start, count).map((n) => demoId('account', n)),
+    peopleFrom: (start, count) => someOf(people.length, start, count),
   }
   const written = { added: 0, present: 0, versions: 0 }
   const shown: string[] = []
@@ -72,10 +89,11 @@ async function seedAll(deps: SeedDeps, catalogue: DemoCatalogue): Promise<SeedRe
     written.present += present
     written.versions += versions
     batch = []
+    onProgress(written.added + written.present)
   }
   let index = 0
   for (const demo of catalogue.projects) {
-    const project = asSeeded(demo, index, UNTIL)
+    const project = asSeeded(demo, index, until)
     slugs.set(project.slug, index)
     if (project.status === 'approved') shown.push(demoId('project', index))
     batch.push({ project, index })
@@ -87,10 +105,11 @@ async function seedAll(deps: SeedDeps, catalogue: DemoCatalogue): Promise<SeedRe
     projectIds: await keepPresent(deps, shown),
     people: people.length,
     seed: SEED,
-    until: UNTIL,
+    until,
   })
+  const signIns = await giveSignIns(deps)
   const { versions, ...projects } = written
-  return { people: peopleWritten, organizations, projects, versions, collections }
+  return { people: peopleWritten, organizations, projects, versions, collections, signIns }
 }
 
 function indexBy<Item>(items: readonly Item[], nameOf: (item: Item) => string, kind: 'account') {

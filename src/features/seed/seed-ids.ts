@@ -19,6 +19,7 @@ const STARTS = {
   version: 9_182_736_455_463n,
   file: 31_415_926_535_897n,
   collection: 141_421_356_237_309n,
+  gallery: 17_320_508_075_688n,
 } as const
 
 /** The identifier of the n-th demo thing of a kind, counted from 0. */
@@ -38,4 +39,9 @@ const VERSIONS_MAX = 64
 /** The identifier of a version, or of its file, by its place in a project. */
 export function demoVersionId(kind: 'version' | 'file', projectIndex: number, versionIndex: number): string {
   return demoId(kind, projectIndex * VERSIONS_MAX + versionIndex)
+}
+
+/** The identifier of a picture of a gallery, by its place in a project. */
+export function galleryId(projectIndex: number, pictureIndex: number): string {
+  return demoId('gallery', projectIndex * VERSIONS_MAX + pictureIndex)
 }
