@@ -17,7 +17,7 @@ export async function seedCommand(args: readonly string[], env: Env): Promise<vo
   })
 }
 
-function describe({ projects, versions, people, organizations, collections }: SeedReport): string {
+function describe({ projects, versions, people, organizations, collections, events }: SeedReport): string {
   const count = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`
   const found = `${count(projects.present, 'demo project')} were there already`
   const made = [
@@ -26,8 +26,12 @@ function describe({ projects, versions, people, organizations, collections }: Se
     `${people.added} people`,
     count(organizations.added, 'organization'),
     count(collections.added, 'collection'),
+    count(events.added, 'event'),
   ].join(', ')
-  return `Added ${made}; ${found}`
+  const left = events.isLeft
+    ? '\nThe running server holds the store of events; it adds those of the demo by itself'
+    : ''
+  return `Added ${made}; ${found}${left}`
 }
 
 function describeSignIns({ signIns }: SeedReport): string[] {

@@ -9,6 +9,7 @@ import {
   type DemoPerson,
   demoOrganizations,
   demoPeople,
+  isPublishers,
   SIGN_INS,
 } from './demo-people.ts'
 import { createRandom, type Random } from './demo-random.ts'
@@ -70,8 +71,6 @@ export type DemoOptions = {
 const PROJECTS_MAX = 1_000_000
 // Below the quota of 256 projects a person.
 const OWNED_MAX = 200
-/** Some of the first projects are the publisher's, who has a sign-in: popular, and of the last years. */
-const isPublishers = (index: number): boolean => index % 25 === 2 && index < 200
 const PUBLISHERS_DOWNLOADS_MIN = 4000
 const GALLERY_SIZES: readonly (readonly [number, number])[] = [
   [0, 55],

@@ -47,6 +47,9 @@ const moderator: SignIn = {
 /** Who signs in; they are the first people of every catalogue. */
 export const SIGN_INS: readonly SignIn[] = [publisher, moderator]
 
+/** Some of the first projects are the publisher's: popular, and of the last years. */
+export const isPublishers = (index: number): boolean => index % 25 === 2 && index < 200
+
 /** The same people for the same options, and the first of a longer list are those of a shorter one. */
 export function demoPeople(random: Random, count: number, until: Date): DemoPerson[] {
   const ago = (ms: number): Date => new Date(Math.floor(until.getTime() - ms))

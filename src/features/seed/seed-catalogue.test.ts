@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import { sql } from 'kysely'
+import { StoreHeldError } from '#analytics-store/analytics-store.ts'
+import { reconcileDownloads } from '#features/downloads/reconcile-downloads.ts'
 import { assertError, signIn } from '#test/support/account-steps.ts'
 import { type TestApp, testApp } from '#test/support/harness.ts'
 import { type SeedReport, seedCatalogue } from './seed-catalogue.ts'
@@ -211,11 +213,77 @@ test('two runs at once do not get in each other’s way: one of them does the wo
   assert.equal(await count('project'), PROJECTS + 10)
 })
 
+test('events of months stand behind the newest downloads, and counters, events and what was imported agree', async () => {
+  const days = 120
+  const project = demoId('project', 2)
+  const session = await t.as({ token: (await signIn(t, 'demo-publisher', signIns[0]?.password ?? '')).json().session })
+  const end = new Date(Math.ceil(t.deps.now() / 86_400_000) * 86_400_000)
+  const asked = await session.post('/v3/analytics', {
+    time_range: {
+      start: new Date(end.getTime() - days * 86_400_000).toISOString(),
+      end: end.toISOString(),
+      resolution: { slices: days },
+    },
+    return_metrics: { project_downloads: {}, project_views: {} },
+    project_ids: [project],
+  })
+  assert.equal(asked.statusCode, 200, asked.body)
+  const daily = asked
+    .json()
+    .map((slice: { views?: number; downloads?: number }[]) =>
+      slice.reduce((sum, { views = 0, downloads = 0 }) => sum + views + downloads, 0),
+    )
+  assert.ok(daily.filter((count: number) => count > 0).length > 50, 'on most days')
+  assert.ok(Math.max(...daily) > 1.5 * (daily.reduce((a: number, b: number) => a + b, 0) / days), 'with peaks')
+  const drift = await reconcileDownloads({ ...t.deps, store: t.deps.analytics })
+  assert.deepEqual(drift, { projects: 0, versions: 0 })
+  const { rows } = await sql<{ wrong: number }>`select count(*) as wrong from demo_item
+    where kind = 'project' and not has_events`.execute(t.deps.db)
+  assert.equal(rows[0]?.wrong, 0)
+})
+
+test('where the store of events is a server’s, the server takes the rest in', async () => {
+  const analytics = { ...t.deps.analytics, identity: () => Promise.reject(new StoreHeldError('held')) }
+  const report = await seedCatalogue({ ...t.deps, analytics }, PROJECTS + 20)
+  assert.deepEqual(report.events, { added: 0, isLeft: true })
+  const left = async () =>
+    (
+      await sql<{ n: number }>`select count(*) as n from demo_item where kind = 'project' and not has_events`.execute(
+        t.deps.db,
+      )
+    ).rows[0]?.n
+  assert.ok(((await left()) ?? 0) > 0)
+  await t.runJobs()
+  assert.equal(await left(), 0)
+  assert.deepEqual(await reconcileDownloads({ ...t.deps, store: t.deps.analytics }), { projects: 0, versions: 0 })
+})
+
+test('moderators find a queue with conversations, and reports that are open and closed', async () => {
+  const moderator = t.as(await t.make.account({ role: 'moderator' }))
+  const { projects } = (await moderator.get('/_internal/moderation/projects')).json()
+  const threads = await Promise.all(
+    projects.map(async ({ thread_id }: { thread_id: string }) =>
+      (await moderator.get(`/v3/thread/${thread_id}`)).json(),
+    ),
+  )
+  assert.ok(threads.every(({ messages }) => messages.length >= 1))
+  assert.ok(threads.some(({ messages }) => messages.length >= 2))
+  const { rows } = await sql<{ open: number; closed: number; wrong: number }>`select
+    (select count(*) from report where not closed) as open, (select count(*) from report where closed) as closed,
+    (select count(*) from thread where size_bytes <> (select coalesce(sum(1024 + coalesce(octet_length(body ->> 'body'), 0)), 0)
+      from thread_message where thread_id = thread.id)) as wrong`.execute(t.deps.db)
+  const { open = 0, closed = 0, wrong } = rows[0] ?? {}
+  assert.ok(open + closed >= 2 && open >= 1, `${open} open, ${closed} closed`)
+  assert.equal(wrong, 0)
+})
+
 test('identifiers differ between kinds and counts, and have the form of all others', () => {
   const ids = Array.from({ length: 5000 }, (_, n) => [
     demoId('account', n),
     demoId('projectTeam', n),
     demoId('organizationTeam', n),
+    demoId('thread', n),
+    demoId('reportThread', n),
   ]).flat()
   assert.equal(new Set(ids).size, ids.length)
   for (const id of ids) assert.match(id, /^[0-9A-Za-z]{8}$/)

@@ -1,12 +1,16 @@
 // Fills the database and the file store with the demo catalogue. What is there already stays as it is, so that a run
 // that was cut off is taken up by the next, and a larger one adds to a smaller one.
 import { sql } from 'kysely'
+import { StoreHeldError } from '#analytics-store/analytics-store.ts'
+import { transaction } from '#cache/transaction.ts'
+import { enqueue } from '#jobs/queue.ts'
 import { ApiError } from '#lib/errors.ts'
 import type { Deps } from '#main/deps.ts'
 import { type DemoCatalogue, demoCatalogue } from './demo-catalogue.ts'
 import { seedCollections } from './seed-collections.ts'
+import { EVENT_PROJECTS, seedEvents } from './seed-events.ts'
 import { demoId } from './seed-ids.ts'
-import { demoUntil } from './seed-items.ts'
+import { DEMO_SEED, demoUntil } from './seed-items.ts'
 import { seedOrganizations, seedPeople, type Written } from './seed-people.ts'
 import { type Indexed, type Names, type SeedDeps, seedProjects } from './seed-projects.ts'
 import { giveSignIns, type SignIn } from './sign-ins.ts'
@@ -19,14 +23,14 @@ export type SeedReport = {
   /** Of the projects that were added. */
   versions: number
   collections: Written
+  /** `isLeft`: a running server holds the store of events, and takes the rest in. */
+  events: { added: number; isLeft: boolean }
   /** The accounts that got a password in this run: it is shown once. */
   signIns: SignIn[]
 }
 
-type AllDeps = SeedDeps & Pick<Deps, 'pool' | 'taxonomy' | 'now'>
+type AllDeps = SeedDeps & Pick<Deps, 'pool' | 'taxonomy' | 'now' | 'analytics'>
 
-/** The catalogue is the same on every machine: a run finds again what another has made. */
-const SEED = 1
 /** Projects written by one transaction, with some hundreds of versions. */
 const BATCH = 50
 /** Two runs at once would write the same rows; an arbitrary number that nothing else locks. */
@@ -50,7 +54,7 @@ export async function seedCatalogue(
     isHeld = rows[0]?.is_mine === true
     if (!isHeld) throw new ApiError('conflict', 'The demo catalogue is being written already')
     const until = await demoUntil(deps.db, deps.now())
-    return await seedAll(deps, demoCatalogue({ taxonomy: deps.taxonomy, projects, seed: SEED, until }), {
+    return await seedAll(deps, demoCatalogue({ taxonomy: deps.taxonomy, projects, seed: DEMO_SEED, until }), {
       until,
       onProgress,
     })
@@ -67,12 +71,12 @@ async function seedAll(
   { until, onProgress }: { until: Date; onProgress: (done: number) => void },
 ): Promise<SeedReport> {
   const { people } = catalogue
-  const peopleWritten = await seedPeople(deps, people, SEED)
+  const peopleWritten = await seedPeople(deps, people, DEMO_SEED)
   const accountOf = indexBy(people, ({ username }) => username, 'account')
-  const organizations = await seedOrganizations(deps, catalogue.organizations, { accountOf, seed: SEED })
+  const organizations = await seedOrganizations(deps, catalogue.organizations, { accountOf, seed: DEMO_SEED })
   const slugs = new Map<string, number>()
   const names: Names = {
-    seed: SEED,
+    seed: DEMO_SEED,
     until,
     people,
     accountOf,
@@ -82,13 +86,22 @@ async function seedAll(
   }
   const written = { added: 0, present: 0, versions: 0 }
   const shown: string[] = []
+  const isHeld = await isStoreHeld(deps)
+  const events = { added: 0, isLeft: false }
   let batch: Indexed[] = []
+  let recent: Indexed[] = []
+  const writeEvents = async (): Promise<void> => {
+    if (!isHeld) events.added += await seedEvents(deps, recent, { seed: DEMO_SEED, until })
+    recent = []
+  }
   const write = async (): Promise<void> => {
     const { added, present, versions } = await seedProjects(deps, batch, names)
     written.added += added
     written.present += present
     written.versions += versions
+    recent.push(...batch)
     batch = []
+    if (recent.length >= EVENT_PROJECTS) await writeEvents()
     onProgress(written.added + written.present)
   }
   let index = 0
@@ -101,15 +114,17 @@ async function seedAll(
     index += 1
   }
   if (batch.length > 0) await write()
+  await writeEvents()
+  if (isHeld) events.isLeft = await leaveEvents(deps, index)
   const collections = await seedCollections(deps, {
     projectIds: await keepPresent(deps, shown),
     people: people.length,
-    seed: SEED,
+    seed: DEMO_SEED,
     until,
   })
   const signIns = await giveSignIns(deps)
   const { versions, ...projects } = written
-  return { people: peopleWritten, organizations, projects, versions, collections, signIns }
+  return { people: peopleWritten, organizations, projects, versions, collections, events, signIns }
 }
 
 function indexBy<Item>(items: readonly Item[], nameOf: (item: Item) => string, kind: 'account') {
@@ -158,4 +173,33 @@ async function keepPresent({ db }: SeedDeps, ids: readonly string[]): Promise<st
     where exists (select 1 from project where project.id = wanted.id and project.status = 'approved')
     order by place`.execute(db)
   return rows.map(({ id }) => id)
+}
+
+/** The embedded store is open in one process: beside a server, it is the server's. */
+async function isStoreHeld({ analytics }: Pick<Deps, 'analytics'>): Promise<boolean> {
+  try {
+    await analytics.identity()
+    return false
+  } catch (error) {
+    for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
+      if (cause instanceof StoreHeldError) return true
+    }
+    throw error
+  }
+}
+
+/** Asks the server for the events that are missing. Returns whether there are any. */
+async function leaveEvents(deps: SeedDeps, projects: number): Promise<boolean> {
+  return transaction(deps, async (tx) => {
+    const missing = await tx
+      .selectFrom('demo_item')
+      .select('id')
+      .where('kind', '=', 'project')
+      .where('has_events', '=', false)
+      .limit(1)
+      .executeTakeFirst()
+    if (missing === undefined) return false
+    await enqueue(tx, 'seed.store-events', { projects }, { jobKey: 'seed.store-events' })
+    return true
+  })
 }

@@ -6,6 +6,9 @@ import type { Db, Tx } from '#db/db.ts'
 import { HOUR_MS } from '#lib/time.ts'
 import { insertRows } from './insert-rows.ts'
 
+/** The catalogue is the same on every machine: a run finds again what another has made. */
+export const DEMO_SEED = 1
+
 export type DemoItemKind = 'account' | 'organization' | 'project' | 'collection' | 'report'
 
 /** Notes what was made, in the transaction that makes it. */

@@ -8,8 +8,10 @@ import { demoIcon } from './demo-icons.ts'
 import type { DemoPerson } from './demo-people.ts'
 import { createRandom } from './demo-random.ts'
 import { demoScene } from './demo-scenes.ts'
+import { REJECTION } from './demo-words.ts'
 import { freeNames } from './free-names.ts'
 import { insertRows } from './insert-rows.ts'
+import { insertConversations } from './seed-conversations.ts'
 import { demoId, galleryId } from './seed-ids.ts'
 import { listPresent, markItems } from './seed-items.ts'
 import { memberRow, ownerRow } from './seed-people.ts'
@@ -81,6 +83,11 @@ export async function seedProjects(
     await insertVersions(tx, versions, names)
     await insertGalleries(tx, missing, names)
     await insertFollows(tx, missing, names)
+    await insertConversations(
+      tx,
+      missing.map((prepared) => ({ ...prepared, ownerId: ownerOf(prepared.project, names) })),
+      names,
+    )
     const made = missing.map(({ id }) => id)
     await markItems(tx, 'project', made)
     changed.add('project', ...made)
@@ -135,15 +142,6 @@ async function insertProjects(
     'project',
     missing.map((prepared) => projectRow(prepared, { names, slugs })),
   )
-  await insertRows(
-    tx,
-    'thread',
-    missing.map(({ index }) => ({
-      id: demoId('thread', index),
-      type: 'project',
-      project_id: demoId('project', index),
-    })),
-  )
 }
 
 /** An organization's project has no owner of its own. */
@@ -163,7 +161,7 @@ function projectRow(
   { names, slugs }: { names: Names; slugs: ReadonlyMap<string, string> },
 ) {
   const { status, published, slug } = project
-  const isReviewed = status !== 'draft' && status !== 'processing'
+  const isReviewed = !['draft', 'processing', 'rejected'].includes(status)
   return {
     id,
     slug: slugs.get(slug) ?? slug,
@@ -183,6 +181,7 @@ function projectRow(
     updated: project.versions.at(-1)?.published ?? published,
     approved: isReviewed ? new Date(published.getTime() + (index % 24) * (DAY_MS / 24)) : null,
     queued: status === 'draft' ? null : published,
+    moderation_message: status === 'rejected' ? REJECTION : null,
     team_id: demoId('projectTeam', index),
     organization_id: organizationOf(project, names)?.id ?? null,
     icon_url: icon?.url ?? null,
@@ -214,6 +213,10 @@ async function insertGalleries(tx: Tx, missing: readonly PreparedProject[], { un
   await insertRows(tx, 'gallery_item', rows)
 }
 
+function latest(a: Date | undefined, b: Date): Date {
+  return new Date(Math.max(a?.getTime() ?? 0, b.getTime()))
+}
+
 /** The instant that lies `share` of the way from one to another. */
 function between(from: Date, until: Date, share: number): Date {
   return new Date(Math.floor(from.getTime() + (until.getTime() - from.getTime()) * share))
@@ -231,8 +234,7 @@ async function insertFollows(tx: Tx, missing: readonly PreparedProject[], names:
   const follows = missing.flatMap(({ project, index, id }) => {
     const random = createRandom(seed, FOLLOWS + index)
     return names.peopleFrom(index * 31, countFollowers(project, names)).map((n) => {
-      const joined = people[n]?.created ?? project.published
-      const from = joined > project.published ? joined : project.published
+      const from = latest(people[n]?.created, project.published)
       return { account_id: demoId('account', n), project_id: id, created: between(from, until, random.next() ** 1.5) }
     })
   })
