@@ -295,3 +295,22 @@ create table follow (
 );
 -- Followers of one project are walked through in order, some thousands at a time.
 create index follow_project_account_idx on follow (project_id, account_id);
+
+-- The demo catalogue that `depot seed` writes: what was made, so that it is found again, added to, and removed.
+create table demo_catalogue (
+  only_row boolean primary key default true,
+  -- No date of the demo is later. Of the first run, so that what a later one adds fits.
+  until timestamptz not null,
+  constraint demo_catalogue_only_row_check check (only_row)
+);
+
+create table demo_item (
+  kind text not null,
+  id text collate "C" not null,
+  -- Of a project: the batch of events that its counters have been lowered for, and whether the store has it.
+  events_batch text,
+  has_events boolean not null default false,
+  constraint demo_item_pkey primary key (kind, id),
+  constraint demo_item_kind_check check (kind in ('account', 'organization', 'project', 'collection', 'report'))
+);
+create index demo_item_events_idx on demo_item (id) where kind = 'project' and not has_events;

@@ -140,6 +140,22 @@ create table collection_project (
   constraint collection_project_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE CASCADE
 );
 
+create table demo_catalogue (
+  only_row boolean default true not null,
+  until timestamp with time zone not null,
+  constraint demo_catalogue_only_row_check CHECK (only_row),
+  constraint demo_catalogue_pkey PRIMARY KEY (only_row)
+);
+
+create table demo_item (
+  kind text not null,
+  id text collate "C" not null,
+  events_batch text,
+  has_events boolean default false not null,
+  constraint demo_item_kind_check CHECK ((kind = ANY (ARRAY['account'::text, 'organization'::text, 'project'::text, 'collection'::text, 'report'::text]))),
+  constraint demo_item_pkey PRIMARY KEY (kind, id)
+);
+
 create table dependency (
   id bigint generated always as identity not null,
   dependent_id text collate "C" not null,
@@ -738,6 +754,8 @@ CREATE INDEX audit_entry_subject_idx ON public.audit_entry USING btree (subject_
 CREATE INDEX collection_account_id_idx ON public.collection USING btree (account_id, created DESC, id);
 
 CREATE INDEX collection_project_project_id_idx ON public.collection_project USING btree (project_id);
+
+CREATE INDEX demo_item_events_idx ON public.demo_item USING btree (id) WHERE ((kind = 'project'::text) AND (NOT has_events));
 
 CREATE INDEX dependency_named_idx ON public.dependency USING btree (dependent_id) INCLUDE (version_id, project_id);
 

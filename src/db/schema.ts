@@ -129,6 +129,18 @@ export interface CollectionProject {
   project_id: string;
 }
 
+export interface DemoCatalogue {
+  only_row: Generated<boolean>;
+  until: Timestamp;
+}
+
+export interface DemoItem {
+  events_batch: string | null;
+  has_events: Generated<boolean>;
+  id: string;
+  kind: 'account' | 'organization' | 'project' | 'collection' | 'report';
+}
+
 export interface Dependency {
   dependency_type: 'required' | 'optional' | 'incompatible' | 'embedded';
   dependent_id: string;
@@ -551,6 +563,8 @@ export interface DB {
   catalogue_change: CatalogueChange;
   collection: Collection;
   collection_project: CollectionProject;
+  demo_catalogue: DemoCatalogue;
+  demo_item: DemoItem;
   dependency: Dependency;
   download_batch: DownloadBatch;
   download_ledger: DownloadLedger;

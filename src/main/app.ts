@@ -51,6 +51,7 @@ import { reportRoutes } from '#features/reports/routes.ts'
 import { scanJobs } from '#features/scans/jobs.ts'
 import { scanRoutes } from '#features/scans/routes.ts'
 import { reindexRoutes, searchRoutes } from '#features/search/routes.ts'
+import { seedJobs } from '#features/seed/jobs.ts'
 import { siteRoutes } from '#features/site/routes.ts'
 import { statisticsJobs } from '#features/statistics/jobs.ts'
 import { statisticsRoutes } from '#features/statistics/routes.ts'
@@ -217,6 +218,7 @@ export function jobHandlers(deps: Deps): JobHandlers {
     ...followJobs(deps),
     ...releaseJobs(deps),
     ...scanJobs(deps),
+    ...seedJobs(deps),
   }
 }
 
