@@ -11,7 +11,7 @@ const { values } = parseArgs({
   options: {
     minutes: { type: 'string', default: '15' },
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
-    runs: { type: 'string', default: '20' },
+    runs: { type: 'string', default: '8' },
     only: { type: 'string', default: '' },
   },
 })
