@@ -236,7 +236,13 @@ export class KindCache<V> {
       const id = this.definition.idOf(value)
       const standing = this.#mayKeep(running, id) ? this.#entries.put(id, value) : value
       loaded.byId.set(id, standing)
-      for (const alias of this.definition.aliasesOf?.(standing) ?? []) loaded.byAlias.set(alias, standing)
+      const aliases = this.definition.aliasesOf?.(standing) ?? []
+      for (const alias of aliases) loaded.byAlias.set(alias, standing)
+      if (standing === value) continue
+      // What this load found by a name stays found, though a newer value that is cached already has given the name up:
+      // who has it now was not part of this load.
+      for (const alias of this.definition.aliasesOf?.(value) ?? [])
+        if (!aliases.includes(alias)) loaded.byAlias.set(alias, value)
     }
     return loaded
   }
