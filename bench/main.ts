@@ -8,6 +8,7 @@ import { benchCatalogue } from './catalogue.ts'
 import { benchHttp } from './http.ts'
 import { benchIngest } from './ingest.ts'
 import { benchPeople } from './people.ts'
+import { benchRoutes } from './routes.ts'
 import { benchSearchHttp } from './search-http.ts'
 import { printTable, type Row } from './table.ts'
 import { benchV2 } from './v2.ts'
@@ -19,6 +20,7 @@ const PARTS: Record<string, { title: string; run: () => Promise<Row[]> }> = {
   ingest: { title: 'Taking in events beside reads', run: benchIngest },
   'search-http': { title: 'Search over HTTP', run: () => benchSearchHttp() },
   v2: { title: 'The older API against the newer one', run: benchV2 },
+  routes: { title: 'The most expensive request of every route', run: benchRoutes },
   people: { title: 'Organizations, collections, notifications', run: benchPeople },
 }
 

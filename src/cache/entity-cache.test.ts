@@ -211,6 +211,19 @@ test('an older revision does not replace a newer one', async () => {
   assert.equal(things.peek('a')?.revision, 5)
 })
 
+test('a load by a name that was true when it read finds the thing, though a newer value without the name is cached by then', async () => {
+  const { rows, things, load, slowLoad } = setUp({ rows: [thing('a', { slug: 'red' })] })
+  const slow = slowLoad()
+  const asked = things.getNamed('red', slow.load)
+  // In one commit the name goes over to another thing; its message has not arrived.
+  rows.set('a', thing('a', { slug: 'was-red', revision: 2 }))
+  rows.set('b', thing('b', { slug: 'red', revision: 2 }))
+  await things.get('a', load)
+  slow.answer()
+  assert.equal((await asked)?.revision, 1)
+  assert.equal(things.peek('a')?.revision, 2)
+})
+
 test('it starts switched off, and keeps and shares nothing until it is switched on', async () => {
   const { load, loads } = setUp()
   const cache = createEntityCache({ maxBytes: 1_000_000 })

@@ -40,6 +40,8 @@ export type BootOptions = {
 
 export type Booted = {
   deps: Deps
+  /** The folder of the embedded database, where this process has started it. */
+  databaseFolder: string | undefined
   /** Starts hearing of other processes' changes; until then the cache is off. */
   listen(subscribers?: readonly InvalidationSubscriber[]): Promise<void>
   /** Opens the analytics store before anybody asks for it. Never rejects. */
@@ -137,6 +139,7 @@ async function open(
   }
   return {
     deps,
+    databaseFolder: embedded?.folder,
     databaseLost: embedded === undefined ? new Promise(() => {}) : whenLost(embedded),
     warmAnalytics: warmUp,
     listen: async (subscribers = []) => {
