@@ -54,6 +54,8 @@ declare module 'fastify' {
     cache?: CachePolicy
     /** A known caller must also be a moderator or an admin; others get 403. */
     role?: 'moderator' | 'admin'
+    /** What becomes of the route in read-only mode, where its method and its `auth` do not say it. */
+    whenReadOnly?: 'answers' | 'refused'
     /** The route answers outside limiter, User-Agent rule and rate headers (`/health`, `/ready`, `/metrics`). */
     unlimited?: boolean
     /** For the description alone: the part `data` of a form that the handler reads itself. */

@@ -13,7 +13,7 @@ export function analyticsRoutes(app: App, deps: Pick<Deps, 'db' | 'analytics'>):
   app.post(
     '/v3/analytics',
     {
-      config: { auth: { scope: ['ANALYTICS'] }, keepProtoKeys: true },
+      config: { auth: { scope: ['ANALYTICS'] }, whenReadOnly: 'answers', keepProtoKeys: true },
       schema: {
         operationId: 'queryAnalytics',
         summary: 'Query views, downloads, playtime, revenue and affiliate metrics by time slice',

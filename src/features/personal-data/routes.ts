@@ -20,7 +20,7 @@ function exportRoute(app: App, deps: ExportReader): void {
     scope.post(
       '/gdpr/export',
       {
-        config: { auth: { scope: ['SESSION_ACCESS'] } },
+        config: { auth: { scope: ['SESSION_ACCESS'] }, whenReadOnly: 'answers' },
         schema: {
           operationId: 'exportData',
           summary: 'Export all data stored about the caller',
