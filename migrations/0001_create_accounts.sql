@@ -9,6 +9,18 @@ begin
 end
 $$;
 
+-- What each transaction changed of what processes keep in memory: one row a transaction, visible from the moment of its
+-- commit. Processes send each other notices of new rows after the commit, since a transaction that sends one itself
+-- waits for every other that does; and they read the rows that no notice has named. Rows are deleted after a minute or
+-- two. The table is unlogged: it is emptied when the server crashes, which also ends every connection that follows it.
+create unlogged table change_log (
+  transaction xid8 primary key default pg_current_xact_id(),
+  -- The name under which notices speak of it.
+  id text collate "C" not null,
+  -- Kinds with the IDs that changed, or "all".
+  changes jsonb not null
+);
+
 -- An identifier like those the application makes, for rows that one statement makes by the thousand: 8 base62
 -- characters out of the 60 bits of a version 4 UUID that are random and lie before its variant.
 create function random_id() returns text language plpgsql volatile as $$
@@ -117,6 +129,14 @@ create table account_flow (
 );
 create index account_flow_account_id_idx on account_flow (account_id);
 create index account_flow_expires_idx on account_flow (expires);
+
+-- The link that makes the first admin of an instance, printed by a start; a later start replaces it.
+create table first_admin_link (
+  only_one boolean primary key default true,
+  token_hash bytea not null,
+  expires timestamptz not null,
+  constraint first_admin_link_only_one_check check (only_one)
+);
 
 create table backup_code (
   account_id text collate "C" not null references account (id) on delete cascade,

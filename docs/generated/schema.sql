@@ -112,6 +112,13 @@ create table catalogue_change (
   constraint catalogue_change_pkey PRIMARY KEY (id)
 );
 
+create unlogged table change_log (
+  transaction xid8 default pg_current_xact_id() not null,
+  id text collate "C" not null,
+  changes jsonb not null,
+  constraint change_log_pkey PRIMARY KEY (transaction)
+);
+
 create table collection (
   id text collate "C" not null,
   account_id text collate "C" not null,
@@ -138,6 +145,22 @@ create table collection_project (
   constraint collection_project_pkey PRIMARY KEY (collection_id, project_id),
   constraint collection_project_position_check CHECK ((("position" >= 0) AND ("position" <= 1023))),
   constraint collection_project_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE CASCADE
+);
+
+create table demo_catalogue (
+  only_row boolean default true not null,
+  until timestamp with time zone not null,
+  constraint demo_catalogue_only_row_check CHECK (only_row),
+  constraint demo_catalogue_pkey PRIMARY KEY (only_row)
+);
+
+create table demo_item (
+  kind text not null,
+  id text collate "C" not null,
+  events_batch text,
+  has_events boolean default false not null,
+  constraint demo_item_kind_check CHECK ((kind = ANY (ARRAY['account'::text, 'organization'::text, 'project'::text, 'collection'::text, 'report'::text]))),
+  constraint demo_item_pkey PRIMARY KEY (kind, id)
 );
 
 create table dependency (
@@ -214,6 +237,14 @@ create table file_content (
   constraint file_content_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE CASCADE
 );
 
+create table first_admin_link (
+  only_one boolean default true not null,
+  token_hash bytea not null,
+  expires timestamp with time zone not null,
+  constraint first_admin_link_only_one_check CHECK (only_one),
+  constraint first_admin_link_pkey PRIMARY KEY (only_one)
+);
+
 create table follow (
   account_id text collate "C" not null,
   project_id text collate "C" not null,
@@ -229,6 +260,9 @@ create table gallery_item (
   url text not null,
   raw_url text not null,
   content_sha1 text collate "C" not null,
+  width integer,
+  height integer,
+  copy_widths integer[] default '{}'::integer[] not null,
   featured boolean default false not null,
   name text,
   description text,
@@ -471,6 +505,7 @@ create table project (
   moderation_message text,
   moderation_message_body text,
   monetization_status text default 'monetized'::text not null,
+  public_statistics boolean default true not null,
   random_key integer default (floor((random() * ('2147483648'::bigint)::double precision)))::integer not null,
   revision bigint default 1 not null,
   constraint project_followers_check CHECK ((followers >= 0)),
@@ -750,6 +785,8 @@ CREATE INDEX collection_account_id_idx ON public.collection USING btree (account
 
 CREATE INDEX collection_project_project_id_idx ON public.collection_project USING btree (project_id);
 
+CREATE INDEX demo_item_events_idx ON public.demo_item USING btree (id) WHERE ((kind = 'project'::text) AND (NOT has_events));
+
 CREATE INDEX dependency_named_idx ON public.dependency USING btree (dependent_id) INCLUDE (version_id, project_id);
 
 CREATE INDEX dependency_project_id_idx ON public.dependency USING btree (project_id);
@@ -914,7 +951,7 @@ CREATE TRIGGER project_inserted AFTER INSERT ON public.project FOR EACH ROW WHEN
 
 CREATE TRIGGER project_moved AFTER UPDATE OF status, organization_id ON public.project FOR EACH ROW WHEN (((is_searchable(old.status) OR is_searchable(new.status)) AND ((is_searchable(old.status) <> is_searchable(new.status)) OR (old.organization_id IS DISTINCT FROM new.organization_id)))) EXECUTE FUNCTION project_counted();
 
-CREATE TRIGGER project_revision BEFORE UPDATE ON public.project FOR EACH ROW EXECUTE FUNCTION bump_revision();
+CREATE TRIGGER project_revision BEFORE UPDATE ON public.project FOR EACH ROW WHEN ((old.downloads = new.downloads)) EXECUTE FUNCTION bump_revision();
 
 CREATE TRIGGER search_account_renamed AFTER UPDATE OF username ON public.account FOR EACH ROW WHEN ((old.username IS DISTINCT FROM new.username)) EXECUTE FUNCTION search_account_renamed();
 
@@ -958,7 +995,7 @@ CREATE TRIGGER version_inserted AFTER INSERT ON public.version REFERENCING NEW T
 
 CREATE TRIGGER version_moved AFTER UPDATE OF status ON public.version FOR EACH ROW WHEN ((is_listed(old.status) <> is_listed(new.status))) EXECUTE FUNCTION version_counted();
 
-CREATE TRIGGER version_revision BEFORE UPDATE ON public.version FOR EACH ROW EXECUTE FUNCTION bump_revision();
+CREATE TRIGGER version_revision BEFORE UPDATE ON public.version FOR EACH ROW WHEN ((old.downloads = new.downloads)) EXECUTE FUNCTION bump_revision();
 
 CREATE OR REPLACE FUNCTION public.bump_revision()
  RETURNS trigger

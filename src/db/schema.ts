@@ -110,6 +110,12 @@ export interface CatalogueChange {
   versions: Generated<number>;
 }
 
+export interface ChangeLog {
+  changes: Json;
+  id: string;
+  transaction: Generated<string>;
+}
+
 export interface Collection {
   account_id: string;
   color: number | null;
@@ -127,6 +133,18 @@ export interface CollectionProject {
   collection_id: string;
   position: number;
   project_id: string;
+}
+
+export interface DemoCatalogue {
+  only_row: Generated<boolean>;
+  until: Timestamp;
+}
+
+export interface DemoItem {
+  events_batch: string | null;
+  has_events: Generated<boolean>;
+  id: string;
+  kind: 'account' | 'organization' | 'project' | 'collection' | 'report';
 }
 
 export interface Dependency {
@@ -183,6 +201,12 @@ export interface FileContent {
   sha512: string;
 }
 
+export interface FirstAdminLink {
+  expires: Timestamp;
+  only_one: Generated<boolean>;
+  token_hash: Buffer;
+}
+
 export interface Follow {
   account_id: string;
   created: Generated<Timestamp>;
@@ -191,15 +215,18 @@ export interface Follow {
 
 export interface GalleryItem {
   content_sha1: string;
+  copy_widths: Generated<number[]>;
   created: Generated<Timestamp>;
   description: string | null;
   featured: Generated<boolean>;
+  height: number | null;
   id: string;
   name: string | null;
   ordering: Generated<number>;
   project_id: string;
   raw_url: string;
   url: string;
+  width: number | null;
 }
 
 export interface Image {
@@ -362,6 +389,7 @@ export interface Project {
   monetization_status: Generated<'monetized' | 'demonetized' | 'force-demonetized'>;
   name: string;
   organization_id: string | null;
+  public_statistics: Generated<boolean>;
   published: Generated<Timestamp>;
   queued: Timestamp | null;
   random_key: Generated<number>;
@@ -553,8 +581,11 @@ export interface DB {
   author: Author;
   backup_code: BackupCode;
   catalogue_change: CatalogueChange;
+  change_log: ChangeLog;
   collection: Collection;
   collection_project: CollectionProject;
+  demo_catalogue: DemoCatalogue;
+  demo_item: DemoItem;
   dependency: Dependency;
   download_batch: DownloadBatch;
   download_ledger: DownloadLedger;
@@ -562,6 +593,7 @@ export interface DB {
   file: File;
   file_address: FileAddress;
   file_content: FileContent;
+  first_admin_link: FirstAdminLink;
   follow: Follow;
   gallery_item: GalleryItem;
   image: Image;

@@ -31,6 +31,7 @@ export interface Jobs {
   'projects.release': { project_id: string }
   'releases.sweep': Record<string, never>
   'scans.judge': Record<string, never>
+  'seed.store-events': { projects: number }
   'statistics.fold': Record<string, never>
   'versions.notify-followers': { version_id: string }
   'versions.release': { version_id: string }

@@ -11,7 +11,9 @@ import { accountRoutes } from '#features/accounts/routes.ts'
 import { affiliateOperatorRoutes } from '#features/affiliates/operator-routes.ts'
 import { affiliateRoutes } from '#features/affiliates/routes.ts'
 import { analyticsIngestRoutes } from '#features/analytics/ingest-routes.ts'
+import { createProjectStatistics } from '#features/analytics/project-statistics.ts'
 import { analyticsRoutes } from '#features/analytics/routes.ts'
+import { projectStatisticsRoutes } from '#features/analytics/statistics-routes.ts'
 import { createVisitorCaps, type VisitorCaps } from '#features/analytics/visitor-caps.ts'
 import { auditJobs } from '#features/audit/jobs.ts'
 import { auditOperatorRoutes, auditRoutes } from '#features/audit/routes.ts'
@@ -49,6 +51,7 @@ import { reportRoutes } from '#features/reports/routes.ts'
 import { scanJobs } from '#features/scans/jobs.ts'
 import { scanRoutes } from '#features/scans/routes.ts'
 import { reindexRoutes, searchRoutes } from '#features/search/routes.ts'
+import { seedJobs } from '#features/seed/jobs.ts'
 import { instanceRoute, settingsRoutes } from '#features/settings/routes.ts'
 import { getSettings } from '#features/settings/settings-cache.ts'
 import { siteRoutes } from '#features/site/routes.ts'
@@ -151,8 +154,9 @@ function addFeatures(app: App, { deps, accounts, codeHost, tokens, rateGrants, c
   })
   tagged(app, 'oauth', (scope) => oauthRoutes(scope, deps))
   const site = createSite(deps.config)
+  const statistics = createProjectStatistics(deps)
   pageRoutes(app, { deps, accounts, tokens, site })
-  if (deps.config.site.isServed) siteRoutes(app, { deps, tokens, site })
+  if (deps.config.site.isServed) siteRoutes(app, { deps, tokens, site, statistics })
   tagged(app, 'follows', (scope) => followRoutes(scope, deps))
   tagged(app, 'notifications', (scope) => notificationRoutes(scope, deps))
   tagged(app, 'tags', (scope) => tagRoutes(scope, deps))
@@ -179,6 +183,7 @@ function addFeatures(app: App, { deps, accounts, codeHost, tokens, rateGrants, c
   tagged(app, 'analytics', (scope) => {
     analyticsIngestRoutes(scope, { ...deps, caps })
     analyticsRoutes(scope, deps)
+    projectStatisticsRoutes(scope, { ...deps, statistics })
   })
   tagged(app, 'affiliates', (scope) => affiliateRoutes(scope, deps))
   tagged(app, 'payouts', (scope) => payoutRoutes(scope, deps))
@@ -248,6 +253,7 @@ function allHandlers(deps: Deps): JobHandlers {
     ...followJobs(deps),
     ...releaseJobs(deps),
     ...scanJobs(deps),
+    ...seedJobs(deps),
   }
 }
 

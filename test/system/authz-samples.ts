@@ -186,6 +186,7 @@ const OPERATIONS: Record<string, Sample> = {
   checkProject: at('project'),
   listProjectDependencies: at('project'),
   listProjectDependents: at('project'),
+  getProjectStatistics: at('project'),
   createProject: { raw: () => form(projectData(slug())) },
   updateProject: { ...at('project'), body: { summary: 'A light to carry' } },
   updateProjects: { ...ids('project'), body: { add_categories: ['magic'] } },
@@ -238,6 +239,7 @@ const OPERATIONS: Record<string, Sample> = {
   findUpdateLists: byHashes,
   getUpdateLists: askHashes,
   findIndividualUpdates: { body: async (w) => ({ hashes: [{ hash: await w.id('fileHash') }] }) },
+  downloadVersionArchive: at('version'),
   downloadFile: { at: { project_id: 'project', version_id: 'version', filename: 'filename' } },
   getPicture: {
     at: { folder: async (w) => partOf(await iconUrl(w), -2), picture: async (w) => partOf(await iconUrl(w), -1) },
@@ -287,6 +289,15 @@ const OPERATIONS: Record<string, Sample> = {
 
   // Collections
   getCollection: at('collection'),
+  downloadCollectionArchive: {
+    ...at('collection'),
+    before: async ({ t, id }) => {
+      await id('version')
+      const row = { collection_id: await id('collection'), project_id: await id('project'), position: 0 }
+      const query = t.deps.db.insertInto('collection_project').values(row)
+      return query.onConflict((conflict) => conflict.doNothing()).execute()
+    },
+  },
   listCollections: ids('collection'),
   createCollection: { body: { name: 'Lanterns' } },
   updateCollection: { ...at('collection'), body: { status: 'unlisted' } },

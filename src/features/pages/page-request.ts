@@ -101,7 +101,7 @@ export function createPages(app: App, given: PageDeps): Pages {
     app.route({
       method,
       url: path,
-      config: { auth: 'public', ...options },
+      config: { auth: 'public', budget: 'page', ...options },
       schema: { operationId: name, hide: true },
       handler: async (req, reply) => answer(await readRequest(given, req, reply)),
     })

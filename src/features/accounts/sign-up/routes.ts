@@ -2,6 +2,7 @@
 import { getSettings } from '#features/settings/settings-cache.ts'
 import { done } from '#http/answers.ts'
 import { callerOf } from '#http/client-address.ts'
+import { COSTS } from '#http/route-config.ts'
 import type { App } from '#http/server.ts'
 import { type AccountDeps, clientOf } from '../account-deps.ts'
 import { SessionView } from '../sessions/views.ts'
@@ -14,7 +15,7 @@ export function signUpRoutes(app: App, deps: AccountDeps): void {
   app.post(
     '/auth/create',
     {
-      config: { auth: 'public' },
+      config: { auth: 'public', cost: COSTS.password },
       schema: {
         operationId: 'createAccount',
         summary: 'Sign up',
@@ -31,7 +32,7 @@ export function signUpRoutes(app: App, deps: AccountDeps): void {
   app.post(
     '/auth/create/validate',
     {
-      config: { auth: 'public', whenReadOnly: 'answers' },
+      config: { auth: 'public', cost: COSTS.password, whenReadOnly: 'answers' },
       schema: {
         operationId: 'validateNewAccount',
         summary: 'Validate a sign-up without creating an account',

@@ -5,7 +5,7 @@ import { type Membership, requirePermission } from '#features/access/project-pol
 import { actorOf } from '#features/audit/actor.ts'
 import { recordAudit } from '#features/audit/record-audit.ts'
 import { dropImages } from '#features/content-images/queries.ts'
-import { pictureKey } from '#features/pictures/pictures.ts'
+import { pictureKey, pictureUrls } from '#features/pictures/pictures.ts'
 import { removeLater } from '#files/claims.ts'
 import { notFound } from '#lib/errors.ts'
 import type { Viewer } from '#lib/viewer.ts'
@@ -34,7 +34,7 @@ export async function deleteProject(
       .execute()
     const gallery = await tx
       .selectFrom('gallery_item')
-      .select(['url', 'raw_url'])
+      .select(['url', 'raw_url', 'copy_widths'])
       .where('project_id', '=', locked.id)
       .execute()
     // Versions of other projects that depend on this one show it; their dependency rows go with it.
@@ -48,7 +48,7 @@ export async function deleteProject(
     await dropImages(tx, 'version', versionIds)
     await tx.deleteFrom('project').where('id', '=', locked.id).execute()
     await tx.deleteFrom('team').where('id', '=', locked.team_id).execute()
-    const pictures = [locked.icon_url, locked.raw_icon_url, ...gallery.flatMap(({ url, raw_url }) => [url, raw_url])]
+    const pictures = [locked.icon_url, locked.raw_icon_url, ...gallery.flatMap(pictureUrls)]
     const keys = pictures.flatMap((url) => pictureKey(deps.config, url) ?? [])
     await removeLater(tx, [...files.map(({ storage_key }) => storage_key), ...new Set(keys)])
     const details = { slug: locked.slug ?? null, name: locked.name }
