@@ -221,3 +221,29 @@ create trigger audit_entry_append_only before update or delete on audit_entry
   for each row execute function refuse_audit_change();
 create trigger audit_entry_no_truncate before truncate on audit_entry
   for each statement execute function refuse_audit_change();
+
+-- What operators change while the service runs, in the one row that there is. Null means as the environment says.
+create table instance_settings (
+  singleton boolean primary key default true,
+  name text,
+  accent_hue integer,
+  about text,
+  rules text,
+  announcement text,
+  registration text,
+  read_only boolean,
+  read_only_message text,
+  changed timestamptz not null default now(),
+  revision bigint not null default 1,
+  constraint instance_settings_singleton_check check (singleton),
+  constraint instance_settings_name_check check (char_length(name) between 1 and 64),
+  constraint instance_settings_accent_hue_check check (accent_hue between 0 and 359),
+  constraint instance_settings_about_check check (char_length(about) <= 20000),
+  constraint instance_settings_rules_check check (char_length(rules) <= 50000),
+  constraint instance_settings_announcement_check check (char_length(announcement) <= 1000),
+  constraint instance_settings_registration_check check (registration in ('open', 'closed')),
+  constraint instance_settings_read_only_message_check check (char_length(read_only_message) <= 500)
+);
+create trigger instance_settings_revision before update on instance_settings
+  for each row execute function bump_revision();
+insert into instance_settings default values;

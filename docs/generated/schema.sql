@@ -305,6 +305,29 @@ create table instance_secret (
   constraint instance_secret_pkey PRIMARY KEY (name)
 );
 
+create table instance_settings (
+  singleton boolean default true not null,
+  name text,
+  accent_hue integer,
+  about text,
+  rules text,
+  announcement text,
+  registration text,
+  read_only boolean,
+  read_only_message text,
+  changed timestamp with time zone default now() not null,
+  revision bigint default 1 not null,
+  constraint instance_settings_about_check CHECK ((char_length(about) <= 20000)),
+  constraint instance_settings_accent_hue_check CHECK (((accent_hue >= 0) AND (accent_hue <= 359))),
+  constraint instance_settings_announcement_check CHECK ((char_length(announcement) <= 1000)),
+  constraint instance_settings_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 64))),
+  constraint instance_settings_pkey PRIMARY KEY (singleton),
+  constraint instance_settings_read_only_message_check CHECK ((char_length(read_only_message) <= 500)),
+  constraint instance_settings_registration_check CHECK ((registration = ANY (ARRAY['open'::text, 'closed'::text]))),
+  constraint instance_settings_rules_check CHECK ((char_length(rules) <= 50000)),
+  constraint instance_settings_singleton_check CHECK (singleton)
+);
+
 create table notification (
   id text collate "C" not null,
   account_id text collate "C" not null,
@@ -909,6 +932,8 @@ CREATE TRIGGER file_address_kept AFTER INSERT ON public.file FOR EACH ROW EXECUT
 CREATE TRIGGER file_deleted AFTER DELETE ON public.file REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION files_counted();
 
 CREATE TRIGGER file_inserted AFTER INSERT ON public.file REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION files_counted();
+
+CREATE TRIGGER instance_settings_revision BEFORE UPDATE ON public.instance_settings FOR EACH ROW EXECUTE FUNCTION bump_revision();
 
 CREATE TRIGGER member_accepted AFTER UPDATE OF accepted ON public.team_member FOR EACH ROW WHEN ((old.accepted <> new.accepted)) EXECUTE FUNCTION member_counted();
 

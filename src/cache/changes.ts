@@ -29,6 +29,7 @@ export type ChangeKind =
   | 'viewer'
   | 'rate-grant'
   | 'search'
+  | 'settings'
   | 'events-export'
 
 /** Collects what one transaction changed. Naming a thing twice, or one that did not change after all, is harmless. */

@@ -95,6 +95,24 @@ export const COMMANDS: readonly Command[] = [
     load: async () => (await import('./accounts.ts')).tokenCreate,
   },
   {
+    name: 'settings get',
+    usage: '[NAME] [--json]',
+    about: 'Show what can be set while the service runs',
+    options: [['NAME', 'One setting; all of them unless said'], JSON_OPTION],
+    load: async () => (await import('./settings.ts')).settingsGet,
+  },
+  {
+    name: 'settings set',
+    usage: 'NAME VALUE|--default [--json]',
+    about: 'Set one of them, in every process within a second',
+    options: [
+      ['NAME', 'name, accent_hue, about, rules, announcement, registration, read_only or read_only_message'],
+      ['--default', 'Take it back to what the environment says'],
+      JSON_OPTION,
+    ],
+    load: async () => (await import('./settings.ts')).settingsSet,
+  },
+  {
     name: 'backup',
     usage: 'FILE|- [--since PREVIOUS] [--json]',
     about: 'Write everything into one archive, also while the server runs',

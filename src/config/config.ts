@@ -90,6 +90,8 @@ export type Config = {
     isServed: boolean
     name: string
   }
+  /** Whether everything that changes something is refused. */
+  readOnly: boolean
   /** Absolute path of the folder that holds everything Depot keeps. */
   dataDir: string
   database: DatabaseConfig
@@ -238,6 +240,7 @@ function group(env: Env): Config {
       metricsToken: secret(env.METRICS_TOKEN),
     },
     site: { isServed: env.SITE === 'on', name: env.SITE_NAME },
+    readOnly: env.READ_ONLY,
     dataDir,
     database:
       env.DATABASE_URL === undefined

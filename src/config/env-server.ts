@@ -55,6 +55,13 @@ export const SERVER_VARIABLES = {
       secret: true,
     }),
   ),
+  READ_ONLY: Type.Boolean({
+    default: false,
+    description:
+      'Whether everything that changes something is refused (503). Operators can also switch it while Depot runs.',
+    must: 'true or false',
+    example: 'true',
+  }),
   RATE_LIMIT_COUNT_304: Type.Boolean({
     default: true,
     description: 'Whether answers that say "not modified" (304) count against the request rate.',

@@ -249,6 +249,20 @@ export interface InstanceSecret {
   secret: Buffer;
 }
 
+export interface InstanceSettings {
+  about: string | null;
+  accent_hue: number | null;
+  announcement: string | null;
+  changed: Generated<Timestamp>;
+  name: string | null;
+  read_only: boolean | null;
+  read_only_message: string | null;
+  registration: 'open' | 'closed' | null;
+  revision: Generated<number>;
+  rules: string | null;
+  singleton: Generated<boolean>;
+}
+
 export interface Notification {
   account_id: string;
   body: Json;
@@ -584,6 +598,7 @@ export interface DB {
   gallery_item: GalleryItem;
   image: Image;
   instance_secret: InstanceSecret;
+  instance_settings: InstanceSettings;
   notification: Notification;
   oauth_authorization: OauthAuthorization;
   oauth_client: OauthClient;

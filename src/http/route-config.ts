@@ -64,6 +64,8 @@ declare module 'fastify' {
     budget?: RateBudget
     /** A known caller must also be a moderator or an admin; others get 403. */
     role?: 'moderator' | 'admin'
+    /** What becomes of the route in read-only mode, where its method and its `auth` do not say it. */
+    whenReadOnly?: 'answers' | 'refused'
     /**
      * How many requests one of these counts for at the rate limit, for what is expensive by nature; 1 unless given. From
      * `npm run bench -- routes`: a unit for each 40 ms of processor time.

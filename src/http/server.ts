@@ -29,6 +29,7 @@ import { parseJson } from './json-body.ts'
 import { createListBuffers } from './list-buffers.ts'
 import { prefersConstraint } from './preferred-type.ts'
 import { createRateLimiter, type RateLimitOptions } from './rate-limit.ts'
+import { answersWhenReadOnly, type ReadOnlyState, readOnlyHook } from './read-only.ts'
 import {
   answerUnroutable,
   type RequestContextOptions,
@@ -56,6 +57,7 @@ export type ServerOptions = AuthOptions &
     /** How many connections one address may hold; undefined for any number. */
     connectionsPerAddress: number | undefined
     bodies: BodyPace
+    readOnly: ReadOnlyState
   }
 
 /** JSON bodies, in bytes. */
@@ -181,7 +183,11 @@ function addRouteChecks(app: App, options: ServerOptions): void {
     const takesJson = route.schema?.hide !== true && (route.schema as { consumes?: string[] })?.consumes === undefined
     if (isOpen(config) && takesJson) route.bodyLimit ??= OPEN_BODY_BYTES_MAX
     const hook = authHook(config.auth, config.role, options)
-    const ownHooks = [...(hook === undefined ? [] : [hook]), ...(config.unlimited === true ? [] : [refuseEncodedBody])]
+    const ownHooks = [
+      ...(hook === undefined ? [] : [hook]),
+      ...(answersWhenReadOnly(methods, config) ? [] : [readOnlyHook(options.readOnly)]),
+      ...(config.unlimited === true ? [] : [refuseEncodedBody]),
+    ]
     route.onRequest = [...asArray(route.onRequest), ...(ownHooks as never[])]
     if (!methods.includes('HEAD') || methods.length > 1) routes.push(route)
   })

@@ -52,6 +52,8 @@ import { scanJobs } from '#features/scans/jobs.ts'
 import { scanRoutes } from '#features/scans/routes.ts'
 import { reindexRoutes, searchRoutes } from '#features/search/routes.ts'
 import { seedJobs } from '#features/seed/jobs.ts'
+import { instanceRoute, settingsRoutes } from '#features/settings/routes.ts'
+import { getSettings } from '#features/settings/settings-cache.ts'
 import { siteRoutes } from '#features/site/routes.ts'
 import { statisticsJobs } from '#features/statistics/jobs.ts'
 import { statisticsRoutes } from '#features/statistics/routes.ts'
@@ -73,6 +75,7 @@ import { type App, buildServer } from '#http/server.ts'
 import { tagged } from '#http/tagged.ts'
 import { createTokenDirectory, type TokenDirectory } from '#http/token-directory.ts'
 import { createTokenUse } from '#http/token-use.ts'
+import type { JobName } from '#jobs/queue.ts'
 import type { JobHandlers, Schedule } from '#jobs/worker.ts'
 import type { Deps } from './deps.ts'
 import { VERSION } from './version.ts'
@@ -103,6 +106,10 @@ export async function buildApp(deps: Deps, rateGrants: RateGrantDirectory = crea
     countsUnchanged: config.http.countsUnchanged,
     connectionsPerAddress: config.http.connectionsPerAddress,
     bodies: config.http.bodies,
+    readOnly: async () => {
+      const settings = await getSettings(deps)
+      return settings.read_only ? settings.read_only_message : undefined
+    },
     clientAddressHeader: config.http.clientAddressHeader,
     blockedUserAgents: config.http.blockedUserAgents,
   })
@@ -131,7 +138,10 @@ type Shared = {
 /** Every route of Depot, by the group of the published description that it belongs to. */
 function addFeatures(app: App, { deps, accounts, codeHost, tokens, rateGrants, caps }: Shared): void {
   const confirmOwner = createConfirmOwner(accounts)
-  tagged(app, 'meta', (scope) => metaRoutes(scope, { ...deps, version: VERSION }))
+  tagged(app, 'meta', (scope) => {
+    metaRoutes(scope, { ...deps, version: VERSION })
+    instanceRoute(scope, deps)
+  })
   tagged(app, 'users', (scope) => {
     userRoutes(scope, { ...deps, confirmOwner })
     userListRoutes(scope, deps)
@@ -200,12 +210,37 @@ function addFeatures(app: App, { deps, accounts, codeHost, tokens, rateGrants, c
     payoutOperatorRoutes(scope, deps)
     rateLimitRoutes(scope, { ...deps, rateGrants })
     auditOperatorRoutes(scope, deps)
+    settingsRoutes(scope, deps)
     administrationRoutes(scope, deps)
   })
 }
 
+/** Jobs that change content and find their work again by themselves: they wait while the service is read-only. */
+const WAITING_JOBS: readonly JobName[] = [
+  'projects.release',
+  'versions.release',
+  'releases.sweep',
+  'scans.judge',
+  'images.sweep',
+  'files.sweep',
+]
+
 /** The handlers of every job; one that is missing does not compile. */
 export function jobHandlers(deps: Deps): JobHandlers {
+  const handlers = allHandlers(deps)
+  const waiting = WAITING_JOBS.map((name) => {
+    const handle = handlers[name] as (payload: unknown, signal: AbortSignal) => Promise<void>
+    return [
+      name,
+      async (payload: unknown, signal: AbortSignal) => {
+        if (!(await getSettings(deps)).read_only) await handle(payload, signal)
+      },
+    ]
+  })
+  return { ...handlers, ...Object.fromEntries(waiting) }
+}
+
+function allHandlers(deps: Deps): JobHandlers {
   return {
     ...accountJobs(deps),
     ...auditJobs(deps),

@@ -13,6 +13,7 @@ const SOURCES = FILES.filter((file) => !/(\.test|-child)\.ts$/.test(file))
 const FEATURE_ORDER = [
   'access',
   'audit',
+  'settings',
   'tags',
   'statistics',
   'limits',

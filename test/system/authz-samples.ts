@@ -432,6 +432,9 @@ const OPERATIONS: Record<string, Sample> = {
   createRateLimit: { body: () => ({ address_range: randomRange(), requests_per_minute: 600 }) },
   deleteRateLimit: at('grant'),
   listAuditEntries: {},
+  getInstance: {},
+  getSettings: {},
+  updateSettings: { body: { announcement: 'Maintenance on Sunday' } },
   listSuspendedUsers: {},
   suspendUser: { ...at('stranger'), body: { reason: 'Advertising in every project' } },
   unsuspendUser: {

@@ -484,6 +484,22 @@ export const DECLARED: Record<string, Declared> = {
     unseen: { external_id: ONCE },
   },
   updatePayout: { by: 'operator', view: lastPayout, fields: { status: send('success') } },
+  updateSettings: {
+    by: 'operator',
+    view: (read) => read('/_internal/admin/settings'),
+    fields: {
+      name: send('Our lanterns'),
+      accent_hue: send(210),
+      about: send('What we do'),
+      rules: send('What we do not'),
+      announcement: send('Maintenance on Sunday'),
+      read_only_message: send('Back in an hour'),
+    },
+    unseen: {
+      registration: 'would close sign-up for the other operations; settings.test.ts has it',
+      read_only: 'would refuse the other operations; read-only.test.ts has it',
+    },
+  },
   createRateLimit: {
     by: 'operator',
     view: entry('/_internal/admin/rate-limits'),

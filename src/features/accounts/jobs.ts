@@ -3,6 +3,7 @@
 import { sql } from 'kysely'
 import type { Db } from '#db/db.ts'
 import { isSuspended } from '#features/access/accounts.ts'
+import { getSettings } from '#features/settings/settings-cache.ts'
 import type { AccountRow } from '#features/users/queries.ts'
 import type { Jobs } from '#jobs/queue.ts'
 import * as messages from '#mail/messages.ts'
@@ -11,9 +12,8 @@ import { insertFlow } from './mail/flows.ts'
 import { findAccount } from './queries.ts'
 
 type MailJob = Jobs['accounts.send-mail']
-type MailDeps = Pick<Deps, 'db' | 'mail' | 'config' | 'now'>
+type MailDeps = Pick<Deps, 'db' | 'cache' | 'mail' | 'config' | 'now'>
 
-const SITE_NAME = 'Depot'
 /** Rows deleted by one statement. */
 const EXPIRE_BATCH = 5_000
 
@@ -42,7 +42,8 @@ export const accountJobs = (deps: MailDeps) => ({
 /** Undefined where the reason for the message has gone meanwhile. */
 async function compose(deps: MailDeps, account: AccountRow, job: MailJob): Promise<messages.MailContent | undefined> {
   const { db, config, now } = deps
-  const context = { siteName: SITE_NAME, baseUrl: config.http.baseUrl, username: account.username }
+  const { name: siteName } = await getSettings(deps)
+  const context = { siteName, baseUrl: config.http.baseUrl, username: account.username }
   // The address is part of the flow: a link that went to a former one opens nothing.
   const flowOf = (kind: 'verify_email' | 'reset_password') =>
     insertFlow(db, { kind, accountId: account.id, data: { email: account.email }, now: now() })

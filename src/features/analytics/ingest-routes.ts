@@ -28,7 +28,7 @@ export function analyticsIngestRoutes(app: App, deps: ViewDeps): void {
   app.post(
     '/analytics/playtime',
     {
-      config: { auth: { scope: ['PERFORM_ANALYTICS'] } },
+      config: { auth: { scope: ['PERFORM_ANALYTICS'] }, whenReadOnly: 'answers' },
       schema: {
         operationId: 'reportPlaytime',
         summary: 'Report playtime of versions',
@@ -44,7 +44,7 @@ export function analyticsIngestRoutes(app: App, deps: ViewDeps): void {
   app.post(
     '/analytics/affiliate-click',
     {
-      config: { auth: 'public' },
+      config: { auth: 'public', whenReadOnly: 'answers' },
       schema: {
         operationId: 'reportAffiliateClick',
         summary: 'Report a click on an affiliate link',

@@ -57,6 +57,7 @@ export const AUDIT_ACTIONS = [
   'rate_limit.granted',
   'rate_limit.revoked',
   'search.rebuild_requested',
+  'settings.changed',
 ] as const
 
 export type AuditAction = (typeof AUDIT_ACTIONS)[number]

@@ -1,27 +1,28 @@
 // Mails for notifications of the types that are mailed.
-import type { Db } from '#db/db.ts'
+import { getSettings } from '#features/settings/settings-cache.ts'
 import { type MailContent, notificationMail } from '#mail/messages.ts'
 import type { Deps } from '#main/deps.ts'
 import { notificationText } from './notification-types.ts'
 import { findNotification } from './queries.ts'
 
-export const notificationJobs = (deps: Pick<Deps, 'db' | 'mail' | 'config'>) => ({
+export const notificationJobs = (deps: Pick<Deps, 'db' | 'cache' | 'mail' | 'config'>) => ({
   /**
    * One mail a job, so that one that fails repeats no other. A process that dies between sending and recording sends
    * twice, which is better than not at all.
    */
   'notifications.send-mail': async ({ notification_id }: { notification_id: string }): Promise<void> => {
-    const message = await composeNotificationMail(deps.db, deps.config.http.baseUrl, notification_id)
+    const message = await composeNotificationMail(deps, notification_id)
     if (message !== undefined) await deps.mail.send(message)
   },
 })
 
 /** Undefined when there is nothing to send: the notification is deleted, or its account has no verified address. */
 async function composeNotificationMail(
-  db: Db,
-  baseUrl: string,
+  deps: Pick<Deps, 'db' | 'cache' | 'config'>,
   notificationId: string,
 ): Promise<({ to: string } & MailContent) | undefined> {
+  const { db } = deps
+  const { baseUrl } = deps.config.http
   const notification = await findNotification(db, notificationId)
   if (notification === undefined) return undefined
   const account = await db
@@ -32,7 +33,7 @@ async function composeNotificationMail(
     .executeTakeFirst()
   if (account === undefined || account.email === null) return undefined
   const { name, text, link } = notificationText(notification.body, notification.account_id)
-  const context = { siteName: 'Depot', baseUrl, username: account.username }
+  const context = { siteName: (await getSettings(deps)).name, baseUrl, username: account.username }
   const page = link === '#' ? undefined : `${baseUrl}${link}`
   return { to: account.email, ...notificationMail({ ...context, title: name, text, link: page }) }
 }

@@ -14,11 +14,16 @@ import { accountDataView } from './settings-views.ts'
 export function accountDataPages(pages: Pages, given: PageDeps): void {
   const { deps, accounts, cookie } = given
   pages.own('GET', PATHS.data, 'showData', async (request) => showData(request, given))
-  pages.own('POST', `${PATHS.data}/export`, 'takeData', async ({ viewer, reply }) =>
-    reply
-      .type('application/json; charset=utf-8')
-      .header('content-disposition', 'attachment; filename="depot-account.json"')
-      .send(await exportData(deps, viewer)),
+  pages.own(
+    'POST',
+    `${PATHS.data}/export`,
+    'takeData',
+    async ({ viewer, reply }) =>
+      reply
+        .type('application/json; charset=utf-8')
+        .header('content-disposition', 'attachment; filename="depot-account.json"')
+        .send(await exportData(deps, viewer)),
+    { whenReadOnly: 'answers' },
   )
   pages.own('POST', `${PATHS.data}/delete`, 'removeAccount', async (request) => {
     const { viewer, account, reply, field, redirect } = request

@@ -15,12 +15,18 @@ import { scopeGroups } from './scope-groups.ts'
 type Question = { flow: string; application: Application; scopes: number; redirectUri: string }
 
 export function authorizePages(pages: Pages, { deps }: PageDeps): void {
-  pages.own('GET', PATHS.authorize, 'showConsent', async (request) => {
-    const query = request.req.query as Record<string, unknown>
-    const authorization = await startAuthorization(deps, { accountId: request.viewer.id, query })
-    if (authorization.next === 'redirect') return request.reply.redirect(authorization.url, 303)
-    return ask(request, authorization)
-  })
+  pages.own(
+    'GET',
+    PATHS.authorize,
+    'showConsent',
+    async (request) => {
+      const query = request.req.query as Record<string, unknown>
+      const authorization = await startAuthorization(deps, { accountId: request.viewer.id, query })
+      if (authorization.next === 'redirect') return request.reply.redirect(authorization.url, 303)
+      return ask(request, authorization)
+    },
+    { whenReadOnly: 'refused' },
+  )
   pages.own('POST', PATHS.authorize, 'sendConsent', async ({ viewer, reply, field }) => {
     const decision = field('decision')
     if (decision !== 'accept' && decision !== 'reject') throw invalidInput('Allow it or refuse it', 'decision')

@@ -1,8 +1,10 @@
 // How a page is written: it is registered with its path and a function that gets the request for it, which holds who
 // asks, what the form says, and how to answer.
-import type { FastifyReply, FastifyRequest } from 'fastify'
+
+import type { FastifyContextConfig, FastifyReply, FastifyRequest } from 'fastify'
 import type { AccountDeps } from '#features/accounts/account-deps.ts'
 import { findAccount } from '#features/accounts/queries.ts'
+import { getShownName } from '#features/settings/settings-cache.ts'
 import type { AccountRow } from '#features/users/queries.ts'
 import type { FormError } from '#html/forms.ts'
 import type { Markup } from '#html/html.ts'
@@ -74,23 +76,32 @@ export type AccountPageRequest = PageRequest & {
 
 type Answer<Request> = (request: Request) => Promise<FastifyReply>
 
+/** As of routes: what becomes of a page in read-only mode, where its method does not say it. */
+type PageOptions = Pick<FastifyContextConfig, 'whenReadOnly'>
+
 export type Pages = {
   /** A page for anybody. */
-  open(method: 'GET' | 'POST', path: string, name: string, answer: Answer<PageRequest>): void
+  open(method: 'GET' | 'POST', path: string, name: string, answer: Answer<PageRequest>, options?: PageOptions): void
   /** A page for those who are signed in; others are sent through that and back. */
-  own(method: 'GET' | 'POST', path: string, name: string, answer: Answer<AccountPageRequest>): void
+  own(
+    method: 'GET' | 'POST',
+    path: string,
+    name: string,
+    answer: Answer<AccountPageRequest>,
+    options?: PageOptions,
+  ): void
   /** To be called when all are registered: see `formsWithoutPage`. */
   finish(): void
 }
 
 export function createPages(app: App, given: PageDeps): Pages {
   const paths = { GET: new Set<string>(), POST: new Set<string>() }
-  const register = (method: 'GET' | 'POST', path: string, name: string, answer: Answer<PageRequest>) => {
+  const register: Pages['open'] = (method, path, name, answer, options = {}) => {
     paths[method].add(path)
     app.route({
       method,
       url: path,
-      config: { auth: 'public', budget: 'page' },
+      config: { auth: 'public', budget: 'page', ...options },
       schema: { operationId: name, hide: true },
       handler: async (req, reply) => answer(await readRequest(given, req, reply)),
     })
@@ -98,12 +109,14 @@ export function createPages(app: App, given: PageDeps): Pages {
   app.setErrorHandler((thrown: Error, req, reply) => showError(given, { thrown, req, reply }))
   return {
     open: register,
-    own: (method, path, name, answer) =>
-      register(method, path, name, async (request) => {
+    own: (method, path, name, answer, options) => {
+      const forOwner: Answer<PageRequest> = async (request) => {
         const account = request.viewer === null ? undefined : await findAccount(given.deps.db, request.viewer.id)
         if (request.viewer === null || account === undefined) return redirectToSignIn(request, method === 'GET')
         return answer(withAccount(given, { ...request, viewer: request.viewer }, account))
-      }),
+      }
+      register(method, path, name, forOwner, options)
+    },
     finish: () => {
       for (const [path, page] of formsWithoutPage(paths))
         register('GET', path, 'leadFormBack', async ({ req, redirect }) => redirect(sameDepth(req.raw.url ?? '', page)))
@@ -134,7 +147,8 @@ function sameDepth(url: string, page: string): string {
 async function readRequest(given: PageDeps, req: FastifyRequest, reply: FastifyReply): Promise<PageRequest> {
   const values = req.query as Record<string, unknown>
   req.viewer = await viewerOf(given, req)
-  const page = pageContext(given, req, reply)
+  const site = { ...given.site, name: await getShownName(given.deps) }
+  const page = pageContext({ ...given, site }, req, reply)
   const query = (name: string) => fieldsOf(values, name)[0] ?? ''
   return {
     req,

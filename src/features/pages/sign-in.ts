@@ -1,4 +1,5 @@
 // Signing in, with the second factor where there is one, and out.
+
 import type { FastifyReply } from 'fastify'
 import Type from 'typebox'
 import { clientOf } from '#features/accounts/account-deps.ts'
@@ -6,6 +7,7 @@ import { CodeField, FlowField, PasswordField, SignInName } from '#features/accou
 import { signOut } from '#features/accounts/sessions/delete-session.ts'
 import { signIn } from '#features/accounts/sign-in/sign-in.ts'
 import { signInWithCode } from '#features/accounts/sign-in/sign-in-with-code.ts'
+import { getSettings } from '#features/settings/settings-cache.ts'
 import { challengeOf } from './captcha.ts'
 import { checkValues } from './forms.ts'
 import { attempt, type FormRefusal, noticeOf, type PageDeps, type PageRequest, type Pages } from './page-request.ts'
@@ -63,13 +65,13 @@ async function sendCode(request: PageRequest, { accounts, cookie }: PageDeps): P
   return redirectAfterSignIn(request, returnTo)
 }
 
-function showSignIn(
+async function showSignIn(
   request: PageRequest,
   { accounts }: PageDeps,
   of: { name: string; returnTo: string; refusal?: FormRefusal },
-): FastifyReply {
+): Promise<FastifyReply> {
   const { page, captcha, show } = request
-  const isOpen = accounts.config.accounts.registration === 'open'
+  const isOpen = (await getSettings(accounts)).registration === 'open'
   const body = signInView(page, { ...of, captcha, isOpen, notice: noticeOf(request) })
   return show({ title: page.language.t('sign-in'), body, refusal: of.refusal, asksCaptcha: true })
 }

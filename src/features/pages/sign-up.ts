@@ -1,5 +1,6 @@
 import { clientOf } from '#features/accounts/account-deps.ts'
 import { signUp } from '#features/accounts/sign-up/sign-up.ts'
+import { getSettings } from '#features/settings/settings-cache.ts'
 import { challengeOf } from './captcha.ts'
 import { attempt, type FormRefusal, type PageDeps, type PageRequest, type Pages } from './page-request.ts'
 import { PATHS } from './paths.ts'
@@ -16,10 +17,10 @@ const LABELS = {
 
 export function signUpPages(pages: Pages, given: PageDeps): void {
   const { accounts, cookie } = given
-  const form = (request: PageRequest, { refusal }: { refusal?: FormRefusal } = {}) => {
+  const form = async (request: PageRequest, { refusal }: { refusal?: FormRefusal } = {}) => {
     const { page, captcha, show, query, field, req } = request
     const isGet = req.method !== 'POST'
-    const isOpen = accounts.config.accounts.registration === 'open'
+    const isOpen = (await getSettings(accounts)).registration === 'open'
     const body = signUpView(page, {
       username: isGet ? '' : field('username'),
       email: isGet ? '' : field('email'),

@@ -50,7 +50,7 @@ export function searchRoutes(app: App, deps: SearchDeps): void {
   app.post(
     '/v3/search',
     {
-      config: { auth: 'public' },
+      config: { auth: 'public', whenReadOnly: 'answers' },
       schema: {
         operationId: 'searchProjectsByBody',
         summary: 'Search for projects, with filters that are too long for a URL',

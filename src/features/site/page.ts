@@ -1,5 +1,6 @@
 // How a page of the site is written: registered with its path and a function that loads what it shows. Here is who
 // looks at it, how it is sent, and how it may be kept.
+
 import { createHash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
@@ -8,6 +9,7 @@ import { fieldsOf } from '#features/pages/forms.ts'
 import { viewerOf } from '#features/pages/page-request.ts'
 import { readPreferences } from '#features/pages/preferences.ts'
 import type { SessionCookie } from '#features/pages/session-cookie.ts'
+import { getShownName } from '#features/settings/settings-cache.ts'
 import { listCachedUsers } from '#features/users/user-cache.ts'
 import type { UserView } from '#features/users/views.ts'
 import type { Markup } from '#html/html.ts'
@@ -99,9 +101,10 @@ export async function readSiteRequest(given: SiteDeps, req: FastifyRequest, repl
 
 async function siteContext({ deps, site }: SiteDeps, req: FastifyRequest, reply: FastifyReply): Promise<PageContext> {
   const [user] = req.viewer === null ? [] : await listCachedUsers(deps, [req.viewer.id])
+  const name = await getShownName(deps)
   let token: string | undefined
   return {
-    site,
+    site: { ...site, name },
     ...readPreferences(deps.config, req),
     address: req.raw.url ?? '',
     account: user === undefined ? undefined : (JSON.parse(user.bytes.toString()) as UserView),

@@ -39,7 +39,7 @@ function passwordRoutes(app: App, deps: AccountDeps): void {
     '/auth/password',
     {
       // With a flow nobody needs to be signed in; without one, the token needs USER_AUTH_WRITE, which is checked below.
-      config: { auth: { read: SCOPES.map(({ name }) => name) }, cost: COSTS.password },
+      config: { auth: { read: SCOPES.map(({ name }) => name) }, cost: COSTS.password, whenReadOnly: 'refused' },
       schema: {
         operationId: 'changePassword',
         summary: 'Set a password, given the old one or the flow of a mailed link; other sessions end',

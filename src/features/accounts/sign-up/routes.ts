@@ -1,5 +1,5 @@
 // Signing up, and what a sign-up page needs to know.
-
+import { getSettings } from '#features/settings/settings-cache.ts'
 import { done } from '#http/answers.ts'
 import { callerOf } from '#http/client-address.ts'
 import { COSTS } from '#http/route-config.ts'
@@ -32,7 +32,7 @@ export function signUpRoutes(app: App, deps: AccountDeps): void {
   app.post(
     '/auth/create/validate',
     {
-      config: { auth: 'public', cost: COSTS.password },
+      config: { auth: 'public', cost: COSTS.password, whenReadOnly: 'answers' },
       schema: {
         operationId: 'validateNewAccount',
         summary: 'Validate a sign-up without creating an account',
@@ -56,7 +56,7 @@ export function signUpRoutes(app: App, deps: AccountDeps): void {
     },
     async () => ({
       captcha_enabled: config.accounts.captcha !== undefined,
-      registration_open: config.accounts.registration === 'open',
+      registration_open: (await getSettings(deps)).registration === 'open',
       email_verification_required: config.accounts.requireVerifiedEmail,
       tax_compliance_thresholds: {},
     }),

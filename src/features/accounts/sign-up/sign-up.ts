@@ -23,7 +23,7 @@ type SignUp = {
  */
 export async function signUp(deps: AccountDeps, { fields, challenge, honeypot, client }: SignUp): Promise<SessionView> {
   const { config } = deps
-  checkMaySignUp(deps, honeypot)
+  await checkMaySignUp(deps, honeypot)
   await checkCaptcha(config.accounts.captcha, { challenge, address: client.ip })
   const prepared = await prepareAccount({ ...deps, caller: addressKey(client.ip) }, fields)
   const now = deps.now()
@@ -43,6 +43,6 @@ export async function validateSignUp(
   deps: AccountDeps,
   { fields, honeypot, caller }: Pick<SignUp, 'fields' | 'honeypot'> & { caller: string },
 ): Promise<void> {
-  checkMaySignUp(deps, honeypot)
+  await checkMaySignUp(deps, honeypot)
   await checkNewAccount({ ...deps, caller }, fields)
 }

@@ -16,7 +16,7 @@ export function authorizeRoutes(app: App, deps: Deps): void {
     '/oauth/authorize',
     {
       // Any caller reaches the handler: browsers are redirected, others need USER_AUTH_WRITE.
-      config: { auth: { read: SCOPES.map(({ name }) => name) } },
+      config: { auth: { read: SCOPES.map(({ name }) => name) }, whenReadOnly: 'refused' },
       // The handler answers errors of the query by the rules of RFC 6749, 4.1.2.1.
       attachValidation: true,
       schema: {

@@ -78,7 +78,7 @@ function stateRoutes(app: App, deps: Deps): void {
   app.post(
     '/oauth/introspect',
     {
-      config,
+      config: { ...config, whenReadOnly: 'answers' },
       attachValidation: true,
       schema: {
         operationId: 'introspectToken',

@@ -1,0 +1,68 @@
+// What operators set while the service runs, and what everybody may know of it.
+import { operatorOf } from '#features/audit/actor.ts'
+import { done } from '#http/answers.ts'
+import { mountInternal } from '#http/mounts.ts'
+import type { App } from '#http/server.ts'
+import type { Deps } from '#main/deps.ts'
+import { SettingsPatch } from './requests.ts'
+import { getSettings, listSettingsRows, toSettings } from './settings-cache.ts'
+import { updateSettings } from './update-settings.ts'
+import { InstanceView, SettingsView, toSettingsView } from './views.ts'
+
+type SettingsDeps = Pick<Deps, 'db' | 'cache' | 'config' | 'now'>
+
+/** For everybody. */
+export function instanceRoute(app: App, deps: SettingsDeps): void {
+  mountInternal(app, (scope) =>
+    scope.get(
+      '/instance',
+      {
+        config: { auth: 'public', cache: 'shared' },
+        schema: {
+          operationId: 'getInstance',
+          summary: 'Name, texts and state of this instance',
+          response: { 200: InstanceView },
+        },
+      },
+      () => getSettings(deps),
+    ),
+  )
+}
+
+/** Operator routes. */
+export function settingsRoutes(app: App, deps: SettingsDeps): void {
+  mountInternal(app, (scope) => {
+    scope.get(
+      '/admin/settings',
+      {
+        config: { auth: 'operator' },
+        schema: {
+          operationId: 'getSettings',
+          summary: 'Settings that change while the service runs, as they are in force',
+          response: { 200: SettingsView },
+        },
+      },
+      async () => {
+        const [row] = await listSettingsRows(deps.db)
+        return toSettingsView(toSettings(row, deps.config), row)
+      },
+    )
+    scope.patch(
+      '/admin/settings',
+      {
+        // The way out of read-only mode.
+        config: { auth: 'operator', whenReadOnly: 'answers' },
+        schema: {
+          operationId: 'updateSettings',
+          summary: 'Change settings; null takes one back to what the environment says',
+          description: 'In force in every process within a second.',
+          body: SettingsPatch,
+        },
+      },
+      async (req, reply) => {
+        await updateSettings(deps, operatorOf(req), req.body)
+        return done(reply)
+      },
+    )
+  })
+}

@@ -1,0 +1,75 @@
+// The settings that operators change while the service runs, as every process sees them.
+import type { Selectable } from 'kysely'
+import type { EntityCache } from '#cache/entity-cache.ts'
+import type { Config } from '#config/config.ts'
+import type { Db } from '#db/db.ts'
+import type { InstanceSettings } from '#db/schema.ts'
+
+export type SettingsRow = Selectable<InstanceSettings>
+
+/** As they are in force: what the database says, else the environment, else the default. */
+export type Settings = {
+  /** What people call the instance. */
+  name: string
+  /** Degrees of a colour circle, 0 to 359; null leaves the colours as they come. */
+  accent_hue: number | null
+  /** Markdown: what the instance is for, and its rules. */
+  about: string | null
+  rules: string | null
+  /** A sentence that every page shows. */
+  announcement: string | null
+  registration: 'open' | 'closed'
+  read_only: boolean
+  /** What callers are told who want to change something meanwhile. */
+  read_only_message: string
+}
+
+export type SettingsReader = { db: Db; cache: EntityCache; config: Config }
+
+const READ_ONLY_MESSAGE = 'This service is read-only at present. Please try again later.'
+
+/** The only ID of this kind. */
+export const SETTINGS_ID = 'instance'
+
+const SETTINGS = {
+  name: 'settings',
+  idOf: () => SETTINGS_ID,
+  sizeOf: (row: SettingsRow) => 500 + 2 * ((row.about?.length ?? 0) + (row.rules?.length ?? 0)),
+  revisionOf: (row: SettingsRow) => row.revision,
+}
+
+/** Costs no query while nothing changes. A change is in force everywhere once its invalidation has arrived. */
+export async function getSettings(reader: SettingsReader): Promise<Settings> {
+  const settings = reader.cache.kind(SETTINGS)
+  const row = settings.peek(SETTINGS_ID) ?? (await settings.get(SETTINGS_ID, () => listSettingsRows(reader.db)))
+  return toSettings(row, reader.config)
+}
+
+/** The name for pages: those that report an error are drawn also while the database cannot be asked. */
+export async function getShownName(reader: SettingsReader): Promise<string> {
+  try {
+    return (await getSettings(reader)).name
+  } catch {
+    return reader.config.site.name
+  }
+}
+
+/** The one row; none in a database that is being restored. */
+export function listSettingsRows(db: Db): Promise<SettingsRow[]> {
+  return db.selectFrom('instance_settings').selectAll().execute()
+}
+
+/** `row` absent: nothing is set. */
+export function toSettings(row: SettingsRow | undefined, { site, accounts, readOnly }: Config): Settings {
+  return {
+    name: row?.name ?? site.name,
+    accent_hue: row?.accent_hue ?? null,
+    about: row?.about ?? null,
+    rules: row?.rules ?? null,
+    announcement: row?.announcement ?? null,
+    registration: (row?.registration as Settings['registration'] | null | undefined) ?? accounts.registration,
+    // What the environment holds shut no route opens.
+    read_only: readOnly || (row?.read_only ?? false),
+    read_only_message: row?.read_only_message ?? READ_ONLY_MESSAGE,
+  }
+}
