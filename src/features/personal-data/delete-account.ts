@@ -5,14 +5,14 @@ import { transaction } from '#cache/transaction.ts'
 import type { Tx } from '#db/db.ts'
 import type { Project } from '#db/schema.ts'
 import type { ConfirmOwner, OwnerProof } from '#features/access/confirm-owner.ts'
-import { ensurePlaceholder, PLACEHOLDER_ID } from '#features/access/placeholder.ts'
+import { ensurePlaceholder, isPlaceholder, PLACEHOLDER_ID } from '#features/access/placeholder.ts'
 import { dropImagesOf } from '#features/content-images/queries.ts'
 import { removePictures } from '#features/pictures/icons.ts'
 import { insertStatusMessage } from '#features/projects/edit/change-status.ts'
 import { requireDeletableUser } from '#features/users/policy.ts'
 import { getAccountByName } from '#features/users/queries.ts'
 import { removeJobsOf } from '#jobs/queue.ts'
-import { notFound } from '#lib/errors.ts'
+import { forbidden, notFound } from '#lib/errors.ts'
 import { newId } from '#lib/ids.ts'
 import type { Viewer } from '#lib/viewer.ts'
 import type { Deps } from '#main/deps.ts'
@@ -35,8 +35,14 @@ export async function deleteAccount(
 ): Promise<void> {
   const account = requireDeletableUser(viewer, await getAccountByName(deps.db, name))
   await deps.confirmOwner(viewer, proof)
+  await deleteAccountOf(deps, account.id)
+}
+
+/** The same for operators, who need no proof. @throws ApiError 404, 403 for the placeholder. */
+export async function deleteAccountOf(deps: Deps, accountId: string): Promise<void> {
+  if (isPlaceholder({ id: accountId })) throw forbidden('This account stands for deleted ones and cannot be deleted')
   await transaction(deps, async (tx, changed) => {
-    const erasure = { tx, changed, accountId: account.id }
+    const erasure = { tx, changed, accountId }
     await lockAll(erasure)
     await ensurePlaceholder(tx)
     await unfollowAll(erasure)
@@ -48,16 +54,16 @@ export async function deleteAccount(
     await forgetPayouts(erasure)
     await eraseConversations(erasure)
     await forgetInviter(erasure)
-    await removeJobsOf(tx, account.id)
+    await removeJobsOf(tx, accountId)
     await nameTokens(erasure)
     await removeOwnPictures(erasure, deps.config)
-    await tx.deleteFrom('account').where('id', '=', account.id).execute()
+    await tx.deleteFrom('account').where('id', '=', accountId).execute()
     // What counts authors keeps a row at 0.
-    await tx.deleteFrom('author').where('account_id', '=', account.id).where('teams', '=', 0).execute()
-    changed.add('user', account.id, PLACEHOLDER_ID)
-    changed.add('viewer', account.id)
+    await tx.deleteFrom('author').where('account_id', '=', accountId).where('teams', '=', 0).execute()
+    changed.add('user', accountId, PLACEHOLDER_ID)
+    changed.add('viewer', accountId)
   })
-  recordEvent(deps, 'account.deleted', { account_id: account.id })
+  recordEvent(deps, 'account.deleted', { account_id: accountId })
 }
 
 /**

@@ -59,6 +59,22 @@ export async function resetPassword(
   await guard.forgive(accountId)
 }
 
+/**
+ * Sets a password for the owner of an account, as the operator does, and ends all sessions.
+ * @throws ApiError `validation_error` for a bad password
+ */
+export async function setPasswordOf(
+  deps: Pick<AccountDeps, 'db' | 'cache' | 'passwords'>,
+  { account, newPassword }: { account: AccountRow; newPassword: string },
+): Promise<void> {
+  await deps.passwords.check(newPassword, account, 'new_password')
+  const passwordHash = await deps.passwords.hash(newPassword)
+  await transaction(deps, async (tx, changed) => {
+    await lockAccount(tx, account.id)
+    await setPassword(tx, changed, { accountId: account.id, passwordHash })
+  })
+}
+
 async function checkAndHash(
   { passwords }: AccountDeps,
   { account, newPassword, caller }: { account: AccountRow; newPassword: string; caller: string },
