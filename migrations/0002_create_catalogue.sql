@@ -91,6 +91,8 @@ create table project (
   moderation_message text,
   moderation_message_body text,
   monetization_status text not null default 'monetized',
+  -- Whether everybody sees how the downloads are made up, or its members alone.
+  public_statistics boolean not null default true,
   -- A random point on a line of 2^31. Random projects are read from random stretches of that line.
   random_key integer not null default floor(random() * 2147483648)::integer,
   revision bigint not null default 1,
@@ -121,6 +123,11 @@ create table gallery_item (
   url text not null,
   raw_url text not null,
   content_sha1 text collate "C" not null,
+  -- Of the picture as uploaded, in pixels. Null for a moving one, which has no scaled copies.
+  width integer,
+  height integer,
+  -- The widths that there are scaled copies for, which stand beside the picture: its address with `_WIDTH.webp`.
+  copy_widths integer[] not null default '{}',
   featured boolean not null default false,
   name text,
   description text,
@@ -288,3 +295,22 @@ create table follow (
 );
 -- Followers of one project are walked through in order, some thousands at a time.
 create index follow_project_account_idx on follow (project_id, account_id);
+
+-- The demo catalogue that `depot seed` writes: what was made, so that it is found again, added to, and removed.
+create table demo_catalogue (
+  only_row boolean primary key default true,
+  -- No date of the demo is later. Of the first run, so that what a later one adds fits.
+  until timestamptz not null,
+  constraint demo_catalogue_only_row_check check (only_row)
+);
+
+create table demo_item (
+  kind text not null,
+  id text collate "C" not null,
+  -- Of a project: the batch of events that its counters have been lowered for, and whether the store has it.
+  events_batch text,
+  has_events boolean not null default false,
+  constraint demo_item_pkey primary key (kind, id),
+  constraint demo_item_kind_check check (kind in ('account', 'organization', 'project', 'collection', 'report'))
+);
+create index demo_item_events_idx on demo_item (id) where kind = 'project' and not has_events;

@@ -16,12 +16,16 @@ create table account (
   totp_secret text,
   totp_last_step bigint default 0 not null,
   code_host_id text,
+  suspended_at timestamp with time zone,
+  suspended_until timestamp with time zone,
+  suspension_reason text,
   created timestamp with time zone default now() not null,
   revision bigint default 1 not null,
   constraint account_bio_check CHECK ((char_length(bio) <= 160)),
   constraint account_pkey PRIMARY KEY (id),
   constraint account_placeholder_check CHECK (((id = 'deleted0'::text) = (lower(username) = 'deleted-user'::text))),
   constraint account_role_check CHECK ((role = ANY (ARRAY['developer'::text, 'moderator'::text, 'admin'::text]))),
+  constraint account_suspension_check CHECK ((((suspended_at IS NULL) = (suspension_reason IS NULL)) AND ((suspended_at IS NOT NULL) OR (suspended_until IS NULL)) AND ((char_length(suspension_reason) >= 1) AND (char_length(suspension_reason) <= 1000)))),
   constraint account_username_check CHECK (((char_length(username) >= 1) AND (char_length(username) <= 39)))
 );
 
@@ -65,6 +69,25 @@ create table affiliate_conversion (
   constraint affiliate_conversion_external_id_check CHECK (((char_length(external_id) >= 1) AND (char_length(external_id) <= 255))),
   constraint affiliate_conversion_external_id_key UNIQUE (external_id),
   constraint affiliate_conversion_pkey PRIMARY KEY (id)
+);
+
+create table audit_entry (
+  id bigint generated always as identity not null,
+  at timestamp with time zone default now() not null,
+  action text not null,
+  actor_kind text not null,
+  actor_id text collate "C",
+  token_kind text,
+  token_id text collate "C",
+  address text,
+  subject_kind text,
+  subject_id text collate "C",
+  account_ids text[] default '{}'::text[] not null,
+  details jsonb default '{}'::jsonb not null,
+  constraint audit_entry_actor_check CHECK (((actor_kind = ANY (ARRAY['account'::text, 'operator'::text, 'command'::text, 'system'::text, 'anonymous'::text])) AND ((actor_kind = 'account'::text) = (actor_id IS NOT NULL)))),
+  constraint audit_entry_details_check CHECK ((octet_length((details)::text) <= 16384)),
+  constraint audit_entry_pkey PRIMARY KEY (id),
+  constraint audit_entry_subject_check CHECK ((num_nulls(subject_kind, subject_id) = ANY (ARRAY[0, 2])))
 );
 
 create table author (
@@ -115,6 +138,22 @@ create table collection_project (
   constraint collection_project_pkey PRIMARY KEY (collection_id, project_id),
   constraint collection_project_position_check CHECK ((("position" >= 0) AND ("position" <= 1023))),
   constraint collection_project_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE CASCADE
+);
+
+create table demo_catalogue (
+  only_row boolean default true not null,
+  until timestamp with time zone not null,
+  constraint demo_catalogue_only_row_check CHECK (only_row),
+  constraint demo_catalogue_pkey PRIMARY KEY (only_row)
+);
+
+create table demo_item (
+  kind text not null,
+  id text collate "C" not null,
+  events_batch text,
+  has_events boolean default false not null,
+  constraint demo_item_kind_check CHECK ((kind = ANY (ARRAY['account'::text, 'organization'::text, 'project'::text, 'collection'::text, 'report'::text]))),
+  constraint demo_item_pkey PRIMARY KEY (kind, id)
 );
 
 create table dependency (
@@ -214,6 +253,9 @@ create table gallery_item (
   url text not null,
   raw_url text not null,
   content_sha1 text collate "C" not null,
+  width integer,
+  height integer,
+  copy_widths integer[] default '{}'::integer[] not null,
   featured boolean default false not null,
   name text,
   description text,
@@ -433,6 +475,7 @@ create table project (
   moderation_message text,
   moderation_message_body text,
   monetization_status text default 'monetized'::text not null,
+  public_statistics boolean default true not null,
   random_key integer default (floor((random() * ('2147483648'::bigint)::double precision)))::integer not null,
   revision bigint default 1 not null,
   constraint project_followers_check CHECK ((followers >= 0)),
@@ -696,9 +739,23 @@ CREATE INDEX affiliate_conversion_account_id_idx ON public.affiliate_conversion 
 
 CREATE INDEX affiliate_conversion_code_idx ON public.affiliate_conversion USING btree (affiliate_code_id, converted);
 
+CREATE INDEX audit_entry_account_ids_idx ON public.audit_entry USING gin (account_ids);
+
+CREATE INDEX audit_entry_action_idx ON public.audit_entry USING btree (action, id);
+
+CREATE INDEX audit_entry_actor_idx ON public.audit_entry USING btree (actor_id, id);
+
+CREATE INDEX audit_entry_address_idx ON public.audit_entry USING btree (at) WHERE (address IS NOT NULL);
+
+CREATE INDEX audit_entry_at_idx ON public.audit_entry USING btree (at);
+
+CREATE INDEX audit_entry_subject_idx ON public.audit_entry USING btree (subject_kind, subject_id, id);
+
 CREATE INDEX collection_account_id_idx ON public.collection USING btree (account_id, created DESC, id);
 
 CREATE INDEX collection_project_project_id_idx ON public.collection_project USING btree (project_id);
+
+CREATE INDEX demo_item_events_idx ON public.demo_item USING btree (id) WHERE ((kind = 'project'::text) AND (NOT has_events));
 
 CREATE INDEX dependency_named_idx ON public.dependency USING btree (dependent_id) INCLUDE (version_id, project_id);
 
@@ -835,6 +892,10 @@ CREATE INDEX version_scheduled_idx ON public.version USING btree (scheduled_at) 
 CREATE INDEX version_visibility_idx ON public.version USING btree (id) INCLUDE (project_id, status, date_published);
 
 CREATE TRIGGER account_revision BEFORE UPDATE ON public.account FOR EACH ROW EXECUTE FUNCTION bump_revision();
+
+CREATE TRIGGER audit_entry_append_only BEFORE DELETE OR UPDATE ON public.audit_entry FOR EACH ROW EXECUTE FUNCTION refuse_audit_change();
+
+CREATE TRIGGER audit_entry_no_truncate BEFORE TRUNCATE ON public.audit_entry FOR EACH STATEMENT EXECUTE FUNCTION refuse_audit_change();
 
 CREATE TRIGGER file_address_kept AFTER INSERT ON public.file FOR EACH ROW EXECUTE FUNCTION keep_file_address();
 
@@ -1147,6 +1208,18 @@ begin
     bits := bits / 62;
   end loop;
   return id;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.refuse_audit_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if coalesce(current_setting('depot.audit_maintenance', true), '') = 'on' then
+    return case when tg_op = 'DELETE' then old else new end;
+  end if;
+  raise exception 'Entries of the audit log cannot be changed' using errcode = 'insufficient_privilege';
 end
 $function$;
 

@@ -1,6 +1,7 @@
 // `depot token list` and `depot token revoke`.
 import { deleteAccessToken } from '#features/accounts/access-tokens/delete-access-token.ts'
 import { listAccessTokens } from '#features/accounts/access-tokens/queries.ts'
+import { COMMAND } from '#features/audit/actor.ts'
 import { getAccountByName } from '#features/users/queries.ts'
 import { scopeNames } from '#lib/scopes.ts'
 import { readArguments, required } from './arguments.ts'
@@ -41,7 +42,7 @@ export async function tokenRevoke(args: readonly string[], env: Env): Promise<vo
   const [id = ''] = words
   await withDeps(env, async (deps) => {
     const account = await getAccountByName(deps.db, user)
-    await deleteAccessToken(deps, { accountId: account.id, token: { id } })
+    await deleteAccessToken(deps, { accountId: account.id, token: { id }, actor: COMMAND })
     print({ json: { id, user: account.username }, text: `Revoked the token ${id} of ${account.username}` }, values.json)
   })
 }

@@ -3,6 +3,7 @@
 import { listAccessTokens } from '#features/accounts/access-tokens/queries.ts'
 import { setPasswordOf } from '#features/accounts/credentials/change-password.ts'
 import { createPasswords } from '#features/accounts/passwords/passwords.ts'
+import { COMMAND } from '#features/audit/actor.ts'
 import { deleteAccountOf } from '#features/personal-data/delete-account.ts'
 import { type AccountRow, getAccountByName, listAccounts } from '#features/users/queries.ts'
 import { readRole } from './accounts.ts'
@@ -72,8 +73,9 @@ export async function userDelete(args: readonly string[], env: Env): Promise<voi
     throw new UsageError(`Deleting ${name} cannot be undone: projects stay, without an owner, all else goes; say --yes`)
   }
   await withDeps(env, async (deps) => {
-    const { id, username } = await getAccountByName(deps.db, name)
-    await deleteAccountOf(deps, id)
+    const account = await getAccountByName(deps.db, name)
+    const { id, username } = account
+    await deleteAccountOf(deps, account, COMMAND)
     print({ json: { id, username }, text: `Deleted the account ${username}` }, values.json)
   })
 }

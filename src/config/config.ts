@@ -101,6 +101,12 @@ export type Config = {
     /** Without trailing slash. */
     codeHostApiUrl: string | undefined
   }
+  audit: {
+    /** How long entries are kept; 0 for ever. */
+    retentionDays: number
+    /** How long they have the address that they came from. */
+    addressDays: number
+  }
   analytics: {
     store: AnalyticsStoreConfig
     /** Lower-case header name. */
@@ -245,6 +251,7 @@ function group(env: Env): Config {
         ? { kind: 'outbox', folder: join(dataDir, 'outbox'), from }
         : { kind: 'smtp', url: new Secret(env.SMTP_URL), from },
     scanner: scannerConfig(env),
+    audit: { retentionDays: env.AUDIT_RETENTION, addressDays: env.AUDIT_ADDRESS_RETENTION },
     accounts: {
       registration: env.REGISTRATION,
       requireVerifiedEmail: env.REQUIRE_VERIFIED_EMAIL ?? env.SMTP_URL !== undefined,

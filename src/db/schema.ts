@@ -40,6 +40,9 @@ export interface Account {
   raw_avatar_url: string | null;
   revision: Generated<number>;
   role: Generated<'developer' | 'moderator' | 'admin'>;
+  suspended_at: Timestamp | null;
+  suspended_until: Timestamp | null;
+  suspension_reason: string | null;
   totp_last_step: Generated<number>;
   totp_secret: string | null;
   username: string;
@@ -72,6 +75,21 @@ export interface AffiliateConversion {
   external_id: string;
   id: Generated<number>;
   revenue: Numeric;
+}
+
+export interface AuditEntry {
+  account_ids: Generated<string[]>;
+  action: string;
+  actor_id: string | null;
+  actor_kind: string;
+  address: string | null;
+  at: Generated<Timestamp>;
+  details: Generated<Json>;
+  id: Generated<number>;
+  subject_id: string | null;
+  subject_kind: string | null;
+  token_id: string | null;
+  token_kind: string | null;
 }
 
 export interface Author {
@@ -109,6 +127,18 @@ export interface CollectionProject {
   collection_id: string;
   position: number;
   project_id: string;
+}
+
+export interface DemoCatalogue {
+  only_row: Generated<boolean>;
+  until: Timestamp;
+}
+
+export interface DemoItem {
+  events_batch: string | null;
+  has_events: Generated<boolean>;
+  id: string;
+  kind: 'account' | 'organization' | 'project' | 'collection' | 'report';
 }
 
 export interface Dependency {
@@ -179,15 +209,18 @@ export interface Follow {
 
 export interface GalleryItem {
   content_sha1: string;
+  copy_widths: Generated<number[]>;
   created: Generated<Timestamp>;
   description: string | null;
   featured: Generated<boolean>;
+  height: number | null;
   id: string;
   name: string | null;
   ordering: Generated<number>;
   project_id: string;
   raw_url: string;
   url: string;
+  width: number | null;
 }
 
 export interface Image {
@@ -336,6 +369,7 @@ export interface Project {
   monetization_status: Generated<'monetized' | 'demonetized' | 'force-demonetized'>;
   name: string;
   organization_id: string | null;
+  public_statistics: Generated<boolean>;
   published: Generated<Timestamp>;
   queued: Timestamp | null;
   random_key: Generated<number>;
@@ -523,11 +557,14 @@ export interface DB {
   account_flow: AccountFlow;
   affiliate_code: AffiliateCode;
   affiliate_conversion: AffiliateConversion;
+  audit_entry: AuditEntry;
   author: Author;
   backup_code: BackupCode;
   catalogue_change: CatalogueChange;
   collection: Collection;
   collection_project: CollectionProject;
+  demo_catalogue: DemoCatalogue;
+  demo_item: DemoItem;
   dependency: Dependency;
   download_batch: DownloadBatch;
   download_ledger: DownloadLedger;

@@ -21,6 +21,12 @@ export type RouteAuth = 'public' | { read: readonly ScopeName[] } | { scope: rea
  */
 export type CachePolicy = 'public' | 'shared' | 'tags' | 'private' | 'no-store'
 
+/**
+ * Against which of an address's request budgets a route counts: `api` (the default), `page` for pages that people open,
+ * `asset` for what pages are made of: style, script, fonts, pictures.
+ */
+export type RateBudget = 'api' | 'page' | 'asset'
+
 /** One operation as the tests walk them. */
 export type RouteEntry = {
   readonly method: string
@@ -52,6 +58,7 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     auth: RouteAuth
     cache?: CachePolicy
+    budget?: RateBudget
     /** A known caller must also be a moderator or an admin; others get 403. */
     role?: 'moderator' | 'admin'
     /** The route answers outside limiter, User-Agent rule and rate headers (`/health`, `/ready`, `/metrics`). */

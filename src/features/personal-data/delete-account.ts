@@ -1,16 +1,21 @@
 // Deletes an account: what it owns and has published goes to the placeholder, nothing else of the person remains.
+
 import { type Selectable, sql } from 'kysely'
 import type { ChangeSet } from '#cache/changes.ts'
 import { transaction } from '#cache/transaction.ts'
 import type { Tx } from '#db/db.ts'
 import type { Project } from '#db/schema.ts'
+import { lockOtherAdmins } from '#features/access/accounts.ts'
 import type { ConfirmOwner, OwnerProof } from '#features/access/confirm-owner.ts'
 import { ensurePlaceholder, isPlaceholder, PLACEHOLDER_ID } from '#features/access/placeholder.ts'
+import { type Actor, actorOf } from '#features/audit/actor.ts'
+import { forgetAccount } from '#features/audit/queries.ts'
+import { recordAudit } from '#features/audit/record-audit.ts'
 import { dropImagesOf } from '#features/content-images/queries.ts'
 import { removePictures } from '#features/pictures/icons.ts'
 import { insertStatusMessage } from '#features/projects/edit/change-status.ts'
 import { requireDeletableUser } from '#features/users/policy.ts'
-import { getAccountByName } from '#features/users/queries.ts'
+import { type AccountRow, getAccountByName } from '#features/users/queries.ts'
 import { removeJobsOf } from '#jobs/queue.ts'
 import { forbidden, notFound } from '#lib/errors.ts'
 import { newId } from '#lib/ids.ts'
@@ -25,7 +30,7 @@ export type DeletingDeps = Deps & { confirmOwner: ConfirmOwner }
 
 /**
  * @param proof that the owner of the viewer's account asks.
- * @throws ApiError 404, 403 for another's account unless the viewer is an admin, and for the placeholder; as
+ * @throws ApiError 404, 400 for the last admin, 403 for another's account unless the viewer is an admin, and for the placeholder; as
  * `ConfirmOwner`.
  */
 export async function deleteAccount(
@@ -35,15 +40,19 @@ export async function deleteAccount(
 ): Promise<void> {
   const account = requireDeletableUser(viewer, await getAccountByName(deps.db, name))
   await deps.confirmOwner(viewer, proof)
-  await deleteAccountOf(deps, account.id)
+  const isOwn = account.id === viewer.id
+  const actor: Actor = isOwn ? { kind: 'account', id: PLACEHOLDER_ID, address: null } : actorOf(viewer)
+  await deleteAccountOf(deps, account, actor)
 }
 
-/** The same for operators, who need no proof. @throws ApiError 404, 403 for the placeholder. */
-export async function deleteAccountOf(deps: Deps, accountId: string): Promise<void> {
-  if (isPlaceholder({ id: accountId })) throw forbidden('This account stands for deleted ones and cannot be deleted')
+/** The same for operators, who need no proof. @throws ApiError 404, 400 for the last admin, 403 for the placeholder. */
+export async function deleteAccountOf(deps: Deps, account: AccountRow, actor: Actor): Promise<void> {
+  if (isPlaceholder(account)) throw forbidden('This account stands for deleted ones and cannot be deleted')
+  const accountId = account.id
   await transaction(deps, async (tx, changed) => {
     const erasure = { tx, changed, accountId }
     await lockAll(erasure)
+    if (account.role === 'admin') await lockOtherAdmins(tx, accountId, deps.now())
     await ensurePlaceholder(tx)
     await unfollowAll(erasure)
     const projects = await handOverTeams(erasure)
@@ -60,6 +69,8 @@ export async function deleteAccountOf(deps: Deps, accountId: string): Promise<vo
     await tx.deleteFrom('account').where('id', '=', accountId).execute()
     // What counts authors keeps a row at 0.
     await tx.deleteFrom('author').where('account_id', '=', accountId).where('teams', '=', 0).execute()
+    await recordAudit(tx, { action: 'account.deleted', actor, subject: { kind: 'user', id: PLACEHOLDER_ID } })
+    await forgetAccount(tx, accountId)
     changed.add('user', accountId, PLACEHOLDER_ID)
     changed.add('viewer', accountId)
   })

@@ -9,6 +9,7 @@ import { Worker } from 'node:worker_threads'
 import { sql } from 'kysely'
 import pg from 'pg'
 import { listenForInvalidations } from '#cache/listen.ts'
+import { SYSTEM } from '#features/audit/actor.ts'
 import { ApiError } from '#lib/errors.ts'
 import { MINUTE_MS } from '#lib/time.ts'
 import { openEmbeddedSearchIndex } from '#search-index/embedded/embedded-search-index.ts'
@@ -278,7 +279,7 @@ test('a rebuild brings what the log never told, and searches are answered all th
       if (isDone) return asked
     }
   })()
-  await requestRebuild(t.deps)
+  await requestRebuild(t.deps, SYSTEM)
   await rename((await t.make.project({ name: 'While Building' })).id, 'While Built')
   await feed.caughtUp()
   isDone = true
