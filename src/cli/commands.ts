@@ -185,6 +185,16 @@ export const COMMANDS: readonly Command[] = [
     load: async () => (await import('./verify.ts')).verifyCommand,
   },
   {
+    name: 'move files',
+    usage: '--to SETTINGS [--json]',
+    about: 'Copy all files into another store; the old one stays as it is',
+    options: [
+      ['--to', 'A file in the form of .env with the variables of the new store (S3_BUCKET and so on, or DATA_DIR)'],
+      JSON_OPTION,
+    ],
+    load: async () => (await import('./move.ts')).moveFilesCommand,
+  },
+  {
     name: 'reindex',
     usage: '[--json]',
     about: 'Build the search index again',
