@@ -7,17 +7,17 @@ import type { Tx } from '#db/db.ts'
 import type { Project } from '#db/schema.ts'
 import { lockOtherAdmins } from '#features/access/accounts.ts'
 import type { ConfirmOwner, OwnerProof } from '#features/access/confirm-owner.ts'
-import { ensurePlaceholder, isPlaceholder, PLACEHOLDER_ID } from '#features/access/placeholder.ts'
+import { ensurePlaceholder, PLACEHOLDER_ID } from '#features/access/placeholder.ts'
 import { type Actor, actorOf } from '#features/audit/actor.ts'
 import { forgetAccount } from '#features/audit/queries.ts'
 import { recordAudit } from '#features/audit/record-audit.ts'
 import { dropImagesOf } from '#features/content-images/queries.ts'
 import { removePictures } from '#features/pictures/icons.ts'
 import { insertStatusMessage } from '#features/projects/edit/change-status.ts'
-import { requireDeletableUser } from '#features/users/policy.ts'
+import { requireDeletableUser, requireNoPlaceholder } from '#features/users/policy.ts'
 import { type AccountRow, getAccountByName } from '#features/users/queries.ts'
 import { removeJobsOf } from '#jobs/queue.ts'
-import { forbidden, notFound } from '#lib/errors.ts'
+import { notFound } from '#lib/errors.ts'
 import { newId } from '#lib/ids.ts'
 import type { Viewer } from '#lib/viewer.ts'
 import type { Deps } from '#main/deps.ts'
@@ -47,7 +47,7 @@ export async function deleteAccount(
 
 /** The same for operators, who need no proof. @throws ApiError 404, 400 for the last admin, 403 for the placeholder. */
 export async function deleteAccountOf(deps: Deps, account: AccountRow, actor: Actor): Promise<void> {
-  if (isPlaceholder(account)) throw forbidden('This account stands for deleted ones and cannot be deleted')
+  requireNoPlaceholder(account)
   const accountId = account.id
   await transaction(deps, async (tx, changed) => {
     const erasure = { tx, changed, accountId }
