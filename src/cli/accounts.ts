@@ -11,6 +11,7 @@ import { getAccountByName } from '#features/users/queries.ts'
 import { GRANTABLE_SCOPES, parseScopeNames, scopeNames } from '#lib/scopes.ts'
 import type { Role } from '#lib/viewer.ts'
 import { duration, readArguments, required, UsageError } from './arguments.ts'
+import { readPassword } from './password-input.ts'
 import { type Env, print, withDeps } from './with-deps.ts'
 
 const ROLES: readonly Role[] = ['developer', 'moderator', 'admin']
@@ -27,8 +28,8 @@ export async function userCreate(args: readonly string[], env: Env): Promise<voi
   })
   const username = required(values.username, 'username')
   const email = required(values.email, 'email')
-  const password = required(values.password, 'password')
   const role = readRole(values.role ?? 'developer')
+  const password = await readPassword(values.password)
   await withDeps(env, async (deps) => {
     const prepared = await prepareAccount({ db: deps.db, passwords: createPasswords() }, { username, email, password })
     const id = await transaction(deps, async (tx) => {
@@ -98,7 +99,8 @@ function readScopes(text: string): number {
   return bits
 }
 
-function readRole(text: string): Role {
+/** @throws UsageError */
+export function readRole(text: string): Role {
   const role = ROLES.find((known) => known === text)
   if (role === undefined) throw new UsageError(`The role must be one of ${ROLES.join(', ')}`)
   return role

@@ -15,6 +15,11 @@ export type Command = {
   load(): Promise<Run>
 }
 
+const USER_WORD = ['USER', 'Name or ID of the account'] as const
+const PASSWORD_OPTION = [
+  '--password',
+  'The password; without it, it is typed at the terminal or is the first line of standard input',
+] as const
 const JSON_OPTION = ['--json', 'Print the result as one line of JSON'] as const
 
 export const COMMANDS: readonly Command[] = [
@@ -34,16 +39,44 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: 'user create',
-    usage: '--username U --email E --password P [--role admin|moderator|developer] [--json]',
+    usage: '--username U --email E [--password P] [--role admin|moderator|developer] [--json]',
     about: 'Make an account',
-    options: [['--role', 'What the account may do; developer unless said'], JSON_OPTION],
+    options: [PASSWORD_OPTION, ['--role', 'What the account may do; developer unless said'], JSON_OPTION],
     load: async () => (await import('./accounts.ts')).userCreate,
+  },
+  {
+    name: 'user list',
+    usage: '[--find TEXT] [--role admin|moderator|developer] [--limit 100] [--json]',
+    about: 'List accounts, the newest first',
+    options: [['--find', 'Part of a name or an e-mail address'], JSON_OPTION],
+    load: async () => (await import('./users.ts')).userList,
+  },
+  {
+    name: 'user show',
+    usage: 'USER [--json]',
+    about: 'Show an account',
+    options: [USER_WORD, JSON_OPTION],
+    load: async () => (await import('./users.ts')).userShow,
+  },
+  {
+    name: 'user password',
+    usage: 'USER [--password P] [--json]',
+    about: 'Set the password of an account and end its sessions',
+    options: [USER_WORD, PASSWORD_OPTION, JSON_OPTION],
+    load: async () => (await import('./users.ts')).userPassword,
+  },
+  {
+    name: 'user delete',
+    usage: 'USER --yes [--json]',
+    about: 'Delete an account; its projects stay, without an owner',
+    options: [USER_WORD, ['--yes', 'It cannot be undone: say that it is meant'], JSON_OPTION],
+    load: async () => (await import('./users.ts')).userDelete,
   },
   {
     name: 'user role',
     usage: 'USER admin|moderator|developer [--json]',
     about: 'Change what an account may do',
-    options: [['USER', 'Name or ID of the account'], JSON_OPTION],
+    options: [USER_WORD, JSON_OPTION],
     load: async () => (await import('./accounts.ts')).userRole,
   },
   {
@@ -113,6 +146,34 @@ export const COMMANDS: readonly Command[] = [
     load: async () => (await import('./settings.ts')).settingsSet,
   },
   {
+    name: 'token list',
+    usage: '--user U [--json]',
+    about: 'List the personal access tokens of an account',
+    options: [JSON_OPTION],
+    load: async () => (await import('./tokens.ts')).tokenList,
+  },
+  {
+    name: 'token revoke',
+    usage: 'ID --user U [--json]',
+    about: 'Revoke a personal access token, at once',
+    options: [['ID', 'The token, as `depot token list` names it'], JSON_OPTION],
+    load: async () => (await import('./tokens.ts')).tokenRevoke,
+  },
+  {
+    name: 'jobs',
+    usage: '[--json]',
+    about: 'Show what background work waits, runs or has failed',
+    options: [JSON_OPTION],
+    load: async () => (await import('./jobs.ts')).jobsCommand,
+  },
+  {
+    name: 'settings list',
+    usage: '[--set] [--json]',
+    about: 'Show every variable with its value and where that comes from; secrets are not shown',
+    options: [['--set', 'Only those that the environment sets'], JSON_OPTION],
+    load: async () => (await import('./environment.ts')).settingsList,
+  },
+  {
     name: 'backup',
     usage: 'FILE|- [--since PREVIOUS] [--json]',
     about: 'Write everything into one archive, also while the server runs',
@@ -140,6 +201,16 @@ export const COMMANDS: readonly Command[] = [
     about: 'Compare rows, files and events with one another',
     options: [['--quick', 'Compare the sizes of files and not their hashes'], JSON_OPTION],
     load: async () => (await import('./verify.ts')).verifyCommand,
+  },
+  {
+    name: 'move files',
+    usage: '--to SETTINGS [--json]',
+    about: 'Copy all files into another store; the old one stays as it is',
+    options: [
+      ['--to', 'A file in the form of .env with the variables of the new store (S3_BUCKET and so on, or DATA_DIR)'],
+      JSON_OPTION,
+    ],
+    load: async () => (await import('./move.ts')).moveFilesCommand,
   },
   {
     name: 'reindex',
@@ -173,11 +244,10 @@ export const COMMANDS: readonly Command[] = [
 
 /** The command that arguments begin with, and the arguments after its name; undefined when there is none. */
 export function findCommand(args: readonly string[]): { command: Command; rest: readonly string[] } | undefined {
-  for (const command of COMMANDS) {
-    const words = command.name.split(' ')
-    if (words.every((word, i) => args[i] === word)) return { command, rest: args.slice(words.length) }
-  }
-  return undefined
+  const matches = COMMANDS.filter(({ name }) => name.split(' ').every((word, i) => args[i] === word))
+  // `settings get` is not `settings` with a word.
+  const command = matches.find(({ name }) => name.includes(' ')) ?? matches[0]
+  return command && { command, rest: args.slice(command.name.split(' ').length) }
 }
 
 /** The list of all commands. */

@@ -19,10 +19,14 @@ const TYPES: Record<string, string> = {
   bmp: 'image/bmp',
 }
 
+/** What a store says of a file. */
+export const contentTypeOf = (key: string): string =>
+  TYPES[key.slice(key.lastIndexOf('.') + 1)] ?? 'application/octet-stream'
+
 /** Stores the file of a member `files/KEY`. @throws ArchiveError, ApiError `file_hosting_error`. */
 export async function restoreFile({ files }: Pick<Deps, 'files'>, member: Member): Promise<void> {
   const key = keyOf(member.name)
-  const contentType = TYPES[key.slice(key.lastIndexOf('.') + 1)] ?? 'application/octet-stream'
+  const contentType = contentTypeOf(key)
   if (member.size <= SMALL_BYTES) {
     await files.put(key, await read(member), { contentType })
     return

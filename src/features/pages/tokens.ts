@@ -46,7 +46,8 @@ export function tokenPages(pages: Pages, { deps }: PageDeps): void {
     return showSettings({ title: page.language.t('secret.token.title'), body })
   })
   pages.own('POST', `${PATHS.tokens}/revoke`, 'revokeAccessToken', async ({ viewer, field, redirect }) => {
-    await deleteAccessToken(deps, viewer, { id: parseId(field('id'), 'id') })
+    const token = { id: parseId(field('id'), 'id') }
+    await deleteAccessToken(deps, { accountId: viewer.id, token, actor: actorOf(viewer) })
     return redirect(PATHS.tokens, 'token-revoked')
   })
 }

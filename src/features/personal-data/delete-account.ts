@@ -8,14 +8,14 @@ import type { Project } from '#db/schema.ts'
 import { lockOtherAdmins } from '#features/access/accounts.ts'
 import type { ConfirmOwner, OwnerProof } from '#features/access/confirm-owner.ts'
 import { ensurePlaceholder, PLACEHOLDER_ID } from '#features/access/placeholder.ts'
-import { actorOf } from '#features/audit/actor.ts'
+import { type Actor, actorOf } from '#features/audit/actor.ts'
 import { forgetAccount } from '#features/audit/queries.ts'
 import { recordAudit } from '#features/audit/record-audit.ts'
 import { dropImagesOf } from '#features/content-images/queries.ts'
 import { removePictures } from '#features/pictures/icons.ts'
 import { insertStatusMessage } from '#features/projects/edit/change-status.ts'
-import { requireDeletableUser } from '#features/users/policy.ts'
-import { getAccountByName } from '#features/users/queries.ts'
+import { requireDeletableUser, requireNoPlaceholder } from '#features/users/policy.ts'
+import { type AccountRow, getAccountByName } from '#features/users/queries.ts'
 import { removeJobsOf } from '#jobs/queue.ts'
 import { notFound } from '#lib/errors.ts'
 import { newId } from '#lib/ids.ts'
@@ -40,10 +40,19 @@ export async function deleteAccount(
 ): Promise<void> {
   const account = requireDeletableUser(viewer, await getAccountByName(deps.db, name))
   await deps.confirmOwner(viewer, proof)
+  const isOwn = account.id === viewer.id
+  const actor: Actor = isOwn ? { kind: 'account', id: PLACEHOLDER_ID, address: null } : actorOf(viewer)
+  await deleteAccountOf(deps, account, actor)
+}
+
+/** The same for operators, who need no proof. @throws ApiError 404, 400 for the last admin, 403 for the placeholder. */
+export async function deleteAccountOf(deps: Deps, account: AccountRow, actor: Actor): Promise<void> {
+  requireNoPlaceholder(account)
+  const accountId = account.id
   await transaction(deps, async (tx, changed) => {
-    const erasure = { tx, changed, accountId: account.id }
+    const erasure = { tx, changed, accountId }
     await lockAll(erasure)
-    if (account.role === 'admin') await lockOtherAdmins(tx, account.id, deps.now())
+    if (account.role === 'admin') await lockOtherAdmins(tx, accountId, deps.now())
     await ensurePlaceholder(tx)
     await unfollowAll(erasure)
     const projects = await handOverTeams(erasure)
@@ -54,23 +63,18 @@ export async function deleteAccount(
     await forgetPayouts(erasure)
     await eraseConversations(erasure)
     await forgetInviter(erasure)
-    await removeJobsOf(tx, account.id)
+    await removeJobsOf(tx, accountId)
     await nameTokens(erasure)
     await removeOwnPictures(erasure, deps.config)
-    await tx.deleteFrom('account').where('id', '=', account.id).execute()
+    await tx.deleteFrom('account').where('id', '=', accountId).execute()
     // What counts authors keeps a row at 0.
-    await tx.deleteFrom('author').where('account_id', '=', account.id).where('teams', '=', 0).execute()
-    const isOwn = account.id === viewer.id
-    await recordAudit(tx, {
-      action: 'account.deleted',
-      actor: isOwn ? { kind: 'account', id: PLACEHOLDER_ID, address: null } : actorOf(viewer),
-      subject: { kind: 'user', id: PLACEHOLDER_ID },
-    })
-    await forgetAccount(tx, account.id)
-    changed.add('user', account.id, PLACEHOLDER_ID)
-    changed.add('viewer', account.id)
+    await tx.deleteFrom('author').where('account_id', '=', accountId).where('teams', '=', 0).execute()
+    await recordAudit(tx, { action: 'account.deleted', actor, subject: { kind: 'user', id: PLACEHOLDER_ID } })
+    await forgetAccount(tx, accountId)
+    changed.add('user', accountId, PLACEHOLDER_ID)
+    changed.add('viewer', accountId)
   })
-  recordEvent(deps, 'account.deleted', { account_id: account.id })
+  recordEvent(deps, 'account.deleted', { account_id: accountId })
 }
 
 /**

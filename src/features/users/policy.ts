@@ -20,8 +20,13 @@ export function requireOwnUser<User extends { id: string }>(viewer: Viewer, user
 /** @throws ApiError 403 as `requireOwnUser`, and for the account that stands for deleted ones. */
 export function requireDeletableUser<User extends { id: string }>(viewer: Viewer, user: User): User {
   requireOwnUser(viewer, user)
-  if (isPlaceholder(user)) throw forbidden('This account stands for deleted ones and cannot be deleted')
+  requireNoPlaceholder(user)
   return user
+}
+
+/** @throws ApiError 403 for the account that stands for deleted ones, whoever wants to delete it. */
+export function requireNoPlaceholder(user: { id: string }): void {
+  if (isPlaceholder(user)) throw forbidden('This account stands for deleted ones and cannot be deleted')
 }
 
 /** @throws ApiError 403 for anybody but admins. */

@@ -3,10 +3,10 @@ import { type Selectable, sql } from 'kysely'
 import type { Db } from '#db/db.ts'
 import { isNamed } from '#db/names.ts'
 import type { Account } from '#db/schema.ts'
-import { isReservedUsername } from '#features/access/placeholder.ts'
+import { isReservedUsername, PLACEHOLDER_ID } from '#features/access/placeholder.ts'
 import { listedFor } from '#features/access/project-policy.ts'
 import { ApiError, notFound } from '#lib/errors.ts'
-import type { Viewer } from '#lib/viewer.ts'
+import type { Role, Viewer } from '#lib/viewer.ts'
 
 export type AccountRow = Selectable<Account>
 
@@ -57,6 +57,22 @@ export function findAccountByEmail(db: Db, email: string): Promise<AccountRow | 
     .selectAll()
     .where(sql<string>`lower(email)`, '=', sql<string>`lower(${email})`)
     .executeTakeFirst()
+}
+
+/** Accounts for operators, the newest first, and how many there are; `text` is part of a name or an address. */
+export async function listAccounts(
+  db: Db,
+  { role, text, limit }: { role: Role | undefined; text: string | undefined; limit: number },
+): Promise<{ accounts: AccountRow[]; total: number }> {
+  const pattern = `%${(text ?? '').toLowerCase().replace(/[\\%_]/g, (sign) => `\\${sign}`)}%`
+  let found = db.selectFrom('account').where('id', '<>', PLACEHOLDER_ID)
+  if (role !== undefined) found = found.where('role', '=', role)
+  if (text !== undefined) {
+    found = found.where(sql<boolean>`(lower(username) like ${pattern} or lower(email) like ${pattern})`)
+  }
+  const { total } = await found.select((eb) => eb.fn.countAll<string>().as('total')).executeTakeFirstOrThrow()
+  const accounts = await found.selectAll().orderBy('created', 'desc').orderBy('id').limit(limit).execute()
+  return { accounts, total: Number(total) }
 }
 
 /** The most users that a search by the beginning of their name finds. */

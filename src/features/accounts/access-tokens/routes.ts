@@ -78,7 +78,8 @@ export function accessTokenRoutes(app: App, deps: AccountDeps): void {
     },
     async (req, reply) => {
       const token = parseTokenReference(req.params.id)
-      await deleteAccessToken(deps, requireViewer(req), token)
+      const viewer = requireViewer(req)
+      await deleteAccessToken(deps, { accountId: viewer.id, token, actor: actorOf(viewer) })
       return done(reply)
     },
   )

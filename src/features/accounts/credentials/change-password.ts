@@ -5,7 +5,7 @@ import { transaction } from '#cache/transaction.ts'
 import type { Tx } from '#db/db.ts'
 import { lockAccount } from '#features/access/accounts.ts'
 import type { OwnerProof } from '#features/access/confirm-owner.ts'
-import { type Actor, actorOf, ownerAt } from '#features/audit/actor.ts'
+import { type Actor, actorOf, COMMAND, ownerAt } from '#features/audit/actor.ts'
 import { recordAudit } from '#features/audit/record-audit.ts'
 import { type AccountRow, getAccount } from '#features/users/queries.ts'
 import { enqueue } from '#jobs/queue.ts'
@@ -65,6 +65,22 @@ export async function resetPassword(
     await setPassword(tx, changed, { accountId, passwordHash, actor: ownerAt(accountId, client) })
   })
   await guard.forgive(accountId)
+}
+
+/**
+ * Sets a password for the owner of an account, as the operator does, and ends all sessions.
+ * @throws ApiError `validation_error` for a bad password
+ */
+export async function setPasswordOf(
+  deps: Pick<AccountDeps, 'db' | 'cache' | 'passwords'>,
+  { account, newPassword }: { account: AccountRow; newPassword: string },
+): Promise<void> {
+  await deps.passwords.check(newPassword, account, 'new_password')
+  const passwordHash = await deps.passwords.hash(newPassword)
+  await transaction(deps, async (tx, changed) => {
+    await lockAccount(tx, account.id)
+    await setPassword(tx, changed, { accountId: account.id, passwordHash, actor: COMMAND })
+  })
 }
 
 async function checkAndHash(

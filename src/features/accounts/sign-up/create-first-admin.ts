@@ -5,6 +5,8 @@ import { transaction } from '#cache/transaction.ts'
 import type { Db, Tx } from '#db/db.ts'
 import type { FirstAdminLink } from '#db/schema.ts'
 import { invalidCredentials } from '#features/accounts/sign-in/sign-in-guard.ts'
+import { ownerAt } from '#features/audit/actor.ts'
+import { recordAudit } from '#features/audit/record-audit.ts'
 import { addressKey } from '#lib/address-key.ts'
 import { DAY_MS } from '#lib/time.ts'
 import { hashToken, newSecret } from '#lib/tokens.ts'
@@ -51,6 +53,9 @@ export async function createFirstAdmin(
     if (await hasAdmin(tx)) throw badLink()
     await tx.deleteFrom('first_admin_link').execute()
     const accountId = await createAccount(tx, { ...prepared, role: 'admin', emailVerified: true, now })
+    const subject = { kind: 'user', id: accountId } as const
+    const details = { role: 'admin' }
+    await recordAudit(tx, { action: 'account.created', actor: ownerAt(accountId, client), subject, details })
     return issueSession(tx, changed, { accountId, client, now })
   })
   recordEvent(deps, 'account.created', { account_id: session.user_id })

@@ -1,0 +1,51 @@
+// A password from the person at the terminal, who does not see it, or from standard input.
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { Writable } from 'node:stream'
+import { UsageError } from './arguments.ts'
+
+/** Longer than any password that is accepted. */
+const LENGTH_MAX = 10_000
+
+/** The value of --password, or what is typed twice, or the first line of standard input. @throws UsageError */
+export async function readPassword(given: string | undefined): Promise<string> {
+  if (given !== undefined) {
+    if (given === '') throw new UsageError('--password must not be empty')
+    return given
+  }
+  if (!process.stdin.isTTY) return firstLine()
+  const first = await ask('Password: ')
+  if (first !== (await ask('The same again: '))) throw new UsageError('The two passwords differ')
+  return first
+}
+
+async function firstLine(): Promise<string> {
+  process.stdin.setEncoding('utf8')
+  let text = ''
+  for await (const chunk of process.stdin) {
+    text += chunk
+    if (text.includes('\n') || text.length > LENGTH_MAX) break
+  }
+  const line = (text.split('\n')[0] ?? '').replace(/\r$/, '')
+  if (line === '')
+    throw new UsageError(
+      'The password must be typed at a terminal, be the first line of standard input, or be --password',
+    )
+  return line
+}
+
+async function ask(question: string): Promise<string> {
+  process.stderr.write(question)
+  const silent = new Writable({ write: (_chunk, _encoding, done) => done() })
+  const lines = createInterface({ input: process.stdin, output: silent, terminal: true })
+  try {
+    const ended = once(lines, 'close').then(() => Promise.reject(new UsageError('No password was given')))
+    ended.catch(() => undefined)
+    lines.once('SIGINT', () => lines.close())
+    const [line] = (await Promise.race([once(lines, 'line'), ended])) as [string]
+    return line
+  } finally {
+    lines.close()
+    process.stderr.write('\n')
+  }
+}

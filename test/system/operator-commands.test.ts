@@ -1,0 +1,138 @@
+// What operators do with accounts, tokens, jobs and settings from the command line.
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { after, before, test } from 'node:test'
+import { sql } from 'kysely'
+import { enqueue } from '#jobs/queue.ts'
+import { type TestDatabase, testDatabase } from '../support/database.ts'
+import { ENTRY, type Finished, makeDataDir } from '../support/running-depot.ts'
+
+const { dataDir, remove } = makeDataDir()
+after(remove)
+let database: TestDatabase
+before(async () => {
+  database = await testDatabase()
+})
+after(() => database?.close())
+
+const PASSWORD = 'violet-harbour-lantern-42'
+
+/** Runs a command with a text as its standard input. */
+function depot(args: string[], input = '', env: Record<string, string> = {}): Promise<Finished> {
+  const { promise, resolve } = Promise.withResolvers<Finished>()
+  const all = { ...process.env, DATA_DIR: dataDir, DATABASE_URL: database.connectionString, ...env }
+  const child = execFile(process.execPath, [ENTRY, ...args], { env: all }, (error, stdout, stderr) =>
+    resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
+  )
+  child.stdin?.end(input)
+  return promise
+}
+
+async function succeed(args: string[], input?: string): Promise<ReturnType<typeof JSON.parse>> {
+  const { code, stdout, stderr } = await depot([...args, '--json'], input)
+  assert.equal(code, 0, stderr)
+  assert.match(stdout, /^\{.*\}\n$/)
+  return JSON.parse(stdout)
+}
+
+const make = (name: string, input: string, ...more: string[]) =>
+  depot(['user', 'create', '--username', name, '--email', `${name}@example.org`, ...more], input)
+
+test('a password is the first line of standard input; an empty one is wrong usage, a weak one is refused', async () => {
+  assert.equal((await make('mira', `${PASSWORD}\r\nnot this\n`)).code, 0)
+  const none = await make('nobody', '')
+  assert.equal(none.code, 2)
+  assert.match(none.stderr, /^The password must be typed at a terminal.*\n\nUsage: depot user create /s)
+  const weak = await make('nobody', '12345678\n')
+  assert.equal(weak.code, 1)
+  assert.match(weak.stderr, /password/)
+})
+
+test('user list and user show: found by a part of the name or address, with a bound, without secrets', async () => {
+  await make('otto', `${PASSWORD}\n`, '--role', 'admin')
+  await make('100%_sure', `${PASSWORD}\n`)
+  const { accounts, total } = await succeed(['user', 'list'])
+  assert.deepEqual(
+    [accounts.map(({ username }: { username: string }) => username).toSorted(), total],
+    [['mira', 'otto'], 2],
+  )
+  assert.equal((await succeed(['user', 'list', '--role', 'admin'])).accounts[0].username, 'otto')
+  assert.equal((await succeed(['user', 'list', '--find', 'MIRA@'])).total, 1)
+  assert.equal((await succeed(['user', 'list', '--find', '%'])).total, 0)
+  const bounded = await depot(['user', 'list', '--limit', '1'])
+  assert.match(bounded.stdout, /^NAME +ID +ROLE +E-MAIL +SINCE\notto .*\n1 of 2\n$/)
+  const shown = await succeed(['user', 'show', 'mira'])
+  assert.deepEqual([shown.role, shown.has_password, shown.has_totp, shown.tokens], ['developer', true, false, 0])
+  assert.ok(!JSON.stringify(shown).includes('argon'))
+  const nobody = await depot(['user', 'show', 'none'])
+  assert.equal(nobody.code, 1)
+  assert.equal(nobody.stderr.trim().split('\n').length, 1)
+})
+
+test('user password ends the sessions and keeps the tokens', async () => {
+  const { id } = await succeed(['user', 'show', 'mira'])
+  await sql`insert into session (id, account_id, token_hash, ip, user_agent, expires, refresh_expires)
+    values ('AbCdEfGh', ${id}, '\\x01', '127.0.0.1', 'x', now() + '1 day', now() + '1 day')`.execute(database.db)
+  await succeed(['token', 'create', '--user', 'mira', '--scopes', 'USER_READ'])
+  const before = await database.db.selectFrom('account').select('password_hash').where('id', '=', id).executeTakeFirst()
+  await succeed(['user', 'password', 'mira'], 'another-harbour-lantern-43\n')
+  const now = await database.db.selectFrom('account').select('password_hash').where('id', '=', id).executeTakeFirst()
+  assert.notEqual(now?.password_hash, before?.password_hash)
+  assert.equal((await database.db.selectFrom('session').select('id').execute()).length, 0)
+  assert.equal((await succeed(['user', 'show', 'mira'])).tokens, 1)
+})
+
+test('token list and token revoke: of this account only, and never the token itself', async () => {
+  const { tokens } = await succeed(['token', 'list', '--user', 'mira'])
+  assert.deepEqual(
+    tokens.map(({ scopes, expired }: { scopes: string[]; expired: boolean }) => [scopes, expired]),
+    [[['USER_READ'], false]],
+  )
+  assert.ok(!JSON.stringify(tokens).includes('dpp_'))
+  assert.equal((await depot(['token', 'revoke', tokens[0].id, '--user', 'otto'])).code, 1)
+  await succeed(['token', 'revoke', tokens[0].id, '--user', 'mira'])
+  assert.match((await depot(['token', 'list', '--user', 'mira'])).stdout, /^mira has no access tokens\n$/)
+})
+
+test('user delete wants to be meant, and spares the placeholder', async () => {
+  const unsure = await depot(['user', 'delete', 'mira'])
+  assert.equal(unsure.code, 2)
+  assert.match(unsure.stderr, /^Deleting mira cannot be undone/)
+  await succeed(['user', 'delete', 'mira', '--yes'])
+  assert.equal((await depot(['user', 'show', 'mira'])).code, 1)
+  const placeholder = await depot(['user', 'delete', 'deleted-user', '--yes'])
+  assert.equal(placeholder.code, 1)
+  assert.doesNotMatch(placeholder.stderr, / at /)
+})
+
+test('jobs shows what waits, and what was given up with its error', async () => {
+  await database.db
+    .transaction()
+    .execute((tx) =>
+      enqueue(tx, 'versions.release', { version_id: 'AbCdEfGh' }, { runAt: new Date('2099-01-01T00:00:00Z') }),
+    )
+  const { tasks, failed } = await succeed(['jobs'])
+  assert.deepEqual([tasks.find(({ task }: { task: string }) => task === 'versions.release').later, failed], [1, []])
+  await sql`update graphile_worker._private_jobs set attempts = max_attempts, last_error = 'It went\nwrong'
+    where run_at > '2098-01-01'`.execute(database.db)
+  const given = await succeed(['jobs'])
+  assert.deepEqual([given.failed[0].task, given.failed[0].error], ['versions.release', 'It went\nwrong'])
+  assert.match((await depot(['jobs'])).stdout, /\nGiven up:\n\d+ +versions\.release +\d+ attempts +It went\n$/)
+})
+
+test('settings shows where each value comes from and no secret, without a database; invalid ones are refused', async () => {
+  const env = { DATABASE_URL: 'postgres://depot:hidden@nowhere.invalid/depot', PORT: '81', ADMIN_KEY: 'k'.repeat(40) }
+  const { code, stdout } = await depot(['settings', 'list', '--json'], '', env)
+  assert.equal(code, 0)
+  const { settings, base_url: baseUrl } = JSON.parse(stdout)
+  const of = (name: string) => settings.find((setting: { name: string }) => setting.name === name)
+  assert.equal(baseUrl, 'http://127.0.0.1:81')
+  assert.deepEqual(of('PORT'), { name: 'PORT', value: '81', source: 'environment' })
+  assert.deepEqual(of('HOST'), { name: 'HOST', value: '127.0.0.1', source: 'default' })
+  assert.deepEqual(of('BASE_URL'), { name: 'BASE_URL', value: null, source: 'unset' })
+  assert.deepEqual(of('ADMIN_KEY').value, '(secret)')
+  assert.doesNotMatch(stdout, /hidden|kkkk/)
+  const invalid = await depot(['settings', 'list'], '', { PORT: 'eighty' })
+  assert.equal(invalid.code, 1)
+  assert.match(invalid.stderr, /PORT must be/)
+})
