@@ -78,7 +78,7 @@ export function peakMb({ pid }: ChildProcess): number {
 /** The counter of database statements, as /metrics has it. */
 export async function countQueries(url: string): Promise<number> {
   const text = await (await fetch(`${url}/metrics`)).text()
-  return Number(/^depot_database_queries_total (\d+)/m.exec(text)?.[1] ?? 0)
+  return Number(/^depot_database_query_seconds_count (\d+)/m.exec(text)?.[1] ?? 0)
 }
 
 /** What this program's own requests carry. */

@@ -1,7 +1,9 @@
 // What the job queue holds, for operators. The library has no such list; its tables are read under the names of this
 // version.
 import { sql } from 'kysely'
+import type pg from 'pg'
 import type { Db } from '#db/db.ts'
+import type { QueueState } from '#telemetry/observe.ts'
 
 /** Numbers of jobs: `retried` have failed and are tried again, `failed` are tried no more. */
 export type JobCounts = { task: string; due: number; later: number; running: number; retried: number; failed: number }
@@ -30,4 +32,19 @@ export async function listFailedJobs(db: Db, limit = 100): Promise<FailedJob[]> 
     where job.locked_at is null and job.attempts >= job.max_attempts
     order by job.updated_at desc limit ${limit}`.execute(db)
   return rows
+}
+
+/** How many jobs there are in each state; one statement, which reads every job that waits. */
+export async function readQueueState(pool: pg.Pool): Promise<QueueState> {
+  const { rows } = await pool.query<QueueState>(`select
+    count(*) filter (where is_alive and locked_at is null and run_at <= now())::int as ready,
+    count(*) filter (where locked_at is not null)::int as running,
+    count(*) filter (where is_alive and locked_at is null and run_at > now())::int as scheduled,
+    count(*) filter (where not is_alive and locked_at is null)::int as dead,
+    coalesce(extract(epoch from now() - min(run_at) filter (where is_alive and locked_at is null and run_at <= now())), 0)
+      ::float8 as "oldestReadySeconds"
+    from (select locked_at, run_at, attempts < max_attempts as is_alive from graphile_worker.jobs) job`)
+  const [state] = rows
+  if (state === undefined) throw new Error('A count has one row')
+  return state
 }

@@ -66,21 +66,24 @@ function taskList({ handlers, metrics, log }: Pick<WorkerOptions, 'handlers' | '
         payload: unknown,
         helpers: { abortSignal?: AbortSignal; job: { attempts: number; max_attempts: number } },
       ) => {
+        const end = metrics.jobSeconds.startTimer({ task: job })
         try {
           // The queue holds only what `enqueue` wrote, whose payload types the compiler has checked.
           await (handle as (payload: unknown, signal: AbortSignal) => Promise<void>)(
             payload,
             helpers.abortSignal ?? AbortSignal.timeout(600_000),
           )
-          metrics.jobs.inc({ job, outcome: 'success' })
+          metrics.jobs.inc({ task: job, outcome: 'success' })
         } catch (error) {
           const isLast = helpers.job.attempts >= helpers.job.max_attempts
-          metrics.jobs.inc({ job, outcome: isLast ? 'dead' : 'error' })
+          metrics.jobs.inc({ task: job, outcome: isLast ? 'dead' : 'error' })
           log.warn(
             { job, attempt: helpers.job.attempts, err: error },
             isLast ? 'A job failed for good' : 'A job failed',
           )
           throw error
+        } finally {
+          end()
         }
       },
     ]),

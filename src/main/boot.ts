@@ -1,4 +1,6 @@
 // Opens everything a process needs and closes it again in reverse: database, cache, ports.
+
+import { statfs } from 'node:fs/promises'
 import type { LogEvent } from 'kysely'
 import pg from 'pg'
 import { createAnnouncer } from '#cache/announcer.ts'
@@ -9,6 +11,7 @@ import { type Connection, createDb, createPool, requireTimeLimits } from '#db/db
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '#embedded-postgres/embedded-postgres.ts'
 import { createArchiveInspector } from '#features/versions/files/inspect-archive.ts'
 import { createImages } from '#images/images.ts'
+import { readQueueState } from '#jobs/queue-state.ts'
 import { OperatorError } from '#lib/operator-error.ts'
 import type { Mail } from '#mail/mail.ts'
 import { createOutbox } from '#mail/outbox/outbox.ts'
@@ -16,6 +19,7 @@ import { createSmtpMail } from '#mail/smtp/smtp.ts'
 import { loadTaxonomy } from '#taxonomy/taxonomy.ts'
 import type { Log } from '#telemetry/log.ts'
 import { createMetrics } from '#telemetry/metrics.ts'
+import { observeCache, observeDisk, observePools, observeQueue } from '#telemetry/observe.ts'
 import type { Deps } from './deps.ts'
 import { openAnalytics, openCountryLookup, verifyAnalytics } from './open-analytics.ts'
 import { openCounters } from './open-counters.ts'
@@ -80,7 +84,7 @@ async function open(
   // The metrics of the process itself are collected once, by the one server that it is.
   const metrics = createMetrics({ process: holder === 'server' && test === undefined })
   const onQuery = (event: LogEvent) => {
-    metrics.queries.inc()
+    metrics.querySeconds.observe(event.queryDurationMillis / 1000)
     test?.onQuery(event)
   }
   const poolSize = test?.poolSize ?? POOL_SIZE
@@ -107,6 +111,11 @@ async function open(
   closers.push(() => counters.close())
   const mail = openMail(config, now)
   closers.push(() => mail.close())
+  const pools = { primary: queryPool, ...(replica === undefined ? {} : { replica: readPool }) }
+  observePools(metrics, pools)
+  observeCache(metrics, cache.stats)
+  observeQueue(metrics, () => readQueueState(pool))
+  observeDisk(metrics, () => roomOf(config.dataDir))
   const db = createDb(queryPool, onQuery)
   const countryLookup = await openCountryLookup(config.analytics.geoipDatabase)
   if (holder === 'server') await verifyAnalytics({ config, log })
@@ -160,6 +169,11 @@ function openMail({ mail }: Config, now: () => number): Mail {
   return mail.kind === 'smtp'
     ? createSmtpMail({ url: mail.url.reveal(), from: mail.from, now })
     : createOutbox({ ...mail, now })
+}
+
+async function roomOf(folder: string): Promise<{ freeBytes: number; totalBytes: number }> {
+  const { bavail, blocks, bsize } = await statfs(folder)
+  return { freeBytes: bavail * bsize, totalBytes: blocks * bsize }
 }
 
 type Connections = {

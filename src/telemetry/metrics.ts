@@ -23,24 +23,24 @@ export function createMetrics(options: { process: boolean }) {
       buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60],
       registers,
     }),
-    queries: new Counter({ name: 'depot_database_queries_total', help: 'Statements sent to the database', registers }),
-    cacheReads: new Counter({
-      name: 'depot_cache_reads_total',
-      help: 'Entity reads by the cache, by kind and outcome (hit, miss, bypass)',
-      labelNames: ['kind', 'outcome'] as const,
-      registers,
-    }),
-    cacheBytes: new Gauge({ name: 'depot_cache_bytes', help: 'Bytes the entity cache holds', registers }),
-    poolConnections: new Gauge({
-      name: 'depot_database_connections',
-      help: 'Connections of the pool, by state (total, idle, waiting)',
-      labelNames: ['state'] as const,
+    querySeconds: new Histogram({
+      name: 'depot_database_query_seconds',
+      help: 'Time of statements to the database; its count is how many there were',
+      buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
       registers,
     }),
     jobs: new Counter({
       name: 'depot_jobs_total',
-      help: 'Background jobs finished, by name and outcome (success, error, dead)',
-      labelNames: ['job', 'outcome'] as const,
+      help: 'Background jobs finished, by task and outcome (success, error, dead)',
+      labelNames: ['task', 'outcome'] as const,
+      registers,
+    }),
+    jobSeconds: new Histogram({
+      name: 'depot_job_seconds',
+      help: 'Time that background jobs took, by task, whatever their outcome',
+      // Not `job`: Prometheus gives that label to what it scrapes.
+      labelNames: ['task'] as const,
+      buckets: [0.005, 0.025, 0.1, 0.5, 1, 5, 15, 60, 300],
       registers,
     }),
     downloadDrift: new Gauge({

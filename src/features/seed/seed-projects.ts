@@ -203,6 +203,8 @@ async function insertGalleries(tx: Tx, missing: readonly PreparedProject[], { un
       url: picture.url,
       raw_url: picture.rawUrl,
       content_sha1: picture.contentSha1,
+      width: picture.width,
+      height: picture.height,
       featured: n === 0,
       name,
       description,
