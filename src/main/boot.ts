@@ -1,4 +1,5 @@
 // Opens everything a process needs and closes it again in reverse: database, cache, ports.
+import type { LogEvent } from 'kysely'
 import pg from 'pg'
 import { createEntityCache } from '#cache/entity-cache.ts'
 import { type InvalidationSubscriber, listenForInvalidations } from '#cache/listen.ts'
@@ -26,6 +27,13 @@ export type BootOptions = {
   /** A `server` owns the embedded database; a `command` joins or borrows it. */
   holder: 'server' | 'command'
   now?: () => number
+  /** What tests look at and bring along. */
+  test?: {
+    /** Called for every statement that goes to the database. */
+    onQuery: (event: LogEvent) => void
+    poolSize: number
+    cacheBytes: number
+  }
 }
 
 export type Booted = {
@@ -57,19 +65,23 @@ export async function boot(options: BootOptions): Promise<Booted> {
 }
 
 async function open(
-  { config, log, holder, now = Date.now }: BootOptions,
+  { config, log, holder, now = Date.now, test }: BootOptions,
   closers: (() => Promise<unknown>)[],
 ): Promise<Booted> {
   openDataFolder(config.dataDir)
   const { primary, replica, embedded } = await openConnections(config, log, holder)
   if (embedded !== undefined) closers.push(() => embedded.stop())
-  const metrics = createMetrics({ process: holder === 'server' })
-  const onQuery = () => metrics.queries.inc()
-  const pool = createPool(primary, { max: POOL_SIZE, applicationName: 'depot' })
+  // The metrics of the process itself are collected once, by the one server that it is.
+  const metrics = createMetrics({ process: holder === 'server' && test === undefined })
+  const onQuery = (event: LogEvent) => {
+    metrics.queries.inc()
+    test?.onQuery(event)
+  }
+  const pool = createPool(primary, { max: test?.poolSize ?? POOL_SIZE, applicationName: 'depot' })
   closers.push(() => pool.end())
   const readPool = replica === undefined ? pool : createPool(replica, { max: POOL_SIZE, applicationName: 'depot-read' })
   if (readPool !== pool) closers.push(() => readPool.end())
-  const cache = createEntityCache({ maxBytes: CACHE_BYTES })
+  const cache = createEntityCache({ maxBytes: test?.cacheBytes ?? CACHE_BYTES })
   const files = await openFiles(config.files.store, { log, metrics })
   closers.push(() => files.close())
   const counters = await openCounters(config.counters, { log, metrics, now })
