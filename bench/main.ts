@@ -3,6 +3,7 @@
 import { spawn } from 'node:child_process'
 import { cpus, totalmem } from 'node:os'
 import { join } from 'node:path'
+import { benchAnnouncements } from './announcements.ts'
 import { benchBeside } from './beside.ts'
 import { benchCatalogue } from './catalogue.ts'
 import { benchHttp } from './http.ts'
@@ -16,6 +17,7 @@ import { benchV2 } from './v2.ts'
 const PARTS: Record<string, { title: string; run: () => Promise<Row[]> }> = {
   http: { title: 'HTTP, uploads, starts', run: benchHttp },
   catalogue: { title: 'The catalogue at size', run: benchCatalogue },
+  announcements: { title: 'Announcing changes', run: benchAnnouncements },
   ingest: { title: 'Taking in events beside reads', run: benchIngest },
   'search-http': { title: 'Search over HTTP', run: () => benchSearchHttp() },
   v2: { title: 'The older API against the newer one', run: benchV2 },

@@ -23,7 +23,10 @@ const engines = [
   'test/system/{engines,clickhouse-process}.test.ts',
 ]
 const patterns = ['src/**/*.test.ts', 'test/{system,conformance,support,fuzz}/**/*.test.ts']
-const asked = process.argv.slice(2)
+const [first = '', ...others] = process.argv.slice(2)
+/** `--minutes=N` before the files: how long one test may take, where ten minutes are too few. */
+const minutes = first.startsWith('--minutes=') ? Number(first.slice('--minutes='.length)) : undefined
+const asked = minutes === undefined ? process.argv.slice(2) : others
 const withEngines = asked[0] === '--engines'
 const program = asked[0] === '--run' ? asked.slice(1) : undefined
 const engineFiles = globSync(engines).sort()
@@ -66,7 +69,7 @@ async function main() {
     const args = program ?? [
       '--test',
       // A limit for what hangs, not for what is slow: twenty times the longest test on a quiet machine.
-      '--test-timeout=600000',
+      `--test-timeout=${(minutes ?? 10) * 60_000}`,
       `--test-concurrency=${withEngines ? 1 : availableParallelism()}`,
       ...(process.env.CI ? ['--test-reporter=spec'] : ['--test-reporter=dot']),
       ...files,

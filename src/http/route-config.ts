@@ -21,6 +21,12 @@ export type RouteAuth = 'public' | { read: readonly ScopeName[] } | { scope: rea
  */
 export type CachePolicy = 'public' | 'shared' | 'tags' | 'private' | 'no-store'
 
+/**
+ * Against which of an address's request budgets a route counts: `api` (the default), `page` for pages that people open,
+ * `asset` for what pages are made of: style, script, fonts, pictures.
+ */
+export type RateBudget = 'api' | 'page' | 'asset'
+
 /** What requests count for that are expensive by nature: a password that is hashed, a file that is read through. */
 export const COSTS = { password: 5, archive: 3, picture: 3, analytics: 5, everything: 20 } as const
 
@@ -55,6 +61,7 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     auth: RouteAuth
     cache?: CachePolicy
+    budget?: RateBudget
     /** A known caller must also be a moderator or an admin; others get 403. */
     role?: 'moderator' | 'admin'
     /**

@@ -2,11 +2,10 @@
 
 import { done } from '#http/answers.ts'
 import { requireScope, requireViewer } from '#http/auth.ts'
-import { callerOf } from '#http/client-address.ts'
 import { COSTS } from '#http/route-config.ts'
 import type { App } from '#http/server.ts'
 import { SCOPES } from '#lib/scopes.ts'
-import type { AccountDeps } from '../account-deps.ts'
+import { type AccountDeps, clientOf } from '../account-deps.ts'
 import { changeEmail, resendVerification, verifyEmail } from './change-email.ts'
 import { changePassword, resetPassword } from './change-password.ts'
 import { requestPasswordReset } from './request-password-reset.ts'
@@ -50,7 +49,7 @@ function passwordRoutes(app: App, deps: AccountDeps): void {
     async (req, reply) => {
       const { flow, old_password, new_password: newPassword, password = old_password, code } = req.body
       if (flow !== undefined) {
-        await resetPassword(deps, { flow, newPassword, caller: callerOf(req) })
+        await resetPassword(deps, { flow, newPassword, client: clientOf(req) })
       } else {
         const viewer = requireViewer(req)
         requireScope(viewer, 'USER_AUTH_WRITE')
@@ -106,7 +105,7 @@ function emailRoutes(app: App, deps: AccountDeps): void {
       },
     },
     async (req, reply) => {
-      await undoEmailChange(deps, req.body.flow)
+      await undoEmailChange(deps, req.body.flow, clientOf(req))
       return done(reply)
     },
   )
