@@ -1,7 +1,8 @@
 // A load generator on raw sockets, in a process of its own so that it does not share the server's core:
 //   node bench/load.ts PORT SECONDS CONNECTIONS PATH...
 // Each connection sends its next request when the answer is complete. The client address header takes a new value each
-// time, so that the limiter works and nobody is limited. Prints { requests, seconds, perSecond, p50Ms, p99Ms, failed }.
+// time, so that the limiter works and nobody is limited. Prints { requests, seconds, perSecond, p50Ms, p99Ms, worstMs,
+// failed }.
 import { connect } from 'node:net'
 
 const [port = '', seconds = '5', connections = '32', ...paths] = process.argv.slice(2)
@@ -66,6 +67,7 @@ console.log(
     perSecond: Math.round(times.length / elapsed),
     p50Ms: at(0.5),
     p99Ms: at(0.99),
+    worstMs: Math.round((times.at(-1) ?? 0) * 1000) / 1000,
     failed,
   }),
 )

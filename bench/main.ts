@@ -4,6 +4,7 @@ import { spawn } from 'node:child_process'
 import { cpus, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { benchAnnouncements } from './announcements.ts'
+import { benchBeside } from './beside.ts'
 import { benchCatalogue } from './catalogue.ts'
 import { benchHttp } from './http.ts'
 import { benchIngest } from './ingest.ts'
@@ -21,6 +22,7 @@ const PARTS: Record<string, { title: string; run: () => Promise<Row[]> }> = {
   'search-http': { title: 'Search over HTTP', run: () => benchSearchHttp() },
   v2: { title: 'The older API against the newer one', run: benchV2 },
   routes: { title: 'The most expensive request of every route', run: benchRoutes },
+  load: { title: 'Readers beside what is expensive, and many connections', run: benchBeside },
   people: { title: 'Organizations, collections, notifications', run: benchPeople },
 }
 

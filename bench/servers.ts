@@ -13,15 +13,23 @@ export const ADMIN_KEY = 'bench-admin-key-0123456789abcdefghijkl'
 /** What this program's own requests carry; the load generator goes without. */
 const BYPASS_KEY = 'bench-bypass-key-0123456789abcdefghijk'
 
-export type Load = { requests: number; perSecond: number; p50Ms: number; p99Ms: number; failed: number }
+export type Load = {
+  requests: number
+  perSecond: number
+  p50Ms: number
+  p99Ms: number
+  worstMs: number
+  failed: number
+}
 
-export async function startBenchDepot(dataDir: string) {
+export async function startBenchDepot(dataDir: string, more: Record<string, string> = {}) {
   return startDepot(dataDir, {
     CLIENT_ADDRESS_HEADER: ADDRESS_HEADER,
     LOG_LEVEL: 'warn',
     ADMIN_KEY,
     RATE_LIMIT_BYPASS_KEY: BYPASS_KEY,
     NODE_ENV: 'production',
+    ...more,
   })
 }
 

@@ -36,6 +36,10 @@ export type Ledger = {
   answers: Map<number, number>
 }
 
+/** Between two writes of a kind; longer where nothing answers, so that not all that is asked is asked in vain. */
+const PAUSE_MS = 10
+const PAUSE_WHEN_DOWN_MS = 200
+
 const serial = { last: 0 }
 function unique(prefix: string): string {
   serial.last += 1
@@ -186,9 +190,9 @@ export function startWriters(instance: Instance, ledger: Ledger): { stop(): Prom
   let isOver = false
   const running = WRITERS.map(async (write) => {
     while (!isOver) {
+      const unanswered = ledger.answers.get(0)
       await write(instance, ledger)
-      // Where nothing answers, do not ask in a tight loop.
-      await sleep(10)
+      await sleep(ledger.answers.get(0) === unanswered ? PAUSE_MS : PAUSE_WHEN_DOWN_MS)
     }
   })
   return {

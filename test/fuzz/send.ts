@@ -80,9 +80,8 @@ function editQuery(query: [string, string][], edit: Edit, ids: ReadonlyMap<Thing
   if (edit.action === 'remove') return query.toSpliced(index, 1)
   if (edit.action === 'repeat') return [...query, known]
   // A value that is JSON is changed inside, too.
-  if (edit.pick % 3 === 0 && /^[[{]/.test(known[1])) {
-    return query.with(index, [known[0], toJson(editValue(JSON.parse(known[1]), edit), ids)])
-  }
+  const inner = edit.pick % 3 === 0 && /^[[{]/.test(known[1]) ? parsed(known[1]) : undefined
+  if (inner !== undefined) return query.with(index, [known[0], toJson(editValue(inner, edit), ids)])
   return query.with(index, [known[0], text])
 }
 
@@ -128,8 +127,19 @@ function editForm(bytes: Buffer, edit: Edit, ids: ReadonlyMap<Thing, string>): B
   const end = match === null ? -1 : text.indexOf('\r\n--', match.index + match[0].length)
   if (match === null || end < 0) return editBytes(bytes, edit)
   const start = match.index + match[0].length
-  const data = toJson(editValue(JSON.parse(bytes.toString('utf8', start, end)), edit), ids)
+  const known = parsed(bytes.toString('utf8', start, end))
+  // An earlier change may have broken it.
+  if (known === undefined) return editBytes(bytes, edit)
+  const data = toJson(editValue(known, edit), ids)
   return Buffer.concat([bytes.subarray(0, start), Buffer.from(data), bytes.subarray(end)])
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
 }
 
 function editBytes(bytes: Buffer, { action, pick }: Edit): Buffer {
