@@ -5,8 +5,7 @@ import type { Deps } from '#main/deps.ts'
 /** Where a drawn picture goes: below a folder that is only its own. It is small enough to be shown as it is. */
 export function placeDrawn(config: Deps['config'], png: Buffer, folder: string): Picture {
   const raw = { bytes: png, ext: 'png', contentType: 'image/png' }
-  // Without a scaled picture there is no width that names one.
-  return placePicture(config, { raw, color: null }, folder, 0)
+  return placePicture(config, { raw, copies: [], color: null }, folder)
 }
 
 export function bytesOf({ stored }: Picture): StoredBytes[] {
