@@ -9,6 +9,18 @@ begin
 end
 $$;
 
+-- What each transaction changed of what processes keep in memory: one row a transaction, visible from the moment of its
+-- commit. Processes send each other notices of new rows after the commit, since a transaction that sends one itself
+-- waits for every other that does; and they read the rows that no notice has named. Rows are deleted after a minute or
+-- two. The table is unlogged: it is emptied when the server crashes, which also ends every connection that follows it.
+create unlogged table change_log (
+  transaction xid8 primary key default pg_current_xact_id(),
+  -- The name under which notices speak of it.
+  id text collate "C" not null,
+  -- Kinds with the IDs that changed, or "all".
+  changes jsonb not null
+);
+
 -- An identifier like those the application makes, for rows that one statement makes by the thousand: 8 base62
 -- characters out of the 60 bits of a version 4 UUID that are random and lie before its variant.
 create function random_id() returns text language plpgsql volatile as $$

@@ -115,7 +115,10 @@ create index project_random_idx on project (random_key) include (id) where is_se
 create index project_visibility_idx on project (id) include (status);
 create index project_scheduled_idx on project (scheduled_at) where status = 'scheduled';
 
-create trigger project_revision before update on project for each row execute function bump_revision();
+-- Counting downloads makes no new revision: caches put the new number into what they keep. Whatever else changes
+-- `downloads` counts the revision up itself.
+create trigger project_revision before update on project for each row
+  when (old.downloads = new.downloads) execute function bump_revision();
 
 create table gallery_item (
   id text collate "C" primary key,
@@ -175,7 +178,8 @@ create index version_loaders_idx on version using gin (loaders) where is_listed(
 create index version_author_id_idx on version (author_id);
 create index version_scheduled_idx on version (scheduled_at) where status = 'scheduled';
 
-create trigger version_revision before update on version for each row execute function bump_revision();
+create trigger version_revision before update on version for each row
+  when (old.downloads = new.downloads) execute function bump_revision();
 
 create table dependency (
   id bigint generated always as identity primary key,

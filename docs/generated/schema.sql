@@ -112,6 +112,13 @@ create table catalogue_change (
   constraint catalogue_change_pkey PRIMARY KEY (id)
 );
 
+create unlogged table change_log (
+  transaction xid8 default pg_current_xact_id() not null,
+  id text collate "C" not null,
+  changes jsonb not null,
+  constraint change_log_pkey PRIMARY KEY (transaction)
+);
+
 create table collection (
   id text collate "C" not null,
   account_id text collate "C" not null,
@@ -919,7 +926,7 @@ CREATE TRIGGER project_inserted AFTER INSERT ON public.project FOR EACH ROW WHEN
 
 CREATE TRIGGER project_moved AFTER UPDATE OF status, organization_id ON public.project FOR EACH ROW WHEN (((is_searchable(old.status) OR is_searchable(new.status)) AND ((is_searchable(old.status) <> is_searchable(new.status)) OR (old.organization_id IS DISTINCT FROM new.organization_id)))) EXECUTE FUNCTION project_counted();
 
-CREATE TRIGGER project_revision BEFORE UPDATE ON public.project FOR EACH ROW EXECUTE FUNCTION bump_revision();
+CREATE TRIGGER project_revision BEFORE UPDATE ON public.project FOR EACH ROW WHEN ((old.downloads = new.downloads)) EXECUTE FUNCTION bump_revision();
 
 CREATE TRIGGER search_account_renamed AFTER UPDATE OF username ON public.account FOR EACH ROW WHEN ((old.username IS DISTINCT FROM new.username)) EXECUTE FUNCTION search_account_renamed();
 
@@ -963,7 +970,7 @@ CREATE TRIGGER version_inserted AFTER INSERT ON public.version REFERENCING NEW T
 
 CREATE TRIGGER version_moved AFTER UPDATE OF status ON public.version FOR EACH ROW WHEN ((is_listed(old.status) <> is_listed(new.status))) EXECUTE FUNCTION version_counted();
 
-CREATE TRIGGER version_revision BEFORE UPDATE ON public.version FOR EACH ROW EXECUTE FUNCTION bump_revision();
+CREATE TRIGGER version_revision BEFORE UPDATE ON public.version FOR EACH ROW WHEN ((old.downloads = new.downloads)) EXECUTE FUNCTION bump_revision();
 
 CREATE OR REPLACE FUNCTION public.bump_revision()
  RETURNS trigger

@@ -110,6 +110,12 @@ export interface CatalogueChange {
   versions: Generated<number>;
 }
 
+export interface ChangeLog {
+  changes: Json;
+  id: string;
+  transaction: Generated<string>;
+}
+
 export interface Collection {
   account_id: string;
   color: number | null;
@@ -561,6 +567,7 @@ export interface DB {
   author: Author;
   backup_code: BackupCode;
   catalogue_change: CatalogueChange;
+  change_log: ChangeLog;
   collection: Collection;
   collection_project: CollectionProject;
   demo_catalogue: DemoCatalogue;

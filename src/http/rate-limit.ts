@@ -40,10 +40,10 @@ export type RateLimitOptions = {
 
 export type RateLimiter = ReturnType<typeof createRateLimiter>
 
-type Counted = { key: string; rate: Rate }
+type Counted = { key: string; rate: Rate; cost: number }
 
 /**
- * `take` counts a request and sets the three headers; its `done` gets the 429 when there is nothing left. A request with
+ * `take` counts a request, as much as its route costs, and sets the three headers; its `done` gets the 429 when there is nothing left. A request with
  * the bypass key is not counted; its headers say that the whole rate is left, because clients read them on every answer.
  * `settle`, for the end of a request, takes the count of a 304 back where
  * these are not to count; undefined where they are.
@@ -61,16 +61,18 @@ export function createRateLimiter({ counters, bypassKey, grants, countsUnchanged
     }
     const key = granted === undefined ? `${prefix}:${addressKey(req.clientAddress)}` : `${prefix}-grant:${granted.key}`
     const rate = { limit, periodMs: PERIOD_MS, burst: limit, lostPerMinute: factor * LOST_REQUESTS_PER_MINUTE }
-    if (!countsUnchanged) counted.set(req, { key, rate })
-    const decision = counters.take(key, rate)
+    // A grant may be smaller than what one request costs.
+    const cost = Math.min(req.routeOptions.config?.cost ?? 1, limit)
+    if (!countsUnchanged) counted.set(req, { key, rate, cost })
+    const decision = counters.take(key, rate, cost)
     if (decision instanceof Promise) decision.then((value) => done(apply(reply, value)), done)
     else done(apply(reply, decision))
   }
   const settle = (req: FastifyRequest, reply: FastifyReply, payload: unknown, done: SendDone): void => {
     const own = reply.statusCode === 304 ? counted.get(req) : undefined
     if (own === undefined) return done(null, payload)
-    void reply.header('x-ratelimit-remaining', Number(reply.getHeader('x-ratelimit-remaining')) + 1)
-    const given = counters.giveBack(own.key, own.rate)
+    void reply.header('x-ratelimit-remaining', Number(reply.getHeader('x-ratelimit-remaining')) + own.cost)
+    const given = counters.giveBack(own.key, own.rate, own.cost)
     // One count too many is no reason to fail an answer.
     if (given instanceof Promise) given.catch(() => {})
     done(null, payload)

@@ -1,6 +1,7 @@
 // Opens everything a process needs and closes it again in reverse: database, cache, ports.
 import type { LogEvent } from 'kysely'
 import pg from 'pg'
+import { createAnnouncer } from '#cache/announcer.ts'
 import { createEntityCache } from '#cache/entity-cache.ts'
 import { type InvalidationSubscriber, listenForInvalidations } from '#cache/listen.ts'
 import type { Config } from '#config/config.ts'
@@ -83,7 +84,11 @@ async function open(
   closers.push(() => pool.end())
   const readPool = replica === undefined ? pool : createPool(replica, { max: POOL_SIZE, applicationName: 'depot-read' })
   if (readPool !== pool) closers.push(() => readPool.end())
-  const cache = createEntityCache({ maxBytes: test?.cacheBytes ?? CACHE_BYTES })
+  const noticePool = createPool(primary, { max: 1, applicationName: 'depot-notices' })
+  closers.push(() => noticePool.end())
+  const announcer = createAnnouncer({ pool: noticePool, log })
+  closers.push(() => announcer.close())
+  const cache = createEntityCache({ maxBytes: test?.cacheBytes ?? CACHE_BYTES, announce: announcer.announce })
   const files = await openFiles(config.files.store, { log, metrics })
   closers.push(() => files.close())
   const counters = await openCounters(config.counters, { log, metrics, now })
@@ -131,7 +136,7 @@ async function open(
         await client.connect()
         return client
       }
-      const listener = listenForInvalidations({ connect, cache, log, subscribers })
+      const listener = listenForInvalidations({ connect, pool, cache, log, subscribers })
       closers.push(() => listener.stop())
       await listener.ready
     },

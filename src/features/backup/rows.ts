@@ -8,10 +8,12 @@ export type Client = pg.ClientBase
 
 /**
  * Not copied: how far the search index has followed this very database (another is followed from its beginning), claims
- * of uploads under way (their bytes are no part of a backup), the link of a first start, the migrations, which the head names, and the secrets that
- * an instance makes for itself and can make again.
+ * of uploads under way (their bytes are no part of a backup), the log of changes that running processes follow, the link
+ * of a first start, the migrations, which the head names, and the secrets that an instance makes for itself and can make
+ * again.
  */
 const LEFT_OUT = [
+  'change_log',
   'first_admin_link',
   'instance_secret',
   'search_change',

@@ -1,11 +1,11 @@
 // Deletes an account: what it owns and has published goes to the placeholder, nothing else of the person remains.
 
-import { lockOtherAdmins } from '#features/access/accounts.ts'
 import { type Selectable, sql } from 'kysely'
 import type { ChangeSet } from '#cache/changes.ts'
 import { transaction } from '#cache/transaction.ts'
 import type { Tx } from '#db/db.ts'
 import type { Project } from '#db/schema.ts'
+import { lockOtherAdmins } from '#features/access/accounts.ts'
 import type { ConfirmOwner, OwnerProof } from '#features/access/confirm-owner.ts'
 import { ensurePlaceholder, PLACEHOLDER_ID } from '#features/access/placeholder.ts'
 import { actorOf } from '#features/audit/actor.ts'

@@ -107,6 +107,7 @@ test('two processes on one database both follow what either writes, with invalid
       await client.connect()
       return client
     },
+    pool: t.deps.pool,
     cache: t.deps.cache,
     log: silentLog(),
     subscribers: listening.subscribers,

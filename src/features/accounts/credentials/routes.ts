@@ -1,6 +1,8 @@
 // Passwords and e-mail addresses: changing, resetting and verifying them.
+
 import { done } from '#http/answers.ts'
 import { requireScope, requireViewer } from '#http/auth.ts'
+import { COSTS } from '#http/route-config.ts'
 import type { App } from '#http/server.ts'
 import { SCOPES } from '#lib/scopes.ts'
 import { type AccountDeps, clientOf } from '../account-deps.ts'
@@ -37,7 +39,7 @@ function passwordRoutes(app: App, deps: AccountDeps): void {
     '/auth/password',
     {
       // With a flow nobody needs to be signed in; without one, the token needs USER_AUTH_WRITE, which is checked below.
-      config: { auth: { read: SCOPES.map(({ name }) => name) } },
+      config: { auth: { read: SCOPES.map(({ name }) => name) }, cost: COSTS.password },
       schema: {
         operationId: 'changePassword',
         summary: 'Set a password, given the old one or the flow of a mailed link; other sessions end',
