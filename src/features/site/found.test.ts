@@ -1,6 +1,7 @@
 // What programs read of the site: feeds, map, search description, previews.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import sharp from 'sharp'
 import type { MadeProject, Person } from '#test/support/factories.ts'
 import { type TestApp, testApp } from '#test/support/harness.ts'
 import { visitor } from '#test/support/visitor.ts'
@@ -70,4 +71,51 @@ test('a project can be embedded by its address, and says what it is to machines'
   assert.match(page, /"@type":"SoftwareApplication"/)
   assert.match(page, /property="og:title"/)
   assert.match((await visitor(t).get('/mods?c=magic')).body, /name="robots" content="noindex"/)
+})
+
+test('each project that everybody sees has a card, drawn once, and again when what it shows has changed', async () => {
+  const head = (await visitor(t).get('/mod/lamp')).body
+  const path = `/card/${project.id}.png`
+  assert.ok(head.includes(`<meta property="og:image" content="https://depot.test${path}">`))
+  assert.match(head, /property="og:image:width" content="1200"/)
+  const icon = await sharp({ create: { width: 64, height: 64, channels: 3, background: '#d22' } })
+    .png()
+    .toBuffer()
+  const [first, together] = await Promise.all([t.anyone.get(path), t.anyone.get(path)])
+  assert.equal(first.headers['content-type'], 'image/png')
+  assert.equal(first.headers['cache-control'], 'public, max-age=0, must-revalidate')
+  assert.deepEqual(together.rawPayload, first.rawPayload)
+  assert.equal((await sharp(first.rawPayload).metadata()).width, 1200)
+  const asked = { headers: { 'if-none-match': String(first.headers.etag) } }
+  assert.equal((await t.anyone.get(path, asked)).statusCode, 304)
+  const sent = await t
+    .as(owner)
+    .patch(`/v3/project/${project.id}/icon?ext=png`, icon, { headers: { 'content-type': 'image/png' } })
+  assert.equal(sent.statusCode, 204, sent.body)
+  const second = await t.anyone.get(path, asked)
+  assert.equal(second.statusCode, 200)
+  assert.notDeepEqual(second.rawPayload, first.rawPayload)
+})
+
+test('there is no card of what is hidden, nor one under another name', async () => {
+  const { id } = (await t.as(owner).get('/v3/project/hidden-lamp')).json()
+  for (const path of [`/card/${id}.png`, '/card/lamp.png', '/card/AAAAAAAA.png', '/card/..%2Fx.png', '/card/x.jpg'])
+    for (const someone of [visitor(t), visitor(t, owner.token)]) assert.equal((await someone.get(path)).statusCode, 404)
+  assert.doesNotMatch((await visitor(t, owner.token).get('/project/hidden-lamp')).body, /og:image/)
+})
+
+test('heads announce both formats of each feed, which answer', async () => {
+  for (const path of ['/', '/mods?c=magic', '/mod/lamp', '/user/maker']) {
+    const { body } = await visitor(t).get(path)
+    const feeds = [...body.matchAll(/<link rel="alternate" type="application\/(\w+)\+\w+" href="([^"]+)"/g)]
+    assert.deepEqual(
+      feeds.map(([, type]) => type),
+      ['atom', 'feed'],
+      path,
+    )
+    for (const [, , href = ''] of feeds) {
+      const { pathname, search } = new URL(href.replaceAll('&amp;', '&'))
+      assert.equal((await t.anyone.get(`${pathname}${search}`)).statusCode, 200, href)
+    }
+  }
 })

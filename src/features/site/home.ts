@@ -12,7 +12,7 @@ import { findHits } from './list.ts'
 import { filterOf, readListRequest } from './list-request.ts'
 import { TYPE_ICONS, typesName } from './names.ts'
 import type { SiteRequest } from './page.ts'
-import { listPath, offeredTypes, type ProjectType, SEARCH, withQuery } from './paths.ts'
+import { feedLinks, listPath, offeredTypes, type ProjectType, SEARCH, withQuery } from './paths.ts'
 import { hitList, type ProjectRow, rowOfHit } from './rows.ts'
 import { setupForm } from './setup-view.ts'
 
@@ -46,7 +46,7 @@ export async function showHome(request: SiteRequest): Promise<FastifyReply> {
         },
       },
     ],
-    feeds: [{ path: `${SEARCH}.atom?sort=newest`, title: language.t('site.feed.list'), type: 'application/atom+xml' }],
+    feeds: feedLinks(`${SEARCH}?sort=newest`, language.t('site.feed.list')),
     className: 'page home',
     body: homeView(request, home),
   })

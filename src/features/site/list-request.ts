@@ -196,8 +196,3 @@ function setupConditions(setup: Setup, taxonomy: Taxonomy): Expression[] {
   }
   return [...version, fits]
 }
-
-/** `/mods?c=magic` as `/mods.atom?c=magic`. */
-export function feedPath(address: string): string {
-  return address.replace(/^[^?]+/, (path) => `${path}.atom`)
-}

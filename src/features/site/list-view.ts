@@ -10,7 +10,6 @@ import type { Choice, FoundList } from './list.ts'
 import {
   FACETS,
   type Facet,
-  feedPath,
   hasChoices,
   type ListRequest,
   listAddress,
@@ -21,7 +20,7 @@ import {
 import { setupName } from './list-title.ts'
 import { TYPE_ICONS, tagName, typesName } from './names.ts'
 import type { SiteRequest } from './page.ts'
-import { listPath } from './paths.ts'
+import { feedPath, listPath } from './paths.ts'
 import { hitGrid, hitList, rowOfHit } from './rows.ts'
 import { isSet } from './setup.ts'
 import { setupForm } from './setup-view.ts'

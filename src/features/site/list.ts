@@ -8,7 +8,6 @@ import {
   conditionOf,
   FACETS,
   type Facet,
-  feedPath,
   filterOf,
   type ListRequest,
   listAddress,
@@ -21,7 +20,7 @@ import {
 import { listTitle } from './list-title.ts'
 import { listView } from './list-view.ts'
 import type { SiteRequest } from './page.ts'
-import { offeredTypes, type ProjectType } from './paths.ts'
+import { feedLinks, offeredTypes, type ProjectType } from './paths.ts'
 import type { Hit } from './rows.ts'
 import { isSet, NO_SETUP } from './setup.ts'
 
@@ -65,7 +64,7 @@ export async function showList(request: SiteRequest, type: ProjectType | undefin
     isUnlisted: !isPlain || isBeyond,
     className: 'page browse',
     openGraph: { type: 'website' },
-    feeds: [{ path: feedPath(feed), title: page.language.t('site.feed.list'), type: 'application/atom+xml' }],
+    feeds: feedLinks(feed, page.language.t('site.feed.list')),
     ...(asked.page > 1 && !isBeyond ? { previous: listAddress(asked, { page: asked.page - 1 }) } : {}),
     ...(asked.page < last ? { next: listAddress(asked, { page: asked.page + 1 }) } : {}),
     body: listView(request, { ...found, title, last }),

@@ -17,6 +17,7 @@ import { layout, type Page } from '#html/layout.ts'
 import { createMarkdown, type Markdown } from '#html/markdown/markdown.ts'
 import { type PageContext, pathTo, type Site } from '#html/page-context.ts'
 import { matchesEntityTag } from '#http/entity-tags.ts'
+import type { RateBudget } from '#http/route-config.ts'
 import type { App } from '#http/server.ts'
 import type { TokenDirectory } from '#http/token-directory.ts'
 import { entityTag } from '#lib/json-bytes.ts'
@@ -56,7 +57,7 @@ export type SiteRequest = {
 }
 
 type Answer = (request: SiteRequest) => Promise<FastifyReply>
-type Options = { name: string; prefers?: 'html'; method?: 'GET' | 'POST' }
+type Options = { name: string; prefers?: 'html'; method?: 'GET' | 'POST'; budget?: RateBudget }
 
 /** Registers a page. `name` is its operation's, which begins with `site`. */
 export function sitePage(app: App, given: SiteDeps, path: string, options: Options, answer: Answer): void {
@@ -64,7 +65,7 @@ export function sitePage(app: App, given: SiteDeps, path: string, options: Optio
     method: options.method ?? 'GET',
     url: path,
     ...(options.prefers === undefined ? {} : { constraints: { prefers: options.prefers } }),
-    config: { auth: 'public', budget: 'page' },
+    config: { auth: 'public', budget: options.budget ?? 'page' },
     schema: { operationId: options.name, hide: true },
     handler: async (req, reply) => answer(await readSiteRequest(given, req, reply)),
   })

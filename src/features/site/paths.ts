@@ -1,4 +1,5 @@
 // Addresses of the site. The canonical one of a thing is made here and nowhere else.
+import type { Feed } from '#html/layout.ts'
 import type { Taxonomy } from '#taxonomy/taxonomy.ts'
 
 /** The types of projects that have lists of their own, in the order of the tabs. */
@@ -34,6 +35,19 @@ export const collectionPath = (id: string): string => `/collection/${id}`
 
 export const REPORT = '/report'
 export const reportPath = (item: string, id: string): string => withQuery(REPORT, { item, id })
+
+/** The feed of what an address shows: `/mods?c=magic` as `/mods.atom?c=magic`. */
+export function feedPath(address: string, format: 'atom' | 'json' = 'atom'): string {
+  return address.replace(/^[^?]+/, (path) => `${path}.${format}`)
+}
+
+/** The feeds of an address in both formats, as heads announce them. */
+export function feedLinks(address: string, title: string): Feed[] {
+  return [
+    { path: feedPath(address), title, type: 'application/atom+xml' },
+    { path: feedPath(address, 'json'), title, type: 'application/feed+json' },
+  ]
+}
 
 /** A path with what of the query is not empty. */
 export function withQuery(

@@ -21,7 +21,7 @@ import { notFound } from '#lib/errors.ts'
 import { isIdForm } from '#lib/ids.ts'
 import { hueClass } from './names.ts'
 import type { SiteRequest } from './page.ts'
-import { collectionPath, organizationPath, reportPath, userPath } from './paths.ts'
+import { collectionPath, feedLinks, organizationPath, reportPath, userPath } from './paths.ts'
 import { peoplePanel } from './project.ts'
 import type { Organization } from './project-data.ts'
 import { hitList, type ProjectRow, rowOfProject } from './rows.ts'
@@ -191,7 +191,7 @@ function profilePage(request: SiteRequest, of: Profile): Page & { status?: numbe
     className: ['page', hueClass(of.color)].filter(Boolean).join(' '),
     openGraph: { type: of.kind },
     structuredData: [of.structured],
-    feeds: [{ path: `${of.path}.atom`, title: language.t('site.feed.list'), type: 'application/atom+xml' }],
+    feeds: feedLinks(of.path, language.t('site.feed.list')),
     body: html`${of.before}
 <div class="profile">${of.head}<a class="button" href="${pathTo(page, `${of.path}.atom`)}" title="${language.t('site.feed.list')}">${icon(page, 'rss')}<span class="vh">${language.t('site.feed.list')}</span></a>${of.report !== undefined && html`<a class="button" href="${pathTo(page, of.report)}" title="${language.t('site.report.title', { name: of.name })}">${icon(page, 'flag')}<span class="vh">${language.t('site.report.title', { name: of.name })}</span></a>`}</div>
 <div class="sheet${hasAside && ' split'}">

@@ -8,10 +8,11 @@ import type { MessageKey } from '#html/languages.ts'
 import type { Page } from '#html/layout.ts'
 import { breadcrumbs, note, tabs } from '#html/lists.ts'
 import { icon, type PageContext, pathTo } from '#html/page-context.ts'
+import { cardOf } from './card.ts'
 import { setupName } from './list-title.ts'
 import { hueClass, tagName, typesName } from './names.ts'
 import type { SiteRequest } from './page.ts'
-import { listPath, PROJECT_TYPES, reportPath, withQuery } from './paths.ts'
+import { feedLinks, listPath, PROJECT_TYPES, reportPath, withQuery } from './paths.ts'
 import { type ProjectData, primaryFile } from './project-data.ts'
 import { tile } from './rows.ts'
 import { isSet } from './setup.ts'
@@ -52,14 +53,8 @@ export function projectPage(
     canonical: `${path}${tab}`,
     isUnlisted: !['approved', 'archived'].includes(view.status),
     className: ['page', hue].filter(Boolean).join(' '),
-    openGraph: { type: 'website' },
-    feeds: [
-      {
-        path: `${path}/versions.atom`,
-        title: page.language.t('site.feed.versions', { name: view.name }),
-        type: 'application/atom+xml',
-      },
-    ],
+    ...cardOf(request, view),
+    feeds: feedLinks(`${path}/versions`, page.language.t('site.feed.versions', { name: view.name })),
     structuredData: structured(request, data),
     ...rest,
     title,

@@ -7,6 +7,7 @@ import { protectPages } from '#features/pages/page-safety.ts'
 import { createSessionCookie } from '#features/pages/session-cookie.ts'
 import { getProject } from '#features/projects/lookup/project-cache.ts'
 import type { App } from '#http/server.ts'
+import { createCards } from './card.ts'
 import { absent, showSiteError } from './error-page.ts'
 import {
   FEED_FORMATS,
@@ -137,6 +138,7 @@ function feeds(app: App, all: SiteDeps): void {
 }
 
 function machines(app: App, all: SiteDeps): void {
+  sitePage(app, all, '/card/:id.png', { name: 'siteCard', budget: 'asset' }, createCards())
   sitePage(app, all, '/sitemap.xml', { name: 'siteMap' }, sendSitemapIndex)
   sitePage(app, all, '/sitemap-:part.xml', { name: 'siteMapPart' }, sendSitemapPart)
   sitePage(app, all, '/robots.txt', { name: 'siteRobots' }, sendRobots)

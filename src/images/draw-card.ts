@@ -1,0 +1,110 @@
+// Draws the card that other sites show for a link: a name, a sentence, a picture. Texts are drawn with a font of our own
+// as far as it goes, and with those of the system beyond.
+import { join } from 'node:path'
+import { createLimiter } from '#lib/limiter.ts'
+import { loadSharp } from './scale.ts'
+
+export const CARD_WIDTH = 1200
+export const CARD_HEIGHT = 630
+
+export type Card = {
+  title: string
+  text: string
+  /** Who shows it. */
+  footer: string
+  /** 0xRRGGBB, which tints the ground; null for the usual one. */
+  color: number | null
+  /** Made of pixels, never a drawing: that would run in this process. */
+  icon: Uint8Array | undefined
+}
+
+export type DrawCard = (card: Card) => Promise<Buffer>
+
+const FONT_FILE = join(import.meta.dirname, 'hyperlegible.ttf')
+const FONT = 'Atkinson Hyperlegible Next'
+const EDGE = 72
+const ICON_SIDE = 168
+const INK = '#ffffff'
+const SOFT_INK = '#d5dde2'
+/** Teal, as links are. */
+const USUAL_COLOR = 0x0f766e
+/** Beyond so many characters nothing fits. */
+const TITLE_MAX = 80
+const TEXT_MAX = 280
+const ICON_PIXELS_MAX = 4096 * 4096
+
+/** Two cards at a time; 503 when more than 32 wait. Returns a PNG of 1200 by 630. */
+export function createDrawCard(): DrawCard {
+  const limiter = createLimiter({ running: 2, waiting: 32 })
+  return (card) => limiter.run(() => draw(card), undefined)
+}
+
+async function draw({ title, text, footer, color, icon }: Card): Promise<Buffer> {
+  const sharp = await loadSharp()
+  const side = icon === undefined ? undefined : await drawIcon(icon)
+  const left = side === undefined ? EDGE : EDGE + ICON_SIDE + 40
+  const name = cut(title, TITLE_MAX)
+  const parts = [
+    { text: name, size: [...name].length > 24 ? 52 : 68, weight: 'Bold', ink: INK, left, top: EDGE + 4, height: 204 },
+    { text: cut(text, TEXT_MAX), size: 38, weight: '', ink: SOFT_INK, left: EDGE, top: 300, height: 206 },
+    { text: cut(footer, TITLE_MAX), size: 32, weight: 'Bold', ink: INK, left: EDGE, top: 530, height: 44 },
+  ]
+  const drawn = []
+  for (const part of parts)
+    if (part.text.trim() !== '') drawn.push({ input: await drawText(part), left: part.left, top: part.top })
+  const ground = { width: CARD_WIDTH, height: CARD_HEIGHT, channels: 3 as const, background: groundOf(color) }
+  return sharp({ create: ground })
+    .composite([...(side === undefined ? [] : [{ input: side, left: EDGE, top: EDGE }]), ...drawn])
+    .png({ palette: true, colours: 128 })
+    .toBuffer()
+}
+
+type TextPart = { text: string; size: number; weight: string; ink: string; left: number; height: number }
+
+/** Lines are broken at the right edge; what is below `height` is cut off. */
+async function drawText({ text, size, weight, ink, left, height }: TextPart): Promise<Buffer> {
+  const sharp = await loadSharp()
+  const markup = text.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;')
+  const { data, info } = await sharp({
+    text: {
+      text: `<span foreground="${ink}">${markup}</span>`,
+      font: `${FONT} ${weight} ${size}px`,
+      fontfile: FONT_FILE,
+      width: CARD_WIDTH - EDGE - left,
+      wrap: 'word-char',
+      rgba: true,
+    },
+  })
+    .png()
+    .toBuffer({ resolveWithObject: true })
+  // A word that cannot be broken may be wider than it was told.
+  const width = Math.min(info.width, CARD_WIDTH - left)
+  return sharp(data)
+    .extract({ left: 0, top: 0, width, height: Math.min(info.height, height) })
+    .png()
+    .toBuffer()
+}
+
+/** Undefined for what cannot be decoded: a card without a picture is better than none. */
+async function drawIcon(icon: Uint8Array): Promise<Buffer | undefined> {
+  const sharp = await loadSharp()
+  return sharp(icon, { limitInputPixels: ICON_PIXELS_MAX, pages: 1 })
+    .resize(ICON_SIDE, ICON_SIDE, { fit: 'contain', background: { r: 0, g: 0, b: 0, alpha: 0 } })
+    .png()
+    .toBuffer()
+    .catch(() => undefined)
+}
+
+/** A quarter of the colour over nearly black, on which white text can be read whatever the colour. */
+function groundOf(color: number | null): { r: number; g: number; b: number } {
+  const shown = color ?? USUAL_COLOR
+  const mix = (channel: number, dark: number) => Math.round(((shown >> channel) & 0xff) * 0.28 + dark * 0.72)
+  return { r: mix(16, 16), g: mix(8, 22), b: mix(0, 26) }
+}
+
+/** Characters that have no form in XML, which the library reads texts as, are left out. */
+function cut(text: string, max: number): string {
+  const clean = text.toWellFormed().replace(/[\p{Cc}\ufffe\uffff]/gu, ' ')
+  const characters = [...clean]
+  return characters.length > max ? `${characters.slice(0, max - 1).join('')}…` : clean
+}
