@@ -8,6 +8,7 @@ import { benchHttp } from './http.ts'
 import { benchIngest } from './ingest.ts'
 import { benchPeople } from './people.ts'
 import { benchSearchHttp } from './search-http.ts'
+import { benchSite } from './site.ts'
 import { printTable, type Row } from './table.ts'
 import { benchV2 } from './v2.ts'
 
@@ -17,6 +18,7 @@ const PARTS: Record<string, { title: string; run: () => Promise<Row[]> }> = {
   ingest: { title: 'Taking in events beside reads', run: benchIngest },
   'search-http': { title: 'Search over HTTP', run: () => benchSearchHttp() },
   v2: { title: 'The older API against the newer one', run: benchV2 },
+  site: { title: 'The public site against the API', run: benchSite },
   people: { title: 'Organizations, collections, notifications', run: benchPeople },
 }
 
