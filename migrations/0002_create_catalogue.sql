@@ -115,7 +115,10 @@ create index project_random_idx on project (random_key) include (id) where is_se
 create index project_visibility_idx on project (id) include (status);
 create index project_scheduled_idx on project (scheduled_at) where status = 'scheduled';
 
-create trigger project_revision before update on project for each row execute function bump_revision();
+-- Counting downloads makes no new revision: caches put the new number into what they keep. Whatever else changes
+-- `downloads` counts the revision up itself.
+create trigger project_revision before update on project for each row
+  when (old.downloads = new.downloads) execute function bump_revision();
 
 create table gallery_item (
   id text collate "C" primary key,
@@ -123,6 +126,11 @@ create table gallery_item (
   url text not null,
   raw_url text not null,
   content_sha1 text collate "C" not null,
+  -- Of the picture as uploaded, in pixels. Null for a moving one, which has no scaled copies.
+  width integer,
+  height integer,
+  -- The widths that there are scaled copies for, which stand beside the picture: its address with `_WIDTH.webp`.
+  copy_widths integer[] not null default '{}',
   featured boolean not null default false,
   name text,
   description text,
@@ -170,7 +178,8 @@ create index version_loaders_idx on version using gin (loaders) where is_listed(
 create index version_author_id_idx on version (author_id);
 create index version_scheduled_idx on version (scheduled_at) where status = 'scheduled';
 
-create trigger version_revision before update on version for each row execute function bump_revision();
+create trigger version_revision before update on version for each row
+  when (old.downloads = new.downloads) execute function bump_revision();
 
 create table dependency (
   id bigint generated always as identity primary key,
@@ -217,6 +226,35 @@ create unique index file_primary_key on file (version_id) where is_primary;
 create index file_sha1_idx on file (sha1) include (version_id);
 create index file_sha512_idx on file (sha512) include (version_id);
 
+-- An address of a file that ever answered bytes never answers others: caches on the way keep them for a year. So a name
+-- stays with its bytes for as long as its version exists, also after the file is deleted. Another version has another
+-- ID, and with it other addresses.
+
+create table file_address (
+  version_id text collate "C" not null references version (id) on delete cascade,
+  filename text not null,
+  sha512 text collate "C" not null,
+  constraint file_address_key primary key (version_id, filename)
+);
+
+-- A trigger, so that it holds whatever inserts the file. The row is locked by the update that changes nothing:
+-- of two uploads at once, the second sees the bytes of the first.
+create function keep_file_address() returns trigger language plpgsql as $$
+declare
+  kept text;
+begin
+  insert into file_address (version_id, filename, sha512) values (new.version_id, new.filename, new.sha512)
+    on conflict (version_id, filename) do update set sha512 = file_address.sha512
+    returning sha512 into kept;
+  if kept <> new.sha512 then
+    raise unique_violation using
+      constraint = 'file_address_key',
+      message = 'The name was used for other bytes in this version';
+  end if;
+  return null;
+end $$;
+create trigger file_address_kept after insert on file for each row execute function keep_file_address();
+
 -- Keys under which bytes are being stored for rows that are not committed yet. What a killed process leaves here is
 -- removed from the store by a job.
 create table upload_claim (
@@ -261,3 +299,22 @@ create table follow (
 );
 -- Followers of one project are walked through in order, some thousands at a time.
 create index follow_project_account_idx on follow (project_id, account_id);
+
+-- The demo catalogue that `depot seed` writes: what was made, so that it is found again, added to, and removed.
+create table demo_catalogue (
+  only_row boolean primary key default true,
+  -- No date of the demo is later. Of the first run, so that what a later one adds fits.
+  until timestamptz not null,
+  constraint demo_catalogue_only_row_check check (only_row)
+);
+
+create table demo_item (
+  kind text not null,
+  id text collate "C" not null,
+  -- Of a project: the batch of events that its counters have been lowered for, and whether the store has it.
+  events_batch text,
+  has_events boolean not null default false,
+  constraint demo_item_pkey primary key (kind, id),
+  constraint demo_item_kind_check check (kind in ('account', 'organization', 'project', 'collection', 'report'))
+);
+create index demo_item_events_idx on demo_item (id) where kind = 'project' and not has_events;

@@ -1,4 +1,5 @@
-import type { ChangedIds, Changes } from './changes.ts'
+import type { LoggedChanges } from './change-log.ts'
+import type { ChangedIds, Changes, Counts } from './changes.ts'
 import { createEntryLru, type KindDefinition } from './entries.ts'
 import { KindCache, type KindStats } from './kind-cache.ts'
 
@@ -13,6 +14,10 @@ export interface EntityCache {
    * leaves no instant at which this process answers with what the commit has replaced.
    */
   hold(changes: Changes): () => void
+  /** Puts new numbers of downloads into what is kept. */
+  recount(counts: Counts): void
+  /** Says what this process has committed to whoever tells the other processes. */
+  announce(logged: LoggedChanges): void
   /** Empties it. */
   clear(): void
   /** Starts keeping values, from empty. Called by the listener once it hears of changes. */
@@ -30,8 +35,17 @@ export interface CacheStats {
   kinds: Record<string, KindStats>
 }
 
-/** `maxBytes` bounds all kinds together, values and bookkeeping. One value may take a sixteenth of it. */
-export function createEntityCache({ maxBytes }: { maxBytes: number }): EntityCache {
+/**
+ * `maxBytes` bounds all kinds together, values and bookkeeping. One value may take a sixteenth of it. Without
+ * `announce`, other processes find what this one commits in the log of changes.
+ */
+export function createEntityCache({
+  maxBytes,
+  announce = () => {},
+}: {
+  maxBytes: number
+  announce?: (logged: LoggedChanges) => void
+}): EntityCache {
   const lru = createEntryLru(maxBytes)
   const kinds = new Map<string, KindCache<unknown>>()
   const holds = new Set<{ changes: Changes; releases: (() => void)[] }>()
@@ -70,6 +84,10 @@ export function createEntityCache({ maxBytes }: { maxBytes: number }): EntityCac
         for (const release of hold.releases.splice(0)) release()
       }
     },
+    recount: (counts) => {
+      for (const [name, counted] of counts) kinds.get(name)?.recount(counted)
+    },
+    announce,
     clear: () => {
       for (const kind of kinds.values()) kind.invalidate('all')
     },

@@ -1,9 +1,9 @@
 // The environment, read once, checked whole and grouped by subject. Nothing else in Depot looks at the environment.
-import { isIPv6 } from 'node:net'
 import { join, resolve } from 'node:path'
 import { Value } from 'typebox/value'
 import { OperatorError } from '#lib/operator-error.ts'
 import { Secret } from '#lib/secret.ts'
+import { defaultBaseUrl, isEveryAddress } from './default-address.ts'
 import { Env, VARIABLES } from './env.ts'
 import { parsePatterns } from './env-values.ts'
 
@@ -59,6 +59,8 @@ export type Config = {
     port: number
     /** Public address, ASCII, without trailing slash. */
     baseUrl: string
+    /** Whether `baseUrl` is a guess: HOST is every address of the machine, and BASE_URL is unset. */
+    isBaseUrlGuessed: boolean
     /** Lower-case header name, or `undefined` for the socket's peer. */
     clientAddressHeader: string | undefined
     /** A User-Agent that one of them matches is refused. */
@@ -99,6 +101,12 @@ export type Config = {
     /** Without trailing slash. */
     codeHostApiUrl: string | undefined
   }
+  audit: {
+    /** How long entries are kept; 0 for ever. */
+    retentionDays: number
+    /** How long they have the address that they came from. */
+    addressDays: number
+  }
   analytics: {
     store: AnalyticsStoreConfig
     /** Lower-case header name. */
@@ -112,7 +120,8 @@ export type Config = {
     /** 0 to 1. */
     affiliateShare: number
   }
-  log: { level: Env['LOG_LEVEL'] }
+  /** `auto`: text where standard output is a terminal, JSON elsewhere. */
+  log: { level: Env['LOG_LEVEL']; format: Env['LOG_FORMAT'] }
 }
 
 /**
@@ -208,6 +217,7 @@ function group(env: Env): Config {
       host: env.HOST,
       port: env.PORT,
       baseUrl,
+      isBaseUrlGuessed: env.BASE_URL === undefined && isEveryAddress(env.HOST),
       clientAddressHeader: env.CLIENT_ADDRESS_HEADER?.toLowerCase(),
       blockedUserAgents: parsePatterns(env.BLOCKED_USER_AGENTS ?? '') ?? [],
       rateLimitBypassKey: secret(env.RATE_LIMIT_BYPASS_KEY),
@@ -241,6 +251,7 @@ function group(env: Env): Config {
         ? { kind: 'outbox', folder: join(dataDir, 'outbox'), from }
         : { kind: 'smtp', url: new Secret(env.SMTP_URL), from },
     scanner: scannerConfig(env),
+    audit: { retentionDays: env.AUDIT_RETENTION, addressDays: env.AUDIT_ADDRESS_RETENTION },
     accounts: {
       registration: env.REGISTRATION,
       requireVerifiedEmail: env.REQUIRE_VERIFIED_EMAIL ?? env.SMTP_URL !== undefined,
@@ -273,7 +284,7 @@ function group(env: Env): Config {
       collections: env.QUOTA_COLLECTIONS,
     },
     money: { affiliateShare: env.AFFILIATE_SHARE },
-    log: { level: env.LOG_LEVEL },
+    log: { level: env.LOG_LEVEL, format: env.LOG_FORMAT },
   }
 }
 
@@ -312,12 +323,6 @@ function scannerConfig(env: Env): ScannerConfig {
   }
   if (env.SCANNER_URL === undefined) return { kind: 'none' }
   return { kind: 'url', url: new URL(env.SCANNER_URL).href, token: secret(env.SCANNER_TOKEN), timeoutMs }
-}
-
-/** The address under which this machine reaches the service; a wildcard host is reached by loopback. */
-function defaultBaseUrl(host: string, port: number): string {
-  const reached = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
-  return `http://${isIPv6(reached) ? `[${reached}]` : reached}:${port}`
 }
 
 /** The host of an address where it is a name; mail from a bare IP address is refused almost everywhere. */

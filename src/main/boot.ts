@@ -1,5 +1,7 @@
 // Opens everything a process needs and closes it again in reverse: database, cache, ports.
+import type { LogEvent } from 'kysely'
 import pg from 'pg'
+import { createAnnouncer } from '#cache/announcer.ts'
 import { createEntityCache } from '#cache/entity-cache.ts'
 import { type InvalidationSubscriber, listenForInvalidations } from '#cache/listen.ts'
 import type { Config } from '#config/config.ts'
@@ -26,10 +28,19 @@ export type BootOptions = {
   /** A `server` owns the embedded database; a `command` joins or borrows it. */
   holder: 'server' | 'command'
   now?: () => number
+  /** What tests look at and bring along. */
+  test?: {
+    /** Called for every statement that goes to the database. */
+    onQuery: (event: LogEvent) => void
+    poolSize: number
+    cacheBytes: number
+  }
 }
 
 export type Booted = {
   deps: Deps
+  /** The folder of the embedded database, where this process has started it. */
+  databaseFolder: string | undefined
   /** Starts hearing of other processes' changes; until then the cache is off. */
   listen(subscribers?: readonly InvalidationSubscriber[]): Promise<void>
   /** Opens the analytics store before anybody asks for it. Never rejects. */
@@ -57,19 +68,27 @@ export async function boot(options: BootOptions): Promise<Booted> {
 }
 
 async function open(
-  { config, log, holder, now = Date.now }: BootOptions,
+  { config, log, holder, now = Date.now, test }: BootOptions,
   closers: (() => Promise<unknown>)[],
 ): Promise<Booted> {
   openDataFolder(config.dataDir)
   const { primary, replica, embedded } = await openConnections(config, log, holder)
   if (embedded !== undefined) closers.push(() => embedded.stop())
-  const metrics = createMetrics({ process: holder === 'server' })
-  const onQuery = () => metrics.queries.inc()
-  const pool = createPool(primary, { max: POOL_SIZE, applicationName: 'depot' })
+  // The metrics of the process itself are collected once, by the one server that it is.
+  const metrics = createMetrics({ process: holder === 'server' && test === undefined })
+  const onQuery = (event: LogEvent) => {
+    metrics.queries.inc()
+    test?.onQuery(event)
+  }
+  const pool = createPool(primary, { max: test?.poolSize ?? POOL_SIZE, applicationName: 'depot' })
   closers.push(() => pool.end())
   const readPool = replica === undefined ? pool : createPool(replica, { max: POOL_SIZE, applicationName: 'depot-read' })
   if (readPool !== pool) closers.push(() => readPool.end())
-  const cache = createEntityCache({ maxBytes: CACHE_BYTES })
+  const noticePool = createPool(primary, { max: 1, applicationName: 'depot-notices' })
+  closers.push(() => noticePool.end())
+  const announcer = createAnnouncer({ pool: noticePool, log })
+  closers.push(() => announcer.close())
+  const cache = createEntityCache({ maxBytes: test?.cacheBytes ?? CACHE_BYTES, announce: announcer.announce })
   const files = await openFiles(config.files.store, { log, metrics })
   closers.push(() => files.close())
   const counters = await openCounters(config.counters, { log, metrics, now })
@@ -108,6 +127,7 @@ async function open(
   }
   return {
     deps,
+    databaseFolder: embedded?.folder,
     databaseLost: embedded === undefined ? new Promise(() => {}) : whenLost(embedded),
     warmAnalytics: warmUp,
     listen: async (subscribers = []) => {
@@ -116,7 +136,7 @@ async function open(
         await client.connect()
         return client
       }
-      const listener = listenForInvalidations({ connect, cache, log, subscribers })
+      const listener = listenForInvalidations({ connect, pool, cache, log, subscribers })
       closers.push(() => listener.stop())
       await listener.ready
     },

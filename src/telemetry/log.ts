@@ -1,5 +1,6 @@
 // The structured log: one line of JSON an event, on standard output, with secrets taken out.
 import pino, { type DestinationStream, type Logger } from 'pino'
+import { textLine } from './log-text.ts'
 
 export type Log = Logger
 
@@ -25,7 +26,8 @@ const SECRET_KEYS = [
  * The process's log. Lines are buffered for throughput while serving (`buffered`), and flushed at least every second
  * and at exit; command-line runs write at once.
  */
-export function createLog(options: { level: string; buffered: boolean; destination?: 1 | 2 }): Log {
+export function createLog(options: { level: string; buffered: boolean; destination?: 1 | 2; asText?: boolean }): Log {
+  if (options.asText === true) return createTextLog(options.level, options.destination ?? 1)
   const destination = pino.destination({
     fd: options.destination ?? 1,
     sync: !options.buffered,
@@ -33,6 +35,13 @@ export function createLog(options: { level: string; buffered: boolean; destinati
   })
   if (options.buffered) setInterval(() => destination.flush(), 1000).unref()
   return createLogTo(destination, options.level)
+}
+
+/** For people who look on: each line is written at once. */
+function createTextLog(level: string, fd: 1 | 2): Log {
+  const stream = fd === 1 ? process.stdout : process.stderr
+  const colour = stream.isTTY && stream.hasColors()
+  return createLogTo({ write: (line) => void stream.write(textLine(line, { colour })) }, level)
 }
 
 /** The same lines, wherever they go. */

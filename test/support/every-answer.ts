@@ -83,6 +83,8 @@ export async function everyAnswer(client: Client, addresses: readonly string[]):
 /** Every row of every table as text, without those that belong to the very database. */
 export async function everyRow(db: Db): Promise<Map<string, string[]>> {
   const own = [
+    'first_admin_link',
+    'instance_secret',
     'schema_migration',
     'search_change',
     'search_index',

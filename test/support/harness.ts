@@ -4,25 +4,16 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { InjectOptions, LightMyRequestResponse } from 'fastify'
+import type { FastifyReply, FastifyRequest, InjectOptions, LightMyRequestResponse } from 'fastify'
+import type { LogEvent } from 'kysely'
 import { Compile } from 'typebox/compile'
-import { createEntityCache } from '#cache/entity-cache.ts'
 import { loadConfig } from '#config/config.ts'
-import { createMemoryCounters } from '#counters/memory/memory-counters.ts'
-import { createDb } from '#db/db.ts'
-import { createArchiveInspector } from '#features/versions/files/inspect-archive.ts'
-import { openDiskFiles } from '#files/disk/disk-files.ts'
 import type { App } from '#http/server.ts'
-import { createImages } from '#images/images.ts'
 import { drainJobs } from '#jobs/worker.ts'
-import { createOutbox } from '#mail/outbox/outbox.ts'
 import { buildApp, jobHandlers } from '#main/app.ts'
+import { boot } from '#main/boot.ts'
 import type { Deps } from '#main/deps.ts'
-import { openAnalytics } from '#main/open-analytics.ts'
-import { openSearch } from '#main/open-search.ts'
-import { loadTaxonomy } from '#taxonomy/taxonomy.ts'
 import { silentLog } from '#telemetry/log.ts'
-import { createMetrics } from '#telemetry/metrics.ts'
 import { testDatabase } from './database.ts'
 import { createFactories, type Factories, type Person } from './factories.ts'
 
@@ -67,60 +58,51 @@ export type TestApp = {
   close(): Promise<void>
 }
 
-export type TestAppOptions = { env?: Record<string, string>; deps?: (deps: Deps) => Partial<Deps> }
+export type TestAppOptions = {
+  env?: Record<string, string>
+  deps?: (deps: Deps) => Partial<Deps>
+  /** Sees the application before it is ready, in place of the check that each answer is as its route declares. */
+  watch?: (app: App) => void
+}
 
 /** One application with its own database, data folder and clock. Close it when the test file ends. */
-export async function testApp({ env = {}, deps: override = () => ({}) }: TestAppOptions = {}): Promise<TestApp> {
+export async function testApp({
+  env = {},
+  deps: override = () => ({}),
+  watch = checkAnswers,
+}: TestAppOptions = {}): Promise<TestApp> {
   const dataDir = await mkdtemp(join(tmpdir(), 'depot-test-'))
   const database = await testDatabase()
   // By where a statement was asked for: what runs beside the call, such as counters that are stored, is not its own.
   const recorded = new AsyncLocalStorage<string[]>()
   const everything = new Set<string[]>()
-  const db = createDb(database.pool, ({ query }) => {
+  const onQuery = ({ query }: LogEvent) => {
     for (const list of everything) list.push(query.sql)
     recorded.getStore()?.push(query.sql)
-  })
+  }
   let skewMs = 0
   let frozenAt: number | undefined
   const now = () => (frozenAt ?? Date.now()) + skewMs
-  const config = loadConfig({
-    DATA_DIR: dataDir,
-    ADMIN_KEY,
-    RATE_LIMIT_BYPASS_KEY: BYPASS_KEY,
-    BASE_URL: 'https://depot.test',
-    LOG_LEVEL: 'silent',
-    ...env,
-  })
-  const cache = createEntityCache({ maxBytes: 32 * 1024 * 1024 })
-  cache.enable()
-  const log = silentLog()
-  const metrics = createMetrics({ process: false })
-  const data = loadTaxonomy()
-  const search = openSearch({ config, db, pool: database.pool, taxonomy: data.taxonomy, log, metrics })
-  const { analytics, events, close: closeAnalytics } = openAnalytics({ config, db, cache, log, metrics }, 'server')
-  const base: Deps = {
-    config,
-    pool: database.pool,
-    db,
-    dbRead: db,
-    cache,
-    files: await openDiskFiles({ folder: join(dataDir, 'files') }),
-    counters: createMemoryCounters({ now }),
-    analytics,
-    events,
-    search,
-    countryLookup: undefined,
-    mail: createOutbox({ folder: join(dataDir, 'outbox'), from: 'Depot <noreply@depot.test>', now }),
-    images: createImages(),
-    archives: createArchiveInspector(),
-    ...data,
-    log,
-    metrics,
+  const booted = await boot({
+    config: loadConfig({
+      DATA_DIR: dataDir,
+      DATABASE_URL: database.connectionString,
+      ADMIN_KEY,
+      RATE_LIMIT_BYPASS_KEY: BYPASS_KEY,
+      BASE_URL: 'https://depot.test',
+      LOG_LEVEL: 'silent',
+      ...env,
+    }),
+    log: silentLog(),
+    holder: 'server',
     now,
-  }
-  const deps = { ...base, ...override(base) }
+    test: { onQuery, poolSize: 10, cacheBytes: 32 * 1024 * 1024 },
+  })
+  // Without `listen`: no other process changes this database.
+  booted.deps.cache.enable()
+  const deps = { ...booted.deps, ...override(booted.deps) }
   const app = await buildApp(deps)
-  checkAnswers(app)
+  watch(app)
   await app.ready()
   const inject = async (options: InjectOptions): Promise<LightMyRequestResponse> => app.inject(options)
   const client = (headers: Record<string, string>): Client => makeClient(inject, headers)
@@ -132,8 +114,7 @@ export async function testApp({ env = {}, deps: override = () => ({}) }: TestApp
     anyone: client(common),
     as: ({ token }) => client({ ...common, authorization: token }),
     inject,
-    runJobs: () =>
-      drainJobs({ pool: database.pool, handlers: jobHandlers(deps), log: deps.log, metrics: deps.metrics }),
+    runJobs: () => drainJobs({ pool: deps.pool, handlers: jobHandlers(deps), log: deps.log, metrics: deps.metrics }),
     searchable: () => deps.search.caughtUp(),
     mails: async () => {
       const folder = join(dataDir, 'outbox')
@@ -161,10 +142,7 @@ export async function testApp({ env = {}, deps: override = () => ({}) }: TestApp
     },
     close: async () => {
       await app.close()
-      await deps.search.close()
-      await closeAnalytics()
-      await deps.mail.close()
-      await deps.counters.close()
+      await booted.close()
       await database.close()
       await rm(dataDir, { recursive: true, force: true })
     },
@@ -201,21 +179,29 @@ const validators = new WeakMap<object, ReturnType<typeof Compile>>()
 /** Holds every JSON answer against the schema its route declares: ready bytes bypass the serialiser, not the contract. */
 function checkAnswers(app: App): void {
   app.addHook('onSend', (req, reply, payload, done) => {
-    const responses = req.routeOptions.schema?.response as Record<string, object> | undefined
-    const schema = responses?.[reply.statusCode] ?? responses?.[`${Math.floor(reply.statusCode / 100)}xx`]
-    const type = String(reply.getHeader('content-type') ?? '')
-    const text =
-      typeof payload === 'string' ? payload : payload instanceof Uint8Array ? Buffer.from(payload).toString('utf8') : ''
-    if (schema !== undefined && text !== '' && type.startsWith('application/json')) {
-      const validator = validators.get(schema) ?? Compile(schema as never)
-      validators.set(schema, validator)
-      const problems = [...validator.Errors(JSON.parse(text))]
-      assert.deepEqual(
-        problems,
-        [],
-        `${req.method} ${req.url} answered ${reply.statusCode} against its schema: ${text.slice(0, 500)}`,
-      )
-    }
+    const { text, problems } = judgeAnswer(req, reply, payload)
+    assert.deepEqual(
+      problems,
+      [],
+      `${req.method} ${req.url} answered ${reply.statusCode} against its schema: ${text.slice(0, 500)}`,
+    )
     done(null, payload)
   })
+}
+
+/** What a JSON answer has against the schema that its route declares for this status; nothing for other answers. */
+export function judgeAnswer(
+  req: FastifyRequest,
+  reply: FastifyReply,
+  payload: unknown,
+): { text: string; problems: unknown[] } {
+  const responses = req.routeOptions.schema?.response as Record<string, object> | undefined
+  const schema = responses?.[reply.statusCode] ?? responses?.[`${Math.floor(reply.statusCode / 100)}xx`]
+  const type = String(reply.getHeader('content-type') ?? '')
+  const text =
+    typeof payload === 'string' ? payload : payload instanceof Uint8Array ? Buffer.from(payload).toString('utf8') : ''
+  if (schema === undefined || text === '' || !type.startsWith('application/json')) return { text, problems: [] }
+  const validator = validators.get(schema) ?? Compile(schema as never)
+  validators.set(schema, validator)
+  return { text, problems: [...validator.Errors(JSON.parse(text))] }
 }

@@ -62,7 +62,7 @@ export function sitePage(app: App, given: SiteDeps, path: string, options: Optio
     method: options.method ?? 'GET',
     url: path,
     ...(options.prefers === undefined ? {} : { constraints: { prefers: options.prefers } }),
-    config: { auth: 'public' },
+    config: { auth: 'public', budget: 'page' },
     schema: { operationId: options.name, hide: true },
     handler: async (req, reply) => answer(await readSiteRequest(given, req, reply)),
   })

@@ -1,4 +1,5 @@
 // The head of a project's pages: name, facts, download, tabs, and what its state means.
+import type { VersionView } from '#features/versions/views.ts'
 import { countOf, fileSize, timeAgo } from '#html/format.ts'
 import { buttonForm } from '#html/forms.ts'
 import { attributes, html, type Markup, type Part } from '#html/html.ts'
@@ -166,7 +167,8 @@ function followButton({ page, viewer }: SiteRequest, { path, isFollowed }: Proje
     : buttonForm(page, { action: pathTo(page, `${path}/follow`), text: follow })
 }
 
-function download({ page, setup }: SiteRequest, { offer, path }: ProjectData): Markup {
+function download(request: SiteRequest, { offer, path }: ProjectData): Markup {
+  const { page, setup } = request
   const { language } = page
   const setupLink = html`<a href="${pathTo(page, `${path}#setup`)}">${language.t(isSet(setup) ? 'site.get.change' : 'site.get.choose')}</a>`
   const file = offer === undefined ? undefined : primaryFile(offer.version)
@@ -190,8 +192,20 @@ function download({ page, setup }: SiteRequest, { offer, path }: ProjectData): M
   return html`<section class="get" aria-labelledby="get-head">
 <div class="for"><strong id="get-head">${heading}</strong>${setupLink}</div>
 <a class="button main" href="${file.url}" download>${icon(page, 'download')}<span><b>${language.rich('site.get.version', { version: html`<bdi>${offer.version.version_number}</bdi>` })}</b><small><bdi>${file.filename}</bdi> · ${fileSize(language, file.size)}</small></span></a>
-${needs.length > 0 && html`<div><p class="small soft">${language.t('site.get.needs')}</p><ul class="needs">${needs}</ul></div>`}
+${needs.length > 0 && html`<div><p class="small soft">${language.t('site.get.needs')}</p><ul class="needs">${needs}</ul><p class="small"><a href="${archiveHref(request, offer.version)}" download>${language.t('site.get.all')}</a></p></div>`}
 </section>`
+}
+
+/** The file with what it requires, for the same setup. */
+function archiveHref({ page, setup: { loader, gameVersion } }: SiteRequest, { id, loaders }: VersionView): string {
+  return pathTo(
+    page,
+    withQuery(`/v3/version/${id}/archive`, {
+      dependencies: 'true',
+      loaders: JSON.stringify(loader === '' ? loaders : [loader]),
+      game_versions: gameVersion === '' ? '[]' : JSON.stringify([gameVersion]),
+    }),
+  )
 }
 
 function projectTabs({ page }: SiteRequest, { view, path }: ProjectData, current: ProjectTab): Markup {

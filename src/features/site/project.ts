@@ -9,6 +9,7 @@ import { icon, pathTo } from '#html/page-context.ts'
 import { releasesIn, runsOn, tagName, typeName } from './names.ts'
 import type { SiteRequest } from './page.ts'
 import { organizationPath, PROJECT_TYPES, userPath, withQuery } from './paths.ts'
+import { gallerySource } from './pictures.ts'
 import { loadPeople, loadProject, type Member, type Organization, type ProjectData } from './project-data.ts'
 import { projectPage } from './project-frame.ts'
 import { setupForm } from './setup-view.ts'
@@ -70,6 +71,10 @@ async function loadMatrix({ deps, setup }: SiteRequest, { view }: ProjectData): 
 
 /** Pictures above the text; the rest is in the gallery. */
 const SHOTS = 3
+const otherwise = { width: 960, height: 540 }
+/** The first is the largest; the others stand beside it. */
+const FIRST = { sizes: '(min-width: 60rem) 34rem, 100vw', otherwise }
+const OTHERS = { sizes: '(min-width: 60rem) 17rem, 50vw', otherwise }
 
 function shots({ page }: SiteRequest, { view, path }: ProjectData): Part {
   const { language } = page
@@ -81,7 +86,7 @@ function shots({ page }: SiteRequest, { view, path }: ProjectData): Part {
     const alt =
       picture.name ?? picture.description ?? language.t('site.picture', { number: index + 1, name: view.name })
     const isLast = index === SHOTS - 1 && rest > 0
-    return html`<li><a href="${pathTo(page, `${path}/gallery`)}"><img src="${picture.url}" alt="${alt}" width="960" height="540"${more}>${isLast && html`<span class="all">${language.t('site.more-pictures', { count: rest })}</span>`}</a></li>
+    return html`<li><a href="${pathTo(page, `${path}/gallery`)}"><img${gallerySource(picture, index === 0 ? FIRST : OTHERS)} alt="${alt}"${more}>${isLast && html`<span class="all">${language.t('site.more-pictures', { count: rest })}</span>`}</a></li>
 `
   })
   return html`<ul class="shots${pictures.length < SHOTS && ' few'}">
