@@ -11,6 +11,7 @@ import { benchIngest } from './ingest.ts'
 import { benchPeople } from './people.ts'
 import { benchRoutes } from './routes.ts'
 import { benchSearchHttp } from './search-http.ts'
+import { benchSite } from './site.ts'
 import { printTable, type Row } from './table.ts'
 import { benchV2 } from './v2.ts'
 
@@ -21,6 +22,7 @@ const PARTS: Record<string, { title: string; run: () => Promise<Row[]> }> = {
   ingest: { title: 'Taking in events beside reads', run: benchIngest },
   'search-http': { title: 'Search over HTTP', run: () => benchSearchHttp() },
   v2: { title: 'The older API against the newer one', run: benchV2 },
+  site: { title: 'The public site against the API', run: benchSite },
   routes: { title: 'The most expensive request of every route', run: benchRoutes },
   load: { title: 'Readers beside what is expensive, and many connections', run: benchBeside },
   people: { title: 'Organizations, collections, notifications', run: benchPeople },

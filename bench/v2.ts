@@ -29,7 +29,7 @@ export async function benchV2(): Promise<Row[]> {
 }
 
 /** Until the index has all projects: the search that is measured shall have a full page. */
-async function untilFound({ url }: RunningDepot): Promise<void> {
+export async function untilFound({ url }: RunningDepot): Promise<void> {
   for (const startedAt = performance.now(); performance.now() - startedAt < UNTIL_FOUND_MS; await sleep(100)) {
     const { total_hits } = (await (await call(`${url}/v3/search`)).json()) as { total_hits: number }
     if (total_hits === PROJECTS) return

@@ -1,80 +1,111 @@
-// Every page of the public site in a real browser: wide and narrow, light and dark, with scripts and without.
+// Every page of the public site in a real browser: wide and narrow, light, dark and with more contrast, from right to
+// left, and what it loads.
 import assert from 'node:assert/strict'
+import { get } from 'node:http'
 import { after, before, test } from 'node:test'
-import { seedCatalogue } from '#features/seed/seed-catalogue.ts'
-import { checkAccess, newPerson, openSite, type Site, shoot } from '../support/chromium.ts'
+import { checkAccess, checkFits, newPerson, openSite, type Site, shoot, signIn } from '../support/chromium.ts'
+import { makeSitePages, NO_PAGES, type SitePages } from '../support/site-pages.ts'
 
 let site: Site
-let paths: [name: string, path: string][]
+let all: SitePages
 before(async () => {
   site = await openSite()
-  await seedCatalogue(site.t.deps, 120)
-  await site.t.searchable()
-  const found = await fetch(
-    `${site.url}/v3/search?index=downloads&limit=1&new_filters=${encodeURIComponent('project_types = mod')}`,
-    {
-      headers: { 'user-agent': 'browser-tests' },
-    },
-  ).then(
-    async (answer) =>
-      (await answer.json()) as { hits: Record<'slug' | 'version_id' | 'author' | 'author_id', string>[] },
-  )
-  const [hit] = found.hits
-  assert.ok(hit !== undefined)
-  const project = `/mod/${hit.slug}`
-  const organization = await site.t.deps.db
-    .selectFrom('organization')
-    .select('slug')
-    .orderBy('id')
-    .executeTakeFirstOrThrow()
-  const collection = await site.t.deps.db
-    .selectFrom('collection')
-    .select('id')
-    .where('status', '=', 'listed')
-    .orderBy('id')
-    .executeTakeFirstOrThrow()
-  paths = [
-    ['home', '/'],
-    ['list', '/mods'],
-    ['search', '/search?q=a&sort=downloads&c=-magic'],
-    ['nothing', '/mods?q=qqqqqqqqqqqqq&c=magic'],
-    ['project', project],
-    ['gallery', `${project}/gallery`],
-    ['versions', `${project}/versions`],
-    ['version', `${project}/version/${hit.version_id}`],
-    ['changelog', `${project}/changelog`],
-    ['dependencies', `${project}/dependencies`],
-    ['used-by', `${project}/used-by`],
-    ['user', `/user/${hit.author}`],
-    ['organization', `/organization/${organization.slug}`],
-    ['collection', `/collection/${collection.id}`],
-    ['absent', '/mod/does-not-exist'],
-  ]
+  all = await makeSitePages(site)
 })
 after(() => site?.close())
 
+const WIDE = { width: 1280, height: 900 }
+const NARROW = { width: 390, height: 844 }
+
+test('each page of the site is among those that are looked at', () => {
+  const operations = site.t.app
+    .routeTable()
+    .filter(({ method, operationId }) => method === 'GET' && /^site[A-Z]/.test(operationId))
+    .map(({ operationId }) => operationId)
+  const looked = new Set(all.pages.map(({ operation }) => operation))
+  const missing = [...new Set(operations)].filter((name) => !looked.has(name) && !NO_PAGES.has(name))
+  assert.deepEqual(missing, [])
+})
+
 const LOOKS = [
-  { name: 'wide-light', colorScheme: 'light', viewport: { width: 1280, height: 900 } },
-  { name: 'wide-dark', colorScheme: 'dark', viewport: { width: 1280, height: 900 } },
-  { name: 'narrow-light', colorScheme: 'light', viewport: { width: 390, height: 844 } },
-  { name: 'narrow-dark', colorScheme: 'dark', viewport: { width: 390, height: 844 } },
+  { name: 'wide-light', colorScheme: 'light', viewport: WIDE },
+  { name: 'wide-dark', colorScheme: 'dark', viewport: WIDE },
+  { name: 'narrow-light', colorScheme: 'light', viewport: NARROW },
+  { name: 'narrow-dark', colorScheme: 'dark', viewport: NARROW },
+  { name: 'contrast', colorScheme: 'light', contrast: 'more', viewport: WIDE },
 ] as const
 
 for (const { name, ...look } of LOOKS) {
   test(`every page is readable by everybody and fits its window (${name})`, async () => {
-    const { context, page, problems } = await newPerson(site, { javaScriptEnabled: true, ...look })
-    for (const [what, path] of paths) {
+    const { context, page, problems } = await newPerson(site, look)
+    await signIn(site, context, (await site.t.make.account()).token)
+    for (const { name: what, path, status = 200 } of all.pages) {
       const answer = await page.goto(`${site.url}${path}`)
-      assert.equal(answer?.status(), what === 'absent' ? 404 : 200, path)
+      assert.equal(answer?.status(), status, path)
       await shoot(page, `${what}-${name}`)
-      await checkAccess(page)
-      const overflow = 'document.documentElement.scrollWidth > document.documentElement.clientWidth'
-      assert.equal(await page.evaluate(overflow), false, path)
+      await checkAccess(page, { isStrict: true })
+      await checkFits(page)
     }
-    assert.deepEqual(
-      problems.filter((problem) => !problem.includes('404')),
-      [],
-    )
+    assert.deepEqual(problems, [])
     await context.close()
+  })
+}
+
+test('no page is wider than 320 pixels, with text twice as large, or from right to left', async () => {
+  for (const [name, width, zoom, language] of [
+    ['tiny', 320, 1, 'en'],
+    ['large', 780, 2, 'de'],
+    ['mirrored', 1280, 1, 'ar-XB'],
+    ['mirrored-narrow', 390, 1, 'ar-XB'],
+  ] as const) {
+    const { context, page } = await newPerson(site, { viewport: { width, height: 900 } })
+    await context.addCookies([{ name: 'depot-language', value: language, url: site.url }])
+    for (const { name: what, path, isSignedIn } of all.pages) {
+      if (isSignedIn === true) continue
+      await page.goto(`${site.url}${path}`)
+      if (zoom !== 1) await page.evaluate(`document.documentElement.style.fontSize = '${zoom * 100}%'`)
+      await shoot(page, `${what}-${name}`)
+      await checkFits(page)
+    }
+    await context.close()
+  }
+})
+
+test('a page loads little, and nothing from elsewhere', async () => {
+  const { context, page } = await newPerson(site, { viewport: WIDE })
+  for (const { path, isSignedIn } of all.pages) {
+    if (isSignedIn === true) continue
+    const requests: { address: string; type: string }[] = []
+    const note = (request: { url(): string; resourceType(): string }) =>
+      requests.push({ address: request.url(), type: request.resourceType() })
+    page.on('request', note)
+    await page.goto(`${site.url}${path}`, { waitUntil: 'load' })
+    page.off('request', note)
+    assert.deepEqual(
+      requests.filter(({ address }) => new URL(address).origin !== site.url).map(({ address }) => address),
+      [],
+      path,
+    )
+    // Pages with code load its typeface as well.
+    const own = requests.filter(({ type, address }) => type !== 'image' && !address.includes('hyperlegible-mono'))
+    assert.ok(own.length <= 6, `${path} loads ${own.map(({ address }) => address).join(' ')}`)
+    const weight = await compressedBytes(`${site.url}${path}`)
+    assert.ok(weight <= 12 * 1024, `${path} weighs ${weight}`)
+  }
+  await context.close()
+})
+
+/** What a document weighs on its way: fetch would show it unpacked. */
+function compressedBytes(address: string): Promise<number> {
+  const headers = { accept: 'text/html', 'accept-encoding': 'br', 'user-agent': 'Mozilla/5.0' }
+  return new Promise((resolve, reject) => {
+    get(address, { headers }, (answer) => {
+      assert.equal(answer.headers['content-encoding'], 'br', address)
+      let bytes = 0
+      answer.on('data', (piece: Buffer) => {
+        bytes += piece.length
+      })
+      answer.on('end', () => resolve(bytes))
+    }).on('error', reject)
   })
 }

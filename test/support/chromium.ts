@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import axe from 'axe-core'
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { cookieName } from '#features/pages/session-cookie.ts'
 import { BYPASS_KEY, type TestApp, testApp } from './harness.ts'
 
 const EXECUTABLE = process.env['CHROMIUM'] ?? '/usr/bin/chromium'
@@ -89,14 +90,25 @@ export async function shoot(page: Page, name: string): Promise<void> {
   await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`), fullPage: true })
 }
 
-/** Fails when a page has an error that keeps people out. */
-export async function checkAccess(page: Page): Promise<void> {
+/** Fails when a page has an error that keeps people out; with `isStrict`, for anything the checker has to say. */
+export async function checkAccess(page: Page, { isStrict = false } = {}): Promise<void> {
   await page.evaluate(axe.source)
   const { violations } = (await page.evaluate('axe.run()')) as axe.AxeResults
   const problems = violations
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .filter(({ impact }) => isStrict || impact === 'serious' || impact === 'critical')
     .map(
       ({ id, nodes }) => `${id}: ${nodes.map(({ html, failureSummary }) => `${html} ${failureSummary}`).join(' | ')}`,
     )
   assert.deepEqual(problems, [], page.url())
+}
+
+/** Fails when something on the page is wider than the window. */
+export async function checkFits(page: Page): Promise<void> {
+  const overflow = 'document.documentElement.scrollWidth > document.documentElement.clientWidth'
+  assert.equal(await page.evaluate(overflow), false, page.url())
+}
+
+/** Makes the context that of an account that is signed in. */
+export async function signIn(site: Site, context: BrowserContext, token: string): Promise<void> {
+  await context.addCookies([{ name: cookieName(site.t.deps.config, 'session'), value: token, url: site.url }])
 }

@@ -1,0 +1,73 @@
+// The public site against the API's answers about the same things, and what a page weighs.
+
+import { brotliCompressSync } from 'node:zlib'
+import { loadAssets } from '#html/assets.ts'
+import { makeDataDir, type RunningDepot } from '#test/support/running-depot.ts'
+import { author, publishProjects } from './http.ts'
+import { call, load, startBenchDepot } from './servers.ts'
+import { type Row, row } from './table.ts'
+import { untilFound } from './v2.ts'
+
+const PROJECTS = 100
+const ROUNDS = 4
+const KB = 1024
+
+export async function benchSite(): Promise<Row[]> {
+  const { dataDir, remove } = makeDataDir()
+  try {
+    const server = await startBenchDepot(dataDir)
+    try {
+      await publishProjects(server.url, await author(dataDir), PROJECTS)
+      await untilFound(server)
+      return [...(await benchThroughput(server)), ...(await benchWeights(server))]
+    } finally {
+      await server.stop()
+    }
+  } finally {
+    remove()
+  }
+}
+
+async function benchThroughput({ url }: RunningDepot): Promise<Row[]> {
+  const { port } = new URL(url)
+  const twins = [
+    { what: 'warm project page', page: '/mod/bench-0', api: '/v3/project/bench-0', atLeast: 0.6 },
+    { what: 'warm search page of 20 hits', page: '/mods', api: SEARCH, atLeast: 0.4 },
+  ]
+  const rows: Row[] = []
+  for (const { what, page, api, atLeast } of twins) {
+    // In turn, so that a drifting machine slows both alike; the first round warms up.
+    const rounds: { ratio: number; pages: number; answers: number }[] = []
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const answers = (await load(port, [api])).perSecond
+      const pages = (await load(port, [page])).perSecond
+      if (round > 0) rounds.push({ ratio: pages / answers, pages, answers })
+    }
+    const middle = rounds.sort((a, b) => a.ratio - b.ratio)[1]
+    const detail = `${middle?.pages} of ${middle?.answers} a second`
+    rows.push(row(`${what}, of the API's answer to the same`, middle?.ratio ?? 0, { atLeast }, '', detail))
+  }
+  return rows
+}
+
+const SEARCH = `/v3/search?limit=20&new_filters=${encodeURIComponent('project_types = mod')}`
+
+/** Compressed as the server sends it. */
+async function benchWeights({ url }: RunningDepot): Promise<Row[]> {
+  const documentKb = async (path: string): Promise<number> => {
+    const answer = await call(`${url}${path}`)
+    return brotliCompressSync(Buffer.from(await answer.arrayBuffer())).length / KB
+  }
+  const assets = loadAssets()
+  const assetKb = (name: Parameters<typeof assets.get>[0]): number => {
+    const { br, identity } = assets.get(name)?.encodings ?? {}
+    return ((br ?? identity)?.length ?? 0) / KB
+  }
+  return [
+    row('list of 20 projects, compressed', await documentKb('/mods'), { atMost: 12 }, ' KB'),
+    row('page of a project, compressed', await documentKb('/mod/bench-0'), { atMost: 12 }, ' KB'),
+    row('style sheet, compressed', assetKb('site.css'), { atMost: 9 }, ' KB'),
+    row('script, compressed', assetKb('site.js'), { atMost: 6 }, ' KB'),
+    row('font', assetKb('hyperlegible.woff2'), { atMost: 36 }, ' KB'),
+  ]
+}

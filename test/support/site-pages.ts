@@ -1,0 +1,93 @@
+// A demo catalogue and every page of the public site over it, for the browser tests.
+import { sql } from 'kysely'
+import { seedCatalogue } from '#features/seed/seed-catalogue.ts'
+import type { Site } from './chromium.ts'
+
+export type SitePage = {
+  name: string
+  /** Operation of its route. */
+  operation: string
+  path: string
+  status?: number
+  /** Others are led to sign in. */
+  isSignedIn?: boolean
+}
+
+export type SitePages = { pages: SitePage[]; project: string; projectId: string }
+
+/** Fills the catalogue and names the pages; the project is the most downloaded mod that others need. */
+export async function makeSitePages(site: Site): Promise<SitePages> {
+  const { db } = site.t.deps
+  await seedCatalogue(site.t.deps, 120)
+  await site.t.searchable()
+  const found = await db
+    .selectFrom('project')
+    .innerJoin('version', 'version.project_id', 'project.id')
+    .innerJoin('team_member', 'team_member.team_id', 'project.team_id')
+    .innerJoin('account', 'account.id', 'team_member.account_id')
+    .select(['project.id', 'project.slug', 'version.id as version_id', 'account.username'])
+    .where('project.status', '=', 'approved')
+    .where('version.status', '=', 'listed')
+    .where('team_member.is_owner', '=', true)
+    .where(sql<boolean>`'fabric' = any(version.loaders)`)
+    .where((eb) =>
+      eb.exists(eb.selectFrom('dependency').select('id').whereRef('dependency.project_id', '=', 'project.id')),
+    )
+    .orderBy('project.downloads', 'desc')
+    .orderBy('version.id')
+    .executeTakeFirstOrThrow()
+  const organization = await db.selectFrom('organization').select('slug').orderBy('id').executeTakeFirstOrThrow()
+  const collection = await db
+    .selectFrom('collection')
+    .select('id')
+    .where('status', '=', 'listed')
+    .orderBy('id')
+    .executeTakeFirstOrThrow()
+  const project = `/mod/${found.slug}`
+  const at = (name: string, operation: string, path: string, more: Partial<SitePage> = {}): SitePage => ({
+    name,
+    operation,
+    path,
+    ...more,
+  })
+  return {
+    project,
+    projectId: found.id,
+    pages: [
+      at('home', 'siteHome', '/'),
+      at('list', 'siteList', '/mods'),
+      at('pictures', 'siteList', '/resourcepacks'),
+      at('search', 'siteSearch', '/search?q=a&sort=downloads&c=-magic'),
+      at('nothing', 'siteList', '/mods?q=qqqqqqqqqqqqq&c=magic'),
+      at('project', 'siteProject', project),
+      at('gallery', 'siteGallery', `${project}/gallery`),
+      at('versions', 'siteVersions', `${project}/versions`),
+      at('version', 'siteVersion', `${project}/version/${found.version_id}`),
+      at('changelog', 'siteChangelog', `${project}/changelog`),
+      at('dependencies', 'siteDependencies', `${project}/dependencies`),
+      at('used-by', 'siteUsedBy', `${project}/used-by`),
+      at('statistics', 'siteStatistics', `${project}/statistics`),
+      at('user', 'siteUser', `/user/${found.username}`),
+      at('organization', 'siteOrganization', `/organization/${organization.slug}`),
+      at('collection', 'siteCollection', `/collection/${collection.id}`),
+      at('absent', 'siteAbsent', '/mod/does-not-exist', { status: 404 }),
+      at('save', 'siteSave', `${project}/save`, { isSignedIn: true }),
+      at('report', 'siteReport', `/report?item=project&id=${found.id}`, { isSignedIn: true }),
+    ],
+  }
+}
+
+/** Operations of the site that answer no page: feeds, files for programs, addresses that lead on. */
+export const NO_PAGES = new Set([
+  'siteFeed',
+  'siteMap',
+  'siteMapPart',
+  'siteRobots',
+  'siteSearchDescription',
+  'siteEmbed',
+  'siteMovedList',
+  'siteMovedSearch',
+  'siteFollowBack',
+  'siteUnfollowBack',
+  'siteStatisticsCsv',
+])
