@@ -67,6 +67,7 @@ test('every variable is read', () => {
     BASE_URL: 'https://depot.example.org/',
     DATA_DIR: '/srv/depot',
     DATABASE_URL: 'postgres://u:p@db/depot',
+    DATABASE_DIRECT_URL: 'postgresql://u:p@primary/depot',
     DATABASE_READ_URL: 'postgresql://u:p@replica/depot',
     FILES_BASE_URL: 'https://cdn.example.org/files/',
     SMTP_URL: 'smtps://u:p@mail.example.org',
@@ -110,6 +111,7 @@ test('every variable is read', () => {
   assert.ok(config.database.kind === 'external')
   assert.equal(config.database.url.reveal(), 'postgres://u:p@db/depot')
   assert.equal(config.database.readUrl?.reveal(), 'postgresql://u:p@replica/depot')
+  assert.equal(config.database.directUrl?.reveal(), 'postgresql://u:p@primary/depot')
   assert.equal(config.files.baseUrl, 'https://cdn.example.org/files')
   assert.ok(config.mail.kind === 'smtp')
   assert.equal(config.mail.url.reveal(), 'smtps://u:p@mail.example.org')
@@ -199,6 +201,10 @@ test('a variable without the one it belongs to is an error', () => {
   assert.match(
     problemsOf({ DATABASE_READ_URL: 'postgres://x' })[0] ?? '',
     /DATABASE_URL must be set when DATABASE_READ_URL is/,
+  )
+  assert.match(
+    problemsOf({ DATABASE_DIRECT_URL: 'postgres://x' })[0] ?? '',
+    /DATABASE_URL must be set when DATABASE_DIRECT_URL is/,
   )
   assert.match(problemsOf({ CAPTCHA_VERIFY_URL: 'https://x' })[0] ?? '', /CAPTCHA_SECRET must be set/)
   const missing = problemsOf({ CAPTCHA_SITE_KEY: 'k', CAPTCHA_ORIGINS: 'https://x' })
@@ -291,6 +297,7 @@ test('no way of printing the configuration or an error shows a secret', () => {
   const planted = 'planted-secret-0123456789-0123456789'
   const env = {
     DATABASE_URL: `postgres://u:${planted}@db/x`,
+    DATABASE_DIRECT_URL: `postgres://u:${planted}@db/x`,
     DATABASE_READ_URL: `postgres://u:${planted}@db/x`,
     SMTP_URL: `smtp://u:${planted}@mail`,
     ADMIN_KEY: planted,

@@ -7,7 +7,15 @@ import { defaultBaseUrl, isEveryAddress } from './default-address.ts'
 import { Env, VARIABLES } from './env.ts'
 import { parsePatterns } from './env-values.ts'
 
-export type DatabaseConfig = { kind: 'embedded' } | { kind: 'external'; url: Secret; readUrl: Secret | undefined }
+export type DatabaseConfig =
+  | { kind: 'embedded' }
+  | {
+      kind: 'external'
+      url: Secret
+      /** The database itself, where `url` is a pooler in transaction mode. */
+      directUrl: Secret | undefined
+      readUrl: Secret | undefined
+    }
 
 /** `spoolFolder` and `spoolBytes`: where events wait for ClickHouse, and what they may take there. */
 export type AnalyticsStoreConfig =
@@ -181,6 +189,7 @@ function typedValue(text: string | undefined, type: string | undefined): string 
 /** Variables that mean nothing without another one, or beside it. */
 function partnerProblems(given: Record<string, string>): string[] {
   const pairs = [
+    ['DATABASE_DIRECT_URL', 'DATABASE_URL'],
     ['DATABASE_READ_URL', 'DATABASE_URL'],
     ['OPENSEARCH_INDEX', 'OPENSEARCH_URL'],
     ['CAPTCHA_VERIFY_URL', 'CAPTCHA_SECRET'],
@@ -236,7 +245,12 @@ function group(env: Env): Config {
     database:
       env.DATABASE_URL === undefined
         ? { kind: 'embedded' }
-        : { kind: 'external', url: new Secret(env.DATABASE_URL), readUrl: secret(env.DATABASE_READ_URL) },
+        : {
+            kind: 'external',
+            url: new Secret(env.DATABASE_URL),
+            directUrl: secret(env.DATABASE_DIRECT_URL),
+            readUrl: secret(env.DATABASE_READ_URL),
+          },
     files: {
       baseUrl: env.FILES_BASE_URL === undefined ? baseUrl : normalAddress(env.FILES_BASE_URL),
       store: filesConfig(env, dataDir),

@@ -28,6 +28,16 @@ export const Env = Type.Object({
     },
     isDatabaseAddress,
   ),
+  DATABASE_DIRECT_URL: optional(
+    {
+      description:
+        'The database itself, where DATABASE_URL leads through a pooler in transaction mode; see docs/capacity.md.',
+      must: 'a postgres:// or postgresql:// address',
+      example: 'postgres://depot:password@db.example.org:5432/depot',
+      secret: true,
+    },
+    isDatabaseAddress,
+  ),
   DATABASE_READ_URL: optional(
     {
       description: 'Read replica of DATABASE_URL for lists and reads that may lag.',

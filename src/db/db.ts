@@ -2,6 +2,7 @@
 
 import { Kysely, type LogEvent, type Transaction } from 'kysely'
 import pg from 'pg'
+import { OperatorError } from '#lib/operator-error.ts'
 import { MINUTE_MS } from '#lib/time.ts'
 import { CommitDialect } from './at-commit.ts'
 import type { DB } from './schema.ts'
@@ -23,15 +24,26 @@ const types: pg.CustomTypesConfig = {
     oid === INT8_OID ? Number : pg.types.getTypeParser(oid, format),
 }
 
+const TIME_LIMITS = {
+  statement_timeout: STATEMENT_TIMEOUT_MS,
+  idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
+} as const
+
+export type PoolOptions = {
+  max: number
+  applicationName: string
+  /** Through a pooler in transaction mode, which takes no settings of a session: the role must have the time limits. */
+  isPooled?: boolean
+}
+
 /** A bounded pool whose sessions time out on their own: no statement and no idle transaction lasts for ever. */
-export function createPool(connection: Connection, options: { max: number; applicationName: string }): pg.Pool {
+export function createPool(connection: Connection, options: PoolOptions): pg.Pool {
   const pool = new pg.Pool({
     ...connection,
     max: options.max,
     application_name: options.applicationName,
     types,
-    statement_timeout: STATEMENT_TIMEOUT_MS,
-    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
+    ...(options.isPooled === true ? {} : TIME_LIMITS),
     connectionTimeoutMillis: 10_000,
     idleTimeoutMillis: 30_000,
     keepAlive: true,
@@ -40,6 +52,27 @@ export function createPool(connection: Connection, options: { max: number; appli
   pool.on('error', () => {})
   pool.on('connect', (client) => client.on('error', () => {}))
   return pool
+}
+
+/**
+ * Refuses sessions without time limits.
+ * @throws OperatorError that names the limit and the statement that sets it.
+ */
+export async function requireTimeLimits(pool: Pick<pg.Pool, 'query'>): Promise<void> {
+  const { rows } = await pool.query<{ name: string; role: string; database: string }>(
+    `select name, quote_ident(current_user) as role, quote_ident(current_database()) as database
+      from pg_settings where name = any($1::text[]) and setting = '0' order by name`,
+    [Object.keys(TIME_LIMITS)],
+  )
+  if (rows.length === 0) return
+  const statements = rows.map(({ name, role, database }) => {
+    const limit = TIME_LIMITS[name as keyof typeof TIME_LIMITS]
+    return `ALTER ROLE ${role} IN DATABASE ${database} SET ${name} = '${limit / 1000}s';`
+  })
+  throw new OperatorError(
+    `Sessions through DATABASE_URL have no time limit (${rows.map(({ name }) => name).join(', ')}), and a pooler takes none ` +
+      `from Depot. Give them to the role, then let the pooler connect again: ${statements.join(' ')}`,
+  )
 }
 
 /** Kysely over a pool. `onQuery` sees each finished statement (the tests count them, metrics time them). */

@@ -5,10 +5,11 @@ import { createAnnouncer } from '#cache/announcer.ts'
 import { createEntityCache } from '#cache/entity-cache.ts'
 import { type InvalidationSubscriber, listenForInvalidations } from '#cache/listen.ts'
 import type { Config } from '#config/config.ts'
-import { type Connection, createDb, createPool } from '#db/db.ts'
+import { type Connection, createDb, createPool, requireTimeLimits } from '#db/db.ts'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '#embedded-postgres/embedded-postgres.ts'
 import { createArchiveInspector } from '#features/versions/files/inspect-archive.ts'
 import { createImages } from '#images/images.ts'
+import { OperatorError } from '#lib/operator-error.ts'
 import type { Mail } from '#mail/mail.ts'
 import { createOutbox } from '#mail/outbox/outbox.ts'
 import { createSmtpMail } from '#mail/smtp/smtp.ts'
@@ -51,6 +52,8 @@ export type Booted = {
 }
 
 const POOL_SIZE = 16
+/** Beside a pooler: jobs, a migration, and what holds a lock of its session. */
+const DIRECT_POOL_SIZE = 8
 const CACHE_BYTES = 128 * 1024 * 1024
 
 /**
@@ -72,7 +75,7 @@ async function open(
   closers: (() => Promise<unknown>)[],
 ): Promise<Booted> {
   openDataFolder(config.dataDir)
-  const { primary, replica, embedded } = await openConnections(config, log, holder)
+  const { direct, pooled, replica, embedded } = await openConnections(config, log, holder)
   if (embedded !== undefined) closers.push(() => embedded.stop())
   // The metrics of the process itself are collected once, by the one server that it is.
   const metrics = createMetrics({ process: holder === 'server' && test === undefined })
@@ -80,11 +83,20 @@ async function open(
     metrics.queries.inc()
     test?.onQuery(event)
   }
-  const pool = createPool(primary, { max: test?.poolSize ?? POOL_SIZE, applicationName: 'depot' })
+  const poolSize = test?.poolSize ?? POOL_SIZE
+  const pool = createPool(direct, {
+    max: pooled === undefined ? poolSize : DIRECT_POOL_SIZE,
+    applicationName: 'depot',
+  })
   closers.push(() => pool.end())
-  const readPool = replica === undefined ? pool : createPool(replica, { max: POOL_SIZE, applicationName: 'depot-read' })
-  if (readPool !== pool) closers.push(() => readPool.end())
-  const noticePool = createPool(primary, { max: 1, applicationName: 'depot-notices' })
+  const queryPool =
+    pooled === undefined ? pool : createPool(pooled, { max: poolSize, applicationName: 'depot', isPooled: true })
+  if (queryPool !== pool) closers.push(() => queryPool.end())
+  if (pooled !== undefined && holder === 'server') await checkPooler(queryPool)
+  const readPool =
+    replica === undefined ? queryPool : createPool(replica, { max: POOL_SIZE, applicationName: 'depot-read' })
+  if (replica !== undefined) closers.push(() => readPool.end())
+  const noticePool = createPool(direct, { max: 1, applicationName: 'depot-notices' })
   closers.push(() => noticePool.end())
   const announcer = createAnnouncer({ pool: noticePool, log })
   closers.push(() => announcer.close())
@@ -95,7 +107,7 @@ async function open(
   closers.push(() => counters.close())
   const mail = openMail(config, now)
   closers.push(() => mail.close())
-  const db = createDb(pool, onQuery)
+  const db = createDb(queryPool, onQuery)
   const countryLookup = await openCountryLookup(config.analytics.geoipDatabase)
   if (holder === 'server') await verifyAnalytics({ config, log })
   // The last thing to close before the database: it stores what requests have left behind.
@@ -132,7 +144,7 @@ async function open(
     warmAnalytics: warmUp,
     listen: async (subscribers = []) => {
       const connect = async () => {
-        const client = new pg.Client({ ...primary, application_name: 'depot-listen', connectionTimeoutMillis: 5_000 })
+        const client = new pg.Client({ ...direct, application_name: 'depot-listen', connectionTimeoutMillis: 5_000 })
         await client.connect()
         return client
       }
@@ -150,7 +162,14 @@ function openMail({ mail }: Config, now: () => number): Mail {
     : createOutbox({ ...mail, now })
 }
 
-type Connections = { primary: Connection; replica?: Connection; embedded?: EmbeddedPostgres }
+type Connections = {
+  /** The database itself, for what needs a session: listening, jobs, migrations, locks. */
+  direct: Connection
+  /** A pooler in transaction mode, for everything else. */
+  pooled?: Connection
+  replica?: Connection
+  embedded?: EmbeddedPostgres
+}
 
 async function openConnections(
   { database, dataDir }: Config,
@@ -158,14 +177,25 @@ async function openConnections(
   holder: 'server' | 'command',
 ): Promise<Connections> {
   if (database.kind === 'external') {
-    const { url, readUrl } = database
+    const { url, directUrl, readUrl } = database
     return {
-      primary: { connectionString: url.reveal() },
+      direct: { connectionString: (directUrl ?? url).reveal() },
+      ...(directUrl === undefined ? {} : { pooled: { connectionString: url.reveal() } }),
       ...(readUrl === undefined ? {} : { replica: { connectionString: readUrl.reveal() } }),
     }
   }
   const embedded = await startEmbeddedPostgres({ dataDir, holder, log })
-  return { primary: embedded.connection, embedded }
+  return { direct: embedded.connection, embedded }
+}
+
+async function checkPooler(pool: pg.Pool): Promise<void> {
+  try {
+    await requireTimeLimits(pool)
+  } catch (cause) {
+    if (cause instanceof OperatorError) throw cause
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    throw new OperatorError(`The database cannot be reached through DATABASE_URL: ${reason}`, { cause })
+  }
 }
 
 async function whenLost(embedded: EmbeddedPostgres): Promise<void> {

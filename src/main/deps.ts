@@ -18,8 +18,9 @@ import type { Metrics } from '#telemetry/metrics.ts'
 
 export type Deps = LoadedTaxonomy & {
   config: Config
+  /** Sessions of the primary itself: for jobs, migrations, locks of a session, connections of one's own. */
   pool: pg.Pool
-  /** The primary. */
+  /** The primary, through a pooler where the operator has one: statements and transactions, nothing that a session keeps. */
   db: Db
   /** A replica where the operator has one, else the primary: for reads that may be a moment behind. */
   dbRead: Db

@@ -1,0 +1,82 @@
+// PgBouncer in transaction mode before the tests' database, where Debian's package pgbouncer is installed.
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir, userInfo } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+
+const PROGRAMS = ['/usr/sbin/pgbouncer', '/usr/bin/pgbouncer', '/usr/local/bin/pgbouncer']
+
+/** Why a test with a pooler cannot run here; false when it can. */
+export function noPooler(): string | false {
+  return PROGRAMS.some((path) => existsSync(path)) ? false : 'pgbouncer is not installed'
+}
+
+/** A pooler before this database: its address, and its end. It ignores the settings of a session that clients ask for. */
+export async function startPooler(connectionString: string): Promise<{ url: string; stop(): Promise<void> }> {
+  const program = PROGRAMS.find((path) => existsSync(path)) ?? 'pgbouncer'
+  const folder = mkdtempSync(join(tmpdir(), 'depot-pooler-'))
+  chmodSync(folder, 0o755)
+  const { host, port: serverPort, user, password, database } = new pg.Client({ connectionString })
+  const port = await freePort()
+  const secret = typeof password === 'string' && password !== '' ? ` password=${password}` : ''
+  writeFileSync(
+    join(folder, 'pgbouncer.ini'),
+    `[databases]
+depot = host=${host} port=${serverPort} dbname=${database} user=${user}${secret}
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = ${port}
+unix_socket_dir =
+auth_type = any
+pool_mode = transaction
+default_pool_size = 5
+ignore_startup_parameters = statement_timeout,idle_in_transaction_session_timeout
+`,
+  )
+  // It refuses to run as root.
+  const identity = userInfo().uid === 0 ? ['-u', 'nobody'] : []
+  const child = spawn(program, [...identity, join(folder, 'pgbouncer.ini')], { stdio: ['ignore', 'ignore', 'pipe'] })
+  let output = ''
+  child.stderr.on('data', (chunk) => {
+    output += String(chunk)
+  })
+  const url = `postgres://${user}@127.0.0.1:${port}/depot`
+  await whenAnswering(url, child, () => output)
+  return {
+    url,
+    stop: async () => {
+      child.kill('SIGKILL')
+      if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  await once(server, 'close')
+  return typeof address === 'object' && address !== null ? address.port : 0
+}
+
+async function whenAnswering(connectionString: string, child: ChildProcess, output: () => string): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    const client = new pg.Client({ connectionString })
+    client.on('error', () => {})
+    try {
+      await client.connect()
+      await client.query('select 1')
+      return
+    } catch (cause) {
+      if (child.exitCode !== null || attempt === 200) throw new Error(`No pooler: ${output()}`, { cause })
+      await new Promise((resolve) => setTimeout(resolve, 50))
+    } finally {
+      await client.end().catch(() => {})
+    }
+  }
+}
