@@ -222,7 +222,8 @@ create trigger audit_entry_append_only before update or delete on audit_entry
 create trigger audit_entry_no_truncate before truncate on audit_entry
   for each statement execute function refuse_audit_change();
 
--- What operators change while the service runs, in the one row that there is. Null means as the environment says.
+-- What operators change while the service runs, in the one row that there may be. Null, or no row, means as the
+-- environment says.
 create table instance_settings (
   singleton boolean primary key default true,
   name text,
@@ -246,4 +247,3 @@ create table instance_settings (
 );
 create trigger instance_settings_revision before update on instance_settings
   for each row execute function bump_revision();
-insert into instance_settings default values;

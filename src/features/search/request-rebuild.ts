@@ -10,7 +10,8 @@ import { insertRebuildRequest, SEARCH_KIND } from './changes.ts'
 export async function requestRebuild(deps: Pick<Deps, 'db' | 'cache'>, actor: Actor): Promise<number> {
   return transaction(deps, async (tx, changed) => {
     changed.addAll(SEARCH_KIND)
-    await recordAudit(tx, { action: 'search.rebuild_requested', actor })
+    // A restored instance has the rows of its backup and no others.
+    if (actor.kind !== 'system') await recordAudit(tx, { action: 'search.rebuild_requested', actor })
     return insertRebuildRequest(tx)
   })
 }

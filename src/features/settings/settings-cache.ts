@@ -54,9 +54,25 @@ export async function getShownName(reader: SettingsReader): Promise<string> {
   }
 }
 
-/** The one row; none in a database that is being restored. */
-export function listSettingsRows(db: Db): Promise<SettingsRow[]> {
-  return db.selectFrom('instance_settings').selectAll().execute()
+/** Stands for the row that is not there while nothing was ever set, so that the cache has something to keep. */
+const NOTHING_SET: SettingsRow = {
+  singleton: true,
+  name: null,
+  accent_hue: null,
+  about: null,
+  rules: null,
+  announcement: null,
+  registration: null,
+  read_only: null,
+  read_only_message: null,
+  changed: new Date(0),
+  revision: 0,
+}
+
+/** One row, always. */
+export async function listSettingsRows(db: Db): Promise<SettingsRow[]> {
+  const rows = await db.selectFrom('instance_settings').selectAll().execute()
+  return rows.length === 0 ? [NOTHING_SET] : rows
 }
 
 /** `row` absent: nothing is set. */
