@@ -3,19 +3,14 @@ import { join, resolve } from 'node:path'
 import { Value } from 'typebox/value'
 import { OperatorError } from '#lib/operator-error.ts'
 import { Secret } from '#lib/secret.ts'
-import { defaultBaseUrl, isEveryAddress } from './default-address.ts'
+import { defaultBaseUrl, isEveryAddress, mailDomain } from './default-address.ts'
 import { Env, VARIABLES } from './env.ts'
 import { parsePatterns } from './env-values.ts'
 
+/** `directUrl`: the database itself, where `url` is a pooler in transaction mode. */
 export type DatabaseConfig =
   | { kind: 'embedded' }
-  | {
-      kind: 'external'
-      url: Secret
-      /** The database itself, where `url` is a pooler in transaction mode. */
-      directUrl: Secret | undefined
-      readUrl: Secret | undefined
-    }
+  | { kind: 'external'; url: Secret; directUrl: Secret | undefined; readUrl: Secret | undefined }
 
 /** `spoolFolder` and `spoolBytes`: where events wait for ClickHouse, and what they may take there. */
 export type AnalyticsStoreConfig =
@@ -340,12 +335,6 @@ function scannerConfig(env: Env): ScannerConfig {
   }
   if (env.SCANNER_URL === undefined) return { kind: 'none' }
   return { kind: 'url', url: new URL(env.SCANNER_URL).href, token: secret(env.SCANNER_TOKEN), timeoutMs }
-}
-
-/** The host of an address where it is a name; mail from a bare IP address is refused almost everywhere. */
-function mailDomain(baseUrl: string): string {
-  const { hostname } = new URL(baseUrl)
-  return /^[\d.]+$|^\[/.test(hostname) ? 'localhost' : hostname
 }
 
 /** An address as everything else builds on it: host name in ASCII and lower case, no slash at the end. */

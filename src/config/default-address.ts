@@ -21,3 +21,9 @@ function ownAddress(host: string): string {
   )
   return found?.address ?? (family === 'IPv6' ? '::1' : '127.0.0.1')
 }
+
+/** The host of an address where it is a name; mail from a bare IP address is refused almost everywhere. */
+export function mailDomain(baseUrl: string): string {
+  const { hostname } = new URL(baseUrl)
+  return /^[\d.]+$|^\[/.test(hostname) ? 'localhost' : hostname
+}
