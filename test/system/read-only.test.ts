@@ -90,7 +90,14 @@ test("a refusal has the operator's text and says when to come again, after crede
 })
 
 test('lookups by hash, update checks, search and downloads answer as before', async () => {
-  for (const name of ['listVersionsByHash', 'listProjectsByHash', 'findUpdate', 'findUpdates', 'downloadFile', 'findUpdateV2']) {
+  for (const name of [
+    'listVersionsByHash',
+    'listProjectsByHash',
+    'findUpdate',
+    'findUpdates',
+    'downloadFile',
+    'findUpdateV2',
+  ]) {
     const route = t.app.routeTable().find(({ operationId }) => operationId === name)
     assert.ok(route !== undefined && SAMPLES[name] !== undefined, name)
     const { statusCode, body } = await t.inject(await buildRequest(world, route))
