@@ -13,6 +13,11 @@ export interface EntityCache {
    * leaves no instant at which this process answers with what the commit has replaced.
    */
   hold(changes: Changes): () => void
+  /**
+   * Resolves when no neighbour of this process answers with what these changes have replaced. Called once they are
+   * committed, before anybody hears of it; without neighbours there is nothing to wait for. Never rejects.
+   */
+  announce(changes: Changes): Promise<void> | undefined
   /** Empties it. */
   clear(): void
   /** Starts keeping values, from empty. Called by the listener once it hears of changes. */
@@ -30,8 +35,14 @@ export interface CacheStats {
   kinds: Record<string, KindStats>
 }
 
-/** `maxBytes` bounds all kinds together, values and bookkeeping. One value may take a sixteenth of it. */
-export function createEntityCache({ maxBytes }: { maxBytes: number }): EntityCache {
+type CacheOptions = {
+  /** Bounds all kinds together, values and bookkeeping. One value may take a sixteenth of it. */
+  maxBytes: number
+  /** Tells the other processes of this server of changes, and resolves when they have dropped them. */
+  announce?: (changes: Changes) => Promise<void>
+}
+
+export function createEntityCache({ maxBytes, announce }: CacheOptions): EntityCache {
   const lru = createEntryLru(maxBytes)
   const kinds = new Map<string, KindCache<unknown>>()
   const holds = new Set<{ changes: Changes; releases: (() => void)[] }>()
@@ -70,6 +81,7 @@ export function createEntityCache({ maxBytes }: { maxBytes: number }): EntityCac
         for (const release of hold.releases.splice(0)) release()
       }
     },
+    announce: (changes) => (changes.size === 0 ? undefined : announce?.(changes)),
     clear: () => {
       for (const kind of kinds.values()) kind.invalidate('all')
     },

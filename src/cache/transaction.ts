@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { IsolationLevel, Kysely, Transaction } from 'kysely'
 import { isRetryable } from '#db/pg-errors.ts'
-import { ChangeSet } from './changes.ts'
+import { ChangeSet, type Changes } from './changes.ts'
 import type { EntityCache } from './entity-cache.ts'
 import { notifyChanged } from './invalidations.ts'
 
@@ -18,7 +18,7 @@ export interface TransactionOptions {
 /**
  * Runs a transaction that changes things others may have cached. `run` names what it changes in `changed`; the
  * announcement to other processes is part of the transaction, and this process has dropped its own entries before
- * the returned promise settles. From just before the commit until then its reads of these things go to the database,
+ * the returned promise settles; so have the other processes of the same server. From just before the commit until then its reads of these things go to the database,
  * so that nobody is answered with what the commit has replaced. All of this also when the transaction fails, since a
  * connection lost during the commit leaves its outcome unknown.
  *
@@ -33,6 +33,7 @@ export async function transaction<DB, T>(
 ): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     let release: (() => void) | undefined
+    let announced: Changes = new Map()
     try {
       return await db
         .transaction()
@@ -42,12 +43,14 @@ export async function transaction<DB, T>(
           const result = await run(tx, changed)
           await notifyChanged(tx, changed.changes)
           release = cache.hold(changed.changes)
+          announced = changed.changes
           return result
         })
     } catch (error) {
       if (attempt >= ATTEMPTS_MAX || !asksForRetry(error)) throw error
     } finally {
       release?.()
+      await cache.announce(announced)
     }
     await pause(FIRST_PAUSE_MS * 2 ** (attempt - 1))
   }

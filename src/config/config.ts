@@ -1,5 +1,6 @@
 // The environment, read once, checked whole and grouped by subject. Nothing else in Depot looks at the environment.
 import { isIPv6 } from 'node:net'
+import { availableParallelism } from 'node:os'
 import { join, resolve } from 'node:path'
 import { Value } from 'typebox/value'
 import { OperatorError } from '#lib/operator-error.ts'
@@ -50,6 +51,8 @@ export type CaptchaWidget = {
 }
 
 const CONNECTIONS_PER_ADDRESS = 512
+/** More than that is for operators to ask for: each takes memory and connections. */
+const PROCESSES_AUTO_MAX = 16
 
 /** Everything an operator decides. Frozen, without environment names, secrets wrapped. */
 export type Config = {
@@ -57,6 +60,8 @@ export type Config = {
     host: string
     /** 0 takes a free port; see `withPort`. */
     port: number
+    /** How many processes answer requests. */
+    processes: number
     /** Public address, ASCII, without trailing slash. */
     baseUrl: string
     /** Lower-case header name, or `undefined` for the socket's peer. */
@@ -207,6 +212,7 @@ function group(env: Env): Config {
     http: {
       host: env.HOST,
       port: env.PORT,
+      processes: processCount(env),
       baseUrl,
       clientAddressHeader: env.CLIENT_ADDRESS_HEADER?.toLowerCase(),
       blockedUserAgents: parsePatterns(env.BLOCKED_USER_AGENTS ?? '') ?? [],
@@ -290,6 +296,10 @@ function filesConfig(env: Env, dataDir: string): FilesConfig {
     links: env.S3_DOWNLOADS === 'redirect',
     staging: join(folder, 'staging'),
   }
+}
+
+function processCount({ HTTP_PROCESSES: asked }: Env): number {
+  return asked === 'auto' ? Math.min(PROCESSES_AUTO_MAX, availableParallelism()) : Number(asked)
 }
 
 function connectionsPerAddress(env: Env): number | undefined {

@@ -1,7 +1,9 @@
 // Opens everything a process needs and closes it again in reverse: database, cache, ports.
 import pg from 'pg'
+import { type EventBuffer, type EventSink, unlessAborted } from '#analytics-store/buffer.ts'
 import { createEntityCache } from '#cache/entity-cache.ts'
 import { type InvalidationSubscriber, listenForInvalidations } from '#cache/listen.ts'
+import type { Channel } from '#channel/channel.ts'
 import type { Config } from '#config/config.ts'
 import { type Connection, createDb, createPool } from '#db/db.ts'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '#embedded-postgres/embedded-postgres.ts'
@@ -10,11 +12,12 @@ import { createImages } from '#images/images.ts'
 import type { Mail } from '#mail/mail.ts'
 import { createOutbox } from '#mail/outbox/outbox.ts'
 import { createSmtpMail } from '#mail/smtp/smtp.ts'
+import type { Neighbours } from '#processes/neighbours.ts'
 import { loadTaxonomy } from '#taxonomy/taxonomy.ts'
 import type { Log } from '#telemetry/log.ts'
 import { createMetrics } from '#telemetry/metrics.ts'
 import type { Deps } from './deps.ts'
-import { openAnalytics, openCountryLookup, verifyAnalytics } from './open-analytics.ts'
+import { borrowAnalytics, openAnalytics, openCountryLookup, verifyAnalytics } from './open-analytics.ts'
 import { openCounters } from './open-counters.ts'
 import { openFiles } from './open-files.ts'
 import { checkSearchEngine, openSearch } from './open-search.ts'
@@ -25,11 +28,20 @@ export type BootOptions = {
   log: Log
   /** A `server` owns the embedded database; a `command` joins or borrows it. */
   holder: 'server' | 'command'
+  /** What another process of the same server has opened, and lends through a channel. */
+  borrowed?: { channel: Channel; database: Connection | undefined }
+  /** The other processes of the same server. */
+  neighbours?: Neighbours
   now?: () => number
 }
 
 export type Booted = {
   deps: Deps
+  /** The embedded database's, for processes that borrow it. */
+  embeddedConnection: Connection | undefined
+  /** The buffer of this process alone, and what takes the batches of all. */
+  events: EventBuffer
+  sink: EventSink
   /** Starts hearing of other processes' changes; until then the cache is off. */
   listen(subscribers?: readonly InvalidationSubscriber[]): Promise<void>
   /** Opens the analytics store before anybody asks for it. Never rejects. */
@@ -41,6 +53,12 @@ export type Booted = {
 
 const POOL_SIZE = 16
 const CACHE_BYTES = 128 * 1024 * 1024
+/** Connections of the HTTP processes of one server together; each has a few at least. */
+const POOLS_SIZE = 48
+const POOL_SIZE_MIN = 4
+/** The embedded database takes so many connections, and so many more for each HTTP process beyond the first. */
+const EMBEDDED_CONNECTIONS = 100
+const CONNECTIONS_PER_PROCESS = 8
 
 /**
  * Opens the database (starting the embedded one where no DATABASE_URL is set) and every port. What was opened before
@@ -57,34 +75,49 @@ export async function boot(options: BootOptions): Promise<Booted> {
 }
 
 async function open(
-  { config, log, holder, now = Date.now }: BootOptions,
+  { config, log, holder, borrowed, neighbours, now = Date.now }: BootOptions,
   closers: (() => Promise<unknown>)[],
 ): Promise<Booted> {
+  const channel = borrowed?.channel
   openDataFolder(config.dataDir)
-  const { primary, replica, embedded } = await openConnections(config, log, holder)
+  const { primary, replica, embedded } = await openConnections(config, log, holder, borrowed?.database)
   if (embedded !== undefined) closers.push(() => embedded.stop())
-  const metrics = createMetrics({ process: holder === 'server' })
+  const metrics = createMetrics({
+    process: holder === 'server',
+    ...(neighbours === undefined ? {} : { ofAll: neighbours.metrics }),
+  })
+  const poolSize =
+    borrowed === undefined
+      ? POOL_SIZE
+      : Math.max(POOL_SIZE_MIN, Math.min(POOL_SIZE, Math.floor(POOLS_SIZE / config.http.processes)))
   const onQuery = () => metrics.queries.inc()
-  const pool = createPool(primary, { max: POOL_SIZE, applicationName: 'depot' })
+  const pool = createPool(primary, { max: poolSize, applicationName: 'depot' })
   closers.push(() => pool.end())
-  const readPool = replica === undefined ? pool : createPool(replica, { max: POOL_SIZE, applicationName: 'depot-read' })
+  const readPool = replica === undefined ? pool : createPool(replica, { max: poolSize, applicationName: 'depot-read' })
   if (readPool !== pool) closers.push(() => readPool.end())
-  const cache = createEntityCache({ maxBytes: CACHE_BYTES })
+  const cache = createEntityCache({
+    maxBytes: CACHE_BYTES,
+    ...(neighbours === undefined ? {} : { announce: neighbours.announce }),
+  })
   const files = await openFiles(config.files.store, { log, metrics })
   closers.push(() => files.close())
-  const counters = await openCounters(config.counters, { log, metrics, now })
+  const counters = await openCounters(config.counters, { log, metrics, now }, channel)
   closers.push(() => counters.close())
   const mail = openMail(config, now)
   closers.push(() => mail.close())
   const db = createDb(pool, onQuery)
   const countryLookup = await openCountryLookup(config.analytics.geoipDatabase)
-  if (holder === 'server') await verifyAnalytics({ config, log })
+  const verifies = holder === 'server' && borrowed === undefined
+  if (verifies) await verifyAnalytics({ config, log })
   // The last thing to close before the database: it stores what requests have left behind.
-  const { analytics, events, warmUp, close } = openAnalytics({ config, db, cache, log, metrics }, holder)
+  const { analytics, events, sink, warmUp, close } =
+    channel === undefined
+      ? openAnalytics({ config, db, cache, log, metrics }, holder)
+      : borrowAnalytics(channel, { log, metrics })
   closers.push(close)
   const data = loadTaxonomy()
-  if (holder === 'server') await checkSearchEngine({ config, log })
-  const search = openSearch({ config, db, pool, taxonomy: data.taxonomy, log, metrics })
+  if (verifies) await checkSearchEngine({ config, log })
+  const search = openSearch({ config, db, pool, taxonomy: data.taxonomy, log, metrics }, channel)
   closers.push(() => search.close())
   const deps: Deps = {
     config,
@@ -95,7 +128,7 @@ async function open(
     files,
     counters,
     analytics,
-    events,
+    events: neighbours === undefined ? events : flushingAll(events, neighbours),
     countryLookup,
     search,
     mail,
@@ -108,6 +141,9 @@ async function open(
   }
   return {
     deps,
+    embeddedConnection: embedded?.connection,
+    events,
+    sink,
     databaseLost: embedded === undefined ? new Promise(() => {}) : whenLost(embedded),
     warmAnalytics: warmUp,
     listen: async (subscribers = []) => {
@@ -133,10 +169,12 @@ function openMail({ mail }: Config, now: () => number): Mail {
 type Connections = { primary: Connection; replica?: Connection; embedded?: EmbeddedPostgres }
 
 async function openConnections(
-  { database, dataDir }: Config,
+  { database, dataDir, http }: Config,
   log: Log,
   holder: 'server' | 'command',
+  borrowed: Connection | undefined,
 ): Promise<Connections> {
+  if (borrowed !== undefined) return { primary: borrowed }
   if (database.kind === 'external') {
     const { url, readUrl } = database
     return {
@@ -144,8 +182,22 @@ async function openConnections(
       ...(readUrl === undefined ? {} : { replica: { connectionString: readUrl.reveal() } }),
     }
   }
-  const embedded = await startEmbeddedPostgres({ dataDir, holder, log })
+  const embedded = await startEmbeddedPostgres({
+    ...{ dataDir, holder, log },
+    maxConnections: EMBEDDED_CONNECTIONS + CONNECTIONS_PER_PROCESS * (http.processes - 1),
+  })
   return { primary: embedded.connection, embedded }
+}
+
+/** A question about events sees those that any process has accepted. */
+function flushingAll(events: EventBuffer, neighbours: Neighbours): EventBuffer {
+  return {
+    ...events,
+    async flush(signal) {
+      const others = neighbours.flushEvents()
+      await Promise.all([events.flush(signal), signal === undefined ? others : unlessAborted(others, signal)])
+    },
+  }
 }
 
 async function whenLost(embedded: EmbeddedPostgres): Promise<void> {

@@ -25,22 +25,28 @@ const SECRET_KEYS = [
  * The process's log. Lines are buffered for throughput while serving (`buffered`), and flushed at least every second
  * and at exit; command-line runs write at once.
  */
-export function createLog(options: { level: string; buffered: boolean; destination?: 1 | 2 }): Log {
+export function createLog(options: {
+  level: string
+  buffered: boolean
+  destination?: 1 | 2
+  /** Which of several processes writes; stands in every line. */
+  process?: string
+}): Log {
   const destination = pino.destination({
     fd: options.destination ?? 1,
     sync: !options.buffered,
     minLength: options.buffered ? 4096 : 0,
   })
   if (options.buffered) setInterval(() => destination.flush(), 1000).unref()
-  return createLogTo(destination, options.level)
+  return createLogTo(destination, options.level, options.process)
 }
 
 /** The same lines, wherever they go. */
-export function createLogTo(destination: DestinationStream, level: string): Log {
+export function createLogTo(destination: DestinationStream, level: string, process?: string): Log {
   return pino(
     {
       level,
-      base: null,
+      base: process === undefined ? null : { process },
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
       serializers: { err: describeError },

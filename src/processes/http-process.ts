@@ -1,0 +1,108 @@
+// One HTTP process of several: it answers requests with what it borrows from the process that started it.
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import type { Changes } from '#cache/changes.ts'
+import type { InvalidationSubscriber } from '#cache/listen.ts'
+import { type Channel, openChannel } from '#channel/channel.ts'
+import { type Config, loadConfig } from '#config/config.ts'
+import { createRateGrants } from '#http/rate-grants.ts'
+import type { App } from '#http/server.ts'
+import { buildApp } from '#main/app.ts'
+import { type Booted, boot } from '#main/boot.ts'
+import { drain, stopListening } from '#main/stop-listening.ts'
+import { createLog } from '#telemetry/log.ts'
+import type { Borrowed } from './hub.ts'
+import type { Neighbours } from './neighbours.ts'
+import { metricsOf } from './shared-metrics.ts'
+
+type Options = {
+  name: string
+  socketPath: string
+  /** Whether the process listens by itself, or takes connections that the first process hands out. */
+  sharesPort: boolean
+  env: Record<string, string | undefined>
+}
+
+const UNLIMITED = { timeoutMs: Number.POSITIVE_INFINITY }
+
+/** Resolves when the process has finished its requests and may end. */
+export async function runHttpProcess({ name, socketPath, sharesPort, env }: Options): Promise<void> {
+  // A terminal sends it to all; the first process decides.
+  process.on('SIGINT', () => {})
+  const config = forOneOf(loadConfig(env))
+  const log = createLog({ level: config.log.level, buffered: true, process: name })
+  const socket = connect(socketPath)
+  await once(socket, 'connect')
+  const channel = openChannel(socket)
+  // Nothing that is borrowed works without the lender; the next start is the lender's business.
+  const onLost = channel.closed.then(() => process.exit(1))
+  const { database } = (await channel.call('hub.borrow', [], UNLIMITED)) as Borrowed
+  const booted = await boot({
+    ...{ config, log },
+    holder: 'server',
+    borrowed: { channel, database },
+    neighbours: neighboursBy(channel),
+  })
+  const rateGrants = createRateGrants(booted.deps)
+  await booted.listen(rateGrants.subscribers)
+  await rateGrants.refresh()
+  const app = await buildApp(booted.deps, rateGrants)
+  const stopping = answerHub(channel, { booted, app, subscribers: rateGrants.subscribers })
+  await channel.call('hub.join', [process.pid])
+  const { host, port } = config.http
+  const address = await app.listen({ host, port, ...(sharesPort ? { reusePort: true } : {}) })
+  process.on('SIGTERM', async () => {
+    if (app.isDraining()) return
+    await channel.call('hub.leaving', [name, process.pid]).catch(() => undefined)
+    await drain(app, config.http.drainMs)
+    stopping.resolve()
+  })
+  await channel.call('hub.listening', [name, address])
+  log.debug({ address, pid: process.pid }, 'The process answers')
+  await Promise.race([stopping.promise, onLost])
+  await stopListening(app, log)
+  await booted.close()
+  await channel.call('hub.metrics.last', [await metricsOf(booted.deps.metrics.registry)]).catch(() => undefined)
+  log.flush()
+  process.exit(0)
+}
+
+/** What the hub may ask of this process. Resolves the promise that it returns when it asks it to stop. */
+function answerHub(
+  channel: Channel,
+  { booted, app, subscribers }: { booted: Booted; app: App; subscribers: readonly InvalidationSubscriber[] },
+): PromiseWithResolvers<void> {
+  const stopping = Promise.withResolvers<void>()
+  channel.offer({
+    'process.changed': ([changes]) => {
+      const changed = changes as Changes
+      booted.deps.cache.invalidate(changed)
+      for (const { kind, handle } of subscribers) {
+        const ids = changed.get(kind)
+        if (ids !== undefined) handle(ids)
+      }
+    },
+    'process.flushEvents': () => booted.events.flush(),
+    'process.metrics': () => metricsOf(booted.deps.metrics.registry),
+    'process.drain': () => app.drain(),
+    'process.stop': () => stopping.resolve(),
+  })
+  return stopping
+}
+
+function neighboursBy(channel: Channel): Neighbours {
+  return {
+    // Without the hub this process ends.
+    announce: async (changes) => void (await channel.call('hub.announce', [changes], UNLIMITED).catch(() => undefined)),
+    flushEvents: async () => void (await channel.call('hub.flushEvents', [], UNLIMITED)),
+    metrics: async () => String(await channel.call('hub.metrics', [])),
+  }
+}
+
+/** What is limited for the server as a whole and counted in each process is divided. */
+function forOneOf(config: Config): Config {
+  const { connectionsPerAddress, processes } = config.http
+  if (connectionsPerAddress === undefined) return config
+  const share = Math.ceil(connectionsPerAddress / processes)
+  return { ...config, http: { ...config.http, connectionsPerAddress: share } }
+}
