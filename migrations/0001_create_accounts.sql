@@ -69,6 +69,8 @@ create table session (
   last_login timestamptz not null default now(),
   expires timestamptz not null,
   refresh_expires timestamptz not null,
+  -- When the password was last given: what moves ownership of an account asks for it again some minutes later.
+  confirmed_at timestamptz,
   user_agent text not null,
   ip text not null,
   os text,
@@ -95,6 +97,7 @@ create table personal_access_token (
 create index personal_access_token_account_id_idx on personal_access_token (account_id);
 
 -- One step of something that takes two: a mailed link, the second factor of a sign-in, a TOTP secret not yet confirmed.
+-- `undo_email_change` is the link for the former address.
 create table account_flow (
   token_hash bytea primary key,
   kind text not null,
@@ -102,7 +105,7 @@ create table account_flow (
   data jsonb not null default '{}',
   expires timestamptz not null,
   constraint account_flow_kind_check
-    check (kind in ('verify_email', 'reset_password', 'sign_in_second_factor', 'set_up_totp'))
+    check (kind in ('verify_email', 'reset_password', 'sign_in_second_factor', 'set_up_totp', 'undo_email_change'))
 );
 create index account_flow_account_id_idx on account_flow (account_id);
 create index account_flow_expires_idx on account_flow (expires);
@@ -133,4 +136,14 @@ create table rate_limit_grant (
   constraint rate_limit_grant_rate_check check (requests_per_minute between 1 and 1000000),
   constraint rate_limit_grant_token_key unique (token_id),
   constraint rate_limit_grant_range_key unique (address_range)
+);
+
+-- Secrets that every process of this Depot shares, made by whichever needs one first and never changed. They are worth
+-- nothing outside: whoever can read them here can read everything they protect.
+
+create table instance_secret (
+  name text primary key,
+  secret bytea not null,
+  created timestamptz not null default now(),
+  constraint instance_secret_length_check check (length(secret) = 32)
 );

@@ -215,6 +215,35 @@ create unique index file_primary_key on file (version_id) where is_primary;
 create index file_sha1_idx on file (sha1) include (version_id);
 create index file_sha512_idx on file (sha512) include (version_id);
 
+-- An address of a file that ever answered bytes never answers others: caches on the way keep them for a year. So a name
+-- stays with its bytes for as long as its version exists, also after the file is deleted. Another version has another
+-- ID, and with it other addresses.
+
+create table file_address (
+  version_id text collate "C" not null references version (id) on delete cascade,
+  filename text not null,
+  sha512 text collate "C" not null,
+  constraint file_address_key primary key (version_id, filename)
+);
+
+-- A trigger, so that it holds whatever inserts the file. The row is locked by the update that changes nothing:
+-- of two uploads at once, the second sees the bytes of the first.
+create function keep_file_address() returns trigger language plpgsql as $$
+declare
+  kept text;
+begin
+  insert into file_address (version_id, filename, sha512) values (new.version_id, new.filename, new.sha512)
+    on conflict (version_id, filename) do update set sha512 = file_address.sha512
+    returning sha512 into kept;
+  if kept <> new.sha512 then
+    raise unique_violation using
+      constraint = 'file_address_key',
+      message = 'The name was used for other bytes in this version';
+  end if;
+  return null;
+end $$;
+create trigger file_address_kept after insert on file for each row execute function keep_file_address();
+
 -- Keys under which bytes are being stored for rows that are not committed yet. What a killed process leaves here is
 -- removed from the store by a job.
 create table upload_claim (

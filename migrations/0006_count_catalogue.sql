@@ -193,17 +193,46 @@ language sql stable as $$
 $$;
 
 -- How far the download counters in `project` and `version` have followed the recorded events. One row: which store of
--- events they follow, and the newest batch they have taken in. Written in the transaction that moves the counters, so
--- that a crash between the two stores loses and doubles nothing.
+-- events they follow, and how far. Written in the transaction that moves the counters, so that a crash between the two
+-- stores loses and doubles nothing.
 create table download_ledger (
   only_row boolean primary key default true,
   store_id text,
-  applied bigint not null default 0,
+  -- Every batch that the store has stored before this instant of its own clock, in milliseconds, has been taken in.
+  caught_up_to bigint not null default 0,
+  -- Counters are shown again from then on, whichever process does it.
+  show_after timestamptz not null default now(),
   -- The store was replaced or restored: what the counters have beyond its events becomes `imported_downloads`.
   needs_rebase boolean not null default false,
   constraint download_ledger_only_row_check check (only_row)
 );
 insert into download_ledger default values;
+
+-- Downloads reach the counters of projects and versions in two steps, so that counting waits for no row that a command
+-- holds, and announces a change no more often than people can notice.
+--
+-- 1. A stored batch of events adds its downloads to `download_pending`, in the transaction that notes its ID in
+--    `download_batch`: whoever comes with the same batch again adds nothing, and several processes may come at once.
+-- 2. Every now and then one process moves what is pending into `project.downloads` and `version.downloads`.
+
+create table download_batch (
+  id text collate "C" primary key,
+  applied timestamptz not null default now(),
+  -- The ledger's `caught_up_to` has passed it: from then on it only keeps a late repetition out.
+  is_passed boolean not null default false,
+  constraint download_batch_id_check check (char_length(id) between 1 and 64)
+);
+create index download_batch_applied_idx on download_batch (applied);
+create index download_batch_open_idx on download_batch (id) where not is_passed;
+
+-- Names no rows of other tables: a foreign key would wait for whoever holds them.
+create table download_pending (
+  version_id text collate "C" primary key,
+  project_id text collate "C" not null,
+  downloads bigint not null,
+  constraint download_pending_downloads_check check (downloads > 0)
+);
+create index download_pending_project_id_idx on download_pending (project_id);
 
 -- A project or version that is inserted with downloads has them from elsewhere: no event stands for them.
 create function keep_imported_downloads() returns trigger language plpgsql as $$

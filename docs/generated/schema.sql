@@ -143,9 +143,9 @@ create table download_batch (
 create table download_ledger (
   only_row boolean default true not null,
   store_id text,
-  needs_rebase boolean default false not null,
   caught_up_to bigint default 0 not null,
   show_after timestamp with time zone default now() not null,
+  needs_rebase boolean default false not null,
   constraint download_ledger_only_row_check CHECK (only_row),
   constraint download_ledger_pkey PRIMARY KEY (only_row)
 );
@@ -549,13 +549,13 @@ create table session (
   last_login timestamp with time zone default now() not null,
   expires timestamp with time zone not null,
   refresh_expires timestamp with time zone not null,
+  confirmed_at timestamp with time zone,
   user_agent text not null,
   ip text not null,
   os text,
   platform text,
   city text,
   country text,
-  confirmed_at timestamp with time zone,
   constraint session_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
   constraint session_pkey PRIMARY KEY (id),
   constraint session_token_hash_key UNIQUE (token_hash)

@@ -1,4 +1,4 @@
-// Ends the PostgreSQL that a killed Depot left running. Stopping it and starting anew costs a tenth of a second and
+// Ends the PostgreSQL that a killed Depot left running. Stopping it and starting again costs a tenth of a second and
 // gives the new owner a child process with its own settings and log; adopting it would give neither.
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'

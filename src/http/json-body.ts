@@ -95,7 +95,7 @@ function dropProtoKeys(root: unknown): void {
   const waiting: unknown[] = [root]
   for (let value = waiting.pop(); value !== undefined; value = waiting.pop()) {
     if (typeof value !== 'object' || value === null) continue
-    if (Object.hasOwn(value, '__proto__')) delete (value as Record<string, unknown>)['__proto__']
+    if (Object.hasOwn(value, '__proto__')) Reflect.deleteProperty(value, '__proto__')
     for (const inner of Object.values(value)) if (typeof inner === 'object' && inner !== null) waiting.push(inner)
   }
 }

@@ -6,7 +6,7 @@ import type { Metrics } from '#telemetry/metrics.ts'
 /** onResponse: counts and logs the request. Answers of 5xx are at error level where they were handled, not here. */
 export function logRequest(log: Log, metrics: Metrics) {
   return (req: FastifyRequest, reply: FastifyReply, done: () => void): void => {
-    // Fastify makes this object anew whenever it is asked for.
+    // Fastify makes this object again whenever it is asked for.
     const { schema, url } = req.routeOptions
     const operation = schema?.operationId ?? 'unknown'
     metrics.requests.inc({ operation, status: reply.statusCode })

@@ -1,6 +1,6 @@
 // Takes out of a picture what its camera and its editors wrote beside the pixels: place, time, device, names, previews,
 // and whatever follows its end. The pixels are copied as they are, with what is needed to show them in the right
-// colours; how the picture has to be turned is written anew. The formats are walked by allow-lists: what is not known
+// colours; how the picture has to be turned is rewritten. The formats are walked by allow-lists: what is not known
 // to be needed is left out. What the walk lets through is decoded afterwards, so that it decides nothing about validity;
 // nothing else reads what it leaves out, of which some hundred kilobytes can unpack to gigabytes.
 import { crc32 } from 'node:zlib'

@@ -1,4 +1,4 @@
-// Makes an SVG from a stranger safe to serve: it is read by a strict walk, and written anew from what an allow-list knows.
+// Makes an SVG from a stranger safe to serve: it is read by a strict walk, and rewritten from what an allow-list knows.
 // Nothing of the original markup is copied, so that what a browser parses is what was checked.
 import { setImmediate } from 'node:timers/promises'
 import { invalidInput } from '#lib/errors.ts'

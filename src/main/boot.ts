@@ -1,4 +1,5 @@
 // Opens everything a process needs and closes it again in reverse: database, cache, ports.
+import type { LogEvent } from 'kysely'
 import pg from 'pg'
 import { type EventBuffer, type EventSink, unlessAborted } from '#analytics-store/buffer.ts'
 import { createEntityCache } from '#cache/entity-cache.ts'
@@ -33,6 +34,13 @@ export type BootOptions = {
   /** The other processes of the same server. */
   neighbours?: Neighbours
   now?: () => number
+  /** What tests look at and bring along. */
+  test?: {
+    /** Called for every statement that goes to the database. */
+    onQuery: (event: LogEvent) => void
+    poolSize: number
+    cacheBytes: number
+  }
 }
 
 export type Booted = {
@@ -75,7 +83,7 @@ export async function boot(options: BootOptions): Promise<Booted> {
 }
 
 async function open(
-  { config, log, holder, borrowed, neighbours, now = Date.now }: BootOptions,
+  { config, log, holder, borrowed, neighbours, now = Date.now, test }: BootOptions,
   closers: (() => Promise<unknown>)[],
 ): Promise<Booted> {
   const channel = borrowed?.channel
@@ -83,20 +91,21 @@ async function open(
   const { primary, replica, embedded } = await openConnections(config, log, holder, borrowed?.database)
   if (embedded !== undefined) closers.push(() => embedded.stop())
   const metrics = createMetrics({
-    process: holder === 'server',
+    // Those of the process itself are collected once, by the one server that it is.
+    process: holder === 'server' && test === undefined,
     ...(neighbours === undefined ? {} : { ofAll: neighbours.metrics }),
   })
-  const poolSize =
-    borrowed === undefined
-      ? POOL_SIZE
-      : Math.max(POOL_SIZE_MIN, Math.min(POOL_SIZE, Math.floor(POOLS_SIZE / config.http.processes)))
-  const onQuery = () => metrics.queries.inc()
+  const onQuery = (event: LogEvent) => {
+    metrics.queries.inc()
+    test?.onQuery(event)
+  }
+  const poolSize = test?.poolSize ?? (borrowed === undefined ? POOL_SIZE : poolShare(config))
   const pool = createPool(primary, { max: poolSize, applicationName: 'depot' })
   closers.push(() => pool.end())
   const readPool = replica === undefined ? pool : createPool(replica, { max: poolSize, applicationName: 'depot-read' })
   if (readPool !== pool) closers.push(() => readPool.end())
   const cache = createEntityCache({
-    maxBytes: CACHE_BYTES,
+    maxBytes: test?.cacheBytes ?? CACHE_BYTES,
     ...(neighbours === undefined ? {} : { announce: neighbours.announce }),
   })
   const files = await openFiles(config.files.store, { log, metrics })
@@ -187,6 +196,11 @@ async function openConnections(
     maxConnections: EMBEDDED_CONNECTIONS + CONNECTIONS_PER_PROCESS * (http.processes - 1),
   })
   return { primary: embedded.connection, embedded }
+}
+
+/** How many connections one of several HTTP processes has. */
+function poolShare({ http }: Config): number {
+  return Math.max(POOL_SIZE_MIN, Math.min(POOL_SIZE, Math.floor(POOLS_SIZE / http.processes)))
 }
 
 /** A question about events sees those that any process has accepted. */

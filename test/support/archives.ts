@@ -52,40 +52,40 @@ export function makeZip(entries: readonly TestEntry[], { comment = '' }: { comme
 }
 
 const END_BYTES = 22
-type Told = { count: number; bytes: number; start: number }
+type EndRecord = { count: number; bytes: number; start: number }
 
 /** What an end record tells. */
-export function toldBy(end: Buffer): Told {
+export function readEnd(end: Buffer): EndRecord {
   return { count: end.readUInt16LE(10), bytes: end.readUInt32LE(12), start: end.readUInt32LE(16) }
 }
 
 /** The same archive, without a comment, whose end record tells something else about the directory. */
-export function retell(zip: Buffer, change: (told: Told) => Partial<Told>): Buffer {
+export function rewriteEnd(zip: Buffer, change: (record: EndRecord) => Partial<EndRecord>): Buffer {
   const end = Buffer.from(zip.subarray(-END_BYTES))
-  const told = { ...toldBy(end), ...change(toldBy(end)) }
-  end.writeUInt16LE(told.count, 10)
-  end.writeUInt32LE(told.bytes, 12)
-  end.writeUInt32LE(told.start, 16)
+  const record = { ...readEnd(end), ...change(readEnd(end)) }
+  end.writeUInt16LE(record.count, 10)
+  end.writeUInt32LE(record.bytes, 12)
+  end.writeUInt32LE(record.start, 16)
   return Buffer.concat([zip.subarray(0, -END_BYTES), end])
 }
 
 /** The same archive, without a comment, with end records of the larger form. `recordAt` is where the locator says they are. */
 export function toZip64(
   zip: Buffer,
-  change: (told: Told) => Partial<Told & { recordAt: number }> = () => ({}),
+  change: (end: EndRecord) => Partial<EndRecord & { recordAt: number }> = () => ({}),
 ): Buffer {
-  const before = toldBy(zip.subarray(-END_BYTES))
+  const before = readEnd(zip.subarray(-END_BYTES))
   const recordAt = zip.length - END_BYTES
-  const told = { ...before, recordAt, ...change(before) }
-  const fields = [44, (45 << 16) | 45, told.count, told.count, told.bytes, told.start]
+  const end = { ...before, recordAt, ...change(before) }
+  const fields = [44, (45 << 16) | 45, end.count, end.count, end.bytes, end.start]
   const record = Buffer.alloc(56)
   record.writeUInt32LE(0x06064b50, 0)
   for (const [i, offset] of [4, 12, 24, 32, 40, 48].entries()) record.writeBigUInt64LE(BigInt(fields[i] ?? 0), offset)
   const locator = Buffer.alloc(20)
   locator.writeUInt32LE(0x07064b50, 0)
-  locator.writeBigUInt64LE(BigInt(told.recordAt), 8)
+  locator.writeBigUInt64LE(BigInt(end.recordAt), 8)
   locator.writeUInt32LE(1, 16)
-  const small = retell(zip, () => ({ count: 0xffff, bytes: 0xffffffff, start: 0xffffffff }))
+  const small = rewriteEnd(zip, () => ({ count: 0xffff, bytes: 0xffffffff, start: 0xffffffff }))
   return Buffer.concat([zip.subarray(0, -END_BYTES), record, locator, small.subarray(-END_BYTES)])
 }
 

@@ -5,24 +5,15 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { InjectOptions, LightMyRequestResponse } from 'fastify'
+import type { LogEvent } from 'kysely'
 import { Compile } from 'typebox/compile'
-import { createEntityCache } from '#cache/entity-cache.ts'
 import { loadConfig } from '#config/config.ts'
-import { createMemoryCounters } from '#counters/memory/memory-counters.ts'
-import { createDb } from '#db/db.ts'
-import { createArchiveInspector } from '#features/versions/files/inspect-archive.ts'
-import { openDiskFiles } from '#files/disk/disk-files.ts'
 import type { App } from '#http/server.ts'
-import { createImages } from '#images/images.ts'
 import { drainJobs } from '#jobs/worker.ts'
-import { createOutbox } from '#mail/outbox/outbox.ts'
 import { buildApp, jobHandlers } from '#main/app.ts'
+import { boot } from '#main/boot.ts'
 import type { Deps } from '#main/deps.ts'
-import { openAnalytics } from '#main/open-analytics.ts'
-import { openSearch } from '#main/open-search.ts'
-import { loadTaxonomy } from '#taxonomy/taxonomy.ts'
 import { silentLog } from '#telemetry/log.ts'
-import { createMetrics } from '#telemetry/metrics.ts'
 import { testDatabase } from './database.ts'
 import { createFactories, type Factories, type Person } from './factories.ts'
 
@@ -76,49 +67,31 @@ export async function testApp({ env = {}, deps: override = () => ({}) }: TestApp
   // By where a statement was asked for: what runs beside the call, such as counters that are stored, is not its own.
   const recorded = new AsyncLocalStorage<string[]>()
   const everything = new Set<string[]>()
-  const db = createDb(database.pool, ({ query }) => {
+  const onQuery = ({ query }: LogEvent) => {
     for (const list of everything) list.push(query.sql)
     recorded.getStore()?.push(query.sql)
-  })
+  }
   let skewMs = 0
   let frozenAt: number | undefined
   const now = () => (frozenAt ?? Date.now()) + skewMs
-  const config = loadConfig({
-    DATA_DIR: dataDir,
-    ADMIN_KEY,
-    RATE_LIMIT_BYPASS_KEY: BYPASS_KEY,
-    BASE_URL: 'https://depot.test',
-    LOG_LEVEL: 'silent',
-    ...env,
-  })
-  const cache = createEntityCache({ maxBytes: 32 * 1024 * 1024 })
-  cache.enable()
-  const log = silentLog()
-  const metrics = createMetrics({ process: false })
-  const data = loadTaxonomy()
-  const search = openSearch({ config, db, pool: database.pool, taxonomy: data.taxonomy, log, metrics })
-  const { analytics, events, close: closeAnalytics } = openAnalytics({ config, db, cache, log, metrics }, 'server')
-  const base: Deps = {
-    config,
-    pool: database.pool,
-    db,
-    dbRead: db,
-    cache,
-    files: await openDiskFiles({ folder: join(dataDir, 'files') }),
-    counters: createMemoryCounters({ now }),
-    analytics,
-    events,
-    search,
-    countryLookup: undefined,
-    mail: createOutbox({ folder: join(dataDir, 'outbox'), from: 'Depot <noreply@depot.test>', now }),
-    images: createImages(),
-    archives: createArchiveInspector(),
-    ...data,
-    log,
-    metrics,
+  const booted = await boot({
+    config: loadConfig({
+      DATA_DIR: dataDir,
+      DATABASE_URL: database.connectionString,
+      ADMIN_KEY,
+      RATE_LIMIT_BYPASS_KEY: BYPASS_KEY,
+      BASE_URL: 'https://depot.test',
+      LOG_LEVEL: 'silent',
+      ...env,
+    }),
+    log: silentLog(),
+    holder: 'server',
     now,
-  }
-  const deps = { ...base, ...override(base) }
+    test: { onQuery, poolSize: 10, cacheBytes: 32 * 1024 * 1024 },
+  })
+  // Without `listen`: no other process changes this database.
+  booted.deps.cache.enable()
+  const deps = { ...booted.deps, ...override(booted.deps) }
   const app = await buildApp(deps)
   checkAnswers(app)
   await app.ready()
@@ -132,8 +105,7 @@ export async function testApp({ env = {}, deps: override = () => ({}) }: TestApp
     anyone: client(common),
     as: ({ token }) => client({ ...common, authorization: token }),
     inject,
-    runJobs: () =>
-      drainJobs({ pool: database.pool, handlers: jobHandlers(deps), log: deps.log, metrics: deps.metrics }),
+    runJobs: () => drainJobs({ pool: deps.pool, handlers: jobHandlers(deps), log: deps.log, metrics: deps.metrics }),
     searchable: () => deps.search.caughtUp(),
     mails: async () => {
       const folder = join(dataDir, 'outbox')
@@ -161,10 +133,7 @@ export async function testApp({ env = {}, deps: override = () => ({}) }: TestApp
     },
     close: async () => {
       await app.close()
-      await deps.search.close()
-      await closeAnalytics()
-      await deps.mail.close()
-      await deps.counters.close()
+      await booted.close()
       await database.close()
       await rm(dataDir, { recursive: true, force: true })
     },

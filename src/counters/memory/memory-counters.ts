@@ -192,7 +192,7 @@ class Generations<Value> {
   turn(timeMs: number): void {
     const ageMs = timeMs - this.#turnedAtMs
     if (ageMs >= 0 && ageMs < this.#spanMs) return
-    // A clock set back starts the span anew: keys live longer, not shorter.
+    // A clock set back starts the span again: keys live longer, not shorter.
     if (ageMs < 0) this.#turnedAtMs = timeMs
     else this.#advance(timeMs, ageMs >= 2 * this.#spanMs)
   }

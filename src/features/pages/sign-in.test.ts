@@ -113,7 +113,7 @@ test('signing out ends the session itself, not only the cookie', async () => {
   assertSays(await person.get(`${SIGN_IN}?done=__proto__`), 200, 'Sign in')
 })
 
-test('a forgotten password is set anew by the mailed link, and every session ends', async () => {
+test('a forgotten password is set again by the mailed link, and every session ends', async () => {
   const member = await makeMember(t)
   const person = visitor(t, member.token)
   const page = '/account/forgot-password'

@@ -1,4 +1,4 @@
-// The log of changes that search follows (`migrations/0005_feed_search.sql`), and the requests to build the index anew.
+// The log of changes that search follows (`migrations/0005_feed_search.sql`), and the requests to rebuild the index.
 import { sql } from 'kysely'
 import type { Db, Tx } from '#db/db.ts'
 

@@ -188,7 +188,7 @@ test('a restart goes on from the saved index and catches up with what was change
   assert.deepEqual([builds(first), builds(second), kept.slug === ''], [1, 0, false])
 })
 
-test('an index that is damaged, of another database or of another taxonomy is built anew', async () => {
+test('an index that is damaged, of another database or of another taxonomy is rebuilt', async () => {
   await t.make.project({ name: 'Rebuilt Anyway' })
   const first = openFeed()
   await first.caughtUp()
@@ -212,7 +212,7 @@ test('an index that is damaged, of another database or of another taxonomy is bu
   }
 })
 
-test('an index whose database is replaced by an older state of it while it runs is built anew', async () => {
+test('an index whose database is replaced by an older state of it while it runs is rebuilt', async () => {
   const project = await t.make.project({ name: 'Harbour Before' })
   const feed = openFeed()
   await feed.caughtUp()
@@ -330,20 +330,20 @@ test('processes that share a data folder have an index folder each, and a dead o
 })
 
 test('without an index search answers 500 search_error, /ready says so, and nothing else suffers', async (context) => {
-  const broken = await testApp({
-    deps: () => ({
-      search: createSearchFeed({
-        db: t.deps.db,
-        taxonomy: t.deps.taxonomy,
-        log: silentLog(),
-        pollMs: 5,
-        places: { claim: () => Promise.reject(new Error('The disk is gone')) },
-        openIndex: () => Promise.reject(new Error('not reached')),
-      }),
-    }),
+  const search = createSearchFeed({
+    db: t.deps.db,
+    taxonomy: t.deps.taxonomy,
+    log: silentLog(),
+    pollMs: 5,
+    places: { claim: () => Promise.reject(new Error('The disk is gone')) },
+    openIndex: () => Promise.reject(new Error('not reached')),
   })
+  const broken = await testApp({ deps: () => ({ search }) })
   // Also when this test fails: an open one keeps the process alive.
-  context.after(() => broken.close())
+  context.after(async () => {
+    await broken.close()
+    await search.close()
+  })
   const project = await broken.make.project()
   const answer = await broken.anyone.get('/v3/search')
   assert.deepEqual([answer.statusCode, answer.json().error], [500, 'search_error'])

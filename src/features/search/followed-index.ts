@@ -1,4 +1,4 @@
-// An index with the moment of the database up to which it has followed: opening, catching up, building anew, saving.
+// An index with the moment of the database up to which it has followed: opening, catching up, rebuilding, saving.
 import { HOUR_MS } from '#lib/time.ts'
 import type { SearchIndex, SearchIndexStatus } from '#search-index/search-index.ts'
 import { finishRebuild, isOf, listChanges, takePosition } from './changes.ts'
@@ -50,7 +50,7 @@ export type FollowedIndex = {
   canAnswer: boolean
   /** Another process feeds the index and has not yet applied all that was committed. */
   isBehind: boolean
-  /** As the index told it last. */
+  /** As the index reported it last. */
   identity: string
   checkedAt: number
   mustRebuild: boolean
@@ -213,7 +213,7 @@ export async function catchUp(followed: FollowedIndex): Promise<void> {
 
 /** What the index followed is gone: a backup was restored, or a standby took over. The old index answers meanwhile. */
 function startOver(followed: FollowedIndex, opened: Opened): void {
-  followed.options.log.warn('The database is not the one that search followed; the index is built anew')
+  followed.options.log.warn('The database is not the one that search followed; the index is rebuilt')
   opened.database = ''
   followed.epoch += 1
   followed.cursor = undefined

@@ -235,7 +235,7 @@ export const QUESTIONS: readonly (readonly [string, string])[] = [
   ['Can I use it in a pack?', 'Yes. A link back is kind but not needed.'],
   ['Will it come to older versions?', 'No. The last fitting version stays available in the list of versions.'],
   ['Does the server need it too?', 'See the environment shown on this page; it is kept up to date.'],
-  ['I found a fault. Where do I say so?', 'Open an issue and attach the log, please. Without a log nobody can help.'],
+  ['I found a bug. Where do I say so?', 'Open an issue and attach the log, please. Without a log nobody can help.'],
 ]
 
 export const CHANGES = [

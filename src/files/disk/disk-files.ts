@@ -14,7 +14,7 @@ export type DiskFilesOptions = {
 
 const FREE_BYTES_MIN = 64 * 1024 * 1024
 const READ_CHUNK_BYTES = 256 * 1024
-// Removing the last file of a folder and publishing into that folder can meet; each try makes the folder anew.
+// Removing the last file of a folder and publishing into that folder can meet; each try makes the folder again.
 const PLACE_TRIES = 8
 
 /** Opens the store, making its folders. @throws ApiError `file_hosting_error` when the folder cannot be used. */

@@ -20,7 +20,7 @@ export type EmbeddedOptions = {
   readonly snapshotFile?: string
   /** Called with what is worth a line in the log. */
   readonly onError?: (problem: { readonly message: string; readonly cause?: unknown }) => void
-  /** Called when a replaced thread answers again: changes after `status.sequence` must be applied anew. */
+  /** Called when a replaced thread answers again: changes after `status.sequence` must be applied again. */
   readonly onRestart?: (status: SearchIndexStatus) => void
   /** How the thread is made; the default is the one that ships. */
   readonly startWorker?: (data: WorkerData) => Worker

@@ -13,7 +13,7 @@ export function* stretches(length: number, step = STEP): Generator<{ start: numb
   for (let start = 0; start < length; start += step) yield { start, end: Math.min(start + step, length) }
 }
 
-/** Numbers the slots of the living anew. */
+/** Numbers the slots of the living again. */
 export function* numberLiving(slots: NewSlots, live: Bits, docOfVersion: Uint32Array): Generator<void> {
   let next = 0
   for (const { start, end } of stretches(slots.docs.length)) {

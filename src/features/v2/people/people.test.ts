@@ -162,7 +162,7 @@ test('one budget for both versions, and the headers on every answer', async () =
   assert.equal(refused.headers['x-ratelimit-remaining'], '0')
 })
 
-test('people are seen anew when they change', async () => {
+test('people are seen again when they change', async () => {
   const person: Person = await t.make.account()
   assert.equal((await read(`/v2/user/${person.id}`)).bio, null)
   assert.equal((await t.as(person).patch(`/v3/user/${person.id}`, { bio: 'Keeps the light.' })).statusCode, 204)

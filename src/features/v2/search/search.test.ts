@@ -122,7 +122,7 @@ test('what cannot be read is refused by name', async () => {
   }
 })
 
-test('a hit is made anew when it changes, and only then', async () => {
+test('a hit is remade when it changes, and only then', async () => {
   const body = Buffer.from((await t.anyone.get('/v3/search', { query: { limit: '100' } })).rawPayload)
   const hits = hitsOf(body)
   assert.deepEqual(

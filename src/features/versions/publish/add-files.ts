@@ -1,6 +1,7 @@
 // Adds files to a published version.
 import { transaction } from '#cache/transaction.ts'
 import type { Tx } from '#db/db.ts'
+import { findMembership } from '#features/access/memberships.ts'
 import { type Membership, requirePermission } from '#features/access/project-policy.ts'
 import { touchProject } from '#features/projects/queries.ts'
 import { withStoredFiles } from '#files/claims.ts'
@@ -47,6 +48,8 @@ export async function addFiles(
         const locked = await lockVersion(tx, versionId)
         if (locked === undefined) throw notFound('version')
         const projectId = locked.project.id
+        // Asked again: the files may have taken minutes, and membership may have ended meanwhile.
+        requirePermission(viewer, await findMembership(tx, viewer.id, locked.project), 'UPLOAD_VERSION')
         await refuseTooManyFiles(tx, versionId, files.length)
         await insertFiles(tx, { versionId, projectId, files })
         await holdForNewFiles(tx, locked.version, { scanner: deps.config.scanner, now: deps.now() })

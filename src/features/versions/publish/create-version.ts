@@ -2,7 +2,7 @@
 import { transaction } from '#cache/transaction.ts'
 import type { Db } from '#db/db.ts'
 import { findMembership } from '#features/access/memberships.ts'
-import { canSeeProject, requirePermission } from '#features/access/project-policy.ts'
+import { canSeeProject, type ProjectFacts, requirePermission } from '#features/access/project-policy.ts'
 import { lockProject } from '#features/projects/queries.ts'
 import { withStoredFiles } from '#files/claims.ts'
 import { invalidInput, validationError } from '#lib/errors.ts'
@@ -43,8 +43,8 @@ export async function createVersion(
     // Bytes before rows: a file that a row names is in the store.
     await withStoredFiles(deps, files, () =>
       transaction(deps, async (tx, changed) => {
-        const project = await lockProject(tx, projectId)
-        if (project === undefined) throw validationError('project_id', 'names no project')
+        // Asked again: the files may have taken minutes, and membership may have ended meanwhile.
+        const project = await requireUploader(tx, viewer, await lockProject(tx, projectId))
         const publishedAt = new Date(deps.now())
         const { scanner } = deps.config
         const status = await insertVersion(tx, viewer, { id, projectId, version, files, publishedAt, scanner })
@@ -70,12 +70,21 @@ async function requirePublisher(db: Db, viewer: Viewer, projectId: string | unde
     .select(['id', 'status', 'team_id', 'organization_id'])
     .where('id', '=', projectId)
     .executeTakeFirst()
+  return (await requireUploader(db, viewer, project)).id
+}
+
+/** @throws as `requirePublisher`. */
+async function requireUploader<Project extends ProjectFacts>(
+  db: Db,
+  viewer: Viewer,
+  project: Project | undefined,
+): Promise<Project> {
   const membership = project === undefined ? {} : await findMembership(db, viewer.id, project)
   if (project === undefined || !canSeeProject(viewer, project, membership)) {
     throw validationError('project_id', 'names no project')
   }
   requirePermission(viewer, membership, 'UPLOAD_VERSION')
-  return project.id
+  return project
 }
 
 function requireAllParts(version: NewVersion, parts: readonly UploadedPart[]): void {
