@@ -1,14 +1,17 @@
 // One HTTP process of several: it answers requests with what it borrows from the process that started it.
 import { once } from 'node:events'
 import { connect } from 'node:net'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import type { Changes } from '#cache/changes.ts'
 import type { InvalidationSubscriber } from '#cache/listen.ts'
 import { type Channel, openChannel } from '#channel/channel.ts'
 import { type Config, loadConfig } from '#config/config.ts'
-import { createRateGrants } from '#http/rate-grants.ts'
+import { createRateGrants, type RateGrantDirectory } from '#http/rate-grants.ts'
 import type { App } from '#http/server.ts'
 import { buildApp } from '#main/app.ts'
-import { type Booted, boot } from '#main/boot.ts'
+import { type Booted, type BootOptions, boot } from '#main/boot.ts'
+import type { Deps } from '#main/deps.ts'
 import { drain, stopListening } from '#main/stop-listening.ts'
 import { createLog } from '#telemetry/log.ts'
 import type { Borrowed } from './hub.ts'
@@ -31,34 +34,22 @@ export async function runHttpProcess({ name, socketPath, sharesPort, env }: Opti
   process.on('SIGINT', () => {})
   const config = forOneOf(loadConfig(env))
   const log = createLog({ level: config.log.level, buffered: true, process: name })
-  const socket = connect(socketPath)
-  await once(socket, 'connect')
-  const channel = openChannel(socket)
+  const channel = await connectToHub(socketPath)
   // Nothing that is borrowed works without the lender; the next start is the lender's business.
   const onLost = channel.closed.then(() => process.exit(1))
-  const { database } = (await channel.call('hub.borrow', [], UNLIMITED)) as Borrowed
-  const booted = await boot({
-    ...{ config, log },
-    holder: 'server',
-    borrowed: { channel, database },
-    neighbours: neighboursBy(channel),
-  })
-  const rateGrants = createRateGrants(booted.deps)
+  const { booted, app, rateGrants, stopping } = await joinHub(channel, { config, log, holder: 'server' })
   await booted.listen(rateGrants.subscribers)
   await rateGrants.refresh()
-  const app = await buildApp(booted.deps, rateGrants)
-  const stopping = answerHub(channel, { booted, app, subscribers: rateGrants.subscribers })
-  await channel.call('hub.join', [process.pid])
-  const { host, port } = config.http
+  const { host, port, drainMs } = config.http
   const address = await app.listen({ host, port, ...(sharesPort ? { reusePort: true } : {}) })
   process.on('SIGTERM', async () => {
     if (app.isDraining()) return
     await channel.call('hub.leaving', [name, process.pid]).catch(() => undefined)
-    await drain(app, config.http.drainMs)
+    await drain(app, drainMs)
     stopping.resolve()
   })
   await channel.call('hub.listening', [name, address])
-  log.debug({ address, pid: process.pid }, 'The process answers')
+  giveBackMemory()
   await Promise.race([stopping.promise, onLost])
   await stopListening(app, log)
   await booted.close()
@@ -67,7 +58,51 @@ export async function runHttpProcess({ name, socketPath, sharesPort, env }: Opti
   process.exit(0)
 }
 
-/** What the hub may ask of this process. Resolves the promise that it returns when it asks it to stop. */
+/** Loading and compiling leave garbage behind, which a process that is idle would keep for long. */
+function giveBackMemory(): void {
+  setFlagsFromString('--expose-gc')
+  const collect: unknown = runInNewContext('gc')
+  if (typeof collect === 'function') collect({ type: 'major', execution: 'async', flavor: 'last-resort' })
+}
+
+export async function connectToHub(socketPath: string): Promise<Channel> {
+  const socket = connect(socketPath)
+  await once(socket, 'connect')
+  return openChannel(socket)
+}
+
+type Joined = {
+  booted: Booted
+  app: App
+  rateGrants: RateGrantDirectory
+  /** Resolves when the hub asks the process to stop. */
+  stopping: PromiseWithResolvers<void>
+}
+
+/**
+ * Opens everything with what the hub lends, which may take until it has something to lend, and becomes one of those that
+ * hear of changes. The server does not listen yet. `adapt` replaces parts of what its routes use.
+ */
+export async function joinHub(
+  channel: Channel,
+  options: Omit<BootOptions, 'borrowed' | 'neighbours'>,
+  adapt: (deps: Deps) => Deps = (deps) => deps,
+): Promise<Joined> {
+  const { database } = (await channel.call('hub.borrow', [], UNLIMITED)) as Borrowed
+  const booted = await boot({
+    ...options,
+    borrowed: { channel, database },
+    neighbours: neighboursBy(channel),
+  })
+  const deps = adapt(booted.deps)
+  const rateGrants = createRateGrants(deps)
+  const app = await buildApp(deps, rateGrants)
+  const stopping = answerHub(channel, { booted, app, subscribers: rateGrants.subscribers })
+  await channel.call('hub.join', [process.pid])
+  return { booted, app, rateGrants, stopping }
+}
+
+/** What the hub may ask of this process; the promise resolves when it asks it to stop. */
 function answerHub(
   channel: Channel,
   { booted, app, subscribers }: { booted: Booted; app: App; subscribers: readonly InvalidationSubscriber[] },

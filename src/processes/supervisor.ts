@@ -1,6 +1,7 @@
 // Starts the HTTP processes of a server, replaces those that die, and stops them together.
 import cluster, { type Worker } from 'node:cluster'
 import { once } from 'node:events'
+import { getCompileCacheDir } from 'node:module'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -19,6 +20,9 @@ const FIRST_WAIT_MS = 100
 const LONGEST_WAIT_MS = 10_000
 /** How long a process may take to end once its requests are over. */
 const END_MS = 20_000
+
+/** The threads of glibc's allocator otherwise keep memory for themselves. Other systems do not know it. */
+const SMALL = { MALLOC_ARENA_MAX: '2' }
 
 export type HttpProcesses = {
   neighbours: Neighbours
@@ -74,7 +78,7 @@ export async function createHttpProcesses({ count, dataDir, host, port, env, log
   function fork(name: string): void {
     const bornAt = performance.now()
     cluster.setupPrimary({ exec: ENTRY, args: [name, hub.socketPath, sharesPort ? 'port' : 'handle'] })
-    const worker = cluster.fork({ ...env, PORT: String(port) })
+    const worker = cluster.fork({ ...SMALL, ...env, ...compileCache(), PORT: String(port) })
     places.set(name, worker)
     alive.add(worker)
     worker.on('error', (err) => log.warn({ err, failed: name }, 'A process could not be reached'))
@@ -135,6 +139,12 @@ export async function createHttpProcesses({ count, dataDir, host, port, env, log
       return stopped
     },
   }
+}
+
+/** Code that was compiled, and stripped of its types, by a process before. */
+function compileCache(): Record<string, string> {
+  const folder = getCompileCacheDir()
+  return folder === undefined ? {} : { NODE_COMPILE_CACHE: folder }
 }
 
 /**
