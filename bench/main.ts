@@ -7,6 +7,7 @@ import { benchCatalogue } from './catalogue.ts'
 import { benchHttp } from './http.ts'
 import { benchIngest } from './ingest.ts'
 import { benchPeople } from './people.ts'
+import { benchProcesses } from './processes.ts'
 import { benchSearchHttp } from './search-http.ts'
 import { printTable, type Row } from './table.ts'
 import { benchV2 } from './v2.ts'
@@ -15,6 +16,7 @@ const PARTS: Record<string, { title: string; run: () => Promise<Row[]> }> = {
   http: { title: 'HTTP, uploads, starts', run: benchHttp },
   catalogue: { title: 'The catalogue at size', run: benchCatalogue },
   ingest: { title: 'Taking in events beside reads', run: benchIngest },
+  processes: { title: 'Two HTTP processes against one', run: benchProcesses },
   'search-http': { title: 'Search over HTTP', run: () => benchSearchHttp() },
   v2: { title: 'The older API against the newer one', run: benchV2 },
   people: { title: 'Organizations, collections, notifications', run: benchPeople },

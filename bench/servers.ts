@@ -15,13 +15,15 @@ const BYPASS_KEY = 'bench-bypass-key-0123456789abcdefghijk'
 
 export type Load = { requests: number; perSecond: number; p50Ms: number; p99Ms: number; failed: number }
 
-export async function startBenchDepot(dataDir: string) {
+/** One HTTP process unless `env` says more. */
+export async function startBenchDepot(dataDir: string, env: Record<string, string> = {}) {
   return startDepot(dataDir, {
     CLIENT_ADDRESS_HEADER: ADDRESS_HEADER,
     LOG_LEVEL: 'warn',
     ADMIN_KEY,
     RATE_LIMIT_BYPASS_KEY: BYPASS_KEY,
     NODE_ENV: 'production',
+    ...env,
   })
 }
 

@@ -110,7 +110,11 @@ async function open(
   })
   const files = await openFiles(config.files.store, { log, metrics })
   closers.push(() => files.close())
-  const counters = await openCounters(config.counters, { log, metrics, now }, channel)
+  const counters = await openCounters(
+    config.counters,
+    { log, metrics, now },
+    channel && { channel, processes: config.http.processes },
+  )
   closers.push(() => counters.close())
   const mail = openMail(config, now)
   closers.push(() => mail.close())

@@ -11,15 +11,16 @@ import { engineCalls } from '#telemetry/metrics.ts'
 type Needed = Telemetry & { now: () => number }
 
 /**
- * Counters of this process, of the one at the other end of `channel`, or those of Redis, which this process stands in for
+ * Counters of this process, of the one at the other end of a channel, which several share, or those of Redis, which this process stands in for
  * while Redis is away.
  */
 export async function openCounters(
   config: Config['counters'],
   { log, metrics, now }: Needed,
-  channel?: Channel,
+  shared?: { channel: Channel; processes: number },
 ): Promise<Counters> {
-  if (config.kind === 'memory' && channel !== undefined) return remoteCounters(channel)
+  if (config.kind === 'memory' && shared !== undefined)
+    return remoteCounters(shared.channel, { now, processes: shared.processes })
   const memory = createMemoryCounters({ now })
   if (config.kind === 'memory') return memory
   const { openRedisCounters } = await import('#counters/redis/redis-counters.ts')
