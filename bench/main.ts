@@ -3,11 +3,13 @@
 import { spawn } from 'node:child_process'
 import { cpus, totalmem } from 'node:os'
 import { join } from 'node:path'
+import { benchAnnouncements } from './announcements.ts'
 import { benchCatalogue } from './catalogue.ts'
 import { benchHttp } from './http.ts'
 import { benchIngest } from './ingest.ts'
 import { benchPeople } from './people.ts'
 import { benchProcesses } from './processes.ts'
+import { benchRoutes } from './routes.ts'
 import { benchSearchHttp } from './search-http.ts'
 import { printTable, type Row } from './table.ts'
 import { benchV2 } from './v2.ts'
@@ -15,10 +17,12 @@ import { benchV2 } from './v2.ts'
 const PARTS: Record<string, { title: string; run: () => Promise<Row[]> }> = {
   http: { title: 'HTTP, uploads, starts', run: benchHttp },
   catalogue: { title: 'The catalogue at size', run: benchCatalogue },
+  announcements: { title: 'Announcing changes', run: benchAnnouncements },
   ingest: { title: 'Taking in events beside reads', run: benchIngest },
   processes: { title: 'Two HTTP processes against one', run: benchProcesses },
   'search-http': { title: 'Search over HTTP', run: () => benchSearchHttp() },
   v2: { title: 'The older API against the newer one', run: benchV2 },
+  routes: { title: 'The most expensive request of every route', run: benchRoutes },
   people: { title: 'Organizations, collections, notifications', run: benchPeople },
 }
 

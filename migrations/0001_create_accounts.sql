@@ -9,6 +9,18 @@ begin
 end
 $$;
 
+-- What each transaction changed of what processes keep in memory: one row a transaction, visible from the moment of its
+-- commit. Processes send each other notices of new rows after the commit, since a transaction that sends one itself
+-- waits for every other that does; and they read the rows that no notice has named. Rows are deleted after a minute or
+-- two. The table is unlogged: it is emptied when the server crashes, which also ends every connection that follows it.
+create unlogged table change_log (
+  transaction xid8 primary key default pg_current_xact_id(),
+  -- The name under which notices speak of it.
+  id text collate "C" not null,
+  -- Kinds with the IDs that changed, or "all".
+  changes jsonb not null
+);
+
 -- An identifier like those the application makes, for rows that one statement makes by the thousand: 8 base62
 -- characters out of the 60 bits of a version 4 UUID that are random and lie before its variant.
 create function random_id() returns text language plpgsql volatile as $$
@@ -43,10 +55,18 @@ create table account (
   -- The newest 30-second step whose code was accepted: a code works once.
   totp_last_step bigint not null default 0,
   code_host_id text,
+  -- Of a suspension; one without an end has no `suspended_until`. It is over when its end has passed.
+  suspended_at timestamptz,
+  suspended_until timestamptz,
+  suspension_reason text,
   created timestamptz not null default now(),
   revision bigint not null default 1,
   constraint account_role_check check (role in ('developer', 'moderator', 'admin')),
   constraint account_username_check check (char_length(username) between 1 and 39),
+  constraint account_suspension_check check (
+    (suspended_at is null) = (suspension_reason is null) and (suspended_at is not null or suspended_until is null)
+    and char_length(suspension_reason) between 1 and 1000
+  ),
   constraint account_bio_check check (char_length(bio) <= 160),
   -- The account that stands for deleted ones is made when it is first needed; nobody else may have its name.
   constraint account_placeholder_check check ((id = 'deleted0') = (lower(username) = 'deleted-user'))
@@ -110,6 +130,14 @@ create table account_flow (
 create index account_flow_account_id_idx on account_flow (account_id);
 create index account_flow_expires_idx on account_flow (expires);
 
+-- The link that makes the first admin of an instance, printed by a start; a later start replaces it.
+create table first_admin_link (
+  only_one boolean primary key default true,
+  token_hash bytea not null,
+  expires timestamptz not null,
+  constraint first_admin_link_only_one_check check (only_one)
+);
+
 create table backup_code (
   account_id text collate "C" not null references account (id) on delete cascade,
   code_hash bytea not null,
@@ -147,3 +175,49 @@ create table instance_secret (
   created timestamptz not null default now(),
   constraint instance_secret_length_check check (length(secret) = 32)
 );
+
+-- Who did what to which thing, when and from where. Nothing here refers to another table: an entry outlives the thing
+-- and the account. `account_ids` are all accounts that an entry is about, the one that acted among them; `details` name
+-- no account. `address` is dropped sooner than the entry.
+create table audit_entry (
+  id bigint generated always as identity primary key,
+  at timestamptz not null default now(),
+  action text not null,
+  actor_kind text not null,
+  actor_id text collate "C",
+  token_kind text,
+  token_id text collate "C",
+  address text,
+  subject_kind text,
+  subject_id text collate "C",
+  account_ids text[] not null default '{}',
+  details jsonb not null default '{}',
+  constraint audit_entry_actor_check check (
+    actor_kind in ('account', 'operator', 'command', 'system', 'anonymous')
+    and (actor_kind = 'account') = (actor_id is not null)
+  ),
+  constraint audit_entry_subject_check check (num_nulls(subject_kind, subject_id) in (0, 2)),
+  constraint audit_entry_details_check check (octet_length(details::text) <= 16384)
+);
+create index audit_entry_at_idx on audit_entry (at);
+create index audit_entry_action_idx on audit_entry (action, id);
+create index audit_entry_actor_idx on audit_entry (actor_id, id);
+create index audit_entry_subject_idx on audit_entry (subject_kind, subject_id, id);
+create index audit_entry_account_ids_idx on audit_entry using gin (account_ids);
+-- Finds the addresses that are due to be dropped.
+create index audit_entry_address_idx on audit_entry (at) where address is not null;
+
+-- Entries are added and not changed. Only a transaction that says so takes addresses, names and old entries out.
+create function refuse_audit_change() returns trigger language plpgsql as $$
+begin
+  if coalesce(current_setting('depot.audit_maintenance', true), '') = 'on' then
+    return case when tg_op = 'DELETE' then old else new end;
+  end if;
+  raise exception 'Entries of the audit log cannot be changed' using errcode = 'insufficient_privilege';
+end
+$$;
+
+create trigger audit_entry_append_only before update or delete on audit_entry
+  for each row execute function refuse_audit_change();
+create trigger audit_entry_no_truncate before truncate on audit_entry
+  for each statement execute function refuse_audit_change();

@@ -91,6 +91,8 @@ create table project (
   moderation_message text,
   moderation_message_body text,
   monetization_status text not null default 'monetized',
+  -- Whether everybody sees how the downloads are made up, or its members alone.
+  public_statistics boolean not null default true,
   -- A random point on a line of 2^31. Random projects are read from random stretches of that line.
   random_key integer not null default floor(random() * 2147483648)::integer,
   revision bigint not null default 1,
@@ -113,7 +115,10 @@ create index project_random_idx on project (random_key) include (id) where is_se
 create index project_visibility_idx on project (id) include (status);
 create index project_scheduled_idx on project (scheduled_at) where status = 'scheduled';
 
-create trigger project_revision before update on project for each row execute function bump_revision();
+-- Counting downloads makes no new revision: caches put the new number into what they keep. Whatever else changes
+-- `downloads` counts the revision up itself.
+create trigger project_revision before update on project for each row
+  when (old.downloads = new.downloads) execute function bump_revision();
 
 create table gallery_item (
   id text collate "C" primary key,
@@ -121,6 +126,11 @@ create table gallery_item (
   url text not null,
   raw_url text not null,
   content_sha1 text collate "C" not null,
+  -- Of the picture as uploaded, in pixels. Null for a moving one, which has no scaled copies.
+  width integer,
+  height integer,
+  -- The widths that there are scaled copies for, which stand beside the picture: its address with `_WIDTH.webp`.
+  copy_widths integer[] not null default '{}',
   featured boolean not null default false,
   name text,
   description text,
@@ -168,7 +178,8 @@ create index version_loaders_idx on version using gin (loaders) where is_listed(
 create index version_author_id_idx on version (author_id);
 create index version_scheduled_idx on version (scheduled_at) where status = 'scheduled';
 
-create trigger version_revision before update on version for each row execute function bump_revision();
+create trigger version_revision before update on version for each row
+  when (old.downloads = new.downloads) execute function bump_revision();
 
 create table dependency (
   id bigint generated always as identity primary key,
@@ -288,3 +299,22 @@ create table follow (
 );
 -- Followers of one project are walked through in order, some thousands at a time.
 create index follow_project_account_idx on follow (project_id, account_id);
+
+-- The demo catalogue that `depot seed` writes: what was made, so that it is found again, added to, and removed.
+create table demo_catalogue (
+  only_row boolean primary key default true,
+  -- No date of the demo is later. Of the first run, so that what a later one adds fits.
+  until timestamptz not null,
+  constraint demo_catalogue_only_row_check check (only_row)
+);
+
+create table demo_item (
+  kind text not null,
+  id text collate "C" not null,
+  -- Of a project: the batch of events that its counters have been lowered for, and whether the store has it.
+  events_batch text,
+  has_events boolean not null default false,
+  constraint demo_item_pkey primary key (kind, id),
+  constraint demo_item_kind_check check (kind in ('account', 'organization', 'project', 'collection', 'report'))
+);
+create index demo_item_events_idx on demo_item (id) where kind = 'project' and not has_events;

@@ -37,10 +37,15 @@ export async function describeSchema(pool: pg.Pool): Promise<string> {
         where n.nspname = 'public' and p.prokind = 'f'
       ) described order by kind, name collate "C", line collate "C"`,
   )
+  const unlogged = await lines(
+    pool,
+    `select c.relname as relation, '' as line from pg_class c join pg_namespace n on n.oid = c.relnamespace
+      where n.nspname = 'public' and c.relkind = 'r' and c.relpersistence = 'u'`,
+  )
   const tables = [...new Set(columns.map(({ relation }) => relation))]
   const blocks = tables.map((table) => {
     const own = [...columns, ...constraints].filter(({ relation }) => relation === table).map(({ line }) => line)
-    return `create table ${table} (\n${own.join(',\n')}\n);`
+    return `create ${unlogged.some(({ relation }) => relation === table) ? 'unlogged ' : ''}table ${table} (\n${own.join(',\n')}\n);`
   })
   const tail = others.map(({ line }) => `${line.trimEnd()};`)
   return `-- Made by \`npm run gen\` from the migrations; do not edit.\n\n${[...blocks, ...tail].join('\n\n')}\n`

@@ -1,5 +1,6 @@
 // `npm run gen`: remakes what is drawn from the source: src/db/schema.ts and schema.sql from the migrations,
-// openapi.json and openapi-v2.json from the routes, .env.example from the variables, the table in docs/errors.md from the error table.
+// openapi.json and openapi-v2.json from the routes, .env.example from the variables, docs/generated/scopes.md from the
+// tables of bits, the table in docs/errors.md from the error table.
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -9,6 +10,7 @@ import { envExample } from '#config/env-example.ts'
 import { createPool } from '#db/db.ts'
 import { migrate } from '#db/migrate.ts'
 import { startEmbeddedPostgres } from '#embedded-postgres/embedded-postgres.ts'
+import { permissionTables, scopeTable } from '#http/bit-tables.ts'
 import { openApiText } from '#http/openapi.ts'
 import { ERRORS } from '#lib/errors.ts'
 import { buildApp } from '#main/app.ts'
@@ -67,5 +69,9 @@ await withDatabase(async (connectionString, dataDir) => {
   await generateOpenApi(connectionString, dataDir)
 })
 writeFileSync(join(ROOT, '.env.example'), envExample())
+writeFileSync(
+  join(ROOT, 'docs/generated/scopes.md'),
+  `# Scopes and permissions\n\nMade by \`npm run gen\`.\n\n${scopeTable()}\n\n${permissionTables()}\n`,
+)
 const errorsDoc = join(ROOT, 'docs/errors.md')
 writeFileSync(errorsDoc, withErrorTable(await readFile(errorsDoc, 'utf8'), errorTable(ERRORS)))

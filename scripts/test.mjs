@@ -1,5 +1,5 @@
 // `npm test [-- FILES]`: starts a PostgreSQL for the tests, unless TEST_DATABASE_URL names one, and runs node's own
-// test runner over all test files, or over the ones named.
+// test runner over all test files, or over the ones named. With `--run PROGRAM ARGUMENTS` it runs that instead.
 import { spawn } from 'node:child_process'
 import { chmodSync, globSync, mkdtempSync, rmSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
@@ -29,9 +29,13 @@ const processes = [
   'src/{channel,counters/remote,analytics-store/remote}/*.test.ts',
   'test/system/{processes,lifecycle,signals,search-process,analytics-process}.test.ts',
 ]
-const patterns = ['src/**/*.test.ts', 'test/{system,conformance,support}/**/*.test.ts']
-const asked = process.argv.slice(2)
+const patterns = ['src/**/*.test.ts', 'test/{system,conformance,support,fuzz}/**/*.test.ts']
+const [first = '', ...others] = process.argv.slice(2)
+/** `--minutes=N` before the files: how long one test may take, where ten minutes are too few. */
+const minutes = first.startsWith('--minutes=') ? Number(first.slice('--minutes='.length)) : undefined
+const asked = minutes === undefined ? process.argv.slice(2) : others
 const withEngines = asked[0] === '--engines'
+const program = asked[0] === '--run' ? asked.slice(1) : undefined
 const withProcesses = asked[0] === '--processes'
 if (withProcesses) process.env.TEST_HTTP_PROCESSES = '2'
 const named = withProcesses ? asked.slice(1) : asked
@@ -73,10 +77,10 @@ async function main() {
       TEST_DATABASE_URL: process.env.TEST_DATABASE_URL ?? database.connectionString,
       NODE_COMPILE_CACHE: join(dataDir, 'compiled'),
     }
-    const args = [
+    const args = program ?? [
       '--test',
       // A limit for what hangs, not for what is slow: twenty times the longest test on a quiet machine.
-      '--test-timeout=600000',
+      `--test-timeout=${(minutes ?? 10) * 60_000}`,
       `--test-concurrency=${withEngines ? 1 : availableParallelism()}`,
       ...(process.env.CI ? ['--test-reporter=spec'] : ['--test-reporter=dot']),
       ...files,

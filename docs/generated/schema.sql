@@ -16,12 +16,16 @@ create table account (
   totp_secret text,
   totp_last_step bigint default 0 not null,
   code_host_id text,
+  suspended_at timestamp with time zone,
+  suspended_until timestamp with time zone,
+  suspension_reason text,
   created timestamp with time zone default now() not null,
   revision bigint default 1 not null,
   constraint account_bio_check CHECK ((char_length(bio) <= 160)),
   constraint account_pkey PRIMARY KEY (id),
   constraint account_placeholder_check CHECK (((id = 'deleted0'::text) = (lower(username) = 'deleted-user'::text))),
   constraint account_role_check CHECK ((role = ANY (ARRAY['developer'::text, 'moderator'::text, 'admin'::text]))),
+  constraint account_suspension_check CHECK ((((suspended_at IS NULL) = (suspension_reason IS NULL)) AND ((suspended_at IS NOT NULL) OR (suspended_until IS NULL)) AND ((char_length(suspension_reason) >= 1) AND (char_length(suspension_reason) <= 1000)))),
   constraint account_username_check CHECK (((char_length(username) >= 1) AND (char_length(username) <= 39)))
 );
 
@@ -67,6 +71,25 @@ create table affiliate_conversion (
   constraint affiliate_conversion_pkey PRIMARY KEY (id)
 );
 
+create table audit_entry (
+  id bigint generated always as identity not null,
+  at timestamp with time zone default now() not null,
+  action text not null,
+  actor_kind text not null,
+  actor_id text collate "C",
+  token_kind text,
+  token_id text collate "C",
+  address text,
+  subject_kind text,
+  subject_id text collate "C",
+  account_ids text[] default '{}'::text[] not null,
+  details jsonb default '{}'::jsonb not null,
+  constraint audit_entry_actor_check CHECK (((actor_kind = ANY (ARRAY['account'::text, 'operator'::text, 'command'::text, 'system'::text, 'anonymous'::text])) AND ((actor_kind = 'account'::text) = (actor_id IS NOT NULL)))),
+  constraint audit_entry_details_check CHECK ((octet_length((details)::text) <= 16384)),
+  constraint audit_entry_pkey PRIMARY KEY (id),
+  constraint audit_entry_subject_check CHECK ((num_nulls(subject_kind, subject_id) = ANY (ARRAY[0, 2])))
+);
+
 create table author (
   account_id text collate "C" not null,
   teams integer not null,
@@ -87,6 +110,13 @@ create table catalogue_change (
   files bigint default 0 not null,
   authors bigint default 0 not null,
   constraint catalogue_change_pkey PRIMARY KEY (id)
+);
+
+create unlogged table change_log (
+  transaction xid8 default pg_current_xact_id() not null,
+  id text collate "C" not null,
+  changes jsonb not null,
+  constraint change_log_pkey PRIMARY KEY (transaction)
 );
 
 create table collection (
@@ -115,6 +145,22 @@ create table collection_project (
   constraint collection_project_pkey PRIMARY KEY (collection_id, project_id),
   constraint collection_project_position_check CHECK ((("position" >= 0) AND ("position" <= 1023))),
   constraint collection_project_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE CASCADE
+);
+
+create table demo_catalogue (
+  only_row boolean default true not null,
+  until timestamp with time zone not null,
+  constraint demo_catalogue_only_row_check CHECK (only_row),
+  constraint demo_catalogue_pkey PRIMARY KEY (only_row)
+);
+
+create table demo_item (
+  kind text not null,
+  id text collate "C" not null,
+  events_batch text,
+  has_events boolean default false not null,
+  constraint demo_item_kind_check CHECK ((kind = ANY (ARRAY['account'::text, 'organization'::text, 'project'::text, 'collection'::text, 'report'::text]))),
+  constraint demo_item_pkey PRIMARY KEY (kind, id)
 );
 
 create table dependency (
@@ -191,6 +237,14 @@ create table file_content (
   constraint file_content_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE CASCADE
 );
 
+create table first_admin_link (
+  only_one boolean default true not null,
+  token_hash bytea not null,
+  expires timestamp with time zone not null,
+  constraint first_admin_link_only_one_check CHECK (only_one),
+  constraint first_admin_link_pkey PRIMARY KEY (only_one)
+);
+
 create table follow (
   account_id text collate "C" not null,
   project_id text collate "C" not null,
@@ -206,6 +260,9 @@ create table gallery_item (
   url text not null,
   raw_url text not null,
   content_sha1 text collate "C" not null,
+  width integer,
+  height integer,
+  copy_widths integer[] default '{}'::integer[] not null,
   featured boolean default false not null,
   name text,
   description text,
@@ -425,6 +482,7 @@ create table project (
   moderation_message text,
   moderation_message_body text,
   monetization_status text default 'monetized'::text not null,
+  public_statistics boolean default true not null,
   random_key integer default (floor((random() * ('2147483648'::bigint)::double precision)))::integer not null,
   revision bigint default 1 not null,
   constraint project_followers_check CHECK ((followers >= 0)),
@@ -688,9 +746,23 @@ CREATE INDEX affiliate_conversion_account_id_idx ON public.affiliate_conversion 
 
 CREATE INDEX affiliate_conversion_code_idx ON public.affiliate_conversion USING btree (affiliate_code_id, converted);
 
+CREATE INDEX audit_entry_account_ids_idx ON public.audit_entry USING gin (account_ids);
+
+CREATE INDEX audit_entry_action_idx ON public.audit_entry USING btree (action, id);
+
+CREATE INDEX audit_entry_actor_idx ON public.audit_entry USING btree (actor_id, id);
+
+CREATE INDEX audit_entry_address_idx ON public.audit_entry USING btree (at) WHERE (address IS NOT NULL);
+
+CREATE INDEX audit_entry_at_idx ON public.audit_entry USING btree (at);
+
+CREATE INDEX audit_entry_subject_idx ON public.audit_entry USING btree (subject_kind, subject_id, id);
+
 CREATE INDEX collection_account_id_idx ON public.collection USING btree (account_id, created DESC, id);
 
 CREATE INDEX collection_project_project_id_idx ON public.collection_project USING btree (project_id);
+
+CREATE INDEX demo_item_events_idx ON public.demo_item USING btree (id) WHERE ((kind = 'project'::text) AND (NOT has_events));
 
 CREATE INDEX dependency_named_idx ON public.dependency USING btree (dependent_id) INCLUDE (version_id, project_id);
 
@@ -828,6 +900,10 @@ CREATE INDEX version_visibility_idx ON public.version USING btree (id) INCLUDE (
 
 CREATE TRIGGER account_revision BEFORE UPDATE ON public.account FOR EACH ROW EXECUTE FUNCTION bump_revision();
 
+CREATE TRIGGER audit_entry_append_only BEFORE DELETE OR UPDATE ON public.audit_entry FOR EACH ROW EXECUTE FUNCTION refuse_audit_change();
+
+CREATE TRIGGER audit_entry_no_truncate BEFORE TRUNCATE ON public.audit_entry FOR EACH STATEMENT EXECUTE FUNCTION refuse_audit_change();
+
 CREATE TRIGGER file_address_kept AFTER INSERT ON public.file FOR EACH ROW EXECUTE FUNCTION keep_file_address();
 
 CREATE TRIGGER file_deleted AFTER DELETE ON public.file REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION files_counted();
@@ -850,7 +926,7 @@ CREATE TRIGGER project_inserted AFTER INSERT ON public.project FOR EACH ROW WHEN
 
 CREATE TRIGGER project_moved AFTER UPDATE OF status, organization_id ON public.project FOR EACH ROW WHEN (((is_searchable(old.status) OR is_searchable(new.status)) AND ((is_searchable(old.status) <> is_searchable(new.status)) OR (old.organization_id IS DISTINCT FROM new.organization_id)))) EXECUTE FUNCTION project_counted();
 
-CREATE TRIGGER project_revision BEFORE UPDATE ON public.project FOR EACH ROW EXECUTE FUNCTION bump_revision();
+CREATE TRIGGER project_revision BEFORE UPDATE ON public.project FOR EACH ROW WHEN ((old.downloads = new.downloads)) EXECUTE FUNCTION bump_revision();
 
 CREATE TRIGGER search_account_renamed AFTER UPDATE OF username ON public.account FOR EACH ROW WHEN ((old.username IS DISTINCT FROM new.username)) EXECUTE FUNCTION search_account_renamed();
 
@@ -894,7 +970,7 @@ CREATE TRIGGER version_inserted AFTER INSERT ON public.version REFERENCING NEW T
 
 CREATE TRIGGER version_moved AFTER UPDATE OF status ON public.version FOR EACH ROW WHEN ((is_listed(old.status) <> is_listed(new.status))) EXECUTE FUNCTION version_counted();
 
-CREATE TRIGGER version_revision BEFORE UPDATE ON public.version FOR EACH ROW EXECUTE FUNCTION bump_revision();
+CREATE TRIGGER version_revision BEFORE UPDATE ON public.version FOR EACH ROW WHEN ((old.downloads = new.downloads)) EXECUTE FUNCTION bump_revision();
 
 CREATE OR REPLACE FUNCTION public.bump_revision()
  RETURNS trigger
@@ -1139,6 +1215,18 @@ begin
     bits := bits / 62;
   end loop;
   return id;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.refuse_audit_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if coalesce(current_setting('depot.audit_maintenance', true), '') = 'on' then
+    return case when tg_op = 'DELETE' then old else new end;
+  end if;
+  raise exception 'Entries of the audit log cannot be changed' using errcode = 'insufficient_privilege';
 end
 $function$;
 

@@ -211,6 +211,19 @@ test('an older revision does not replace a newer one', async () => {
   assert.equal(things.peek('a')?.revision, 5)
 })
 
+test('a load by a name that was true when it read finds the thing, though a newer value without the name is cached by then', async () => {
+  const { rows, things, load, slowLoad } = setUp({ rows: [thing('a', { slug: 'red' })] })
+  const slow = slowLoad()
+  const asked = things.getNamed('red', slow.load)
+  // In one commit the name goes over to another thing; its message has not arrived.
+  rows.set('a', thing('a', { slug: 'was-red', revision: 2 }))
+  rows.set('b', thing('b', { slug: 'red', revision: 2 }))
+  await things.get('a', load)
+  slow.answer()
+  assert.equal((await asked)?.revision, 1)
+  assert.equal(things.peek('a')?.revision, 2)
+})
+
 test('it starts switched off, and keeps and shares nothing until it is switched on', async () => {
   const { load, loads } = setUp()
   const cache = createEntityCache({ maxBytes: 1_000_000 })
@@ -325,4 +338,77 @@ test('forms count towards the bound: what was used longest ago goes', async () =
     ['a', 'b', 'c'].map((id) => things.peek(id)?.id),
     ['a', 'b', undefined],
   )
+})
+
+test('a name that changed hands while it was loaded leads to what was loaded, not to nothing', async () => {
+  const { rows, things, load, slowLoad } = setUp({ rows: [thing('a', { slug: 'red' }), thing('b')] })
+  const slow = slowLoad()
+  const asked = things.getNamed('red', slow.load)
+  // Another process renames: its notice has not arrived, but a load by ID has read the new state.
+  rows.set('a', thing('a', { slug: 'was-red', revision: 2 }))
+  rows.set('b', thing('b', { slug: 'red', revision: 2 }))
+  await things.get('a', load)
+  slow.answer()
+  assert.deepEqual(await asked, thing('a', { slug: 'red' }))
+  assert.equal(things.peek('a')?.slug, 'was-red')
+})
+
+/** A cache of things with downloads; `load` answers when it is let. */
+function setUpCounting() {
+  type CountedThing = { id: string; revision: number; downloads: number }
+  const cache = createEntityCache({ maxBytes: 1_000_000 })
+  cache.enable()
+  const things = cache.kind<CountedThing>({
+    name: 'thing',
+    idOf: ({ id }) => id,
+    sizeOf: () => 100,
+    revisionOf: ({ revision }) => revision,
+    recount: (value, { revision, downloads }) => {
+      if (value.revision !== revision) return value.revision > revision ? value : undefined
+      return downloads > value.downloads ? { ...value, downloads } : value
+    },
+  })
+  const row = { id: 'a', revision: 2, downloads: 5 }
+  const load = async (): Promise<CountedThing[]> => [{ ...row }]
+  const recount = (revision: number, downloads: number): void =>
+    cache.recount(new Map([['thing', new Map([['a', { revision, downloads }]])]]))
+  return { cache, things, row, load, recount }
+}
+
+test('counted downloads are put into what is kept, however late and in whatever order they come', async () => {
+  const { things, load, recount } = setUpCounting()
+  recount(2, 6)
+  assert.equal(things.peek('a'), undefined)
+  await things.get('a', load)
+  recount(2, 9)
+  assert.equal(things.peek('a')?.downloads, 9)
+  recount(2, 7)
+  assert.equal(things.peek('a')?.downloads, 9, 'an older number came late')
+  recount(1, 50)
+  assert.equal(things.peek('a')?.downloads, 9, 'a number from before the last edit')
+  recount(3, 10)
+  assert.equal(things.peek('a'), undefined, 'of an edit that was not heard of')
+})
+
+test('a load that may have read the old number is not kept, nor given to who asks after the count', async () => {
+  const { things, row, load, recount } = setUpCounting()
+  const gate = Promise.withResolvers<void>()
+  const early = things.get('a', async () => {
+    const read = { ...row }
+    await gate.promise
+    return [read]
+  })
+  row.downloads = 8
+  recount(2, 8)
+  assert.equal((await things.get('a', load))?.downloads, 8)
+  gate.resolve()
+  assert.equal((await early)?.downloads, 5)
+  assert.equal(things.peek('a')?.downloads, 8)
+})
+
+test('kinds that show no downloads drop what was counted', async () => {
+  const { cache, things, load } = setUp()
+  await things.get('a', load)
+  cache.recount(new Map([['thing', new Map([['a', { revision: 1, downloads: 1 }]])]]))
+  assert.equal(things.peek('a'), undefined)
 })

@@ -1,4 +1,5 @@
-import type { ChangedIds, Changes } from './changes.ts'
+import type { LoggedChanges } from './change-log.ts'
+import type { ChangedIds, Changes, Counts } from './changes.ts'
 import { createEntryLru, type KindDefinition } from './entries.ts'
 import { KindCache, type KindStats } from './kind-cache.ts'
 
@@ -13,11 +14,15 @@ export interface EntityCache {
    * leaves no instant at which this process answers with what the commit has replaced.
    */
   hold(changes: Changes): () => void
+  /** Puts new numbers of downloads into what is kept. */
+  recount(counts: Counts): void
+  /** Says what this process has committed to whoever tells the other processes. */
+  announce(logged: LoggedChanges): void
   /**
-   * Resolves when no neighbour of this process answers with what these changes have replaced. Called once they are
-   * committed, before anybody hears of it; without neighbours there is nothing to wait for. Never rejects.
+   * Resolves when no other process of the same server answers with what these changes have replaced. Called once they
+   * are committed, before anybody hears of it; without such processes there is nothing to wait for. Never rejects.
    */
-  announce(changes: Changes): Promise<void> | undefined
+  tellNeighbours(changes: Changes): Promise<void> | undefined
   /** Empties it. */
   clear(): void
   /** Starts keeping values, from empty. Called by the listener once it hears of changes. */
@@ -38,11 +43,13 @@ export interface CacheStats {
 type CacheOptions = {
   /** Bounds all kinds together, values and bookkeeping. One value may take a sixteenth of it. */
   maxBytes: number
+  /** Without it, other processes find what this one commits in the log of changes. */
+  announce?: (logged: LoggedChanges) => void
   /** Tells the other processes of this server of changes, and resolves when they have dropped them. */
-  announce?: (changes: Changes) => Promise<void>
+  tellNeighbours?: ((changes: Changes) => Promise<void>) | undefined
 }
 
-export function createEntityCache({ maxBytes, announce }: CacheOptions): EntityCache {
+export function createEntityCache({ maxBytes, announce = () => {}, tellNeighbours }: CacheOptions): EntityCache {
   const lru = createEntryLru(maxBytes)
   const kinds = new Map<string, KindCache<unknown>>()
   const holds = new Set<{ changes: Changes; releases: (() => void)[] }>()
@@ -81,7 +88,11 @@ export function createEntityCache({ maxBytes, announce }: CacheOptions): EntityC
         for (const release of hold.releases.splice(0)) release()
       }
     },
-    announce: (changes) => (changes.size === 0 ? undefined : announce?.(changes)),
+    recount: (counts) => {
+      for (const [name, counted] of counts) kinds.get(name)?.recount(counted)
+    },
+    announce,
+    tellNeighbours: (changes) => (changes.size === 0 ? undefined : tellNeighbours?.(changes)),
     clear: () => {
       for (const kind of kinds.values()) kind.invalidate('all')
     },

@@ -1,6 +1,7 @@
 // What is kept of one kind: values by ID, and names that lead to them. It knows nothing of loading or of changes.
 
 import { LRUCache } from 'lru-cache'
+import type { Counted } from './changes.ts'
 
 /** What the cache must know of a kind; the value itself is the feature's and is never changed once handed over. */
 export interface KindDefinition<V> {
@@ -15,6 +16,11 @@ export interface KindDefinition<V> {
   readonly foldAlias?: (name: string) => string
   /** The row's revision; an older one never replaces a newer one. */
   readonly revisionOf?: (value: V) => number
+  /**
+   * The same value with newly counted downloads, or undefined when it cannot be told: then it is dropped. Numbers may
+   * come late and out of order. Without it, a count drops the value.
+   */
+  readonly recount?: (value: V, counted: Counted) => V | undefined
 }
 
 /** Another form of the values of a kind, made from the value alone: the same value always gives the same form. */
@@ -84,6 +90,11 @@ export class EntryTable<V> {
   findByName(name: string): V | undefined {
     const entry = this.#byId.get(name) ?? this.#byAlias.get(this.fold(name))
     return entry === undefined ? undefined : this.#hit(entry)
+  }
+
+  /** The kept value, without counting as a use. */
+  at(id: string): V | undefined {
+    return this.#byId.get(id)?.value
   }
 
   /** Keeps a value and returns the one that stands: the present one when that has the higher revision. */

@@ -2,10 +2,11 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import fc from 'fast-check'
 import { type Kysely, sql } from 'kysely'
+import { createDb } from '#db/db.ts'
 import { testDatabase } from '#test/support/database.ts'
-import { ChangeSet, type Changes } from './changes.ts'
+import { ChangeSet, type Changes, writtenChanges } from './changes.ts'
 import { createEntityCache } from './entity-cache.ts'
-import { decodeInvalidation, encodeInvalidations } from './invalidations.ts'
+import { decodeNotice, encodeNotices } from './invalidations.ts'
 import { transaction } from './transaction.ts'
 
 const database = await testDatabase()
@@ -30,31 +31,59 @@ function setUp() {
   return { cache, counters, load }
 }
 
-test('what is announced is what is heard, in payloads that PostgreSQL accepts, whatever the IDs', () => {
-  const ids = fc.array(fc.string({ minLength: 1, maxLength: 200, unit: 'binary' }), { minLength: 1, maxLength: 300 })
+test('what is announced is what is heard, or that the log has it, in payloads that PostgreSQL accepts, whatever the IDs', () => {
+  const ids = fc.array(fc.string({ minLength: 1, maxLength: 200, unit: 'binary' }), { minLength: 1, maxLength: 30 })
+  const changed = fc.dictionary(fc.stringMatching(/^[a-z]{1,8}$/), ids, { minKeys: 1, maxKeys: 4 })
   fc.assert(
-    fc.property(fc.dictionary(fc.stringMatching(/^[a-z]{1,8}$/), ids, { maxKeys: 4 }), (changed) => {
-      const changes: Changes = new Map(Object.entries(changed).map(([kind, list]) => [kind, new Set(list)]))
-      const heard = new ChangeSet<string>()
-      for (const payload of encodeInvalidations(changes)) {
+    fc.property(fc.array(changed, { minLength: 1, maxLength: 12 }), (transactions) => {
+      const logged = transactions.map((one, index) => ({ id: String(index), changes: one }))
+      const isLong = (one: object): boolean => Buffer.byteLength(JSON.stringify(one)) > 7_900
+      const notices = encodeNotices(logged).map((payload) => {
         assert.ok(Buffer.byteLength(payload) < 8_000)
-        const invalidation = decodeInvalidation(payload)
-        assert.ok(invalidation !== undefined && invalidation.ids !== 'all')
-        heard.add(invalidation.kind, ...invalidation.ids)
+        return decodeNotice(payload)
+      })
+      assert.ok(notices.length >= 1)
+      const heard = notices.flatMap((notice) => (notice?.is === 'changes' ? notice.news : []))
+      const known = new Map(heard.map(({ id, changes }) => [id, changes]))
+      for (const { id, changes } of logged) {
+        const expected = new Map(Object.entries(changes).map(([kind, list]) => [kind, new Set(list)]))
+        if (known.has(id)) assert.deepEqual(known.get(id), expected)
+        else assert.ok(isLong(changes) && notices.some((notice) => notice?.is === 'in the log'))
       }
-      assert.deepEqual(heard.changes, changes)
     }),
     { numRuns: 100 },
   )
 })
 
-test('"all" of a kind is one short payload, and an unreadable payload says so', () => {
-  const [payload, ...rest] = encodeInvalidations(new Map([['project', 'all' as const]]))
-  assert.equal(payload, '["project"]')
-  assert.deepEqual(rest, [])
-  assert.deepEqual(decodeInvalidation('["project"]'), { kind: 'project', ids: 'all' })
-  for (const bad of ['', '{', '[]', '[1]', '["project",2]', '{"project":[]}', 'null']) {
-    assert.equal(decodeInvalidation(bad), undefined, bad)
+test('"all" of a kind is one short payload; notices sent by hand are heard; an unreadable payload says so', () => {
+  const project: Changes = new Map([['project', 'all' as const]])
+  const payloads = encodeNotices([{ id: '1', changes: writtenChanges(project) }])
+  assert.deepEqual(payloads.map(decodeNotice), [
+    { is: 'changes', news: [{ id: '1', changes: project, counts: new Map() }] },
+  ])
+  assert.deepEqual(decodeNotice('["project"]'), { is: 'changes', news: [{ changes: project, counts: new Map() }] })
+  assert.deepEqual(decodeNotice('["project","a"]'), {
+    is: 'changes',
+    news: [{ changes: new Map([['project', new Set(['a'])]]), counts: new Map() }],
+  })
+  const unreadable = ['', '{', '[]', '[1]', '["project",2]', '{"project":[]}', 'null', '{"proof":1}', '{"logged":1}']
+  const logged = ['[1]', '[null]', '[{"id":"1"}]', '[{"id":"1","changes":{"project":"b"}}]']
+  for (const bad of [...unreadable, ...logged.map((one) => `{"logged":${one}}`), '{"logged":[{"changes":{}}]}']) {
+    assert.equal(decodeNotice(bad), undefined, bad)
+  }
+})
+
+test('counts are heard as they were announced, beside what else changed', () => {
+  const changed = new ChangeSet()
+  changed.add('user', 'u')
+  changed.addCounts('project', [['a', { revision: 3, downloads: 70 }]])
+  changed.addCounts('version', [])
+  const { changes, counts } = changed
+  const [payload = ''] = encodeNotices([{ id: '1', changes: writtenChanges(changes, counts) }])
+  assert.deepEqual(decodeNotice(payload), { is: 'changes', news: [{ id: '1', changes, counts }] })
+  assert.deepEqual([...counts.keys()], ['project'])
+  for (const bad of ['{"+project":["a"]}', '{"+project":{"a":7}}', '{"+project":{"a":[1,"2"]}}', '{"+project":null}']) {
+    assert.equal(decodeNotice(`{"logged":[{"id":"1","changes":${bad}}]}`), undefined, bad)
   }
 })
 
@@ -100,11 +129,18 @@ test('a failing write leaves the database as it was, and the cache in agreement 
   assert.equal((await counters.get('a', load))?.value, before)
 })
 
-test('many IDs at once are announced by one statement within the payload limit', async () => {
+test('thousands of IDs are logged in one message with the commit; a transaction that changes nothing logs nothing', async () => {
+  const queries: string[] = []
+  const counted = createDb(database.pool, ({ query }) => queries.push(query.sql))
   const { cache } = setUp()
-  await transaction({ db, cache }, async (_tx, changed) => {
+  await transaction({ db: counted, cache }, async (_tx, changed) => {
     for (let index = 0; index < 5_000; index++) changed.add('user', `id-${index}`)
   })
+  assert.equal(queries.length, 2)
+  assert.match(queries[1] ?? '', /^insert into change_log .*; commit$/s)
+  queries.length = 0
+  await transaction({ db: counted, cache }, async () => {})
+  assert.equal(queries.at(-1), 'commit')
 })
 
 test('transactions that conflict under serializable isolation are run again until each has counted', async () => {

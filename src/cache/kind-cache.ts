@@ -1,7 +1,7 @@
 // One kind of thing: its entries, the loads under key for it, and the changes being committed to it right now.
 // docs/caching.md gives the rules that keep it from being stale.
 
-import type { ChangedIds } from './changes.ts'
+import type { ChangedIds, Counted } from './changes.ts'
 import { type DerivedForm, type EntryLru, EntryTable, type KindDefinition } from './entries.ts'
 
 /**
@@ -152,6 +152,21 @@ export class KindCache<V> {
     for (const running of this.#running) overtake(running, ids)
   }
 
+  /** Puts new numbers of downloads into the entries; loads under way may have read the old ones, and are not kept. */
+  recount(counts: ReadonlyMap<string, Counted>): void {
+    this.#byName.shared.clear()
+    for (const [id, counted] of counts) {
+      this.#byId.shared.delete(id)
+      const value = this.#entries.at(id)
+      if (value === undefined) continue
+      const next = this.definition.recount?.(value, counted)
+      if (next === undefined) this.#entries.remove(id)
+      else if (next !== value) this.#entries.put(id, next)
+    }
+    const ids = new Set(counts.keys())
+    for (const running of this.#running) overtake(running, ids)
+  }
+
   /** Until the returned function is called, reads of these IDs go to their loader, each by itself, and store nothing. */
   hold(ids: ChangedIds): () => void {
     this.#countHolds(ids, 1)
@@ -236,7 +251,12 @@ export class KindCache<V> {
       const id = this.definition.idOf(value)
       const standing = this.#mayKeep(running, id) ? this.#entries.put(id, value) : value
       loaded.byId.set(id, standing)
-      for (const alias of this.definition.aliasesOf?.(standing) ?? []) loaded.byAlias.set(alias, standing)
+      // The one that stands may have been renamed since this load read it, and the name gone to another: by this name the
+      // load has found what it read.
+      const names = this.definition.aliasesOf?.(standing) ?? []
+      for (const alias of this.definition.aliasesOf?.(value) ?? []) {
+        loaded.byAlias.set(alias, names.includes(alias) ? standing : value)
+      }
     }
     return loaded
   }

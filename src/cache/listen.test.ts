@@ -4,17 +4,29 @@ import { type AddressInfo, connect as connectSocket, createServer, type Socket }
 import { after, test } from 'node:test'
 import { sql } from 'kysely'
 import pg from 'pg'
+import { OperatorError } from '#lib/operator-error.ts'
+import { silentLog } from '#telemetry/log.ts'
 import { testDatabase } from '#test/support/database.ts'
-import type { ChangedIds } from './changes.ts'
+import { createAnnouncer } from './announcer.ts'
+import { logChanges, trimLog } from './change-log.ts'
+import { type ChangedIds, ChangeSet } from './changes.ts'
 import { createEntityCache } from './entity-cache.ts'
 import { type ListenOptions, listenForInvalidations } from './listen.ts'
 import { transaction } from './transaction.ts'
 
 const database = await testDatabase()
-after(() => database.close())
 const { db } = database
 await sql`create table thing (id text primary key, value integer not null)`.execute(db)
 await sql`insert into thing values ('a', 1)`.execute(db)
+
+const announcer = createAnnouncer({ pool: database.pool, log: silentLog() })
+const announcing = createEntityCache({ maxBytes: 1, announce: announcer.announce })
+/** Of a process that died after the commit, before it sent the notice. */
+const silent = createEntityCache({ maxBytes: 1 })
+after(async () => {
+  await announcer.close()
+  await database.close()
+})
 
 interface Thing {
   id: string
@@ -39,6 +51,7 @@ function startProcess(t: { after: (end: () => Promise<void>) => void }, options:
   let next = Promise.withResolvers<ChangedIds>()
   const listener = listenForInvalidations({
     connect,
+    pool: database.pool,
     cache,
     log: { info: record, warn: record, error: record },
     retryMs: 5,
@@ -59,8 +72,8 @@ function startProcess(t: { after: (end: () => Promise<void>) => void }, options:
 }
 
 /** Changes the thing through a process that only writes, and says so on `feed` as well. */
-const change = (value: number): Promise<void> =>
-  transaction({ db, cache: createEntityCache({ maxBytes: 1 }) }, async (tx, changed) => {
+const change = (value: number, cache = announcing): Promise<void> =>
+  transaction({ db, cache }, async (tx, changed) => {
     await sql`update thing set value = ${value} where id = 'a'`.execute(tx)
     changed.add('project', 'a')
     changed.add('search', 'a', 'b')
@@ -119,8 +132,7 @@ test('a broken connection switches the cache off at once, and a new one brings i
   assert.ok(client)
   const ended = new Promise<void>((resolve) => client.on('end', resolve))
   const back = heard()
-  await sql`select pg_terminate_backend(pid) from pg_stat_activity
-    where datname = current_database() and query like 'listen %'`.execute(db)
+  await sql`select pg_terminate_backend(${(client as pg.Client & { processID: number }).processID})`.execute(db)
   await ended
   assert.equal(cache.stats().enabled, false)
   assert.equal(listener.isListening(), false)
@@ -189,6 +201,83 @@ test('an invalidation message that cannot be read empties the cache and tells ev
   assert.equal(await invalidation, 'all')
   assert.equal(things.peek('a'), undefined)
   assert.ok(logged.includes('Unreadable invalidation message'))
+})
+
+test('what no notice has said is found in the log: a notice that was lost, IDs too many for a notice', async (t) => {
+  const { things, listener, heard } = startProcess(t, { heartbeatMs: 5 })
+  await listener.ready
+  await things.get('a', load)
+  const lost = heard()
+  await change(11, silent)
+  assert.deepEqual(await lost, new Set(['a', 'b']))
+  assert.equal((await things.get('a', load))?.value, 11)
+  const long = heard()
+  const ids = Array.from({ length: 3_000 }, (_, index) => `id-${index}`)
+  await transaction({ db, cache: announcing }, async (_tx, changed) => changed.addEach('search', ids))
+  assert.deepEqual(await long, new Set(ids))
+})
+
+test('a long notice makes the log be read at once, without waiting for the heartbeat', async (t) => {
+  const { listener, heard } = startProcess(t, { heartbeatMs: 3_600_000 })
+  await listener.ready
+  const long = heard()
+  const ids = Array.from({ length: 3_000 }, (_, index) => `id-${index}`)
+  await transaction({ db, cache: announcing }, async (_tx, changed) => changed.addEach('search', ids))
+  assert.deepEqual(await long, new Set(ids))
+})
+
+test('what commits late is found in the log, though what began after it was found before', async (t) => {
+  const { listener, heard } = startProcess(t, { heartbeatMs: 5 })
+  await listener.ready
+  const goOn = Promise.withResolvers<void>()
+  const hasLogged = Promise.withResolvers<void>()
+  const early = heard()
+  const slow = db.transaction().execute(async (tx) => {
+    const changed = new ChangeSet()
+    changed.add('search', 'late')
+    await logChanges(tx, changed)
+    hasLogged.resolve()
+    await goOn.promise
+  })
+  await hasLogged.promise
+  await change(12, silent)
+  assert.deepEqual(await early, new Set(['a', 'b']))
+  const late = heard()
+  goOn.resolve()
+  await slow
+  assert.deepEqual(await late, new Set(['late']))
+})
+
+test('rows are deleted once every follower has read them, and those of another database at once', async () => {
+  const { rows: before } = await sql<{ snapshot: string }>`select pg_current_snapshot()::text as snapshot`.execute(db)
+  await change(13, silent)
+  await sql`insert into change_log values ('9000000000000000000', 'x', '{}')`.execute(db)
+  const count = async (): Promise<number> =>
+    (await sql<{ n: number }>`select count(*) as n from change_log`.execute(db)).rows[0]?.n ?? 0
+  await trimLog(database.pool, before[0]?.snapshot ?? '')
+  assert.equal(await count(), 1)
+  const { rows: now } = await sql<{ snapshot: string }>`select pg_current_snapshot()::text as snapshot`.execute(db)
+  await trimLog(database.pool, now[0]?.snapshot ?? '')
+  assert.equal(await count(), 0)
+})
+
+test('a connection that gets no notices is refused with the setting to use, and the cache stays off', async (t) => {
+  const { listener, cache } = startProcess(t, {
+    proofMs: 50,
+    connect: async () => {
+      const client = await connect()
+      // What a pooler in transaction mode makes of it: the answer is "listen", and nobody listens.
+      const query = client.query.bind(client)
+      const swallow = (text: string, ...rest: unknown[]) =>
+        Reflect.apply(query, client, [text.replace(/^listen .*/, ''), ...rest])
+      return Object.assign(client, { query: swallow })
+    },
+  })
+  await assert.rejects(
+    listener.ready,
+    (error) => error instanceof OperatorError && /DATABASE_DIRECT_URL/.test(error.message),
+  )
+  assert.equal(cache.stats().enabled, false)
 })
 
 test('a subscriber that throws is logged and harms neither the cache nor the connection', async (t) => {

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { IsolationLevel, Kysely, Transaction } from 'kysely'
 import { isRetryable } from '#db/pg-errors.ts'
-import { ChangeSet, type Changes } from './changes.ts'
+import { type LoggedChanges, logChanges } from './change-log.ts'
+import { ChangeSet, type Changes, type Counts } from './changes.ts'
 import type { EntityCache } from './entity-cache.ts'
-import { notifyChanged } from './invalidations.ts'
 
 const ATTEMPTS_MAX = 5
 const FIRST_PAUSE_MS = 5
@@ -17,8 +17,9 @@ export interface TransactionOptions {
 
 /**
  * Runs a transaction that changes things others may have cached. `run` names what it changes in `changed`; the
- * announcement to other processes is part of the transaction, and this process has dropped its own entries before
- * the returned promise settles; so have the other processes of the same server. From just before the commit until then its reads of these things go to the database,
+ * row for other processes is part of the transaction, its notice follows the commit, and this process has dropped its
+ * own entries before the returned promise settles; so have the other processes of the same server. From just before the
+ * commit until then its reads of these things go to the database,
  * so that nobody is answered with what the commit has replaced. All of this also when the transaction fails, since a
  * connection lost during the commit leaves its outcome unknown.
  *
@@ -33,24 +34,30 @@ export async function transaction<DB, T>(
 ): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     let release: (() => void) | undefined
-    let announced: Changes = new Map()
+    let logged: LoggedChanges | undefined
+    let counts: Counts = new Map()
+    let committed: Changes = new Map()
     try {
-      return await db
+      const result = await db
         .transaction()
         .setIsolationLevel(isolation)
         .execute(async (tx) => {
           const changed = new ChangeSet()
-          const result = await run(tx, changed)
-          await notifyChanged(tx, changed.changes)
+          const value = await run(tx, changed)
+          logged = await logChanges(tx, changed)
+          counts = changed.counts
           release = cache.hold(changed.changes)
-          announced = changed.changes
-          return result
+          committed = changed.changes
+          return value
         })
+      cache.recount(counts)
+      if (logged !== undefined) cache.announce(logged)
+      return result
     } catch (error) {
       if (attempt >= ATTEMPTS_MAX || !asksForRetry(error)) throw error
     } finally {
       release?.()
-      await cache.announce(announced)
+      await cache.tellNeighbours(committed)
     }
     await pause(FIRST_PAUSE_MS * 2 ** (attempt - 1))
   }

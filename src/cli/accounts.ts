@@ -1,9 +1,12 @@
 // `depot user create`, `depot user role` and `depot token create`.
+
 import { transaction } from '#cache/transaction.ts'
 import { createAccessToken } from '#features/accounts/access-tokens/create-access-token.ts'
 import { createPasswords } from '#features/accounts/passwords/passwords.ts'
 import { setRole } from '#features/accounts/set-role.ts'
 import { createAccount, prepareAccount } from '#features/accounts/sign-up/create-account.ts'
+import { COMMAND } from '#features/audit/actor.ts'
+import { recordAudit } from '#features/audit/record-audit.ts'
 import { getAccountByName } from '#features/users/queries.ts'
 import { GRANTABLE_SCOPES, parseScopeNames, scopeNames } from '#lib/scopes.ts'
 import type { Role } from '#lib/viewer.ts'
@@ -28,9 +31,12 @@ export async function userCreate(args: readonly string[], env: Env): Promise<voi
   const role = readRole(values.role ?? 'developer')
   await withDeps(env, async (deps) => {
     const prepared = await prepareAccount({ db: deps.db, passwords: createPasswords() }, { username, email, password })
-    const id = await transaction(deps, (tx) =>
-      createAccount(tx, { ...prepared, role, emailVerified: true, now: deps.now() }),
-    )
+    const id = await transaction(deps, async (tx) => {
+      const made = await createAccount(tx, { ...prepared, role, emailVerified: true, now: deps.now() })
+      const subject = { kind: 'user', id: made } as const
+      await recordAudit(tx, { action: 'account.created', actor: COMMAND, subject, details: { role } })
+      return made
+    })
     print(
       { json: { id, username, email, role }, text: `Made the account ${username} (${role}), ID ${id}` },
       values.json,
@@ -44,7 +50,7 @@ export async function userRole(args: readonly string[], env: Env): Promise<void>
   const role = readRole(roleName)
   await withDeps(env, async (deps) => {
     const account = await getAccountByName(deps.db, name)
-    await setRole(deps, { accountId: account.id, role })
+    await setRole(deps, { accountId: account.id, role, actor: COMMAND })
     print(
       { json: { id: account.id, username: account.username, role }, text: `${account.username} is ${role} now` },
       values.json,
@@ -67,7 +73,13 @@ export async function tokenCreate(args: readonly string[], env: Env): Promise<vo
     const account = await getAccountByName(deps.db, user)
     const expires = new Date(deps.now() + lifetimeMs)
     const name = values.name ?? 'Command line'
-    const { token } = await createAccessToken(deps, { accountId: account.id, name, scopes, expires })
+    const { token } = await createAccessToken(deps, {
+      actor: COMMAND,
+      accountId: account.id,
+      name,
+      scopes,
+      expires,
+    })
     print(
       {
         json: { token, user: account.username, scopes: scopeNames(scopes), expires: expires.toISOString() },

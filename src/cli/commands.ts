@@ -47,6 +47,43 @@ export const COMMANDS: readonly Command[] = [
     load: async () => (await import('./accounts.ts')).userRole,
   },
   {
+    name: 'user suspend',
+    usage: 'USER --reason TEXT [--for 7d] [--json]',
+    about: 'Suspend an account: its sessions end, its tokens do nothing',
+    options: [
+      ['USER', 'Name or ID of the account'],
+      ['--reason', 'What its owner is told, by mail and when they sign in'],
+      ['--for', 'After how many days (d), hours (h) or minutes (m) it ends by itself'],
+      JSON_OPTION,
+    ],
+    load: async () => (await import('./administration.ts')).userSuspend,
+  },
+  {
+    name: 'user unsuspend',
+    usage: 'USER [--json]',
+    about: 'End the suspension of an account',
+    options: [['USER', 'Name or ID of the account'], JSON_OPTION],
+    load: async () => (await import('./administration.ts')).userUnsuspend,
+  },
+  {
+    name: 'user sign-out',
+    usage: 'USER [--tokens] [--json]',
+    about: 'End all sessions of an account',
+    options: [
+      ['USER', 'Name or ID of the account'],
+      ['--tokens', 'Also its access tokens, and those that applications have for it'],
+      JSON_OPTION,
+    ],
+    load: async () => (await import('./administration.ts')).userSignOut,
+  },
+  {
+    name: 'user password-link',
+    usage: 'USER [--json]',
+    about: 'Print a link with which the owner of an account sets a new password, once, within a day',
+    options: [['USER', 'Name or ID of the account'], JSON_OPTION],
+    load: async () => (await import('./administration.ts')).userPasswordLink,
+  },
+  {
     name: 'token create',
     usage: '--user U --scopes all|NAME,NAME [--expires 90d] [--name N] [--json]',
     about: 'Make a personal access token and print it, once',

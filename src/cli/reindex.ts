@@ -1,6 +1,7 @@
 // `depot reindex`: rebuilds the search index, beside a running server or without one.
 
 import { setTimeout as sleep } from 'node:timers/promises'
+import { COMMAND } from '#features/audit/actor.ts'
 import { findFinishedRebuild } from '#features/search/changes.ts'
 import { requestRebuild } from '#features/search/request-rebuild.ts'
 import { MINUTE_MS } from '#lib/time.ts'
@@ -21,7 +22,7 @@ export async function reindexCommand(args: readonly string[], env: Env): Promise
   const { values } = readArguments(args, { json: 'boolean' })
   const result = await withDeps(env, async (deps) => {
     const startedAt = performance.now()
-    const requested = await requestRebuild(deps)
+    const requested = await requestRebuild(deps, COMMAND)
     const documents = await buildHere(deps)
     if (documents === undefined) await waitForServer(deps, requested)
     const seconds = Math.round((performance.now() - startedAt) / 100) / 10

@@ -2,16 +2,20 @@
 
 import { type Config, loadConfig, withPort } from '#config/config.ts'
 import { migrate } from '#db/migrate.ts'
+import { makeFirstAdminLink } from '#features/accounts/sign-up/create-first-admin.ts'
 import { eventsSubscriber } from '#features/backup/event-parts.ts'
 import { createRateGrants, type RateGrantDirectory } from '#http/rate-grants.ts'
 import { startWorker } from '#jobs/worker.ts'
 import { buildApp, jobHandlers, SCHEDULE } from '#main/app.ts'
 import { type Booted, boot } from '#main/boot.ts'
+import type { Deps } from '#main/deps.ts'
+import { isForPeople } from '#main/log-format.ts'
 import { cannotListen, checkBeforeStart, freePort, holdAnalytics } from '#main/preflight.ts'
 import { drain, stopListening } from '#main/stop-listening.ts'
 import { createHttpProcesses, type HttpProcesses } from '#processes/supervisor.ts'
 import { createLog, type Log } from '#telemetry/log.ts'
 import { readArguments, UsageError } from './arguments.ts'
+import { type Greeting, greeting } from './greeting.ts'
 import type { Env } from './with-deps.ts'
 
 const ROLES = ['all', 'api', 'worker'] as const
@@ -30,9 +34,15 @@ export async function serve(args: readonly string[], env: Env): Promise<void> {
   const startedAt = performance.now()
   const stopping = stopSignal()
   const loaded = loadConfig(env)
+  const asText = isForPeople(loaded)
   const listens = role !== 'worker'
   const isOneOfMany = listens && loaded.http.processes > 1
-  const log = createLog({ level: loaded.log.level, buffered: true, ...(isOneOfMany ? { process: 'main' } : {}) })
+  const log = createLog({
+    level: loaded.log.level,
+    buffered: true,
+    asText,
+    ...(isOneOfMany ? { process: 'main' } : {}),
+  })
   await checkBeforeStart(loaded, { listens })
   // What has been started is stopped in reverse, at the end and after a start that failed half-way.
   const started = new AsyncDisposableStack()
@@ -56,7 +66,15 @@ export async function serve(args: readonly string[], env: Env): Promise<void> {
     if (listening !== undefined) started.defer(listening.stop)
     const address = listening?.address ?? 'no address (jobs only)'
     log.info({ address, role, start_ms: Math.round(performance.now() - startedAt) }, `Depot is ready on ${address}`)
-    process.stdout.write(`Depot answers on ${address}\n`)
+    const where = { address, databaseFolder: booted.databaseFolder }
+    process.stdout.write(asText && listens ? await welcome(deps, where) : `Depot answers on ${address}\n`)
+    if (!asText && loaded.http.isBaseUrlGuessed) {
+      const { baseUrl } = loaded.http
+      log.warn(
+        { base_url: baseUrl },
+        `BASE_URL is not set: links begin with ${baseUrl}; set it to the address people use`,
+      )
+    }
     // A shared index may be fed by any process; one of its own is only for those that answer searches.
     if (listening !== undefined || loaded.search.kind === 'opensearch') deps.search.start()
     const warming = listening === undefined ? undefined : setTimeout(booted.warmAnalytics, WARM_AFTER_MS)
@@ -81,6 +99,16 @@ async function startProcesses(config: Config, { env, log }: { env: Env; log: Log
   const { host, port, processes: count } = config.http
   const free = port === 0 ? await freePort(host, 0) : port
   return createHttpProcesses({ count, dataDir: config.dataDir, host, port: free, env, log })
+}
+
+/** What a start says where people look on. */
+async function welcome(deps: Deps, where: Pick<Greeting, 'address' | 'databaseFolder'>): Promise<string> {
+  const firstAdmin = await makeFirstAdminLink(deps)
+  const project = await deps.db.selectFrom('project').select('id').limit(1).executeTakeFirst()
+  const colour = process.stdout.isTTY && process.stdout.hasColors()
+  // With PORT=0 the public address has the port that was taken.
+  const config = withPort(deps.config, Number(new URL(where.address).port))
+  return greeting({ config, ...where, firstAdmin, isEmpty: project === undefined, colour })
 }
 
 async function open(

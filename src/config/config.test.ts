@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
-import { availableParallelism } from 'node:os'
+import { availableParallelism, networkInterfaces } from 'node:os'
 import { isAbsolute, resolve } from 'node:path'
 import { test } from 'node:test'
 import { inspect, parseEnv } from 'node:util'
@@ -28,6 +28,7 @@ test('an empty environment gives a service for this machine alone that needs not
       host: '127.0.0.1',
       port: 8080,
       baseUrl: 'http://127.0.0.1:8080',
+      isBaseUrlGuessed: false,
       clientAddressHeader: undefined,
       blockedUserAgents: 0,
       rateLimitBypassKey: undefined,
@@ -245,9 +246,15 @@ test('empty and blank values count as unset, and values are trimmed', () => {
   assert.equal(config.http.host, '0.0.0.0')
 })
 
-test('the public address follows host and port, and a wildcard host is reached by loopback', () => {
-  assert.equal(loadConfig({ HOST: '0.0.0.0', PORT: '81' }).http.baseUrl, 'http://127.0.0.1:81')
-  assert.equal(loadConfig({ HOST: '::' }).http.baseUrl, 'http://[::1]:8080')
+test('the public address follows host and port, and where every address is listened on it is one of this machine', () => {
+  const own = Object.values(networkInterfaces()).flatMap((all) => all?.map(({ address }) => address) ?? [])
+  for (const HOST of ['0.0.0.0', '::']) {
+    const { baseUrl, isBaseUrlGuessed } = loadConfig({ HOST, PORT: '81' }).http
+    const { hostname, port } = new URL(baseUrl)
+    assert.ok(own.includes(hostname.replace(/[[\]]/g, '')), baseUrl)
+    assert.deepEqual([port, isBaseUrlGuessed], ['81', true])
+    assert.equal(loadConfig({ HOST, BASE_URL: 'https://depot.test' }).http.isBaseUrlGuessed, false)
+  }
   assert.equal(loadConfig({ HOST: 'depot.example.org' }).http.baseUrl, 'http://depot.example.org:8080')
 })
 

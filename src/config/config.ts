@@ -1,12 +1,12 @@
 // The environment, read once, checked whole and grouped by subject. Nothing else in Depot looks at the environment.
-import { isIPv6 } from 'node:net'
-import { availableParallelism } from 'node:os'
 import { join, resolve } from 'node:path'
 import { Value } from 'typebox/value'
 import { OperatorError } from '#lib/operator-error.ts'
 import { Secret } from '#lib/secret.ts'
+import { defaultBaseUrl, isEveryAddress } from './default-address.ts'
 import { Env, VARIABLES } from './env.ts'
 import { parsePatterns } from './env-values.ts'
+import { processCount } from './process-count.ts'
 
 export type DatabaseConfig = { kind: 'embedded' } | { kind: 'external'; url: Secret; readUrl: Secret | undefined }
 
@@ -51,8 +51,6 @@ export type CaptchaWidget = {
 }
 
 const CONNECTIONS_PER_ADDRESS = 512
-/** More than that is for operators to ask for: each takes memory and connections. */
-const PROCESSES_AUTO_MAX = 16
 
 /** Everything an operator decides. Frozen, without environment names, secrets wrapped. */
 export type Config = {
@@ -64,6 +62,8 @@ export type Config = {
     processes: number
     /** Public address, ASCII, without trailing slash. */
     baseUrl: string
+    /** Whether `baseUrl` is a guess: HOST is every address of the machine, and BASE_URL is unset. */
+    isBaseUrlGuessed: boolean
     /** Lower-case header name, or `undefined` for the socket's peer. */
     clientAddressHeader: string | undefined
     /** A User-Agent that one of them matches is refused. */
@@ -104,6 +104,12 @@ export type Config = {
     /** Without trailing slash. */
     codeHostApiUrl: string | undefined
   }
+  audit: {
+    /** How long entries are kept; 0 for ever. */
+    retentionDays: number
+    /** How long they have the address that they came from. */
+    addressDays: number
+  }
   analytics: {
     store: AnalyticsStoreConfig
     /** Lower-case header name. */
@@ -117,7 +123,8 @@ export type Config = {
     /** 0 to 1. */
     affiliateShare: number
   }
-  log: { level: Env['LOG_LEVEL'] }
+  /** `auto`: text where standard output is a terminal, JSON elsewhere. */
+  log: { level: Env['LOG_LEVEL']; format: Env['LOG_FORMAT'] }
 }
 
 /**
@@ -212,8 +219,9 @@ function group(env: Env): Config {
     http: {
       host: env.HOST,
       port: env.PORT,
-      processes: processCount(env),
+      processes: processCount(env.HTTP_PROCESSES),
       baseUrl,
+      isBaseUrlGuessed: env.BASE_URL === undefined && isEveryAddress(env.HOST),
       clientAddressHeader: env.CLIENT_ADDRESS_HEADER?.toLowerCase(),
       blockedUserAgents: parsePatterns(env.BLOCKED_USER_AGENTS ?? '') ?? [],
       rateLimitBypassKey: secret(env.RATE_LIMIT_BYPASS_KEY),
@@ -247,6 +255,7 @@ function group(env: Env): Config {
         ? { kind: 'outbox', folder: join(dataDir, 'outbox'), from }
         : { kind: 'smtp', url: new Secret(env.SMTP_URL), from },
     scanner: scannerConfig(env),
+    audit: { retentionDays: env.AUDIT_RETENTION, addressDays: env.AUDIT_ADDRESS_RETENTION },
     accounts: {
       registration: env.REGISTRATION,
       requireVerifiedEmail: env.REQUIRE_VERIFIED_EMAIL ?? env.SMTP_URL !== undefined,
@@ -279,7 +288,7 @@ function group(env: Env): Config {
       collections: env.QUOTA_COLLECTIONS,
     },
     money: { affiliateShare: env.AFFILIATE_SHARE },
-    log: { level: env.LOG_LEVEL },
+    log: { level: env.LOG_LEVEL, format: env.LOG_FORMAT },
   }
 }
 
@@ -296,10 +305,6 @@ function filesConfig(env: Env, dataDir: string): FilesConfig {
     links: env.S3_DOWNLOADS === 'redirect',
     staging: join(folder, 'staging'),
   }
-}
-
-function processCount({ HTTP_PROCESSES: asked }: Env): number {
-  return asked === 'auto' ? Math.min(PROCESSES_AUTO_MAX, availableParallelism()) : Number(asked)
 }
 
 function connectionsPerAddress(env: Env): number | undefined {
@@ -322,12 +327,6 @@ function scannerConfig(env: Env): ScannerConfig {
   }
   if (env.SCANNER_URL === undefined) return { kind: 'none' }
   return { kind: 'url', url: new URL(env.SCANNER_URL).href, token: secret(env.SCANNER_TOKEN), timeoutMs }
-}
-
-/** The address under which this machine reaches the service; a wildcard host is reached by loopback. */
-function defaultBaseUrl(host: string, port: number): string {
-  const reached = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
-  return `http://${isIPv6(reached) ? `[${reached}]` : reached}:${port}`
 }
 
 /** The host of an address where it is a name; mail from a bare IP address is refused almost everywhere. */

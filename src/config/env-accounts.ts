@@ -1,7 +1,7 @@
 // Variables of accounts: who may make one, what proves that they are people, and the mail that reaches them.
 import Type from 'typebox'
 import { isMailbox, isMailServerAddress, isOriginList, isScriptAddress, isWebAddress } from './env-values.ts'
-import { choice, optional, WEB } from './variable.ts'
+import { choice, count, optional, WEB } from './variable.ts'
 
 export const ACCOUNT_VARIABLES = {
   SMTP_URL: optional(
@@ -32,6 +32,27 @@ export const ACCOUNT_VARIABLES = {
     { description: 'Whether people may make accounts themselves.', example: 'closed' },
     ['open', 'closed'],
     'open',
+  ),
+  AUDIT_RETENTION: count(
+    {
+      description: 'Days for which the audit log keeps its entries; 0 keeps them for ever.',
+      must: 'a whole number from 0 to 36500',
+      example: '730',
+    },
+    0,
+    36_500,
+    365,
+  ),
+  AUDIT_ADDRESS_RETENTION: count(
+    {
+      description:
+        'Days for which entries of the audit log have the address that they came from; 0: until the next night.',
+      must: 'a whole number from 0 to 36500',
+      example: '7',
+    },
+    0,
+    36_500,
+    30,
   ),
   CAPTCHA_VERIFY_URL: optional(
     {

@@ -29,7 +29,9 @@ export const SERVER_VARIABLES = {
   ),
   BASE_URL: optional(
     {
-      description: 'Public address of the service, as links and answers give it. Default: made from HOST and PORT.',
+      description:
+        'Public address of the service, as links and answers give it. Default: made from HOST and PORT; for 0.0.0.0 and ' +
+        ':: an address of this machine.',
       must: WEB,
       example: 'https://depot.example.org',
     },
@@ -147,5 +149,14 @@ export const SERVER_VARIABLES = {
     { description: 'What is logged: this level and those more severe.', example: 'warn' },
     ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'],
     'info',
+  ),
+  LOG_FORMAT: choice(
+    {
+      description:
+        'How the log is written: json for programs, text for people, auto for text on a terminal and json elsewhere.',
+      example: 'json',
+    },
+    ['auto', 'json', 'text'],
+    'auto',
   ),
 }

@@ -7,8 +7,11 @@ import { HOUR_MS } from '#lib/time.ts'
 /** In-process adapters answer at once, so that the limiter costs no microtask; await only what is a promise. */
 export type MaybePromise<T> = T | Promise<T>
 
-/** A steady `limit` per `periodMs`, of which `burst` may come at once. */
-export type Rate = { limit: number; periodMs: number; burst: number }
+/**
+ * A steady `limit` per `periodMs`, of which `burst` may come at once. `lostPerMinute` takes its place while a shared
+ * store is lost: see `fallback.ts`.
+ */
+export type Rate = { limit: number; periodMs: number; burst: number; lostPerMinute?: number }
 
 export type Taken = {
   allowed: boolean

@@ -70,6 +70,7 @@ test('when the store is lost, 60 pass in the process and no call fails', async (
   assert.equal(taken.filter(({ allowed }) => allowed).length, 60)
   assert.equal(taken[0]?.limit, 60)
   assert.equal((await counters.take('b', rate, 300)).allowed, true, 'a cost above the reduced burst takes all of it')
+  assert.equal((await counters.take('c', { ...rate, lostPerMinute: 600 })).limit, 600, 'a rate may name its own')
   assert.equal((await counters.hit('a', { max: 1, windowMs: 1000 })).counted, true)
   assert.equal((await counters.hit('a', { max: 1, windowMs: 1000 })).counted, false)
   await assert.rejects(counters.check(), /connection refused/)

@@ -2,8 +2,13 @@
 import { MINUTE_MS } from '#lib/time.ts'
 import type { Counters, MaybePromise, Rate } from './counters.ts'
 
-/** The rate that takes the place of every other while the store is lost. */
-const FALLBACK_RATE: Rate = { limit: 60, periodMs: MINUTE_MS, burst: 60 }
+/** What takes the place of a rate that names nothing itself. */
+const LOST_PER_MINUTE = 60
+
+/** The rate that takes the place of another while the store is lost. */
+function lostRate({ lostPerMinute: limit = LOST_PER_MINUTE }: Rate): Rate {
+  return { limit, periodMs: MINUTE_MS, burst: limit }
+}
 
 /** How long the store is left alone after a failure before one call tries it again. */
 const REST_MS = 1000
@@ -20,7 +25,7 @@ type Options = {
 
 /**
  * Counters that ask `primary` while it answers. When it fails or takes longer than half a second, `fallback` takes over
- * at 60 per minute, this call included, and once a second one call tries `primary` again. The two do not share
+ * at the rate that is meant for this, 60 per minute where none is named, this call included, and once a second one call tries `primary` again. The two do not share
  * their counts. `check` tells the state of `primary`.
  */
 export function withFallback(primary: Counters, fallback: Counters, { now, onLost, onBack }: Options): Counters {
@@ -77,12 +82,12 @@ export function withFallback(primary: Counters, fallback: Counters, { now, onLos
     take: (key, rate, cost = 1) =>
       ask(
         () => primary.take(key, rate, cost),
-        () => fallback.take(key, FALLBACK_RATE, Math.min(cost, FALLBACK_RATE.burst)),
+        () => fallback.take(key, lostRate(rate), Math.min(cost, lostRate(rate).burst)),
       ),
     giveBack: (key, rate, cost = 1) =>
       ask(
         () => primary.giveBack(key, rate, cost),
-        () => fallback.giveBack(key, FALLBACK_RATE, Math.min(cost, FALLBACK_RATE.burst)),
+        () => fallback.giveBack(key, lostRate(rate), Math.min(cost, lostRate(rate).burst)),
       ),
     hit: (key, window) =>
       ask(

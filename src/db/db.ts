@@ -1,8 +1,9 @@
 // The database handle: pool, type parsing and Kysely. Queries take `Db`; what needs a transaction takes `Tx`.
 
-import { Kysely, type LogEvent, PostgresDialect, type Transaction } from 'kysely'
+import { Kysely, type LogEvent, type Transaction } from 'kysely'
 import pg from 'pg'
 import { MINUTE_MS } from '#lib/time.ts'
+import { CommitDialect } from './at-commit.ts'
 import type { DB } from './schema.ts'
 
 export type Db = Kysely<DB>
@@ -43,5 +44,5 @@ export function createPool(connection: Connection, options: { max: number; appli
 
 /** Kysely over a pool. `onQuery` sees each finished statement (the tests count them, metrics time them). */
 export function createDb(pool: pg.Pool, onQuery?: (event: LogEvent) => void): Db {
-  return new Kysely<DB>({ dialect: new PostgresDialect({ pool }), ...(onQuery === undefined ? {} : { log: onQuery }) })
+  return new Kysely<DB>({ dialect: new CommitDialect({ pool }), ...(onQuery === undefined ? {} : { log: onQuery }) })
 }

@@ -76,6 +76,6 @@ function isConnectionLoss(error: unknown): boolean {
   return (
     NETWORK_FAULTS.has(code) ||
     (code === 'ENOENT' && 'syscall' in error && error.syscall === 'connect') ||
-    /Connection terminated|timeout exceeded when trying to connect/.test(error.message)
+    /Connection terminated|not queryable|timeout exceeded when trying to connect/.test(error.message)
   )
 }

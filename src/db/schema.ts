@@ -40,6 +40,9 @@ export interface Account {
   raw_avatar_url: string | null;
   revision: Generated<number>;
   role: Generated<'developer' | 'moderator' | 'admin'>;
+  suspended_at: Timestamp | null;
+  suspended_until: Timestamp | null;
+  suspension_reason: string | null;
   totp_last_step: Generated<number>;
   totp_secret: string | null;
   username: string;
@@ -74,6 +77,21 @@ export interface AffiliateConversion {
   revenue: Numeric;
 }
 
+export interface AuditEntry {
+  account_ids: Generated<string[]>;
+  action: string;
+  actor_id: string | null;
+  actor_kind: string;
+  address: string | null;
+  at: Generated<Timestamp>;
+  details: Generated<Json>;
+  id: Generated<number>;
+  subject_id: string | null;
+  subject_kind: string | null;
+  token_id: string | null;
+  token_kind: string | null;
+}
+
 export interface Author {
   account_id: string;
   teams: number;
@@ -90,6 +108,12 @@ export interface CatalogueChange {
   id: Generated<number>;
   projects: Generated<number>;
   versions: Generated<number>;
+}
+
+export interface ChangeLog {
+  changes: Json;
+  id: string;
+  transaction: Generated<string>;
 }
 
 export interface Collection {
@@ -109,6 +133,18 @@ export interface CollectionProject {
   collection_id: string;
   position: number;
   project_id: string;
+}
+
+export interface DemoCatalogue {
+  only_row: Generated<boolean>;
+  until: Timestamp;
+}
+
+export interface DemoItem {
+  events_batch: string | null;
+  has_events: Generated<boolean>;
+  id: string;
+  kind: 'account' | 'organization' | 'project' | 'collection' | 'report';
 }
 
 export interface Dependency {
@@ -165,6 +201,12 @@ export interface FileContent {
   sha512: string;
 }
 
+export interface FirstAdminLink {
+  expires: Timestamp;
+  only_one: Generated<boolean>;
+  token_hash: Buffer;
+}
+
 export interface Follow {
   account_id: string;
   created: Generated<Timestamp>;
@@ -173,15 +215,18 @@ export interface Follow {
 
 export interface GalleryItem {
   content_sha1: string;
+  copy_widths: Generated<number[]>;
   created: Generated<Timestamp>;
   description: string | null;
   featured: Generated<boolean>;
+  height: number | null;
   id: string;
   name: string | null;
   ordering: Generated<number>;
   project_id: string;
   raw_url: string;
   url: string;
+  width: number | null;
 }
 
 export interface Image {
@@ -330,6 +375,7 @@ export interface Project {
   monetization_status: Generated<'monetized' | 'demonetized' | 'force-demonetized'>;
   name: string;
   organization_id: string | null;
+  public_statistics: Generated<boolean>;
   published: Generated<Timestamp>;
   queued: Timestamp | null;
   random_key: Generated<number>;
@@ -517,11 +563,15 @@ export interface DB {
   account_flow: AccountFlow;
   affiliate_code: AffiliateCode;
   affiliate_conversion: AffiliateConversion;
+  audit_entry: AuditEntry;
   author: Author;
   backup_code: BackupCode;
   catalogue_change: CatalogueChange;
+  change_log: ChangeLog;
   collection: Collection;
   collection_project: CollectionProject;
+  demo_catalogue: DemoCatalogue;
+  demo_item: DemoItem;
   dependency: Dependency;
   download_batch: DownloadBatch;
   download_ledger: DownloadLedger;
@@ -529,6 +579,7 @@ export interface DB {
   file: File;
   file_address: FileAddress;
   file_content: FileContent;
+  first_admin_link: FirstAdminLink;
   follow: Follow;
   gallery_item: GalleryItem;
   image: Image;

@@ -38,6 +38,8 @@ export type EmbeddedPostgres = {
   connection: { host: string; port: number; user: string; database: string }
   /** The same as one text. */
   connectionString: string
+  /** Where its data is; undefined when joined. */
+  folder?: string
   /** False when the database belongs to a running server of another process. */
   owned: boolean
   /** Settles when an owned PostgreSQL is gone, `expected` when by `stop`; never for a joined one. */
@@ -133,7 +135,7 @@ async function startOwned(
     stopped ??= kept.disposeAsync()
     return stopped
   }
-  return { ...addressOf(socketDir), owned: true, exited: postmaster.exited, stop }
+  return { ...addressOf(socketDir), folder: place.clusterDir, owned: true, exited: postmaster.exited, stop }
 }
 
 /** Everything before PostgreSQL itself: its folder free of other servers and filled, its programs ready to run. */

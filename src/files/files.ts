@@ -25,6 +25,9 @@ export type StageOptions = {
 
 export type StoreOptions = { contentType: string }
 
+/** Bytes in memory and the key they are to have. */
+export type StoredBytes = StoreOptions & { key: string; bytes: Uint8Array }
+
 /** What the answer at a file's own address says of it. */
 export type LinkOptions = StoreOptions & { contentDisposition: string }
 
@@ -58,6 +61,8 @@ export interface Files {
   publish(staged: StagedFile, key: string, options: StoreOptions): Promise<void>
   /** Stores bytes that are in memory already (pictures), with the promises of `publish`. */
   put(key: string, bytes: Uint8Array, options: StoreOptions): Promise<void>
+  /** Stores many at once, each with the promises of `put` when it resolves; after a failure some may be there. */
+  putAll(items: readonly StoredBytes[]): Promise<void>
   /**
    * Opens a file or a part of it; undefined when the key is absent.
    * @throws ApiError `range_not_satisfiable` when the range starts at or after the end of the file.

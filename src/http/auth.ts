@@ -40,6 +40,7 @@ export function authHook(auth: RouteAuth, role: 'moderator' | 'admin' | undefine
   return async (req: FastifyRequest): Promise<void> => {
     const viewer = await tokens.authenticate(req.headers.authorization, req)
     if (viewer === 'missing') throw unauthenticated('This needs a token in the Authorization header')
+    if (viewer === 'suspended') throw unauthenticated('The account of this token is suspended')
     if (viewer === 'invalid') throw unauthenticated('The token is unknown, expired or revoked')
     for (const scope of required) requireScope(viewer, scope)
     if (role === 'moderator' && !isModerator(viewer)) throw forbidden('This is for moderators')
@@ -50,7 +51,7 @@ export function authHook(auth: RouteAuth, role: 'moderator' | 'admin' | undefine
 
 /** A token that cannot be used for reading means an anonymous caller, never an error. */
 function readHook(anyOf: readonly ScopeName[], tokens: TokenDirectory) {
-  const accept = (req: FastifyRequest, viewer: Viewer | 'missing' | 'invalid'): void => {
+  const accept = (req: FastifyRequest, viewer: Viewer | string): void => {
     if (typeof viewer === 'object' && anyOf.some((scope) => hasScope(viewer.scopes, scope))) req.viewer = viewer
   }
   return (req: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void): void => {

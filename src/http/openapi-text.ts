@@ -1,6 +1,7 @@
 // The texts of the OpenAPI document that belong to no single route: introduction, tags, access rules and statuses.
 import type { FastifyContextConfig } from 'fastify'
 import { SCOPES, type ScopeName } from '#lib/scopes.ts'
+import { permissionTables, scopeTable } from './bit-tables.ts'
 
 export const INTRODUCTION = `A content hosting service: projects, versions and files, with search, teams and analytics.
 
@@ -15,9 +16,21 @@ export const INTRODUCTION = `A content hosting service: projects, versions and f
 - **Times** are RFC 3339 in UTC with milliseconds.
 - **Errors** are \`{"error", "description", "details"}\`. Decide by \`error\` and the status; \`details.field\` names an
   invalid value. Retry 5xx, 424 and 429 after a pause.
-- **Rate limit**: 300 requests a minute for each client address. \`X-Ratelimit-Limit\`, \`-Remaining\` and \`-Reset\` show
-  the current state; a 429 has \`Retry-After\`.
-- **Caching**: cacheable responses have an \`ETag\`; \`If-None-Match\` returns 304. Every GET also supports HEAD.`
+- **Rate limit**: 300 requests a minute for each client address; an operation that is expensive counts as several, and says
+  so. \`X-Ratelimit-Limit\`, \`-Remaining\` and \`-Reset\` show the current state; a 429 has \`Retry-After\`.
+- **Caching**: cacheable responses have an \`ETag\`; \`If-None-Match\` returns 304. Every GET also supports HEAD.
+
+## Scopes
+
+A set of scopes is the sum of their numbers; where one is sent, a list of their names does as well.
+
+${scopeTable()}
+
+## Permissions
+
+Sets of permissions are sums, too.
+
+${permissionTables()}`
 
 export const INTRODUCTION_V2 = `The older version of the API, for the clients that speak it: the same catalogue, the same rules, other names.
 Whatever is new stands in version 3, described at \`/docs/openapi.json\`; collections, organizations, analytics and payouts
@@ -60,8 +73,15 @@ export const TAGS = [
 ] as const
 export type TagName = (typeof TAGS)[number]['name']
 
-/** Who may call a route, for its description; undefined where there is nothing to say. */
-export function describeAccess({ auth, role }: FastifyContextConfig): string | undefined {
+/** Who may call a route and what it counts for, for its description; undefined where there is nothing to say. */
+export function describeAccess(config: FastifyContextConfig): string | undefined {
+  const { cost = 1 } = config
+  const parts = [describeCaller(config), cost === 1 ? undefined : `Counts as ${cost} requests at the rate limit.`]
+  const said = parts.filter((part) => part !== undefined)
+  return said.length === 0 ? undefined : said.join(' ')
+}
+
+function describeCaller({ auth, role }: FastifyContextConfig): string | undefined {
   if (auth === 'public') return undefined
   if (auth === 'operator') return 'Operators only: the header `X-Admin-Key`, or the session of an admin.'
   if ('read' in auth) return optionalToken(auth.read)

@@ -21,6 +21,15 @@ export type RouteAuth = 'public' | { read: readonly ScopeName[] } | { scope: rea
  */
 export type CachePolicy = 'public' | 'shared' | 'tags' | 'private' | 'no-store'
 
+/**
+ * Against which of an address's request budgets a route counts: `api` (the default), `page` for pages that people open,
+ * `asset` for what pages are made of: style, script, fonts, pictures.
+ */
+export type RateBudget = 'api' | 'page' | 'asset'
+
+/** What requests count for that are expensive by nature: a password that is hashed, a file that is read through. */
+export const COSTS = { password: 5, archive: 3, picture: 3, analytics: 5, everything: 20 } as const
+
 /** One operation as the tests walk them. */
 export type RouteEntry = {
   readonly method: string
@@ -52,8 +61,14 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     auth: RouteAuth
     cache?: CachePolicy
+    budget?: RateBudget
     /** A known caller must also be a moderator or an admin; others get 403. */
     role?: 'moderator' | 'admin'
+    /**
+     * How many requests one of these counts for at the rate limit, for what is expensive by nature; 1 unless given. From
+     * `npm run bench -- routes`: a unit for each 40 ms of processor time.
+     */
+    cost?: number
     /** The route answers outside limiter, User-Agent rule and rate headers (`/health`, `/ready`, `/metrics`). */
     unlimited?: boolean
     /** For the description alone: the part `data` of a form that the handler reads itself. */

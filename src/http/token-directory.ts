@@ -19,7 +19,13 @@ type TokenEntry = {
 }
 
 /** What of an account decides what its tokens may do. */
-type AccountEntry = { id: string; role: Role; emailVerified: boolean; revision: number }
+type AccountEntry = {
+  id: string
+  role: Role
+  emailVerified: boolean
+  suspendedUntilMs: number | null
+  revision: number
+}
 
 // Whoever ends a token names its hash in hex under `token`; whoever changes an account names its ID under `viewer`.
 const TOKEN = { name: 'token', idOf: (token: TokenEntry) => token.hash, sizeOf: () => 200 }
@@ -31,10 +37,14 @@ const VIEWER = {
 }
 
 /** Tokens of another host that stand for a linked account; undefined for a text that is none of its tokens. */
-export type ForeignTokens = (token: string) => Promise<Omit<Viewer, 'caller'> | 'invalid' | undefined>
+export type ForeignTokens = (token: string) => Promise<Omit<Viewer, 'caller' | 'address'> | 'invalid' | undefined>
 
 export type TokenDirectory = {
-  authenticate(authorization: string | undefined, req: FastifyRequest): Promise<Viewer | 'missing' | 'invalid'>
+  /** `suspended`: the token is good, and its account may do nothing at present. */
+  authenticate(
+    authorization: string | undefined,
+    req: FastifyRequest,
+  ): Promise<Viewer | 'missing' | 'invalid' | 'suspended'>
 }
 
 export type TokenDirectoryOptions = {
@@ -59,7 +69,7 @@ export function createTokenDirectory(options: TokenDirectoryOptions): TokenDirec
       const parsed = parseToken(text)
       if (parsed === undefined) {
         const foreign = (await options.foreignTokens?.(text)) ?? 'invalid'
-        return foreign === 'invalid' ? foreign : { ...foreign, caller: callerOf(req) }
+        return foreign === 'invalid' ? foreign : { ...foreign, caller: callerOf(req), address: req.clientAddress }
       }
       const hash = parsed.hash.toString('hex')
       const token = tokens.peek(hash) ?? (await tokens.get(hash, (hashes) => listTokens(db, parsed.kind, hashes)))
@@ -67,6 +77,7 @@ export function createTokenDirectory(options: TokenDirectoryOptions): TokenDirec
       const account =
         accounts.peek(token.accountId) ?? (await accounts.get(token.accountId, (ids) => listAccounts(db, ids)))
       if (account === undefined) return 'invalid'
+      if (account.suspendedUntilMs !== null && account.suspendedUntilMs > now()) return 'suspended'
       options.onUse({ kind: token.kind, id: token.id, req })
       return {
         id: account.id,
@@ -74,6 +85,7 @@ export function createTokenDirectory(options: TokenDirectoryOptions): TokenDirec
         emailVerified: account.emailVerified,
         scopes: token.scopes,
         caller: callerOf(req),
+        address: req.clientAddress,
         token: { kind: token.kind, id: token.id },
       }
     },
@@ -99,13 +111,14 @@ async function listTokens(db: Db, kind: TokenKind, hashes: string[]): Promise<To
 async function listAccounts(db: Db, ids: string[]): Promise<AccountEntry[]> {
   const rows = await db
     .selectFrom('account')
-    .select(['id', 'role', 'email_verified', 'revision'])
+    .select(['id', 'role', 'email_verified', 'suspended_at', 'suspended_until', 'revision'])
     .where('id', 'in', ids)
     .execute()
   return rows.map((row) => ({
     id: row.id,
     role: row.role as Role,
     emailVerified: row.email_verified,
+    suspendedUntilMs: row.suspended_at === null ? null : (row.suspended_until?.getTime() ?? Number.POSITIVE_INFINITY),
     revision: row.revision,
   }))
 }

@@ -1,20 +1,23 @@
 // Schema validation, the same for tests and production: values of paths, queries and headers are converted from text,
-// JSON bodies never are. The first problem becomes the error.
+// JSON bodies never are. The first problem becomes the error. Keys that are not declared are taken out.
 import type { FastifySchemaCompiler } from 'fastify'
 import type { TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
+import { keepKnownKeys } from '#lib/known-keys.ts'
 import { bodyError, queryError } from '#lib/schema-errors.ts'
 
 /** Fastify's validator compiler over TypeBox; `httpPart` says whether text may be converted. */
 export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpPart }) => {
   const validator = Compile(schema)
   if (httpPart === 'body') {
-    return (data: unknown) => (validator.Check(data) ? { value: data } : { error: bodyError(schema, data) })
+    return (data: unknown) =>
+      validator.Check(data) ? { value: keepKnownKeys(schema, data) } : { error: bodyError(schema, data) }
   }
   const converters = convertersOf(schema)
   return (data: unknown) => {
     const value = converters.length === 0 ? data : convert(data as Record<string, unknown>, converters)
-    return validator.Check(value) ? { value } : { error: queryError(schema, value) }
+    if (!validator.Check(value)) return { error: queryError(schema, value) }
+    return { value: httpPart === 'headers' ? value : keepKnownKeys(schema, value) }
   }
 }
 

@@ -9,11 +9,22 @@ import { cleanSvg } from './svg.ts'
 
 export type StoredImage = { bytes: Buffer; ext: string; contentType: string }
 
+/** A WebP that is smaller than the picture it was made from. */
+export type ScaledCopy = {
+  image: StoredImage
+  /** The width that it was made for; a narrower picture keeps its own. */
+  madeFor: number
+}
+
 export type ProcessedImage = {
   /** As uploaded, pixel for pixel, without what its camera and its editors wrote beside them; an SVG cleaned. */
   raw: StoredImage
-  /** A scaled WebP, present only when it is smaller than `raw`; never for moving pictures. */
+  /** The copy for the smallest width, present only when it is smaller than `raw`; never for moving pictures. */
   optimized?: StoredImage
+  /** All copies, the narrowest first. */
+  copies: readonly ScaledCopy[]
+  /** Of `raw`, the right way up; absent for drawings and moving pictures. */
+  size?: { width: number; height: number }
   /** The colour that most of the middle has, 0xRRGGBB; null when the picture shows nothing there. */
   color: number | null
 }
@@ -32,17 +43,26 @@ export type ImageOptions = {
 export type Images = {
   /** png, jpg, jpeg, gif, webp or svg, up to 262,144 bytes; scaled to 96 pixels wide, tall ones cut to a square. */
   processIcon(bytes: Uint8Array, ext: string, options?: ImageOptions): Promise<ProcessedImage>
-  /** png, jpg, jpeg, gif or webp, up to 5 MiB; scaled to 350 pixels wide. */
+  /** png, jpg, jpeg, gif or webp, up to 5 MiB; scaled to 350, 700 and 1400 pixels wide, as far as it is that wide. */
   processGalleryImage(bytes: Uint8Array, ext: string, options?: ImageOptions): Promise<ProcessedImage>
+  /** The same kinds for pictures inside texts, of which there are no copies but one. */
+  processTextImage(bytes: Uint8Array, ext: string, options?: ImageOptions): Promise<ProcessedImage>
 }
 
-type Rules = ScaleRules & { kinds: ImageKind[]; maxBytes: number; field: string }
+/** `width` is the largest of `widths`, which are the widths of copies in ascending order. */
+type Rules = ScaleRules & { widths: readonly number[]; kinds: ImageKind[]; maxBytes: number; field: string }
+
+/** The widths of gallery pictures; a page offers them all and browsers choose. */
+const GALLERY_WIDTHS = [350, 700, 1400] as const
+/** The width of icons. */
+const ICON_WIDTH = 96
 
 const ICON: Rules = {
   kinds: ['png', 'jpeg', 'gif', 'webp', 'svg'],
   maxBytes: 262_144,
   maxPixels: 4096 * 4096,
-  width: 96,
+  width: ICON_WIDTH,
+  widths: [ICON_WIDTH],
   square: true,
   field: 'icon',
 }
@@ -51,16 +71,19 @@ const GALLERY: Rules = {
   kinds: ['png', 'jpeg', 'gif', 'webp'],
   maxBytes: 5 * 1024 * 1024,
   maxPixels: 8192 * 5120,
-  width: 350,
+  width: 1400,
+  widths: GALLERY_WIDTHS,
   square: false,
   field: 'image',
 }
+
+const TEXT: Rules = { ...GALLERY, width: 350, widths: [350] }
 
 const WEBP_QUALITY = 75
 
 /**
  * At most `atOnce` pictures are worked on at a time, outside the event loop, and 64 wait; drawings are drawn in
- * processes of their own. Both functions throw ApiError `invalid_input` for a picture that is too large in bytes or
+ * processes of their own. All functions throw ApiError `invalid_input` for a picture that is too large in bytes or
  * pixels, cannot be decoded, takes too long to draw, or is not what `ext` says, and 503 when too many wait.
  */
 export function createImages(atOnce = 4): Images {
@@ -84,7 +107,7 @@ export function createImages(atOnce = 4): Images {
         throw refusal(error, rules, field)
       }
     }
-  return { processIcon: run(ICON), processGalleryImage: run(GALLERY) }
+  return { processIcon: run(ICON), processGalleryImage: run(GALLERY), processTextImage: run(TEXT) }
 }
 
 type Upload = { source: Buffer; ext: string; rules: Rules; maxBytes: number; field: string; caller: string | undefined }
@@ -96,7 +119,7 @@ async function processDrawing(
   const clean = Buffer.from(await cleanSvg(decodeUtf8(source, field), field))
   const { maxPixels, width, square } = rules
   const pixels = await drawSvg(clean, { maxPixels, width, square }, { field, caller })
-  return finish({ bytes: clean, ext, contentType: CONTENT_TYPES.svg }, pixels)
+  return finish({ bytes: clean, ext, contentType: CONTENT_TYPES.svg }, pixels, rules.widths)
 }
 
 async function processPixels(
@@ -107,20 +130,44 @@ async function processPixels(
   // A byte that its writer forgot may have been added.
   if (bytes.byteLength > maxBytes) throw tooLarge(maxBytes, field)
   // What is decoded is what is stored.
-  const { pixels, moving } = await scale(bytes, rules)
+  const { pixels, moving, size } = await scale(bytes, rules)
   const raw = { bytes, ext, contentType: CONTENT_TYPES[kind] }
-  return moving || kind === 'gif' ? { raw, color: dominantColor(pixels) } : finish(raw, pixels)
+  if (!moving && kind !== 'gif') return { ...(await finish(raw, pixels, rules.widths)), size }
+  return { raw, copies: [], color: dominantColor(await resize(pixels, rules.widths[0])) }
 }
 
-async function finish(raw: StoredImage, pixels: Pixels): Promise<ProcessedImage> {
-  const color = dominantColor(pixels)
+/** Makes the copies for `widths` out of the pixels, which are as wide as the largest of them or the whole picture. */
+async function finish(raw: StoredImage, pixels: Pixels, widths: readonly number[]): Promise<ProcessedImage> {
+  const [narrowest] = widths
+  const copies: ScaledCopy[] = []
+  let color: number | null = null
+  for (const madeFor of widths.filter((width) => width === narrowest || width <= pixels.width)) {
+    const copy = await resize(pixels, madeFor)
+    if (madeFor === narrowest) color = dominantColor(copy)
+    const image = { bytes: await toWebp(copy), ext: 'webp', contentType: 'image/webp' }
+    if (image.bytes.byteLength < raw.bytes.byteLength) copies.push({ image, madeFor })
+  }
+  const optimized = copies.find(({ madeFor }) => madeFor === narrowest)?.image
+  return { raw, ...(optimized === undefined ? {} : { optimized }), copies, color }
+}
+
+/** Scaled down to this width; a narrower picture stays as it is. */
+async function resize(pixels: Pixels, to = pixels.width): Promise<Pixels> {
+  if (pixels.width <= to) return pixels
   const { data, width, height } = pixels
   const sharp = await loadSharp()
-  const webp = await sharp(data, { raw: { width, height, channels: 4 } })
+  const scaled = await sharp(data, { raw: { width, height, channels: 4 } })
+    .resize(to, Math.max(1, Math.round((height * to) / width)), { fit: 'fill' })
+    .raw()
+    .toBuffer({ resolveWithObject: true })
+  return { data: scaled.data, width: scaled.info.width, height: scaled.info.height }
+}
+
+async function toWebp({ data, width, height }: Pixels): Promise<Buffer> {
+  const sharp = await loadSharp()
+  return sharp(data, { raw: { width, height, channels: 4 } })
     .webp({ quality: WEBP_QUALITY })
     .toBuffer()
-  if (webp.byteLength >= raw.bytes.byteLength) return { raw, color }
-  return { raw, optimized: { bytes: webp, ext: 'webp', contentType: 'image/webp' }, color }
 }
 
 function decodeUtf8(bytes: Uint8Array, field: string): string {

@@ -34,7 +34,7 @@ const MAX_SECONDS = 15
 export async function scale(
   source: Buffer,
   { maxPixels, width: shownWidth, square }: ScaleRules,
-): Promise<{ pixels: Pixels; moving: boolean }> {
+): Promise<{ pixels: Pixels; moving: boolean; size: { width: number; height: number } }> {
   const sharp = await loadSharp()
   const options: SharpOptions = { limitInputPixels: maxPixels, failOn: 'error' }
   try {
@@ -47,7 +47,8 @@ export async function scale(
     if (square && height > width) image.resize(side, side, { fit: 'cover', position: 'centre' })
     else image.resize({ width: side })
     const { data, info } = await image.toColourspace('srgb').ensureAlpha().raw().toBuffer({ resolveWithObject: true })
-    return { pixels: { data, width: info.width, height: info.height }, moving: pages > 1 }
+    const pixels = { data, width: info.width, height: info.height }
+    return { pixels, moving: pages > 1, size: { width, height } }
   } catch (error) {
     if (error instanceof ScaleError) throw error
     const tooMany = error instanceof Error && /pixel limit/i.test(error.message)

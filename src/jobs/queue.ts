@@ -10,6 +10,7 @@ export interface Jobs {
   'accounts.expire': Record<string, never>
   'accounts.send-mail':
     | { kind: 'verify-email' | 'password-changed' | 'two-factor-enabled' | 'two-factor-removed'; account_id: string }
+    | { kind: 'suspended' | 'unsuspended'; account_id: string }
     | { kind: 'reset-password'; account_id: string | null }
     | {
         kind: 'email-changed'
@@ -20,6 +21,7 @@ export interface Jobs {
         changed_at?: number
       }
     | { kind: 'token-created'; account_id: string; token_id: string }
+  'audit.expire': Record<string, never>
   'downloads.reconcile': Record<string, never>
   'files.remove': { keys: string[] }
   'files.sweep': Record<string, never>
@@ -29,6 +31,7 @@ export interface Jobs {
   'projects.release': { project_id: string }
   'releases.sweep': Record<string, never>
   'scans.judge': Record<string, never>
+  'seed.store-events': { projects: number }
   'statistics.fold': Record<string, never>
   'versions.notify-followers': { version_id: string }
   'versions.release': { version_id: string }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ApiError } from './errors.ts'
-import { bytesToKeep, entityTag, JsonEntity, joinJson, joinJsonObject } from './json-bytes.ts'
+import { bytesToKeep, entityTag, JsonEntity, joinJson, joinJsonObject, withLargerNumber } from './json-bytes.ts'
 
 const entity = (value: unknown) => new JsonEntity(bytesToKeep(JSON.stringify(value)))
 
@@ -29,4 +29,14 @@ test('an object larger than 64 MiB is refused before it is made', () => {
     () => joinJsonObject(endless()),
     (error: ApiError) => error instanceof ApiError && error.kind === 'invalid_input',
   )
+})
+
+test('a number under a key grows in the text, and nothing else moves, whatever the texts say', () => {
+  const value = { name: 'x","downloads":1,"', downloads: 99, text: '"downloads":5' }
+  const json = JSON.stringify(value)
+  assert.deepEqual(JSON.parse(withLargerNumber(json, 'downloads', 1_234)), { ...value, downloads: 1_234 })
+  assert.equal(withLargerNumber(json, 'downloads', 99), json)
+  assert.equal(withLargerNumber(json, 'downloads', 98), json)
+  assert.equal(withLargerNumber(json, 'followers', 5), json)
+  assert.equal(withLargerNumber('{"downloads":0}', 'downloads', 7), '{"downloads":7}')
 })

@@ -21,6 +21,19 @@ export class JsonEntity {
   }
 }
 
+/**
+ * The same JSON with a larger number under `key`, which stands once in it; unchanged when the number is as large already.
+ * Inside texts the key would have escaped quotes.
+ */
+export function withLargerNumber(json: string, key: string, value: number): string {
+  const name = `"${key}":`
+  const from = json.indexOf(name) + name.length
+  if (from < name.length) return json
+  let to = from
+  while (to < json.length && json.charCodeAt(to) >= 0x30 && json.charCodeAt(to) <= 0x39) to += 1
+  return Number(json.slice(from, to)) >= value ? json : json.slice(0, from) + value + json.slice(to)
+}
+
 const CLOSE_OBJECT = 0x7d
 
 /** A JSON object as ready bytes whose last key may be left out: `brief` is the object without it. */

@@ -4,6 +4,7 @@
 import type { TSchema } from 'typebox'
 import { Value } from 'typebox/value'
 import { ApiError, invalidInput, validationError } from './errors.ts'
+import { keepKnownKeys } from './known-keys.ts'
 import { PATTERN_WORDS } from './text-rules.ts'
 
 /** As much of JSON Schema as the schemas of requests use. */
@@ -25,13 +26,14 @@ type Problem = { path: (string | number)[]; keyword: string; message: string }
 type Checker<T> = { Check(data: unknown): data is T; Type(): TSchema }
 
 /**
- * Checks an untyped value (the `data` part of a form, a JSON text in a query) like a JSON body.
+ * Checks an untyped value (the `data` part of a form, a JSON text in a query) like a JSON body, and takes out keys that
+ * are not declared.
  * @param at dotted path of the value in its body, empty for the body itself.
  * @throws ApiError `validation_error` with the dotted field.
  */
 export function checkBody<T>(validator: Checker<T>, data: unknown, at = ''): T {
   if (!validator.Check(data)) throw bodyError(validator.Type(), data, at)
-  return data
+  return keepKnownKeys(validator.Type(), data)
 }
 
 /** The error of a body that its schema refuses; undefined data means that there was none. */

@@ -11,6 +11,8 @@ export type Viewer = {
   readonly scopes: ScopeBits
   /** The key of the address that asks (`addressKey`): work that has to wait waits fairly between these. */
   readonly caller: string
+  /** The address that asks, for the audit log. */
+  readonly address: string
   readonly token: { readonly kind: 'session' | 'pat' | 'oauth' | 'code-host'; readonly id: string }
 }
 

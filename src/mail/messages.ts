@@ -68,6 +68,29 @@ export function tokenCreatedMail(context: MailContext & { tokenName: string }): 
   return securityMail(context, 'account has a new access token', what)
 }
 
+/** `until` is absent for a suspension without an end. */
+export function suspendedMail(context: MailContext & { reason: string; until: Date | null }): MailContent {
+  const { siteName, reason, until } = context
+  const end = until === null ? 'until further notice' : `until ${until.toUTCString()}`
+  return compose(context, `Your ${siteName} account was suspended`, [
+    `Your account was suspended ${end}. You cannot sign in during this time, and its tokens do nothing.`,
+    'The reason that was given:',
+    reason,
+  ])
+}
+
+export function unsuspendedMail(context: MailContext): MailContent {
+  return compose(context, `Your ${context.siteName} account is no longer suspended`, [
+    'You can sign in again, and your access tokens work again.',
+    resetLink(context),
+  ])
+}
+
+/** The page on which a new password is set, with the secret that opens it. */
+export function passwordLink(baseUrl: string, flow: string): string {
+  return flowLink(baseUrl, MAIL_PAGES.resetPassword, flow)
+}
+
 /** A notification sent as mail: its title, its text and, where it is about something, the page of that. */
 export function notificationMail(
   context: MailContext & { title: string; text: string; link?: string | undefined },

@@ -1,6 +1,8 @@
 // The application: a server with every feature, listed by hand. The list is the map of what Depot can do.
+
 import { instanceSecret } from '#db/instance-secret.ts'
 import { type AccountDeps, createAccountDeps } from '#features/accounts/account-deps.ts'
+import { administrationRoutes } from '#features/accounts/administration/routes.ts'
 import { type CodeHost, createCodeHost } from '#features/accounts/code-host/code-host.ts'
 import { codeHostRoutes, markCodeHostTokens } from '#features/accounts/code-host/routes.ts'
 import { createConfirmOwner } from '#features/accounts/credentials/confirm-owner.ts'
@@ -9,8 +11,12 @@ import { accountRoutes } from '#features/accounts/routes.ts'
 import { affiliateOperatorRoutes } from '#features/affiliates/operator-routes.ts'
 import { affiliateRoutes } from '#features/affiliates/routes.ts'
 import { analyticsIngestRoutes } from '#features/analytics/ingest-routes.ts'
+import { createProjectStatistics } from '#features/analytics/project-statistics.ts'
 import { analyticsRoutes } from '#features/analytics/routes.ts'
+import { projectStatisticsRoutes } from '#features/analytics/statistics-routes.ts'
 import { createVisitorCaps, type VisitorCaps } from '#features/analytics/visitor-caps.ts'
+import { auditJobs } from '#features/audit/jobs.ts'
+import { auditOperatorRoutes, auditRoutes } from '#features/audit/routes.ts'
 import { buildToolRoutes } from '#features/build-tools/routes.ts'
 import { collectionRoutes } from '#features/collections/routes.ts'
 import { contentImageJobs } from '#features/content-images/jobs.ts'
@@ -45,6 +51,7 @@ import { reportRoutes } from '#features/reports/routes.ts'
 import { scanJobs } from '#features/scans/jobs.ts'
 import { scanRoutes } from '#features/scans/routes.ts'
 import { reindexRoutes, searchRoutes } from '#features/search/routes.ts'
+import { seedJobs } from '#features/seed/jobs.ts'
 import { siteRoutes } from '#features/site/routes.ts'
 import { statisticsJobs } from '#features/statistics/jobs.ts'
 import { statisticsRoutes } from '#features/statistics/routes.ts'
@@ -133,11 +140,13 @@ function addFeatures(app: App, { deps, accounts, codeHost, tokens, rateGrants, c
   tagged(app, 'accounts', (scope) => {
     accountRoutes(scope, accounts)
     codeHostRoutes(scope, accounts, codeHost)
+    auditRoutes(scope, deps)
   })
   tagged(app, 'oauth', (scope) => oauthRoutes(scope, deps))
   const site = createSite(deps.config)
+  const statistics = createProjectStatistics(deps)
   pageRoutes(app, { deps, accounts, tokens, site })
-  if (deps.config.site.isServed) siteRoutes(app, { deps, tokens, site })
+  if (deps.config.site.isServed) siteRoutes(app, { deps, tokens, site, statistics })
   tagged(app, 'follows', (scope) => followRoutes(scope, deps))
   tagged(app, 'notifications', (scope) => notificationRoutes(scope, deps))
   tagged(app, 'tags', (scope) => tagRoutes(scope, deps))
@@ -164,6 +173,7 @@ function addFeatures(app: App, { deps, accounts, codeHost, tokens, rateGrants, c
   tagged(app, 'analytics', (scope) => {
     analyticsIngestRoutes(scope, { ...deps, caps })
     analyticsRoutes(scope, deps)
+    projectStatisticsRoutes(scope, { ...deps, statistics })
   })
   tagged(app, 'affiliates', (scope) => affiliateRoutes(scope, deps))
   tagged(app, 'payouts', (scope) => payoutRoutes(scope, deps))
@@ -189,6 +199,8 @@ function addFeatures(app: App, { deps, accounts, codeHost, tokens, rateGrants, c
     affiliateOperatorRoutes(scope, deps)
     payoutOperatorRoutes(scope, deps)
     rateLimitRoutes(scope, { ...deps, rateGrants })
+    auditOperatorRoutes(scope, deps)
+    administrationRoutes(scope, deps)
   })
 }
 
@@ -196,6 +208,7 @@ function addFeatures(app: App, { deps, accounts, codeHost, tokens, rateGrants, c
 export function jobHandlers(deps: Deps): JobHandlers {
   return {
     ...accountJobs(deps),
+    ...auditJobs(deps),
     ...oauthJobs(deps),
     ...contentImageJobs(deps),
     ...downloadJobs(deps),
@@ -205,6 +218,7 @@ export function jobHandlers(deps: Deps): JobHandlers {
     ...followJobs(deps),
     ...releaseJobs(deps),
     ...scanJobs(deps),
+    ...seedJobs(deps),
   }
 }
 
@@ -213,6 +227,7 @@ export const SCHEDULE: Schedule = [
   { job: 'accounts.expire', cron: '17 * * * *' },
   { job: 'oauth.expire', cron: '47 * * * *' },
   { job: 'files.sweep', cron: '27 * * * *' },
+  { job: 'audit.expire', cron: '13 4 * * *' },
   { job: 'downloads.reconcile', cron: '43 3 * * *' },
   { job: 'statistics.fold', cron: '*/5 * * * *' },
   { job: 'images.sweep', cron: '37 * * * *' },

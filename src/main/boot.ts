@@ -2,6 +2,7 @@
 import type { LogEvent } from 'kysely'
 import pg from 'pg'
 import { type EventBuffer, type EventSink, unlessAborted } from '#analytics-store/buffer.ts'
+import { createAnnouncer } from '#cache/announcer.ts'
 import { createEntityCache } from '#cache/entity-cache.ts'
 import { type InvalidationSubscriber, listenForInvalidations } from '#cache/listen.ts'
 import type { Channel } from '#channel/channel.ts'
@@ -47,6 +48,8 @@ export type Booted = {
   deps: Deps
   /** The embedded database's, for processes that borrow it. */
   embeddedConnection: Connection | undefined
+  /** The folder of the embedded database, where this process has started it. */
+  databaseFolder: string | undefined
   /** The buffer of this process alone, and what takes the batches of all. */
   events: EventBuffer
   sink: EventSink
@@ -104,9 +107,14 @@ async function open(
   closers.push(() => pool.end())
   const readPool = replica === undefined ? pool : createPool(replica, { max: poolSize, applicationName: 'depot-read' })
   if (readPool !== pool) closers.push(() => readPool.end())
+  const noticePool = createPool(primary, { max: 1, applicationName: 'depot-notices' })
+  closers.push(() => noticePool.end())
+  const announcer = createAnnouncer({ pool: noticePool, log })
+  closers.push(() => announcer.close())
   const cache = createEntityCache({
     maxBytes: test?.cacheBytes ?? CACHE_BYTES,
-    ...(neighbours === undefined ? {} : { announce: neighbours.announce }),
+    announce: announcer.announce,
+    tellNeighbours: neighbours?.announce,
   })
   const files = await openFiles(config.files.store, { log, metrics })
   closers.push(() => files.close())
@@ -155,6 +163,7 @@ async function open(
   return {
     deps,
     embeddedConnection: embedded?.connection,
+    databaseFolder: embedded?.folder,
     events,
     sink,
     databaseLost: embedded === undefined ? new Promise(() => {}) : whenLost(embedded),
@@ -165,7 +174,7 @@ async function open(
         await client.connect()
         return client
       }
-      const listener = listenForInvalidations({ connect, cache, log, subscribers })
+      const listener = listenForInvalidations({ connect, pool, cache, log, subscribers })
       closers.push(() => listener.stop())
       await listener.ready
     },

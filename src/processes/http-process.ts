@@ -12,6 +12,7 @@ import type { App } from '#http/server.ts'
 import { buildApp } from '#main/app.ts'
 import { type Booted, type BootOptions, boot } from '#main/boot.ts'
 import type { Deps } from '#main/deps.ts'
+import { isForPeople } from '#main/log-format.ts'
 import { drain, stopListening } from '#main/stop-listening.ts'
 import { createLog } from '#telemetry/log.ts'
 import type { Borrowed } from './hub.ts'
@@ -33,7 +34,7 @@ export async function runHttpProcess({ name, socketPath, sharesPort, env }: Opti
   // A terminal sends it to all; the first process decides.
   process.on('SIGINT', () => {})
   const config = forOneOf(loadConfig(env))
-  const log = createLog({ level: config.log.level, buffered: true, process: name })
+  const log = createLog({ level: config.log.level, buffered: true, asText: isForPeople(config), process: name })
   const channel = await connectToHub(socketPath)
   // Nothing that is borrowed works without the lender; the next start is the lender's business.
   const onLost = channel.closed.then(() => process.exit(1))

@@ -4,18 +4,26 @@
 const HITS = '{"hits":['
 const HIT = '{"version_id":'
 const END = '],"page":'
+/** A hit's beginning of this length holds its version and its project. */
+const HEAD_LENGTH = 80
 
-/** The bytes of each hit of a response body as the port gives it, as views of the body, in their order. */
-export function hitsOf(body: Uint8Array): Buffer[] {
+/** `head` begins with the hit's IDs, so that the heads of different projects and versions differ. */
+export type HitPart = { head: string; bytes: Buffer }
+
+/** Each hit of a response body as the port gives it, in their order; the bytes are views of the body. */
+export function hitsOf(body: Uint8Array): HitPart[] {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength)
-  const end = bytes.lastIndexOf(END)
-  const hits: Buffer[] = []
+  // One character for each byte. Converted once: looking for text in bytes converts what is looked for, at each hit.
+  const text = bytes.toString('latin1')
+  const end = text.lastIndexOf(END)
+  const hits: HitPart[] = []
   let start = HITS.length
   while (start < end) {
-    const next = bytes.indexOf(HIT, start + HIT.length)
+    const next = text.indexOf(HIT, start + HIT.length)
     // Between two hits stands a comma.
     const hitEnd = next < 0 ? end : next - 1
-    hits.push(bytes.subarray(start, hitEnd))
+    const head = text.slice(start, Math.min(start + HEAD_LENGTH, hitEnd))
+    hits.push({ head, bytes: bytes.subarray(start, hitEnd) })
     start = hitEnd + 1
   }
   return hits

@@ -1,5 +1,6 @@
 // The structured log: one line of JSON an event, on standard output, with secrets taken out.
 import pino, { type DestinationStream, type Logger } from 'pino'
+import { textLine } from './log-text.ts'
 
 export type Log = Logger
 
@@ -29,9 +30,11 @@ export function createLog(options: {
   level: string
   buffered: boolean
   destination?: 1 | 2
+  asText?: boolean
   /** Which of several processes writes; stands in every line. */
   process?: string
 }): Log {
+  if (options.asText === true) return createTextLog(options.level, options.destination ?? 1, options.process)
   const destination = pino.destination({
     fd: options.destination ?? 1,
     sync: !options.buffered,
@@ -39,6 +42,13 @@ export function createLog(options: {
   })
   if (options.buffered) setInterval(() => destination.flush(), 1000).unref()
   return createLogTo(destination, options.level, options.process)
+}
+
+/** For people who look on: each line is written at once. */
+function createTextLog(level: string, fd: 1 | 2, name?: string): Log {
+  const stream = fd === 1 ? process.stdout : process.stderr
+  const colour = stream.isTTY && stream.hasColors()
+  return createLogTo({ write: (line) => void stream.write(textLine(line, { colour })) }, level, name)
 }
 
 /** The same lines, wherever they go. */

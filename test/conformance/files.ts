@@ -135,6 +135,20 @@ function storingConformance(makeFiles: MakeFiles) {
     assert.equal(await leftovers(files), 0)
   })
 
+  test('many files are stored at once, new and old ones, and read back as they were sent', async (t) => {
+    const files = await makeFiles(t)
+    await files.put('many/0/file.txt', Buffer.from('old and long'), OPTIONS)
+    const items = Array.from({ length: 40 }, (_, n) => ({
+      key: `many/${n % 7}/${n === 0 ? 'file.txt' : n}`,
+      bytes: Buffer.from(`content ${n}`),
+      ...OPTIONS,
+    }))
+    await files.putAll(items)
+    for (const { key, bytes } of items) assert.deepEqual(await read(files, key), bytes)
+    await files.putAll([])
+    assert.equal(await leftovers(files), 0)
+  })
+
   test('publishing what was discarded is an error of the store and leaves nothing under the key', async (t) => {
     const files = await makeFiles(t)
     const staged = await stageBytes(files, Buffer.from('abc'))

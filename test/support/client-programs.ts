@@ -10,7 +10,7 @@ const run = promisify(execFile)
 const SOURCES = join(import.meta.dirname, '../clients')
 /** Outside the repository, and kept: installing takes longer than the tests. */
 const KEPT = process.env['CLIENTS_DIR'] ?? join(tmpdir(), 'depot-clients')
-const INSTALL_MS = 900_000
+const INSTALL_MS = 600_000
 const RUN_MS = 120_000
 const INSTALLED = 'installed'
 
@@ -32,8 +32,12 @@ export async function canRun({ needs }: ClientProgram): Promise<boolean> {
   return found.every(({ status }) => status === 'fulfilled')
 }
 
-/** Copies the program's sources to a folder of their state and installs what they name, unless that was done before. */
-async function installClient({ name, install }: ClientProgram): Promise<string> {
+/**
+ * Copies the program's sources to a folder of their state and installs what they name, unless that was done before.
+ * @returns the folder.
+ * @throws what the installation printed, where a registry does not answer or has not what is named.
+ */
+export async function installClient({ name, install }: ClientProgram): Promise<string> {
   const folder = join(KEPT, `${name}-${stateOf(join(SOURCES, name))}`)
   if (existsSync(join(folder, INSTALLED))) return folder
   mkdirSync(folder, { recursive: true })
@@ -55,9 +59,7 @@ function byPath(a: { parentPath: string; name: string }, b: { parentPath: string
   return join(a.parentPath, a.name) < join(b.parentPath, b.name) ? -1 : 1
 }
 
-/** Runs the client's program; it fails with what the program has printed. */
-export async function runClient(client: ClientProgram, env: Record<string, string>): Promise<void> {
-  const cwd = await installClient(client)
-  const { file, args } = client.program
-  await run(file, args, { cwd, timeout: RUN_MS, env: { ...process.env, ...env } })
+/** Runs the client's program in the folder it is installed in; fails with what the program has printed. */
+export async function runClient(cwd: string, { program }: ClientProgram, env: Record<string, string>): Promise<void> {
+  await run(program.file, program.args, { cwd, timeout: RUN_MS, env: { ...process.env, ...env } })
 }

@@ -22,6 +22,7 @@ export function failingFiles(files: Files, problems: Partial<Record<Operation, F
     stage: guarded('stage', files.stage),
     publish: guarded('publish', files.publish),
     put: guarded('put', files.put),
+    putAll: guarded('putAll', files.putAll),
     open: guarded('open', files.open),
     stat: guarded('stat', files.stat),
     ...(files.list === undefined ? {} : { list: files.list }),

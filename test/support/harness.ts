@@ -4,7 +4,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { InjectOptions, LightMyRequestResponse } from 'fastify'
+import type { FastifyReply, FastifyRequest, InjectOptions, LightMyRequestResponse } from 'fastify'
 import type { LogEvent } from 'kysely'
 import { Compile } from 'typebox/compile'
 import { loadConfig } from '#config/config.ts'
@@ -63,10 +63,19 @@ export type TestApp = {
   close(): Promise<void>
 }
 
-export type TestAppOptions = { env?: Record<string, string>; deps?: (deps: Deps) => Partial<Deps> }
+export type TestAppOptions = {
+  env?: Record<string, string>
+  deps?: (deps: Deps) => Partial<Deps>
+  /** Sees the application before it is ready, in place of the check that each answer is as its route declares. */
+  watch?: (app: App) => void
+}
 
 /** One application with its own database, data folder and clock. Close it when the test file ends. */
-export async function testApp({ env = {}, deps: override = () => ({}) }: TestAppOptions = {}): Promise<TestApp> {
+export async function testApp({
+  env = {},
+  deps: override = () => ({}),
+  watch = checkAnswers,
+}: TestAppOptions = {}): Promise<TestApp> {
   const dataDir = await mkdtemp(join(tmpdir(), 'depot-test-'))
   const database = await testDatabase()
   // By where a statement was asked for: what runs beside the call, such as counters that are stored, is not its own.
@@ -97,7 +106,7 @@ export async function testApp({ env = {}, deps: override = () => ({}) }: TestApp
   const adapt = (deps: Deps): Deps => ({ ...deps, ...override(deps) })
   const { deps, apps, close } = HTTP_PROCESSES > 1 ? await openSeveral(options, adapt) : await openOne(options, adapt)
   for (const app of apps) {
-    checkAnswers(app)
+    watch(app)
     await app.ready()
   }
   const [app] = apps
@@ -237,21 +246,29 @@ const validators = new WeakMap<object, ReturnType<typeof Compile>>()
 /** Holds every JSON answer against the schema its route declares: ready bytes bypass the serialiser, not the contract. */
 function checkAnswers(app: App): void {
   app.addHook('onSend', (req, reply, payload, done) => {
-    const responses = req.routeOptions.schema?.response as Record<string, object> | undefined
-    const schema = responses?.[reply.statusCode] ?? responses?.[`${Math.floor(reply.statusCode / 100)}xx`]
-    const type = String(reply.getHeader('content-type') ?? '')
-    const text =
-      typeof payload === 'string' ? payload : payload instanceof Uint8Array ? Buffer.from(payload).toString('utf8') : ''
-    if (schema !== undefined && text !== '' && type.startsWith('application/json')) {
-      const validator = validators.get(schema) ?? Compile(schema as never)
-      validators.set(schema, validator)
-      const problems = [...validator.Errors(JSON.parse(text))]
-      assert.deepEqual(
-        problems,
-        [],
-        `${req.method} ${req.url} answered ${reply.statusCode} against its schema: ${text.slice(0, 500)}`,
-      )
-    }
+    const { text, problems } = judgeAnswer(req, reply, payload)
+    assert.deepEqual(
+      problems,
+      [],
+      `${req.method} ${req.url} answered ${reply.statusCode} against its schema: ${text.slice(0, 500)}`,
+    )
     done(null, payload)
   })
+}
+
+/** What a JSON answer has against the schema that its route declares for this status; nothing for other answers. */
+export function judgeAnswer(
+  req: FastifyRequest,
+  reply: FastifyReply,
+  payload: unknown,
+): { text: string; problems: unknown[] } {
+  const responses = req.routeOptions.schema?.response as Record<string, object> | undefined
+  const schema = responses?.[reply.statusCode] ?? responses?.[`${Math.floor(reply.statusCode / 100)}xx`]
+  const type = String(reply.getHeader('content-type') ?? '')
+  const text =
+    typeof payload === 'string' ? payload : payload instanceof Uint8Array ? Buffer.from(payload).toString('utf8') : ''
+  if (schema === undefined || text === '' || !type.startsWith('application/json')) return { text, problems: [] }
+  const validator = validators.get(schema) ?? Compile(schema as never)
+  validators.set(schema, validator)
+  return { text, problems: [...validator.Errors(JSON.parse(text))] }
 }

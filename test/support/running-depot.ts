@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 
 const ROOT = join(import.meta.dirname, '../..')
-const ENTRY = join(ROOT, 'bin/depot.mjs')
+export const ENTRY = join(ROOT, 'bin/depot.mjs')
 const run = promisify(execFile)
 
 export type Finished = { code: number; stdout: string; stderr: string }

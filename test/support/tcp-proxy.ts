@@ -17,8 +17,8 @@ export type TcpProxy = {
   close(): Promise<void>
 }
 
-/** A proxy on a free port of loopback to a port of loopback. */
-export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
+/** A proxy on a free port of loopback to a port of loopback, or to the Unix socket that stands at `target()` then. */
+export async function startTcpProxy(target: number | (() => string)): Promise<TcpProxy> {
   const sockets = new Set<Socket>()
   let hanging = false
   let delayMs = 0
@@ -50,7 +50,7 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
   const listen = async (port: number): Promise<Server> => {
     const server = createServer((client) => {
       taken += 1
-      const engine = connect(targetPort, '127.0.0.1')
+      const engine = typeof target === 'number' ? connect(target, '127.0.0.1') : connect(target())
       join(client, engine, false)
       join(engine, client, true)
     })

@@ -12,6 +12,7 @@ const SOURCES = FILES.filter((file) => !/(\.test|-child)\.ts$/.test(file))
 /** The features from the lowest to the highest: each may import those before it. A new one takes its place here. */
 const FEATURE_ORDER = [
   'access',
+  'audit',
   'tags',
   'statistics',
   'limits',

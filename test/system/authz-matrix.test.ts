@@ -48,6 +48,8 @@ before(async () => {
   await new Promise<void>((resolve) => codeHost.listen(0, '127.0.0.1', resolve))
   const { port } = codeHost.address() as AddressInfo
   t = await testApp({ env: { CODE_HOST_API_URL: `http://127.0.0.1:${port}`, SCANNER_COMMAND: 'true' } })
+  // While the index is built, search answers nobody.
+  await t.searchable()
   const operations = operationsOf(t.app.routeTable())
   withoutSample = operations.filter(({ operationId }) => SAMPLES[operationId] === undefined)
   routes = operations.filter(({ operationId }) => SAMPLES[operationId] !== undefined)

@@ -1,6 +1,8 @@
 // One valid request for each operation, for the authorisation matrix. A new operation needs one line here.
 
+import { suspendAccount } from '#features/accounts/administration/suspend-account.ts'
 import { insertFlow } from '#features/accounts/mail/flows.ts'
+import { SYSTEM } from '#features/audit/actor.ts'
 import { newId } from '#lib/ids.ts'
 import { DAY_MS } from '#lib/time.ts'
 import { enableTwoFactor, type Member, OTHER_PASSWORD, PASSWORD, signIn, totpCode } from '../support/account-steps.ts'
@@ -184,6 +186,7 @@ const OPERATIONS: Record<string, Sample> = {
   checkProject: at('project'),
   listProjectDependencies: at('project'),
   listProjectDependents: at('project'),
+  getProjectStatistics: at('project'),
   createProject: { raw: () => form(projectData(slug())) },
   updateProject: { ...at('project'), body: { summary: 'A light to carry' } },
   updateProjects: { ...ids('project'), body: { add_categories: ['magic'] } },
@@ -236,6 +239,7 @@ const OPERATIONS: Record<string, Sample> = {
   findUpdateLists: byHashes,
   getUpdateLists: askHashes,
   findIndividualUpdates: { body: async (w) => ({ hashes: [{ hash: await w.id('fileHash') }] }) },
+  downloadVersionArchive: at('version'),
   downloadFile: { at: { project_id: 'project', version_id: 'version', filename: 'filename' } },
   getPicture: {
     at: { folder: async (w) => partOf(await iconUrl(w), -2), picture: async (w) => partOf(await iconUrl(w), -1) },
@@ -285,6 +289,15 @@ const OPERATIONS: Record<string, Sample> = {
 
   // Collections
   getCollection: at('collection'),
+  downloadCollectionArchive: {
+    ...at('collection'),
+    before: async ({ t, id }) => {
+      await id('version')
+      const row = { collection_id: await id('collection'), project_id: await id('project'), position: 0 }
+      const query = t.deps.db.insertInto('collection_project').values(row)
+      return query.onConflict((conflict) => conflict.doNothing()).execute()
+    },
+  },
   listCollections: ids('collection'),
   createCollection: { body: { name: 'Lanterns' } },
   updateCollection: { ...at('collection'), body: { status: 'unlisted' } },
@@ -418,6 +431,18 @@ const OPERATIONS: Record<string, Sample> = {
   listRateLimits: {},
   createRateLimit: { body: () => ({ address_range: randomRange(), requests_per_minute: 600 }) },
   deleteRateLimit: at('grant'),
+  listAuditEntries: {},
+  listSuspendedUsers: {},
+  suspendUser: { ...at('stranger'), body: { reason: 'Advertising in every project' } },
+  unsuspendUser: {
+    ...at('stranger'),
+    before: async (w) =>
+      suspendAccount(w.t.deps, SYSTEM, { name: await w.id('stranger'), reason: 'Advertising', until: null }),
+  },
+  signOutUser: at('stranger'),
+  makePasswordLink: at('stranger'),
+  exportAuditEntries: {},
+  listOwnAuditEntries: {},
 }
 
 function jar() {

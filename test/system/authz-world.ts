@@ -129,6 +129,9 @@ const THINGS: Record<Thing, (world: World) => Promise<string>> = {
   },
 }
 
+/** Every kind of thing that a world can make. */
+export const THING_NAMES = Object.keys(THINGS) as Thing[]
+
 /** Each thing is made on first need and stays the same; a world in which something was changed is thrown away. */
 export function createWorld(t: TestApp, { hidden = false } = {}): World {
   const made = new Map<string, Promise<unknown>>()

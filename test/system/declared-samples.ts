@@ -86,6 +86,7 @@ const projectTexts = {
   summary: send('Another summary of it.'),
   description: send('Another description'),
   license_url: send('https://example.org/license'),
+  public_statistics: send(false),
   link_urls: send(LINK, { at: 'link_urls.issues.url', shows: LINK.issues }),
 }
 const makeApproved = async ({ t, id }: World) =>

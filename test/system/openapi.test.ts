@@ -39,7 +39,7 @@ const DOCUMENTS = [
     version: 'v3',
     url: '/docs/openapi.json',
     file: 'openapi.json',
-    openAnswers: ['Error.details', 'Loader.metadata'],
+    openAnswers: ['AuditEntry.details', 'Error.details', 'Loader.metadata', 'OwnAuditEntry.details'],
   },
   { version: 'v2', url: '/docs/v2/openapi.json', file: 'openapi-v2.json', openAnswers: ['Error.details'] },
 ]

@@ -2,7 +2,7 @@
 import type { Selectable } from 'kysely'
 import type { Tx } from '#db/db.ts'
 import type { Account } from '#db/schema.ts'
-import { notFound } from '#lib/errors.ts'
+import { invalidInput, notFound } from '#lib/errors.ts'
 
 /**
  * Locks an account's row until the transaction ends. What signs in, or changes how one signs in, starts with this and
@@ -18,4 +18,29 @@ export async function lockAccount(tx: Tx, id: string): Promise<Selectable<Accoun
 /** The same where an account that is gone is no error: undefined. */
 export function lockAccountIfAny(tx: Tx, id: string): Promise<Selectable<Account> | undefined> {
   return tx.selectFrom('account').selectAll().where('id', '=', id).forNoKeyUpdate().executeTakeFirst()
+}
+
+/** Whether an account is suspended at this time. */
+export function isSuspended(
+  { suspended_at, suspended_until }: Pick<Selectable<Account>, 'suspended_at' | 'suspended_until'>,
+  nowMs: number,
+): boolean {
+  return suspended_at !== null && (suspended_until === null || suspended_until.getTime() > nowMs)
+}
+
+/**
+ * Makes sure that an admin is left when this account stops being one: what takes an admin away calls it in its
+ * transaction. The admins stay locked until it ends, so that two who remove each other do not both succeed.
+ * @throws ApiError `invalid_input` when there is no other admin who is not suspended.
+ */
+export async function lockOtherAdmins(tx: Tx, accountId: string, nowMs: number): Promise<void> {
+  const admins = await tx
+    .selectFrom('account')
+    .select(['id', 'suspended_at', 'suspended_until'])
+    .where('role', '=', 'admin')
+    .orderBy('id')
+    .forNoKeyUpdate()
+    .execute()
+  if (admins.some((admin) => admin.id !== accountId && !isSuspended(admin, nowMs))) return
+  throw invalidInput('This is the only admin; make another account an admin first')
 }

@@ -14,6 +14,7 @@ const viewer = (role: Role): Viewer => ({
   role,
   emailVerified: true,
   caller: '127.0.0.1',
+  address: '127.0.0.1',
   scopes: 0,
   token: { kind: 'session', id: 'session1' },
 })

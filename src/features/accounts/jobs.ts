@@ -1,6 +1,8 @@
 // Background work of accounts: the messages they get, and what is past its time.
+
 import { sql } from 'kysely'
 import type { Db } from '#db/db.ts'
+import { isSuspended } from '#features/access/accounts.ts'
 import type { AccountRow } from '#features/users/queries.ts'
 import type { Jobs } from '#jobs/queue.ts'
 import * as messages from '#mail/messages.ts'
@@ -71,6 +73,15 @@ async function compose(deps: MailDeps, account: AccountRow, job: MailJob): Promi
       return messages.twoFactorEnabledMail(context)
     case 'two-factor-removed':
       return messages.twoFactorRemovedMail(context)
+    case 'suspended':
+      if (!isSuspended(account, now())) return undefined
+      return messages.suspendedMail({
+        ...context,
+        reason: account.suspension_reason ?? '',
+        until: account.suspended_until,
+      })
+    case 'unsuspended':
+      return isSuspended(account, now()) ? undefined : messages.unsuspendedMail(context)
     case 'token-created': {
       const tokenName = await findTokenName(db, job.token_id)
       return tokenName === undefined ? undefined : messages.tokenCreatedMail({ ...context, tokenName })

@@ -1,6 +1,9 @@
 // Makes an affiliate code.
+
 import { transaction } from '#cache/transaction.ts'
 import type { Tx } from '#db/db.ts'
+import { actorOf } from '#features/audit/actor.ts'
+import { recordAudit } from '#features/audit/record-audit.ts'
 import { ApiError, validationError } from '#lib/errors.ts'
 import { isIdForm, newId } from '#lib/ids.ts'
 import type { Viewer } from '#lib/viewer.ts'
@@ -27,7 +30,7 @@ export async function createCode(
     requireSettableTerms(viewer, fields)
     await lockAffiliate(tx, accountId)
     await requireRoom(tx, accountId)
-    return tx
+    const row = await tx
       .insertInto('affiliate_code')
       .values({
         id: newId(),
@@ -39,6 +42,14 @@ export async function createCode(
       })
       .returningAll()
       .executeTakeFirstOrThrow()
+    await recordAudit(tx, {
+      action: 'affiliate.code_created',
+      actor: actorOf(viewer),
+      subject: { kind: 'affiliate_code', id: row.id },
+      accountIds: [accountId],
+      details: { share: row.share },
+    })
+    return row
   })
 }
 

@@ -1,5 +1,8 @@
 // Deletes an affiliate code.
+
 import { transaction } from '#cache/transaction.ts'
+import { actorOf } from '#features/audit/actor.ts'
+import { recordAudit } from '#features/audit/record-audit.ts'
 import type { Viewer } from '#lib/viewer.ts'
 import type { Deps } from '#main/deps.ts'
 import { getVisibleCode } from './queries.ts'
@@ -9,5 +12,11 @@ export async function deleteCode(deps: Pick<Deps, 'db' | 'cache'>, viewer: Viewe
   await transaction(deps, async (tx) => {
     const code = await getVisibleCode(tx, viewer, id)
     await tx.deleteFrom('affiliate_code').where('id', '=', code.id).execute()
+    await recordAudit(tx, {
+      action: 'affiliate.code_deleted',
+      actor: actorOf(viewer),
+      subject: { kind: 'affiliate_code', id: code.id },
+      accountIds: [code.account_id],
+    })
   })
 }

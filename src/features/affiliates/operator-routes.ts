@@ -1,4 +1,5 @@
 // What the operator's shop reports of affiliate codes.
+import { operatorOf } from '#features/audit/actor.ts'
 import { mountInternal } from '#http/mounts.ts'
 import type { App } from '#http/server.ts'
 import type { Deps } from '#main/deps.ts'
@@ -22,7 +23,11 @@ export function affiliateOperatorRoutes(app: App, deps: Pick<Deps, 'db' | 'cache
         },
       },
       async (req, reply) => {
-        const { conversion, isNew } = await recordConversion(deps, parseConversion(req.body, deps.now()))
+        const { conversion, isNew } = await recordConversion(
+          deps,
+          operatorOf(req),
+          parseConversion(req.body, deps.now()),
+        )
         return reply.status(isNew ? 201 : 200).send(toConversionView(conversion))
       },
     ),

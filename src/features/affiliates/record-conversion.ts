@@ -2,6 +2,8 @@
 
 import { transaction } from '#cache/transaction.ts'
 import type { Tx } from '#db/db.ts'
+import type { Actor } from '#features/audit/actor.ts'
+import { recordAudit } from '#features/audit/record-audit.ts'
 import { formatUnits, parseUnits, shareOf } from '#lib/decimal.ts'
 import { ApiError, validationError } from '#lib/errors.ts'
 import { isIdForm } from '#lib/ids.ts'
@@ -21,13 +23,23 @@ const SMALLEST_REVENUE = parseUnits('0.01')
  */
 export async function recordConversion(
   deps: Pick<Deps, 'db' | 'cache' | 'now' | 'config'>,
+  actor: Actor,
   fields: NewConversion,
 ): Promise<{ conversion: ConversionRow; isNew: boolean }> {
   return transaction(deps, async (tx) => {
     const known = await findConversion(tx, fields.external_id)
     if (known !== undefined) return { conversion: requireSame(known, fields), isNew: false }
     const conversion = await insertConversion(tx, fields, deps)
-    if (conversion !== undefined) return { conversion, isNew: true }
+    if (conversion !== undefined) {
+      await recordAudit(tx, {
+        action: 'affiliate.conversion_recorded',
+        actor,
+        subject: { kind: 'affiliate_code', id: conversion.affiliate_code_id ?? fields.affiliate_code_id },
+        accountIds: conversion.account_id === null ? [] : [conversion.account_id],
+        details: { external_id: conversion.external_id, amount: conversion.amount, revenue: conversion.revenue },
+      })
+      return { conversion, isNew: true }
+    }
     // Another call with this ID came first; it has committed, or this one would still wait for it.
     const first = await findConversion(tx, fields.external_id)
     if (first === undefined) throw new ApiError('database_error', 'The conversion could not be recorded')

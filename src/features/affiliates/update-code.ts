@@ -1,7 +1,10 @@
 // Edits an affiliate code.
+
 import type { Updateable } from 'kysely'
 import { transaction } from '#cache/transaction.ts'
 import type { AffiliateCode } from '#db/schema.ts'
+import { actorOf } from '#features/audit/actor.ts'
+import { recordAudit } from '#features/audit/record-audit.ts'
 import { type PatchColumns, toColumns } from '#lib/patch.ts'
 import type { Viewer } from '#lib/viewer.ts'
 import type { Deps } from '#main/deps.ts'
@@ -25,6 +28,14 @@ export async function updateCode(
     const code = await getVisibleCode(tx, viewer, id)
     requireAffiliate(viewer, { badges: await getBadges(tx, viewer.id) })
     requireSettableTerms(viewer, patch, code)
-    if (Object.keys(set).length > 0) await tx.updateTable('affiliate_code').set(set).where('id', '=', id).execute()
+    if (Object.keys(set).length === 0) return
+    await tx.updateTable('affiliate_code').set(set).where('id', '=', id).execute()
+    await recordAudit(tx, {
+      action: 'affiliate.code_changed',
+      actor: actorOf(viewer),
+      subject: { kind: 'affiliate_code', id },
+      accountIds: [code.account_id],
+      details: { fields: Object.keys(set) },
+    })
   })
 }

@@ -1,13 +1,25 @@
 // Who sees the analytics of a project.
-import { type Membership, projectPermissions } from '#features/access/project-policy.ts'
+import type { Db } from '#db/db.ts'
+import { findMembership } from '#features/access/memberships.ts'
+import { type Membership, type ProjectFacts, projectPermissions } from '#features/access/project-policy.ts'
 import { hasProjectPermission } from '#lib/permissions.ts'
 import { isAdmin, type Viewer } from '#lib/viewer.ts'
 
 /** Whether the viewer sees them for every project, so that no membership need be read. */
-export function canSeeAllAnalytics(viewer: Viewer): boolean {
+export function canSeeAllAnalytics(viewer: Viewer | null): boolean {
   return isAdmin(viewer)
 }
 
 export function canSeeAnalytics(viewer: Viewer, membership: Membership): boolean {
   return hasProjectPermission(projectPermissions(viewer, membership), 'VIEW_ANALYTICS')
+}
+
+/** Whether the viewer, who sees the project, sees how its downloads are made up. */
+export async function maySeeStatistics(
+  db: Db,
+  viewer: Viewer | null,
+  project: ProjectFacts & { isPublic: boolean },
+): Promise<boolean> {
+  if (project.isPublic || canSeeAllAnalytics(viewer)) return true
+  return viewer !== null && canSeeAnalytics(viewer, await findMembership(db, viewer.id, project))
 }

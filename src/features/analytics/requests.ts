@@ -41,6 +41,20 @@ export const AffiliateClick = Type.Object(
   { title: 'AffiliateClick' },
 )
 
+/** Days of a project's statistics that nobody asked for otherwise. */
+export const STATISTICS_DAYS = 30
+
+export const StatisticsQuery = Type.Object({
+  days: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 365,
+      default: STATISTICS_DAYS,
+      description: 'Whole days (UTC) before the running one',
+    }),
+  ),
+})
+
 /** Only the outer form: `parseAnalyticsQuestion` checks what is inside and names its errors. */
 const Inside = (description: string) => Type.Optional(Type.Unsafe<unknown>({ description }))
 

@@ -1,7 +1,9 @@
 // Questions about use and money.
+
 import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import { requireScope, requireViewer } from '#http/auth.ts'
+import { COSTS } from '#http/route-config.ts'
 import type { App } from '#http/server.ts'
 import type { Deps } from '#main/deps.ts'
 import { answerQuestion } from './answer-question.ts'
@@ -13,7 +15,7 @@ export function analyticsRoutes(app: App, deps: Pick<Deps, 'db' | 'analytics'>):
   app.post(
     '/v3/analytics',
     {
-      config: { auth: { scope: ['ANALYTICS'] }, keepProtoKeys: true },
+      config: { auth: { scope: ['ANALYTICS'] }, keepProtoKeys: true, cost: COSTS.analytics },
       schema: {
         operationId: 'queryAnalytics',
         summary: 'Query views, downloads, playtime, revenue and affiliate metrics by time slice',

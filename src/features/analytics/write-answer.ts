@@ -3,6 +3,7 @@ import { setImmediate as yieldToOthers } from 'node:timers/promises'
 import { METRICS } from '#analytics-store/metrics.ts'
 import type { Point } from '#analytics-store/points.ts'
 import { type SliceGrid, sliceEdges } from '#analytics-store/slices.ts'
+import { csvCell } from '#lib/csv.ts'
 import type { AnalyticsQuestion } from './requests.ts'
 import { bucketFields } from './views.ts'
 
@@ -44,7 +45,7 @@ export async function* writeCsv(
   let written = 0
   for (const [index, slice] of slices.entries()) {
     for (const point of slice) {
-      const values = fields.map((field) => cell(point[field]))
+      const values = fields.map((field) => csvCell(point[field]))
       text += `${edges[index]},${edges[index + 1]},${values.join(',')},${amountOf(point)}\r\n`
       written += 1
       if (written % POINTS_AT_ONCE > 0) continue
@@ -60,14 +61,6 @@ const VALUE_FIELDS = new Map(Object.values(METRICS).map(({ kind, value }): [stri
 
 function amountOf(point: Point): string {
   return String(point[VALUE_FIELDS.get(String(point['metric_kind'])) ?? ''] ?? '')
-}
-
-/** A text that a spreadsheet would take for a formula gets an apostrophe before it: visitors choose some of them. */
-function cell(value: string | number | boolean | undefined): string {
-  if (value === undefined) return ''
-  if (typeof value !== 'string') return String(value)
-  const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 
 /** Whether an `Accept` header asks for CSV rather than JSON; the first named wins where both weigh the same. */

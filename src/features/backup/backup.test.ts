@@ -24,6 +24,9 @@ import type { Person } from '#test/support/factories.ts'
 import { failingFiles } from '#test/support/failing-files.ts'
 import { leaveEverything } from '#test/support/full-account.ts'
 import { type TestApp, testApp } from '#test/support/harness.ts'
+import type { Head } from './archive-format.ts'
+import { readHeadOf } from './archive-reader.ts'
+import { createArchiveWriter } from './archive-writer.ts'
 import { eventsOfStore } from './event-parts.ts'
 import { restoreBackup } from './restore-backup.ts'
 import { PICTURE_COLUMNS } from './stored-keys.ts'
@@ -87,6 +90,15 @@ async function fill(app: TestApp): Promise<{ admin: Person; person: Person }> {
     headers: { 'content-type': 'image/png' },
   })
   assert.equal(sent.statusCode, 204, sent.body)
+  const project = await make.project({ owner: person })
+  const noise = { type: 'gaussian', mean: 128, sigma: 40 } as const
+  const wide = await sharp({ create: { width: 800, height: 400, channels: 3, background: '#000', noise } })
+    .jpeg()
+    .toBuffer()
+  const added = await app.as(person).post(`/v3/project/${project.id}/gallery?ext=jpg`, wide, {
+    headers: { 'content-type': 'image/jpeg' },
+  })
+  assert.equal(added.statusCode, 204, added.body)
   const { rows } = await sql<{ id: string; project_id: string }>`
     select id, project_id from version order by id limit 3`.execute(deps.db)
   const downloads = rows.flatMap(({ id, project_id }) => [
@@ -119,7 +131,7 @@ describe('a full instance', () => {
 
   test('restored, it gives the same answers to anybody, to its people and to an admin, and has the same rows', async () => {
     assert.deepEqual(report.missing, [])
-    assert.ok(report.events === 7 && report.files >= 12, JSON.stringify(report))
+    assert.ok(report.events === events.length && events.length >= 7 && report.files >= 12, JSON.stringify(report))
     await withApp(async (to) => {
       const restored = await restore(to, at('full.tar'))
       assert.deepEqual(
@@ -245,6 +257,25 @@ describe('a full instance', () => {
       }
       await restore(to, at('full.tar'))
       assert.deepEqual(await everyRow(to.deps.db), rows)
+    })
+  })
+
+  test('of a newer version of Depot, or of a newer format, an archive is refused with what to do', async () => {
+    const head = await readHeadOf(at('full.tar'))
+    const newer = { name: '9999_from_the_future.sql', checksum: '0'.repeat(64) }
+    await withApp(async (to) => {
+      for (const [changed, reason] of [
+        [
+          { ...head, version: '99.0', migrations: [...head.migrations, newer] },
+          /Depot 99\.0, which is newer .* by that/,
+        ],
+        [{ ...head, format: 2 }, /format 2, which a newer version of Depot has made; restore it by that/],
+      ] satisfies [Head, RegExp][]) {
+        const writer = await createArchiveWriter(changed, createWriteStream(at('newer.tar')))
+        await writer.finish()
+        await writer.dispose()
+        await assert.rejects(restore(to, at('newer.tar')), reason)
+      }
     })
   })
 

@@ -1,11 +1,13 @@
 // `depot restore`: fills an empty instance from an archive, in one transaction; until the archive has shown to be whole,
 // nobody sees any of it.
+
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { promisify } from 'node:util'
 import { createGunzip, gunzip } from 'node:zlib'
 import pgCopy from 'pg-copy-streams'
 import { type Migration, migrate, readMigrations } from '#db/migrate.ts'
+import { SYSTEM } from '#features/audit/actor.ts'
 import { reconcileDownloads } from '#features/downloads/reconcile-downloads.ts'
 import { requestRebuild } from '#features/search/request-rebuild.ts'
 import { takeBackClaimed } from '#files/claims.ts'
@@ -300,5 +302,5 @@ async function moveAddresses(client: Client, from: string, to: string): Promise<
 async function afterwards(deps: RestoreDeps): Promise<void> {
   await migrate(deps.pool)
   await reconcileDownloads({ ...deps, store: deps.analytics })
-  await requestRebuild(deps)
+  await requestRebuild(deps, SYSTEM)
 }

@@ -8,9 +8,20 @@ export type Client = pg.ClientBase
 
 /**
  * Not copied: how far the search index has followed this very database (another is followed from its beginning), claims
- * of uploads under way (their bytes are no part of a backup), and the migrations, which the head names.
+ * of uploads under way (their bytes are no part of a backup), the log of changes that running processes follow, the link
+ * of a first start, the migrations, which the head names, and the secrets that an instance makes for itself and can make
+ * again.
  */
-const LEFT_OUT = ['search_change', 'search_index', 'search_rebuild', 'upload_claim', 'schema_migration']
+const LEFT_OUT = [
+  'change_log',
+  'first_admin_link',
+  'instance_secret',
+  'search_change',
+  'search_index',
+  'search_rebuild',
+  'upload_claim',
+  'schema_migration',
+]
 
 /** Rows that a new database has from the beginning; a backup brings its own. */
 export const FIRST_ROWS = ['download_ledger', 'catalogue_change']

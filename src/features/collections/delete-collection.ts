@@ -1,4 +1,6 @@
 import { transaction } from '#cache/transaction.ts'
+import { actorOf } from '#features/audit/actor.ts'
+import { recordAudit } from '#features/audit/record-audit.ts'
 import { removePictures } from '#features/pictures/icons.ts'
 import type { Viewer } from '#lib/viewer.ts'
 import type { Deps } from '#main/deps.ts'
@@ -15,5 +17,7 @@ export async function deleteCollection(
     const { icon_url, raw_icon_url } = requireEditable(viewer, await lockVisibleCollection(tx, viewer, id))
     await tx.deleteFrom('collection').where('id', '=', id).execute()
     await removePictures(tx, deps.config, [icon_url, raw_icon_url])
+    const subject = { kind: 'collection', id } as const
+    await recordAudit(tx, { action: 'collection.deleted', actor: actorOf(viewer), subject })
   })
 }

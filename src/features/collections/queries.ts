@@ -6,9 +6,10 @@ import { isForeignKeyViolation } from '#db/pg-errors.ts'
 import type { Collection, DB } from '#db/schema.ts'
 import { visibleTo } from '#features/access/project-policy.ts'
 import { projectViewer } from '#features/projects/lookup/visible-lists.ts'
-import { accountGone, validationError } from '#lib/errors.ts'
+import { accountGone, notFound, validationError } from '#lib/errors.ts'
 import type { Viewer } from '#lib/viewer.ts'
-import { collectionListedFor, collectionVisibleTo } from './policy.ts'
+import { type CollectionStatus, collectionListedFor, collectionVisibleTo } from './policy.ts'
+import { PROJECTS_MAX } from './requests.ts'
 
 export type CollectionRow = Selectable<Collection>
 
@@ -124,4 +125,74 @@ export async function insertCollection(
     .catch((error) => {
       throw isForeignKeyViolation(error) ? accountGone() : error
     })
+}
+
+/**
+ * Puts a project behind the others; the caller has locked the collection. `full` where it holds as many as it may.
+ * @throws ApiError 404 when the project was deleted just now.
+ */
+export async function appendProject(
+  tx: Tx,
+  collectionId: string,
+  projectId: string,
+): Promise<'changed' | 'same' | 'full'> {
+  const listed = await tx
+    .selectFrom('collection_project')
+    .select(['project_id', 'position'])
+    .where('collection_id', '=', collectionId)
+    .orderBy('position')
+    .execute()
+  if (listed.some(({ project_id }) => project_id === projectId)) return 'same'
+  if (listed.length >= PROJECTS_MAX) return 'full'
+  let position = (listed.at(-1)?.position ?? -1) + 1
+  if (position >= PROJECTS_MAX) {
+    // Deleted projects have left gaps.
+    const ids = listed.map(({ project_id }) => project_id)
+    await replaceProjects(tx, { collectionId, projectIds: ids, field: 'projects' })
+    position = ids.length
+  }
+  await tx
+    .insertInto('collection_project')
+    .values({ collection_id: collectionId, project_id: projectId, position })
+    .execute()
+    .catch((error) => {
+      throw isForeignKeyViolation(error) ? notFound('project') : error
+    })
+  return 'changed'
+}
+
+export async function removeProject(tx: Tx, collectionId: string, projectId: string): Promise<'changed' | 'same'> {
+  const { numDeletedRows } = await tx
+    .deleteFrom('collection_project')
+    .where('collection_id', '=', collectionId)
+    .where('project_id', '=', projectId)
+    .executeTakeFirstOrThrow()
+  return numDeletedRows > 0n ? 'changed' : 'same'
+}
+
+/** The collections of an account that it may put projects into, newest first, and whether each holds the project. */
+export function listSavedIn(
+  db: Db,
+  accountId: string,
+  projectId: string,
+): Promise<{ id: string; name: string; status: CollectionStatus; is_saved: boolean }[]> {
+  return db
+    .selectFrom('collection')
+    .select(['id', 'name', 'status'])
+    .select((eb) =>
+      eb
+        .exists(
+          eb
+            .selectFrom('collection_project')
+            .select('project_id')
+            .whereRef('collection_project.collection_id', '=', 'collection.id')
+            .where('collection_project.project_id', '=', projectId),
+        )
+        .as('is_saved'),
+    )
+    .where('account_id', '=', accountId)
+    .orderBy('created', 'desc')
+    .orderBy('id')
+    .$castTo<{ id: string; name: string; status: CollectionStatus; is_saved: boolean }>()
+    .execute()
 }

@@ -8,7 +8,7 @@ import { checkText } from '#lib/text-rules.ts'
 import { COLLECTION_STATUSES } from './policy.ts'
 
 /** The most projects a collection holds. */
-const PROJECTS_MAX = 1024
+export const PROJECTS_MAX = 1024
 const NAME = { min: 3, max: 64, visible: true } as const
 
 const Name = Type.String({ minLength: NAME.min, maxLength: NAME.max })

@@ -1,4 +1,6 @@
 import { transaction } from '#cache/transaction.ts'
+import { actorOf } from '#features/audit/actor.ts'
+import { recordAudit } from '#features/audit/record-audit.ts'
 import type { Viewer } from '#lib/viewer.ts'
 import type { Deps } from '#main/deps.ts'
 import { requirePermittedPatch } from './policy.ts'
@@ -21,12 +23,18 @@ export async function updateCollection(
   const projectIds = await resolveProjects(deps.db, viewer, { names: patch.new_projects ?? [], field: 'new_projects' })
   await transaction(deps, async (tx) => {
     // The status, and with it the answer, may have changed since.
-    requirePermittedPatch(viewer, await lockVisibleCollection(tx, viewer, id), patch)
+    const before = await lockVisibleCollection(tx, viewer, id)
+    requirePermittedPatch(viewer, before, patch)
     await tx
       .updateTable('collection')
       .set({ ...update, updated: new Date(deps.now()) })
       .where('id', '=', id)
       .execute()
+    if (before !== undefined && update.status !== undefined && update.status !== before.status) {
+      const details = { from: before.status, to: update.status }
+      const subject = { kind: 'collection', id } as const
+      await recordAudit(tx, { action: 'collection.status_changed', actor: actorOf(viewer), subject, details })
+    }
     if (patch.new_projects != null) {
       await replaceProjects(tx, { collectionId: id, projectIds, field: 'new_projects' })
     }

@@ -1,6 +1,8 @@
 // Pictures for texts: descriptions, changelogs, reports and messages.
+
 import { requireScope, requireViewer } from '#http/auth.ts'
 import { readRawBody, takeRawBodies } from '#http/raw-body.ts'
+import { COSTS } from '#http/route-config.ts'
 import type { App } from '#http/server.ts'
 import type { Deps } from '#main/deps.ts'
 import { type ImageOwners, resolvePlace } from './image-place.ts'
@@ -17,7 +19,7 @@ export function contentImageRoutes(app: App, deps: Deps, owners: ImageOwners): v
     scope.post(
       '/v3/image',
       {
-        config: { auth: { scope: [] } },
+        config: { auth: { scope: [] }, cost: COSTS.picture },
         schema: {
           operationId: 'createImage',
           summary: 'Upload an image for use in a text',

@@ -32,10 +32,10 @@ export async function uploadImage(
   { context, place, bytes, ext }: NewUpload,
 ): Promise<UploadedImage> {
   const limits = { field: 'body', extField: 'ext', maxBytes: IMAGE_BYTES_MAX, caller: viewer.caller }
-  const { raw } = await deps.images.processGalleryImage(bytes, ext, limits)
+  const { raw } = await deps.images.processTextImage(bytes, ext, limits)
   const id = newId()
   // A folder of its own: the same bytes sent twice are two pictures, and removing one leaves the other.
-  const picture = placePicture(deps.config, { raw, color: null }, id, 0)
+  const picture = placePicture(deps.config, { raw, copies: [], color: null }, id)
   const [stored] = picture.stored
   if (stored === undefined) throw new Error('unreachable: a picture has its raw form')
   const created = new Date(deps.now())

@@ -4,7 +4,11 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
+import pg from 'pg'
 import type { AnalyticsStore } from '#analytics-store/analytics-store.ts'
+import { createEntityCache } from '#cache/entity-cache.ts'
+import { listenForInvalidations } from '#cache/listen.ts'
+import { getProject, peekPublicProject } from '#features/projects/lookup/project-cache.ts'
 import { enqueue } from '#jobs/queue.ts'
 import { DAY_MS } from '#lib/time.ts'
 import { aDownload, batchOf, times } from '#test/support/analytics-events.ts'
@@ -179,6 +183,53 @@ test('counters are shown at most so often, by all processes together, and never 
   await Promise.all([showDownloads(deps, { now: false }), showDownloads(deps, { now: false })])
   await showDownloads(deps, { now: true })
   assert.equal(await downloadsOf(project), 2)
+})
+
+test('counting leaves kept views where they are, with the new numbers and tags, in this process and in others', async () => {
+  const { project, version, append, deps } = await setUp()
+  const other = createEntityCache({ maxBytes: 1_000_000 })
+  const seen = Promise.withResolvers<void>()
+  const listener = listenForInvalidations({
+    connect: async () => {
+      const client = new pg.Client(t.deps.pool.options)
+      await client.connect()
+      return client
+    },
+    pool: t.deps.pool,
+    cache: {
+      ...other,
+      recount: (counts) => {
+        other.recount(counts)
+        if (counts.get('project')?.has(project.id)) seen.resolve()
+      },
+    },
+    log: t.deps.log,
+  })
+  await listener.ready
+  const reader = { ...t.deps, cache: other }
+  const paths = [
+    `/v3/project/${project.id}`,
+    `/v3/version/${version.id}`,
+    `/v3/version/${version.id}?include_changelog=false`,
+  ]
+  const tags = await Promise.all(paths.map(async (path) => (await t.anyone.get(path)).headers.etag))
+  await getProject(reader, null, project.id)
+  await applyBatches(deps, await append(5))
+  await showDownloads(deps, { now: true })
+  for (const [index, path] of paths.entries()) {
+    const { result, queries } = await t.queriesOf(() => t.anyone.get(path))
+    assert.equal(result.json().downloads, 5)
+    assert.notEqual(result.headers.etag, tags[index])
+    assert.deepEqual(queries, [], path)
+  }
+  await seen.promise
+  const elsewhere = peekPublicProject(reader, project.id)
+  assert.equal(JSON.parse(String(elsewhere?.bytes)).downloads, 5)
+  await listener.stop()
+  // An edit goes on from there.
+  await t.as(project.owner).patch(`/v3/project/${project.id}`, { name: 'Edited after counting' })
+  const edited = (await t.anyone.get(paths[0] ?? '')).json()
+  assert.deepEqual([edited.name, edited.downloads], ['Edited after counting', 5])
 })
 
 test('batches of versions that are gone change nothing else', async () => {

@@ -64,22 +64,30 @@ export async function listServedVersions(
   return new Set(rows.map(({ found }) => found))
 }
 
-/** Adds downloads to versions and, the same, to their projects; rows that are gone are skipped. Two statements. */
+export type CountedDownloads = { id: string; revision: number; downloads: number }
+
+/**
+ * Adds downloads to versions and, the same, to their projects; rows that are gone are skipped. Returns what they have now.
+ * Two statements.
+ */
 export async function addDownloads(
   tx: Tx,
   counts: readonly { project_id: string; version_id: string; downloads: number }[],
-): Promise<void> {
-  const versions = counts.toSorted((a, b) => (a.version_id < b.version_id ? -1 : 1))
+): Promise<{ projects: CountedDownloads[]; versions: CountedDownloads[] }> {
+  const ofVersions = counts.toSorted((a, b) => (a.version_id < b.version_id ? -1 : 1))
   const perProject = new Map<string, number>()
   for (const { project_id, downloads } of counts)
     perProject.set(project_id, (perProject.get(project_id) ?? 0) + downloads)
-  const projects = [...perProject].sort(([a], [b]) => (a < b ? -1 : 1))
+  const ofProjects = [...perProject].sort(([a], [b]) => (a < b ? -1 : 1))
   // Projects first and in the order of their IDs, as every command locks them.
-  await sql`update project set downloads = project.downloads + added.downloads
-    from (select * from unnest(${projects.map(([id]) => id)}::text[], ${projects.map(([, n]) => n)}::bigint[]) as a (id, downloads)) added
-    where project.id = added.id`.execute(tx)
-  await sql`update version set downloads = version.downloads + added.downloads
-    from (select * from unnest(${versions.map(({ version_id }) => version_id)}::text[],
-      ${versions.map(({ downloads }) => downloads)}::bigint[]) as a (id, downloads)) added
-    where version.id = added.id`.execute(tx)
+  const { rows: projects } =
+    await sql<CountedDownloads>`update project set downloads = project.downloads + added.downloads
+    from (select * from unnest(${ofProjects.map(([id]) => id)}::text[], ${ofProjects.map(([, n]) => n)}::bigint[]) as a (id, downloads)) added
+    where project.id = added.id returning project.id, project.revision, project.downloads`.execute(tx)
+  const { rows: versions } =
+    await sql<CountedDownloads>`update version set downloads = version.downloads + added.downloads
+    from (select * from unnest(${ofVersions.map(({ version_id }) => version_id)}::text[],
+      ${ofVersions.map(({ downloads }) => downloads)}::bigint[]) as a (id, downloads)) added
+    where version.id = added.id returning version.id, version.revision, version.downloads`.execute(tx)
+  return { projects, versions }
 }

@@ -45,7 +45,8 @@ async function correct(
       ['version', versions],
     ] as const) {
       const sign = column === 'downloads' ? -1 : 1
-      await sql`update ${sql.table(table)} set ${sql.ref(column)} = ${sql.ref(column)} + found.change
+      // A correction may lower a number, which counting never does: it is a new revision.
+      await sql`update ${sql.table(table)} set ${sql.ref(column)} = ${sql.ref(column)} + found.change, revision = revision + 1
         from (select * from unnest(${rows.map(({ id }) => id)}::text[], ${rows.map(({ drift }) => sign * drift)}::bigint[])
           as f (id, change)) found
         where ${sql.ref(`${table}.id`)} = found.id`.execute(tx)

@@ -1,5 +1,6 @@
 // What clients send to download, and what the operator's CDN reports of downloads.
 import Type, { type Static } from 'typebox'
+import { filterQuery } from '#features/versions/lookup/list-requests.ts'
 
 /** What a client says about its download. Every value is accepted: a wrong hint must not prevent the download. */
 const Hint = (description: string) => Type.Optional(Type.Unsafe<unknown>({ description }))
@@ -15,6 +16,32 @@ export const FileParams = Type.Object({
   version_id: Type.String({ maxLength: 64, description: 'ID of the version' }),
   filename: Type.String({ maxLength: 1024, description: 'Name of the file' }),
 })
+
+const ArchiveQuery = {
+  dependencies: Type.Optional(
+    Type.Boolean({
+      default: false,
+      description:
+        'Whether the primary files of required dependencies are included, and of what these require. Each is of the ' +
+        'version that the dependency names, else of the newest that fits `loaders` and `game_versions`',
+    }),
+  ),
+  loaders: filterQuery.loaders,
+  game_versions: filterQuery.game_versions,
+}
+
+export const VersionArchiveQuery = Type.Object({
+  files: Type.Optional(
+    Type.String({
+      maxLength: 65_536,
+      description: 'JSON array of names of files of the version; default: all',
+      examples: ['["lantern.jar"]'],
+    }),
+  ),
+  ...ArchiveQuery,
+})
+
+export const CollectionArchiveQuery = Type.Object(ArchiveQuery)
 
 const Folder = Type.String({
   pattern: '^[0-9A-Za-z_-]{1,64}$',

@@ -7,6 +7,8 @@ import { matchesEntityTag } from '#http/entity-tags.ts'
 import type { App } from '#http/server.ts'
 import { ApiError, notFound } from '#lib/errors.ts'
 import type { Deps } from '#main/deps.ts'
+import { archiveRoutes } from './archive/routes.ts'
+import { attachment } from './attachment.ts'
 import { findServedFile, type ServedFile } from './queries.ts'
 import { type DownloadDeps, recordDownload } from './record-download.ts'
 import { DownloadHints, FileParams, isWholeFile, PictureParams, parseRange } from './requests.ts'
@@ -53,6 +55,7 @@ export function downloadRoutes(app: App, deps: DownloadDeps): void {
     },
   )
   servePictures(app, deps)
+  archiveRoutes(app, deps)
 }
 
 async function sendFile(
@@ -115,7 +118,7 @@ async function countDownload(req: FastifyRequest, deps: DownloadDeps, file: Serv
 
 /** Pictures are named by their content and are public: their addresses cannot be guessed. */
 function servePictures(app: App, deps: Deps): void {
-  const config = { auth: 'public' } as const
+  const config = { auth: 'public', budget: 'asset' } as const
   const about = { summary: 'Get an image', produces: ['image/*'], response: {} }
   app.get(
     '/data/:folder/:picture',
@@ -152,14 +155,4 @@ async function sendPicture(req: FastifyRequest, reply: FastifyReply, deps: Deps,
     return reply.status(304).send() as never
   }
   return reply.type(contentType).header('content-length', opened.sizeBytes).send(opened.stream) as never
-}
-
-/** RFC 6266: the name as it is for those who read `filename*`, and without surprises for the others. */
-function attachment(filename: string): string {
-  const plain = filename.replace(/[^\x20-\x7e]|["\\%]/g, '_')
-  const encoded = encodeURIComponent(filename).replace(
-    /['()*]/g,
-    (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`,
-  )
-  return `attachment; filename="${plain}"; filename*=UTF-8''${encoded}`
 }

@@ -1,20 +1,21 @@
-// Moves pending downloads into the counters that people see. Each time the views of what moved are made again, so it
-// happens the more rarely the more there is to move: at most once a second, at least once a minute, for all processes
-// together.
+// Moves pending downloads into the counters that people see. Views that are kept get the new numbers without being read
+// again, but the search index reads each project that moved; so it happens the more rarely the more there is to move: at
+// most once a second, at least once a minute, for all processes together.
 
 import { sql } from 'kysely'
+import type { Counted } from '#cache/changes.ts'
 import { transaction } from '#cache/transaction.ts'
 import type { Tx } from '#db/db.ts'
 import { MINUTE_MS } from '#lib/time.ts'
 import type { LedgerDeps } from './counter-ledger.ts'
-import { addDownloads } from './queries.ts'
+import { addDownloads, type CountedDownloads } from './queries.ts'
 
 /** Projects moved by one transaction: their IDs, and those of their versions, still fit into messages by name. */
 const PROJECTS_AT_ONCE = 500
 const VERSIONS_AT_ONCE = 2_000
 const SHORTEST_PAUSE_MS = 1_000
 const LONGEST_PAUSE_MS = MINUTE_MS
-/** Each thing that was announced costs this much of a pause: 50 views a second are made again because of downloads. */
+/** Each thing that was counted costs this much of a pause: 50 a second change in the search index because of downloads. */
 const PAUSE_PER_CHANGE_MS = 20
 /** Of two processes that want to show, the second waits or leaves it: a number of the application's own. */
 const ADVISORY_LOCK = 7_331_002
@@ -34,14 +35,10 @@ export async function showDownloads(deps: LedgerDeps, options: { now: boolean })
       const waitMs = await msUntilDue(tx)
       if (waitMs > 0 && !options.now && shown === 0) return { pauseMs: waitMs }
       const moved = await takePending(tx)
-      await addDownloads(tx, moved)
-      const projects = new Set(moved.map(({ project_id }) => project_id))
-      changed.addEach(
-        'version',
-        moved.map(({ version_id }) => version_id),
-      )
-      changed.addEach('project', [...projects])
-      const total = shown + moved.length + projects.size
+      const { projects, versions } = await addDownloads(tx, moved)
+      changed.addCounts('project', projects.map(countedById))
+      changed.addCounts('version', versions.map(countedById))
+      const total = shown + versions.length + projects.length
       const pauseMs = Math.min(LONGEST_PAUSE_MS, Math.max(SHORTEST_PAUSE_MS, total * PAUSE_PER_CHANGE_MS))
       await sql`update download_ledger set show_after = now() + ${pauseMs} * interval '1 millisecond'`.execute(tx)
       return { pauseMs, total, moved: moved.length, isAll: moved.length === 0 && !(await hasPending(tx)) }
@@ -51,6 +48,8 @@ export async function showDownloads(deps: LedgerDeps, options: { now: boolean })
     shown = step.total
   }
 }
+
+const countedById = ({ id, ...counted }: CountedDownloads): [string, Counted] => [id, counted]
 
 async function lockShowing(tx: Tx, mayWait: boolean): Promise<boolean> {
   if (mayWait) await sql`select pg_advisory_xact_lock(${ADVISORY_LOCK})`.execute(tx)

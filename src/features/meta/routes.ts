@@ -1,7 +1,8 @@
 // The root document, retired API versions, and the probes of operators and their tools.
 import Type from 'typebox'
+import { refuseRetired } from '#http/retired.ts'
 import type { App } from '#http/server.ts'
-import { ApiError, notFound } from '#lib/errors.ts'
+import { notFound } from '#lib/errors.ts'
 import { parseAuthorization, secretsEqual } from '#lib/tokens.ts'
 import type { Deps } from '#main/deps.ts'
 import { Readiness, ReadinessQuery, STOPPING, sharedChecks } from './readiness.ts'
@@ -29,22 +30,12 @@ export function metaRoutes(app: App, deps: Deps & { version: string }): void {
       return root
     },
   )
-  retiredVersions(app)
+  refuseRetired(
+    app,
+    ['/v1', '/v1/*', '/api/v1', '/api/v1/*'],
+    'This version of the API is outdated and was removed; please update your application',
+  )
   operatorProbes(app, deps)
-}
-
-function retiredVersions(app: App): void {
-  const schema = { hide: true, operationId: 'retiredVersion' }
-  const refuse = (): never => {
-    throw new ApiError(
-      'api_deprecated',
-      'This version of the API is outdated and was removed; please update your application',
-    )
-  }
-  for (const url of ['/v1', '/v1/*', '/api/v1', '/api/v1/*']) {
-    // In the hook, so that no body is looked at.
-    app.all(url, { config: { auth: 'public' }, schema, onRequest: async () => refuse() }, refuse)
-  }
 }
 
 function operatorProbes(app: App, deps: Deps): void {

@@ -1,5 +1,7 @@
 import { transaction } from '#cache/transaction.ts'
 import type { Tx } from '#db/db.ts'
+import { actorOf } from '#features/audit/actor.ts'
+import { recordAudit } from '#features/audit/record-audit.ts'
 import { type AnsweredRow, markInvitationsRead } from '#features/notifications/queries.ts'
 import { shareOrganization } from '#features/teams/lock-team.ts'
 import { notFound, validationError } from '#lib/errors.ts'
@@ -32,6 +34,12 @@ export async function addProject(
     await tx.updateTable('project').set({ organization_id: organization.id }).where('id', '=', project.id).execute()
     const rows = await deleteOwnerRows(tx, { teamId: project.team_id, organizationTeamId: organization.team_id })
     await markInvitationsRead(tx, rows)
+    await recordAudit(tx, {
+      action: 'organization.project_added',
+      actor: actorOf(viewer),
+      subject: { kind: 'organization', id: organization.id },
+      details: { project: project.id },
+    })
     await addMovedProjects(tx, changed, [project])
   })
 }

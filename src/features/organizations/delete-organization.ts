@@ -1,6 +1,8 @@
 import type { ChangeSet } from '#cache/changes.ts'
 import { transaction } from '#cache/transaction.ts'
 import type { Tx } from '#db/db.ts'
+import { actorOf } from '#features/audit/actor.ts'
+import { recordAudit } from '#features/audit/record-audit.ts'
 import { type AnsweredRow, markInvitationsRead } from '#features/notifications/queries.ts'
 import { removePictures } from '#features/pictures/icons.ts'
 import { inheritTeams } from '#features/teams/queries.ts'
@@ -35,6 +37,9 @@ export async function deleteOrganization(
     await tx.deleteFrom('organization').where('id', '=', row.id).execute()
     await tx.deleteFrom('team').where('id', '=', row.team_id).execute()
     await removePictures(tx, deps.config, [row.icon_url, row.raw_icon_url])
+    const details = { slug: row.slug, name: row.name }
+    const subject = { kind: 'organization', id: row.id } as const
+    await recordAudit(tx, { action: 'organization.deleted', actor: actorOf(viewer), subject, details })
     changed.add('organization', row.id)
     changed.add('team', row.team_id)
     return row.id

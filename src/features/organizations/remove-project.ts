@@ -1,4 +1,6 @@
 import { transaction } from '#cache/transaction.ts'
+import { actorOf } from '#features/audit/actor.ts'
+import { recordAudit } from '#features/audit/record-audit.ts'
 import { markInvitationsRead } from '#features/notifications/queries.ts'
 import { shareOrganization } from '#features/teams/lock-team.ts'
 import { inheritTeams } from '#features/teams/queries.ts'
@@ -31,6 +33,13 @@ export async function removeProject(
     await tx.updateTable('project').set({ organization_id: null }).where('id', '=', project.id).execute()
     await inheritTeams(tx, [project.team_id], newOwnerId, { keepMembership: true })
     await markInvitationsRead(tx, [{ account_id: newOwnerId, team_id: project.team_id, accepted: false }])
+    await recordAudit(tx, {
+      action: 'organization.project_removed',
+      actor: actorOf(viewer),
+      subject: { kind: 'organization', id: organization.id },
+      accountIds: [newOwnerId],
+      details: { project: project.id },
+    })
     await addMovedProjects(tx, changed, [project])
   })
 }

@@ -52,7 +52,7 @@ export function applicationPages(pages: Pages, { deps }: PageDeps): void {
     const typed = readForm(request)
     const { value: made, refusal } = await attempt(() => {
       const fields = checkValues(NewApplication, { ...toFields(typed), public_client: typed.isPublic })
-      return createApplication(deps, { accountId: request.viewer.id, fields })
+      return createApplication(deps, request.viewer, fields)
     }, LABELS)
     if (refusal !== undefined) return showNew(request, { ...typed, refusal })
     if (made.secret === null) return request.redirect(`${PATHS.applications}/${made.id}`, 'application-saved')

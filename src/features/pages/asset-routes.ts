@@ -9,7 +9,7 @@ export function assetRoutes(app: App, assets: Assets): void {
     const etag = entityTag(asset.encodings.identity)
     app.get(
       `${ASSETS_PATH}/${asset.name}`,
-      { config: { auth: 'public', cache: 'shared' }, schema: { operationId: 'getAsset', hide: true } },
+      { config: { auth: 'public', cache: 'shared', budget: 'asset' }, schema: { operationId: 'getAsset', hide: true } },
       async (req, reply) => {
         void reply
           .header('cache-control', 'public, max-age=31536000, immutable')

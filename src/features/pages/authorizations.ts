@@ -17,8 +17,7 @@ export function authorizationPages(pages: Pages, { deps }: PageDeps): void {
     })
   })
   pages.own('POST', `${PATHS.authorizations}/revoke`, 'endAuthorization', async ({ viewer, field, redirect }) => {
-    const of = { accountId: viewer.id, clientId: parseId(field('client_id'), 'client_id') }
-    await revokeAuthorization(deps, of)
+    await revokeAuthorization(deps, viewer, parseId(field('client_id'), 'client_id'))
     return redirect(PATHS.authorizations, 'authorization-ended')
   })
 }

@@ -25,9 +25,8 @@ export function authorizePages(pages: Pages, { deps }: PageDeps): void {
     const decision = field('decision')
     if (decision !== 'accept' && decision !== 'reject') throw invalidInput('Allow it or refuse it', 'decision')
     const flow = field('flow').slice(0, 128)
-    const of = { accountId: viewer.id, flow }
-    const { redirect_uri: target } = await getConsentRequest(deps, of).catch(whenAnswered)
-    const url = await answerAuthorization(deps, { ...of, accept: decision === 'accept' }).catch(whenAnswered)
+    const { redirect_uri: target } = await getConsentRequest(deps, { accountId: viewer.id, flow }).catch(whenAnswered)
+    const url = await answerAuthorization(deps, viewer, { flow, accept: decision === 'accept' }).catch(whenAnswered)
     reply.formTarget = formTargetOf(target)
     return reply.redirect(url, 303)
   })

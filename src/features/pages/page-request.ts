@@ -90,7 +90,7 @@ export function createPages(app: App, given: PageDeps): Pages {
     app.route({
       method,
       url: path,
-      config: { auth: 'public' },
+      config: { auth: 'public', budget: 'page' },
       schema: { operationId: name, hide: true },
       handler: async (req, reply) => answer(await readRequest(given, req, reply)),
     })

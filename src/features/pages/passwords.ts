@@ -1,11 +1,12 @@
 // Forgotten passwords, and the pages that mailed links redirect to.
+
 import Type from 'typebox'
+import { clientOf } from '#features/accounts/account-deps.ts'
 import { verifyEmail } from '#features/accounts/credentials/change-email.ts'
 import { resetPassword } from '#features/accounts/credentials/change-password.ts'
 import { requestPasswordReset } from '#features/accounts/credentials/request-password-reset.ts'
 import { undoEmailChange } from '#features/accounts/credentials/undo-email-change.ts'
 import { FlowField, NewPasswordField, SignInName } from '#features/accounts/requests.ts'
-import { callerOf } from '#http/client-address.ts'
 import { challengeOf } from './captcha.ts'
 import { checkValues } from './forms.ts'
 import { attempt, type FormRefusal, noticeOf, type PageDeps, type PageRequest, type Pages } from './page-request.ts'
@@ -41,7 +42,7 @@ export function passwordPages(pages: Pages, { deps, accounts, cookie }: PageDeps
     const { refusal } = await attempt(
       async () => {
         const values = checkValues(Reset, { flow, new_password: field('new_password') })
-        await resetPassword(accounts, { flow: values.flow, newPassword: values.new_password, caller: callerOf(req) })
+        await resetPassword(accounts, { flow: values.flow, newPassword: values.new_password, client: clientOf(req) })
       },
       { new_password: 'The password' },
     )
@@ -52,11 +53,11 @@ export function passwordPages(pages: Pages, { deps, accounts, cookie }: PageDeps
   })
   pages.open('GET', PATHS.undoEmail, 'showEmailUndoing', async (request) => showUndoing(request, request.query('flow')))
   pages.open('POST', PATHS.undoEmail, 'sendEmailUndoing', async (request) => {
-    const { reply, field, redirect } = request
+    const { req, reply, field, redirect } = request
     const flow = field('flow')
     const { refusal } = await attempt(async () => {
       checkValues(Verification, { flow })
-      await undoEmailChange(accounts, flow)
+      await undoEmailChange(accounts, flow, clientOf(req))
     })
     if (refusal !== undefined) return showUndoing(request, flow, refusal)
     // It has ended all sessions, this browser's too.

@@ -9,6 +9,7 @@ export const PATHS = {
   signInCode: '/account/sign-in/code',
   signOut: '/account/sign-out',
   signUp: '/account/sign-up',
+  firstAdmin: '/account/first-admin',
   forgotPassword: '/account/forgot-password',
   profile: '/account',
   security: '/account/security',

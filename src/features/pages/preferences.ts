@@ -30,7 +30,7 @@ export function preferencesRoute(app: App, { config, site }: { config: Config; s
   app.route({
     method: 'POST',
     url: PATHS.preferences,
-    config: { auth: 'public', tokenless: true },
+    config: { auth: 'public', tokenless: true, budget: 'page' },
     schema: { operationId: 'setPreferences', hide: true },
     handler: async (req, reply) => {
       const [theme, language] = [fieldOf(req.body, 'theme'), fieldOf(req.body, 'language')]

@@ -7,6 +7,7 @@ import { assetRoutes } from './asset-routes.ts'
 import { authorizationPages } from './authorizations.ts'
 import { authorizePages } from './authorize.ts'
 import { confirmPages } from './confirm.ts'
+import { firstAdminPages } from './first-admin.ts'
 import { takeForms } from './forms.ts'
 import { createPages, type PageDeps } from './page-request.ts'
 import { protectPages } from './page-safety.ts'
@@ -33,6 +34,7 @@ export function pageRoutes(app: App, given: Omit<PageDeps, 'cookie'>): void {
     preferencesRoute(scope, { config, site })
     const pages = createPages(scope, all)
     signUpPages(pages, all)
+    firstAdminPages(pages, all)
     signInPages(pages, all)
     passwordPages(pages, all)
     authorizePages(pages, all)

@@ -14,7 +14,7 @@ export function sessionPages(pages: Pages, { deps, cookie }: PageDeps): void {
   })
   pages.own('POST', `${PATHS.sessions}/end`, 'endSession', async ({ viewer, reply, field, redirect }) => {
     const id = parseId(field('id'), 'id')
-    await deleteSession(deps, { accountId: viewer.id, session: { id } })
+    await deleteSession(deps, viewer, { id })
     if (id !== viewer.token.id) return redirect(PATHS.sessions, 'session-ended')
     cookie.clear(reply)
     return redirect(PATHS.signIn, 'signed-out')

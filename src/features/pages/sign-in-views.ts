@@ -113,6 +113,23 @@ ${captchaField(page, of.captcha)}
   return [messages(page, of), form(page, { action: pathTo(page, PATHS.signUp), content })]
 }
 
+export function firstAdminView(
+  page: PageContext,
+  of: { flow: string; username: string; email: string; refusal?: FormError | undefined },
+): Markup {
+  const { t } = page.language
+  const errors = errorsOf(of)
+  const content = html`${hiddenField('flow', of.flow)}
+${textField(page, { name: 'username', label: t('field.username'), hint: t('field.username.hint'), value: of.username, maxLength: 39, autocomplete: 'username', isName: true, errors })}
+${textField(page, { type: 'email', name: 'email', label: t('field.email'), hint: t('field.email.hint'), value: of.email, maxLength: 254, autocomplete: 'email', errors })}
+${newPasswordField(page, 'password', t('field.password'), of)}
+<button class="main">${t('first-admin.send')}</button>`
+  return slip(html`<h1>${t('first-admin')}</h1>
+<p class="soft">${t('first-admin.text')}</p>
+${messages(page, of)}
+${form(page, { action: pathTo(page, PATHS.firstAdmin), content })}`)
+}
+
 export function forgottenPasswordView(page: PageContext, of: Common & { isSent: boolean }): Markup {
   const { t } = page.language
   return slip(html`<h1>${t('forgotten')}</h1>

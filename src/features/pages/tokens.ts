@@ -4,6 +4,7 @@ import type { FastifyReply } from 'fastify'
 import { createAccessToken } from '#features/accounts/access-tokens/create-access-token.ts'
 import { deleteAccessToken } from '#features/accounts/access-tokens/delete-access-token.ts'
 import { listAccessTokens } from '#features/accounts/access-tokens/queries.ts'
+import { actorOf } from '#features/audit/actor.ts'
 import { parseId } from '#lib/ids.ts'
 import { combineScopes, parseScopeNames, type ScopeBits } from '#lib/scopes.ts'
 import { DAY_MS } from '#lib/time.ts'
@@ -31,6 +32,7 @@ export function tokenPages(pages: Pages, { deps }: PageDeps): void {
     const { value: made, refusal } = await attempt(
       () =>
         createAccessToken(deps, {
+          actor: actorOf(viewer),
           accountId: viewer.id,
           name,
           scopes: scopesOf(chosen),
@@ -44,7 +46,7 @@ export function tokenPages(pages: Pages, { deps }: PageDeps): void {
     return showSettings({ title: page.language.t('secret.token.title'), body })
   })
   pages.own('POST', `${PATHS.tokens}/revoke`, 'revokeAccessToken', async ({ viewer, field, redirect }) => {
-    await deleteAccessToken(deps, { accountId: viewer.id, token: { id: parseId(field('id'), 'id') } })
+    await deleteAccessToken(deps, viewer, { id: parseId(field('id'), 'id') })
     return redirect(PATHS.tokens, 'token-revoked')
   })
 }

@@ -1,10 +1,13 @@
 // Distributes a day's revenue to people, by the views and downloads of their projects.
+
 import type { Selectable } from 'kysely'
 import { sql } from 'kysely'
 import { transaction } from '#cache/transaction.ts'
 import type { Db, Tx } from '#db/db.ts'
 import type { RevenuePart } from '#db/schema.ts'
 import { isPublicStatus } from '#features/access/project-status.ts'
+import type { Actor } from '#features/audit/actor.ts'
+import { recordAudit } from '#features/audit/record-audit.ts'
 import { formatUnits, parseUnits, splitUnits, toAmount } from '#lib/decimal.ts'
 import { ApiError } from '#lib/errors.ts'
 import type { Deps } from '#main/deps.ts'
@@ -30,13 +33,20 @@ type DistributeDeps = Pick<Deps, 'db' | 'cache' | 'analytics' | 'events' | 'now'
  */
 export async function distributeRevenue(
   deps: DistributeDeps,
+  actor: Actor,
   revenue: NewRevenue,
 ): Promise<{ revenue: RevenueView; isNew: boolean }> {
   const known = await findPart(deps.db, revenue.externalId)
   if (known !== undefined) return { revenue: await toView(deps.db, assertSame(known, revenue)), isNew: false }
   await storeNewest(deps)
   const shares = await computeShares(deps, revenue)
-  const isNew = await transaction(deps, (tx) => insertPart(tx, { ...revenue, shares, now: deps.now() }))
+  const isNew = await transaction(deps, async (tx) => {
+    if (!(await insertPart(tx, { ...revenue, shares, now: deps.now() }))) return false
+    const details = { day: new Date(revenue.day).toISOString().slice(0, 10), amount: formatUnits(revenue.units) }
+    const subject = { kind: 'revenue', id: revenue.externalId } as const
+    await recordAudit(tx, { action: 'revenue.distributed', actor, subject, details })
+    return true
+  })
   const part = await findPart(deps.db, revenue.externalId)
   if (part === undefined) throw new ApiError('database_error', 'The revenue could not be recorded')
   return { revenue: await toView(deps.db, isNew ? part : assertSame(part, revenue)), isNew }

@@ -1,4 +1,5 @@
 // What operators report of money: a day's revenue, and payouts made by hand.
+import { operatorOf } from '#features/audit/actor.ts'
 import { done } from '#http/answers.ts'
 import { mountInternal } from '#http/mounts.ts'
 import { IdParams } from '#http/query-values.ts'
@@ -37,7 +38,7 @@ function revenueRoute(app: App, deps: OperatorDeps): void {
       },
     },
     async (req, reply) => {
-      const { revenue, isNew } = await distributeRevenue(deps, parseRevenue(req.body, deps.now()))
+      const { revenue, isNew } = await distributeRevenue(deps, operatorOf(req), parseRevenue(req.body, deps.now()))
       return reply.status(isNew ? 201 : 200).send(revenue)
     },
   )
@@ -57,7 +58,7 @@ function ledgerRoutes(app: App, deps: OperatorDeps): void {
       },
     },
     async (req, reply) => {
-      const { payout, isNew } = await recordPayout(deps, parsePayout(req.body))
+      const { payout, isNew } = await recordPayout(deps, operatorOf(req), parsePayout(req.body))
       return reply.status(isNew ? 201 : 200).send(toPayoutView(payout))
     },
   )
@@ -73,7 +74,7 @@ function ledgerRoutes(app: App, deps: OperatorDeps): void {
       },
     },
     async (req, reply) => {
-      await updatePayout(deps, { id: parseId(req.params.id, 'id'), patch: req.body })
+      await updatePayout(deps, operatorOf(req), { id: parseId(req.params.id, 'id'), patch: req.body })
       return done(reply)
     },
   )

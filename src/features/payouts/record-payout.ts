@@ -1,7 +1,10 @@
 // Records a payout in the manual ledger: the operator pays people by any means, and records what was paid.
+
 import { transaction } from '#cache/transaction.ts'
 import type { Tx } from '#db/db.ts'
 import { lockAccountIfAny } from '#features/access/accounts.ts'
+import type { Actor } from '#features/audit/actor.ts'
+import { recordAudit } from '#features/audit/record-audit.ts'
 import { parseUnits } from '#lib/decimal.ts'
 import { ApiError, validationError } from '#lib/errors.ts'
 import { newId } from '#lib/ids.ts'
@@ -17,6 +20,7 @@ import type { NewPayout } from './requests.ts'
  */
 export async function recordPayout(
   deps: Pick<Deps, 'db' | 'cache' | 'now'>,
+  actor: Actor,
   input: NewPayout,
 ): Promise<{ payout: PayoutRow; isNew: boolean }> {
   return transaction(deps, async (tx) => {
@@ -42,7 +46,16 @@ export async function recordPayout(
       .onConflict((conflict) => conflict.column('external_id').doNothing())
       .returningAll()
       .executeTakeFirst()
-    if (payout !== undefined) return { payout, isNew: true }
+    if (payout !== undefined) {
+      await recordAudit(tx, {
+        action: 'payout.recorded',
+        actor,
+        subject: { kind: 'payout', id: payout.id },
+        accountIds: [account.id],
+        details: { external_id: payout.external_id, amount: payout.amount, fee: payout.fee, status: payout.status },
+      })
+      return { payout, isNew: true }
+    }
     // Another account's payout with this ID came first.
     throw sameIdOtherContent()
   })

@@ -1,8 +1,11 @@
 // Changes the status of a payout.
+
 import type { Updateable } from 'kysely'
 import { transaction } from '#cache/transaction.ts'
 import type { Payout } from '#db/schema.ts'
 import { lockAccountIfAny } from '#features/access/accounts.ts'
+import type { Actor } from '#features/audit/actor.ts'
+import { recordAudit } from '#features/audit/record-audit.ts'
 import { parseUnits } from '#lib/decimal.ts'
 import { notFound } from '#lib/errors.ts'
 import { type PatchColumns, toColumns } from '#lib/patch.ts'
@@ -23,6 +26,7 @@ const COLUMNS: PatchColumns<PayoutPatch, Updateable<Payout>> = {
  */
 export async function updatePayout(
   deps: Pick<Deps, 'db' | 'cache' | 'now'>,
+  actor: Actor,
   { id, patch }: { id: string; patch: PayoutPatch },
 ): Promise<void> {
   await transaction(deps, async (tx) => {
@@ -36,5 +40,12 @@ export async function updatePayout(
       await assertAvailable(tx, { accountId: row.account_id, units, now: deps.now() })
     }
     await tx.updateTable('payout').set(toColumns(patch, COLUMNS)).where('id', '=', id).execute()
+    await recordAudit(tx, {
+      action: 'payout.status_changed',
+      actor,
+      subject: { kind: 'payout', id },
+      accountIds: row.account_id === null ? [] : [row.account_id],
+      details: { from: row.status, to: patch.status },
+    })
   })
 }

@@ -1,11 +1,16 @@
 // Deletes an account: what it owns and has published goes to the placeholder, nothing else of the person remains.
+
 import { type Selectable, sql } from 'kysely'
 import type { ChangeSet } from '#cache/changes.ts'
 import { transaction } from '#cache/transaction.ts'
 import type { Tx } from '#db/db.ts'
 import type { Project } from '#db/schema.ts'
+import { lockOtherAdmins } from '#features/access/accounts.ts'
 import type { ConfirmOwner, OwnerProof } from '#features/access/confirm-owner.ts'
 import { ensurePlaceholder, PLACEHOLDER_ID } from '#features/access/placeholder.ts'
+import { actorOf } from '#features/audit/actor.ts'
+import { forgetAccount } from '#features/audit/queries.ts'
+import { recordAudit } from '#features/audit/record-audit.ts'
 import { dropImagesOf } from '#features/content-images/queries.ts'
 import { removePictures } from '#features/pictures/icons.ts'
 import { insertStatusMessage } from '#features/projects/edit/change-status.ts'
@@ -25,7 +30,7 @@ export type DeletingDeps = Deps & { confirmOwner: ConfirmOwner }
 
 /**
  * @param proof that the owner of the viewer's account asks.
- * @throws ApiError 404, 403 for another's account unless the viewer is an admin, and for the placeholder; as
+ * @throws ApiError 404, 400 for the last admin, 403 for another's account unless the viewer is an admin, and for the placeholder; as
  * `ConfirmOwner`.
  */
 export async function deleteAccount(
@@ -38,6 +43,7 @@ export async function deleteAccount(
   await transaction(deps, async (tx, changed) => {
     const erasure = { tx, changed, accountId: account.id }
     await lockAll(erasure)
+    if (account.role === 'admin') await lockOtherAdmins(tx, account.id, deps.now())
     await ensurePlaceholder(tx)
     await unfollowAll(erasure)
     const projects = await handOverTeams(erasure)
@@ -54,6 +60,13 @@ export async function deleteAccount(
     await tx.deleteFrom('account').where('id', '=', account.id).execute()
     // What counts authors keeps a row at 0.
     await tx.deleteFrom('author').where('account_id', '=', account.id).where('teams', '=', 0).execute()
+    const isOwn = account.id === viewer.id
+    await recordAudit(tx, {
+      action: 'account.deleted',
+      actor: isOwn ? { kind: 'account', id: PLACEHOLDER_ID, address: null } : actorOf(viewer),
+      subject: { kind: 'user', id: PLACEHOLDER_ID },
+    })
+    await forgetAccount(tx, account.id)
     changed.add('user', account.id, PLACEHOLDER_ID)
     changed.add('viewer', account.id)
   })

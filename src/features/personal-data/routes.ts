@@ -1,9 +1,11 @@
 // What a person may ask for about their own data: all of it, and its deletion.
+
 import { done } from '#http/answers.ts'
 import { requireViewer } from '#http/auth.ts'
 import { sendBytes } from '#http/entity-tags.ts'
 import { mountInternal } from '#http/mounts.ts'
 import { IdParams } from '#http/query-values.ts'
+import { COSTS } from '#http/route-config.ts'
 import type { App } from '#http/server.ts'
 import { type DeletingDeps, deleteAccount } from './delete-account.ts'
 import { type ExportReader, exportData } from './export-data.ts'
@@ -20,7 +22,7 @@ function exportRoute(app: App, deps: ExportReader): void {
     scope.post(
       '/gdpr/export',
       {
-        config: { auth: { scope: ['SESSION_ACCESS'] } },
+        config: { auth: { scope: ['SESSION_ACCESS'] }, cost: COSTS.everything },
         schema: {
           operationId: 'exportData',
           summary: 'Export all data stored about the caller',

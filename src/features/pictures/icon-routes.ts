@@ -1,8 +1,10 @@
 // The routes of an icon, the same for everything that has one.
+
 import { done } from '#http/answers.ts'
 import { requireViewer } from '#http/auth.ts'
 import { IdParams } from '#http/query-values.ts'
 import { readRawBody, takeRawBodies } from '#http/raw-body.ts'
+import { COSTS } from '#http/route-config.ts'
 import type { App } from '#http/server.ts'
 import type { Deps } from '#main/deps.ts'
 import { type IconOwner, replaceIcon, setIcon } from './icons.ts'
@@ -19,7 +21,7 @@ export function iconRoutes(app: App, deps: Deps, owner: IconOwner): void {
     scope.patch(
       `${path}/:id/icon`,
       {
-        config,
+        config: { ...config, cost: COSTS.picture },
         schema: {
           operationId: `set${noun}Icon`,
           summary: `Set the icon of ${named}`,

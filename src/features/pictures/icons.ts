@@ -35,7 +35,6 @@ export type IconOwner = {
 
 export type IconChange = { id: string; viewer: Viewer; icon: Pick<Picture, 'url' | 'rawUrl' | 'color'> | null }
 
-const ICON_WIDTH = 96
 /** Organizations and projects take icons up to this size, users and collections below it. */
 export const ICON_BYTES_MAX = 262_144
 
@@ -45,7 +44,7 @@ export type IconUpload = { id: string; viewer: Viewer; bytes: Buffer; ext: strin
 export async function setIcon(deps: Deps, owner: IconOwner, { id, viewer, bytes, ext }: IconUpload): Promise<void> {
   const processed = await deps.images.processIcon(bytes, ext, { maxBytes: owner.maxBytes, caller: viewer.caller })
   // A folder for each upload, so that parallel uploads of one picture, of which one fails, share no file.
-  const icon = placePicture(deps.config, processed, `${id}-${newId()}`, ICON_WIDTH)
+  const icon = placePicture(deps.config, processed, `${id}-${newId()}`)
   try {
     await storePictures(deps.files, icon.stored)
     await replaceIcon(deps, owner, { id, viewer, icon })

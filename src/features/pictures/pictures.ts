@@ -7,13 +7,28 @@ import type { Deps } from '#main/deps.ts'
 export type StoredPicture = { key: string; image: StoredImage }
 
 export type Picture = {
-  /** The scaled picture where it is smaller, else the raw one. */
+  /** The narrowest scaled copy where it is smaller, else the raw one. */
   url: string
   rawUrl: string
   /** The same for two uploads of one picture, in any folder. */
   contentSha1: string
   color: number | null
+  /** Of the raw one, in pixels; null where they are not known. */
+  width: number | null
+  height: number | null
+  /** The widths for which there are scaled copies. */
+  copyWidths: number[]
   stored: StoredPicture[]
+}
+
+/** The address of a scaled copy, which stands beside the raw picture. */
+export function copyUrl(rawUrl: string, width: number): string {
+  return `${rawUrl.replace(/\.[a-z]+$/, '')}_${width}.webp`
+}
+
+/** Every address of a picture in a gallery. */
+export function pictureUrls(item: { url: string; raw_url: string; copy_widths: readonly number[] }): string[] {
+  return [item.url, item.raw_url, ...item.copy_widths.map((width) => copyUrl(item.raw_url, width))]
 }
 
 /**
@@ -22,22 +37,24 @@ export type Picture = {
  */
 export function placePicture(
   config: Deps['config'],
-  { raw, optimized, color }: ProcessedImage,
+  { raw, copies, optimized, size, color }: ProcessedImage,
   folder: string,
-  width: number,
 ): Picture {
   const hash = createHash('sha1').update(raw.bytes).digest('hex')
   const rawPath = `${folder}/${hash}.${raw.ext}`
-  const smallPath = `${folder}/${hash}_${width}.webp`
-  const address = (path: string): string => `${config.files.baseUrl}/data/${path}`
+  const rawUrl = `${config.files.baseUrl}/data/${rawPath}`
+  const [first] = copies
   return {
-    url: address(optimized === undefined ? rawPath : smallPath),
-    rawUrl: address(rawPath),
+    url: optimized === undefined || first === undefined ? rawUrl : copyUrl(rawUrl, first.madeFor),
+    rawUrl,
     contentSha1: hash,
     color,
+    width: size?.width ?? null,
+    height: size?.height ?? null,
+    copyWidths: copies.map(({ madeFor }) => madeFor),
     stored: [
       { key: `pictures/${rawPath}`, image: raw },
-      ...(optimized === undefined ? [] : [{ key: `pictures/${smallPath}`, image: optimized }]),
+      ...copies.map(({ image, madeFor }) => ({ key: `pictures/${copyUrl(rawPath, madeFor)}`, image })),
     ],
   }
 }

@@ -49,6 +49,13 @@ export const optionalFields = {
     schema: Nullable(Type.String({ maxLength: URL_LENGTH_MAX })),
     toColumn: (url: string | null) => (url === null ? null : checkHttpsUrl(url, 'license_url')),
   },
+  public_statistics: {
+    schema: Type.Boolean({
+      description:
+        'Whether everybody sees downloads by day, version, loader and country, or members alone; default true',
+    }),
+    toColumn: (isPublic: boolean) => isPublic,
+  },
 } as const satisfies { [Name in keyof Project]?: OptionalField }
 
 type OptionalFields = typeof optionalFields

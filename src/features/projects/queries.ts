@@ -11,6 +11,9 @@ export type ProjectRow = Selectable<Project>
 export type GalleryRow = {
   url: string
   raw_url: string
+  width: number | null
+  height: number | null
+  copy_widths: number[]
   featured: boolean
   name: string | null
   description: string | null
@@ -40,7 +43,8 @@ function readProjects(db: Db) {
       jsonArrayFrom(
         eb
           .selectFrom('gallery_item')
-          .select(['url', 'raw_url', 'featured', 'name', 'description', 'created', 'ordering'])
+          .select(['url', 'raw_url', 'width', 'height', 'copy_widths'])
+          .select(['featured', 'name', 'description', 'created', 'ordering'])
           .whereRef('gallery_item.project_id', '=', 'project.id')
           .orderBy('ordering')
           .orderBy('created')

@@ -1,21 +1,32 @@
 // The wire shape of a project: the same bytes for everyone who may see it.
 import Type, { type Static } from 'typebox'
 import { PROJECT_STATUSES, REQUESTABLE_STATUSES } from '#features/access/project-status.ts'
+import { copyUrl } from '#features/pictures/pictures.ts'
 import { Nullable, Timestamp } from '#lib/schema-parts.ts'
 import { licenseName } from '#taxonomy/licenses.ts'
 import { sortFieldValues } from '#taxonomy/loader-fields.ts'
 import { fieldsOf, gamesOf, projectTypesOf, type Taxonomy } from '#taxonomy/taxonomy.ts'
-import type { ProjectReadRow } from './queries.ts'
+import type { GalleryRow, ProjectReadRow } from './queries.ts'
 
 const LinkView = Type.Object(
   { platform: Type.String(), donation: Type.Boolean(), url: Type.String() },
   { title: 'ProjectLink' },
 )
 
+const PictureSizeView = Type.Object(
+  { url: Type.String(), width: Type.Integer({ minimum: 1 }), height: Type.Integer({ minimum: 1 }) },
+  { title: 'PictureSize' },
+)
+
 const GalleryItemView = Type.Object(
   {
     url: Type.String({ description: 'Scaled down for display' }),
     raw_url: Type.String({ description: 'The image in full size' }),
+    width: Nullable(Type.Integer({ minimum: 1, description: 'Of the image in full size, in pixels' })),
+    height: Nullable(Type.Integer({ minimum: 1 })),
+    sizes: Type.Array(PictureSizeView, {
+      description: 'Scaled copies, 350, 700 and 1400 pixels wide as far as the image is, narrowest first',
+    }),
     featured: Type.Boolean(),
     name: Nullable(Type.String()),
     title: Nullable(Type.String({ description: 'The same as `name`' })),
@@ -68,6 +79,7 @@ export const ProjectView = Type.Object(
     color: Nullable(Type.Integer({ description: 'RGB, taken from the icon' })),
     thread_id: Nullable(Type.String({ description: 'ID of the thread with moderators' })),
     monetization_status: Type.Enum(['monetized', 'demonetized', 'force-demonetized']),
+    public_statistics: Type.Boolean({ description: 'Whether everybody sees how its downloads are made up' }),
     side_types_migration_review_status: Type.Enum(['reviewed', 'pending'], {
       description: 'Always `reviewed`: environments are set where versions are published; clients demand the key',
     }),
@@ -118,12 +130,29 @@ export function toProjectView(row: ProjectReadRow, taxonomy: Taxonomy): ProjectV
     icon_url: row.icon_url,
     raw_icon_url: row.raw_icon_url,
     link_urls: linkViews(row.link_urls as Record<string, string>, taxonomy),
-    gallery: row.gallery.map((item) => ({ ...item, title: item.name, created: new Date(item.created).toISOString() })),
+    gallery: row.gallery.map(toGalleryItemView),
     color: row.color,
     thread_id: row.thread_id,
     monetization_status: row.monetization_status,
+    public_statistics: row.public_statistics,
     side_types_migration_review_status: 'reviewed',
   }
+}
+
+function toGalleryItemView({ copy_widths, ...item }: GalleryRow): Static<typeof GalleryItemView> {
+  const { width, height, raw_url, name, created } = item
+  const sizes =
+    width === null || height === null
+      ? []
+      : copy_widths.map((madeFor) => {
+          const shown = Math.min(madeFor, width)
+          return {
+            url: copyUrl(raw_url, madeFor),
+            width: shown,
+            height: Math.max(1, Math.round((height * shown) / width)),
+          }
+        })
+  return { ...item, sizes, title: name, created: new Date(created).toISOString() }
 }
 
 function aggregatedFields(row: ProjectReadRow, loaders: string[], taxonomy: Taxonomy): Record<string, unknown[]> {

@@ -9,9 +9,6 @@ import type { Viewer } from '#lib/viewer.ts'
 import type { Deps } from '#main/deps.ts'
 import type { NewProject } from './requests.ts'
 
-const ICON_WIDTH = 96
-const GALLERY_WIDTH = 350
-
 export type PreparedProject = {
   projectId: string
   versions: { id: string; files: PreparedFile[] }[]
@@ -60,7 +57,6 @@ export async function prepareProject(
           deps.config,
           await deps.images.processIcon(...(await pictureOf(iconPart)), { field: 'icon', extField: 'icon', caller }),
           projectId,
-          ICON_WIDTH,
         )
   const gallery: Picture[] = []
   for (const { item } of project.gallery) {
@@ -68,7 +64,7 @@ export async function prepareProject(
     if (part === undefined) continue
     const options = { field: item, extField: item, caller }
     const processed = await deps.images.processGalleryImage(...(await pictureOf(part)), options)
-    const picture = placePicture(deps.config, processed, `${projectId}/images`, GALLERY_WIDTH)
+    const picture = placePicture(deps.config, processed, `${projectId}/images`)
     if (gallery.some(({ contentSha1 }) => contentSha1 === picture.contentSha1))
       throw invalidInput(`The picture of part ${item} occurs twice`, item)
     gallery.push(picture)

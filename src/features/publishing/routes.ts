@@ -1,8 +1,10 @@
 // Creating a project with its first versions.
+
 import { ProjectView } from '#features/projects/views.ts'
 import { requireViewer } from '#http/auth.ts'
 import { sendBytes } from '#http/entity-tags.ts'
 import { takeForms } from '#http/multipart.ts'
+import { COSTS } from '#http/route-config.ts'
 import type { App } from '#http/server.ts'
 import type { Deps } from '#main/deps.ts'
 import { createProject } from './create-project.ts'
@@ -16,7 +18,7 @@ export function publishingRoutes(app: App, deps: Deps): void {
     scope.post(
       '/v3/project',
       {
-        config: { auth: { scope: ['PROJECT_CREATE'] }, formData: { schema: ProjectData } },
+        config: { auth: { scope: ['PROJECT_CREATE'] }, formData: { schema: ProjectData }, cost: COSTS.archive },
         schema: {
           operationId: 'createProject',
           summary: 'Create a project with versions and files, or a draft without them',

@@ -1,4 +1,6 @@
 import { transaction } from '#cache/transaction.ts'
+import type { Actor } from '#features/audit/actor.ts'
+import { recordAudit } from '#features/audit/record-audit.ts'
 import { invalidInput, validationError } from '#lib/errors.ts'
 import { newId } from '#lib/ids.ts'
 import type { Deps } from '#main/deps.ts'
@@ -15,6 +17,7 @@ export type RateLimitDeps = Pick<Deps, 'db' | 'cache' | 'now'> & { rateGrants: {
  */
 export async function createRateLimit(
   deps: RateLimitDeps,
+  actor: Actor,
   { subject, requestsPerMinute, note }: { subject: GrantSubject; requestsPerMinute: number; note: string },
 ): Promise<string> {
   const id = newId()
@@ -26,7 +29,13 @@ export async function createRateLimit(
     // Two inserts at once may pass the limit by one, which does no harm.
     if ((await countGrants(tx)) >= GRANTS_MAX) throw invalidInput(`There may be at most ${GRANTS_MAX} rate limits`)
     await insertGrant(tx, { id, subject, requestsPerMinute, note, created: new Date(deps.now()) })
+    const details = { requests_per_minute: requestsPerMinute, ...detailsOf(subject) }
+    await recordAudit(tx, { action: 'rate_limit.granted', actor, subject: { kind: 'rate_limit', id }, details })
   })
   await deps.rateGrants.refresh()
   return id
+}
+
+function detailsOf(subject: GrantSubject): Record<string, string> {
+  return 'tokenId' in subject ? { token_id: subject.tokenId } : { address_range: subject.addressRange }
 }

@@ -1,13 +1,16 @@
 import { transaction } from '#cache/transaction.ts'
+import type { Actor } from '#features/audit/actor.ts'
+import { recordAudit } from '#features/audit/record-audit.ts'
 import { notFound } from '#lib/errors.ts'
 import type { RateLimitDeps } from './create-rate-limit.ts'
 import { deleteGrant } from './queries.ts'
 
 /** Takes a granted request rate back. @throws ApiError 404 when there is none. */
-export async function deleteRateLimit(deps: RateLimitDeps, id: string): Promise<void> {
+export async function deleteRateLimit(deps: RateLimitDeps, actor: Actor, id: string): Promise<void> {
   await transaction(deps, async (tx, changed) => {
     changed.addAll('rate-grant')
     if (!(await deleteGrant(tx, id))) throw notFound('rate limit')
+    await recordAudit(tx, { action: 'rate_limit.revoked', actor, subject: { kind: 'rate_limit', id } })
   })
   await deps.rateGrants.refresh()
 }

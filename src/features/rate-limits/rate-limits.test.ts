@@ -145,6 +145,7 @@ test('another process hears of a grant, of its end, and of the end of a token th
       await client.connect()
       return client
     },
+    pool,
     cache: createEntityCache({ maxBytes: 1000 }),
     log,
     subscribers: other.subscribers,

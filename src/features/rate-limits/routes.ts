@@ -1,5 +1,7 @@
 // Operator routes: who may send more requests than others.
+
 import Type from 'typebox'
+import { operatorOf } from '#features/audit/actor.ts'
 import { done } from '#http/answers.ts'
 import { mountInternal } from '#http/mounts.ts'
 import { IdParams } from '#http/query-values.ts'
@@ -50,7 +52,11 @@ function writeRoutes(app: App, deps: RateLimitDeps): void {
     },
     async (req, reply) => {
       const { requests_per_minute: requestsPerMinute, note = '' } = req.body
-      const id = await createRateLimit(deps, { subject: toGrantSubject(req.body), requestsPerMinute, note })
+      const id = await createRateLimit(deps, operatorOf(req), {
+        subject: toGrantSubject(req.body),
+        requestsPerMinute,
+        note,
+      })
       return reply.status(201).send(toRateLimitView(await getGrant(deps.db, id)))
     },
   )
@@ -65,7 +71,7 @@ function writeRoutes(app: App, deps: RateLimitDeps): void {
       },
     },
     async (req, reply) => {
-      await deleteRateLimit(deps, parseId(req.params.id, 'id'))
+      await deleteRateLimit(deps, operatorOf(req), parseId(req.params.id, 'id'))
       return done(reply)
     },
   )

@@ -1,5 +1,8 @@
 // Deletes a report.
+
 import { transaction } from '#cache/transaction.ts'
+import { actorOf } from '#features/audit/actor.ts'
+import { recordAudit } from '#features/audit/record-audit.ts'
 import { dropImages } from '#features/content-images/queries.ts'
 import type { Viewer } from '#lib/viewer.ts'
 import type { Deps } from '#main/deps.ts'
@@ -26,5 +29,6 @@ export async function deleteReport(deps: Pick<Deps, 'db' | 'cache'>, viewer: Vie
       messages.map((message) => message.id),
     )
     await tx.deleteFrom('report').where('id', '=', id).execute()
+    await recordAudit(tx, { action: 'report.deleted', actor: actorOf(viewer), subject: { kind: 'report', id } })
   })
 }

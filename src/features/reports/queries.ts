@@ -5,6 +5,7 @@ import type { Report } from '#db/schema.ts'
 import { notFound } from '#lib/errors.ts'
 import type { Viewer } from '#lib/viewer.ts'
 import { reportVisibleTo } from './policy.ts'
+import type { ItemType } from './requests.ts'
 
 export type ReportRow = Selectable<Report> & { thread_id: string }
 
@@ -55,4 +56,23 @@ export function listOpenReports(
     .limit(count)
     .offset(offset)
   return (reporterId === undefined ? query : query.where('report.reporter_id', '=', reporterId)).execute()
+}
+
+/** When an account reported a thing, of its reports that are open, newest first. */
+export function listOwnOpenReports(
+  db: Db,
+  reporterId: string,
+  { type, id }: { type: ItemType; id: string },
+): Promise<{ id: string; created: Date }[]> {
+  return db
+    .selectFrom('report')
+    .select(['id', 'created'])
+    .where('reporter_id', '=', reporterId)
+    .where('closed', '=', false)
+    .where('item_type', '=', type)
+    .where('item_id', '=', id)
+    .orderBy('created', 'desc')
+    .orderBy('id')
+    .limit(10)
+    .execute()
 }

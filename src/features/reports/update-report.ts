@@ -1,8 +1,11 @@
 // Edits, closes and reopens a report.
+
 import type { Updateable } from 'kysely'
 import { transaction } from '#cache/transaction.ts'
 import type { Tx } from '#db/db.ts'
 import type { Report } from '#db/schema.ts'
+import { actorOf } from '#features/audit/actor.ts'
+import { recordAudit } from '#features/audit/record-audit.ts'
 import { dropUnusedImages } from '#features/content-images/queries.ts'
 import { insertNotifications } from '#features/notifications/queries.ts'
 import { requireOpenReport } from '#features/threads/policy.ts'
@@ -38,7 +41,11 @@ export async function updateReport(
     if (Object.keys(set).length === 0) return
     await tx.updateTable('report').set(set).where('id', '=', id).execute()
     if (set.body !== undefined) await dropUnusedImages(tx, { context: 'report', id }, set.body)
-    if (set.closed !== undefined && set.closed !== report.closed) await announce(tx, viewer, report, set.closed)
+    if (set.closed !== undefined && set.closed !== report.closed) {
+      await announce(tx, viewer, report, set.closed)
+      const action = set.closed ? 'report.closed' : 'report.reopened'
+      await recordAudit(tx, { action, actor: actorOf(viewer), subject: { kind: 'report', id } })
+    }
   })
 }
 

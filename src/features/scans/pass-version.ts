@@ -1,4 +1,6 @@
 import { transaction } from '#cache/transaction.ts'
+import { actorOf } from '#features/audit/actor.ts'
+import { recordAudit } from '#features/audit/record-audit.ts'
 import { showHeld } from '#features/versions/lifecycle/show-version.ts'
 import { lockVersion } from '#features/versions/queries.ts'
 import { invalidInput, notFound } from '#lib/errors.ts'
@@ -25,6 +27,12 @@ export async function passVersion(
       .set({ state: 'pass', released_by: viewer.id, finished: new Date(deps.now()) })
       .where('version_id', '=', versionId)
       .execute()
+    await recordAudit(tx, {
+      action: 'version.scan_overruled',
+      actor: actorOf(viewer),
+      subject: { kind: 'version', id: versionId },
+      details: { from: scan.state },
+    })
     await showHeld(tx, changed, locked, { isNews: !scan.shown_before, now: deps.now() })
   })
 }

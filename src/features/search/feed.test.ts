@@ -9,6 +9,7 @@ import { Worker } from 'node:worker_threads'
 import { sql } from 'kysely'
 import pg from 'pg'
 import { listenForInvalidations } from '#cache/listen.ts'
+import { SYSTEM } from '#features/audit/actor.ts'
 import { ApiError } from '#lib/errors.ts'
 import { MINUTE_MS } from '#lib/time.ts'
 import { openEmbeddedSearchIndex } from '#search-index/embedded/embedded-search-index.ts'
@@ -106,6 +107,7 @@ test('two processes on one database both follow what either writes, with invalid
       await client.connect()
       return client
     },
+    pool: t.deps.pool,
     cache: t.deps.cache,
     log: silentLog(),
     subscribers: listening.subscribers,
@@ -278,7 +280,7 @@ test('a rebuild brings what the log never told, and searches are answered all th
       if (isDone) return asked
     }
   })()
-  await requestRebuild(t.deps)
+  await requestRebuild(t.deps, SYSTEM)
   await rename((await t.make.project({ name: 'While Building' })).id, 'While Built')
   await feed.caughtUp()
   isDone = true

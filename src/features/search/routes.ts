@@ -1,4 +1,5 @@
 // Search over HTTP, and the operator's request for a new index.
+import { operatorOf } from '#features/audit/actor.ts'
 import { done } from '#http/answers.ts'
 import { callerOf } from '#http/client-address.ts'
 import { sendBytes } from '#http/entity-tags.ts'
@@ -82,8 +83,8 @@ function rebuildRoutes(app: App, deps: SearchDeps): void {
           hide,
         },
       },
-      async (_req, reply) => {
-        await requestRebuild(deps)
+      async (req, reply) => {
+        await requestRebuild(deps, operatorOf(req))
         return done(reply)
       },
     )

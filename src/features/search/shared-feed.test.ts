@@ -1,9 +1,11 @@
 // One index for several processes, on a real OpenSearch: who feeds it, and what happens when either end goes away.
+
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import pg from 'pg'
+import { SYSTEM } from '#features/audit/actor.ts'
 import { ApiError } from '#lib/errors.ts'
 import { EVERYTHING } from '#search-index/filter/tree.ts'
 import { openOpenSearchIndex } from '#search-index/opensearch/opensearch-search-index.ts'
@@ -129,7 +131,7 @@ test('a rebuild is done once for all, and each process knows when it is done', {
     await sql`set local session_replication_role = replica`.execute(tx)
     await tx.updateTable('project').set({ name: 'Secret Motif' }).where('id', '=', project.id).execute()
   })
-  await requestRebuild(t.deps)
+  await requestRebuild(t.deps, SYSTEM)
   await Promise.all(feeds.map((feed) => feed.caughtUp()))
   for (const feed of feeds) assert.deepEqual(await feed.find('motif'), ['Secret Motif'])
   assert.equal(builds(feeds), 2)

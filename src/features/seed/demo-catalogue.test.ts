@@ -73,13 +73,41 @@ test('dependencies point to earlier projects, each once', () => {
   const seen = new Set<string>()
   let count = 0
   for (const project of projects) {
-    const slugs = project.versions[0]?.dependencies.map((dependency) => dependency.slug) ?? []
+    const slugs = project.versions.at(-1)?.dependencies.map((dependency) => dependency.slug) ?? []
     assert.equal(new Set(slugs).size, slugs.length)
     for (const slug of slugs) assert.ok(seen.has(slug))
     count += slugs.length
     seen.add(project.slug)
   }
   assert.ok(count > 500)
+})
+
+test('what agrees: people are older than their projects, and nothing depends on what comes later', () => {
+  const joined = new Map(catalogue.people.map(({ username, created }) => [username, created]))
+  const founded = new Map(catalogue.organizations.map(({ slug, created }) => [slug, created]))
+  const published = new Map(projects.map((project) => [project.slug, project.published]))
+  const isBefore = (date: Date | undefined, other: Date): boolean => date !== undefined && date <= other
+  for (const organization of catalogue.organizations) {
+    for (const username of [organization.owner, ...organization.members.map((member) => member.username)])
+      assert.ok(isBefore(joined.get(username), organization.created), organization.slug)
+    assert.ok(organization.created <= until)
+  }
+  for (const project of projects) {
+    assert.ok(isBefore(joined.get(project.owner), project.published), project.slug)
+    if (project.organization !== null) assert.ok(isBefore(founded.get(project.organization), project.published))
+    for (const version of project.versions) {
+      for (const { slug } of version.dependencies) assert.ok(isBefore(published.get(slug), version.published))
+    }
+  }
+})
+
+test('the publisher has a handful of projects that people use, and the moderator none', () => {
+  const [publisher, moderator] = catalogue.people.map(({ username }) => username)
+  const own = projects.filter((project) => project.owner === publisher && project.organization === null)
+  assert.equal(own.length, 8)
+  assert.ok(own.every((project) => project.hasIcon && project.gallery === 4 && project.downloads >= 4000))
+  assert.ok(!projects.some((project) => project.owner === moderator))
+  assert.equal(catalogue.organizations[0]?.owner, publisher)
 })
 
 test('teams name people of the catalogue, and nobody owns more than a quota allows', () => {
@@ -114,6 +142,11 @@ test('downloads have a long tail, and the catalogue is varied', () => {
   assert.ok(projects.some((project) => isOpenSource(project.licenseId)))
   assert.ok(projects.some((project) => project.status === 'archived'))
   assert.ok(projects.some((project) => project.organization !== null))
+  for (const part of [/^# /, /```toml/, /- \[x\]/, /\{picture\}/, /<details>/, /\]\(\/project\//])
+    assert.ok(
+      projects.some((project) => part.test(project.description)),
+      String(part),
+    )
 })
 
 test('numbers of projects that make no sense are refused', () => {

@@ -2,17 +2,26 @@
 // service's. Writing it to a database is the seed command's business.
 import { DAY_MS } from '#lib/time.ts'
 import type { Taxonomy } from '#taxonomy/taxonomy.ts'
-import { organizationName, personName, projectName, takeSlug } from './demo-names.ts'
+import { projectName, takeSlug } from './demo-names.ts'
+import {
+  type DemoMember,
+  type DemoOrganization,
+  type DemoPerson,
+  demoOrganizations,
+  demoPeople,
+  isPublishers,
+  SIGN_INS,
+} from './demo-people.ts'
 import { createRandom, type Random } from './demo-random.ts'
 import { demoDescription, demoSummary } from './demo-text.ts'
-import { chooseLoaders, type DemoDependency, type DemoVersion, demoVersions } from './demo-versions.ts'
-import { BIOS, LICENSES, ROLES, TYPE_WEIGHTS } from './demo-words.ts'
-
-export type DemoPerson = { username: string; bio: string }
-
-export type DemoOrganization = { slug: string; name: string; description: string; owner: string; members: DemoMember[] }
-
-export type DemoMember = { username: string; role: string }
+import {
+  chooseLoaders,
+  type DatedDependency,
+  type DemoDependency,
+  type DemoVersion,
+  demoVersions,
+} from './demo-versions.ts'
+import { LICENSES, ROLES, TYPE_WEIGHTS } from './demo-words.ts'
 
 export type DemoProject = {
   slug: string
@@ -36,7 +45,9 @@ export type DemoProject = {
   published: Date
   downloads: number
   follows: number
-  color: number | null
+  hasIcon: boolean
+  /** How many pictures; a line `{picture}` of the description stands for the first of them. */
+  gallery: number
   /** Oldest first, at least one. */
   versions: DemoVersion[]
 }
@@ -58,9 +69,16 @@ export type DemoOptions = {
 }
 
 const PROJECTS_MAX = 1_000_000
-// Below the quota of 256 projects a person and 16 organizations a person.
+// Below the quota of 256 projects a person.
 const OWNED_MAX = 200
-const OWNED_ORGANIZATIONS_MAX = 8
+const PUBLISHERS_DOWNLOADS_MIN = 4000
+const GALLERY_SIZES: readonly (readonly [number, number])[] = [
+  [0, 55],
+  [1, 15],
+  [2, 12],
+  [3, 10],
+  [4, 8],
+]
 const YEARS = 9
 
 /**
@@ -71,51 +89,12 @@ export function demoCatalogue(options: DemoOptions): DemoCatalogue {
   const { projects, seed } = options
   if (!Number.isInteger(projects) || projects < 0 || projects > PROJECTS_MAX)
     throw new RangeError(`the number of projects must be a whole number from 0 to ${PROJECTS_MAX}`)
-  const people = demoPeople(createRandom(seed, -1), Math.max(6, Math.ceil(projects / 3)))
-  const organizations = demoOrganizations(createRandom(seed, -2), people, Math.ceil(projects / 40))
+  const people = demoPeople(createRandom(seed, -1), Math.max(8, Math.ceil(projects / 3)), options.until)
+  const organizations = demoOrganizations(createRandom(seed, -2), people, Math.ceil(projects / 40), options.until)
   return { people, organizations, projects: { [Symbol.iterator]: () => demoProjects(options, people, organizations) } }
 }
 
-function demoPeople(random: Random, count: number): DemoPerson[] {
-  const taken = new Set<string>()
-  return Array.from({ length: count }, () => {
-    const wanted = personName(random)
-    let username = wanted
-    // Names are compared without case.
-    for (let n = 2; taken.has(username.toLowerCase()); n += 1) username = `${wanted}${n}`
-    taken.add(username.toLowerCase())
-    return { username, bio: random.pick(BIOS) }
-  })
-}
-
-function demoOrganizations(random: Random, people: DemoPerson[], count: number): DemoOrganization[] {
-  const taken = new Set<string>()
-  const owned = new Map<string, number>()
-  return Array.from({ length: count }, () => {
-    const name = organizationName(random)
-    const [owner, ...others] = random
-      .sample(people.slice(0, 5000), random.integer(2, 6))
-      .map((person) => person.username)
-    const free =
-      owner !== undefined && (owned.get(owner) ?? 0) < OWNED_ORGANIZATIONS_MAX ? owner : leastBusy(people, owned)
-    owned.set(free, (owned.get(free) ?? 0) + 1)
-    return {
-      slug: takeSlug(name, taken),
-      name,
-      description: `${name} makes and looks after projects together.`,
-      owner: free,
-      members: others
-        .filter((username) => username !== free)
-        .map((username) => ({ username, role: random.pick(ROLES) })),
-    }
-  })
-}
-
-function leastBusy(people: DemoPerson[], owned: ReadonlyMap<string, number>): string {
-  return people.toSorted((a, b) => (owned.get(a.username) ?? 0) - (owned.get(b.username) ?? 0))[0]?.username ?? ''
-}
-
-type Earlier = { slug: string; loaders: string[]; projectType: string }
+type Earlier = { slug: string; published: Date }
 
 function* demoProjects(
   options: DemoOptions,
@@ -126,6 +105,8 @@ function* demoProjects(
   const taken = new Set<string>()
   const owned = new Map<string, number>()
   const libraries: Earlier[] = []
+  const others = people.slice(SIGN_INS.length)
+  const publisher = people[0]?.username ?? ''
   const mods: Earlier[] = []
   const types = taxonomy.projectTypes.filter((type) => chooseLoaders(createRandom(0), taxonomy, type, until).length > 0)
   if (types.length === 0) return
@@ -136,8 +117,10 @@ function* demoProjects(
     const subject = projectName(random, projectType, isLibrary)
     const slug = takeSlug(subject.slugText, taken)
     // More of them are young: a service grows.
-    const published = new Date(until.getTime() - Math.floor(random.next() ** 1.6 * YEARS * 365 * DAY_MS) - DAY_MS)
-    const downloads = longTail(random, isLibrary ? 20 : 1)
+    const years = isPublishers(index) ? 2.5 : YEARS
+    const published = new Date(until.getTime() - Math.floor(random.next() ** 1.6 * years * 365 * DAY_MS) - DAY_MS)
+    const drawn = longTail(random, isLibrary ? 20 : 1)
+    const downloads = isPublishers(index) ? Math.max(PUBLISHERS_DOWNLOADS_MIN, drawn) : drawn
     const dependencies = chooseDependencies(random, projectType, isLibrary, libraries, mods)
     const plan = { ...subject, projectType, slug, first: published, until, downloads, dependencies }
     const versions = demoVersions(random, taxonomy, plan)
@@ -145,20 +128,23 @@ function* demoProjects(
       slug,
       name: subject.name,
       summary: demoSummary(random, subject, projectType),
-      description: demoDescription(random, subject, slugsOf(dependencies, 'required')),
+      description: demoDescription(random, subject, { projectType, needs: slugsOf(dependencies, 'required') }),
       projectType,
-      status: random.weighted(STATUSES, ([, weight]) => weight)[0],
+      status: isPublishers(index) ? ('approved' as const) : random.weighted(STATUSES, ([, weight]) => weight)[0],
       ...chooseCategories(random, taxonomy, projectType, isLibrary),
       ...chooseLicense(random, slug),
       links: chooseLinks(random, taxonomy, slug),
-      ...chooseTeam(random, people, organizations, owned),
+      ...(isPublishers(index)
+        ? publishersTeam(random, others, publisher)
+        : chooseTeam(random, { people: others, organizations, owned, published })),
       published,
       downloads,
       follows: Math.floor(downloads ** 0.72 * random.next() * 0.6),
-      color: random.chance(0.85) ? random.integer(0, 0xffffff) : null,
+      hasIcon: isPublishers(index) || random.chance(0.92),
+      gallery: isPublishers(index) ? 4 : random.weighted(GALLERY_SIZES, ([, weight]) => weight)[0],
       versions,
     }
-    const earlier = { slug, loaders: versions.at(-1)?.loaders ?? [], projectType }
+    const earlier = { slug, published }
     if (isLibrary) libraries.push(earlier)
     else if (projectType === 'mod') mods.push(earlier)
     yield project
@@ -188,22 +174,22 @@ function chooseDependencies(
   isLibrary: boolean,
   libraries: readonly Earlier[],
   mods: readonly Earlier[],
-): DemoDependency[] {
-  const found = new Map<string, DemoDependency['kind']>()
-  const favourite = () => libraries[Math.floor(random.next() ** 3 * libraries.length)]?.slug
-  const add = (slug: string | undefined, kind: DemoDependency['kind']) => {
-    if (slug !== undefined && !found.has(slug)) found.set(slug, kind)
+): DatedDependency[] {
+  const found = new Map<Earlier, DemoDependency['kind']>()
+  const favourite = () => libraries[Math.floor(random.next() ** 3 * libraries.length)]
+  const add = (earlier: Earlier | undefined, kind: DemoDependency['kind']) => {
+    if (earlier !== undefined && !found.has(earlier)) found.set(earlier, kind)
   }
   if (projectType === 'modpack') {
     for (let n = random.integer(4, 25); n > 0 && mods.length > 0; n -= 1)
-      add(mods[Math.floor(random.next() ** 2 * mods.length)]?.slug, random.chance(0.8) ? 'embedded' : 'required')
+      add(mods[Math.floor(random.next() ** 2 * mods.length)], random.chance(0.8) ? 'embedded' : 'required')
   } else if (projectType === 'mod' && random.chance(isLibrary ? 0.2 : 0.55)) {
     add(favourite(), 'required')
     if (random.chance(0.35)) add(favourite(), random.chance(0.6) ? 'required' : 'embedded')
     if (random.chance(0.25) && mods.length > 0)
-      add(random.pick(mods).slug, random.chance(0.85) ? 'optional' : 'incompatible')
+      add(random.pick(mods), random.chance(0.85) ? 'optional' : 'incompatible')
   }
-  return Array.from(found, ([slug, kind]) => ({ slug, kind }))
+  return Array.from(found, ([{ slug, published }, kind]) => ({ slug, kind, since: published }))
 }
 
 function chooseCategories(random: Random, taxonomy: Taxonomy, projectType: string, isLibrary: boolean) {
@@ -230,24 +216,40 @@ function chooseLinks(random: Random, taxonomy: Taxonomy, slug: string): Record<s
 /** An owner with few projects so far, sometimes by way of an organization, and now and then others. */
 function chooseTeam(
   random: Random,
-  people: readonly DemoPerson[],
-  organizations: readonly DemoOrganization[],
-  owned: Map<string, number>,
+  {
+    people,
+    organizations,
+    owned,
+    published,
+  }: {
+    people: readonly DemoPerson[]
+    organizations: readonly DemoOrganization[]
+    owned: Map<string, number>
+    published: Date
+  },
 ) {
   const organization = random.chance(0.12) && organizations.length > 0 ? random.pick(organizations) : undefined
+  const isFree = ({ username, created }: DemoPerson) => created <= published && (owned.get(username) ?? 0) < OWNED_MAX
   let at = Math.floor(random.next() ** 2 * people.length)
-  const full = (username: string | undefined) => username !== undefined && (owned.get(username) ?? 0) >= OWNED_MAX
-  for (let tries = 0; full(people[at]?.username) && tries < people.length; tries += 1) at = (at + 1) % people.length
-  const alone = organization === undefined || full(organization.owner)
-  const owner = (alone ? people[at]?.username : organization.owner) ?? ''
+  const isTaken = (person: DemoPerson | undefined): boolean => person === undefined || !isFree(person)
+  for (let tries = 0; isTaken(people[at]) && tries < people.length; tries += 1) at = (at + 1) % people.length
+  const isAlone =
+    organization === undefined || organization.created > published || (owned.get(organization.owner) ?? 0) >= OWNED_MAX
+  const owner = (isAlone ? people[at]?.username : organization.owner) ?? ''
   owned.set(owner, (owned.get(owner) ?? 0) + 1)
-  const others = random.chance(0.2)
-    ? Array.from({ length: random.integer(1, 3) }, () => random.pick(people).username)
-    : []
-  const members = [...new Set(others)].filter((username) => username !== owner)
   return {
     owner,
-    organization: alone ? null : organization.slug,
-    members: members.map((username) => ({ username, role: random.pick(ROLES) })),
+    organization: isAlone ? null : organization.slug,
+    members: chooseMembers(random, people, owner, random.chance(0.2) ? random.integer(1, 3) : 0),
   }
+}
+
+function publishersTeam(random: Random, people: readonly DemoPerson[], owner: string) {
+  return { owner, organization: null, members: chooseMembers(random, people, owner, random.integer(0, 2)) }
+}
+
+function chooseMembers(random: Random, people: readonly DemoPerson[], owner: string, count: number): DemoMember[] {
+  const chosen = new Set(Array.from({ length: count }, () => random.pick(people).username))
+  chosen.delete(owner)
+  return Array.from(chosen, (username) => ({ username, role: random.pick(ROLES) }))
 }

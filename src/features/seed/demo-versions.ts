@@ -24,6 +24,8 @@ export type DemoVersion = {
 }
 
 export type DemoDependency = { slug: string; kind: 'required' | 'optional' | 'incompatible' | 'embedded' }
+/** With when the other project was published: no earlier version depends on it. */
+export type DatedDependency = DemoDependency & { since: Date }
 
 export type VersionPlan = {
   projectType: string
@@ -33,7 +35,7 @@ export type VersionPlan = {
   first: Date
   until: Date
   downloads: number
-  dependencies: DemoDependency[]
+  dependencies: DatedDependency[]
 }
 
 const VERSIONS_MAX = 30
@@ -89,7 +91,9 @@ export function demoVersions(random: Random, taxonomy: Taxonomy, plan: VersionPl
       downloads: shares[i] ?? 0,
       featured: i === wanted - 1 && random.chance(0.3),
       fileName: `${plan.slug}-${number.replace(/[^A-Za-z0-9._+-]/g, '_')}.${extensionOf(plan.projectType)}`,
-      dependencies: plan.dependencies,
+      dependencies: plan.dependencies
+        .filter(({ since }) => since <= published)
+        .map(({ slug, kind }) => ({ slug, kind })),
     }
   })
 }

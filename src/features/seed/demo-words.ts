@@ -214,6 +214,54 @@ export const INTROS = [
   '{name} changes one part of the game, {thing}, and changes it thoroughly.',
 ]
 
+export const AUTHORS_NOTES = [
+  'This is my first project here. The source is linked on the page, in case that helps.',
+  'The pictures are from an older version; I will replace them after the review.',
+  'A friend made the icon and agrees with its use. I can send their message if you need it.',
+]
+
+export const MODERATORS_ANSWERS = [
+  'Thank you. Please say in the description which parts are needed on a server.',
+  'Could you name the licence of the sounds? Then this is ready.',
+]
+
+export const REJECTION =
+  'The description says nothing about what this does. Please describe it in a few sentences, then send it in again.'
+
+/** The type of a report, what it says, and what a moderator answers who closes it. */
+export const REPORTS: readonly (readonly [string, string, string])[] = [
+  [
+    'copyright',
+    'The textures are those of another pack, recoloured. I can send both next to each other.',
+    'Both authors have told us that they work together. Thank you for looking out.',
+  ],
+  ['spam', 'The description is a list of links to a server, four times over.', 'The links are gone now.'],
+  [
+    'malicious',
+    'My scanner complains about the newest file. Could somebody have a look?',
+    'We looked into the file: it is a false alarm of that scanner.',
+  ],
+  [
+    'name-squatting',
+    'An empty project with the name of a well known one, since last year.',
+    'The owner has agreed to another name.',
+  ],
+]
+
+/** What follows the name of a project. */
+export const STORIES = [
+  'began on a train, on the back of a ticket, as a list of everything that {thing} could not do yet.',
+  'was made for one server with {count} players. They asked for {thing}, and would not stop asking.',
+  'is the third attempt. The first forgot about {thing}, the second was about nothing else.',
+]
+
+export const CLOSINGS = [
+  'It has been tested in long worlds and short ones, alone and with friends.',
+  'Take it apart, change it, and tell what came of it.',
+  'If something about {thing} looks odd, say so: most of what is good here began as a question.',
+  'There will be updates as long as there are {thing}.',
+]
+
 export const FEATURES = [
   'Works in worlds that exist already, and can be taken out again',
   'Every number can be changed in the settings file',

@@ -1,13 +1,19 @@
 // Fills the database and the file store with the demo catalogue. What is there already stays as it is, so that a run
 // that was cut off is taken up by the next, and a larger one adds to a smaller one.
 import { sql } from 'kysely'
+import { StoreHeldError } from '#analytics-store/analytics-store.ts'
+import { transaction } from '#cache/transaction.ts'
+import { enqueue } from '#jobs/queue.ts'
 import { ApiError } from '#lib/errors.ts'
 import type { Deps } from '#main/deps.ts'
 import { type DemoCatalogue, demoCatalogue } from './demo-catalogue.ts'
 import { seedCollections } from './seed-collections.ts'
+import { EVENT_PROJECTS, seedEvents } from './seed-events.ts'
 import { demoId } from './seed-ids.ts'
+import { DEMO_SEED, demoUntil } from './seed-items.ts'
 import { seedOrganizations, seedPeople, type Written } from './seed-people.ts'
 import { type Indexed, type Names, type SeedDeps, seedProjects } from './seed-projects.ts'
+import { giveSignIns, type SignIn } from './sign-ins.ts'
 import { asSeeded } from './waiting-projects.ts'
 
 export type SeedReport = {
@@ -17,11 +23,14 @@ export type SeedReport = {
   /** Of the projects that were added. */
   versions: number
   collections: Written
+  /** `isLeft`: a running server holds the store of events, and takes the rest in. */
+  events: { added: number; isLeft: boolean }
+  /** The accounts that got a password in this run: it is shown once. */
+  signIns: SignIn[]
 }
 
-/** The catalogue is the same on every machine and every day: both are part of what a run finds again. */
-const SEED = 1
-const UNTIL = new Date('2025-11-01T12:00:00Z')
+type AllDeps = SeedDeps & Pick<Deps, 'pool' | 'taxonomy' | 'now' | 'analytics'>
+
 /** Projects written by one transaction, with some hundreds of versions. */
 const BATCH = 50
 /** Two runs at once would write the same rows; an arbitrary number that nothing else locks. */
@@ -32,8 +41,9 @@ const LOCK = 7_300_424
  * @throws ApiError `conflict` while another run is under way.
  */
 export async function seedCatalogue(
-  deps: SeedDeps & Pick<Deps, 'pool' | 'taxonomy'>,
+  deps: AllDeps,
   projects: number,
+  onProgress: (done: number) => void = () => {},
 ): Promise<SeedReport> {
   const holder = await deps.pool.connect()
   let isHeld = false
@@ -43,7 +53,11 @@ export async function seedCatalogue(
     const { rows } = await holder.query('select pg_try_advisory_lock($1) as is_mine', [LOCK])
     isHeld = rows[0]?.is_mine === true
     if (!isHeld) throw new ApiError('conflict', 'The demo catalogue is being written already')
-    return await seedAll(deps, demoCatalogue({ taxonomy: deps.taxonomy, projects, seed: SEED, until: UNTIL }))
+    const until = await demoUntil(deps.db, deps.now())
+    return await seedAll(deps, demoCatalogue({ taxonomy: deps.taxonomy, projects, seed: DEMO_SEED, until }), {
+      until,
+      onProgress,
+    })
   } finally {
     // A connection that is lost has lost the lock too.
     if (isHeld) await holder.query('select pg_advisory_unlock($1)', [LOCK]).catch(() => {})
@@ -51,31 +65,48 @@ export async function seedCatalogue(
   }
 }
 
-async function seedAll(deps: SeedDeps, catalogue: DemoCatalogue): Promise<SeedReport> {
+async function seedAll(
+  deps: AllDeps,
+  catalogue: DemoCatalogue,
+  { until, onProgress }: { until: Date; onProgress: (done: number) => void },
+): Promise<SeedReport> {
   const { people } = catalogue
-  const peopleWritten = await seedPeople(deps, people, UNTIL)
+  const peopleWritten = await seedPeople(deps, people, DEMO_SEED)
   const accountOf = indexBy(people, ({ username }) => username, 'account')
-  const organizations = await seedOrganizations(deps, catalogue.organizations, { accountOf, until: UNTIL })
+  const organizations = await seedOrganizations(deps, catalogue.organizations, { accountOf, seed: DEMO_SEED })
   const slugs = new Map<string, number>()
   const names: Names = {
+    seed: DEMO_SEED,
+    until,
+    people,
     accountOf,
     organizationOf: await findOrganizations(deps, catalogue),
     projectOf: (slug) => demoId('project', slugs.get(slug) ?? missingName(slug)),
-    peopleFrom: (start, count) => someOf(people.length, start, count).map((n) => demoId('account', n)),
+    peopleFrom: (start, count) => someOf(people.length, start, count),
   }
   const written = { added: 0, present: 0, versions: 0 }
   const shown: string[] = []
+  const isHeld = await isStoreHeld(deps)
+  const events = { added: 0, isLeft: false }
   let batch: Indexed[] = []
+  let recent: Indexed[] = []
+  const writeEvents = async (): Promise<void> => {
+    if (!isHeld) events.added += await seedEvents(deps, recent, { seed: DEMO_SEED, until })
+    recent = []
+  }
   const write = async (): Promise<void> => {
     const { added, present, versions } = await seedProjects(deps, batch, names)
     written.added += added
     written.present += present
     written.versions += versions
+    recent.push(...batch)
     batch = []
+    if (recent.length >= EVENT_PROJECTS) await writeEvents()
+    onProgress(written.added + written.present)
   }
   let index = 0
   for (const demo of catalogue.projects) {
-    const project = asSeeded(demo, index, UNTIL)
+    const project = asSeeded(demo, index, until)
     slugs.set(project.slug, index)
     if (project.status === 'approved') shown.push(demoId('project', index))
     batch.push({ project, index })
@@ -83,14 +114,17 @@ async function seedAll(deps: SeedDeps, catalogue: DemoCatalogue): Promise<SeedRe
     index += 1
   }
   if (batch.length > 0) await write()
+  await writeEvents()
+  if (isHeld) events.isLeft = await leaveEvents(deps, index)
   const collections = await seedCollections(deps, {
     projectIds: await keepPresent(deps, shown),
     people: people.length,
-    seed: SEED,
-    until: UNTIL,
+    seed: DEMO_SEED,
+    until,
   })
+  const signIns = await giveSignIns(deps)
   const { versions, ...projects } = written
-  return { people: peopleWritten, organizations, projects, versions, collections }
+  return { people: peopleWritten, organizations, projects, versions, collections, events, signIns }
 }
 
 function indexBy<Item>(items: readonly Item[], nameOf: (item: Item) => string, kind: 'account') {
@@ -139,4 +173,33 @@ async function keepPresent({ db }: SeedDeps, ids: readonly string[]): Promise<st
     where exists (select 1 from project where project.id = wanted.id and project.status = 'approved')
     order by place`.execute(db)
   return rows.map(({ id }) => id)
+}
+
+/** The embedded store is open in one process: beside a server, it is the server's. */
+async function isStoreHeld({ analytics }: Pick<Deps, 'analytics'>): Promise<boolean> {
+  try {
+    await analytics.identity()
+    return false
+  } catch (error) {
+    for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
+      if (cause instanceof StoreHeldError) return true
+    }
+    throw error
+  }
+}
+
+/** Asks the server for the events that are missing. Returns whether there are any. */
+async function leaveEvents(deps: SeedDeps, projects: number): Promise<boolean> {
+  return transaction(deps, async (tx) => {
+    const missing = await tx
+      .selectFrom('demo_item')
+      .select('id')
+      .where('kind', '=', 'project')
+      .where('has_events', '=', false)
+      .limit(1)
+      .executeTakeFirst()
+    if (missing === undefined) return false
+    await enqueue(tx, 'seed.store-events', { projects }, { jobKey: 'seed.store-events' })
+    return true
+  })
 }

@@ -6,7 +6,8 @@ import type { Deps } from '#main/deps.ts'
 import { createRandom } from './demo-random.ts'
 import { insertRows } from './insert-rows.ts'
 import { demoId } from './seed-ids.ts'
-import { listPresent, type Written } from './seed-people.ts'
+import { listPresent, markItems } from './seed-items.ts'
+import type { Written } from './seed-people.ts'
 
 const TITLES = ['Favourites', 'For a rainy evening', 'Server basics', 'Small and good', 'Building blocks', 'To try out']
 const SIZE_MIN = 3
@@ -48,6 +49,11 @@ export async function seedCollections(
         created,
         updated: created,
       })),
+    )
+    await markItems(
+      tx,
+      'collection',
+      missing.map(({ id }) => id),
     )
     await insertRows(
       tx,

@@ -1,6 +1,7 @@
 // The identifiers of demo things: always the same for the same thing, so that a second run finds what the first has
 // made, and no two alike.
 
+import { createHash } from 'node:crypto'
 import { BASE62 } from '#lib/ids.ts'
 
 const LENGTH = 8
@@ -19,6 +20,9 @@ const STARTS = {
   version: 9_182_736_455_463n,
   file: 31_415_926_535_897n,
   collection: 141_421_356_237_309n,
+  gallery: 17_320_508_075_688n,
+  report: 57_721_566_490_153n,
+  reportThread: 141_421_356_237_309n,
 } as const
 
 /** The identifier of the n-th demo thing of a kind, counted from 0. */
@@ -38,4 +42,15 @@ const VERSIONS_MAX = 64
 /** The identifier of a version, or of its file, by its place in a project. */
 export function demoVersionId(kind: 'version' | 'file', projectIndex: number, versionIndex: number): string {
   return demoId(kind, projectIndex * VERSIONS_MAX + versionIndex)
+}
+
+/** The identifier of a picture of a gallery, by its place in a project. */
+export function galleryId(projectIndex: number, pictureIndex: number): string {
+  return demoId('gallery', projectIndex * VERSIONS_MAX + pictureIndex)
+}
+
+/** The identifier of a message by its thread's, and its place there: of the same form, and no two alike in practice. */
+export function messageId(threadId: string, place: number): string {
+  const digits = createHash('sha256').update(`${threadId}/${place}`).digest()
+  return Array.from({ length: LENGTH }, (_, n) => BASE62[(digits[n] ?? 0) % 62]).join('')
 }

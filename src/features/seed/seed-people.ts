@@ -1,31 +1,35 @@
 // Writes the people and organizations of the demo catalogue.
 
 import { transaction } from '#cache/transaction.ts'
-import type { Db } from '#db/db.ts'
 import { ALL_ORGANIZATION_PERMISSIONS, ALL_PROJECT_PERMISSIONS, PROJECT_PERMISSIONS } from '#lib/permissions.ts'
-import { DAY_MS } from '#lib/time.ts'
 import type { Deps } from '#main/deps.ts'
-import type { DemoOrganization, DemoPerson } from './demo-catalogue.ts'
+import { demoAvatar, demoIcon } from './demo-icons.ts'
+import type { DemoOrganization, DemoPerson } from './demo-people.ts'
+import { createRandom } from './demo-random.ts'
 import { freeNames } from './free-names.ts'
 import { insertRows } from './insert-rows.ts'
 import { demoId } from './seed-ids.ts'
+import { listPresent, markItems } from './seed-items.ts'
+import { bytesOf, placeDrawn } from './seed-pictures.ts'
+import { storeFirst } from './store-first.ts'
 
-type SeedDeps = Pick<Deps, 'db' | 'cache'>
+type SeedDeps = Pick<Deps, 'db' | 'cache' | 'files' | 'config'>
 
 export type Written = { added: number; present: number }
 
-/** The profile text of a demo account. It has neither an address nor a password: nobody signs in as it. */
+/** The profile text of a demo account begins so. Most have neither an address nor a password: nobody signs in as one. */
 export const DEMO_BIO = 'Demo account.'
 
 const MEMBER_PERMISSIONS =
   PROJECT_PERMISSIONS.UPLOAD_VERSION | PROJECT_PERMISSIONS.EDIT_DETAILS | PROJECT_PERMISSIONS.EDIT_BODY
 const OWNER_SPLIT = 100
-const BATCH = 1000
-/** Accounts are older than the oldest project, which is nine years old, by up to half a year. */
-const OLDEST_DAYS = 9 * 365 + 20
+const BATCH = 500
+/** Streams of randomness for pictures, apart from those of projects, which count from 0. */
+const AVATARS = 10_000_000
+const EMBLEMS = 20_000_000
 
-/** Adds the people who are not there yet, a thousand at a time. */
-export async function seedPeople(deps: SeedDeps, people: readonly DemoPerson[], until: Date): Promise<Written> {
+/** Adds the people who are not there yet, some hundred at a time. */
+export async function seedPeople(deps: SeedDeps, people: readonly DemoPerson[], seed: number): Promise<Written> {
   const written = { added: 0, present: 0 }
   for (let start = 0; start < people.length; start += BATCH) {
     const batch = people.slice(start, start + BATCH).map((person, i) => ({ ...person, n: start + i }))
@@ -41,15 +45,28 @@ export async function seedPeople(deps: SeedDeps, people: readonly DemoPerson[], 
       missing.map(({ username }) => username),
       39,
     )
-    const rows = missing.map(({ username, bio, n }) => ({
-      id: demoId('account', n),
-      username: names.get(username) ?? username,
-      bio: `${DEMO_BIO} ${bio}`.slice(0, 160),
-      created: new Date(until.getTime() - (OLDEST_DAYS + ((n * 79) % 180)) * DAY_MS),
-    }))
-    await transaction(deps, async (tx, changed) => {
+    const accounts = missing.map(({ username, bio, created, hasAvatar, n }) => {
+      const id = demoId('account', n)
+      const avatar = hasAvatar
+        ? placeDrawn(deps.config, demoAvatar(createRandom(seed, AVATARS + n)), `${id}-${id}`)
+        : undefined
+      const row = {
+        id,
+        username: names.get(username) ?? username,
+        bio: `${DEMO_BIO} ${bio}`.slice(0, 160),
+        avatar_url: avatar?.url ?? null,
+        raw_avatar_url: avatar?.rawUrl ?? null,
+        created,
+      }
+      return { row, bytes: avatar === undefined ? [] : bytesOf(avatar) }
+    })
+    const bytes = accounts.flatMap((account) => account.bytes)
+    await storeFirst(deps, bytes, async (tx, changed) => {
+      const rows = accounts.map(({ row }) => row)
+      const made = rows.map(({ id }) => id)
       await insertRows(tx, 'account', rows)
-      changed.add('user', ...rows.map(({ id }) => id))
+      await markItems(tx, 'account', made)
+      changed.add('user', ...made)
     })
   }
   return written
@@ -59,7 +76,7 @@ export async function seedPeople(deps: SeedDeps, people: readonly DemoPerson[], 
 export async function seedOrganizations(
   deps: SeedDeps,
   organizations: readonly DemoOrganization[],
-  { accountOf, until }: { accountOf: (username: string) => string; until: Date },
+  { accountOf, seed }: { accountOf: (username: string) => string; seed: number },
 ): Promise<Written> {
   const all = organizations.map((organization, n) => ({ ...organization, id: demoId('organization', n), n }))
   const present = await listPresent(
@@ -67,17 +84,23 @@ export async function seedOrganizations(
     'organization',
     all.map(({ id }) => id),
   )
-  const missing = all.filter(({ id }) => !present.has(id))
+  const missing = all
+    .filter(({ id }) => !present.has(id))
+    .map((organization) => {
+      const { bytes: png, color } = demoIcon(createRandom(seed, EMBLEMS + organization.n), 'organization')
+      return { ...organization, color, icon: placeDrawn(deps.config, png, `${organization.id}-${organization.id}`) }
+    })
   const names = await freeNames(
     deps.db,
     'organization',
     missing.map(({ slug }) => slug),
     64,
   )
+  const teamOf = (n: number) => demoId('organizationTeam', n)
   for (let start = 0; start < missing.length; start += BATCH) {
     const batch = missing.slice(start, start + BATCH)
-    await transaction(deps, async (tx, changed) => {
-      const teamOf = (n: number) => demoId('organizationTeam', n)
+    const bytes = batch.flatMap(({ icon }) => bytesOf(icon))
+    await storeFirst(deps, bytes, async (tx, changed) => {
       await insertRows(
         tx,
         'team',
@@ -86,16 +109,16 @@ export async function seedOrganizations(
       await insertRows(
         tx,
         'team_member',
-        batch.flatMap(({ n, owner, members }) => [
+        batch.flatMap(({ n, owner, members, created }) => [
           {
-            ...memberRow(teamOf(n), accountOf(owner), 'Owner'),
+            ...memberRow(teamOf(n), { accountId: accountOf(owner), role: 'Owner', created }),
             is_owner: true,
             permissions: ALL_PROJECT_PERMISSIONS,
             organization_permissions: ALL_ORGANIZATION_PERMISSIONS,
             payouts_split: OWNER_SPLIT,
           },
           ...members.map(({ username, role }) => ({
-            ...memberRow(teamOf(n), accountOf(username), role),
+            ...memberRow(teamOf(n), { accountId: accountOf(username), role, created }),
             organization_permissions: 0,
           })),
         ]),
@@ -103,23 +126,30 @@ export async function seedOrganizations(
       await insertRows(
         tx,
         'organization',
-        batch.map(({ id, n, slug, name, description }) => ({
+        batch.map(({ id, n, slug, name, description, created, color, icon }) => ({
           id,
           slug: names.get(slug) ?? slug,
           name,
           description,
           team_id: teamOf(n),
-          created: new Date(until.getTime() - OLDEST_DAYS * DAY_MS),
+          icon_url: icon.url,
+          raw_icon_url: icon.rawUrl,
+          color,
+          created,
         })),
       )
-      changed.add('organization', ...batch.map(({ id }) => id))
+      const made = batch.map(({ id }) => id)
+      await markItems(tx, 'organization', made)
+      changed.add('organization', ...made)
     })
   }
   return { added: missing.length, present: present.size }
 }
 
+export type MemberFacts = { accountId: string; role: string; created: Date }
+
 /** An accepted row of a team that owns nothing. */
-export function memberRow(teamId: string, accountId: string, role: string) {
+export function memberRow(teamId: string, { accountId, role, created }: MemberFacts) {
   return {
     team_id: teamId,
     account_id: accountId,
@@ -129,26 +159,34 @@ export function memberRow(teamId: string, accountId: string, role: string) {
     organization_permissions: null as number | null,
     accepted: true,
     payouts_split: 0,
+    created,
   }
 }
 
 /** The row of a project's owner. */
-export function ownerRow(teamId: string, accountId: string) {
+export function ownerRow(teamId: string, { accountId, created }: Omit<MemberFacts, 'role'>) {
   return {
-    ...memberRow(teamId, accountId, 'Owner'),
+    ...memberRow(teamId, { accountId, role: 'Owner', created }),
     is_owner: true,
     permissions: ALL_PROJECT_PERMISSIONS,
     payouts_split: OWNER_SPLIT,
   }
 }
 
-/** Which of these rows exist. */
-export async function listPresent(
-  db: Db,
-  table: 'account' | 'organization' | 'project' | 'collection',
-  ids: readonly string[],
-): Promise<Set<string>> {
-  if (ids.length === 0) return new Set()
-  const rows = await db.selectFrom(table).select('id').where('id', 'in', ids).execute()
-  return new Set(rows.map(({ id }) => id))
+/** Gives the password hashes to those of these accounts that have none; the role counts from then on. */
+export async function giveSignIn(
+  deps: Pick<Deps, 'db' | 'cache'>,
+  { id, role, passwordHash }: { id: string; role: DemoPerson['role']; passwordHash: string },
+): Promise<string | undefined> {
+  return transaction(deps, async (tx, changed) => {
+    const given = await tx
+      .updateTable('account')
+      .set({ password_hash: passwordHash, role, email_verified: true })
+      .where('id', '=', id)
+      .where('password_hash', 'is', null)
+      .returning('username')
+      .executeTakeFirst()
+    changed.add('user', id)
+    return given?.username
+  })
 }

@@ -1,46 +1,59 @@
 // Writes projects of the demo catalogue with everything they hold, some at a time: their files first, then their rows.
 
-import { createHash } from 'node:crypto'
-import { sql } from 'kysely'
-import type { ChangeSet } from '#cache/changes.ts'
-import { transaction } from '#cache/transaction.ts'
 import type { Tx } from '#db/db.ts'
-import { checkFilename } from '#features/versions/files/filename.ts'
-import { dropClaims } from '#files/claims.ts'
+import type { Picture } from '#features/pictures/pictures.ts'
 import { DAY_MS } from '#lib/time.ts'
 import type { Deps } from '#main/deps.ts'
-import { demoArchive } from './demo-archive.ts'
-import type { DemoVersion } from './demo-versions.ts'
+import { demoIcon } from './demo-icons.ts'
+import type { DemoPerson } from './demo-people.ts'
+import { createRandom } from './demo-random.ts'
+import { demoScene } from './demo-scenes.ts'
+import { REJECTION } from './demo-words.ts'
 import { freeNames } from './free-names.ts'
 import { insertRows } from './insert-rows.ts'
-import { demoId, demoVersionId } from './seed-ids.ts'
-import { listPresent, memberRow, ownerRow } from './seed-people.ts'
+import { insertConversations } from './seed-conversations.ts'
+import { demoId, galleryId } from './seed-ids.ts'
+import { listPresent, markItems } from './seed-items.ts'
+import { memberRow, ownerRow } from './seed-people.ts'
+import { bytesOf, placeDrawn } from './seed-pictures.ts'
+import { insertVersions, type PreparedVersion, prepareVersions } from './seed-versions.ts'
+import { storeFirst } from './store-first.ts'
 import type { SeededProject } from './waiting-projects.ts'
 
-export type SeedDeps = Pick<Deps, 'db' | 'cache' | 'files' | 'fileRules'>
+export type SeedDeps = Pick<Deps, 'db' | 'cache' | 'files' | 'fileRules' | 'config'>
 
-/** What the catalogue's names stand for in the database. */
+/** What the catalogue's names stand for in the database, and what all of its projects share. */
 export type Names = {
+  seed: number
+  /** No date is later. */
+  until: Date
+  people: readonly DemoPerson[]
   accountOf(username: string): string
   /** With who owns it now, which may be somebody else than in the catalogue. */
   organizationOf(slug: string): { id: string; ownerId: string } | undefined
   projectOf(slug: string): string
-  /** Some demo accounts, no two alike. */
-  peopleFrom(start: number, count: number): string[]
+  /** The places of some demo accounts in `people`, no two alike. */
+  peopleFrom(start: number, count: number): number[]
 }
 
 export type Indexed = { project: SeededProject; index: number }
 
-type PreparedVersion = {
-  version: DemoVersion
+type GalleryPicture = { picture: Picture; name: string; description: string | null }
+
+type PreparedProject = Indexed & {
   id: string
-  projectId: string
-  authorId: string
-  file: { id: string; storageKey: string; bytes: Buffer; sha1: string; sha512: string; contentType: string }
+  icon: Picture | undefined
+  color: number | null
+  gallery: GalleryPicture[]
+  versions: PreparedVersion[]
 }
 
-/** Files put into the store at once. */
-const PUTS_AT_ONCE = 16
+/** Streams of randomness for pictures, apart from those of projects, which count from 0. */
+const ICONS = 30_000_000
+const GALLERIES = 40_000_000
+const FOLLOWS = 60_000_000
+/** Room for the pictures of one project. */
+const PICTURES_MAX = 8
 
 /** Adds those of the batch that are not there yet; each project is there as a whole or not at all. */
 export async function seedProjects(
@@ -50,7 +63,9 @@ export async function seedProjects(
 ): Promise<{ added: number; present: number; versions: number }> {
   const ids = batch.map(({ index }) => demoId('project', index))
   const present = await listPresent(deps.db, 'project', ids)
-  const missing = batch.filter((_, i) => !present.has(ids[i] ?? ''))
+  const missing = batch
+    .filter((_, i) => !present.has(ids[i] ?? ''))
+    .map((indexed) => prepareProject(deps, indexed, names))
   if (missing.length === 0) return { added: 0, present: present.size, versions: 0 }
   const slugs = await freeNames(
     deps.db,
@@ -58,46 +73,45 @@ export async function seedProjects(
     missing.map(({ project }) => project.slug),
     64,
   )
-  const versions = missing.flatMap((indexed) => prepareVersions(deps, indexed, names))
-  await claim(deps, versions)
-  await putAll(deps, versions)
-  await transaction(deps, async (tx, changed) => {
+  const versions = missing.flatMap((project) => project.versions)
+  const bytes = missing.flatMap(({ icon, gallery }) =>
+    [...(icon === undefined ? [] : [icon]), ...gallery.map(({ picture }) => picture)].flatMap(bytesOf),
+  )
+  const files = versions.map(({ file }) => ({ key: file.storageKey, bytes: file.bytes, contentType: file.contentType }))
+  await storeFirst(deps, [...files, ...bytes], async (tx, changed) => {
     await insertProjects(tx, missing, { names, slugs })
     await insertVersions(tx, versions, names)
+    await insertGalleries(tx, missing, names)
     await insertFollows(tx, missing, names)
-    await dropClaims(
+    await insertConversations(
       tx,
-      versions.map(({ file }) => file.storageKey),
+      missing.map((prepared) => ({ ...prepared, ownerId: ownerOf(prepared.project, names) })),
+      names,
     )
-    nameChanged(changed, missing)
+    const made = missing.map(({ id }) => id)
+    await markItems(tx, 'project', made)
+    changed.add('project', ...made)
   })
   return { added: missing.length, present: present.size, versions: versions.length }
 }
 
-function nameChanged(changed: ChangeSet, missing: readonly Indexed[]): void {
-  changed.add('project', ...missing.map(({ index }) => demoId('project', index)))
-}
-
-function prepareVersions({ fileRules }: SeedDeps, { project, index }: Indexed, names: Names): PreparedVersion[] {
-  return project.versions.map((version, i) => {
-    const id = demoVersionId('version', index, i)
-    const fileId = demoVersionId('file', index, i)
-    const bytes = demoArchive(project, version)
-    return {
-      version,
-      id,
-      projectId: demoId('project', index),
-      authorId: ownerOf(project, names),
-      file: {
-        id: fileId,
-        storageKey: `versions/${id}/${fileId}`,
-        bytes,
-        sha1: createHash('sha1').update(bytes).digest('hex'),
-        sha512: createHash('sha512').update(bytes).digest('hex'),
-        contentType: checkFilename(fileRules, 'file', version.fileName).contentType,
-      },
-    }
+function prepareProject({ fileRules, config }: SeedDeps, { project, index }: Indexed, names: Names): PreparedProject {
+  const id = demoId('project', index)
+  const icon = project.hasIcon ? demoIcon(createRandom(names.seed, ICONS + index), project.projectType) : undefined
+  const gallery = Array.from({ length: Math.min(project.gallery, PICTURES_MAX) }, (_, n) => {
+    const { bytes, title, caption } = demoScene(createRandom(names.seed, GALLERIES + index * PICTURES_MAX + n))
+    const picture = placeDrawn(config, bytes, `${id}-${galleryId(index, n)}/images`)
+    return { picture, name: title, description: caption === '' ? null : caption }
   })
+  return {
+    project,
+    index,
+    id,
+    icon: icon === undefined ? undefined : placeDrawn(config, icon.bytes, `${id}-${id}`),
+    color: icon?.color ?? null,
+    gallery,
+    versions: prepareVersions(fileRules, { project, index, projectId: id, authorId: ownerOf(project, names) }),
+  }
 }
 
 function organizationOf({ organization }: SeededProject, names: Names): ReturnType<Names['organizationOf']> {
@@ -108,24 +122,9 @@ function ownerOf(project: SeededProject, names: Names): string {
   return organizationOf(project, names)?.ownerId ?? names.accountOf(project.owner)
 }
 
-/** What a run that is cut off leaves in the store is removed later, unless another run takes it up. */
-async function claim({ db }: SeedDeps, versions: readonly PreparedVersion[]): Promise<void> {
-  const keys = versions.map(({ file }) => file.storageKey)
-  await sql`insert into upload_claim (storage_key) select unnest(${keys}::text[])
-    on conflict (storage_key) do update set created = now()`.execute(db)
-}
-
-async function putAll({ files }: SeedDeps, versions: readonly PreparedVersion[]): Promise<void> {
-  const rest = versions.values()
-  const put = async (): Promise<void> => {
-    for (const { file } of rest) await files.put(file.storageKey, file.bytes, { contentType: file.contentType })
-  }
-  await Promise.all(Array.from({ length: PUTS_AT_ONCE }, put))
-}
-
 async function insertProjects(
   tx: Tx,
-  missing: readonly Indexed[],
+  missing: readonly PreparedProject[],
   { names, slugs }: { names: Names; slugs: ReadonlyMap<string, string> },
 ): Promise<void> {
   await insertRows(
@@ -141,41 +140,34 @@ async function insertProjects(
   await insertRows(
     tx,
     'project',
-    missing.map(({ project, index }) => projectRow(project, index, { names, slugs })),
-  )
-  await insertRows(
-    tx,
-    'thread',
-    missing.map(({ index }) => ({
-      id: demoId('thread', index),
-      type: 'project',
-      project_id: demoId('project', index),
-    })),
+    missing.map((prepared) => projectRow(prepared, { names, slugs })),
   )
 }
 
 /** An organization's project has no owner of its own. */
 function teamRows(project: SeededProject, teamId: string, names: Names) {
   const owner = ownerOf(project, names)
+  const { published } = project
   const others = project.members
-    .map(({ username, role }) => memberRow(teamId, names.accountOf(username), role))
+    .map(({ username, role }) => memberRow(teamId, { accountId: names.accountOf(username), role, created: published }))
     .filter(({ account_id }) => account_id !== owner)
-  return organizationOf(project, names) === undefined ? [ownerRow(teamId, owner), ...others] : others
+  return organizationOf(project, names) === undefined
+    ? [ownerRow(teamId, { accountId: owner, created: published }), ...others]
+    : others
 }
 
 function projectRow(
-  project: SeededProject,
-  index: number,
+  { project, index, id, icon, color, gallery }: PreparedProject,
   { names, slugs }: { names: Names; slugs: ReadonlyMap<string, string> },
 ) {
   const { status, published, slug } = project
-  const isReviewed = status !== 'draft' && status !== 'processing'
+  const isReviewed = !['draft', 'processing', 'rejected'].includes(status)
   return {
-    id: demoId('project', index),
+    id,
     slug: slugs.get(slug) ?? slug,
     name: project.name,
     summary: project.summary,
-    description: project.description,
+    description: withPicture(project.description, gallery[0]),
     status,
     requested_status: 'approved' as const,
     license: project.licenseId,
@@ -189,64 +181,45 @@ function projectRow(
     updated: project.versions.at(-1)?.published ?? published,
     approved: isReviewed ? new Date(published.getTime() + (index % 24) * (DAY_MS / 24)) : null,
     queued: status === 'draft' ? null : published,
+    moderation_message: status === 'rejected' ? REJECTION : null,
     team_id: demoId('projectTeam', index),
     organization_id: organizationOf(project, names)?.id ?? null,
-    color: project.color,
+    icon_url: icon?.url ?? null,
+    raw_icon_url: icon?.rawUrl ?? null,
+    color,
   }
 }
 
-async function insertVersions(tx: Tx, versions: readonly PreparedVersion[], names: Names): Promise<void> {
-  await insertRows(
-    tx,
-    'version',
-    versions.map(({ id, projectId, authorId, version }) => ({
-      id,
-      project_id: projectId,
-      author_id: authorId,
-      name: version.name,
-      version_number: version.number,
-      changelog: version.changelog,
-      version_type: version.channel,
-      status: 'listed',
-      featured: version.featured,
-      downloads: version.downloads,
-      date_published: version.published,
-      loaders: version.loaders,
-      fields: JSON.stringify(version.fields),
+/** Puts the first picture of the gallery where the text has a place for it. */
+function withPicture(text: string, first: GalleryPicture | undefined): string {
+  return text.replace(/\{picture\}(\n\n)?/, first === undefined ? '' : `![${first.name}](${first.picture.url})$1`)
+}
+
+async function insertGalleries(tx: Tx, missing: readonly PreparedProject[], { until }: Names): Promise<void> {
+  const rows = missing.flatMap(({ project: { published }, index, id, gallery }) =>
+    gallery.map(({ picture, name, description }, n) => ({
+      id: galleryId(index, n),
+      project_id: id,
+      url: picture.url,
+      raw_url: picture.rawUrl,
+      content_sha1: picture.contentSha1,
+      featured: n === 0,
+      name,
+      description,
+      ordering: n,
+      created: between(published, until, n / (2 * PICTURES_MAX)),
     })),
   )
-  await insertRows(
-    tx,
-    'file_content',
-    versions.map(({ projectId, file }) => ({ sha512: file.sha512, project_id: projectId })),
-  )
-  await insertRows(
-    tx,
-    'file',
-    versions.map(({ id, version, file }) => ({
-      id: file.id,
-      version_id: id,
-      filename: version.fileName,
-      size_bytes: file.bytes.length,
-      sha1: file.sha1,
-      sha512: file.sha512,
-      is_primary: true,
-      content_type: file.contentType,
-      storage_key: file.storageKey,
-      created: version.published,
-    })),
-  )
-  await insertRows(
-    tx,
-    'dependency',
-    versions.flatMap(({ id, version }) =>
-      version.dependencies.map(({ slug, kind }) => ({
-        dependent_id: id,
-        project_id: names.projectOf(slug),
-        dependency_type: kind,
-      })),
-    ),
-  )
+  await insertRows(tx, 'gallery_item', rows)
+}
+
+function latest(a: Date | undefined, b: Date): Date {
+  return new Date(Math.max(a?.getTime() ?? 0, b.getTime()))
+}
+
+/** The instant that lies `share` of the way from one to another. */
+function between(from: Date, until: Date, share: number): Date {
+  return new Date(Math.floor(from.getTime() + (until.getTime() - from.getTime()) * share))
 }
 
 /** As many as there are demo people for, and enough that popular projects have more of them. */
@@ -255,13 +228,15 @@ function countFollowers({ follows }: SeededProject, names: Names): number {
   return names.peopleFrom(0, wanted).length
 }
 
-async function insertFollows(tx: Tx, missing: readonly Indexed[], names: Names): Promise<void> {
-  const follows = missing.flatMap(({ project, index }) =>
-    names.peopleFrom(index * 31, countFollowers(project, names)).map((accountId) => ({
-      account_id: accountId,
-      project_id: demoId('project', index),
-      created: project.published,
-    })),
-  )
+/** Somebody follows a project when both are there. */
+async function insertFollows(tx: Tx, missing: readonly PreparedProject[], names: Names): Promise<void> {
+  const { people, until, seed } = names
+  const follows = missing.flatMap(({ project, index, id }) => {
+    const random = createRandom(seed, FOLLOWS + index)
+    return names.peopleFrom(index * 31, countFollowers(project, names)).map((n) => {
+      const from = latest(people[n]?.created, project.published)
+      return { account_id: demoId('account', n), project_id: id, created: between(from, until, random.next() ** 1.5) }
+    })
+  })
   await insertRows(tx, 'follow', follows)
 }

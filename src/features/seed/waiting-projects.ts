@@ -1,12 +1,13 @@
-// Some projects of the demo catalogue are new: they wait for a review, or are drafts that nobody else sees.
+// Some projects of the demo catalogue are new: they wait for a review, were sent back, or are drafts that nobody else sees.
 import { HOUR_MS } from '#lib/time.ts'
 import type { DemoProject } from './demo-catalogue.ts'
 
-export type SeededStatus = DemoProject['status'] | 'draft'
+export type SeededStatus = DemoProject['status'] | 'draft' | 'rejected'
 export type SeededProject = Omit<DemoProject, 'status'> & { status: SeededStatus }
 
-/** Of so many projects one waits for a review, and one is a draft, unless it is a mod; where in the count they stand. */
+/** Of so many projects one waits for a review, one was sent back and one is a draft, unless it is a mod; where in the count they stand. */
 const WAITING = { every: 10, at: 1 }
+const REJECTED = { every: 40, at: 14 }
 const DRAFT = { every: 15, at: 7 }
 
 /**
@@ -18,11 +19,17 @@ export function asSeeded(project: DemoProject, index: number, until: Date): Seed
     return project.status === 'processing' ? { ...project, status: 'approved' } : project
   }
   if (index % DRAFT.every === DRAFT.at) return asNew(project, 'draft', index, until)
+  if (index % REJECTED.every === REJECTED.at) return asNew(project, 'rejected', index, until)
   const waits = index % WAITING.every === WAITING.at || project.status === 'processing'
   return waits ? asNew(project, 'processing', index, until) : project
 }
 
-function asNew(project: DemoProject, status: 'draft' | 'processing', index: number, until: Date): SeededProject {
+function asNew(
+  project: DemoProject,
+  status: 'draft' | 'processing' | 'rejected',
+  index: number,
+  until: Date,
+): SeededProject {
   const published = new Date(until.getTime() - (1 + ((index * 13) % 71)) * HOUR_MS)
   const [first] = project.versions
   return {

@@ -20,11 +20,20 @@ const TEXT_LENGTH_MAX = 256
 const PAGE_MAX = 100_000
 export const PER_PAGE = 20
 
+export const LIST_VIEWS = ['rows', 'grid'] as const
+export type ListView = (typeof LIST_VIEWS)[number]
+
+/** What is chosen by its looks is shown by them. */
+export const usualView = (type: ProjectType | undefined): ListView =>
+  type === 'resourcepack' || type === 'shader' ? 'grid' : 'rows'
+
 export type ListRequest = {
   type: ProjectType | undefined
   text: string
   chosen: Readonly<Record<Facet, readonly string[]>>
   sort: Sort
+  /** Rows, or pictures beside each other. */
+  view: ListView
   /** From 1. */
   page: number
   /** The setup that the list keeps to, empty where the address waives it. */
@@ -63,6 +72,7 @@ export function readListRequest({ query, queries, setup }: Read, type: ProjectTy
     text: query('q').slice(0, TEXT_LENGTH_MAX).toWellFormed(),
     chosen,
     sort,
+    view: LIST_VIEWS.find((known) => known === query('view')) ?? usualView(type),
     page: Math.min(page, PAGE_MAX),
     setup: isSetupWaived ? NO_SETUP : setup,
     isSetupWaived,
@@ -79,12 +89,13 @@ function isUsable(facet: Facet, value: string): boolean {
 
 /** The address of a list. Whatever is left out of `changes` stays; the page is the first one again. */
 export function listAddress(request: ListRequest, changes: Partial<ListRequest> = {}): string {
-  const { type, text, chosen, sort, page, isSetupWaived, all, dependency } = { ...request, page: 1, ...changes }
+  const { type, text, chosen, sort, view, page, isSetupWaived, all, dependency } = { ...request, page: 1, ...changes }
   return withQuery(listPath(type), {
     q: text,
     ...chosen,
     dep: dependency,
     sort: sort === 'relevance' ? '' : sort,
+    view: view === usualView(type) ? '' : view,
     setup: isSetupWaived ? 'any' : '',
     all,
     page: page === 1 ? '' : String(page),

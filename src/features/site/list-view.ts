@@ -14,6 +14,7 @@ import {
   hasChoices,
   type ListRequest,
   listAddress,
+  usualView,
   VALUES_MAX,
   withoutChoice,
 } from './list-request.ts'
@@ -21,7 +22,7 @@ import { setupName } from './list-title.ts'
 import { TYPE_ICONS, tagName, typesName } from './names.ts'
 import type { SiteRequest } from './page.ts'
 import { listPath } from './paths.ts'
-import { hitList, rowOfHit } from './rows.ts'
+import { hitGrid, hitList, rowOfHit } from './rows.ts'
 import { isSet } from './setup.ts'
 import { setupForm } from './setup-view.ts'
 
@@ -32,13 +33,17 @@ export function listView(site: SiteRequest, shown: Shown): Markup {
   const { request, hits, counts, last } = shown
   const { language } = page
   const types = [...counts.types].map(([type, count]) => ({
-    href: pathTo(page, listAddress({ ...request, chosen: { ...request.chosen, c: [] } }, { type, all: [] })),
+    href: pathTo(
+      page,
+      listAddress({ ...request, chosen: { ...request.chosen, c: [] } }, { type, all: [], view: usualView(type) }),
+    ),
     label: typesName(language, type),
     icon: TYPE_ICONS[type],
     count,
     isCurrent: type === request.type,
   }))
   const rows = hits.map(rowOfHit)
+  const list = request.view === 'grid' ? hitGrid : hitList
   return html`${typeTabs(tabs(page, language.t('site.types'), types))}
 <section class="facets" aria-label="${language.t('site.filters')}">
 ${setupForm(site)}
@@ -47,7 +52,7 @@ ${filters(site, shown)}
 <section class="sheet" aria-labelledby="found">
 ${head(site, shown)}
 ${request.isCut && html`<div class="list-note">${note(page, 'warn', html`<p>${language.t('site.list.cut', { count: VALUES_MAX })}</p>`)}</div>`}
-${rows.length > 0 ? hitList({ page, taxonomy: deps.taxonomy }, rows) : nothing(site, shown)}
+${rows.length > 0 ? list({ page, taxonomy: deps.taxonomy }, rows) : nothing(site, shown)}
 ${request.page <= last && pager(page, { current: request.page, last, href: (number) => pathTo(page, listAddress(request, { page: number })) })}
 </section>`
 }
@@ -60,13 +65,14 @@ function typeTabs(markup: Markup): Markup {
 function head(site: SiteRequest, { request, title }: Shown): Markup {
   const { page } = site
   const { language } = page
+  const other = request.view === 'grid' ? 'rows' : 'grid'
   const options = SORTS.map(
     (sort) =>
       html`<option${attributes({ value: sort, selected: sort === request.sort })}>${language.t(`site.sort.${sort}`)}</option>`,
   )
   return html`<div class="results-head">
 <h1 id="found" role="status">${title}</h1>
-<form class="tools" action="${pathTo(page, listPath(request.type))}" data-send>${kept(request, ['sort'])}<label class="vh" for="sort">${language.t('site.sort')}</label><select id="sort" name="sort">${options}</select><button>${language.t('site.sort.apply')}</button><a class="button" href="${pathTo(page, feedPath(listAddress(request)))}" title="${language.t('site.feed.list')}">${icon(page, 'rss')}<span class="vh">${language.t('site.feed.list')}</span></a></form>
+<form class="tools" action="${pathTo(page, listPath(request.type))}" data-send>${kept(request, ['sort'])}<label class="vh" for="sort">${language.t('site.sort')}</label><select id="sort" name="sort">${options}</select><button>${language.t('site.sort.apply')}</button><a class="button" href="${pathTo(page, listAddress(request, { view: other, page: request.page }))}" title="${language.t(`site.view.${other}`)}">${icon(page, other === 'grid' ? 'grid' : 'list')}<span class="vh">${language.t(`site.view.${other}`)}</span></a><a class="button" href="${pathTo(page, feedPath(listAddress(request)))}" title="${language.t('site.feed.list')}">${icon(page, 'rss')}<span class="vh">${language.t('site.feed.list')}</span></a></form>
 ${picked(site, request)}
 </div>`
 }
@@ -185,7 +191,7 @@ function nothing({ page }: SiteRequest, { request, total, counts, last }: Shown)
     .filter(([type, count]) => count > 0 && type !== request.type)
     .map(
       ([type, count]) =>
-        html`<li><a href="${pathTo(page, listAddress({ ...request, chosen: { ...request.chosen, c: [] } }, { type }))}">${language.t(`site.count.${type}`, { count })}</a></li>`,
+        html`<li><a href="${pathTo(page, listAddress({ ...request, chosen: { ...request.chosen, c: [] } }, { type, view: usualView(type) }))}">${language.t(`site.count.${type}`, { count })}</a></li>`,
     )
   const isEmpty = request.text === '' && !hasChoices(request) && !isSet(request.setup)
   const help = [...drops, ...others]

@@ -14,6 +14,7 @@ import {
   listAddress,
   PER_PAGE,
   readListRequest,
+  usualView,
   valuesOf,
   withoutChoice,
 } from './list-request.ts'
@@ -50,6 +51,7 @@ export async function showList(request: SiteRequest, type: ProjectType | undefin
       text: '',
       chosen: { c: [], l: [], v: [], e: [], o: [], u: [] },
       sort: 'relevance',
+      view: usualView(type),
       isSetupWaived: false,
       all: [],
       dependency: '',

@@ -54,6 +54,21 @@ const TAG_ICONS: Readonly<Record<string, IconName>> = {
   transportation: 'next',
   'game-mechanics': 'joystick',
   management: 'dashboard',
+  challenging: 'trending',
+  combat: 'sword',
+  'kitchen-sink': 'layers',
+  lightweight: 'gauge',
+  multiplayer: 'users',
+  quests: 'map',
+  themed: 'palette',
+  audio: 'bell',
+  blocks: 'box',
+  environment: 'leaf',
+  foliage: 'leaf',
+  gui: 'monitor',
+  locale: 'globe',
+  lighting: 'sun',
+  atmosphere: 'sun',
 }
 
 export const tagIcon = (tag: string): IconName => (Object.hasOwn(TAG_ICONS, tag) && TAG_ICONS[tag]) || 'flag'

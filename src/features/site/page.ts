@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
+import type { ProjectStatistics } from '#features/analytics/project-statistics.ts'
 import { fieldsOf } from '#features/pages/forms.ts'
 import { viewerOf } from '#features/pages/page-request.ts'
 import { readPreferences } from '#features/pages/preferences.ts'
@@ -21,7 +22,14 @@ import type { Viewer } from '#lib/viewer.ts'
 import type { Deps } from '#main/deps.ts'
 import { isSet, readSetup, type Setup } from './setup.ts'
 
-export type SiteDeps = { deps: Deps; tokens: TokenDirectory; cookie: SessionCookie; site: Site; texts: Texts }
+export type SiteDeps = {
+  deps: Deps
+  tokens: TokenDirectory
+  cookie: SessionCookie
+  site: Site
+  texts: Texts
+  statistics: ProjectStatistics
+}
 
 export type SiteRequest = {
   req: FastifyRequest
@@ -31,6 +39,7 @@ export type SiteRequest = {
   page: PageContext
   setup: Setup
   texts: Texts
+  statistics: ProjectStatistics
   /** What the path names at this place, decoded. */
   param(name: string): string
   /** The first value of a query key; empty when it is absent. */
@@ -38,6 +47,8 @@ export type SiteRequest = {
   /** All values of a query key. */
   queries(name: string): string[]
   show(page: Page & { status?: number }): FastifyReply
+  /** Leads those who are not signed in through that and back to the path, by default the address of the request. */
+  toSignIn(path?: string): FastifyReply
   /** Leads to another path of ours for good, with the query. */
   moved(path: string): FastifyReply
 }
@@ -51,14 +62,14 @@ export function sitePage(app: App, given: SiteDeps, path: string, options: Optio
     method: options.method ?? 'GET',
     url: path,
     ...(options.prefers === undefined ? {} : { constraints: { prefers: options.prefers } }),
-    config: { auth: 'public' },
+    config: { auth: 'public', budget: 'page' },
     schema: { operationId: options.name, hide: true },
     handler: async (req, reply) => answer(await readSiteRequest(given, req, reply)),
   })
 }
 
 export async function readSiteRequest(given: SiteDeps, req: FastifyRequest, reply: FastifyReply): Promise<SiteRequest> {
-  const { deps, texts } = given
+  const { deps, texts, statistics } = given
   // Absent when a request is refused before its cookies were read.
   req.viewer = req.cookies ? await viewerOf(given, req) : null
   const page = await siteContext(given, req, reply)
@@ -73,10 +84,15 @@ export async function readSiteRequest(given: SiteDeps, req: FastifyRequest, repl
     page,
     setup,
     texts,
+    statistics,
     param: (name) => params[name] ?? '',
     query: (name) => fieldsOf(values, name)[0] ?? '',
     queries: (name) => fieldsOf(values, name),
     show: (shown) => sendPage({ req, reply, page, isOwn: req.viewer !== null || isSet(setup) }, shown),
+    toSignIn: (path = page.address) =>
+      reply
+        .header('cache-control', 'private, no-cache')
+        .redirect(pathTo(page, `${page.site.paths.signIn}?return=${encodeURIComponent(path)}`), 303),
     moved: (path) => reply.redirect(pathTo(page, `${path}${/\?.*/.exec(req.raw.url ?? '')?.[0] ?? ''}`), 301),
   }
 }

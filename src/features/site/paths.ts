@@ -32,6 +32,9 @@ export const userPath = (name: string): string => `/user/${encodeURIComponent(na
 export const organizationPath = (name: string): string => `/organization/${encodeURIComponent(name)}`
 export const collectionPath = (id: string): string => `/collection/${id}`
 
+export const REPORT = '/report'
+export const reportPath = (item: string, id: string): string => withQuery(REPORT, { item, id })
+
 /** A path with what of the query is not empty. */
 export function withQuery(
   path: string,

@@ -21,7 +21,7 @@ import { notFound } from '#lib/errors.ts'
 import { isIdForm } from '#lib/ids.ts'
 import { hueClass } from './names.ts'
 import type { SiteRequest } from './page.ts'
-import { collectionPath, organizationPath, userPath } from './paths.ts'
+import { collectionPath, organizationPath, reportPath, userPath } from './paths.ts'
 import { peoplePanel } from './project.ts'
 import type { Organization } from './project-data.ts'
 import { hitList, type ProjectRow, rowOfProject } from './rows.ts'
@@ -76,6 +76,7 @@ ${linkPanel(
       path: userPath(user.username),
       name: user.username,
       kind: 'profile',
+      report: reportPath('user', user.id),
       about: user.bio ?? '',
       head: html`${face({ name: user.username, url: user.avatar_url, isLarge: true })}<div><h1><bdi>${user.username}</bdi> ${role}</h1>${user.bio !== null && html`<p class="what" dir="auto">${user.bio}</p>`}${facts(request, projects, user.created)}</div>`,
       projects,
@@ -165,6 +166,8 @@ type Profile = {
   aside: Part
   structured: object
   isUnlisted?: boolean
+  /** Where it can be reported. */
+  report?: string
 }
 
 function profilePage(request: SiteRequest, of: Profile): Page & { status?: number } {
@@ -190,7 +193,7 @@ function profilePage(request: SiteRequest, of: Profile): Page & { status?: numbe
     structuredData: [of.structured],
     feeds: [{ path: `${of.path}.atom`, title: language.t('site.feed.list'), type: 'application/atom+xml' }],
     body: html`${of.before}
-<div class="profile">${of.head}<a class="button" href="${pathTo(page, `${of.path}.atom`)}" title="${language.t('site.feed.list')}">${icon(page, 'rss')}<span class="vh">${language.t('site.feed.list')}</span></a></div>
+<div class="profile">${of.head}<a class="button" href="${pathTo(page, `${of.path}.atom`)}" title="${language.t('site.feed.list')}">${icon(page, 'rss')}<span class="vh">${language.t('site.feed.list')}</span></a>${of.report !== undefined && html`<a class="button" href="${pathTo(page, of.report)}" title="${language.t('site.report.title', { name: of.name })}">${icon(page, 'flag')}<span class="vh">${language.t('site.report.title', { name: of.name })}</span></a>`}</div>
 <div class="sheet${hasAside && ' split'}">
 <div class="list">
 ${list}

@@ -11,6 +11,7 @@ import type { ProjectView } from '#features/projects/views.ts'
 import { shownProjectMembers, toMemberLists } from '#features/teams/member-lists.ts'
 import { listCachedTeams } from '#features/teams/team-cache.ts'
 import type { TeamMemberView } from '#features/teams/views.ts'
+import { listRequired } from '#features/versions/lookup/required-versions.ts'
 import { listUpdates } from '#features/versions/lookup/resolve-files.ts'
 import { type CachedVersion, keepVisibleVersions, listCachedVersions } from '#features/versions/lookup/version-cache.ts'
 import type { VersionFilter } from '#features/versions/lookup/version-filter.ts'
@@ -79,30 +80,14 @@ async function findOffer(request: SiteRequest, view: ProjectView, setup: Setup):
 
 /** What the version requires, each with the version for the same setup: the one that is named, else the newest that fits. */
 async function findNeeds({ deps, viewer }: SiteRequest, version: VersionView, setup: Setup): Promise<Offered[]> {
-  const required = version.dependencies.filter(
-    (each) => each.dependency_type === 'required' && each.project_id !== null,
-  )
-  const named = new Map(required.slice(0, NEEDS_MAX).map((each) => [each.project_id ?? '', each.version_id]))
-  const projects = (await listVisibleProjects(deps, viewer, [...named.keys()])).map(viewOf)
-  const own: Setup = isSet(setup) ? setup : { gameVersion: '', loader: '' }
-  const loaders = version.loaders
-  const newest = await listUpdates(
-    deps.db,
-    projects.map(({ id, project_types }) => {
-      const filter = setupFilter(own, project_types)
-      return {
-        projectId: id,
-        filter: { ...filter, loaders: filter.loaders ?? (project_types.includes('mod') ? loaders : []) },
-      }
-    }),
-  )
-  const ids = projects.flatMap(({ id }, index) => named.get(id) ?? newest[index] ?? [])
-  const versions = await keepVisibleVersions(deps.db, viewer, await listCachedVersions(deps, ids))
-  const byProject = new Map(versions.map((each) => [each.project.id, versionOf(each)]))
-  return projects.flatMap((project) => {
-    const found = byProject.get(project.id)
+  const required = await listRequired(deps, viewer, [version], {
+    loaders: setup.loader === '' ? version.loaders : [setup.loader],
+    ...(setup.gameVersion === '' ? {} : { loaderFields: { game_versions: [setup.gameVersion] } }),
+  })
+  return required.slice(0, NEEDS_MAX).map((each) => {
+    const project = viewOf(each.project)
     const path = projectPath({ slug: project.slug, types: project.project_types })
-    return found === undefined ? [] : [{ project, path, version: found }]
+    return { project, path, version: versionOf(each.version) }
   })
 }
 

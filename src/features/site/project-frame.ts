@@ -1,16 +1,17 @@
 // The head of a project's pages: name, facts, download, tabs, and what its state means.
+import type { VersionView } from '#features/versions/views.ts'
 import { countOf, fileSize, timeAgo } from '#html/format.ts'
 import { buttonForm } from '#html/forms.ts'
-import { html, type Markup, type Part } from '#html/html.ts'
+import { attributes, html, type Markup, type Part } from '#html/html.ts'
 import type { IconName } from '#html/icons.ts'
 import type { MessageKey } from '#html/languages.ts'
 import type { Page } from '#html/layout.ts'
 import { breadcrumbs, note, tabs } from '#html/lists.ts'
-import { icon, pathTo } from '#html/page-context.ts'
+import { icon, type PageContext, pathTo } from '#html/page-context.ts'
 import { setupName } from './list-title.ts'
 import { hueClass, tagName, typesName } from './names.ts'
 import type { SiteRequest } from './page.ts'
-import { listPath, PROJECT_TYPES, withQuery } from './paths.ts'
+import { listPath, PROJECT_TYPES, reportPath, withQuery } from './paths.ts'
 import { type ProjectData, primaryFile } from './project-data.ts'
 import { tile } from './rows.ts'
 import { isSet } from './setup.ts'
@@ -22,6 +23,7 @@ const TABS = [
   ['/changelog', 'site.tab.changelog', 'clock'],
   ['/dependencies', 'site.tab.dependencies', 'link'],
   ['/used-by', 'site.tab.used-by', 'users'],
+  ['/statistics', 'site.tab.statistics', 'chart'],
 ] as const satisfies [string, MessageKey, IconName][]
 export type ProjectTab = (typeof TABS)[number][0]
 
@@ -134,10 +136,19 @@ ${tile(page, { iconUrl: view.icon_url }, 81)}
 <h1 dir="auto">${view.name}</h1>
 <p class="what" dir="auto">${view.summary}</p>
 <dl class="facts"><div><dt>${language.t('site.downloads', { count: view.downloads })}</dt><dd>${countOf(language, view.downloads)}</dd></div><div><dt>${language.t('site.followers', { count: view.followers })}</dt><dd>${countOf(language, view.followers)}</dd></div><div><dt class="vh">${language.t('site.updated')}</dt><dd>${language.rich('site.updated-at', { at: timeAgo(language, new Date(view.updated), page.now) })}</dd></div></dl>
-<div class="acts">${followButton(request, data)}<a class="button" href="${pathTo(page, `${data.path}/versions.atom`)}" title="${language.t('site.feed.versions', { name: view.name })}">${icon(page, 'rss')}<span class="vh">${language.t('site.feed.versions', { name: view.name })}</span></a></div>
+<div class="acts">${followButton(request, data)}<a class="button" href="${pathTo(page, `${data.path}/save`)}">${icon(page, 'bookmark')}${language.t('site.save')}</a>${acts(page, view, data.path)}</div>
 </div>
 ${download(request, data)}
 </div>`
+}
+
+/** What stands behind a sign: the feed, sharing where the browser can, a report. */
+function acts(page: PageContext, { id, name }: ProjectData['view'], path: string): Markup {
+  const { language } = page
+  const sign = (of: { href: string; sign: IconName; label: string }) =>
+    html`<a class="button" href="${pathTo(page, of.href)}" title="${of.label}">${icon(page, of.sign)}<span class="vh">${of.label}</span></a>`
+  const share = language.t('site.share', { name })
+  return html`${sign({ href: `${path}/versions.atom`, sign: 'rss', label: language.t('site.feed.versions', { name }) })}<button${attributes({ type: 'button', 'data-share': name, 'data-done': language.t('site.share.copied'), title: share, hidden: true })}>${icon(page, 'share')}<span class="vh" role="status">${share}</span></button>${sign({ href: reportPath('project', id), sign: 'flag', label: language.t('site.report.title', { name }) })}`
 }
 
 /** Who is not signed in is led through that and back. */
@@ -156,7 +167,8 @@ function followButton({ page, viewer }: SiteRequest, { path, isFollowed }: Proje
     : buttonForm(page, { action: pathTo(page, `${path}/follow`), text: follow })
 }
 
-function download({ page, setup }: SiteRequest, { offer, path }: ProjectData): Markup {
+function download(request: SiteRequest, { offer, path }: ProjectData): Markup {
+  const { page, setup } = request
   const { language } = page
   const setupLink = html`<a href="${pathTo(page, `${path}#setup`)}">${language.t(isSet(setup) ? 'site.get.change' : 'site.get.choose')}</a>`
   const file = offer === undefined ? undefined : primaryFile(offer.version)
@@ -180,8 +192,20 @@ function download({ page, setup }: SiteRequest, { offer, path }: ProjectData): M
   return html`<section class="get" aria-labelledby="get-head">
 <div class="for"><strong id="get-head">${heading}</strong>${setupLink}</div>
 <a class="button main" href="${file.url}" download>${icon(page, 'download')}<span><b>${language.rich('site.get.version', { version: html`<bdi>${offer.version.version_number}</bdi>` })}</b><small><bdi>${file.filename}</bdi> · ${fileSize(language, file.size)}</small></span></a>
-${needs.length > 0 && html`<div><p class="small soft">${language.t('site.get.needs')}</p><ul class="needs">${needs}</ul></div>`}
+${needs.length > 0 && html`<div><p class="small soft">${language.t('site.get.needs')}</p><ul class="needs">${needs}</ul><p class="small"><a href="${archiveHref(request, offer.version)}" download>${language.t('site.get.all')}</a></p></div>`}
 </section>`
+}
+
+/** The file with what it requires, for the same setup. */
+function archiveHref({ page, setup: { loader, gameVersion } }: SiteRequest, { id, loaders }: VersionView): string {
+  return pathTo(
+    page,
+    withQuery(`/v3/version/${id}/archive`, {
+      dependencies: 'true',
+      loaders: JSON.stringify(loader === '' ? loaders : [loader]),
+      game_versions: gameVersion === '' ? '[]' : JSON.stringify([gameVersion]),
+    }),
+  )
 }
 
 function projectTabs({ page }: SiteRequest, { view, path }: ProjectData, current: ProjectTab): Markup {

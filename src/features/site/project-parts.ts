@@ -9,10 +9,14 @@ import { emptyState, pager } from '#html/lists.ts'
 import { pathTo } from '#html/page-context.ts'
 import { ApiError } from '#lib/errors.ts'
 import type { SiteRequest } from './page.ts'
+import { gallerySource } from './pictures.ts'
 import { loadNamed, loadProject } from './project-data.ts'
 import { projectPage } from './project-frame.ts'
 import { hitList, rowOfProject } from './rows.ts'
 import { namedList } from './versions-view.ts'
+
+/** Two beside each other on wide windows. */
+const SHOWN = { sizes: '(min-width: 44rem) 38rem, 100vw', otherwise: { width: 700, height: 394 } }
 
 export async function showGallery(request: SiteRequest): Promise<FastifyReply> {
   const { page, show } = request
@@ -21,7 +25,7 @@ export async function showGallery(request: SiteRequest): Promise<FastifyReply> {
   const pictures = data.view.gallery.toSorted((a, b) => a.ordering - b.ordering)
   const items = pictures.map((picture, index) => {
     const alt = picture.name ?? language.t('site.picture', { number: index + 1, name: data.view.name })
-    return html`<li><figure><a href="${picture.raw_url}"><img src="${picture.url}" alt="${alt}" width="700" height="394" loading="lazy"></a>${(picture.name !== null || picture.description !== null) && html`<figcaption dir="auto">${picture.name !== null && html`<b>${picture.name}</b> `}${picture.description}</figcaption>`}</figure></li>
+    return html`<li><figure><a href="${picture.raw_url}"><img${gallerySource(picture, SHOWN)} alt="${alt}" loading="lazy"></a>${(picture.name !== null || picture.description !== null) && html`<figcaption dir="auto">${picture.name !== null && html`<b>${picture.name}</b> `}${picture.description}</figcaption>`}</figure></li>
 `
   })
   const title = language.t('site.title.gallery', { name: data.view.name })
@@ -72,11 +76,10 @@ ${current <= last && pager(page, { current, last, href: (number) => pathTo(page,
 
 /** Follows or unfollows, and goes back. Doing it twice is no error of who presses a button twice. */
 export async function followFromPage(request: SiteRequest, isFollowing: boolean): Promise<FastifyReply> {
-  const { deps, viewer, page, reply } = request
+  const { deps, viewer, page, reply, toSignIn } = request
   const data = await loadProject(request)
   const back = pathTo(page, data.path)
-  if (viewer === null)
-    return reply.redirect(pathTo(page, `${page.site.paths.signIn}?return=${encodeURIComponent(data.path)}`), 303)
+  if (viewer === null) return toSignIn(data.path)
   const act = isFollowing
     ? followProject(deps, viewer, data.project.id)
     : unfollowProject(deps, viewer, data.project.id)

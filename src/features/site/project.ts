@@ -6,9 +6,10 @@ import { attributes, html, type Markup, type Part } from '#html/html.ts'
 import type { IconName } from '#html/icons.ts'
 import { face } from '#html/lists.ts'
 import { icon, pathTo } from '#html/page-context.ts'
-import { releasesIn, runsOn, tagName } from './names.ts'
+import { releasesIn, runsOn, tagName, typeName } from './names.ts'
 import type { SiteRequest } from './page.ts'
-import { organizationPath, userPath, withQuery } from './paths.ts'
+import { organizationPath, PROJECT_TYPES, userPath, withQuery } from './paths.ts'
+import { gallerySource } from './pictures.ts'
 import { loadPeople, loadProject, type Member, type Organization, type ProjectData } from './project-data.ts'
 import { projectPage } from './project-frame.ts'
 import { setupForm } from './setup-view.ts'
@@ -36,9 +37,11 @@ ${links(request, data)}
 ${peoplePanel(request, people)}
 ${details(request, data)}
 </aside>`
-  const type = view.project_types[0]
+  const type = PROJECT_TYPES.find((known) => view.project_types.includes(known))
   const title =
-    type === undefined ? view.name : page.language.t('site.title.project', { name: view.name, type: tagName(type) })
+    type === undefined
+      ? view.name
+      : page.language.t('site.title.project', { name: view.name, type: typeName(page.language, type) })
   return show(projectPage(request, data, { tab: '', title, body, isSplit: true }))
 }
 
@@ -68,6 +71,10 @@ async function loadMatrix({ deps, setup }: SiteRequest, { view }: ProjectData): 
 
 /** Pictures above the text; the rest is in the gallery. */
 const SHOTS = 3
+const otherwise = { width: 960, height: 540 }
+/** The first is the largest; the others stand beside it. */
+const FIRST = { sizes: '(min-width: 60rem) 34rem, 100vw', otherwise }
+const OTHERS = { sizes: '(min-width: 60rem) 17rem, 50vw', otherwise }
 
 function shots({ page }: SiteRequest, { view, path }: ProjectData): Part {
   const { language } = page
@@ -79,7 +86,7 @@ function shots({ page }: SiteRequest, { view, path }: ProjectData): Part {
     const alt =
       picture.name ?? picture.description ?? language.t('site.picture', { number: index + 1, name: view.name })
     const isLast = index === SHOTS - 1 && rest > 0
-    return html`<li><a href="${pathTo(page, `${path}/gallery`)}"><img src="${picture.url}" alt="${alt}" width="960" height="540"${more}>${isLast && html`<span class="all">${language.t('site.more-pictures', { count: rest })}</span>`}</a></li>
+    return html`<li><a href="${pathTo(page, `${path}/gallery`)}"><img${gallerySource(picture, index === 0 ? FIRST : OTHERS)} alt="${alt}"${more}>${isLast && html`<span class="all">${language.t('site.more-pictures', { count: rest })}</span>`}</a></li>
 `
   })
   return html`<ul class="shots${pictures.length < SHOTS && ' few'}">

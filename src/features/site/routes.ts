@@ -21,15 +21,18 @@ import { showHome } from './home.ts'
 import { showList } from './list.ts'
 import { sendEmbed, sendRobots, sendSearchDescription, sendSitemapIndex, sendSitemapPart } from './machines.ts'
 import { createTexts, type SiteDeps, type SiteRequest, sitePage } from './page.ts'
-import { listPath, offeredTypes, projectPath, SEARCH } from './paths.ts'
+import { listPath, offeredTypes, projectPath, REPORT, SEARCH } from './paths.ts'
 import { showCollection, showOrganization, showUser } from './people.ts'
 import { showProject } from './project.ts'
 import { followFromPage, showDependencies, showGallery, showUsedBy } from './project-parts.ts'
+import { sendReport, showReport } from './report.ts'
 import { viewOf } from './rows.ts'
+import { saveFromPage, showSave } from './save.ts'
 import { setupRoute } from './setup.ts'
+import { sendStatisticsCsv, showStatistics } from './statistics.ts'
 import { showChangelog, showVersion, showVersions } from './versions.ts'
 
-export function siteRoutes(app: App, given: Pick<SiteDeps, 'deps' | 'tokens' | 'site'>): void {
+export function siteRoutes(app: App, given: Pick<SiteDeps, 'deps' | 'tokens' | 'site' | 'statistics'>): void {
   const { deps, site } = given
   const texts = createTexts(deps)
   const all: SiteDeps = { ...given, texts, cookie: createSessionCookie(deps.config) }
@@ -45,6 +48,8 @@ export function siteRoutes(app: App, given: Pick<SiteDeps, 'deps' | 'tokens' | '
     peoplePages(scope, all)
     feeds(scope, all)
     machines(scope, all)
+    sitePage(scope, all, REPORT, { name: 'siteReport' }, showReport)
+    sitePage(scope, all, REPORT, { name: 'siteReportForm', method: 'POST' }, sendReport)
     sitePage(scope, all, '/', { name: 'siteHome', prefers: 'html' }, showHome)
     sitePage(scope, all, '/*', { name: 'siteAbsent', prefers: 'html' }, async () => absent())
   })
@@ -71,6 +76,9 @@ const PROJECT_PAGES: readonly [path: string, name: string, show: (request: SiteR
   ['/changelog', 'siteChangelog', showChangelog],
   ['/dependencies', 'siteDependencies', showDependencies],
   ['/used-by', 'siteUsedBy', showUsedBy],
+  ['/save', 'siteSave', showSave],
+  ['/statistics', 'siteStatistics', showStatistics],
+  ['/statistics.csv', 'siteStatisticsCsv', sendStatisticsCsv],
 ]
 
 function projectPages(app: App, all: SiteDeps): void {
@@ -92,6 +100,7 @@ function projectPages(app: App, all: SiteDeps): void {
         moved(`/${type}/${encodeURIComponent(param('slug'))}`),
       )
     }
+    sitePage(app, all, `/${type}/:slug/save`, { name: 'siteSaveForm', method: 'POST' }, saveFromPage)
     form('/follow', 'siteFollow', true)
     form('/unfollow', 'siteUnfollow', false)
   }

@@ -16,6 +16,8 @@ export type ProjectRow = {
   name: string
   summary: string
   iconUrl: string | null
+  /** The picture that stands for it, where it has some. */
+  pictureUrl?: string
   color: number | null
   downloads: number
   followers: number
@@ -38,6 +40,7 @@ export function rowOfHit(hit: Hit): ProjectRow {
     name: hit.name,
     summary: hit.summary,
     iconUrl: hit.icon_url,
+    ...pictureOf(hit),
     color: hit.color,
     downloads: hit.downloads,
     followers: hit.follows,
@@ -51,6 +54,11 @@ export function rowOfHit(hit: Hit): ProjectRow {
         ? { name: hit.organization, path: organizationPath(hit.organization_id) }
         : { name: hit.author, path: userPath(hit.author) },
   }
+}
+
+function pictureOf({ featured_gallery, gallery }: Hit): Pick<ProjectRow, 'pictureUrl'> {
+  const pictureUrl = featured_gallery ?? gallery[0]
+  return pictureUrl === undefined ? {} : { pictureUrl }
 }
 
 export const viewOf = (project: Pick<CachedProject, 'bytes'>): ProjectView => JSON.parse(project.bytes.toString())
@@ -128,4 +136,30 @@ ${hasMeta && html`<ul class="meta" aria-label="${language.t('site.about', { name
 export function hitList(look: Look, rows: readonly ProjectRow[], heading?: 'h2' | 'h3'): Markup {
   return html`<ol class="hits">
 ${rows.map((row, index) => hitRow(look, row, index, heading))}</ol>`
+}
+
+/** Pictures beside each other, for what is chosen by its looks; the icon stands in where there is none. */
+export function hitGrid({ page, taxonomy }: Look, rows: readonly ProjectRow[]): Markup {
+  const { language } = page
+  const cards = rows.map((row, index) => {
+    const range = versionRange(taxonomy, row.gameVersions)
+    const lazy = attributes({ loading: index > 5 && 'lazy' })
+    const picture =
+      row.pictureUrl === undefined
+        ? tile(page, row, 81, index < 6)
+        : html`<img src="${row.pictureUrl}" alt="" width="350" height="197"${lazy}>`
+    const by =
+      row.by !== undefined &&
+      html`<p class="by">${language.rich('site.by', { name: html`<a href="${pathTo(page, row.by.path)}"><bdi>${row.by.name}</bdi></a>` })}</p>`
+    return html`<li><article${attributes({ class: ['card', hueClass(row.color)].filter(Boolean).join(' ') })}>
+<div class="picture">${picture}</div>
+<h2><a href="${pathTo(page, row.path)}"><bdi>${row.name}</bdi></a></h2>
+${by}
+<p class="what" dir="auto">${row.summary}</p>
+<p class="soft small">${countOf(language, row.downloads)} ${language.t('site.downloads', { count: row.downloads })}${range !== undefined && ` · ${range}`}</p>
+</article></li>
+`
+  })
+  return html`<ol class="cards">
+${cards}</ol>`
 }

@@ -51,7 +51,7 @@ export function setupRoute(
   app.route({
     method: 'POST',
     url: SETUP_PATH,
-    config: { auth: 'public', tokenless: true },
+    config: { auth: 'public', tokenless: true, budget: 'page' },
     schema: { operationId: 'siteSetSetup', hide: true },
     handler: async (req, reply) => {
       const chosen = { gameVersion: fieldOf(req.body, 'game_version'), loader: fieldOf(req.body, 'loader') }

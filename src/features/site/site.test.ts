@@ -183,6 +183,10 @@ test('filters of every kind answer honestly', async () => {
   for (const query of ['q=%00', 'q=%ED%A0%80'])
     assert.equal((await someone.get(`/search?${query}`)).statusCode, 400, query)
   assertSays(await someone.get('/mods?v=1.20.1&l=fabric'), 200, 'Lantern')
+  // As rows, or as pictures, which is usual where looks decide.
+  assertSays(await someone.get('/mods?q=lantern'), 200, 'class="hits"')
+  assertSays(await someone.get('/mods?q=lantern&view=grid'), 200, 'class="cards"')
+  assertSays(await someone.get('/mods?q=lantern&view=grid'), 200, 'href="/mods?q=lantern"')
   assert.doesNotMatch((await someone.get('/mods?c=-magic')).body, />Lantern</)
   assertSays(await someone.get('/mods?c=magic&c=mobs'), 200, /Without “Mobs”: 1/)
   assertSays(await someone.get(`/search?${many}`), 200, /Only the first 50 filters/)

@@ -1,4 +1,6 @@
 import { transaction } from '#cache/transaction.ts'
+import { actorOf } from '#features/audit/actor.ts'
+import { recordAudit } from '#features/audit/record-audit.ts'
 import { validationError } from '#lib/errors.ts'
 import type { Viewer } from '#lib/viewer.ts'
 import type { Deps } from '#main/deps.ts'
@@ -36,5 +38,12 @@ export async function editMember(
       .where('account_id', '=', accountId)
       .execute()
     changed.add('team', teamId)
+    await recordAudit(tx, {
+      action: 'team.member_changed',
+      actor: actorOf(viewer),
+      subject: { kind: 'team', id: teamId },
+      accountIds: [accountId],
+      details: { fields: Object.keys(change) },
+    })
   })
 }

@@ -1,4 +1,6 @@
 import { transaction } from '#cache/transaction.ts'
+import { actorOf } from '#features/audit/actor.ts'
+import { recordAudit } from '#features/audit/record-audit.ts'
 import { markInvitationsRead } from '#features/notifications/queries.ts'
 import { invalidInput } from '#lib/errors.ts'
 import type { Viewer } from '#lib/viewer.ts'
@@ -25,5 +27,8 @@ export async function removeMember(
     await tx.deleteFrom('team_member').where('team_id', '=', teamId).where('account_id', '=', accountId).execute()
     changed.add('team', teamId)
     await markInvitationsRead(tx, [row])
+    const subject = { kind: 'team', id: teamId } as const
+    const entry = { actor: actorOf(viewer), subject, accountIds: [accountId] }
+    if (row.accepted) await recordAudit(tx, { ...entry, action: 'team.member_removed' })
   })
 }

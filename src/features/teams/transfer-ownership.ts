@@ -1,6 +1,8 @@
 import type { ChangeSet } from '#cache/changes.ts'
 import { transaction } from '#cache/transaction.ts'
 import type { Tx } from '#db/db.ts'
+import { actorOf } from '#features/audit/actor.ts'
+import { recordAudit } from '#features/audit/record-audit.ts'
 import { insertNotifications, markInvitationsRead } from '#features/notifications/queries.ts'
 import { listProjectIdsOfOrganization } from '#features/projects/queries.ts'
 import { invalidInput, validationError } from '#lib/errors.ts'
@@ -34,6 +36,15 @@ export async function transferOwnership(
     await demoteOwners(tx, [teamId], accountId)
     await makeOwner(tx, { teamId, accountId, isOrganization: 'organization' in subject })
     changed.add('team', teamId)
+    const thing =
+      'organization' in subject ? { organization: subject.organization.id } : { project: subject.project.id }
+    await recordAudit(tx, {
+      action: 'team.owner_changed',
+      actor: actorOf(viewer),
+      subject: { kind: 'team', id: teamId },
+      accountIds: [accountId],
+      details: thing,
+    })
     // Search shows the owner's name, of an organization's projects too.
     if ('organization' in subject) {
       await dropProjectRows(tx, changed, subject.organization.id, accountId)

@@ -1,5 +1,8 @@
 // Deletes the text of a message. The message keeps its place, without its text and its pictures.
+
 import { transaction } from '#cache/transaction.ts'
+import { actorOf } from '#features/audit/actor.ts'
+import { recordAudit } from '#features/audit/record-audit.ts'
 import { dropImages } from '#features/content-images/queries.ts'
 import { invalidInput } from '#lib/errors.ts'
 import type { Viewer } from '#lib/viewer.ts'
@@ -24,5 +27,7 @@ export async function deleteMessage(deps: Pick<Deps, 'db' | 'cache'>, viewer: Vi
       .where('id', '=', id)
       .execute()
     await dropImages(tx, 'thread_message', [id])
+    const subject = { kind: 'thread_message', id } as const
+    await recordAudit(tx, { action: 'message.deleted', actor: actorOf(viewer), subject })
   })
 }

@@ -1,9 +1,12 @@
-import type { Updateable } from 'kysely'
+import type { Selectable, Updateable } from 'kysely'
 import { transaction } from '#cache/transaction.ts'
+import type { Tx } from '#db/db.ts'
 import { onUnique } from '#db/pg-errors.ts'
 import type { Account } from '#db/schema.ts'
-import { lockAccount } from '#features/access/accounts.ts'
+import { lockAccount, lockOtherAdmins } from '#features/access/accounts.ts'
 import type { ConfirmOwner, OwnerProof } from '#features/access/confirm-owner.ts'
+import { actorOf } from '#features/audit/actor.ts'
+import { recordAudit } from '#features/audit/record-audit.ts'
 import { type PatchColumns, toColumns } from '#lib/patch.ts'
 import type { Viewer } from '#lib/viewer.ts'
 import type { Deps } from '#main/deps.ts'
@@ -21,12 +24,13 @@ const columns = {
   allow_friend_requests: (allow) => (allow === null ? {} : { allow_friend_requests: allow }),
 } satisfies PatchColumns<UserPatch, Updateable<Account>>
 
-export type UpdatingDeps = Pick<Deps, 'db' | 'cache' | 'log' | 'metrics'> & { confirmOwner: ConfirmOwner }
+export type UpdatingDeps = Pick<Deps, 'db' | 'cache' | 'log' | 'metrics' | 'now'> & { confirmOwner: ConfirmOwner }
 
 /**
  * Edits the user that `name` names; when one field is refused, none is saved.
  * `proof` is asked for where it changes where money goes.
- * @throws ApiError 404, 403 for what the viewer may not change, `conflict` naming `username`, as `ConfirmOwner`.
+ * @throws ApiError 404, 403 for what the viewer may not change, `conflict` naming `username`, 400 for the role of the
+ * last admin, as `ConfirmOwner`.
  */
 export async function updateUser(
   deps: UpdatingDeps,
@@ -43,6 +47,9 @@ export async function updateUser(
   if (Object.keys(update).length === 0) return
   await transaction(deps, async (tx, changed) => {
     const locked = await lockAccount(tx, id)
+    if (locked.role === 'admin' && update.role !== undefined && update.role !== 'admin') {
+      await lockOtherAdmins(tx, id, deps.now())
+    }
     const newName = update.username === locked.username ? undefined : update.username
     if (newName !== undefined) await assertUsernameFree(tx, newName, id)
     await tx
@@ -51,6 +58,7 @@ export async function updateUser(
       .where('id', '=', id)
       .execute()
       .catch(onUnique({ account_username_key: usernameTaken }))
+    await recordChange(tx, viewer, { before: locked, update })
     changed.add('user', id)
     if (update.role !== undefined) changed.add('viewer', id)
     // Search shows projects with the name of their owner, and finds them by it.
@@ -60,4 +68,25 @@ export async function updateUser(
   if (isByAdmin && id !== viewer.id) {
     recordEvent(deps, 'account.changed_by_admin', { account_id: id, admin_id: viewer.id })
   }
+}
+
+/** What decides what an account may do, and where its money goes. */
+async function recordChange(
+  tx: Tx,
+  viewer: Viewer,
+  { before, update }: { before: Selectable<Account>; update: Updateable<Account> },
+): Promise<void> {
+  const entry = { actor: actorOf(viewer), subject: { kind: 'user', id: before.id } } as const
+  if (update.role !== undefined && update.role !== before.role) {
+    await recordAudit(tx, { ...entry, action: 'account.role_changed', details: { from: before.role, to: update.role } })
+  }
+  // A person's text is of interest where somebody else has changed it.
+  const watched = [
+    'username',
+    'badges',
+    'payout_handle',
+    ...(viewer.id === before.id ? [] : (['bio'] as const)),
+  ] as const
+  const fields = watched.filter((field) => update[field] !== undefined && update[field] !== before[field])
+  if (fields.length > 0) await recordAudit(tx, { ...entry, action: 'account.changed', details: { fields } })
 }

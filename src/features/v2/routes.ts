@@ -1,5 +1,6 @@
 // The older API, `/v2`: another wire form over the same queries, policies, commands and caches. It decides nothing itself.
 import type { ConfirmOwner } from '#features/access/confirm-owner.ts'
+import { refuseRetired } from '#http/retired.ts'
 import type { App } from '#http/server.ts'
 import { tagged } from '#http/tagged.ts'
 import type { Deps } from '#main/deps.ts'
@@ -47,6 +48,11 @@ export function v2Routes(app: App, deps: Deps & { confirmOwner: ConfirmOwner }):
       userRoutesV2(each, deps)
       userWriteRoutesV2(each, deps)
     })
+    refuseRetired(
+      scope,
+      ['/user/:id/payouts', '/user/:id/payouts_fees'],
+      'Payouts are no part of this version any more; the third version has them below /v3/payout',
+    )
     tagged(scope, 'follows', (each) => followWriteRoutesV2(each, deps))
     tagged(scope, 'teams', (each) => {
       memberRoutesV2(each, deps)

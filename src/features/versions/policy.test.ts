@@ -42,7 +42,13 @@ test('the policy and its SQL twin agree on every status of version and project, 
     .select(['project.team_id', 'project.organization_id'])
     .execute()
   assert.equal(rows.length, PROJECT_STATUSES.length * VERSION_STATUSES.length * 5)
-  const base = { emailVerified: true, scopes: 0, caller: '127.0.0.1', token: { kind: 'session', id: 'x' } } as const
+  const base = {
+    emailVerified: true,
+    scopes: 0,
+    caller: '127.0.0.1',
+    address: '127.0.0.1',
+    token: { kind: 'session', id: 'x' },
+  } as const
   const viewers: (Viewer | null)[] = [
     null,
     { ...base, id: person.id, role: 'developer' },

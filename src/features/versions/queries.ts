@@ -80,6 +80,21 @@ export async function listVersionIdsOf(db: Db, projectId: string, filter: Versio
 }
 
 /** What decides which versions stand in for featured ones. */
+/** Number and day of every listed or archived version, newest first. */
+export async function listVersionNumbers(
+  db: Db,
+  projectId: string,
+): Promise<{ id: string; version_number: string; date_published: Date }[]> {
+  return db
+    .selectFrom('version')
+    .select(['id', 'version_number', 'date_published'])
+    .where('project_id', '=', projectId)
+    .where(sql<boolean>`is_listed(status)`)
+    .orderBy('date_published', 'desc')
+    .orderBy('id')
+    .execute()
+}
+
 export type VersionTraits = { id: string; featured: boolean; loaders: string[]; game_versions: string[] }
 
 /** The same list with what the choice of featured versions needs. */

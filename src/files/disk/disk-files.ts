@@ -2,6 +2,7 @@
 import { type FileHandle, mkdir, open, readdir, rename, rm, rmdir, stat, statfs, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { ApiError } from '#lib/errors.ts'
+import { forEachAtOnce } from '#lib/for-each-at-once.ts'
 import { assertFileKey, type ByteRange, type Files, hostingError, type OpenedFile } from '../files.ts'
 import { discardStaged, hosted, newStagedPath, stageFile, sweepStaged } from '../staging.ts'
 
@@ -44,6 +45,22 @@ export async function openDiskFiles({ folder, minFreeBytes = FREE_BYTES_MIN }: D
         await hosted(place(temporary, path, top))
       } catch (error) {
         await rm(temporary, { force: true }).catch(() => undefined)
+        throw error
+      }
+    },
+    async putAll(items) {
+      const placed = items.map(({ key, bytes }) => ({ path: pathOf(key), bytes, temporary: newStagedPath(staging) }))
+      try {
+        const write = ({ bytes, temporary }: (typeof placed)[number]) =>
+          writeFile(temporary, bytes, { flag: 'wx', mode: 0o600 })
+        await hosted(forEachAtOnce(placed, write))
+        // All are written before the first is forced to disk: then forcing the others costs little.
+        await hosted(forEachAtOnce(placed, ({ temporary }) => syncPath(temporary)))
+        await hosted(forEachAtOnce(placed, ({ temporary, path }) => moveTo(temporary, path)))
+        const folders = new Set(placed.flatMap(({ path }) => foldersOf(path, top)))
+        await hosted(forEachAtOnce([...folders], syncPath))
+      } catch (error) {
+        await Promise.allSettled(placed.map(({ temporary }) => rm(temporary, { force: true })))
         throw error
       }
     },
@@ -145,7 +162,14 @@ async function syncPath(path: string): Promise<void> {
 
 /** Makes the name itself durable: the file's folder and each one above it, up to the store's own. */
 async function syncFolders(path: string, top: string): Promise<void> {
-  for (let folder = dirname(path); folder.length >= top.length; folder = dirname(folder)) await syncPath(folder)
+  for (const folder of foldersOf(path, top)) await syncPath(folder)
+}
+
+/** The file's folder and each one above it, up to `top`. */
+function foldersOf(path: string, top: string): string[] {
+  const folders = []
+  for (let folder = dirname(path); folder.length >= top.length; folder = dirname(folder)) folders.push(folder)
+  return folders
 }
 
 /** Removes the folders that a removal has left empty, upwards, never `top` itself. */

@@ -13,6 +13,7 @@ import {
   S3Client,
 } from '@aws-sdk/client-s3'
 import { ApiError } from '#lib/errors.ts'
+import { forEachAtOnce } from '#lib/for-each-at-once.ts'
 import { OperatorError } from '#lib/operator-error.ts'
 import { assertFileKey, type ByteRange, type Files, hostingError, type OpenedFile } from '../files.ts'
 import { discardStaged, hosted, newStagedPath, stageFile, sweepStaged } from '../staging.ts'
@@ -90,6 +91,12 @@ export async function openS3Files(options: S3FilesOptions): Promise<Files> {
     return probing
   }
 
+  const put: Files['put'] = async (key, bytes, { contentType }) => {
+    const input = { ...objectOf(key), Body: bytes, ContentLength: bytes.length, ContentType: contentType }
+    const send = (signal: AbortSignal) => client.send(new PutObjectCommand(input), { abortSignal: signal })
+    await orHostingError(health.ask('putObject', send, { timeoutMs: STALL_MS }))
+  }
+
   return {
     stage: (source, stageOptions) => stageFile(staging, source, stageOptions),
     async publish(staged, key, { contentType }) {
@@ -100,11 +107,8 @@ export async function openS3Files(options: S3FilesOptions): Promise<Files> {
       await orHostingError(health.ask('putObject', put, { timeoutMs }))
       await discardStaged(staged)
     },
-    async put(key, bytes, { contentType }) {
-      const input = { ...objectOf(key), Body: bytes, ContentLength: bytes.length, ContentType: contentType }
-      const put = (signal: AbortSignal) => client.send(new PutObjectCommand(input), { abortSignal: signal })
-      await orHostingError(health.ask('putObject', put, { timeoutMs: STALL_MS }))
-    },
+    put,
+    putAll: (items) => forEachAtOnce(items, ({ key, bytes, contentType }) => put(key, bytes, { contentType })),
     open: (key, range) => openObject(client, health, objectOf(key), range ?? {}),
     async link(key, linkOptions) {
       const object = objectOf(key)

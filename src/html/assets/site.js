@@ -41,6 +41,19 @@ if (navigator.clipboard !== undefined) {
   })
 }
 
+// Hands the address of the page to the device, or copies it.
+each('[data-share]', (button) => {
+  const said = button.querySelector('[role=status]')
+  const url = document.querySelector('link[rel=canonical]')?.href ?? location.href
+  if (navigator.share === undefined && navigator.clipboard === undefined) return
+  button.hidden = false
+  button.addEventListener('click', async () => {
+    if (navigator.share !== undefined) return navigator.share({ title: button.dataset.share, url }).catch(() => {})
+    await navigator.clipboard.writeText(url)
+    said.textContent = button.title = button.dataset.done
+  })
+})
+
 // Ticks all boxes of a group, or none where all are ticked.
 each('[data-tick-all]', (button) => {
   const all = button.textContent

@@ -11,6 +11,8 @@ export type BarPlot = PlotFigure & {
   bars: readonly { label: string; value: number }[]
   /** What the parts are, and what is counted: `Loader`, `Downloads`. */
   labels: readonly [part: string, value: string]
+  /** Bars that are drawn; the table has the others too. Default: all. */
+  shownMax?: number
 }
 
 const SIZES = { wide: { width: 760, label: 170, letters: 24 }, narrow: { width: 340, label: 110, letters: 15 } }
@@ -35,7 +37,12 @@ export function barPlotCsv({ bars, labels }: Pick<BarPlot, 'bars' | 'labels'>): 
   )
 }
 
-function picture({ language }: PageContext, { id, bars }: BarPlot, name: keyof typeof SIZES): Markup {
+function picture(
+  { language }: PageContext,
+  { id, bars: all, shownMax = all.length }: BarPlot,
+  name: keyof typeof SIZES,
+): Markup {
+  const bars = all.slice(0, shownMax)
   const { width, label: labelWidth, letters } = SIZES[name]
   const length = scaleLinear()
     .domain([0, Math.max(1, ...bars.map(({ value }) => value))])

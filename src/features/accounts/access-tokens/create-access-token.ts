@@ -1,9 +1,11 @@
 import { transaction } from '#cache/transaction.ts'
 import { lockAccount } from '#features/access/accounts.ts'
+import type { Actor } from '#features/audit/actor.ts'
+import { recordAudit } from '#features/audit/record-audit.ts'
 import { enqueue } from '#jobs/queue.ts'
 import { ApiError, validationError } from '#lib/errors.ts'
 import { newId } from '#lib/ids.ts'
-import { grantProblem } from '#lib/scopes.ts'
+import { grantProblem, scopeNames } from '#lib/scopes.ts'
 import { newToken } from '#lib/tokens.ts'
 import type { Deps } from '#main/deps.ts'
 import { recordEvent } from '#telemetry/events.ts'
@@ -14,7 +16,7 @@ import type { AccessTokenRow } from './views.ts'
 /** Expired ones count too until they are deleted. */
 const TOKENS_MAX = 200
 
-export type NewAccessToken = { accountId: string; name: string; scopes: number; expires: Date }
+export type NewAccessToken = { actor: Actor; accountId: string; name: string; scopes: number; expires: Date }
 
 /**
  * Makes a personal access token; `token` is its secret, which nobody can read again. Its owner is notified by mail.
@@ -22,7 +24,7 @@ export type NewAccessToken = { accountId: string; name: string; scopes: number; 
  */
 export async function createAccessToken(
   deps: Pick<Deps, 'db' | 'cache' | 'log' | 'metrics' | 'now'>,
-  { accountId, name, scopes, expires }: NewAccessToken,
+  { actor, accountId, name, scopes, expires }: NewAccessToken,
 ): Promise<{ row: AccessTokenRow; token: string }> {
   const now = deps.now()
   checkTokenName(name)
@@ -45,6 +47,13 @@ export async function createAccessToken(
       expires,
     })
     await enqueue(tx, 'accounts.send-mail', { kind: 'token-created', account_id: accountId, token_id: made.id })
+    await recordAudit(tx, {
+      action: 'token.created',
+      actor,
+      subject: { kind: 'access_token', id: made.id },
+      accountIds: [accountId],
+      details: { scopes: scopeNames(scopes), expires: expires.toISOString() },
+    })
     return made
   })
   recordEvent(deps, 'token.created', { account_id: accountId, token_id: row.id })

@@ -46,18 +46,18 @@ export async function updateTokenRow(
   return row !== undefined
 }
 
-/** Deletes one token of the account; false when it has none such. */
+/** Deletes one token of the account and returns its ID; undefined when it has none such. */
 export async function deleteTokenRow(
   tx: Tx,
   changed: ChangeSet,
   { accountId, token }: { accountId: string; token: TokenReference },
-): Promise<boolean> {
+): Promise<string | undefined> {
   const row = await tx
     .deleteFrom('personal_access_token')
     .where('account_id', '=', accountId)
     .where((eb) => ('id' in token ? eb('id', '=', token.id) : eb('token_hash', '=', token.hash)))
-    .returning('token_hash')
+    .returning(['id', 'token_hash'])
     .executeTakeFirst()
   if (row !== undefined) changed.add('token', row.token_hash.toString('hex'))
-  return row !== undefined
+  return row?.id
 }

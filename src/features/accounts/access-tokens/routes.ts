@@ -1,5 +1,7 @@
 // Personal access tokens: list, make, rename or prolong, revoke.
+
 import Type from 'typebox'
+import { actorOf } from '#features/audit/actor.ts'
 import { done } from '#http/answers.ts'
 import { requireViewer } from '#http/auth.ts'
 import { IdParams } from '#http/query-values.ts'
@@ -41,7 +43,8 @@ export function accessTokenRoutes(app: App, deps: AccountDeps): void {
     async (req, reply) => {
       const { name, expires } = req.body
       const scopes = toScopeBits(req.body.scopes, 'scopes')
-      const input = { accountId: requireViewer(req).id, name, scopes, expires: new Date(expires) }
+      const viewer = requireViewer(req)
+      const input = { actor: actorOf(viewer), accountId: viewer.id, name, scopes, expires: new Date(expires) }
       const { row, token } = await createAccessToken(deps, input)
       return reply.status(201).send(toAccessTokenView(row, token))
     },
@@ -59,7 +62,7 @@ export function accessTokenRoutes(app: App, deps: AccountDeps): void {
     },
     async (req, reply) => {
       const id = parseId(req.params.id, 'id')
-      await updateAccessToken(deps, { accountId: requireViewer(req).id, id, patch: req.body })
+      await updateAccessToken(deps, requireViewer(req), { id, patch: req.body })
       return done(reply)
     },
   )
@@ -75,7 +78,7 @@ export function accessTokenRoutes(app: App, deps: AccountDeps): void {
     },
     async (req, reply) => {
       const token = parseTokenReference(req.params.id)
-      await deleteAccessToken(deps, { accountId: requireViewer(req).id, token })
+      await deleteAccessToken(deps, requireViewer(req), token)
       return done(reply)
     },
   )

@@ -1,5 +1,8 @@
 import { transaction } from '#cache/transaction.ts'
+import { actorOf } from '#features/audit/actor.ts'
+import { recordAudit } from '#features/audit/record-audit.ts'
 import { notFound } from '#lib/errors.ts'
+import type { Viewer } from '#lib/viewer.ts'
 import type { Deps } from '#main/deps.ts'
 import { updateTokenRow } from './queries.ts'
 import { type TokenPatch, toTokenColumns } from './requests.ts'
@@ -7,10 +10,14 @@ import { type TokenPatch, toTokenColumns } from './requests.ts'
 /** Renames or prolongs a token. @throws ApiError `validation_error` naming the field, 404. */
 export async function updateAccessToken(
   deps: Pick<Deps, 'db' | 'cache' | 'now'>,
-  { accountId, id, patch }: { accountId: string; id: string; patch: TokenPatch },
+  viewer: Viewer,
+  { id, patch }: { id: string; patch: TokenPatch },
 ): Promise<void> {
   const values = toTokenColumns(patch, deps.now())
   await transaction(deps, async (tx, changed) => {
-    if (!(await updateTokenRow(tx, changed, { accountId, id, values }))) throw notFound('access token')
+    if (!(await updateTokenRow(tx, changed, { accountId: viewer.id, id, values }))) throw notFound('access token')
+    const details = { fields: Object.keys(values) }
+    const subject = { kind: 'access_token', id } as const
+    await recordAudit(tx, { action: 'token.changed', actor: actorOf(viewer), subject, details })
   })
 }

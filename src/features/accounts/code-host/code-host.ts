@@ -27,7 +27,7 @@ const ANSWER = { name: 'code-host-answer', idOf: (answer: Answer) => answer.id, 
 
 export type CodeHost = {
   /** The caller a token stands for; undefined for a text that is no token of the host. */
-  authenticate(token: string): Promise<Omit<Viewer, 'caller'> | 'invalid' | undefined>
+  authenticate(token: string): Promise<Omit<Viewer, 'caller' | 'address'> | 'invalid' | undefined>
   /** Whose the token is at the host; undefined when it is nobody's. */
   identify(token: string): Promise<string | undefined>
 }
@@ -63,7 +63,7 @@ export function createCodeHost({
     authenticate: async (token) => {
       if (!isOfHost(token)) return undefined
       const hostId = await identify(token)
-      return (hostId === undefined ? undefined : await findViewer(db, hostId)) ?? 'invalid'
+      return (hostId === undefined ? undefined : await findViewer(db, hostId, new Date(now()))) ?? 'invalid'
     },
   }
 }
@@ -97,11 +97,12 @@ function noAnswer(cause?: unknown): ApiError {
   return new ApiError('external_service_error', 'The code host does not answer. Please try again later.', { cause })
 }
 
-async function findViewer(db: Db, hostId: string): Promise<Omit<Viewer, 'caller'> | undefined> {
+async function findViewer(db: Db, hostId: string, now: Date): Promise<Omit<Viewer, 'caller' | 'address'> | undefined> {
   const row = await db
     .selectFrom('account')
     .select(['id', 'role', 'email_verified'])
     .where('code_host_id', '=', hostId)
+    .where((eb) => eb.or([eb('suspended_at', 'is', null), eb('suspended_until', '<=', now)]))
     .executeTakeFirst()
   if (row === undefined) return undefined
   return {

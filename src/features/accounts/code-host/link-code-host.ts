@@ -1,6 +1,9 @@
 import { transaction } from '#cache/transaction.ts'
 import { onUnique } from '#db/pg-errors.ts'
+import { actorOf } from '#features/audit/actor.ts'
+import { recordAudit } from '#features/audit/record-audit.ts'
 import { ApiError, notFound, validationError } from '#lib/errors.ts'
+import type { Viewer } from '#lib/viewer.ts'
 import type { Deps } from '#main/deps.ts'
 import type { CodeHost } from './code-host.ts'
 
@@ -15,31 +18,31 @@ type LinkDeps = Pick<Deps, 'db' | 'cache'>
 export async function linkCodeHost(
   deps: LinkDeps,
   codeHost: CodeHost | undefined,
-  { accountId, token }: { accountId: string; token: string },
+  viewer: Viewer,
+  token: string,
 ): Promise<void> {
   if (codeHost === undefined) throw notFound('code host')
   const hostId = await codeHost.identify(token)
   if (hostId === undefined) throw validationError('token', 'is no personal token that the code host knows')
-  await setHostId(deps, { accountId, hostId })
+  await setHostId(deps, viewer, hostId)
 }
 
 /** Ends the link; nothing happens where there is none. */
-export async function unlinkCodeHost(deps: LinkDeps, accountId: string): Promise<void> {
-  await setHostId(deps, { accountId, hostId: null })
+export async function unlinkCodeHost(deps: LinkDeps, viewer: Viewer): Promise<void> {
+  await setHostId(deps, viewer, null)
 }
 
-async function setHostId(
-  deps: LinkDeps,
-  { accountId, hostId }: { accountId: string; hostId: string | null },
-): Promise<void> {
-  await transaction(deps, (tx) =>
-    tx
+async function setHostId(deps: LinkDeps, viewer: Viewer, hostId: string | null): Promise<void> {
+  await transaction(deps, async (tx) => {
+    await tx
       .updateTable('account')
       .set({ code_host_id: hostId })
-      .where('id', '=', accountId)
+      .where('id', '=', viewer.id)
       .execute()
-      .catch(onUnique({ account_code_host_key: linkedElsewhere })),
-  )
+      .catch(onUnique({ account_code_host_key: linkedElsewhere }))
+    const action = hostId === null ? 'account.code_host_unlinked' : 'account.code_host_linked'
+    await recordAudit(tx, { action, actor: actorOf(viewer), subject: { kind: 'user', id: viewer.id } })
+  })
 }
 
 function linkedElsewhere(): ApiError {

@@ -40,7 +40,7 @@ function linkRoutes(app: App, deps: AccountDeps, codeHost: CodeHost | undefined)
       },
     },
     async (req, reply) => {
-      await linkCodeHost(deps, codeHost, { accountId: requireViewer(req).id, token: req.body.token })
+      await linkCodeHost(deps, codeHost, requireViewer(req), req.body.token)
       return done(reply)
     },
   )
@@ -54,7 +54,7 @@ function linkRoutes(app: App, deps: AccountDeps, codeHost: CodeHost | undefined)
       },
     },
     async (req, reply) => {
-      await unlinkCodeHost(deps, requireViewer(req).id)
+      await unlinkCodeHost(deps, requireViewer(req))
       return done(reply)
     },
   )

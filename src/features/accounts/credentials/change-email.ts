@@ -4,6 +4,8 @@ import { transaction } from '#cache/transaction.ts'
 import { onUnique } from '#db/pg-errors.ts'
 import { lockAccount } from '#features/access/accounts.ts'
 import type { OwnerProof } from '#features/access/confirm-owner.ts'
+import { actorOf } from '#features/audit/actor.ts'
+import { recordAudit } from '#features/audit/record-audit.ts'
 import { getAccount } from '#features/users/queries.ts'
 import { enqueue } from '#jobs/queue.ts'
 import { invalidInput } from '#lib/errors.ts'
@@ -42,6 +44,8 @@ export async function changeEmail(
       .execute()
       .catch(onUnique({ account_email_key: emailTaken }))
     await deleteFlows(tx, accountId, ['verify_email', 'reset_password'])
+    const subject = { kind: 'user', id: accountId } as const
+    await recordAudit(tx, { action: 'account.email_changed', actor: actorOf(viewer), subject })
     if (!emailVerified) await enqueue(tx, 'accounts.send-mail', { kind: 'verify-email', account_id: accountId })
     if (former !== null)
       await enqueue(tx, 'accounts.send-mail', {

@@ -5,11 +5,15 @@ import { transaction } from '#cache/transaction.ts'
 import type { Tx } from '#db/db.ts'
 import { lockAccount } from '#features/access/accounts.ts'
 import type { OwnerProof } from '#features/access/confirm-owner.ts'
+import { type Actor, actorOf, ownerAt } from '#features/audit/actor.ts'
+import { recordAudit } from '#features/audit/record-audit.ts'
 import { type AccountRow, getAccount } from '#features/users/queries.ts'
 import { enqueue } from '#jobs/queue.ts'
+import { addressKey } from '#lib/address-key.ts'
 import type { Viewer } from '#lib/viewer.ts'
 import type { AccountDeps } from '../account-deps.ts'
 import { deleteFlows, findFlow, takeFlow } from '../mail/flows.ts'
+import type { Client } from '../sessions/queries.ts'
 import { deleteOtherSessions } from '../sessions/queries.ts'
 import { invalidCredentials } from '../sign-in/sign-in-guard.ts'
 import { confirmOwner } from './confirm-owner.ts'
@@ -33,28 +37,32 @@ export async function changePassword(
   await transaction(deps, async (tx, changed) => {
     const locked = await lockAccount(tx, account.id)
     if (locked.password_hash !== account.password_hash) throw invalidCredentials(CHANGED)
-    await setPassword(tx, changed, { accountId: account.id, passwordHash, exceptId })
+    await setPassword(tx, changed, { accountId: account.id, passwordHash, exceptId, actor: actorOf(viewer) })
   })
 }
 
 /**
- * Sets a password with the secret of a mailed link, and ends all sessions. `caller` is the key of the address that asks.
+ * Sets a password with the secret of a mailed link, and ends all sessions. `client`: from where it is asked.
  * @throws ApiError `invalid_credentials` for a bad link, `validation_error` for a bad password (the link stays usable)
  */
 export async function resetPassword(
   deps: AccountDeps,
-  { flow: secret, newPassword, caller }: { flow: string; newPassword: string; caller: string },
+  { flow: secret, newPassword, client }: { flow: string; newPassword: string; client: Client },
 ): Promise<void> {
   const { db, guard, now } = deps
   const flow = await findFlow(db, 'reset_password', { secret, now: now() })
   if (flow === undefined) throw invalidCredentials(WRONG_FLOW)
   const accountId = flow.account_id
-  const passwordHash = await checkAndHash(deps, { account: await getAccount(db, accountId), newPassword, caller })
+  const passwordHash = await checkAndHash(deps, {
+    account: await getAccount(db, accountId),
+    newPassword,
+    caller: addressKey(client.ip),
+  })
   await transaction(deps, async (tx, changed) => {
     const { email } = await lockAccount(tx, accountId)
     const taken = await takeFlow(tx, 'reset_password', { secret, now: now() })
     if (taken === undefined || taken.data['email'] !== email) throw invalidCredentials(WRONG_FLOW)
-    await setPassword(tx, changed, { accountId, passwordHash })
+    await setPassword(tx, changed, { accountId, passwordHash, actor: ownerAt(accountId, client) })
   })
   await guard.forgive(accountId)
 }
@@ -71,10 +79,16 @@ async function checkAndHash(
 async function setPassword(
   tx: Tx,
   changed: ChangeSet,
-  { accountId, passwordHash, exceptId }: { accountId: string; passwordHash: string; exceptId?: string | undefined },
+  {
+    accountId,
+    passwordHash,
+    exceptId,
+    actor,
+  }: { accountId: string; passwordHash: string; exceptId?: string | undefined; actor: Actor },
 ): Promise<void> {
   await tx.updateTable('account').set({ password_hash: passwordHash }).where('id', '=', accountId).execute()
   await deleteOtherSessions(tx, changed, { accountId, exceptId })
   await deleteFlows(tx, accountId, ['sign_in_second_factor', 'reset_password'])
   await enqueue(tx, 'accounts.send-mail', { kind: 'password-changed', account_id: accountId })
+  await recordAudit(tx, { action: 'account.password_changed', actor, subject: { kind: 'user', id: accountId } })
 }

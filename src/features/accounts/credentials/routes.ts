@@ -1,10 +1,11 @@
 // Passwords and e-mail addresses: changing, resetting and verifying them.
+
 import { done } from '#http/answers.ts'
 import { requireScope, requireViewer } from '#http/auth.ts'
-import { callerOf } from '#http/client-address.ts'
+import { COSTS } from '#http/route-config.ts'
 import type { App } from '#http/server.ts'
 import { SCOPES } from '#lib/scopes.ts'
-import type { AccountDeps } from '../account-deps.ts'
+import { type AccountDeps, clientOf } from '../account-deps.ts'
 import { changeEmail, resendVerification, verifyEmail } from './change-email.ts'
 import { changePassword, resetPassword } from './change-password.ts'
 import { requestPasswordReset } from './request-password-reset.ts'
@@ -38,7 +39,7 @@ function passwordRoutes(app: App, deps: AccountDeps): void {
     '/auth/password',
     {
       // With a flow nobody needs to be signed in; without one, the token needs USER_AUTH_WRITE, which is checked below.
-      config: { auth: { read: SCOPES.map(({ name }) => name) } },
+      config: { auth: { read: SCOPES.map(({ name }) => name) }, cost: COSTS.password },
       schema: {
         operationId: 'changePassword',
         summary: 'Set a password, given the old one or the flow of a mailed link; other sessions end',
@@ -48,7 +49,7 @@ function passwordRoutes(app: App, deps: AccountDeps): void {
     async (req, reply) => {
       const { flow, old_password, new_password: newPassword, password = old_password, code } = req.body
       if (flow !== undefined) {
-        await resetPassword(deps, { flow, newPassword, caller: callerOf(req) })
+        await resetPassword(deps, { flow, newPassword, client: clientOf(req) })
       } else {
         const viewer = requireViewer(req)
         requireScope(viewer, 'USER_AUTH_WRITE')
@@ -104,7 +105,7 @@ function emailRoutes(app: App, deps: AccountDeps): void {
       },
     },
     async (req, reply) => {
-      await undoEmailChange(deps, req.body.flow)
+      await undoEmailChange(deps, req.body.flow, clientOf(req))
       return done(reply)
     },
   )

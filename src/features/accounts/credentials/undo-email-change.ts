@@ -1,16 +1,19 @@
 // Takes a change of the e-mail address back, by the link that the former address got.
+
 import type { ChangeSet } from '#cache/changes.ts'
 import { transaction } from '#cache/transaction.ts'
 import type { Tx } from '#db/db.ts'
 import { onUnique } from '#db/pg-errors.ts'
 import { lockAccount } from '#features/access/accounts.ts'
+import { ownerAt } from '#features/audit/actor.ts'
+import { recordAudit } from '#features/audit/record-audit.ts'
 import { enqueue } from '#jobs/queue.ts'
 import { invalidInput } from '#lib/errors.ts'
 import { recordEvent } from '#telemetry/events.ts'
 import type { AccountDeps } from '../account-deps.ts'
 import { deleteFlows, findFlow, takeFlow } from '../mail/flows.ts'
 import { emailTaken } from '../queries.ts'
-import { deleteOtherSessions } from '../sessions/queries.ts'
+import { type Client, deleteOtherSessions } from '../sessions/queries.ts'
 
 /**
  * Gives the account its former address back and ends what those who changed it may hold: all sessions, the password,
@@ -19,7 +22,7 @@ import { deleteOtherSessions } from '../sessions/queries.ts'
  * @throws ApiError `invalid_input` naming `flow` when the link was used or is too old, `conflict` naming `email` when
  * another account has the address meanwhile.
  */
-export async function undoEmailChange(deps: AccountDeps, secret: string): Promise<void> {
+export async function undoEmailChange(deps: AccountDeps, secret: string, client: Client): Promise<void> {
   const now = deps.now()
   const wrong = invalidInput('The link is unknown, was used, or has expired', 'flow')
   const found = await findFlow(deps.db, 'undo_email_change', { secret, now })
@@ -48,6 +51,8 @@ export async function undoEmailChange(deps: AccountDeps, secret: string): Promis
       'undo_email_change',
     ])
     await enqueue(tx, 'accounts.send-mail', { kind: 'reset-password', account_id: accountId })
+    const subject = { kind: 'user', id: accountId } as const
+    await recordAudit(tx, { action: 'account.email_restored', actor: ownerAt(accountId, client), subject })
   })
   recordEvent(deps, 'account.email_restored', { account_id: accountId })
 }

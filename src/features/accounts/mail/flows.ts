@@ -17,6 +17,11 @@ const LIFETIME_MS = {
 
 export type FlowKind = keyof typeof LIFETIME_MS
 
+/** How long a flow of this kind works, in milliseconds. */
+export function lifetimeOf(kind: FlowKind): number {
+  return LIFETIME_MS[kind]
+}
+
 /** Of one account and kind only the newest live on, so that nobody fills the table by asking again and again. */
 const FLOWS_MAX = 10
 /** The first change of an address must stay undoable after many more; ten messages in an hour are the bound of these. */

@@ -101,20 +101,20 @@ export function listSessions(db: Db, { accountId, now }: { accountId: string; no
     .execute()
 }
 
-/** Ends one session of the account; false when it has none such. */
+/** Ends one session of the account and returns its ID; undefined when it has none such. */
 export async function deleteSessionRow(
   tx: Tx,
   changed: ChangeSet,
   { accountId, session }: { accountId: string; session: SessionReference },
-): Promise<boolean> {
+): Promise<string | undefined> {
   const rows = await tx
     .deleteFrom('session')
     .where('account_id', '=', accountId)
     .where((eb) => ('id' in session ? eb('id', '=', session.id) : eb('token_hash', '=', session.hash)))
-    .returning('token_hash')
+    .returning(['id', 'token_hash'])
     .execute()
   addTokens(changed, rows)
-  return rows.length > 0
+  return rows[0]?.id
 }
 
 /** Ends all sessions of an account but the one named. */

@@ -43,7 +43,7 @@ export function sessionRoutes(app: App, deps: AccountDeps): void {
     },
     async (req, reply) => {
       const session = parseSessionReference(req.params.id)
-      await deleteSession(deps, { accountId: requireViewer(req).id, session })
+      await deleteSession(deps, requireViewer(req), session)
       return done(reply)
     },
   )

@@ -1,5 +1,7 @@
 // Signing in: name and password, then the second factor where the account has one.
+
 import Type from 'typebox'
+import { COSTS } from '#http/route-config.ts'
 import type { App } from '#http/server.ts'
 import { type AccountDeps, clientOf } from '../account-deps.ts'
 import { SessionView } from '../sessions/views.ts'
@@ -12,7 +14,7 @@ export function signInRoutes(app: App, deps: AccountDeps): void {
   app.post(
     '/auth/login',
     {
-      config: { auth: 'public' },
+      config: { auth: 'public', cost: COSTS.password },
       schema: {
         operationId: 'signIn',
         summary: 'Sign in with username or e-mail address, and password',

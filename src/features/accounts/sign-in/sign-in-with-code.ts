@@ -3,9 +3,11 @@ import { lockAccount } from '#features/access/accounts.ts'
 import { recordEvent } from '#telemetry/events.ts'
 import type { AccountDeps } from '../account-deps.ts'
 import { findFlow, takeFlow } from '../mail/flows.ts'
-import { type Client, issueSession } from '../sessions/queries.ts'
+import type { Client } from '../sessions/queries.ts'
 import type { SessionView } from '../sessions/views.ts'
 import { useCode } from '../two-factor/codes.ts'
+import { openSession, recordRefusal } from './open-session.ts'
+import { requireActive } from './policy.ts'
 import { invalidCredentials } from './sign-in-guard.ts'
 
 const REFUSAL = 'The code is wrong, or the sign-in has expired'
@@ -13,7 +15,7 @@ const REFUSAL = 'The code is wrong, or the sign-in has expired'
 /**
  * Finishes a sign-in that waits for its second factor. A wrong code leaves the flow for another try, and counts like a
  * wrong password; a right one uses up flow and code together.
- * @throws ApiError `invalid_credentials`, `ratelimit_error`
+ * @throws ApiError `invalid_credentials`, `ratelimit_error`, 403 for a suspended account
  */
 export async function signInWithCode(
   deps: AccountDeps,
@@ -26,11 +28,15 @@ export async function signInWithCode(
   const session = await guard.attempt(accountId, REFUSAL, () =>
     transaction(deps, async (tx, changed) => {
       const account = await lockAccount(tx, accountId)
-      if (!(await useCode(tx, account, { code, now: now() }))) return undefined
+      if (!(await useCode(tx, account, { code, now: now() }))) {
+        await recordRefusal(tx, { accountId, client, because: 'code' })
+        return undefined
+      }
       // Throwing gives the code back: it was right, and the flow was lost to another use or to a change of password.
       if ((await takeFlow(tx, 'sign_in_second_factor', { secret, now: now() })) === undefined)
         throw invalidCredentials(REFUSAL)
-      return issueSession(tx, changed, { accountId, client, now: now() })
+      requireActive(account, now())
+      return openSession(tx, changed, { accountId, client, now: now() })
     }),
   )
   await guard.forgive(accountId)

@@ -6,9 +6,11 @@ import { recordEvent } from '#telemetry/events.ts'
 import type { AccountDeps } from '../account-deps.ts'
 import { insertFlow } from '../mail/flows.ts'
 import { findAccountBySignInName } from '../queries.ts'
-import { type Client, issueSession } from '../sessions/queries.ts'
+import type { Client } from '../sessions/queries.ts'
 import type { SessionView } from '../sessions/views.ts'
 import { checkCaptcha } from './captcha.ts'
+import { openSession, recordRefusal } from './open-session.ts'
+import { requireActive } from './policy.ts'
 import { invalidCredentials } from './sign-in-guard.ts'
 
 const REFUSAL = 'The username or the password is wrong'
@@ -19,7 +21,7 @@ type SignIn = { name: string; password: string; challenge: string | null | undef
  * Signs in, or starts a flow for the second factor where the account has one. Such a flow is no success yet and leaves
  * the failed tries counted: else those who know the password could guess codes without end. An unknown name is answered
  * like a wrong password: the same words, the same work, the same throttle.
- * @throws ApiError as `checkCaptcha`, `invalid_credentials`, `ratelimit_error`.
+ * @throws ApiError as `checkCaptcha`, `invalid_credentials`, `ratelimit_error`, 403 for a suspended account.
  */
 export async function signIn(
   deps: AccountDeps,
@@ -30,12 +32,15 @@ export async function signIn(
   const found = await findAccountBySignInName(db, name)
   const account = await guard.attempt(found?.id ?? `name:${name.toLowerCase()}`, REFUSAL, async () => {
     const isRight = await passwords.verify(found?.password_hash ?? null, password, addressKey(client.ip))
+    if (!isRight && found !== undefined) await recordRefusal(db, { accountId: found.id, client, because: 'password' })
     return isRight ? found : undefined
   })
   const result = await transaction(deps, async (tx, changed) => {
-    if (!isUnchanged(await lockAccount(tx, account.id), account)) throw invalidCredentials(REFUSAL)
+    const locked = await lockAccount(tx, account.id)
+    if (!isUnchanged(locked, account)) throw invalidCredentials(REFUSAL)
+    requireActive(locked, now())
     if (account.totp_secret === null) {
-      return { session: await issueSession(tx, changed, { accountId: account.id, client, now: now() }) }
+      return { session: await openSession(tx, changed, { accountId: account.id, client, now: now() }) }
     }
     return { flow: await insertFlow(tx, { kind: 'sign_in_second_factor', accountId: account.id, now: now() }) }
   })

@@ -1,6 +1,8 @@
 // Signing up, and what a sign-up page needs to know.
+
 import { done } from '#http/answers.ts'
 import { callerOf } from '#http/client-address.ts'
+import { COSTS } from '#http/route-config.ts'
 import type { App } from '#http/server.ts'
 import { type AccountDeps, clientOf } from '../account-deps.ts'
 import { SessionView } from '../sessions/views.ts'
@@ -13,7 +15,7 @@ export function signUpRoutes(app: App, deps: AccountDeps): void {
   app.post(
     '/auth/create',
     {
-      config: { auth: 'public' },
+      config: { auth: 'public', cost: COSTS.password },
       schema: {
         operationId: 'createAccount',
         summary: 'Sign up',
@@ -30,7 +32,7 @@ export function signUpRoutes(app: App, deps: AccountDeps): void {
   app.post(
     '/auth/create/validate',
     {
-      config: { auth: 'public' },
+      config: { auth: 'public', cost: COSTS.password },
       schema: {
         operationId: 'validateNewAccount',
         summary: 'Validate a sign-up without creating an account',

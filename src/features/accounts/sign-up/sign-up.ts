@@ -1,4 +1,6 @@
 import { transaction } from '#cache/transaction.ts'
+import { ownerAt } from '#features/audit/actor.ts'
+import { recordAudit } from '#features/audit/record-audit.ts'
 import { addressKey } from '#lib/address-key.ts'
 import { recordEvent } from '#telemetry/events.ts'
 import type { AccountDeps } from '../account-deps.ts'
@@ -28,6 +30,8 @@ export async function signUp(deps: AccountDeps, { fields, challenge, honeypot, c
   const session = await transaction(deps, async (tx, changed) => {
     const emailVerified = !config.accounts.requireVerifiedEmail
     const accountId = await createAccount(tx, { ...prepared, emailVerified, now })
+    const actor = ownerAt(accountId, client)
+    await recordAudit(tx, { action: 'account.created', actor, subject: { kind: 'user', id: accountId } })
     return issueSession(tx, changed, { accountId, client, now })
   })
   recordEvent(deps, 'account.created', { account_id: session.user_id })

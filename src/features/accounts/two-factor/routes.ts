@@ -32,7 +32,7 @@ export function twoFactorRoutes(app: App, deps: AccountDeps): void {
       },
     },
     async (req) => {
-      return { backup_codes: await enableTwoFactor(deps, { viewer: requireViewer(req), ...req.body }) }
+      return { backup_codes: await enableTwoFactor(deps, { ...req.body, viewer: requireViewer(req) }) }
     },
   )
   app.delete(
@@ -46,7 +46,7 @@ export function twoFactorRoutes(app: App, deps: AccountDeps): void {
       },
     },
     async (req, reply) => {
-      await disableTwoFactor(deps, { viewer: requireViewer(req), ...req.body })
+      await disableTwoFactor(deps, { ...req.body, viewer: requireViewer(req) })
       return done(reply)
     },
   )

@@ -4,6 +4,8 @@ import { transaction } from '#cache/transaction.ts'
 import type { Tx } from '#db/db.ts'
 import { lockAccount } from '#features/access/accounts.ts'
 import type { OwnerProof } from '#features/access/confirm-owner.ts'
+import { actorOf } from '#features/audit/actor.ts'
+import { recordAudit } from '#features/audit/record-audit.ts'
 import { getAccount } from '#features/users/queries.ts'
 import { enqueue } from '#jobs/queue.ts'
 import { type ApiError, invalidInput } from '#lib/errors.ts'
@@ -70,6 +72,8 @@ export async function enableTwoFactor(
       .execute()
     await deleteFlows(tx, accountId, ['set_up_totp'])
     await enqueue(tx, 'accounts.send-mail', { kind: 'two-factor-enabled', account_id: accountId })
+    const subject = { kind: 'user', id: accountId } as const
+    await recordAudit(tx, { action: 'account.two_factor_enabled', actor: actorOf(viewer), subject })
     return replaceBackupCodes(tx, accountId)
   })
 }
@@ -90,7 +94,7 @@ export async function disableTwoFactor(
       const account = await lockAccount(tx, accountId)
       if (account.totp_secret === null) throw notOn()
       if (!(await useCode(tx, account, { code, now: deps.now() }))) return undefined
-      await disable(tx, accountId)
+      await disable(tx, viewer)
       return true
     }),
   )
@@ -104,16 +108,19 @@ async function disableByProof(deps: AccountDeps, viewer: Viewer, proof: OwnerPro
   await transaction(deps, async (tx) => {
     const account = await lockAccount(tx, viewer.id)
     if (account.totp_secret !== totp_secret) throw notOn()
-    await disable(tx, viewer.id)
+    await disable(tx, viewer)
   })
 }
 
 /** Sign-ins that wait for a second factor end too: there is none any more. */
-async function disable(tx: Tx, accountId: string): Promise<void> {
+async function disable(tx: Tx, viewer: Viewer): Promise<void> {
+  const { id: accountId } = viewer
   await tx.updateTable('account').set({ totp_secret: null }).where('id', '=', accountId).execute()
   await tx.deleteFrom('backup_code').where('account_id', '=', accountId).execute()
   await deleteFlows(tx, accountId, ['sign_in_second_factor'])
   await enqueue(tx, 'accounts.send-mail', { kind: 'two-factor-removed', account_id: accountId })
+  const subject = { kind: 'user', id: accountId } as const
+  await recordAudit(tx, { action: 'account.two_factor_disabled', actor: actorOf(viewer), subject })
 }
 
 function notOn(): ApiError {

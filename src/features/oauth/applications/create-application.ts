@@ -1,9 +1,12 @@
 import { transaction } from '#cache/transaction.ts'
 import { lockAccount } from '#features/access/accounts.ts'
+import { actorOf } from '#features/audit/actor.ts'
+import { recordAudit } from '#features/audit/record-audit.ts'
 import { ApiError } from '#lib/errors.ts'
 import { newId } from '#lib/ids.ts'
 import { toScopeBits } from '#lib/scope-field.ts'
 import { newSecret } from '#lib/tokens.ts'
+import type { Viewer } from '#lib/viewer.ts'
 import type { Deps } from '#main/deps.ts'
 import { countApplications, insertRedirectUris } from './queries.ts'
 import { checkApplication, type NewApplication } from './requests.ts'
@@ -17,8 +20,10 @@ const APPLICATIONS_MAX = 100
  */
 export async function createApplication(
   deps: Pick<Deps, 'db' | 'cache' | 'now'>,
-  { accountId, fields }: { accountId: string; fields: NewApplication },
+  viewer: Viewer,
+  fields: NewApplication,
 ): Promise<{ id: string; secret: string | null }> {
+  const { id: accountId } = viewer
   checkApplication(fields)
   const { public_client: isPublic = false, redirect_uris, description = null, url = null, ...rest } = fields
   const max_scopes = toScopeBits(fields.max_scopes, 'max_scopes')
@@ -44,6 +49,8 @@ export async function createApplication(
       })
       .execute()
     await insertRedirectUris(tx, id, redirect_uris)
+    const subject = { kind: 'oauth_application', id } as const
+    await recordAudit(tx, { action: 'oauth.application_created', actor: actorOf(viewer), subject })
   })
   return { id, secret: made?.secret ?? null }
 }

@@ -1,4 +1,6 @@
 import { transaction } from '#cache/transaction.ts'
+import { actorOf } from '#features/audit/actor.ts'
+import { recordAudit } from '#features/audit/record-audit.ts'
 import { removePictures } from '#features/pictures/icons.ts'
 import type { Viewer } from '#lib/viewer.ts'
 import type { Deps } from '#main/deps.ts'
@@ -12,9 +14,12 @@ export async function deleteApplication(
   id: string,
 ): Promise<void> {
   await transaction(deps, async (tx, changed) => {
-    const { icon_url, raw_icon_url } = requireEditable(viewer, await lockApplication(tx, id))
+    const { account_id, icon_url, raw_icon_url } = requireEditable(viewer, await lockApplication(tx, id))
     await deleteTokens(tx, changed, { column: 'client_id', value: id })
     await tx.deleteFrom('oauth_client').where('id', '=', id).execute()
     await removePictures(tx, deps.config, [icon_url, raw_icon_url])
+    const subject = { kind: 'oauth_application', id } as const
+    const entry = { actor: actorOf(viewer), subject, accountIds: [account_id] }
+    await recordAudit(tx, { ...entry, action: 'oauth.application_deleted' })
   })
 }

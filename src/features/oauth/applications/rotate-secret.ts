@@ -1,4 +1,6 @@
 import { transaction } from '#cache/transaction.ts'
+import { actorOf } from '#features/audit/actor.ts'
+import { recordAudit } from '#features/audit/record-audit.ts'
 import { invalidInput } from '#lib/errors.ts'
 import { newSecret } from '#lib/tokens.ts'
 import type { Viewer } from '#lib/viewer.ts'
@@ -16,6 +18,8 @@ export async function rotateSecret(deps: Pick<Deps, 'db' | 'cache'>, viewer: Vie
     const { secret_hash } = requireSecretOwner(viewer, await lockApplication(tx, id))
     if (secret_hash === null) throw invalidInput('A public client has no secret')
     await tx.updateTable('oauth_client').set({ secret_hash: hash }).where('id', '=', id).execute()
+    const subject = { kind: 'oauth_application', id } as const
+    await recordAudit(tx, { action: 'oauth.secret_rotated', actor: actorOf(viewer), subject })
   })
   return secret
 }

@@ -75,8 +75,7 @@ function writes(app: App, deps: Deps): void {
       },
     },
     async (req, reply) => {
-      const { id: accountId } = requireViewer(req)
-      const { id, secret } = await createApplication(deps, { accountId, fields: req.body })
+      const { id, secret } = await createApplication(deps, requireViewer(req), req.body)
       const view = toApplicationView(await getApplication(deps.db, id))
       return reply.status(201).send({ ...view, client_secret: secret })
     },

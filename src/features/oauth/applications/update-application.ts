@@ -1,5 +1,7 @@
 import { transaction } from '#cache/transaction.ts'
 import type { Tx } from '#db/db.ts'
+import { actorOf } from '#features/audit/actor.ts'
+import { recordAudit } from '#features/audit/record-audit.ts'
 import { toScopeBits } from '#lib/scope-field.ts'
 import type { Viewer } from '#lib/viewer.ts'
 import type { Deps } from '#main/deps.ts'
@@ -25,6 +27,14 @@ export async function updateApplication(
     const before = requireEditable(viewer, await lockApplication(tx, id))
     if (holdsCredentials) requireCredentialsEditable(viewer, before)
     const values = toApplicationColumns(patch)
+    const fields = Object.entries(patch).flatMap(([field, value]) => (value === undefined ? [] : [field]))
+    await recordAudit(tx, {
+      action: 'oauth.application_changed',
+      actor: actorOf(viewer),
+      subject: { kind: 'oauth_application', id },
+      accountIds: [before.account_id],
+      details: { fields },
+    })
     if (Object.keys(values).length > 0) await tx.updateTable('oauth_client').set(values).where('id', '=', id).execute()
     const isFewer = redirect_uris !== undefined && (await replaceRedirectUris(tx, id, redirect_uris))
     // A form sends the scopes with every other change.

@@ -1,4 +1,7 @@
 import { transaction } from '#cache/transaction.ts'
+import { actorOf } from '#features/audit/actor.ts'
+import { recordAudit } from '#features/audit/record-audit.ts'
+import type { Viewer } from '#lib/viewer.ts'
 import type { Deps } from '#main/deps.ts'
 import { deleteTokens } from '../applications/queries.ts'
 
@@ -8,8 +11,10 @@ import { deleteTokens } from '../applications/queries.ts'
  */
 export async function revokeAuthorization(
   deps: Pick<Deps, 'db' | 'cache'>,
-  { accountId, clientId }: { accountId: string; clientId: string },
+  viewer: Viewer,
+  clientId: string,
 ): Promise<void> {
+  const { id: accountId } = viewer
   await transaction(deps, async (tx, changed) => {
     // Codes before the authorization, as an exchange takes them.
     await tx.deleteFrom('oauth_code').where('client_id', '=', clientId).where('account_id', '=', accountId).execute()
@@ -25,5 +30,7 @@ export async function revokeAuthorization(
     await deleteTokens(tx, changed, { column: 'authorization_id', value: allowed.id })
     await tx.deleteFrom('oauth_flow').where('client_id', '=', clientId).where('account_id', '=', accountId).execute()
     await tx.deleteFrom('oauth_authorization').where('id', '=', allowed.id).execute()
+    const subject = { kind: 'oauth_application', id: clientId } as const
+    await recordAudit(tx, { action: 'oauth.authorization_revoked', actor: actorOf(viewer), subject })
   })
 }

@@ -38,9 +38,8 @@ export function authorizationRoutes(app: App, deps: Deps): void {
       },
     },
     async (req, reply) => {
-      const { id: accountId } = requireViewer(req)
       const { id: clientId } = await getApplication(deps.db, parseId(req.query.client_id, 'client_id'))
-      await revokeAuthorization(deps, { accountId, clientId })
+      await revokeAuthorization(deps, requireViewer(req), clientId)
       return done(reply)
     },
   )

@@ -1,5 +1,9 @@
 import { transaction } from '#cache/transaction.ts'
+import { actorOf } from '#features/audit/actor.ts'
+import { recordAudit } from '#features/audit/record-audit.ts'
 import { ApiError, notFound } from '#lib/errors.ts'
+import { scopeNames } from '#lib/scopes.ts'
+import type { Viewer } from '#lib/viewer.ts'
 import type { Deps } from '#main/deps.ts'
 import { type Application, getApplication, lockApplication } from '../applications/queries.ts'
 import { codeUrl, refusalUrl } from './answer-urls.ts'
@@ -19,22 +23,28 @@ export async function getConsentRequest(
   return { ...consent, application: await getApplication(db, consent.client_id) }
 }
 
-type Answer = { accountId: string; flow: string; accept: boolean }
+type Answer = { flow: string; accept: boolean }
 
 /**
  * Answers a request for consent, once, and returns the address that takes the answer to the application. Another
  * account's try leaves the request as it is.
  * @throws ApiError 404 for a request that is unknown, answered, too old or another account's
  */
-export async function answerAuthorization(deps: AnswerDeps, { accountId, flow, accept }: Answer): Promise<string> {
+export async function answerAuthorization(deps: AnswerDeps, viewer: Viewer, { flow, accept }: Answer): Promise<string> {
   const { now } = deps
-  const { application: _, ...consent } = await getConsentRequest(deps, { accountId, flow })
+  const { application: _, ...consent } = await getConsentRequest(deps, { accountId: viewer.id, flow })
   const code = await transaction(deps, async (tx) => {
     // Locked first, as by changes of an application, which end its requests.
     await lockForAnswer(tx, consent.client_id)
     if (!(await deleteFlow(tx, flow))) throw notFound('flow')
     if (!accept) return undefined
     const authorizationId = await upsertAuthorization(tx, consent, now())
+    await recordAudit(tx, {
+      action: 'oauth.authorized',
+      actor: actorOf(viewer),
+      subject: { kind: 'oauth_application', id: consent.client_id },
+      details: { scopes: scopeNames(consent.scopes) },
+    })
     return insertCode(tx, { authorizationId, consent, now: now() })
   })
   if (code !== undefined) return codeUrl(deps.config, consent, code)

@@ -55,8 +55,7 @@ function answerRoute(app: App, deps: Deps, { name, accept }: { name: 'accept' | 
       },
     },
     async (req, reply) => {
-      const { id: accountId } = requireViewer(req)
-      return sendAddress(reply, await answerAuthorization(deps, { accountId, flow: req.body.flow, accept }))
+      return sendAddress(reply, await answerAuthorization(deps, requireViewer(req), { flow: req.body.flow, accept }))
     },
   )
 }

@@ -1,10 +1,13 @@
 // A project's change from one status to another: what it needs, and what follows from it.
+
 import { sql, type Updateable } from 'kysely'
 import type { Tx } from '#db/db.ts'
 import type { Project } from '#db/schema.ts'
 import { listMemberIds } from '#features/access/memberships.ts'
 import type { Membership } from '#features/access/project-policy.ts'
 import { isApprovedClass, type ProjectStatus, type RequestableStatus } from '#features/access/project-status.ts'
+import { actorOf } from '#features/audit/actor.ts'
+import { recordAudit } from '#features/audit/record-audit.ts'
 import { insertNotifications } from '#features/notifications/queries.ts'
 import { insertMessage } from '#features/threads/queries.ts'
 import { invalidInput, validationError } from '#lib/errors.ts'
@@ -51,7 +54,15 @@ export async function changeStatus(tx: Tx, change: StatusChange): Promise<Update
   if (to === 'processing') await requireReviewable(tx, project.id, next)
   const schedule = to === 'scheduled' ? scheduleOf(change) : { scheduled_at: null }
   if (schedule.scheduled_at !== null) await scheduleRelease(tx, { project_id: project.id }, schedule.scheduled_at)
-  if (to !== project.status) await announceChange(tx, change, to)
+  if (to !== project.status) {
+    await announceChange(tx, change, to)
+    await recordAudit(tx, {
+      action: 'project.status_changed',
+      actor: actorOf(viewer),
+      subject: { kind: 'project', id: project.id },
+      details: { from: project.status, to },
+    })
+  }
   return {
     ...requested,
     ...schedule,

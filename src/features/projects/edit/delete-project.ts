@@ -1,8 +1,11 @@
 // Deletes a project with everything it holds; reports and the moderation thread stay for moderators, without it.
+
 import { transaction } from '#cache/transaction.ts'
 import { type Membership, requirePermission } from '#features/access/project-policy.ts'
+import { actorOf } from '#features/audit/actor.ts'
+import { recordAudit } from '#features/audit/record-audit.ts'
 import { dropImages } from '#features/content-images/queries.ts'
-import { pictureKey } from '#features/pictures/pictures.ts'
+import { pictureKey, pictureUrls } from '#features/pictures/pictures.ts'
 import { removeLater } from '#files/claims.ts'
 import { notFound } from '#lib/errors.ts'
 import type { Viewer } from '#lib/viewer.ts'
@@ -31,7 +34,7 @@ export async function deleteProject(
       .execute()
     const gallery = await tx
       .selectFrom('gallery_item')
-      .select(['url', 'raw_url'])
+      .select(['url', 'raw_url', 'copy_widths'])
       .where('project_id', '=', locked.id)
       .execute()
     // Versions of other projects that depend on this one show it; their dependency rows go with it.
@@ -45,9 +48,12 @@ export async function deleteProject(
     await dropImages(tx, 'version', versionIds)
     await tx.deleteFrom('project').where('id', '=', locked.id).execute()
     await tx.deleteFrom('team').where('id', '=', locked.team_id).execute()
-    const pictures = [locked.icon_url, locked.raw_icon_url, ...gallery.flatMap(({ url, raw_url }) => [url, raw_url])]
+    const pictures = [locked.icon_url, locked.raw_icon_url, ...gallery.flatMap(pictureUrls)]
     const keys = pictures.flatMap((url) => pictureKey(deps.config, url) ?? [])
     await removeLater(tx, [...files.map(({ storage_key }) => storage_key), ...new Set(keys)])
+    const details = { slug: locked.slug ?? null, name: locked.name }
+    const subject = { kind: 'project', id: locked.id } as const
+    await recordAudit(tx, { action: 'project.deleted', actor: actorOf(viewer), subject, details })
     changed.add('project', locked.id)
     changed.addEach('version', versionIds)
     changed.addEach(

@@ -90,7 +90,14 @@ function columnsOf(
 
 /** `updated` moves with what everybody sees; messages between owners and moderators are not that. */
 function isShownToAll(patch: ProjectPatch): boolean {
-  const { moderation_message, moderation_message_body, monetization_status, requested_status, scheduled_at, ...shown } =
-    patch
+  const {
+    moderation_message,
+    moderation_message_body,
+    monetization_status,
+    public_statistics,
+    requested_status,
+    scheduled_at,
+    ...shown
+  } = patch
   return Object.values(shown).some((value) => value !== undefined)
 }

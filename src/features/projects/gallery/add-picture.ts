@@ -12,7 +12,6 @@ import { clearFeatured } from './queries.ts'
 import type { PictureText } from './requests.ts'
 
 const GALLERY_ITEMS_MAX = 64
-const GALLERY_WIDTH = 350
 
 export type NewPicture = {
   projectId: string
@@ -35,7 +34,7 @@ export async function addPicture(
   requirePermission(viewer, membership, 'EDIT_DETAILS')
   const processed = await deps.images.processGalleryImage(await readBytes(), ext, { caller: viewer.caller })
   // A folder for each upload: removing one picture never takes away the bytes of another.
-  const picture = placePicture(deps.config, processed, `${projectId}-${newId()}/images`, GALLERY_WIDTH)
+  const picture = placePicture(deps.config, processed, `${projectId}-${newId()}/images`)
   try {
     await storePictures(deps.files, picture.stored)
     await editGallery(deps, projectId, (tx) => insertPicture(tx, deps, { projectId, picture, text }))
@@ -66,6 +65,9 @@ async function insertPicture(
       url: picture.url,
       raw_url: picture.rawUrl,
       content_sha1: picture.contentSha1,
+      width: picture.width,
+      height: picture.height,
+      copy_widths: picture.copyWidths,
       created: new Date(now()),
       ...text,
     })

@@ -23,6 +23,9 @@ after(() => t.close())
 type Item = {
   url: string
   raw_url: string
+  width: number | null
+  height: number | null
+  sizes: { url: string; width: number; height: number }[]
   featured: boolean
   name: string | null
   title: string | null
@@ -82,6 +85,61 @@ describe('adding', () => {
     assert.deepEqual([small.statusCode, small.headers['content-type']], [200, 'image/webp'])
     assert.equal((await fetch(item.raw_url)).statusCode, 200)
     assert.ok((await t.anyone.get(`/v3/project/${project.id}`)).json().updated > updated)
+  })
+
+  test('has copies of 350, 700 and 1400 pixels as far as it is that wide, all gone with it', async () => {
+    const project = await t.make.project()
+    const wide = await sharp({
+      create: {
+        width: 1500,
+        height: 1000,
+        channels: 3,
+        background: '#222',
+        noise: { type: 'gaussian', mean: 60, sigma: 20 },
+      },
+    })
+      .jpeg()
+      .toBuffer()
+    await t.as(project.owner).post(gallery(project), wide, { query: { ext: 'jpg' }, headers: binary })
+    await add(project, await picture(), { ordering: 1 })
+    const [large, small] = await items(project)
+    assert.ok(large !== undefined && small !== undefined)
+    assert.deepEqual([large.width, large.height, small.width, small.height], [1500, 1000, 400, 150])
+    assert.deepEqual(
+      large.sizes.map(({ width, height }) => [width, height]),
+      [
+        [350, 233],
+        [700, 467],
+        [1400, 933],
+      ],
+    )
+    assert.deepEqual(
+      small.sizes.map(({ width, height }) => [width, height]),
+      [[350, 131]],
+    )
+    assert.equal(large.sizes[0]?.url, large.url)
+    for (const { url, width, height } of [...large.sizes, ...small.sizes]) {
+      const answer = await fetch(url)
+      assert.deepEqual([answer.statusCode, answer.headers['content-type']], [200, 'image/webp'])
+      const found = await sharp(answer.rawPayload).metadata()
+      assert.deepEqual([found.width, found.height], [width, height])
+    }
+    await t.as(project.owner).delete(gallery(project), undefined, { query: { url: large.url } })
+    await t.as(project.owner).delete(`/v3/project/${project.id}`)
+    await t.runJobs()
+    for (const { url } of [...large.sizes, ...small.sizes]) assert.equal((await fetch(url)).statusCode, 404, url)
+  })
+
+  test('that moves has no copies, and its address is that of the picture itself', async () => {
+    const project = await t.make.project()
+    const frames = Buffer.concat([0, 90].map((shade) => Buffer.alloc(400 * 400 * 3, shade)))
+    const moving = await sharp(frames, { raw: { width: 400, height: 800, channels: 3, pageHeight: 400 } })
+      .webp({ loop: 0 })
+      .toBuffer()
+    const answer = await t.as(project.owner).post(gallery(project), moving, { query: { ext: 'webp' }, headers: binary })
+    assert.equal(answer.statusCode, 204, answer.body)
+    const [item] = await items(project)
+    assert.deepEqual([item?.url, item?.sizes, item?.width], [item?.raw_url, [], null])
   })
 
   test('without words is not featured, and `name` wins over `title`', async () => {

@@ -19,7 +19,7 @@ export async function clearFeatured(tx: Tx, projectId: string): Promise<void> {
 export async function getPicture(tx: Tx, projectId: string, url: string) {
   const item = await tx
     .selectFrom('gallery_item')
-    .select(['id', 'url', 'raw_url'])
+    .select(['id', 'url', 'raw_url', 'copy_widths'])
     .where('project_id', '=', projectId)
     .where('url', '=', url)
     .executeTakeFirst()

@@ -1,5 +1,6 @@
 import { type Membership, requirePermission } from '#features/access/project-policy.ts'
 import { removePictures } from '#features/pictures/icons.ts'
+import { pictureUrls } from '#features/pictures/pictures.ts'
 import type { Viewer } from '#lib/viewer.ts'
 import { editGallery, type GalleryDeps } from './edit-gallery.ts'
 import { getPicture } from './queries.ts'
@@ -14,6 +15,6 @@ export async function removePicture(
   await editGallery(deps, projectId, async (tx) => {
     const item = await getPicture(tx, projectId, url)
     await tx.deleteFrom('gallery_item').where('id', '=', item.id).execute()
-    await removePictures(tx, deps.config, [item.url, item.raw_url])
+    await removePictures(tx, deps.config, pictureUrls(item))
   })
 }

@@ -1,8 +1,10 @@
 // The gallery of a project.
+
 import { done } from '#http/answers.ts'
 import { requireViewer } from '#http/auth.ts'
 import { IdParams } from '#http/query-values.ts'
 import { readRawBody, takeRawBodies } from '#http/raw-body.ts'
+import { COSTS } from '#http/route-config.ts'
 import type { App } from '#http/server.ts'
 import type { Deps } from '#main/deps.ts'
 import { getProjectAsMember } from '../lookup/project-cache.ts'
@@ -22,7 +24,7 @@ export function galleryRoutes(app: App, deps: Deps): void {
     scope.post(
       path,
       {
-        config,
+        config: { ...config, cost: COSTS.picture },
         schema: {
           operationId: 'addGalleryPicture',
           summary: 'Add an image to the gallery',

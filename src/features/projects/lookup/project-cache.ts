@@ -1,5 +1,6 @@
 // Projects kept as ready bytes with what decides who sees them. A command that changes what a project's view shows names
 // the project's ID under `project`.
+import type { Counted } from '#cache/changes.ts'
 import type { EntityCache } from '#cache/entity-cache.ts'
 import type { DerivedForm } from '#cache/entries.ts'
 import type { Db } from '#db/db.ts'
@@ -7,7 +8,7 @@ import { findMembership, listMemberships } from '#features/access/memberships.ts
 import { canSeeProject, type Membership, type ProjectFacts } from '#features/access/project-policy.ts'
 import { isPublicStatus } from '#features/access/project-status.ts'
 import { notFound } from '#lib/errors.ts'
-import { entityTag } from '#lib/json-bytes.ts'
+import { bytesToKeep, entityTag, withLargerNumber } from '#lib/json-bytes.ts'
 import type { Viewer } from '#lib/viewer.ts'
 import { fieldsOf, type Taxonomy } from '#taxonomy/taxonomy.ts'
 import { listProjectReadsByNames, type ProjectReadRow } from '../queries.ts'
@@ -33,6 +34,15 @@ const PROJECT = {
   aliasesOf: (project: CachedProject) => [project.slug],
   foldAlias: (name: string) => name.toLowerCase(),
   revisionOf: (project: CachedProject) => project.revision,
+  recount: (project: CachedProject, { revision, downloads }: Counted): CachedProject | undefined => {
+    // A later revision was read with its downloads; of an earlier one more has changed than this number.
+    if (project.revision !== revision) return project.revision > revision ? project : undefined
+    const before = project.bytes.toString()
+    const after = withLargerNumber(before, 'downloads', downloads)
+    if (after === before) return project
+    const bytes = bytesToKeep(after)
+    return { ...project, bytes, etag: entityTag(bytes) }
+  },
 }
 
 function toCachedProject(row: ProjectReadRow, taxonomy: Taxonomy): CachedProject {

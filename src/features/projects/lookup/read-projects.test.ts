@@ -105,7 +105,13 @@ test('the policy and its SQL twin agree on every status and every kind of member
     .select(['id', 'status', 'team_id', 'organization_id'])
     .where('id', 'in', ids)
     .execute()
-  const base = { emailVerified: true, scopes: 0, caller: '127.0.0.1', token: { kind: 'session', id: 'x' } } as const
+  const base = {
+    emailVerified: true,
+    scopes: 0,
+    caller: '127.0.0.1',
+    address: '127.0.0.1',
+    token: { kind: 'session', id: 'x' },
+  } as const
   const viewers = [
     null,
     { ...base, id: viewerPerson.id, role: 'developer' },

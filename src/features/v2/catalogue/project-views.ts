@@ -113,7 +113,9 @@ export function toProjectV2(view: ProjectView, environment: string | null): Proj
     wiki_url: links['wiki']?.url ?? null,
     discord_url: links['discord']?.url ?? null,
     donation_urls: toDonationLinks(links),
-    gallery: view.gallery.map(({ name, title: _, ...item }) => ({ ...item, title: name })),
+    gallery: view.gallery.map(({ url, raw_url, featured, name, description, created, ordering }) => {
+      return { url, raw_url, featured, title: name, description, created, ordering }
+    }),
     color: view.color,
     thread_id: view.thread_id ?? '',
     monetization_status: view.monetization_status,

@@ -168,3 +168,16 @@ test('people are seen again when they change', async () => {
   assert.equal((await t.as(person).patch(`/v3/user/${person.id}`, { bio: 'Keeps the light.' })).statusCode, 204)
   assert.equal((await read(`/v2/user/${person.id}`)).bio, 'Keeps the light.')
 })
+
+test('parts of the older API that were retired answer 410 to every method, with the rate headers', async () => {
+  const user = await t.make.account()
+  for (const [method, url] of [
+    ['GET', `/v2/user/${user.id}/payouts`],
+    ['POST', `/v2/user/${user.id}/payouts`],
+    ['GET', `/v2/user/${user.id}/payouts_fees`],
+  ] as const) {
+    const answer = await t.inject({ method, url, payload: method === 'POST' ? '{' : '' })
+    assert.deepEqual([answer.statusCode, answer.json().error], [410, 'api_deprecated'])
+    assert.match(String(answer.headers['x-ratelimit-remaining']), /^\d+$/)
+  }
+})

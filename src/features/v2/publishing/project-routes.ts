@@ -1,4 +1,5 @@
 // Projects of the older API: creating and editing them. Deleting one, its icon and its gallery are the same in both.
+
 import { requirePermission } from '#features/access/project-policy.ts'
 import { updateProject } from '#features/projects/edit/update-project.ts'
 import { updateProjects } from '#features/projects/edit/update-projects.ts'
@@ -12,6 +13,7 @@ import { requireScope, requireViewer } from '#http/auth.ts'
 import { sendBytes } from '#http/entity-tags.ts'
 import { takeForms } from '#http/multipart.ts'
 import { IdParams, IdsQuery, parseIds } from '#http/query-values.ts'
+import { COSTS } from '#http/route-config.ts'
 import type { App } from '#http/server.ts'
 import { parseId } from '#lib/ids.ts'
 import type { Deps } from '#main/deps.ts'
@@ -60,7 +62,7 @@ function creation(app: App, deps: Deps): void {
     scope.post(
       '/project',
       {
-        config: { auth: { scope: ['PROJECT_CREATE'] }, formData: { schema: ProjectDataV2 } },
+        config: { auth: { scope: ['PROJECT_CREATE'] }, formData: { schema: ProjectDataV2 }, cost: COSTS.archive },
         schema: {
           operationId: 'createProjectV2',
           summary: 'Create a project, with versions and their files or as a draft without',

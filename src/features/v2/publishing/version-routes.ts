@@ -1,4 +1,5 @@
 // Versions of the older API: publishing and editing them. Deleting one and adding files are the same in both.
+
 import { findProject } from '#features/projects/lookup/project-cache.ts'
 import { updateVersion } from '#features/versions/lifecycle/update-version.ts'
 import { getVersionAsMember } from '#features/versions/lookup/version-cache.ts'
@@ -11,6 +12,7 @@ import { requireViewer } from '#http/auth.ts'
 import { sendBytes } from '#http/entity-tags.ts'
 import { takeForms } from '#http/multipart.ts'
 import { IdParams } from '#http/query-values.ts'
+import { COSTS } from '#http/route-config.ts'
 import type { App } from '#http/server.ts'
 import { parseId } from '#lib/ids.ts'
 import type { Deps } from '#main/deps.ts'
@@ -48,7 +50,7 @@ function creation(app: App, deps: Deps): void {
     scope.post(
       '/version',
       {
-        config: { auth: { scope: ['VERSION_CREATE'] }, formData: { schema: VersionDataV2 } },
+        config: { auth: { scope: ['VERSION_CREATE'] }, formData: { schema: VersionDataV2 }, cost: COSTS.archive },
         schema: {
           operationId: 'createVersionV2',
           summary: 'Publish a version with its files',

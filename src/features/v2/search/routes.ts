@@ -3,7 +3,7 @@ import Type, { type Static } from 'typebox'
 import { parseSearchRequest, SearchParameters } from '#features/search/requests.ts'
 import { sendBytes } from '#http/entity-tags.ts'
 import type { App } from '#http/server.ts'
-import { joinJson } from '#lib/json-bytes.ts'
+import { joinedLength, joinJson } from '#lib/json-bytes.ts'
 import type { Deps } from '#main/deps.ts'
 import { hitsOf } from '#search-index/answer-parts.ts'
 import type { SearchAnswer, SearchQuery } from '#search-index/search-index.ts'
@@ -58,9 +58,11 @@ function cut({ limit, offset, ...rest }: Static<typeof SearchQueryV2>) {
 
 function writeResult({ offset, limit }: SearchQuery, { body, totalHits }: SearchAnswer, memory: HitMemory): Buffer {
   const hits = hitsOf(body).map((hit) => ({ bytes: memory(hit) }))
-  return Buffer.concat([
-    Buffer.from('{"hits":'),
-    joinJson(hits),
-    Buffer.from(`,"offset":${offset},"limit":${limit},"total_hits":${totalHits}}`),
-  ])
+  const [before, after] = ['{"hits":', `,"offset":${offset},"limit":${limit},"total_hits":${totalHits}}`]
+  const length = joinedLength(hits)
+  const whole = Buffer.allocUnsafe(before.length + length + after.length)
+  whole.write(before, 'latin1')
+  joinJson(hits, whole.subarray(before.length))
+  whole.write(after, before.length + length, 'latin1')
+  return whole
 }

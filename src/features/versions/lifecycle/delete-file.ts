@@ -1,7 +1,10 @@
 // Deletes one file of a version that has others.
+
 import { transaction } from '#cache/transaction.ts'
 import { findMembership } from '#features/access/memberships.ts'
 import { requirePermission } from '#features/access/project-policy.ts'
+import { actorOf } from '#features/audit/actor.ts'
+import { recordAudit } from '#features/audit/record-audit.ts'
 import { touchProject } from '#features/projects/queries.ts'
 import { removeLater } from '#files/claims.ts'
 import { invalidInput, notFound } from '#lib/errors.ts'
@@ -42,6 +45,12 @@ export async function deleteFile(
     await touchProject(tx, projectId, new Date(deps.now()))
     await repeatIfQuarantined(tx, versionId, deps.now())
     await removeLater(tx, [file.storage_key])
+    await recordAudit(tx, {
+      action: 'version.file_deleted',
+      actor: actorOf(viewer),
+      subject: { kind: 'file', id },
+      details: { project: projectId, version: versionId, sha512: file.sha512 },
+    })
     changed.add('version', versionId)
     changed.add('project', projectId)
   })

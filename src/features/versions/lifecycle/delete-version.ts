@@ -1,8 +1,11 @@
 // Deletes a version with its files; what depended on it depends on its project from then on.
+
 import { sql } from 'kysely'
 import { transaction } from '#cache/transaction.ts'
 import type { Tx } from '#db/db.ts'
 import { type Membership, requirePermission } from '#features/access/project-policy.ts'
+import { actorOf } from '#features/audit/actor.ts'
+import { recordAudit } from '#features/audit/record-audit.ts'
 import { dropImages } from '#features/content-images/queries.ts'
 import { touchProject } from '#features/projects/queries.ts'
 import { removeLater } from '#files/claims.ts'
@@ -45,6 +48,12 @@ export async function deleteVersion(
       tx,
       files.map(({ storage_key }) => storage_key),
     )
+    await recordAudit(tx, {
+      action: 'version.deleted',
+      actor: actorOf(viewer),
+      subject: { kind: 'version', id },
+      details: { project: projectId, version_number: locked.version.version_number },
+    })
     changed.add('project', projectId)
     changed.add('version', id, ...dependents.map(({ dependent_id }) => dependent_id))
     return projectId

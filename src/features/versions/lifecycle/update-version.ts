@@ -1,9 +1,12 @@
 // Edits a version: all of it or nothing.
+
 import { sql, type Updateable } from 'kysely'
 import { transaction } from '#cache/transaction.ts'
 import type { Tx } from '#db/db.ts'
 import type { Version } from '#db/schema.ts'
 import { type Membership, requirePermission } from '#features/access/project-policy.ts'
+import { actorOf } from '#features/audit/actor.ts'
+import { recordAudit } from '#features/audit/record-audit.ts'
 import { dropUnusedImages } from '#features/content-images/queries.ts'
 import { touchProject } from '#features/projects/queries.ts'
 import { scheduleRelease } from '#features/projects/schedule-release.ts'
@@ -51,6 +54,11 @@ export async function updateVersion(
     await touchProject(tx, project.id, new Date(now))
     if (update.status === 'listed' && version.status !== 'archived') {
       await announceVersion(tx, { versionId: id, project, status: 'listed', at: new Date(now) })
+    }
+    if (update.status !== undefined && update.status !== version.status) {
+      const details = { from: version.status, to: update.status, project: project.id }
+      const subject = { kind: 'version', id } as const
+      await recordAudit(tx, { action: 'version.status_changed', actor: actorOf(viewer), subject, details })
     }
     changed.add('version', id)
     changed.add('project', project.id)

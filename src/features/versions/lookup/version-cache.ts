@@ -1,12 +1,13 @@
 // Versions kept as ready bytes, with and without their changelog, and with what decides who sees them. A command that
 // changes what a version's view shows, or who may see its project, names the version's ID under `version`.
+import type { Counted } from '#cache/changes.ts'
 import type { EntityCache } from '#cache/entity-cache.ts'
 import type { DerivedForm } from '#cache/entries.ts'
 import type { Db } from '#db/db.ts'
 import { findMembership, listMemberships } from '#features/access/memberships.ts'
 import type { Membership, ProjectFacts } from '#features/access/project-policy.ts'
 import { notFound } from '#lib/errors.ts'
-import { type JsonEntity, JsonEntityWithTail } from '#lib/json-bytes.ts'
+import { type JsonEntity, JsonEntityWithTail, withLargerNumber } from '#lib/json-bytes.ts'
 import type { Viewer } from '#lib/viewer.ts'
 import type { Taxonomy } from '#taxonomy/taxonomy.ts'
 import { canSeeVersion, isPublicVersion, type VersionFacts } from '../policy.ts'
@@ -20,15 +21,22 @@ export class CachedVersion extends JsonEntityWithTail implements VersionFacts {
   readonly project: ProjectFacts
   readonly revision: number
 
-  constructor(row: VersionReadRow, { taxonomy, config }: VersionReader) {
-    const view = JSON.stringify(toVersionView(row, { taxonomy, filesBaseUrl: config.files.baseUrl }))
-    super(view.slice(0, -1), `,"changelog":${JSON.stringify(row.changelog)}}`)
-    this.id = row.id
-    this.status = row.status
-    const { project_id: id, project_status: status, team_id, organization_id } = row
-    this.project = { id, status, team_id, organization_id }
-    this.revision = row.revision
+  constructor(facts: VersionFacts & { id: string; revision: number }, json: { head: string; tail: string }) {
+    super(json.head, json.tail)
+    this.id = facts.id
+    this.status = facts.status
+    this.project = facts.project
+    this.revision = facts.revision
   }
+}
+
+function toCachedVersion(row: VersionReadRow, { taxonomy, config }: VersionReader): CachedVersion {
+  const view = JSON.stringify(toVersionView(row, { taxonomy, filesBaseUrl: config.files.baseUrl }))
+  const { id, status, revision, project_id, project_status, team_id, organization_id } = row
+  return new CachedVersion(
+    { id, status, revision, project: { id: project_id, status: project_status, team_id, organization_id } },
+    { head: view.slice(0, -1), tail: `,"changelog":${JSON.stringify(row.changelog)}}` },
+  )
 }
 
 export type VersionReader = { db: Db; cache: EntityCache; taxonomy: Taxonomy; config: { files: { baseUrl: string } } }
@@ -38,6 +46,13 @@ const VERSION = {
   idOf: (version: CachedVersion) => version.id,
   sizeOf: (version: CachedVersion) => version.sizeBytes + 400,
   revisionOf: (version: CachedVersion) => version.revision,
+  recount: (version: CachedVersion, { revision, downloads }: Counted): CachedVersion | undefined => {
+    // A later revision was read with its downloads; of an earlier one more has changed than this number.
+    if (version.revision !== revision) return version.revision > revision ? version : undefined
+    const before = version.headText
+    const head = withLargerNumber(before, 'downloads', downloads)
+    return head === before ? version : new CachedVersion(version, { head, tail: version.tail })
+  },
 }
 
 /** Another form of a version as it is cached, kept and dropped with it. */
@@ -54,7 +69,7 @@ export async function listCachedVersions(reader: VersionReader, ids: readonly st
   const found = await reader.cache
     .kind(VERSION)
     .getMany(ids, async (missing) =>
-      (await listVersionReads(reader.db, missing)).map((row) => new CachedVersion(row, reader)),
+      (await listVersionReads(reader.db, missing)).map((row) => toCachedVersion(row, reader)),
     )
   return ids.flatMap((id) => found.get(id) ?? [])
 }

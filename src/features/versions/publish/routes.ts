@@ -1,9 +1,11 @@
 // Publishing a version, and adding files to one.
+
 import { done } from '#http/answers.ts'
 import { requireViewer } from '#http/auth.ts'
 import { sendBytes } from '#http/entity-tags.ts'
 import { takeForms } from '#http/multipart.ts'
 import { IdParams } from '#http/query-values.ts'
+import { COSTS } from '#http/route-config.ts'
 import type { App } from '#http/server.ts'
 import { parseId } from '#lib/ids.ts'
 import type { Deps } from '#main/deps.ts'
@@ -22,7 +24,7 @@ export function versionUploadRoutes(app: App, deps: Deps): void {
     scope.post(
       '/v3/version',
       {
-        config: { auth: { scope: ['VERSION_CREATE'] }, formData: { schema: VersionData } },
+        config: { auth: { scope: ['VERSION_CREATE'] }, formData: { schema: VersionData }, cost: COSTS.archive },
         schema: {
           operationId: 'createVersion',
           summary: 'Publish a version with its files',
@@ -39,7 +41,11 @@ export function versionUploadRoutes(app: App, deps: Deps): void {
     scope.post(
       '/v3/version/:id/file',
       {
-        config: { auth: { scope: ['VERSION_WRITE'] }, formData: { schema: FilesData, isOptional: true } },
+        config: {
+          auth: { scope: ['VERSION_WRITE'] },
+          formData: { schema: FilesData, isOptional: true },
+          cost: COSTS.archive,
+        },
         schema: {
           operationId: 'addVersionFiles',
           summary: 'Add files to a version',

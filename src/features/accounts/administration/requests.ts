@@ -1,0 +1,44 @@
+// What requests about the accounts of others bring.
+import Type, { type Static } from 'typebox'
+import { validationError } from '#lib/errors.ts'
+import { Maybe } from '#lib/schema-parts.ts'
+import { checkStorable, isBlank } from '#lib/text-rules.ts'
+
+export const Suspension = Type.Object(
+  {
+    reason: Type.String({ minLength: 1, maxLength: 1000, description: 'Told to the owner of the account' }),
+    until: Maybe(
+      Type.String({
+        maxLength: 64,
+        format: 'date-time',
+        description: 'When it ends by itself; absent: not before it is ended',
+      }),
+    ),
+  },
+  { title: 'Suspension' },
+)
+
+export type SuspensionInput = { reason: string; until: Date | null }
+
+/** @throws ApiError `validation_error` naming `reason` or `until`. */
+export function toSuspension({ reason, until }: Static<typeof Suspension>, nowMs: number): SuspensionInput {
+  checkStorable(reason, 'reason')
+  if (isBlank(reason)) throw validationError('reason', 'must not be blank')
+  if (until === undefined || until === null) return { reason: reason.trim(), until: null }
+  const at = Date.parse(until)
+  if (!Number.isFinite(at) || at <= nowMs) throw validationError('until', 'must be a time in the future')
+  return { reason: reason.trim(), until: new Date(at) }
+}
+
+export const SignOutQuery = Type.Object({
+  tokens: Type.Optional(
+    Type.Boolean({ default: false, description: 'Whether access tokens and tokens of applications end too' }),
+  ),
+})
+
+export const SuspendedQuery = Type.Object({
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 500, default: 100, description: 'Accounts of one page' })),
+  offset: Type.Optional(
+    Type.Integer({ minimum: 0, maximum: 1_000_000_000, default: 0, description: 'Number of accounts to skip' }),
+  ),
+})

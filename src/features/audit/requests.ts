@@ -1,0 +1,62 @@
+// What requests about the audit log bring.
+import Type, { type Static } from 'typebox'
+import { invalidInput } from '#lib/errors.ts'
+import { AUDIT_ACTIONS, type AuditAction, SUBJECT_KINDS, type SubjectKind } from './actions.ts'
+
+export const AUDIT_PAGE_MAX = 500
+
+const filterFields = {
+  action: Type.Optional(Type.Enum([...AUDIT_ACTIONS], { description: 'What was done' })),
+  actor: Type.Optional(Type.String({ maxLength: 64, description: 'ID of the account that acted' })),
+  user: Type.Optional(
+    Type.String({ maxLength: 64, description: 'ID of an account that acted or that the entry is about' }),
+  ),
+  subject_kind: Type.Optional(Type.Enum([...SUBJECT_KINDS], { description: 'Kind of the thing that was acted on' })),
+  subject_id: Type.Optional(Type.String({ maxLength: 256, description: 'ID of the thing that was acted on' })),
+  since: Type.Optional(
+    Type.String({ maxLength: 64, format: 'date-time', description: 'Entries at or after this time' }),
+  ),
+  until: Type.Optional(Type.String({ maxLength: 64, format: 'date-time', description: 'Entries before this time' })),
+}
+
+const pageFields = {
+  before: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: '`next` of the page before' }),
+  ),
+  limit: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: AUDIT_PAGE_MAX, default: 100, description: 'Entries of one page' }),
+  ),
+}
+
+/** A page of the log, the newest entries first. */
+export const AuditQuery = Type.Object({ ...filterFields, ...pageFields })
+
+/** A page of what is about the caller. */
+export const OwnAuditQuery = Type.Object(pageFields)
+
+export const AuditExportQuery = Type.Object({
+  ...filterFields,
+  format: Type.Optional(
+    Type.Enum(['jsonl', 'csv'], { default: 'jsonl', description: 'One JSON object a line, or CSV (RFC 4180)' }),
+  ),
+})
+
+export type AuditFilter = {
+  action?: AuditAction | undefined
+  actorId?: string | undefined
+  accountId?: string | undefined
+  subject?: { kind?: SubjectKind | undefined; id?: string | undefined } | undefined
+  since?: Date | undefined
+  until?: Date | undefined
+}
+
+/** @throws ApiError `invalid_input` where `until` is not after `since`. */
+export function toAuditFilter(query: Omit<Static<typeof AuditQuery>, 'before' | 'limit'>): AuditFilter {
+  const since = query.since === undefined ? undefined : new Date(query.since)
+  const until = query.until === undefined ? undefined : new Date(query.until)
+  if (since !== undefined && until !== undefined && until <= since) {
+    throw invalidInput('until must be after since', 'until')
+  }
+  const subject = { kind: query.subject_kind, id: query.subject_id }
+  return { action: query.action, actorId: query.actor, accountId: query.user, subject, since, until }
+}

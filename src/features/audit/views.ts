@@ -1,0 +1,125 @@
+// Entries of the audit log as routes answer with them.
+import Type, { type Static } from 'typebox'
+import { Nullable, Timestamp } from '#lib/schema-parts.ts'
+import { AUDIT_ACTIONS, SUBJECT_KINDS } from './actions.ts'
+import { ACTOR_KINDS } from './actor.ts'
+import type { AuditRow } from './queries.ts'
+
+const Details = Type.Unsafe<Record<string, unknown>>({
+  type: 'object',
+  additionalProperties: true,
+  description: 'What the action is about in more detail: statuses, fields, amounts',
+})
+
+const Subject = Nullable(
+  Type.Object({
+    kind: Type.Enum([...SUBJECT_KINDS]),
+    id: Type.String(),
+    name: Nullable(Type.String({ description: 'Present username, where the thing is an account' })),
+  }),
+)
+
+export const AuditEntryView = Type.Object(
+  {
+    id: Type.Integer(),
+    at: Timestamp,
+    action: Type.Enum([...AUDIT_ACTIONS]),
+    actor: Type.Object({
+      kind: Type.Enum([...ACTOR_KINDS], {
+        description:
+          '`account`: by a token. `operator`: by the admin key. `command`: on the command line. `system`: Depot by ' +
+          'itself. `anonymous`: without credentials',
+      }),
+      id: Nullable(Type.String({ description: 'Account that acted; `deleted0` stands for deleted ones' })),
+      name: Nullable(Type.String({ description: 'Its present username' })),
+      token: Nullable(Type.Object({ kind: Type.String(), id: Type.String() })),
+    }),
+    address: Nullable(Type.String({ description: 'Client address; kept for a shorter time than the entry' })),
+    subject: Subject,
+    details: Details,
+  },
+  { title: 'AuditEntry' },
+)
+export type AuditEntryView = Static<typeof AuditEntryView>
+
+const next = Nullable(Type.Integer({ description: '`before` of the next page; null on the last one' }))
+
+export const AuditPage = Type.Object({ entries: Type.Array(AuditEntryView), next }, { title: 'AuditPage' })
+
+export const OwnAuditEntryView = Type.Object(
+  {
+    id: Type.Integer(),
+    at: Timestamp,
+    action: Type.Enum([...AUDIT_ACTIONS]),
+    by: Type.Enum(['you', 'others'], { description: 'Who others are is not shown' }),
+    address: Nullable(Type.String({ description: 'Your address; null for what others did' })),
+    subject: Subject,
+    details: Details,
+  },
+  { title: 'OwnAuditEntry' },
+)
+
+export const OwnAuditPage = Type.Object({ entries: Type.Array(OwnAuditEntryView), next }, { title: 'OwnAuditPage' })
+
+export function toAuditEntryView(row: AuditRow): AuditEntryView {
+  const { token_kind, token_id } = row
+  return {
+    id: row.id,
+    at: row.at.toISOString(),
+    action: row.action as AuditEntryView['action'],
+    actor: {
+      kind: row.actor_kind as AuditEntryView['actor']['kind'],
+      id: row.actor_id,
+      name: row.actor_name,
+      token: token_kind === null || token_id === null ? null : { kind: token_kind, id: token_id },
+    },
+    address: row.address,
+    subject: toSubject(row),
+    details: row.details as Record<string, unknown>,
+  }
+}
+
+/** As a person sees an entry about them: what others did is without their names and addresses. */
+export function toOwnAuditEntryView(row: AuditRow, accountId: string): Static<typeof OwnAuditEntryView> {
+  const isOwn = row.actor_id === accountId
+  return {
+    id: row.id,
+    at: row.at.toISOString(),
+    action: row.action as AuditEntryView['action'],
+    by: isOwn ? 'you' : 'others',
+    address: isOwn ? row.address : null,
+    subject: toSubject(row),
+    details: row.details as Record<string, unknown>,
+  }
+}
+
+function toSubject({ subject_kind, subject_id, subject_name }: AuditRow): AuditEntryView['subject'] {
+  if (subject_kind === null || subject_id === null) return null
+  return { kind: subject_kind as (typeof SUBJECT_KINDS)[number], id: subject_id, name: subject_name }
+}
+
+/** The columns of an export as CSV, and their values. */
+export const CSV_COLUMNS = [
+  'id',
+  'at',
+  'action',
+  'actor_kind',
+  'actor_id',
+  'actor_name',
+  'token_kind',
+  'token_id',
+  'address',
+  'subject_kind',
+  'subject_id',
+  'subject_name',
+  'details',
+] as const
+
+export function toCsvValues(row: AuditRow): (string | number | undefined)[] {
+  return CSV_COLUMNS.map((column) => {
+    const value = row[column]
+    if (value === null) return undefined
+    if (column === 'details') return JSON.stringify(value)
+    return value instanceof Date ? value.toISOString() : (value as string | number)
+  })
+}

@@ -1,0 +1,33 @@
+// Background work of the demo: events that a command could not store, because the server holds their store.
+import { setImmediate } from 'node:timers/promises'
+import type { Jobs } from '#jobs/queue.ts'
+import type { Deps } from '#main/deps.ts'
+import { demoCatalogue } from './demo-catalogue.ts'
+import { EVENT_PROJECTS, seedEvents } from './seed-events.ts'
+import { DEMO_SEED, demoUntil } from './seed-items.ts'
+import type { Indexed } from './seed-projects.ts'
+import { asSeeded } from './waiting-projects.ts'
+
+type JobDeps = Pick<Deps, 'db' | 'cache' | 'analytics' | 'taxonomy' | 'now'>
+
+export const seedJobs = (deps: JobDeps) => ({
+  /** A second run finds nothing left to do. */
+  'seed.store-events': async ({ projects }: Jobs['seed.store-events'], signal: AbortSignal): Promise<void> => {
+    const until = await demoUntil(deps.db, deps.now())
+    const catalogue = demoCatalogue({ taxonomy: deps.taxonomy, projects, seed: DEMO_SEED, until })
+    let group: Indexed[] = []
+    let index = 0
+    for (const demo of catalogue.projects) {
+      group.push({ project: asSeeded(demo, index, until), index })
+      index += 1
+      if (group.length === EVENT_PROJECTS) {
+        await seedEvents(deps, group, { seed: DEMO_SEED, until })
+        group = []
+      }
+      signal.throwIfAborted()
+      // Requests are answered meanwhile.
+      await setImmediate()
+    }
+    await seedEvents(deps, group, { seed: DEMO_SEED, until })
+  },
+})

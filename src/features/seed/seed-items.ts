@@ -1,0 +1,42 @@
+// What the demo catalogue consists of, as the database knows it: the table `demo_item` names every account, organization,
+// project, collection and report that was made here, and `demo_catalogue` how recent the demo is. Whoever takes the demo
+// away again finds it by these two.
+import { sql } from 'kysely'
+import type { Db, Tx } from '#db/db.ts'
+import { HOUR_MS } from '#lib/time.ts'
+import { insertRows } from './insert-rows.ts'
+
+/** The catalogue is the same on every machine: a run finds again what another has made. */
+export const DEMO_SEED = 1
+
+export type DemoItemKind = 'account' | 'organization' | 'project' | 'collection' | 'report'
+
+/** Notes what was made, in the transaction that makes it. */
+export async function markItems(tx: Tx, kind: DemoItemKind, ids: readonly string[]): Promise<void> {
+  // A thing that was deleted may be made again.
+  if (ids.length > 0)
+    await sql`delete from demo_item where kind = ${kind} and id = any(${[...ids]}::text[])`.execute(tx)
+  await insertRows(
+    tx,
+    'demo_item',
+    ids.map((id) => ({ kind, id })),
+  )
+}
+
+/** The end of all dates of the demo: the hour of the first run, which later runs keep. */
+export async function demoUntil(db: Db, now: number): Promise<Date> {
+  const hour = new Date(now - (now % HOUR_MS))
+  await db
+    .insertInto('demo_catalogue')
+    .values({ until: hour })
+    .onConflict((oc) => oc.doNothing())
+    .execute()
+  return (await db.selectFrom('demo_catalogue').select('until').executeTakeFirstOrThrow()).until
+}
+
+/** Which of these rows exist. */
+export async function listPresent(db: Db, table: DemoItemKind, ids: readonly string[]): Promise<Set<string>> {
+  if (ids.length === 0) return new Set()
+  const rows = await db.selectFrom(table).select('id').where('id', 'in', ids).execute()
+  return new Set(rows.map(({ id }) => id))
+}

@@ -1,0 +1,137 @@
+// A Depot and its database as processes that can be killed: the database that Depot starts itself, or one of the
+// operator's behind a line that can be cut.
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import pg from 'pg'
+import { readOwner } from '#db/folder-lock.ts'
+import { DATABASE, ROLE } from '#embedded-postgres/cluster.ts'
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '#embedded-postgres/embedded-postgres.ts'
+import { makeDataDir, type RunningDepot, startDepot } from '../support/running-depot.ts'
+import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
+
+export const ADMIN_KEY = 'faults-admin-key-0123456789abcdefghij'
+export const BYPASS_KEY = 'faults-bypass-key-0123456789abcdefghi'
+export const ADDRESS_HEADER = 'x-faults-address'
+const SOCKET = '.s.PGSQL.5432'
+
+export type Instance = {
+  readonly dataDir: string
+  /** The line to the operator's database; undefined with the embedded one. */
+  readonly line: TcpProxy | undefined
+  readonly env: Record<string, string>
+  readonly depot: RunningDepot
+  /** What every Depot of this instance has logged. */
+  log(): string
+  /** Starts Depot again after it has ended. */
+  start(): Promise<void>
+  /** Ends the database at once, and with the operator's starts it again when `after` has run. */
+  killDatabase(after?: () => Promise<unknown>): Promise<void>
+  /** The processes that Depot has started, without the database's. */
+  helpers(): Promise<number[]>
+  /** One statement on the database itself, past the line. */
+  query(text: string): Promise<pg.QueryResult>
+  close(): Promise<void>
+}
+
+export async function openInstance(kind: 'embedded' | 'external', folder?: string): Promise<Instance> {
+  const made = makeDataDir()
+  const dataDir = folder ?? join(made.dataDir, 'depot')
+  const own = kind === 'external' ? await startDatabase(made.dataDir) : undefined
+  const line = own === undefined ? undefined : await startTcpProxy(() => join(own.socketDir(), SOCKET))
+  const env: Record<string, string> = {
+    ADMIN_KEY,
+    RATE_LIMIT_BYPASS_KEY: BYPASS_KEY,
+    CLIENT_ADDRESS_HEADER: ADDRESS_HEADER,
+    LOG_LEVEL: 'warn',
+    ...(line === undefined ? {} : { DATABASE_URL: `postgresql://${ROLE}@127.0.0.1:${line.port}/${DATABASE}` }),
+  }
+  const socketDir = (): string => own?.socketDir() ?? readOwner(dataDir)?.socketDir ?? ''
+  const connected = async <T>(act: (client: pg.Client) => Promise<T>): Promise<T> => {
+    const client = new pg.Client({ host: socketDir(), user: ROLE, database: DATABASE })
+    await client.connect()
+    return act(client).finally(() => client.end())
+  }
+  const query = (text: string): Promise<pg.QueryResult> => connected((client) => client.query(text))
+  /** Every connection is served by a child of the process that answers for all of them. */
+  const postmasterPid = (): Promise<number> =>
+    connected(async (client) => {
+      const { rows } = await client.query('select pg_backend_pid() as pid')
+      const pid = parentOf(Number(rows[0]?.pid)) ?? 0
+      if (pid <= 1) throw new Error('The process of the database cannot be found')
+      return pid
+    })
+  let depot = await startDepot(dataDir, env)
+  const before: RunningDepot[] = []
+  return {
+    dataDir,
+    log: () => [...before, depot].map((each) => each.output()).join(''),
+    line,
+    env,
+    query,
+    get depot() {
+      return depot
+    },
+    start: async () => {
+      before.push(depot)
+      depot = await startDepot(dataDir, env)
+    },
+    killDatabase: async (after) => {
+      process.kill(await postmasterPid(), 'SIGKILL')
+      await after?.()
+      await own?.restart()
+    },
+    helpers: async () => {
+      const postmaster = await postmasterPid()
+      return childrenOf(depot.child.pid ?? 0).filter((pid) => pid !== postmaster)
+    },
+    close: async () => {
+      await depot.stop('SIGKILL')
+      await line?.close()
+      await own?.stop()
+      if (kind === 'embedded') await endOrphan(postmasterPid)
+      made.remove()
+    },
+  }
+}
+
+async function startDatabase(folder: string) {
+  const quiet = () => undefined
+  const log = { debug: quiet, info: quiet, warn: quiet, error: quiet }
+  const open = (): Promise<EmbeddedPostgres> =>
+    startEmbeddedPostgres({
+      dataDir: join(folder, 'postgres'),
+      holder: 'server',
+      log,
+      systemDir: join(folder, 'system'),
+    })
+  let current = await open()
+  return {
+    socketDir: () => current.connection.host,
+    restart: async () => {
+      await current.exited
+      await current.stop()
+      current = await open()
+    },
+    stop: () => current.stop(),
+  }
+}
+
+/** A killed Depot leaves its database running; the next start would end it, and here there is none. */
+async function endOrphan(postmasterPid: () => Promise<number>): Promise<void> {
+  const pid = await postmasterPid().catch(() => 0)
+  if (pid > 1) process.kill(pid, 'SIGQUIT')
+}
+
+function parentOf(pid: number): number | undefined {
+  try {
+    return Number(readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ')[1])
+  } catch {
+    return undefined
+  }
+}
+
+function childrenOf(parent: number): number[] {
+  return readdirSync('/proc')
+    .map(Number)
+    .filter((pid) => Number.isInteger(pid) && parentOf(pid) === parent)
+}

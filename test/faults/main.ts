@@ -1,0 +1,165 @@
+// `npm run faults [-- --rounds N --seed S --only WORDS]`: in each round everybody writes, something breaks, and
+// everything that was acknowledged must be there. Ends with 1 when something is not.
+import { execFile } from 'node:child_process'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { parseArgs, promisify } from 'node:util'
+import { projectData } from '../support/forms.ts'
+import { depot } from '../support/running-depot.ts'
+import { checkLedger, checkNothingLeft } from './check.ts'
+import { type Instance, openInstance } from './instance.ts'
+import { EMBEDDED, EXTERNAL, type Fault, FULL_DISK } from './rounds.ts'
+import { call, type Ledger, publish, startWriters } from './writers.ts'
+
+const run = promisify(execFile)
+const PASSWORD = 'violet-lighthouse-harbour-19'
+const FOLLOWERS = 2
+const DISK_BYTES = 96 * 1024 * 1024
+/** How many problems of one round are printed. */
+const SHOWN_MAX = 10
+
+const { values } = parseArgs({
+  options: {
+    rounds: { type: 'string', default: '30' },
+    seed: { type: 'string', default: '1' },
+    only: { type: 'string', default: '' },
+  },
+})
+/** A small generator of its own, so that a run can be repeated as far as the faults go. */
+let state = Number(values.seed)
+const random = (): number => {
+  state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+  return state / 2 ** 32
+}
+
+const only = values.only.toLowerCase()
+const wanted = ({ name }: Fault): boolean => name.toLowerCase().includes(only)
+const problems: string[] = []
+const counts = new Map<string, number>()
+const rounds = Number(values.rounds)
+// The operator's database gets the larger half: more can go wrong there.
+const share = Math.max(1, Math.round(rounds * 0.45))
+await runWorld('embedded', EMBEDDED.filter(wanted), share)
+if (rounds > 1) await runWorld('external', EXTERNAL.filter(wanted), rounds - share)
+if (rounds > 3 && wanted(FULL_DISK)) await onSmallDisk((folder) => runWorld('external', [FULL_DISK], 2, folder))
+console.log(`\n${[...counts].map(([name, count]) => `${count} × ${name}`).join(', ')}`)
+console.log(
+  problems.length === 0
+    ? 'everything that was acknowledged is there'
+    : `${problems.length} problems:\n${problems.join('\n')}`,
+)
+process.exit(problems.length === 0 ? 0 : 1)
+
+async function runWorld(
+  kind: 'embedded' | 'external',
+  faults: readonly Fault[],
+  times: number,
+  folder?: string,
+): Promise<void> {
+  if (faults.length === 0) return
+  const instance = await openInstance(kind, folder)
+  try {
+    const ledger = await setUp(instance)
+    for (let round = 0; round < times; round += 1) {
+      const fault = faults[Math.floor(random() * faults.length + round) % faults.length] ?? faults[0]
+      if (fault === undefined) return
+      report(`${kind}: ${fault.name}`, await runRound(instance, ledger, fault))
+      counts.set(fault.name, (counts.get(fault.name) ?? 0) + 1)
+    }
+    report(`${kind}: files and counters in the end`, await checkNothingLeft(instance))
+    const told = [...ledger.answers].sort(([a], [b]) => a - b)
+    const { versions, conversions, downloads, listed } = ledger
+    console.log(
+      `  ${versions.size} versions, ${listed.size} projects, ${conversions.size} sales, ${downloads.asked} downloads; ` +
+        `answers ${told.map(([status, count]) => `${count} × ${status === 0 ? 'none' : status}`).join(', ')}`,
+    )
+  } finally {
+    await instance.close()
+  }
+}
+
+async function runRound(instance: Instance, ledger: Ledger, fault: Fault): Promise<string[]> {
+  const writers = startWriters(instance, ledger)
+  await sleep(500 + random() * 1_500)
+  const { killedAt, problems: own = [] } = await fault.run(instance)
+  await sleep(300)
+  await writers.stop()
+  return [...own, ...(await checkLedger(instance, ledger, killedAt))]
+}
+
+function report(what: string, all: readonly string[]): void {
+  const more = all.length > SHOWN_MAX ? [`and ${all.length - SHOWN_MAX} more`] : []
+  const found = [...all.slice(0, SHOWN_MAX), ...more]
+  console.log(
+    `${new Date().toISOString().slice(11, 19)} ${what}${found.length === 0 ? '' : `\n  ${found.join('\n  ')}`}`,
+  )
+  problems.push(...found.map((problem) => `${what}: ${problem}`))
+}
+
+/** The people and things that the writers work with. */
+async function setUp(instance: Instance): Promise<Ledger> {
+  const author = ['user', 'create', '--username', 'author', '--email', 'author@example.org', '--password', PASSWORD]
+  const made = await depot(instance.dataDir, [...author, '--role', 'admin'], instance.env)
+  if (made.code !== 0) throw new Error(made.stderr)
+  const admin = await sessionOf(instance, '/_internal/auth/login', { username: 'author', password: PASSWORD })
+  const followers: Ledger['followers'] = []
+  for (let n = 0; n < FOLLOWERS; n += 1) {
+    const json = { username: `follower-${n}`, email: `follower-${n}@example.org`, password: PASSWORD }
+    followers.push({ token: await sessionOf(instance, '/_internal/auth/create', json), follows: false })
+  }
+  const code = await call(instance, '/_internal/affiliate', {
+    method: 'POST',
+    token: admin,
+    json: { source_name: 'Shop' },
+  })
+  const slug = `faults-${process.pid.toString(36)}`
+  const project = await call(instance, '/v3/project', { method: 'POST', token: admin, json: projectData(slug) })
+  const ledger: Ledger = {
+    admin,
+    author: admin,
+    followers,
+    affiliateCode: String(code?.json['id']),
+    project: { id: String(project?.json['id']), slug },
+    versions: new Map(),
+    listed: new Set(),
+    collections: new Set(),
+    conversions: new Map(),
+    summary: { acknowledged: 0, asked: 0 },
+    downloads: { acknowledged: [], asked: 0 },
+    improper: [],
+    answers: new Map(),
+  }
+  if (!(await publish(instance, ledger))) throw new Error(`No version: ${ledger.improper.join()}`)
+  const json = { status: 'approved' }
+  const approved = await call(instance, `/v3/project/${slug}`, { method: 'PATCH', token: admin, json })
+  if (approved?.status !== 204) throw new Error(`Not approved: ${JSON.stringify(approved)}`)
+  return ledger
+}
+
+async function sessionOf(instance: Instance, path: string, json: object): Promise<string> {
+  const answer = await call(instance, path, { method: 'POST', json })
+  if (typeof answer?.json['session'] !== 'string') throw new Error(`${path}: ${JSON.stringify(answer)}`)
+  return answer.json['session']
+}
+
+/** A disk in memory, where this user may make one. */
+async function onSmallDisk(act: (folder: string) => Promise<void>): Promise<void> {
+  const disk = await mkdtemp(join(tmpdir(), 'depot-disk-'))
+  try {
+    await run('mount', ['-t', 'tmpfs', '-o', `size=${DISK_BYTES}`, 'tmpfs', disk])
+  } catch {
+    console.log('fill the disk: left out, this user cannot mount a disk in memory')
+    await rm(disk, { recursive: true })
+    return
+  }
+  try {
+    const folder = join(disk, 'depot')
+    await mkdir(folder)
+    await act(folder)
+  } finally {
+    await run('umount', ['-l', disk])
+    await rm(disk, { recursive: true, force: true })
+  }
+}

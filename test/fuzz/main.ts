@@ -1,0 +1,44 @@
+// `npm run fuzz [-- --minutes N --seed S --runs R --only REGEX]`: generated requests for as long as wanted. Findings are
+// printed as they come, and end the program with 1; the same seed gives the same requests.
+import { parseArgs } from 'node:util'
+import { type Report, runCampaign } from './campaign.ts'
+
+const MIB = 1024 * 1024
+/** What the heap may grow by from the second round on: what is cached is bounded, all else is gone after its request. */
+const HEAP_GROWTH_MAX = 64 * MIB
+
+const { values } = parseArgs({
+  options: {
+    minutes: { type: 'string', default: '15' },
+    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+    runs: { type: 'string', default: '8' },
+    only: { type: 'string', default: '' },
+  },
+})
+
+const endsAt = Date.now() + Number(values.minutes) * 60_000
+console.log(`seed ${values.seed}, ${values.minutes} minutes`)
+const report = await runCampaign({
+  seed: Number(values.seed),
+  runs: Number(values.runs),
+  again: () => Date.now() < endsAt,
+  only: new RegExp(values.only),
+  onFinding: ({ operationId, caller, problem, request }) =>
+    console.log(`\n${operationId} as ${caller}: ${problem}\n  ${request}`),
+})
+const growth = heapGrowth(report)
+console.log(`\n${report.requests} requests to ${report.operations} operations, ${report.findings.length} findings`)
+console.log(
+  `answers: ${[...report.statuses]
+    .sort()
+    .map(([status, count]) => `${count} × ${status}`)
+    .join(', ')}`,
+)
+console.log(`heap after each round, MiB: ${report.heap.map((bytes) => Math.round(bytes / MIB)).join(', ')}`)
+process.exit(report.findings.length > 0 || growth > HEAP_GROWTH_MAX ? 1 : 0)
+
+/** From the second round to the last: the first fills the caches. */
+function heapGrowth({ heap }: Report): number {
+  const second = heap[1]
+  return second === undefined ? 0 : (heap.at(-1) ?? second) - second
+}
