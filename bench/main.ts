@@ -9,6 +9,7 @@ import { benchCatalogue } from './catalogue.ts'
 import { benchHttp } from './http.ts'
 import { benchIngest } from './ingest.ts'
 import { benchPeople } from './people.ts'
+import { benchProcesses } from './processes.ts'
 import { benchRoutes } from './routes.ts'
 import { benchSearchHttp } from './search-http.ts'
 import { benchSite } from './site.ts'
@@ -20,6 +21,7 @@ const PARTS: Record<string, { title: string; run: () => Promise<Row[]> }> = {
   catalogue: { title: 'The catalogue at size', run: benchCatalogue },
   announcements: { title: 'Announcing changes', run: benchAnnouncements },
   ingest: { title: 'Taking in events beside reads', run: benchIngest },
+  processes: { title: 'Two HTTP processes against one', run: benchProcesses },
   'search-http': { title: 'Search over HTTP', run: () => benchSearchHttp() },
   v2: { title: 'The older API against the newer one', run: benchV2 },
   site: { title: 'The public site against the API', run: benchSite },

@@ -22,14 +22,15 @@ export type Load = {
   failed: number
 }
 
-export async function startBenchDepot(dataDir: string, more: Record<string, string> = {}) {
+/** One HTTP process unless `env` says more. */
+export async function startBenchDepot(dataDir: string, env: Record<string, string> = {}) {
   return startDepot(dataDir, {
     CLIENT_ADDRESS_HEADER: ADDRESS_HEADER,
     LOG_LEVEL: 'warn',
     ADMIN_KEY,
     RATE_LIMIT_BYPASS_KEY: BYPASS_KEY,
     NODE_ENV: 'production',
-    ...more,
+    ...env,
   })
 }
 

@@ -22,6 +22,13 @@ const engines = [
   'src/analytics-store/clickhouse/*.test.ts',
   'test/system/{engines,clickhouse-process}.test.ts',
 ]
+/** What a server of two HTTP processes must pass too: `npm run test:processes`. */
+const processes = [
+  'src/features/{access,accounts,analytics,collections,downloads,follows,notifications,oauth,organizations}/**/*.test.ts',
+  'src/features/{payouts,projects,publishing,releases,reports,search,teams,threads,users,versions,v2}/**/*.test.ts',
+  'src/{channel,counters/remote,analytics-store/remote}/*.test.ts',
+  'test/system/{processes,lifecycle,signals,search-process,analytics-process}.test.ts',
+]
 const patterns = ['src/**/*.test.ts', 'test/{system,conformance,support,fuzz}/**/*.test.ts']
 const [first = '', ...others] = process.argv.slice(2)
 /** `--minutes=N` before the files: how long one test may take, where ten minutes are too few. */
@@ -29,12 +36,16 @@ const minutes = first.startsWith('--minutes=') ? Number(first.slice('--minutes='
 const asked = minutes === undefined ? process.argv.slice(2) : others
 const withEngines = asked[0] === '--engines'
 const program = asked[0] === '--run' ? asked.slice(1) : undefined
+const withProcesses = asked[0] === '--processes'
+if (withProcesses) process.env.TEST_HTTP_PROCESSES = '2'
+const named = withProcesses ? asked.slice(1) : asked
+const chosen = withProcesses ? processes : patterns
 const engineFiles = globSync(engines).sort()
 const files = withEngines
   ? engineFiles
-  : asked.length > 0
-    ? asked
-    : globSync(patterns)
+  : named.length > 0
+    ? named
+    : globSync(chosen)
         .filter((file) => !engineFiles.includes(file))
         .sort()
 

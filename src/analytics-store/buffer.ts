@@ -179,7 +179,8 @@ function emptyLane<K extends EventKind>(kind: K): Lane<K> {
   return { kind, pending: [], inFlight: 0, isTimed: false, running: undefined, counts }
 }
 
-function unlessAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
+/** The work, or until the signal: then it rejects with the signal's reason, and the work goes on. */
+export function unlessAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const stop = (): void => reject(signal.reason)
     if (signal.aborted) stop()

@@ -18,6 +18,11 @@ export interface EntityCache {
   recount(counts: Counts): void
   /** Says what this process has committed to whoever tells the other processes. */
   announce(logged: LoggedChanges): void
+  /**
+   * Resolves when no other process of the same server answers with what these changes have replaced. Called once they
+   * are committed, before anybody hears of it; without such processes there is nothing to wait for. Never rejects.
+   */
+  tellNeighbours(changes: Changes): Promise<void> | undefined
   /** Empties it. */
   clear(): void
   /** Starts keeping values, from empty. Called by the listener once it hears of changes. */
@@ -35,17 +40,16 @@ export interface CacheStats {
   kinds: Record<string, KindStats>
 }
 
-/**
- * `maxBytes` bounds all kinds together, values and bookkeeping. One value may take a sixteenth of it. Without
- * `announce`, other processes find what this one commits in the log of changes.
- */
-export function createEntityCache({
-  maxBytes,
-  announce = () => {},
-}: {
+type CacheOptions = {
+  /** Bounds all kinds together, values and bookkeeping. One value may take a sixteenth of it. */
   maxBytes: number
+  /** Without it, other processes find what this one commits in the log of changes. */
   announce?: (logged: LoggedChanges) => void
-}): EntityCache {
+  /** Tells the other processes of this server of changes, and resolves when they have dropped them. */
+  tellNeighbours?: ((changes: Changes) => Promise<void>) | undefined
+}
+
+export function createEntityCache({ maxBytes, announce = () => {}, tellNeighbours }: CacheOptions): EntityCache {
   const lru = createEntryLru(maxBytes)
   const kinds = new Map<string, KindCache<unknown>>()
   const holds = new Set<{ changes: Changes; releases: (() => void)[] }>()
@@ -88,6 +92,7 @@ export function createEntityCache({
       for (const [name, counted] of counts) kinds.get(name)?.recount(counted)
     },
     announce,
+    tellNeighbours: (changes) => (changes.size === 0 ? undefined : tellNeighbours?.(changes)),
     clear: () => {
       for (const kind of kinds.values()) kind.invalidate('all')
     },

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { IsolationLevel, Kysely, Transaction } from 'kysely'
 import { isRetryable } from '#db/pg-errors.ts'
 import { type LoggedChanges, logChanges } from './change-log.ts'
-import { ChangeSet, type Counts } from './changes.ts'
+import { ChangeSet, type Changes, type Counts } from './changes.ts'
 import type { EntityCache } from './entity-cache.ts'
 
 const ATTEMPTS_MAX = 5
@@ -18,7 +18,8 @@ export interface TransactionOptions {
 /**
  * Runs a transaction that changes things others may have cached. `run` names what it changes in `changed`; the
  * row for other processes is part of the transaction, its notice follows the commit, and this process has dropped its
- * own entries before the returned promise settles. From just before the commit until then its reads of these things go to the database,
+ * own entries before the returned promise settles; so have the other processes of the same server. From just before the
+ * commit until then its reads of these things go to the database,
  * so that nobody is answered with what the commit has replaced. All of this also when the transaction fails, since a
  * connection lost during the commit leaves its outcome unknown.
  *
@@ -35,6 +36,7 @@ export async function transaction<DB, T>(
     let release: (() => void) | undefined
     let logged: LoggedChanges | undefined
     let counts: Counts = new Map()
+    let committed: Changes = new Map()
     try {
       const result = await db
         .transaction()
@@ -45,6 +47,7 @@ export async function transaction<DB, T>(
           logged = await logChanges(tx, changed)
           counts = changed.counts
           release = cache.hold(changed.changes)
+          committed = changed.changes
           return value
         })
       cache.recount(counts)
@@ -54,6 +57,7 @@ export async function transaction<DB, T>(
       if (attempt >= ATTEMPTS_MAX || !asksForRetry(error)) throw error
     } finally {
       release?.()
+      await cache.tellNeighbours(committed)
     }
     await pause(FIRST_PAUSE_MS * 2 ** (attempt - 1))
   }

@@ -1,17 +1,18 @@
 // `depot serve`: HTTP, jobs and schedules, until a signal ends it.
 
-import { setTimeout as sleep } from 'node:timers/promises'
 import { type Config, loadConfig, withPort } from '#config/config.ts'
 import { migrate } from '#db/migrate.ts'
 import { makeFirstAdminLink } from '#features/accounts/sign-up/create-first-admin.ts'
 import { eventsSubscriber } from '#features/backup/event-parts.ts'
 import { createRateGrants, type RateGrantDirectory } from '#http/rate-grants.ts'
-import type { App } from '#http/server.ts'
 import { startWorker } from '#jobs/worker.ts'
 import { buildApp, jobHandlers, SCHEDULE } from '#main/app.ts'
 import { type Booted, boot } from '#main/boot.ts'
 import type { Deps } from '#main/deps.ts'
+import { isForPeople } from '#main/log-format.ts'
 import { cannotListen, checkBeforeStart, freePort, holdAnalytics } from '#main/preflight.ts'
+import { drain, stopListening } from '#main/stop-listening.ts'
+import { createHttpProcesses, type HttpProcesses } from '#processes/supervisor.ts'
 import { createLog, type Log } from '#telemetry/log.ts'
 import { readArguments, UsageError } from './arguments.ts'
 import { type Greeting, greeting } from './greeting.ts'
@@ -20,8 +21,6 @@ import type { Env } from './with-deps.ts'
 const ROLES = ['all', 'api', 'worker'] as const
 type Role = (typeof ROLES)[number]
 
-/** How long requests under way may take once the process is asked to stop. */
-const REQUESTS_MS = 10_000
 /** The analytics store is opened a moment after the start, so that the first answers do not wait for its library. */
 const WARM_AFTER_MS = 1_000
 /** Whatever hangs after that does not keep the process. */
@@ -36,12 +35,20 @@ export async function serve(args: readonly string[], env: Env): Promise<void> {
   const stopping = stopSignal()
   const loaded = loadConfig(env)
   const asText = isForPeople(loaded)
-  const log = createLog({ level: loaded.log.level, buffered: true, asText })
   const listens = role !== 'worker'
+  const isOneOfMany = listens && loaded.http.processes > 1
+  const log = createLog({
+    level: loaded.log.level,
+    buffered: true,
+    asText,
+    ...(isOneOfMany ? { process: 'main' } : {}),
+  })
   await checkBeforeStart(loaded, { listens })
   // What has been started is stopped in reverse, at the end and after a start that failed half-way.
   const started = new AsyncDisposableStack()
-  const booted = await open(loaded, log, { listens, started })
+  const processes = isOneOfMany ? await startProcesses(loaded, { env, log }) : undefined
+  if (processes !== undefined) started.defer(() => processes.stop())
+  const booted = await open(loaded, log, { listens, started, processes })
   try {
     const applied = await migrate(booted.deps.pool)
     if (applied.length > 0) log.info({ migrations: applied }, 'The schema was brought up to date')
@@ -55,8 +62,8 @@ export async function serve(args: readonly string[], env: Env): Promise<void> {
       const worker = await startWorker({ pool, handlers: jobHandlers(deps), schedule: SCHEDULE, log, metrics })
       started.defer(() => worker.stop())
     }
-    const listening = !listens ? undefined : await listen(deps, rateGrants, log)
-    if (listening !== undefined) started.defer(() => stopListening(listening.app, log))
+    const listening = !listens ? undefined : await listen(booted, { rateGrants, processes })
+    if (listening !== undefined) started.defer(listening.stop)
     const address = listening?.address ?? 'no address (jobs only)'
     log.info({ address, role, start_ms: Math.round(performance.now() - startedAt) }, `Depot is ready on ${address}`)
     const where = { address, databaseFolder: booted.databaseFolder }
@@ -75,7 +82,7 @@ export async function serve(args: readonly string[], env: Env): Promise<void> {
     clearTimeout(warming)
     log.info({ reason }, 'Stopping')
     if (reason === 'the database ended') process.exitCode = 1
-    else if (listening !== undefined) await drain(listening.app, deps.config.http.drainMs, booted.databaseLost)
+    else if (listening !== undefined) await listening.drain()
   } finally {
     setTimeout(() => process.exit(1), LAST_RESORT_MS).unref()
     await started.disposeAsync()
@@ -85,9 +92,13 @@ export async function serve(args: readonly string[], env: Env): Promise<void> {
   }
 }
 
-/** Whether the log is text. */
-function isForPeople({ log }: Config): boolean {
-  return log.format === 'text' || (log.format === 'auto' && process.stdout.isTTY)
+type Started = { started: AsyncDisposableStack; processes: HttpProcesses | undefined }
+
+/** With PORT=0 all of them take the port that is free now. */
+async function startProcesses(config: Config, { env, log }: { env: Env; log: Log }): Promise<HttpProcesses> {
+  const { host, port, processes: count } = config.http
+  const free = port === 0 ? await freePort(host, 0) : port
+  return createHttpProcesses({ count, dataDir: config.dataDir, host, port: free, env, log })
 }
 
 /** What a start says where people look on. */
@@ -103,7 +114,7 @@ async function welcome(deps: Deps, where: Pick<Greeting, 'address' | 'databaseFo
 async function open(
   config: Config,
   log: Log,
-  { listens, started }: { listens: boolean; started: AsyncDisposableStack },
+  { listens, started, processes }: Started & { listens: boolean },
 ): Promise<Booted> {
   const hold = (): void => {
     const lock = listens ? holdAnalytics(config) : undefined
@@ -112,7 +123,11 @@ async function open(
   try {
     // Two servers with an embedded database meet at its lock, which names the other's process.
     if (config.database.kind === 'external') hold()
-    const booted = await boot({ config, log, holder: 'server' })
+    const booted = await boot({
+      ...{ config, log },
+      holder: 'server',
+      ...(processes === undefined ? {} : { neighbours: processes.neighbours }),
+    })
     started.defer(booted.close)
     if (config.database.kind === 'embedded') hold()
     return booted
@@ -122,34 +137,30 @@ async function open(
   }
 }
 
-async function listen(deps: Deps, rateGrants: RateGrantDirectory, log: Log) {
-  const { host, port: asked } = deps.config.http
+type Listening = { address: string; drain(): Promise<void>; stop(): Promise<void> }
+
+/** Begins to answer requests, in this process or in several. */
+async function listen(
+  { deps, databaseLost, ...booted }: Booted,
+  { rateGrants, processes }: { rateGrants: RateGrantDirectory; processes: HttpProcesses | undefined },
+): Promise<Listening> {
+  const { host, port: asked, drainMs } = deps.config.http
+  if (processes !== undefined) {
+    const starting = processes.start({ deps, databaseLost, ...booted })
+    // They end before what they borrow.
+    const address = await starting.catch((error) => processes.stop().then(() => Promise.reject(error)))
+    return { address, drain: () => processes.drain(drainMs, databaseLost), stop: () => processes.stop() }
+  }
   // With PORT=0 the public address is known only once the port is.
   const port = asked === 0 ? await freePort(host, 0) : asked
-  const app = await buildApp(asked === 0 ? { ...deps, config: withPort(deps.config, port), log } : deps, rateGrants)
+  const app = await buildApp(asked === 0 ? { ...deps, config: withPort(deps.config, port) } : deps, rateGrants)
   try {
-    return { app, address: await app.listen({ host, port }) }
+    const address = await app.listen({ host, port })
+    return { address, drain: () => drain(app, drainMs, databaseLost), stop: () => stopListening(app, deps.log) }
   } catch (cause) {
     await app.close()
     throw cannotListen(cause, host, port)
   }
-}
-
-/** Goes on answering for a while, so that balancers turn to other processes first. */
-async function drain(app: App, ms: number, databaseLost: Promise<void>): Promise<void> {
-  app.drain()
-  const over = new AbortController()
-  await Promise.race([sleep(ms, undefined, { signal: over.signal }).catch(() => {}), databaseLost])
-  over.abort()
-}
-
-async function stopListening(app: App, log: Log): Promise<void> {
-  const cut = setTimeout(() => {
-    log.warn('Requests under way were cut off')
-    app.server.closeAllConnections()
-  }, REQUESTS_MS)
-  await app.close()
-  clearTimeout(cut)
 }
 
 /**

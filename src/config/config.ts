@@ -6,6 +6,7 @@ import { Secret } from '#lib/secret.ts'
 import { defaultBaseUrl, isEveryAddress, mailDomain } from './default-address.ts'
 import { Env, VARIABLES } from './env.ts'
 import { parsePatterns } from './env-values.ts'
+import { processCount } from './process-count.ts'
 
 /** `directUrl`: the database itself, where `url` is a pooler in transaction mode. */
 export type DatabaseConfig =
@@ -60,6 +61,8 @@ export type Config = {
     host: string
     /** 0 takes a free port; see `withPort`. */
     port: number
+    /** How many processes answer requests. */
+    processes: number
     /** Public address, ASCII, without trailing slash. */
     baseUrl: string
     /** Whether `baseUrl` is a guess: HOST is every address of the machine, and BASE_URL is unset. */
@@ -222,6 +225,7 @@ function group(env: Env): Config {
     http: {
       host: env.HOST,
       port: env.PORT,
+      processes: processCount(env.HTTP_PROCESSES),
       baseUrl,
       isBaseUrlGuessed: env.BASE_URL === undefined && isEveryAddress(env.HOST),
       clientAddressHeader: env.CLIENT_ADDRESS_HEADER?.toLowerCase(),

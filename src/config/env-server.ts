@@ -37,6 +37,18 @@ export const SERVER_VARIABLES = {
     },
     isWebAddress,
   ),
+  HTTP_PROCESSES: Type.Refine(
+    Type.String({
+      default: 'auto',
+      maxLength: 8,
+      description:
+        'Processes that answer requests on the one port. auto is the number of processor cores, 16 at most; with more than ' +
+        'one, the database, the search index and the analytics are held by one more process.',
+      must: 'auto, or a whole number from 1 to 64',
+      example: '4',
+    }),
+    (value) => value === 'auto' || /^([1-9]|[1-5]\d|6[0-4])$/.test(value),
+  ),
   ADMIN_KEY: Type.Optional(
     Type.String({
       pattern: KEY_FORM,

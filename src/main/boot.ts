@@ -3,9 +3,11 @@
 import { statfs } from 'node:fs/promises'
 import type { LogEvent } from 'kysely'
 import pg from 'pg'
+import { type EventBuffer, type EventSink, unlessAborted } from '#analytics-store/buffer.ts'
 import { createAnnouncer } from '#cache/announcer.ts'
 import { createEntityCache } from '#cache/entity-cache.ts'
 import { type InvalidationSubscriber, listenForInvalidations } from '#cache/listen.ts'
+import type { Channel } from '#channel/channel.ts'
 import type { Config } from '#config/config.ts'
 import { type Connection, createDb, createPool, requireTimeLimits } from '#db/db.ts'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '#embedded-postgres/embedded-postgres.ts'
@@ -16,12 +18,13 @@ import { OperatorError } from '#lib/operator-error.ts'
 import type { Mail } from '#mail/mail.ts'
 import { createOutbox } from '#mail/outbox/outbox.ts'
 import { createSmtpMail } from '#mail/smtp/smtp.ts'
+import type { Neighbours } from '#processes/neighbours.ts'
 import { loadTaxonomy } from '#taxonomy/taxonomy.ts'
 import type { Log } from '#telemetry/log.ts'
 import { createMetrics } from '#telemetry/metrics.ts'
 import { observeCache, observeDisk, observePools, observeQueue } from '#telemetry/observe.ts'
 import type { Deps } from './deps.ts'
-import { openAnalytics, openCountryLookup, verifyAnalytics } from './open-analytics.ts'
+import { borrowAnalytics, openAnalytics, openCountryLookup, verifyAnalytics } from './open-analytics.ts'
 import { openCounters } from './open-counters.ts'
 import { openFiles } from './open-files.ts'
 import { checkSearchEngine, openSearch } from './open-search.ts'
@@ -32,6 +35,10 @@ export type BootOptions = {
   log: Log
   /** A `server` owns the embedded database; a `command` joins or borrows it. */
   holder: 'server' | 'command'
+  /** What another process of the same server has opened, and lends through a channel. */
+  borrowed?: { channel: Channel; database: Connection | undefined }
+  /** The other processes of the same server. */
+  neighbours?: Neighbours
   now?: () => number
   /** What tests look at and bring along. */
   test?: {
@@ -44,8 +51,13 @@ export type BootOptions = {
 
 export type Booted = {
   deps: Deps
+  /** The embedded database's, for processes that borrow it. */
+  embeddedConnection: Connection | undefined
   /** The folder of the embedded database, where this process has started it. */
   databaseFolder: string | undefined
+  /** The buffer of this process alone, and what takes the batches of all. */
+  events: EventBuffer
+  sink: EventSink
   /** Starts hearing of other processes' changes; until then the cache is off. */
   listen(subscribers?: readonly InvalidationSubscriber[]): Promise<void>
   /** Opens the analytics store before anybody asks for it. Never rejects. */
@@ -59,6 +71,12 @@ const POOL_SIZE = 16
 /** Beside a pooler: jobs, a migration, and what holds a lock of its session. */
 const DIRECT_POOL_SIZE = 8
 const CACHE_BYTES = 128 * 1024 * 1024
+/** Connections of the HTTP processes of one server together; each has a few at least. */
+const POOLS_SIZE = 48
+const POOL_SIZE_MIN = 4
+/** The embedded database takes so many connections, and so many more for each HTTP process beyond the first. */
+const EMBEDDED_CONNECTIONS = 100
+const CONNECTIONS_PER_PROCESS = 8
 
 /**
  * Opens the database (starting the embedded one where no DATABASE_URL is set) and every port. What was opened before
@@ -75,19 +93,23 @@ export async function boot(options: BootOptions): Promise<Booted> {
 }
 
 async function open(
-  { config, log, holder, now = Date.now, test }: BootOptions,
+  { config, log, holder, borrowed, neighbours, now = Date.now, test }: BootOptions,
   closers: (() => Promise<unknown>)[],
 ): Promise<Booted> {
+  const channel = borrowed?.channel
   openDataFolder(config.dataDir)
-  const { direct, pooled, replica, embedded } = await openConnections(config, log, holder)
+  const { direct, pooled, replica, embedded } = await openConnections(config, log, holder, borrowed?.database)
   if (embedded !== undefined) closers.push(() => embedded.stop())
-  // The metrics of the process itself are collected once, by the one server that it is.
-  const metrics = createMetrics({ process: holder === 'server' && test === undefined })
+  const metrics = createMetrics({
+    // Those of the process itself are collected once, by the one server that it is.
+    process: holder === 'server' && test === undefined,
+    ...(neighbours === undefined ? {} : { ofAll: neighbours.metrics }),
+  })
   const onQuery = (event: LogEvent) => {
     metrics.querySeconds.observe(event.queryDurationMillis / 1000)
     test?.onQuery(event)
   }
-  const poolSize = test?.poolSize ?? POOL_SIZE
+  const poolSize = test?.poolSize ?? (borrowed === undefined ? POOL_SIZE : poolShare(config))
   const pool = createPool(direct, {
     max: pooled === undefined ? poolSize : DIRECT_POOL_SIZE,
     applicationName: 'depot',
@@ -98,16 +120,24 @@ async function open(
   if (queryPool !== pool) closers.push(() => queryPool.end())
   if (pooled !== undefined && holder === 'server') await checkPooler(queryPool)
   const readPool =
-    replica === undefined ? queryPool : createPool(replica, { max: POOL_SIZE, applicationName: 'depot-read' })
+    replica === undefined ? queryPool : createPool(replica, { max: poolSize, applicationName: 'depot-read' })
   if (replica !== undefined) closers.push(() => readPool.end())
   const noticePool = createPool(direct, { max: 1, applicationName: 'depot-notices' })
   closers.push(() => noticePool.end())
   const announcer = createAnnouncer({ pool: noticePool, log })
   closers.push(() => announcer.close())
-  const cache = createEntityCache({ maxBytes: test?.cacheBytes ?? CACHE_BYTES, announce: announcer.announce })
+  const cache = createEntityCache({
+    maxBytes: test?.cacheBytes ?? CACHE_BYTES,
+    announce: announcer.announce,
+    tellNeighbours: neighbours?.announce,
+  })
   const files = await openFiles(config.files.store, { log, metrics })
   closers.push(() => files.close())
-  const counters = await openCounters(config.counters, { log, metrics, now })
+  const counters = await openCounters(
+    config.counters,
+    { log, metrics, now },
+    channel && { channel, processes: config.http.processes },
+  )
   closers.push(() => counters.close())
   const mail = openMail(config, now)
   closers.push(() => mail.close())
@@ -118,13 +148,17 @@ async function open(
   observeDisk(metrics, () => roomOf(config.dataDir))
   const db = createDb(queryPool, onQuery)
   const countryLookup = await openCountryLookup(config.analytics.geoipDatabase)
-  if (holder === 'server') await verifyAnalytics({ config, log })
+  const verifies = holder === 'server' && borrowed === undefined
+  if (verifies) await verifyAnalytics({ config, log })
   // The last thing to close before the database: it stores what requests have left behind.
-  const { analytics, events, warmUp, close } = openAnalytics({ config, db, cache, log, metrics }, holder)
+  const { analytics, events, sink, warmUp, close } =
+    channel === undefined
+      ? openAnalytics({ config, db, cache, log, metrics }, holder)
+      : borrowAnalytics(channel, { log, metrics })
   closers.push(close)
   const data = loadTaxonomy()
-  if (holder === 'server') await checkSearchEngine({ config, log })
-  const search = openSearch({ config, db, pool, taxonomy: data.taxonomy, log, metrics })
+  if (verifies) await checkSearchEngine({ config, log })
+  const search = openSearch({ config, db, pool, taxonomy: data.taxonomy, log, metrics }, channel)
   closers.push(() => search.close())
   const deps: Deps = {
     config,
@@ -135,7 +169,7 @@ async function open(
     files,
     counters,
     analytics,
-    events,
+    events: neighbours === undefined ? events : flushingAll(events, neighbours),
     countryLookup,
     search,
     mail,
@@ -148,7 +182,10 @@ async function open(
   }
   return {
     deps,
+    embeddedConnection: embedded?.connection,
     databaseFolder: embedded?.folder,
+    events,
+    sink,
     databaseLost: embedded === undefined ? new Promise(() => {}) : whenLost(embedded),
     warmAnalytics: warmUp,
     listen: async (subscribers = []) => {
@@ -186,10 +223,12 @@ type Connections = {
 }
 
 async function openConnections(
-  { database, dataDir }: Config,
+  { database, dataDir, http }: Config,
   log: Log,
   holder: 'server' | 'command',
+  borrowed: Connection | undefined,
 ): Promise<Connections> {
+  if (borrowed !== undefined) return { direct: borrowed }
   if (database.kind === 'external') {
     const { url, directUrl, readUrl } = database
     return {
@@ -198,7 +237,10 @@ async function openConnections(
       ...(readUrl === undefined ? {} : { replica: { connectionString: readUrl.reveal() } }),
     }
   }
-  const embedded = await startEmbeddedPostgres({ dataDir, holder, log })
+  const embedded = await startEmbeddedPostgres({
+    ...{ dataDir, holder, log },
+    maxConnections: EMBEDDED_CONNECTIONS + CONNECTIONS_PER_PROCESS * (http.processes - 1),
+  })
   return { direct: embedded.connection, embedded }
 }
 
@@ -209,6 +251,22 @@ async function checkPooler(pool: pg.Pool): Promise<void> {
     if (cause instanceof OperatorError) throw cause
     const reason = cause instanceof Error ? cause.message : String(cause)
     throw new OperatorError(`The database cannot be reached through DATABASE_URL: ${reason}`, { cause })
+  }
+}
+
+/** How many connections one of several HTTP processes has. */
+function poolShare({ http }: Config): number {
+  return Math.max(POOL_SIZE_MIN, Math.min(POOL_SIZE, Math.floor(POOLS_SIZE / http.processes)))
+}
+
+/** A question about events sees those that any process has accepted. */
+function flushingAll(events: EventBuffer, neighbours: Neighbours): EventBuffer {
+  return {
+    ...events,
+    async flush(signal) {
+      const others = neighbours.flushEvents()
+      await Promise.all([events.flush(signal), signal === undefined ? others : unlessAborted(others, signal)])
+    },
   }
 }
 

@@ -4,9 +4,11 @@ import { isIPv6 } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { CountryResponse } from 'maxmind'
 import type { AnalyticsStore } from '#analytics-store/analytics-store.ts'
-import { createEventBuffer, type EventBuffer } from '#analytics-store/buffer.ts'
+import { createEventBuffer, type EventBuffer, type EventSink } from '#analytics-store/buffer.ts'
 import { openLazily } from '#analytics-store/lazy-store.ts'
+import { remoteSink, remoteStore } from '#analytics-store/remote/remote-store.ts'
 import { createSpool, type Spool, type SpoolOptions } from '#analytics-store/spool.ts'
+import type { Channel } from '#channel/channel.ts'
 import type { AnalyticsStoreConfig } from '#config/config.ts'
 import type { CountryLookup } from '#features/analytics/origin.ts'
 import { createCounterFollower } from '#features/downloads/counter-follower.ts'
@@ -18,6 +20,8 @@ import type { Deps } from './deps.ts'
 export type OpenedAnalytics = {
   analytics: AnalyticsStore
   events: EventBuffer
+  /** Where the buffer puts batches; those of other processes go in here too. */
+  sink: EventSink
   /** Opens the store before anybody asks for it, and takes in what an earlier process left. Never rejects. */
   warmUp(): Promise<void>
   /** Stores every accepted event, lets counters follow for some seconds, and closes the store. */
@@ -50,12 +54,14 @@ export function openAnalytics(deps: Needs, holder: 'server' | 'command'): Opened
   })
   const follower = createCounterFollower({ ...deps, store: analytics })
   const spool = openSpool(config.analytics.store, { next: follower.sink, log })
-  const events = createEventBuffer({ sink: spool?.sink ?? follower.sink, log })
+  const sink = spool?.sink ?? follower.sink
+  const events = createEventBuffer({ sink, log })
   observeEventBuffer(metrics, events.stats)
   if (spool !== undefined) observeSpool(metrics, spool.stats)
   return {
     analytics,
     events,
+    sink,
     async warmUp() {
       await spool?.start().catch((err: unknown) => log.error({ err }, 'Events that wait on disk cannot be read'))
       await follower.start()
@@ -70,6 +76,14 @@ export function openAnalytics(deps: Needs, holder: 'server' | 'command'): Opened
       await analytics.close()
     },
   }
+}
+
+/** The store and the counters that another process of this server holds, behind a buffer of this one. */
+export function borrowAnalytics(channel: Channel, { log, metrics }: Pick<Needs, 'log' | 'metrics'>): OpenedAnalytics {
+  const sink = remoteSink(channel)
+  const events = createEventBuffer({ sink, log })
+  observeEventBuffer(metrics, events.stats)
+  return { analytics: remoteStore(channel), events, sink, warmUp: async () => {}, close: () => events.close() }
 }
 
 /** Loaded here: the embedded store's library takes longer to load than the rest of the server. */

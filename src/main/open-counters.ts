@@ -1,15 +1,26 @@
 // Opens the counters that the operator has chosen. Only their library is loaded.
+import type { Channel } from '#channel/channel.ts'
 import type { Config } from '#config/config.ts'
 import type { Counters } from '#counters/counters.ts'
 import { withFallback } from '#counters/fallback.ts'
 import { createMemoryCounters } from '#counters/memory/memory-counters.ts'
+import { remoteCounters } from '#counters/remote/remote-counters.ts'
 import type { Telemetry } from '#telemetry/events.ts'
 import { engineCalls } from '#telemetry/metrics.ts'
 
 type Needed = Telemetry & { now: () => number }
 
-/** Counters of this process, or those of Redis, which this process stands in for while Redis is away. */
-export async function openCounters(config: Config['counters'], { log, metrics, now }: Needed): Promise<Counters> {
+/**
+ * Counters of this process, of the one at the other end of a channel, which several share, or those of Redis, which this process stands in for
+ * while Redis is away.
+ */
+export async function openCounters(
+  config: Config['counters'],
+  { log, metrics, now }: Needed,
+  shared?: { channel: Channel; processes: number },
+): Promise<Counters> {
+  if (config.kind === 'memory' && shared !== undefined)
+    return remoteCounters(shared.channel, { now, processes: shared.processes })
   const memory = createMemoryCounters({ now })
   if (config.kind === 'memory') return memory
   const { openRedisCounters } = await import('#counters/redis/redis-counters.ts')

@@ -1,8 +1,10 @@
 // Opens what search needs: the index, which is embedded or OpenSearch's, and the feed that keeps it up to date.
 import { join } from 'node:path'
 import pg from 'pg'
+import type { Channel } from '#channel/channel.ts'
 import { claimIndexFolder } from '#features/search/index-folder.ts'
 import type { IndexPlaces } from '#features/search/index-place.ts'
+import { remoteFeed } from '#features/search/remote-feed.ts'
 import { createSearchFeed, type SearchFeed, type SearchFeedOptions } from '#features/search/search-feed.ts'
 import { sharedPlaces } from '#features/search/shared-place.ts'
 import { OperatorError } from '#lib/operator-error.ts'
@@ -11,8 +13,12 @@ import type { Deps } from './deps.ts'
 
 export type SearchNeeds = Pick<Deps, 'config' | 'db' | 'pool' | 'taxonomy' | 'log' | 'metrics'>
 
-/** The search of a process. Nothing is opened before it is started or asked. */
-export function openSearch(needs: SearchNeeds): SearchFeed {
+/**
+ * The search of a process. Nothing is opened before it is started or asked. An embedded index is the one of the process
+ * at the other end of `channel`, where there is one.
+ */
+export function openSearch(needs: SearchNeeds, channel?: Channel): SearchFeed {
+  if (channel !== undefined && needs.config.search.kind === 'embedded') return remoteFeed(channel)
   const feed = createSearchFeed(feedOptions(needs))
   observeSearch(needs.metrics, feed.state)
   return feed

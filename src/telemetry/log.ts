@@ -26,30 +26,37 @@ const SECRET_KEYS = [
  * The process's log. Lines are buffered for throughput while serving (`buffered`), and flushed at least every second
  * and at exit; command-line runs write at once.
  */
-export function createLog(options: { level: string; buffered: boolean; destination?: 1 | 2; asText?: boolean }): Log {
-  if (options.asText === true) return createTextLog(options.level, options.destination ?? 1)
+export function createLog(options: {
+  level: string
+  buffered: boolean
+  destination?: 1 | 2
+  asText?: boolean
+  /** Which of several processes writes; stands in every line. */
+  process?: string
+}): Log {
+  if (options.asText === true) return createTextLog(options.level, options.destination ?? 1, options.process)
   const destination = pino.destination({
     fd: options.destination ?? 1,
     sync: !options.buffered,
     minLength: options.buffered ? 4096 : 0,
   })
   if (options.buffered) setInterval(() => destination.flush(), 1000).unref()
-  return createLogTo(destination, options.level)
+  return createLogTo(destination, options.level, options.process)
 }
 
 /** For people who look on: each line is written at once. */
-function createTextLog(level: string, fd: 1 | 2): Log {
+function createTextLog(level: string, fd: 1 | 2, name?: string): Log {
   const stream = fd === 1 ? process.stdout : process.stderr
   const colour = stream.isTTY && stream.hasColors()
-  return createLogTo({ write: (line) => void stream.write(textLine(line, { colour })) }, level)
+  return createLogTo({ write: (line) => void stream.write(textLine(line, { colour })) }, level, name)
 }
 
 /** The same lines, wherever they go. */
-export function createLogTo(destination: DestinationStream, level: string): Log {
+export function createLogTo(destination: DestinationStream, level: string, process?: string): Log {
   return pino(
     {
       level,
-      base: null,
+      base: process === undefined ? null : { process },
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
       serializers: { err: describeError },

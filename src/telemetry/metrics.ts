@@ -3,13 +3,18 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 
 export type Metrics = ReturnType<typeof createMetrics>
 
-/** One registry with every metric of the process; each Depot in a process (tests run several) has its own. */
-export function createMetrics(options: { process: boolean }) {
+/**
+ * One registry with every metric of the process; each Depot in a process (tests run several) has its own. Of a server
+ * of several processes `ofAll` gives the metrics of all of them.
+ */
+export function createMetrics(options: { process: boolean; ofAll?: () => Promise<string> }) {
   const registry = new Registry()
   if (options.process) collectDefaultMetrics({ register: registry })
   const registers = [registry]
   return {
     registry,
+    /** What /metrics answers, in the text format of Prometheus. */
+    text: options.ofAll ?? (() => registry.metrics()),
     requests: new Counter({
       name: 'depot_http_requests_total',
       help: 'Requests answered, by operation and status',
@@ -111,6 +116,18 @@ export function observeEventBuffer({ registry }: Metrics, stats: () => BufferSta
       for (const [kind, counts] of Object.entries(stats())) {
         for (const outcome of ['stored', 'dropped', 'lost'] as const) this.inc({ kind, outcome }, counts[outcome])
       }
+    },
+  })
+}
+
+/** Shows how many processes of a server answer requests. */
+export function observeProcesses({ registry }: Metrics, count: () => number): void {
+  new Gauge({
+    name: 'depot_http_processes',
+    help: 'Processes of this server that answer requests',
+    registers: [registry],
+    collect() {
+      this.set(count())
     },
   })
 }

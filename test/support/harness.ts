@@ -11,8 +11,10 @@ import { loadConfig } from '#config/config.ts'
 import type { App } from '#http/server.ts'
 import { drainJobs } from '#jobs/worker.ts'
 import { buildApp, jobHandlers } from '#main/app.ts'
-import { boot } from '#main/boot.ts'
+import { type BootOptions, boot } from '#main/boot.ts'
 import type { Deps } from '#main/deps.ts'
+import { connectToHub, joinHub } from '#processes/http-process.ts'
+import { openHub } from '#processes/hub.ts'
 import { silentLog } from '#telemetry/log.ts'
 import { testDatabase } from './database.ts'
 import { createFactories, type Factories, type Person } from './factories.ts'
@@ -20,6 +22,9 @@ import { createFactories, type Factories, type Person } from './factories.ts'
 /** What the test clients send instead of being limited; a test of the limiter leaves it out. */
 export const BYPASS_KEY = 'test-bypass-key-0123456789abcdefghij'
 export const ADMIN_KEY = 'test-admin-key-0123456789abcdefghijk'
+
+/** `npm run test:processes` runs tests on several. */
+const HTTP_PROCESSES = Number(process.env['TEST_HTTP_PROCESSES'] ?? 1)
 
 export type Call = { query?: Record<string, string | number | boolean>; headers?: Record<string, string> }
 type Send = (path: string, body?: unknown, call?: Call) => Promise<LightMyRequestResponse>
@@ -83,7 +88,7 @@ export async function testApp({
   let skewMs = 0
   let frozenAt: number | undefined
   const now = () => (frozenAt ?? Date.now()) + skewMs
-  const booted = await boot({
+  const options: BootOptions = {
     config: loadConfig({
       DATA_DIR: dataDir,
       DATABASE_URL: database.connectionString,
@@ -97,14 +102,23 @@ export async function testApp({
     holder: 'server',
     now,
     test: { onQuery, poolSize: 10, cacheBytes: 32 * 1024 * 1024 },
-  })
-  // Without `listen`: no other process changes this database.
-  booted.deps.cache.enable()
-  const deps = { ...booted.deps, ...override(booted.deps) }
-  const app = await buildApp(deps)
-  watch(app)
-  await app.ready()
-  const inject = async (options: InjectOptions): Promise<LightMyRequestResponse> => app.inject(options)
+  }
+  const adapt = (deps: Deps): Deps => ({ ...deps, ...override(deps) })
+  const { deps, apps, close } = HTTP_PROCESSES > 1 ? await openSeveral(options, adapt) : await openOne(options, adapt)
+  for (const app of apps) {
+    watch(app)
+    await app.ready()
+  }
+  const [app] = apps
+  let next = app
+  let last = app
+  const inject = async (options: InjectOptions): Promise<LightMyRequestResponse> => {
+    last = next
+    // What is written at one process is read at another; reads stay where the one before has warmed the cache.
+    if (options.method !== 'GET' && options.method !== 'HEAD')
+      next = apps[(apps.indexOf(last) + 1) % apps.length] ?? app
+    return last.inject(options)
+  }
   const client = (headers: Record<string, string>): Client => makeClient(inject, headers)
   const common = { 'user-agent': 'depot-tests/1.0 (tests)', 'x-ratelimit-key': BYPASS_KEY }
   return {
@@ -122,12 +136,15 @@ export async function testApp({
       return Promise.all(names.map((name) => readFile(join(folder, name), 'utf8')))
     },
     queriesDuring: async (act) => {
+      // Where the request before has warmed the cache.
+      next = last
       const queries: string[] = []
       everything.add(queries)
       await act().finally(() => everything.delete(queries))
       return queries
     },
     queriesOf: async (act) => {
+      next = last
       const queries: string[] = []
       return { result: await recorded.run(queries, act), queries }
     },
@@ -141,10 +158,60 @@ export async function testApp({
       frozenAt = undefined
     },
     close: async () => {
-      await app.close()
-      await booted.close()
+      await close()
       await database.close()
       await rm(dataDir, { recursive: true, force: true })
+    },
+  }
+}
+
+type Opened = { deps: Deps; apps: [App, ...App[]]; close(): Promise<void> }
+
+async function openOne(options: BootOptions, adapt: (deps: Deps) => Deps): Promise<Opened> {
+  const booted = await boot(options)
+  // Without `listen`: no other process changes this database.
+  booted.deps.cache.enable()
+  const deps = adapt(booted.deps)
+  const app = await buildApp(deps)
+  return {
+    deps,
+    apps: [app],
+    close: async () => {
+      await app.close()
+      await booted.close()
+    },
+  }
+}
+
+/**
+ * What `depot serve` with several HTTP processes is made of, with everything of its own but the event loop: so the test
+ * controls the clock of all. Without `listen`, changes reach the others by the hub alone.
+ */
+async function openSeveral(options: BootOptions, adapt: (deps: Deps) => Deps): Promise<Opened> {
+  const { log, config } = options
+  const onSilent = () => assert.fail('A process did not take in a change')
+  const hub = await openHub({ dataDir: config.dataDir, log, onListening() {}, onLeaving() {}, onSilent })
+  const holder = await boot({ ...options, neighbours: hub.neighbours })
+  hub.lend(holder)
+  const joined = await Promise.all(
+    Array.from({ length: HTTP_PROCESSES }, async () => {
+      const channel = await connectToHub(hub.socketPath)
+      const process = await joinHub(channel, options, adapt)
+      process.booted.deps.cache.enable()
+      return { ...process, channel }
+    }),
+  )
+  return {
+    deps: adapt(holder.deps),
+    apps: joined.map(({ app }) => app) as [App, ...App[]],
+    close: async () => {
+      for (const { app, booted, channel } of joined) {
+        await app.close()
+        await booted.close()
+        channel.close()
+      }
+      await holder.close()
+      hub.close()
     },
   }
 }

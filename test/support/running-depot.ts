@@ -29,7 +29,14 @@ export function makeDataDir(): { dataDir: string; remove(): void } {
 
 function environment(dataDir: string, more: Record<string, string>): Record<string, string | undefined> {
   const { TEST_DATABASE_URL: _, DATABASE_URL: __, ...inherited } = process.env
-  return { ...inherited, DATA_DIR: dataDir, PORT: '0', LOG_LEVEL: 'info', ...more }
+  return {
+    ...inherited,
+    DATA_DIR: dataDir,
+    PORT: '0',
+    LOG_LEVEL: 'info',
+    HTTP_PROCESSES: process.env['TEST_HTTP_PROCESSES'] ?? '1',
+    ...more,
+  }
 }
 
 /** Starts `depot serve` on a free port and waits until it answers. */

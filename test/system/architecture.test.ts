@@ -69,6 +69,7 @@ const COMMON = ['lib', 'db', 'telemetry', 'taxonomy']
 /** What each layer may import. `main` and `cli` are on top and not listed: they may import anything. */
 const ALLOWED: Record<string, readonly string[]> = {
   lib: ['lib'],
+  channel: ['lib', 'channel'],
   taxonomy: ['lib', 'taxonomy'],
   config: ['lib', 'config'],
   db: ['lib', 'db'],
@@ -76,10 +77,10 @@ const ALLOWED: Record<string, readonly string[]> = {
   telemetry: ['lib', 'telemetry'],
   cache: [...COMMON, 'cache'],
   jobs: [...COMMON, 'jobs'],
-  port: [...COMMON, 'port', 'jobs'],
+  port: [...COMMON, 'port', 'jobs', 'channel'],
   html: [...COMMON, 'html'],
   http: [...COMMON, 'http', 'cache', 'port'],
-  feature: [...COMMON, 'cache', 'port', 'jobs', 'feature', 'html'],
+  feature: [...COMMON, 'cache', 'port', 'jobs', 'feature', 'html', 'channel'],
   routes: [...COMMON, 'cache', 'port', 'jobs', 'feature', 'http', 'html', 'routes'],
 }
 /** Schemas and parsers of values in a query, pure: `requests.ts` may use them. */

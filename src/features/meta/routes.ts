@@ -87,7 +87,7 @@ function operatorProbes(app: App, deps: Deps): void {
       if (key !== undefined && !secretsEqual(parseAuthorization(req.headers.authorization) ?? '', key.reveal())) {
         throw notFound('route')
       }
-      return reply.type(deps.metrics.registry.contentType).send(await deps.metrics.registry.metrics())
+      return reply.type(deps.metrics.registry.contentType).send(await deps.metrics.text())
     },
   )
 }

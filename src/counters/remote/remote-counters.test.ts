@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { MINUTE_MS } from '#lib/time.ts'
+import { counterConformance } from '#test/conformance/counters.ts'
+import { channelPair } from '#test/support/channel-pair.ts'
+import { createMemoryCounters } from '../memory/memory-counters.ts'
+import { remoteCounters, serveCounters } from './remote-counters.ts'
+
+counterConformance('counters of another process', async (now) => {
+  const { near, close } = await channelPair(serveCounters(createMemoryCounters({ now })))
+  return { ...remoteCounters(near, { now, processes: 2 }), close }
+})
+
+test('processes share a limit, also when all ask at once, to an eighth', async (t) => {
+  const now = () => 0
+  const holder = createMemoryCounters({ now })
+  const pairs = await Promise.all([1, 2, 3].map(() => channelPair(serveCounters(holder))))
+  t.after(() => Promise.all(pairs.map(({ close }) => close())))
+  const all = pairs.map(({ near }) => remoteCounters(near, { now, processes: pairs.length }))
+  const rate = { limit: 100, periodMs: MINUTE_MS, burst: 100 }
+  const taken = await Promise.all(
+    all.flatMap((counters) => Array.from({ length: 80 }, () => counters.take('shared', rate))),
+  )
+  const allowed = taken.filter((each) => each.allowed).length
+  assert.ok(allowed >= 100 && allowed <= 112, `${allowed} of 100 were allowed`)
+  for (const counters of all) assert.equal((await counters.take('shared', rate)).allowed, false)
+})
+
+test('what one process has taken without asking is known to the others after its report', async (t) => {
+  const now = () => 0
+  const holder = createMemoryCounters({ now })
+  const [one, other] = await Promise.all([1, 2].map(() => channelPair(serveCounters(holder))))
+  assert.ok(one !== undefined && other !== undefined)
+  t.after(() => Promise.all([one.close(), other.close()]))
+  const rate = { limit: 100, periodMs: MINUTE_MS, burst: 100 }
+  const first = remoteCounters(one.near, { now, processes: 2 })
+  const second = remoteCounters(other.near, { now, processes: 2 })
+  for (let n = 0; n < 3; n += 1) assert.ok(!(first.take('k', rate) instanceof Promise))
+  await first.close()
+  // More than is taken without asking, so that it is asked for.
+  assert.equal((await second.take('k', rate, 10)).remaining, 87)
+})
