@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
-import { availableParallelism, networkInterfaces } from 'node:os'
+import { networkInterfaces } from 'node:os'
 import { isAbsolute, resolve } from 'node:path'
 import { test } from 'node:test'
 import { inspect, parseEnv } from 'node:util'
@@ -33,7 +33,7 @@ test('an empty environment gives a service for this machine alone that needs not
       blockedUserAgents: 0,
       rateLimitBypassKey: undefined,
       countsUnchanged: true,
-      processes: Math.min(16, availableParallelism()),
+      processes: 1,
       connectionsPerAddress: 512,
       bodies: { ms: 30_000, bytesPerSecond: 500 },
       drainMs: 0,

@@ -39,13 +39,13 @@ export const SERVER_VARIABLES = {
   ),
   HTTP_PROCESSES: Type.Refine(
     Type.String({
-      default: 'auto',
+      default: '1',
       maxLength: 8,
       description:
         'Processes that answer requests on the one port. auto is the number of processor cores, 16 at most; with more than ' +
         'one, the database, the search index and the analytics are held by one more process.',
       must: 'auto, or a whole number from 1 to 64',
-      example: '4',
+      example: 'auto',
     }),
     (value) => value === 'auto' || /^([1-9]|[1-5]\d|6[0-4])$/.test(value),
   ),
