@@ -41,7 +41,8 @@ export async function everyAddress(db: Db): Promise<string[]> {
     )
   const all: string[] = []
   for (const [path, { get }] of Object.entries(paths)) {
-    if (get === undefined || OF_THE_PROCESS.includes(path)) continue
+    // An archive of files is a download of each, which the statistics show.
+    if (get === undefined || OF_THE_PROCESS.includes(path) || path.endsWith('/archive')) continue
     const required = (get.parameters ?? []).filter((parameter) => parameter.required).map(({ name }) => name)
     const select = SOURCES.find(([pattern]) => pattern.test(path))?.[1]
     const ids = select === undefined ? [''] : await column(select)
