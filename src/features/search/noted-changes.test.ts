@@ -119,6 +119,7 @@ const OTHER_VALUES: Record<string, unknown> = {
   boolean: true,
   'timestamp with time zone': '2050-01-01T00:00:00Z',
   'text[]': ['other'],
+  'integer[]': [350],
   jsonb: '{"other":["value"]}',
 }
 
