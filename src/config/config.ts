@@ -6,6 +6,7 @@ import { Secret } from '#lib/secret.ts'
 import { defaultBaseUrl, isEveryAddress, mailDomain } from './default-address.ts'
 import { Env, VARIABLES } from './env.ts'
 import { parsePatterns } from './env-values.ts'
+import { captchaWidget, filesConfig, normalAddress, scannerConfig, secret } from './parts.ts'
 import { processCount } from './process-count.ts'
 
 /** `directUrl`: the database itself, where `url` is a pooler in transaction mode. */
@@ -304,47 +305,10 @@ function group(env: Env): Config {
   }
 }
 
-function filesConfig(env: Env, dataDir: string): FilesConfig {
-  const folder = join(dataDir, 'files')
-  if (env.S3_BUCKET === undefined) return { kind: 'folder', folder }
-  return {
-    kind: 's3',
-    bucket: env.S3_BUCKET,
-    endpoint: env.S3_ENDPOINT === undefined ? undefined : normalAddress(env.S3_ENDPOINT),
-    region: env.S3_REGION,
-    pathStyle: env.S3_PATH_STYLE ?? env.S3_ENDPOINT !== undefined,
-    prefix: env.S3_PREFIX === undefined ? '' : `${env.S3_PREFIX.replace(/\/$/, '')}/`,
-    links: env.S3_DOWNLOADS === 'redirect',
-    staging: join(folder, 'staging'),
-  }
-}
-
 function connectionsPerAddress(env: Env): number | undefined {
   const number = env.CONNECTIONS_PER_ADDRESS ?? (env.CLIENT_ADDRESS_HEADER === undefined ? CONNECTIONS_PER_ADDRESS : 0)
   return number === 0 ? undefined : number
 }
-
-function captchaWidget(env: Env): CaptchaWidget | undefined {
-  const { CAPTCHA_SITE_KEY: siteKey, CAPTCHA_SCRIPT_URL: script, CAPTCHA_WIDGET_CLASS: className } = env
-  if (siteKey === undefined || script === undefined || className === undefined) return undefined
-  const { href: scriptUrl, origin } = new URL(script)
-  const others = env.CAPTCHA_ORIGINS?.split(/ +/) ?? []
-  return { siteKey, scriptUrl, className, origins: [...new Set([origin, ...others])] }
-}
-
-function scannerConfig(env: Env): ScannerConfig {
-  const timeoutMs = env.SCANNER_TIMEOUT_SECONDS * 1000
-  if (env.SCANNER_COMMAND !== undefined) {
-    return { kind: 'command', words: env.SCANNER_COMMAND.split(/ +/), timeoutMs }
-  }
-  if (env.SCANNER_URL === undefined) return { kind: 'none' }
-  return { kind: 'url', url: new URL(env.SCANNER_URL).href, token: secret(env.SCANNER_TOKEN), timeoutMs }
-}
-
-/** An address as everything else builds on it: host name in ASCII and lower case, no slash at the end. */
-const normalAddress = (url: string): string => new URL(url).href.replace(/\/+$/, '')
-
-const secret = (value: string | undefined): Secret | undefined => (value === undefined ? undefined : new Secret(value))
 
 function deepFreeze<T>(value: T): T {
   // Regular expressions are left alone: `test` writes to `lastIndex`.

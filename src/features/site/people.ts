@@ -13,22 +13,19 @@ import { listOrganizationIdsOf, listProjectIdsOf } from '#features/users/queries
 import { getCachedUser, listCachedUsers } from '#features/users/user-cache.ts'
 import type { UserView } from '#features/users/views.ts'
 import { countOf, timeAgo } from '#html/format.ts'
-import { html, type Markup, type Part } from '#html/html.ts'
-import type { Page } from '#html/layout.ts'
-import { badge, emptyState, face, note, pager } from '#html/lists.ts'
-import { icon, pathTo } from '#html/page-context.ts'
+import { html, type Markup } from '#html/html.ts'
+import { badge, face, note } from '#html/lists.ts'
+import { pathTo } from '#html/page-context.ts'
 import { notFound } from '#lib/errors.ts'
 import { isIdForm } from '#lib/ids.ts'
-import { hueClass } from './names.ts'
 import type { SiteRequest } from './page.ts'
-import { collectionPath, feedLinks, organizationPath, reportPath, userPath } from './paths.ts'
+import { collectionPath, organizationPath, reportPath, userPath } from './paths.ts'
+import { linkPanel, profilePage, type Slice } from './profile.ts'
 import { peoplePanel } from './project.ts'
 import type { Organization } from './project-data.ts'
-import { hitList, type ProjectRow, rowOfProject } from './rows.ts'
+import { rowOfProject } from './rows.ts'
 
 const PER_PAGE = 20
-
-type Slice = { rows: ProjectRow[]; total: number; downloads: number; current: number; last: number }
 
 /** One page of the projects with these IDs, as far as the viewer may see them. */
 async function sliceOf(
@@ -152,71 +149,4 @@ export async function showCollection(request: SiteRequest): Promise<FastifyReply
 function facts({ page }: SiteRequest, { total, downloads }: Slice, joined?: string, updated?: string): Markup {
   const { language } = page
   return html`<ul class="facts-line"><li>${language.t('site.count.project', { count: total })}</li><li>${countOf(language, downloads)} ${language.t('site.downloads', { count: downloads })}</li>${joined !== undefined && html`<li>${language.rich('site.joined', { at: timeAgo(language, new Date(joined), page.now) })}</li>`}${updated !== undefined && html`<li>${language.rich('site.updated-at', { at: timeAgo(language, new Date(updated), page.now) })}</li>`}</ul>`
-}
-
-type Profile = {
-  path: string
-  name: string
-  kind: 'profile' | 'website'
-  about: string
-  color?: number | null
-  head: Markup
-  before?: Part
-  projects: Slice
-  aside: Part
-  structured: object
-  isUnlisted?: boolean
-  /** Where it can be reported. */
-  report?: string
-}
-
-function profilePage(request: SiteRequest, of: Profile): Page & { status?: number } {
-  const { page, deps } = request
-  const { language } = page
-  const { rows, current, last } = of.projects
-  const list =
-    rows.length > 0
-      ? hitList({ page, taxonomy: deps.taxonomy }, rows)
-      : emptyState(page, {
-          icon: 'package',
-          title: language.t(current > last ? 'site.list.no-page' : 'site.no-projects'),
-        })
-  const hasAside = of.aside !== null && String(html`${of.aside}`).trim() !== ''
-  return {
-    status: current > last ? 404 : 200,
-    title: of.name,
-    ...(of.about === '' ? {} : { description: of.about.slice(0, 300) }),
-    canonical: of.path,
-    isUnlisted: of.isUnlisted === true || current > last,
-    className: ['page', hueClass(of.color)].filter(Boolean).join(' '),
-    openGraph: { type: of.kind },
-    structuredData: [of.structured],
-    feeds: feedLinks(of.path, language.t('site.feed.list')),
-    body: html`${of.before}
-<div class="profile">${of.head}<a class="button" href="${pathTo(page, `${of.path}.atom`)}" title="${language.t('site.feed.list')}">${icon(page, 'rss')}<span class="vh">${language.t('site.feed.list')}</span></a>${of.report !== undefined && html`<a class="button" href="${pathTo(page, of.report)}" title="${language.t('site.report.title', { name: of.name })}">${icon(page, 'flag')}<span class="vh">${language.t('site.report.title', { name: of.name })}</span></a>`}</div>
-<div class="sheet${hasAside && ' split'}">
-<div class="list">
-${list}
-${current <= last && pager(page, { current, last, href: (number) => pathTo(page, `${of.path}${number === 1 ? '' : `?page=${number}`}`) })}
-</div>
-${hasAside && html`<aside aria-label="${language.t('site.about', { name: of.name })}">${of.aside}</aside>`}
-</div>`,
-  }
-}
-
-function linkPanel(
-  { page }: SiteRequest,
-  title: string,
-  links: readonly { name: string; url: string | null; path: string }[],
-): Part {
-  if (links.length === 0) return null
-  const items = links.map(
-    ({
-      name,
-      url,
-      path,
-    }) => html`<li>${face({ name, url, isSquare: true })}<span><a href="${pathTo(page, path)}"><bdi>${name}</bdi></a></span></li>
-`,
-  )
-  return html`<section class="panel"><h2>${title}</h2><ul class="people">${items}</ul></section>`
 }

@@ -16,6 +16,7 @@ import { feedLinks, listPath, PROJECT_TYPES, reportPath, withQuery } from './pat
 import { type ProjectData, primaryFile } from './project-data.ts'
 import { tile } from './rows.ts'
 import { isSet } from './setup.ts'
+import { structured } from './structured.ts'
 
 const TABS = [
   ['', 'site.tab.description', 'book'],
@@ -66,38 +67,6 @@ ${projectTabs(request, data, tab)}
 ${body}
 </div>`,
   }
-}
-
-function structured({ page }: SiteRequest, { view, path, offer }: ProjectData): object[] {
-  const { url } = page.site
-  const type = PROJECT_TYPES.find((known) => view.project_types.includes(known))
-  const list =
-    type === undefined
-      ? []
-      : [{ '@type': 'ListItem', position: 1, name: typesName(page.language, type), item: `${url}${listPath(type)}` }]
-  return [
-    {
-      '@type': 'SoftwareApplication',
-      name: view.name,
-      description: view.summary,
-      url: `${url}${path}`,
-      applicationCategory: 'GameApplication',
-      datePublished: view.published,
-      dateModified: view.updated,
-      offers: { '@type': 'Offer', price: 0, priceCurrency: 'USD' },
-      ...(view.icon_url === null ? {} : { image: view.icon_url }),
-      ...(offer === undefined ? {} : { softwareVersion: offer.version.version_number }),
-      interactionStatistic: {
-        '@type': 'InteractionCounter',
-        interactionType: 'https://schema.org/DownloadAction',
-        userInteractionCount: view.downloads,
-      },
-    },
-    {
-      '@type': 'BreadcrumbList',
-      itemListElement: [...list, { '@type': 'ListItem', position: list.length + 1, name: view.name }],
-    },
-  ]
 }
 
 function crumbs({ page }: SiteRequest, { view }: ProjectData): Markup {
