@@ -87,7 +87,7 @@ test('every metric of Depot is on the dashboard', () => {
 })
 
 const ALERT =
-  /- alert: (\w+)\n {8}expr: '(.*)'\n {8}for: (\d+[mh])\n {8}labels: \{ severity: (\w+) \}\n {8}annotations:\n {10}summary: "(.*)"\n {10}runbook: docs\/monitoring\.md#([a-z-]+)\n/g
+  /- alert: (\w+)\n {8}expr: ['"]?(.*?)['"]?\n {8}for: (\d+[mh])\n {8}labels: \{ severity: (\w+) \}\n {8}annotations:\n {10}summary: ['"](.*)['"]\n {10}runbook: docs\/monitoring\.md#([a-z-]+)\n/g
 
 test('every alert names metrics and labels that exist, and what to do', () => {
   const text = read('deploy/prometheus/depot-alerts.yml')

@@ -72,7 +72,9 @@ test('name and password are checked at their bounds', async () => {
   assertError(await send({ username: 'a'.repeat(254), password: 'b'.repeat(256) }), 401, 'invalid_credentials')
 })
 
-test('ten failures close an account for fifteen minutes, for the right password too, by name and by address', async () => {
+test('ten failures close an account for fifteen minutes, for the right password too, by name and by address', async (context) => {
+  t.freeze()
+  context.after(() => t.thaw())
   const { username, email, token } = await makeMember(t)
   assert.deepEqual(await failTimes(10, username), Array(10).fill(401))
   for (const name of [username, email]) {
@@ -88,7 +90,9 @@ test('ten failures close an account for fifteen minutes, for the right password 
   assert.equal((await signIn(t, username)).statusCode, 200)
 })
 
-test('a refused try does not prolong the wait', async () => {
+test('a refused try does not prolong the wait', async (context) => {
+  t.freeze()
+  context.after(() => t.thaw())
   const { username } = await makeMember(t)
   await failTimes(10, username)
   t.advance(10 * MINUTE_MS)
