@@ -89,6 +89,7 @@ export async function makeSitePages(site: Site): Promise<SitePages> {
 
 /** Operations of the site that answer no page: feeds, files for programs, addresses that lead on. */
 export const NO_PAGES = new Set([
+  'siteCard',
   'siteFeed',
   'siteMap',
   'siteMapPart',
