@@ -39,10 +39,11 @@ export type Page = {
 
 /** The whole document, ready to send. */
 export function layout(context: PageContext, page: Page): string {
-  const { language, theme } = context
+  const { site, language, theme } = context
   const root = attributes({
     lang: language.tag,
     dir: language.dir === 'rtl' ? 'rtl' : null,
+    class: site.accentHue === undefined ? null : hueClass(site.accentHue),
     'data-theme': theme === 'system' ? null : theme,
   })
   return String(html`<!doctype html>
@@ -52,7 +53,7 @@ ${head(context, page)}
 </head>
 <body>
 <a class="skip" href="#content">${language.t('layout.skip')}</a>
-${header(context)}
+${site.announcement !== undefined && announcement(context, site.announcement)}${header(context)}
 <main${attributes({ id: 'content', class: page.className })}>
 ${page.body}
 </main>
@@ -60,6 +61,11 @@ ${footer(context)}
 </body>
 </html>
 `)
+}
+
+/** The nearest of the classes that the style sheet has, one for each step of 15 degrees. */
+function hueClass(degrees: number): string {
+  return `h${(Math.round(degrees / 15) * 15) % 360}`
 }
 
 function head(context: PageContext, page: Page): Part {
@@ -140,6 +146,12 @@ function dataScript(data: object): Markup {
   const json = JSON.stringify({ '@context': 'https://schema.org', ...data })
   const inert = json.replace(/[<>&\u2028\u2029]/g, (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`)
   return trusted(`<script type="application/ld+json">${inert}</script>\n`)
+}
+
+/** The line may be in another language, and so in another direction, than the page. */
+function announcement(context: PageContext, text: string): Markup {
+  return html`<aside class="announcement" aria-label="${context.language.t('layout.announcement')}"><p class="page">${icon(context, 'info')}<span dir="auto">${text}</span></p></aside>
+`
 }
 
 function header(context: PageContext): Markup {

@@ -11,6 +11,10 @@ export type Site = {
   /** Its public address, without a slash at its end. */
   url: string
   assets: Assets
+  /** Degrees of the colour circle that links and buttons take; absent leaves the colours as they come. */
+  accentHue?: number
+  /** A line above every page. */
+  announcement?: string
   paths: { home: string; signIn: string; signOut: string; account: string; preferences: string }
   /** The form in the header; absent while there is nothing to search. */
   search?: { action: string; projectCount?: number }

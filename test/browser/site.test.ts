@@ -71,6 +71,57 @@ test('no page is wider than 320 pixels, with text twice as large, or from right 
   }
 })
 
+/** The least contrast of links, buttons and notes, by theme and hue; the page's own style says the colours. */
+const LEAST_CONTRASTS = `(() => {
+  const root = document.documentElement
+  const probe = document.body.appendChild(document.createElement('i'))
+  const canvas = document.createElement('canvas').getContext('2d', { willReadFrequently: true })
+  const luminance = (name) => {
+    probe.style.color = 'var(--' + name + ')'
+    canvas.fillStyle = getComputedStyle(probe).color
+    canvas.fillRect(0, 0, 1, 1)
+    const [r, g, b] = [...canvas.getImageData(0, 0, 1, 1).data].map((value) => {
+      const part = value / 255
+      return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4
+    })
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b
+  }
+  const pairs = [['brand', 'ground'], ['brand', 'sheet'], ['brand', 'brand-soft'], ['brand-ink', 'brand'], ['ink', 'brand-soft']]
+  const found = []
+  for (const theme of ['light', 'dark']) for (let hue = 0; hue < 360; hue += 15) {
+    root.dataset.theme = theme
+    root.className = 'h' + hue
+    const contrasts = pairs.map(([one, other]) => {
+      const [dark, light] = [luminance(one), luminance(other)].sort((a, b) => a - b)
+      return (light + 0.05) / (dark + 0.05)
+    })
+    found.push([theme + ' ' + hue, Math.min(...contrasts), getComputedStyle(document.querySelector('.announcement .i')).color])
+  }
+  return found
+})()`
+
+test('links and buttons can be read in each hue that an operator may choose', async () => {
+  const { context, page, problems } = await newPerson(site, { viewport: WIDE })
+  await page.goto(`${site.url}/about`)
+  const found = (await page.evaluate(LEAST_CONTRASTS)) as [string, number, string][]
+  assert.equal(found.length, 48)
+  assert.equal(new Set(found.map(([, , shown]) => shown)).size, 48, 'the hue is what is shown')
+  const unreadable = found.filter(([, contrast]) => !(contrast >= 4.5))
+  assert.deepEqual(unreadable, [])
+  assert.deepEqual(problems, [])
+  await context.close()
+})
+
+test('choosing a loader alone narrows a list without a button', async () => {
+  const { context, page } = await newPerson(site, { viewport: WIDE })
+  await page.goto(`${site.url}/mods`)
+  await page.locator('#setup select[name=loader]').selectOption('fabric')
+  await page.getByRole('heading', { name: /mods? for Fabric$/ }).waitFor()
+  assert.equal(await page.locator('#setup select[name=loader]').inputValue(), 'fabric')
+  assert.equal(await page.locator('#setup button').isVisible(), false)
+  await context.close()
+})
+
 test('a page loads little, and nothing from elsewhere', async () => {
   const { context, page } = await newPerson(site, { viewport: WIDE })
   for (const { path, isSignedIn } of all.pages) {

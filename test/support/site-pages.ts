@@ -1,6 +1,8 @@
 // A demo catalogue and every page of the public site over it, for the browser tests.
 import { sql } from 'kysely'
+import { COMMAND } from '#features/audit/actor.ts'
 import { seedCatalogue } from '#features/seed/seed-catalogue.ts'
+import { updateSettings } from '#features/settings/update-settings.ts'
 import type { Site } from './chromium.ts'
 
 export type SitePage = {
@@ -19,6 +21,12 @@ export type SitePages = { pages: SitePage[]; project: string; projectId: string 
 export async function makeSitePages(site: Site): Promise<SitePages> {
   const { db } = site.t.deps
   await seedCatalogue(site.t.deps, 120)
+  await updateSettings(site.t.deps, COMMAND, {
+    announcement:
+      'On Sunday from five to six this service is read-only: files can be downloaded, nothing can be published.',
+    about: '## Who we are\n\nPeople who like **lanterns**. [Rules](/rules) apply.',
+    rules: '1. Be kind.\n2. Publish what is yours.\n\n> In doubt, ask.',
+  })
   await site.t.searchable()
   const found = await db
     .selectFrom('project')
@@ -70,6 +78,8 @@ export async function makeSitePages(site: Site): Promise<SitePages> {
       at('user', 'siteUser', `/user/${found.username}`),
       at('organization', 'siteOrganization', `/organization/${organization.slug}`),
       at('collection', 'siteCollection', `/collection/${collection.id}`),
+      at('about', 'siteOperatorText', '/about'),
+      at('rules', 'siteOperatorText', '/rules'),
       at('absent', 'siteAbsent', '/mod/does-not-exist', { status: 404 }),
       at('save', 'siteSave', `${project}/save`, { isSignedIn: true }),
       at('report', 'siteReport', `/report?item=project&id=${found.id}`, { isSignedIn: true }),
@@ -79,6 +89,7 @@ export async function makeSitePages(site: Site): Promise<SitePages> {
 
 /** Operations of the site that answer no page: feeds, files for programs, addresses that lead on. */
 export const NO_PAGES = new Set([
+  'siteCard',
   'siteFeed',
   'siteMap',
   'siteMapPart',

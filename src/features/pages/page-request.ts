@@ -4,7 +4,6 @@
 import type { FastifyContextConfig, FastifyReply, FastifyRequest } from 'fastify'
 import type { AccountDeps } from '#features/accounts/account-deps.ts'
 import { findAccount } from '#features/accounts/queries.ts'
-import { getShownName } from '#features/settings/settings-cache.ts'
 import type { AccountRow } from '#features/users/queries.ts'
 import type { FormError } from '#html/forms.ts'
 import type { Markup } from '#html/html.ts'
@@ -24,8 +23,9 @@ import { errorView } from './error-view.ts'
 import { fieldOf, fieldsOf } from './forms.ts'
 import { staleFormError } from './page-safety.ts'
 import { PATHS } from './paths.ts'
-import { type Preferences, readPreferences } from './preferences.ts'
+import { readPreferences } from './preferences.ts'
 import type { SessionCookie } from './session-cookie.ts'
+import { currentSite } from './site.ts'
 
 export type PageDeps = {
   deps: Deps
@@ -147,8 +147,7 @@ function sameDepth(url: string, page: string): string {
 async function readRequest(given: PageDeps, req: FastifyRequest, reply: FastifyReply): Promise<PageRequest> {
   const values = req.query as Record<string, unknown>
   req.viewer = await viewerOf(given, req)
-  const site = { ...given.site, name: await getShownName(given.deps) }
-  const page = pageContext({ ...given, site }, req, reply)
+  const page = await pageContext(given, req, reply)
   const query = (name: string) => fieldsOf(values, name)[0] ?? ''
   return {
     req,
@@ -184,16 +183,12 @@ function withAccount(
   }
 }
 
-function pageContext(
-  { site, deps }: PageDeps,
-  req: FastifyRequest,
-  reply: FastifyReply,
-  preferences: Preferences = readPreferences(deps.config, req),
-): PageContext {
+async function pageContext({ site, deps }: PageDeps, req: FastifyRequest, reply: FastifyReply): Promise<PageContext> {
+  const current = await currentSite(deps, site)
   let token: string | undefined
   return {
-    site,
-    ...preferences,
+    site: current,
+    ...readPreferences(deps.config, req),
     address: req.raw.url ?? '',
     account: undefined,
     now: deps.now(),
@@ -316,14 +311,14 @@ const TITLES: Readonly<Record<number, MessageKey>> = {
 }
 
 /** Errors that no form shows: a page of their own, with no more in it than the API would say. */
-function showError(given: PageDeps, { thrown, req, reply }: Failure): void {
+async function showError(given: PageDeps, { thrown, req, reply }: Failure): Promise<void> {
   const error = staleFormError(thrown) ?? asApiError(thrown)
   const { status } = error
   if (status >= 500) given.deps.log.error({ request_id: req.id, err: error.cause ?? error }, error.message)
   for (const [name, value] of Object.entries(error.headers ?? {})) void reply.header(name, value)
-  const page = pageContext(given, req, reply)
+  const page = await pageContext(given, req, reply)
   const title = page.language.t(TITLES[status] ?? 'error.other')
   const body = errorView(page, { title, message: error.message, requestId: status >= 500 ? req.id : undefined })
   const document = layout(page, { title, body, isUnlisted: true, className: 'page account' })
-  void reply.header('cache-control', 'no-store').status(status).type('text/html; charset=utf-8').send(document)
+  await reply.header('cache-control', 'no-store').status(status).type('text/html; charset=utf-8').send(document)
 }

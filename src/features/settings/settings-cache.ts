@@ -45,12 +45,12 @@ export async function getSettings(reader: SettingsReader): Promise<Settings> {
   return toSettings(row, reader.config)
 }
 
-/** The name for pages: those that report an error are drawn also while the database cannot be asked. */
-export async function getShownName(reader: SettingsReader): Promise<string> {
+/** For pages: those that report an error are drawn also while the database cannot be asked, as if nothing were set. */
+export async function getShownSettings(reader: SettingsReader): Promise<Settings> {
   try {
-    return (await getSettings(reader)).name
+    return await getSettings(reader)
   } catch {
-    return reader.config.site.name
+    return toSettings(undefined, reader.config)
   }
 }
 

@@ -70,7 +70,7 @@ function head(site: SiteRequest, { request, title }: Shown): Markup {
       html`<option${attributes({ value: sort, selected: sort === request.sort })}>${language.t(`site.sort.${sort}`)}</option>`,
   )
   return html`<div class="results-head">
-<h1 id="found"><span role="status">${title}</span></h1>
+<h1 id="found">${title}</h1>
 <form class="tools" action="${pathTo(page, listPath(request.type))}" data-send>${kept(request, ['sort'])}<label class="vh" for="sort">${language.t('site.sort')}</label><select id="sort" name="sort">${options}</select><button>${language.t('site.sort.apply')}</button><a class="button" href="${pathTo(page, listAddress(request, { view: other, page: request.page }))}" title="${language.t(`site.view.${other}`)}">${icon(page, other === 'grid' ? 'grid' : 'list')}<span class="vh">${language.t(`site.view.${other}`)}</span></a><a class="button" href="${pathTo(page, feedPath(listAddress(request)))}" title="${language.t('site.feed.list')}">${icon(page, 'rss')}<span class="vh">${language.t('site.feed.list')}</span></a></form>
 ${picked(site, request)}
 </div>`

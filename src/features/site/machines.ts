@@ -1,6 +1,8 @@
 // What search engines, browsers and other sites ask of the site: its map, its rules, its search, its previews.
 import type { FastifyReply } from 'fastify'
+import { operatorLinks } from '#features/pages/site.ts'
 import { getProject } from '#features/projects/lookup/project-cache.ts'
+import { getSettings } from '#features/settings/settings-cache.ts'
 import { invalidInput, notFound } from '#lib/errors.ts'
 import { EVERYTHING } from '#search-index/filter/tree.ts'
 import { xml } from './feeds.ts'
@@ -27,13 +29,14 @@ export async function sendSitemapIndex({ deps, page, reply }: SiteRequest): Prom
   )
 }
 
-/** One part: the lists in the first, then projects, which are those that everybody finds. */
+/** One part: the lists and the operator's texts in the first, then projects, which are those that everybody finds. */
 export async function sendSitemapPart({ deps, page, reply, param }: SiteRequest): Promise<FastifyReply> {
   const part = Number(/^[1-9]\d{0,4}$/.exec(param('part'))?.[0] ?? 0)
   if (part === 0) throw notFound('page')
   const { url } = page.site
-  const lists = part === 1 ? ['/', SEARCH, ...offeredTypes(deps.taxonomy).map(listPath)] : []
-  const entries = lists.map((path) => `<url><loc>${xml(`${url}${path}`)}</loc></url>\n`)
+  const first = part === 1 ? ['/', SEARCH, ...offeredTypes(deps.taxonomy).map(listPath)] : []
+  if (part === 1) first.push(...operatorLinks(await getSettings(deps)).map(({ path }) => path))
+  const entries = first.map((path) => `<url><loc>${xml(`${url}${path}`)}</loc></url>\n`)
   let total = 0
   for (let at = 0; at < PART / PAGE; at += 1) {
     const number = ((part - 1) * PART) / PAGE + at + 1

@@ -9,7 +9,7 @@ import { fieldsOf } from '#features/pages/forms.ts'
 import { viewerOf } from '#features/pages/page-request.ts'
 import { readPreferences } from '#features/pages/preferences.ts'
 import type { SessionCookie } from '#features/pages/session-cookie.ts'
-import { getShownName } from '#features/settings/settings-cache.ts'
+import { currentSite } from '#features/pages/site.ts'
 import { listCachedUsers } from '#features/users/user-cache.ts'
 import type { UserView } from '#features/users/views.ts'
 import type { Markup } from '#html/html.ts'
@@ -102,10 +102,10 @@ export async function readSiteRequest(given: SiteDeps, req: FastifyRequest, repl
 
 async function siteContext({ deps, site }: SiteDeps, req: FastifyRequest, reply: FastifyReply): Promise<PageContext> {
   const [user] = req.viewer === null ? [] : await listCachedUsers(deps, [req.viewer.id])
-  const name = await getShownName(deps)
+  const current = await currentSite(deps, site)
   let token: string | undefined
   return {
-    site: { ...site, name },
+    site: current,
     ...readPreferences(deps.config, req),
     address: req.raw.url ?? '',
     account: user === undefined ? undefined : (JSON.parse(user.bytes.toString()) as UserView),

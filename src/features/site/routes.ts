@@ -5,6 +5,7 @@ import type { FastifyReply } from 'fastify'
 import { takeForms } from '#features/pages/forms.ts'
 import { protectPages } from '#features/pages/page-safety.ts'
 import { createSessionCookie } from '#features/pages/session-cookie.ts'
+import { OPERATOR_TEXTS } from '#features/pages/site.ts'
 import { getProject } from '#features/projects/lookup/project-cache.ts'
 import type { App } from '#http/server.ts'
 import { createCards } from './card.ts'
@@ -21,6 +22,7 @@ import {
 import { showHome } from './home.ts'
 import { showList } from './list.ts'
 import { sendEmbed, sendRobots, sendSearchDescription, sendSitemapIndex, sendSitemapPart } from './machines.ts'
+import { showOperatorText } from './operator-text.ts'
 import { createTexts, type SiteDeps, type SiteRequest, sitePage } from './page.ts'
 import { listPath, offeredTypes, projectPath, REPORT, SEARCH } from './paths.ts'
 import { showCollection, showOrganization, showUser } from './people.ts'
@@ -51,6 +53,8 @@ export function siteRoutes(app: App, given: Pick<SiteDeps, 'deps' | 'tokens' | '
     machines(scope, all)
     sitePage(scope, all, REPORT, { name: 'siteReport' }, showReport)
     sitePage(scope, all, REPORT, { name: 'siteReportForm', method: 'POST' }, sendReport)
+    for (const text of OPERATOR_TEXTS)
+      sitePage(scope, all, `/${text}`, { name: 'siteOperatorText' }, (request) => showOperatorText(request, text))
     sitePage(scope, all, '/', { name: 'siteHome', prefers: 'html' }, showHome)
     sitePage(scope, all, '/*', { name: 'siteAbsent', prefers: 'html' }, async () => absent())
   })
