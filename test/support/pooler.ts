@@ -66,7 +66,7 @@ async function freePort(): Promise<number> {
 
 async function whenAnswering(connectionString: string, child: ChildProcess, output: () => string): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
-    const client = new pg.Client({ connectionString })
+    const client = new pg.Client({ connectionString, connectionTimeoutMillis: 5_000, query_timeout: 5_000 })
     client.on('error', () => {})
     try {
       await client.connect()
