@@ -67,8 +67,8 @@ declare module 'fastify' {
     /** What becomes of the route in read-only mode, where its method and its `auth` do not say it. */
     whenReadOnly?: 'answers' | 'refused'
     /**
-     * How many requests one of these counts for at the rate limit, for what is expensive by nature; 1 unless given. From
-     * `npm run bench -- routes`: a unit for each 40 ms of processor time.
+     * How many requests one of these counts for at the rate limit, for what is expensive by nature; 1 unless given:
+     * about a unit for each 40 ms of processor time, which `npm run bench -- routes` measures.
      */
     cost?: number
     /** The route answers outside limiter, User-Agent rule and rate headers (`/health`, `/ready`, `/metrics`). */
