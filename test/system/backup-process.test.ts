@@ -24,6 +24,7 @@ let archive = ''
 let during = ''
 let token = ''
 const PASSWORD = 'violet-harbour-42'
+const BYPASS_KEY = 'backup-bypass-key-0123456789abcdefgh'
 const PROJECTS = 24
 const DELETED_MAX = 10
 
@@ -60,7 +61,7 @@ function storedFiles(dataDir: string): string[] {
 
 describe('an archive made beside a server, while projects are published and deleted', () => {
   before(async () => {
-    const server = await startDepot(join(home, 'data'))
+    const server = await startDepot(join(home, 'data'), { RATE_LIMIT_BYPASS_KEY: BYPASS_KEY })
     try {
       token = await moderatorToken(join(home, 'data'))
       const seeding = depot(join(home, 'data'), ['seed', '--projects', String(PROJECTS)])
@@ -95,7 +96,7 @@ describe('an archive made beside a server, while projects are published and dele
     const over = seeding.finally(() => {
       isOver = true
     })
-    const headers = { 'user-agent': 'tests', authorization: token }
+    const headers = { 'user-agent': 'tests', authorization: token, 'x-ratelimit-key': BYPASS_KEY }
     let deleted = 0
     while (deleted < DELETED_MAX && (!isOver || deleted === 0)) {
       const answer = await fetch(`${url}/v3/projects_random?count=1`, { headers })
