@@ -168,13 +168,16 @@ describe('two processes', () => {
   })
 
   test('a limit is one for both', async () => {
+    const startedAt = performance.now()
     const asked = await Promise.all(
-      Array.from({ length: 320 }, () => get('/v3/tag/loader', { 'x-ratelimit-key': 'none' })),
+      Array.from({ length: 420 }, () => get('/v3/tag/loader', { 'x-ratelimit-key': 'none' })),
     )
-    const allowed = asked.filter(({ status }) => status === 200)
-    assert.ok(allowed.length >= 300, 'exactly the burst passes, and what a minute wins back meanwhile')
+    const wonBack = Math.ceil(((performance.now() - startedAt) / 60_000) * 300)
+    const allowed = asked.filter(({ status }) => status === 200).length
+    // A process takes a few units at a time without asking: an eighth of the burst together, at most.
+    const bound = 300 + 300 / 8 + wonBack
+    assert.ok(allowed >= 300 && allowed <= bound, `${allowed} of at most ${bound}`)
     assert.ok(asked.some(({ status }) => status === 429))
-    assert.equal(new Set(allowed.map(({ headers }) => headers['x-ratelimit-remaining'])).size >= 290, true)
   })
 
   test('searches find what was made, and commands speak to the running server', async () => {
