@@ -254,7 +254,10 @@ export interface InstanceSettings {
   accent_hue: number | null;
   announcement: string | null;
   changed: Generated<Timestamp>;
+  mark_url: string | null;
+  mark_widths: Generated<number[]>;
   name: string | null;
+  raw_mark_url: string | null;
   read_only: boolean | null;
   read_only_message: string | null;
   registration: 'open' | 'closed' | null;
