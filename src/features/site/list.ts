@@ -21,7 +21,7 @@ import { listTitle } from './list-title.ts'
 import { listView } from './list-view.ts'
 import type { SiteRequest } from './page.ts'
 import { feedLinks, offeredTypes, type ProjectType } from './paths.ts'
-import type { Hit } from './rows.ts'
+import { type Hit, rowOfHit, withWeeks } from './rows.ts'
 import { isSet, NO_SETUP } from './setup.ts'
 
 export type Choice = { value: string; count: number }
@@ -37,9 +37,10 @@ export type FoundList = { request: ListRequest; hits: readonly Hit[]; total: num
 
 /** The page of a list; one beyond the end is not there. */
 export async function showList(request: SiteRequest, type: ProjectType | undefined): Promise<FastifyReply> {
-  const { deps, page, show } = request
+  const { deps, page, show, trends } = request
   const asked = readListRequest(request, type)
   const found = await findList(deps, asked)
+  const rows = asked.view === 'grid' ? found.hits.map(rowOfHit) : await withWeeks(trends, found.hits.map(rowOfHit))
   const last = Math.max(1, Math.ceil(found.total / PER_PAGE))
   const isBeyond = asked.page > last
   const title = listTitle(page.language, asked, found.total)
@@ -67,7 +68,7 @@ export async function showList(request: SiteRequest, type: ProjectType | undefin
     feeds: feedLinks(feed, page.language.t('site.feed.list')),
     ...(asked.page > 1 && !isBeyond ? { previous: listAddress(asked, { page: asked.page - 1 }) } : {}),
     ...(asked.page < last ? { next: listAddress(asked, { page: asked.page + 1 }) } : {}),
-    body: listView(request, { ...found, title, last }),
+    body: listView(request, { ...found, rows, title, last }),
   })
 }
 

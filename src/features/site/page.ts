@@ -4,6 +4,7 @@
 import { createHash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
+import type { DownloadTrends } from '#features/analytics/download-trends.ts'
 import type { ProjectStatistics } from '#features/analytics/project-statistics.ts'
 import { fieldsOf } from '#features/pages/forms.ts'
 import { viewerOf } from '#features/pages/page-request.ts'
@@ -32,6 +33,7 @@ export type SiteDeps = {
   site: Site
   texts: Texts
   statistics: ProjectStatistics
+  trends: DownloadTrends
 }
 
 export type SiteRequest = {
@@ -43,6 +45,7 @@ export type SiteRequest = {
   setup: Setup
   texts: Texts
   statistics: ProjectStatistics
+  trends: DownloadTrends
   /** What the path names at this place, decoded. */
   param(name: string): string
   /** The first value of a query key; empty when it is absent. */
@@ -72,7 +75,7 @@ export function sitePage(app: App, given: SiteDeps, path: string, options: Optio
 }
 
 export async function readSiteRequest(given: SiteDeps, req: FastifyRequest, reply: FastifyReply): Promise<SiteRequest> {
-  const { deps, texts, statistics } = given
+  const { deps, texts, statistics, trends } = given
   // Absent when a request is refused before its cookies were read.
   req.viewer = req.cookies ? await viewerOf(given, req) : null
   const page = await siteContext(given, req, reply)
@@ -88,6 +91,7 @@ export async function readSiteRequest(given: SiteDeps, req: FastifyRequest, repl
     setup,
     texts,
     statistics,
+    trends,
     param: (name) => params[name] ?? '',
     query: (name) => fieldsOf(values, name)[0] ?? '',
     queries: (name) => fieldsOf(values, name),
