@@ -8,6 +8,7 @@ import { createInterface } from 'node:readline'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { freePort } from '#main/preflight.ts'
+import { makeFakeNpm } from '../support/fake-npm.ts'
 import { makeDataDir } from '../support/running-depot.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
@@ -52,7 +53,10 @@ test('the walk of docs/operating.md leads where it says', {
   for (const port of PORTS) ports.set(port, String(await freePort('127.0.0.1', 0)))
   const withPorts = (text: string): string => text.replace(/\b8\d{3}\b/g, (port) => ports.get(port) ?? port)
   makeOrigin(origin, withPorts)
-  const shell = await openShell(walk, { origin, tools: fakeNpm(join(folder, 'tools')) })
+  const shell = await openShell(walk, {
+    origin,
+    tools: process.env['WALK_NPM'] === '1' ? undefined : makeFakeNpm(join(folder, 'tools')),
+  })
   after(async () => {
     await shell.end(join(walk, 'nginx/nginx.pid'))
     remove()
@@ -104,18 +108,6 @@ function commit(folder: string): void {
 
 function git(folder: string, ...words: string[]): void {
   execFileSync('git', words, { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] })
-}
-
-/** A folder for PATH in which `npm ci` takes the packages of this checkout; undefined for the true npm. */
-function fakeNpm(folder: string): string | undefined {
-  if (process.env['WALK_NPM'] === '1') return undefined
-  mkdirSync(folder)
-  writeFileSync(
-    join(folder, 'npm'),
-    `#!/bin/sh\n[ "$*" = "ci --omit=dev" ] || { echo "npm $* is not part of the walk" >&2; exit 1; }\nln -sfn ${ROOT}/node_modules node_modules\n`,
-    { mode: 0o755 },
-  )
-  return folder
 }
 
 type Shell = {
