@@ -4,6 +4,7 @@ import { spawn } from 'node:child_process'
 import { cpus, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { benchAnnouncements } from './announcements.ts'
+import { benchBackup } from './backup.ts'
 import { benchBeside } from './beside.ts'
 import { benchCatalogue } from './catalogue.ts'
 import { benchCosts } from './costs.ts'
@@ -21,6 +22,7 @@ const PARTS: Record<string, { title: string; run: () => Promise<Row[]> }> = {
   http: { title: 'HTTP, uploads, starts', run: benchHttp },
   catalogue: { title: 'The catalogue at size', run: benchCatalogue },
   announcements: { title: 'Announcing changes', run: benchAnnouncements },
+  backup: { title: 'Backup, restore, verify', run: () => benchBackup() },
   ingest: { title: 'Taking in events beside reads', run: benchIngest },
   processes: { title: 'Two HTTP processes against one', run: benchProcesses },
   'search-http': { title: 'Search over HTTP', run: () => benchSearchHttp() },
