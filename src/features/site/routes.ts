@@ -72,28 +72,38 @@ function listPages(app: App, all: SiteDeps): void {
   sitePage(app, all, '/discover', { name: 'siteMovedSearch' }, async ({ moved }) => moved(SEARCH))
 }
 
-/** A project's pages, below each type and below `/project`, which lead to the canonical address. */
-const PROJECT_PAGES: readonly [path: string, name: string, show: (request: SiteRequest) => Promise<FastifyReply>][] = [
-  ['', 'siteProject', showProject],
-  ['/gallery', 'siteGallery', showGallery],
-  ['/versions', 'siteVersions', showVersions],
-  ['/version/:version', 'siteVersion', showVersion],
-  ['/changelog', 'siteChangelog', showChangelog],
-  ['/dependencies', 'siteDependencies', showDependencies],
-  ['/used-by', 'siteUsedBy', showUsedBy],
-  ['/save', 'siteSave', showSave],
-  ['/statistics', 'siteStatistics', showStatistics],
-  ['/statistics.csv', 'siteStatisticsCsv', sendStatisticsCsv],
+type ProjectPage = {
+  path: string
+  name: string
+  show: (request: SiteRequest) => Promise<FastifyReply>
+  isKept?: boolean
+}
+
+/**
+ * A project's pages, below each type and below `/project`, which lead to the canonical address. Those that are kept show
+ * what is announced as a change of the project, of its versions, of what they need, and of the people behind them.
+ */
+const PROJECT_PAGES: readonly ProjectPage[] = [
+  { path: '', name: 'siteProject', show: showProject, isKept: true },
+  { path: '/gallery', name: 'siteGallery', show: showGallery, isKept: true },
+  { path: '/versions', name: 'siteVersions', show: showVersions, isKept: true },
+  { path: '/version/:version', name: 'siteVersion', show: showVersion, isKept: true },
+  { path: '/changelog', name: 'siteChangelog', show: showChangelog, isKept: true },
+  { path: '/dependencies', name: 'siteDependencies', show: showDependencies },
+  { path: '/used-by', name: 'siteUsedBy', show: showUsedBy },
+  { path: '/save', name: 'siteSave', show: showSave },
+  { path: '/statistics', name: 'siteStatistics', show: showStatistics },
+  { path: '/statistics.csv', name: 'siteStatisticsCsv', show: sendStatisticsCsv },
 ]
 
 function projectPages(app: App, all: SiteDeps): void {
   for (const type of [...offeredTypes(all.deps.taxonomy), 'project']) {
-    for (const [path, name, show] of PROJECT_PAGES)
+    for (const { path, name, show, isKept = false } of PROJECT_PAGES)
       sitePage(
         app,
         all,
         `/${type}/:slug${path}`,
-        { name },
+        { name, isKept },
         async (request) => (await movedProject(request)) ?? show(request),
       )
     const form = (path: string, name: string, isFollowing: boolean) => {
