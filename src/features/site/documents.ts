@@ -1,6 +1,7 @@
 // Whole pages as bytes: kept where they are the same for everybody who asks for them in the same way, and sent.
 // docs/site.md tells which pages those are.
 
+import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -76,18 +77,24 @@ export function keptPage({ cache, now }: Pick<Deps, 'cache' | 'now'>, key: strin
   return page !== undefined && now() - page.madeAt < KEPT_MS ? page : undefined
 }
 
-/**
- * Makes a page and keeps it. `make` reads through the cache that it is handed, and hands the page to `keep` if it may be
- * kept: when it is the same for everybody with this key.
- */
+/** The key of a page that is found by what it shows, so that it is never older than that. */
+export function foundKey(key: string, answers: readonly (Uint8Array | string)[]): string {
+  const hash = createHash('sha256')
+  for (const answer of answers) hash.update(answer)
+  return `${key}\n${hash.digest('base64')}`
+}
+
+/** Keeps the page that is being made, which must be the same for everybody with this key. */
+export type Keeper = { key: string; keep(key: string, page: PageDocument): void }
+
+/** Makes a page that may be kept. `make` reads through the cache that it is handed. */
 export async function makeKept<Made>(
   { cache }: Pick<Deps, 'cache'>,
-  key: string,
-  make: (cache: Deps['cache'], keep: (page: PageDocument) => void) => Promise<Made>,
+  make: (cache: Deps['cache'], keep: Keeper['keep']) => Promise<Made>,
 ): Promise<Made> {
   const making = cache.compositions(PAGE).begin(cache)
   try {
-    return await make(making.cache, (page) => making.keep(key, page))
+    return await make(making.cache, making.keep)
   } finally {
     making.end()
   }

@@ -23,7 +23,7 @@ import type { TokenDirectory } from '#http/token-directory.ts'
 import { entityTag } from '#lib/json-bytes.ts'
 import type { Viewer } from '#lib/viewer.ts'
 import type { Deps } from '#main/deps.ts'
-import { keptPage, makeKept, markPage, PageDocument, pageKey, sendKept } from './documents.ts'
+import { foundKey, type Keeper, keptPage, makeKept, markPage, PageDocument, pageKey, sendKept } from './documents.ts'
 import { isSet, readSetup, type Setup } from './setup.ts'
 
 export type SiteDeps = {
@@ -51,6 +51,11 @@ export type SiteRequest = {
   /** All values of a query key. */
   queries(name: string): string[]
   show(page: Page & { status?: number }): FastifyReply
+  /**
+   * The same for a page of which `answers` says all that can change besides what is read through `deps.cache`: `make` is
+   * called when no page of the same answers is kept.
+   */
+  showFound(answers: readonly (Uint8Array | string)[], make: () => Page & { status?: number }): FastifyReply
   /** Leads those who are not signed in through that and back to the path, by default the address of the request. */
   toSignIn(path?: string): FastifyReply
   /** Leads to another path of ours for good, with the query. */
@@ -64,10 +69,10 @@ type Options = {
   method?: 'GET' | 'POST'
   budget?: RateBudget
   /**
-   * The page is kept as bytes for those without a session. All that it shows must be read through `deps.cache`, or be
-   * announced as a change of something that is.
+   * The page is kept as bytes for those without a session. `by-parts`: all that it shows is read through `deps.cache`, or
+   * announced as a change of something that is. `by-answers`: it is shown by `showFound`.
    */
-  isKept?: boolean
+  kept?: 'by-parts' | 'by-answers'
 }
 
 /** Registers a page. `name` is its operation's, which begins with `site`. */
@@ -78,7 +83,7 @@ export function sitePage(app: App, given: SiteDeps, path: string, options: Optio
     ...(options.prefers === undefined ? {} : { constraints: { prefers: options.prefers } }),
     config: { auth: 'public', budget: options.budget ?? 'page' },
     schema: { operationId: options.name, hide: true },
-    handler: options.isKept === true ? keeping(given, answer) : plain(given, answer),
+    handler: options.kept === undefined ? plain(given, answer) : keeping(given, answer, options.kept),
   })
 }
 
@@ -88,17 +93,17 @@ function plain(given: SiteDeps, answer: Answer): Handler {
   return async (req, reply) => answer(await readSiteRequest(given, req, reply))
 }
 
-/** A page that is kept is sent without a promise. */
-function keeping(given: SiteDeps, answer: Answer): Handler {
+/** A page that is kept by its parts is sent without a promise. */
+function keeping(given: SiteDeps, answer: Answer, kept: NonNullable<Options['kept']>): Handler {
   const { deps, cookie } = given
   const usual = plain(given, answer)
   return (req, reply) => {
     const key = pageKey({ req, cookie, deps })
     if (key === undefined) return usual(req, reply)
-    const kept = keptPage(deps, key)
-    if (kept !== undefined) return void sendKept(req, reply, kept)
-    return makeKept(deps, key, async (cache, keep) =>
-      answer(await readSiteRequest({ ...given, deps: { ...deps, cache } }, req, reply, keep)),
+    const known = kept === 'by-parts' ? keptPage(deps, key) : undefined
+    if (known !== undefined) return void sendKept(req, reply, known)
+    return makeKept(deps, async (cache, keep) =>
+      answer(await readSiteRequest({ ...given, deps: { ...deps, cache } }, req, reply, { key, keep })),
     )
   }
 }
@@ -107,7 +112,7 @@ export async function readSiteRequest(
   given: SiteDeps,
   req: FastifyRequest,
   reply: FastifyReply,
-  keep?: (page: PageDocument) => void,
+  keeper?: Keeper,
 ): Promise<SiteRequest> {
   const { deps, texts, statistics } = given
   // Absent when a request is refused before its cookies were read.
@@ -116,6 +121,7 @@ export async function readSiteRequest(
   const setup = readSetup(deps.config, deps.taxonomy, req)
   const values = (req.query ?? {}) as Record<string, unknown>
   const params = (req.params ?? {}) as Record<string, string>
+  const sent: Sent = { req, reply, page, isOwn: req.viewer !== null || isSet(setup) }
   return {
     req,
     reply,
@@ -128,7 +134,15 @@ export async function readSiteRequest(
     param: (name) => params[name] ?? '',
     query: (name) => fieldsOf(values, name)[0] ?? '',
     queries: (name) => fieldsOf(values, name),
-    show: (shown) => sendPage({ req, reply, page, isOwn: req.viewer !== null || isSet(setup), keep }, shown),
+    show: (shown) => sendPage({ ...sent, keeper }, shown),
+    showFound: (answers, make) => {
+      if (keeper === undefined) return sendPage(sent, make())
+      const key = foundKey(keeper.key, answers)
+      const known = keptPage(deps, key)
+      if (known === undefined) return sendPage({ ...sent, keeper: { ...keeper, key } }, make())
+      sendKept(req, reply, known)
+      return reply
+    },
     toSignIn: (path = page.address) =>
       reply
         .header('cache-control', 'private, no-cache')
@@ -159,18 +173,18 @@ type Sent = {
   reply: FastifyReply
   page: PageContext
   isOwn: boolean
-  keep: ((page: PageDocument) => void) | undefined
+  keeper?: Keeper | undefined
 }
 
 function sendPage(
-  { req, reply, page, isOwn, keep }: Sent,
+  { req, reply, page, isOwn, keeper }: Sent,
   { status = 200, ...shown }: Page & { status?: number },
 ): FastifyReply {
   const text = layout(page, shown)
   // A page with a token in a form is one person's, and another one each time.
-  if (keep !== undefined && status === 200 && !reply.hasHeader('set-cookie')) {
+  if (keeper !== undefined && status === 200 && !reply.hasHeader('set-cookie')) {
     const document = new PageDocument(text, { isOwn, madeAt: page.now })
-    keep(document)
+    keeper.keep(keeper.key, document)
     sendKept(req, reply, document)
     return reply
   }
