@@ -146,6 +146,7 @@ async function setUp(instance: Instance): Promise<Ledger> {
     conversions: new Map(),
     payouts: new Map(),
     revenue: new Map(),
+    days: new Map(),
     sessions: [],
     releases: new Map(),
     icons: 0,

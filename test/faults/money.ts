@@ -25,9 +25,9 @@ export async function checkMoney(instance: Instance, ledger: Ledger): Promise<st
     await again('payout', id, fate === 'acknowledged', 'payout', payoutOf(ledger, id))
     ledger.payouts.set(id, 'acknowledged')
   }
-  for (const [id, { fate, day }] of ledger.revenue) {
-    await again('revenue', id, fate === 'acknowledged', 'revenue', revenueOf(id, day))
-    ledger.revenue.set(id, { fate: 'acknowledged', day })
+  for (const [id, fate] of ledger.revenue) {
+    await again('revenue', id, fate === 'acknowledged', 'revenue', revenueOf(id, ledger.days.get(id) ?? ''))
+    ledger.revenue.set(id, 'acknowledged')
   }
   return [...problems, ...(await checkSums(instance, ledger))]
 }

@@ -34,8 +34,9 @@ export type Ledger = {
   collections: Set<string>
   conversions: Map<string, Fate>
   payouts: Map<string, Fate>
-  /** Revenue by its external ID, with the day for which it was reported. */
-  revenue: Map<string, { fate: Fate; day: string }>
+  revenue: Map<string, Fate>
+  /** The day for which each revenue was reported. */
+  days: Map<string, string>
   /** Sessions of those who have signed up. */
   sessions: string[]
   /** Versions that are to be released, and when by the clock of Depot. */
@@ -155,11 +156,17 @@ async function list(instance: Instance, ledger: Ledger): Promise<void> {
   if (note(ledger, 'approve', approved, 204)) ledger.listed.add(slug)
 }
 
+/** What is unknown is sent again until it is known, as a client would; it may have been carried out before. */
+function nextOf(fates: Map<string, Fate>, kind: string): { id: string; success: number[] } {
+  const [unknown] = [...fates].find(([, fate]) => fate === 'unknown') ?? []
+  return unknown === undefined ? { id: unique(kind), success: [201] } : { id: unknown, success: [200, 201] }
+}
+
 /** Whether the answer is the success; what is neither success, refusal for the moment nor silence is improper. */
-function note(ledger: Ledger, what: string, answer: Answer | undefined, success: number): boolean {
+function note(ledger: Ledger, what: string, answer: Answer | undefined, wanted: number | number[]): boolean {
   const status = answer?.status ?? 0
   ledger.answers.set(status, (ledger.answers.get(status) ?? 0) + 1)
-  if (status === success) return true
+  if ([wanted].flat().includes(status)) return true
   const word = String(answer?.json['error'] ?? '')
   const isForTheMoment = status >= 500 && word !== 'internal_error'
   if (answer !== undefined && !isForTheMoment) ledger.improper.push(`${what}: ${status} ${JSON.stringify(answer.json)}`)
@@ -184,10 +191,10 @@ const WRITERS: ((instance: Instance, ledger: Ledger) => Promise<unknown>)[] = [
     }
   },
   async (instance, ledger) => {
-    const externalId = unique('sale')
-    ledger.conversions.set(externalId, 'unknown')
-    const answer = await operate(instance, '/_internal/admin/affiliate-conversion', conversionOf(ledger, externalId))
-    if (note(ledger, 'record a sale', answer, 201)) ledger.conversions.set(externalId, 'acknowledged')
+    const { id, success } = nextOf(ledger.conversions, 'sale')
+    ledger.conversions.set(id, 'unknown')
+    const answer = await operate(instance, '/_internal/admin/affiliate-conversion', conversionOf(ledger, id))
+    if (note(ledger, 'record a sale', answer, success)) ledger.conversions.set(id, 'acknowledged')
   },
   async (instance, ledger) => {
     const json = { name: 'A list', projects: [ledger.project.id] }
@@ -219,19 +226,20 @@ const WRITERS: ((instance: Instance, ledger: Ledger) => Promise<unknown>)[] = [
     // Never more than there is: what is unknown counts as paid.
     const sold = [...ledger.conversions.values()].filter((fate) => fate === 'acknowledged').length
     if ((ledger.payouts.size + 1) * Number(PAYOUT) > sold) return
-    const externalId = unique('payout')
-    ledger.payouts.set(externalId, 'unknown')
-    const answer = await operate(instance, '/_internal/admin/payout', payoutOf(ledger, externalId))
-    if (note(ledger, 'pay out', answer, 201)) ledger.payouts.set(externalId, 'acknowledged')
+    const { id, success } = nextOf(ledger.payouts, 'payout')
+    ledger.payouts.set(id, 'unknown')
+    const answer = await operate(instance, '/_internal/admin/payout', payoutOf(ledger, id))
+    if (note(ledger, 'pay out', answer, success)) ledger.payouts.set(id, 'acknowledged')
   },
   async (instance, ledger) => {
-    const externalId = unique('revenue')
     const { clockMs } = instance
-    const day = new Date(Date.now() + Math.min(0, clockMs)).toISOString().slice(0, 10)
-    ledger.revenue.set(externalId, { fate: 'unknown', day })
-    const answer = await operate(instance, '/_internal/admin/revenue', revenueOf(externalId, day))
-    if (clockMs !== instance.clockMs && answer?.status === 400) return
-    if (note(ledger, 'report revenue', answer, 201)) ledger.revenue.set(externalId, { fate: 'acknowledged', day })
+    const { id, success } = nextOf(ledger.revenue, 'revenue')
+    const today = new Date(Date.now() + Math.min(0, clockMs)).toISOString().slice(0, 10)
+    const day = ledger.days.get(id) ?? today
+    ledger.revenue.set(id, 'unknown')
+    ledger.days.set(id, day)
+    const answer = await operate(instance, '/_internal/admin/revenue', revenueOf(id, day))
+    if (note(ledger, 'report revenue', answer, success)) ledger.revenue.set(id, 'acknowledged')
     await sleep(RARELY_MS)
   },
   async (instance, ledger) => {
