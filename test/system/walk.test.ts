@@ -95,7 +95,7 @@ function releaseNext(folder: string): void {
   const manifest = join(folder, 'package.json')
   writeFileSync(manifest, readFileSync(manifest, 'utf8').replace(/"version": ".*"/, '"version": "9.9.9"'))
   writeFileSync(
-    join(folder, 'migrations/9999_note_release.sql'),
+    join(folder, 'migrations', '9999_note_release.sql'),
     "comment on table project is 'of the next release';\n",
   )
   commit(folder)

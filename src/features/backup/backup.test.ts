@@ -280,7 +280,7 @@ describe('a full instance', () => {
   })
 
   test('a store that is full refuses, and the restore can be run again', async () => {
-    let left = 5
+    let left = 1
     const problem = () => (left-- > 0 ? undefined : Object.assign(new Error('ENOSPC'), { code: 'ENOSPC' }))
     await withApp(
       async (to) => {
@@ -291,7 +291,7 @@ describe('a full instance', () => {
         await restore(to, at('full.tar'))
         assert.deepEqual(await keysOf(to), keys)
       },
-      { deps: ({ files }) => ({ files: failingFiles(files, { put: problem, publish: problem }) }) },
+      { deps: ({ files }) => ({ files: failingFiles(files, { putAll: problem, publish: problem }) }) },
     )
   })
 
