@@ -56,9 +56,9 @@ export function createEntityCache({ maxBytes, announce = () => {}, tellNeighbour
   let enabled = false
 
   const touch = (changes: Changes, act: (kind: KindCache<unknown>, ids: ChangedIds) => void): void => {
-    for (const [name, ids] of changes) {
-      const kind = kinds.get(name)
-      if (kind !== undefined) act(kind, ids)
+    for (const kind of kinds.values()) {
+      const ids = changes.get(changesOf(kind.definition))
+      if (ids !== undefined) act(kind, ids)
     }
   }
   const setEnabled = (value: boolean): void => {
@@ -75,7 +75,7 @@ export function createEntityCache({ maxBytes, announce = () => {}, tellNeighbour
       const made = new KindCache(definition, { lru, enabled })
       kinds.set(definition.name, made as unknown as KindCache<unknown>)
       // A commit may be under way that knew nothing of this kind's cache.
-      for (const hold of holds) hold.releases.push(made.hold(hold.changes.get(definition.name) ?? new Set()))
+      for (const hold of holds) hold.releases.push(made.hold(hold.changes.get(changesOf(definition)) ?? new Set()))
       return made
     },
     invalidate: (changes) => touch(changes, (kind, ids) => kind.invalidate(ids)),
@@ -89,7 +89,10 @@ export function createEntityCache({ maxBytes, announce = () => {}, tellNeighbour
       }
     },
     recount: (counts) => {
-      for (const [name, counted] of counts) kinds.get(name)?.recount(counted)
+      for (const kind of kinds.values()) {
+        const counted = counts.get(changesOf(kind.definition))
+        if (counted !== undefined) kind.recount(counted)
+      }
     },
     announce,
     tellNeighbours: (changes) => (changes.size === 0 ? undefined : tellNeighbours?.(changes)),
@@ -105,4 +108,9 @@ export function createEntityCache({ maxBytes, announce = () => {}, tellNeighbour
       kinds: Object.fromEntries([...kinds].map(([name, kind]) => [name, kind.stats()])),
     }),
   }
+}
+
+/** Under which name changes of these values are announced. */
+function changesOf({ name, follows = name }: { name: string; follows?: string }): string {
+  return follows
 }
