@@ -5,6 +5,7 @@ import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import type { RouteOptions } from 'fastify'
 import type { Taken } from '#counters/counters.ts'
+import { areTracesOn } from '#telemetry/traces.ts'
 import { clientAddress } from './client-address.ts'
 import { CACHE_CONTROL } from './entity-tags.ts'
 import type { RateLimiter } from './rate-limit.ts'
@@ -37,8 +38,12 @@ const PLAIN = /^[\w.-]{1,64}$/
 /** With one of these headers an answer may be another one. */
 const SPECIAL = ['authorization', 'accept-encoding', 'if-none-match', 'x-ratelimit-key', 'content-length'] as const
 
-/** Answers GETs of routes whose `config.ready` has an answer. To be called before any route is added. */
+/**
+ * Answers GETs of routes whose `config.ready` has an answer. To be called before any route is added. Where requests are
+ * traced, which is work of its own, all of them go through the framework.
+ */
 export function answerReady(app: App, options: ReadyOptions): void {
+  if (areTracesOn()) return
   const routes = new Map<string, ReadyRoute>()
   /** Beginnings of paths that routes have word for word where others have a parameter. */
   const fixed = new Set<string>()

@@ -40,6 +40,7 @@ import {
 } from './request-context.ts'
 import { createRequestLog, logRequest } from './request-log.ts'
 import type { RouteEntry } from './route-config.ts'
+import { traceRequests } from './traces.ts'
 import { compileValidator } from './validation.ts'
 
 export interface TypeBoxProvider extends FastifyTypeProvider {
@@ -122,6 +123,7 @@ export async function buildServer(options: ServerOptions): Promise<App> {
   app.decorateRequest('viewer', null)
   app.decorateRequest('clientAddress', '')
   takeJsonBodies(app)
+  traceRequests(app)
   app.addHook('onRequest', setContext)
   app.addHook('onRequest', requireRoute)
   addRouteChecks(app, options)
