@@ -43,7 +43,6 @@ const SPECIAL = ['authorization', 'accept-encoding', 'if-none-match', 'x-ratelim
  * traced, which is work of its own, all of them go through the framework.
  */
 export function answerReady(app: App, options: ReadyOptions): void {
-  if (areTracesOn()) return
   const routes = new Map<string, ReadyRoute>()
   /** Beginnings of paths that routes have word for word where others have a parameter. */
   const fixed = new Set<string>()
@@ -62,7 +61,8 @@ export function answerReady(app: App, options: ReadyOptions): void {
   if (framework === undefined) throw new Error('The server has no listener for requests')
   app.server.off('request', framework)
   app.server.on('request', (req, res) => {
-    const route = isClosing || app.isDraining() ? undefined : findRoute(req)
+    // A trace begins in a hook.
+    const route = isClosing || app.isDraining() || areTracesOn() ? undefined : findRoute(req)
     if (route === undefined || !answer(req, res, route)) framework(req, res)
   })
 
