@@ -214,7 +214,8 @@ function noteReads(cache: EntityCache, sources: Set<string>): EntityCache {
 }
 
 function noteReadsOf<V>(definition: KindDefinition<V>, kind: KindReads<V>, sources: Set<string>): KindReads<V> {
-  const { name } = definition
+  // What follows another kind changes with it.
+  const name = definition.follows ?? definition.name
   const noteValue = <Found extends V | undefined>(value: Found): Found => {
     if (value !== undefined) sources.add(sourceOf(name, definition.idOf(value)))
     return value
@@ -242,6 +243,7 @@ function noteReadsOf<V>(definition: KindDefinition<V>, kind: KindReads<V>, sourc
       return found
     },
     derive: (value, form) => kind.derive(noteValue(value), form),
+    grow: (value, bytes) => kind.grow(value, bytes),
     stats: () => kind.stats(),
   }
 }

@@ -7,7 +7,7 @@ import { KindCache, type KindStats } from './kind-cache.ts'
 /** What features call of the entries of one kind. */
 export type KindReads<V> = Pick<
   KindCache<V>,
-  'peek' | 'peekNamed' | 'get' | 'getNamed' | 'getMany' | 'getManyNamed' | 'derive' | 'stats'
+  'peek' | 'peekNamed' | 'get' | 'getNamed' | 'getMany' | 'getManyNamed' | 'derive' | 'grow' | 'stats'
 >
 
 /** The one cache of a process. It neither queries nor serialises: kinds say what their values are. */
@@ -66,9 +66,9 @@ export function createEntityCache({ maxBytes, announce = () => {}, tellNeighbour
   let enabled = false
 
   const touch = (changes: Changes, act: (kind: KindCache<unknown>, ids: ChangedIds) => void): void => {
-    for (const [name, ids] of changes) {
-      const kind = kinds.get(name)
-      if (kind !== undefined) act(kind, ids)
+    for (const kind of kinds.values()) {
+      const ids = changes.get(changesOf(kind.definition))
+      if (ids !== undefined) act(kind, ids)
     }
   }
   const setEnabled = (value: boolean): void => {
@@ -86,7 +86,7 @@ export function createEntityCache({ maxBytes, announce = () => {}, tellNeighbour
       const made = new KindCache(definition, { lru, enabled })
       kinds.set(definition.name, made as unknown as KindCache<unknown>)
       // A commit may be under way that knew nothing of this kind's cache.
-      for (const hold of holds) hold.releases.push(made.hold(hold.changes.get(definition.name) ?? new Set()))
+      for (const hold of holds) hold.releases.push(made.hold(hold.changes.get(changesOf(definition)) ?? new Set()))
       return made
     },
     compositions: <V>(definition: CompositionDefinition<V>) => {
@@ -113,7 +113,10 @@ export function createEntityCache({ maxBytes, announce = () => {}, tellNeighbour
       }
     },
     recount: (counts) => {
-      for (const [name, counted] of counts) kinds.get(name)?.recount(counted)
+      for (const kind of kinds.values()) {
+        const counted = counts.get(changesOf(kind.definition))
+        if (counted !== undefined) kind.recount(counted)
+      }
       for (const compositions of composed.values()) compositions.recount(counts)
     },
     announce,
@@ -134,4 +137,9 @@ export function createEntityCache({ maxBytes, announce = () => {}, tellNeighbour
       ]),
     }),
   }
+}
+
+/** Under which name changes of these values are announced. */
+function changesOf({ name, follows = name }: { name: string; follows?: string }): string {
+  return follows
 }

@@ -38,7 +38,10 @@ const PLAIN = /^[\w.-]{1,64}$/
 /** With one of these headers an answer may be another one. */
 const SPECIAL = ['authorization', 'accept-encoding', 'if-none-match', 'x-ratelimit-key', 'content-length'] as const
 
-/** Answers GETs of routes whose `config.ready` has an answer. To be called before any route is added. */
+/**
+ * Answers GETs of routes whose `config.ready` has an answer. To be called before any route is added. Where requests are
+ * traced, which is work of its own, all of them go through the framework.
+ */
 export function answerReady(app: App, options: ReadyOptions): void {
   const routes = new Map<string, ReadyRoute>()
   /** Beginnings of paths that routes have word for word where others have a parameter. */
