@@ -1,5 +1,6 @@
 // Lists of projects: of one type, and of all that a search finds.
 import type { FastifyReply } from 'fastify'
+import type { CompositionDefinition } from '#cache/compositions.ts'
 import { countChoices, fieldIs, releasesOf } from '#features/search/facet-counts.ts'
 import type { Page } from '#html/layout.ts'
 import type { Deps } from '#main/deps.ts'
@@ -119,7 +120,34 @@ export async function findHits(
   return { hits: readHits(body), total: totalHits }
 }
 
-type CountDeps = Pick<Deps, 'search' | 'taxonomy' | 'now'>
+type CountDeps = Pick<Deps, 'search' | 'taxonomy' | 'now' | 'cache'>
+
+const COUNTS: CompositionDefinition<{ counted: readonly number[][]; at: number }> = {
+  name: 'list-counts',
+  sizeOf: ({ counted }) => 8 * counted.flat().length,
+}
+/** How old the numbers beside the choices may be. Counting them costs ten times what the search costs. */
+const COUNTS_MS = 1000
+
+/** Counts of a moment ago where there are some, for many who look at the same list. */
+async function keepCounts(
+  { cache, now }: CountDeps,
+  key: string,
+  count: () => Promise<readonly number[][]>,
+): Promise<readonly number[][]> {
+  const kept = cache.compositions(COUNTS)
+  const known = kept.peek(key)
+  const at = now()
+  if (known !== undefined && at - known.at < COUNTS_MS) return known.counted
+  const making = kept.begin(cache)
+  try {
+    const counted = await count()
+    making.keep(key, { counted, at })
+    return counted
+  } finally {
+    making.end()
+  }
+}
 
 type Counted = { counted: readonly number[][]; read(): ListCounts }
 
@@ -130,7 +158,7 @@ async function countList(deps: CountDeps, request: ListRequest, total: number): 
   const facets = FACETS.map((facet) => ({ facet, values: offered(taxonomy, request, facet) }))
   const lifted = new Set<Facet>(['l', 'v', 'o', 'u'])
   const drops = total > 0 ? [] : withoutOne(request)
-  const counted = await countChoices(deps, request.text, [
+  const groups = () => [
     {
       values: types.map((type): Expression => fieldIs('project_types', [type])),
       beside: filterOf(request, { now, taxonomy, isTypeless: true }),
@@ -140,7 +168,9 @@ async function countList(deps: CountDeps, request: ListRequest, total: number): 
       beside: filterOf(request, { now, taxonomy, without: lifted.has(facet) ? [facet] : [] }),
     })),
     ...drops.map((drop) => ({ values: [EVERYTHING], beside: filterOf(drop.request, { now, taxonomy }) })),
-  ])
+  ]
+  const key = JSON.stringify({ ...request, page: 0, sort: '', view: '', isNothing: total === 0 })
+  const counted = await keepCounts(deps, key, () => countChoices(deps, request.text, groups()))
   const [ofTypes = [], ...rest] = counted
   const read = (): ListCounts => ({
     types: new Map(types.map((type, index) => [type, ofTypes[index] ?? 0])),
