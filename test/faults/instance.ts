@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { readOwner } from '#db/folder-lock.ts'
 import { DATABASE, ROLE } from '#embedded-postgres/cluster.ts'
-import { type EmbeddedPostgres, startEmbeddedPostgres } from '#embedded-postgres/embedded-postgres.ts'
+import { startOwnDatabase } from '../support/own-database.ts'
 import { makeDataDir, type RunningDepot, startDepot } from '../support/running-depot.ts'
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
 
@@ -36,7 +36,7 @@ export type Instance = {
 export async function openInstance(kind: 'embedded' | 'external', folder?: string): Promise<Instance> {
   const made = makeDataDir()
   const dataDir = folder ?? join(made.dataDir, 'depot')
-  const own = kind === 'external' ? await startDatabase(made.dataDir) : undefined
+  const own = kind === 'external' ? await startOwnDatabase(made.dataDir) : undefined
   const line = own === undefined ? undefined : await startTcpProxy(() => join(own.socketDir(), SOCKET))
   const env: Record<string, string> = {
     ADMIN_KEY,
@@ -91,28 +91,6 @@ export async function openInstance(kind: 'embedded' | 'external', folder?: strin
       if (kind === 'embedded') await endOrphan(postmasterPid)
       made.remove()
     },
-  }
-}
-
-async function startDatabase(folder: string) {
-  const quiet = () => undefined
-  const log = { debug: quiet, info: quiet, warn: quiet, error: quiet }
-  const open = (): Promise<EmbeddedPostgres> =>
-    startEmbeddedPostgres({
-      dataDir: join(folder, 'postgres'),
-      holder: 'server',
-      log,
-      systemDir: join(folder, 'system'),
-    })
-  let current = await open()
-  return {
-    socketDir: () => current.connection.host,
-    restart: async () => {
-      await current.exited
-      await current.stop()
-      current = await open()
-    },
-    stop: () => current.stop(),
   }
 }
 

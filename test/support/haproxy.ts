@@ -13,8 +13,11 @@ const run = promisify(execFile)
 
 export type Balancer = { url: string; stop(): Promise<void> }
 
-/** @returns a sentence where it is not installed. */
-export async function startHaproxy(ports: readonly number[]): Promise<Balancer | string> {
+/**
+ * @param addressHeader a request that has it comes from the client it names: the balancer keeps each client on one server.
+ * @returns a sentence where it is not installed.
+ */
+export async function startHaproxy(ports: readonly number[], addressHeader: string): Promise<Balancer | string> {
   try {
     await run('haproxy', ['-v'])
   } catch {
@@ -23,7 +26,7 @@ export async function startHaproxy(ports: readonly number[]): Promise<Balancer |
   const folder = await mkdtemp(join(tmpdir(), 'depot-haproxy-'))
   const port = await freePort('127.0.0.1', 0)
   const file = join(folder, 'haproxy.cfg')
-  await writeFile(file, configuration(port, ports))
+  await writeFile(file, configuration(port, ports, addressHeader))
   const child: ChildProcess = spawn('haproxy', ['-db', '-q', '-f', file], { stdio: ['ignore', 'inherit', 'inherit'] })
   const ended = once(child, 'exit')
   while (!(await answers(port))) {
@@ -40,29 +43,32 @@ export async function startHaproxy(ports: readonly number[]): Promise<Balancer |
   }
 }
 
-/** A GET that no server has begun to answer is sent to another one; what writes is never sent twice. */
-const configuration = (port: number, servers: readonly number[]): string => `
+/** What docs/scaling.md shows, with the client's address from a header and checks that follow each other faster. */
+const configuration = (port: number, servers: readonly number[], addressHeader: string): string => `
 global
-  maxconn 1000
+  maxconn 2000
 defaults
   mode http
   timeout connect 5s
   timeout client 60s
   timeout server 60s
+  timeout check 5s
   option redispatch 1
   retries 3
   retry-on conn-failure empty-response
 frontend depot
   bind 127.0.0.1:${port}
+  http-request set-header ${addressHeader} %[src] if !{ req.hdr(${addressHeader}) -m found }
+  http-response set-header X-Served-By %s
   default_backend servers
 backend servers
-  balance roundrobin
+  balance hdr(${addressHeader})
+  hash-type consistent
   http-request disable-l7-retry unless METH_GET
-  http-request set-header X-Address %[src] if !{ req.hdr(X-Address) -m found }
   option httpchk GET /ready?for=balancer
   http-check expect status 200
-  default-server check inter 200ms fall 1 rise 1
-${servers.map((server, n) => `  server depot${n + 1} 127.0.0.1:${server}`).join('\n')}
+  default-server check inter 200ms fall 2 rise 1 observe layer4 error-limit 1 on-error mark-down
+${servers.map((server, n) => `  server depot${n} 127.0.0.1:${server}`).join('\n')}
 `
 
 function answers(port: number): Promise<boolean> {
