@@ -3,6 +3,7 @@ import { Logger, parseCronItems, run, runOnce } from 'graphile-worker'
 import type pg from 'pg'
 import type { Log } from '#telemetry/log.ts'
 import type { Metrics } from '#telemetry/metrics.ts'
+import { traceJob } from '#telemetry/traces.ts'
 import type { JobName, Jobs } from './queue.ts'
 
 /**
@@ -69,10 +70,9 @@ function taskList({ handlers, metrics, log }: Pick<WorkerOptions, 'handlers' | '
         const end = metrics.jobSeconds.startTimer({ task: job })
         try {
           // The queue holds only what `enqueue` wrote, whose payload types the compiler has checked.
-          await (handle as (payload: unknown, signal: AbortSignal) => Promise<void>)(
-            payload,
-            helpers.abortSignal ?? AbortSignal.timeout(600_000),
-          )
+          const untyped = handle as (payload: unknown, signal: AbortSignal) => Promise<void>
+          const signal = helpers.abortSignal ?? AbortSignal.timeout(600_000)
+          await traceJob(job, payload, (own) => untyped(own, signal))
           metrics.jobs.inc({ task: job, outcome: 'success' })
         } catch (error) {
           const isLast = helpers.job.attempts >= helpers.job.max_attempts
