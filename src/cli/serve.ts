@@ -62,7 +62,8 @@ export async function serve(args: readonly string[], env: Env): Promise<void> {
     started.defer(() => sweep.stop())
     if (role !== 'api') {
       const { pool, metrics } = deps
-      const worker = await startWorker({ pool, handlers: jobHandlers(deps), schedule: SCHEDULE, log, metrics })
+      const isAlone = booted.embeddedConnection !== undefined
+      const worker = await startWorker({ pool, handlers: jobHandlers(deps), schedule: SCHEDULE, log, metrics, isAlone })
       started.defer(() => worker.stop())
     }
     const listening = !listens ? undefined : await listen(booted, { rateGrants, processes })

@@ -5,6 +5,7 @@ import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import type { RouteOptions } from 'fastify'
 import type { Taken } from '#counters/counters.ts'
+import { areTracesOn } from '#telemetry/traces.ts'
 import { clientAddress } from './client-address.ts'
 import { CACHE_CONTROL } from './entity-tags.ts'
 import type { RateLimiter } from './rate-limit.ts'
@@ -57,7 +58,8 @@ export function answerReady(app: App, options: ReadyOptions): void {
   if (framework === undefined) throw new Error('The server has no listener for requests')
   app.server.off('request', framework)
   app.server.on('request', (req, res) => {
-    const route = isClosing || app.isDraining() ? undefined : findRoute(req)
+    // A trace begins in a hook.
+    const route = isClosing || app.isDraining() || areTracesOn() ? undefined : findRoute(req)
     if (route === undefined || !answer(req, res, route)) framework(req, res)
   })
 

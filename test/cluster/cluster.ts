@@ -1,5 +1,6 @@
 // One Depot out of three servers, a worker, a balancer, a PostgreSQL and an engine behind each port. Between every
 // process and the database, and between Depot and every engine, is a line that a test can cut.
+import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import pg from 'pg'
 import { DATABASE, ROLE } from '#embedded-postgres/cluster.ts'
@@ -206,6 +207,7 @@ function asInstance(
 ): Instance {
   const { worker, log, query, haproxy } = more
   return {
+    kind: 'external',
     dataDir: cluster.dataDir,
     line: undefined,
     env: cluster.env,
@@ -224,6 +226,10 @@ function asInstance(
     },
     killDatabase: async () => cluster.restartDatabase('SIGKILL'),
     helpers: async () => [],
+    // Clocks and threads of these processes are left alone.
+    clockMs: 0,
+    setClock: async () => assert.fail('the clock of a cluster is not set'),
+    endThreads: async () => 0,
     query,
     close: cluster.close,
   }

@@ -1,4 +1,4 @@
-// `npm run faults [-- --rounds N --seed S --only WORDS]`: in each round everybody writes, something breaks, and
+// `npm run faults [-- --rounds N --minutes N --seed S --only WORDS]`: in each round everybody writes, something breaks, and
 // everything that was acknowledged must be there. Ends with 1 when something is not.
 import { execFile } from 'node:child_process'
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
@@ -7,8 +7,8 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs, promisify } from 'node:util'
 import { checkLedger, checkNothingLeft } from './check.ts'
-import { type Instance, openInstance } from './instance.ts'
-import { EMBEDDED, EXTERNAL, type Fault, FULL_DISK } from './rounds.ts'
+import { type Instance, type Kind, openInstance } from './instance.ts'
+import { EMBEDDED, EXTERNAL, type Fault, FULL_DISK, PROCESSES } from './rounds.ts'
 import { setUp } from './set-up.ts'
 import { type Ledger, startWriters } from './writers.ts'
 
@@ -20,6 +20,8 @@ const SHOWN_MAX = 10
 const { values } = parseArgs({
   options: {
     rounds: { type: 'string', default: '30' },
+    /** After so long no round begins. */
+    minutes: { type: 'string', default: '600' },
     seed: { type: 'string', default: '1' },
     only: { type: 'string', default: '' },
   },
@@ -38,9 +40,16 @@ const counts = new Map<string, number>()
 const rounds = Number(values.rounds)
 // The operator's database gets the larger half: more can go wrong there.
 const share = Math.max(1, Math.round(rounds * 0.45))
-await runWorld('embedded', EMBEDDED.filter(wanted), share)
-if (rounds > 1) await runWorld('external', EXTERNAL.filter(wanted), rounds - share)
-if (rounds > 3 && wanted(FULL_DISK)) await onSmallDisk((folder) => runWorld('external', [FULL_DISK], 2, folder))
+const startedAt = Date.now()
+/** When a part of the time has passed, so that each kind of instance gets some. */
+const endAt = (part: number): number => startedAt + Number(values.minutes) * 60_000 * part
+await runWorld('embedded', EMBEDDED.filter(wanted), { times: share, until: endAt(0.45) })
+if (rounds > 1) await runWorld('external', EXTERNAL.filter(wanted), { times: rounds - share, until: endAt(0.85) })
+if (rounds > 9) {
+  await runWorld('processes', PROCESSES.filter(wanted), { times: Math.round(rounds / 10), until: endAt(1) })
+}
+if (rounds > 3 && wanted(FULL_DISK))
+  await onSmallDisk((folder) => runWorld('external', [FULL_DISK], { times: 2, until: Infinity }, folder))
 console.log(`\n${[...counts].map(([name, count]) => `${count} × ${name}`).join(', ')}`)
 console.log(
   problems.length === 0
@@ -50,16 +59,16 @@ console.log(
 process.exit(problems.length === 0 ? 0 : 1)
 
 async function runWorld(
-  kind: 'embedded' | 'external',
+  kind: Kind,
   faults: readonly Fault[],
-  times: number,
+  { times, until }: { times: number; until: number },
   folder?: string,
 ): Promise<void> {
   if (faults.length === 0) return
   const instance = await openInstance(kind, folder)
   try {
     const ledger = await setUp(instance)
-    for (let round = 0; round < times; round += 1) {
+    for (let round = 0; round < times && (round === 0 || Date.now() < until); round += 1) {
       const fault = faults[Math.floor(random() * faults.length + round) % faults.length] ?? faults[0]
       if (fault === undefined) return
       report(`${kind}: ${fault.name}`, await runRound(instance, ledger, fault))
@@ -67,9 +76,11 @@ async function runWorld(
     }
     report(`${kind}: files and counters in the end`, await checkNothingLeft(instance))
     const told = [...ledger.answers].sort(([a], [b]) => a - b)
-    const { versions, conversions, downloads, listed } = ledger
+    const { versions, conversions, payouts, revenue, sessions, releases, icons, downloads, listed } = ledger
     console.log(
-      `  ${versions.size} versions, ${listed.size} projects, ${conversions.size} sales, ${downloads.asked} downloads; ` +
+      `  ${versions.size} versions, ${releases.size} of them scheduled, ${listed.size} projects, ${icons} icons, ` +
+        `${conversions.size} sales, ${payouts.size} payouts, ${revenue.size} reports of revenue, ` +
+        `${sessions.length} accounts, ${downloads.asked} downloads; ` +
         `answers ${told.map(([status, count]) => `${count} × ${status === 0 ? 'none' : status}`).join(', ')}`,
     )
   } finally {
