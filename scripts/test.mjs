@@ -1,10 +1,13 @@
 // `npm test [-- FILES]`: starts a PostgreSQL for the tests, unless TEST_DATABASE_URL names one, and runs node's own
 // test runner over all test files, or over the ones named. With `--run PROGRAM ARGUMENTS` it runs that instead.
-import { spawn } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { chmodSync, globSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { promisify } from 'node:util'
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
 if (major < 24 || (major === 24 && minor < 12)) {
@@ -25,8 +28,10 @@ const engines = [
 ]
 /** What a server of two HTTP processes must pass too: `npm run test:processes`. */
 const processes = [
-  'src/features/{access,accounts,analytics,collections,downloads,follows,notifications,oauth,organizations}/**/*.test.ts',
-  'src/features/{payouts,projects,publishing,releases,reports,search,teams,threads,users,versions,v2}/**/*.test.ts',
+  'src/features/{access,accounts,affiliates,analytics,audit,build-tools,collections,content-images}/**/*.test.ts',
+  'src/features/{downloads,follows,limits,members,meta,moderation,notifications,oauth,organizations}/**/*.test.ts',
+  'src/features/{pages,payouts,personal-data,pictures,projects,publishing,rate-limits,releases,reports}/**/*.test.ts',
+  'src/features/{scans,search,settings,statistics,tags,teams,threads,users,versions,v2}/**/*.test.ts',
   'src/{channel,counters/remote,analytics-store/remote}/*.test.ts',
   'test/system/{processes,lifecycle,signals,search-process,analytics-process}.test.ts',
 ]
@@ -42,8 +47,10 @@ if (withProcesses) process.env.TEST_HTTP_PROCESSES = '2'
 const named = withProcesses ? asked.slice(1) : asked
 const chosen = withProcesses ? processes : patterns
 const engineFiles = globSync(engines).sort()
+/** These run without an engine too, and once more with it. */
+const alsoOnEngines = ['src/analytics-store/agreement.test.ts']
 const files = withEngines
-  ? engineFiles
+  ? [...engineFiles, ...alsoOnEngines]
   : named.length > 0
     ? named
     : globSync(chosen)
@@ -88,14 +95,40 @@ async function startDatabase(dataDir) {
   })
 }
 
+/** ClickHouse for the tests of its adapter, where it is installed and no address is given; the others start their own. */
+async function startClickHouse(folder) {
+  if (!withEngines || process.env.TEST_CLICKHOUSE_URL !== undefined) return undefined
+  const script = join(import.meta.dirname, 'engines/clickhouse.sh')
+  const run = promisify(execFile)
+  try {
+    const env = { ...process.env, ENGINES_INSTALL: 'no' }
+    const { stdout } = await run(script, ['start', String(await freePort()), folder], { env })
+    return { url: /^CLICKHOUSE_URL=(.*)$/m.exec(stdout)?.[1], stop: () => run(script, ['stop', folder]) }
+  } catch (error) {
+    console.error(`Tests of ClickHouse are left out: ${error.stderr?.trim() || error.message}`)
+    return undefined
+  }
+}
+
+async function freePort() {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address()
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
 async function main() {
   const dataDir = mkdtempSync(join(tmpdir(), 'depot-tests-'))
   // The database's unprivileged user must be able to pass when the tests run as root.
   chmodSync(dataDir, 0o711)
   const database = process.env.TEST_DATABASE_URL === undefined ? await startDatabase(dataDir) : undefined
+  const clickHouse = await startClickHouse(join(dataDir, 'clickhouse'))
   try {
     const env = {
       ...process.env,
+      ...(clickHouse && { TEST_CLICKHOUSE_URL: clickHouse.url }),
       TEST_DATABASE_URL: process.env.TEST_DATABASE_URL ?? database.connectionString,
       NODE_COMPILE_CACHE: join(dataDir, 'compiled'),
     }
@@ -110,6 +143,7 @@ async function main() {
     const child = spawn(process.execPath, args, { stdio: 'inherit', env })
     process.exitCode = await new Promise((resolve) => child.on('exit', (code) => resolve(code ?? 1)))
   } finally {
+    await clickHouse?.stop()
     await database?.stop()
     rmSync(dataDir, { recursive: true, force: true })
   }

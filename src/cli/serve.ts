@@ -4,6 +4,7 @@ import { type Config, loadConfig, withPort } from '#config/config.ts'
 import { migrate } from '#db/migrate.ts'
 import { makeFirstAdminLink } from '#features/accounts/sign-up/create-first-admin.ts'
 import { eventsSubscriber } from '#features/backup/event-parts.ts'
+import { startStagingSweep } from '#files/staging-sweep.ts'
 import { createRateGrants, type RateGrantDirectory } from '#http/rate-grants.ts'
 import { startWorker } from '#jobs/worker.ts'
 import { buildApp, jobHandlers, SCHEDULE } from '#main/app.ts'
@@ -57,6 +58,8 @@ export async function serve(args: readonly string[], env: Env): Promise<void> {
     const exports = role === 'worker' ? [] : [eventsSubscriber(deps)]
     await booted.listen([...rateGrants.subscribers, ...deps.search.subscribers, ...exports])
     await rateGrants.refresh()
+    const sweep = startStagingSweep(deps)
+    started.defer(() => sweep.stop())
     if (role !== 'api') {
       const { pool, metrics } = deps
       const isAlone = booted.embeddedConnection !== undefined

@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url'
 import pg from 'pg'
 import { readOwner } from '#db/folder-lock.ts'
 import { DATABASE, ROLE } from '#embedded-postgres/cluster.ts'
-import { type EmbeddedPostgres, startEmbeddedPostgres } from '#embedded-postgres/embedded-postgres.ts'
+import { startOwnDatabase } from '../support/own-database.ts'
 import { makeDataDir, type RunningDepot, startDepot } from '../support/running-depot.ts'
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
 import { CONTROL_VARIABLE, tell, whenDone } from './disturbance.ts'
@@ -49,7 +49,7 @@ export async function openInstance(kind: Kind, folder?: string): Promise<Instanc
   const control = join(made.dataDir, 'control.json')
   const disturbance = { serial: 0, clockMs: 0, endThreads: 0 }
   const dataDir = folder ?? join(made.dataDir, 'depot')
-  const own = kind === 'external' ? await startDatabase(made.dataDir) : undefined
+  const own = kind === 'external' ? await startOwnDatabase(made.dataDir) : undefined
   const line = own === undefined ? undefined : await startTcpProxy(() => join(own.socketDir(), SOCKET))
   const env: Record<string, string> = {
     ADMIN_KEY,
@@ -121,28 +121,6 @@ export async function openInstance(kind: Kind, folder?: string): Promise<Instanc
       if (kind !== 'external') await endOrphan(postmasterPid)
       made.remove()
     },
-  }
-}
-
-async function startDatabase(folder: string) {
-  const quiet = () => undefined
-  const log = { debug: quiet, info: quiet, warn: quiet, error: quiet }
-  const open = (): Promise<EmbeddedPostgres> =>
-    startEmbeddedPostgres({
-      dataDir: join(folder, 'postgres'),
-      holder: 'server',
-      log,
-      systemDir: join(folder, 'system'),
-    })
-  let current = await open()
-  return {
-    socketDir: () => current.connection.host,
-    restart: async () => {
-      await current.exited
-      await current.stop()
-      current = await open()
-    },
-    stop: () => current.stop(),
   }
 }
 

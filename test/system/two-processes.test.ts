@@ -1,9 +1,10 @@
 // Two processes over one database: nobody misses their own write, the other process shows it within moments, and nothing
 // that is done once is done by both.
 import assert from 'node:assert/strict'
-import { readdir } from 'node:fs/promises'
+import { mkdir, readdir, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import { HOUR_MS } from '#lib/time.ts'
 import { type TestDatabase, testDatabase } from '../support/database.ts'
 import { form, modJar, projectData, versionData } from '../support/forms.ts'
 import { depot, makeDataDir, type RunningDepot, startDepot } from '../support/running-depot.ts'
@@ -25,6 +26,13 @@ let database: TestDatabase
 let processes: RunningDepot[] = []
 
 before(async () => {
+  // What processes were killed over, seven hours ago.
+  for (const { dataDir } of folders) {
+    await mkdir(stagingOf(dataDir), { recursive: true })
+    const left = join(stagingOf(dataDir), 'left.part')
+    await writeFile(left, 'half an upload')
+    await utimes(left, new Date(Date.now() - 7 * HOUR_MS), new Date(Date.now() - 7 * HOUR_MS))
+  }
   database = await testDatabase()
   const env = {
     DATABASE_URL: database.connectionString,
@@ -39,6 +47,10 @@ after(async () => {
   await database?.close()
   for (const { remove } of folders) remove()
 })
+
+function stagingOf(dataDir: string): string {
+  return join(dataDir, 'files/staging')
+}
 
 type Answer = { status: number; json: Record<string, unknown> }
 
@@ -170,6 +182,12 @@ test('what is sent to both at once is done once: a payment, a name, a mail', asy
   while ((await waiting()) > 0) await new Promise((resolve) => setTimeout(resolve, 20))
   const sent = (await mails()) - sentBefore
   assert.equal(sent, 6)
+})
+
+test('each process removes the unfinished uploads of its own disk', async () => {
+  for (const { dataDir } of folders) {
+    while ((await readdir(stagingOf(dataDir))).includes('left.part')) await new Promise((r) => setTimeout(r, 20))
+  }
 })
 
 test('what is scheduled comes out once, and followers hear of it once, though both processes find it several times', async () => {
