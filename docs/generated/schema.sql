@@ -150,6 +150,7 @@ create table collection_project (
 create table demo_catalogue (
   only_row boolean default true not null,
   until timestamp with time zone not null,
+  mark text not null,
   constraint demo_catalogue_only_row_check CHECK (only_row),
   constraint demo_catalogue_pkey PRIMARY KEY (only_row)
 );

@@ -221,9 +221,14 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: 'seed',
-    usage: '[--projects 200] [--json]',
-    about: 'Fill a demo catalogue, or what is missing of it',
-    options: [['--projects', 'How many projects there are to be'], JSON_OPTION],
+    usage: '[--projects 200] | --remove --yes [--json]',
+    about: 'Fill a demo catalogue, or what is missing of it; or take the demo away',
+    options: [
+      ['--projects', 'How many projects there are to be'],
+      ['--remove', 'Remove what was made, with what the accounts of the demo have made since'],
+      ['--yes', 'It cannot be undone: say that it is meant'],
+      JSON_OPTION,
+    ],
     load: async () => (await import('./seed.ts')).seedCommand,
   },
   {

@@ -136,6 +136,7 @@ export interface CollectionProject {
 }
 
 export interface DemoCatalogue {
+  mark: string;
   only_row: Generated<boolean>;
   until: Timestamp;
 }

@@ -58,6 +58,8 @@ export const AUDIT_ACTIONS = [
   'rate_limit.revoked',
   'search.rebuild_requested',
   'settings.changed',
+  'demo.written',
+  'demo.removed',
 ] as const
 
 export type AuditAction = (typeof AUDIT_ACTIONS)[number]

@@ -27,6 +27,8 @@ export type Names = {
   seed: number
   /** No date is later. */
   until: Date
+  /** Part of the address of every file. */
+  mark: string
   people: readonly DemoPerson[]
   accountOf(username: string): string
   /** With who owns it now, which may be somebody else than in the catalogue. */
@@ -100,17 +102,23 @@ function prepareProject({ fileRules, config }: SeedDeps, { project, index }: Ind
   const icon = project.hasIcon ? demoIcon(createRandom(names.seed, ICONS + index), project.projectType) : undefined
   const gallery = Array.from({ length: Math.min(project.gallery, PICTURES_MAX) }, (_, n) => {
     const { bytes, title, caption } = demoScene(createRandom(names.seed, GALLERIES + index * PICTURES_MAX + n))
-    const picture = placeDrawn(config, bytes, `${id}-${galleryId(index, n)}/images`)
+    const picture = placeDrawn(config, bytes, `${id}-${names.mark}${galleryId(index, n)}/images`)
     return { picture, name: title, description: caption === '' ? null : caption }
   })
   return {
     project,
     index,
     id,
-    icon: icon === undefined ? undefined : placeDrawn(config, icon.bytes, `${id}-${id}`),
+    icon: icon === undefined ? undefined : placeDrawn(config, icon.bytes, `${id}-${names.mark}`),
     color: icon?.color ?? null,
     gallery,
-    versions: prepareVersions(fileRules, { project, index, projectId: id, authorId: ownerOf(project, names) }),
+    versions: prepareVersions(fileRules, {
+      project,
+      index,
+      projectId: id,
+      authorId: ownerOf(project, names),
+      mark: names.mark,
+    }),
   }
 }
 
