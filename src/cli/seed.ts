@@ -2,7 +2,7 @@
 import { type RemovalReport, removeCatalogue } from '#features/seed/remove-catalogue.ts'
 import { type SeedReport, seedCatalogue } from '#features/seed/seed-catalogue.ts'
 import { readArguments, UsageError, wholeNumber } from './arguments.ts'
-import { createProgress } from './progress.ts'
+import { withProgress } from './progress.ts'
 import { type Env, print, withDeps } from './with-deps.ts'
 
 const DEFAULT_PROJECTS = '200'
@@ -15,8 +15,9 @@ export async function seedCommand(args: readonly string[], env: Env): Promise<vo
   if (values.remove === true) return remove(values, env)
   const projects = wholeNumber(values.projects ?? DEFAULT_PROJECTS, 'projects', 0, PROJECTS_MAX)
   await withDeps(env, async (deps) => {
-    const progress = createProgress({ label: 'Writing demo projects' })
-    const report = await seedCatalogue(deps, projects, (done) => progress.update(done, projects)).finally(progress.end)
+    const report = await withProgress({ label: 'Writing demo projects' }, (update) =>
+      seedCatalogue(deps, projects, (done) => update(done, projects)),
+    )
     print({ json: report, text: [describe(report), ...describeSignIns(report)].join('\n') }, values.json)
   })
 }
@@ -27,8 +28,7 @@ async function remove({ projects, yes, json }: Values, env: Env): Promise<void> 
     throw new UsageError('The demo goes with everything its accounts have made since; it cannot be undone: say --yes')
   }
   await withDeps(env, async (deps) => {
-    const progress = createProgress({ label: 'Removing the demo' })
-    const report = await removeCatalogue(deps, progress.update).finally(progress.end)
+    const report = await withProgress({ label: 'Removing the demo' }, (update) => removeCatalogue(deps, update))
     print({ json: report, text: describeRemoval(report) }, json)
   })
 }

@@ -258,10 +258,21 @@ export interface InstanceSettings {
   name: string | null;
   read_only: boolean | null;
   read_only_message: string | null;
-  registration: 'open' | 'closed' | null;
+  registration: 'open' | 'invitation' | 'closed' | null;
   revision: Generated<number>;
   rules: string | null;
   singleton: Generated<boolean>;
+}
+
+export interface Invitation {
+  code_hash: Buffer;
+  created: Timestamp;
+  email: string | null;
+  expires: Timestamp;
+  id: string;
+  note: Generated<string>;
+  uses: Generated<number>;
+  uses_max: number;
 }
 
 export interface Notification {
@@ -600,6 +611,7 @@ export interface DB {
   image: Image;
   instance_secret: InstanceSecret;
   instance_settings: InstanceSettings;
+  invitation: Invitation;
   notification: Notification;
   oauth_authorization: OauthAuthorization;
   oauth_client: OauthClient;

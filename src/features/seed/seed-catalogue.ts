@@ -15,7 +15,14 @@ import { EVENT_PROJECTS, seedEvents } from './seed-events.ts'
 import { demoId } from './seed-ids.ts'
 import { beginDemo, DEMO_SEED } from './seed-items.ts'
 import { seedOrganizations, seedPeople, type Written } from './seed-people.ts'
-import { type Indexed, type Names, type SeedDeps, seedProjects } from './seed-projects.ts'
+import {
+  type Indexed,
+  type Names,
+  type PreparedBatch,
+  prepareProjects,
+  type SeedDeps,
+  writeProjects,
+} from './seed-projects.ts'
 import { giveSignIns, type SignIn } from './sign-ins.ts'
 import { asSeeded } from './waiting-projects.ts'
 
@@ -94,31 +101,49 @@ async function seedAll(
   const events = { added: 0, isLeft: false }
   let batch: Indexed[] = []
   let recent: Indexed[] = []
-  const writeEvents = async (): Promise<void> => {
-    if (!isHeld) events.added += await seedEvents(deps, recent, { seed: DEMO_SEED, until })
-    recent = []
+  // A batch is prepared while the one before is written, and events are stored beside both.
+  let writing: Promise<void> = Promise.resolve()
+  let storing: Promise<void> = Promise.resolve()
+  const writeEvents = async (group: readonly Indexed[]): Promise<void> => {
+    if (!isHeld) events.added += await seedEvents(deps, group, { seed: DEMO_SEED, until })
   }
-  const write = async (): Promise<void> => {
-    const { added, present, versions } = await seedProjects(deps, batch, names)
+  const write = async (prepared: PreparedBatch, projects: readonly Indexed[]): Promise<void> => {
+    const { added, present, versions } = await writeProjects(deps, prepared, names)
     written.added += added
     written.present += present
     written.versions += versions
-    recent.push(...batch)
-    batch = []
-    if (recent.length >= EVENT_PROJECTS) await writeEvents()
+    recent.push(...projects)
     onProgress(written.added + written.present)
+    if (recent.length < EVENT_PROJECTS) return
+    await storing
+    storing = handled(writeEvents(recent))
+    recent = []
+  }
+  const add = async (): Promise<void> => {
+    const projects = batch
+    batch = []
+    const prepared = await prepareProjects(deps, projects, names)
+    await writing
+    writing = handled(write(prepared, projects))
   }
   let index = 0
-  for (const demo of catalogue.projects) {
-    const project = asSeeded(demo, index, until)
-    slugs.set(project.slug, index)
-    if (project.status === 'approved') shown.push(demoId('project', index))
-    batch.push({ project, index })
-    if (batch.length === BATCH) await write()
-    index += 1
+  try {
+    for (const demo of catalogue.projects) {
+      const project = asSeeded(demo, index, until)
+      slugs.set(project.slug, index)
+      if (project.status === 'approved') shown.push(demoId('project', index))
+      batch.push({ project, index })
+      if (batch.length === BATCH) await add()
+      index += 1
+    }
+    await add()
+    await writing
+    await storing
+    await writeEvents(recent)
+  } finally {
+    // Nothing is written any more when this has failed.
+    await Promise.allSettled([writing, storing])
   }
-  if (batch.length > 0) await write()
-  await writeEvents()
   if (isHeld) events.isLeft = await leaveEvents(deps, index)
   const collections = await seedCollections(deps, {
     projectIds: await keepPresent(deps, shown),
@@ -129,6 +154,12 @@ async function seedAll(
   const signIns = await giveSignIns(deps)
   const { versions, ...projects } = written
   return { people: peopleWritten, organizations, projects, versions, collections, events, signIns }
+}
+
+/** A promise that is awaited later: until then a rejection is nobody's. */
+function handled<T>(promise: Promise<T>): Promise<T> {
+  promise.catch(() => undefined)
+  return promise
 }
 
 function indexBy<Item>(items: readonly Item[], nameOf: (item: Item) => string, kind: 'account') {

@@ -1,5 +1,6 @@
 // Writes projects of the demo catalogue with everything they hold, some at a time: their files first, then their rows.
 
+import { setImmediate } from 'node:timers/promises'
 import type { Tx } from '#db/db.ts'
 import type { Picture } from '#features/pictures/pictures.ts'
 import { DAY_MS } from '#lib/time.ts'
@@ -57,18 +58,29 @@ const FOLLOWS = 60_000_000
 /** Room for the pictures of one project. */
 const PICTURES_MAX = 8
 
-/** Adds those of the batch that are not there yet; each project is there as a whole or not at all. */
-export async function seedProjects(
-  deps: SeedDeps,
-  batch: readonly Indexed[],
-  names: Names,
-): Promise<{ added: number; present: number; versions: number }> {
+/** Those of a batch that are to be written, with all their bytes, and how many are there already. */
+export type PreparedBatch = { missing: PreparedProject[]; present: number }
+
+/** Draws and packs what the batch needs. Between two projects others go on, such as the writing of the batch before. */
+export async function prepareProjects(deps: SeedDeps, batch: readonly Indexed[], names: Names): Promise<PreparedBatch> {
   const ids = batch.map(({ index }) => demoId('project', index))
   const present = await listPresent(deps.db, 'project', ids)
-  const missing = batch
-    .filter((_, i) => !present.has(ids[i] ?? ''))
-    .map((indexed) => prepareProject(deps, indexed, names))
-  if (missing.length === 0) return { added: 0, present: present.size, versions: 0 }
+  const missing: PreparedProject[] = []
+  for (const [i, indexed] of batch.entries()) {
+    if (present.has(ids[i] ?? '')) continue
+    missing.push(prepareProject(deps, indexed, names))
+    await setImmediate()
+  }
+  return { missing, present: present.size }
+}
+
+/** Adds the projects of a batch; each is there as a whole or not at all. */
+export async function writeProjects(
+  deps: SeedDeps,
+  { missing, present }: PreparedBatch,
+  names: Names,
+): Promise<{ added: number; present: number; versions: number }> {
+  if (missing.length === 0) return { added: 0, present, versions: 0 }
   const slugs = await freeNames(
     deps.db,
     'project',
@@ -94,7 +106,7 @@ export async function seedProjects(
     await markItems(tx, 'project', made)
     changed.add('project', ...made)
   })
-  return { added: missing.length, present: present.size, versions: versions.length }
+  return { added: missing.length, present, versions: versions.length }
 }
 
 function prepareProject({ fileRules, config }: SeedDeps, { project, index }: Indexed, names: Names): PreparedProject {
