@@ -1,8 +1,8 @@
 // `depot serve`: HTTP, jobs and schedules, until a signal ends it.
 
 import { type Config, loadConfig, withPort } from '#config/config.ts'
-import { migrate } from '#db/migrate.ts'
 import { makeFirstAdminLink } from '#features/accounts/sign-up/create-first-admin.ts'
+import { SYSTEM } from '#features/audit/actor.ts'
 import { eventsSubscriber } from '#features/backup/event-parts.ts'
 import { startStagingSweep } from '#files/staging-sweep.ts'
 import { createRateGrants, type RateGrantDirectory } from '#http/rate-grants.ts'
@@ -11,6 +11,7 @@ import { buildApp, jobHandlers, SCHEDULE } from '#main/app.ts'
 import { type Booted, boot } from '#main/boot.ts'
 import type { Deps } from '#main/deps.ts'
 import { isForPeople } from '#main/log-format.ts'
+import { migrateInstance } from '#main/migrate-instance.ts'
 import { cannotListen, checkBeforeStart, freePort, holdAnalytics } from '#main/preflight.ts'
 import { drain, stopListening } from '#main/stop-listening.ts'
 import { createHttpProcesses, type HttpProcesses } from '#processes/supervisor.ts'
@@ -51,7 +52,7 @@ export async function serve(args: readonly string[], env: Env): Promise<void> {
   if (processes !== undefined) started.defer(() => processes.stop())
   const booted = await open(loaded, log, { listens, started, processes })
   try {
-    const applied = await migrate(booted.deps.pool)
+    const applied = await migrateInstance(booted.deps, SYSTEM)
     if (applied.length > 0) log.info({ migrations: applied }, 'The schema was brought up to date')
     const deps = booted.deps
     const rateGrants = createRateGrants(deps)

@@ -104,7 +104,7 @@ export type Config = {
   mail: MailConfig
   scanner: ScannerConfig
   accounts: {
-    registration: 'open' | 'closed'
+    registration: 'open' | 'invitation' | 'closed'
     requireVerifiedEmail: boolean
     captcha: { verifyUrl: string; secret: Secret; widget: CaptchaWidget | undefined } | undefined
     /** Without trailing slash. */

@@ -136,6 +136,7 @@ export interface CollectionProject {
 }
 
 export interface DemoCatalogue {
+  mark: string;
   only_row: Generated<boolean>;
   until: Timestamp;
 }
@@ -257,15 +258,21 @@ export interface InstanceSettings {
   name: string | null;
   read_only: boolean | null;
   read_only_message: string | null;
-  registration: 'open' | 'closed' | null;
+  registration: 'open' | 'invitation' | 'closed' | null;
   revision: Generated<number>;
   rules: string | null;
   singleton: Generated<boolean>;
 }
 
-export interface JobSchedule {
-  job: string;
-  slot: number;
+export interface Invitation {
+  code_hash: Buffer;
+  created: Timestamp;
+  email: string | null;
+  expires: Timestamp;
+  id: string;
+  note: Generated<string>;
+  uses: Generated<number>;
+  uses_max: number;
 }
 
 export interface Notification {
@@ -604,7 +611,7 @@ export interface DB {
   image: Image;
   instance_secret: InstanceSecret;
   instance_settings: InstanceSettings;
-  job_schedule: JobSchedule;
+  invitation: Invitation;
   notification: Notification;
   oauth_authorization: OauthAuthorization;
   oauth_client: OauthClient;

@@ -32,6 +32,7 @@ export interface Jobs {
   'projects.release': { project_id: string }
   'releases.sweep': Record<string, never>
   'scans.judge': Record<string, never>
+  'seed.forget-events': Record<string, never>
   'seed.store-events': { projects: number }
   'statistics.fold': Record<string, never>
   'versions.notify-followers': { version_id: string }
@@ -53,6 +54,11 @@ export async function enqueue<Name extends JobName>(
   await sql`select graphile_worker.add_job(
     ${name}, payload => ${JSON.stringify(withTrace(payload))}::json, run_at => ${options.runAt ?? null}::timestamptz,
     job_key => ${options.jobKey ?? null}::text, max_attempts => ${options.maxAttempts ?? 12}::int)`.execute(tx)
+}
+
+/** Takes back the job with a key, unless it runs; none is fine. */
+export async function removeJob(tx: Tx, jobKey: string): Promise<void> {
+  await sql`select graphile_worker.remove_job(${jobKey})`.execute(tx)
 }
 
 /**

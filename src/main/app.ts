@@ -6,6 +6,7 @@ import { administrationRoutes } from '#features/accounts/administration/routes.t
 import { type CodeHost, createCodeHost } from '#features/accounts/code-host/code-host.ts'
 import { codeHostRoutes, markCodeHostTokens } from '#features/accounts/code-host/routes.ts'
 import { createConfirmOwner } from '#features/accounts/credentials/confirm-owner.ts'
+import { invitationRoutes } from '#features/accounts/invitations/routes.ts'
 import { accountJobs } from '#features/accounts/jobs.ts'
 import { accountRoutes } from '#features/accounts/routes.ts'
 import { affiliateOperatorRoutes } from '#features/affiliates/operator-routes.ts'
@@ -213,6 +214,7 @@ function addFeatures(app: App, { deps, accounts, codeHost, tokens, rateGrants, c
     auditOperatorRoutes(scope, deps)
     settingsRoutes(scope, deps)
     administrationRoutes(scope, deps)
+    invitationRoutes(scope, deps)
   })
 }
 

@@ -96,8 +96,9 @@ export async function everyRow(db: Db): Promise<Map<string, string[]>> {
     'download_ledger',
     'download_batch',
   ]
-  // Restoring asks for a new search index, which the log of the instance says.
-  const ownEntries = sql`where to_jsonb(t)->>'action' is distinct from 'search.rebuild_requested'`
+  // What operators do with an instance, such as restoring it, is in its log alone.
+  const ownEntries = sql`where coalesce(to_jsonb(t)->>'action', '') not in (
+    'search.rebuild_requested', 'schema.migrated', 'backup.made', 'backup.restored')`
   const { rows: tables } = await sql<{ name: string }>`
     select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r' order by 1`.execute(
     db,

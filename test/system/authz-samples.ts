@@ -1,6 +1,8 @@
 // One valid request for each operation, for the authorisation matrix. A new operation needs one line here.
 
 import { suspendAccount } from '#features/accounts/administration/suspend-account.ts'
+import { createInvitation } from '#features/accounts/invitations/create-invitation.ts'
+import { toInvitation } from '#features/accounts/invitations/requests.ts'
 import { insertFlow } from '#features/accounts/mail/flows.ts'
 import { SYSTEM } from '#features/audit/actor.ts'
 import { newId } from '#lib/ids.ts'
@@ -441,6 +443,11 @@ const OPERATIONS: Record<string, Sample> = {
     ...at('stranger'),
     before: async (w) =>
       suspendAccount(w.t.deps, SYSTEM, { name: await w.id('stranger'), reason: 'Advertising', until: null }),
+  },
+  listInvitations: {},
+  createInvitation: { body: { uses: 2 } },
+  revokeInvitation: {
+    at: { id: async (w) => (await createInvitation(w.t.deps, SYSTEM, toInvitation({}, w.t.deps.now()))).id },
   },
   signOutUser: at('stranger'),
   makePasswordLink: at('stranger'),

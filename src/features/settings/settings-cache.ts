@@ -18,7 +18,7 @@ export type Settings = {
   rules: string | null
   /** A sentence that every page shows. */
   announcement: string | null
-  registration: 'open' | 'closed'
+  registration: 'open' | 'invitation' | 'closed'
   read_only: boolean
   /** What callers are told who want to change something meanwhile. */
   read_only_message: string

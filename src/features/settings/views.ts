@@ -12,7 +12,7 @@ const fields = {
   about: Nullable(Type.String({ description: 'Markdown' })),
   rules: Nullable(Type.String({ description: 'Markdown' })),
   announcement: Nullable(Type.String()),
-  registration: Type.Enum(['open', 'closed']),
+  registration: Type.Enum(['open', 'invitation', 'closed']),
   read_only: Type.Boolean(),
   read_only_message: Type.String(),
 }
