@@ -114,10 +114,18 @@ function apply(reply: FastifyReply, decision: Taken): ApiError | undefined {
   void reply.header('x-ratelimit-limit', decision.limit)
   void reply.header('x-ratelimit-remaining', decision.remaining)
   void reply.header('x-ratelimit-reset', decision.resetSeconds)
-  if (decision.allowed) return undefined
+  return decision.allowed ? undefined : tooManyRequests(decision)
+}
+
+/** 429 for a caller who has used up their rate. */
+export function tooManyRequests({
+  retryAfterMs,
+  limit,
+  resetSeconds,
+}: Pick<Taken, 'retryAfterMs' | 'limit' | 'resetSeconds'>): ApiError {
   return new ApiError(
     'ratelimit_error',
-    `You are being rate-limited. Please wait ${decision.retryAfterMs} milliseconds. 0/${decision.limit} remaining.`,
-    { headers: { 'retry-after': String(decision.resetSeconds) } },
+    `You are being rate-limited. Please wait ${retryAfterMs} milliseconds. 0/${limit} remaining.`,
+    { headers: { 'retry-after': String(resetSeconds) } },
   )
 }

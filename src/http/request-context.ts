@@ -26,7 +26,7 @@ export function requestContextHook(
     void reply.header('access-control-expose-headers', EXPOSED_HEADERS)
     if (req.routeOptions.config?.unlimited === true) return done()
     const address = clientAddress(req.raw, options.clientAddressHeader)
-    if (address === undefined) return done(new ApiError('unauthorized', 'The client address cannot be determined'))
+    if (address === undefined) return done(noAddress())
     req.clientAddress = address
     limiter.take(req, reply, (error) => {
       if (error !== undefined) return done(error)
@@ -83,12 +83,27 @@ function answerPreflight(req: FastifyRequest, reply: FastifyReply): FastifyReply
 function checkUserAgent(req: IncomingMessage, blocked: readonly RegExp[]): ApiError | undefined {
   const agent = req.headers['user-agent']
   if (agent === undefined || agent.trim() === '') {
-    return invalidInput('Every request must carry a User-Agent that says what it is', 'user-agent')
+    return agentMissing()
   }
   if (blocked.some((pattern) => pattern.test(agent))) {
-    return new ApiError('forbidden', 'This User-Agent is blocked; use one that names your program and a contact')
+    return agentBlocked()
   }
   return undefined
+}
+
+/** 401 where the header that names the client is missing or unreadable. */
+export function noAddress(): ApiError {
+  return new ApiError('unauthorized', 'The client address cannot be determined')
+}
+
+/** 400 for a request without a User-Agent. */
+export function agentMissing(): ApiError {
+  return invalidInput('Every request must carry a User-Agent that says what it is', 'user-agent')
+}
+
+/** 403 for a User-Agent that the operator has blocked. */
+export function agentBlocked(): ApiError {
+  return new ApiError('forbidden', 'This User-Agent is blocked; use one that names your program and a contact')
 }
 
 /** Before the body is looked at: a path that leads nowhere, or not with this method, leads nowhere with any body. */

@@ -5,7 +5,7 @@ import { listRandomProjects } from '#features/projects/lookup/random.ts'
 import { DependenciesQuery } from '#features/versions/lookup/list-requests.ts'
 import { listDependencies } from '#features/versions/lookup/project-dependencies.ts'
 import { sendBytes, sendList } from '#http/entity-tags.ts'
-import { IdParams, IdsQuery, parseIds } from '#http/query-values.ts'
+import { IdsQuery, ProjectParams, parseIds } from '#http/query-values.ts'
 import type { App } from '#http/server.ts'
 import { joinJson, joinJsonObject } from '#lib/json-bytes.ts'
 import type { Deps } from '#main/deps.ts'
@@ -32,7 +32,7 @@ function singleProjects(app: App, deps: Deps): void {
       schema: {
         operationId: 'getProjectV2',
         summary: 'A project by ID or slug',
-        params: IdParams,
+        params: ProjectParams,
         response: { 200: ProjectV2 },
       },
     },
@@ -52,7 +52,7 @@ function singleProjects(app: App, deps: Deps): void {
       schema: {
         operationId: 'checkProjectV2',
         summary: 'Whether an ID or slug is a project, and its ID',
-        params: IdParams,
+        params: ProjectParams,
         response: { 200: Type.Object({ id: Type.String() }) },
       },
     },
@@ -68,7 +68,7 @@ function singleProjects(app: App, deps: Deps): void {
       schema: {
         operationId: 'listProjectDependenciesV2',
         summary: 'Projects and versions that the versions of a project depend on, newest first',
-        params: IdParams,
+        params: ProjectParams,
         querystring: DependenciesQuery,
         response: {
           200: Type.Object(

@@ -18,7 +18,7 @@ import { listVersionIdsFor } from '#features/versions/lookup/version-list.ts'
 import type { VersionListFilter } from '#features/versions/queries.ts'
 import { viewerWith } from '#http/auth.ts'
 import { sendBytes, sendList } from '#http/entity-tags.ts'
-import { IdParams, parseIds } from '#http/query-values.ts'
+import { IdParams, ProjectParams, parseIds } from '#http/query-values.ts'
 import type { App } from '#http/server.ts'
 import { parseId } from '#lib/ids.ts'
 import type { Deps } from '#main/deps.ts'
@@ -113,7 +113,7 @@ function versionsOfProject(app: App, deps: Deps): void {
         operationId: 'listProjectVersionsV2',
         summary: 'Listed and archived versions of a project, newest first',
         description: BOTH_SCOPES,
-        params: IdParams,
+        params: ProjectParams,
         querystring: ListQuery,
         response: { 200: Type.Array(VersionV2) },
       },

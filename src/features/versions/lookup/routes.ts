@@ -3,7 +3,7 @@ import Type from 'typebox'
 import { getProject } from '#features/projects/lookup/project-cache.ts'
 import { viewerWith } from '#http/auth.ts'
 import { sendBytes, sendList } from '#http/entity-tags.ts'
-import { IdParams, parseIds } from '#http/query-values.ts'
+import { IdParams, ProjectParams, parseIds } from '#http/query-values.ts'
 import type { App } from '#http/server.ts'
 import { parseId } from '#lib/ids.ts'
 import type { Deps } from '#main/deps.ts'
@@ -74,7 +74,7 @@ function projectVersionReads(app: App, deps: Deps): void {
         operationId: 'listProjectVersions',
         summary: 'List the listed and archived versions of a project, newest first',
         description: BOTH_SCOPES,
-        params: IdParams,
+        params: ProjectParams,
         querystring: VersionListQuery,
         response: { 200: Type.Array(VersionView) },
       },
