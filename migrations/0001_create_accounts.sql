@@ -176,6 +176,12 @@ create table instance_secret (
   constraint instance_secret_length_check check (length(secret) = 32)
 );
 
+-- For each job that runs by the clock, the time for which it was enqueued last, in minutes since 1970.
+create table job_schedule (
+  job text primary key,
+  slot bigint not null
+);
+
 -- Who did what to which thing, when and from where. Nothing here refers to another table: an entry outlives the thing
 -- and the account. `account_ids` are all accounts that an entry is about, the one that acted among them; `details` name
 -- no account. `address` is dropped sooner than the entry.

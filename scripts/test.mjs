@@ -1,9 +1,10 @@
 // `npm test [-- FILES]`: starts a PostgreSQL for the tests, unless TEST_DATABASE_URL names one, and runs node's own
 // test runner over all test files, or over the ones named. With `--run PROGRAM ARGUMENTS` it runs that instead.
 import { spawn } from 'node:child_process'
-import { chmodSync, globSync, mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, globSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
 if (major < 24 || (major === 24 && minor < 12)) {
@@ -49,6 +50,27 @@ const files = withEngines
         .filter((file) => !engineFiles.includes(file))
         .sort()
 
+/** How many files share a process in the whole run. */
+const FILES_IN_A_GROUP = 6
+
+/**
+ * Loading the application costs a file more processor time than most of its tests. In the whole run the files beside the
+ * source, which start nothing that a process has only one of, are therefore imported by few programs, one after the other.
+ */
+function grouped(all, folder) {
+  const together = all.filter((file) => file.startsWith('src/'))
+  const programs = []
+  for (let from = 0; from < together.length; from += FILES_IN_A_GROUP) {
+    const program = join(folder, `group-${programs.length}.mjs`)
+    const tests = together
+      .slice(from, from + FILES_IN_A_GROUP)
+      .map((file) => `test(${JSON.stringify(file)}, () => import(${JSON.stringify(pathToFileURL(file).href)}))\n`)
+    writeFileSync(program, `import { test } from 'node:test'\n${tests.join('')}`)
+    programs.push(program)
+  }
+  return [...programs, ...all.filter((file) => !file.startsWith('src/'))]
+}
+
 /** A server that forgets everything when the power goes: nothing of a test is worth an fsync. */
 async function startDatabase(dataDir) {
   const { startEmbeddedPostgres } = await import('#embedded-postgres/embedded-postgres.ts')
@@ -83,7 +105,7 @@ async function main() {
       `--test-timeout=${(minutes ?? 10) * 60_000}`,
       `--test-concurrency=${withEngines ? 1 : availableParallelism()}`,
       ...(process.env.CI ? ['--test-reporter=spec'] : ['--test-reporter=dot']),
-      ...files,
+      ...(named.length > 0 || withEngines ? files : grouped(files, dataDir)),
     ]
     const child = spawn(process.execPath, args, { stdio: 'inherit', env })
     process.exitCode = await new Promise((resolve) => child.on('exit', (code) => resolve(code ?? 1)))

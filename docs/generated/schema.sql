@@ -332,6 +332,12 @@ create table instance_settings (
   constraint instance_settings_singleton_check CHECK (singleton)
 );
 
+create table job_schedule (
+  job text not null,
+  slot bigint not null,
+  constraint job_schedule_pkey PRIMARY KEY (job)
+);
+
 create table notification (
   id text collate "C" not null,
   account_id text collate "C" not null,

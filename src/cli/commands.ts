@@ -235,6 +235,23 @@ export const COMMANDS: readonly Command[] = [
     load: async () => (await import('./operations.ts')).checkCommand,
   },
   {
+    name: 'capacity',
+    usage:
+      '[--projects 10000] [--versions N] [--accounts N] [--follows N] [--reads-per-second 100] [--writes-per-second N] [--events-per-day N] [--file-kb 500] [--cores 8] [--json]',
+    about: 'Compute what an instance of some size needs, and which part reaches its end first',
+    options: [
+      ['--versions', 'With a file each; five for each project unless said'],
+      ['--accounts', 'As many as projects unless said'],
+      ['--follows', '32 for each project unless said'],
+      ['--writes-per-second', 'A fiftieth of the reads unless said'],
+      ['--events-per-day', 'Views and downloads; 10,000 for each read a second unless said'],
+      ['--file-kb', 'The mean size of a file'],
+      ['--cores', 'How many cores one machine has for HTTP'],
+      JSON_OPTION,
+    ],
+    load: async () => (await import('./capacity.ts')).capacityCommand,
+  },
+  {
     name: 'analytics set-aside',
     usage: '[--json]',
     about: 'Begin an empty analytics file beside one that is damaged',

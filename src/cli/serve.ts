@@ -59,15 +59,21 @@ export async function serve(args: readonly string[], env: Env): Promise<void> {
     await rateGrants.refresh()
     if (role !== 'api') {
       const { pool, metrics } = deps
-      const worker = await startWorker({ pool, handlers: jobHandlers(deps), schedule: SCHEDULE, log, metrics })
+      const isAlone = booted.embeddedConnection !== undefined
+      const worker = await startWorker({ pool, handlers: jobHandlers(deps), schedule: SCHEDULE, log, metrics, isAlone })
       started.defer(() => worker.stop())
     }
     const listening = !listens ? undefined : await listen(booted, { rateGrants, processes })
     if (listening !== undefined) started.defer(listening.stop)
     const address = listening?.address ?? 'no address (jobs only)'
-    log.info({ address, role, start_ms: Math.round(performance.now() - startedAt) }, `Depot is ready on ${address}`)
-    const where = { address, databaseFolder: booted.databaseFolder }
-    process.stdout.write(asText && listens ? await welcome(deps, where) : `Depot answers on ${address}\n`)
+    if (asText && listens) {
+      process.stdout.write(await welcome(deps, { address, databaseFolder: booted.databaseFolder }))
+    } else {
+      const startMs = Math.round(performance.now() - startedAt)
+      // Whatever the level: with PORT=0 nothing else says where.
+      log.child({}, { level: 'info' }).info({ address, role, start_ms: startMs }, `Depot answers on ${address}`)
+      log.flush()
+    }
     if (!asText && loaded.http.isBaseUrlGuessed) {
       const { baseUrl } = loaded.http
       log.warn(

@@ -266,6 +266,11 @@ export interface InstanceSettings {
   singleton: Generated<boolean>;
 }
 
+export interface JobSchedule {
+  job: string;
+  slot: number;
+}
+
 export interface Notification {
   account_id: string;
   body: Json;
@@ -602,6 +607,7 @@ export interface DB {
   image: Image;
   instance_secret: InstanceSecret;
   instance_settings: InstanceSettings;
+  job_schedule: JobSchedule;
   notification: Notification;
   oauth_authorization: OauthAuthorization;
   oauth_client: OauthClient;

@@ -1,6 +1,7 @@
 // Background work as rows: a job is enqueued in the transaction that causes it, and exists if and only if that commits.
 import { sql } from 'kysely'
 import type { Tx } from '#db/db.ts'
+import { withTrace } from '#telemetry/traces.ts'
 
 /**
  * Every job there is, by name, with its payload: IDs, never snapshots and never secrets. The handlers are listed in
@@ -50,7 +51,7 @@ export async function enqueue<Name extends JobName>(
   options: { runAt?: Date; jobKey?: string; maxAttempts?: number } = {},
 ): Promise<void> {
   await sql`select graphile_worker.add_job(
-    ${name}, payload => ${JSON.stringify(payload)}::json, run_at => ${options.runAt ?? null}::timestamptz,
+    ${name}, payload => ${JSON.stringify(withTrace(payload))}::json, run_at => ${options.runAt ?? null}::timestamptz,
     job_key => ${options.jobKey ?? null}::text, max_attempts => ${options.maxAttempts ?? 12}::int)`.execute(tx)
 }
 

@@ -87,6 +87,7 @@ export async function everyRow(db: Db): Promise<Map<string, string[]>> {
     'change_log',
     'first_admin_link',
     'instance_secret',
+    'job_schedule',
     'schema_migration',
     'search_change',
     'search_index',

@@ -67,7 +67,7 @@ async function eventsOf({ deps }: TestApp): Promise<string[]> {
 
 const keysOf = async (app: TestApp): Promise<string[]> => {
   const keys: string[] = []
-  for await (const { key } of app.deps.files.list?.() ?? []) keys.push(key)
+  for await (const { key } of app.deps.files.list()) keys.push(key)
   return keys.sort()
 }
 

@@ -29,7 +29,7 @@ function projectReads(app: App, deps: Deps): void {
   app.get(
     '/v3/project/:id',
     {
-      config,
+      config: { ...config, ready: (name) => peekPublicProject(deps, name) },
       schema: {
         operationId: 'getProject',
         summary: 'Get a project by ID or slug',
@@ -38,7 +38,7 @@ function projectReads(app: App, deps: Deps): void {
       },
     },
     (req, reply) => {
-      // The most frequent request of all: answered without a promise when it is warm and public.
+      // Also for known callers, whom `ready` leaves to this handler: without a promise when it is warm and public.
       const warm = peekPublicProject(deps, req.params.id)
       if (warm !== undefined) return sendBytes(reply, warm.bytes, warm.etag)
       return getProject(deps, req.viewer, req.params.id).then(({ bytes, etag }) => sendBytes(reply, bytes, etag))

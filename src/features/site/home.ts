@@ -4,11 +4,12 @@ import { countChoices, fieldIs } from '#features/search/facet-counts.ts'
 import { getStatistics } from '#features/statistics/queries.ts'
 import { wholeNumber } from '#html/format.ts'
 import { html, type Markup } from '#html/html.ts'
+import type { Page } from '#html/layout.ts'
 import { emptyState } from '#html/lists.ts'
 import { icon, pathTo } from '#html/page-context.ts'
 import { EVERYTHING } from '#search-index/filter/tree.ts'
-import type { Sort } from '#search-index/search-index.ts'
-import { findHits } from './list.ts'
+import type { SearchAnswer, Sort } from '#search-index/search-index.ts'
+import { askHits, readHits } from './list.ts'
 import { filterOf, readListRequest } from './list-request.ts'
 import { TYPE_ICONS, typesName } from './names.ts'
 import type { SiteRequest } from './page.ts'
@@ -26,10 +27,14 @@ type Home = {
 }
 
 export async function showHome(request: SiteRequest): Promise<FastifyReply> {
-  const { page, show } = request
-  const home = await loadHome(request)
+  const { answers, read } = await askHome(request)
+  return request.showFound(answers, () => homePage(request, read()))
+}
+
+function homePage(request: SiteRequest, home: Home): Page {
+  const { page } = request
   const { language } = page
-  return show({
+  return {
     title: language.t('site.home.title'),
     description: language.t('site.list.description', { name: page.site.name }),
     canonical: '/',
@@ -49,10 +54,16 @@ export async function showHome(request: SiteRequest): Promise<FastifyReply> {
     feeds: feedLinks(`${SEARCH}?sort=newest`, language.t('site.feed.list')),
     className: 'page home',
     body: homeView(request, home),
-  })
+  }
 }
 
-async function loadHome({ deps, query, queries, setup }: SiteRequest): Promise<Home> {
+/** What it shows, not looked at yet. */
+async function askHome({
+  deps,
+  query,
+  queries,
+  setup,
+}: SiteRequest): Promise<{ answers: readonly (Uint8Array | string)[]; read(): Home }> {
   const types = offeredTypes(deps.taxonomy)
   const filter = filterOf(readListRequest({ query, queries, setup }, undefined), {
     now: deps.now(),
@@ -61,14 +72,17 @@ async function loadHome({ deps, query, queries, setup }: SiteRequest): Promise<H
   const [figures, [counts = []], ...found] = await Promise.all([
     getStatistics(deps.dbRead),
     countChoices(deps, '', [{ values: types.map((type) => fieldIs('project_types', [type])), beside: EVERYTHING }]),
-    ...SECTIONS.map((sort) => findHits(deps, { text: '', sort, page: 1 }, filter, SHOWN)),
+    ...SECTIONS.map((sort) => askHits(deps, { text: '', sort, page: 1 }, filter, SHOWN)),
   ])
-  return {
+  const read = (): Home => ({
     figures,
     types: types.map((type, index) => ({ type, count: counts[index] ?? 0 })),
-    sections: SECTIONS.map((sort, index) => ({ sort, rows: (found[index]?.hits ?? []).map(rowOfHit) })),
-  }
+    sections: SECTIONS.map((sort, index) => ({ sort, rows: hitsOf(found[index]).map(rowOfHit) })),
+  })
+  return { answers: [JSON.stringify([figures, counts]), ...found.map(({ body }) => body)], read }
 }
+
+const hitsOf = (answer: SearchAnswer | undefined) => (answer === undefined ? [] : readHits(answer.body))
 
 function homeView(site: SiteRequest, { types, figures, sections }: Home): Markup {
   const { page, deps } = site

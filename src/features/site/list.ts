@@ -1,8 +1,10 @@
 // Lists of projects: of one type, and of all that a search finds.
 import type { FastifyReply } from 'fastify'
 import { countChoices, fieldIs, releasesOf } from '#features/search/facet-counts.ts'
+import type { Page } from '#html/layout.ts'
 import type { Deps } from '#main/deps.ts'
 import { EVERYTHING, type Expression, type Filter } from '#search-index/filter/tree.ts'
+import type { SearchAnswer } from '#search-index/search-index.ts'
 import type { Taxonomy } from '#taxonomy/taxonomy.ts'
 import {
   conditionOf,
@@ -35,11 +37,20 @@ export type ListCounts = {
 
 export type FoundList = { request: ListRequest; hits: readonly Hit[]; total: number; counts: ListCounts }
 
+/** What the index answers, not looked at yet: `read` makes of it what a page shows. */
+type ListAnswer = { answers: readonly (Uint8Array | string)[]; read(): FoundList }
+
 /** The page of a list; one beyond the end is not there. */
 export async function showList(request: SiteRequest, type: ProjectType | undefined): Promise<FastifyReply> {
-  const { deps, page, show } = request
+  const { deps, showFound } = request
   const asked = readListRequest(request, type)
-  const found = await findList(deps, asked)
+  const { answers, read } = await askList(deps, asked)
+  return showFound(answers, () => listPage(request, asked, read()))
+}
+
+function listPage(request: SiteRequest, asked: ListRequest, found: FoundList): Page & { status?: number } {
+  const { page } = request
+  const { type } = asked
   const last = Math.max(1, Math.ceil(found.total / PER_PAGE))
   const isBeyond = asked.page > last
   const title = listTitle(page.language, asked, found.total)
@@ -56,7 +67,7 @@ export async function showList(request: SiteRequest, type: ProjectType | undefin
       dependency: '',
     })
   const feed = listAddress(asked)
-  return show({
+  return {
     status: isBeyond ? 404 : 200,
     title,
     description: page.language.t('site.list.description', { name: page.site.name }),
@@ -68,33 +79,51 @@ export async function showList(request: SiteRequest, type: ProjectType | undefin
     ...(asked.page > 1 && !isBeyond ? { previous: listAddress(asked, { page: asked.page - 1 }) } : {}),
     ...(asked.page < last ? { next: listAddress(asked, { page: asked.page + 1 }) } : {}),
     body: listView(request, { ...found, title, last }),
-  })
+  }
 }
 
 /** One search, and one count of everything beside it. */
-export async function findList(
-  deps: Pick<Deps, 'search' | 'taxonomy' | 'now'>,
-  request: ListRequest,
-): Promise<FoundList> {
+async function askList(deps: CountDeps, request: ListRequest): Promise<ListAnswer> {
   const filter = filterOf(request, { now: deps.now(), taxonomy: deps.taxonomy })
-  const { hits, total } = await findHits(deps, request, filter)
-  return { request, hits, total, counts: await countList(deps, request, total) }
+  const { body, totalHits: total } = await askHits(deps, request, filter)
+  const { counted, read } = await countList(deps, request, total)
+  return {
+    answers: [body, JSON.stringify(counted)],
+    read: () => ({ request, hits: readHits(body), total, counts: read() }),
+  }
+}
+
+type HitsRequest = Pick<ListRequest, 'text' | 'sort' | 'page'>
+
+/** A page of hits as the index answers it: `readHits` reads its body. */
+export function askHits(
+  { search }: Pick<Deps, 'search'>,
+  { text, sort, page }: HitsRequest,
+  filter: Filter,
+  limit = PER_PAGE,
+): Promise<SearchAnswer> {
+  return search.search({ text, filter, sort, offset: (page - 1) * limit, limit })
+}
+
+export function readHits(body: Uint8Array): Hit[] {
+  return (JSON.parse(Buffer.from(body).toString()) as { hits: Hit[] }).hits
 }
 
 export async function findHits(
-  { search }: Pick<Deps, 'search'>,
-  { text, sort, page }: Pick<ListRequest, 'text' | 'sort' | 'page'>,
+  deps: Pick<Deps, 'search'>,
+  request: HitsRequest,
   filter: Filter,
   limit = PER_PAGE,
 ): Promise<{ hits: Hit[]; total: number }> {
-  const { body } = await search.search({ text, filter, sort, offset: (page - 1) * limit, limit })
-  const answer = JSON.parse(Buffer.from(body).toString()) as { hits: Hit[]; total_hits: number }
-  return { hits: answer.hits, total: answer.total_hits }
+  const { body, totalHits } = await askHits(deps, request, filter, limit)
+  return { hits: readHits(body), total: totalHits }
 }
 
 type CountDeps = Pick<Deps, 'search' | 'taxonomy' | 'now'>
 
-async function countList(deps: CountDeps, request: ListRequest, total: number): Promise<ListCounts> {
+type Counted = { counted: readonly number[][]; read(): ListCounts }
+
+async function countList(deps: CountDeps, request: ListRequest, total: number): Promise<Counted> {
   const { taxonomy } = deps
   const now = deps.now()
   const types = offeredTypes(taxonomy)
@@ -113,7 +142,7 @@ async function countList(deps: CountDeps, request: ListRequest, total: number): 
     ...drops.map((drop) => ({ values: [EVERYTHING], beside: filterOf(drop.request, { now, taxonomy }) })),
   ])
   const [ofTypes = [], ...rest] = counted
-  return {
+  const read = (): ListCounts => ({
     types: new Map(types.map((type, index) => [type, ofTypes[index] ?? 0])),
     facets: new Map(
       facets.map(({ facet, values }, group) => [
@@ -125,7 +154,8 @@ async function countList(deps: CountDeps, request: ListRequest, total: number): 
       .map((drop, index) => ({ ...drop, count: rest[facets.length + index]?.[0] ?? 0 }))
       .filter(({ count }) => count > 0)
       .sort((a, b) => b.count - a.count),
-  }
+  })
+  return { counted, read }
 }
 
 /** Choices that are tried one by one when nothing is found. */

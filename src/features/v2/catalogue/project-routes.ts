@@ -21,10 +21,14 @@ export function projectRoutesV2(app: App, deps: Deps): void {
 }
 
 function singleProjects(app: App, deps: Deps): void {
+  const peek = (name: string) => {
+    const project = peekPublicProject(deps, name)
+    return project === undefined ? undefined : projectBytes(deps, project)
+  }
   app.get(
     '/project/:id',
     {
-      config,
+      config: { ...config, ready: peek },
       schema: {
         operationId: 'getProjectV2',
         summary: 'A project by ID or slug',
@@ -33,11 +37,8 @@ function singleProjects(app: App, deps: Deps): void {
       },
     },
     (req, reply) => {
-      const warm = peekPublicProject(deps, req.params.id)
-      if (warm !== undefined) {
-        const { bytes, etag } = projectBytes(deps, warm)
-        return sendBytes(reply, bytes, etag)
-      }
+      const warm = peek(req.params.id)
+      if (warm !== undefined) return sendBytes(reply, warm.bytes, warm.etag)
       return getProject(deps, req.viewer, req.params.id).then((project) => {
         const { bytes, etag } = projectBytes(deps, project)
         return sendBytes(reply, bytes, etag)

@@ -12,6 +12,7 @@ import {
   getVersionByNumber,
   keepVisibleVersions,
   listCachedVersions,
+  peekPublicVersion,
 } from '#features/versions/lookup/version-cache.ts'
 import { listVersionIdsFor } from '#features/versions/lookup/version-list.ts'
 import type { VersionListFilter } from '#features/versions/queries.ts'
@@ -34,10 +35,14 @@ export function versionRoutesV2(app: App, deps: Deps): void {
 
 function versionsById(app: App, deps: Deps): void {
   const config = { auth: { read: ['VERSION_READ'] }, cache: 'public' } as const
+  const peek = (id: string) => {
+    const version = peekPublicVersion(deps, id)
+    return version === undefined ? undefined : versionBytes(deps, version)
+  }
   app.get(
     '/version/:id',
     {
-      config,
+      config: { ...config, ready: peek },
       schema: {
         operationId: 'getVersionV2',
         summary: 'A version by ID',

@@ -14,6 +14,7 @@ import {
   getVersionByNumber,
   keepVisibleVersions,
   listCachedVersions,
+  peekPublicVersion,
   withChangelogs,
 } from './version-cache.ts'
 import { listVersionIdsFor } from './version-list.ts'
@@ -28,7 +29,7 @@ function versionReads(app: App, deps: Deps): void {
   app.get(
     '/v3/version/:id',
     {
-      config,
+      config: { ...config, ready: (id) => peekPublicVersion(deps, id) },
       schema: {
         operationId: 'getVersion',
         summary: 'Get a version by ID',
