@@ -254,6 +254,9 @@ create table instance_settings (
   about text,
   rules text,
   announcement text,
+  mark_url text,
+  raw_mark_url text,
+  mark_widths integer[] not null default '{}',
   registration text,
   read_only boolean,
   read_only_message text,
@@ -265,6 +268,7 @@ create table instance_settings (
   constraint instance_settings_about_check check (char_length(about) <= 20000),
   constraint instance_settings_rules_check check (char_length(rules) <= 50000),
   constraint instance_settings_announcement_check check (char_length(announcement) <= 1000),
+  constraint instance_settings_mark_check check ((mark_url is null) = (raw_mark_url is null)),
   constraint instance_settings_registration_check check (registration in ('open', 'invitation', 'closed')),
   constraint instance_settings_read_only_message_check check (char_length(read_only_message) <= 500)
 );

@@ -313,6 +313,9 @@ create table instance_settings (
   about text,
   rules text,
   announcement text,
+  mark_url text,
+  raw_mark_url text,
+  mark_widths integer[] default '{}'::integer[] not null,
   registration text,
   read_only boolean,
   read_only_message text,
@@ -321,6 +324,7 @@ create table instance_settings (
   constraint instance_settings_about_check CHECK ((char_length(about) <= 20000)),
   constraint instance_settings_accent_hue_check CHECK (((accent_hue >= 0) AND (accent_hue <= 359))),
   constraint instance_settings_announcement_check CHECK ((char_length(announcement) <= 1000)),
+  constraint instance_settings_mark_check CHECK (((mark_url IS NULL) = (raw_mark_url IS NULL))),
   constraint instance_settings_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 64))),
   constraint instance_settings_pkey PRIMARY KEY (singleton),
   constraint instance_settings_read_only_message_check CHECK ((char_length(read_only_message) <= 500)),
@@ -342,6 +346,12 @@ create table invitation (
   constraint invitation_note_check CHECK ((char_length(note) <= 200)),
   constraint invitation_pkey PRIMARY KEY (id),
   constraint invitation_uses_check CHECK (((uses >= 0) AND (uses <= uses_max)))
+);
+
+create table job_schedule (
+  job text not null,
+  slot bigint not null,
+  constraint job_schedule_pkey PRIMARY KEY (job)
 );
 
 create table notification (

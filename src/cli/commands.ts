@@ -166,7 +166,8 @@ export const COMMANDS: readonly Command[] = [
     usage: 'NAME VALUE|--default [--json]',
     about: 'Set one of them, in every process within a second',
     options: [
-      ['NAME', 'name, accent_hue, about, rules, announcement, registration, read_only or read_only_message'],
+      ['NAME', 'name, accent_hue, about, rules, announcement, mark, registration, read_only or read_only_message'],
+      ['VALUE', 'Of mark the name of a file: a square PNG, WebP or SVG of at most 262,144 bytes'],
       ['--default', 'Take it back to what the environment says'],
       JSON_OPTION,
     ],

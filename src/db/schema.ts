@@ -255,7 +255,10 @@ export interface InstanceSettings {
   accent_hue: number | null;
   announcement: string | null;
   changed: Generated<Timestamp>;
+  mark_url: string | null;
+  mark_widths: Generated<number[]>;
   name: string | null;
+  raw_mark_url: string | null;
   read_only: boolean | null;
   read_only_message: string | null;
   registration: 'open' | 'invitation' | 'closed' | null;
@@ -273,6 +276,11 @@ export interface Invitation {
   note: Generated<string>;
   uses: Generated<number>;
   uses_max: number;
+}
+
+export interface JobSchedule {
+  job: string;
+  slot: number;
 }
 
 export interface Notification {
@@ -612,6 +620,7 @@ export interface DB {
   instance_secret: InstanceSecret;
   instance_settings: InstanceSettings;
   invitation: Invitation;
+  job_schedule: JobSchedule;
   notification: Notification;
   oauth_authorization: OauthAuthorization;
   oauth_client: OauthClient;

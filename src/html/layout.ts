@@ -80,16 +80,26 @@ ${
 }<title>${title} · ${site.name}</title>
 <link rel="preload" href="${assetHref(context, 'hyperlegible.woff2')}" as="font" type="font/woff2" crossorigin>
 <link rel="stylesheet" href="${assetHref(context, 'site.css')}">
-<link rel="icon" href="${assetHref(context, 'mark.svg')}" type="image/svg+xml">
+${favicon(context)}
 ${
   site.search !== undefined &&
   html`<link rel="search" href="${pathTo(context, '/opensearch.xml')}" type="application/opensearchdescription+xml" title="${site.name}">
+<link rel="manifest" href="${pathTo(context, '/manifest.webmanifest')}">
 `
 }<script src="${assetHref(context, 'site.js')}" type="module"></script>
 ${page.scripts?.map(
   (address) => html`<script src="${address}" defer></script>
 `,
 )}${forMachines(context, page)}`
+}
+
+/** A drawing is sharp at any size; of other pictures the smallest copy does. */
+function favicon(context: PageContext): Markup {
+  const { mark } = context.site
+  if (mark === undefined) return html`<link rel="icon" href="${assetHref(context, 'mark.svg')}" type="image/svg+xml">`
+  return mark.rawUrl.endsWith('.svg')
+    ? html`<link rel="icon" href="${mark.rawUrl}" type="image/svg+xml">`
+    : html`<link rel="icon" href="${mark.url}" type="image/webp">`
 }
 
 function forMachines({ site }: PageContext, page: Page): Part {
@@ -158,7 +168,7 @@ function header(context: PageContext): Markup {
   const { site, language, account } = context
   const { navigation = [] } = site
   return html`<header class="page bar">
-<a class="brand" href="${pathTo(context, site.paths.home)}">${icon(context, 'package')}${site.name}</a>
+<a class="brand" href="${pathTo(context, site.paths.home)}">${brandMark(context)}<span>${site.name}</span></a>
 ${site.search === undefined ? html`<div></div>` : searchForm(context, site.search)}
 <nav aria-label="${language.t('layout.account')}"><ul>
 ${navigation.map(
@@ -167,6 +177,12 @@ ${navigation.map(
 )}${account === undefined ? signInLink(context) : accountLinks(context, account)}
 </ul></nav>
 </header>`
+}
+
+function brandMark(context: PageContext): Markup {
+  const { mark } = context.site
+  if (mark === undefined) return icon(context, 'package')
+  return html`<img src="${mark.url}" alt="" width="28" height="28">`
 }
 
 function searchForm(

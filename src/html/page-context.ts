@@ -13,6 +13,8 @@ export type Site = {
   assets: Assets
   /** Degrees of the colour circle that links and buttons take; absent leaves the colours as they come. */
   accentHue?: number
+  /** The picture that stands for the instance; absent for the drawn one. `url` is its smallest copy, 96 pixels wide. */
+  mark?: { url: string; rawUrl: string; sizes: readonly { width: number; url: string }[] }
   /** A line above every page. */
   announcement?: string
   paths: { home: string; signIn: string; signOut: string; account: string; preferences: string }

@@ -4,7 +4,14 @@ import sharp from 'sharp'
 import { CARD_HEIGHT, CARD_WIDTH, type Card, createDrawCard } from './draw-card.ts'
 
 const draw = createDrawCard()
-const card: Card = { title: 'Lantern', text: 'Lights that follow you.', footer: 'Depot', color: null, icon: undefined }
+const card: Card = {
+  title: 'Lantern',
+  text: 'Lights that follow you.',
+  footer: 'Depot',
+  color: null,
+  icon: undefined,
+  mark: undefined,
+}
 
 test('a card has its size whatever people write, and nothing they write is markup', async () => {
   const icon = await sharp({ create: { width: 300, height: 20, channels: 3, background: '#f00' } })
@@ -13,7 +20,8 @@ test('a card has its size whatever people write, and nothing they write is marku
   for (const given of [
     card,
     { ...card, icon },
-    { ...card, icon: Buffer.from('no picture') },
+    { ...card, icon: Buffer.from('no picture'), mark: Buffer.from('no picture') },
+    { ...card, icon, mark: icon },
     { ...card, title: '', text: ' ', footer: '' },
     { ...card, title: 'W'.repeat(300), text: '\u{1f600}'.repeat(400) },
     { ...card, title: '<b>&amp;</b></span><span size="9999999">', text: '&#0;&bad;<!--' },

@@ -16,6 +16,8 @@ export type Card = {
   color: number | null
   /** Made of pixels, never a drawing: that would run in this process. */
   icon: Uint8Array | undefined
+  /** The same, of who shows it. */
+  mark: Uint8Array | undefined
 }
 
 export type DrawCard = (card: Card) => Promise<Buffer>
@@ -24,6 +26,8 @@ const FONT_FILE = join(import.meta.dirname, 'hyperlegible.ttf')
 const FONT = 'Atkinson Hyperlegible Next'
 const EDGE = 72
 const ICON_SIDE = 168
+const MARK_SIDE = 56
+const FOOTER_TOP = 530
 const INK = '#ffffff'
 const SOFT_INK = '#d5dde2'
 /** Teal, as links are. */
@@ -39,22 +43,28 @@ export function createDrawCard(): DrawCard {
   return (card) => limiter.run(() => draw(card), undefined)
 }
 
-async function draw({ title, text, footer, color, icon }: Card): Promise<Buffer> {
+async function draw({ title, text, footer, color, icon, mark }: Card): Promise<Buffer> {
   const sharp = await loadSharp()
-  const side = icon === undefined ? undefined : await drawIcon(icon)
+  const side = icon === undefined ? undefined : await drawIcon(icon, ICON_SIDE)
+  const sign = mark === undefined ? undefined : await drawIcon(mark, MARK_SIDE)
+  const beside = sign === undefined ? EDGE : EDGE + MARK_SIDE + 20
   const left = side === undefined ? EDGE : EDGE + ICON_SIDE + 40
   const name = cut(title, TITLE_MAX)
   const parts = [
     { text: name, size: [...name].length > 24 ? 52 : 68, weight: 'Bold', ink: INK, left, top: EDGE + 4, height: 204 },
     { text: cut(text, TEXT_MAX), size: 38, weight: '', ink: SOFT_INK, left: EDGE, top: 300, height: 206 },
-    { text: cut(footer, TITLE_MAX), size: 32, weight: 'Bold', ink: INK, left: EDGE, top: 530, height: 44 },
+    { text: cut(footer, TITLE_MAX), size: 32, weight: 'Bold', ink: INK, left: beside, top: FOOTER_TOP, height: 44 },
   ]
   const drawn = []
   for (const part of parts)
     if (part.text.trim() !== '') drawn.push({ input: await drawText(part), left: part.left, top: part.top })
   const ground = { width: CARD_WIDTH, height: CARD_HEIGHT, channels: 3 as const, background: groundOf(color) }
   return sharp({ create: ground })
-    .composite([...(side === undefined ? [] : [{ input: side, left: EDGE, top: EDGE }]), ...drawn])
+    .composite([
+      ...(side === undefined ? [] : [{ input: side, left: EDGE, top: EDGE }]),
+      ...(sign === undefined ? [] : [{ input: sign, left: EDGE, top: FOOTER_TOP - 8 }]),
+      ...drawn,
+    ])
     .png({ palette: true, colours: 128 })
     .toBuffer()
 }
@@ -86,10 +96,10 @@ async function drawText({ text, size, weight, ink, left, height }: TextPart): Pr
 }
 
 /** Undefined for what cannot be decoded: a card without a picture is better than none. */
-async function drawIcon(icon: Uint8Array): Promise<Buffer | undefined> {
+async function drawIcon(icon: Uint8Array, side: number): Promise<Buffer | undefined> {
   const sharp = await loadSharp()
   return sharp(icon, { limitInputPixels: ICON_PIXELS_MAX, pages: 1 })
-    .resize(ICON_SIDE, ICON_SIDE, { fit: 'contain', background: { r: 0, g: 0, b: 0, alpha: 0 } })
+    .resize(side, side, { fit: 'contain', background: { r: 0, g: 0, b: 0, alpha: 0 } })
     .png()
     .toBuffer()
     .catch(() => undefined)

@@ -9,7 +9,7 @@ import { cleanSvg } from './svg.ts'
 
 export type StoredImage = { bytes: Buffer; ext: string; contentType: string }
 
-/** A WebP that is smaller than the picture it was made from. */
+/** A WebP that is smaller than the picture it was made from; of marks there may be larger ones. */
 export type ScaledCopy = {
   image: StoredImage
   /** The width that it was made for; a narrower picture keeps its own. */
@@ -19,7 +19,7 @@ export type ScaledCopy = {
 export type ProcessedImage = {
   /** As uploaded, pixel for pixel, without what its camera and its editors wrote beside them; an SVG cleaned. */
   raw: StoredImage
-  /** The copy for the smallest width, present only when it is smaller than `raw`; never for moving pictures. */
+  /** The copy for the smallest width, where there is one; never for moving pictures. */
   optimized?: StoredImage
   /** All copies, the narrowest first. */
   copies: readonly ScaledCopy[]
@@ -45,12 +45,21 @@ export type Images = {
   processIcon(bytes: Uint8Array, ext: string, options?: ImageOptions): Promise<ProcessedImage>
   /** png, jpg, jpeg, gif or webp, up to 5 MiB; scaled to 350, 700 and 1400 pixels wide, as far as it is that wide. */
   processGalleryImage(bytes: Uint8Array, ext: string, options?: ImageOptions): Promise<ProcessedImage>
+  /** png, webp or svg, square and still, up to 262,144 bytes; copies of 96, 192 and 512 pixels, as far as it is that wide. */
+  processMark(bytes: Uint8Array, ext: string, options?: ImageOptions): Promise<ProcessedImage>
   /** The same kinds for pictures inside texts, of which there are no copies but one. */
   processTextImage(bytes: Uint8Array, ext: string, options?: ImageOptions): Promise<ProcessedImage>
 }
 
 /** `width` is the largest of `widths`, which are the widths of copies in ascending order. */
-type Rules = ScaleRules & { widths: readonly number[]; kinds: ImageKind[]; maxBytes: number; field: string }
+type Rules = ScaleRules & {
+  widths: readonly number[]
+  kinds: ImageKind[]
+  maxBytes: number
+  field: string
+  /** Refuses what is not square or moves, and keeps copies that are larger: programs ask for them that draw no SVG. */
+  isMark?: true
+}
 
 /** The widths of gallery pictures; a page offers them all and browsers choose. */
 const GALLERY_WIDTHS = [350, 700, 1400] as const
@@ -65,6 +74,20 @@ const ICON: Rules = {
   widths: [ICON_WIDTH],
   square: true,
   field: 'icon',
+}
+
+const MARK_WIDTHS = [96, 192, 512] as const
+
+const MARK: Rules = {
+  kinds: ['png', 'webp', 'svg'],
+  maxBytes: 262_144,
+  maxPixels: 4096 * 4096,
+  width: 512,
+  widths: MARK_WIDTHS,
+  square: false,
+  drawsAtWidth: true,
+  field: 'mark',
+  isMark: true,
 }
 
 const GALLERY: Rules = {
@@ -107,7 +130,12 @@ export function createImages(atOnce = 4): Images {
         throw refusal(error, rules, field)
       }
     }
-  return { processIcon: run(ICON), processGalleryImage: run(GALLERY), processTextImage: run(TEXT) }
+  return {
+    processIcon: run(ICON),
+    processGalleryImage: run(GALLERY),
+    processMark: run(MARK),
+    processTextImage: run(TEXT),
+  }
 }
 
 type Upload = { source: Buffer; ext: string; rules: Rules; maxBytes: number; field: string; caller: string | undefined }
@@ -117,9 +145,10 @@ async function processDrawing(
   drawSvg: DrawSvg,
 ): Promise<ProcessedImage> {
   const clean = Buffer.from(await cleanSvg(decodeUtf8(source, field), field))
-  const { maxPixels, width, square } = rules
-  const pixels = await drawSvg(clean, { maxPixels, width, square }, { field, caller })
-  return finish({ bytes: clean, ext, contentType: CONTENT_TYPES.svg }, pixels, rules.widths)
+  const { maxPixels, width, square, drawsAtWidth = false } = rules
+  const pixels = await drawSvg(clean, { maxPixels, width, square, drawsAtWidth }, { field, caller })
+  if (rules.isMark) checkMark(pixels, { moving: false, field })
+  return finish({ bytes: clean, ext, contentType: CONTENT_TYPES.svg }, pixels, rules)
 }
 
 async function processPixels(
@@ -131,13 +160,19 @@ async function processPixels(
   if (bytes.byteLength > maxBytes) throw tooLarge(maxBytes, field)
   // What is decoded is what is stored.
   const { pixels, moving, size } = await scale(bytes, rules)
+  if (rules.isMark) checkMark(pixels, { moving, field })
   const raw = { bytes, ext, contentType: CONTENT_TYPES[kind] }
-  if (!moving && kind !== 'gif') return { ...(await finish(raw, pixels, rules.widths)), size }
+  if (!moving && kind !== 'gif') return { ...(await finish(raw, pixels, rules)), size }
   return { raw, copies: [], color: dominantColor(await resize(pixels, rules.widths[0])) }
 }
 
-/** Makes the copies for `widths` out of the pixels, which are as wide as the largest of them or the whole picture. */
-async function finish(raw: StoredImage, pixels: Pixels, widths: readonly number[]): Promise<ProcessedImage> {
+function checkMark({ width, height }: Pixels, { moving, field }: { moving: boolean; field: string }): void {
+  if (moving) throw invalidInput('The picture must not move', field)
+  if (width !== height) throw invalidInput('The picture must be as high as it is wide', field)
+}
+
+/** Makes the copies for the widths out of the pixels, which are as wide as the largest of them or the whole picture. */
+async function finish(raw: StoredImage, pixels: Pixels, { widths, isMark }: Rules): Promise<ProcessedImage> {
   const [narrowest] = widths
   const copies: ScaledCopy[] = []
   let color: number | null = null
@@ -145,7 +180,7 @@ async function finish(raw: StoredImage, pixels: Pixels, widths: readonly number[
     const copy = await resize(pixels, madeFor)
     if (madeFor === narrowest) color = dominantColor(copy)
     const image = { bytes: await toWebp(copy), ext: 'webp', contentType: 'image/webp' }
-    if (image.bytes.byteLength < raw.bytes.byteLength) copies.push({ image, madeFor })
+    if (isMark || image.bytes.byteLength < raw.bytes.byteLength) copies.push({ image, madeFor })
   }
   const optimized = copies.find(({ madeFor }) => madeFor === narrowest)?.image
   return { raw, ...(optimized === undefined ? {} : { optimized }), copies, color }

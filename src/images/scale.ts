@@ -9,7 +9,12 @@ export type ScaleRules = {
   width: number
   /** Whether one that is taller than wide is cut to a square from its middle. */
   square: boolean
+  /** Whether a narrower drawing is drawn at `width`: it is sharp at any size. */
+  drawsAtWidth?: boolean
 }
+
+/** Pixels of an inch, at which libraries draw what says no unit. */
+const USUAL_DENSITY = 72
 
 /** Four bytes a pixel: red, green, blue, alpha. */
 export type Pixels = { data: Buffer; width: number; height: number }
@@ -33,17 +38,21 @@ const MAX_SECONDS = 15
 /** @throws ScaleError. */
 export async function scale(
   source: Buffer,
-  { maxPixels, width: shownWidth, square }: ScaleRules,
+  { maxPixels, width: shownWidth, square, drawsAtWidth = false }: ScaleRules,
 ): Promise<{ pixels: Pixels; moving: boolean; size: { width: number; height: number } }> {
   const sharp = await loadSharp()
   const options: SharpOptions = { limitInputPixels: maxPixels, failOn: 'error' }
   try {
-    const { pages = 1, autoOrient } = await sharp(source, options).metadata()
+    const { pages = 1, autoOrient, format } = await sharp(source, options).metadata()
     const { width, height } = autoOrient
     if (width * height > maxPixels) throw new ScaleError('too_many_pixels')
     if (width * height * pages > MAX_MOVING_PIXELS) throw new ScaleError('too_many_moving_pixels')
-    const image = sharp(source, options).autoOrient().timeout({ seconds: MAX_SECONDS })
-    const side = Math.min(width, shownWidth)
+    const grows = drawsAtWidth && format === 'svg' && width < shownWidth
+    const density = grows ? { density: (USUAL_DENSITY * shownWidth) / width } : {}
+    const image = sharp(source, { ...options, ...density })
+      .autoOrient()
+      .timeout({ seconds: MAX_SECONDS })
+    const side = grows ? shownWidth : Math.min(width, shownWidth)
     if (square && height > width) image.resize(side, side, { fit: 'cover', position: 'centre' })
     else image.resize({ width: side })
     const { data, info } = await image.toColourspace('srgb').ensureAlpha().raw().toBuffer({ resolveWithObject: true })

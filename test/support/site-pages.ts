@@ -93,6 +93,7 @@ export const NO_PAGES = new Set([
   'siteFeed',
   'siteMap',
   'siteMapPart',
+  'siteManifest',
   'siteRobots',
   'siteSearchDescription',
   'siteEmbed',

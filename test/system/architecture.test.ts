@@ -13,7 +13,6 @@ const SOURCES = FILES.filter((file) => !/(\.test|-child)\.ts$/.test(file))
 const FEATURE_ORDER = [
   'access',
   'audit',
-  'settings',
   'tags',
   'statistics',
   'limits',
@@ -21,6 +20,7 @@ const FEATURE_ORDER = [
   'meta',
   'affiliates',
   'pictures',
+  'settings',
   'payouts',
   'users',
   'content-images',

@@ -437,6 +437,8 @@ const OPERATIONS: Record<string, Sample> = {
   getInstance: {},
   getSettings: {},
   updateSettings: { body: { announcement: 'Maintenance on Sunday' } },
+  setMark: icon,
+  deleteMark: {},
   listSuspendedUsers: {},
   suspendUser: { ...at('stranger'), body: { reason: 'Advertising in every project' } },
   unsuspendUser: {

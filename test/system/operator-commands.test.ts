@@ -1,6 +1,8 @@
 // What operators do with accounts, tokens, jobs and settings from the command line.
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { sql } from 'kysely'
 import { enqueue } from '#jobs/queue.ts'
@@ -118,6 +120,19 @@ test('jobs shows what waits, and what was given up with its error', async () => 
   const given = await succeed(['jobs'])
   assert.deepEqual([given.failed[0].task, given.failed[0].error], ['versions.release', 'It went\nwrong'])
   assert.match((await depot(['jobs'])).stdout, /\nGiven up:\n\d+ +versions\.release +\d+ attempts +It went\n$/)
+})
+
+test('settings set takes the mark from a file, refuses what is none, and takes it back', async () => {
+  mkdirSync(dataDir, { recursive: true })
+  const file = join(dataDir, 'lantern.svg')
+  writeFileSync(file, '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"><path d="M0 0h8v8H0z"/></svg>')
+  const { mark } = await succeed(['settings', 'set', 'mark', file])
+  assert.match(mark.raw_url, /\.svg$/)
+  assert.equal((await depot(['settings', 'get', 'mark'])).stdout, `${mark.raw_url}\n`)
+  const absent = await depot(['settings', 'set', 'mark', `${file}.png`])
+  assert.equal(absent.code, 2)
+  assert.match(absent.stderr, /^There is no file /)
+  assert.deepEqual(await succeed(['settings', 'set', 'mark', '--default']), { mark: null })
 })
 
 test('settings shows where each value comes from and no secret, without a database; invalid ones are refused', async () => {

@@ -10,12 +10,20 @@ export const PICTURE_COLUMNS = [
   ['collection', 'raw_icon_url'],
   ['gallery_item', 'url'],
   ['gallery_item', 'raw_url'],
+  ['instance_settings', 'mark_url'],
+  ['instance_settings', 'raw_mark_url'],
   ['oauth_client', 'icon_url'],
   ['oauth_client', 'raw_icon_url'],
   ['organization', 'icon_url'],
   ['organization', 'raw_icon_url'],
   ['project', 'icon_url'],
   ['project', 'raw_icon_url'],
+] as const
+
+/** Pictures with scaled copies that stand beside them: table, address, widths. */
+const COPIED = [
+  ['gallery_item', 'raw_url', 'copy_widths'],
+  ['instance_settings', 'raw_mark_url', 'mark_widths'],
 ] as const
 
 /** Where addresses of pictures begin, and the keys of their files. */
@@ -38,15 +46,17 @@ export function storedKeysSql(): string {
       `select '${PICTURE_KEYS}' || substr(${column}, length($1::text) + 1), false, null, null
       from ${quote(table)} where starts_with(${column}, $1)`,
   )
-  // The scaled copies of gallery pictures, which stand beside them.
-  const copies = `select '${PICTURE_KEYS}' || substr(regexp_replace(raw_url, '[.][a-z]+$', ''), length($1::text) + 1)
+  const copies = COPIED.map(
+    ([table, raw, widths]) =>
+      `select '${PICTURE_KEYS}' || substr(regexp_replace(${raw}, '[.][a-z]+$', ''), length($1::text) + 1)
         || '_' || made_for || '.webp', false, null, null
-      from gallery_item, unnest(copy_widths) made_for where starts_with(raw_url, $1)`
+      from ${quote(table)}, unnest(${widths}) made_for where starts_with(${raw}, $1)`,
+  )
   return `select key, bool_and(is_under_way) as is_under_way, min(sha512) as sha512, min(size_bytes) as size_bytes from (
       select storage_key as key, false as is_under_way, sha512, size_bytes from file
       union all select storage_key, num_nonnulls(project_id, version_id, report_id, thread_message_id) = 0, null, size_bytes
         from image
-      union all ${pictures.join(' union all ')} union all ${copies}) stored
+      union all ${pictures.join(' union all ')} union all ${copies.join(' union all ')}) stored
     group by key`
 }
 

@@ -66,6 +66,7 @@ function pageHeaders(config: Config) {
       `style-src 'self'${from(widget)}`,
       `img-src 'self' ${origin}`,
       "font-src 'self'",
+      "manifest-src 'self'",
       ...(widget === '' ? [] : [`frame-src ${widget}`, `connect-src ${widget}`]),
       `form-action 'self'${from(target)}`,
       "base-uri 'none'",

@@ -43,13 +43,14 @@ export function operatorLinks(settings: Pick<Settings, OperatorText>): SiteLink[
 /** The instance with the settings that are in force. Costs no query while nothing changes. */
 export async function currentSite(reader: SettingsReader, site: Site): Promise<Site> {
   const settings = await getShownSettings(reader)
-  const { name, accent_hue: hue, announcement } = settings
+  const { name, accent_hue: hue, announcement, mark } = settings
   const links = reader.config.site.isServed ? operatorLinks(settings) : []
   return {
     ...site,
     name,
     ...(hue === null ? {} : { accentHue: hue }),
     ...(announcement === null ? {} : { announcement }),
+    ...(mark === null ? {} : { mark: { url: mark.url, rawUrl: mark.raw_url, sizes: mark.sizes } }),
     footer: [...links, ...(site.footer ?? [])],
   }
 }

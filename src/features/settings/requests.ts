@@ -34,6 +34,14 @@ export type SettingName = keyof typeof SettingsPatch.properties
 
 export const SETTING_NAMES = Object.keys(SettingsPatch.properties) as SettingName[]
 
+export const MarkQuery = Type.Object({
+  ext: Type.String({ maxLength: 16, description: 'png, webp or svg' }),
+})
+
+/** With the one that is a picture and so is set by a route of its own. */
+export const SET_NAMES = [...SETTING_NAMES, 'mark'] as const
+export type SetName = (typeof SET_NAMES)[number]
+
 const columns: PatchColumns<SettingsPatch, Updateable<InstanceSettings>> = {
   name: (name) => ({ name: lineOf(name, 'name') }),
   accent_hue: (accent_hue) => ({ accent_hue }),

@@ -2,9 +2,12 @@
 import { operatorOf } from '#features/audit/actor.ts'
 import { done } from '#http/answers.ts'
 import { mountInternal } from '#http/mounts.ts'
+import { readRawBody, takeRawBodies } from '#http/raw-body.ts'
+import { COSTS } from '#http/route-config.ts'
 import type { App } from '#http/server.ts'
 import type { Deps } from '#main/deps.ts'
-import { SettingsPatch } from './requests.ts'
+import { MarkQuery, SettingsPatch } from './requests.ts'
+import { MARK_BYTES_MAX, replaceMark, setMark } from './set-mark.ts'
 import { getSettings, listSettingsRows, toSettings } from './settings-cache.ts'
 import { updateSettings } from './update-settings.ts'
 import { InstanceView, SettingsView, toSettingsView } from './views.ts'
@@ -30,7 +33,7 @@ export function instanceRoute(app: App, deps: SettingsDeps): void {
 }
 
 /** Operator routes. */
-export function settingsRoutes(app: App, deps: SettingsDeps): void {
+export function settingsRoutes(app: App, deps: Deps): void {
   mountInternal(app, (scope) => {
     scope.get(
       '/admin/settings',
@@ -61,6 +64,40 @@ export function settingsRoutes(app: App, deps: SettingsDeps): void {
       },
       async (req, reply) => {
         await updateSettings(deps, operatorOf(req), req.body)
+        return done(reply)
+      },
+    )
+    scope.register(async (plain) => {
+      const pictures = plain as App
+      takeRawBodies(pictures)
+      pictures.patch(
+        '/admin/settings/mark',
+        {
+          config: { auth: 'operator', cost: COSTS.picture },
+          schema: {
+            operationId: 'setMark',
+            summary: 'Set the picture that stands for the instance',
+            description: `The body is the picture itself: square and still, at most ${MARK_BYTES_MAX} bytes.`,
+            consumes: ['image/*'],
+            querystring: MarkQuery,
+          },
+        },
+        async (req, reply) => {
+          await deps.files.assertAvailable()
+          const bytes = await readRawBody(req.body, { maxBytes: MARK_BYTES_MAX, field: 'mark' })
+          await setMark(deps, operatorOf(req), { bytes, ext: req.query.ext.toLowerCase() })
+          return done(reply)
+        },
+      )
+    })
+    scope.delete(
+      '/admin/settings/mark',
+      {
+        config: { auth: 'operator' },
+        schema: { operationId: 'deleteMark', summary: 'Take the mark back to the one that Depot draws' },
+      },
+      async (req, reply) => {
+        await replaceMark(deps, operatorOf(req), null)
         return done(reply)
       },
     )

@@ -4,6 +4,7 @@ import type { EntityCache } from '#cache/entity-cache.ts'
 import type { Config } from '#config/config.ts'
 import type { Db } from '#db/db.ts'
 import type { InstanceSettings } from '#db/schema.ts'
+import { copyUrl } from '#features/pictures/pictures.ts'
 
 export type SettingsRow = Selectable<InstanceSettings>
 
@@ -18,10 +19,21 @@ export type Settings = {
   rules: string | null
   /** A sentence that every page shows. */
   announcement: string | null
+  /** The picture that stands for the instance; null for the drawn one. */
+  mark: Mark | null
   registration: 'open' | 'invitation' | 'closed'
   read_only: boolean
   /** What callers are told who want to change something meanwhile. */
   read_only_message: string
+}
+
+export type Mark = {
+  /** The smallest copy. */
+  url: string
+  /** As it was uploaded; an SVG cleaned. */
+  raw_url: string
+  /** Square copies in WebP, the smallest first; `width` in pixels is what they were made for. */
+  sizes: { width: number; url: string }[]
 }
 
 export type SettingsReader = { db: Db; cache: EntityCache; config: Config }
@@ -62,6 +74,9 @@ const NOTHING_SET: SettingsRow = {
   about: null,
   rules: null,
   announcement: null,
+  mark_url: null,
+  raw_mark_url: null,
+  mark_widths: [],
   registration: null,
   read_only: null,
   read_only_message: null,
@@ -75,6 +90,15 @@ export async function listSettingsRows(db: Db): Promise<SettingsRow[]> {
   return rows.length === 0 ? [NOTHING_SET] : rows
 }
 
+function toMark({ mark_url: url, raw_mark_url, mark_widths }: SettingsRow): Mark | null {
+  if (url === null || raw_mark_url === null) return null
+  return {
+    url,
+    raw_url: raw_mark_url,
+    sizes: mark_widths.map((width) => ({ width, url: copyUrl(raw_mark_url, width) })),
+  }
+}
+
 /** `row` absent: nothing is set. */
 export function toSettings(row: SettingsRow | undefined, { site, accounts, readOnly }: Config): Settings {
   return {
@@ -83,6 +107,7 @@ export function toSettings(row: SettingsRow | undefined, { site, accounts, readO
     about: row?.about ?? null,
     rules: row?.rules ?? null,
     announcement: row?.announcement ?? null,
+    mark: row === undefined ? null : toMark(row),
     registration: (row?.registration as Settings['registration'] | null | undefined) ?? accounts.registration,
     // What the environment holds shut no route opens.
     read_only: readOnly || (row?.read_only ?? false),

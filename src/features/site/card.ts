@@ -50,13 +50,14 @@ export function createCards(): SendCard {
     if (project.id !== id) throw notFound('page')
     const view = viewOf(project)
     const { name, summary, color, icon_url } = view
-    const footer = page.site.name
-    const etag = entityTag(JSON.stringify([name, summary, color, icon_url, footer]))
+    const { name: footer, mark } = page.site
+    const etag = entityTag(JSON.stringify([name, summary, color, icon_url, footer, mark?.url]))
     void reply.header('etag', etag).header('cache-control', 'public, max-age=0, must-revalidate')
     const known = req.headers['if-none-match']
     if (known !== undefined && matchesEntityTag(known, etag)) return reply.status(304).send()
     const bytes = await drawOnce(etag, async () => {
-      return { title: name, text: summary, footer, color, icon: await readIcon(deps, icon_url) }
+      const [icon, markIcon] = await Promise.all([readIcon(deps, icon_url), readIcon(deps, mark?.url ?? null)])
+      return { title: name, text: summary, footer, color, icon, mark: markIcon }
     })
     return reply.type('image/png').header('x-content-type-options', 'nosniff').send(bytes)
   }

@@ -3,6 +3,7 @@ import type { FastifyReply } from 'fastify'
 import { operatorLinks } from '#features/pages/site.ts'
 import { getProject } from '#features/projects/lookup/project-cache.ts'
 import { getSettings } from '#features/settings/settings-cache.ts'
+import { assetHref, pathTo } from '#html/page-context.ts'
 import { invalidInput, notFound } from '#lib/errors.ts'
 import { EVERYTHING } from '#search-index/filter/tree.ts'
 import { xml } from './feeds.ts'
@@ -72,6 +73,22 @@ export async function sendSearchDescription({ page, reply }: SiteRequest): Promi
   return reply.send(
     `<?xml version="1.0" encoding="utf-8"?>\n<OpenSearchDescription xmlns="http://a9.com/-/spec/opensearch/1.1/"><ShortName>${xml([...name].slice(0, 16).join(''))}</ShortName><Description>${xml(page.language.t('layout.search'))}</Description><InputEncoding>UTF-8</InputEncoding><Url type="text/html" template="${xml(`${url}${SEARCH}?q={searchTerms}`)}"/></OpenSearchDescription>\n`,
   )
+}
+
+/** What browsers show of the site where people install it: https://www.w3.org/TR/appmanifest. */
+export async function sendManifest({ page, reply }: SiteRequest): Promise<FastifyReply> {
+  const { name, mark } = page.site
+  const square = (width: number) => `${width}x${width}`
+  const drawn = { src: assetHref(page, 'mark.svg'), sizes: 'any', type: 'image/svg+xml' }
+  const icons =
+    mark === undefined
+      ? [drawn]
+      : mark.sizes.map(({ width, url }) => ({ src: url, sizes: square(width), type: 'image/webp' }))
+  const manifest = { id: pathTo(page, '/'), name, start_url: pathTo(page, '/'), display: 'browser', icons }
+  return reply
+    .type('application/manifest+json; charset=utf-8')
+    .header('cache-control', 'public, max-age=0, must-revalidate')
+    .send(JSON.stringify(manifest))
 }
 
 /** oEmbed of a project's page, as a link: https://oembed.com. */

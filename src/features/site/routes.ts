@@ -21,7 +21,14 @@ import {
 } from './feeds.ts'
 import { showHome } from './home.ts'
 import { showList } from './list.ts'
-import { sendEmbed, sendRobots, sendSearchDescription, sendSitemapIndex, sendSitemapPart } from './machines.ts'
+import {
+  sendEmbed,
+  sendManifest,
+  sendRobots,
+  sendSearchDescription,
+  sendSitemapIndex,
+  sendSitemapPart,
+} from './machines.ts'
 import { showOperatorText } from './operator-text.ts'
 import { createTexts, type SiteDeps, type SiteRequest, sitePage } from './page.ts'
 import { listPath, offeredTypes, projectPath, REPORT, SEARCH } from './paths.ts'
@@ -158,6 +165,7 @@ function machines(app: App, all: SiteDeps): void {
   sitePage(app, all, '/sitemap.xml', { name: 'siteMap' }, sendSitemapIndex)
   sitePage(app, all, '/sitemap-:part.xml', { name: 'siteMapPart' }, sendSitemapPart)
   sitePage(app, all, '/robots.txt', { name: 'siteRobots' }, sendRobots)
+  sitePage(app, all, '/manifest.webmanifest', { name: 'siteManifest' }, sendManifest)
   sitePage(app, all, '/opensearch.xml', { name: 'siteSearchDescription' }, sendSearchDescription)
   sitePage(app, all, '/oembed', { name: 'siteEmbed' }, sendEmbed)
 }

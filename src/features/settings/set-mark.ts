@@ -1,0 +1,66 @@
+// The picture that stands for the instance.
+import { transaction } from '#cache/transaction.ts'
+import type { Actor } from '#features/audit/actor.ts'
+import { recordAudit } from '#features/audit/record-audit.ts'
+import { removePictures } from '#features/pictures/icons.ts'
+import { type Picture, pictureUrls, placePicture, storePictures } from '#features/pictures/pictures.ts'
+import { ApiError } from '#lib/errors.ts'
+import { newId } from '#lib/ids.ts'
+import type { Deps } from '#main/deps.ts'
+import { SETTINGS_ID } from './settings-cache.ts'
+
+/** The largest picture taken. */
+export const MARK_BYTES_MAX = 262_144
+
+/**
+ * Stores the picture with its copies and puts it in the place of the one before, whose files are removed after that.
+ * @throws ApiError `invalid_input` naming `mark` or `ext`, `file_hosting_error`.
+ */
+export async function setMark(deps: Deps, actor: Actor, { bytes, ext }: { bytes: Buffer; ext: string }): Promise<void> {
+  const processed = await deps.images.processMark(bytes, ext)
+  // A folder for each upload, so that parallel uploads of one picture share no file.
+  const mark = placePicture(deps.config, processed, `mark-${newId()}`)
+  try {
+    await storePictures(deps.files, mark.stored)
+    await replaceMark(deps, actor, mark)
+  } catch (error) {
+    // Other errors may hide a commit, and an unused picture does less harm than a missing one.
+    if (error instanceof ApiError) await Promise.allSettled(mark.stored.map(({ key }) => deps.files.remove(key)))
+    throw error
+  }
+}
+
+/** Puts the addresses in place, or goes back to the drawn mark. */
+export async function replaceMark(
+  deps: Pick<Deps, 'db' | 'cache' | 'config' | 'now'>,
+  actor: Actor,
+  mark: Pick<Picture, 'url' | 'rawUrl' | 'copyWidths'> | null,
+): Promise<void> {
+  await transaction(deps, async (tx, changed) => {
+    const values = {
+      mark_url: mark?.url ?? null,
+      raw_mark_url: mark?.rawUrl ?? null,
+      mark_widths: mark?.copyWidths ?? [],
+      changed: new Date(deps.now()),
+    }
+    // The row first, so that the second of two that come at once sees the picture of the first.
+    await tx
+      .insertInto('instance_settings')
+      .values({ changed: values.changed })
+      .onConflict((conflict) => conflict.doNothing())
+      .execute()
+    const before = await tx.selectFrom('instance_settings').selectAll().forUpdate().executeTakeFirstOrThrow()
+    if (mark === null && before.raw_mark_url === null) return
+    await tx.updateTable('instance_settings').set(values).execute()
+    if (before.mark_url !== null && before.raw_mark_url !== null) {
+      const { mark_url: url, raw_mark_url: raw_url, mark_widths: copy_widths } = before
+      await removePictures(tx, deps.config, pictureUrls({ url, raw_url, copy_widths }))
+    }
+    await recordAudit(tx, {
+      action: 'settings.changed',
+      actor,
+      details: { fields: ['mark'], mark: values.raw_mark_url },
+    })
+    changed.add('settings', SETTINGS_ID)
+  })
+}
