@@ -39,7 +39,7 @@ function deletionRoute(app: App, deps: DeletingDeps): void {
   app.delete(
     '/v3/user/:id',
     {
-      config: { auth: { scope: ['USER_DELETE'] } },
+      config: { auth: { scope: ['USER_DELETE'] }, cost: COSTS.password },
       schema: {
         operationId: 'deleteUser',
         summary: 'Delete an account',
