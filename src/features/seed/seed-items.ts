@@ -24,7 +24,7 @@ export async function markItems(tx: Tx, kind: DemoItemKind, ids: readonly string
   )
 }
 
-export type DemoFacts = {
+type DemoFacts = {
   /** The end of all dates of the demo: the hour of the first run, which later runs keep. */
   until: Date
   /** Part of every address in the file store, so that a demo that is written again shares none with one that is removed. */

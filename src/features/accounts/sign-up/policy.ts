@@ -5,7 +5,7 @@ import { forbidden, validationError } from '#lib/errors.ts'
 import type { AccountDeps } from '../account-deps.ts'
 import { isUsable, takeUse } from '../invitations/queries.ts'
 
-export type Invited = { email: string; invitation: string | undefined }
+type Invited = { email: string; invitation: string | undefined }
 
 /**
  * People do not see the field behind `honeypot`; programs that fill in everything do.
