@@ -2,7 +2,8 @@
 # Run: docker run --stop-timeout 40 -p 8080:8080 -v depot-data:/data depot
 FROM node:24-bookworm-slim
 WORKDIR /opt/depot
-RUN useradd --system --home-dir /data --shell /usr/sbin/nologin depot && install -d -o depot /data
+# A number, because some platforms start only containers of which they see that they are not root's.
+RUN useradd --uid 10001 --no-create-home --home-dir /data --shell /usr/sbin/nologin depot && install -d -o depot /data
 COPY package.json package-lock.json .npmrc LICENSE ./
 RUN npm ci --omit=dev && npm cache clean --force
 COPY bin bin
@@ -10,7 +11,7 @@ COPY src src
 COPY migrations migrations
 COPY taxonomy taxonomy
 COPY scripts/scan-with-clamav.mjs scripts/
-USER depot
+USER 10001
 ENV HOST=0.0.0.0 DATA_DIR=/data
 VOLUME /data
 EXPOSE 8080

@@ -23,7 +23,35 @@ const LISTENERS = 4
 
 type Write = (id: string) => Promise<void>
 
+type Announcing = {
+  /** Commits a second, the median of the rounds. */
+  perSecond: Readonly<Record<'silent' | 'notify' | 'log', number>>
+  /** Milliseconds from the last known commit of a thing until others heard, in order. */
+  lags: readonly number[]
+}
+
 export async function benchAnnouncements(): Promise<Row[]> {
+  const { perSecond, lags } = await measureAnnouncing()
+  const at = (share: number): string => `${(lags[Math.floor(lags.length * share)] ?? 0).toFixed(1)} ms`
+  return [
+    row(
+      'announced commits, against NOTIFY in the transaction',
+      perSecond.log / perSecond.notify,
+      { atLeast: 2.5 },
+      ' times',
+    ),
+    row('the same against silent commits', perSecond.log / perSecond.silent, { atLeast: 0.75 }, ' times'),
+    figure('commits a second, nothing announced', String(Math.round(perSecond.silent))),
+    figure('commits a second, NOTIFY in the transaction', String(Math.round(perSecond.notify))),
+    figure('commits a second, log of changes', String(Math.round(perSecond.log))),
+    figure(
+      `until ${LISTENERS} other listeners heard, at that rate`,
+      `p50 ${at(0.5)}, p99 ${at(0.99)}, worst ${at(0.9999)}`,
+    ),
+  ]
+}
+
+export async function measureAnnouncing(): Promise<Announcing> {
   const { dataDir, remove } = makeDataDir()
   const embedded = await startEmbeddedPostgres({ dataDir, holder: 'command', log: silentLog() })
   const pool = createPool(embedded.connection, { max: WRITERS, applicationName: 'depot-bench' })
@@ -51,24 +79,10 @@ export async function benchAnnouncements(): Promise<Row[]> {
     }
     await lags.stop()
     const median = (name: string): number => rates[name]?.toSorted((a, b) => a - b)[1] ?? 0
-    const heard = lags.msByLog.toSorted((a, b) => a - b)
-    const at = (share: number): string => `${(heard[Math.floor(heard.length * share)] ?? 0).toFixed(1)} ms`
-    return [
-      row(
-        'announced commits, against NOTIFY in the transaction',
-        median('log') / median('notify'),
-        { atLeast: 2.5 },
-        ' times',
-      ),
-      row('the same against silent commits', median('log') / median('silent'), { atLeast: 0.75 }, ' times'),
-      figure('commits a second, nothing announced', String(Math.round(median('silent')))),
-      figure('commits a second, NOTIFY in the transaction', String(Math.round(median('notify')))),
-      figure('commits a second, log of changes', String(Math.round(median('log')))),
-      figure(
-        `until ${LISTENERS} other listeners heard, at that rate`,
-        `p50 ${at(0.5)}, p99 ${at(0.99)}, worst ${at(0.9999)}`,
-      ),
-    ]
+    return {
+      perSecond: { silent: median('silent'), notify: median('notify'), log: median('log') },
+      lags: lags.msByLog.toSorted((a, b) => a - b),
+    }
   } finally {
     await announcer.close()
     await notices.end()

@@ -108,15 +108,34 @@ async function benchUpdates(url: string, db: Db): Promise<Row[]> {
   const before = await countQueries(url)
   await check(1000, same)(0)
   const queries = (await countQueries(url)) - before
+  const hundred = await time(check(100, same))
+  const byHash = await time(post(`${url}/v3/version_files`, () => ({ hashes: hashes.slice(0, 100) })))
+  const projects = await time(get(`${url}/v3/projects?ids=${encodeURIComponent(JSON.stringify(await idsOf(db, 100)))}`))
+  const perByte = ({ best, bytes }: Timing) => best / bytes / (projects.best / projects.bytes)
   return [
     row('update check of 1000 hashes against one', thousand.best / one.best, { atMost: 10 }, ' times'),
     row('the same for versions nobody asked for before', cold.best / oneCold.best, { atMost: 10 }, ' times'),
-    row('its statements', queries, { atMost: 3 }),
+    row('its statements', queries, { atMost: 0 }),
+    row(
+      'warm update check of 100 hashes, a byte against a list of 100 projects',
+      perByte(hundred),
+      { atMost: 2 },
+      ' times',
+    ),
+    row('warm versions by 100 hashes, the same', perByte(byHash), { atMost: 2 }, ' times'),
+    figure('list of 100 projects', shown(projects)),
+    figure('update check of 100 hashes', shown(hundred)),
+    figure('versions by 100 hashes', shown(byHash)),
     figure('update check of one hash', shown(one)),
     figure('update check of 1000 hashes', shown(thousand)),
     figure('for versions nobody asked for before', shown(cold)),
     figure('with a filter for each', shown(individual)),
   ]
+}
+
+async function idsOf(db: Db, count: number): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`select id from project order by id limit ${count}`.execute(db)
+  return rows.map(({ id }) => id)
 }
 
 async function benchLargeProject(url: string, db: Db): Promise<Row[]> {

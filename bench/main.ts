@@ -4,8 +4,10 @@ import { spawn } from 'node:child_process'
 import { cpus, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { benchAnnouncements } from './announcements.ts'
+import { benchBackup } from './backup.ts'
 import { benchBeside } from './beside.ts'
 import { benchCatalogue } from './catalogue.ts'
+import { benchCosts } from './costs.ts'
 import { benchHttp } from './http.ts'
 import { benchIngest } from './ingest.ts'
 import { benchPeople } from './people.ts'
@@ -20,6 +22,7 @@ const PARTS: Record<string, { title: string; run: () => Promise<Row[]> }> = {
   http: { title: 'HTTP, uploads, starts', run: benchHttp },
   catalogue: { title: 'The catalogue at size', run: benchCatalogue },
   announcements: { title: 'Announcing changes', run: benchAnnouncements },
+  backup: { title: 'Backup, restore, verify', run: () => benchBackup() },
   ingest: { title: 'Taking in events beside reads', run: benchIngest },
   processes: { title: 'Two HTTP processes against one', run: benchProcesses },
   'search-http': { title: 'Search over HTTP', run: () => benchSearchHttp() },
@@ -27,16 +30,18 @@ const PARTS: Record<string, { title: string; run: () => Promise<Row[]> }> = {
   site: { title: 'The public site against the API', run: benchSite },
   routes: { title: 'The most expensive request of every route', run: benchRoutes },
   load: { title: 'Readers beside what is expensive, and many connections', run: benchBeside },
+  costs: { title: 'What things cost, for `depot capacity`', run: benchCosts },
   people: { title: 'Organizations, collections, notifications', run: benchPeople },
 }
 
-/** Engines at full size, each in a process of its own, whose memory is part of what is measured. */
+/** Engines at full size and models, each in a process of its own, whose memory is part of what is measured. */
 const ENGINES: Record<string, string> = {
   search: 'search.ts',
   'search-opensearch': 'search-opensearch.ts',
   analytics: 'analytics.ts',
   clickhouse: 'clickhouse.ts',
   engines: 'engines.ts',
+  'cache-model': 'cache-model.ts',
 }
 
 const asked = process.argv.slice(2)

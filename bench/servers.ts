@@ -1,6 +1,6 @@
 // Depot and the yardstick as processes of their own, and what measures them from outside.
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { startDepot } from '#test/support/running-depot.ts'
@@ -66,10 +66,11 @@ export async function load(
   return result
 }
 
-/** Processor time a process has used so far, in seconds: what a request costs, whoever else is busy. */
+/** Processor time that all threads of a process have used so far, in seconds: what a request costs, whoever else is busy. */
 export function cpuSeconds({ pid }: ChildProcess): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
-  return (Number(fields[11]) + Number(fields[12])) / 100
+  const threads = readdirSync(`/proc/${pid}/task`)
+  const ns = threads.map((id) => Number(readFileSync(`/proc/${pid}/task/${id}/schedstat`, 'utf8').split(' ')[0]))
+  return ns.reduce((sum, each) => sum + each, 0) / 1e9
 }
 
 /** Resident memory of a process in MB. */

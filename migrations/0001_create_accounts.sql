@@ -138,6 +138,23 @@ create table first_admin_link (
   constraint first_admin_link_only_one_check check (only_one)
 );
 
+-- A code with which people make accounts where registration is by invitation. `uses` grows with each account that is made.
+create table invitation (
+  id text collate "C" primary key,
+  code_hash bytea not null,
+  -- Only for this address, case aside.
+  email text,
+  note text not null default '',
+  uses integer not null default 0,
+  uses_max integer not null,
+  created timestamptz not null,
+  expires timestamptz not null,
+  constraint invitation_code_hash_key unique (code_hash),
+  constraint invitation_uses_check check (uses between 0 and uses_max),
+  constraint invitation_note_check check (char_length(note) <= 200)
+);
+create index invitation_expires_idx on invitation (expires);
+
 create table backup_code (
   account_id text collate "C" not null references account (id) on delete cascade,
   code_hash bytea not null,
@@ -174,6 +191,12 @@ create table instance_secret (
   secret bytea not null,
   created timestamptz not null default now(),
   constraint instance_secret_length_check check (length(secret) = 32)
+);
+
+-- For each job that runs by the clock, the time for which it was enqueued last, in minutes since 1970.
+create table job_schedule (
+  job text primary key,
+  slot bigint not null
 );
 
 -- Who did what to which thing, when and from where. Nothing here refers to another table: an entry outlives the thing
@@ -246,7 +269,7 @@ create table instance_settings (
   constraint instance_settings_rules_check check (char_length(rules) <= 50000),
   constraint instance_settings_announcement_check check (char_length(announcement) <= 1000),
   constraint instance_settings_mark_check check ((mark_url is null) = (raw_mark_url is null)),
-  constraint instance_settings_registration_check check (registration in ('open', 'closed')),
+  constraint instance_settings_registration_check check (registration in ('open', 'invitation', 'closed')),
   constraint instance_settings_read_only_message_check check (char_length(read_only_message) <= 500)
 );
 create trigger instance_settings_revision before update on instance_settings

@@ -305,6 +305,8 @@ create table demo_catalogue (
   only_row boolean primary key default true,
   -- No date of the demo is later. Of the first run, so that what a later one adds fits.
   until timestamptz not null,
+  -- Part of the keys of its files: a demo that is written again shares none with one whose files are being removed.
+  mark text not null,
   constraint demo_catalogue_only_row_check check (only_row)
 );
 

@@ -150,6 +150,7 @@ create table collection_project (
 create table demo_catalogue (
   only_row boolean default true not null,
   until timestamp with time zone not null,
+  mark text not null,
   constraint demo_catalogue_only_row_check CHECK (only_row),
   constraint demo_catalogue_pkey PRIMARY KEY (only_row)
 );
@@ -327,9 +328,30 @@ create table instance_settings (
   constraint instance_settings_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 64))),
   constraint instance_settings_pkey PRIMARY KEY (singleton),
   constraint instance_settings_read_only_message_check CHECK ((char_length(read_only_message) <= 500)),
-  constraint instance_settings_registration_check CHECK ((registration = ANY (ARRAY['open'::text, 'closed'::text]))),
+  constraint instance_settings_registration_check CHECK ((registration = ANY (ARRAY['open'::text, 'invitation'::text, 'closed'::text]))),
   constraint instance_settings_rules_check CHECK ((char_length(rules) <= 50000)),
   constraint instance_settings_singleton_check CHECK (singleton)
+);
+
+create table invitation (
+  id text collate "C" not null,
+  code_hash bytea not null,
+  email text,
+  note text default ''::text not null,
+  uses integer default 0 not null,
+  uses_max integer not null,
+  created timestamp with time zone not null,
+  expires timestamp with time zone not null,
+  constraint invitation_code_hash_key UNIQUE (code_hash),
+  constraint invitation_note_check CHECK ((char_length(note) <= 200)),
+  constraint invitation_pkey PRIMARY KEY (id),
+  constraint invitation_uses_check CHECK (((uses >= 0) AND (uses <= uses_max)))
+);
+
+create table job_schedule (
+  job text not null,
+  slot bigint not null,
+  constraint job_schedule_pkey PRIMARY KEY (job)
 );
 
 create table notification (
@@ -787,6 +809,8 @@ CREATE INDEX audit_entry_subject_idx ON public.audit_entry USING btree (subject_
 
 CREATE INDEX collection_account_id_idx ON public.collection USING btree (account_id, created DESC, id);
 
+CREATE INDEX collection_listed_idx ON public.collection USING btree (created DESC, id) WHERE (status = 'listed'::text);
+
 CREATE INDEX collection_project_project_id_idx ON public.collection_project USING btree (project_id);
 
 CREATE INDEX demo_item_events_idx ON public.demo_item USING btree (id) WHERE ((kind = 'project'::text) AND (NOT has_events));
@@ -826,6 +850,8 @@ CREATE INDEX image_thread_message_id_idx ON public.image USING btree (thread_mes
 CREATE INDEX image_version_id_idx ON public.image USING btree (version_id) WHERE (version_id IS NOT NULL);
 
 CREATE INDEX image_waiting_idx ON public.image USING btree (created) WHERE ((project_id IS NULL) AND (version_id IS NULL) AND (report_id IS NULL) AND (thread_message_id IS NULL));
+
+CREATE INDEX invitation_expires_idx ON public.invitation USING btree (expires);
 
 CREATE INDEX notification_account_id_idx ON public.notification USING btree (account_id, created DESC, id);
 

@@ -26,6 +26,12 @@ install_packages() {
   as_root "${apt[@]}" update >&2 && as_root "${install[@]}" >/dev/null || missing "apt-get could not install $*"
 }
 
+# one_at_a_time FOLDER COMMAND...: waits for other scripts that install into the folder, then runs the command.
+one_at_a_time() {
+  mkdir -p "$1"
+  (flock 9; "${@:2}") 9>"$1/lock"
+}
+
 # running FOLDER WORD: prints the engine's process ID. A killed process that nobody has waited for yet does not count,
 # nor does another program that has its number since: WORD must be in the command line.
 running() {

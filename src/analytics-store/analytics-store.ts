@@ -100,6 +100,12 @@ export type AnalyticsStore = {
    */
   readEvents<K extends EventKind>(kind: K, onEvents: (events: Events[K][]) => Promise<void>): Promise<void>
 
+  /**
+   * Removes the views, downloads and playtime of these projects (at most SOURCES_MAX) that were stored before the call,
+   * for ever. Their batches stay known: none is stored again.
+   */
+  forgetProjects(ids: readonly string[]): Promise<void>
+
   /** What tells this store from every other, for ever the same: counters kept elsewhere name the store they follow. */
   identity(): Promise<string>
 
@@ -123,6 +129,9 @@ export function checkDownloadRange({ projectIds = [], alsoBatches = [] }: Downlo
   checkSources(projectIds)
   if (alsoBatches.length > LISTED_BATCHES_MAX) throw new RangeError(`At most ${LISTED_BATCHES_MAX} batches at once`)
 }
+
+/** The kinds of events that name a project. */
+export const PROJECT_KINDS = ['view', 'download', 'playtime'] as const satisfies readonly EventKind[]
 
 /** @throws RangeError for more than SOURCES_MAX. */
 export function checkSources(ids: readonly string[]): void {

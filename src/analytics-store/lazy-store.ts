@@ -40,6 +40,7 @@ export function openLazily({ open, mayBeHeld = false }: LazyStoreOptions): Analy
     query: (query, options) => use((ready) => ready.query(query, options)),
     countDownloads: (range) => use((ready) => ready.countDownloads(range)),
     readEvents: (kind, onEvents) => use((ready) => ready.readEvents(kind, onEvents)),
+    forgetProjects: (ids) => use((ready) => ready.forgetProjects(ids)),
     identity: () => use((ready) => ready.identity()),
     settledAt: () => use((ready) => ready.settledAt()),
     listBatches: (range) => use((ready) => ready.listBatches(range)),

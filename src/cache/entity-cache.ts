@@ -1,12 +1,21 @@
 import type { LoggedChanges } from './change-log.ts'
 import type { ChangedIds, Changes, Counts } from './changes.ts'
+import { type CompositionDefinition, Compositions } from './compositions.ts'
 import { createEntryLru, type KindDefinition } from './entries.ts'
 import { KindCache, type KindStats } from './kind-cache.ts'
+
+/** What features call of the entries of one kind. */
+export type KindReads<V> = Pick<
+  KindCache<V>,
+  'peek' | 'peekNamed' | 'get' | 'getNamed' | 'getMany' | 'getManyNamed' | 'derive' | 'grow' | 'stats'
+>
 
 /** The one cache of a process. It neither queries nor serialises: kinds say what their values are. */
 export interface EntityCache {
   /** The entries of one kind. The same definition gives the same entries; a second definition of a name throws. */
-  kind<V>(definition: KindDefinition<V>): KindCache<V>
+  kind<V>(definition: KindDefinition<V>): KindReads<V>
+  /** Answers made of many things. The same definition gives the same ones. */
+  compositions<V>(definition: CompositionDefinition<V>): Compositions<V>
   /** Drops what changed. Kinds that nobody caches are ignored. */
   invalidate(changes: Changes): void
   /**
@@ -52,18 +61,20 @@ type CacheOptions = {
 export function createEntityCache({ maxBytes, announce = () => {}, tellNeighbours }: CacheOptions): EntityCache {
   const lru = createEntryLru(maxBytes)
   const kinds = new Map<string, KindCache<unknown>>()
+  const composed = new Map<CompositionDefinition<unknown>, Compositions<unknown>>()
   const holds = new Set<{ changes: Changes; releases: (() => void)[] }>()
   let enabled = false
 
   const touch = (changes: Changes, act: (kind: KindCache<unknown>, ids: ChangedIds) => void): void => {
-    for (const [name, ids] of changes) {
-      const kind = kinds.get(name)
-      if (kind !== undefined) act(kind, ids)
+    for (const kind of kinds.values()) {
+      const ids = changes.get(changesOf(kind.definition))
+      if (ids !== undefined) act(kind, ids)
     }
   }
   const setEnabled = (value: boolean): void => {
     enabled = value
     for (const kind of kinds.values()) kind.setEnabled(value)
+    for (const compositions of composed.values()) compositions.setEnabled(value)
   }
 
   return {
@@ -75,13 +86,26 @@ export function createEntityCache({ maxBytes, announce = () => {}, tellNeighbour
       const made = new KindCache(definition, { lru, enabled })
       kinds.set(definition.name, made as unknown as KindCache<unknown>)
       // A commit may be under way that knew nothing of this kind's cache.
-      for (const hold of holds) hold.releases.push(made.hold(hold.changes.get(definition.name) ?? new Set()))
+      for (const hold of holds) hold.releases.push(made.hold(hold.changes.get(changesOf(definition)) ?? new Set()))
       return made
     },
-    invalidate: (changes) => touch(changes, (kind, ids) => kind.invalidate(ids)),
+    compositions: <V>(definition: CompositionDefinition<V>) => {
+      const known = composed.get(definition as CompositionDefinition<unknown>)
+      // The identity of the definition stands for its value type here too.
+      if (known !== undefined) return known as unknown as Compositions<V>
+      const made = new Compositions(definition, { lru, enabled })
+      composed.set(definition as CompositionDefinition<unknown>, made as unknown as Compositions<unknown>)
+      for (const hold of holds) hold.releases.push(made.hold(hold.changes))
+      return made
+    },
+    invalidate: (changes) => {
+      touch(changes, (kind, ids) => kind.invalidate(ids))
+      for (const compositions of composed.values()) compositions.invalidate(changes)
+    },
     hold: (changes) => {
       const hold: { changes: Changes; releases: (() => void)[] } = { changes, releases: [] }
       touch(changes, (kind, ids) => hold.releases.push(kind.hold(ids)))
+      for (const compositions of composed.values()) hold.releases.push(compositions.hold(changes))
       holds.add(hold)
       return () => {
         holds.delete(hold)
@@ -89,12 +113,17 @@ export function createEntityCache({ maxBytes, announce = () => {}, tellNeighbour
       }
     },
     recount: (counts) => {
-      for (const [name, counted] of counts) kinds.get(name)?.recount(counted)
+      for (const kind of kinds.values()) {
+        const counted = counts.get(changesOf(kind.definition))
+        if (counted !== undefined) kind.recount(counted)
+      }
+      for (const compositions of composed.values()) compositions.recount(counts)
     },
     announce,
     tellNeighbours: (changes) => (changes.size === 0 ? undefined : tellNeighbours?.(changes)),
     clear: () => {
       for (const kind of kinds.values()) kind.invalidate('all')
+      for (const compositions of composed.values()) compositions.clear()
     },
     enable: () => setEnabled(true),
     disable: () => setEnabled(false),
@@ -102,7 +131,15 @@ export function createEntityCache({ maxBytes, announce = () => {}, tellNeighbour
       enabled,
       bytes: lru.calculatedSize,
       maxBytes,
-      kinds: Object.fromEntries([...kinds].map(([name, kind]) => [name, kind.stats()])),
+      kinds: Object.fromEntries([
+        ...[...kinds].map(([name, kind]) => [name, kind.stats()]),
+        ...[...composed].map(([{ name }, compositions]) => [name, compositions.stats()]),
+      ]),
     }),
   }
+}
+
+/** Under which name changes of these values are announced. */
+function changesOf({ name, follows = name }: { name: string; follows?: string }): string {
+  return follows
 }

@@ -7,6 +7,8 @@ import type { Counted } from './changes.ts'
 export interface KindDefinition<V> {
   /** The name under which changes of this kind are announced. */
   readonly name: string
+  /** The kind whose changes concern these values, which have the IDs of that kind; their own unless given. */
+  readonly follows?: string
   readonly idOf: (value: V) => string
   /** Bytes the value holds on to, about; the cache adds its own overhead. */
   readonly sizeOf: (value: V) => number

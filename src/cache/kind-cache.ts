@@ -137,6 +137,11 @@ export class KindCache<V> {
     return made
   }
 
+  /** Counts more bytes for a value that grows while it is kept; one that is not kept has none. */
+  grow(value: V, bytes: number): void {
+    this.#entries.grow(value, bytes)
+  }
+
   /** Drops the entries, and sees to it that no load under way stores them or is handed to a later caller. */
   invalidate(ids: ChangedIds): void {
     this.#byName.shared.clear()

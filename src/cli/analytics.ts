@@ -1,11 +1,13 @@
 // `depot analytics set-aside`: begins an empty analytics database beside one that cannot be opened.
 import { existsSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
-import { loadConfig } from '#config/config.ts'
+import { type Config, loadConfig } from '#config/config.ts'
+import { COMMAND } from '#features/audit/actor.ts'
+import { recordAudit } from '#features/audit/record-audit.ts'
 import { OperatorError } from '#lib/operator-error.ts'
 import { holdAnalytics, openDataFolder } from '#main/preflight.ts'
 import { readArguments } from './arguments.ts'
-import { type Env, print } from './with-deps.ts'
+import { type Env, print, withDeps } from './with-deps.ts'
 
 /** The database and the log of what is not in it yet. */
 const FILES = ['events.duckdb', 'events.duckdb.wal']
@@ -16,19 +18,28 @@ export async function analyticsSetAside(args: readonly string[], env: Env): Prom
   const config = loadConfig(env)
   const { store } = config.analytics
   if (store.kind !== 'embedded') throw new OperatorError('With CLICKHOUSE_URL there is no analytics file to set aside')
+  const { moved, text } = setAside(config, store.folder)
+  if (moved.length > 0) {
+    const details = { files: moved.length }
+    await withDeps(env, ({ db }) => recordAudit(db, { action: 'analytics.set_aside', actor: COMMAND, details }))
+  }
+  print({ json: { moved }, text }, values.json)
+}
+
+function setAside(config: Config, folder: string): { moved: string[]; text: string } {
   openDataFolder(config.dataDir)
   const lock = holdAnalytics(config)
   try {
     const ending = `.set-aside-${new Date().toISOString().replace(/[:.]/g, '-')}`
-    const moved = FILES.filter((name) => existsSync(join(store.folder, name))).map((name) => {
-      renameSync(join(store.folder, name), join(store.folder, name + ending))
-      return join(store.folder, name + ending)
+    const moved = FILES.filter((name) => existsSync(join(folder, name))).map((name) => {
+      renameSync(join(folder, name), join(folder, name + ending))
+      return join(folder, name + ending)
     })
     const text =
       moved.length === 0
-        ? `There is no analytics file in ${store.folder}`
+        ? `There is no analytics file in ${folder}`
         : `Set aside as ${moved.join(' and ')}; the next start begins an empty one. Download counters are not affected.`
-    print({ json: { moved }, text }, values.json)
+    return { moved, text }
   } finally {
     lock?.release()
   }

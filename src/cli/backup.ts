@@ -3,6 +3,8 @@ import { createReadStream, createWriteStream, existsSync } from 'node:fs'
 import { link, open, rename, rm, unlink } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
+import { COMMAND } from '#features/audit/actor.ts'
+import { recordAudit } from '#features/audit/record-audit.ts'
 import { type EventSource, eventsOfServer, eventsOfStore } from '#features/backup/event-parts.ts'
 import { restoreBackup } from '#features/backup/restore-backup.ts'
 import { isServed } from '#features/backup/rows.ts'
@@ -40,15 +42,19 @@ export async function backupCommand(args: readonly string[], env: Env): Promise<
   const target = await openTarget(path)
   const progress = stepProgress()
   try {
-    const report = await withDeps(env, async (deps) =>
-      writeBackup(deps, {
+    const report = await withDeps(env, async (deps) => {
+      const made = await writeBackup(deps, {
         sink: target.sink,
         events: await chooseEvents(deps),
         version: VERSION,
         since: values.since,
         onProgress: progress.onProgress,
-      }),
-    )
+      })
+      const { id, rows, files, events, missing } = made
+      const details = { id, rows, files, events, missing: missing.length }
+      await recordAudit(deps.db, { action: 'backup.made', actor: COMMAND, details })
+      return made
+    })
     progress.end()
     await target.keep()
     // Standard output may be the archive itself.
@@ -150,9 +156,13 @@ export async function restoreCommand(args: readonly string[], env: Env): Promise
   const source = await openSource(path)
   const progress = stepProgress()
   try {
-    const report = await withUnmigratedDeps(env, (deps) =>
-      restoreBackup(deps, { source, earlier, onProgress: progress.onProgress }),
-    )
+    const report = await withUnmigratedDeps(env, async (deps) => {
+      const restored = await restoreBackup(deps, { source, earlier, onProgress: progress.onProgress })
+      const { id, created, rows, files, events, missing } = restored
+      const details = { id, created, rows, files, events, missing }
+      await recordAudit(deps.db, { action: 'backup.restored', actor: COMMAND, details })
+      return restored
+    })
     progress.end()
     const { rows, files, events, missing, created } = report
     const lacks = missing === 0 ? '' : `; ${missing} files were missing already when it was made`

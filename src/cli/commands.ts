@@ -117,6 +117,33 @@ export const COMMANDS: readonly Command[] = [
     load: async () => (await import('./administration.ts')).userPasswordLink,
   },
   {
+    name: 'invitation create',
+    usage: '[--uses 1] [--expires 14d] [--email E] [--note TEXT] [--json]',
+    about: 'Make an invitation and print the link with its code, once',
+    options: [
+      ['--uses', 'How many accounts may be made with it'],
+      ['--expires', 'After how many days (d), hours (h) or minutes (m) it ends; 366d at most'],
+      ['--email', 'The only address it works for'],
+      ['--note', 'For operators: whom it is for'],
+      JSON_OPTION,
+    ],
+    load: async () => (await import('./invitations.ts')).invitationCreate,
+  },
+  {
+    name: 'invitation list',
+    usage: '[--json]',
+    about: 'List invitations, the newest first',
+    options: [JSON_OPTION],
+    load: async () => (await import('./invitations.ts')).invitationList,
+  },
+  {
+    name: 'invitation revoke',
+    usage: 'ID [--json]',
+    about: 'Revoke an invitation; accounts that were made with it stay',
+    options: [['ID', 'The invitation, as `depot invitation list` names it'], JSON_OPTION],
+    load: async () => (await import('./invitations.ts')).invitationRevoke,
+  },
+  {
     name: 'token create',
     usage: '--user U --scopes all|NAME,NAME [--expires 90d] [--name N] [--json]',
     about: 'Make a personal access token and print it, once',
@@ -222,9 +249,14 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: 'seed',
-    usage: '[--projects 200] [--json]',
-    about: 'Fill a demo catalogue, or what is missing of it',
-    options: [['--projects', 'How many projects there are to be'], JSON_OPTION],
+    usage: '[--projects 200] | --remove --yes [--json]',
+    about: 'Fill a demo catalogue, or what is missing of it; or take the demo away',
+    options: [
+      ['--projects', 'How many projects there are to be'],
+      ['--remove', 'Remove what was made, with what the accounts of the demo have made since'],
+      ['--yes', 'It cannot be undone: say that it is meant'],
+      JSON_OPTION,
+    ],
     load: async () => (await import('./seed.ts')).seedCommand,
   },
   {
@@ -233,6 +265,23 @@ export const COMMANDS: readonly Command[] = [
     about: 'Show the state of everything Depot depends on',
     options: [JSON_OPTION],
     load: async () => (await import('./operations.ts')).checkCommand,
+  },
+  {
+    name: 'capacity',
+    usage:
+      '[--projects 10000] [--versions N] [--accounts N] [--follows N] [--reads-per-second 100] [--writes-per-second N] [--events-per-day N] [--file-kb 500] [--cores 8] [--json]',
+    about: 'Compute what an instance of some size needs, and which part reaches its end first',
+    options: [
+      ['--versions', 'With a file each; five for each project unless said'],
+      ['--accounts', 'As many as projects unless said'],
+      ['--follows', '32 for each project unless said'],
+      ['--writes-per-second', 'A fiftieth of the reads unless said'],
+      ['--events-per-day', 'Views and downloads; 10,000 for each read a second unless said'],
+      ['--file-kb', 'The mean size of a file'],
+      ['--cores', 'How many cores one machine has for HTTP'],
+      JSON_OPTION,
+    ],
+    load: async () => (await import('./capacity.ts')).capacityCommand,
   },
   {
     name: 'analytics set-aside',

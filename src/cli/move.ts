@@ -3,6 +3,8 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { parseEnv } from 'node:util'
 import { type FilesConfig, loadConfig } from '#config/config.ts'
+import { COMMAND } from '#features/audit/actor.ts'
+import { recordAudit } from '#features/audit/record-audit.ts'
 import { moveFiles } from '#features/backup/move-files.ts'
 import { isServed } from '#features/backup/rows.ts'
 import { OperatorError } from '#lib/operator-error.ts'
@@ -25,6 +27,8 @@ export async function moveFilesCommand(args: readonly string[], env: Env): Promi
       const served = await isServed(deps.pool)
       const report = await moveFiles(deps, store, { onProgress: progress.update }).finally(progress.end)
       const { copied, present, bytes, missing } = report
+      const details = { copied, present, missing: missing.length }
+      await recordAudit(deps.db, { action: 'files.moved', actor: COMMAND, details })
       const counted = `Copied ${copied} files (${shownBytes(bytes)}); ${present} were there already`
       const lacking = missing.map((key) => `\nThe old store lacks ${key}, which a row names`).join('')
       const next = served

@@ -1,12 +1,14 @@
 // `depot migrate` and `depot check`.
 
 import { loadConfig } from '#config/config.ts'
-import { migrate } from '#db/migrate.ts'
+import { COMMAND } from '#features/audit/actor.ts'
 import { checkDependencies } from '#features/meta/readiness.ts'
 import { OperatorError } from '#lib/operator-error.ts'
 import { boot } from '#main/boot.ts'
+import { migrateInstance } from '#main/migrate-instance.ts'
 import { createLog } from '#telemetry/log.ts'
 import { readArguments } from './arguments.ts'
+import { withProgress } from './progress.ts'
 import { type Env, print } from './with-deps.ts'
 
 const log = () => createLog({ level: 'warn', buffered: false, destination: 2 })
@@ -15,7 +17,9 @@ export async function migrateCommand(args: readonly string[], env: Env): Promise
   const { values } = readArguments(args, { json: 'boolean' })
   const booted = await boot({ config: loadConfig(env), log: log(), holder: 'command' })
   try {
-    const applied = await migrate(booted.deps.pool)
+    const applied = await withProgress({ label: 'Applying migrations' }, (onProgress) =>
+      migrateInstance(booted.deps, COMMAND, { onProgress }),
+    )
     const text = applied.length === 0 ? 'The schema is up to date' : `Applied ${applied.join(', ')}`
     print({ json: { applied }, text }, values.json)
   } finally {

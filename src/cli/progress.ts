@@ -23,6 +23,30 @@ const BAR_EVERY_MS = 100
 const LINE_EVERY_MS = 5_000
 const BAR_WIDTH = 24
 
+/** Often enough that a step which reports nothing for long is seen to go on. */
+const TICK_MS = 250
+
+/**
+ * Shows the progress of `work`, also while it reports nothing: what it reported last is shown again. Ends with it.
+ */
+export async function withProgress<T>(
+  options: ProgressOptions,
+  work: (update: Progress['update']) => Promise<T>,
+): Promise<T> {
+  const progress = createProgress(options)
+  let last: Parameters<Progress['update']> | undefined
+  const timer = setInterval(() => last !== undefined && progress.update(...last), TICK_MS)
+  try {
+    return await work((...reported) => {
+      last = reported
+      progress.update(...reported)
+    })
+  } finally {
+    clearInterval(timer)
+    progress.end()
+  }
+}
+
 export function createProgress(options: ProgressOptions): Progress {
   const { label, format = String, stream = process.stderr, now = () => performance.now() } = options
   const every = stream.isTTY ? BAR_EVERY_MS : LINE_EVERY_MS

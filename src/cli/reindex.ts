@@ -4,10 +4,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { COMMAND } from '#features/audit/actor.ts'
 import { findFinishedRebuild } from '#features/search/changes.ts'
 import { requestRebuild } from '#features/search/request-rebuild.ts'
+import type { SearchFeed } from '#features/search/search-feed.ts'
+import { getStatistics } from '#features/statistics/queries.ts'
 import { MINUTE_MS } from '#lib/time.ts'
 import type { Deps } from '#main/deps.ts'
 import { openIdleSearch } from '#main/open-search.ts'
 import { readArguments } from './arguments.ts'
+import { withProgress } from './progress.ts'
 import { type Env, print, withDeps } from './with-deps.ts'
 
 const POLL_MS = 200
@@ -24,7 +27,12 @@ export async function reindexCommand(args: readonly string[], env: Env): Promise
     const startedAt = performance.now()
     const requested = await requestRebuild(deps, COMMAND)
     const documents = await buildHere(deps)
-    if (documents === undefined) await waitForServer(deps, requested)
+    if (documents === undefined) {
+      const format = (seconds: number) => `${seconds} s`
+      await withProgress({ label: 'Waiting for the server', format }, (update) =>
+        waitForServer(deps, requested, () => update(Math.round((performance.now() - startedAt) / 1000))),
+      )
+    }
     const seconds = Math.round((performance.now() - startedAt) / 100) / 10
     return { documents, seconds, by: documents === undefined ? 'server' : 'command' }
   })
@@ -40,17 +48,34 @@ async function buildHere(deps: Deps): Promise<number | undefined> {
   const search = await openIdleSearch(deps)
   if (search === undefined) return undefined
   try {
-    await search.caughtUp()
+    await withProgress({ label: 'Projects in the index' }, async (update) => {
+      const total = (await getStatistics(deps.db)).projects
+      // The last answer of an index that is being built may come after it is there.
+      const asking = new AbortController()
+      const watching = watch(search, (documents) => update(documents, Math.max(documents, total)), asking.signal)
+      await search.caughtUp().finally(() => asking.abort())
+      await watching
+    })
     return (await search.state()).documents
   } finally {
     await search.close()
   }
 }
 
-async function waitForServer({ db }: Deps, requested: number): Promise<void> {
+/** Reports how many projects the index has, until the signal. */
+async function watch(search: SearchFeed, onDocuments: (documents: number) => void, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    const { documents } = await search.state()
+    onDocuments(documents)
+    await sleep(POLL_MS, undefined, { signal }).catch(() => undefined)
+  }
+}
+
+async function waitForServer({ db }: Deps, requested: number, onWait: () => void): Promise<void> {
   const until = performance.now() + PATIENCE_MS
   while ((await findFinishedRebuild(db)) < requested) {
     if (performance.now() > until) throw new Error('No server has built its search index; look into its log')
+    onWait()
     await sleep(POLL_MS)
   }
 }

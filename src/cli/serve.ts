@@ -1,15 +1,17 @@
 // `depot serve`: HTTP, jobs and schedules, until a signal ends it.
 
 import { type Config, loadConfig, withPort } from '#config/config.ts'
-import { migrate } from '#db/migrate.ts'
 import { makeFirstAdminLink } from '#features/accounts/sign-up/create-first-admin.ts'
+import { SYSTEM } from '#features/audit/actor.ts'
 import { eventsSubscriber } from '#features/backup/event-parts.ts'
+import { startStagingSweep } from '#files/staging-sweep.ts'
 import { createRateGrants, type RateGrantDirectory } from '#http/rate-grants.ts'
 import { startWorker } from '#jobs/worker.ts'
 import { buildApp, jobHandlers, SCHEDULE } from '#main/app.ts'
 import { type Booted, boot } from '#main/boot.ts'
 import type { Deps } from '#main/deps.ts'
 import { isForPeople } from '#main/log-format.ts'
+import { migrateInstance } from '#main/migrate-instance.ts'
 import { cannotListen, checkBeforeStart, freePort, holdAnalytics } from '#main/preflight.ts'
 import { drain, stopListening } from '#main/stop-listening.ts'
 import { createHttpProcesses, type HttpProcesses } from '#processes/supervisor.ts'
@@ -50,24 +52,32 @@ export async function serve(args: readonly string[], env: Env): Promise<void> {
   if (processes !== undefined) started.defer(() => processes.stop())
   const booted = await open(loaded, log, { listens, started, processes })
   try {
-    const applied = await migrate(booted.deps.pool)
+    const applied = await migrateInstance(booted.deps, SYSTEM)
     if (applied.length > 0) log.info({ migrations: applied }, 'The schema was brought up to date')
     const deps = booted.deps
     const rateGrants = createRateGrants(deps)
     const exports = role === 'worker' ? [] : [eventsSubscriber(deps)]
     await booted.listen([...rateGrants.subscribers, ...deps.search.subscribers, ...exports])
     await rateGrants.refresh()
+    const sweep = startStagingSweep(deps)
+    started.defer(() => sweep.stop())
     if (role !== 'api') {
       const { pool, metrics } = deps
-      const worker = await startWorker({ pool, handlers: jobHandlers(deps), schedule: SCHEDULE, log, metrics })
+      const isAlone = booted.embeddedConnection !== undefined
+      const worker = await startWorker({ pool, handlers: jobHandlers(deps), schedule: SCHEDULE, log, metrics, isAlone })
       started.defer(() => worker.stop())
     }
     const listening = !listens ? undefined : await listen(booted, { rateGrants, processes })
     if (listening !== undefined) started.defer(listening.stop)
     const address = listening?.address ?? 'no address (jobs only)'
-    log.info({ address, role, start_ms: Math.round(performance.now() - startedAt) }, `Depot is ready on ${address}`)
-    const where = { address, databaseFolder: booted.databaseFolder }
-    process.stdout.write(asText && listens ? await welcome(deps, where) : `Depot answers on ${address}\n`)
+    if (asText && listens) {
+      process.stdout.write(await welcome(deps, { address, databaseFolder: booted.databaseFolder }))
+    } else {
+      const startMs = Math.round(performance.now() - startedAt)
+      // Whatever the level: with PORT=0 nothing else says where.
+      log.child({}, { level: 'info' }).info({ address, role, start_ms: startMs }, `Depot answers on ${address}`)
+      log.flush()
+    }
     if (!asText && loaded.http.isBaseUrlGuessed) {
       const { baseUrl } = loaded.http
       log.warn(

@@ -1,9 +1,10 @@
 // What every command but `serve` does first: read the configuration, open what it needs, close it whatever happens.
 
 import { loadConfig } from '#config/config.ts'
-import { migrate } from '#db/migrate.ts'
+import { COMMAND } from '#features/audit/actor.ts'
 import { boot } from '#main/boot.ts'
 import type { Deps } from '#main/deps.ts'
+import { migrateInstance } from '#main/migrate-instance.ts'
 import { createLog } from '#telemetry/log.ts'
 
 export type Env = Record<string, string | undefined>
@@ -14,7 +15,7 @@ export type Env = Record<string, string | undefined>
  */
 export function withDeps<T>(env: Env, act: (deps: Deps) => Promise<T>): Promise<T> {
   return withUnmigratedDeps(env, async (deps) => {
-    await migrate(deps.pool)
+    await migrateInstance(deps, COMMAND)
     return act(deps)
   })
 }

@@ -104,7 +104,7 @@ export type Config = {
   mail: MailConfig
   scanner: ScannerConfig
   accounts: {
-    registration: 'open' | 'closed'
+    registration: 'open' | 'invitation' | 'closed'
     requireVerifiedEmail: boolean
     captcha: { verifyUrl: string; secret: Secret; widget: CaptchaWidget | undefined } | undefined
     /** Without trailing slash. */
@@ -131,6 +131,8 @@ export type Config = {
   }
   /** `auto`: text where standard output is a terminal, JSON elsewhere. */
   log: { level: Env['LOG_LEVEL']; format: Env['LOG_FORMAT'] }
+  /** No endpoint: no traces. */
+  traces: { endpoint: string | undefined; serviceName: string; followsCallers: boolean }
 }
 
 /**
@@ -302,6 +304,11 @@ function group(env: Env): Config {
     },
     money: { affiliateShare: env.AFFILIATE_SHARE },
     log: { level: env.LOG_LEVEL, format: env.LOG_FORMAT },
+    traces: {
+      endpoint: env.OTEL_EXPORTER_OTLP_ENDPOINT,
+      serviceName: env.OTEL_SERVICE_NAME,
+      followsCallers: env.OTEL_PROPAGATORS?.includes('tracecontext') ?? false,
+    },
   }
 }
 

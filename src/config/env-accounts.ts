@@ -29,8 +29,8 @@ export const ACCOUNT_VARIABLES = {
     }),
   ),
   REGISTRATION: choice(
-    { description: 'Whether people may make accounts themselves.', example: 'closed' },
-    ['open', 'closed'],
+    { description: 'Whether people may make accounts themselves, or need an invitation.', example: 'closed' },
+    ['open', 'invitation', 'closed'],
     'open',
   ),
   AUDIT_RETENTION: count(

@@ -5,6 +5,7 @@ import Type from 'typebox'
 import { ACCOUNT_VARIABLES } from './env-accounts.ts'
 import { ENGINE_VARIABLES } from './env-engines.ts'
 import { SERVER_VARIABLES } from './env-server.ts'
+import { TRACE_VARIABLES } from './env-traces.ts'
 import { isClickHouseAddress, isDatabaseAddress, isWebAddress } from './env-values.ts'
 import { SITE_VARIABLES } from './site-env.ts'
 import { type About, count, optional, WEB } from './variable.ts'
@@ -12,6 +13,7 @@ import { type About, count, optional, WEB } from './variable.ts'
 /** Every variable Depot reads. Those without a default are optional; an empty value counts as unset. */
 export const Env = Type.Object({
   ...SERVER_VARIABLES,
+  ...TRACE_VARIABLES,
   DATA_DIR: Type.String({
     default: './data',
     maxLength: 4096,

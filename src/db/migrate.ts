@@ -26,14 +26,20 @@ export async function readMigrations(): Promise<Migration[]> {
   )
 }
 
+export type MigrateOptions = {
+  /** Stops after this migration, for the rows of an older backup. */
+  through?: string | undefined
+  /** Before each migration: how many are done, of how many. */
+  onProgress?: (done: number, total: number) => void
+}
+
 /**
  * Brings the schema to the newest version and returns the names it applied (none when it was there already).
- * The job queue's own schema is brought up to date first. `through` stops after that migration, for the rows of an older
- * backup. Safe to run from several processes at once.
+ * The job queue's own schema is brought up to date first. Safe to run from several processes at once.
  * @throws OperatorError when the database cannot be reached, is too old or keeps text in another encoding, when an
  * applied file was changed since, when its role lacks a right, and when there is a migration that this program does not know (a newer one made it).
  */
-export async function migrate(pool: pg.Pool, { through }: { through?: string | undefined } = {}): Promise<string[]> {
+export async function migrate(pool: pg.Pool, { through, onProgress }: MigrateOptions = {}): Promise<string[]> {
   const known = await readMigrations()
   const migrations = through === undefined ? known : known.filter(({ name }) => name <= through)
   const client = await pool.connect().catch((cause: unknown) => {
@@ -52,7 +58,10 @@ export async function migrate(pool: pg.Pool, { through }: { through?: string | u
     const applied = new Map(rows.map((row) => [row.name, row.checksum]))
     checkHistory(applied, known)
     const pending = migrations.filter((migration) => !applied.has(migration.name))
-    for (const migration of pending) await apply(client, migration)
+    for (const [done, migration] of pending.entries()) {
+      onProgress?.(done, pending.length)
+      await apply(client, migration)
+    }
     return pending.map((migration) => migration.name)
   } catch (error) {
     throw lacksRight(error) ?? error

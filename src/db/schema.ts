@@ -136,6 +136,7 @@ export interface CollectionProject {
 }
 
 export interface DemoCatalogue {
+  mark: string;
   only_row: Generated<boolean>;
   until: Timestamp;
 }
@@ -260,10 +261,26 @@ export interface InstanceSettings {
   raw_mark_url: string | null;
   read_only: boolean | null;
   read_only_message: string | null;
-  registration: 'open' | 'closed' | null;
+  registration: 'open' | 'invitation' | 'closed' | null;
   revision: Generated<number>;
   rules: string | null;
   singleton: Generated<boolean>;
+}
+
+export interface Invitation {
+  code_hash: Buffer;
+  created: Timestamp;
+  email: string | null;
+  expires: Timestamp;
+  id: string;
+  note: Generated<string>;
+  uses: Generated<number>;
+  uses_max: number;
+}
+
+export interface JobSchedule {
+  job: string;
+  slot: number;
 }
 
 export interface Notification {
@@ -602,6 +619,8 @@ export interface DB {
   image: Image;
   instance_secret: InstanceSecret;
   instance_settings: InstanceSettings;
+  invitation: Invitation;
+  job_schedule: JobSchedule;
   notification: Notification;
   oauth_authorization: OauthAuthorization;
   oauth_client: OauthClient;

@@ -4,7 +4,6 @@
 import { sql } from 'kysely'
 import type { Db, Tx } from '#db/db.ts'
 import { enqueue } from '#jobs/queue.ts'
-import { HOUR_MS } from '#lib/time.ts'
 import type { Deps } from '#main/deps.ts'
 import type { StagedFile } from './files.ts'
 
@@ -88,15 +87,13 @@ export async function takeBackClaimed(deps: Pick<Deps, 'db' | 'files'>): Promise
 
 /** An upload takes less than this from its claim to its commit. */
 const CLAIM_AGE_MAX = '6 hours'
-const STAGED_AGE_MAX_MS = 6 * HOUR_MS
 const SWEEP_MAX = 1000
 
-/** Removes what killed processes left: staged files, and stored ones that no row names. Returns how many. */
-export async function sweepFiles({ db, files, now }: Pick<Deps, 'db' | 'files' | 'now'>): Promise<number> {
-  const staged = await files.sweep({ olderThanMs: STAGED_AGE_MAX_MS, nowMs: now() })
+/** Removes what killed processes left in the store and no row names. Returns how many. */
+export async function sweepClaims({ db, files }: Pick<Deps, 'db' | 'files'>): Promise<number> {
   const keys = await listStaleClaims(db)
   await removeClaimed({ db, files }, keys)
-  return staged + keys.length
+  return keys.length
 }
 
 async function listStaleClaims(db: Db): Promise<string[]> {

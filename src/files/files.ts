@@ -75,8 +75,8 @@ export interface Files {
   link(key: string, options: LinkOptions): Promise<string | undefined>
   /** The size of a file; undefined when the key is absent. */
   stat(key: string): Promise<{ sizeBytes: number } | undefined>
-  /** Every key with its size, in no order; files that come and go meanwhile may be in it or not. Some stores cannot. */
-  list?(): AsyncIterable<{ key: string; sizeBytes: number }>
+  /** Every key with its size, in no order; files that come and go meanwhile may be in it or not. */
+  list(): AsyncIterable<{ key: string; sizeBytes: number }>
   /** Removes a file; removing what is absent is not an error. */
   remove(key: string): Promise<void>
   /** Removes a staged file; harmless after `publish` and when called twice. */

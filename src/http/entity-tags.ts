@@ -15,7 +15,7 @@ export function matchesEntityTag(ifNoneMatch: string, etag: string): boolean {
   })
 }
 
-const CACHE_CONTROL = {
+export const CACHE_CONTROL = {
   public: 'public, max-age=0, must-revalidate',
   shared: 'public, max-age=0, must-revalidate',
   tags: 'public, max-age=3600',

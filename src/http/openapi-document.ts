@@ -151,7 +151,9 @@ function isSchema(value: Json): boolean {
   return 'type' in value || 'anyOf' in value || 'allOf' in value
 }
 
-function simplify(schema: Json): Json {
+function simplify(given: Json): Json {
+  const { describedAs, ...schema } = given
+  if (describedAs !== undefined) return simplify({ ...schema, ...(describedAs as Json) })
   if ('const' in schema) {
     const { const: constant, ...rest } = schema
     return { type: typeof constant, ...rest, enum: [constant] }

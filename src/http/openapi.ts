@@ -4,6 +4,7 @@ import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import Type from 'typebox'
 import { describeDocument, describeRoute } from './openapi-document.ts'
+import { describeErrors } from './openapi-errors.ts'
 import { INTRODUCTION, INTRODUCTION_V2, TAGS } from './openapi-text.ts'
 import { type App, VIEWER_PREFIX } from './server.ts'
 
@@ -96,7 +97,7 @@ async function registerDocument(
     }),
     transformObject: (document) =>
       'openapiObject' in document
-        ? (describeDocument(document.openapiObject as never) as never)
+        ? (describeErrors(describeDocument(document.openapiObject as never), app.routeTable()) as never)
         : (document.swaggerObject as never),
   })
 }

@@ -1,7 +1,9 @@
 // Values that clients put into query strings as text: lists of IDs, JSON, and the schemas that describe them.
 import Type from 'typebox'
 import { ApiError, invalidInput } from '#lib/errors.ts'
-import { checkStorable } from '#lib/text-rules.ts'
+import { ID_PATTERN } from '#lib/ids.ts'
+import { JSON_LIST } from '#lib/schema-parts.ts'
+import { checkStorable, NAME_PATTERN } from '#lib/text-rules.ts'
 
 /** The most identifiers one list request may name. */
 const IDS_MAX = 1000
@@ -9,18 +11,19 @@ const IDS_MAX = 1000
 export const IdsQuery = Type.Object({
   ids: Type.String({
     maxLength: 65_536,
+    describedAs: JSON_LIST,
     description: `JSON array of up to ${IDS_MAX} identifiers`,
     examples: ['["AABBCCDD","EEFFGGHH"]'],
   }),
 })
 
-export const IdParams = Type.Object({
-  id: Type.String({
-    maxLength: 256,
-    description: 'ID; for projects and organizations also the slug, for users also the username',
-    examples: ['AABBCCDD'],
-  }),
-})
+const pathId = (description: string, pattern: string, examples: string[]) =>
+  Type.Object({ id: Type.String({ maxLength: 256, description, examples, describedAs: { pattern } }) })
+
+export const IdParams = pathId('ID', ID_PATTERN, ['AABBCCDD'])
+export const ProjectParams = pathId('ID or slug of the project', NAME_PATTERN, ['AABBCCDD', 'lantern'])
+export const OrganizationParams = pathId('ID or slug of the organization', NAME_PATTERN, ['AABBCCDD', 'lamplighters'])
+export const UserParams = pathId('ID or username', NAME_PATTERN, ['AABBCCDD', 'mira'])
 
 /** Where a list by offset begins. */
 export const Offset = Type.Optional(

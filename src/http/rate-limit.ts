@@ -1,6 +1,7 @@
 // The rate limiter: three budgets for each client address, three headers on every answer, 429 when one is used up.
 
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import type { FastifyContextConfig, FastifyReply, FastifyRequest } from 'fastify'
 import type { Counters, Rate, Taken } from '#counters/counters.ts'
 import { addressKey } from '#lib/address-key.ts'
 import { ApiError } from '#lib/errors.ts'
@@ -42,29 +43,46 @@ export type RateLimiter = ReturnType<typeof createRateLimiter>
 
 type Counted = { key: string; rate: Rate; cost: number }
 
+/** What a request is counted by: its headers, its client's address, what its route says of itself. */
+type Countable = {
+  headers: IncomingHttpHeaders
+  address: string
+  config: Pick<FastifyContextConfig, 'budget' | 'cost'> | undefined
+}
+
 /**
- * `take` counts a request, as much as its route costs, and sets the three headers; its `done` gets the 429 when there is nothing left. A request with
- * the bypass key is not counted; its headers say that the whole rate is left, because clients read them on every answer.
+ * `count` counts a request, as much as its route costs. A request with the bypass key is not counted; it sees the whole
+ * rate left, because clients read the headers on every answer.
+ * `take` does it for the framework: it sets the three headers, and its `done` gets the 429 when there is nothing left. A
+ * request that was counted before (`remember`) is not counted again.
  * `settle`, for the end of a request, takes the count of a 304 back where
  * these are not to count; undefined where they are.
  */
 export function createRateLimiter({ counters, bypassKey, grants, countsUnchanged }: RateLimitOptions) {
   const counted = new WeakMap<FastifyRequest, Counted>()
-  const take = (req: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void => {
-    const granted = grants.forRequest(req.headers.authorization, req.clientAddress)
-    const { factor, prefix } = BUDGETS[req.routeOptions.config?.budget ?? 'api']
+  const remembered = new WeakMap<IncomingMessage, Taken>()
+  const budgetOf = ({ headers, address, config }: Countable): Counted => {
+    const granted = grants.forRequest(headers.authorization, address)
+    const { factor, prefix } = BUDGETS[config?.budget ?? 'api']
     const limit = factor * (granted?.requestsPerMinute ?? DEFAULT_REQUESTS_PER_MINUTE)
-    const bypass = req.headers['x-ratelimit-key']
-    if (bypassKey !== undefined && typeof bypass === 'string' && secretsEqual(bypass, bypassKey)) {
-      setHeaders(reply, { limit, remaining: limit, resetSeconds: 0 })
-      return done()
-    }
-    const key = granted === undefined ? `${prefix}:${addressKey(req.clientAddress)}` : `${prefix}-grant:${granted.key}`
+    const key = granted === undefined ? `${prefix}:${addressKey(address)}` : `${prefix}-grant:${granted.key}`
     const rate = { limit, periodMs: PERIOD_MS, burst: limit, lostPerMinute: factor * LOST_REQUESTS_PER_MINUTE }
     // A grant may be smaller than what one request costs.
-    const cost = Math.min(req.routeOptions.config?.cost ?? 1, limit)
-    if (!countsUnchanged) counted.set(req, { key, rate, cost })
-    const decision = counters.take(key, rate, cost)
+    return { key, rate, cost: Math.min(config?.cost ?? 1, limit) }
+  }
+  const isBypassed = (headers: IncomingHttpHeaders): boolean => {
+    const bypass = headers['x-ratelimit-key']
+    return bypassKey !== undefined && typeof bypass === 'string' && secretsEqual(bypass, bypassKey)
+  }
+  const count = (asked: Countable): Taken | Promise<Taken> => {
+    const { key, rate, cost } = budgetOf(asked)
+    return isBypassed(asked.headers) ? wholeRate(rate.limit) : counters.take(key, rate, cost)
+  }
+  const take = (req: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void => {
+    const own = budgetOf({ headers: req.headers, address: req.clientAddress, config: req.routeOptions.config })
+    if (isBypassed(req.headers)) return done(apply(reply, wholeRate(own.rate.limit)))
+    if (!countsUnchanged) counted.set(req, own)
+    const decision = remembered.get(req.raw) ?? counters.take(own.key, own.rate, own.cost)
     if (decision instanceof Promise) decision.then((value) => done(apply(reply, value)), done)
     else done(apply(reply, decision))
   }
@@ -77,25 +95,37 @@ export function createRateLimiter({ counters, bypassKey, grants, countsUnchanged
     if (given instanceof Promise) given.catch(() => {})
     done(null, payload)
   }
-  return { take, settle: countsUnchanged ? undefined : settle }
+  return {
+    count,
+    /** Keeps the decision on a request for the framework, which takes it over. */
+    remember: (req: IncomingMessage, taken: Taken): void => void remembered.set(req, taken),
+    take,
+    settle: countsUnchanged ? undefined : settle,
+  }
+}
+
+function wholeRate(limit: number): Taken {
+  return { allowed: true, limit, remaining: limit, resetSeconds: 0, retryAfterMs: 0 }
 }
 
 type SendDone = (error: null, payload?: unknown) => void
 
-type Shown = Pick<Taken, 'limit' | 'remaining' | 'resetSeconds'>
-
-function setHeaders(reply: FastifyReply, { limit, remaining, resetSeconds }: Shown): void {
-  void reply.header('x-ratelimit-limit', limit)
-  void reply.header('x-ratelimit-remaining', remaining)
-  void reply.header('x-ratelimit-reset', resetSeconds)
+function apply(reply: FastifyReply, decision: Taken): ApiError | undefined {
+  void reply.header('x-ratelimit-limit', decision.limit)
+  void reply.header('x-ratelimit-remaining', decision.remaining)
+  void reply.header('x-ratelimit-reset', decision.resetSeconds)
+  return decision.allowed ? undefined : tooManyRequests(decision)
 }
 
-function apply(reply: FastifyReply, decision: Taken): ApiError | undefined {
-  setHeaders(reply, decision)
-  if (decision.allowed) return undefined
+/** 429 for a caller who has used up their rate. */
+export function tooManyRequests({
+  retryAfterMs,
+  limit,
+  resetSeconds,
+}: Pick<Taken, 'retryAfterMs' | 'limit' | 'resetSeconds'>): ApiError {
   return new ApiError(
     'ratelimit_error',
-    `You are being rate-limited. Please wait ${decision.retryAfterMs} milliseconds. 0/${decision.limit} remaining.`,
-    { headers: { 'retry-after': String(decision.resetSeconds) } },
+    `You are being rate-limited. Please wait ${retryAfterMs} milliseconds. 0/${limit} remaining.`,
+    { headers: { 'retry-after': String(resetSeconds) } },
   )
 }

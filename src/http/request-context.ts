@@ -1,6 +1,7 @@
 // The first hook of every request, in the order that docs/api-design.md gives: headers of every answer, client address,
 // rate limit, preflight requests, User-Agent, percent-encoding.
 
+import type { IncomingMessage } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ApiError, invalidInput, notFound } from '#lib/errors.ts'
 import { clientAddress } from './client-address.ts'
@@ -10,7 +11,8 @@ export type RequestContextOptions = { clientAddressHeader: string | undefined; b
 
 type RequestContextHook = (req: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) => void
 
-const EXPOSED_HEADERS = 'ETag, Retry-After, X-Ratelimit-Limit, X-Ratelimit-Remaining, X-Ratelimit-Reset, X-Request-Id'
+export const EXPOSED_HEADERS =
+  'ETag, Retry-After, X-Ratelimit-Limit, X-Ratelimit-Remaining, X-Ratelimit-Reset, X-Request-Id'
 const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS'
 
 /** The onRequest hook of every route. */
@@ -24,12 +26,12 @@ export function requestContextHook(
     void reply.header('access-control-expose-headers', EXPOSED_HEADERS)
     if (req.routeOptions.config?.unlimited === true) return done()
     const address = clientAddress(req.raw, options.clientAddressHeader)
-    if (address === undefined) return done(new ApiError('unauthorized', 'The client address cannot be determined'))
+    if (address === undefined) return done(noAddress())
     req.clientAddress = address
     limiter.take(req, reply, (error) => {
       if (error !== undefined) return done(error)
       if (isPreflight(req)) return void answerPreflight(req, reply)
-      done(checkHost(req) ?? checkUserAgent(req, options.blockedUserAgents) ?? checkAddress(req))
+      done(checkHead(req.raw, options.blockedUserAgents))
     })
   }
 }
@@ -49,8 +51,13 @@ export function answerUnroutable(
   }
 }
 
-function checkHost(req: FastifyRequest): ApiError | undefined {
-  return req.headers.host === undefined && req.raw.httpVersion === '1.1'
+/** What is wrong with the head of a request, whatever it asks for; undefined when nothing is. */
+export function checkHead(req: IncomingMessage, blockedUserAgents: readonly RegExp[]): ApiError | undefined {
+  return checkHost(req) ?? checkUserAgent(req, blockedUserAgents) ?? checkAddress(req)
+}
+
+function checkHost(req: IncomingMessage): ApiError | undefined {
+  return req.headers.host === undefined && req.httpVersion === '1.1'
     ? invalidInput('A request needs the header Host', 'host')
     : undefined
 }
@@ -73,15 +80,30 @@ function answerPreflight(req: FastifyRequest, reply: FastifyReply): FastifyReply
     .send()
 }
 
-function checkUserAgent(req: FastifyRequest, blocked: readonly RegExp[]): ApiError | undefined {
+function checkUserAgent(req: IncomingMessage, blocked: readonly RegExp[]): ApiError | undefined {
   const agent = req.headers['user-agent']
   if (agent === undefined || agent.trim() === '') {
-    return invalidInput('Every request must carry a User-Agent that says what it is', 'user-agent')
+    return agentMissing()
   }
   if (blocked.some((pattern) => pattern.test(agent))) {
-    return new ApiError('forbidden', 'This User-Agent is blocked; use one that names your program and a contact')
+    return agentBlocked()
   }
   return undefined
+}
+
+/** 401 where the header that names the client is missing or unreadable. */
+export function noAddress(): ApiError {
+  return new ApiError('unauthorized', 'The client address cannot be determined')
+}
+
+/** 400 for a request without a User-Agent. */
+export function agentMissing(): ApiError {
+  return invalidInput('Every request must carry a User-Agent that says what it is', 'user-agent')
+}
+
+/** 403 for a User-Agent that the operator has blocked. */
+export function agentBlocked(): ApiError {
+  return new ApiError('forbidden', 'This User-Agent is blocked; use one that names your program and a contact')
 }
 
 /** Before the body is looked at: a path that leads nowhere, or not with this method, leads nowhere with any body. */
@@ -100,8 +122,8 @@ export function refuseEncodedBody(req: FastifyRequest, _reply: FastifyReply, don
 }
 
 /** Percent-encodings that do not decode, and the NUL character, which the database refuses. */
-function checkAddress(req: FastifyRequest): ApiError | undefined {
-  const url = req.raw.url ?? ''
+function checkAddress(req: IncomingMessage): ApiError | undefined {
+  const url = req.url ?? ''
   if (!url.includes('%')) return undefined
   const query = url.indexOf('?')
   try {

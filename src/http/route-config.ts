@@ -4,6 +4,7 @@ import type { TSchema } from 'typebox'
 import type { ScopeName } from '#lib/scopes.ts'
 import type { Viewer } from '#lib/viewer.ts'
 import type { ListBuffers } from './list-buffers.ts'
+import type { ReadyAnswer } from './ready-answers.ts'
 
 /**
  * Who may call a route:
@@ -71,6 +72,11 @@ declare module 'fastify' {
      * about a unit for each 40 ms of processor time, which `npm run bench -- routes` measures.
      */
     cost?: number
+    /**
+     * What a route of one path parameter answers everybody whom it does not know, where that is ready bytes at this
+     * moment: for a GET of `auth: { read }` that is asked often (`ready-answers.ts`). Undefined: the handler answers.
+     */
+    ready?: (value: string) => ReadyAnswer | undefined
     /** The route answers outside limiter, User-Agent rule and rate headers (`/health`, `/ready`, `/metrics`). */
     unlimited?: boolean
     /** For the description alone: the part `data` of a form that the handler reads itself. */

@@ -30,6 +30,7 @@ import { createListBuffers } from './list-buffers.ts'
 import { prefersConstraint } from './preferred-type.ts'
 import { createRateLimiter, type RateLimitOptions } from './rate-limit.ts'
 import { answersWhenReadOnly, type ReadOnlyState, readOnlyHook } from './read-only.ts'
+import { answerReady } from './ready-answers.ts'
 import {
   answerUnroutable,
   type RequestContextOptions,
@@ -37,8 +38,9 @@ import {
   requestContextHook,
   requireRoute,
 } from './request-context.ts'
-import { logRequest } from './request-log.ts'
+import { createRequestLog, logRequest } from './request-log.ts'
 import type { RouteEntry } from './route-config.ts'
+import { traceRequests } from './traces.ts'
 import { compileValidator } from './validation.ts'
 
 export interface TypeBoxProvider extends FastifyTypeProvider {
@@ -82,6 +84,7 @@ const PATH_VALUE_LENGTH_MAX = 2048
 export async function buildServer(options: ServerOptions): Promise<App> {
   const limiter = createRateLimiter({ ...options, bypassKey: options.rateLimitBypassKey?.reveal() })
   const setContext = requestContextHook(limiter, options)
+  const note = createRequestLog(options.log, options.metrics)
   const app: App = Fastify({
     routerOptions: { maxParamLength: PATH_VALUE_LENGTH_MAX, constraints: { prefers: prefersConstraint } },
     bodyLimit: JSON_BODY_BYTES_MAX,
@@ -98,7 +101,7 @@ export async function buildServer(options: ServerOptions): Promise<App> {
     connectionTimeout: SILENCE_MS,
     keepAliveTimeout: 72_000,
     clientErrorHandler: answerUnreadable,
-    frameworkErrors: answerUnroutable(setContext, handleError(options.log), logRequest(options.log, options.metrics)),
+    frameworkErrors: answerUnroutable(setContext, handleError(options.log), logRequest(note)),
   }).withTypeProvider<TypeBoxProvider>()
   // Expectations other than 100-continue may be ignored (RFC 9110, 10.1.1); Node's answer to them has no body.
   app.server.on('checkExpectation', (req, res) => app.server.emit('request', req, res))
@@ -109,6 +112,7 @@ export async function buildServer(options: ServerOptions): Promise<App> {
   endSlowBodies(app.server, options.bodies)
   takeEveryMethod(app)
   takeLeave(app)
+  answerReady(app, { ...options, limiter, note })
   app.setValidatorCompiler(compileValidator)
   app.setSerializerCompiler(lazySerializers())
   app.setErrorHandler(handleError(options.log))
@@ -119,12 +123,13 @@ export async function buildServer(options: ServerOptions): Promise<App> {
   app.decorateRequest('viewer', null)
   app.decorateRequest('clientAddress', '')
   takeJsonBodies(app)
+  traceRequests(app)
   app.addHook('onRequest', setContext)
   app.addHook('onRequest', requireRoute)
   addRouteChecks(app, options)
   app.addHook('onSend', tagAnswer)
   if (limiter.settle !== undefined) app.addHook('onSend', limiter.settle)
-  app.addHook('onResponse', logRequest(options.log, options.metrics))
+  app.addHook('onResponse', logRequest(note))
   app.addHook('onResponse', discardRest)
   await app.register(compress, {
     globalDecompression: false,

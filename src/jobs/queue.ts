@@ -1,6 +1,7 @@
 // Background work as rows: a job is enqueued in the transaction that causes it, and exists if and only if that commits.
 import { sql } from 'kysely'
 import type { Tx } from '#db/db.ts'
+import { withTrace } from '#telemetry/traces.ts'
 
 /**
  * Every job there is, by name, with its payload: IDs, never snapshots and never secrets. The handlers are listed in
@@ -31,6 +32,7 @@ export interface Jobs {
   'projects.release': { project_id: string }
   'releases.sweep': Record<string, never>
   'scans.judge': Record<string, never>
+  'seed.forget-events': Record<string, never>
   'seed.store-events': { projects: number }
   'statistics.fold': Record<string, never>
   'versions.notify-followers': { version_id: string }
@@ -50,8 +52,13 @@ export async function enqueue<Name extends JobName>(
   options: { runAt?: Date; jobKey?: string; maxAttempts?: number } = {},
 ): Promise<void> {
   await sql`select graphile_worker.add_job(
-    ${name}, payload => ${JSON.stringify(payload)}::json, run_at => ${options.runAt ?? null}::timestamptz,
+    ${name}, payload => ${JSON.stringify(withTrace(payload))}::json, run_at => ${options.runAt ?? null}::timestamptz,
     job_key => ${options.jobKey ?? null}::text, max_attempts => ${options.maxAttempts ?? 12}::int)`.execute(tx)
+}
+
+/** Takes back the job with a key, unless it runs; none is fine. */
+export async function removeJob(tx: Tx, jobKey: string): Promise<void> {
+  await sql`select graphile_worker.remove_job(${jobKey})`.execute(tx)
 }
 
 /**

@@ -1,18 +1,17 @@
-// Runs background jobs: the library polls and listens, we give it handlers by name and a schedule.
-import { Logger, parseCronItems, run, runOnce } from 'graphile-worker'
+// Runs background jobs: the library polls and listens, we give it handlers by name.
+import { Logger, run, runOnce } from 'graphile-worker'
 import type pg from 'pg'
 import type { Log } from '#telemetry/log.ts'
 import type { Metrics } from '#telemetry/metrics.ts'
+import { traceJob } from '#telemetry/traces.ts'
 import type { JobName, Jobs } from './queue.ts'
+import { type Schedule, startSchedule } from './schedule.ts'
 
 /**
  * One handler for each job. A job may run more than once (a process dies between the work and its record), so each
  * handler is idempotent and says why in a comment.
  */
 export type JobHandlers = { [Name in JobName]: (payload: Jobs[Name], signal: AbortSignal) => Promise<void> }
-
-/** Jobs that run by the clock, in five-field cron form; of several processes one runs each tick. */
-export type Schedule = readonly { job: JobName; cron: string }[]
 
 export type WorkerOptions = {
   pool: pg.Pool
@@ -22,30 +21,38 @@ export type WorkerOptions = {
   metrics: Metrics
 }
 
+/** `isAlone`: no other process works on these jobs, so that what is locked was left by one that was killed. */
+export type StartOptions = WorkerOptions & { isAlone?: boolean }
+
 export type Worker = { stop(): Promise<void> }
 
 const CONCURRENCY = 4
 const POLL_MS = 2_000
 
 /** Starts working; `stop` finishes what runs and gives back what does not finish. */
-export async function startWorker(options: WorkerOptions): Promise<Worker> {
+export async function startWorker(options: StartOptions): Promise<Worker> {
+  if (options.isAlone === true) await unlockAll(options.pool)
   const runner = await run({
     pgPool: options.pool,
     taskList: taskList(options),
-    parsedCronItems: parseCronItems(
-      options.schedule.map(({ job, cron }) => ({
-        task: job,
-        match: cron,
-        identifier: job,
-        options: { maxAttempts: 3 },
-      })),
-    ),
     concurrency: CONCURRENCY,
     pollInterval: POLL_MS,
     noHandleSignals: true,
     logger: workerLogger(options.log),
   })
-  return { stop: () => runner.stop() }
+  const clock = await startSchedule(options)
+  return {
+    stop: async () => {
+      await clock.stop()
+      await runner.stop()
+    },
+  }
+}
+
+/** The library frees the jobs of a killed process after four hours, because others may be working on them. */
+async function unlockAll(pool: pg.Pool): Promise<void> {
+  await pool.query(`select graphile_worker.force_unlock_workers(array_agg(distinct locked_by))
+    from graphile_worker.jobs where locked_by is not null having count(*) > 0`)
 }
 
 /** Runs every job that is due, those they cause included, and returns. For tests and the command line. */
@@ -69,10 +76,9 @@ function taskList({ handlers, metrics, log }: Pick<WorkerOptions, 'handlers' | '
         const end = metrics.jobSeconds.startTimer({ task: job })
         try {
           // The queue holds only what `enqueue` wrote, whose payload types the compiler has checked.
-          await (handle as (payload: unknown, signal: AbortSignal) => Promise<void>)(
-            payload,
-            helpers.abortSignal ?? AbortSignal.timeout(600_000),
-          )
+          const untyped = handle as (payload: unknown, signal: AbortSignal) => Promise<void>
+          const signal = helpers.abortSignal ?? AbortSignal.timeout(600_000)
+          await traceJob(job, payload, (own) => untyped(own, signal))
           metrics.jobs.inc({ task: job, outcome: 'success' })
         } catch (error) {
           const isLast = helpers.job.attempts >= helpers.job.max_attempts

@@ -17,9 +17,13 @@ export function newId(): string {
   return randomBase62(8)
 }
 
-/** Whether `text` has the form of an identifier: 1-11 base62 characters. */
+/** An identifier as clients may send it: 1-11 base62 characters. */
+export const ID_PATTERN = '^[0-9A-Za-z]{1,11}$'
+const ID = new RegExp(ID_PATTERN)
+
+/** Whether `text` has the form of an identifier. */
 export function isIdForm(text: string): boolean {
-  return /^[0-9A-Za-z]{1,11}$/.test(text)
+  return ID.test(text)
 }
 
 /**

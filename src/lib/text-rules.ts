@@ -11,6 +11,8 @@ export const PROJECT_SLUG_PATTERN = '^[A-Za-z0-9._-]{3,64}$'
 export const ORGANIZATION_SLUG_PATTERN = '^[A-Za-z0-9-]{3,64}$'
 /** Username: 1-39 letters, digits, dots, underscores, hyphens; stored as typed, compared without case. */
 export const USERNAME_PATTERN = '^(?!\\.{1,2}$)[A-Za-z0-9._-]{1,39}$'
+/** What can stand in a path for a project, an organization or a person: an ID, a slug or a username. */
+export const NAME_PATTERN = '^(?!\\.{1,2}$)[A-Za-z0-9._-]{1,64}$'
 /** Version number: 1-32 letters, digits and `! @ $ ( ) . + , _ " ' -` and the backtick. */
 export const VERSION_NUMBER_PATTERN = '^(?!\\.{1,2}$)[A-Za-z0-9!@$().+,_"\'`-]{1,32}$'
 

@@ -20,6 +20,7 @@ export const MAIL_PAGES = {
   resetPassword: '/account/reset-password',
   undoEmail: '/account/undo-email',
   settings: '/account',
+  signUp: '/account/sign-up',
 } as const
 
 type Block = string | { link: string; label: string }
@@ -89,6 +90,13 @@ export function unsuspendedMail(context: MailContext): MailContent {
 /** The page on which a new password is set, with the secret that opens it. */
 export function passwordLink(baseUrl: string, flow: string): string {
   return flowLink(baseUrl, MAIL_PAGES.resetPassword, flow)
+}
+
+/** The page for signing up, with the code of an invitation. */
+export function invitationLink(baseUrl: string, code: string): string {
+  const link = new URL(`${baseUrl}${MAIL_PAGES.signUp}`)
+  link.searchParams.set('invitation', code)
+  return link.href
 }
 
 /** A notification sent as mail: its title, its text and, where it is about something, the page of that. */

@@ -6,6 +6,7 @@ import { administrationRoutes } from '#features/accounts/administration/routes.t
 import { type CodeHost, createCodeHost } from '#features/accounts/code-host/code-host.ts'
 import { codeHostRoutes, markCodeHostTokens } from '#features/accounts/code-host/routes.ts'
 import { createConfirmOwner } from '#features/accounts/credentials/confirm-owner.ts'
+import { invitationRoutes } from '#features/accounts/invitations/routes.ts'
 import { accountJobs } from '#features/accounts/jobs.ts'
 import { accountRoutes } from '#features/accounts/routes.ts'
 import { affiliateOperatorRoutes } from '#features/affiliates/operator-routes.ts'
@@ -77,7 +78,8 @@ import { tagged } from '#http/tagged.ts'
 import { createTokenDirectory, type TokenDirectory } from '#http/token-directory.ts'
 import { createTokenUse } from '#http/token-use.ts'
 import type { JobName } from '#jobs/queue.ts'
-import type { JobHandlers, Schedule } from '#jobs/worker.ts'
+import type { Schedule } from '#jobs/schedule.ts'
+import type { JobHandlers } from '#jobs/worker.ts'
 import type { Deps } from './deps.ts'
 import { VERSION } from './version.ts'
 
@@ -214,6 +216,7 @@ function addFeatures(app: App, { deps, accounts, codeHost, tokens, rateGrants, c
     auditOperatorRoutes(scope, deps)
     settingsRoutes(scope, deps)
     administrationRoutes(scope, deps)
+    invitationRoutes(scope, deps)
   })
 }
 
@@ -259,15 +262,19 @@ function allHandlers(deps: Deps): JobHandlers {
   }
 }
 
-/** Jobs by the clock (UTC); of several processes one runs each tick. */
+/** In minutes. */
+const HOUR = 60
+const DAY = 24 * HOUR
+
+/** Jobs by the clock (UTC); of several processes one enqueues each. */
 export const SCHEDULE: Schedule = [
-  { job: 'accounts.expire', cron: '17 * * * *' },
-  { job: 'oauth.expire', cron: '47 * * * *' },
-  { job: 'files.sweep', cron: '27 * * * *' },
-  { job: 'audit.expire', cron: '13 4 * * *' },
-  { job: 'downloads.reconcile', cron: '43 3 * * *' },
-  { job: 'statistics.fold', cron: '*/5 * * * *' },
-  { job: 'images.sweep', cron: '37 * * * *' },
-  { job: 'releases.sweep', cron: '* * * * *' },
-  { job: 'scans.judge', cron: '* * * * *' },
+  { job: 'accounts.expire', everyMinutes: HOUR, atMinute: 17 },
+  { job: 'oauth.expire', everyMinutes: HOUR, atMinute: 47 },
+  { job: 'files.sweep', everyMinutes: HOUR, atMinute: 27 },
+  { job: 'audit.expire', everyMinutes: DAY, atMinute: 4 * HOUR + 13 },
+  { job: 'downloads.reconcile', everyMinutes: DAY, atMinute: 3 * HOUR + 43 },
+  { job: 'statistics.fold', everyMinutes: 5 },
+  { job: 'images.sweep', everyMinutes: HOUR, atMinute: 37 },
+  { job: 'releases.sweep', everyMinutes: 1 },
+  { job: 'scans.judge', everyMinutes: 1 },
 ]

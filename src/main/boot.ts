@@ -23,12 +23,14 @@ import { loadTaxonomy } from '#taxonomy/taxonomy.ts'
 import type { Log } from '#telemetry/log.ts'
 import { createMetrics } from '#telemetry/metrics.ts'
 import { observeCache, observeDisk, observePools, observeQueue } from '#telemetry/observe.ts'
+import { startTraces, traceStatement } from '#telemetry/traces.ts'
 import type { Deps } from './deps.ts'
 import { borrowAnalytics, openAnalytics, openCountryLookup, verifyAnalytics } from './open-analytics.ts'
 import { openCounters } from './open-counters.ts'
 import { openFiles } from './open-files.ts'
 import { checkSearchEngine, openSearch } from './open-search.ts'
 import { openDataFolder } from './preflight.ts'
+import { VERSION } from './version.ts'
 
 export type BootOptions = {
   config: Config
@@ -98,6 +100,7 @@ async function open(
 ): Promise<Booted> {
   const channel = borrowed?.channel
   openDataFolder(config.dataDir)
+  if (holder === 'server') closers.push(await startTraces({ ...config.traces, version: VERSION }, log))
   const { direct, pooled, replica, embedded } = await openConnections(config, log, holder, borrowed?.database)
   if (embedded !== undefined) closers.push(() => embedded.stop())
   const metrics = createMetrics({
@@ -107,6 +110,7 @@ async function open(
   })
   const onQuery = (event: LogEvent) => {
     metrics.querySeconds.observe(event.queryDurationMillis / 1000)
+    traceStatement(event)
     test?.onQuery(event)
   }
   const poolSize = test?.poolSize ?? (borrowed === undefined ? POOL_SIZE : poolShare(config))

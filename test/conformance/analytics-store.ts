@@ -68,6 +68,34 @@ export function testAnalyticsStore(name: string, open: () => Promise<AnalyticsSt
       }
     })
 
+    test('events of projects that are forgotten are gone, those of others stay, and no batch comes again', async () => {
+      const [gone, kept] = ['ForgotAA', 'ForgotBB']
+      const events = {
+        view: batchOf([gone, kept].map((project_id) => aView({ project_id }))),
+        download: batchOf([gone, gone, kept].map((project_id) => aDownload({ project_id }))),
+        playtime: batchOf([gone, kept].map((project_id) => somePlaytime({ project_id }))),
+      }
+      const storeAll = async () => {
+        for (const kind of ['view', 'download', 'playtime'] as const) await store.append(kind, events[kind] as never)
+      }
+      await storeAll()
+      await store.forgetProjects([gone, 'NeverWas'])
+      await storeAll()
+      const metrics = (['project_views', 'project_downloads', 'project_playtime'] as const).map((name) =>
+        metric(name, [gone, kept]),
+      )
+      const [points = []] = await ask(metrics)
+      assert.deepEqual(
+        points.map((point) => point['source_project']),
+        [kept, kept, kept],
+      )
+      const { projects } = await store.countDownloads({ projectIds: [gone, kept] })
+      assert.deepEqual(projects, [{ project_id: kept, downloads: 1 }])
+      await store.append('view', batchOf([aView({ project_id: gone })]))
+      assert.deepEqual((await ask([metric('project_views', [gone])])).map(valuesOf('views')), [[1]])
+      await store.forgetProjects([])
+    })
+
     test('a question about nothing has every slice, empty', async () => {
       assert.deepEqual(
         await ask([metric('project_views', ['Nothing1'])], { resolution: { slices: 3 }, end: NOON + DAY_MS }),

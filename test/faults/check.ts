@@ -3,13 +3,13 @@ import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { depot } from '../support/running-depot.ts'
 import { ADDRESS_HEADER, BYPASS_KEY, type Instance } from './instance.ts'
-import { call, conversionOf, type Ledger, operate } from './writers.ts'
+import { checkMoney } from './money.ts'
+import { call, type Ledger } from './writers.ts'
 
 /** What a killed process may lose of events: docs/analytics.md promises a second. */
 export const EVENTS_LOST_MS = 1_500
 /** For what follows a commit (search, counters), on a machine that is busy with other things. */
 const FOLLOWS_WITHIN_MS = 120_000
-const SHARE = 0.1
 /** Files whose bytes are compared in one round; every version's hash is compared in each. */
 const DOWNLOADS_COMPARED = 10
 
@@ -21,6 +21,8 @@ export async function checkLedger(instance: Instance, ledger: Ledger, killedAt: 
     ...(await checkPlainRows(instance, ledger)),
     ...(await checkFollows(instance, ledger)),
     ...(await checkMoney(instance, ledger)),
+    ...(await checkPeople(instance, ledger)),
+    ...(await checkReleases(instance, ledger)),
     ...(await checkDownloads(instance, ledger, killedAt)),
     ...(await checkSearch(instance, ledger)),
     ...ledger.improper.splice(0).map((problem) => withLog(instance, problem)),
@@ -125,31 +127,10 @@ async function checkFollows(instance: Instance, { followers, project }: Ledger):
     follower.follows = follows
     if (follows) count += 1
   }
+  // One follows all the time.
+  count += 1
   const shown = (await call(instance, `/v3/project/${project.id}`))?.json['followers']
   if (shown !== count) problems.push(`${shown} followers are shown and there are ${count}`)
-  return problems
-}
-
-/** Each sale is there once: what was acknowledged is a repetition, and in the end the sum is that of all. */
-async function checkMoney(instance: Instance, ledger: Ledger): Promise<string[]> {
-  const problems: string[] = []
-  for (const [id, fate] of ledger.conversions) {
-    if (fate === 'acknowledged' && Math.random() > 0.2) continue
-    const answer = await operate(instance, '/_internal/admin/affiliate-conversion', conversionOf(ledger, id))
-    if (answer?.status !== 200 && (fate === 'acknowledged' || answer?.status !== 201)) {
-      problems.push(`sale ${id} (${fate}) is ${answer?.status}`)
-      continue
-    }
-    ledger.conversions.set(id, 'acknowledged')
-  }
-  const { rows } = await instance.query(
-    'select coalesce(sum(revenue), 0)::text as sum, count(*)::int as count from affiliate_conversion',
-  )
-  const [{ sum, count }] = rows as [{ sum: string; count: number }]
-  const wanted = ledger.conversions.size
-  if (count !== wanted || Math.abs(Number(sum) - wanted * 10 * SHARE) > 0.001) {
-    problems.push(`${count} sales with ${sum}, and ${wanted} were reported`)
-  }
   return problems
 }
 
@@ -182,6 +163,62 @@ async function checkSearch(instance: Instance, { listed }: Ledger): Promise<stri
   return problems
 }
 
+/** Those who have signed up are signed in, and the icon can be read. */
+async function checkPeople(instance: Instance, { sessions, project, icons }: Ledger): Promise<string[]> {
+  const problems: string[] = []
+  for (const token of sessions.slice(-5)) {
+    const answer = await call(instance, '/v3/user', { token })
+    if (answer?.status !== 200) problems.push(`a session is lost: ${answer?.status}`)
+  }
+  const shown = await call(instance, `/v3/project/${project.id}`)
+  const url = shown?.json['icon_url']
+  if (icons > 0 && typeof url !== 'string') problems.push('the icon is lost')
+  if (typeof url === 'string') {
+    const { status } = await fetch(`${instance.depot.url}${new URL(url).pathname}`, { headers: headersOf() })
+    if (status !== 200) problems.push(`the icon is ${status}`)
+  }
+  return problems
+}
+
+/** What is due by the clock of Depot is listed; the fan is notified of nothing twice. */
+async function checkReleases(instance: Instance, { releases, fan }: Ledger): Promise<string[]> {
+  const problems: string[] = []
+  const due = [...releases].filter(([, at]) => at < Date.now() + instance.clockMs).map(([id]) => id)
+  const late = async (): Promise<string[]> => {
+    const { rows } = await instance.query(
+      `select id from version where id in ('${due.join("','")}') and status <> 'listed'`,
+    )
+    return rows.map(({ id }) => id)
+  }
+  if ((await late()).length > 0) await instance.query("select graphile_worker.add_job('releases.sweep')")
+  if (!(await eventually(async () => (await late()).length === 0))) {
+    problems.push(`versions are not released: ${await late()}`)
+  }
+  // What is released is no news any more.
+  for (const id of due) releases.set(id, 0)
+  const { rows } = await instance.query(
+    `select cause from notification where account_id = '${fan.id}' group by cause having count(*) > 1`,
+  )
+  if (rows.length > 0) problems.push(`${rows.length} notifications came twice`)
+  return problems
+}
+
+/** With a clock that was just set, a client that has used up its requests waits for a minute at most. */
+export async function checkClock(instance: Instance): Promise<string[]> {
+  const address = `198.51.100.${Math.floor(Math.random() * 250)}`
+  const headers = { 'user-agent': 'depot-faults/1.0', [ADDRESS_HEADER]: address }
+  // Counts as several, and is refused before it costs anything.
+  const sent = { method: 'POST', body: '{}', headers: { ...headers, 'content-type': 'application/json' } }
+  for (let n = 0; n < 300; n += 1) {
+    const answer = await fetch(`${instance.depot.url}/_internal/auth/login`, sent)
+    await answer.arrayBuffer()
+    if (answer.status !== 429) continue
+    const seconds = Number(answer.headers.get('retry-after'))
+    return seconds >= 1 && seconds <= 60 ? [] : [`a client is to wait ${seconds} s after the clock was set`]
+  }
+  return ['no limit holds after the clock was set']
+}
+
 /** Ends Depot and compares rows, files and events; claims of broken uploads are swept first. */
 export async function checkNothingLeft(instance: Instance): Promise<string[]> {
   await instance.query("update upload_claim set created = now() - interval '30 days'")
@@ -191,7 +228,23 @@ export async function checkNothingLeft(instance: Instance): Promise<string[]> {
     return rows[0]?.count === 0
   }
   const swept = await eventually(isSwept)
+  // What waits for another try is tried now, and what a killed process had begun is anybody's.
+  await instance.query(`select graphile_worker.force_unlock_workers(array_agg(distinct locked_by)) from graphile_worker.jobs
+    where locked_by is not null having count(*) > 0`)
+  const isDone = async (): Promise<boolean> => {
+    const { rows } = await instance.query(
+      `select array_agg(id) as ids from graphile_worker.jobs where locked_at is null`,
+    )
+    if (rows[0]?.ids === null) return true
+    await instance.query(`select graphile_worker.reschedule_jobs('{${rows[0]?.ids}}', run_at => now())`)
+    return false
+  }
+  const worked = await eventually(isDone)
   await instance.depot.stop('SIGTERM')
   const { code, stdout, stderr } = await depot(instance.dataDir, ['verify'], instance.env)
-  return [...(swept ? [] : ['claims are left after the sweep']), ...(code === 0 ? [] : [`verify: ${stdout}${stderr}`])]
+  return [
+    ...(swept ? [] : ['claims are left after the sweep']),
+    ...(worked ? [] : ['jobs are left']),
+    ...(code === 0 ? [] : [`verify: ${stdout}${stderr}`]),
+  ]
 }

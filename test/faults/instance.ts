@@ -2,19 +2,25 @@
 // operator's behind a line that can be cut.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import pg from 'pg'
 import { readOwner } from '#db/folder-lock.ts'
 import { DATABASE, ROLE } from '#embedded-postgres/cluster.ts'
-import { type EmbeddedPostgres, startEmbeddedPostgres } from '#embedded-postgres/embedded-postgres.ts'
+import { startOwnDatabase } from '../support/own-database.ts'
 import { makeDataDir, type RunningDepot, startDepot } from '../support/running-depot.ts'
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
+import { CONTROL_VARIABLE, tell, whenDone } from './disturbance.ts'
 
 export const ADMIN_KEY = 'faults-admin-key-0123456789abcdefghij'
 export const BYPASS_KEY = 'faults-bypass-key-0123456789abcdefghi'
 export const ADDRESS_HEADER = 'x-faults-address'
 const SOCKET = '.s.PGSQL.5432'
 
+/** With the database that Depot starts, in one process or with two for HTTP, or with one of the operator's. */
+export type Kind = 'embedded' | 'processes' | 'external'
+
 export type Instance = {
+  readonly kind: Kind
   readonly dataDir: string
   /** The line to the operator's database; undefined with the embedded one. */
   readonly line: TcpProxy | undefined
@@ -28,21 +34,33 @@ export type Instance = {
   killDatabase(after?: () => Promise<unknown>): Promise<void>
   /** The processes that Depot has started, without the database's. */
   helpers(): Promise<number[]>
+  /** How far the clock of Depot is ahead of the database's. */
+  readonly clockMs: number
+  setClock(ms: number): Promise<void>
+  /** Ends every thread that Depot has started; how many there were. */
+  endThreads(): Promise<number>
   /** One statement on the database itself, past the line. */
   query(text: string): Promise<pg.QueryResult>
   close(): Promise<void>
 }
 
-export async function openInstance(kind: 'embedded' | 'external', folder?: string): Promise<Instance> {
+export async function openInstance(kind: Kind, folder?: string): Promise<Instance> {
   const made = makeDataDir()
+  const control = join(made.dataDir, 'control.json')
+  const disturbance = { serial: 0, clockMs: 0, endThreads: 0 }
   const dataDir = folder ?? join(made.dataDir, 'depot')
-  const own = kind === 'external' ? await startDatabase(made.dataDir) : undefined
+  const own = kind === 'external' ? await startOwnDatabase(made.dataDir) : undefined
   const line = own === undefined ? undefined : await startTcpProxy(() => join(own.socketDir(), SOCKET))
   const env: Record<string, string> = {
     ADMIN_KEY,
     RATE_LIMIT_BYPASS_KEY: BYPASS_KEY,
     CLIENT_ADDRESS_HEADER: ADDRESS_HEADER,
     LOG_LEVEL: 'warn',
+    // Its port is another after each start, and addresses of pictures stay what they were.
+    BASE_URL: 'http://depot.test',
+    HTTP_PROCESSES: kind === 'processes' ? '2' : '1',
+    [CONTROL_VARIABLE]: control,
+    NODE_OPTIONS: `--import=${pathToFileURL(join(import.meta.dirname, 'disturb.ts')).href}`,
     ...(line === undefined ? {} : { DATABASE_URL: `postgresql://${ROLE}@127.0.0.1:${line.port}/${DATABASE}` }),
   }
   const socketDir = (): string => own?.socketDir() ?? readOwner(dataDir)?.socketDir ?? ''
@@ -62,7 +80,19 @@ export async function openInstance(kind: 'embedded' | 'external', folder?: strin
     })
   let depot = await startDepot(dataDir, env)
   const before: RunningDepot[] = []
+  const disturb = async (change: { clockMs?: number; endThreads?: number }): Promise<number> => {
+    Object.assign(disturbance, { endThreads: 0, ...change })
+    disturbance.serial += 1
+    tell(control, disturbance)
+    return whenDone(control, depot.child.pid ?? 0, disturbance.serial)
+  }
   return {
+    kind,
+    get clockMs() {
+      return disturbance.clockMs
+    },
+    setClock: async (clockMs) => void (await disturb({ clockMs })),
+    endThreads: () => disturb({ endThreads: 100 }),
     dataDir,
     log: () => [...before, depot].map((each) => each.output()).join(''),
     line,
@@ -88,31 +118,9 @@ export async function openInstance(kind: 'embedded' | 'external', folder?: strin
       await depot.stop('SIGKILL')
       await line?.close()
       await own?.stop()
-      if (kind === 'embedded') await endOrphan(postmasterPid)
+      if (kind !== 'external') await endOrphan(postmasterPid)
       made.remove()
     },
-  }
-}
-
-async function startDatabase(folder: string) {
-  const quiet = () => undefined
-  const log = { debug: quiet, info: quiet, warn: quiet, error: quiet }
-  const open = (): Promise<EmbeddedPostgres> =>
-    startEmbeddedPostgres({
-      dataDir: join(folder, 'postgres'),
-      holder: 'server',
-      log,
-      systemDir: join(folder, 'system'),
-    })
-  let current = await open()
-  return {
-    socketDir: () => current.connection.host,
-    restart: async () => {
-      await current.exited
-      await current.stop()
-      current = await open()
-    },
-    stop: () => current.stop(),
   }
 }
 

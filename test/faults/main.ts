@@ -1,4 +1,4 @@
-// `npm run faults [-- --rounds N --seed S --only WORDS]`: in each round everybody writes, something breaks, and
+// `npm run faults [-- --rounds N --minutes N --seed S --only WORDS]`: in each round everybody writes, something breaks, and
 // everything that was acknowledged must be there. Ends with 1 when something is not.
 import { execFile } from 'node:child_process'
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
@@ -6,16 +6,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs, promisify } from 'node:util'
-import { projectData } from '../support/forms.ts'
-import { depot } from '../support/running-depot.ts'
 import { checkLedger, checkNothingLeft } from './check.ts'
-import { type Instance, openInstance } from './instance.ts'
-import { EMBEDDED, EXTERNAL, type Fault, FULL_DISK } from './rounds.ts'
-import { call, type Ledger, publish, startWriters } from './writers.ts'
+import { type Instance, type Kind, openInstance } from './instance.ts'
+import { EMBEDDED, EXTERNAL, type Fault, FULL_DISK, PROCESSES } from './rounds.ts'
+import { setUp } from './set-up.ts'
+import { type Ledger, startWriters } from './writers.ts'
 
 const run = promisify(execFile)
-const PASSWORD = 'violet-lighthouse-harbour-19'
-const FOLLOWERS = 2
 const DISK_BYTES = 96 * 1024 * 1024
 /** How many problems of one round are printed. */
 const SHOWN_MAX = 10
@@ -23,6 +20,8 @@ const SHOWN_MAX = 10
 const { values } = parseArgs({
   options: {
     rounds: { type: 'string', default: '30' },
+    /** After so long no round begins. */
+    minutes: { type: 'string', default: '600' },
     seed: { type: 'string', default: '1' },
     only: { type: 'string', default: '' },
   },
@@ -41,9 +40,16 @@ const counts = new Map<string, number>()
 const rounds = Number(values.rounds)
 // The operator's database gets the larger half: more can go wrong there.
 const share = Math.max(1, Math.round(rounds * 0.45))
-await runWorld('embedded', EMBEDDED.filter(wanted), share)
-if (rounds > 1) await runWorld('external', EXTERNAL.filter(wanted), rounds - share)
-if (rounds > 3 && wanted(FULL_DISK)) await onSmallDisk((folder) => runWorld('external', [FULL_DISK], 2, folder))
+const startedAt = Date.now()
+/** When a part of the time has passed, so that each kind of instance gets some. */
+const endAt = (part: number): number => startedAt + Number(values.minutes) * 60_000 * part
+await runWorld('embedded', EMBEDDED.filter(wanted), { times: share, until: endAt(0.45) })
+if (rounds > 1) await runWorld('external', EXTERNAL.filter(wanted), { times: rounds - share, until: endAt(0.85) })
+if (rounds > 9) {
+  await runWorld('processes', PROCESSES.filter(wanted), { times: Math.round(rounds / 10), until: endAt(1) })
+}
+if (rounds > 3 && wanted(FULL_DISK))
+  await onSmallDisk((folder) => runWorld('external', [FULL_DISK], { times: 2, until: Infinity }, folder))
 console.log(`\n${[...counts].map(([name, count]) => `${count} × ${name}`).join(', ')}`)
 console.log(
   problems.length === 0
@@ -53,16 +59,16 @@ console.log(
 process.exit(problems.length === 0 ? 0 : 1)
 
 async function runWorld(
-  kind: 'embedded' | 'external',
+  kind: Kind,
   faults: readonly Fault[],
-  times: number,
+  { times, until }: { times: number; until: number },
   folder?: string,
 ): Promise<void> {
   if (faults.length === 0) return
   const instance = await openInstance(kind, folder)
   try {
     const ledger = await setUp(instance)
-    for (let round = 0; round < times; round += 1) {
+    for (let round = 0; round < times && (round === 0 || Date.now() < until); round += 1) {
       const fault = faults[Math.floor(random() * faults.length + round) % faults.length] ?? faults[0]
       if (fault === undefined) return
       report(`${kind}: ${fault.name}`, await runRound(instance, ledger, fault))
@@ -70,9 +76,11 @@ async function runWorld(
     }
     report(`${kind}: files and counters in the end`, await checkNothingLeft(instance))
     const told = [...ledger.answers].sort(([a], [b]) => a - b)
-    const { versions, conversions, downloads, listed } = ledger
+    const { versions, conversions, payouts, revenue, sessions, releases, icons, downloads, listed } = ledger
     console.log(
-      `  ${versions.size} versions, ${listed.size} projects, ${conversions.size} sales, ${downloads.asked} downloads; ` +
+      `  ${versions.size} versions, ${releases.size} of them scheduled, ${listed.size} projects, ${icons} icons, ` +
+        `${conversions.size} sales, ${payouts.size} payouts, ${revenue.size} reports of revenue, ` +
+        `${sessions.length} accounts, ${downloads.asked} downloads; ` +
         `answers ${told.map(([status, count]) => `${count} × ${status === 0 ? 'none' : status}`).join(', ')}`,
     )
   } finally {
@@ -96,52 +104,6 @@ function report(what: string, all: readonly string[]): void {
     `${new Date().toISOString().slice(11, 19)} ${what}${found.length === 0 ? '' : `\n  ${found.join('\n  ')}`}`,
   )
   problems.push(...found.map((problem) => `${what}: ${problem}`))
-}
-
-/** The people and things that the writers work with. */
-async function setUp(instance: Instance): Promise<Ledger> {
-  const author = ['user', 'create', '--username', 'author', '--email', 'author@example.org', '--password', PASSWORD]
-  const made = await depot(instance.dataDir, [...author, '--role', 'admin'], instance.env)
-  if (made.code !== 0) throw new Error(made.stderr)
-  const admin = await sessionOf(instance, '/_internal/auth/login', { username: 'author', password: PASSWORD })
-  const followers: Ledger['followers'] = []
-  for (let n = 0; n < FOLLOWERS; n += 1) {
-    const json = { username: `follower-${n}`, email: `follower-${n}@example.org`, password: PASSWORD }
-    followers.push({ token: await sessionOf(instance, '/_internal/auth/create', json), follows: false })
-  }
-  const code = await call(instance, '/_internal/affiliate', {
-    method: 'POST',
-    token: admin,
-    json: { source_name: 'Shop' },
-  })
-  const slug = `faults-${process.pid.toString(36)}`
-  const project = await call(instance, '/v3/project', { method: 'POST', token: admin, json: projectData(slug) })
-  const ledger: Ledger = {
-    admin,
-    author: admin,
-    followers,
-    affiliateCode: String(code?.json['id']),
-    project: { id: String(project?.json['id']), slug },
-    versions: new Map(),
-    listed: new Set(),
-    collections: new Set(),
-    conversions: new Map(),
-    summary: { acknowledged: 0, asked: 0 },
-    downloads: { acknowledged: [], asked: 0 },
-    improper: [],
-    answers: new Map(),
-  }
-  if (!(await publish(instance, ledger))) throw new Error(`No version: ${ledger.improper.join()}`)
-  const json = { status: 'approved' }
-  const approved = await call(instance, `/v3/project/${slug}`, { method: 'PATCH', token: admin, json })
-  if (approved?.status !== 204) throw new Error(`Not approved: ${JSON.stringify(approved)}`)
-  return ledger
-}
-
-async function sessionOf(instance: Instance, path: string, json: object): Promise<string> {
-  const answer = await call(instance, path, { method: 'POST', json })
-  if (typeof answer?.json['session'] !== 'string') throw new Error(`${path}: ${JSON.stringify(answer)}`)
-  return answer.json['session']
 }
 
 /** A disk in memory, where this user may make one. */

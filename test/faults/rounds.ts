@@ -3,7 +3,7 @@ import { closeSync, openSync, writeSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { untilReady } from './check.ts'
+import { checkClock, untilReady } from './check.ts'
 import type { Instance } from './instance.ts'
 
 /** What was done: since when events may be lost, and what went wrong by the doing itself. */
@@ -13,6 +13,7 @@ export type Fault = { name: string; run: (instance: Instance) => Promise<Done> }
 /** The time that Depot gives itself to finish, with some for a machine that is busy. */
 const STOP_WITHIN_MS = 60_000
 const OUTAGE_MS = 1_500
+const HOUR_MS = 3_600_000
 
 /** With the database that Depot starts itself. */
 export const EMBEDDED: readonly Fault[] = [
@@ -21,6 +22,17 @@ export const EMBEDDED: readonly Fault[] = [
   { name: 'kill both', run: killBoth },
   { name: 'SIGTERM under load', run: terminate },
   { name: 'kill the processes that Depot started', run: killHelpers },
+  { name: 'end the threads', run: endThreads },
+  { name: 'set the clock forward and back', run: (instance) => jump(instance, 3 * HOUR_MS) },
+  { name: 'set the clock back and forward', run: (instance) => jump(instance, -3 * HOUR_MS) },
+]
+
+/** With two processes that answer requests, and one that holds what exists once. */
+export const PROCESSES: readonly Fault[] = [
+  { name: 'kill the server', run: killServer },
+  { name: 'kill the processes that Depot started', run: killHelpers },
+  { name: 'SIGTERM under load', run: terminate },
+  { name: 'end the threads', run: endThreads },
 ]
 
 /** With a database of the operator's. */
@@ -31,6 +43,9 @@ export const EXTERNAL: readonly Fault[] = [
   { name: 'pull the cable of the database', run: hangLine },
   { name: 'slow the database down', run: slowLine },
   { name: 'SIGTERM under load', run: terminate },
+  { name: 'end the threads', run: endThreads },
+  { name: 'set the clock forward and back', run: (instance) => jump(instance, 3 * HOUR_MS) },
+  { name: 'set the clock back and forward', run: (instance) => jump(instance, -3 * HOUR_MS) },
 ]
 
 export const FULL_DISK: Fault = { name: 'fill the disk', run: fillDisk }
@@ -74,6 +89,25 @@ async function killHelpers(instance: Instance): Promise<Done> {
   const killedAt = Date.now()
   for (const pid of await instance.helpers()) process.kill(pid, 'SIGKILL')
   return { killedAt, ...(await stillServes(instance)) }
+}
+
+async function endThreads(instance: Instance): Promise<Done> {
+  for (let n = 0; n < 3; n += 1) {
+    await instance.endThreads()
+    await sleep(OUTAGE_MS / 3)
+  }
+  return stillServes(instance)
+}
+
+/** The clock of the process, not that of its database: they differ for a while, as two machines may. */
+async function jump(instance: Instance, ms: number): Promise<Done> {
+  await instance.setClock(ms)
+  const problems = await checkClock(instance)
+  await sleep(OUTAGE_MS)
+  await instance.setClock(0)
+  problems.push(...(await checkClock(instance)))
+  const after = await stillServes(instance)
+  return { problems: [...problems, ...(after.problems ?? [])] }
 }
 
 async function killOperatorsDatabase(instance: Instance): Promise<Done> {

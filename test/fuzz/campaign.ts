@@ -5,6 +5,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import fc from 'fast-check'
 import type { RouteEntry } from '#http/route-config.ts'
+import { ADMIN_KEY } from '../support/harness.ts'
 import { type Json, operationsOf } from '../support/openapi-rules.ts'
 import { authorizationOf, buildRequest, type Caller, type Request } from '../system/authz-requests.ts'
 import { createWorld, type Thing, type World } from '../system/authz-world.ts'
@@ -18,17 +19,21 @@ export type Finding = { operationId: string; caller: Caller; problem: string; re
 export type Report = {
   requests: number
   operations: number
+  /** Operations that got a request. */
+  covered: number
   /** How many answers there were of each status. */
   statuses: Map<number, number>
   findings: Finding[]
-  /** Bytes of the heap that are in use, after each round. */
-  heap: number[]
+  /** Bytes that are in use once everything that can go has gone, from time to time. */
+  memory: number[]
 }
 
 export type CampaignOptions = {
   seed: number
   /** Generated requests for each operation and caller in one round. */
   runs: number
+  /** In one round each operation gets requests of one kind of caller, of another in the next; of all unless given. */
+  oneCaller?: boolean
   /** Whether another round follows. */
   again: (round: number) => boolean
   /** Names of operations; all unless given. */
@@ -39,22 +44,31 @@ export type CampaignOptions = {
 
 type Target = { document: Json; route: RouteEntry; path: string; operation: Json }
 
+/** How many requests there are between two looks at the memory. */
+const LOOK_EVERY = 400
+
 const GENERATED = join(import.meta.dirname, '../../docs/generated')
 
 /** Requests until `again` says that it is enough; the same seed gives the same recipes. */
 export async function runCampaign(options: CampaignOptions): Promise<Report> {
   const fuzzed = await startFuzzed()
-  const report: Report = { requests: 0, operations: 0, statuses: new Map(), findings: [], heap: [] }
+  const report: Report = { requests: 0, operations: 0, covered: 0, statuses: new Map(), findings: [], memory: [] }
   try {
-    const targets = targetsOf(fuzzed).filter(({ route }) => options.only?.test(route.operationId) ?? true)
+    // In an order of their own for each seed, so that what comes last is not always the same.
+    const rank = ({ route }: Target): number => seedOf(`${options.seed} ${route.method} ${route.url}`)
+    const targets = targetsOf(fuzzed)
+      .filter(({ route }) => options.only?.test(route.operationId) ?? true)
+      .sort((a, b) => rank(a) - rank(b))
     report.operations = targets.length
     for (let round = 0; options.again(round); round += 1) {
-      for (const target of targets) {
+      for (const [index, target] of targets.entries()) {
         if (!options.again(round)) break
-        for (const caller of callersOf(target.route))
-          await fuzzOperation(fuzzed, report, { ...options, target, caller, round })
+        const callers = callersOf(target.route)
+        const chosen = options.oneCaller === true ? [callers[(index + round) % callers.length] ?? 'owner'] : callers
+        for (const caller of chosen) await fuzzOperation(fuzzed, report, { ...options, target, caller, round })
+        if (round === 0) report.covered += 1
+        if (report.requests >= (report.memory.length + 1) * LOOK_EVERY) report.memory.push(memoryBytes())
       }
-      report.heap.push(heapBytes())
     }
   } finally {
     await fuzzed.close()
@@ -97,6 +111,8 @@ async function fuzzOperation(fuzzed: Fuzzed, report: Report, work: Work): Promis
     const { status, problem } = await fuzzed.judge(operation, { ...request, remoteAddress: addressOf(report.requests) })
     report.requests += 1
     report.statuses.set(status, (report.statuses.get(status) ?? 0) + 1)
+    // Read-only mode would refuse all that follows.
+    if (route.operationId === 'updateSettings' && status < 300) await resetSettings(fuzzed)
     // What was changed is not what the next request is about.
     if (route.method !== 'GET' && status < 300) place = await makePlace(fuzzed, route, caller)
     if (problem !== undefined) throw new Problem(problem, request)
@@ -117,6 +133,12 @@ async function fuzzOperation(fuzzed: Fuzzed, report: Report, work: Work): Promis
   }
   report.findings.push(finding)
   work.onFinding?.(finding)
+}
+
+async function resetSettings({ t }: Fuzzed): Promise<void> {
+  const headers = { 'x-admin-key': ADMIN_KEY }
+  const { statusCode } = await t.anyone.patch('/_internal/admin/settings', { read_only: false }, { headers })
+  if (statusCode >= 300) throw new Error(`Read-only mode cannot be switched off: ${statusCode}`)
 }
 
 class Problem extends Error {
@@ -156,11 +178,24 @@ function show({ method, url, headers, payload }: Request): string {
   return `${method} ${String(url).slice(0, 600)} ${JSON.stringify(others).slice(0, 300)} ${text.slice(0, 1000)}`
 }
 
-/** What is in use once everything that can go has gone. */
-function heapBytes(): number {
+/** On the heap and beside it, where cached answers are. */
+function memoryBytes(): number {
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as () => void
   collect()
   collect()
-  return process.memoryUsage().heapUsed
+  const { heapUsed, external } = process.memoryUsage()
+  return heapUsed + external
+}
+
+/**
+ * By how many bytes the last third of the looks at the memory is above the first, on average; 0 while there are too few
+ * of them. The first look is left out: caches fill then.
+ */
+export function memoryGrowth({ memory }: Pick<Report, 'memory'>): number {
+  const looks = memory.slice(1)
+  const third = Math.floor(looks.length / 3)
+  if (third === 0) return 0
+  const mean = (part: readonly number[]): number => part.reduce((sum, each) => sum + each, 0) / part.length
+  return mean(looks.slice(-third)) - mean(looks.slice(0, third))
 }

@@ -1,4 +1,4 @@
-// `npm run fuzz:schemathesis [-- --examples N --seed S]`: the requests of another fuzzer, which reads only the published
+// `npm run fuzz:schemathesis [-- --examples N --phases LIST --seed S]`: the requests of another fuzzer, which reads only the published
 // description. It is installed into a folder of its own where Python is there. What it has found stands
 // in docs/fuzzing.md.
 import { spawn } from 'node:child_process'
@@ -17,6 +17,7 @@ const PASSWORD = 'violet-lighthouse-harbour-19'
 const { values } = parseArgs({
   options: {
     examples: { type: 'string', default: '20' },
+    phases: { type: 'string', default: 'examples,coverage,fuzzing' },
     seed: { type: 'string', default: '1' },
     /** The program itself, where it is installed already. */
     program: { type: 'string' },
@@ -41,12 +42,17 @@ try {
     '--checks',
     CHECKS,
     '--phases',
-    'examples,coverage,fuzzing',
+    values.phases,
     '--max-examples',
     values.examples,
     '--seed',
     values.seed,
     '--continue-on-failure',
+    // For a machine that is busy with other things.
+    '--wait-for-schema',
+    '120',
+    '--request-timeout',
+    '120',
   ]
   const args = ['run', description, ...headers.flatMap((each) => ['-H', each]), ...options]
   process.exitCode = await run(program, args, tmpdir())

@@ -9,7 +9,9 @@ import { promisify } from 'node:util'
 import { createClient } from '@clickhouse/client'
 
 const run = promisify(execFile)
-const server = process.env['TEST_CLICKHOUSE_URL']
+const given = process.env['TEST_CLICKHOUSE_URL']
+/** The server itself: the database of the address may not exist. */
+const server = given === undefined ? undefined : new URL('/', given).href
 
 /** For `describe` and `test`: why there is nothing to test, or false. */
 export const withoutClickHouse = server === undefined ? 'TEST_CLICKHOUSE_URL is not set' : false

@@ -29,7 +29,7 @@ export type Engine = {
  * Starts an engine on a free port with a folder of its own. Where it is not installed, the answer is a sentence that
  * says so: tests install nothing.
  */
-export async function startEngine(name: 'redis' | 's3'): Promise<Engine | string> {
+export async function startEngine(name: 'redis' | 's3' | 'opensearch' | 'clickhouse'): Promise<Engine | string> {
   const script = join(import.meta.dirname, `../../scripts/engines/${name}.sh`)
   const folder = await mkdtemp(join(tmpdir(), `depot-${name}-`))
   const port = await freePort()

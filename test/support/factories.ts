@@ -55,7 +55,10 @@ type VersionFields = {
 
 export type Factories = ReturnType<typeof createFactories>
 
-export function createFactories({ db, files, now }: Pick<Deps, 'db' | 'files' | 'now'>) {
+type FactoryDeps = Pick<Deps, 'db' | 'files' | 'now'> & Partial<Pick<Deps, 'cache'>>
+
+/** Without a cache, the server that is tested is another process, and hears nothing of what is made here. */
+export function createFactories({ db, cache, files, now }: FactoryDeps) {
   let count = 0
   const next = (): number => {
     count += 1
@@ -164,6 +167,13 @@ export function createFactories({ db, files, now }: Pick<Deps, 'db' | 'files' | 
       .execute()
   }
 
+  /** What is kept of a project is dropped, as by a command that writes into it. */
+  async function touched(projectId: string): Promise<void> {
+    const changes = new Map([['project', new Set([projectId])]])
+    cache?.invalidate(changes)
+    await cache?.tellNeighbours(changes)
+  }
+
   /** A version without files; listed, for fabric on 1.20.1, unless said otherwise. */
   async function version(fields: VersionFields): Promise<{ id: string }> {
     const id = newId()
@@ -189,6 +199,7 @@ export function createFactories({ db, files, now }: Pick<Deps, 'db' | 'files' | 
         date_published: fields.date_published ?? new Date(now()),
       })
       .execute()
+    await touched(fields.project.id)
     return { id }
   }
 
@@ -224,6 +235,7 @@ export function createFactories({ db, files, now }: Pick<Deps, 'db' | 'files' | 
         storage_key: storageKey,
       })
       .execute()
+    await touched(fields.project.id)
     return { id, sha1, sha512, storageKey }
   }
 

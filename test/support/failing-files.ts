@@ -25,7 +25,7 @@ export function failingFiles(files: Files, problems: Partial<Record<Operation, F
     putAll: guarded('putAll', files.putAll),
     open: guarded('open', files.open),
     stat: guarded('stat', files.stat),
-    ...(files.list === undefined ? {} : { list: files.list }),
+    list: files.list,
     remove: guarded('remove', files.remove),
     discard: guarded('discard', files.discard),
     link: guarded('link', files.link),

@@ -17,6 +17,7 @@ import { connectToHub, joinHub } from '#processes/http-process.ts'
 import { openHub } from '#processes/hub.ts'
 import { silentLog } from '#telemetry/log.ts'
 import { testDatabase } from './database.ts'
+import { answerJudge } from './declared-answers.ts'
 import { createFactories, type Factories, type Person } from './factories.ts'
 
 /** What the test clients send instead of being limited; a test of the limiter leaves it out. */
@@ -71,11 +72,7 @@ export type TestAppOptions = {
 }
 
 /** One application with its own database, data folder and clock. Close it when the test file ends. */
-export async function testApp({
-  env = {},
-  deps: override = () => ({}),
-  watch = checkAnswers,
-}: TestAppOptions = {}): Promise<TestApp> {
+export async function testApp({ env = {}, deps: override = () => ({}), watch }: TestAppOptions = {}): Promise<TestApp> {
   const dataDir = await mkdtemp(join(tmpdir(), 'depot-test-'))
   const database = await testDatabase()
   // By where a statement was asked for: what runs beside the call, such as counters that are stored, is not its own.
@@ -105,8 +102,10 @@ export async function testApp({
   }
   const adapt = (deps: Deps): Deps => ({ ...deps, ...override(deps) })
   const { deps, apps, close } = HTTP_PROCESSES > 1 ? await openSeveral(options, adapt) : await openOne(options, adapt)
+  const undeclared = new Set<string>()
   for (const app of apps) {
-    watch(app)
+    if (watch === undefined) checkAnswers(app, undeclared)
+    else watch(app)
     await app.ready()
   }
   const [app] = apps
@@ -161,6 +160,7 @@ export async function testApp({
       await close()
       await database.close()
       await rm(dataDir, { recursive: true, force: true })
+      assert.deepEqual([...undeclared], [], 'answers that no description has')
     },
   }
 }
@@ -243,10 +243,16 @@ function stringValues(query: Call['query'] = {}): Record<string, string> {
 
 const validators = new WeakMap<object, ReturnType<typeof Compile>>()
 
-/** Holds every JSON answer against the schema its route declares: ready bytes bypass the serialiser, not the contract. */
-function checkAnswers(app: App): void {
+/**
+ * Holds every JSON answer against the schema its route declares, and every refusal against the errors that it declares:
+ * ready bytes bypass the serialiser, not the contract.
+ */
+function checkAnswers(app: App, undeclared: Set<string>): void {
+  const judge = answerJudge(app)
   app.addHook('onSend', (req, reply, payload, done) => {
     const { text, problems } = judgeAnswer(req, reply, payload)
+    const problem = judge(req, reply, text)
+    if (problem !== undefined) undeclared.add(problem)
     assert.deepEqual(
       problems,
       [],

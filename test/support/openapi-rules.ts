@@ -27,8 +27,18 @@ export function operationsOf(document: Json): Operation[] {
   return Object.entries(asObject(document['paths'])).flatMap(([path, item]) =>
     Object.entries(asObject(item))
       .filter(([method]) => METHODS.includes(method))
-      .map(([method, operation]) => ({ path, method, operation: asObject(operation) })),
+      .map(([method, operation]) => ({ path, method, operation: withAnswers(document, asObject(operation)) })),
   )
+}
+
+/** The operation with its answers themselves in the place of references to them. */
+function withAnswers(document: Json, operation: Json): Json {
+  const shared = asObject(asObject(document['components'])['responses'])
+  const responses = Object.entries(asObject(operation['responses'])).map(([status, answer]) => {
+    const name = /^#\/components\/responses\/(.+)$/.exec(String(asObject(answer)['$ref'] ?? ''))?.[1]
+    return [status, name === undefined ? answer : shared[name]]
+  })
+  return { ...operation, responses: Object.fromEntries(responses) }
 }
 
 /** Calls `visit` for a schema and each one inside it, with the path from where it stands. References are not followed. */

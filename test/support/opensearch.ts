@@ -10,6 +10,9 @@ import { promisify } from 'node:util'
 
 const SCRIPT = join(import.meta.dirname, '../../scripts/engines/opensearch.sh')
 const run = promisify(execFile)
+const env = { ...process.env, ENGINES_INSTALL: 'no' }
+/** The exit code of a script whose engine is missing. */
+const MISSING = 3
 
 export type TestOpenSearch = {
   readonly url: string
@@ -18,17 +21,18 @@ export type TestOpenSearch = {
   stop(): Promise<void>
 }
 
-/** @returns the reason, where it cannot be installed. */
+/** @returns the reason, where it is not installed: tests install nothing. */
 export async function startOpenSearch(): Promise<TestOpenSearch | string> {
   const { TEST_OPENSEARCH_URL: given } = process.env
   if (given !== undefined) return { url: given, prefix, stop: async () => undefined }
   try {
-    await run(SCRIPT, ['install'], { timeout: 600_000 })
+    const engine = await startOwnOpenSearch()
+    return { url: engine.url, prefix, stop: engine.remove }
   } catch (error) {
-    return `OpenSearch cannot be installed here: ${error instanceof Error ? error.message.slice(-300) : String(error)}`
+    const { code, stderr } = error as { code?: number; stderr?: string }
+    if (code === MISSING) return stderr?.trim() ?? 'OpenSearch is not installed'
+    throw error
   }
-  const engine = await startOwnOpenSearch()
-  return { url: engine.url, prefix, stop: engine.remove }
 }
 
 export type OwnOpenSearch = {
@@ -42,12 +46,12 @@ export type OwnOpenSearch = {
   remove(): Promise<void>
 }
 
-/** An engine that the caller alone has, and may end; `install` must have been run. */
+/** An engine that the caller alone has, and may end; it must be installed. */
 export async function startOwnOpenSearch(): Promise<OwnOpenSearch> {
   const folder = await mkdtemp(join(tmpdir(), 'depot-opensearch-'))
   const port = await freePort()
   const start = async () => {
-    const { stdout } = await run(SCRIPT, ['start', String(port), folder], { timeout: 300_000 })
+    const { stdout } = await run(SCRIPT, ['start', String(port), folder], { env, timeout: 300_000 })
     const found = (name: string) => new RegExp(`^${name}=(.+)$`, 'm').exec(stdout)?.[1] ?? ''
     return { url: found('OPENSEARCH_URL'), pid: Number(found('OPENSEARCH_PID')) }
   }

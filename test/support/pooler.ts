@@ -1,13 +1,16 @@
 // PgBouncer in transaction mode before the tests' database, where Debian's package pgbouncer is installed.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 
 const PROGRAMS = ['/usr/sbin/pgbouncer', '/usr/bin/pgbouncer', '/usr/local/bin/pgbouncer']
+const NOBODY = 65_534
+/** It starts within a second; a busy machine takes longer. */
+const ANSWERS_WITHIN_MS = 60_000
 
 /** Why a test with a pooler cannot run here; false when it can. */
 export function noPooler(): string | false {
@@ -36,9 +39,10 @@ default_pool_size = 5
 ignore_startup_parameters = statement_timeout,idle_in_transaction_session_timeout
 `,
   )
-  // It refuses to run as root.
-  const identity = userInfo().uid === 0 ? ['-u', 'nobody'] : []
-  const child = spawn(program, [...identity, join(folder, 'pgbouncer.ini')], { stdio: ['ignore', 'ignore', 'pipe'] })
+  const child = spawn(program, [join(folder, 'pgbouncer.ini')], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+    ...(userInfo().uid === 0 ? identity(host) : {}),
+  })
   let output = ''
   child.stderr.on('data', (chunk) => {
     output += String(chunk)
@@ -55,6 +59,13 @@ ignore_startup_parameters = statement_timeout,idle_in_transaction_session_timeou
   }
 }
 
+/** It refuses to run as root; a folder of sockets may be closed to everyone but the user of the database. */
+function identity(host: string): { uid: number; gid: number } {
+  if (!host.startsWith('/')) return { uid: NOBODY, gid: NOBODY }
+  const { uid, gid } = statSync(host)
+  return uid === 0 ? { uid: NOBODY, gid: NOBODY } : { uid, gid }
+}
+
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -65,7 +76,8 @@ async function freePort(): Promise<number> {
 }
 
 async function whenAnswering(connectionString: string, child: ChildProcess, output: () => string): Promise<void> {
-  for (let attempt = 1; ; attempt += 1) {
+  const endsAt = Date.now() + ANSWERS_WITHIN_MS
+  for (;;) {
     const client = new pg.Client({ connectionString, connectionTimeoutMillis: 5_000, query_timeout: 5_000 })
     client.on('error', () => {})
     try {
@@ -73,7 +85,7 @@ async function whenAnswering(connectionString: string, child: ChildProcess, outp
       await client.query('select 1')
       return
     } catch (cause) {
-      if (child.exitCode !== null || attempt === 200) throw new Error(`No pooler: ${output()}`, { cause })
+      if (child.exitCode !== null || Date.now() > endsAt) throw new Error(`No pooler: ${output()}`, { cause })
       await new Promise((resolve) => setTimeout(resolve, 50))
     } finally {
       await client.end().catch(() => {})

@@ -5,6 +5,7 @@ import {
   type AnalyticsStore,
   checkBatch,
   LISTED_BATCHES_MAX,
+  PROJECT_KINDS,
   type SourcedMetric,
 } from '#analytics-store/analytics-store.ts'
 import { countByVersion } from '#analytics-store/download-counts.ts'
@@ -75,6 +76,12 @@ export function openNaiveStore(): AnalyticsStore {
     async readEvents<K extends EventKind>(kind: K, onEvents: (events: Events[K][]) => Promise<void>) {
       const events = rows[kind].map(({ event }) => event as unknown as Events[K])
       if (events.length > 0) await onEvents(events)
+    },
+
+    async forgetProjects(ids) {
+      for (const kind of PROJECT_KINDS) {
+        rows[kind] = rows[kind].filter(({ event }) => !ids.includes(String(event['project_id'])))
+      }
     },
 
     identity: async () => identity,

@@ -49,15 +49,16 @@ export async function startDepot(
 }
 
 /**
- * Starts a server by any command, from the root of the repository, as the first process of a group of its own (`-pid`
+ * Starts a server by any command, from a folder (the root of the repository), as the first process of a group of its own (`-pid`
  * reaches all of it), and waits until it answers.
  */
 export async function startDepotBy(
   words: readonly string[],
   dataDir: string,
   env: Record<string, string> = {},
+  cwd = ROOT,
 ): Promise<RunningDepot> {
-  return startCommand(words, environment(dataDir, env), { cwd: ROOT, detached: true })
+  return startCommand(words, environment(dataDir, env), { cwd, detached: true })
 }
 
 async function startCommand(
@@ -70,7 +71,7 @@ async function startCommand(
   const { promise, resolve, reject } = Promise.withResolvers<string>()
   const read = (chunk: Buffer): void => {
     text += chunk.toString()
-    const match = /Depot answers on (\S+)/.exec(text)
+    const match = /Depot answers on ([^\s"]+)/.exec(text)
     if (match?.[1] !== undefined) resolve(match[1])
   }
   child.stdout.on('data', read)

@@ -8,8 +8,11 @@ export type TcpProxy = {
   connections(): number
   /** Ends every connection, and refuses new ones until `mend`. */
   cut(): Promise<void>
-  /** Nothing passes any more and nothing ends, as when a cable is pulled; new connections are taken and hang too. */
-  hang(): void
+  /**
+   * Nothing passes any more and nothing ends, as when a cable is pulled; new connections are taken and hang too. With
+   * `answers`, requests still arrive and only what comes back is held.
+   */
+  hang(what?: 'everything' | 'answers'): void
   /** Every piece of an answer comes this much later. */
   delay(ms: number): void
   /** Everything passes again; what hung goes on. */
@@ -20,30 +23,30 @@ export type TcpProxy = {
 /** A proxy on a free port of loopback to a port of loopback, or to the Unix socket that stands at `target()` then. */
 export async function startTcpProxy(target: number | (() => string)): Promise<TcpProxy> {
   const sockets = new Set<Socket>()
-  let hanging = false
+  let hanging: 'nothing' | 'everything' | 'answers' = 'nothing'
   let delayMs = 0
   let taken = 0
   let held: (() => void)[] = []
 
   /** Calls `pass` now, later, or when the line is mended. */
-  const whenOpen = (pass: () => void): void => {
-    if (hanging) held.push(pass)
+  const whenOpen = (pass: () => void, isAnswer: boolean): void => {
+    if (hanging === 'everything' || (hanging === 'answers' && isAnswer)) held.push(pass)
     else pass()
   }
 
-  const join = (from: Socket, to: Socket, slow: boolean): void => {
+  const join = (from: Socket, to: Socket, isAnswer: boolean): void => {
     sockets.add(from)
     const later = (pass: () => void) => {
-      if (slow && delayMs > 0) setTimeout(pass, delayMs)
+      if (isAnswer && delayMs > 0) setTimeout(pass, delayMs)
       else pass()
     }
     from.on('data', (piece) => {
-      later(() => whenOpen(() => to.writable && to.write(piece)))
+      later(() => whenOpen(() => to.writable && to.write(piece), isAnswer))
     })
     from.on('error', () => to.destroy())
     from.on('close', () => {
       sockets.delete(from)
-      later(() => whenOpen(() => to.end()))
+      later(() => whenOpen(() => to.end(), isAnswer))
     })
   }
 
@@ -72,21 +75,21 @@ export async function startTcpProxy(target: number | (() => string)): Promise<Tc
     port,
     connections: () => taken,
     cut: () => end(server),
-    hang: () => {
-      hanging = true
+    hang: (what = 'everything') => {
+      hanging = what
     },
     delay: (ms) => {
       delayMs = ms
     },
     mend: async () => {
-      hanging = false
+      hanging = 'nothing'
       delayMs = 0
       for (const pass of held.splice(0)) pass()
       if (!server.listening) server = await listen(port)
     },
     close: async () => {
       held = []
-      hanging = false
+      hanging = 'nothing'
       await end(server)
     },
   }

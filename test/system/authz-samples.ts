@@ -1,6 +1,8 @@
 // One valid request for each operation, for the authorisation matrix. A new operation needs one line here.
 
 import { suspendAccount } from '#features/accounts/administration/suspend-account.ts'
+import { createInvitation } from '#features/accounts/invitations/create-invitation.ts'
+import { toInvitation } from '#features/accounts/invitations/requests.ts'
 import { insertFlow } from '#features/accounts/mail/flows.ts'
 import { SYSTEM } from '#features/audit/actor.ts'
 import { newId } from '#lib/ids.ts'
@@ -111,7 +113,11 @@ const send = { query: { ext: 'png' }, headers: picture.headers }
 const galleryUrl = async (w: World): Promise<string> => {
   const path = `/v3/project/${await w.id('project')}`
   const owner = w.t.as(await w.person('owner'))
-  await owner.post(`${path}/gallery`, PNG, send)
+  const added = await owner.post(`${path}/gallery`, PNG, send)
+  // A sample that asks twice finds it there already.
+  if (added.statusCode !== 204 && added.statusCode !== 400) {
+    throw new Error(`No picture was added: ${added.statusCode} ${added.body}`)
+  }
   return (await owner.get(path)).json().gallery[0].url
 }
 const iconUrl = async (w: World): Promise<string> => {
@@ -443,6 +449,11 @@ const OPERATIONS: Record<string, Sample> = {
     ...at('stranger'),
     before: async (w) =>
       suspendAccount(w.t.deps, SYSTEM, { name: await w.id('stranger'), reason: 'Advertising', until: null }),
+  },
+  listInvitations: {},
+  createInvitation: { body: { uses: 2 } },
+  revokeInvitation: {
+    at: { id: async (w) => (await createInvitation(w.t.deps, SYSTEM, toInvitation({}, w.t.deps.now()))).id },
   },
   signOutUser: at('stranger'),
   makePasswordLink: at('stranger'),

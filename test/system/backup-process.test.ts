@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { createReadStream, readdirSync, readFileSync, statSync } from 'node:fs'
+import { createReadStream, existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -157,6 +157,14 @@ describe('an archive made beside a server, while projects are published and dele
       await sleep(20)
     }
   }
+
+  test('onto a full disk it ends in one sentence', {
+    skip: existsSync('/dev/full') ? false : 'no device here is always full',
+  }, async () => {
+    const { code, stderr } = await depot(join(home, 'data'), ['backup', '/dev/full'])
+    assert.equal(code, 1)
+    assert.match(stderr, /There is no room left for the archive at \/dev\/full; nothing was kept of it\n$/)
+  })
 
   test('an archive is for its owner only, and holds no secret in clear', async () => {
     assert.equal(statSync(archive).mode & 0o077, 0)

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { promisify } from 'node:util'
 import { COMMANDS } from '#cli/commands.ts'
-import { createProgress, shownBytes } from '#cli/progress.ts'
+import { createProgress, shownBytes, withProgress } from '#cli/progress.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const SCRIPT = join(ROOT, 'bin/depot')
@@ -72,6 +72,19 @@ function terminal(isTTY: boolean) {
   const stream = { isTTY, columns: 80, write: (part: string) => add(part) } as never
   return { stream, text: () => text }
 }
+
+test('progress that is shown once goes on being shown while nothing new is reported, until the work ends', async () => {
+  const told = Promise.withResolvers<void>()
+  let time = 0
+  const stream = { isTTY: true, columns: 80, write: () => told.resolve() } as never
+  const result = await withProgress({ label: 'Migrations', stream, now: () => time }, async (update) => {
+    update(1, 3)
+    time = 1_500
+    await told.promise
+    return 'done'
+  })
+  assert.equal(result, 'done')
+})
 
 test('progress is a bar on a terminal and lines elsewhere, and silent for the first second', () => {
   for (const isTTY of [true, false]) {

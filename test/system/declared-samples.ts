@@ -137,6 +137,7 @@ export const DECLARED: Record<string, Declared> = {
     unseen: {
       password: 'is a secret; sign-up.test.ts signs in with it',
       challenge: 'is the answer to the captcha, and spent',
+      invitation: 'is a secret; invitations.test.ts signs up with it',
       account_consent: 'is set by programs that are no people, and refused',
     },
   },
@@ -498,6 +499,16 @@ export const DECLARED: Record<string, Declared> = {
     unseen: {
       registration: 'would close sign-up for the other operations; settings.test.ts has it',
       read_only: 'would refuse the other operations; read-only.test.ts has it',
+    },
+  },
+  createInvitation: {
+    by: 'operator',
+    view: entry('/_internal/admin/invitations'),
+    fields: {
+      uses: send(7),
+      expires: send(() => new Date(Date.now() + 86_400_000).toISOString()),
+      email: send('mira@example.org'),
+      note: send('For the translators'),
     },
   },
   createRateLimit: {

@@ -14,9 +14,7 @@ import { depot, makeDataDir, type RunningDepot, startDepot } from '../support/ru
 const { dataDir, remove } = makeDataDir()
 const INDEX = join(dataDir, 'search/0/index')
 let server: RunningDepot
-before(async () => {
-  server = await startDepot(dataDir)
-})
+before(startReady)
 after(async () => {
   await server.stop('SIGKILL')
   remove()
@@ -44,6 +42,16 @@ async function find(query: string): Promise<string[]> {
   return hits.map(({ name }) => name)
 }
 
+/** Starts the server again, and waits until it has read the saved index. */
+async function startReady(): Promise<void> {
+  server = await startDepot(dataDir)
+  const isReady = async (): Promise<boolean> => {
+    const { dependencies } = (await (await get('/ready')).json()) as { dependencies: { search: { state?: string } } }
+    return dependencies.search.state === 'ready'
+  }
+  while (!(await isReady())) await sleep(20)
+}
+
 /** The time in which a change must be found, with room for a busy machine. */
 async function findSoon(query: string, names: string[]): Promise<void> {
   const until = performance.now() + 10_000
@@ -55,7 +63,7 @@ async function findSoon(query: string, names: string[]): Promise<void> {
   }
 }
 
-test('a first start answers searches at once, and follows what is published', async () => {
+test('a first start answers searches, and follows what is published', async () => {
   assert.deepEqual(await find(''), [])
   await publish('Copper Kettle')
   await findSoon('copper', ['Copper Kettle'])
@@ -66,12 +74,12 @@ test('a first start answers searches at once, and follows what is published', as
 test('SIGTERM saves the index; the next start answers from it, and catches up after kill -9', async () => {
   assert.equal(await server.stop(), 0)
   assert.ok(existsSync(INDEX))
-  server = await startDepot(dataDir)
+  await startReady()
   assert.deepEqual(await find('copper'), ['Copper Kettle'])
   assert.doesNotMatch(server.output(), /Built the search index/)
   await publish('Copper Lid')
   await server.stop('SIGKILL')
-  server = await startDepot(dataDir)
+  await startReady()
   await findSoon('copper', ['Copper Kettle', 'Copper Lid'])
 })
 
@@ -84,7 +92,7 @@ test('depot reindex works beside the server and without one', async () => {
   await server.stop()
   const alone = await depot(dataDir, ['reindex', '--json'])
   assert.deepEqual([alone.code, JSON.parse(alone.stdout).documents], [0, 2], alone.stderr)
-  server = await startDepot(dataDir)
+  await startReady()
   await findSoon('copper', ['Copper Kettle', 'Copper Lid'])
   assert.doesNotMatch(server.output(), /Built the search index/)
 })

@@ -1,17 +1,21 @@
 // Two processes over one database: nobody misses their own write, the other process shows it within moments, and nothing
 // that is done once is done by both.
 import assert from 'node:assert/strict'
-import { readdir } from 'node:fs/promises'
+import { mkdir, readdir, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import { HOUR_MS } from '#lib/time.ts'
 import { type TestDatabase, testDatabase } from '../support/database.ts'
-import { makeDataDir, type RunningDepot, startDepot } from '../support/running-depot.ts'
+import { form, modJar, projectData, versionData } from '../support/forms.ts'
+import { depot, makeDataDir, type RunningDepot, startDepot } from '../support/running-depot.ts'
 
 const BYPASS_KEY = 'two-processes-bypass-key-0123456789abc'
 const ADMIN_KEY = 'two-processes-admin-key-0123456789abcd'
 const PASSWORD = 'violet-lighthouse-harbour-19'
 const STEPS = 150
 const THINGS = 3
+/** So long ago that what it brought is the seller's. */
+const SOLD = new Date(Date.now() - 90 * 86_400_000).toISOString()
 /** How old what another process shows may be, on a machine that does nothing else. */
 const STALE_MS_MAX = 200
 /** A request that reads what is cached, on such a machine. */
@@ -22,6 +26,13 @@ let database: TestDatabase
 let processes: RunningDepot[] = []
 
 before(async () => {
+  // What processes were killed over, seven hours ago.
+  for (const { dataDir } of folders) {
+    await mkdir(stagingOf(dataDir), { recursive: true })
+    const left = join(stagingOf(dataDir), 'left.part')
+    await writeFile(left, 'half an upload')
+    await utimes(left, new Date(Date.now() - 7 * HOUR_MS), new Date(Date.now() - 7 * HOUR_MS))
+  }
   database = await testDatabase()
   const env = {
     DATABASE_URL: database.connectionString,
@@ -37,12 +48,16 @@ after(async () => {
   for (const { remove } of folders) remove()
 })
 
+function stagingOf(dataDir: string): string {
+  return join(dataDir, 'files/staging')
+}
+
 type Answer = { status: number; json: Record<string, unknown> }
 
 async function call(
   at: number,
   path: string,
-  init: { method?: string; token?: string; json?: object } = {},
+  init: { method?: string; token?: string; json?: object; form?: Awaited<ReturnType<typeof form>> } = {},
 ): Promise<Answer> {
   const response = await fetch(`${processes[at % processes.length]?.url}${path}`, {
     method: init.method ?? 'GET',
@@ -51,9 +66,11 @@ async function call(
       'x-ratelimit-key': BYPASS_KEY,
       'x-admin-key': ADMIN_KEY,
       ...(init.json === undefined ? {} : { 'content-type': 'application/json' }),
+      ...init.form?.headers,
       ...(init.token === undefined ? {} : { authorization: init.token }),
     },
     ...(init.json === undefined ? {} : { body: JSON.stringify(init.json) }),
+    ...(init.form === undefined ? {} : { body: new Uint8Array(init.form.payload) }),
   })
   const text = await response.text()
   return { status: response.status, json: text.startsWith('{') ? JSON.parse(text) : {} }
@@ -125,7 +142,7 @@ test('what is sent to both at once is done once: a payment, a name, a mail', asy
     .values({ id: 'AAAAaaaa', account_id: account?.id ?? '', source_name: 'Shop' })
     .execute()
   for (let n = 0; n < 5; n += 1) {
-    const json = { external_id: `sale-${n}`, affiliate_code_id: 'AAAAaaaa', amount: '10.00' }
+    const json = { external_id: `sale-${n}`, affiliate_code_id: 'AAAAaaaa', amount: '10.00', at: SOLD }
     const path = '/_internal/admin/affiliate-conversion'
     const answers = await Promise.all([0, 1].map((at) => call(at, path, { method: 'POST', json })))
     assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 201])
@@ -137,6 +154,17 @@ test('what is sent to both at once is done once: a payment, a name, a mail', asy
   }
   const { rows } = await database.pool.query('select count(*)::int as count from affiliate_conversion')
   assert.equal(rows[0]?.count, 5)
+
+  // Each of two payouts would take all that there is.
+  const balance = await call(0, '/v3/payout/balance', { token: author })
+  const pay = (at: number, external_id: string): Promise<Answer> => {
+    const json = { external_id, user_id: account?.id, amount: balance.json['available'] }
+    return call(at, '/_internal/admin/payout', { method: 'POST', json })
+  }
+  const paid = await Promise.all([pay(0, 'first'), pay(1, 'second'), pay(0, 'first'), pay(1, 'second')])
+  assert.equal(paid.filter(({ status }) => status === 201).length, 1, JSON.stringify(paid))
+  const after = await call(1, '/v3/payout/balance', { token: author })
+  assert.deepEqual([Number(after.json['available']), after.json['withdrawn_lifetime']], [0, balance.json['available']])
 
   const mails = async (): Promise<number> => {
     const names = await Promise.all(folders.map(({ dataDir }) => readdir(join(dataDir, 'outbox')).catch(() => [])))
@@ -154,4 +182,69 @@ test('what is sent to both at once is done once: a payment, a name, a mail', asy
   while ((await waiting()) > 0) await new Promise((resolve) => setTimeout(resolve, 20))
   const sent = (await mails()) - sentBefore
   assert.equal(sent, 6)
+})
+
+test('each process removes the unfinished uploads of its own disk', async () => {
+  for (const { dataDir } of folders) {
+    while ((await readdir(stagingOf(dataDir))).includes('left.part')) await new Promise((r) => setTimeout(r, 20))
+  }
+})
+
+test('what is scheduled comes out once, and followers hear of it once, though both processes find it several times', async () => {
+  const [{ dataDir }] = folders
+  const person = ['--username', 'warden', '--email', 'warden@example.org', '--password', PASSWORD]
+  const made = await depot(dataDir, ['user', 'create', ...person, '--role', 'admin'], {
+    DATABASE_URL: database.connectionString,
+  })
+  assert.equal(made.code, 0, made.stderr)
+  const login = await call(0, '/_internal/auth/login', {
+    method: 'POST',
+    json: { username: 'warden', password: PASSWORD },
+  })
+  const token = String(login.json['session'])
+  const project = await call(0, '/v3/project', { method: 'POST', token, json: projectData('clockwork') })
+  const id = String(project.json['id'])
+  const publish = async (n: number): Promise<string> => {
+    const data = versionData({ project_id: id, version_number: `1.0.${n}` })
+    const files = [{ name: 'file', filename: `clockwork-${n}.jar`, bytes: modJar(`clockwork ${n}`) }]
+    const version = await call(n, '/v3/version', { method: 'POST', token, form: await form(data, files) })
+    assert.equal(version.status, 201, JSON.stringify(version.json))
+    return String(version.json['id'])
+  }
+  await publish(0)
+  const approved = await call(1, `/v3/project/${id}`, { method: 'PATCH', token, json: { status: 'approved' } })
+  assert.equal(approved.status, 204, JSON.stringify(approved.json))
+  const ids = await Promise.all([1, 2, 3, 4].map(publish))
+  const scheduled_at = new Date(Date.now() + 3_600_000).toISOString()
+  for (const version of ids) {
+    const json = { status: 'scheduled', requested_status: 'listed', scheduled_at }
+    assert.equal((await call(0, `/v3/version/${version}`, { method: 'PATCH', token, json })).status, 204)
+  }
+  const follower = await signUp(1, 'listener')
+  assert.equal((await call(1, `/v3/project/${id}/follow`, { method: 'POST', token: follower })).status, 204)
+
+  // The hour has passed.
+  await database.pool.query("update version set scheduled_at = now() - interval '1 second' where id = any($1)", [ids])
+  await database.pool.query(
+    `select graphile_worker.add_job('versions.release', json_build_object('version_id', id)) from unnest($1::text[]) as id,
+      generate_series(1, 4)`,
+    [ids],
+  )
+  await database.pool.query("select graphile_worker.add_job('releases.sweep') from generate_series(1, 4)")
+  // The last step of each release is the notification; nothing more is due then.
+  const left = async (): Promise<number> =>
+    (await database.pool.query('select count(*)::int as count from graphile_worker.jobs where run_at <= now()')).rows[0]
+      ?.count
+  while ((await left()) > 0) await new Promise((resolve) => setTimeout(resolve, 20))
+  const { rows } = await database.pool.query(
+    `select version.status, count(notification.id)::int as heard from version left join notification
+      on notification.body ->> 'version_id' = version.id and notification.account_id =
+        (select id from account where username = 'listener')
+      where version.id = any($1) group by version.id`,
+    [ids],
+  )
+  assert.deepEqual(
+    rows,
+    ids.map(() => ({ status: 'listed', heard: 1 })),
+  )
 })

@@ -129,7 +129,8 @@ export function connectClickHouse(url: string): ClickHouse {
       })
       return found
     },
-    run: ({ sql }) => guarded(() => client.command({ query: sql })),
+    run: ({ sql, params = {}, settings = {} }) =>
+      guarded(() => client.command({ query: sql, query_params: params, clickhouse_settings: settings })),
     insert: ({ table, columns, lines, token }) =>
       guarded(async () => {
         const { stream } = await client.exec({

@@ -8,6 +8,7 @@ import {
   checkBatch,
   checkDownloadRange,
   checkSources,
+  PROJECT_KINDS,
   READ_BATCHES_MAX,
 } from '../analytics-store.ts'
 import { type ColumnType, type ColumnValue, columnsOf, type EventKind, type EventRow } from '../events.ts'
@@ -85,6 +86,17 @@ export async function openClickHouseStore({ url, settleMs = SETTLE_MS }: ClickHo
     },
 
     readEvents: (kind, onEvents) => readEvents(connection, kind, onEvents),
+
+    async forgetProjects(ids) {
+      checkSources(ids)
+      for (const kind of PROJECT_KINDS) {
+        await connection.run({
+          sql: `DELETE FROM ${TABLES[kind]} WHERE project_id IN {ids:Array(String)}`,
+          params: { ids },
+          settings: { max_execution_time: 0 },
+        })
+      }
+    },
 
     async identity() {
       // Made with the table; one that is made from a backup has another.

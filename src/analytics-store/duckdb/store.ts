@@ -72,6 +72,11 @@ export async function openDuckDbStore(
       }
     },
 
+    async forgetProjects(ids) {
+      checkSources(ids)
+      await guarded(writer.forgetProjects(ids))
+    },
+
     identity: () => guarded(readers.use(undefined, findIdentity)),
 
     check: () => guarded(readers.use(undefined, async (connection) => void (await connection.run('SELECT 1')))),

@@ -9,10 +9,13 @@ import {
   DuckDBDataChunk,
   type DuckDBType,
   type DuckDBValue,
+  LIST,
+  listValue,
   UINTEGER,
   VARCHAR,
 } from '@duckdb/node-api'
 import { DAY_MS, HOUR_MS } from '#lib/time.ts'
+import { PROJECT_KINDS } from '../analytics-store.ts'
 import { type ColumnType, type ColumnValue, columnsOf, type EventKind, type EventRow } from '../events.ts'
 import { TABLES } from './schema.ts'
 import {
@@ -48,6 +51,8 @@ type WrittenBatch = { id: string; madeAt: number; events: readonly EventRow[] }
 export type Writer = {
   /** All or nothing; a batch that is stored already adds nothing. Calls wait for each other. */
   append(kind: EventKind, batch: WrittenBatch): Promise<void>
+  /** Removes what names these projects. */
+  forgetProjects(ids: readonly string[]): Promise<void>
   /** An instant after every batch stored so far and before every later one. */
   settledAt(): Promise<number>
   close(): Promise<void>
@@ -93,6 +98,7 @@ export async function openWriter(connection: DuckDBConnection): Promise<Writer> 
   }
   return {
     append: (kind, batch) => queued(() => appendBatch(state, kind, batch)),
+    forgetProjects: (ids) => queued(() => forgetProjects(connection, ids)),
     settledAt: () => queued(() => nextInstant(state)),
     async close() {
       await tail
@@ -131,8 +137,7 @@ async function appendBatch(state: State, kind: EventKind, batch: WrittenBatch): 
     ...numbered.map((number) => part.map(() => number)),
     ...columns.map(([name, type]) => part.map((row) => stored(row[name], type, terms.get(name)))),
   ]
-  await connection.run('BEGIN')
-  try {
+  await inTransaction(connection, async () => {
     for (const { column, made } of terms.values()) {
       await appendRows(connection, termTable(column), [UINTEGER, VARCHAR], [...made], (part) => [
         part.map(([, key]) => key),
@@ -144,15 +149,34 @@ async function appendBatch(state: State, kind: EventKind, batch: WrittenBatch): 
     await connection.run('INSERT INTO batches VALUES ($1, $2, $3, $4)', row)
     if (isCleaning)
       await connection.run('DELETE FROM batches WHERE stored_at < $1', [BigInt(storedAt - BATCHES_KEPT_MS)])
+  })
+  for (const batch of terms.values()) keepMade(state, batch)
+  if (kind === 'download') state.lastSequence = sequence
+  state.batchesUntilCleaning = isCleaning ? BATCHES_BETWEEN_CLEANING : state.batchesUntilCleaning - 1
+}
+
+/** Their terms stay: the numbers of terms are given once. */
+async function forgetProjects(connection: DuckDBConnection, ids: readonly string[]): Promise<void> {
+  const keys = [...(await findTermKeys(connection, 'project_id', ids)).values()]
+  if (keys.length === 0) return
+  await inTransaction(connection, async () => {
+    for (const kind of PROJECT_KINDS) {
+      const statement = `DELETE FROM ${TABLES[kind]} WHERE project_id IN (SELECT unnest($1))`
+      await connection.run(statement, [listValue(keys)], [LIST(UINTEGER)])
+    }
+  })
+}
+
+async function inTransaction(connection: DuckDBConnection, work: () => Promise<void>): Promise<void> {
+  await connection.run('BEGIN')
+  try {
+    await work()
     await connection.run('COMMIT')
   } catch (error) {
     // A failed commit has ended the transaction already; then there is nothing to roll back.
     await connection.run('ROLLBACK').catch(() => undefined)
     throw error
   }
-  for (const batch of terms.values()) keepMade(state, batch)
-  if (kind === 'download') state.lastSequence = sequence
-  state.batchesUntilCleaning = isCleaning ? BATCHES_BETWEEN_CLEANING : state.batchesUntilCleaning - 1
 }
 
 async function termsOf(state: State, column: string, rows: readonly EventRow[]): Promise<BatchTerms> {

@@ -6,7 +6,16 @@ import type { AnalyticsStore, StoreQuery } from '../analytics-store.ts'
 import type { EventSink } from '../buffer.ts'
 import type { EventKind, Events } from '../events.ts'
 
-const METHODS = ['append', 'countDownloads', 'settledAt', 'listBatches', 'readBatches', 'identity', 'check'] as const
+const METHODS = [
+  'append',
+  'countDownloads',
+  'settledAt',
+  'listBatches',
+  'readBatches',
+  'forgetProjects',
+  'identity',
+  'check',
+] as const
 
 /** Longer than the store itself takes before it gives a question up. */
 const TIMEOUT_MS = 120_000

@@ -31,11 +31,13 @@ export const accountJobs = (deps: MailDeps) => ({
     if (content !== undefined) await deps.mail.send({ to, ...content })
   },
 
-  /** Deletes flows and sessions that no request can use any more; a second run finds nothing. */
+  /** Deletes flows, sessions and invitations that no request can use any more; a second run finds nothing. */
   'accounts.expire': async (_payload: Jobs['accounts.expire'], signal: AbortSignal): Promise<void> => {
     const at = new Date(deps.now())
     await deletePast(deps.db, { table: 'account_flow', column: 'expires', at }, signal)
     await deletePast(deps.db, { table: 'session', column: 'refresh_expires', at }, signal)
+    // They may say whom an address belongs to.
+    await deletePast(deps.db, { table: 'invitation', column: 'expires', at }, signal)
   },
 })
 

@@ -5,7 +5,7 @@ import { parseRfc3339 } from '#analytics-store/rfc3339.ts'
 import { Offset } from '#http/query-values.ts'
 import { AMOUNT_PATTERN } from '#lib/decimal.ts'
 import { validationError } from '#lib/errors.ts'
-import { Nullable } from '#lib/schema-parts.ts'
+import { Id, Nullable, Time } from '#lib/schema-parts.ts'
 import { checkText } from '#lib/text-rules.ts'
 import { MINUTE_MS } from '#lib/time.ts'
 
@@ -35,12 +35,7 @@ export const NewAffiliateCode = Type.Object(
   {
     source_name: SourceName,
     affiliate: Type.Optional(
-      Nullable(
-        Type.String({
-          maxLength: 64,
-          description: 'Owner of the code, by default the caller; only admins may name another account',
-        }),
-      ),
+      Nullable(Id('Owner of the code, by default the caller; only admins may name another account')),
     ),
     revenue_split: Type.Optional(Nullable(Share)),
   },
@@ -67,8 +62,8 @@ export const NewConversion = Type.Object(
       maxLength: 255,
       description: "The operator's ID of this record; repeating it does not record it twice",
     }),
-    affiliate_code_id: Type.String({ maxLength: 64 }),
-    at: Type.Optional(Type.String({ maxLength: 64, description: 'RFC 3339; default now' })),
+    affiliate_code_id: Id(),
+    at: Type.Optional(Time('RFC 3339; default now')),
     amount: Type.String({ pattern: AMOUNT_PATTERN, maxLength: 21, description: 'Decimal' }),
   },
   { title: 'NewConversion' },

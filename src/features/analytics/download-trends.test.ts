@@ -12,13 +12,12 @@ import { riseOf } from './download-trends.ts'
 let t: TestApp
 let owner: Person
 let rising: MadeProject
-let steady: MadeProject
 before(async () => {
   t = await testApp()
   t.freeze()
   owner = await t.make.account()
   rising = await make('rising', [4, 4, 4, 40])
-  steady = await make('steady', [20, 20, 20, 20, 20])
+  await make('steady', [20, 20, 20, 20, 20])
   await t.deps.events.flush()
   await t.searchable()
 })
@@ -78,7 +77,9 @@ test('without the store lists are there, without lines; they come back after it'
     const version = await shut.make.version({ project })
     shut.freeze()
     const recorded_at = Math.floor(shut.deps.now() / DAY_MS) * DAY_MS - 1
-    times(20, () => shut.deps.events.add('download', aDownload({ project_id: project.id, version_id: version.id, recorded_at })))
+    times(20, () =>
+      shut.deps.events.add('download', aDownload({ project_id: project.id, version_id: version.id, recorded_at })),
+    )
     await shut.deps.events.flush()
     await shut.searchable()
     const query = shut.deps.analytics.query

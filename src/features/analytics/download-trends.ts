@@ -27,10 +27,13 @@ export type DownloadTrends = {
    * Downloads of the last weeks, oldest first, by project, at most an hour old. Left out are projects that nobody
    * downloaded, those that keep their statistics to themselves, and all while the store does not answer.
    */
-  weekly(ids: readonly string[]): Promise<ReadonlyMap<string, readonly number[]>>
+  weekly(reader: Reader, ids: readonly string[]): Promise<ReadonlyMap<string, readonly number[]>>
   /** IDs of the projects whose last week stands out most from the weeks before it, at most 50, at most two hours old. */
-  rising(): Promise<readonly string[]>
+  rising(reader: Reader): Promise<readonly string[]>
 }
+
+/** What it is asked through, so that a page which shows a trend is made again when its project changes. */
+type Reader = Pick<Deps, 'db' | 'cache' | 'taxonomy'>
 
 type TrendDeps = Pick<Deps, 'db' | 'dbRead' | 'cache' | 'taxonomy' | 'analytics' | 'now' | 'log'>
 
@@ -76,9 +79,9 @@ export function createDownloadTrends(deps: TrendDeps): DownloadTrends {
     for (const [id, weeks] of found) kept.set(id, weeks)
   }
 
-  async function shown(ids: readonly string[]): Promise<string[]> {
-    const projects = await listVisibleProjects(deps, null, ids)
-    return projects.filter((project) => projectForm(deps, project, SHOWS_STATISTICS)).map(({ id }) => id)
+  async function shown(reader: Reader, ids: readonly string[]): Promise<string[]> {
+    const projects = await listVisibleProjects(reader, null, ids)
+    return projects.filter((project) => projectForm(reader, project, SHOWS_STATISTICS)).map(({ id }) => id)
   }
 
   async function findRising(): Promise<readonly string[]> {
@@ -101,8 +104,8 @@ export function createDownloadTrends(deps: TrendDeps): DownloadTrends {
   }
 
   return {
-    weekly: async (asked) => {
-      const ids = await shown([...new Set(asked)])
+    weekly: async (reader, asked) => {
+      const ids = await shown(reader, [...new Set(asked)])
       await count(ids)
       return new Map(
         ids.flatMap((id) => {
@@ -111,7 +114,7 @@ export function createDownloadTrends(deps: TrendDeps): DownloadTrends {
         }),
       )
     },
-    rising: async () => shown((await risen.fetch('rising')) ?? []),
+    rising: async (reader) => shown(reader, (await risen.fetch('rising')) ?? []),
   }
 }
 

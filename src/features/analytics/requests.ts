@@ -1,12 +1,13 @@
 // What clients send to analytics: reports of views, playtime and clicks, and the body of `POST /v3/analytics`.
 
-import Type, { type Static } from 'typebox'
+import Type, { type Static, type TSchema } from 'typebox'
 import { METRIC_KEYS, METRICS, type MetricKey, type MetricRequest, metricOf } from '#analytics-store/metrics.ts'
 import { parseRfc3339 } from '#analytics-store/rfc3339.ts'
 import { type Resolution, type SliceGrid, sliceGrid } from '#analytics-store/slices.ts'
 import { validationError } from '#lib/errors.ts'
-import { isIdForm } from '#lib/ids.ts'
-import { Nullable } from '#lib/schema-parts.ts'
+import { ID_PATTERN, isIdForm } from '#lib/ids.ts'
+import { Id, Nullable } from '#lib/schema-parts.ts'
+import { NAME_PATTERN } from '#lib/text-rules.ts'
 import { MINUTE_MS } from '#lib/time.ts'
 
 /** Addresses are cut when they are stored; this bounds what is read. */
@@ -25,7 +26,7 @@ const PlaytimeEntry = Type.Object(
     seconds: Type.Integer({ minimum: 0, maximum: 65_535, description: 'Entries above 300 seconds are not counted' }),
     loader: Type.Optional(Type.String({ maxLength: 64 })),
     game_version: Type.Optional(Type.String({ maxLength: 64 })),
-    parent: Type.Optional(Type.String({ maxLength: 64, description: 'Version of the modpack that contained it' })),
+    parent: Type.Optional(Id('Version of the modpack that contained it')),
   },
   { title: 'PlaytimeEntry' },
 )
@@ -37,7 +38,7 @@ export const Playtime = Type.Record(Type.String(), PlaytimeEntry, {
 })
 
 export const AffiliateClick = Type.Object(
-  { url: WebAddress('Address of the page that the click led to'), affiliate_code_id: Type.String({ maxLength: 64 }) },
+  { url: WebAddress('Address of the page that the click led to'), affiliate_code_id: Id() },
   { title: 'AffiliateClick' },
 )
 
@@ -55,27 +56,6 @@ export const StatisticsQuery = Type.Object({
   ),
 })
 
-/** Only the outer form: `parseAnalyticsQuestion` checks what is inside and names its errors. */
-const Inside = (description: string) => Type.Optional(Type.Unsafe<unknown>({ description }))
-
-export const AnalyticsQuestionBody = Type.Object(
-  {
-    time_range: Inside(
-      'Object with `start` and `end` (RFC 3339) and `resolution`: `{slices: n}` for n equal parts, or `{minutes: n}` ' +
-        'for parts of n minutes. At most 1024 slices of at least 60 minutes.',
-    ),
-    return_metrics: Inside(
-      `Object of metrics (${Object.keys(METRICS).join(', ')}), each an object with \`bucket_by\` (list of fields) and optionally ` +
-        '`filter_by` (field → list of values). Revenue metrics require the scope PAYOUTS_READ.',
-    ),
-    project_ids: Inside('IDs or slugs; if absent or empty, all projects whose analytics the caller may see'),
-  },
-  { title: 'AnalyticsQuestion' },
-)
-
-// A question is read strictly: inside `time_range`, `return_metrics` and the filters an unknown key is an error, because
-// a typo there would silently give a wrong answer. Only own keys are read, so that `__proto__` is a key like another.
-
 const SLICES_MAX = 1024
 const SLICE_MINUTES_MIN = 60
 /** As many as a list by `ids` may name. */
@@ -83,6 +63,66 @@ const PROJECT_IDS_MAX = 1000
 const FILTER_VALUES_MAX = 256
 const FILTER_TEXT_MAX = 512
 const BUCKET_FIELDS_MAX = 32
+
+/** Only the description says what is inside: `parseAnalyticsQuestion` reads it and names its errors. */
+const Inside = (described: TSchema, description: string) =>
+  Type.Optional(Type.Unsafe<unknown>({ description, describedAs: described }))
+
+const Count = (maximum: number) => Type.Integer({ minimum: 1, maximum })
+const Closed = (properties: Record<string, TSchema>) => Type.Object(properties, { additionalProperties: false })
+
+const TimeRange = Closed({
+  start: Type.String({ format: 'date-time', maxLength: 64 }),
+  end: Type.String({ format: 'date-time', maxLength: 64 }),
+  resolution: Type.Union([
+    Closed({ slices: Count(SLICES_MAX) }),
+    Closed({ minutes: Type.Integer({ minimum: SLICE_MINUTES_MIN, maximum: Number.MAX_SAFE_INTEGER }) }),
+  ]),
+})
+
+const FilterValues = (name: string) => {
+  const text = Type.String({ maxLength: FILTER_TEXT_MAX, ...(name.endsWith('_id') ? { pattern: ID_PATTERN } : {}) })
+  return Type.Array(name === 'monetized' ? Type.Boolean() : text, { maxItems: FILTER_VALUES_MAX })
+}
+
+const ReturnMetrics = Closed(
+  Object.fromEntries(
+    METRIC_KEYS.map((metric) => {
+      const { buckets, filters } = metricOf(metric)
+      const asked = Closed({
+        bucket_by: Type.Optional(Type.Array(Type.Enum([...buckets]), { maxItems: BUCKET_FIELDS_MAX })),
+        filter_by: Type.Optional(
+          Closed(Object.fromEntries(filters.map((name) => [name, Type.Optional(FilterValues(name))]))),
+        ),
+      })
+      return [metric, Type.Optional(asked)]
+    }),
+  ),
+)
+
+export const AnalyticsQuestionBody = Type.Object(
+  {
+    time_range: Inside(
+      TimeRange,
+      '`resolution` is `{slices: n}` for n equal parts, or `{minutes: n}` for parts of n minutes. ' +
+        `At most ${SLICES_MAX} slices of at least ${SLICE_MINUTES_MIN} minutes.`,
+    ),
+    return_metrics: Inside(
+      ReturnMetrics,
+      'The metrics to return. `bucket_by` lists the fields that split them, `filter_by` has the accepted values of ' +
+        'fields. Revenue metrics require the scope PAYOUTS_READ.',
+    ),
+    project_ids: Inside(
+      Type.Array(Type.String({ maxLength: 64, pattern: NAME_PATTERN }), { maxItems: PROJECT_IDS_MAX }),
+      'IDs or slugs; if absent or empty, all projects whose analytics the caller may see',
+    ),
+  },
+  // `Inside` is optional for the validator: what is missing is named by the reader.
+  { title: 'AnalyticsQuestion', describedAs: { required: ['time_range', 'return_metrics'] } },
+)
+
+// A question is read strictly: inside `time_range`, `return_metrics` and the filters an unknown key is an error, because
+// a typo there would silently give a wrong answer. Only own keys are read, so that `__proto__` is a key like another.
 
 /** A question of the right form; which projects the viewer may ask about is checked later. */
 export type AnalyticsQuestion = {

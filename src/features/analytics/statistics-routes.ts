@@ -1,6 +1,6 @@
 // What everybody may see of a project's downloads.
 import { getProject } from '#features/projects/lookup/project-cache.ts'
-import { IdParams } from '#http/query-values.ts'
+import { ProjectParams } from '#http/query-values.ts'
 import type { App } from '#http/server.ts'
 import type { Deps } from '#main/deps.ts'
 import type { ProjectStatistics } from './project-statistics.ts'
@@ -18,7 +18,7 @@ export function projectStatisticsRoutes(app: App, deps: Deps & { statistics: Pro
         description:
           'The series are null where the project keeps them to its members (`public_statistics`) and the caller has no ' +
           'VIEW_ANALYTICS on it. Numbers are at most a minute old.',
-        params: IdParams,
+        params: ProjectParams,
         querystring: StatisticsQuery,
         response: { 200: ProjectStatisticsView },
       },

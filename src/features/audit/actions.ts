@@ -58,6 +58,15 @@ export const AUDIT_ACTIONS = [
   'rate_limit.revoked',
   'search.rebuild_requested',
   'settings.changed',
+  'invitation.created',
+  'invitation.revoked',
+  'schema.migrated',
+  'backup.made',
+  'backup.restored',
+  'files.moved',
+  'analytics.set_aside',
+  'demo.written',
+  'demo.removed',
 ] as const
 
 export type AuditAction = (typeof AUDIT_ACTIONS)[number]
@@ -80,6 +89,7 @@ export const SUBJECT_KINDS = [
   'payout',
   'revenue',
   'rate_limit',
+  'invitation',
 ] as const
 
 export type SubjectKind = (typeof SUBJECT_KINDS)[number]

@@ -1,16 +1,16 @@
 // What requests about the audit log bring.
 import Type, { type Static } from 'typebox'
 import { invalidInput } from '#lib/errors.ts'
+import { parseId } from '#lib/ids.ts'
+import { Id } from '#lib/schema-parts.ts'
 import { AUDIT_ACTIONS, type AuditAction, SUBJECT_KINDS, type SubjectKind } from './actions.ts'
 
 export const AUDIT_PAGE_MAX = 500
 
 const filterFields = {
   action: Type.Optional(Type.Enum([...AUDIT_ACTIONS], { description: 'What was done' })),
-  actor: Type.Optional(Type.String({ maxLength: 64, description: 'ID of the account that acted' })),
-  user: Type.Optional(
-    Type.String({ maxLength: 64, description: 'ID of an account that acted or that the entry is about' }),
-  ),
+  actor: Type.Optional(Id('ID of the account that acted')),
+  user: Type.Optional(Id('ID of an account that acted or that the entry is about')),
   subject_kind: Type.Optional(Type.Enum([...SUBJECT_KINDS], { description: 'Kind of the thing that was acted on' })),
   subject_id: Type.Optional(Type.String({ maxLength: 256, description: 'ID of the thing that was acted on' })),
   since: Type.Optional(
@@ -50,13 +50,14 @@ export type AuditFilter = {
   until?: Date | undefined
 }
 
-/** @throws ApiError `invalid_input` where `until` is not after `since`. */
+/** @throws ApiError `invalid_input` where `until` is not after `since`, `decoding_error` for what is no ID. */
 export function toAuditFilter(query: Omit<Static<typeof AuditQuery>, 'before' | 'limit'>): AuditFilter {
   const since = query.since === undefined ? undefined : new Date(query.since)
   const until = query.until === undefined ? undefined : new Date(query.until)
   if (since !== undefined && until !== undefined && until <= since) {
     throw invalidInput('until must be after since', 'until')
   }
+  const idOf = (field: 'actor' | 'user') => (query[field] === undefined ? undefined : parseId(query[field], field))
   const subject = { kind: query.subject_kind, id: query.subject_id }
-  return { action: query.action, actorId: query.actor, accountId: query.user, subject, since, until }
+  return { action: query.action, actorId: idOf('actor'), accountId: idOf('user'), subject, since, until }
 }

@@ -25,7 +25,7 @@ after(() => t?.close())
 
 async function keysOf(files: Files): Promise<string[]> {
   const keys: string[] = []
-  for await (const { key } of files.list?.() ?? []) keys.push(key)
+  for await (const { key } of files.list()) keys.push(key)
   return keys.sort()
 }
 

@@ -16,7 +16,7 @@ import type { Deps } from '#main/deps.ts'
 import { ArchiveError, damaged, type Head } from './archive-format.ts'
 import { type ArchiveReader, type Member, openArchive, read, readHeadOf, unreadable } from './archive-reader.ts'
 import { openEventStage } from './event-stage.ts'
-import { restoreEarlier, restoreFile } from './restore-files.ts'
+import { createFileRestorer, restoreEarlier } from './restore-files.ts'
 import {
   addJob,
   type Client,
@@ -157,6 +157,7 @@ async function restoreAll(
   const report: RestoreReport = { id: head.id, created: head.created, rows: 0, files: 0, events: 0, missing: 0 }
   let claimed = false
   const rows = createRowLoader(client, head.tables)
+  const files = createFileRestorer(deps)
   for await (const member of reader.members()) {
     const [folder, name = ''] = member.name.split('/')
     if (folder === 'rows') {
@@ -170,13 +171,14 @@ async function restoreAll(
       // Before their bytes: what a killed restore leaves is removed some hours later.
       if (!claimed) await claimKeys(deps, client, head)
       claimed = true
-      await restoreFile(deps, member)
+      await files.add(member)
       report.files += 1
       options.onProgress?.('files', report.files)
     }
     if (folder === 'events') await events.keep(name, member)
   }
   report.rows += await rows.end()
+  await files.end()
   if (!claimed) await claimKeys(deps, client, head)
   for (const [id, path] of earlier) report.files += await restoreEarlier(deps, reader, { id, path })
   for await (const entry of reader.manifest()) if ('absent' in entry) report.missing += 1

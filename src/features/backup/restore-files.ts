@@ -1,13 +1,14 @@
 // Bytes of files from archives into the store.
 import { createReadStream } from 'node:fs'
-import { assertFileKey } from '#files/files.ts'
+import { assertFileKey, type StoredBytes } from '#files/files.ts'
 import { ApiError } from '#lib/errors.ts'
 import type { Deps } from '#main/deps.ts'
 import { ArchiveError, damaged, type ManifestEntry } from './archive-format.ts'
 import { type ArchiveReader, type Member, openArchive, read, unreadable } from './archive-reader.ts'
 
-/** Files up to this size go through memory, which saves reading them twice. */
+/** Files up to this size go through memory, as many at a time as have it together. */
 const SMALL_BYTES = 4 * 1024 * 1024
+const BATCH_FILES = 32
 
 const TYPES: Record<string, string> = {
   png: 'image/png',
@@ -23,14 +24,43 @@ const TYPES: Record<string, string> = {
 export const contentTypeOf = (key: string): string =>
   TYPES[key.slice(key.lastIndexOf('.') + 1)] ?? 'application/octet-stream'
 
-/** Stores the file of a member `files/KEY`. @throws ArchiveError, ApiError `file_hosting_error`. */
-export async function restoreFile({ files }: Pick<Deps, 'files'>, member: Member): Promise<void> {
-  const key = keyOf(member.name)
-  const contentType = contentTypeOf(key)
-  if (member.size <= SMALL_BYTES) {
-    await files.put(key, await read(member), { contentType })
-    return
+export type FileRestorer = {
+  /** Takes the file of a member `files/KEY`, whose bytes it reads. @throws ArchiveError, ApiError `file_hosting_error`. */
+  add(member: Member): Promise<void>
+  /** Stores what was taken and is not stored yet. @throws ApiError `file_hosting_error`. */
+  end(): Promise<void>
+}
+
+/** Stores files as they come: small ones some at a time, because forcing many to disk together costs little more than one. */
+export function createFileRestorer({ files }: Pick<Deps, 'files'>): FileRestorer {
+  let waiting: StoredBytes[] = []
+  let waitingBytes = 0
+
+  async function end(): Promise<void> {
+    const items = waiting
+    waiting = []
+    waitingBytes = 0
+    if (items.length > 0) await files.putAll(items)
   }
+
+  return {
+    end,
+    async add(member) {
+      const key = keyOf(member.name)
+      const contentType = contentTypeOf(key)
+      if (member.size > SMALL_BYTES) return storeLarge(files, member, { key, contentType })
+      if (waiting.length === BATCH_FILES || waitingBytes + member.size > SMALL_BYTES) await end()
+      waiting.push({ key, bytes: await read(member), contentType })
+      waitingBytes += member.size
+    },
+  }
+}
+
+async function storeLarge(
+  files: Deps['files'],
+  member: Member,
+  { key, contentType }: { key: string; contentType: string },
+): Promise<void> {
   const staged = await files.stage(member.stream, { maxBytes: member.size }).catch((cause) => {
     throw cause instanceof ApiError ? cause : unreadable(cause)
   })
@@ -65,17 +95,19 @@ export async function restoreEarlier(
   let next = (await wanted.next()).value
   if (next === undefined) return 0
   const earlier = await openArchive(createReadStream(path))
+  const restorer = createFileRestorer(deps)
   let count = 0
   try {
     for await (const member of earlier.members()) {
       if (next === undefined) break
       if (member.name !== next.name) continue
-      await restoreFile(deps, member)
+      await restorer.add(member)
       if (member.sha256() !== next.sha256) throw damaged(`${member.name} in ${path} is not what it was`)
       count += 1
       next = (await wanted.next()).value
     }
     if (next !== undefined) throw new ArchiveError(`${path} does not hold ${next.name}, though a later archive says so`)
+    await restorer.end()
     return count
   } finally {
     await earlier.dispose()

@@ -16,6 +16,7 @@ const LEFT_OUT = [
   'change_log',
   'first_admin_link',
   'instance_secret',
+  'job_schedule',
   'search_change',
   'search_index',
   'search_rebuild',

@@ -54,8 +54,7 @@ export async function verifyInstance(
   const client = await connectAlone(deps.pool, 'depot-verify')
   try {
     await verifyFiles(deps, client, { quick, note, onFile })
-    if (deps.files.list === undefined) report.skipped.push('files that no row names: this store cannot list its files')
-    else await verifyListing(deps, client, deps.files.list(), note)
+    await verifyListing(deps, client, deps.files.list(), note)
     if (canReadEvents) {
       for (const found of await findDrift({ ...deps, store: deps.analytics })) note({ what: 'wrong-counter', ...found })
     } else {

@@ -1,6 +1,6 @@
 // Addresses that build tools ask for.
 import Type from 'typebox'
-import { IdParams } from '#http/query-values.ts'
+import { ProjectParams } from '#http/query-values.ts'
 
 const ArtifactParams = Type.Object({
   group: Type.String({
@@ -8,7 +8,7 @@ const ArtifactParams = Type.Object({
     maxLength: 64,
     description: 'Any word; the Maven groupId is `maven.` followed by it',
   }),
-  ...IdParams.properties,
+  ...ProjectParams.properties,
 })
 const FileName = Type.String({ maxLength: 512, description: 'Name of the file, see the description' })
 
@@ -20,7 +20,7 @@ export const FileParams = Type.Object({
   file: FileName,
 })
 
-export const UpdateFileParams = Type.Object({ ...IdParams.properties, file: FileName })
+export const UpdateFileParams = Type.Object({ ...ProjectParams.properties, file: FileName })
 
 export const UpdateFileQuery = Type.Record(Type.String({ maxLength: 64 }), Type.String({ maxLength: 64 }), {
   description: 'Loader → `include`, `only` or `none`',

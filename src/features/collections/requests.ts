@@ -4,7 +4,7 @@ import Type, { type Static } from 'typebox'
 import type { Collection } from '#db/schema.ts'
 import { type PatchColumns, toColumns } from '#lib/patch.ts'
 import { Maybe } from '#lib/schema-parts.ts'
-import { checkText } from '#lib/text-rules.ts'
+import { checkText, NAME_PATTERN } from '#lib/text-rules.ts'
 import { COLLECTION_STATUSES } from './policy.ts'
 
 /** The most projects a collection holds. */
@@ -12,7 +12,7 @@ export const PROJECTS_MAX = 1024
 const NAME = { min: 3, max: 64, visible: true } as const
 
 const Name = Type.String({ minLength: NAME.min, maxLength: NAME.max })
-const ProjectNames = Type.Array(Type.String({ maxLength: 64 }), {
+const ProjectNames = Type.Array(Type.String({ maxLength: 64, describedAs: { pattern: NAME_PATTERN } }), {
   maxItems: PROJECTS_MAX,
   description: 'IDs or slugs; duplicates are ignored',
 })

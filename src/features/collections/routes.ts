@@ -5,7 +5,7 @@ import { getCachedUser } from '#features/users/user-cache.ts'
 import { done } from '#http/answers.ts'
 import { requireViewer } from '#http/auth.ts'
 import { sendBytes } from '#http/entity-tags.ts'
-import { IdParams, IdsQuery, parseIds } from '#http/query-values.ts'
+import { IdParams, IdsQuery, parseIds, UserParams } from '#http/query-values.ts'
 import type { App } from '#http/server.ts'
 import { notFound } from '#lib/errors.ts'
 import { parseId } from '#lib/ids.ts'
@@ -76,7 +76,7 @@ function collectionReads(app: App, deps: Pick<Deps, 'db' | 'cache'>): void {
         operationId: 'listUserCollections',
         summary: "List a user's collections, newest first",
         description: 'Others see only listed collections.',
-        params: IdParams,
+        params: UserParams,
         response: list,
       },
     },

@@ -1,12 +1,14 @@
 // What clients send of pictures in texts.
 import Type, { type Static } from 'typebox'
+import { ID_PATTERN } from '#lib/ids.ts'
+import { Id } from '#lib/schema-parts.ts'
 import { IMAGE_CONTEXTS } from './queries.ts'
 
 const IMAGES_PER_TEXT_MAX = 10
 
 /** IDs of unused pictures (POST /v3/image) that belong to this text from now on: part of other bodies. */
 export const ImageIds = (text: string) =>
-  Type.Array(Type.String({ maxLength: 64 }), {
+  Type.Array(Id(), {
     maxItems: IMAGES_PER_TEXT_MAX,
     description: `IDs of unused images (POST /v3/image) that the ${text} shows`,
   })
@@ -15,6 +17,7 @@ const PlaceId = Type.Optional(
   Type.String({
     minLength: 1,
     maxLength: 64,
+    describedAs: { pattern: ID_PATTERN },
     description: 'ID of the item to attach it to; only the one that matches the context',
   }),
 )

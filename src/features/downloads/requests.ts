@@ -1,6 +1,7 @@
 // What clients send to download, and what the operator's CDN reports of downloads.
 import Type, { type Static } from 'typebox'
 import { filterQuery } from '#features/versions/lookup/list-requests.ts'
+import { Id, Time } from '#lib/schema-parts.ts'
 
 /** What a client says about its download. Every value is accepted: a wrong hint must not prevent the download. */
 const Hint = (description: string) => Type.Optional(Type.Unsafe<unknown>({ description }))
@@ -12,8 +13,8 @@ export const DownloadHints = Type.Object({
 })
 
 export const FileParams = Type.Object({
-  project_id: Type.String({ maxLength: 64, description: 'ID of the project' }),
-  version_id: Type.String({ maxLength: 64, description: 'ID of the version' }),
+  project_id: Id('ID of the project'),
+  version_id: Id('ID of the version'),
   filename: Type.String({ maxLength: 1024, description: 'Name of the file' }),
 })
 
@@ -66,7 +67,7 @@ export const ReportedDownload = Type.Object(
       maxLength: 64,
       description: 'Address of the client; stored only as a hash whose key changes daily',
     }),
-    at: Type.Optional(Type.String({ maxLength: 64, description: 'RFC 3339, at most seven days ago; default now' })),
+    at: Type.Optional(Time('RFC 3339, at most seven days ago; default now')),
     signed_in: Type.Optional(Type.Boolean({ description: 'Whether the client was signed in; default false' })),
     headers: Type.Optional(
       Type.Record(Type.String(), Type.String({ maxLength: 8192 }), {

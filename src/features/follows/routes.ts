@@ -7,7 +7,7 @@ import { getCachedUser } from '#features/users/user-cache.ts'
 import { done } from '#http/answers.ts'
 import { requireViewer } from '#http/auth.ts'
 import { sendList } from '#http/entity-tags.ts'
-import { IdParams } from '#http/query-values.ts'
+import { ProjectParams, UserParams } from '#http/query-values.ts'
 import type { App } from '#http/server.ts'
 import type { Deps } from '#main/deps.ts'
 import { followProject } from './follow-project.ts'
@@ -25,7 +25,7 @@ export function followRoutes(app: App, deps: ProjectReader & Pick<Deps, 'config'
       schema: {
         operationId: 'followProject',
         summary: 'Follow a project',
-        params: IdParams,
+        params: ProjectParams,
       },
     },
     async (req, reply) => {
@@ -42,7 +42,7 @@ export function followRoutes(app: App, deps: ProjectReader & Pick<Deps, 'config'
       schema: {
         operationId: 'unfollowProject',
         summary: 'Unfollow a project',
-        params: IdParams,
+        params: ProjectParams,
       },
     },
     async (req, reply) => {
@@ -57,7 +57,7 @@ export function followRoutes(app: App, deps: ProjectReader & Pick<Deps, 'config'
       schema: {
         operationId: 'listUserFollows',
         summary: 'List the projects that a user follows, most recently followed first',
-        params: IdParams,
+        params: UserParams,
         response: { 200: Type.Array(ProjectView) },
       },
     },

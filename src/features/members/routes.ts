@@ -2,7 +2,7 @@
 import Type from 'typebox'
 import { TeamMemberView } from '#features/teams/views.ts'
 import { sendBytes } from '#http/entity-tags.ts'
-import { IdParams, IdsQuery, parseIds } from '#http/query-values.ts'
+import { IdParams, IdsQuery, ProjectParams, parseIds } from '#http/query-values.ts'
 import type { App } from '#http/server.ts'
 import { notFound } from '#lib/errors.ts'
 import { parseId } from '#lib/ids.ts'
@@ -19,7 +19,7 @@ export function memberRoutes(app: App, deps: Pick<Deps, 'db' | 'cache' | 'taxono
       schema: {
         operationId: 'listProjectMembers',
         summary: "List the members of a project's team, then those of its organization",
-        params: IdParams,
+        params: ProjectParams,
         response: { 200: Type.Array(TeamMemberView) },
       },
     },

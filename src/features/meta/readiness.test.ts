@@ -81,6 +81,11 @@ test('a balancer asks for what every request needs, and nothing else makes it tu
   assert.equal((await checks()).status, 'unavailable')
   const narrow = await checks('balancer')
   assert.deepEqual([narrow.status, Object.keys(narrow.dependencies)], ['ready', ['database', 'files']])
+  const shared = { kind: 's3' } as typeof t.deps.config.files.store
+  const config = { ...t.deps.config, files: { ...t.deps.config.files, store: shared } }
+  const files = { ...t.deps.files, check }
+  const withStore = await sharedChecks({ ...t.deps, log, config, files })('balancer')
+  assert.deepEqual([withStore.status, Object.keys(withStore.dependencies)], ['ready', ['database']])
   const answer = await t.anyone.get('/ready?for=balancer')
   assert.deepEqual([answer.statusCode, Object.keys(answer.json().dependencies).sort()], [200, ['database', 'files']])
   const wrong = await t.anyone.get('/ready?for=nobody')

@@ -22,11 +22,13 @@ export const Readiness = Type.Object(
   { title: 'Readiness' },
 )
 
-/** Who asks: `balancer` wants to know of what every request needs, and of nothing else. */
+/** Who asks: `balancer` wants to know whether this server is the one to turn away from. */
 export const ReadinessQuery = Type.Object({
   for: Type.Optional(
     Type.Enum(['balancer'], {
-      description: 'Only the database and the files, without which nothing can be answered. Unset: everything',
+      description:
+        'Only the database, without which nothing can be answered, and files where they are in a folder of the ' +
+        'server. A file store that all servers share would take away all of them at once. Unset: everything',
     }),
   ),
 })
@@ -42,9 +44,7 @@ const BEAT_MS = 1_000
 /** Checks write and open connections, and /ready is not limited: requests within this time share one round. */
 const SHARED_MS = 500
 
-const FOR_BALANCER = ['database', 'files']
-
-type CheckedDeps = Pick<Deps, 'db' | 'files' | 'search' | 'analytics' | 'counters' | 'mail'>
+type CheckedDeps = Pick<Deps, 'db' | 'files' | 'search' | 'analytics' | 'counters' | 'mail' | 'config'>
 type Dependencies = { status: 'ready' | 'unavailable'; dependencies: Record<string, Checked> }
 type Times = { slowMs: number; lostMs: number }
 
@@ -57,9 +57,10 @@ export function sharedChecks(
   times: Times = { slowMs: SLOW_MS, lostMs: LOST_MS },
 ): (audience?: Audience) => Promise<Dependencies> {
   const checks = Object.entries(checksOf(deps)).map(([name, check]) => [name, watched(check, times)] as const)
+  const forBalancer = deps.config.files.store.kind === 'folder' ? ['database', 'files'] : ['database']
   const rounds = new Map<Audience, Promise<Dependencies>>()
   const round = async (audience: Audience): Promise<Dependencies> => {
-    const asked = checks.filter(([name]) => audience === undefined || FOR_BALANCER.includes(name))
+    const asked = checks.filter(([name]) => audience === undefined || forBalancer.includes(name))
     const states = await Promise.all(asked.map(async ([name, look]) => [name, await look()] as const))
     const result = summary(Object.fromEntries(states))
     for (const [dependency, { error }] of Object.entries(result.dependencies)) {

@@ -2,7 +2,7 @@
 import { getProjectAsMember } from '#features/projects/lookup/project-cache.ts'
 import { requireViewer } from '#http/auth.ts'
 import { mountInternal } from '#http/mounts.ts'
-import { IdParams } from '#http/query-values.ts'
+import { ProjectParams } from '#http/query-values.ts'
 import type { App } from '#http/server.ts'
 import type { Deps } from '#main/deps.ts'
 import { requireQueueReader } from './policy.ts'
@@ -47,7 +47,7 @@ function placeRoute(app: App, deps: ModerationDeps): void {
         operationId: 'getQueuePlace',
         summary: "Get a project's position in the moderation queue",
         description: 'For members of the project and for moderators.',
-        params: IdParams,
+        params: ProjectParams,
         response: { 200: QueuePlaceView },
       },
     },

@@ -4,7 +4,7 @@ import { getCachedUser } from '#features/users/user-cache.ts'
 import { done } from '#http/answers.ts'
 import { requireViewer } from '#http/auth.ts'
 import { sendBytes } from '#http/entity-tags.ts'
-import { IdParams, IdsQuery } from '#http/query-values.ts'
+import { IdParams, IdsQuery, UserParams } from '#http/query-values.ts'
 import type { App } from '#http/server.ts'
 import { parseId } from '#lib/ids.ts'
 import { writeJsonArray } from '#lib/json-pieces.ts'
@@ -38,7 +38,7 @@ function notificationLists(app: App, deps: Pick<Deps, 'db' | 'cache'>): void {
         operationId: 'listUserNotifications',
         summary: "List a user's notifications, newest first",
         description: 'At most the newest 10,000, without types that are only sent by mail.',
-        params: IdParams,
+        params: UserParams,
         response: list,
       },
     },

@@ -6,7 +6,7 @@ import { parseBodyId } from '#features/teams/requests.ts'
 import { done } from '#http/answers.ts'
 import { requireViewer, viewerHas } from '#http/auth.ts'
 import { sendList } from '#http/entity-tags.ts'
-import { IdParams } from '#http/query-values.ts'
+import { OrganizationParams } from '#http/query-values.ts'
 import type { App } from '#http/server.ts'
 import type { Deps } from '#main/deps.ts'
 import { addProject } from './add-project.ts'
@@ -25,7 +25,7 @@ export function organizationProjectRoutes(app: App, deps: Pick<Deps, 'db' | 'cac
       schema: {
         operationId: 'listOrganizationProjects',
         summary: "List an organization's projects, newest first",
-        params: IdParams,
+        params: OrganizationParams,
         response: { 200: Type.Array(ProjectView) },
       },
     },
@@ -44,7 +44,7 @@ export function organizationProjectRoutes(app: App, deps: Pick<Deps, 'db' | 'cac
       schema: {
         operationId: 'addOrganizationProject',
         summary: 'Add a project to an organization',
-        params: IdParams,
+        params: OrganizationParams,
         body: ProjectAddition,
       },
     },

@@ -3,7 +3,7 @@ import type { Updateable } from 'kysely'
 import Type, { type Static } from 'typebox'
 import type { Organization } from '#db/schema.ts'
 import { type PatchColumns, toColumns } from '#lib/patch.ts'
-import { Maybe } from '#lib/schema-parts.ts'
+import { Id, IdOrName, Maybe } from '#lib/schema-parts.ts'
 import { checkText, ORGANIZATION_SLUG_PATTERN } from '#lib/text-rules.ts'
 
 const NAME = { min: 3, max: 64, visible: true } as const
@@ -26,21 +26,18 @@ export const OrganizationPatch = Type.Object(
 export type OrganizationPatch = Static<typeof OrganizationPatch>
 
 export const ProjectParams = Type.Object({
-  id: Type.String({ maxLength: 256, description: 'Organization ID or slug' }),
-  project_id: Type.String({ maxLength: 256, description: 'Project ID or slug' }),
+  id: IdOrName('Organization ID or slug'),
+  project_id: IdOrName('Project ID or slug'),
 })
 
 export const ProjectAddition = Type.Object(
-  { project_id: Type.String({ maxLength: 256, description: 'Project ID or slug' }) },
+  { project_id: IdOrName('Project ID or slug') },
   { title: 'OrganizationProjectAddition' },
 )
 
 export const ProjectRemoval = Type.Object(
   {
-    new_owner: Type.String({
-      maxLength: 64,
-      description: 'ID of the organization member who becomes the owner of the project',
-    }),
+    new_owner: Id('ID of the organization member who becomes the owner of the project'),
   },
   { title: 'OrganizationProjectRemoval' },
 )

@@ -6,7 +6,7 @@ import { TeamMemberView } from '#features/teams/views.ts'
 import { done } from '#http/answers.ts'
 import { requireViewer, viewerHas } from '#http/auth.ts'
 import { sendBytes } from '#http/entity-tags.ts'
-import { IdParams, IdsQuery, parseIds } from '#http/query-values.ts'
+import { IdsQuery, OrganizationParams, ProjectParams, parseIds } from '#http/query-values.ts'
 import type { App } from '#http/server.ts'
 import { notFound } from '#lib/errors.ts'
 import { joinJson } from '#lib/json-bytes.ts'
@@ -43,7 +43,7 @@ function reads(app: App, deps: Pick<Deps, 'db' | 'cache' | 'taxonomy'>): void {
       schema: {
         operationId: 'getOrganization',
         summary: 'Get an organization by ID or slug',
-        params: IdParams,
+        params: OrganizationParams,
         response: { 200: OrganizationView },
       },
     },
@@ -75,7 +75,7 @@ function reads(app: App, deps: Pick<Deps, 'db' | 'cache' | 'taxonomy'>): void {
       schema: {
         operationId: 'listOrganizationMembers',
         summary: 'List the members of an organization',
-        params: IdParams,
+        params: OrganizationParams,
         response: { 200: Type.Array(TeamMemberView) },
       },
     },
@@ -92,7 +92,7 @@ function reads(app: App, deps: Pick<Deps, 'db' | 'cache' | 'taxonomy'>): void {
       schema: {
         operationId: 'getProjectOrganization',
         summary: 'Get the organization that owns a project',
-        params: IdParams,
+        params: ProjectParams,
         response: { 200: OrganizationView },
       },
     },
@@ -133,7 +133,7 @@ function writes(app: App, deps: Deps): void {
       schema: {
         operationId: 'updateOrganization',
         summary: 'Edit an organization',
-        params: IdParams,
+        params: OrganizationParams,
         body: OrganizationPatch,
       },
     },
@@ -149,7 +149,7 @@ function writes(app: App, deps: Deps): void {
       schema: {
         operationId: 'deleteOrganization',
         summary: 'Delete an organization; its projects go to its owner',
-        params: IdParams,
+        params: OrganizationParams,
       },
     },
     async (req, reply) => {

@@ -6,7 +6,7 @@ import { ProjectView } from '#features/projects/views.ts'
 import { listOrganizationIdsOf, listProjectIdsOf } from '#features/users/queries.ts'
 import { getCachedUser } from '#features/users/user-cache.ts'
 import { sendBytes, sendList } from '#http/entity-tags.ts'
-import { IdParams } from '#http/query-values.ts'
+import { UserParams } from '#http/query-values.ts'
 import type { App } from '#http/server.ts'
 import { joinJson } from '#lib/json-bytes.ts'
 import { listCachedOrganizations, toOrganizationViews } from './organization-cache.ts'
@@ -22,7 +22,7 @@ export function userListRoutes(app: App, deps: ProjectReader): void {
         operationId: 'listUserProjects',
         summary: 'List the projects in whose team a user is, newest first',
         description: 'Others see only projects that search shows.',
-        params: IdParams,
+        params: UserParams,
         response: { 200: Type.Array(ProjectView) },
       },
     },
@@ -39,7 +39,7 @@ export function userListRoutes(app: App, deps: ProjectReader): void {
       schema: {
         operationId: 'listUserOrganizations',
         summary: 'List the organizations of which a user is an accepted member',
-        params: IdParams,
+        params: UserParams,
         response: { 200: Type.Array(OrganizationView) },
       },
     },
@@ -56,7 +56,7 @@ export function userListRoutes(app: App, deps: ProjectReader): void {
       schema: {
         operationId: 'listAllUserProjects',
         summary: "List a user's projects, their organizations, and the projects of these organizations",
-        params: IdParams,
+        params: UserParams,
         response: { 200: AllProjectsView },
       },
     },

@@ -1,6 +1,7 @@
 // Style, script, fonts and icons of all pages, under names that change with what is in them.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ASSETS_PATH, type Asset, type Assets } from '#html/assets.ts'
+import { codedTag, codingFor } from '#http/content-coding.ts'
 import type { App } from '#http/server.ts'
 import { entityTag } from '#lib/json-bytes.ts'
 
@@ -27,13 +28,10 @@ function sendEncoded(
   reply: FastifyReply,
   { asset: { encodings }, etag }: { asset: Asset; etag: string },
 ): FastifyReply {
-  const accepted = String(req.headers['accept-encoding'] ?? '')
-  const coding = (['br', 'gzip'] as const).find(
-    (name) =>
-      encodings[name] !== undefined && new RegExp(`\\b${name}\\b(?!\\s*;\\s*q=0(?:\\.0*)?(?:,|$))`).test(accepted),
-  )
+  const wanted = codingFor(req.headers['accept-encoding'])
+  const coding = wanted !== undefined && encodings[wanted] !== undefined ? wanted : undefined
   if (encodings.br !== undefined) void reply.header('vary', 'accept-encoding')
-  const tag = coding === undefined ? etag : `${etag.slice(0, -1)}-${coding}"`
+  const tag = coding === undefined ? etag : codedTag(etag, coding)
   void reply.header('etag', tag)
   if (req.headers['if-none-match'] === tag) return reply.status(304).send()
   if (coding === undefined) return reply.send(encodings.identity)

@@ -36,10 +36,11 @@ export async function protectPages(app: App, config: Config): Promise<void> {
   app.decorateReply('formTarget', '')
   app.decorateReply('widgetSources', '')
   const headers = pageHeaders(config)
-  app.addHook('onSend', async (_req, reply) => {
+  app.addHook('onSend', (_req, reply, payload, done) => {
     // Other sites have no business with what a person sees here.
     void reply.removeHeader('access-control-allow-origin').removeHeader('access-control-expose-headers')
     void reply.headers(headers(reply))
+    done(null, payload)
   })
   app.addHook('preValidation', (req, reply, done) => {
     if (req.method !== 'POST') return done()
@@ -72,8 +73,9 @@ function pageHeaders(config: Config) {
       "frame-ancestors 'none'",
     ].join('; ')
   }
+  const usual = policy('', '')
   return ({ formTarget, widgetSources }: FastifyReply): Record<string, string> => ({
-    'content-security-policy': policy(formTarget, widgetSources),
+    'content-security-policy': formTarget === '' && widgetSources === '' ? usual : policy(formTarget, widgetSources),
     'x-frame-options': 'DENY',
     'x-content-type-options': 'nosniff',
     // Not `no-referrer`, under which browsers hide the origin of forms from us too. A captcha's service may ask for

@@ -91,7 +91,14 @@ export function signedInView(page: PageContext, next: string): Markup {
 
 export function signUpView(
   page: PageContext,
-  of: Common & { username: string; email: string; returnTo: string; isOpen: boolean },
+  of: Common & {
+    username: string
+    email: string
+    /** Undefined where nobody needs one. */
+    invitation: string | undefined
+    returnTo: string
+    isOpen: boolean
+  },
 ): Markup {
   const { t } = page.language
   return slip(html`<h1>${t('sign-up')}</h1>
@@ -104,6 +111,7 @@ function signUpForm(page: PageContext, of: Parameters<typeof signUpView>[1]): Pa
   if (of.captcha.isBarred) return [messages(page, of), warning(page, t('sign-up.barred'))]
   const errors = errorsOf(of)
   const content = html`${hiddenField('return', of.returnTo)}
+${of.invitation !== undefined && textField(page, { name: 'invitation', label: t('sign-up.invitation'), hint: t('sign-up.invitation.hint'), value: of.invitation, maxLength: 256, isCode: true, errors })}
 ${textField(page, { name: 'username', label: t('field.username'), hint: t('field.username.hint'), value: of.username, maxLength: 39, autocomplete: 'username', isName: true, errors })}
 ${textField(page, { type: 'email', name: 'email', label: t('field.email'), hint: t('field.email.hint'), value: of.email, maxLength: 254, autocomplete: 'email', errors })}
 ${newPasswordField(page, 'password', t('field.password'), of)}

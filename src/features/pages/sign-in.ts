@@ -71,7 +71,7 @@ async function showSignIn(
   of: { name: string; returnTo: string; refusal?: FormRefusal },
 ): Promise<FastifyReply> {
   const { page, captcha, show } = request
-  const isOpen = (await getSettings(accounts)).registration === 'open'
+  const isOpen = (await getSettings(accounts)).registration !== 'closed'
   const body = signInView(page, { ...of, captcha, isOpen, notice: noticeOf(request) })
   return show({ title: page.language.t('sign-in'), body, refusal: of.refusal, asksCaptcha: true })
 }

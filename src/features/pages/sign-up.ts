@@ -12,6 +12,7 @@ const LABELS = {
   username: 'The username',
   email: 'The e-mail address',
   password: 'The password',
+  invitation: 'The invitation',
   challenge: 'The captcha',
 }
 
@@ -20,10 +21,12 @@ export function signUpPages(pages: Pages, given: PageDeps): void {
   const form = async (request: PageRequest, { refusal }: { refusal?: FormRefusal } = {}) => {
     const { page, captcha, show, query, field, req } = request
     const isGet = req.method !== 'POST'
-    const isOpen = (await getSettings(accounts)).registration === 'open'
+    const { registration } = await getSettings(accounts)
+    const isOpen = registration !== 'closed'
     const body = signUpView(page, {
       username: isGet ? '' : field('username'),
       email: isGet ? '' : field('email'),
+      invitation: registration !== 'invitation' ? undefined : isGet ? query('invitation') : field('invitation'),
       returnTo: isGet ? query('return') : field('return'),
       refusal,
       captcha,
@@ -41,6 +44,7 @@ export function signUpPages(pages: Pages, given: PageDeps): void {
         signUp(accounts, {
           fields: { username: field('username'), email: field('email'), password: field('password') },
           challenge: challengeOf(request, accounts.config),
+          invitation: field('invitation'),
           honeypot: field('account_consent') !== '',
           client: clientOf(req),
         }),

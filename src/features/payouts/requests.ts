@@ -4,6 +4,7 @@ import Type, { type Static } from 'typebox'
 import { AMOUNT_PATTERN, parseUnits } from '#lib/decimal.ts'
 import { validationError } from '#lib/errors.ts'
 import { isIdForm } from '#lib/ids.ts'
+import { Id } from '#lib/schema-parts.ts'
 import { DAY_MS } from '#lib/time.ts'
 
 const AmountInput = Type.String({ pattern: AMOUNT_PATTERN, maxLength: 21, description: 'Decimal' })
@@ -19,7 +20,11 @@ export const PayoutStatus = Type.Enum([...PAYOUT_STATUSES])
 export const NewRevenue = Type.Object(
   {
     external_id: ExternalId,
-    day: Type.String({ maxLength: 10, description: 'UTC day, YYYY-MM-DD; not in the future' }),
+    day: Type.String({
+      maxLength: 10,
+      describedAs: { format: 'date' },
+      description: 'UTC day, YYYY-MM-DD; not in the future',
+    }),
     amount: AmountInput,
   },
   { title: 'NewRevenue' },
@@ -52,7 +57,7 @@ function parseDay(text: string, now: number): number {
 export const NewPayout = Type.Object(
   {
     external_id: ExternalId,
-    user_id: Type.String({ maxLength: 64 }),
+    user_id: Id(),
     amount: AmountInput,
     fee: Type.Optional(AmountInput),
     status: Type.Optional(Type.Enum(['in-transit', 'success'], { description: 'Default success' })),

@@ -4,7 +4,7 @@ import { done } from '#http/answers.ts'
 import { requireViewer } from '#http/auth.ts'
 import { sendBytes } from '#http/entity-tags.ts'
 import { mountInternal } from '#http/mounts.ts'
-import { IdParams } from '#http/query-values.ts'
+import { UserParams } from '#http/query-values.ts'
 import { COSTS } from '#http/route-config.ts'
 import type { App } from '#http/server.ts'
 import { type DeletingDeps, deleteAccount } from './delete-account.ts'
@@ -39,13 +39,13 @@ function deletionRoute(app: App, deps: DeletingDeps): void {
   app.delete(
     '/v3/user/:id',
     {
-      config: { auth: { scope: ['USER_DELETE'] } },
+      config: { auth: { scope: ['USER_DELETE'] }, cost: COSTS.password },
       schema: {
         operationId: 'deleteUser',
         summary: 'Delete an account',
         description:
           'Users may delete their own account, admins any. Its projects, versions, organizations and applications go to a placeholder account; everything else is deleted.',
-        params: IdParams,
+        params: UserParams,
         body: DeletionProof,
       },
     },

@@ -2,7 +2,7 @@
 
 import { done } from '#http/answers.ts'
 import { requireViewer } from '#http/auth.ts'
-import { IdParams } from '#http/query-values.ts'
+import { IdParams, OrganizationParams, ProjectParams, UserParams } from '#http/query-values.ts'
 import { readRawBody, takeRawBodies } from '#http/raw-body.ts'
 import { COSTS } from '#http/route-config.ts'
 import type { App } from '#http/server.ts'
@@ -10,11 +10,19 @@ import type { Deps } from '#main/deps.ts'
 import { type IconOwner, replaceIcon, setIcon } from './icons.ts'
 import { ExtQuery } from './requests.ts'
 
+/** What stands in the path, by noun; an ID unless it is said here. */
+const NAMED_BY: Readonly<Record<string, typeof IdParams>> = {
+  Project: ProjectParams,
+  Organization: OrganizationParams,
+  User: UserParams,
+}
+
 /** Registers `PATCH` and `DELETE {path}/{id}/icon`. */
 export function iconRoutes(app: App, deps: Deps, owner: IconOwner): void {
   const { path, noun } = owner
   const named = `${/^[AEIO]/.test(noun) ? 'an' : 'a'} ${noun.toLowerCase()}`
   const config = { auth: { scope: owner.scopes } }
+  const params = NAMED_BY[noun] ?? IdParams
   app.register(async (plain) => {
     const scope = plain as App
     takeRawBodies(scope)
@@ -27,7 +35,7 @@ export function iconRoutes(app: App, deps: Deps, owner: IconOwner): void {
           summary: `Set the icon of ${named}`,
           description: `The body is the image itself, at most ${owner.maxBytes} bytes.`,
           consumes: ['image/*'],
-          params: IdParams,
+          params,
           querystring: ExtQuery,
         },
       },
@@ -48,7 +56,7 @@ export function iconRoutes(app: App, deps: Deps, owner: IconOwner): void {
       schema: {
         operationId: `delete${noun}Icon`,
         summary: `Remove the icon of ${named}`,
-        params: IdParams,
+        params,
       },
     },
     async (req, reply) => {

@@ -2,8 +2,7 @@
 import type { ChangeSet } from '#cache/changes.ts'
 import { transaction } from '#cache/transaction.ts'
 import type { Tx } from '#db/db.ts'
-import { removeLater } from '#files/claims.ts'
-import { ApiError } from '#lib/errors.ts'
+import { dropClaims, removeLater, withClaims } from '#files/claims.ts'
 import { newId } from '#lib/ids.ts'
 import type { ScopeName } from '#lib/scopes.ts'
 import type { Viewer } from '#lib/viewer.ts'
@@ -45,23 +44,23 @@ export async function setIcon(deps: Deps, owner: IconOwner, { id, viewer, bytes,
   const processed = await deps.images.processIcon(bytes, ext, { maxBytes: owner.maxBytes, caller: viewer.caller })
   // A folder for each upload, so that parallel uploads of one picture, of which one fails, share no file.
   const icon = placePicture(deps.config, processed, `${id}-${newId()}`)
-  try {
-    await storePictures(deps.files, icon.stored)
-    await replaceIcon(deps, owner, { id, viewer, icon })
-  } catch (error) {
-    // Other errors may hide a commit, and an unused picture does less harm than a missing one.
-    if (error instanceof ApiError) await Promise.allSettled(icon.stored.map(({ key }) => deps.files.remove(key)))
-    throw error
-  }
+  const keys = icon.stored.map(({ key }) => key)
+  await withClaims(deps, {
+    keys,
+    store: () => storePictures(deps.files, icon.stored),
+    commit: () => replaceIcon(deps, owner, { id, viewer, icon }, keys),
+  })
 }
 
-/** Puts the addresses in place, or clears them, and removes the pictures that were there. */
+/** Puts the addresses in place, or clears them, and removes the pictures that were there; `claimed` have a row then. */
 export async function replaceIcon(
   deps: Pick<Deps, 'db' | 'cache' | 'config'>,
   owner: IconOwner,
   change: IconChange,
+  claimed: readonly string[] = [],
 ): Promise<void> {
   await transaction(deps, async (tx, changed) => {
+    await dropClaims(tx, claimed)
     await removePictures(tx, deps.config, await owner.write(tx, changed, change))
   })
 }

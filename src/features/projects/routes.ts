@@ -4,7 +4,7 @@ import { iconRoutes } from '#features/pictures/icon-routes.ts'
 import { done } from '#http/answers.ts'
 import { requireViewer } from '#http/auth.ts'
 import { sendBytes, sendList } from '#http/entity-tags.ts'
-import { IdParams, IdsQuery, parseIds } from '#http/query-values.ts'
+import { IdsQuery, ProjectParams, parseIds } from '#http/query-values.ts'
 import type { App } from '#http/server.ts'
 import type { Deps } from '#main/deps.ts'
 import { catalogueRoutes } from './catalogue-routes.ts'
@@ -29,16 +29,16 @@ function projectReads(app: App, deps: Deps): void {
   app.get(
     '/v3/project/:id',
     {
-      config,
+      config: { ...config, ready: (name) => peekPublicProject(deps, name) },
       schema: {
         operationId: 'getProject',
         summary: 'Get a project by ID or slug',
-        params: IdParams,
+        params: ProjectParams,
         response: { 200: ProjectView },
       },
     },
     (req, reply) => {
-      // The most frequent request of all: answered without a promise when it is warm and public.
+      // Also for known callers, whom `ready` leaves to this handler: without a promise when it is warm and public.
       const warm = peekPublicProject(deps, req.params.id)
       if (warm !== undefined) return sendBytes(reply, warm.bytes, warm.etag)
       return getProject(deps, req.viewer, req.params.id).then(({ bytes, etag }) => sendBytes(reply, bytes, etag))
@@ -67,7 +67,7 @@ function projectReads(app: App, deps: Deps): void {
       schema: {
         operationId: 'checkProject',
         summary: 'Check whether a project with this ID or slug exists; returns its ID',
-        params: IdParams,
+        params: ProjectParams,
         response: { 200: ProjectCheckView },
       },
     },
@@ -86,7 +86,7 @@ function projectWrites(app: App, deps: Deps): void {
       schema: {
         operationId: 'updateProject',
         summary: 'Edit a project',
-        params: IdParams,
+        params: ProjectParams,
         body: ProjectPatch,
       },
     },
@@ -104,7 +104,7 @@ function projectWrites(app: App, deps: Deps): void {
       schema: {
         operationId: 'deleteProject',
         summary: 'Delete a project with its versions and files',
-        params: IdParams,
+        params: ProjectParams,
       },
     },
     async (req, reply) => {

@@ -11,12 +11,12 @@ import {
   projectFields,
   toOptionalColumns,
 } from '#features/projects/fields.ts'
-import { type NewVersion, parseVersionData } from '#features/versions/publish/requests.ts'
+import { InitialVersion, type NewVersion, parseVersionData } from '#features/versions/publish/requests.ts'
 import { renameAliases } from '#lib/aliases.ts'
 import { validationError } from '#lib/errors.ts'
 import { isIdForm } from '#lib/ids.ts'
 import { checkBody } from '#lib/schema-errors.ts'
-import { Nullable, Ordering } from '#lib/schema-parts.ts'
+import { Id, Nullable, Ordering } from '#lib/schema-parts.ts'
 import { parseLicense } from '#taxonomy/licenses.ts'
 import { checkCategories, type Taxonomy } from '#taxonomy/taxonomy.ts'
 
@@ -43,6 +43,7 @@ export const ProjectData = Type.Object(
       Type.Array(Type.Unknown(), {
         maxItems: INITIAL_VERSIONS_MAX,
         description: 'Each like the body of POST /v3/version, without `project_id`',
+        describedAs: { items: InitialVersion },
       }),
     ),
     categories: projectFields.categories,
@@ -56,9 +57,7 @@ export const ProjectData = Type.Object(
       ),
     ),
     requested_status: Type.Optional(projectFields.requested_status),
-    organization_id: Type.Optional(
-      Nullable(Type.String({ maxLength: 64, description: 'ID of the organization that will own the project' })),
-    ),
+    organization_id: Type.Optional(Nullable(Id('ID of the organization that will own the project'))),
     gallery_items: Type.Optional(Nullable(Type.Array(GalleryItemInput, { maxItems: GALLERY_MAX }))),
     uploaded_images: Type.Optional(ImageIds('description')),
   },

@@ -4,7 +4,7 @@ import { ImageIds } from '#features/content-images/requests.ts'
 import { Offset } from '#http/query-values.ts'
 import { validationError } from '#lib/errors.ts'
 import { isIdForm } from '#lib/ids.ts'
-import { Nullable } from '#lib/schema-parts.ts'
+import { Id, Nullable } from '#lib/schema-parts.ts'
 import { isBlank } from '#lib/text-rules.ts'
 import type { Taxonomy } from '#taxonomy/taxonomy.ts'
 
@@ -16,10 +16,7 @@ const Body = Type.String({ maxLength: 65_536, description: 'Markdown' })
 export const ReportInput = Type.Object(
   {
     report_type: Type.String({ maxLength: 64, description: 'A name from /v3/report_type' }),
-    item_id: Type.String({
-      maxLength: 64,
-      description: 'ID of the reported project, version or user; not a slug or name',
-    }),
+    item_id: Id('ID of the reported project, version or user; not a slug or name'),
     item_type: ItemType,
     body: Body,
     uploaded_images: Type.Optional(Nullable(ImageIds('text'))),

@@ -50,7 +50,13 @@ export const SearchParameters = Type.Object({
   query: Type.Optional(Type.String({ maxLength: QUERY_LENGTH_MAX, description: about.query })),
   limit: Type.Optional(Limit),
   offset: Type.Optional(Offset),
-  index: Type.Optional(Type.String({ maxLength: 64, description: about.index })),
+  index: Type.Optional(
+    Type.String({
+      maxLength: 64,
+      describedAs: { enum: ['', ...INDEX_NAMES] },
+      description: about.index,
+    }),
+  ),
   new_filters: Filter(about.new_filters),
   facets: Filter(about.facets),
   filters: Filter(about.filters),

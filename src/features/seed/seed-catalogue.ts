@@ -1,18 +1,28 @@
 // Fills the database and the file store with the demo catalogue. What is there already stays as it is, so that a run
 // that was cut off is taken up by the next, and a larger one adds to a smaller one.
 import { sql } from 'kysely'
-import { StoreHeldError } from '#analytics-store/analytics-store.ts'
 import { transaction } from '#cache/transaction.ts'
+import { COMMAND } from '#features/audit/actor.ts'
+import { recordAudit } from '#features/audit/record-audit.ts'
 import { enqueue } from '#jobs/queue.ts'
 import { ApiError } from '#lib/errors.ts'
 import type { Deps } from '#main/deps.ts'
+import { CATALOGUE_LOCK, withDemoLock } from './catalogue-lock.ts'
 import { type DemoCatalogue, demoCatalogue } from './demo-catalogue.ts'
+import { forgetEvents, hasEventsToForget, isStoreHeld } from './forget-events.ts'
 import { seedCollections } from './seed-collections.ts'
 import { EVENT_PROJECTS, seedEvents } from './seed-events.ts'
 import { demoId } from './seed-ids.ts'
-import { DEMO_SEED, demoUntil } from './seed-items.ts'
+import { beginDemo, DEMO_SEED } from './seed-items.ts'
 import { seedOrganizations, seedPeople, type Written } from './seed-people.ts'
-import { type Indexed, type Names, type SeedDeps, seedProjects } from './seed-projects.ts'
+import {
+  type Indexed,
+  type Names,
+  type PreparedBatch,
+  prepareProjects,
+  type SeedDeps,
+  writeProjects,
+} from './seed-projects.ts'
 import { giveSignIns, type SignIn } from './sign-ins.ts'
 import { asSeeded } from './waiting-projects.ts'
 
@@ -33,8 +43,6 @@ type AllDeps = SeedDeps & Pick<Deps, 'pool' | 'taxonomy' | 'now' | 'analytics'>
 
 /** Projects written by one transaction, with some hundreds of versions. */
 const BATCH = 50
-/** Two runs at once would write the same rows; an arbitrary number that nothing else locks. */
-const LOCK = 7_300_424
 
 /**
  * Adds as many demo projects as are missing of `projects`, with people, organizations, follows and collections.
@@ -45,39 +53,42 @@ export async function seedCatalogue(
   projects: number,
   onProgress: (done: number) => void = () => {},
 ): Promise<SeedReport> {
-  const holder = await deps.pool.connect()
-  let isHeld = false
-  // A lost connection is no reason to end: what is written does not go through it.
-  holder.on('error', () => {})
-  try {
-    const { rows } = await holder.query('select pg_try_advisory_lock($1) as is_mine', [LOCK])
-    isHeld = rows[0]?.is_mine === true
-    if (!isHeld) throw new ApiError('conflict', 'The demo catalogue is being written already')
-    const until = await demoUntil(deps.db, deps.now())
-    return await seedAll(deps, demoCatalogue({ taxonomy: deps.taxonomy, projects, seed: DEMO_SEED, until }), {
-      until,
-      onProgress,
-    })
-  } finally {
-    // A connection that is lost has lost the lock too.
-    if (isHeld) await holder.query('select pg_advisory_unlock($1)', [LOCK]).catch(() => {})
-    holder.release(true)
-  }
+  return withDemoLock(deps, CATALOGUE_LOCK, async () => {
+    await forgetFormer(deps)
+    const { until, mark } = await beginDemo(deps.db, deps.now())
+    const catalogue = demoCatalogue({ taxonomy: deps.taxonomy, projects, seed: DEMO_SEED, until })
+    const report = await seedAll(deps, catalogue, { until, mark, onProgress })
+    const { added } = report.projects
+    if (added > 0) await recordAudit(deps.db, { action: 'demo.written', actor: COMMAND, details: { projects: added } })
+    return report
+  })
+}
+
+/** Events of demo projects that were removed would count beside those that come now. */
+async function forgetFormer(deps: AllDeps): Promise<void> {
+  if (!(await hasEventsToForget(deps.db))) return
+  if (!(await isStoreHeld(deps))) return forgetEvents(deps)
+  await transaction(deps, (tx) => enqueue(tx, 'seed.forget-events', {}, { jobKey: 'seed.forget-events' }))
+  throw new ApiError(
+    'conflict',
+    'The running server removes the events of demo projects that were removed; try again in a moment',
+  )
 }
 
 async function seedAll(
   deps: AllDeps,
   catalogue: DemoCatalogue,
-  { until, onProgress }: { until: Date; onProgress: (done: number) => void },
+  { until, mark, onProgress }: { until: Date; mark: string; onProgress: (done: number) => void },
 ): Promise<SeedReport> {
   const { people } = catalogue
-  const peopleWritten = await seedPeople(deps, people, DEMO_SEED)
+  const peopleWritten = await seedPeople(deps, people, { seed: DEMO_SEED, mark })
   const accountOf = indexBy(people, ({ username }) => username, 'account')
-  const organizations = await seedOrganizations(deps, catalogue.organizations, { accountOf, seed: DEMO_SEED })
+  const organizations = await seedOrganizations(deps, catalogue.organizations, { accountOf, seed: DEMO_SEED, mark })
   const slugs = new Map<string, number>()
   const names: Names = {
     seed: DEMO_SEED,
     until,
+    mark,
     people,
     accountOf,
     organizationOf: await findOrganizations(deps, catalogue),
@@ -90,31 +101,49 @@ async function seedAll(
   const events = { added: 0, isLeft: false }
   let batch: Indexed[] = []
   let recent: Indexed[] = []
-  const writeEvents = async (): Promise<void> => {
-    if (!isHeld) events.added += await seedEvents(deps, recent, { seed: DEMO_SEED, until })
-    recent = []
+  // A batch is prepared while the one before is written, and events are stored beside both.
+  let writing: Promise<void> = Promise.resolve()
+  let storing: Promise<void> = Promise.resolve()
+  const writeEvents = async (group: readonly Indexed[]): Promise<void> => {
+    if (!isHeld) events.added += await seedEvents(deps, group, { seed: DEMO_SEED, until })
   }
-  const write = async (): Promise<void> => {
-    const { added, present, versions } = await seedProjects(deps, batch, names)
+  const write = async (prepared: PreparedBatch, projects: readonly Indexed[]): Promise<void> => {
+    const { added, present, versions } = await writeProjects(deps, prepared, names)
     written.added += added
     written.present += present
     written.versions += versions
-    recent.push(...batch)
-    batch = []
-    if (recent.length >= EVENT_PROJECTS) await writeEvents()
+    recent.push(...projects)
     onProgress(written.added + written.present)
+    if (recent.length < EVENT_PROJECTS) return
+    await storing
+    storing = handled(writeEvents(recent))
+    recent = []
+  }
+  const add = async (): Promise<void> => {
+    const projects = batch
+    batch = []
+    const prepared = await prepareProjects(deps, projects, names)
+    await writing
+    writing = handled(write(prepared, projects))
   }
   let index = 0
-  for (const demo of catalogue.projects) {
-    const project = asSeeded(demo, index, until)
-    slugs.set(project.slug, index)
-    if (project.status === 'approved') shown.push(demoId('project', index))
-    batch.push({ project, index })
-    if (batch.length === BATCH) await write()
-    index += 1
+  try {
+    for (const demo of catalogue.projects) {
+      const project = asSeeded(demo, index, until)
+      slugs.set(project.slug, index)
+      if (project.status === 'approved') shown.push(demoId('project', index))
+      batch.push({ project, index })
+      if (batch.length === BATCH) await add()
+      index += 1
+    }
+    await add()
+    await writing
+    await storing
+    await writeEvents(recent)
+  } finally {
+    // Nothing is written any more when this has failed.
+    await Promise.allSettled([writing, storing])
   }
-  if (batch.length > 0) await write()
-  await writeEvents()
   if (isHeld) events.isLeft = await leaveEvents(deps, index)
   const collections = await seedCollections(deps, {
     projectIds: await keepPresent(deps, shown),
@@ -125,6 +154,12 @@ async function seedAll(
   const signIns = await giveSignIns(deps)
   const { versions, ...projects } = written
   return { people: peopleWritten, organizations, projects, versions, collections, events, signIns }
+}
+
+/** A promise that is awaited later: until then a rejection is nobody's. */
+function handled<T>(promise: Promise<T>): Promise<T> {
+  promise.catch(() => undefined)
+  return promise
 }
 
 function indexBy<Item>(items: readonly Item[], nameOf: (item: Item) => string, kind: 'account') {
@@ -173,19 +208,6 @@ async function keepPresent({ db }: SeedDeps, ids: readonly string[]): Promise<st
     where exists (select 1 from project where project.id = wanted.id and project.status = 'approved')
     order by place`.execute(db)
   return rows.map(({ id }) => id)
-}
-
-/** The embedded store is open in one process: beside a server, it is the server's. */
-async function isStoreHeld({ analytics }: Pick<Deps, 'analytics'>): Promise<boolean> {
-  try {
-    await analytics.identity()
-    return false
-  } catch (error) {
-    for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
-      if (cause instanceof StoreHeldError) return true
-    }
-    throw error
-  }
 }
 
 /** Asks the server for the events that are missing. Returns whether there are any. */

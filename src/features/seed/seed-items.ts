@@ -3,6 +3,7 @@
 // away again finds it by these two.
 import { sql } from 'kysely'
 import type { Db, Tx } from '#db/db.ts'
+import { newId } from '#lib/ids.ts'
 import { HOUR_MS } from '#lib/time.ts'
 import { insertRows } from './insert-rows.ts'
 
@@ -23,15 +24,26 @@ export async function markItems(tx: Tx, kind: DemoItemKind, ids: readonly string
   )
 }
 
-/** The end of all dates of the demo: the hour of the first run, which later runs keep. */
-export async function demoUntil(db: Db, now: number): Promise<Date> {
+type DemoFacts = {
+  /** The end of all dates of the demo: the hour of the first run, which later runs keep. */
+  until: Date
+  /** Part of every address in the file store, so that a demo that is written again shares none with one that is removed. */
+  mark: string
+}
+
+export async function beginDemo(db: Db, now: number): Promise<DemoFacts> {
   const hour = new Date(now - (now % HOUR_MS))
   await db
     .insertInto('demo_catalogue')
-    .values({ until: hour })
+    .values({ until: hour, mark: newId() })
     .onConflict((oc) => oc.doNothing())
     .execute()
-  return (await db.selectFrom('demo_catalogue').select('until').executeTakeFirstOrThrow()).until
+  return db.selectFrom('demo_catalogue').select(['until', 'mark']).executeTakeFirstOrThrow()
+}
+
+/** Undefined where there is no demo. */
+export async function findDemo(db: Db): Promise<DemoFacts | undefined> {
+  return db.selectFrom('demo_catalogue').select(['until', 'mark']).executeTakeFirst()
 }
 
 /** Which of these rows exist. */

@@ -29,7 +29,11 @@ const AVATARS = 10_000_000
 const EMBLEMS = 20_000_000
 
 /** Adds the people who are not there yet, some hundred at a time. */
-export async function seedPeople(deps: SeedDeps, people: readonly DemoPerson[], seed: number): Promise<Written> {
+export async function seedPeople(
+  deps: SeedDeps,
+  people: readonly DemoPerson[],
+  { seed, mark }: { seed: number; mark: string },
+): Promise<Written> {
   const written = { added: 0, present: 0 }
   for (let start = 0; start < people.length; start += BATCH) {
     const batch = people.slice(start, start + BATCH).map((person, i) => ({ ...person, n: start + i }))
@@ -48,7 +52,7 @@ export async function seedPeople(deps: SeedDeps, people: readonly DemoPerson[], 
     const accounts = missing.map(({ username, bio, created, hasAvatar, n }) => {
       const id = demoId('account', n)
       const avatar = hasAvatar
-        ? placeDrawn(deps.config, demoAvatar(createRandom(seed, AVATARS + n)), `${id}-${id}`)
+        ? placeDrawn(deps.config, demoAvatar(createRandom(seed, AVATARS + n)), `${id}-${mark}`)
         : undefined
       const row = {
         id,
@@ -76,7 +80,7 @@ export async function seedPeople(deps: SeedDeps, people: readonly DemoPerson[], 
 export async function seedOrganizations(
   deps: SeedDeps,
   organizations: readonly DemoOrganization[],
-  { accountOf, seed }: { accountOf: (username: string) => string; seed: number },
+  { accountOf, seed, mark }: { accountOf: (username: string) => string; seed: number; mark: string },
 ): Promise<Written> {
   const all = organizations.map((organization, n) => ({ ...organization, id: demoId('organization', n), n }))
   const present = await listPresent(
@@ -88,7 +92,7 @@ export async function seedOrganizations(
     .filter(({ id }) => !present.has(id))
     .map((organization) => {
       const { bytes: png, color } = demoIcon(createRandom(seed, EMBLEMS + organization.n), 'organization')
-      return { ...organization, color, icon: placeDrawn(deps.config, png, `${organization.id}-${organization.id}`) }
+      return { ...organization, color, icon: placeDrawn(deps.config, png, `${organization.id}-${mark}`) }
     })
   const names = await freeNames(
     deps.db,

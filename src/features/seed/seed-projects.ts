@@ -1,5 +1,6 @@
 // Writes projects of the demo catalogue with everything they hold, some at a time: their files first, then their rows.
 
+import { setImmediate } from 'node:timers/promises'
 import type { Tx } from '#db/db.ts'
 import type { Picture } from '#features/pictures/pictures.ts'
 import { DAY_MS } from '#lib/time.ts'
@@ -27,6 +28,8 @@ export type Names = {
   seed: number
   /** No date is later. */
   until: Date
+  /** Part of the address of every file. */
+  mark: string
   people: readonly DemoPerson[]
   accountOf(username: string): string
   /** With who owns it now, which may be somebody else than in the catalogue. */
@@ -55,18 +58,29 @@ const FOLLOWS = 60_000_000
 /** Room for the pictures of one project. */
 const PICTURES_MAX = 8
 
-/** Adds those of the batch that are not there yet; each project is there as a whole or not at all. */
-export async function seedProjects(
-  deps: SeedDeps,
-  batch: readonly Indexed[],
-  names: Names,
-): Promise<{ added: number; present: number; versions: number }> {
+/** Those of a batch that are to be written, with all their bytes, and how many are there already. */
+export type PreparedBatch = { missing: PreparedProject[]; present: number }
+
+/** Draws and packs what the batch needs. Between two projects others go on, such as the writing of the batch before. */
+export async function prepareProjects(deps: SeedDeps, batch: readonly Indexed[], names: Names): Promise<PreparedBatch> {
   const ids = batch.map(({ index }) => demoId('project', index))
   const present = await listPresent(deps.db, 'project', ids)
-  const missing = batch
-    .filter((_, i) => !present.has(ids[i] ?? ''))
-    .map((indexed) => prepareProject(deps, indexed, names))
-  if (missing.length === 0) return { added: 0, present: present.size, versions: 0 }
+  const missing: PreparedProject[] = []
+  for (const [i, indexed] of batch.entries()) {
+    if (present.has(ids[i] ?? '')) continue
+    missing.push(prepareProject(deps, indexed, names))
+    await setImmediate()
+  }
+  return { missing, present: present.size }
+}
+
+/** Adds the projects of a batch; each is there as a whole or not at all. */
+export async function writeProjects(
+  deps: SeedDeps,
+  { missing, present }: PreparedBatch,
+  names: Names,
+): Promise<{ added: number; present: number; versions: number }> {
+  if (missing.length === 0) return { added: 0, present, versions: 0 }
   const slugs = await freeNames(
     deps.db,
     'project',
@@ -92,7 +106,7 @@ export async function seedProjects(
     await markItems(tx, 'project', made)
     changed.add('project', ...made)
   })
-  return { added: missing.length, present: present.size, versions: versions.length }
+  return { added: missing.length, present, versions: versions.length }
 }
 
 function prepareProject({ fileRules, config }: SeedDeps, { project, index }: Indexed, names: Names): PreparedProject {
@@ -100,17 +114,23 @@ function prepareProject({ fileRules, config }: SeedDeps, { project, index }: Ind
   const icon = project.hasIcon ? demoIcon(createRandom(names.seed, ICONS + index), project.projectType) : undefined
   const gallery = Array.from({ length: Math.min(project.gallery, PICTURES_MAX) }, (_, n) => {
     const { bytes, title, caption } = demoScene(createRandom(names.seed, GALLERIES + index * PICTURES_MAX + n))
-    const picture = placeDrawn(config, bytes, `${id}-${galleryId(index, n)}/images`)
+    const picture = placeDrawn(config, bytes, `${id}-${names.mark}${galleryId(index, n)}/images`)
     return { picture, name: title, description: caption === '' ? null : caption }
   })
   return {
     project,
     index,
     id,
-    icon: icon === undefined ? undefined : placeDrawn(config, icon.bytes, `${id}-${id}`),
+    icon: icon === undefined ? undefined : placeDrawn(config, icon.bytes, `${id}-${names.mark}`),
     color: icon?.color ?? null,
     gallery,
-    versions: prepareVersions(fileRules, { project, index, projectId: id, authorId: ownerOf(project, names) }),
+    versions: prepareVersions(fileRules, {
+      project,
+      index,
+      projectId: id,
+      authorId: ownerOf(project, names),
+      mark: names.mark,
+    }),
   }
 }
 

@@ -17,11 +17,11 @@ export type PreparedVersion = {
   file: { id: string; storageKey: string; bytes: Buffer; sha1: string; sha512: string; contentType: string }
 }
 
-type Place = { project: SeededProject; index: number; projectId: string; authorId: string }
+type Place = { project: SeededProject; index: number; projectId: string; authorId: string; mark: string }
 
 export function prepareVersions(
   fileRules: Deps['fileRules'],
-  { project, index, projectId, authorId }: Place,
+  { project, index, projectId, authorId, mark }: Place,
 ): PreparedVersion[] {
   return project.versions.map((version, i) => {
     const id = demoVersionId('version', index, i)
@@ -34,7 +34,7 @@ export function prepareVersions(
       authorId,
       file: {
         id: fileId,
-        storageKey: `versions/${id}/${fileId}`,
+        storageKey: `versions/${id}/${fileId}-${mark}`,
         bytes,
         sha1: createHash('sha1').update(bytes).digest('hex'),
         sha512: createHash('sha512').update(bytes).digest('hex'),

@@ -18,7 +18,11 @@ export const SettingsPatch = Type.Object(
     about: Maybe(Type.String({ maxLength: 20_000, description: 'Markdown: what the instance is for' })),
     rules: Maybe(Type.String({ maxLength: 50_000, description: 'Markdown: what may be published' })),
     announcement: Maybe(Type.String({ maxLength: 1000, description: 'A sentence for everybody' })),
-    registration: Maybe(Type.Enum(['open', 'closed'], { description: 'Whether people may make accounts themselves' })),
+    registration: Maybe(
+      Type.Enum(['open', 'invitation', 'closed'], {
+        description: 'Whether people may make accounts themselves, or need an invitation',
+      }),
+    ),
     read_only: Maybe(Type.Boolean({ description: 'Whether everything that changes something is refused with 503' })),
     read_only_message: Maybe(Type.String({ maxLength: 500, description: 'What callers are told meanwhile: one line' })),
   },

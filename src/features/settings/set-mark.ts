@@ -4,7 +4,7 @@ import type { Actor } from '#features/audit/actor.ts'
 import { recordAudit } from '#features/audit/record-audit.ts'
 import { removePictures } from '#features/pictures/icons.ts'
 import { type Picture, pictureUrls, placePicture, storePictures } from '#features/pictures/pictures.ts'
-import { ApiError } from '#lib/errors.ts'
+import { dropClaims, withClaims } from '#files/claims.ts'
 import { newId } from '#lib/ids.ts'
 import type { Deps } from '#main/deps.ts'
 import { SETTINGS_ID } from './settings-cache.ts'
@@ -20,23 +20,23 @@ export async function setMark(deps: Deps, actor: Actor, { bytes, ext }: { bytes:
   const processed = await deps.images.processMark(bytes, ext)
   // A folder for each upload, so that parallel uploads of one picture share no file.
   const mark = placePicture(deps.config, processed, `mark-${newId()}`)
-  try {
-    await storePictures(deps.files, mark.stored)
-    await replaceMark(deps, actor, mark)
-  } catch (error) {
-    // Other errors may hide a commit, and an unused picture does less harm than a missing one.
-    if (error instanceof ApiError) await Promise.allSettled(mark.stored.map(({ key }) => deps.files.remove(key)))
-    throw error
-  }
+  const keys = mark.stored.map(({ key }) => key)
+  await withClaims(deps, {
+    keys,
+    store: () => storePictures(deps.files, mark.stored),
+    commit: () => replaceMark(deps, actor, mark, keys),
+  })
 }
 
-/** Puts the addresses in place, or goes back to the drawn mark. */
+/** Puts the addresses in place, or goes back to the drawn mark; `claimed` have a row then. */
 export async function replaceMark(
   deps: Pick<Deps, 'db' | 'cache' | 'config' | 'now'>,
   actor: Actor,
   mark: Pick<Picture, 'url' | 'rawUrl' | 'copyWidths'> | null,
+  claimed: readonly string[] = [],
 ): Promise<void> {
   await transaction(deps, async (tx, changed) => {
+    await dropClaims(tx, claimed)
     const values = {
       mark_url: mark?.url ?? null,
       raw_mark_url: mark?.rawUrl ?? null,

@@ -21,7 +21,7 @@ export type Settings = {
   announcement: string | null
   /** The picture that stands for the instance; null for the drawn one. */
   mark: Mark | null
-  registration: 'open' | 'closed'
+  registration: 'open' | 'invitation' | 'closed'
   read_only: boolean
   /** What callers are told who want to change something meanwhile. */
   read_only_message: string

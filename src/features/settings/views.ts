@@ -24,7 +24,7 @@ const fields = {
       { description: 'The picture that stands for the instance; null for the drawn one' },
     ),
   ),
-  registration: Type.Enum(['open', 'closed']),
+  registration: Type.Enum(['open', 'invitation', 'closed']),
   read_only: Type.Boolean(),
   read_only_message: Type.String(),
 }

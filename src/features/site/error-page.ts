@@ -17,6 +17,7 @@ const TITLES: Readonly<Record<number, MessageKey>> = {
   404: 'error.404',
   409: 'error.409',
   429: 'error.429',
+  503: 'error.503',
 }
 
 /** A page in the frame of the site; without a database to say who asks, as for anybody. */
@@ -27,7 +28,8 @@ export async function showSiteError(
   reply: FastifyReply,
 ): Promise<void> {
   const error = staleFormError(thrown) ?? asApiError(thrown)
-  const { status } = error
+  // While there is no index to answer from: of a page that is a matter of moments, as the header says.
+  const status = error.kind === 'search_error' ? 503 : error.status
   if (status >= 500) given.deps.log.error({ request_id: req.id, err: error.cause ?? error }, error.message)
   for (const [name, value] of Object.entries(error.headers ?? {})) void reply.header(name, value)
   void reply.removeHeader('etag')

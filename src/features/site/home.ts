@@ -1,6 +1,5 @@
 // The first page: what there is, what is new, and where to begin.
 import type { FastifyReply } from 'fastify'
-import type { DownloadTrends } from '#features/analytics/download-trends.ts'
 import { listNewestCollections, type NewCollection } from '#features/collections/queries.ts'
 import { listVisibleProjects } from '#features/projects/lookup/project-cache.ts'
 import type { ProjectView } from '#features/projects/views.ts'
@@ -8,11 +7,12 @@ import { countChoices, fieldIs } from '#features/search/facet-counts.ts'
 import { getStatistics } from '#features/statistics/queries.ts'
 import { wholeNumber } from '#html/format.ts'
 import { html, type Markup } from '#html/html.ts'
+import type { Page } from '#html/layout.ts'
 import { emptyState } from '#html/lists.ts'
 import { icon, pathTo } from '#html/page-context.ts'
 import { EVERYTHING } from '#search-index/filter/tree.ts'
-import type { Sort } from '#search-index/search-index.ts'
-import { findHits } from './list.ts'
+import type { SearchAnswer, Sort } from '#search-index/search-index.ts'
+import { askHits, readHits } from './list.ts'
 import { filterOf, readListRequest } from './list-request.ts'
 import { TYPE_ICONS, typesName } from './names.ts'
 import type { SiteRequest } from './page.ts'
@@ -35,10 +35,14 @@ type Home = {
 }
 
 export async function showHome(request: SiteRequest): Promise<FastifyReply> {
-  const { page, show } = request
-  const home = await loadHome(request)
+  const { answers, read } = await askHome(request)
+  return request.showFound(answers, async () => homePage(request, await read()))
+}
+
+function homePage(request: SiteRequest, home: Home): Page {
+  const { page } = request
   const { language } = page
-  return show({
+  return {
     title: language.t('site.home.title'),
     description: language.t('site.list.description', { name: page.site.name }),
     canonical: '/',
@@ -58,11 +62,14 @@ export async function showHome(request: SiteRequest): Promise<FastifyReply> {
     feeds: feedLinks(`${SEARCH}?sort=newest`, language.t('site.feed.list')),
     className: 'page home',
     body: homeView(request, home),
-  })
+  }
 }
 
-async function loadHome(request: SiteRequest): Promise<Home> {
-  const { deps, query, queries, setup, trends } = request
+/** What it shows, not looked at yet. */
+async function askHome(
+  request: SiteRequest,
+): Promise<{ answers: readonly (Uint8Array | string)[]; read(): Promise<Home> }> {
+  const { deps, query, queries, setup } = request
   const types = offeredTypes(deps.taxonomy)
   const filter = filterOf(readListRequest({ query, queries, setup }, undefined), {
     now: deps.now(),
@@ -73,26 +80,29 @@ async function loadHome(request: SiteRequest): Promise<Home> {
     findRising(request),
     listNewestCollections(deps.dbRead, COLLECTIONS),
     countChoices(deps, '', [{ values: types.map((type) => fieldIs('project_types', [type])), beside: EVERYTHING }]),
-    ...SORTED.map((sort) => findHits(deps, { text: '', sort, page: 1 }, filter, SHOWN)),
+    ...SORTED.map((sort) => askHits(deps, { text: '', sort, page: 1 }, filter, SHOWN)),
   ])
-  return {
+  const read = async (): Promise<Home> => ({
     figures,
     types: types.map((type, index) => ({ type, count: counts[index] ?? 0 })),
-    sections: await withTrends(trends, [
+    sections: await withTrends(request, [
       ...(rising.length === 0 ? [] : [{ name: 'rising' as const, rows: rising }]),
       ...SORTED.map((name, index) => ({
         name,
-        rows: (found[index]?.hits ?? []).map(rowOfHit),
+        rows: hitsOf(found[index]).map(rowOfHit),
         href: withQuery(SEARCH, { sort: name }),
       })),
     ]),
     collections,
-  }
+  })
+  return { answers: [JSON.stringify([figures, counts, rising, collections]), ...found.map(({ body }) => body)], read }
 }
+
+const hitsOf = (answer: SearchAnswer | undefined) => (answer === undefined ? [] : readHits(answer.body))
 
 /** Those that rise and run on the setup. */
 async function findRising({ deps, setup, trends }: SiteRequest): Promise<ProjectRow[]> {
-  const projects = (await listVisibleProjects(deps, null, await trends.rising())).map(viewOf)
+  const projects = (await listVisibleProjects(deps, null, await trends.rising(deps))).map(viewOf)
   return projects
     .filter((view) => isFitting(view, setup))
     .slice(0, SHOWN)
@@ -105,9 +115,9 @@ function isFitting(view: ProjectView, { gameVersion, loader }: Setup): boolean {
 }
 
 /** One question for all sections. */
-async function withTrends(trends: DownloadTrends, sections: readonly Section[]): Promise<Section[]> {
+async function withTrends(request: SiteRequest, sections: readonly Section[]): Promise<Section[]> {
   const all = await withWeeks(
-    trends,
+    request,
     sections.flatMap(({ rows }) => rows),
   )
   let at = 0

@@ -1,8 +1,11 @@
 // Lists of projects: of one type, and of all that a search finds.
 import type { FastifyReply } from 'fastify'
+import type { CompositionDefinition } from '#cache/compositions.ts'
 import { countChoices, fieldIs, releasesOf } from '#features/search/facet-counts.ts'
+import type { Page } from '#html/layout.ts'
 import type { Deps } from '#main/deps.ts'
 import { EVERYTHING, type Expression, type Filter } from '#search-index/filter/tree.ts'
+import type { SearchAnswer } from '#search-index/search-index.ts'
 import type { Taxonomy } from '#taxonomy/taxonomy.ts'
 import {
   conditionOf,
@@ -21,7 +24,7 @@ import { listTitle } from './list-title.ts'
 import { listView } from './list-view.ts'
 import type { SiteRequest } from './page.ts'
 import { feedLinks, offeredTypes, type ProjectType } from './paths.ts'
-import { type Hit, rowOfHit, withWeeks } from './rows.ts'
+import { type Hit, type ProjectRow, rowOfHit, withWeeks } from './rows.ts'
 import { isSet, NO_SETUP } from './setup.ts'
 
 export type Choice = { value: string; count: number }
@@ -35,12 +38,25 @@ export type ListCounts = {
 
 export type FoundList = { request: ListRequest; hits: readonly Hit[]; total: number; counts: ListCounts }
 
+/** What the index answers, not looked at yet: `read` makes of it what a page shows. */
+type ListAnswer = { answers: readonly (Uint8Array | string)[]; read(): FoundList }
+
 /** The page of a list; one beyond the end is not there. */
 export async function showList(request: SiteRequest, type: ProjectType | undefined): Promise<FastifyReply> {
-  const { deps, page, show, trends } = request
+  const { deps, showFound } = request
   const asked = readListRequest(request, type)
-  const found = await findList(deps, asked)
-  const rows = asked.view === 'grid' ? found.hits.map(rowOfHit) : await withWeeks(trends, found.hits.map(rowOfHit))
+  const { answers, read } = await askList(deps, asked)
+  return showFound(answers, async () => {
+    const found = read()
+    const rows = found.hits.map(rowOfHit)
+    return listPage(request, { ...found, rows: asked.view === 'grid' ? rows : await withWeeks(request, rows) })
+  })
+}
+
+function listPage(request: SiteRequest, found: FoundList & { rows: ProjectRow[] }): Page & { status?: number } {
+  const { page } = request
+  const asked = found.request
+  const { type } = asked
   const last = Math.max(1, Math.ceil(found.total / PER_PAGE))
   const isBeyond = asked.page > last
   const title = listTitle(page.language, asked, found.total)
@@ -57,7 +73,7 @@ export async function showList(request: SiteRequest, type: ProjectType | undefin
       dependency: '',
     })
   const feed = listAddress(asked)
-  return show({
+  return {
     status: isBeyond ? 404 : 200,
     title,
     description: page.language.t('site.list.description', { name: page.site.name }),
@@ -68,41 +84,86 @@ export async function showList(request: SiteRequest, type: ProjectType | undefin
     feeds: feedLinks(feed, page.language.t('site.feed.list')),
     ...(asked.page > 1 && !isBeyond ? { previous: listAddress(asked, { page: asked.page - 1 }) } : {}),
     ...(asked.page < last ? { next: listAddress(asked, { page: asked.page + 1 }) } : {}),
-    body: listView(request, { ...found, rows, title, last }),
-  })
+    body: listView(request, { ...found, title, last }),
+  }
 }
 
 /** One search, and one count of everything beside it. */
-export async function findList(
-  deps: Pick<Deps, 'search' | 'taxonomy' | 'now'>,
-  request: ListRequest,
-): Promise<FoundList> {
+async function askList(deps: CountDeps, request: ListRequest): Promise<ListAnswer> {
   const filter = filterOf(request, { now: deps.now(), taxonomy: deps.taxonomy })
-  const { hits, total } = await findHits(deps, request, filter)
-  return { request, hits, total, counts: await countList(deps, request, total) }
+  const { body, totalHits: total } = await askHits(deps, request, filter)
+  const { counted, read } = await countList(deps, request, total)
+  return {
+    answers: [body, JSON.stringify(counted)],
+    read: () => ({ request, hits: readHits(body), total, counts: read() }),
+  }
+}
+
+type HitsRequest = Pick<ListRequest, 'text' | 'sort' | 'page'>
+
+/** A page of hits as the index answers it: `readHits` reads its body. */
+export function askHits(
+  { search }: Pick<Deps, 'search'>,
+  { text, sort, page }: HitsRequest,
+  filter: Filter,
+  limit = PER_PAGE,
+): Promise<SearchAnswer> {
+  return search.search({ text, filter, sort, offset: (page - 1) * limit, limit })
+}
+
+export function readHits(body: Uint8Array): Hit[] {
+  return (JSON.parse(Buffer.from(body).toString()) as { hits: Hit[] }).hits
 }
 
 export async function findHits(
-  { search }: Pick<Deps, 'search'>,
-  { text, sort, page }: Pick<ListRequest, 'text' | 'sort' | 'page'>,
+  deps: Pick<Deps, 'search'>,
+  request: HitsRequest,
   filter: Filter,
   limit = PER_PAGE,
 ): Promise<{ hits: Hit[]; total: number }> {
-  const { body } = await search.search({ text, filter, sort, offset: (page - 1) * limit, limit })
-  const answer = JSON.parse(Buffer.from(body).toString()) as { hits: Hit[]; total_hits: number }
-  return { hits: answer.hits, total: answer.total_hits }
+  const { body, totalHits } = await askHits(deps, request, filter, limit)
+  return { hits: readHits(body), total: totalHits }
 }
 
-type CountDeps = Pick<Deps, 'search' | 'taxonomy' | 'now'>
+type CountDeps = Pick<Deps, 'search' | 'taxonomy' | 'now' | 'cache'>
 
-async function countList(deps: CountDeps, request: ListRequest, total: number): Promise<ListCounts> {
+const COUNTS: CompositionDefinition<{ counted: readonly number[][]; at: number }> = {
+  name: 'list-counts',
+  sizeOf: ({ counted }) => 8 * counted.flat().length,
+}
+/** How old the numbers beside the choices may be. Counting them costs ten times what the search costs. */
+const COUNTS_MS = 1000
+
+/** Counts of a moment ago where there are some, for many who look at the same list. */
+async function keepCounts(
+  { cache, now }: CountDeps,
+  key: string,
+  count: () => Promise<readonly number[][]>,
+): Promise<readonly number[][]> {
+  const kept = cache.compositions(COUNTS)
+  const known = kept.peek(key)
+  const at = now()
+  if (known !== undefined && at - known.at < COUNTS_MS) return known.counted
+  const making = kept.begin(cache)
+  try {
+    const counted = await count()
+    making.keep(key, { counted, at })
+    return counted
+  } finally {
+    making.end()
+  }
+}
+
+type Counted = { counted: readonly number[][]; read(): ListCounts }
+
+async function countList(deps: CountDeps, request: ListRequest, total: number): Promise<Counted> {
   const { taxonomy } = deps
   const now = deps.now()
   const types = offeredTypes(taxonomy)
   const facets = FACETS.map((facet) => ({ facet, values: offered(taxonomy, request, facet) }))
   const lifted = new Set<Facet>(['l', 'v', 'o', 'u'])
   const drops = total > 0 ? [] : withoutOne(request)
-  const counted = await countChoices(deps, request.text, [
+  const groups = () => [
     {
       values: types.map((type): Expression => fieldIs('project_types', [type])),
       beside: filterOf(request, { now, taxonomy, isTypeless: true }),
@@ -112,9 +173,11 @@ async function countList(deps: CountDeps, request: ListRequest, total: number): 
       beside: filterOf(request, { now, taxonomy, without: lifted.has(facet) ? [facet] : [] }),
     })),
     ...drops.map((drop) => ({ values: [EVERYTHING], beside: filterOf(drop.request, { now, taxonomy }) })),
-  ])
+  ]
+  const key = JSON.stringify({ ...request, page: 0, sort: '', view: '', isNothing: total === 0 })
+  const counted = await keepCounts(deps, key, () => countChoices(deps, request.text, groups()))
   const [ofTypes = [], ...rest] = counted
-  return {
+  const read = (): ListCounts => ({
     types: new Map(types.map((type, index) => [type, ofTypes[index] ?? 0])),
     facets: new Map(
       facets.map(({ facet, values }, group) => [
@@ -126,7 +189,8 @@ async function countList(deps: CountDeps, request: ListRequest, total: number): 
       .map((drop, index) => ({ ...drop, count: rest[facets.length + index]?.[0] ?? 0 }))
       .filter(({ count }) => count > 0)
       .sort((a, b) => b.count - a.count),
-  }
+  })
+  return { counted, read }
 }
 
 /** Choices that are tried one by one when nothing is found. */

@@ -24,6 +24,7 @@ import type { TokenDirectory } from '#http/token-directory.ts'
 import { entityTag } from '#lib/json-bytes.ts'
 import type { Viewer } from '#lib/viewer.ts'
 import type { Deps } from '#main/deps.ts'
+import { foundKey, type Keeper, keptPage, makeKept, markPage, PageDocument, pageKey, sendKept } from './documents.ts'
 import { isSet, readSetup, type Setup } from './setup.ts'
 
 export type SiteDeps = {
@@ -53,6 +54,14 @@ export type SiteRequest = {
   /** All values of a query key. */
   queries(name: string): string[]
   show(page: Page & { status?: number }): FastifyReply
+  /**
+   * The same for a page of which `answers` says all that can change besides what is read through `deps.cache`: `make` is
+   * called when no page of the same answers is kept.
+   */
+  showFound(
+    answers: readonly (Uint8Array | string)[],
+    make: () => Promise<Page & { status?: number }>,
+  ): Promise<FastifyReply>
   /** Leads those who are not signed in through that and back to the path, by default the address of the request. */
   toSignIn(path?: string): FastifyReply
   /** Leads to another path of ours for good, with the query. */
@@ -60,7 +69,17 @@ export type SiteRequest = {
 }
 
 type Answer = (request: SiteRequest) => Promise<FastifyReply>
-type Options = { name: string; prefers?: 'html'; method?: 'GET' | 'POST'; budget?: RateBudget }
+type Options = {
+  name: string
+  prefers?: 'html'
+  method?: 'GET' | 'POST'
+  budget?: RateBudget
+  /**
+   * The page is kept as bytes for those without a session. `by-parts`: all that it shows is read through `deps.cache`, or
+   * announced as a change of something that is. `by-answers`: it is shown by `showFound`.
+   */
+  kept?: 'by-parts' | 'by-answers'
+}
 
 /** Registers a page. `name` is its operation's, which begins with `site`. */
 export function sitePage(app: App, given: SiteDeps, path: string, options: Options, answer: Answer): void {
@@ -70,11 +89,37 @@ export function sitePage(app: App, given: SiteDeps, path: string, options: Optio
     ...(options.prefers === undefined ? {} : { constraints: { prefers: options.prefers } }),
     config: { auth: 'public', budget: options.budget ?? 'page' },
     schema: { operationId: options.name, hide: true },
-    handler: async (req, reply) => answer(await readSiteRequest(given, req, reply)),
+    handler: options.kept === undefined ? plain(given, answer) : keeping(given, answer, options.kept),
   })
 }
 
-export async function readSiteRequest(given: SiteDeps, req: FastifyRequest, reply: FastifyReply): Promise<SiteRequest> {
+type Handler = (req: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply> | undefined
+
+function plain(given: SiteDeps, answer: Answer): Handler {
+  return async (req, reply) => answer(await readSiteRequest(given, req, reply))
+}
+
+/** A page that is kept by its parts is sent without a promise. */
+function keeping(given: SiteDeps, answer: Answer, kept: NonNullable<Options['kept']>): Handler {
+  const { deps, cookie } = given
+  const usual = plain(given, answer)
+  return (req, reply) => {
+    const key = pageKey({ req, cookie, deps })
+    if (key === undefined) return usual(req, reply)
+    const known = kept === 'by-parts' ? keptPage(deps, key) : undefined
+    if (known !== undefined) return void sendKept(req, reply, known)
+    return makeKept(deps, async (cache, keep) =>
+      answer(await readSiteRequest({ ...given, deps: { ...deps, cache } }, req, reply, { key, keep })),
+    )
+  }
+}
+
+export async function readSiteRequest(
+  given: SiteDeps,
+  req: FastifyRequest,
+  reply: FastifyReply,
+  keeper?: Keeper,
+): Promise<SiteRequest> {
   const { deps, texts, statistics, trends } = given
   // Absent when a request is refused before its cookies were read.
   req.viewer = req.cookies ? await viewerOf(given, req) : null
@@ -82,6 +127,7 @@ export async function readSiteRequest(given: SiteDeps, req: FastifyRequest, repl
   const setup = readSetup(deps.config, deps.taxonomy, req)
   const values = (req.query ?? {}) as Record<string, unknown>
   const params = (req.params ?? {}) as Record<string, string>
+  const sent: Sent = { req, reply, page, isOwn: req.viewer !== null || isSet(setup) }
   return {
     req,
     reply,
@@ -95,7 +141,15 @@ export async function readSiteRequest(given: SiteDeps, req: FastifyRequest, repl
     param: (name) => params[name] ?? '',
     query: (name) => fieldsOf(values, name)[0] ?? '',
     queries: (name) => fieldsOf(values, name),
-    show: (shown) => sendPage({ req, reply, page, isOwn: req.viewer !== null || isSet(setup) }, shown),
+    show: (shown) => sendPage({ ...sent, keeper }, shown),
+    showFound: async (answers, make) => {
+      if (keeper === undefined) return sendPage(sent, await make())
+      const key = foundKey(keeper.key, answers)
+      const known = keptPage(deps, key)
+      if (known === undefined) return sendPage({ ...sent, keeper: { ...keeper, key } }, await make())
+      sendKept(req, reply, known)
+      return reply
+    },
     toSignIn: (path = page.address) =>
       reply
         .header('cache-control', 'private, no-cache')
@@ -121,27 +175,34 @@ async function siteContext({ deps, site }: SiteDeps, req: FastifyRequest, reply:
   }
 }
 
-type Sent = { req: FastifyRequest; reply: FastifyReply; page: PageContext; isOwn: boolean }
+type Sent = {
+  req: FastifyRequest
+  reply: FastifyReply
+  page: PageContext
+  isOwn: boolean
+  keeper?: Keeper | undefined
+}
 
-/** What is the same for everybody may be kept by anybody, and is asked for again each time; the rest by its reader. */
 function sendPage(
-  { req, reply, page, isOwn }: Sent,
+  { req, reply, page, isOwn, keeper }: Sent,
   { status = 200, ...shown }: Page & { status?: number },
 ): FastifyReply {
-  const document = layout(page, shown)
-  const etag = entityTag(document)
-  void reply
-    .status(status)
-    .header('cache-control', isOwn ? 'private, no-cache' : 'public, max-age=0, must-revalidate')
-    .header('vary', 'accept, accept-language, cookie')
-    .type('text/html; charset=utf-8')
-  // A token in a form is another one each time, so that what carries one is never the same.
+  const text = layout(page, shown)
+  // A page with a token in a form is one person's, and another one each time.
+  if (keeper !== undefined && status === 200 && !reply.hasHeader('set-cookie')) {
+    const document = new PageDocument(text, { isOwn, madeAt: page.now })
+    keeper.keep(keeper.key, document)
+    sendKept(req, reply, document)
+    return reply
+  }
+  void markPage(reply.status(status), isOwn).header('vary', 'accept, accept-language, cookie')
   if (status === 200) {
+    const etag = entityTag(text)
     void reply.header('etag', etag)
     const known = req.headers['if-none-match']
     if (known !== undefined && matchesEntityTag(known, etag)) return reply.status(304).send()
   }
-  return reply.send(document)
+  return reply.send(text)
 }
 
 /** Texts of people as markup, each rendered once. */

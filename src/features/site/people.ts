@@ -28,16 +28,13 @@ import { rowOfProject, withWeeks } from './rows.ts'
 const PER_PAGE = 20
 
 /** One page of the projects with these IDs, as far as the viewer may see them. */
-async function sliceOf(
-  { deps, viewer, query, trends }: SiteRequest,
-  ids: readonly string[],
-  isOrdered: boolean,
-): Promise<Slice> {
+async function sliceOf(request: SiteRequest, ids: readonly string[], isOrdered: boolean): Promise<Slice> {
+  const { deps, viewer, query } = request
   const all = (await listVisibleByIds(deps, viewer, ids)).map(rowOfProject)
   if (!isOrdered) all.sort((a, b) => b.downloads - a.downloads)
   const current = Number(/^[1-9]\d{0,6}$/.exec(query('page'))?.[0] ?? 1)
   return {
-    rows: await withWeeks(trends, all.slice((current - 1) * PER_PAGE, current * PER_PAGE)),
+    rows: await withWeeks(request, all.slice((current - 1) * PER_PAGE, current * PER_PAGE)),
     total: all.length,
     downloads: all.reduce((sum, { downloads }) => sum + downloads, 0),
     current,

@@ -67,7 +67,7 @@ const NEEDS_MAX = 12
 
 async function findOffer(request: SiteRequest, view: ProjectView, setup: Setup): Promise<ProjectData['offer']> {
   const { deps } = request
-  const [fitting, newest] = await listUpdates(deps.db, [
+  const [fitting, newest] = await listUpdates(deps, [
     { projectId: view.id, filter: setupFilter(setup, view.project_types) },
     { projectId: view.id, filter: {} },
   ])

@@ -65,7 +65,7 @@ export function siteRoutes(
     sitePage(scope, all, REPORT, { name: 'siteReportForm', method: 'POST' }, sendReport)
     for (const text of OPERATOR_TEXTS)
       sitePage(scope, all, `/${text}`, { name: 'siteOperatorText' }, (request) => showOperatorText(request, text))
-    sitePage(scope, all, '/', { name: 'siteHome', prefers: 'html' }, showHome)
+    sitePage(scope, all, '/', { name: 'siteHome', prefers: 'html', kept: 'by-answers' }, showHome)
     sitePage(scope, all, '/*', { name: 'siteAbsent', prefers: 'html' }, async () => absent())
   })
 }
@@ -73,37 +73,49 @@ export function siteRoutes(
 function listPages(app: App, all: SiteDeps): void {
   const types = offeredTypes(all.deps.taxonomy)
   for (const type of types) {
-    sitePage(app, all, listPath(type), { name: 'siteList' }, (request) => showList(request, type))
+    sitePage(app, all, listPath(type), { name: 'siteList', kept: 'by-answers' }, (request) => showList(request, type))
     sitePage(app, all, `/discover${listPath(type)}`, { name: 'siteMovedList' }, async ({ moved }) =>
       moved(listPath(type)),
     )
   }
-  sitePage(app, all, SEARCH, { name: 'siteSearch' }, (request: SiteRequest) => showList(request, undefined))
+  sitePage(app, all, SEARCH, { name: 'siteSearch', kept: 'by-answers' }, (request: SiteRequest) =>
+    showList(request, undefined),
+  )
   sitePage(app, all, '/discover', { name: 'siteMovedSearch' }, async ({ moved }) => moved(SEARCH))
 }
 
-/** A project's pages, below each type and below `/project`, which lead to the canonical address. */
-const PROJECT_PAGES: readonly [path: string, name: string, show: (request: SiteRequest) => Promise<FastifyReply>][] = [
-  ['', 'siteProject', showProject],
-  ['/gallery', 'siteGallery', showGallery],
-  ['/versions', 'siteVersions', showVersions],
-  ['/version/:version', 'siteVersion', showVersion],
-  ['/changelog', 'siteChangelog', showChangelog],
-  ['/dependencies', 'siteDependencies', showDependencies],
-  ['/used-by', 'siteUsedBy', showUsedBy],
-  ['/save', 'siteSave', showSave],
-  ['/statistics', 'siteStatistics', showStatistics],
-  ['/statistics.csv', 'siteStatisticsCsv', sendStatisticsCsv],
+type ProjectPage = {
+  path: string
+  name: string
+  show: (request: SiteRequest) => Promise<FastifyReply>
+  kept?: 'by-parts'
+}
+
+/**
+ * A project's pages, below each type and below `/project`, which lead to the canonical address. Those that are kept show
+ * what is announced as a change of the project, of its versions, of what they need, and of the people behind them.
+ */
+const PROJECT_PAGES: readonly ProjectPage[] = [
+  { path: '', name: 'siteProject', show: showProject, kept: 'by-parts' },
+  { path: '/gallery', name: 'siteGallery', show: showGallery, kept: 'by-parts' },
+  { path: '/versions', name: 'siteVersions', show: showVersions, kept: 'by-parts' },
+  { path: '/version/:version', name: 'siteVersion', show: showVersion, kept: 'by-parts' },
+  { path: '/changelog', name: 'siteChangelog', show: showChangelog, kept: 'by-parts' },
+  { path: '/dependencies', name: 'siteDependencies', show: showDependencies },
+  { path: '/used-by', name: 'siteUsedBy', show: showUsedBy },
+  { path: '/save', name: 'siteSave', show: showSave },
+  { path: '/statistics', name: 'siteStatistics', show: showStatistics },
+  { path: '/statistics.csv', name: 'siteStatisticsCsv', show: sendStatisticsCsv },
 ]
 
 function projectPages(app: App, all: SiteDeps): void {
   for (const type of [...offeredTypes(all.deps.taxonomy), 'project']) {
-    for (const [path, name, show] of PROJECT_PAGES)
+    for (const { path, name, show, kept } of PROJECT_PAGES)
       sitePage(
         app,
         all,
         `/${type}/:slug${path}`,
-        { name },
+        { name, ...(kept === undefined ? {} : { kept }) },
         async (request) => (await movedProject(request)) ?? show(request),
       )
     const form = (path: string, name: string, isFollowing: boolean) => {

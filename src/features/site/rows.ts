@@ -1,6 +1,5 @@
 // A project in a list, whether it comes from the search index or from the database.
 import type { Static } from 'typebox'
-import type { DownloadTrends } from '#features/analytics/download-trends.ts'
 import type { CachedProject } from '#features/projects/lookup/project-cache.ts'
 import type { ProjectView } from '#features/projects/views.ts'
 import type { SearchResult } from '#features/search/views.ts'
@@ -12,6 +11,7 @@ import { spark } from '#html/plots/spark.ts'
 import { DAY_MS } from '#lib/time.ts'
 import type { Taxonomy } from '#taxonomy/taxonomy.ts'
 import { hueClass, runsOn, tagIcon, tagName, versionRange } from './names.ts'
+import type { SiteRequest } from './page.ts'
 import { organizationPath, projectPath, SEARCH, userPath, withQuery } from './paths.ts'
 
 export type ProjectRow = {
@@ -115,8 +115,14 @@ export function tile(
 }
 
 /** The rows with what is known of their last weeks. */
-export async function withWeeks<Row extends ProjectRow>(trends: DownloadTrends, rows: readonly Row[]): Promise<Row[]> {
-  const known = await trends.weekly(rows.map(({ id }) => id))
+export async function withWeeks<Row extends ProjectRow>(
+  { deps, trends }: Pick<SiteRequest, 'deps' | 'trends'>,
+  rows: readonly Row[],
+): Promise<Row[]> {
+  const known = await trends.weekly(
+    deps,
+    rows.map(({ id }) => id),
+  )
   return rows.map((row) => {
     const weeks = known.get(row.id)
     return weeks === undefined ? row : { ...row, weeks }
@@ -175,8 +181,11 @@ ${hasMeta && html`<ul class="meta" aria-label="${language.t('site.about', { name
 </div>
 <dl class="nums">
 <div class="top"><dt>${language.t('site.downloads', { count: row.downloads })}</dt><dd>${countOf(language, row.downloads)}</dd></div>
-${row.weeks !== undefined && html`<div><dt class="vh">${language.t('site.weeks')}</dt><dd>${sparkOf(row)}</dd></div>
-`}<div><dt>${language.t('site.followers', { count: row.followers })}</dt><dd>${countOf(language, row.followers)}</dd></div>
+${
+  row.weeks !== undefined &&
+  html`<div><dt class="vh">${language.t('site.weeks')}</dt><dd>${sparkOf(row)}</dd></div>
+`
+}<div><dt>${language.t('site.followers', { count: row.followers })}</dt><dd>${countOf(language, row.followers)}</dd></div>
 <div><dt class="vh">${language.t('site.updated')}</dt><dd class="when">${timeAgo(language, new Date(row.updated), page.now)}</dd></div>
 </dl>
 </article></li>

@@ -25,7 +25,9 @@ export function setupLoaders(taxonomy: Taxonomy): string[] {
 
 /** What the cookie says; values that are none of the taxonomy count as absent. */
 export function readSetup(config: Config, taxonomy: Taxonomy, req: FastifyRequest): Setup {
-  const [gameVersion = '', loader = ''] = (req.cookies?.[cookieName(config, 'setup')] ?? '').slice(0, 256).split('|')
+  const text = req.cookies?.[cookieName(config, 'setup')]
+  if (text === undefined) return NO_SETUP
+  const [gameVersion = '', loader = ''] = text.slice(0, 256).split('|')
   return checkSetup(taxonomy, { gameVersion, loader })
 }
 

@@ -103,7 +103,7 @@ const drawn = new WeakMap<DownloadSeries, Map<string, Markup>>()
 /** Downloads by day on the project's first page, where it shows them to everybody: the same for all who look. */
 export async function projectPlot(request: SiteRequest, data: ProjectData): Promise<Part> {
   const { page } = request
-  const { view, project, path } = data
+  const { view, project } = data
   if (!view.public_statistics || view.downloads === 0) return null
   const found = await loadStatistics(request, data, null, USUAL_SPAN)
   if (typeof found === 'string' || found.series.days.every(({ downloads }) => downloads === 0)) return null

@@ -4,7 +4,7 @@ import { validationError } from '#lib/errors.ts'
 import { isIdForm } from '#lib/ids.ts'
 import { type PatchColumns, toColumns } from '#lib/patch.ts'
 import { ALL_ORGANIZATION_PERMISSIONS, ALL_PROJECT_PERMISSIONS } from '#lib/permissions.ts'
-import { Maybe, Ordering } from '#lib/schema-parts.ts'
+import { Id, Maybe, Ordering } from '#lib/schema-parts.ts'
 import { checkText } from '#lib/text-rules.ts'
 import type { MemberRow } from './queries.ts'
 
@@ -12,8 +12,8 @@ const ROLE_LENGTH_MAX = 255
 const PAYOUTS_SPLIT_MAX = 5000
 
 export const MemberParams = Type.Object({
-  id: Type.String({ maxLength: 256, description: 'Team ID' }),
-  user_id: Type.String({ maxLength: 256, description: 'User ID' }),
+  id: Id('Team ID'),
+  user_id: Id('User ID'),
 })
 
 /**
@@ -47,7 +47,7 @@ const MemberFields = Type.Object({
 })
 type MemberFields = Static<typeof MemberFields>
 
-const NamedAccount = Type.Object({ user_id: Type.String({ maxLength: 64, description: 'A user ID' }) })
+const NamedAccount = Type.Object({ user_id: Id('A user ID') })
 
 export const Invitation = Type.Interface([NamedAccount, MemberFields], {}, { title: 'TeamInvitation' })
 export const MemberPatch = Type.Interface([MemberFields], {}, { title: 'TeamMemberPatch' })

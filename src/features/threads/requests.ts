@@ -3,7 +3,7 @@ import Type, { type Static } from 'typebox'
 import { ImageIds } from '#features/content-images/requests.ts'
 import { validationError } from '#lib/errors.ts'
 import { isIdForm } from '#lib/ids.ts'
-import { Nullable } from '#lib/schema-parts.ts'
+import { Id, Nullable } from '#lib/schema-parts.ts'
 import { isBlank } from '#lib/text-rules.ts'
 
 const TEXT_LENGTH_MAX = 65_536
@@ -17,9 +17,7 @@ export const MessageInput = Type.Object(
       private: Type.Optional(
         Nullable(Type.Boolean({ description: 'Visible to moderators only; only they may set it' })),
       ),
-      replying_to: Type.Optional(
-        Nullable(Type.String({ maxLength: 64, description: 'ID of a message in the same thread' })),
-      ),
+      replying_to: Type.Optional(Nullable(Id('ID of a message in the same thread'))),
       associated_images: Type.Optional(Nullable(ImageIds('text'))),
     }),
   },

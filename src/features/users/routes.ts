@@ -5,7 +5,7 @@ import { iconRoutes } from '#features/pictures/icon-routes.ts'
 import { done } from '#http/answers.ts'
 import { requireScope, requireViewer } from '#http/auth.ts'
 import { sendBytes } from '#http/entity-tags.ts'
-import { IdParams, IdsQuery, parseIds } from '#http/query-values.ts'
+import { IdsQuery, parseIds, UserParams } from '#http/query-values.ts'
 import type { App } from '#http/server.ts'
 import { notFound } from '#lib/errors.ts'
 import { joinJson } from '#lib/json-bytes.ts'
@@ -51,7 +51,7 @@ function singleUsers(app: App, deps: UserDeps): void {
       schema: {
         operationId: 'getUser',
         summary: 'Get a user by ID or username',
-        params: IdParams,
+        params: UserParams,
         response: { 200: UserView },
       },
     },
@@ -124,7 +124,7 @@ function updateRoute(app: App, deps: UpdatingDeps): void {
         summary: 'Edit a user',
         description:
           'Users edit themselves, moderators name, bio and picture of any user. Only admins may change roles and badges, and where the payouts of others go.',
-        params: IdParams,
+        params: UserParams,
         body: UserPatch,
       },
     },

@@ -68,6 +68,17 @@ describe('S3', { skip }, () => {
     assert.deepEqual(await one.stat('a/b.webp'), { sizeBytes: 3 })
   })
 
+  test('a list of more than one page is whole, and has nothing of another prefix', async (t) => {
+    const [files, other] = [await openStore(t), await openStore(t)]
+    // A page has 1,000.
+    const keys = Array.from({ length: 1_010 }, (_, n) => `a/${n}`)
+    await files.putAll(keys.map((key) => ({ key, bytes: Buffer.from('x'), contentType: 'text/plain' })))
+    await other.put('b', Buffer.from('x'), OPTIONS)
+    const listed: string[] = []
+    for await (const { key } of files.list()) listed.push(key)
+    assert.deepEqual(listed.sort(), keys.sort())
+  })
+
   test('bytes that changed on their way are refused, and the staged file stays', async (t) => {
     const files = await openStore(t)
     const staged = await stage(files, Buffer.from('abc'))

@@ -1,5 +1,5 @@
 // The S3 adapter of the files port: objects in a bucket, named by prefix and key. Uploads are staged on the local disk.
-// Nothing is ever listed: what no row names is found by the claims of uploads.
+// Requests never list the bucket: what no row names is found by the claims of uploads. Only `depot verify` lists it.
 import { randomUUID } from 'node:crypto'
 import { mkdir, open, rm, writeFile } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
@@ -8,6 +8,7 @@ import {
   GetObjectCommand,
   HeadBucketCommand,
   HeadObjectCommand,
+  ListObjectsV2Command,
   PutObjectCommand,
   type PutObjectCommandInput,
   S3Client,
@@ -115,6 +116,7 @@ export async function openS3Files(options: S3FilesOptions): Promise<Files> {
       return links === undefined ? undefined : hosted(links(object, linkOptions))
     },
     stat: (key) => statObject(client, health, objectOf(key)),
+    list: () => listObjects(client, health, location),
     async remove(key) {
       const input = objectOf(key)
       const remove = (signal: AbortSignal) => client.send(new DeleteObjectCommand(input), { abortSignal: signal })
@@ -210,6 +212,24 @@ async function statObject(
     if (isAbsent(error)) return undefined
     throw asHostingError(error)
   }
+}
+
+async function* listObjects(
+  client: S3Client,
+  health: StoreHealth,
+  { bucket, prefix }: S3Location,
+): AsyncGenerator<{ key: string; sizeBytes: number }> {
+  let after: string | undefined
+  do {
+    const input = { Bucket: bucket, Prefix: prefix, ContinuationToken: after }
+    const list = (signal: AbortSignal) => client.send(new ListObjectsV2Command(input), { abortSignal: signal })
+    const page = await orHostingError(health.ask('listObjects', list))
+    for (const { Key = '', Size = 0 } of page.Contents ?? []) {
+      // Some programs make an object for a folder; it is nobody's file.
+      if (!Key.endsWith('/')) yield { key: Key.slice(prefix.length), sizeBytes: Size }
+    }
+    after = page.IsTruncated === true ? page.NextContinuationToken : undefined
+  } while (after !== undefined)
 }
 
 /** The file, that is: a bucket that has gone is an error. */

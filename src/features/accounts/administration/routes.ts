@@ -3,7 +3,7 @@ import Type from 'typebox'
 import { operatorOf } from '#features/audit/actor.ts'
 import { done } from '#http/answers.ts'
 import { mountInternal } from '#http/mounts.ts'
-import { IdParams } from '#http/query-values.ts'
+import { UserParams } from '#http/query-values.ts'
 import type { App } from '#http/server.ts'
 import type { Deps } from '#main/deps.ts'
 import { makePasswordLink } from './make-password-link.ts'
@@ -52,7 +52,7 @@ function suspensionRoutes(app: App, deps: AdministrationDeps): void {
         description:
           'Its sessions end; its tokens do nothing until the suspension is over. The owner is told by mail. Admins ' +
           'cannot suspend themselves, and nobody the last admin.',
-        params: IdParams,
+        params: UserParams,
         body: Suspension,
       },
     },
@@ -66,7 +66,7 @@ function suspensionRoutes(app: App, deps: AdministrationDeps): void {
     '/admin/user/:id/suspension',
     {
       config,
-      schema: { operationId: 'unsuspendUser', summary: 'End the suspension of an account', params: IdParams },
+      schema: { operationId: 'unsuspendUser', summary: 'End the suspension of an account', params: UserParams },
     },
     async (req, reply) => {
       await unsuspendAccount(deps, operatorOf(req), req.params.id)
@@ -83,7 +83,7 @@ function credentialRoutes(app: App, deps: AdministrationDeps): void {
       schema: {
         operationId: 'signOutUser',
         summary: 'End all sessions of an account, and its tokens if asked to',
-        params: IdParams,
+        params: UserParams,
         querystring: SignOutQuery,
       },
     },
@@ -101,7 +101,7 @@ function credentialRoutes(app: App, deps: AdministrationDeps): void {
         operationId: 'makePasswordLink',
         summary: 'Make a link to set a new password, to be handed to the owner of an account',
         description: 'It works once, for a day. No mail is sent.',
-        params: IdParams,
+        params: UserParams,
         response: { 201: PasswordLink },
       },
     },

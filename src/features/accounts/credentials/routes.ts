@@ -64,7 +64,7 @@ function emailRoutes(app: App, deps: AccountDeps): void {
   app.patch(
     '/auth/email',
     {
-      config: { auth: { scope: ['USER_AUTH_WRITE'] } },
+      config: { auth: { scope: ['USER_AUTH_WRITE'] }, cost: COSTS.password },
       schema: {
         operationId: 'changeEmail',
         summary: 'Change the e-mail address',

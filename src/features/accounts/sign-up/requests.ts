@@ -8,6 +8,9 @@ export const NewAccount = Type.Object(
     email: EmailField,
     password: NewPasswordField,
     challenge: OptionalChallenge,
+    invitation: Type.Optional(
+      Type.String({ maxLength: 256, description: 'The code of an invitation, where registration is by invitation' }),
+    ),
     account_consent: Type.Optional(
       Type.Boolean({ description: 'Trap for bots: leave it out; a request that sets it is rejected' }),
     ),

@@ -24,8 +24,8 @@ export function signUpRoutes(app: App, deps: AccountDeps): void {
       },
     },
     async (req, reply) => {
-      const { challenge, account_consent: honeypot, ...fields } = req.body
-      const session = await signUp(deps, { fields, challenge, honeypot, client: clientOf(req) })
+      const { challenge, account_consent: honeypot, invitation, ...fields } = req.body
+      const session = await signUp(deps, { fields, challenge, honeypot, invitation, client: clientOf(req) })
       return reply.status(201).send(session)
     },
   )
@@ -40,7 +40,8 @@ export function signUpRoutes(app: App, deps: AccountDeps): void {
       },
     },
     async (req, reply) => {
-      await validateSignUp(deps, { fields: req.body, honeypot: req.body.account_consent, caller: callerOf(req) })
+      const { account_consent: honeypot, invitation } = req.body
+      await validateSignUp(deps, { fields: req.body, honeypot, invitation, caller: callerOf(req) })
       return done(reply)
     },
   )

@@ -8,12 +8,14 @@ import { type Client, issueSession } from '../sessions/queries.ts'
 import type { SessionView } from '../sessions/views.ts'
 import { checkCaptcha } from '../sign-in/captcha.ts'
 import { type AccountFields, checkNewAccount, createAccount, prepareAccount } from './create-account.ts'
-import { checkMaySignUp } from './policy.ts'
+import { checkMaySignUp, takeInvitation } from './policy.ts'
 
 type SignUp = {
   fields: AccountFields
   challenge: string | null | undefined
   honeypot: boolean | undefined
+  /** The code of an invitation. */
+  invitation: string | undefined
   client: Client
 }
 
@@ -21,17 +23,22 @@ type SignUp = {
  * Makes an account and signs it in; the session holds its secret.
  * @throws ApiError as `checkMaySignUp`, `checkCaptcha` and `prepareAccount`
  */
-export async function signUp(deps: AccountDeps, { fields, challenge, honeypot, client }: SignUp): Promise<SessionView> {
+export async function signUp(
+  deps: AccountDeps,
+  { fields, challenge, honeypot, invitation, client }: SignUp,
+): Promise<SessionView> {
   const { config } = deps
-  await checkMaySignUp(deps, honeypot)
+  const invited = { email: fields.email, invitation }
+  const { needsInvitation } = await checkMaySignUp(deps, { honeypot, invited })
   await checkCaptcha(config.accounts.captcha, { challenge, address: client.ip })
   const prepared = await prepareAccount({ ...deps, caller: addressKey(client.ip) }, fields)
   const now = deps.now()
   const session = await transaction(deps, async (tx, changed) => {
+    const details = needsInvitation ? { invitation: await takeInvitation(tx, invited, now) } : {}
     const emailVerified = !config.accounts.requireVerifiedEmail
     const accountId = await createAccount(tx, { ...prepared, emailVerified, now })
     const actor = ownerAt(accountId, client)
-    await recordAudit(tx, { action: 'account.created', actor, subject: { kind: 'user', id: accountId } })
+    await recordAudit(tx, { action: 'account.created', actor, subject: { kind: 'user', id: accountId }, details })
     return issueSession(tx, changed, { accountId, client, now })
   })
   recordEvent(deps, 'account.created', { account_id: session.user_id })
@@ -41,8 +48,8 @@ export async function signUp(deps: AccountDeps, { fields, challenge, honeypot, c
 /** Checks what `signUp` would refuse, but for the captcha; nothing is changed. @throws ApiError as `signUp`. */
 export async function validateSignUp(
   deps: AccountDeps,
-  { fields, honeypot, caller }: Pick<SignUp, 'fields' | 'honeypot'> & { caller: string },
+  { fields, honeypot, invitation, caller }: Pick<SignUp, 'fields' | 'honeypot' | 'invitation'> & { caller: string },
 ): Promise<void> {
-  await checkMaySignUp(deps, honeypot)
+  await checkMaySignUp(deps, { honeypot, invited: { email: fields.email, invitation } })
   await checkNewAccount({ ...deps, caller }, fields)
 }

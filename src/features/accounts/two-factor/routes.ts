@@ -1,6 +1,7 @@
 // Turning two-factor sign-in on and off.
 import { done } from '#http/answers.ts'
 import { requireViewer } from '#http/auth.ts'
+import { COSTS } from '#http/route-config.ts'
 import type { App } from '#http/server.ts'
 import type { AccountDeps } from '../account-deps.ts'
 import { TwoFactorConfirmation, TwoFactorRemoval } from './requests.ts'
@@ -23,7 +24,7 @@ export function twoFactorRoutes(app: App, deps: AccountDeps): void {
   app.post(
     '/auth/2fa',
     {
-      config: { auth: { scope: ['USER_AUTH_WRITE'] } },
+      config: { auth: { scope: ['USER_AUTH_WRITE'] }, cost: COSTS.password },
       schema: {
         operationId: 'enableTwoFactor',
         summary: 'Enable two-factor sign-in with a first code; returns the backup codes, which are shown only once',
@@ -38,7 +39,7 @@ export function twoFactorRoutes(app: App, deps: AccountDeps): void {
   app.delete(
     '/auth/2fa',
     {
-      config: { auth: { scope: ['USER_AUTH_WRITE'] } },
+      config: { auth: { scope: ['USER_AUTH_WRITE'] }, cost: COSTS.password },
       schema: {
         operationId: 'disableTwoFactor',
         summary: 'Disable two-factor sign-in with a TOTP code or a backup code',

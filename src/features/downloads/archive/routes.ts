@@ -85,7 +85,7 @@ function collectionArchive(app: App, deps: DownloadDeps): void {
       const filter = filterOfQuery(asked)
       const projects = await listVisibleByIds(deps, viewer, collection.projects)
       const checks = projects.map(({ id }) => ({ projectId: id, filter }))
-      const ids = (await listUpdates(deps.db, checks)).flatMap((id) => id ?? [])
+      const ids = (await listUpdates(deps, checks)).flatMap((id) => id ?? [])
       const archive = await chooseFiles(deps, viewer, {
         versions: await listCachedVersions(deps, ids),
         files: 'primary',

@@ -5,7 +5,7 @@ import { requireOwnUser } from '#features/users/policy.ts'
 import { getAccountByName } from '#features/users/queries.ts'
 import { done } from '#http/answers.ts'
 import { requireViewer } from '#http/auth.ts'
-import { IdParams, parseIds } from '#http/query-values.ts'
+import { IdParams, parseIds, UserParams } from '#http/query-values.ts'
 import type { App } from '#http/server.ts'
 import { parseId } from '#lib/ids.ts'
 import type { Deps } from '#main/deps.ts'
@@ -145,7 +145,7 @@ export function userApplicationRoutes(app: App, { db }: Deps): void {
       schema: {
         operationId: 'listUserApplications',
         summary: "List a user's OAuth applications; for the user and for admins",
-        params: IdParams,
+        params: UserParams,
         response: { 200: Type.Array(ApplicationView) },
       },
     },

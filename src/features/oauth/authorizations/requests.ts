@@ -1,5 +1,6 @@
 import Type from 'typebox'
+import { Id } from '#lib/schema-parts.ts'
 
 export const ClientQuery = Type.Object({
-  client_id: Type.String({ maxLength: 64, description: 'ID of the application' }),
+  client_id: Id('ID of the application'),
 })

@@ -5,6 +5,7 @@ import Type from 'typebox'
 import type { Db } from '#db/db.ts'
 import { invalidInput, notFound } from '#lib/errors.ts'
 import { parseId } from '#lib/ids.ts'
+import { Id } from '#lib/schema-parts.ts'
 import { isScopeSubset, readScopeNames, type ScopeBits } from '#lib/scopes.ts'
 import { isStorable, URL_LENGTH_MAX } from '#lib/text-rules.ts'
 import { type Application, findApplication } from '../applications/queries.ts'
@@ -16,7 +17,7 @@ export const AUTHORIZE_PAGE = '/account/authorize'
 const STATE_LENGTH_MAX = 2048
 
 export const AuthorizeQueryFields = Type.Object({
-  client_id: Type.String({ maxLength: 64, description: 'ID of the application' }),
+  client_id: Id('ID of the application'),
   redirect_uri: Type.String({
     maxLength: URL_LENGTH_MAX,
     description: 'A redirect URI that the application has registered',

@@ -3,7 +3,8 @@ import type { Tx } from '#db/db.ts'
 import { onUnique } from '#db/pg-errors.ts'
 import { type Membership, requirePermission } from '#features/access/project-policy.ts'
 import { type Picture, placePicture, storePictures } from '#features/pictures/pictures.ts'
-import { ApiError, invalidInput } from '#lib/errors.ts'
+import { dropClaims, withClaims } from '#files/claims.ts'
+import { invalidInput } from '#lib/errors.ts'
 import { newId } from '#lib/ids.ts'
 import type { Viewer } from '#lib/viewer.ts'
 import type { Deps } from '#main/deps.ts'
@@ -27,7 +28,7 @@ export type NewPicture = {
  * @throws ApiError 403, `invalid_input` for an invalid picture, one that the gallery has already, and a full gallery.
  */
 export async function addPicture(
-  deps: GalleryDeps & Pick<Deps, 'images' | 'files'>,
+  deps: GalleryDeps & Pick<Deps, 'images' | 'files' | 'log'>,
   viewer: Viewer,
   { projectId, membership, readBytes, ext, text }: NewPicture,
 ): Promise<void> {
@@ -35,14 +36,16 @@ export async function addPicture(
   const processed = await deps.images.processGalleryImage(await readBytes(), ext, { caller: viewer.caller })
   // A folder for each upload: removing one picture never takes away the bytes of another.
   const picture = placePicture(deps.config, processed, `${projectId}-${newId()}/images`)
-  try {
-    await storePictures(deps.files, picture.stored)
-    await editGallery(deps, projectId, (tx) => insertPicture(tx, deps, { projectId, picture, text }))
-  } catch (error) {
-    // After a lost connection the commit may have taken place: a picture too many does less harm than one too few.
-    if (error instanceof ApiError) await Promise.allSettled(picture.stored.map(({ key }) => deps.files.remove(key)))
-    throw error
-  }
+  const keys = picture.stored.map(({ key }) => key)
+  await withClaims(deps, {
+    keys,
+    store: () => storePictures(deps.files, picture.stored),
+    commit: () =>
+      editGallery(deps, projectId, async (tx) => {
+        await insertPicture(tx, deps, { projectId, picture, text })
+        await dropClaims(tx, keys)
+      }),
+  })
 }
 
 async function insertPicture(

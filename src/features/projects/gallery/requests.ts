@@ -22,7 +22,11 @@ const texts = {
   ordering: Type.Optional(Ordering),
 }
 export const NewPictureQuery = Type.Object({
-  ext: Type.String({ maxLength: 16, description: 'png, jpg, jpeg, gif or webp' }),
+  ext: Type.String({
+    maxLength: 16,
+    describedAs: { enum: ['png', 'jpg', 'jpeg', 'gif', 'webp'] },
+    description: 'Format of the image, in any case',
+  }),
   ...texts,
 })
 export const UrlQuery = Type.Object({

@@ -2,7 +2,7 @@
 
 import { done } from '#http/answers.ts'
 import { requireViewer } from '#http/auth.ts'
-import { IdParams } from '#http/query-values.ts'
+import { ProjectParams } from '#http/query-values.ts'
 import { readRawBody, takeRawBodies } from '#http/raw-body.ts'
 import { COSTS } from '#http/route-config.ts'
 import type { App } from '#http/server.ts'
@@ -14,7 +14,7 @@ import { GALLERY_BYTES_MAX, NewPictureQuery, PictureQuery, pictureText, UrlQuery
 import { updatePicture } from './update-picture.ts'
 
 const config = { auth: { scope: ['PROJECT_WRITE'] } } as const
-const about = { params: IdParams }
+const about = { params: ProjectParams }
 const path = '/v3/project/:id/gallery'
 
 export function galleryRoutes(app: App, deps: Deps): void {

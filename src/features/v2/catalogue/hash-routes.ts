@@ -73,7 +73,7 @@ function singleFiles(app: App, deps: Deps): void {
       },
     },
     async (req, reply) => {
-      const file = await resolveFile(deps.db, req.viewer, namedFile(req.params, req.query))
+      const file = await resolveFile(deps, req.viewer, namedFile(req.params, req.query))
       const { bytes, etag } = versionBytes(deps, await getVersion(deps, req.viewer, file.versionId))
       return sendBytes(reply, bytes, etag)
     },
@@ -90,7 +90,7 @@ function singleFiles(app: App, deps: Deps): void {
       },
     },
     async (req, reply) => {
-      const { projectId, versionId, filename } = await getFile(deps.db, req.viewer, namedFile(req.params, req.query))
+      const { projectId, versionId, filename } = await getFile(deps, req.viewer, namedFile(req.params, req.query))
       const url = `${deps.config.files.baseUrl}${filePath(projectId, versionId, filename)}`
       return reply.status(307).header('location', url).send({ url })
     },

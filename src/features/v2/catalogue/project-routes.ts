@@ -5,7 +5,7 @@ import { listRandomProjects } from '#features/projects/lookup/random.ts'
 import { DependenciesQuery } from '#features/versions/lookup/list-requests.ts'
 import { listDependencies } from '#features/versions/lookup/project-dependencies.ts'
 import { sendBytes, sendList } from '#http/entity-tags.ts'
-import { IdParams, IdsQuery, parseIds } from '#http/query-values.ts'
+import { IdsQuery, ProjectParams, parseIds } from '#http/query-values.ts'
 import type { App } from '#http/server.ts'
 import { joinJson, joinJsonObject } from '#lib/json-bytes.ts'
 import type { Deps } from '#main/deps.ts'
@@ -21,23 +21,24 @@ export function projectRoutesV2(app: App, deps: Deps): void {
 }
 
 function singleProjects(app: App, deps: Deps): void {
+  const peek = (name: string) => {
+    const project = peekPublicProject(deps, name)
+    return project === undefined ? undefined : projectBytes(deps, project)
+  }
   app.get(
     '/project/:id',
     {
-      config,
+      config: { ...config, ready: peek },
       schema: {
         operationId: 'getProjectV2',
         summary: 'A project by ID or slug',
-        params: IdParams,
+        params: ProjectParams,
         response: { 200: ProjectV2 },
       },
     },
     (req, reply) => {
-      const warm = peekPublicProject(deps, req.params.id)
-      if (warm !== undefined) {
-        const { bytes, etag } = projectBytes(deps, warm)
-        return sendBytes(reply, bytes, etag)
-      }
+      const warm = peek(req.params.id)
+      if (warm !== undefined) return sendBytes(reply, warm.bytes, warm.etag)
       return getProject(deps, req.viewer, req.params.id).then((project) => {
         const { bytes, etag } = projectBytes(deps, project)
         return sendBytes(reply, bytes, etag)
@@ -51,7 +52,7 @@ function singleProjects(app: App, deps: Deps): void {
       schema: {
         operationId: 'checkProjectV2',
         summary: 'Whether an ID or slug is a project, and its ID',
-        params: IdParams,
+        params: ProjectParams,
         response: { 200: Type.Object({ id: Type.String() }) },
       },
     },
@@ -67,7 +68,7 @@ function singleProjects(app: App, deps: Deps): void {
       schema: {
         operationId: 'listProjectDependenciesV2',
         summary: 'Projects and versions that the versions of a project depend on, newest first',
-        params: IdParams,
+        params: ProjectParams,
         querystring: DependenciesQuery,
         response: {
           200: Type.Object(

@@ -12,12 +12,13 @@ import {
   getVersionByNumber,
   keepVisibleVersions,
   listCachedVersions,
+  peekPublicVersion,
 } from '#features/versions/lookup/version-cache.ts'
 import { listVersionIdsFor } from '#features/versions/lookup/version-list.ts'
 import type { VersionListFilter } from '#features/versions/queries.ts'
 import { viewerWith } from '#http/auth.ts'
 import { sendBytes, sendList } from '#http/entity-tags.ts'
-import { IdParams, parseIds } from '#http/query-values.ts'
+import { IdParams, ProjectParams, parseIds } from '#http/query-values.ts'
 import type { App } from '#http/server.ts'
 import { parseId } from '#lib/ids.ts'
 import type { Deps } from '#main/deps.ts'
@@ -34,10 +35,14 @@ export function versionRoutesV2(app: App, deps: Deps): void {
 
 function versionsById(app: App, deps: Deps): void {
   const config = { auth: { read: ['VERSION_READ'] }, cache: 'public' } as const
+  const peek = (id: string) => {
+    const version = peekPublicVersion(deps, id)
+    return version === undefined ? undefined : versionBytes(deps, version)
+  }
   app.get(
     '/version/:id',
     {
-      config,
+      config: { ...config, ready: peek },
       schema: {
         operationId: 'getVersionV2',
         summary: 'A version by ID',
@@ -108,7 +113,7 @@ function versionsOfProject(app: App, deps: Deps): void {
         operationId: 'listProjectVersionsV2',
         summary: 'Listed and archived versions of a project, newest first',
         description: BOTH_SCOPES,
-        params: IdParams,
+        params: ProjectParams,
         querystring: ListQuery,
         response: { 200: Type.Array(VersionV2) },
       },

@@ -2,7 +2,7 @@
 import Type from 'typebox'
 import { listProjectMembers, listTeams } from '#features/members/member-lists.ts'
 import { sendBytes } from '#http/entity-tags.ts'
-import { IdParams, IdsQuery, parseIds } from '#http/query-values.ts'
+import { IdParams, IdsQuery, ProjectParams, parseIds } from '#http/query-values.ts'
 import type { App } from '#http/server.ts'
 import { notFound } from '#lib/errors.ts'
 import { parseId } from '#lib/ids.ts'
@@ -19,7 +19,7 @@ export function memberRoutesV2(app: App, deps: Pick<Deps, 'db' | 'cache' | 'taxo
       schema: {
         operationId: 'listProjectMembersV2',
         summary: "A project's team, then the members of its organization",
-        params: IdParams,
+        params: ProjectParams,
         response: { 200: Type.Array(MemberV2) },
       },
     },

@@ -10,7 +10,7 @@ import { parseNotificationIds } from '#features/notifications/requests.ts'
 import { getCachedUser } from '#features/users/user-cache.ts'
 import { requireViewer } from '#http/auth.ts'
 import { sendBytes } from '#http/entity-tags.ts'
-import { IdParams, IdsQuery } from '#http/query-values.ts'
+import { IdParams, IdsQuery, UserParams } from '#http/query-values.ts'
 import type { App } from '#http/server.ts'
 import { parseId } from '#lib/ids.ts'
 import { writeJsonArray } from '#lib/json-pieces.ts'
@@ -29,7 +29,7 @@ export function notificationRoutesV2(app: App, deps: Pick<Deps, 'db' | 'cache'>)
         operationId: 'listUserNotificationsV2',
         summary: 'Notifications of a user, newest first',
         description: 'At most the newest 10,000; types that are only sent by mail are left out.',
-        params: IdParams,
+        params: UserParams,
         response: list,
       },
     },

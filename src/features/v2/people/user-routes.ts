@@ -9,7 +9,7 @@ import { getAccount, listProjectIdsOf } from '#features/users/queries.ts'
 import { getCachedUser, listCachedUsers } from '#features/users/user-cache.ts'
 import { requireViewer } from '#http/auth.ts'
 import { sendBytes, sendList } from '#http/entity-tags.ts'
-import { IdParams, IdsQuery, parseIds } from '#http/query-values.ts'
+import { IdsQuery, parseIds, UserParams } from '#http/query-values.ts'
 import type { App } from '#http/server.ts'
 import type { Deps } from '#main/deps.ts'
 import { listProjectBytes, ProjectV2 } from '../catalogue/project-views.ts'
@@ -39,7 +39,7 @@ function users(app: App, deps: Deps): void {
       schema: {
         operationId: 'getUserV2',
         summary: 'A user by ID or username',
-        params: IdParams,
+        params: UserParams,
         response: { 200: UserV2 },
       },
     },
@@ -74,7 +74,7 @@ function users(app: App, deps: Deps): void {
 }
 
 function userProjects(app: App, deps: Deps): void {
-  const list = { params: IdParams, response: { 200: Type.Array(ProjectV2) } }
+  const list = { params: UserParams, response: { 200: Type.Array(ProjectV2) } }
   app.get(
     '/user/:id/projects',
     {

@@ -22,7 +22,7 @@ export function fileWriteRoutesV2(app: App, deps: Deps): void {
     },
     async (req, reply) => {
       const viewer = requireViewer(req)
-      await deleteFile(deps, viewer, await getFile(deps.db, viewer, namedFile(req.params, req.query)))
+      await deleteFile(deps, viewer, await getFile(deps, viewer, namedFile(req.params, req.query)))
       return done(reply)
     },
   )

@@ -12,7 +12,7 @@ import { done } from '#http/answers.ts'
 import { requireScope, requireViewer } from '#http/auth.ts'
 import { sendBytes } from '#http/entity-tags.ts'
 import { takeForms } from '#http/multipart.ts'
-import { IdParams, IdsQuery, parseIds } from '#http/query-values.ts'
+import { IdsQuery, ProjectParams, parseIds } from '#http/query-values.ts'
 import { COSTS } from '#http/route-config.ts'
 import type { App } from '#http/server.ts'
 import { parseId } from '#lib/ids.ts'
@@ -97,7 +97,7 @@ function edit(app: App, deps: Deps): void {
         description:
           'Sides other than those that the project shows are written to every listed version; they need the scope ' +
           '`VERSION_WRITE` and the permission to edit versions besides.',
-        params: IdParams,
+        params: ProjectParams,
         body: ProjectPatchV2,
       },
     },
@@ -157,7 +157,7 @@ function schedule(app: App, deps: Deps): void {
       schema: {
         operationId: 'scheduleProjectV2',
         summary: 'Set when a project gets another status',
-        params: IdParams,
+        params: ProjectParams,
         body: ProjectSchedule,
       },
     },

@@ -3,6 +3,7 @@ import Type, { type Static } from 'typebox'
 import { SETTABLE_VERSION_STATUSES } from '#features/access/version-status.ts'
 import { Nullable } from '#lib/schema-parts.ts'
 import { FILE_TYPES } from '../kinds.ts'
+import { ALGORITHMS } from '../lookup/resolve-files.ts'
 import { CHANGELOG_LENGTH_MAX, LOADERS_MAX, versionFields } from '../publish/requests.ts'
 
 export const versionPatchKeys = {
@@ -31,7 +32,7 @@ export const versionPatchKeys = {
   file_types: Type.Optional(
     Type.Array(
       Type.Object({
-        algorithm: Type.String({ maxLength: 16 }),
+        algorithm: Type.String({ maxLength: 16, describedAs: { enum: ALGORITHMS } }),
         hash: Type.String({ maxLength: 128 }),
         file_type: Nullable(Type.Enum([...FILE_TYPES])),
       }),

@@ -14,7 +14,7 @@ export async function listVersionsByHash(
   viewer: Viewer | null,
   query: HashQuery,
 ): Promise<Map<string, CachedVersion>> {
-  const files = await resolveFiles(reader.db, viewer, query)
+  const files = await resolveFiles(reader, viewer, query)
   const ids = new Set(Array.from(files.values(), ({ versionId }) => versionId))
   const versions = new Map((await listCachedVersions(reader, [...ids])).map((version) => [version.id, version]))
   return byHash(files, ({ versionId }) => versions.get(versionId))
@@ -26,7 +26,7 @@ export async function listProjectsByHash(
   viewer: Viewer | null,
   query: HashQuery,
 ): Promise<Map<string, CachedProject>> {
-  const files = await resolveFiles(reader.db, viewer, query)
+  const files = await resolveFiles(reader, viewer, query)
   const ids = new Set(Array.from(files.values(), ({ projectId }) => projectId))
   const projects = new Map(
     (await listVisibleProjects(reader, viewer, [...ids])).map((project) => [project.id, project]),
@@ -56,9 +56,9 @@ export async function checkUpdates(
   query: HashQuery,
   filterOf: (hash: string) => VersionFilter,
 ): Promise<Map<string, CachedVersion>> {
-  const files = await resolveFiles(reader.db, viewer, query)
+  const files = await resolveFiles(reader, viewer, query)
   const checks = Array.from(files, ([hash, { projectId }]) => ({ projectId, filter: filterOf(hash) }))
-  const ids = await listUpdates(reader.db, checks)
+  const ids = await listUpdates(reader, checks)
   const known = new Set(ids.filter((id) => id !== undefined))
   const versions = new Map((await listCachedVersions(reader, [...known])).map((version) => [version.id, version]))
   const updates = Array.from(files.keys()).flatMap((hash, index) => {

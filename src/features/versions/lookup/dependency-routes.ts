@@ -1,7 +1,7 @@
 // What a project depends on, over HTTP.
 import { getProject } from '#features/projects/lookup/project-cache.ts'
 import { sendBytes } from '#http/entity-tags.ts'
-import { IdParams } from '#http/query-values.ts'
+import { ProjectParams } from '#http/query-values.ts'
 import type { App } from '#http/server.ts'
 import { joinJson, joinJsonObject } from '#lib/json-bytes.ts'
 import type { Deps } from '#main/deps.ts'
@@ -19,7 +19,7 @@ export function dependencyRoutes(app: App, deps: Deps): void {
       schema: {
         operationId: 'listProjectDependencies',
         summary: 'List the projects and versions on which a project depends, newest first',
-        params: IdParams,
+        params: ProjectParams,
         querystring: DependenciesQuery,
         response: { 200: DependenciesView },
       },
@@ -39,7 +39,7 @@ export function dependencyRoutes(app: App, deps: Deps): void {
       schema: {
         operationId: 'listProjectDependents',
         summary: 'Projects in whose listed versions a project is a dependency, most downloaded first',
-        params: IdParams,
+        params: ProjectParams,
         querystring: DependentsQuery,
         response: { 200: DependentsView },
       },

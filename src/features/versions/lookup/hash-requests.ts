@@ -2,6 +2,7 @@
 import Type, { type Static } from 'typebox'
 import { parseIds } from '#http/query-values.ts'
 import { invalidInput } from '#lib/errors.ts'
+import { Id, JSON_LIST } from '#lib/schema-parts.ts'
 import { filterBody, filterOfQuery, filterQuery, versionTypesOfQuery } from './list-requests.ts'
 import { ALGORITHMS, HASH_LENGTH_MAX, HASHES_MAX, type HashQuery } from './resolve-files.ts'
 import type { VersionFilter } from './version-filter.ts'
@@ -17,9 +18,7 @@ export const HashParams = Type.Object({
 
 export const FileQuery = Type.Object({
   algorithm: Type.Optional(Algorithm),
-  version_id: Type.Optional(
-    Type.String({ maxLength: 64, description: 'ID of the version to choose if several contain the file' }),
-  ),
+  version_id: Type.Optional(Id('ID of the version to choose if several contain the file')),
 })
 
 const hashesBody = {
@@ -29,7 +28,11 @@ const hashesBody = {
 export const HashesBody = Type.Object(hashesBody)
 
 const hashesQuery = {
-  hashes: Type.String({ maxLength: 200_000, description: `JSON array of up to ${HASHES_MAX} hashes` }),
+  hashes: Type.String({
+    maxLength: 200_000,
+    describedAs: JSON_LIST,
+    description: `JSON array of up to ${HASHES_MAX} hashes`,
+  }),
   algorithm: Type.Optional(Algorithm),
 }
 export const HashesQuery = Type.Object(hashesQuery)
@@ -47,7 +50,11 @@ export const UpdateBody = Type.Object({ ...hashesBody, ...filterBody })
 const updateQuery = {
   ...filterQuery,
   version_types: Type.Optional(
-    Type.String({ maxLength: 256, description: 'JSON array of accepted release channels: release, beta, alpha' }),
+    Type.String({
+      maxLength: 256,
+      describedAs: JSON_LIST,
+      description: 'JSON array of accepted release channels: release, beta, alpha',
+    }),
   ),
 }
 export const UpdateQuery = Type.Object({ ...hashesQuery, ...updateQuery })

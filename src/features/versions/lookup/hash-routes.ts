@@ -38,7 +38,7 @@ function singleReads(app: App, deps: Deps): void {
       },
     },
     async (req, reply) => {
-      const file = await resolveFile(deps.db, req.viewer, { ...req.params, ...req.query })
+      const file = await resolveFile(deps, req.viewer, { ...req.params, ...req.query })
       const version = await getVersion(deps, req.viewer, file.versionId)
       return sendBytes(reply, version.bytes, version.etag)
     },
@@ -55,7 +55,7 @@ function singleReads(app: App, deps: Deps): void {
       },
     },
     async (req, reply) => {
-      const { projectId, versionId, filename } = await getFile(deps.db, req.viewer, { ...req.params, ...req.query })
+      const { projectId, versionId, filename } = await getFile(deps, req.viewer, { ...req.params, ...req.query })
       const url = `${deps.config.files.baseUrl}${filePath(projectId, versionId, filename)}`
       return reply.status(307).header('location', url).send({ url })
     },
@@ -124,7 +124,7 @@ function deletion(app: App, deps: Deps): void {
     },
     async (req, reply) => {
       const viewer = requireViewer(req)
-      const file = await getFile(deps.db, viewer, { ...req.params, ...req.query })
+      const file = await getFile(deps, viewer, { ...req.params, ...req.query })
       await deleteFile(deps, viewer, file)
       return done(reply)
     },

@@ -1,7 +1,7 @@
 // What requests for lists of versions may say: which versions, which part of the list.
 import Type, { type Static } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { IdParams, IdsQuery, Offset, parseIds, parseJsonValue } from '#http/query-values.ts'
+import { IdsQuery, Offset, ProjectParams, parseIds, parseJsonValue } from '#http/query-values.ts'
 import { invalidInput } from '#lib/errors.ts'
 import { Maybe } from '#lib/schema-parts.ts'
 import { VERSION_TYPES } from '../kinds.ts'
@@ -113,7 +113,7 @@ export const DependentsQuery = Type.Object({
 })
 
 export const NumberParams = Type.Object({
-  ...IdParams.properties,
+  ...ProjectParams.properties,
   version_number: Type.String({ maxLength: 64, description: 'Version number or ID' }),
 })
 

@@ -29,7 +29,7 @@ export async function listRequired(
   const runsOn = new Set(projectTypesOf(reader.taxonomy, [...(filter.loaders ?? [])]))
   const { loaders: _, ...others } = filter
   const newest = await listUpdates(
-    reader.db,
+    reader,
     projects.map((project) => {
       const types = (JSON.parse(project.bytes.toString()) as { project_types: string[] }).project_types
       return { projectId: project.id, filter: types.some((type) => runsOn.has(type)) ? filter : others }

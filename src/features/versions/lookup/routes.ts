@@ -3,7 +3,7 @@ import Type from 'typebox'
 import { getProject } from '#features/projects/lookup/project-cache.ts'
 import { viewerWith } from '#http/auth.ts'
 import { sendBytes, sendList } from '#http/entity-tags.ts'
-import { IdParams, parseIds } from '#http/query-values.ts'
+import { IdParams, ProjectParams, parseIds } from '#http/query-values.ts'
 import type { App } from '#http/server.ts'
 import { parseId } from '#lib/ids.ts'
 import type { Deps } from '#main/deps.ts'
@@ -14,6 +14,7 @@ import {
   getVersionByNumber,
   keepVisibleVersions,
   listCachedVersions,
+  peekPublicVersion,
   withChangelogs,
 } from './version-cache.ts'
 import { listVersionIdsFor } from './version-list.ts'
@@ -28,7 +29,7 @@ function versionReads(app: App, deps: Deps): void {
   app.get(
     '/v3/version/:id',
     {
-      config,
+      config: { ...config, ready: (id) => peekPublicVersion(deps, id) },
       schema: {
         operationId: 'getVersion',
         summary: 'Get a version by ID',
@@ -73,7 +74,7 @@ function projectVersionReads(app: App, deps: Deps): void {
         operationId: 'listProjectVersions',
         summary: 'List the listed and archived versions of a project, newest first',
         description: BOTH_SCOPES,
-        params: IdParams,
+        params: ProjectParams,
         querystring: VersionListQuery,
         response: { 200: Type.Array(VersionView) },
       },

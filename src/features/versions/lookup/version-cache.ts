@@ -64,6 +64,12 @@ export function versionForm<D>(
   return cache.kind(VERSION).derive(version, form)
 }
 
+/** A version in the cache that everybody may see, without a promise; undefined means: ask `getVersion`. */
+export function peekPublicVersion({ cache }: Pick<VersionReader, 'cache'>, id: string): CachedVersion | undefined {
+  const version = cache.kind(VERSION).peek(id)
+  return version !== undefined && isPublicVersion(version) ? version : undefined
+}
+
 /** The versions with these IDs, hidden ones too, in the order asked for; unknown ones are left out. At most one statement. */
 export async function listCachedVersions(reader: VersionReader, ids: readonly string[]): Promise<CachedVersion[]> {
   const found = await reader.cache

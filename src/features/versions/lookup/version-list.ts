@@ -1,13 +1,25 @@
 // The version list of a project: filters, order, and the featured ones or what stands in for them.
+import type { EntityCache } from '#cache/entity-cache.ts'
 import type { Db } from '#db/db.ts'
 import type { Taxonomy } from '#taxonomy/taxonomy.ts'
 import { listVersionIdsOf, listVersionTraits, type VersionListFilter, type VersionTraits } from '../queries.ts'
+import { keepList } from './version-finds.ts'
 
 /**
  * IDs of the versions that a list shows, in its order. Asked for featured ones of a project that features none, it
  * gives the newest for each major game version and loader, and where there is no such version all of them.
  */
-export async function listVersionIdsFor(
+export function listVersionIdsFor(
+  { db, cache, taxonomy }: { db: Db; cache: EntityCache; taxonomy: Taxonomy },
+  projectId: string,
+  filter: VersionListFilter,
+): Promise<readonly string[]> {
+  return keepList({ cache }, { projectId, filter: JSON.stringify(filter) }, () =>
+    askVersionIds({ db, taxonomy }, projectId, filter),
+  )
+}
+
+async function askVersionIds(
   { db, taxonomy }: { db: Db; taxonomy: Taxonomy },
   projectId: string,
   filter: VersionListFilter,

@@ -8,7 +8,7 @@ import { renameAliases } from '#lib/aliases.ts'
 import { validationError } from '#lib/errors.ts'
 import { isIdForm } from '#lib/ids.ts'
 import { checkBody } from '#lib/schema-errors.ts'
-import { Maybe, Nullable, Ordering } from '#lib/schema-parts.ts'
+import { Id, Maybe, Nullable, Ordering } from '#lib/schema-parts.ts'
 import { isBlank, VERSION_NUMBER_PATTERN } from '#lib/text-rules.ts'
 import { checkLoaderFields, type LoaderFieldValues } from '#taxonomy/loader-fields.ts'
 import { checkLoaders, type Taxonomy } from '#taxonomy/taxonomy.ts'
@@ -20,8 +20,8 @@ export const LOADERS_MAX = 64
 export const FILE_PARTS_MAX = 256
 
 export const DependencyInput = Type.Object({
-  project_id: Type.Optional(Nullable(Type.String({ maxLength: 64 }))),
-  version_id: Type.Optional(Nullable(Type.String({ maxLength: 64 }))),
+  project_id: Maybe(Id()),
+  version_id: Maybe(Id()),
   file_name: Type.Optional(
     Nullable(Type.String({ minLength: 1, maxLength: 255, description: 'Name of a file that is not hosted here' })),
   ),
@@ -74,10 +74,17 @@ const known = {
 }
 
 export const VersionData = Type.Object(
-  { ...known, project_id: Type.Optional(Type.String({ maxLength: 64 })) },
+  { ...known, project_id: Type.Optional(Id()) },
   { title: 'VersionCreate', description: 'Additional keys are loader fields', additionalProperties: true },
 )
 const validator = Compile(VersionData)
+
+/** For the description: what `initial_versions` holds, which is read version by version. */
+export const InitialVersion = Type.Object(known, {
+  title: 'InitialVersion',
+  description: 'Additional keys are loader fields',
+  additionalProperties: true,
+})
 
 /** Other names under which clients send the same keys. */
 const ALIASES = {

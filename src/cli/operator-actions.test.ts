@@ -1,0 +1,106 @@
+// Commands that change an instance, run in this process: what they do, print, and leave in the audit log.
+import assert from 'node:assert/strict'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, mock, test } from 'node:test'
+import { emptyDatabase, type TestDatabase } from '#test/support/database.ts'
+import { findCommand } from './commands.ts'
+
+let database: TestDatabase
+let other: TestDatabase
+let folder: string
+before(async () => {
+  database = await emptyDatabase()
+  other = await emptyDatabase()
+  folder = await mkdtemp(join(tmpdir(), 'depot-commands-'))
+})
+after(async () => {
+  await database?.close()
+  await other?.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+const environmentOf = ({ connectionString }: TestDatabase, name: string) => ({
+  DATABASE_URL: connectionString,
+  DATA_DIR: join(folder, name),
+})
+
+/** The result of a command as it prints it. The runner of tests writes no text meanwhile. */
+async function run(line: string, env = environmentOf(database, 'data')): Promise<ReturnType<typeof JSON.parse>> {
+  const found = findCommand([...line.split(' '), '--json'])
+  assert.ok(found !== undefined, line)
+  let text = ''
+  const write = process.stdout.write.bind(process.stdout)
+  mock.method(process.stdout, 'write', (part: string | Uint8Array, ...rest: never[]) => {
+    if (typeof part !== 'string') return write(part, ...rest)
+    text += part
+    return true
+  })
+  try {
+    await (await found.command.load())(found.rest, env)
+  } finally {
+    mock.restoreAll()
+  }
+  return JSON.parse(text)
+}
+
+async function logOf({ db }: TestDatabase): Promise<unknown[]> {
+  const rows = await db.selectFrom('audit_entry').select(['action', 'actor_kind']).orderBy('id').execute()
+  return rows.map(({ action, actor_kind }) => [action, actor_kind])
+}
+
+test('each command that changes something is in the audit log, with the command line as who did it', async () => {
+  assert.ok((await run('migrate')).applied.length > 5)
+  assert.deepEqual((await run('migrate')).applied, [])
+  const invitation = await run('invitation create --uses 3 --email mira@example.org --expires 2d')
+  assert.ok(invitation.url.endsWith(`/account/sign-up?invitation=${invitation.code}`))
+  const { invitations } = await run('invitation list')
+  assert.deepEqual([invitations.length, invitations[0].uses, invitations[0].code], [1, 3, undefined])
+  await run(`invitation revoke ${invitation.id}`)
+  assert.equal((await run('seed --projects 3')).projects.added, 3)
+  await run('reindex')
+  const archive = join(folder, 'backup.tar')
+  assert.ok((await run(`backup ${archive}`)).rows > 0)
+  await writeFile(join(folder, 'other.env'), `DATA_DIR=${join(folder, 'elsewhere')}\n`)
+  assert.ok((await run(`move files --to ${join(folder, 'other.env')}`)).copied > 0)
+  assert.equal((await run('seed --remove --yes')).projects, 3)
+  await run('settings set name Lanterns')
+  const actions = [
+    'schema.migrated',
+    'invitation.created',
+    'invitation.revoked',
+    'demo.written',
+    'search.rebuild_requested',
+    'backup.made',
+    'files.moved',
+    'demo.removed',
+    'settings.changed',
+  ]
+  assert.deepEqual(
+    await logOf(database),
+    actions.map((action) => [action, 'command']),
+  )
+  const elsewhere = environmentOf(other, 'restored')
+  const restored = await run(`restore ${archive}`, elsewhere)
+  const log = await logOf(other)
+  assert.deepEqual(log.at(-1), ['backup.restored', 'command'])
+  const { details } = await other.db
+    .selectFrom('audit_entry')
+    .select('details')
+    .where('action', '=', 'backup.restored')
+    .executeTakeFirstOrThrow()
+  assert.deepEqual([(details as { id: string }).id, (details as { rows: number }).rows], [restored.id, restored.rows])
+})
+
+test('wrong usage is refused before anything is opened', async () => {
+  for (const [line, sentence] of [
+    ['seed --remove', /say --yes/],
+    ['seed --remove --yes --projects 3', /without --projects/],
+    ['invitation create --uses 0', /--uses must be a whole number from 1/],
+    ['invitation create --expires tomorrow', /--expires must be a number with d, h or m/],
+    ['invitation revoke', /1 more word is needed/],
+  ] as const) {
+    await assert.rejects(run(line, { DATABASE_URL: 'postgres://nowhere.invalid/x', DATA_DIR: folder }), sentence)
+  }
+})

@@ -1,0 +1,67 @@
+// Operator routes: codes with which people make accounts where registration is by invitation.
+import Type from 'typebox'
+import { operatorOf } from '#features/audit/actor.ts'
+import { done } from '#http/answers.ts'
+import { mountInternal } from '#http/mounts.ts'
+import { IdParams } from '#http/query-values.ts'
+import type { App } from '#http/server.ts'
+import { parseId } from '#lib/ids.ts'
+import type { Deps } from '#main/deps.ts'
+import { createInvitation } from './create-invitation.ts'
+import { listInvitations } from './queries.ts'
+import { InvitationsQuery, NewInvitation, toInvitation } from './requests.ts'
+import { revokeInvitation } from './revoke-invitation.ts'
+import { InvitationView, MadeInvitation, toInvitationView } from './views.ts'
+
+type InvitationDeps = Pick<Deps, 'db' | 'cache' | 'config' | 'now'>
+
+const config = { auth: 'operator' } as const
+
+export function invitationRoutes(app: App, deps: InvitationDeps): void {
+  mountInternal(app, (scope) => {
+    scope.get(
+      '/admin/invitations',
+      {
+        config,
+        schema: {
+          operationId: 'listInvitations',
+          summary: 'List invitations, the newest first',
+          querystring: InvitationsQuery,
+          response: { 200: Type.Array(InvitationView) },
+        },
+      },
+      async (req) => {
+        const { limit = 100, offset = 0 } = req.query
+        return (await listInvitations(deps.db, { limit, offset })).map(toInvitationView)
+      },
+    )
+    scope.post(
+      '/admin/invitations',
+      {
+        config,
+        schema: {
+          operationId: 'createInvitation',
+          summary: 'Make an invitation',
+          description: 'Accounts are made with its code where registration is by invitation.',
+          body: NewInvitation,
+          response: { 201: MadeInvitation },
+        },
+      },
+      async (req, reply) => {
+        const input = toInvitation(req.body, deps.now())
+        return reply.status(201).send(await createInvitation(deps, operatorOf(req), input))
+      },
+    )
+    scope.delete(
+      '/admin/invitations/:id',
+      {
+        config,
+        schema: { operationId: 'revokeInvitation', summary: 'Revoke an invitation', params: IdParams },
+      },
+      async (req, reply) => {
+        await revokeInvitation(deps, operatorOf(req), parseId(req.params.id, 'id'))
+        return done(reply)
+      },
+    )
+  })
+}

@@ -1,0 +1,186 @@
+// What leaves before the framework is what the framework would have sent.
+import assert from 'node:assert/strict'
+import { type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { after, before, describe, test } from 'node:test'
+import { type TestApp, testApp } from '#test/support/harness.ts'
+
+let t: TestApp
+let port: number
+/** Paths of the requests that reached the framework. */
+let throughFramework: string[] = []
+/** Runs while the counters are asked, once. */
+let whileCounting: (() => Promise<void>) | undefined
+
+before(async () => {
+  t = await testApp({
+    env: { RATE_LIMIT_COUNT_304: 'false' },
+    watch: (app) => app.addHook('onSend', async (req) => void throughFramework.push(req.url)),
+    deps: ({ counters }) => ({
+      counters: {
+        ...counters,
+        take: (key, rate, cost) => {
+          const act = whileCounting
+          whileCounting = undefined
+          return act === undefined ? counters.take(key, rate, cost) : act().then(() => counters.take(key, rate, cost))
+        },
+      },
+    }),
+  })
+  await t.app.listen({ port: 0, host: '127.0.0.1' })
+  port = (t.app.server.address() as AddressInfo).port
+})
+after(() => t.close())
+
+type Answer = { status: number; headers: IncomingHttpHeaders; body: string }
+
+const AGENT = { 'user-agent': 'depot-tests/1.0' }
+/** Of no meaning, but it makes a request one for the framework. */
+const THROUGH_FRAMEWORK = { 'x-ratelimit-key': 'of no use' }
+
+async function ask(path: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Answer> {
+  const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+    request({ host: '127.0.0.1', port, path, method, headers: { ...AGENT, ...headers } }, resolve)
+      .on('error', reject)
+      .end()
+  })
+  const body = Buffer.concat(await answer.toArray()).toString()
+  return { status: answer.statusCode ?? 0, headers: answer.headers, body }
+}
+
+/** The answer, and whether the framework has seen the request. */
+async function watched(path: string, headers: Record<string, string> = {}, method = 'GET') {
+  throughFramework = []
+  const answer = await ask(path, headers, method)
+  return { ...answer, byFramework: throughFramework.length > 0 }
+}
+
+const remaining = ({ headers }: Answer): number => Number(headers['x-ratelimit-remaining'])
+
+function withoutItsOwn({ status, headers, body }: Answer) {
+  const { date: _, 'x-request-id': __, 'x-ratelimit-remaining': ___, 'x-ratelimit-reset': ____, ...rest } = headers
+  return { status, headers: rest, body }
+}
+
+test('a warm public answer is the same as through the framework, in both APIs, and fresh after a write', async () => {
+  const owner = await t.make.account()
+  const project = await t.make.project({ owner, slug: 'lantern-2.0' })
+  const version = await t.make.version({ project, changelog: 'Änderungen: 日本語' })
+  t.freeze()
+  for (const path of [
+    `/v3/project/${project.id}`,
+    `/v3/project/${project.slug.toUpperCase()}`,
+    `/v2/project/${project.id}`,
+    `/v3/version/${version.id}`,
+    `/v2/version/${version.id}`,
+  ]) {
+    await ask(path)
+    const ready = await watched(path)
+    assert.equal(ready.byFramework, false, path)
+    const usual = await watched(path, THROUGH_FRAMEWORK)
+    assert.equal(usual.byFramework, true)
+    assert.deepEqual(withoutItsOwn(ready), withoutItsOwn(usual))
+    assert.equal(remaining(ready) - remaining(usual), 1, 'both are counted')
+    assert.match(ready.headers['x-request-id'] as string, /^[0-9a-f-]{36}$/)
+    assert.notEqual(ready.headers['x-request-id'], usual.headers['x-request-id'])
+  }
+  t.thaw()
+  assert.equal((await t.as(owner).patch(`/v3/project/${project.id}`, { name: 'New name' })).statusCode, 204)
+  assert.equal(JSON.parse((await ask(`/v3/project/${project.id}`)).body).name, 'New name')
+  assert.equal(JSON.parse((await ask(`/v3/project/${project.id}`)).body).name, 'New name')
+})
+
+describe('the framework answers', () => {
+  test('what is special in any way', async () => {
+    const owner = await t.make.account()
+    const project = await t.make.project({ owner })
+    assert.equal(
+      (await t.as(owner).patch(`/v3/project/${project.id}`, { description: 'Long. '.repeat(400) })).statusCode,
+      204,
+    )
+    const path = `/v3/project/${project.id}`
+    const { headers } = await ask(path)
+    const etag = headers.etag as string
+    assert.equal((await watched(path)).byFramework, false)
+
+    const known = await watched(path, { authorization: owner.token })
+    assert.deepEqual([known.byFramework, known.headers['cache-control']], [true, 'private, max-age=0, must-revalidate'])
+    const packed = await watched(path, { 'accept-encoding': 'gzip' })
+    assert.deepEqual([packed.byFramework, packed.headers['content-encoding']], [true, 'gzip'])
+    assert.equal(packed.headers.etag, etag.replace(/"$/, '-gzip"'))
+    const unchanged = await watched(path, { 'if-none-match': etag })
+    assert.deepEqual([unchanged.byFramework, unchanged.status, unchanged.body], [true, 304, ''])
+    const head = await watched(path, {}, 'HEAD')
+    assert.deepEqual([head.byFramework, head.status, head.body], [true, 200, ''])
+    const query = await watched(`${path}?x=1`)
+    assert.deepEqual([query.byFramework, query.status], [true, 200])
+    const encoded = await watched(
+      path.replace(project.id, `%${project.id.charCodeAt(0).toString(16)}${project.id.slice(1)}`),
+    )
+    assert.deepEqual([encoded.byFramework, encoded.status], [true, 200])
+    assert.equal((await watched(`${path}/`)).status, 404)
+  })
+
+  test('what is wrong, unknown or hidden', async () => {
+    const owner = await t.make.account()
+    const project = await t.make.project({ owner })
+    const path = `/v3/project/${project.id}`
+    await ask(path)
+    const nameless = await watched(path, { 'user-agent': ' ' })
+    assert.deepEqual([nameless.byFramework, nameless.status], [true, 400])
+    assert.equal((await watched('/v3/project/nosuchproject')).status, 404)
+    const draft = await t.make.project({ owner, status: 'draft' })
+    assert.equal((await ask(`/v3/project/${draft.id}`, { authorization: owner.token })).status, 200)
+    const hidden = await watched(`/v3/project/${draft.id}`)
+    assert.deepEqual([hidden.byFramework, hidden.status], [true, 404])
+    const version = await t.make.version({ project, status: 'draft' })
+    assert.equal((await ask(`/v3/version/${version.id}`, { authorization: owner.token })).status, 200)
+    assert.equal((await watched(`/v3/version/${version.id}`)).status, 404)
+  })
+
+  test('what was hidden while the counters were asked, and counts it once', async () => {
+    const owner = await t.make.account()
+    const project = await t.make.project({ owner })
+    const path = `/v3/project/${project.id}`
+    const before = remaining(await ask(path))
+    t.freeze()
+    whileCounting = async () => {
+      assert.equal((await t.as(owner).delete(path)).statusCode, 204)
+    }
+    const gone = await watched(path)
+    assert.deepEqual([gone.byFramework, gone.status], [true, 404])
+    const other = await t.make.project()
+    await ask(`/v3/project/${other.id}`)
+    whileCounting = async () => {}
+    const later = await watched(`/v3/project/${other.id}`)
+    assert.deepEqual([later.byFramework, later.status], [false, 200])
+    assert.ok(before - remaining(later) <= 3, 'three requests, each counted once')
+    t.thaw()
+  })
+})
+
+test('requests are counted in the metrics, refused beyond the limit, and sent away by a process that leaves', async () => {
+  const path = `/v3/project/${(await t.make.project()).id}`
+  await ask(path)
+  const counted = async () => {
+    const text = await t.deps.metrics.text()
+    return Number(/depot_http_requests_total\{operation="getProject",status="200"\} (\d+)/.exec(text)?.[1])
+  }
+  const before = await counted()
+  t.freeze()
+  const left = remaining(await ask(path))
+  const answers = await Promise.all(Array.from({ length: left + 1 }, () => watched(path)))
+  const refused = answers.filter(({ status }) => status !== 200)
+  assert.deepEqual(
+    refused.map(({ status, headers, body }) => [status, headers['x-ratelimit-remaining'], JSON.parse(body).error]),
+    [[429, '0', 'ratelimit_error']],
+  )
+  assert.equal(answers.filter(({ status }) => status === 200).length, left)
+  assert.equal((await counted()) - before, left + 1)
+  t.thaw()
+  t.advance(60_000)
+  assert.equal((await watched(path)).byFramework, false)
+  t.app.drain()
+  const last = await watched(path)
+  assert.deepEqual([last.byFramework, last.status, last.headers.connection], [true, 200, 'close'])
+})

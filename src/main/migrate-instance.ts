@@ -1,0 +1,15 @@
+import { type MigrateOptions, migrate } from '#db/migrate.ts'
+import type { Actor } from '#features/audit/actor.ts'
+import { recordAudit } from '#features/audit/record-audit.ts'
+import type { Deps } from './deps.ts'
+
+/** Brings the schema up to date, and says so in the audit log. Returns what it applied. @throws as `migrate` */
+export async function migrateInstance(
+  { pool, db }: Pick<Deps, 'pool' | 'db'>,
+  actor: Actor,
+  options: Pick<MigrateOptions, 'onProgress'> = {},
+): Promise<string[]> {
+  const migrations = await migrate(pool, options)
+  if (migrations.length > 0) await recordAudit(db, { action: 'schema.migrated', actor, details: { migrations } })
+  return migrations
+}

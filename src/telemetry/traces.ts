@@ -1,0 +1,146 @@
+// Traces for OpenTelemetry: a span for each request, for each statement it sends, and for each job it causes, also in
+// another process. Off unless the operator names a receiver; its libraries are loaded only then. The one handle of the
+// process is kept here, as the library itself does: what writes a job has a transaction and nothing else.
+import type { Context, Span, SpanOptions, TextMapPropagator, Tracer } from '@opentelemetry/api'
+import type { LogEvent } from 'kysely'
+import type { Log } from './log.ts'
+
+export type TraceOptions = {
+  /** Address of the receiver (OTLP over HTTP, JSON), without `/v1/traces`; undefined for no traces. */
+  endpoint: string | undefined
+  serviceName: string
+  /** Whether a request goes on with the trace that its caller names; strangers could choose what is kept then. */
+  followsCallers: boolean
+  version: string
+}
+
+type Api = typeof import('@opentelemetry/api')
+type Active = { api: Api; tracer: Tracer; propagator: TextMapPropagator; followsCallers: boolean }
+
+let active: Active | undefined
+
+/** Key of a job's payload under which its trace travels; handlers do not see it. */
+const TRACE_KEY = '_trace'
+const STATEMENT_LENGTH_MAX = 2_000
+/** How long the end of the process waits for a receiver that does not answer. */
+const LAST_SEND_MS = 3_000
+/** A receiver that is gone is worth a line so often. */
+const COMPLAIN_MS = 60_000
+
+/** Starts sending; the result sends what is left and ends it. Without an endpoint both do nothing. */
+export async function startTraces(options: TraceOptions, log: Log): Promise<() => Promise<void>> {
+  const { endpoint, serviceName, followsCallers, version } = options
+  if (endpoint === undefined) return async () => {}
+  const [api, { NodeTracerProvider, BatchSpanProcessor }, { OTLPTraceExporter }, { resourceFromAttributes }, core] =
+    await Promise.all([
+      import('@opentelemetry/api'),
+      import('@opentelemetry/sdk-trace-node'),
+      import('@opentelemetry/exporter-trace-otlp-http'),
+      import('@opentelemetry/resources'),
+      import('@opentelemetry/core'),
+    ])
+  api.diag.setLogger(complaints(log), api.DiagLogLevel.WARN)
+  const provider = new NodeTracerProvider({
+    resource: resourceFromAttributes({ 'service.name': serviceName, 'service.version': version }),
+    spanProcessors: [
+      new BatchSpanProcessor(new OTLPTraceExporter({ url: `${endpoint.replace(/\/+$/, '')}/v1/traces` })),
+    ],
+  })
+  const propagator = new core.W3CTraceContextPropagator()
+  provider.register({ propagator: null })
+  active = { api, tracer: provider.getTracer('depot'), propagator, followsCallers }
+  return async () => {
+    active = undefined
+    const limit = new Promise<void>((resolve) => void setTimeout(resolve, LAST_SEND_MS).unref())
+    await Promise.race([provider.shutdown().catch(() => undefined), limit])
+  }
+}
+
+/** The library's own warnings, one a minute: the receiver's absence is the usual one. */
+function complaints(log: Log) {
+  let last = Number.NEGATIVE_INFINITY
+  const complain = (problem: string): void => {
+    if (performance.now() - last < COMPLAIN_MS) return
+    last = performance.now()
+    log.warn({ problem: problem.slice(0, 500) }, 'Traces could not be sent')
+  }
+  const ignore = (): void => undefined
+  return { error: complain, warn: complain, info: ignore, debug: ignore, verbose: ignore }
+}
+
+export const areTracesOn = (): boolean => active !== undefined
+
+export type RequestTrace = {
+  /** Runs what belongs to the request; statements and jobs under it are its children. */
+  run(act: () => void): void
+  end(answer: { method: string; route: string | undefined; operation: string; status: number; requestId: string }): void
+}
+
+/** Begins the span of a request. Addresses, queries and headers are never in it. */
+export function traceRequest(method: string, headers: Record<string, unknown>): RequestTrace | undefined {
+  if (active === undefined) return undefined
+  const { api, tracer, propagator, followsCallers } = active
+  const parent = followsCallers
+    ? propagator.extract(api.ROOT_CONTEXT, headers, api.defaultTextMapGetter)
+    : api.ROOT_CONTEXT
+  const span = tracer.startSpan(method, { kind: api.SpanKind.SERVER }, parent)
+  const context = api.trace.setSpan(parent, span)
+  return {
+    run: (act) => api.context.with(context, act),
+    end({ method, route, operation, status, requestId }) {
+      if (route !== undefined) span.updateName(`${method} ${route}`).setAttribute('http.route', route)
+      span.setAttributes({
+        'http.request.method': method,
+        'http.response.status_code': status,
+        'depot.operation': operation,
+        'depot.request_id': requestId,
+      })
+      if (status >= 500) span.setStatus({ code: api.SpanStatusCode.ERROR })
+      span.end()
+    },
+  }
+}
+
+/** Notes a finished statement as a child of what sent it; its values are not in it. One that nothing traced sent is left out. */
+export function traceStatement(event: LogEvent): void {
+  if (active === undefined) return
+  const { api, tracer } = active
+  if (api.trace.getActiveSpan() === undefined) return
+  const { sql } = event.query
+  const endedAt = Date.now()
+  const span = tracer.startSpan(/^\s*\(*(\w+)/.exec(sql)?.[1]?.toLowerCase() ?? 'statement', {
+    kind: api.SpanKind.CLIENT,
+    startTime: endedAt - event.queryDurationMillis,
+    attributes: { 'db.system.name': 'postgresql', 'db.query.text': sql.slice(0, STATEMENT_LENGTH_MAX) },
+  })
+  if (event.level === 'error') span.setStatus({ code: api.SpanStatusCode.ERROR })
+  span.end(endedAt)
+}
+
+/** The payload with the trace that causes the job, where there is one. */
+export function withTrace<Payload extends object>(payload: Payload): Payload {
+  if (active === undefined) return payload
+  const carrier: { traceparent?: string } = {}
+  active.propagator.inject(active.api.context.active(), carrier, active.api.defaultTextMapSetter)
+  return carrier.traceparent === undefined ? payload : { ...payload, [TRACE_KEY]: carrier.traceparent }
+}
+
+/** Does a job as a part of the trace that caused it; `act` gets the payload as it was before `withTrace`. */
+export async function traceJob<T>(name: string, payload: unknown, act: (payload: unknown) => Promise<T>): Promise<T> {
+  const { [TRACE_KEY]: traceparent, ...own } = (payload ?? {}) as Record<string, unknown>
+  const given = traceparent === undefined ? payload : own
+  if (active === undefined) return act(given)
+  const { api, tracer, propagator } = active
+  const parent: Context = propagator.extract(api.ROOT_CONTEXT, { traceparent }, api.defaultTextMapGetter)
+  const options: SpanOptions = { kind: api.SpanKind.CONSUMER, attributes: { 'depot.job': name } }
+  return tracer.startActiveSpan(`job ${name}`, options, parent, async (span: Span) => {
+    try {
+      return await act(given)
+    } catch (error) {
+      span.setStatus({ code: api.SpanStatusCode.ERROR })
+      throw error
+    } finally {
+      span.end()
+    }
+  })
+}
