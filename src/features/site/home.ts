@@ -1,4 +1,5 @@
 // The first page: what there is, what is new, and where to begin.
+
 import type { FastifyReply } from 'fastify'
 import { countChoices, fieldIs } from '#features/search/facet-counts.ts'
 import { getStatistics } from '#features/statistics/queries.ts'
@@ -7,6 +8,7 @@ import { html, type Markup } from '#html/html.ts'
 import type { Page } from '#html/layout.ts'
 import { emptyState } from '#html/lists.ts'
 import { icon, pathTo } from '#html/page-context.ts'
+import { callerOf } from '#http/client-address.ts'
 import { EVERYTHING } from '#search-index/filter/tree.ts'
 import type { SearchAnswer, Sort } from '#search-index/search-index.ts'
 import { askHits, readHits } from './list.ts'
@@ -59,20 +61,23 @@ function homePage(request: SiteRequest, home: Home): Page {
 
 /** What it shows, not looked at yet. */
 async function askHome({
+  req,
   deps,
   query,
   queries,
   setup,
 }: SiteRequest): Promise<{ answers: readonly (Uint8Array | string)[]; read(): Home }> {
+  const caller = callerOf(req)
   const types = offeredTypes(deps.taxonomy)
+  const groups = [{ values: types.map((type) => fieldIs('project_types', [type])), beside: EVERYTHING }]
   const filter = filterOf(readListRequest({ query, queries, setup }, undefined), {
     now: deps.now(),
     taxonomy: deps.taxonomy,
   })
   const [figures, [counts = []], ...found] = await Promise.all([
     getStatistics(deps.dbRead),
-    countChoices(deps, '', [{ values: types.map((type) => fieldIs('project_types', [type])), beside: EVERYTHING }]),
-    ...SECTIONS.map((sort) => askHits(deps, { text: '', sort, page: 1 }, filter, SHOWN)),
+    countChoices(deps, { text: '', groups, caller }),
+    ...SECTIONS.map((sort) => askHits(deps, { text: '', sort, page: 1, caller }, filter, SHOWN)),
   ])
   const read = (): Home => ({
     figures,
