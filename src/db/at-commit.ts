@@ -9,6 +9,7 @@ import {
   PostgresDriver,
   type Transaction,
 } from 'kysely'
+import { isConnectionLoss } from './pg-errors.ts'
 
 /** The statements that wait for the commit on their connection; undefined while there is none. */
 const waiting = new WeakMap<DatabaseConnection, string | undefined>()
@@ -44,7 +45,10 @@ class CommitDriver extends PostgresDriver {
 
   override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
     waiting.set(connection, undefined)
-    await super.rollbackTransaction(connection)
+    // A connection that is lost needs no rollback, and what went wrong before says more.
+    await super.rollbackTransaction(connection).catch((error: unknown) => {
+      if (!isConnectionLoss(error)) throw error
+    })
   }
 }
 

@@ -5,6 +5,7 @@ import pg from 'pg'
 import { OperatorError } from '#lib/operator-error.ts'
 import { MINUTE_MS } from '#lib/time.ts'
 import { CommitDialect } from './at-commit.ts'
+import { isReadTimeout } from './pg-errors.ts'
 import type { DB } from './schema.ts'
 
 export type Db = Kysely<DB>
@@ -16,6 +17,8 @@ export type Connection = { connectionString: string } | { host: string; port: nu
 const INT8_OID = 20
 const STATEMENT_TIMEOUT_MS = 30_000
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = MINUTE_MS
+/** Later than the server's own limit, so that this one ends only what gets no answer at all. */
+const ANSWER_TIMEOUT_MS = STATEMENT_TIMEOUT_MS + 5_000
 
 // int8 columns hold counters, sizes and scope bits, all below 2^53; as numbers they compare and serialise as one
 // expects. Amounts of money are numeric and stay text.
@@ -34,9 +37,30 @@ export type PoolOptions = {
   applicationName: string
   /** Through a pooler in transaction mode, which takes no settings of a session: the role must have the time limits. */
   isPooled?: boolean
+  /** How long a statement waits for its answer before its connection is given up; 35 seconds by default. */
+  answerTimeoutMs?: number
 }
 
-/** A bounded pool whose sessions time out on their own: no statement and no idle transaction lasts for ever. */
+/**
+ * Closes itself when a statement gets no answer in time. The library alone only stops waiting: it would send the rollback
+ * into the same silence, and the pool would hand out the connection again.
+ */
+class ImpatientClient extends pg.Client {
+  override query(...parameters: unknown[]): never {
+    const answer: unknown = Reflect.apply(super.query, this, parameters)
+    if (answer instanceof Promise) {
+      answer.catch((error: unknown) => {
+        if (isReadTimeout(error)) void this.end()
+      })
+    }
+    return answer as never
+  }
+}
+
+/**
+ * A bounded pool whose sessions time out on their own: no statement and no idle transaction lasts for ever, also when the
+ * server is cut off and answers nothing.
+ */
 export function createPool(connection: Connection, options: PoolOptions): pg.Pool {
   const pool = new pg.Pool({
     ...connection,
@@ -44,6 +68,8 @@ export function createPool(connection: Connection, options: PoolOptions): pg.Poo
     application_name: options.applicationName,
     types,
     ...(options.isPooled === true ? {} : TIME_LIMITS),
+    query_timeout: options.answerTimeoutMs ?? ANSWER_TIMEOUT_MS,
+    Client: ImpatientClient,
     connectionTimeoutMillis: 10_000,
     idleTimeoutMillis: 30_000,
     keepAlive: true,

@@ -5,11 +5,14 @@ import { join } from 'node:path'
 import { Logger, runMigrations } from 'graphile-worker'
 import type pg from 'pg'
 import { OperatorError } from '#lib/operator-error.ts'
+import { HOUR_MS } from '#lib/time.ts'
 
 const MIGRATIONS = join(import.meta.dirname, '../../migrations')
 /** Any fixed number: processes that start together take turns at this advisory lock. */
 const LOCK_KEY = 7_300_421
 const LOCK_TIMEOUT_MS = 4_000
+/** For the statements of one file together, which go in one message; each has the time limit of its session. */
+const FILE_TIMEOUT_MS = HOUR_MS
 const OLDEST_SERVER = 15
 const INSUFFICIENT_PRIVILEGE = '42501'
 
@@ -110,7 +113,8 @@ async function apply(client: pg.PoolClient, migration: Migration): Promise<void>
   await client.query('begin')
   try {
     await client.query(`set local lock_timeout = ${LOCK_TIMEOUT_MS}`)
-    await client.query(migration.sql)
+    const statements = { text: migration.sql, query_timeout: FILE_TIMEOUT_MS }
+    await client.query(statements)
     await client.query('insert into schema_migration (name, checksum) values ($1, $2)', [
       migration.name,
       migration.checksum,

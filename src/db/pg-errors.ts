@@ -58,6 +58,11 @@ export function toApiError(error: unknown): ApiError | undefined {
   return new ApiError('database_error', 'A database operation failed', { cause: error })
 }
 
+/** Whether a statement got no answer in the time that `createPool` gives it. */
+export function isReadTimeout(error: unknown): boolean {
+  return error instanceof Error && error.message === 'Query read timeout'
+}
+
 /** The network's words for a database that is not there; whoever asks other services wraps theirs. */
 const NETWORK_FAULTS: ReadonlySet<unknown> = new Set([
   'ECONNREFUSED',
@@ -70,11 +75,13 @@ const NETWORK_FAULTS: ReadonlySet<unknown> = new Set([
   'EAI_AGAIN',
 ])
 
-function isConnectionLoss(error: unknown): boolean {
+/** Whether the connection to the database is lost, or was never made. */
+export function isConnectionLoss(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   const code = 'code' in error ? error.code : undefined
   return (
     NETWORK_FAULTS.has(code) ||
+    isReadTimeout(error) ||
     (code === 'ENOENT' && 'syscall' in error && error.syscall === 'connect') ||
     /Connection terminated|not queryable|timeout exceeded when trying to connect/.test(error.message)
   )

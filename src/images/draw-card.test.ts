@@ -3,7 +3,8 @@ import { test } from 'node:test'
 import sharp from 'sharp'
 import { CARD_HEIGHT, CARD_WIDTH, type Card, createDrawCard } from './draw-card.ts'
 
-const draw = createDrawCard()
+const drawAs = createDrawCard()
+const draw = (given: Card) => drawAs(given, 'somebody')
 const card: Card = {
   title: 'Lantern',
   text: 'Lights that follow you.',
@@ -41,7 +42,9 @@ test('it shows its texts and its colour', async () => {
 
 test('more than wait in the queue are refused, and the others are drawn', async () => {
   const own = createDrawCard()
-  const results = await Promise.allSettled(Array.from({ length: 36 }, () => own({ ...card, text: '', footer: '' })))
+  const results = await Promise.allSettled(
+    Array.from({ length: 36 }, () => own({ ...card, text: '', footer: '' }, 'somebody')),
+  )
   const refused = results.filter(({ status }) => status === 'rejected')
   assert.equal(refused.length, 2)
 })

@@ -20,7 +20,7 @@ export type Card = {
   mark: Uint8Array | undefined
 }
 
-export type DrawCard = (card: Card) => Promise<Buffer>
+export type DrawCard = (card: Card, caller: string) => Promise<Buffer>
 
 const FONT_FILE = join(import.meta.dirname, 'hyperlegible.ttf')
 const FONT = 'Atkinson Hyperlegible Next'
@@ -37,10 +37,10 @@ const TITLE_MAX = 80
 const TEXT_MAX = 280
 const ICON_PIXELS_MAX = 4096 * 4096
 
-/** Two cards at a time; 503 when more than 32 wait. Returns a PNG of 1200 by 630. */
+/** Two cards at a time; 503 when more than 32 wait, which they do fairly between callers. Returns a PNG of 1200 by 630. */
 export function createDrawCard(): DrawCard {
   const limiter = createLimiter({ running: 2, waiting: 32 })
-  return (card) => limiter.run(() => draw(card), undefined)
+  return (card, caller) => limiter.run(() => draw(card), caller)
 }
 
 async function draw({ title, text, footer, color, icon, mark }: Card): Promise<Buffer> {

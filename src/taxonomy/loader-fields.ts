@@ -106,7 +106,10 @@ function checkBoolean(value: unknown, place: string): boolean {
 
 function checkEnum(field: LoaderField, value: unknown, place: string): string {
   if (typeof value !== 'string' || !field.enumValues?.has(value))
-    throw validationError(place, `is not a known value of ${field.name}`)
+    throw validationError(
+      place,
+      `is not a known value of ${field.name}: GET /v3/loader_field?loader_field=${field.name} lists them`,
+    )
   return value
 }
 

@@ -53,12 +53,12 @@ test('an unknown loader or category is named with its place, a repeated one coun
   assert.deepEqual(checkCategories(taxonomy, ['pbr', 'magic', 'pbr']), ['pbr', 'magic'])
   assert.throws(() => checkLoaders(taxonomy, ['forge', 'Forge']), { details: detail('loaders.1') })
   assert.throws(() => checkCategories(taxonomy, ['__proto__'], 'additional_categories'), {
-    details: { field: 'additional_categories.0', message: 'is not a known category' },
+    details: { field: 'additional_categories.0', message: 'is not a known category: GET /v3/tag/category lists them' },
   })
 })
 
 function detail(field: string) {
-  return { field, message: 'is not a known loader' }
+  return { field, message: 'is not a known loader: GET /v3/tag/loader lists them' }
 }
 
 test('project types and games follow from the loaders', () => {

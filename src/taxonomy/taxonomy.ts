@@ -101,7 +101,7 @@ function ordering(row: EnumValueRow, absent: number): number {
  */
 export function checkLoaders(taxonomy: Taxonomy, names: readonly string[], field = 'loaders'): string[] {
   const wrong = names.findIndex((name) => !taxonomy.loaders.has(name))
-  if (wrong >= 0) throw validationError(`${field}.${wrong}`, 'is not a known loader')
+  if (wrong >= 0) throw validationError(`${field}.${wrong}`, 'is not a known loader: GET /v3/tag/loader lists them')
   return [...new Set(names)]
 }
 
@@ -112,7 +112,7 @@ export function checkLoaders(taxonomy: Taxonomy, names: readonly string[], field
  */
 export function checkCategories(taxonomy: Taxonomy, names: readonly string[], field = 'categories'): string[] {
   const wrong = names.findIndex((name) => !taxonomy.categoryNames.has(name))
-  if (wrong >= 0) throw validationError(`${field}.${wrong}`, 'is not a known category')
+  if (wrong >= 0) throw validationError(`${field}.${wrong}`, 'is not a known category: GET /v3/tag/category lists them')
   return [...new Set(names)]
 }
 

@@ -34,6 +34,7 @@ export async function connectAlone(pool: pg.Pool, applicationName: string): Prom
     ...pool.options,
     application_name: applicationName,
     statement_timeout: 0,
+    query_timeout: 0,
     idle_in_transaction_session_timeout: 0,
     connectionTimeoutMillis: 10_000,
   })

@@ -107,7 +107,8 @@ export function applyLinkChanges(
       links.delete(platform)
       continue
     }
-    if (!taxonomy.linkPlatforms.has(platform)) throw validationError(`link_urls.${platform}`, 'is not a known platform')
+    if (!taxonomy.linkPlatforms.has(platform))
+      throw validationError(`link_urls.${platform}`, 'is not a known platform: GET /v3/link_platform lists them')
     links.set(platform, checkHttpsUrl(url, `link_urls.${platform}`))
   }
   return Object.fromEntries(links)

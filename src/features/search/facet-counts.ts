@@ -18,19 +18,21 @@ export function fieldIs(name: string, values: readonly string[], negated = false
   return { kind: 'equals', field, values, negated }
 }
 
+/** @property caller who asks, and waits fairly with the others */
+export type Choices = { text: string; groups: readonly FacetGroup[]; caller: string }
+
 /**
  * The hits of each choice of each group, in their order.
  * @throws ApiError `invalid_input` when the filters pass a limit, `search_error` while there is no index
  */
 export async function countChoices(
   { search }: Pick<Deps, 'search'>,
-  text: string,
-  groups: readonly FacetGroup[],
+  { text, groups, caller }: Choices,
 ): Promise<number[][]> {
   const filters = groups.flatMap(({ values, beside }) => values.map((value) => normalize([beside, value])))
   const counts: number[] = []
   for (let from = 0; from < filters.length; from += MAX_COUNTED)
-    counts.push(...(await search.count({ text, filters: filters.slice(from, from + MAX_COUNTED) })))
+    counts.push(...(await search.count({ text, filters: filters.slice(from, from + MAX_COUNTED) }, caller)))
   return groups.map(({ values }) => counts.splice(0, values.length))
 }
 
@@ -38,14 +40,15 @@ export async function countChoices(
 export async function countFacets(
   deps: Pick<Deps, 'search' | 'taxonomy'>,
   { text, filter }: SearchQuery,
+  caller: string,
 ): Promise<Static<typeof FacetCounts>> {
   const fields = offeredValues(deps.taxonomy)
   const groups = fields.map(({ field, values }) => ({
     values: values.map((value) => fieldIs(field, [value])),
     beside: filter,
   }))
-  const [total = 0] = await deps.search.count({ text, filters: [filter] })
-  const counts = await countChoices(deps, text, groups)
+  const [total = 0] = await deps.search.count({ text, filters: [filter] }, caller)
+  const counts = await countChoices(deps, { text, groups, caller })
   const byName = Object.fromEntries(
     fields.map(({ name, values }, group) => [
       name,

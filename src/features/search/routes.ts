@@ -45,7 +45,7 @@ export function searchRoutes(app: App, deps: SearchDeps): void {
         response: { 200: FacetCounts },
       },
     },
-    async (req) => countFacets(deps, parseSearchRequest(req.query)),
+    async (req) => countFacets(deps, parseSearchRequest(req.query), callerOf(req)),
   )
   app.post(
     '/v3/search',

@@ -1,5 +1,6 @@
 // Drawn cards of projects (Open Graph): a PNG for each, drawn when it is first asked for and again when what it shows
 // has changed.
+
 import { buffer } from 'node:stream/consumers'
 import type { FastifyReply } from 'fastify'
 import { LRUCache } from 'lru-cache'
@@ -8,6 +9,7 @@ import { pictureKey } from '#features/pictures/pictures.ts'
 import { getProject } from '#features/projects/lookup/project-cache.ts'
 import type { ProjectView } from '#features/projects/views.ts'
 import type { Page } from '#html/layout.ts'
+import { callerOf } from '#http/client-address.ts'
 import { matchesEntityTag } from '#http/entity-tags.ts'
 import { CARD_HEIGHT, CARD_WIDTH, type Card, createDrawCard } from '#images/draw-card.ts'
 import { notFound } from '#lib/errors.ts'
@@ -29,10 +31,10 @@ export function createCards(): SendCard {
   // By the tag, which stands for everything that the card shows: what is found is never older than the project.
   const kept = new LRUCache<string, Buffer>({ maxSize: KEPT_BYTES, sizeCalculation: ({ length }) => length })
   const drawing = new Map<string, Promise<Buffer>>()
-  const drawOnce = async (tag: string, card: () => Promise<Card>): Promise<Buffer> => {
+  const drawOnce = async (tag: string, card: () => Promise<Card>, caller: string): Promise<Buffer> => {
     const known = kept.get(tag) ?? drawing.get(tag)
     if (known !== undefined) return known
-    const made = card().then(draw)
+    const made = card().then((drawn) => draw(drawn, caller))
     drawing.set(tag, made)
     try {
       const bytes = await made
@@ -55,10 +57,11 @@ export function createCards(): SendCard {
     void reply.header('etag', etag).header('cache-control', 'public, max-age=0, must-revalidate')
     const known = req.headers['if-none-match']
     if (known !== undefined && matchesEntityTag(known, etag)) return reply.status(304).send()
-    const bytes = await drawOnce(etag, async () => {
+    const read = async (): Promise<Card> => {
       const [icon, markIcon] = await Promise.all([readIcon(deps, icon_url), readIcon(deps, mark?.url ?? null)])
       return { title: name, text: summary, footer, color, icon, mark: markIcon }
-    })
+    }
+    const bytes = await drawOnce(etag, read, callerOf(req))
     return reply.type('image/png').header('x-content-type-options', 'nosniff').send(bytes)
   }
 }

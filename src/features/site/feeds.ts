@@ -1,4 +1,5 @@
 // Feeds (Atom, RFC 4287; JSON Feed 1.1) of lists, versions, people and collections, beside the pages that show them.
+
 import type { FastifyReply } from 'fastify'
 import { listCollections } from '#features/collections/queries.ts'
 import { getOrganization } from '#features/organizations/organization-cache.ts'
@@ -10,6 +11,7 @@ import { getCachedUser } from '#features/users/user-cache.ts'
 import { listCachedVersions } from '#features/versions/lookup/version-cache.ts'
 import { listVersionIdsFor } from '#features/versions/lookup/version-list.ts'
 import { escapeText } from '#html/html.ts'
+import { callerOf } from '#http/client-address.ts'
 import { notFound } from '#lib/errors.ts'
 import { isIdForm } from '#lib/ids.ts'
 import { findHits } from './list.ts'
@@ -49,7 +51,7 @@ export async function sendListFeed(
   const asked = { ...readListRequest({ ...request, setup: NO_SETUP }, type), page: 1 }
   const sort = request.query('sort') === '' ? 'newest' : asked.sort
   const filter = filterOf(asked, { now: deps.now(), taxonomy: deps.taxonomy })
-  const { hits, total } = await findHits(deps, { ...asked, sort }, filter, ENTRIES)
+  const { hits, total } = await findHits(deps, { ...asked, sort, caller: callerOf(request.req) }, filter, ENTRIES)
   const entries = hits.map(rowOfHit).map(entryOf)
   return sendFeed(request, { title: listTitle(page.language, asked, total), path: listAddress(asked), entries }, format)
 }

@@ -1,4 +1,5 @@
 // The first page: what there is, what is new, and where to begin.
+
 import type { FastifyReply } from 'fastify'
 import { listNewestCollections, type NewCollection } from '#features/collections/queries.ts'
 import { listVisibleProjects } from '#features/projects/lookup/project-cache.ts'
@@ -10,6 +11,7 @@ import { html, type Markup } from '#html/html.ts'
 import type { Page } from '#html/layout.ts'
 import { emptyState } from '#html/lists.ts'
 import { icon, pathTo } from '#html/page-context.ts'
+import { callerOf } from '#http/client-address.ts'
 import { EVERYTHING } from '#search-index/filter/tree.ts'
 import type { SearchAnswer, Sort } from '#search-index/search-index.ts'
 import { askHits, readHits } from './list.ts'
@@ -69,8 +71,10 @@ function homePage(request: SiteRequest, home: Home): Page {
 async function askHome(
   request: SiteRequest,
 ): Promise<{ answers: readonly (Uint8Array | string)[]; read(): Promise<Home> }> {
-  const { deps, query, queries, setup } = request
+  const { req, deps, query, queries, setup } = request
+  const caller = callerOf(req)
   const types = offeredTypes(deps.taxonomy)
+  const groups = [{ values: types.map((type) => fieldIs('project_types', [type])), beside: EVERYTHING }]
   const filter = filterOf(readListRequest({ query, queries, setup }, undefined), {
     now: deps.now(),
     taxonomy: deps.taxonomy,
@@ -79,8 +83,8 @@ async function askHome(
     getStatistics(deps.dbRead),
     findRising(request),
     listNewestCollections(deps.dbRead, COLLECTIONS),
-    countChoices(deps, '', [{ values: types.map((type) => fieldIs('project_types', [type])), beside: EVERYTHING }]),
-    ...SORTED.map((sort) => askHits(deps, { text: '', sort, page: 1 }, filter, SHOWN)),
+    countChoices(deps, { text: '', groups, caller }),
+    ...SORTED.map((sort) => askHits(deps, { text: '', sort, page: 1, caller }, filter, SHOWN)),
   ])
   const read = async (): Promise<Home> => ({
     figures,

@@ -1,8 +1,10 @@
 // Lists of projects: of one type, and of all that a search finds.
+
 import type { FastifyReply } from 'fastify'
 import type { CompositionDefinition } from '#cache/compositions.ts'
 import { countChoices, fieldIs, releasesOf } from '#features/search/facet-counts.ts'
 import type { Page } from '#html/layout.ts'
+import { callerOf } from '#http/client-address.ts'
 import type { Deps } from '#main/deps.ts'
 import { EVERYTHING, type Expression, type Filter } from '#search-index/filter/tree.ts'
 import type { SearchAnswer } from '#search-index/search-index.ts'
@@ -45,7 +47,7 @@ type ListAnswer = { answers: readonly (Uint8Array | string)[]; read(): FoundList
 export async function showList(request: SiteRequest, type: ProjectType | undefined): Promise<FastifyReply> {
   const { deps, showFound } = request
   const asked = readListRequest(request, type)
-  const { answers, read } = await askList(deps, asked)
+  const { answers, read } = await askList(deps, asked, callerOf(request.req))
   return showFound(answers, async () => {
     const found = read()
     const rows = found.hits.map(rowOfHit)
@@ -89,26 +91,27 @@ function listPage(request: SiteRequest, found: FoundList & { rows: ProjectRow[] 
 }
 
 /** One search, and one count of everything beside it. */
-async function askList(deps: CountDeps, request: ListRequest): Promise<ListAnswer> {
+async function askList(deps: CountDeps, request: ListRequest, caller: string): Promise<ListAnswer> {
   const filter = filterOf(request, { now: deps.now(), taxonomy: deps.taxonomy })
-  const { body, totalHits: total } = await askHits(deps, request, filter)
-  const { counted, read } = await countList(deps, request, total)
+  const { body, totalHits: total } = await askHits(deps, { ...request, caller }, filter)
+  const { counted, read } = await countList(deps, request, { total, caller })
   return {
     answers: [body, JSON.stringify(counted)],
     read: () => ({ request, hits: readHits(body), total, counts: read() }),
   }
 }
 
-type HitsRequest = Pick<ListRequest, 'text' | 'sort' | 'page'>
+/** @property caller who asks, and waits fairly with the others */
+type HitsRequest = Pick<ListRequest, 'text' | 'sort' | 'page'> & { caller: string }
 
 /** A page of hits as the index answers it: `readHits` reads its body. */
 export function askHits(
   { search }: Pick<Deps, 'search'>,
-  { text, sort, page }: HitsRequest,
+  { text, sort, page, caller }: HitsRequest,
   filter: Filter,
   limit = PER_PAGE,
 ): Promise<SearchAnswer> {
-  return search.search({ text, filter, sort, offset: (page - 1) * limit, limit })
+  return search.search({ text, filter, sort, offset: (page - 1) * limit, limit }, caller)
 }
 
 export function readHits(body: Uint8Array): Hit[] {
@@ -156,7 +159,11 @@ async function keepCounts(
 
 type Counted = { counted: readonly number[][]; read(): ListCounts }
 
-async function countList(deps: CountDeps, request: ListRequest, total: number): Promise<Counted> {
+async function countList(
+  deps: CountDeps,
+  request: ListRequest,
+  { total, caller }: { total: number; caller: string },
+): Promise<Counted> {
   const { taxonomy } = deps
   const now = deps.now()
   const types = offeredTypes(taxonomy)
@@ -175,7 +182,9 @@ async function countList(deps: CountDeps, request: ListRequest, total: number): 
     ...drops.map((drop) => ({ values: [EVERYTHING], beside: filterOf(drop.request, { now, taxonomy }) })),
   ]
   const key = JSON.stringify({ ...request, page: 0, sort: '', view: '', isNothing: total === 0 })
-  const counted = await keepCounts(deps, key, () => countChoices(deps, request.text, groups()))
+  const counted = await keepCounts(deps, key, () =>
+    countChoices(deps, { text: request.text, groups: groups(), caller }),
+  )
   const [ofTypes = [], ...rest] = counted
   const read = (): ListCounts => ({
     types: new Map(types.map((type, index) => [type, ofTypes[index] ?? 0])),

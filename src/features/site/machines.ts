@@ -1,9 +1,11 @@
 // What search engines, browsers and other sites ask of the site: its map, its rules, its search, its previews.
+
 import type { FastifyReply } from 'fastify'
 import { operatorLinks } from '#features/pages/site.ts'
 import { getProject } from '#features/projects/lookup/project-cache.ts'
 import { getSettings } from '#features/settings/settings-cache.ts'
 import { assetHref, pathTo } from '#html/page-context.ts'
+import { callerOf } from '#http/client-address.ts'
 import { invalidInput, notFound } from '#lib/errors.ts'
 import { EVERYTHING } from '#search-index/filter/tree.ts'
 import { xml } from './feeds.ts'
@@ -19,8 +21,9 @@ const PAGE = 100
 /** The map's parts; beyond this many, search engines refuse the index. */
 const PARTS_MAX = 50_000
 
-export async function sendSitemapIndex({ deps, page, reply }: SiteRequest): Promise<FastifyReply> {
-  const { total } = await findHits(deps, { text: '', sort: 'newest', page: 1 }, EVERYTHING, 1)
+export async function sendSitemapIndex({ req, deps, page, reply }: SiteRequest): Promise<FastifyReply> {
+  const all = { text: '', sort: 'newest', page: 1, caller: callerOf(req) } as const
+  const { total } = await findHits(deps, all, EVERYTHING, 1)
   const parts = Array.from({ length: Math.min(PARTS_MAX, Math.max(1, Math.ceil(total / PART))) }, (_, index) => {
     return `<sitemap><loc>${xml(`${page.site.url}/sitemap-${index + 1}.xml`)}</loc></sitemap>\n`
   })
@@ -31,7 +34,7 @@ export async function sendSitemapIndex({ deps, page, reply }: SiteRequest): Prom
 }
 
 /** One part: the lists and the operator's texts in the first, then projects, which are those that everybody finds. */
-export async function sendSitemapPart({ deps, page, reply, param }: SiteRequest): Promise<FastifyReply> {
+export async function sendSitemapPart({ req, deps, page, reply, param }: SiteRequest): Promise<FastifyReply> {
   const part = Number(/^[1-9]\d{0,4}$/.exec(param('part'))?.[0] ?? 0)
   if (part === 0) throw notFound('page')
   const { url } = page.site
@@ -41,7 +44,8 @@ export async function sendSitemapPart({ deps, page, reply, param }: SiteRequest)
   let total = 0
   for (let at = 0; at < PART / PAGE; at += 1) {
     const number = ((part - 1) * PART) / PAGE + at + 1
-    const found = await findHits(deps, { text: '', sort: 'newest', page: number }, EVERYTHING, PAGE)
+    const asked = { text: '', sort: 'newest', page: number, caller: callerOf(req) } as const
+    const found = await findHits(deps, asked, EVERYTHING, PAGE)
     total = found.total
     for (const { path, updated } of found.hits.map(rowOfHit))
       entries.push(`<url><loc>${xml(`${url}${path}`)}</loc><lastmod>${updated.slice(0, 10)}</lastmod></url>\n`)

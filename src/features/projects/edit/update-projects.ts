@@ -73,7 +73,8 @@ function checkRemovals(taxonomy: Taxonomy, projects: readonly ProjectRow[], patc
     const held = new Set(projects.flatMap((project) => project[column]))
     const removed = patch[field] ?? []
     const wrong = removed.findIndex((name) => !taxonomy.categoryNames.has(name) && !held.has(name))
-    if (wrong >= 0) throw validationError(`${field}.${wrong}`, 'is not a known category')
+    if (wrong >= 0)
+      throw validationError(`${field}.${wrong}`, 'is not a known category: GET /v3/tag/category lists them')
   }
 }
 

@@ -64,7 +64,10 @@ function donationsOf(body: Static<typeof Links>, key: DonationKey, taxonomy: Tax
     const name = id ?? platform?.toLowerCase()
     if (name === undefined) throw validationError(`${key}.${index}.id`, 'is required')
     if (taxonomy.linkPlatforms.get(name)?.donation !== true) {
-      throw validationError(`${key}.${index}.id`, 'is not a known donation platform')
+      throw validationError(
+        `${key}.${index}.id`,
+        'is not a known donation platform: GET /v2/tag/donation_platform lists them',
+      )
     }
     return [name, key === 'remove_donation_urls' ? url : checkHttpsUrl(url, `${key}.${index}.url`)] as const
   })

@@ -1,6 +1,8 @@
 // Searching in the older API.
+
 import Type, { type Static } from 'typebox'
 import { parseSearchRequest, SearchParameters } from '#features/search/requests.ts'
+import { callerOf } from '#http/client-address.ts'
 import { sendBytes } from '#http/entity-tags.ts'
 import type { App } from '#http/server.ts'
 import { joinedLength, joinJson } from '#lib/json-bytes.ts'
@@ -43,7 +45,7 @@ export function searchRoutesV2(app: App, deps: Pick<Deps, 'search'>): void {
     },
     async (req, reply) => {
       const asked = parseSearchRequest(cut(req.query), foldCase)
-      return sendBytes(reply, writeResult(asked, await deps.search.search(asked), memory))
+      return sendBytes(reply, writeResult(asked, await deps.search.search(asked, callerOf(req)), memory))
     },
   )
 }

@@ -53,6 +53,17 @@ test('primary_file and file_types must name parts of the form', async () => {
 test('messages say what is needed', async () => {
   const bad = await publish({ version_number: 'no spaces' }, 'm')
   assert.match(bad.json().details.message, /letters A-Z, digits or any of ! @/)
+  for (const [field, value, route] of [
+    ['loaders', ['no-loader'], /GET \/v3\/tag\/loader lists them/],
+    ['game_versions', ['0.0'], /GET \/v3\/loader_field\?loader_field=game_versions lists them/],
+  ] as const) {
+    const unknown = await publish({ version_number: '9.9.9', [field]: value }, 'm')
+    assert.match(unknown.json().details.message, route)
+  }
+  const category = await t.as(project.owner).patch(`/v3/project/${project.id}`, { categories: ['no-category'] })
+  assert.match(category.json().details.message, /GET \/v3\/tag\/category lists them/)
+  const dated = await t.as(project.owner).post('/_internal/pat', { name: 'For builds', scopes: 2, expires: 'tomorrow' })
+  assert.match(dated.json().details.message, /such as 2026-01-31T18:30:00Z/)
   const path = `/v3/user/${project.owner.id}/icon?ext=png`
   const { payload, headers } = await form(undefined, [{ name: 'icon', filename: 'a.png', bytes: modJar('icon') }])
   const picture = await t.as(project.owner).patch(path, payload, { headers })
