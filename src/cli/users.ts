@@ -2,7 +2,7 @@
 
 import { listAccessTokens } from '#features/accounts/access-tokens/queries.ts'
 import { setPasswordOf } from '#features/accounts/credentials/change-password.ts'
-import { restoreAccountOf } from '#features/accounts/deletion/restore-account.ts'
+import { restoreAccount } from '#features/accounts/deletion/restore-account.ts'
 import { createPasswords } from '#features/accounts/passwords/passwords.ts'
 import { COMMAND } from '#features/audit/actor.ts'
 import { deleteAccountOf } from '#features/personal-data/delete-account.ts'
@@ -96,7 +96,7 @@ export async function userDelete(args: readonly string[], env: Env): Promise<voi
 export async function userRestore(args: readonly string[], env: Env): Promise<void> {
   const { values, words } = readArguments(args, { json: 'boolean' }, 1)
   await withDeps(env, async (deps) => {
-    const { id, username } = await restoreAccountOf(deps, COMMAND, words[0] ?? '')
+    const { id, username } = await restoreAccount(deps, COMMAND, words[0] ?? '')
     print({ json: { id, username }, text: `${username} is restored; their tokens are gone` }, values.json)
   })
 }

@@ -7,7 +7,7 @@ import { UserParams } from '#http/query-values.ts'
 import type { App } from '#http/server.ts'
 import type { Deps } from '#main/deps.ts'
 import { listPendingDeletions } from '../deletion/queries.ts'
-import { restoreAccountOf } from '../deletion/restore-account.ts'
+import { restoreAccount } from '../deletion/restore-account.ts'
 import { makePasswordLink } from './make-password-link.ts'
 import { listSuspended } from './queries.ts'
 import { AccountsQuery, SignOutQuery, Suspension, toSuspension } from './requests.ts'
@@ -109,7 +109,7 @@ function deletionRoutes(app: App, deps: AdministrationDeps): void {
       },
     },
     async (req, reply) => {
-      await restoreAccountOf(deps, operatorOf(req), req.params.id)
+      await restoreAccount(deps, operatorOf(req), req.params.id)
       return done(reply)
     },
   )

@@ -9,16 +9,17 @@ import type { Actor } from '#features/audit/actor.ts'
 import { recordAudit } from '#features/audit/record-audit.ts'
 import { getAccountByName } from '#features/users/queries.ts'
 import { enqueue } from '#jobs/queue.ts'
-import { ApiError, invalidInput } from '#lib/errors.ts'
+import { invalidInput } from '#lib/errors.ts'
 import type { Deps } from '#main/deps.ts'
 import { giveBack, type HandedOver } from './handed-over.ts'
+import { requireUndoable } from './policy.ts'
 import { getDeletion } from './queries.ts'
 
 /**
  * For operators: undoes the deletion of the account that `name` names.
  * @throws ApiError 404, `invalid_input` for an account whose deletion is not pending.
  */
-export async function restoreAccountOf(
+export async function restoreAccount(
   deps: Pick<Deps, 'db' | 'cache'>,
   actor: Actor,
   name: string,
@@ -50,13 +51,8 @@ export async function restoreAtSignIn(
 /** Whether `restoreAtSignIn` would go on. @throws ApiError as that. */
 export async function requireUndoing(tx: Tx, account: Selectable<Account>, undo: boolean): Promise<void> {
   if (account.deletion_due === null) return
-  const { by_owner } = await getDeletion(tx, account.id)
-  if (by_owner && undo) return
-  const due = account.deletion_due.toISOString()
-  const text = by_owner
-    ? `This account will be deleted on ${due}. Until then its owner can undo that when signing in.`
-    : `An operator has deleted this account. It ends for good on ${due}; until then an operator can restore it.`
-  throw new ApiError('forbidden', text, { details: { deletion_due: due, can_undo: by_owner } })
+  const { by_owner: byOwner } = await getDeletion(tx, account.id)
+  requireUndoable({ due: account.deletion_due, byOwner, undo })
 }
 
 async function restore(
