@@ -59,6 +59,8 @@ create table account (
   suspended_at timestamptz,
   suspended_until timestamptz,
   suspension_reason text,
+  -- When it is deleted, of an account whose deletion can still be undone. Nobody finds such an account.
+  deletion_due timestamptz,
   created timestamptz not null default now(),
   revision bigint not null default 1,
   constraint account_role_check check (role in ('developer', 'moderator', 'admin')),
@@ -78,8 +80,19 @@ create index account_lower_id_idx on account (lower(id));
 create index account_username_prefix_idx on account ((lower(username) collate "C"));
 create unique index account_email_key on account (lower(email));
 create unique index account_code_host_key on account (code_host_id);
+create index account_deletion_due_idx on account (deletion_due) where deletion_due is not null;
 
 create trigger account_revision before update on account for each row execute function bump_revision();
+
+-- What an undone deletion gives back to an account; there is a row while `account.deletion_due` is set.
+create table account_deletion (
+  account_id text collate "C" primary key references account (id) on delete cascade,
+  requested timestamptz not null default now(),
+  -- Whether the owner asked for it, who may undo it then; what an operator has deleted, an operator gives back.
+  by_owner boolean not null,
+  -- Memberships, follows, and IDs of versions, applications and collections, as they were.
+  handed_over jsonb not null
+);
 
 create table session (
   id text collate "C" primary key,

@@ -40,6 +40,24 @@ create index team_member_account_id_idx on team_member (account_id);
 -- A team has at most one owner; races for ownership end here.
 create unique index team_member_owner_key on team_member (team_id) where is_owner;
 
+-- An account whose deletion is pending joins no team, as one that is gone: a request that began before ends like that.
+create function refuse_leaving_member() returns trigger language plpgsql as $$
+declare
+  due timestamptz;
+begin
+  select deletion_due into due from account where id = new.account_id for key share;
+  if due is not null then
+    raise foreign_key_violation using
+      message = 'The account is about to be deleted',
+      detail = 'The account is not present in table "account".',
+      constraint = 'team_member_account_id_fkey';
+  end if;
+  return new;
+end
+$$;
+create trigger team_member_leaving before insert on team_member
+  for each row execute function refuse_leaving_member();
+
 create table organization (
   id text collate "C" primary key,
   slug text collate "C" not null,

@@ -19,6 +19,7 @@ create table account (
   suspended_at timestamp with time zone,
   suspended_until timestamp with time zone,
   suspension_reason text,
+  deletion_due timestamp with time zone,
   created timestamp with time zone default now() not null,
   revision bigint default 1 not null,
   constraint account_bio_check CHECK ((char_length(bio) <= 160)),
@@ -27,6 +28,15 @@ create table account (
   constraint account_role_check CHECK ((role = ANY (ARRAY['developer'::text, 'moderator'::text, 'admin'::text]))),
   constraint account_suspension_check CHECK ((((suspended_at IS NULL) = (suspension_reason IS NULL)) AND ((suspended_at IS NOT NULL) OR (suspended_until IS NULL)) AND ((char_length(suspension_reason) >= 1) AND (char_length(suspension_reason) <= 1000)))),
   constraint account_username_check CHECK (((char_length(username) >= 1) AND (char_length(username) <= 39)))
+);
+
+create table account_deletion (
+  account_id text collate "C" not null,
+  requested timestamp with time zone default now() not null,
+  by_owner boolean not null,
+  handed_over jsonb not null,
+  constraint account_deletion_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
+  constraint account_deletion_pkey PRIMARY KEY (account_id)
 );
 
 create table account_flow (
@@ -775,6 +785,8 @@ create table version_scan (
 
 CREATE UNIQUE INDEX account_code_host_key ON public.account USING btree (code_host_id);
 
+CREATE INDEX account_deletion_due_idx ON public.account USING btree (deletion_due) WHERE (deletion_due IS NOT NULL);
+
 CREATE UNIQUE INDEX account_email_key ON public.account USING btree (lower(email));
 
 CREATE INDEX account_flow_account_id_idx ON public.account_flow USING btree (account_id);
@@ -1016,6 +1028,8 @@ CREATE TRIGGER search_version_deleted AFTER DELETE ON public.version REFERENCING
 CREATE TRIGGER search_version_inserted AFTER INSERT ON public.version REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION search_versions_changed();
 
 CREATE TRIGGER search_version_updated AFTER UPDATE ON public.version REFERENCING OLD TABLE AS before NEW TABLE AS after FOR EACH STATEMENT EXECUTE FUNCTION search_versions_updated();
+
+CREATE TRIGGER team_member_leaving BEFORE INSERT ON public.team_member FOR EACH ROW EXECUTE FUNCTION refuse_leaving_member();
 
 CREATE TRIGGER version_deleted BEFORE DELETE ON public.version FOR EACH ROW WHEN (is_listed(old.status)) EXECUTE FUNCTION version_counted();
 
@@ -1282,6 +1296,24 @@ begin
     return case when tg_op = 'DELETE' then old else new end;
   end if;
   raise exception 'Entries of the audit log cannot be changed' using errcode = 'insufficient_privilege';
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.refuse_leaving_member()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  due timestamptz;
+begin
+  select deletion_due into due from account where id = new.account_id for key share;
+  if due is not null then
+    raise foreign_key_violation using
+      message = 'The account is about to be deleted',
+      detail = 'The account is not present in table "account".',
+      constraint = 'team_member_account_id_fkey';
+  end if;
+  return new;
 end
 $function$;
 

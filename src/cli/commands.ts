@@ -67,10 +67,22 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: 'user delete',
-    usage: 'USER --yes [--json]',
+    usage: 'USER --yes [--now] [--json]',
     about: 'Delete an account; its projects stay, without an owner',
-    options: [USER_WORD, ['--yes', 'It cannot be undone: say that it is meant'], JSON_OPTION],
+    options: [
+      USER_WORD,
+      ['--yes', 'It cannot be undone, or not for long: say that it is meant'],
+      ['--now', 'For good, also where ACCOUNT_DELETION_DAYS leaves time to undo it'],
+      JSON_OPTION,
+    ],
     load: async () => (await import('./users.ts')).userDelete,
+  },
+  {
+    name: 'user restore',
+    usage: 'USER [--json]',
+    about: 'Undo the deletion of an account, before it is due',
+    options: [USER_WORD, JSON_OPTION],
+    load: async () => (await import('./users.ts')).userRestore,
   },
   {
     name: 'user role',

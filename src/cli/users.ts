@@ -1,10 +1,12 @@
-// `depot user list`, `user show`, `user password` and `user delete`.
+// `depot user list`, `user show`, `user password`, `user delete` and `user restore`.
 
 import { listAccessTokens } from '#features/accounts/access-tokens/queries.ts'
 import { setPasswordOf } from '#features/accounts/credentials/change-password.ts'
+import { restoreAccount } from '#features/accounts/deletion/restore-account.ts'
 import { createPasswords } from '#features/accounts/passwords/passwords.ts'
 import { COMMAND } from '#features/audit/actor.ts'
 import { deleteAccountOf } from '#features/personal-data/delete-account.ts'
+import { hideAccount } from '#features/personal-data/hide-account.ts'
 import { type AccountRow, getAccountByName, listAccounts } from '#features/users/queries.ts'
 import { readRole } from './accounts.ts'
 import { readArguments, UsageError, wholeNumber } from './arguments.ts'
@@ -41,7 +43,7 @@ export async function userList(args: readonly string[], env: Env): Promise<void>
 export async function userShow(args: readonly string[], env: Env): Promise<void> {
   const { values, words } = readArguments(args, { json: 'boolean' }, 1)
   await withDeps(env, async ({ db }) => {
-    const account = await getAccountByName(db, words[0] ?? '')
+    const account = await getAccountByName(db, words[0] ?? '', { withLeaving: true })
     const tokens = await listAccessTokens(db, account.id)
     const shown = {
       ...summary(account),
@@ -67,21 +69,41 @@ export async function userPassword(args: readonly string[], env: Env): Promise<v
 }
 
 export async function userDelete(args: readonly string[], env: Env): Promise<void> {
-  const { values, words } = readArguments(args, { yes: 'boolean', json: 'boolean' }, 1)
+  const { values, words } = readArguments(args, { yes: 'boolean', now: 'boolean', json: 'boolean' }, 1)
   const [name = ''] = words
   if (values.yes !== true) {
-    throw new UsageError(`Deleting ${name} cannot be undone: projects stay, without an owner, all else goes; say --yes`)
+    const unless = values.now === true ? '' : ', unless ACCOUNT_DELETION_DAYS leaves time for it'
+    throw new UsageError(
+      `Deleting ${name} cannot be undone${unless}: projects stay, without an owner, all else goes; say --yes`,
+    )
   }
   await withDeps(env, async (deps) => {
-    const account = await getAccountByName(deps.db, name)
+    const isForGood = values.now === true || deps.config.accounts.deletionDays === 0
+    const account = await getAccountByName(deps.db, name, { withLeaving: isForGood })
     const { id, username } = account
-    await deleteAccountOf(deps, account, COMMAND)
-    print({ json: { id, username }, text: `Deleted the account ${username}` }, values.json)
+    if (isForGood) {
+      await deleteAccountOf(deps, account, COMMAND)
+      print({ json: { id, username }, text: `Deleted the account ${username}` }, values.json)
+      return
+    }
+    const due = (await hideAccount(deps, account, { actor: COMMAND, byOwner: false })).toISOString()
+    const text = `${username} will be deleted on ${due}; until then: depot user restore ${username}`
+    print({ json: { id, username, due }, text }, values.json)
+  })
+}
+
+/** Undoes a deletion that is pending. */
+export async function userRestore(args: readonly string[], env: Env): Promise<void> {
+  const { values, words } = readArguments(args, { json: 'boolean' }, 1)
+  await withDeps(env, async (deps) => {
+    const { id, username } = await restoreAccount(deps, COMMAND, words[0] ?? '')
+    print({ json: { id, username }, text: `${username} is restored; their tokens are gone` }, values.json)
   })
 }
 
 const day = (date: Date): string => date.toISOString().slice(0, 10)
 
-function summary({ id, username, role, email, email_verified, created }: AccountRow) {
-  return { id, username, role, email, email_verified, created: created.toISOString() }
+function summary({ id, username, role, email, email_verified, created, deletion_due }: AccountRow) {
+  const dates = { created: created.toISOString(), deletion_due: deletion_due?.toISOString() ?? null }
+  return { id, username, role, email, email_verified, ...dates }
 }

@@ -51,6 +51,7 @@ test('an empty environment gives a service for this machine alone that needs not
   assert.deepEqual(config.counters, { kind: 'memory' })
   assert.deepEqual(config.accounts, {
     registration: 'open',
+    deletionDays: 0,
     requireVerifiedEmail: false,
     captcha: undefined,
     codeHostApiUrl: undefined,

@@ -104,6 +104,8 @@ export type Config = {
   mail: MailConfig
   scanner: ScannerConfig
   accounts: {
+    /** Days in which a deletion can be undone; 0: it cannot. */
+    deletionDays: number
     registration: 'open' | 'invitation' | 'closed'
     requireVerifiedEmail: boolean
     captcha: { verifyUrl: string; secret: Secret; widget: CaptchaWidget | undefined } | undefined
@@ -273,6 +275,7 @@ function group(env: Env): Config {
     audit: { retentionDays: env.AUDIT_RETENTION, addressDays: env.AUDIT_ADDRESS_RETENTION },
     accounts: {
       registration: env.REGISTRATION,
+      deletionDays: env.ACCOUNT_DELETION_DAYS,
       requireVerifiedEmail: env.REQUIRE_VERIFIED_EMAIL ?? env.SMTP_URL !== undefined,
       captcha:
         env.CAPTCHA_VERIFY_URL === undefined || env.CAPTCHA_SECRET === undefined

@@ -33,6 +33,17 @@ export const ACCOUNT_VARIABLES = {
     ['open', 'invitation', 'closed'],
     'open',
   ),
+  ACCOUNT_DELETION_DAYS: count(
+    {
+      description:
+        'Days in which the deletion of an account can be undone, while nobody sees it any more; 0 deletes at once.',
+      must: 'a whole number from 0 to 365',
+      example: '14',
+    },
+    0,
+    365,
+    0,
+  ),
   AUDIT_RETENTION: count(
     {
       description: 'Days for which the audit log keeps its entries; 0 keeps them for ever.',

@@ -32,6 +32,7 @@ export interface Account {
   bio: string | null;
   code_host_id: string | null;
   created: Generated<Timestamp>;
+  deletion_due: Timestamp | null;
   email: string | null;
   email_verified: Generated<boolean>;
   id: string;
@@ -46,6 +47,13 @@ export interface Account {
   totp_last_step: Generated<number>;
   totp_secret: string | null;
   username: string;
+}
+
+export interface AccountDeletion {
+  account_id: string;
+  by_owner: boolean;
+  handed_over: Json;
+  requested: Generated<Timestamp>;
 }
 
 export interface AccountFlow {
@@ -594,6 +602,7 @@ export interface VersionScan {
 
 export interface DB {
   account: Account;
+  account_deletion: AccountDeletion;
   account_flow: AccountFlow;
   affiliate_code: AffiliateCode;
   affiliate_conversion: AffiliateConversion;

@@ -113,6 +113,7 @@ async function listAccounts(db: Db, ids: string[]): Promise<AccountEntry[]> {
     .selectFrom('account')
     .select(['id', 'role', 'email_verified', 'suspended_at', 'suspended_until', 'revision'])
     .where('id', 'in', ids)
+    .where('deletion_due', 'is', null)
     .execute()
   return rows.map((row) => ({
     id: row.id,

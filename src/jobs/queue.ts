@@ -11,7 +11,7 @@ export interface Jobs {
   'accounts.expire': Record<string, never>
   'accounts.send-mail':
     | { kind: 'verify-email' | 'password-changed' | 'two-factor-enabled' | 'two-factor-removed'; account_id: string }
-    | { kind: 'suspended' | 'unsuspended'; account_id: string }
+    | { kind: 'suspended' | 'unsuspended' | 'deletion-pending' | 'deletion-undone'; account_id: string }
     | { kind: 'reset-password'; account_id: string | null }
     | {
         kind: 'email-changed'
@@ -22,6 +22,7 @@ export interface Jobs {
         changed_at?: number
       }
     | { kind: 'token-created'; account_id: string; token_id: string }
+  'accounts.delete-due': Record<string, never>
   'audit.expire': Record<string, never>
   'downloads.reconcile': Record<string, never>
   'files.remove': { keys: string[] }

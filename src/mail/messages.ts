@@ -19,6 +19,7 @@ export const MAIL_PAGES = {
   verifyEmail: '/account/verify-email',
   resetPassword: '/account/reset-password',
   undoEmail: '/account/undo-email',
+  signIn: '/account/sign-in',
   settings: '/account',
   signUp: '/account/sign-up',
 } as const
@@ -85,6 +86,27 @@ export function unsuspendedMail(context: MailContext): MailContent {
     'You can sign in again, and your access tokens work again.',
     resetLink(context),
   ])
+}
+
+/** `due`: when the account goes for good. `byOwner`: whether its owner has deleted it, and can undo that. */
+export function deletionPendingMail(context: MailContext & { due: Date; byOwner: boolean }): MailContent {
+  const { siteName, baseUrl, due, byOwner } = context
+  const subject = `Your ${siteName} account will be deleted`
+  const end = `It will be deleted for good on ${due.toUTCString()}; until then its name stays reserved.`
+  if (!byOwner) return compose(context, subject, ['An operator has deleted your account.', end])
+  return compose(context, subject, [
+    `You have deleted your account. Nobody sees it any more. ${end}`,
+    'If you want to keep it, or if this was not you, sign in before that and undo the deletion:',
+    { link: new URL(`${baseUrl}${MAIL_PAGES.signIn}`).href, label: 'Sign in' },
+  ])
+}
+
+export function deletionUndoneMail(context: MailContext): MailContent {
+  return securityMail(
+    context,
+    'account is back',
+    'The deletion of your account was undone. Its access tokens are gone.',
+  )
 }
 
 /** The page on which a new password is set, with the secret that opens it. */

@@ -42,6 +42,7 @@ import { pageRoutes } from '#features/pages/routes.ts'
 import { createSite } from '#features/pages/site.ts'
 import { payoutOperatorRoutes } from '#features/payouts/operator-routes.ts'
 import { payoutRoutes } from '#features/payouts/routes.ts'
+import { personalDataJobs } from '#features/personal-data/jobs.ts'
 import { personalDataRoutes } from '#features/personal-data/routes.ts'
 import { projectImages } from '#features/projects/image-owner.ts'
 import { projectRoutes } from '#features/projects/routes.ts'
@@ -222,6 +223,7 @@ function addFeatures(app: App, { deps, accounts, codeHost, tokens, rateGrants, c
 
 /** Jobs that change content and find their work again by themselves: they wait while the service is read-only. */
 const WAITING_JOBS: readonly JobName[] = [
+  'accounts.delete-due',
   'projects.release',
   'versions.release',
   'releases.sweep',
@@ -250,6 +252,7 @@ function allHandlers(deps: Deps): JobHandlers {
     ...accountJobs(deps),
     ...auditJobs(deps),
     ...oauthJobs(deps),
+    ...personalDataJobs(deps),
     ...contentImageJobs(deps),
     ...downloadJobs(deps),
     ...versionJobs(deps),
@@ -269,6 +272,7 @@ const DAY = 24 * HOUR
 /** Jobs by the clock (UTC); of several processes one enqueues each. */
 export const SCHEDULE: Schedule = [
   { job: 'accounts.expire', everyMinutes: HOUR, atMinute: 17 },
+  { job: 'accounts.delete-due', everyMinutes: HOUR, atMinute: 7 },
   { job: 'oauth.expire', everyMinutes: HOUR, atMinute: 47 },
   { job: 'files.sweep', everyMinutes: HOUR, atMinute: 27 },
   { job: 'audit.expire', everyMinutes: DAY, atMinute: 4 * HOUR + 13 },

@@ -59,6 +59,11 @@ export async function leaveEverything(db: Db, person: Account, other: Account): 
     .execute()
   await db.insertInto('quota_override').values({ account_id, projects: 7001 }).execute()
   await db.insertInto('backup_code').values({ account_id, code_hash: hash() }).execute()
+  const former = { teams: [], follows: [{ project_id: theirs.id }], versions: [], applications: [], collections: [] }
+  await db
+    .insertInto('account_deletion')
+    .values({ account_id, by_owner: true, handed_over: json(former) })
+    .execute()
   await db
     .insertInto('account_flow')
     .values({

@@ -5,6 +5,8 @@ import { createInvitation } from '#features/accounts/invitations/create-invitati
 import { toInvitation } from '#features/accounts/invitations/requests.ts'
 import { insertFlow } from '#features/accounts/mail/flows.ts'
 import { SYSTEM } from '#features/audit/actor.ts'
+import { hideAccount } from '#features/personal-data/hide-account.ts'
+import { getAccount } from '#features/users/queries.ts'
 import { newId } from '#lib/ids.ts'
 import { DAY_MS } from '#lib/time.ts'
 import { enableTwoFactor, type Member, OTHER_PASSWORD, PASSWORD, signIn, totpCode } from '../support/account-steps.ts'
@@ -449,6 +451,16 @@ const OPERATIONS: Record<string, Sample> = {
     ...at('stranger'),
     before: async (w) =>
       suspendAccount(w.t.deps, SYSTEM, { name: await w.id('stranger'), reason: 'Advertising', until: null }),
+  },
+  listDeletedUsers: {},
+  restoreUser: {
+    ...at('stranger'),
+    before: async (w) => {
+      const { deps } = w.t
+      const config = { ...deps.config, accounts: { ...deps.config.accounts, deletionDays: 7 } }
+      const account = await getAccount(deps.db, await w.id('stranger'))
+      await hideAccount({ ...deps, config }, account, { actor: SYSTEM, byOwner: true })
+    },
   },
   listInvitations: {},
   createInvitation: { body: { uses: 2 } },

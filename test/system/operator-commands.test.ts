@@ -128,6 +128,16 @@ test('token list and token revoke: of this account only, and never the token its
   assert.match((await depot(['token', 'list', '--user', 'mira'])).stdout, /^mira has no access tokens\n$/)
 })
 
+test('with time to undo it, user delete waits, and user restore takes it back', async () => {
+  const env = { ACCOUNT_DELETION_DAYS: '7' }
+  const { code, stdout, stderr } = await depot(['user', 'delete', 'mira', '--yes'], '', env)
+  assert.equal(code, 0, stderr)
+  assert.match(stdout, /^mira will be deleted on 2.*Z; until then: depot user restore mira\n$/)
+  assert.ok(Date.parse((await succeed(['user', 'show', 'mira'])).deletion_due) > Date.now())
+  await succeed(['user', 'restore', 'mira'])
+  assert.equal((await succeed(['user', 'show', 'mira'])).deletion_due, null)
+})
+
 test('user delete wants to be meant, and spares the placeholder', async () => {
   const unsure = await depot(['user', 'delete', 'mira'])
   assert.equal(unsure.code, 2)

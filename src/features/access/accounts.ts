@@ -7,7 +7,7 @@ import { invalidInput, notFound } from '#lib/errors.ts'
 /**
  * Locks an account's row until the transaction ends. What signs in, or changes how one signs in, starts with this and
  * then checks again what it rests on: a sign-in and a change of password at the same moment happen one after the other.
- * @throws ApiError 404.
+ * @throws ApiError 404, also while the account's deletion is pending.
  */
 export async function lockAccount(tx: Tx, id: string): Promise<Selectable<Account>> {
   const row = await lockAccountIfAny(tx, id)
@@ -17,7 +17,20 @@ export async function lockAccount(tx: Tx, id: string): Promise<Selectable<Accoun
 
 /** The same where an account that is gone is no error: undefined. */
 export function lockAccountIfAny(tx: Tx, id: string): Promise<Selectable<Account> | undefined> {
-  return tx.selectFrom('account').selectAll().where('id', '=', id).forNoKeyUpdate().executeTakeFirst()
+  return tx
+    .selectFrom('account')
+    .selectAll()
+    .where('id', '=', id)
+    .where('deletion_due', 'is', null)
+    .forNoKeyUpdate()
+    .executeTakeFirst()
+}
+
+/** The same for what an owner does also while the deletion of the account is pending. @throws ApiError 404. */
+export async function lockAccountOrLeaving(tx: Tx, id: string): Promise<Selectable<Account>> {
+  const row = await tx.selectFrom('account').selectAll().where('id', '=', id).forNoKeyUpdate().executeTakeFirst()
+  if (row === undefined) throw notFound('user')
+  return row
 }
 
 /** Whether an account is suspended at this time. */
@@ -38,6 +51,7 @@ export async function lockOtherAdmins(tx: Tx, accountId: string, nowMs: number):
     .selectFrom('account')
     .select(['id', 'suspended_at', 'suspended_until'])
     .where('role', '=', 'admin')
+    .where('deletion_due', 'is', null)
     .orderBy('id')
     .forNoKeyUpdate()
     .execute()

@@ -8,6 +8,7 @@ import type { AccountRow } from '#features/users/queries.ts'
 import type { Jobs } from '#jobs/queue.ts'
 import * as messages from '#mail/messages.ts'
 import type { Deps } from '#main/deps.ts'
+import { getDeletion } from './deletion/queries.ts'
 import { insertFlow } from './mail/flows.ts'
 import { findAccount } from './queries.ts'
 
@@ -85,6 +86,13 @@ async function compose(deps: MailDeps, account: AccountRow, job: MailJob): Promi
       })
     case 'unsuspended':
       return isSuspended(account, now()) ? undefined : messages.unsuspendedMail(context)
+    case 'deletion-pending': {
+      if (account.deletion_due === null) return undefined
+      const { by_owner: byOwner } = await getDeletion(db, account.id)
+      return messages.deletionPendingMail({ ...context, due: account.deletion_due, byOwner })
+    }
+    case 'deletion-undone':
+      return account.deletion_due === null ? messages.deletionUndoneMail(context) : undefined
     case 'token-created': {
       const tokenName = await findTokenName(db, job.token_id)
       return tokenName === undefined ? undefined : messages.tokenCreatedMail({ ...context, tokenName })

@@ -18,10 +18,10 @@ export function findAccountBySignInName(db: Db, name: string): Promise<AccountRo
     .executeTakeFirst()
 }
 
-/** Like `findAccountBySignInName`, and an ID is a name too (it wins). */
+/** Like `findAccountBySignInName`, and an ID is a name too (it wins); also accounts whose deletion is pending. */
 export async function findAccountByAnyName(db: Db, name: string): Promise<AccountRow | undefined> {
   if (name.includes('@')) return findAccountBySignInName(db, name)
-  const rows = await listAccountsByNames(db, [name])
+  const rows = await listAccountsByNames(db, [name], { withLeaving: true })
   return rows.find(({ id }) => id === name) ?? rows[0]
 }
 

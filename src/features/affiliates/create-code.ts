@@ -2,6 +2,7 @@
 
 import { transaction } from '#cache/transaction.ts'
 import type { Tx } from '#db/db.ts'
+import { lockAccountIfAny } from '#features/access/accounts.ts'
 import { actorOf } from '#features/audit/actor.ts'
 import { recordAudit } from '#features/audit/record-audit.ts'
 import { ApiError, validationError } from '#lib/errors.ts'
@@ -55,9 +56,7 @@ export async function createCode(
 
 /** Codes of one account are made one after the other, so that their number holds. */
 async function lockAffiliate(tx: Tx, id: string): Promise<void> {
-  const row = isIdForm(id)
-    ? await tx.selectFrom('account').select('id').where('id', '=', id).forNoKeyUpdate().executeTakeFirst()
-    : undefined
+  const row = isIdForm(id) ? await lockAccountIfAny(tx, id) : undefined
   if (row === undefined) throw validationError('affiliate', 'names no account')
 }
 

@@ -15,6 +15,8 @@ export const AUDIT_ACTIONS = [
   'account.changed',
   'account.role_changed',
   'account.deleted',
+  'account.deletion_requested',
+  'account.deletion_undone',
   'account.suspended',
   'account.unsuspended',
   'account.signed_out',

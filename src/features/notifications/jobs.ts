@@ -30,6 +30,7 @@ async function composeNotificationMail(
     .select(['username', 'email'])
     .where('id', '=', notification.account_id)
     .where('email_verified', '=', true)
+    .where('deletion_due', 'is', null)
     .executeTakeFirst()
   if (account === undefined || account.email === null) return undefined
   const { name, text, link } = notificationText(notification.body, notification.account_id)

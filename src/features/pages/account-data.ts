@@ -49,6 +49,7 @@ export async function showData(
   refusal?: FormRefusal,
 ): Promise<FastifyReply> {
   const isKnown = await isConfirmed(deps.db, viewer, deps.now())
-  const body = accountDataView(page, { account, isConfirmed: isKnown, refusal })
+  const { deletionDays } = deps.config.accounts
+  const body = accountDataView(page, { account, isConfirmed: isKnown, deletionDays, refusal })
   return showSettings({ title: page.language.t('settings.data'), body, refusal })
 }

@@ -5,7 +5,6 @@ import { MAIL_PAGES } from '#mail/messages.ts'
 export const PATHS = {
   ...MAIL_PAGES,
   authorize: AUTHORIZE_PAGE,
-  signIn: '/account/sign-in',
   signInCode: '/account/sign-in/code',
   signOut: '/account/sign-out',
   signUp: '/account/sign-up',

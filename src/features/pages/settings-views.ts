@@ -192,7 +192,7 @@ ${of.sessions.length > 1 && buttonForm(page, { action: `${path}/end-others`, tex
 
 export function accountDataView(
   page: PageContext,
-  of: { account: AccountRow; isConfirmed: boolean } & Refused,
+  of: { account: AccountRow; isConfirmed: boolean; deletionDays: number } & Refused,
 ): Markup {
   const { t } = page.language
   const path = pathTo(page, PATHS.data)
@@ -204,7 +204,7 @@ export function accountDataView(
 ${buttonForm(page, { action: `${path}/export`, text: html`${icon(page, 'download')}${t('data.download')}` })}
 </section>
 <section class="section"><h2>${t('data.delete')}</h2>
-<p>${t('data.delete.text')}</p>
+<p>${t('data.delete.text')} ${of.deletionDays === 0 ? t('data.delete.final') : t('data.delete.undo', { days: of.deletionDays })}</p>
 ${of.isConfirmed ? form(page, { action: `${path}/delete`, content }) : confirmForm(page, { ...of, next: 'data' })}
 </section>`
 }

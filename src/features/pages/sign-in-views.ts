@@ -1,5 +1,5 @@
 // Signing in and up, and what helps those who cannot.
-import { type FormError, form, hiddenField, passwordField, textField } from '#html/forms.ts'
+import { checkbox, type FormError, form, hiddenField, passwordField, textField } from '#html/forms.ts'
 import { html, type Markup, type Part } from '#html/html.ts'
 import { note } from '#html/lists.ts'
 import { type PageContext, pathTo } from '#html/page-context.ts'
@@ -22,7 +22,13 @@ function warning(page: PageContext, text: string): Markup {
 
 export function signInView(
   page: PageContext,
-  of: Common & { name: string; returnTo: string; isOpen: boolean },
+  of: Common & {
+    name: string
+    returnTo: string
+    isOpen: boolean
+    /** Whether the deletion of the account is pending, and its owner may undo it. */
+    canUndo?: boolean
+  },
 ): Markup {
   const { t } = page.language
   const errors = errorsOf(of)
@@ -30,6 +36,7 @@ export function signInView(
   const fields = html`${hiddenField('return', of.returnTo)}
 ${textField(page, { name: 'username', label: t('field.name-or-email'), value: of.name, maxLength: 254, autocomplete: 'username', isName: true, hasFocus, errors })}
 ${passwordField(page, { name: 'password', label: t('field.password'), autocomplete: 'current-password', errors })}
+${of.canUndo && checkbox({ name: 'undo_deletion', value: 'yes', isChecked: true, label: t('sign-in.undo-deletion') })}
 ${captchaField(page, of.captcha)}
 <button class="main">${t('sign-in')}</button>`
   return slip(html`<h1>${t('sign-in')}</h1>

@@ -8,6 +8,7 @@ import { signOut } from '#features/accounts/sessions/delete-session.ts'
 import { signIn } from '#features/accounts/sign-in/sign-in.ts'
 import { signInWithCode } from '#features/accounts/sign-in/sign-in-with-code.ts'
 import { getSettings } from '#features/settings/settings-cache.ts'
+import { ApiError } from '#lib/errors.ts'
 import { challengeOf } from './captcha.ts'
 import { checkValues } from './forms.ts'
 import { attempt, type FormRefusal, noticeOf, type PageDeps, type PageRequest, type Pages } from './page-request.ts'
@@ -39,14 +40,20 @@ async function sendCredentials(request: PageRequest, given: PageDeps): Promise<F
   const { accounts, cookie } = given
   const { req, reply, field } = request
   const returnTo = field('return')
+  let canUndo = false
   const { value, refusal } = await attempt(async () => {
     const values = checkValues(Credentials, { username: field('username'), password: field('password') })
     const challenge = challengeOf(request, accounts.config)
-    return signIn(accounts, { name: values.username, password: values.password, challenge, client: clientOf(req) })
+    const undoDeletion = field('undo_deletion') === 'yes'
+    const given = { name: values.username, password: values.password, challenge, undoDeletion, client: clientOf(req) }
+    return signIn(accounts, given).catch((error: unknown) => {
+      canUndo = error instanceof ApiError && error.details?.['can_undo'] === true
+      throw error
+    })
   }, LABELS)
   if (refusal !== undefined) {
     const name = field('username').slice(0, 254)
-    return showSignIn(request, given, { refusal, name, returnTo })
+    return showSignIn(request, given, { refusal, name, returnTo, canUndo })
   }
   if ('flow' in value) return showCode(request, { flow: value.flow, returnTo })
   cookie.write(reply, value.session)
@@ -68,7 +75,7 @@ async function sendCode(request: PageRequest, { accounts, cookie }: PageDeps): P
 async function showSignIn(
   request: PageRequest,
   { accounts }: PageDeps,
-  of: { name: string; returnTo: string; refusal?: FormRefusal },
+  of: { name: string; returnTo: string; refusal?: FormRefusal; canUndo?: boolean },
 ): Promise<FastifyReply> {
   const { page, captcha, show } = request
   const isOpen = (await getSettings(accounts)).registration !== 'closed'

@@ -6,6 +6,7 @@ import { findMembership } from '#features/access/memberships.ts'
 import { canSeeProject } from '#features/access/project-policy.ts'
 import { attachImages } from '#features/content-images/queries.ts'
 import { insertNotifications } from '#features/notifications/queries.ts'
+import { listAccountsByNames } from '#features/users/queries.ts'
 import { canSeeVersion } from '#features/versions/policy.ts'
 import { ApiError, accountGone, validationError } from '#lib/errors.ts'
 import { newId } from '#lib/ids.ts'
@@ -95,7 +96,7 @@ async function canSeeItem(tx: Tx, viewer: Viewer, { type, id }: NewReport['item'
       return canSeeVersion(viewer, { ...version, project }, await findMembership(tx, viewer.id, project))
     }
     case 'user':
-      return (await tx.selectFrom('account').select('id').where('id', '=', id).executeTakeFirst()) !== undefined
+      return (await listAccountsByNames(tx, [id])).some((account) => account.id === id)
   }
 }
 

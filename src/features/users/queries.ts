@@ -10,12 +10,22 @@ import type { Role, Viewer } from '#lib/viewer.ts'
 
 export type AccountRow = Selectable<Account>
 
+type Finding = {
+  /** Also accounts whose deletion is pending, which nobody finds otherwise. */
+  withLeaving?: boolean
+}
+
 /** Accounts that `names` name as ID or, case-insensitively, as username. */
-export function listAccountsByNames(db: Db, names: readonly string[]): Promise<AccountRow[]> {
+export function listAccountsByNames(
+  db: Db,
+  names: readonly string[],
+  { withLeaving = false }: Finding = {},
+): Promise<AccountRow[]> {
   return db
     .selectFrom('account')
     .selectAll()
     .where(isNamed('id', sql<string>`lower(username)`, names))
+    .$if(!withLeaving, (query) => query.where('deletion_due', 'is', null))
     .execute()
 }
 
@@ -26,9 +36,9 @@ export async function getAccount(db: Db, id: string): Promise<AccountRow> {
   return row
 }
 
-/** The account that `name` names as ID or username; the ID wins. */
-export async function getAccountByName(db: Db, name: string): Promise<AccountRow> {
-  const rows = await listAccountsByNames(db, [name])
+/** The account that `name` names as ID or username; the ID wins. @throws ApiError 404. */
+export async function getAccountByName(db: Db, name: string, finding: Finding = {}): Promise<AccountRow> {
+  const rows = await listAccountsByNames(db, [name], finding)
   const row = rows.find(({ id }) => id === name) ?? rows[0]
   if (row === undefined) throw notFound('user')
   return row
@@ -56,6 +66,7 @@ export function findAccountByEmail(db: Db, email: string): Promise<AccountRow | 
     .selectFrom('account')
     .selectAll()
     .where(sql<string>`lower(email)`, '=', sql<string>`lower(${email})`)
+    .where('deletion_due', 'is', null)
     .executeTakeFirst()
 }
 
@@ -90,6 +101,7 @@ export function listUsersByPrefix(
     .selectFrom('account')
     .select(['id', 'username', 'avatar_url'])
     .where(folded, 'like', pattern)
+    .where('deletion_due', 'is', null)
     .orderBy(folded)
     .limit(FOUND_MAX)
     .execute()

@@ -13,6 +13,7 @@ export function listSuspended(
     .selectFrom('account')
     .selectAll()
     .where('suspended_at', 'is not', null)
+    .where('deletion_due', 'is', null)
     .where((eb) => eb.or([eb('suspended_until', 'is', null), eb('suspended_until', '>', now)]))
     .orderBy('suspended_at', 'desc')
     .orderBy('id')

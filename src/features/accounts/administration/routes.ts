@@ -6,13 +6,15 @@ import { mountInternal } from '#http/mounts.ts'
 import { UserParams } from '#http/query-values.ts'
 import type { App } from '#http/server.ts'
 import type { Deps } from '#main/deps.ts'
+import { listPendingDeletions } from '../deletion/queries.ts'
+import { restoreAccount } from '../deletion/restore-account.ts'
 import { makePasswordLink } from './make-password-link.ts'
 import { listSuspended } from './queries.ts'
-import { SignOutQuery, SuspendedQuery, Suspension, toSuspension } from './requests.ts'
+import { AccountsQuery, SignOutQuery, Suspension, toSuspension } from './requests.ts'
 import { signOutAccount } from './sign-out-account.ts'
 import { suspendAccount } from './suspend-account.ts'
 import { unsuspendAccount } from './unsuspend-account.ts'
-import { PasswordLink, SuspendedAccount, toSuspendedAccount } from './views.ts'
+import { DeletedAccount, PasswordLink, SuspendedAccount, toDeletedAccount, toSuspendedAccount } from './views.ts'
 
 type AdministrationDeps = Pick<Deps, 'db' | 'cache' | 'config' | 'now'>
 
@@ -21,6 +23,7 @@ const config = { auth: 'operator' } as const
 export function administrationRoutes(app: App, deps: AdministrationDeps): void {
   mountInternal(app, (scope) => {
     suspensionRoutes(scope, deps)
+    deletionRoutes(scope, deps)
     credentialRoutes(scope, deps)
   })
 }
@@ -33,7 +36,7 @@ function suspensionRoutes(app: App, deps: AdministrationDeps): void {
       schema: {
         operationId: 'listSuspendedUsers',
         summary: 'List suspended accounts, the newest suspension first',
-        querystring: SuspendedQuery,
+        querystring: AccountsQuery,
         response: { 200: Type.Array(SuspendedAccount) },
       },
     },
@@ -70,6 +73,43 @@ function suspensionRoutes(app: App, deps: AdministrationDeps): void {
     },
     async (req, reply) => {
       await unsuspendAccount(deps, operatorOf(req), req.params.id)
+      return done(reply)
+    },
+  )
+}
+
+function deletionRoutes(app: App, deps: AdministrationDeps): void {
+  app.get(
+    '/admin/deleted-users',
+    {
+      config,
+      schema: {
+        operationId: 'listDeletedUsers',
+        summary: 'List accounts whose deletion can still be undone, those that end first before the others',
+        querystring: AccountsQuery,
+        response: { 200: Type.Array(DeletedAccount) },
+      },
+    },
+    async (req) => {
+      const { limit = 100, offset = 0 } = req.query
+      return (await listPendingDeletions(deps.db, { limit, offset })).map(toDeletedAccount)
+    },
+  )
+  app.delete(
+    '/admin/user/:id/deletion',
+    {
+      config,
+      schema: {
+        operationId: 'restoreUser',
+        summary: 'Undo the deletion of an account',
+        description:
+          'What it owned, published and followed comes back, as far as it is still there and nobody else has it. Its ' +
+          'sessions and tokens do not. The owner is told by mail.',
+        params: UserParams,
+      },
+    },
+    async (req, reply) => {
+      await restoreAccount(deps, operatorOf(req), req.params.id)
       return done(reply)
     },
   )

@@ -2,6 +2,7 @@
 import Type, { type Static } from 'typebox'
 import type { AccountRow } from '#features/users/queries.ts'
 import { Nullable, Timestamp } from '#lib/schema-parts.ts'
+import type { PendingDeletion } from '../deletion/queries.ts'
 
 export const SuspendedAccount = Type.Object(
   {
@@ -15,6 +16,18 @@ export const SuspendedAccount = Type.Object(
   { title: 'SuspendedAccount' },
 )
 
+export const DeletedAccount = Type.Object(
+  {
+    id: Type.String(),
+    username: Type.String(),
+    role: Type.Enum(['developer', 'moderator', 'admin']),
+    requested: Timestamp,
+    due: { ...Timestamp, description: 'When it goes for good' },
+    by_owner: Type.Boolean({ description: 'Whether its owner has deleted it, who can undo that then' }),
+  },
+  { title: 'DeletedAccount' },
+)
+
 export const PasswordLink = Type.Object(
   {
     url: Type.String({ description: 'Page on which the owner sets a new password, once' }),
@@ -22,6 +35,17 @@ export const PasswordLink = Type.Object(
   },
   { title: 'PasswordLink' },
 )
+
+export function toDeletedAccount(row: PendingDeletion): Static<typeof DeletedAccount> {
+  return {
+    id: row.id,
+    username: row.username,
+    role: row.role as Static<typeof DeletedAccount>['role'],
+    requested: row.requested.toISOString(),
+    due: row.due.toISOString(),
+    by_owner: row.by_owner,
+  }
+}
 
 export function toSuspendedAccount(row: AccountRow): Static<typeof SuspendedAccount> {
   return {

@@ -102,6 +102,7 @@ async function findViewer(db: Db, hostId: string, now: Date): Promise<Omit<Viewe
     .selectFrom('account')
     .select(['id', 'role', 'email_verified'])
     .where('code_host_id', '=', hostId)
+    .where('deletion_due', 'is', null)
     .where((eb) => eb.or([eb('suspended_at', 'is', null), eb('suspended_until', '<=', now)]))
     .executeTakeFirst()
   if (row === undefined) return undefined

@@ -3,7 +3,7 @@
 import type { ChangeSet } from '#cache/changes.ts'
 import { transaction } from '#cache/transaction.ts'
 import type { Tx } from '#db/db.ts'
-import { lockAccount } from '#features/access/accounts.ts'
+import { lockAccount, lockAccountOrLeaving } from '#features/access/accounts.ts'
 import type { OwnerProof } from '#features/access/confirm-owner.ts'
 import { type Actor, actorOf, COMMAND, ownerAt } from '#features/audit/actor.ts'
 import { recordAudit } from '#features/audit/record-audit.ts'
@@ -59,7 +59,7 @@ export async function resetPassword(
     caller: addressKey(client.ip),
   })
   await transaction(deps, async (tx, changed) => {
-    const { email } = await lockAccount(tx, accountId)
+    const { email } = await lockAccountOrLeaving(tx, accountId)
     const taken = await takeFlow(tx, 'reset_password', { secret, now: now() })
     if (taken === undefined || taken.data['email'] !== email) throw invalidCredentials(WRONG_FLOW)
     await setPassword(tx, changed, { accountId, passwordHash, actor: ownerAt(accountId, client) })

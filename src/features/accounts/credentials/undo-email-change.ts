@@ -4,7 +4,7 @@ import type { ChangeSet } from '#cache/changes.ts'
 import { transaction } from '#cache/transaction.ts'
 import type { Tx } from '#db/db.ts'
 import { onUnique } from '#db/pg-errors.ts'
-import { lockAccount } from '#features/access/accounts.ts'
+import { lockAccountOrLeaving } from '#features/access/accounts.ts'
 import { ownerAt } from '#features/audit/actor.ts'
 import { recordAudit } from '#features/audit/record-audit.ts'
 import { enqueue } from '#jobs/queue.ts'
@@ -29,7 +29,7 @@ export async function undoEmailChange(deps: AccountDeps, secret: string, client:
   if (found === undefined) throw wrong
   const accountId = found.account_id
   await transaction(deps, async (tx, changed) => {
-    await lockAccount(tx, accountId)
+    await lockAccountOrLeaving(tx, accountId)
     const flow = await takeFlow(tx, 'undo_email_change', { secret, now })
     if (flow === undefined) throw wrong
     const { email, had_two_factor: hadTwoFactor, changed_at: changedAt } = flow.data

@@ -23,8 +23,8 @@ export function signInRoutes(app: App, deps: AccountDeps): void {
       },
     },
     async (req) => {
-      const { username: name, password, challenge } = req.body
-      const result = await signIn(deps, { name, password, challenge, client: clientOf(req) })
+      const { username: name, password, challenge, undo_deletion: undoDeletion } = req.body
+      const result = await signIn(deps, { name, password, challenge, undoDeletion, client: clientOf(req) })
       if ('session' in result) return result.session
       return { error: '2fa_required' as const, description: 'This account needs a second factor', flow: result.flow }
     },

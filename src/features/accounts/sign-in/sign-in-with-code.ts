@@ -1,7 +1,9 @@
 import { transaction } from '#cache/transaction.ts'
-import { lockAccount } from '#features/access/accounts.ts'
+import { lockAccountOrLeaving } from '#features/access/accounts.ts'
+import { ownerAt } from '#features/audit/actor.ts'
 import { recordEvent } from '#telemetry/events.ts'
 import type { AccountDeps } from '../account-deps.ts'
+import { restoreAtSignIn } from '../deletion/restore-account.ts'
 import { findFlow, takeFlow } from '../mail/flows.ts'
 import type { Client } from '../sessions/queries.ts'
 import type { SessionView } from '../sessions/views.ts'
@@ -27,15 +29,17 @@ export async function signInWithCode(
   const accountId = flow.account_id
   const session = await guard.attempt(accountId, REFUSAL, () =>
     transaction(deps, async (tx, changed) => {
-      const account = await lockAccount(tx, accountId)
+      const account = await lockAccountOrLeaving(tx, accountId)
       if (!(await useCode(tx, account, { code, now: now() }))) {
         await recordRefusal(tx, { accountId, client, because: 'code' })
         return undefined
       }
       // Throwing gives the code back: it was right, and the flow was lost to another use or to a change of password.
-      if ((await takeFlow(tx, 'sign_in_second_factor', { secret, now: now() })) === undefined)
-        throw invalidCredentials(REFUSAL)
+      const taken = await takeFlow(tx, 'sign_in_second_factor', { secret, now: now() })
+      if (taken === undefined) throw invalidCredentials(REFUSAL)
       requireActive(account, now())
+      const undo = taken.data['undo_deletion'] === true
+      await restoreAtSignIn(tx, changed, { account, actor: ownerAt(accountId, client), undo })
       return openSession(tx, changed, { accountId, client, now: now() })
     }),
   )

@@ -1,9 +1,11 @@
 import { transaction } from '#cache/transaction.ts'
-import { lockAccount } from '#features/access/accounts.ts'
+import { lockAccountOrLeaving } from '#features/access/accounts.ts'
+import { ownerAt } from '#features/audit/actor.ts'
 import type { AccountRow } from '#features/users/queries.ts'
 import { addressKey } from '#lib/address-key.ts'
 import { recordEvent } from '#telemetry/events.ts'
 import type { AccountDeps } from '../account-deps.ts'
+import { requireUndoing, restoreAtSignIn } from '../deletion/restore-account.ts'
 import { insertFlow } from '../mail/flows.ts'
 import { findAccountBySignInName } from '../queries.ts'
 import type { Client } from '../sessions/queries.ts'
@@ -15,17 +17,25 @@ import { invalidCredentials } from './sign-in-guard.ts'
 
 const REFUSAL = 'The username or the password is wrong'
 
-type SignIn = { name: string; password: string; challenge: string | null | undefined; client: Client }
+type SignIn = {
+  name: string
+  password: string
+  challenge: string | null | undefined
+  /** Whether a pending deletion of the account is undone. */
+  undoDeletion?: boolean | undefined
+  client: Client
+}
 
 /**
  * Signs in, or starts a flow for the second factor where the account has one. Such a flow is no success yet and leaves
  * the failed tries counted: else those who know the password could guess codes without end. An unknown name is answered
  * like a wrong password: the same words, the same work, the same throttle.
- * @throws ApiError as `checkCaptcha`, `invalid_credentials`, `ratelimit_error`, 403 for a suspended account.
+ * @throws ApiError as `checkCaptcha`, `invalid_credentials`, `ratelimit_error`, 403 for a suspended account, and
+ * for one whose deletion is pending without `undoDeletion`.
  */
 export async function signIn(
   deps: AccountDeps,
-  { name, password, challenge, client }: SignIn,
+  { name, password, challenge, undoDeletion: undo = false, client }: SignIn,
 ): Promise<{ session: SessionView } | { flow: string }> {
   const { config, db, guard, passwords, now } = deps
   await checkCaptcha(config.accounts.captcha, { challenge, address: client.ip })
@@ -36,13 +46,16 @@ export async function signIn(
     return isRight ? found : undefined
   })
   const result = await transaction(deps, async (tx, changed) => {
-    const locked = await lockAccount(tx, account.id)
+    const locked = await lockAccountOrLeaving(tx, account.id)
     if (!isUnchanged(locked, account)) throw invalidCredentials(REFUSAL)
     requireActive(locked, now())
     if (account.totp_secret === null) {
+      await restoreAtSignIn(tx, changed, { account: locked, actor: ownerAt(account.id, client), undo })
       return { session: await openSession(tx, changed, { accountId: account.id, client, now: now() }) }
     }
-    return { flow: await insertFlow(tx, { kind: 'sign_in_second_factor', accountId: account.id, now: now() }) }
+    await requireUndoing(tx, locked, undo)
+    const flow = { kind: 'sign_in_second_factor', accountId: account.id, data: { undo_deletion: undo } } as const
+    return { flow: await insertFlow(tx, { ...flow, now: now() }) }
   })
   if ('session' in result) {
     await guard.forgive(account.id)
