@@ -80,6 +80,7 @@ create table collection (
   constraint collection_status_check check (status in ('listed', 'unlisted', 'private', 'rejected'))
 );
 create index collection_account_id_idx on collection (account_id, created desc, id);
+create index collection_listed_idx on collection (created desc, id) where status = 'listed';
 
 create table collection_project (
   collection_id text collate "C" not null references collection (id) on delete cascade,

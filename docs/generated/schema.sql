@@ -809,6 +809,8 @@ CREATE INDEX audit_entry_subject_idx ON public.audit_entry USING btree (subject_
 
 CREATE INDEX collection_account_id_idx ON public.collection USING btree (account_id, created DESC, id);
 
+CREATE INDEX collection_listed_idx ON public.collection USING btree (created DESC, id) WHERE (status = 'listed'::text);
+
 CREATE INDEX collection_project_project_id_idx ON public.collection_project USING btree (project_id);
 
 CREATE INDEX demo_item_events_idx ON public.demo_item USING btree (id) WHERE ((kind = 'project'::text) AND (NOT has_events));

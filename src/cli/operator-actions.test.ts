@@ -3,9 +3,9 @@ import assert from 'node:assert/strict'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, before, mock, test } from 'node:test'
+import { after, before, test } from 'node:test'
+import { commandHere } from '#test/support/command-here.ts'
 import { emptyDatabase, type TestDatabase } from '#test/support/database.ts'
-import { findCommand } from './commands.ts'
 
 let database: TestDatabase
 let other: TestDatabase
@@ -26,23 +26,11 @@ const environmentOf = ({ connectionString }: TestDatabase, name: string) => ({
   DATA_DIR: join(folder, name),
 })
 
-/** The result of a command as it prints it. The runner of tests writes no text meanwhile. */
+/** The result of a command as it prints it. */
 async function run(line: string, env = environmentOf(database, 'data')): Promise<ReturnType<typeof JSON.parse>> {
-  const found = findCommand([...line.split(' '), '--json'])
-  assert.ok(found !== undefined, line)
-  let text = ''
-  const write = process.stdout.write.bind(process.stdout)
-  mock.method(process.stdout, 'write', (part: string | Uint8Array, ...rest: never[]) => {
-    if (typeof part !== 'string') return write(part, ...rest)
-    text += part
-    return true
-  })
-  try {
-    await (await found.command.load())(found.rest, env)
-  } finally {
-    mock.restoreAll()
-  }
-  return JSON.parse(text)
+  const { code, stdout, stderr } = await commandHere([...line.split(' '), '--json'], env)
+  assert.equal(code, 0, stderr)
+  return JSON.parse(stdout)
 }
 
 async function logOf({ db }: TestDatabase): Promise<unknown[]> {

@@ -14,8 +14,8 @@ export async function readPassword(given: string | undefined): Promise<string> {
     return given
   }
   if (!process.stdin.isTTY) return firstLine()
-  const first = await ask('Password: ')
-  if (first !== (await ask('The same again: '))) throw new UsageError('The two passwords differ')
+  const [first = '', again] = await ask(['Password: ', 'The same again: '])
+  if (first !== again) throw new UsageError('The two passwords differ')
   return first
 }
 
@@ -34,18 +34,24 @@ async function firstLine(): Promise<string> {
   return line
 }
 
-async function ask(question: string): Promise<string> {
-  process.stderr.write(question)
+/** Lines typed at the terminal. It echoes nothing from before the first question until after the last answer. */
+async function ask(questions: readonly string[]): Promise<string[]> {
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() })
   const lines = createInterface({ input: process.stdin, output: silent, terminal: true })
+  const ended = once(lines, 'close').then(() => Promise.reject(new UsageError('No password was given')))
+  ended.catch(() => undefined)
+  lines.once('SIGINT', () => lines.close())
+  const answers: string[] = []
   try {
-    const ended = once(lines, 'close').then(() => Promise.reject(new UsageError('No password was given')))
-    ended.catch(() => undefined)
-    lines.once('SIGINT', () => lines.close())
-    const [line] = (await Promise.race([once(lines, 'line'), ended])) as [string]
-    return line
+    for (const question of questions) {
+      const answered = once(lines, 'line')
+      process.stderr.write(question)
+      const [line] = (await Promise.race([answered, ended])) as [string]
+      process.stderr.write('\n')
+      answers.push(line)
+    }
+    return answers
   } finally {
     lines.close()
-    process.stderr.write('\n')
   }
 }

@@ -9,12 +9,17 @@ import { icon, type PageContext } from './page-context.ts'
 export function face(of: {
   name: string
   url: string | null | undefined
+  /** The picture that `url` was scaled down from, for screens on which a large one would be too small. */
+  rawUrl?: string | null | undefined
   isSquare?: boolean
   isLarge?: boolean
 }): Markup {
   const classes = ['face', of.isSquare === true && 'square', of.isLarge === true && 'large'].filter(Boolean).join(' ')
   const side = of.isLarge === true ? 80 : 36
-  if (of.url) return html`<img class="${classes}" src="${of.url}" alt="" width="${side}" height="${side}">`
+  if (of.url) {
+    const srcset = of.rawUrl && of.rawUrl !== of.url ? `${of.url} 1x, ${of.rawUrl} 2x` : null
+    return html`<img class="${classes}" src="${of.url}"${attributes({ srcset })} alt="" width="${side}" height="${side}">`
+  }
   const letter = [...new Intl.Segmenter().segment(of.name.trim())][0]?.segment ?? ''
   return html`<span class="${classes}" aria-hidden="true">${letter.toUpperCase()}</span>`
 }

@@ -11,6 +11,7 @@ import { accountJobs } from '#features/accounts/jobs.ts'
 import { accountRoutes } from '#features/accounts/routes.ts'
 import { affiliateOperatorRoutes } from '#features/affiliates/operator-routes.ts'
 import { affiliateRoutes } from '#features/affiliates/routes.ts'
+import { createDownloadTrends } from '#features/analytics/download-trends.ts'
 import { analyticsIngestRoutes } from '#features/analytics/ingest-routes.ts'
 import { createProjectStatistics } from '#features/analytics/project-statistics.ts'
 import { analyticsRoutes } from '#features/analytics/routes.ts'
@@ -157,8 +158,9 @@ function addFeatures(app: App, { deps, accounts, codeHost, tokens, rateGrants, c
   tagged(app, 'oauth', (scope) => oauthRoutes(scope, deps))
   const site = createSite(deps.config)
   const statistics = createProjectStatistics(deps)
+  const trends = createDownloadTrends(deps)
   pageRoutes(app, { deps, accounts, tokens, site })
-  if (deps.config.site.isServed) siteRoutes(app, { deps, tokens, site, statistics })
+  if (deps.config.site.isServed) siteRoutes(app, { deps, tokens, site, statistics, trends })
   tagged(app, 'follows', (scope) => followRoutes(scope, deps))
   tagged(app, 'notifications', (scope) => notificationRoutes(scope, deps))
   tagged(app, 'tags', (scope) => tagRoutes(scope, deps))

@@ -485,6 +485,7 @@ export const DECLARED: Record<string, Declared> = {
     unseen: { external_id: ONCE },
   },
   updatePayout: { by: 'operator', view: lastPayout, fields: { status: send('success') } },
+  setMark: { by: 'operator', view: (read) => read('/_internal/instance'), unseen: { ext: PICTURE } },
   updateSettings: {
     by: 'operator',
     view: (read) => read('/_internal/admin/settings'),

@@ -1,11 +1,13 @@
 // What operators do with accounts, tokens, jobs and settings from the command line.
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { sql } from 'kysely'
 import { enqueue } from '#jobs/queue.ts'
+import { commandHere } from '../support/command-here.ts'
 import { type TestDatabase, testDatabase } from '../support/database.ts'
 import { ENTRY, type Finished, makeDataDir } from '../support/running-depot.ts'
 
@@ -21,13 +23,8 @@ const PASSWORD = 'violet-harbour-lantern-42'
 
 /** Runs a command with a text as its standard input. */
 function depot(args: string[], input = '', env: Record<string, string> = {}): Promise<Finished> {
-  const { promise, resolve } = Promise.withResolvers<Finished>()
   const all = { ...process.env, DATA_DIR: dataDir, DATABASE_URL: database.connectionString, ...env }
-  const child = execFile(process.execPath, [ENTRY, ...args], { env: all }, (error, stdout, stderr) =>
-    resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
-  )
-  child.stdin?.end(input)
-  return promise
+  return commandHere(args, all, input)
 }
 
 async function succeed(args: string[], input?: string): Promise<ReturnType<typeof JSON.parse>> {
@@ -48,6 +45,41 @@ test('a password is the first line of standard input; an empty one is wrong usag
   const weak = await make('nobody', '12345678\n')
   assert.equal(weak.code, 1)
   assert.match(weak.stderr, /password/)
+})
+
+/** Runs a command at a terminal, and types an answer to each question when it is asked. */
+async function atTerminal(args: string[], answers: readonly [question: string, answer: string][]): Promise<Finished> {
+  const env = { ...process.env, DATA_DIR: dataDir, DATABASE_URL: database.connectionString }
+  const line = [process.execPath, ENTRY, ...args].map((word) => `'${word}'`).join(' ')
+  const child = spawn('script', ['-qec', line, '/dev/null'], { env, stdio: ['pipe', 'pipe', 'inherit'] })
+  let stdout = ''
+  let next = 0
+  child.stdout.on('data', (chunk) => {
+    stdout += chunk
+    const [question = '', answer = ''] = answers[next] ?? []
+    if (next >= answers.length || !stdout.includes(question)) return
+    next += 1
+    child.stdin.write(`${answer}\r`)
+  })
+  const [code] = await once(child, 'exit')
+  return { code, stdout, stderr: '' }
+}
+const hasTerminals = spawnSync('script', ['--version']).status === 0
+
+test('at a terminal a password is typed twice and never shown', { skip: !hasTerminals && 'needs script' }, async () => {
+  const words = ['user', 'create', '--username', 'typed', '--email', 'typed@example.org']
+  const typed = (again: string) =>
+    atTerminal(words, [
+      ['Password: ', PASSWORD],
+      ['The same again: ', again],
+    ])
+  const differing = await typed('another-harbour-lantern-43')
+  assert.deepEqual([differing.code, /The two passwords differ/.test(differing.stdout)], [2, true], differing.stdout)
+  const made = await typed(PASSWORD)
+  assert.equal(made.code, 0, made.stdout)
+  assert.ok(!made.stdout.includes(PASSWORD))
+  assert.equal((await succeed(['user', 'show', 'typed'])).has_password, true)
+  await succeed(['user', 'delete', 'typed', '--yes'])
 })
 
 test('user list and user show: found by a part of the name or address, with a bound, without secrets', async () => {

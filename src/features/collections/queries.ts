@@ -57,6 +57,30 @@ export function listCollectionsOf(db: Db, viewer: Viewer | null, accountId: stri
     .execute() as Promise<CollectionReadRow[]>
 }
 
+export type NewCollection = Pick<CollectionRow, 'id' | 'name' | 'icon_url'>
+
+/** The newest of those that stand in lists and hold something that everybody sees. */
+export function listNewestCollections(db: Db, limit: number): Promise<NewCollection[]> {
+  return db
+    .selectFrom('collection')
+    .select(['id', 'name', 'icon_url'])
+    .where('status', '=', 'listed')
+    .where((eb) =>
+      eb.exists(
+        eb
+          .selectFrom('collection_project')
+          .innerJoin('project', 'project.id', 'collection_project.project_id')
+          .select('project.id')
+          .whereRef('collection_project.collection_id', '=', 'collection.id')
+          .where(sql<boolean>`is_searchable(project.status)`),
+      ),
+    )
+    .orderBy('created', 'desc')
+    .orderBy('id')
+    .limit(limit)
+    .execute()
+}
+
 /** ID and slug of those projects that `names` name as either and the viewer may see. */
 export async function listVisibleProjectNames(
   db: Db,

@@ -32,6 +32,7 @@ export function createCounterFollower(deps: LedgerDeps & { store: AnalyticsStore
   /** Whether the store may have what was not taken in. */
   let isBehind = false
   let isShowDue = false
+  let showing: Promise<number> | undefined
   let retry: NodeJS.Timeout | undefined
   let show: NodeJS.Timeout | undefined
   let round: NodeJS.Timeout | undefined
@@ -101,8 +102,16 @@ export function createCounterFollower(deps: LedgerDeps & { store: AnalyticsStore
     show.unref()
   }
 
-  /** Returns when it may be done again, in milliseconds. */
-  async function showNow(now: boolean): Promise<number> {
+  /** Resolves when it may be done again, in milliseconds. */
+  function showNow(now: boolean): Promise<number> {
+    const step = showOnce(now).finally(() => {
+      if (showing === step) showing = undefined
+    })
+    showing = step
+    return step
+  }
+
+  async function showOnce(now: boolean): Promise<number> {
     isShowDue = false
     try {
       const { isAll, pauseMs } = await showDownloads(deps, { now })
@@ -116,9 +125,11 @@ export function createCounterFollower(deps: LedgerDeps & { store: AnalyticsStore
   }
 
   async function settled(): Promise<void> {
-    // What is under way may have begun before the newest batch came; the second round takes that.
+    // What is under way may have begun before the newest batch came; the round after it takes that.
+    await working
     await working
     if (waiting.length > 0 || isBehind) await work()
+    await showing
     if (!isShowDue) return
     const pauseMs = await showNow(true)
     if (isShowDue) showLater(pauseMs)

@@ -1,5 +1,8 @@
 // The first page: what there is, what is new, and where to begin.
 import type { FastifyReply } from 'fastify'
+import { listNewestCollections, type NewCollection } from '#features/collections/queries.ts'
+import { listVisibleProjects } from '#features/projects/lookup/project-cache.ts'
+import type { ProjectView } from '#features/projects/views.ts'
 import { countChoices, fieldIs } from '#features/search/facet-counts.ts'
 import { getStatistics } from '#features/statistics/queries.ts'
 import { wholeNumber } from '#html/format.ts'
@@ -13,22 +16,27 @@ import { askHits, readHits } from './list.ts'
 import { filterOf, readListRequest } from './list-request.ts'
 import { TYPE_ICONS, typesName } from './names.ts'
 import type { SiteRequest } from './page.ts'
-import { feedLinks, listPath, offeredTypes, type ProjectType, SEARCH, withQuery } from './paths.ts'
-import { hitList, type ProjectRow, rowOfHit } from './rows.ts'
+import { collectionPath, feedLinks, listPath, offeredTypes, type ProjectType, SEARCH, withQuery } from './paths.ts'
+import { linkPanel } from './profile.ts'
+import { fieldTexts, hitList, type ProjectRow, rowOfHit, rowOfView, viewOf, withWeeks } from './rows.ts'
+import type { Setup } from './setup.ts'
 import { setupForm } from './setup-view.ts'
 
 const SHOWN = 5
-const SECTIONS = ['downloads', 'updated', 'newest'] as const satisfies Sort[]
+const COLLECTIONS = 6
+const SORTED = ['downloads', 'updated', 'newest'] as const satisfies Sort[]
+type Section = { name: (typeof SORTED)[number] | 'rising'; rows: ProjectRow[]; href?: string }
 
 type Home = {
   types: { type: ProjectType; count: number }[]
   figures: { projects: number; versions: number; files: number; authors: number }
-  sections: { sort: (typeof SECTIONS)[number]; rows: ProjectRow[] }[]
+  sections: Section[]
+  collections: NewCollection[]
 }
 
 export async function showHome(request: SiteRequest): Promise<FastifyReply> {
   const { answers, read } = await askHome(request)
-  return request.showFound(answers, () => homePage(request, read()))
+  return request.showFound(answers, async () => homePage(request, await read()))
 }
 
 function homePage(request: SiteRequest, home: Home): Page {
@@ -58,33 +66,68 @@ function homePage(request: SiteRequest, home: Home): Page {
 }
 
 /** What it shows, not looked at yet. */
-async function askHome({
-  deps,
-  query,
-  queries,
-  setup,
-}: SiteRequest): Promise<{ answers: readonly (Uint8Array | string)[]; read(): Home }> {
+async function askHome(
+  request: SiteRequest,
+): Promise<{ answers: readonly (Uint8Array | string)[]; read(): Promise<Home> }> {
+  const { deps, query, queries, setup } = request
   const types = offeredTypes(deps.taxonomy)
   const filter = filterOf(readListRequest({ query, queries, setup }, undefined), {
     now: deps.now(),
     taxonomy: deps.taxonomy,
   })
-  const [figures, [counts = []], ...found] = await Promise.all([
+  const [figures, rising, collections, [counts = []], ...found] = await Promise.all([
     getStatistics(deps.dbRead),
+    findRising(request),
+    listNewestCollections(deps.dbRead, COLLECTIONS),
     countChoices(deps, '', [{ values: types.map((type) => fieldIs('project_types', [type])), beside: EVERYTHING }]),
-    ...SECTIONS.map((sort) => askHits(deps, { text: '', sort, page: 1 }, filter, SHOWN)),
+    ...SORTED.map((sort) => askHits(deps, { text: '', sort, page: 1 }, filter, SHOWN)),
   ])
-  const read = (): Home => ({
+  const read = async (): Promise<Home> => ({
     figures,
     types: types.map((type, index) => ({ type, count: counts[index] ?? 0 })),
-    sections: SECTIONS.map((sort, index) => ({ sort, rows: hitsOf(found[index]).map(rowOfHit) })),
+    sections: await withTrends(request, [
+      ...(rising.length === 0 ? [] : [{ name: 'rising' as const, rows: rising }]),
+      ...SORTED.map((name, index) => ({
+        name,
+        rows: hitsOf(found[index]).map(rowOfHit),
+        href: withQuery(SEARCH, { sort: name }),
+      })),
+    ]),
+    collections,
   })
-  return { answers: [JSON.stringify([figures, counts]), ...found.map(({ body }) => body)], read }
+  return { answers: [JSON.stringify([figures, counts, rising, collections]), ...found.map(({ body }) => body)], read }
 }
 
 const hitsOf = (answer: SearchAnswer | undefined) => (answer === undefined ? [] : readHits(answer.body))
 
-function homeView(site: SiteRequest, { types, figures, sections }: Home): Markup {
+/** Those that rise and run on the setup. */
+async function findRising({ deps, setup, trends }: SiteRequest): Promise<ProjectRow[]> {
+  const projects = (await listVisibleProjects(deps, null, await trends.rising(deps))).map(viewOf)
+  return projects
+    .filter((view) => isFitting(view, setup))
+    .slice(0, SHOWN)
+    .map(rowOfView)
+}
+
+function isFitting(view: ProjectView, { gameVersion, loader }: Setup): boolean {
+  const isForLoader = loader === '' || !view.project_types.includes('mod') || view.loaders.includes(loader)
+  return isForLoader && (gameVersion === '' || fieldTexts(view, 'game_versions').includes(gameVersion))
+}
+
+/** One question for all sections. */
+async function withTrends(request: SiteRequest, sections: readonly Section[]): Promise<Section[]> {
+  const all = await withWeeks(
+    request,
+    sections.flatMap(({ rows }) => rows),
+  )
+  let at = 0
+  return sections.map((section) => {
+    at += section.rows.length
+    return { ...section, rows: all.slice(at - section.rows.length, at) }
+  })
+}
+
+function homeView(site: SiteRequest, { types, figures, sections, collections }: Home): Markup {
   const { page, deps } = site
   const { language } = page
   const isEmpty = sections.every(({ rows }) => rows.length === 0)
@@ -96,8 +139,8 @@ function homeView(site: SiteRequest, { types, figures, sections }: Home): Markup
   const lists = sections
     .filter(({ rows }) => rows.length > 0)
     .map(
-      ({ sort, rows }) => html`<section class="sheet" aria-labelledby="by-${sort}">
-<div class="section-head"><h2 id="by-${sort}">${language.t(`site.home.${sort}`)}</h2><a href="${pathTo(page, withQuery(SEARCH, { sort }))}">${language.t('site.home.all')}<span class="vh">: ${language.t(`site.home.${sort}`)}</span></a></div>
+      ({ name, rows, href }) => html`<section class="sheet" aria-labelledby="by-${name}">
+<div class="section-head"><h2 id="by-${name}">${language.t(`site.home.${name}`)}</h2>${href !== undefined && html`<a href="${pathTo(page, href)}">${language.t('site.home.all')}<span class="vh">: ${language.t(`site.home.${name}`)}</span></a>`}</div>
 ${hitList({ page, taxonomy: deps.taxonomy }, rows, 'h3')}
 </section>`,
     )
@@ -109,5 +152,10 @@ ${hitList({ page, taxonomy: deps.taxonomy }, rows, 'h3')}
 ${cards}</ul>
 </div>
 <div class="home-grid"><div class="home-lists">${isEmpty ? empty : lists}</div>
-<div>${setupForm(site)}</div></div>`
+<div class="home-setup">${setupForm(site)}</div>
+${linkPanel(
+  site,
+  language.t('site.home.collections'),
+  collections.map(({ name, id, icon_url }) => ({ name, url: icon_url, path: collectionPath(id) })),
+)}</div>`
 }

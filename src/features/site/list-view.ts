@@ -21,15 +21,15 @@ import { setupName } from './list-title.ts'
 import { TYPE_ICONS, tagName, typesName } from './names.ts'
 import type { SiteRequest } from './page.ts'
 import { feedPath, listPath } from './paths.ts'
-import { hitGrid, hitList, rowOfHit } from './rows.ts'
+import { hitGrid, hitList, type ProjectRow } from './rows.ts'
 import { isSet } from './setup.ts'
 import { setupForm } from './setup-view.ts'
 
-type Shown = FoundList & { title: string; last: number }
+type Shown = Omit<FoundList, 'hits'> & { rows: readonly ProjectRow[]; title: string; last: number }
 
 export function listView(site: SiteRequest, shown: Shown): Markup {
   const { page, deps } = site
-  const { request, hits, counts, last } = shown
+  const { request, rows, counts, last } = shown
   const { language } = page
   const types = [...counts.types].map(([type, count]) => ({
     href: pathTo(
@@ -41,7 +41,6 @@ export function listView(site: SiteRequest, shown: Shown): Markup {
     count,
     isCurrent: type === request.type,
   }))
-  const rows = hits.map(rowOfHit)
   const list = request.view === 'grid' ? hitGrid : hitList
   return html`${typeTabs(tabs(page, language.t('site.types'), types))}
 <section class="facets" aria-label="${language.t('site.filters')}">

@@ -24,7 +24,7 @@ import { listTitle } from './list-title.ts'
 import { listView } from './list-view.ts'
 import type { SiteRequest } from './page.ts'
 import { feedLinks, offeredTypes, type ProjectType } from './paths.ts'
-import type { Hit } from './rows.ts'
+import { type Hit, type ProjectRow, rowOfHit, withWeeks } from './rows.ts'
 import { isSet, NO_SETUP } from './setup.ts'
 
 export type Choice = { value: string; count: number }
@@ -46,11 +46,16 @@ export async function showList(request: SiteRequest, type: ProjectType | undefin
   const { deps, showFound } = request
   const asked = readListRequest(request, type)
   const { answers, read } = await askList(deps, asked)
-  return showFound(answers, () => listPage(request, asked, read()))
+  return showFound(answers, async () => {
+    const found = read()
+    const rows = found.hits.map(rowOfHit)
+    return listPage(request, { ...found, rows: asked.view === 'grid' ? rows : await withWeeks(request, rows) })
+  })
 }
 
-function listPage(request: SiteRequest, asked: ListRequest, found: FoundList): Page & { status?: number } {
+function listPage(request: SiteRequest, found: FoundList & { rows: ProjectRow[] }): Page & { status?: number } {
   const { page } = request
+  const asked = found.request
   const { type } = asked
   const last = Math.max(1, Math.ceil(found.total / PER_PAGE))
   const isBeyond = asked.page > last

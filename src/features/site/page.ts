@@ -4,6 +4,7 @@
 import { createHash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
+import type { DownloadTrends } from '#features/analytics/download-trends.ts'
 import type { ProjectStatistics } from '#features/analytics/project-statistics.ts'
 import { fieldsOf } from '#features/pages/forms.ts'
 import { viewerOf } from '#features/pages/page-request.ts'
@@ -33,6 +34,7 @@ export type SiteDeps = {
   site: Site
   texts: Texts
   statistics: ProjectStatistics
+  trends: DownloadTrends
 }
 
 export type SiteRequest = {
@@ -44,6 +46,7 @@ export type SiteRequest = {
   setup: Setup
   texts: Texts
   statistics: ProjectStatistics
+  trends: DownloadTrends
   /** What the path names at this place, decoded. */
   param(name: string): string
   /** The first value of a query key; empty when it is absent. */
@@ -55,7 +58,10 @@ export type SiteRequest = {
    * The same for a page of which `answers` says all that can change besides what is read through `deps.cache`: `make` is
    * called when no page of the same answers is kept.
    */
-  showFound(answers: readonly (Uint8Array | string)[], make: () => Page & { status?: number }): FastifyReply
+  showFound(
+    answers: readonly (Uint8Array | string)[],
+    make: () => Promise<Page & { status?: number }>,
+  ): Promise<FastifyReply>
   /** Leads those who are not signed in through that and back to the path, by default the address of the request. */
   toSignIn(path?: string): FastifyReply
   /** Leads to another path of ours for good, with the query. */
@@ -114,7 +120,7 @@ export async function readSiteRequest(
   reply: FastifyReply,
   keeper?: Keeper,
 ): Promise<SiteRequest> {
-  const { deps, texts, statistics } = given
+  const { deps, texts, statistics, trends } = given
   // Absent when a request is refused before its cookies were read.
   req.viewer = req.cookies ? await viewerOf(given, req) : null
   const page = await siteContext(given, req, reply)
@@ -131,15 +137,16 @@ export async function readSiteRequest(
     setup,
     texts,
     statistics,
+    trends,
     param: (name) => params[name] ?? '',
     query: (name) => fieldsOf(values, name)[0] ?? '',
     queries: (name) => fieldsOf(values, name),
     show: (shown) => sendPage({ ...sent, keeper }, shown),
-    showFound: (answers, make) => {
-      if (keeper === undefined) return sendPage(sent, make())
+    showFound: async (answers, make) => {
+      if (keeper === undefined) return sendPage(sent, await make())
       const key = foundKey(keeper.key, answers)
       const known = keptPage(deps, key)
-      if (known === undefined) return sendPage({ ...sent, keeper: { ...keeper, key } }, make())
+      if (known === undefined) return sendPage({ ...sent, keeper: { ...keeper, key } }, await make())
       sendKept(req, reply, known)
       return reply
     },

@@ -23,21 +23,18 @@ import { collectionPath, organizationPath, reportPath, userPath } from './paths.
 import { linkPanel, profilePage, type Slice } from './profile.ts'
 import { peoplePanel } from './project.ts'
 import type { Organization } from './project-data.ts'
-import { rowOfProject } from './rows.ts'
+import { rowOfProject, withWeeks } from './rows.ts'
 
 const PER_PAGE = 20
 
 /** One page of the projects with these IDs, as far as the viewer may see them. */
-async function sliceOf(
-  { deps, viewer, query }: SiteRequest,
-  ids: readonly string[],
-  isOrdered: boolean,
-): Promise<Slice> {
+async function sliceOf(request: SiteRequest, ids: readonly string[], isOrdered: boolean): Promise<Slice> {
+  const { deps, viewer, query } = request
   const all = (await listVisibleByIds(deps, viewer, ids)).map(rowOfProject)
   if (!isOrdered) all.sort((a, b) => b.downloads - a.downloads)
   const current = Number(/^[1-9]\d{0,6}$/.exec(query('page'))?.[0] ?? 1)
   return {
-    rows: all.slice((current - 1) * PER_PAGE, current * PER_PAGE),
+    rows: await withWeeks(request, all.slice((current - 1) * PER_PAGE, current * PER_PAGE)),
     total: all.length,
     downloads: all.reduce((sum, { downloads }) => sum + downloads, 0),
     current,
@@ -104,7 +101,7 @@ export async function showOrganization(request: SiteRequest): Promise<FastifyRep
       kind: 'website',
       about: organization.description,
       color: organization.color,
-      head: html`${face({ name: organization.name, url: organization.icon_url, isSquare: true, isLarge: true })}<div><h1 dir="auto">${organization.name}</h1><p class="what" dir="auto">${organization.description}</p>${facts(request, projects)}</div>`,
+      head: html`${face({ name: organization.name, url: organization.icon_url, rawUrl: organization.raw_icon_url, isSquare: true, isLarge: true })}<div><h1 dir="auto">${organization.name}</h1><p class="what" dir="auto">${organization.description}</p>${facts(request, projects)}</div>`,
       projects,
       aside: peoplePanel(request, { organization: undefined, members }),
       structured: { '@type': 'Organization', name: organization.name, description: organization.description },
@@ -138,7 +135,7 @@ export async function showCollection(request: SiteRequest): Promise<FastifyReply
       color: collection.color,
       isUnlisted: collection.status !== 'listed',
       before: state,
-      head: html`${face({ name: collection.name, url: collection.icon_url, isSquare: true, isLarge: true })}<div><h1 dir="auto">${collection.name}</h1>${collection.description !== null && html`<p class="what" dir="auto">${collection.description}</p>`}${by}${facts(request, projects, undefined, collection.updated)}</div>`,
+      head: html`${face({ name: collection.name, url: collection.icon_url, rawUrl: collection.raw_icon_url, isSquare: true, isLarge: true })}<div><h1 dir="auto">${collection.name}</h1>${collection.description !== null && html`<p class="what" dir="auto">${collection.description}</p>`}${by}${facts(request, projects, undefined, collection.updated)}</div>`,
       projects,
       aside: null,
       structured: { '@type': 'CollectionPage', name: collection.name },

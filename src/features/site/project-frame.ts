@@ -95,7 +95,7 @@ function hero(request: SiteRequest, data: ProjectData): Markup {
   const { language } = page
   const { view } = data
   return html`<div class="hero">
-${tile(page, { iconUrl: view.icon_url }, 81)}
+${tile(page, { iconUrl: view.icon_url, rawUrl: view.raw_icon_url }, 81)}
 <div>
 <h1 dir="auto">${view.name}</h1>
 <p class="what" dir="auto">${view.summary}</p>

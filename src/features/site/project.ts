@@ -5,7 +5,7 @@ import { dayText } from '#html/format.ts'
 import { attributes, html, type Markup, type Part } from '#html/html.ts'
 import type { IconName } from '#html/icons.ts'
 import { face } from '#html/lists.ts'
-import { icon, pathTo } from '#html/page-context.ts'
+import { icon, type PageContext, pathTo } from '#html/page-context.ts'
 import { releasesIn, runsOn, tagName, typeName } from './names.ts'
 import type { SiteRequest } from './page.ts'
 import { organizationPath, PROJECT_TYPES, userPath, withQuery } from './paths.ts'
@@ -13,6 +13,7 @@ import { gallerySource } from './pictures.ts'
 import { loadPeople, loadProject, type Member, type Organization, type ProjectData } from './project-data.ts'
 import { projectPage } from './project-frame.ts'
 import { setupForm } from './setup-view.ts'
+import { projectPlot } from './statistics.ts'
 
 /** Loader → game version → the newest version that has both. */
 type Matrix = { columns: string[]; rows: { loader: string; cells: ReadonlyMap<string, string> }[] }
@@ -21,14 +22,16 @@ export async function showProject(request: SiteRequest): Promise<FastifyReply> {
   const { page, show, texts } = request
   const data = await loadProject(request)
   const { view } = data
-  const [description, people, matrix] = [
+  const [description, people, matrix, plot] = [
     await texts.render(view.description, page),
     await loadPeople(request, data.project),
     await loadMatrix(request, data),
+    await projectPlot(request, data),
   ]
   const body = html`<div class="body">
 ${shots(request, data)}
 ${String(description) === '' ? html`<p class="soft">${page.language.t('site.no-description')}</p>` : description}
+${plot}
 </div>
 <aside aria-label="${page.language.t('site.about', { name: view.name })}">
 ${fits(request, data, matrix)}
@@ -161,9 +164,15 @@ export function peoplePanel(
   return html`<section class="panel"><h2>${language.t('site.people')}</h2><ul class="people">${owner}${people}</ul></section>`
 }
 
+/** What stands for no licence is said in words. */
+function licenceName({ language }: PageContext, { id, name }: ProjectData['view']['license']): string {
+  if (/^(?:LicenseRef-All-Rights-Reserved|ARR)$/i.test(id)) return language.t('site.licence.all-rights')
+  return name === '' || name === id ? id.replace(/^LicenseRef-/, '').replaceAll('-', ' ') : name
+}
+
 function details({ page }: SiteRequest, { view }: ProjectData): Markup {
   const { language } = page
-  const licence = view.license.name === '' ? view.license.id : view.license.name
+  const licence = licenceName(page, view.license)
   const shown =
     view.license.url === null ? licence : html`<a href="${view.license.url}" rel="nofollow ugc noopener">${licence}</a>`
   const tags = [...view.categories, ...view.additional_categories].map(

@@ -42,7 +42,10 @@ import { setupRoute } from './setup.ts'
 import { sendStatisticsCsv, showStatistics } from './statistics.ts'
 import { showChangelog, showVersion, showVersions } from './versions.ts'
 
-export function siteRoutes(app: App, given: Pick<SiteDeps, 'deps' | 'tokens' | 'site' | 'statistics'>): void {
+export function siteRoutes(
+  app: App,
+  given: Pick<SiteDeps, 'deps' | 'tokens' | 'site' | 'statistics' | 'trends'>,
+): void {
   const { deps, site } = given
   const texts = createTexts(deps)
   const all: SiteDeps = { ...given, texts, cookie: createSessionCookie(deps.config) }

@@ -5,9 +5,13 @@ import type { ProjectView } from '#features/projects/views.ts'
 import type { SearchResult } from '#features/search/views.ts'
 import { countOf, timeAgo } from '#html/format.ts'
 import { attributes, html, type Markup, type Part } from '#html/html.ts'
+import { badge } from '#html/lists.ts'
 import { icon, type PageContext, pathTo } from '#html/page-context.ts'
+import { spark } from '#html/plots/spark.ts'
+import { DAY_MS } from '#lib/time.ts'
 import type { Taxonomy } from '#taxonomy/taxonomy.ts'
 import { hueClass, runsOn, tagIcon, tagName, versionRange } from './names.ts'
+import type { SiteRequest } from './page.ts'
 import { organizationPath, projectPath, SEARCH, userPath, withQuery } from './paths.ts'
 
 export type ProjectRow = {
@@ -28,6 +32,10 @@ export type ProjectRow = {
   sides?: readonly [client: string | undefined, server: string | undefined]
   by?: { name: string; path: string }
   badge?: Part
+  /** When it appeared, where that is known. */
+  published?: string
+  /** Downloads of the last weeks, oldest first, where it shows them. */
+  weeks?: readonly number[]
 }
 
 export type Hit = Static<typeof SearchResult>['hits'][number]
@@ -49,6 +57,7 @@ export function rowOfHit(hit: Hit): ProjectRow {
     gameVersions: fieldTexts(hit, 'game_versions'),
     types: hit.project_types,
     sides: [hit.client_side[0], hit.server_side[0]],
+    published: hit.date_created,
     by:
       hit.organization !== null && hit.organization_id !== null
         ? { name: hit.organization, path: organizationPath(hit.organization_id) }
@@ -63,8 +72,9 @@ function pictureOf({ featured_gallery, gallery }: Hit): Pick<ProjectRow, 'pictur
 
 export const viewOf = (project: Pick<CachedProject, 'bytes'>): ProjectView => JSON.parse(project.bytes.toString())
 
-export function rowOfProject(project: Pick<CachedProject, 'bytes'>): ProjectRow {
-  const view = viewOf(project)
+export const rowOfProject = (project: Pick<CachedProject, 'bytes'>): ProjectRow => rowOfView(viewOf(project))
+
+export function rowOfView(view: ProjectView): ProjectRow {
   return {
     id: view.id,
     path: projectPath({ slug: view.slug, types: view.project_types }),
@@ -87,11 +97,56 @@ export function fieldTexts(view: object, name: string): string[] {
   return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : []
 }
 
-/** The icon of a project, or the sign that stands for one. */
-export function tile(page: PageContext, of: { iconUrl: string | null }, size: number, isFirst = true): Markup {
+/**
+ * The icon of a project, or the sign that stands for one. `rawUrl` is the picture it was scaled down from, for screens
+ * on which the icon would be too small.
+ */
+export function tile(
+  page: PageContext,
+  of: { iconUrl: string | null; rawUrl?: string | null },
+  size: number,
+  isFirst = true,
+): Markup {
   if (of.iconUrl === null) return html`<div class="tile">${icon(page, 'package')}</div>`
-  const more = attributes({ loading: !isFirst && 'lazy' })
+  const { iconUrl, rawUrl = null } = of
+  const srcset = rawUrl === null || rawUrl === iconUrl ? null : `${iconUrl} 1x, ${rawUrl} 2x`
+  const more = attributes({ srcset, loading: !isFirst && 'lazy' })
   return html`<div class="tile"><img src="${of.iconUrl}" alt="" width="${size}" height="${size}"${more}></div>`
+}
+
+/** The rows with what is known of their last weeks. */
+export async function withWeeks<Row extends ProjectRow>(
+  { deps, trends }: Pick<SiteRequest, 'deps' | 'trends'>,
+  rows: readonly Row[],
+): Promise<Row[]> {
+  const known = await trends.weekly(
+    deps,
+    rows.map(({ id }) => id),
+  )
+  return rows.map((row) => {
+    const weeks = known.get(row.id)
+    return weeks === undefined ? row : { ...row, weeks }
+  })
+}
+
+/** Numbers stay the same object while they are kept, and so does what is drawn of them. */
+const drawn = new WeakMap<readonly number[], Part>()
+
+function sparkOf({ weeks }: ProjectRow): Part {
+  if (weeks === undefined) return null
+  const known = drawn.get(weeks)
+  if (known !== undefined) return known
+  const made = spark(weeks)
+  drawn.set(weeks, made)
+  return made
+}
+
+/** Younger ones are called new. */
+const NEW_DAYS = 14
+
+function newBadge({ language, now }: PageContext, { published }: ProjectRow): Part {
+  if (published === undefined || now - Date.parse(published) > NEW_DAYS * DAY_MS) return null
+  return html` ${badge('good', language.t('site.new'))}`
 }
 
 type Look = { page: PageContext; taxonomy: Taxonomy }
@@ -106,7 +161,7 @@ export function hitRow({ page, taxonomy }: Look, row: ProjectRow, index: number,
   const by =
     row.by !== undefined &&
     html` <span class="by">${language.rich('site.by', { name: html`<a href="${pathTo(page, row.by.path)}"><bdi>${row.by.name}</bdi></a>` })}</span>`
-  const name = html`<a href="${pathTo(page, row.path)}"><bdi>${row.name}</bdi></a>${row.badge !== undefined && html` ${row.badge}`}${by}`
+  const name = html`<a href="${pathTo(page, row.path)}"><bdi>${row.name}</bdi></a>${newBadge(page, row)}${row.badge !== undefined && html` ${row.badge}`}${by}`
   const categories = row.categories.slice(0, SHOWN_CATEGORIES).map(
     (category) => html`
 <li>${icon(page, tagIcon(category))}<a href="${pathTo(page, withQuery(SEARCH, { c: category }))}">${tagName(category)}</a></li>`,
@@ -126,7 +181,11 @@ ${hasMeta && html`<ul class="meta" aria-label="${language.t('site.about', { name
 </div>
 <dl class="nums">
 <div class="top"><dt>${language.t('site.downloads', { count: row.downloads })}</dt><dd>${countOf(language, row.downloads)}</dd></div>
-<div><dt>${language.t('site.followers', { count: row.followers })}</dt><dd>${countOf(language, row.followers)}</dd></div>
+${
+  row.weeks !== undefined &&
+  html`<div><dt class="vh">${language.t('site.weeks')}</dt><dd>${sparkOf(row)}</dd></div>
+`
+}<div><dt>${language.t('site.followers', { count: row.followers })}</dt><dd>${countOf(language, row.followers)}</dd></div>
 <div><dt class="vh">${language.t('site.updated')}</dt><dd class="when">${timeAgo(language, new Date(row.updated), page.now)}</dd></div>
 </dl>
 </article></li>

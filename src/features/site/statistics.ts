@@ -3,13 +3,14 @@ import type { FastifyReply } from 'fastify'
 import type { DownloadSeries, ProjectStatisticsView } from '#features/analytics/views.ts'
 import { listVersionNumbers } from '#features/versions/queries.ts'
 import { countOf } from '#html/format.ts'
-import { html, type Markup } from '#html/html.ts'
+import { html, type Markup, type Part } from '#html/html.ts'
 import type { Language } from '#html/languages.ts'
 import { emptyState, segments } from '#html/lists.ts'
 import { pathTo } from '#html/page-context.ts'
 import { type BarPlot, barPlot, barPlotCsv } from '#html/plots/bar-plot.ts'
 import { type LinePlot, linePlot, linePlotCsv, type Mark } from '#html/plots/line-plot.ts'
 import { ApiError, notFound } from '#lib/errors.ts'
+import type { Viewer } from '#lib/viewer.ts'
 import { tagName } from './names.ts'
 import type { SiteRequest } from './page.ts'
 import { withQuery } from './paths.ts'
@@ -18,6 +19,7 @@ import { projectPage } from './project-frame.ts'
 
 const SPANS = [30, 90, 365] as const
 type Span = (typeof SPANS)[number]
+const USUAL_SPAN = 90
 
 /** Bars of a plot; the table and the CSV have all. */
 const BARS_MAX = 12
@@ -43,7 +45,7 @@ export async function showStatistics(request: SiteRequest): Promise<FastifyReply
   const { language } = page
   const data = await loadProject(request)
   const title = language.t('site.title.statistics', { name: data.view.name })
-  const found = await loadStatistics(request, data)
+  const found = await loadStatistics(request, data, request.viewer, spanOf(request))
   const totals = html`<div class="section-head"><h2>${language.t('site.tab.statistics')}</h2></div>
 <div class="section"><dl class="totals"><div><dt>${language.t('site.downloads', { count: data.view.downloads })}</dt><dd>${countOf(language, data.view.downloads)}</dd></div><div><dt>${language.t('site.followers', { count: data.view.followers })}</dt><dd>${countOf(language, data.view.followers)}</dd></div><div><dt>${language.t('site.statistics.versions', { count: data.view.versions.length })}</dt><dd>${countOf(language, data.view.versions.length)}</dd></div></dl></div>`
   const plots =
@@ -57,7 +59,7 @@ export async function showStatistics(request: SiteRequest): Promise<FastifyReply
 export async function sendStatisticsCsv(request: SiteRequest): Promise<FastifyReply> {
   const { query, reply, page } = request
   const data = await loadProject(request)
-  const found = await loadStatistics(request, data)
+  const found = await loadStatistics(request, data, request.viewer, spanOf(request))
   if (found === 'failed') throw new ApiError('service_unavailable', page.language.t('site.statistics.failed'))
   if (found === 'private') throw notFound('page')
   const by = query('by')
@@ -74,10 +76,11 @@ export async function sendStatisticsCsv(request: SiteRequest): Promise<FastifyRe
 
 /** `private` where the viewer may not see them, `failed` where the store does not answer: the page is there anyway. */
 async function loadStatistics(
-  { deps, viewer, statistics, query }: SiteRequest,
+  { deps, statistics }: SiteRequest,
   { project, view }: ProjectData,
+  viewer: Viewer | null,
+  span: Span,
 ): Promise<Shown | 'private' | 'failed'> {
-  const span = SPANS.find((known) => String(known) === query('d')) ?? 90
   const found = await statistics.read(project, viewer, span).catch((error: unknown) => {
     if (!(error instanceof ApiError) || error.status < 500) throw error
     deps.log.warn({ err: error, project_id: view.id }, 'Statistics of a project are left out')
@@ -90,6 +93,26 @@ async function loadStatistics(
     .map(({ version_number, date_published }) => ({ at: date_published, label: version_number }))
   const numbers = new Map(rows.map(({ id, version_number }) => [id, version_number]))
   return { span, statistics: found, series: found.series, releases, numbers }
+}
+
+const spanOf = ({ query }: SiteRequest): Span => SPANS.find((known) => String(known) === query('d')) ?? USUAL_SPAN
+
+/** Of a series, which is kept for a minute, by language and revision of the project. */
+const drawn = new WeakMap<DownloadSeries, Map<string, Markup>>()
+
+/** Downloads by day on the project's first page, where it shows them to everybody: the same for all who look. */
+export async function projectPlot(request: SiteRequest, data: ProjectData): Promise<Part> {
+  const { page } = request
+  const { view, project } = data
+  if (!view.public_statistics || view.downloads === 0) return null
+  const found = await loadStatistics(request, data, null, USUAL_SPAN)
+  if (typeof found === 'string' || found.series.days.every(({ downloads }) => downloads === 0)) return null
+  const known = drawn.get(found.series) ?? new Map<string, Markup>()
+  drawn.set(found.series, known)
+  const key = `${page.language.tag} ${project.revision}`
+  const plot = known.get(key) ?? linePlot(page, dayPlot(request, data, found))
+  known.set(key, plot)
+  return html`<div class="trend">${plot}</div>`
 }
 
 function plotsOf(request: SiteRequest, data: ProjectData, shown: Shown): Markup {

@@ -1,0 +1,33 @@
+// The command line in this process: what commands do, print and refuse, without the start of a process for each.
+import { Readable } from 'node:stream'
+import { mock } from 'node:test'
+import { main } from '#main/main.ts'
+import type { Finished } from './running-depot.ts'
+
+/** Runs one command to its end with `input` as its standard input. One at a time. */
+export async function commandHere(
+  args: readonly string[],
+  env: Record<string, string | undefined>,
+  input = '',
+): Promise<Finished> {
+  const printed = { stdout: '', stderr: '' }
+  for (const name of ['stdout', 'stderr'] as const) {
+    const write = process[name].write.bind(process[name])
+    // The runner of tests writes bytes meanwhile, and no text.
+    mock.method(process[name], 'write', (part: string | Uint8Array, ...rest: never[]) => {
+      if (typeof part !== 'string') return write(part, ...rest)
+      printed[name] += part
+      return true
+    })
+  }
+  const { stdin } = process
+  Object.defineProperty(process, 'stdin', { value: Readable.from([Buffer.from(input)]), configurable: true })
+  try {
+    await main(args, env)
+    return { code: Number(process.exitCode ?? 0), ...printed }
+  } finally {
+    process.exitCode = undefined
+    Object.defineProperty(process, 'stdin', { value: stdin, configurable: true })
+    mock.restoreAll()
+  }
+}
