@@ -5,6 +5,7 @@ import { get } from 'node:http'
 import { after, before, test } from 'node:test'
 import { checkAccess, checkFits, newPerson, openSite, type Site, shoot, signIn } from '../support/chromium.ts'
 import { BYPASS_KEY } from '../support/harness.ts'
+import { assertValidHtml } from '../support/html-page.ts'
 import { measurePaint } from '../support/paint.ts'
 import { makeSitePages, NO_PAGES, type SitePages } from '../support/site-pages.ts'
 
@@ -44,6 +45,7 @@ for (const { name, ...look } of LOOKS) {
     for (const { name: what, path, status = 200 } of all.pages) {
       const answer = await page.goto(`${site.url}${path}`)
       assert.equal(answer?.status(), status, path)
+      if (name === 'contrast') assertValidHtml((await answer?.text()) ?? '', `${path}, signed in`)
       await shoot(page, `${what}-${name}`)
       await checkAccess(page, { isStrict: true })
       await checkFits(page)
@@ -124,7 +126,7 @@ test('choosing a loader alone narrows a list without a button', async () => {
   await context.close()
 })
 
-test('a page loads little, and nothing from elsewhere', async () => {
+test('a page is valid HTML and loads little, and nothing from elsewhere', async () => {
   const { context, page } = await newPerson(site, { viewport: WIDE })
   const assets = new Map<string, string>()
   for (const { path, isSignedIn } of all.pages) {
@@ -133,8 +135,9 @@ test('a page loads little, and nothing from elsewhere', async () => {
     const note = (request: { url(): string; resourceType(): string }) =>
       requests.push({ address: request.url(), type: request.resourceType() })
     page.on('request', note)
-    await page.goto(`${site.url}${path}`, { waitUntil: 'load' })
+    const answer = await page.goto(`${site.url}${path}`, { waitUntil: 'load' })
     page.off('request', note)
+    assertValidHtml((await answer?.text()) ?? '', path)
     assert.deepEqual(
       requests.filter(({ address }) => new URL(address).origin !== site.url).map(({ address }) => address),
       [],
