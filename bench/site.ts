@@ -1,16 +1,23 @@
 // The public site against the API's answers about the same things, and what a page weighs.
 
+import { existsSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { brotliCompressSync } from 'node:zlib'
 import { loadAssets } from '#html/assets.ts'
-import { makeDataDir, type RunningDepot } from '#test/support/running-depot.ts'
+import { CHROMIUM, openBrowser } from '#test/support/chromium.ts'
+import { measurePaint } from '#test/support/paint.ts'
+import { depot, makeDataDir, type RunningDepot } from '#test/support/running-depot.ts'
 import { author, publishProjects } from './http.ts'
-import { call, cpuSeconds, load, startBenchDepot } from './servers.ts'
-import { type Row, row } from './table.ts'
+import { call, cpuSeconds, headers, load, startBenchDepot } from './servers.ts'
+import { figure, type Row, row } from './table.ts'
 import { untilFound } from './v2.ts'
 
 const PROJECTS = 100
 const ROUNDS = 4
 const KB = 1024
+const DEMO_PROJECTS = 120
+const UNTIL_FOUND_MS = 120_000
+const LOADS = 5
 
 export async function benchSite(): Promise<Row[]> {
   const { dataDir, remove } = makeDataDir()
@@ -19,7 +26,8 @@ export async function benchSite(): Promise<Row[]> {
     try {
       await publishProjects(server.url, await author(dataDir), PROJECTS)
       await untilFound(server)
-      return [...(await benchThroughput(server)), ...(await benchWeights(server))]
+      const rows = [...(await benchThroughput(server)), ...(await benchWeights(server))]
+      return [...rows, ...(await benchPaints(server, dataDir))]
     } finally {
       await server.stop()
     }
@@ -76,4 +84,42 @@ async function benchWeights({ url }: RunningDepot): Promise<Row[]> {
     row('script, compressed', assetKb('site.js'), { atMost: 6 }, ' KB'),
     row('font', assetKb('hyperlegible.woff2'), { atMost: 36 }, ' KB'),
   ]
+}
+
+/** Pages of the demo, which have pictures, with an empty cache on a mobile line, as Chromium sees them. */
+async function benchPaints(server: RunningDepot, dataDir: string): Promise<Row[]> {
+  if (!existsSync(CHROMIUM))
+    return [figure('largest paint and layout shift', `not measured: no Chromium at ${CHROMIUM}`)]
+  await depot(dataDir, ['seed', '--projects', String(DEMO_PROJECTS)])
+  const pages = { home: '/', search: '/search?q=a', project: await mostDownloaded(server) }
+  const browser = await openBrowser()
+  const rows: Row[] = []
+  try {
+    for (const [name, path] of Object.entries(pages)) {
+      const paints = []
+      for (let each = 0; each < LOADS; each += 1)
+        paints.push(await measurePaint(browser, `${server.url}${path}`, { headers: headers() }))
+      const [fastest = 0, ...later] = paints.map(({ largestMs }) => largestMs).sort((a, b) => a - b)
+      const middle = later[Math.floor(LOADS / 2) - 1] ?? fastest
+      const detail = `fastest of ${LOADS} loads ${fastest.toFixed(0)} ms`
+      rows.push(row(`${name}, largest paint at 1.6 Mbit/s and 150 ms`, middle, { atMost: 1000 }, ' ms', detail))
+      const shift = Math.max(...paints.map((paint) => paint.shift))
+      rows.push(row(`${name}, layout shift`, shift, { atMost: 0.01 }, '', `most of ${LOADS} loads ${shift.toFixed(5)}`))
+    }
+  } finally {
+    await browser.close()
+  }
+  return rows
+}
+
+/** The path of the demo's most downloaded mod, once the index has the demo. */
+async function mostDownloaded({ url }: RunningDepot): Promise<string> {
+  const filter = encodeURIComponent('project_types = mod')
+  for (const startedAt = performance.now(); performance.now() - startedAt < UNTIL_FOUND_MS; await sleep(100)) {
+    const answer = await call(`${url}/v3/search?limit=1&index=downloads&new_filters=${filter}`)
+    const { hits } = (await answer.json()) as { hits: { slug: string; downloads: number }[] }
+    const [first] = hits
+    if (first !== undefined && first.downloads > 0 && !first.slug.startsWith('bench-')) return `/mod/${first.slug}`
+  }
+  throw new Error('The search index has not found the demo')
 }

@@ -4,6 +4,9 @@ import assert from 'node:assert/strict'
 import { get } from 'node:http'
 import { after, before, test } from 'node:test'
 import { checkAccess, checkFits, newPerson, openSite, type Site, shoot, signIn } from '../support/chromium.ts'
+import { BYPASS_KEY } from '../support/harness.ts'
+import { assertValidHtml } from '../support/html-page.ts'
+import { measurePaint } from '../support/paint.ts'
 import { makeSitePages, NO_PAGES, type SitePages } from '../support/site-pages.ts'
 
 let site: Site
@@ -42,6 +45,7 @@ for (const { name, ...look } of LOOKS) {
     for (const { name: what, path, status = 200 } of all.pages) {
       const answer = await page.goto(`${site.url}${path}`)
       assert.equal(answer?.status(), status, path)
+      if (name === 'contrast') assertValidHtml((await answer?.text()) ?? '', `${path}, signed in`)
       await shoot(page, `${what}-${name}`)
       await checkAccess(page, { isStrict: true })
       await checkFits(page)
@@ -122,16 +126,18 @@ test('choosing a loader alone narrows a list without a button', async () => {
   await context.close()
 })
 
-test('a page loads little, and nothing from elsewhere', async () => {
+test('a page is valid HTML and loads little, and nothing from elsewhere', async () => {
   const { context, page } = await newPerson(site, { viewport: WIDE })
+  const assets = new Map<string, string>()
   for (const { path, isSignedIn } of all.pages) {
     if (isSignedIn === true) continue
     const requests: { address: string; type: string }[] = []
     const note = (request: { url(): string; resourceType(): string }) =>
       requests.push({ address: request.url(), type: request.resourceType() })
     page.on('request', note)
-    await page.goto(`${site.url}${path}`, { waitUntil: 'load' })
+    const answer = await page.goto(`${site.url}${path}`, { waitUntil: 'load' })
     page.off('request', note)
+    assertValidHtml((await answer?.text()) ?? '', path)
     assert.deepEqual(
       requests.filter(({ address }) => new URL(address).origin !== site.url).map(({ address }) => address),
       [],
@@ -142,8 +148,29 @@ test('a page loads little, and nothing from elsewhere', async () => {
     assert.ok(own.length <= 6, `${path} loads ${own.map(({ address }) => address).join(' ')}`)
     const weight = await compressedBytes(`${site.url}${path}`)
     assert.ok(weight <= 12 * 1024, `${path} weighs ${weight}`)
+    for (const { address, type } of own) assets.set(address, type)
+  }
+  for (const [type, kilobytes] of [
+    ['stylesheet', 9],
+    ['script', 6],
+  ] as const) {
+    const addresses = [...assets].filter(([, each]) => each === type).map(([address]) => address)
+    assert.equal(addresses.length, 1, `the pages share one ${type}: ${addresses}`)
+    const weight = await compressedBytes(addresses[0] ?? '')
+    assert.ok(weight <= kilobytes * 1024, `the ${type} weighs ${weight}`)
   }
   await context.close()
+})
+
+test('nothing moves on a page that arrives over a slow line', async () => {
+  const headers = { 'x-ratelimit-key': BYPASS_KEY }
+  for (const width of [WIDE.width, NARROW.width]) {
+    for (const path of ['/', '/search?q=a', all.project]) {
+      const { shift, largestMs } = await measurePaint(site.browser, `${site.url}${path}`, { width, headers })
+      assert.ok(largestMs > 0, `${path} shows something`)
+      assert.ok(shift <= 0.01, `${path} at ${width} pixels shifts by ${shift}`)
+    }
+  }
 })
 
 /** What a document weighs on its way: fetch would show it unpacked. */

@@ -9,7 +9,7 @@ import { type Browser, type BrowserContext, type BrowserContextOptions, chromium
 import { cookieName } from '#features/pages/session-cookie.ts'
 import { BYPASS_KEY, type TestApp, testApp } from './harness.ts'
 
-const EXECUTABLE = process.env['CHROMIUM'] ?? '/usr/bin/chromium'
+export const CHROMIUM = process.env['CHROMIUM'] ?? '/usr/bin/chromium'
 /** Where pictures of the pages go, for people to look at; none are taken when it is unset. */
 const SCREENSHOTS = process.env['SCREENSHOTS']
 
@@ -40,7 +40,7 @@ export async function openSite(env: Record<string, string> = {}): Promise<Site> 
   const application = await listen(
     (_req, res) => void res.end('<!doctype html><title>Back</title><h1>Back at the application</h1>'),
   )
-  const browser = await chromium.launch({ executablePath: EXECUTABLE, args: FLAGS })
+  const browser = await openBrowser()
   return {
     t,
     url,
@@ -53,6 +53,10 @@ export async function openSite(env: Record<string, string> = {}): Promise<Site> 
       await t.close()
     },
   }
+}
+
+export function openBrowser(): Promise<Browser> {
+  return chromium.launch({ executablePath: CHROMIUM, args: FLAGS })
 }
 
 function listen(handler: Parameters<typeof createServer>[1]): Promise<Server> {

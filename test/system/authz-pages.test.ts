@@ -6,6 +6,7 @@ import { cookieName } from '#features/pages/session-cookie.ts'
 import type { RouteEntry } from '#http/route-config.ts'
 import type { Person } from '../support/factories.ts'
 import { type TestApp, testApp } from '../support/harness.ts'
+import { assertValidHtml } from '../support/html-page.ts'
 import { bareRequest, send } from './authz-requests.ts'
 
 let t: TestApp
@@ -13,6 +14,8 @@ let routes: RouteEntry[]
 let pages: RouteEntry[]
 let person: Person
 let cookie: string
+/** Addresses that have answered a page. */
+const valid = new Set<string>()
 before(async () => {
   t = await testApp()
   routes = t.app.routeTable()
@@ -22,14 +25,19 @@ before(async () => {
 })
 after(() => t?.close())
 
-/** Answers of a route by what comes with the request. */
+/** Answers of a route by what comes with the request. Where that is a page, it is a valid one. */
 async function statusWith(route: RouteEntry, headers: Record<string, string>): Promise<number> {
   const request = bareRequest(route)
   const form: Record<string, string> =
     route.method === 'GET' ? {} : { 'content-type': 'application/x-www-form-urlencoded' }
   const payload = route.method === 'GET' ? {} : { payload: 'field=value' }
-  return (await send(t, { ...request, ...payload, headers: { ...request.headers, ...form, ...headers } }, undefined))
-    .status
+  const all = { ...request.headers, ...form, ...headers }
+  const { status, body } = await send(t, { ...request, ...payload, headers: all }, undefined)
+  if (body.startsWith('<!doctype html>')) {
+    assertValidHtml(body, `${route.method} ${route.url}`)
+    valid.add(route.url)
+  }
+  return status
 }
 
 test('what is hidden from the description is a page of the account or the site, a file of one, a retired version, or another form of a route', () => {
@@ -64,6 +72,7 @@ test('a page shows itself or leads to signing in, and a token in the Authorizati
     const withCookie = await statusWith(page, { cookie })
     const isFine = [200, 303, 400, 404].includes(anonymous) && withToken === anonymous && withCookie < 500
     if (!isFine) wrong.push([page.url, { anonymous, withToken, withCookie }])
+    if (withCookie !== 303 && !valid.has(page.url)) wrong.push([page.url, 'is no page'])
   }
   assert.deepEqual(wrong, [])
 })

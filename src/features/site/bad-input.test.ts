@@ -1,7 +1,7 @@
 // The site under input that nobody means well with, or that is simply large.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { sql } from 'kysely'
+import { makeExtremes, PROJECT_PAGES } from '#test/support/extremes.ts'
 import type { Person } from '#test/support/factories.ts'
 import { BYPASS_KEY, type TestApp, testApp } from '#test/support/harness.ts'
 import { assertValidHtml } from '#test/support/html-page.ts'
@@ -15,26 +15,9 @@ before(async () => {
 })
 after(() => t?.close())
 
-const BELOW = ['', '/gallery', '/versions', '/changelog', '/dependencies', '/used-by', '/statistics']
-
 test('a project with nothing, and one with 3,000 versions for everything, are pages like others', async () => {
-  const bare = await t.make.project({ owner, slug: 'bare', name: '\u{1f9d9}'.repeat(64) })
-  const large = await t.make.project({ owner, slug: 'large' })
-  await t.deps.db
-    .updateTable('project')
-    .set({ description: '- '.repeat(32_000) })
-    .where('id', '=', large.id)
-    .execute()
-  const first = await t.make.version({ project: large, version_number: 'v0' })
-  const { loaders, games } = {
-    loaders: [...t.deps.taxonomy.loaders.keys()].slice(0, 60),
-    games: [...(t.deps.taxonomy.fields.get('game_versions')?.enumValues?.keys() ?? [])].slice(0, 60),
-  }
-  await sql`insert into version (id, project_id, author_id, name, version_number, version_type, status, loaders, fields, changelog)
-    select 'Lg' || lpad(n::text, 6, '0'), project_id, author_id, name, 'v' || n, version_type, status, ${loaders}::text[],
-      ${JSON.stringify({ game_versions: games })}::jsonb, 'Change ' || n
-    from version, generate_series(1, 2999) n where id = ${first.id}`.execute(t.deps.db)
-  for (const below of BELOW) {
+  const { bare } = await makeExtremes(t, owner)
+  for (const below of PROJECT_PAGES) {
     const empty = await visitor(t).get(`/project/${bare.slug}${below}`)
     assert.equal(empty.statusCode, 200, `bare${below}`)
     assertValidHtml(empty.body, `bare${below}`)
@@ -48,6 +31,37 @@ test('a project with nothing, and one with 3,000 versions for everything, are pa
   assertSays(await visitor(t).get('/mod/large/versions?page=60'), 200, 'v')
   assertSays(await visitor(t).get('/mod/large/versions?page=61'), 404, 'The list ends before this page')
   assertSays(await visitor(t).get('/mod/large/changelog?from=v10&to=v2999'), 200, 'Change')
+})
+
+test('filters that contradict each other find nothing, and the page says which one to drop', async () => {
+  await t.make.project({ owner, slug: 'magical', categories: ['magic'] }).then((project) => t.make.version({ project }))
+  await t.searchable()
+  for (const [query, drop] of [
+    ['c=magic&c=-magic', 'Without'],
+    ['c=-magic&c=magic&nonsense=1&q[]=2', 'Without'],
+    ['l=fabric&l=-fabric', 'Without'],
+  ] as const) {
+    const answer = await visitor(t).get(`/mods?${query}`)
+    assertSays(answer, 200, drop)
+    assert.doesNotMatch(answer.body, /class="hits"/, query)
+    assertValidHtml(answer.body, query)
+  }
+})
+
+test('an old slug leads nowhere, on each page of the project, also where the page was kept', async () => {
+  const project = await t.make.project({ owner, slug: 'early-name' })
+  await t.make.version({ project })
+  const statuses = async (slug: string) => {
+    const answers = []
+    for (const below of PROJECT_PAGES) answers.push(await visitor(t).get(`/mod/${slug}${below}`))
+    for (const { body } of answers) assertValidHtml(body, slug)
+    return [...new Set(answers.map(({ statusCode }) => statusCode))]
+  }
+  assert.deepEqual(await statuses('early-name'), [200])
+  const renamed = await t.as(owner).patch(`/v3/project/${project.id}`, { slug: 'later-name' })
+  assert.equal(renamed.statusCode, 204, renamed.body)
+  assert.deepEqual(await statuses('early-name'), [404])
+  assert.deepEqual(await statuses('later-name'), [200])
 })
 
 test('cookies with garbage change nothing', async () => {
@@ -124,7 +138,7 @@ test('hostile text in every field that a page shows runs nothing', async () => {
   assert.equal(made.statusCode, 201, made.body)
   const reader = visitor(t, (await t.make.account()).token)
   const paths = [
-    ...BELOW.map((below) => `/mod/hostile${below}`),
+    ...PROJECT_PAGES.map((below) => `/mod/hostile${below}`),
     '/mod/hostile/save',
     `/report?item=project&id=${project.id}`,
     `/report?item=user&id=${person.id}`,
