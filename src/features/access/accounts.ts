@@ -28,9 +28,14 @@ export function lockAccountIfAny(tx: Tx, id: string): Promise<Selectable<Account
 
 /** The same for what an owner does also while the deletion of the account is pending. @throws ApiError 404. */
 export async function lockAccountOrLeaving(tx: Tx, id: string): Promise<Selectable<Account>> {
-  const row = await tx.selectFrom('account').selectAll().where('id', '=', id).forNoKeyUpdate().executeTakeFirst()
+  const row = await lockAnyAccount(tx, id)
   if (row === undefined) throw notFound('user')
   return row
+}
+
+/** The same where the absence of the account has an answer of its own. */
+export function lockAnyAccount(tx: Tx, id: string): Promise<Selectable<Account> | undefined> {
+  return tx.selectFrom('account').selectAll().where('id', '=', id).forNoKeyUpdate().executeTakeFirst()
 }
 
 /** Whether an account is suspended at this time. */

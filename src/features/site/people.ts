@@ -19,7 +19,7 @@ import { pathTo } from '#html/page-context.ts'
 import { notFound } from '#lib/errors.ts'
 import { isIdForm } from '#lib/ids.ts'
 import type { SiteRequest } from './page.ts'
-import { collectionPath, organizationPath, reportPath, userPath } from './paths.ts'
+import { collectionPath, organizationPath, reportPath, userPath, withQuery } from './paths.ts'
 import { linkPanel, profilePage, type Slice } from './profile.ts'
 import { peoplePanel } from './project.ts'
 import type { Organization } from './project-data.ts'
@@ -135,12 +135,22 @@ export async function showCollection(request: SiteRequest): Promise<FastifyReply
       color: collection.color,
       isUnlisted: collection.status !== 'listed',
       before: state,
-      head: html`${face({ name: collection.name, url: collection.icon_url, rawUrl: collection.raw_icon_url, isSquare: true, isLarge: true })}<div><h1 dir="auto">${collection.name}</h1>${collection.description !== null && html`<p class="what" dir="auto">${collection.description}</p>`}${by}${facts(request, projects, undefined, collection.updated)}</div>`,
+      head: html`${face({ name: collection.name, url: collection.icon_url, rawUrl: collection.raw_icon_url, isSquare: true, isLarge: true })}<div><h1 dir="auto">${collection.name}</h1>${collection.description !== null && html`<p class="what" dir="auto">${collection.description}</p>`}${by}${facts(request, projects, undefined, collection.updated)}${collection.status !== 'private' && projects.total > 0 && archiveLink(request, id)}</div>`,
       projects,
       aside: null,
       structured: { '@type': 'CollectionPage', name: collection.name },
     }),
   )
+}
+
+/** The files of all projects that run on the setup, as far as everybody may have them. */
+function archiveLink({ page, setup: { loader, gameVersion } }: SiteRequest, id: string): Markup {
+  const href = withQuery(`/v3/collection/${id}/archive`, {
+    dependencies: 'true',
+    loaders: loader === '' ? undefined : JSON.stringify([loader]),
+    game_versions: gameVersion === '' ? undefined : JSON.stringify([gameVersion]),
+  })
+  return html`<p class="small"><a href="${pathTo(page, href)}" download>${page.language.t('site.get.all')}</a></p>`
 }
 
 function facts({ page }: SiteRequest, { total, downloads }: Slice, joined?: string, updated?: string): Markup {

@@ -352,3 +352,32 @@ test('nothing that people write runs or breaks a page', async () => {
     assertValidHtml((await visitor(t).get('/mods?sort=newest')).body)
   }
 })
+
+test('a version with what it needs, and a collection, are offered as one archive', async () => {
+  const needy = await t.make.project({ owner, slug: 'needy' })
+  const needing = await t.make.version({ project: needy })
+  await t.make.file({ version: needing, project: needy, bytes: Buffer.from('needy'), filename: 'needy.jar' })
+  await t.deps.db
+    .insertInto('dependency')
+    .values({ dependent_id: needing.id, project_id: project.id, dependency_type: 'required' })
+    .execute()
+  const collection = newId()
+  await t.deps.db
+    .insertInto('collection')
+    .values({ id: collection, account_id: owner.id, name: 'Lamps', status: 'listed' })
+    .execute()
+  await t.deps.db
+    .insertInto('collection_project')
+    .values({ collection_id: collection, project_id: needy.id, position: 0 })
+    .execute()
+  for (const path of [`/mod/needy/version/${needing.id}`, `/collection/${collection}`]) {
+    const { body } = await visitor(t).get(path)
+    assertValidHtml(body, path)
+    const href = /href="(\/v3\/[^"]+\/archive[^"]*)"/.exec(body)?.[1] ?? ''
+    const archive = await t.anyone.get(href.replaceAll('&amp;', '&'))
+    assert.equal(archive.statusCode, 200, path)
+    for (const name of ['needy.jar', 'lantern.jar']) assert.ok(archive.rawPayload.includes(name), `${path} ${name}`)
+  }
+  // One file alone is what the button above gives.
+  assert.doesNotMatch((await visitor(t).get('/mod/lantern/version/2.0.0')).body, /\/archive/)
+})

@@ -8,7 +8,7 @@ import { badge, emptyState, pager } from '#html/lists.ts'
 import { icon, type PageContext, pathTo } from '#html/page-context.ts'
 import { releasesIn, tagName, versionRuns } from './names.ts'
 import type { SiteRequest } from './page.ts'
-import { reportPath, versionPath } from './paths.ts'
+import { reportPath, versionPath, withQuery } from './paths.ts'
 import { type Named, type ProjectData, primaryFile } from './project-data.ts'
 import { fieldTexts } from './rows.ts'
 import type { Change, VersionFilters } from './versions.ts'
@@ -87,10 +87,16 @@ export function versionView({ page, deps }: SiteRequest, { version, changelog, n
 `,
   )
   const games = versionRuns(deps.taxonomy, fieldTexts(version, 'game_versions'))
+  const isMore = files.length > 1 || needs.some(({ type }) => type === 'required')
+  const all = withQuery(`/v3/version/${version.id}/archive`, { dependencies: 'true' })
+  const archive =
+    files.length > 0 &&
+    isMore &&
+    html`<p class="small"><a href="${pathTo(page, all)}" download>${language.t('site.get.all')}</a></p>`
   return html`<div class="section"><h2><bdi>${version.name}</bdi> ${channelBadge(page, version)}</h2>
 <dl class="pairs wide"><dt>${language.t('site.version')}</dt><dd><bdi>${version.version_number}</bdi></dd><dt>${language.t('site.facet.v')}</dt><dd>${games.join(', ')}</dd><dt>${language.t('site.facet.l')}</dt><dd>${version.loaders.map(tagName).join(', ')}</dd><dt>${language.t('site.published')}</dt><dd>${exactTime(language, new Date(version.date_published))}</dd><dt>${language.t('site.column.downloads')}</dt><dd>${countOf(language, version.downloads)}</dd><dt>${language.t('site.version-id')}</dt><dd><code>${version.id}</code></dd></dl>
 <p class="small"><a href="${pathTo(page, reportPath('version', version.id))}">${language.t('site.report.version')}</a></p></div>
-<div class="section"><h2>${language.t('site.files')}</h2>${files.length > 0 ? html`<ul class="files">${files}</ul>` : html`<p class="soft">${language.t('site.get.none')}</p>`}</div>
+<div class="section"><h2>${language.t('site.files')}</h2>${files.length > 0 ? html`<ul class="files">${files}</ul>` : html`<p class="soft">${language.t('site.get.none')}</p>`}${archive}</div>
 ${needs.length > 0 && html`<div class="section"><h2>${language.t('site.tab.dependencies')}</h2>${namedList(page, needs)}</div>`}
 <div class="section"><h2>${language.t('site.tab.changelog')}</h2>${String(changelog) === '' ? html`<p class="soft">${language.t('site.no-changelog')}</p>` : changelog}</div>`
 }

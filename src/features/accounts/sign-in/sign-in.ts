@@ -1,5 +1,5 @@
 import { transaction } from '#cache/transaction.ts'
-import { lockAccountOrLeaving } from '#features/access/accounts.ts'
+import { lockAnyAccount } from '#features/access/accounts.ts'
 import { ownerAt } from '#features/audit/actor.ts'
 import type { AccountRow } from '#features/users/queries.ts'
 import { addressKey } from '#lib/address-key.ts'
@@ -46,8 +46,8 @@ export async function signIn(
     return isRight ? found : undefined
   })
   const result = await transaction(deps, async (tx, changed) => {
-    const locked = await lockAccountOrLeaving(tx, account.id)
-    if (!isUnchanged(locked, account)) throw invalidCredentials(REFUSAL)
+    const locked = await lockAnyAccount(tx, account.id)
+    if (locked === undefined || !isUnchanged(locked, account)) throw invalidCredentials(REFUSAL)
     requireActive(locked, now())
     if (account.totp_secret === null) {
       await restoreAtSignIn(tx, changed, { account: locked, actor: ownerAt(account.id, client), undo })
