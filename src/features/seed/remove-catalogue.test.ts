@@ -120,6 +120,8 @@ test('what other people have made or joined stays, and the accounts of the demo 
 
 test('beside a server that holds the store of events the server removes them, and a new demo waits for that', async () => {
   await seedCatalogue(t.deps, PROJECTS)
+  // Downloads of the test before may still be on their way.
+  await t.deps.events.flush()
   const before = await countEvents()
   const analytics = { ...t.deps.analytics, identity: () => Promise.reject(new StoreHeldError('held')) }
   const report = await removeCatalogue({ ...t.deps, analytics })

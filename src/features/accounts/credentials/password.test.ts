@@ -143,7 +143,8 @@ test('no link lies in the queue, and only its hash in the database', async () =>
     "select payload::text from graphile_worker._private_jobs where payload::text like '%reset-password%'",
   )
   assert.deepEqual(
-    rows.map(({ payload }) => JSON.parse(payload)),
+    // Those for unknown names may still be in it.
+    rows.map(({ payload }) => JSON.parse(payload)).filter((payload) => payload.account_id !== null),
     [{ kind: 'reset-password', account_id: member.id }],
   )
   const flow = await mailedFlow(t, member.email, RESET_SUBJECT)
