@@ -70,7 +70,7 @@ function toSeen(operationId: string, key: string, body: ErrorText | null | undef
   if (body === null || body === undefined) return { operationId, key, body: null }
   const { error: _, ...rest } = body
   const details = JSON.stringify(rest.details ?? {}).length > DETAILS_LENGTH_MAX ? undefined : rest.details
-  const description = rest.description.slice(0, DESCRIPTION_LENGTH_MAX)
+  const description = rest.description.slice(0, DESCRIPTION_LENGTH_MAX).toWellFormed()
   return { operationId, key, body: { ...rest, description, ...(details === undefined ? {} : { details }) } }
 }
 
