@@ -51,7 +51,7 @@ const TAG_ICONS: Readonly<Record<string, IconName>> = {
   technology: 'cog',
   utility: 'sliders',
   worldgen: 'map',
-  transportation: 'next',
+  transportation: 'globe',
   'game-mechanics': 'joystick',
   management: 'dashboard',
   challenging: 'trending',
