@@ -30,6 +30,12 @@ export const Offset = Type.Optional(
   Type.Integer({ minimum: 0, maximum: 1_000_000_000, default: 0, description: 'Number of items to skip' }),
 )
 
+/** One page of a list for operators. */
+export const PageQuery = Type.Object({
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 500, default: 100, description: 'Items of one page' })),
+  offset: Offset,
+})
+
 /**
  * Reads `ids`: a JSON array of strings, at most 1000, duplicates collapsed, order kept.
  * @throws ApiError `invalid_input` naming the field.

@@ -35,10 +35,3 @@ export const SignOutQuery = Type.Object({
     Type.Boolean({ default: false, description: 'Whether access tokens and tokens of applications end too' }),
   ),
 })
-
-export const AccountsQuery = Type.Object({
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 500, default: 100, description: 'Accounts of one page' })),
-  offset: Type.Optional(
-    Type.Integer({ minimum: 0, maximum: 1_000_000_000, default: 0, description: 'Number of accounts to skip' }),
-  ),
-})

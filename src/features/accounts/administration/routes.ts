@@ -3,14 +3,14 @@ import Type from 'typebox'
 import { operatorOf } from '#features/audit/actor.ts'
 import { done } from '#http/answers.ts'
 import { mountInternal } from '#http/mounts.ts'
-import { UserParams } from '#http/query-values.ts'
+import { PageQuery, UserParams } from '#http/query-values.ts'
 import type { App } from '#http/server.ts'
 import type { Deps } from '#main/deps.ts'
 import { listPendingDeletions } from '../deletion/queries.ts'
 import { restoreAccount } from '../deletion/restore-account.ts'
 import { makePasswordLink } from './make-password-link.ts'
 import { listSuspended } from './queries.ts'
-import { AccountsQuery, SignOutQuery, Suspension, toSuspension } from './requests.ts'
+import { SignOutQuery, Suspension, toSuspension } from './requests.ts'
 import { signOutAccount } from './sign-out-account.ts'
 import { suspendAccount } from './suspend-account.ts'
 import { unsuspendAccount } from './unsuspend-account.ts'
@@ -36,7 +36,7 @@ function suspensionRoutes(app: App, deps: AdministrationDeps): void {
       schema: {
         operationId: 'listSuspendedUsers',
         summary: 'List suspended accounts, the newest suspension first',
-        querystring: AccountsQuery,
+        querystring: PageQuery,
         response: { 200: Type.Array(SuspendedAccount) },
       },
     },
@@ -86,7 +86,7 @@ function deletionRoutes(app: App, deps: AdministrationDeps): void {
       schema: {
         operationId: 'listDeletedUsers',
         summary: 'List accounts whose deletion can still be undone, those that end first before the others',
-        querystring: AccountsQuery,
+        querystring: PageQuery,
         response: { 200: Type.Array(DeletedAccount) },
       },
     },

@@ -43,12 +43,3 @@ export function toInvitation(
   checkStorable(note, 'note')
   return { uses, expires: new Date(at), email, note: note.trim() }
 }
-
-export const InvitationsQuery = Type.Object({
-  limit: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: 500, default: 100, description: 'Invitations of one page' }),
-  ),
-  offset: Type.Optional(
-    Type.Integer({ minimum: 0, maximum: 1_000_000_000, default: 0, description: 'Number of invitations to skip' }),
-  ),
-})

@@ -3,13 +3,13 @@ import Type from 'typebox'
 import { operatorOf } from '#features/audit/actor.ts'
 import { done } from '#http/answers.ts'
 import { mountInternal } from '#http/mounts.ts'
-import { IdParams } from '#http/query-values.ts'
+import { IdParams, PageQuery } from '#http/query-values.ts'
 import type { App } from '#http/server.ts'
 import { parseId } from '#lib/ids.ts'
 import type { Deps } from '#main/deps.ts'
 import { createInvitation } from './create-invitation.ts'
 import { listInvitations } from './queries.ts'
-import { InvitationsQuery, NewInvitation, toInvitation } from './requests.ts'
+import { NewInvitation, toInvitation } from './requests.ts'
 import { revokeInvitation } from './revoke-invitation.ts'
 import { InvitationView, MadeInvitation, toInvitationView } from './views.ts'
 
@@ -26,7 +26,7 @@ export function invitationRoutes(app: App, deps: InvitationDeps): void {
         schema: {
           operationId: 'listInvitations',
           summary: 'List invitations, the newest first',
-          querystring: InvitationsQuery,
+          querystring: PageQuery,
           response: { 200: Type.Array(InvitationView) },
         },
       },
