@@ -253,6 +253,13 @@ export const COMMANDS: readonly Command[] = [
     load: async () => (await import('./move.ts')).moveFilesCommand,
   },
   {
+    name: 'move database',
+    usage: '--to SETTINGS [--json]',
+    about: 'Copy all rows into another PostgreSQL, while no server runs; the old one stays as it is',
+    options: [['--to', 'A file in the form of .env with DATABASE_URL of a database that is empty'], JSON_OPTION],
+    load: async () => (await import('./move.ts')).moveDatabaseCommand,
+  },
+  {
     name: 'reindex',
     usage: '[--json]',
     about: 'Build the search index again',

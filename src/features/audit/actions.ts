@@ -66,6 +66,7 @@ export const AUDIT_ACTIONS = [
   'backup.made',
   'backup.restored',
   'files.moved',
+  'database.moved',
   'analytics.set_aside',
   'demo.written',
   'demo.removed',

@@ -22,10 +22,10 @@ import {
   type Client,
   columnList,
   connectAlone,
+  findFilledTable,
   isServed,
   listTables,
   quote,
-  requireEmpty,
   setSequences,
   type Table,
   type WaitingJob,
@@ -77,7 +77,12 @@ export async function restoreBackup(deps: RestoreDeps, options: RestoreOptions):
     try {
       await client.query('begin')
       const tables = await listTables(client)
-      await requireEmpty(client, tables)
+      const filled = await findFilledTable(client, tables)
+      if (filled !== undefined) {
+        throw new OperatorError(
+          `This instance is not empty: its table ${filled} has rows. Restore into a new data folder or a new database; nothing was changed.`,
+        )
+      }
       const report = await restoreAll(deps, client, { reader, tables, events, earlier, options })
       await client.query('commit')
       await afterwards(deps)
