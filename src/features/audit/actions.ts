@@ -67,6 +67,8 @@ export const AUDIT_ACTIONS = [
   'backup.restored',
   'files.moved',
   'database.moved',
+  'analytics.moved',
+  'search.moved',
   'analytics.set_aside',
   'demo.written',
   'demo.removed',

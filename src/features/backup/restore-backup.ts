@@ -15,7 +15,7 @@ import { OperatorError } from '#lib/operator-error.ts'
 import type { Deps } from '#main/deps.ts'
 import { ArchiveError, damaged, type Head } from './archive-format.ts'
 import { type ArchiveReader, type Member, openArchive, read, readHeadOf, unreadable } from './archive-reader.ts'
-import { openEventStage } from './event-stage.ts'
+import { followStore, openEventStage } from './event-stage.ts'
 import { createFileRestorer, restoreEarlier } from './restore-files.ts'
 import {
   addJob,
@@ -280,16 +280,6 @@ async function claimKeys({ pool }: Pick<Deps, 'pool'>, client: Client, head: Hea
       [rows.map(({ key }) => key)],
     )
   }
-}
-
-/** Counters follow the store of this instance from here on; what was stored just now is counted already. */
-async function followStore(client: Client, { identity, settledAt, batches }: Parts['events']): Promise<void> {
-  await client.query('delete from download_batch')
-  await client.query('insert into download_batch (id) select unnest($1::text[])', [batches])
-  await client.query('update download_ledger set store_id = $1, caught_up_to = $2, needs_rebase = true', [
-    identity,
-    settledAt,
-  ])
 }
 
 /** Pictures have the address of the instance in front. */
