@@ -1,11 +1,13 @@
 // Runs background jobs: the library polls and listens, we give it handlers by name.
-import { Logger, run, runOnce } from 'graphile-worker'
+import { EventEmitter } from 'node:events'
+import { Logger, run, runOnce, type WorkerEvents } from 'graphile-worker'
 import type pg from 'pg'
 import type { Log } from '#telemetry/log.ts'
 import type { Metrics } from '#telemetry/metrics.ts'
 import { traceJob } from '#telemetry/traces.ts'
 import type { JobName, Jobs } from './queue.ts'
 import { type Schedule, startSchedule } from './schedule.ts'
+import { startWorkerBeats, type WorkerBeats } from './worker-beats.ts'
 
 /**
  * One handler for each job. A job may run more than once (a process dies between the work and its record), so each
@@ -32,7 +34,9 @@ const POLL_MS = 2_000
 /** Starts working; `stop` finishes what runs and gives back what does not finish. */
 export async function startWorker(options: StartOptions): Promise<Worker> {
   if (options.isAlone === true) await unlockAll(options.pool)
+  const beats = startWorkerBeats(options)
   const runner = await run({
+    events: announced(beats),
     pgPool: options.pool,
     taskList: taskList(options),
     concurrency: CONCURRENCY,
@@ -45,11 +49,19 @@ export async function startWorker(options: StartOptions): Promise<Worker> {
     stop: async () => {
       await clock.stop()
       await runner.stop()
+      await beats.stop()
     },
   }
 }
 
-/** The library frees the jobs of a killed process after four hours, because others may be working on them. */
+/** Names the workers that the library makes. */
+function announced(beats: WorkerBeats): WorkerEvents {
+  const events: WorkerEvents = new EventEmitter()
+  events.on('worker:create', ({ worker }) => beats.add(worker.workerId))
+  return events
+}
+
+/** At once, where nobody else can be working on them. */
 async function unlockAll(pool: pg.Pool): Promise<void> {
   await pool.query(`select graphile_worker.force_unlock_workers(array_agg(distinct locked_by))
     from graphile_worker.jobs where locked_by is not null having count(*) > 0`)
@@ -57,12 +69,18 @@ async function unlockAll(pool: pg.Pool): Promise<void> {
 
 /** Runs every job that is due, those they cause included, and returns. For tests and the command line. */
 export async function drainJobs(options: Omit<WorkerOptions, 'schedule'>): Promise<void> {
-  await runOnce({
-    pgPool: options.pool,
-    taskList: taskList(options),
-    noHandleSignals: true,
-    logger: workerLogger(options.log),
-  })
+  const beats = startWorkerBeats(options)
+  try {
+    await runOnce({
+      events: announced(beats),
+      pgPool: options.pool,
+      taskList: taskList(options),
+      noHandleSignals: true,
+      logger: workerLogger(options.log),
+    })
+  } finally {
+    await beats.stop()
+  }
 }
 
 function taskList({ handlers, metrics, log }: Pick<WorkerOptions, 'handlers' | 'metrics' | 'log'>) {

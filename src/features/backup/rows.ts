@@ -8,7 +8,8 @@ export type Client = pg.ClientBase
 
 /**
  * Not copied: how far the search index has followed this very database (another is followed from its beginning), claims
- * of uploads under way (their bytes are no part of a backup), the log of changes that running processes follow, the link
+ * of uploads under way (their bytes are no part of a backup), the log of changes that running processes follow, which of
+ * their workers live, the link
  * of a first start, the migrations, which the head names, and the secrets that an instance makes for itself and can make
  * again.
  */
@@ -17,6 +18,7 @@ const LEFT_OUT = [
   'first_admin_link',
   'instance_secret',
   'job_schedule',
+  'job_worker',
   'search_change',
   'search_index',
   'search_rebuild',
