@@ -31,9 +31,9 @@ const isPatterned = (document: Json, schema: unknown): boolean => {
 }
 
 /** Every parameter of a path or query, and every field of a JSON body, that has a pattern. */
-function places(): Place[] {
+function places(name: string): Place[] {
   const routes = new Map(t.app.routeTable().map((route) => [route.operationId, route]))
-  const document = JSON.parse(readFileSync(join(import.meta.dirname, '../../docs/generated/openapi.json'), 'utf8'))
+  const document = JSON.parse(readFileSync(join(import.meta.dirname, '../../docs/generated', name), 'utf8'))
   return operationsOf(document).flatMap(({ operation }): Place[] => {
     const route = routes.get(String(operation['operationId']))
     assert.ok(route !== undefined)
@@ -59,7 +59,7 @@ function withOdd(request: Request, { in: part, name, route }: Place): Request {
 
 test('what does not match a pattern of the description is refused', async () => {
   const wrong: string[] = []
-  const all = places()
+  const all = [...places('openapi.json'), ...places('openapi-v2.json')]
   for (const place of all) {
     const world = createWorld(t)
     const request = await buildRequest(world, place.route)
