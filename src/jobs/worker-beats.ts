@@ -11,8 +11,10 @@ const SILENT_SECONDS = 120
 const BEATS_BEFORE_JUDGING = SILENT_SECONDS / (BEAT_EVERY_MS / 1000)
 
 export type WorkerBeats = {
-  /** Workers of this process, by the names under which the library locks jobs. */
+  /** A worker of this process begins, by the name under which the library locks jobs. */
   add(id: string): void
+  /** It has ended; what it could not give back is given back once it has been silent for long enough. */
+  remove(id: string): void
   stop(): Promise<void>
 }
 
@@ -22,6 +24,7 @@ export function startWorkerBeats(
   everyMs = BEAT_EVERY_MS,
 ): WorkerBeats {
   const ids = new Set<string>()
+  const former = new Set<string>()
   let isStopped = false
   let inARow = 0
   let lastSeconds = 0
@@ -52,11 +55,14 @@ export function startWorkerBeats(
   beatLater()
   return {
     add: (id) => ids.add(id),
+    remove: (id) => {
+      if (ids.delete(id)) former.add(id)
+    },
     stop: async () => {
       isStopped = true
       clearTimeout(timer)
       await beating
-      if (lastSeconds > 0) await pool.query('delete from job_worker where id = any($1::text[])', [[...ids]])
+      if (lastSeconds > 0) await pool.query('delete from job_worker where id = any($1::text[])', [[...ids, ...former]])
     },
   }
 }

@@ -1,6 +1,7 @@
 // Runs background jobs: the library polls and listens, we give it handlers by name.
 import { EventEmitter } from 'node:events'
-import { Logger, run, runOnce, type WorkerEvents } from 'graphile-worker'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Logger, type Runner, run, runOnce, type WorkerEvents } from 'graphile-worker'
 import type pg from 'pg'
 import type { Log } from '#telemetry/log.ts'
 import type { Metrics } from '#telemetry/metrics.ts'
@@ -23,27 +24,24 @@ export type WorkerOptions = {
   metrics: Metrics
 }
 
-/** `isAlone`: no other process works on these jobs, so that what is locked was left by one that was killed. */
-export type StartOptions = WorkerOptions & { isAlone?: boolean }
+/**
+ * `isAlone`: no other process works on these jobs, so that what is locked was left by one that was killed. `beatEveryMs`:
+ * how often workers say that they live; 15 seconds by default.
+ */
+export type StartOptions = WorkerOptions & { isAlone?: boolean; beatEveryMs?: number }
 
 export type Worker = { stop(): Promise<void> }
 
 const CONCURRENCY = 4
 const POLL_MS = 2_000
+const RESTART_MS = 1_000
 
 /** Starts working; `stop` finishes what runs and gives back what does not finish. */
 export async function startWorker(options: StartOptions): Promise<Worker> {
   if (options.isAlone === true) await unlockAll(options.pool)
-  const beats = startWorkerBeats(options)
-  const runner = await run({
-    events: announced(beats),
-    pgPool: options.pool,
-    taskList: taskList(options),
-    concurrency: CONCURRENCY,
-    pollInterval: POLL_MS,
-    noHandleSignals: true,
-    logger: workerLogger(options.log),
-  })
+  const beats = startWorkerBeats(options, options.beatEveryMs)
+  const start = () => startRunner(options, beats)
+  const runner = await keepRunning(start, options.log)
   const clock = await startSchedule(options)
   return {
     stop: async () => {
@@ -54,10 +52,59 @@ export async function startWorker(options: StartOptions): Promise<Worker> {
   }
 }
 
-/** Names the workers that the library makes. */
+function startRunner(options: WorkerOptions, beats: WorkerBeats): Promise<Runner> {
+  return run({
+    events: announced(beats),
+    // Without a batch nobody waits for the record of what a job came to, and when it fails the process ends.
+    preset: { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } },
+    pgPool: options.pool,
+    taskList: taskList(options),
+    concurrency: CONCURRENCY,
+    pollInterval: POLL_MS,
+    noHandleSignals: true,
+    logger: workerLogger(options.log),
+  })
+}
+
+/** The library stops for good when it cannot record what a job came to, as when the database is lost: it is started again. */
+async function keepRunning(start: () => Promise<Runner>, log: Log): Promise<{ stop(): Promise<void> }> {
+  const stopping = new AbortController()
+  const { signal } = stopping
+  let runner = await start()
+  const startAgain = async (): Promise<void> => {
+    while (!signal.aborted) {
+      await sleep(RESTART_MS, undefined, { signal }).catch(() => undefined)
+      const next = signal.aborted ? undefined : await start().catch(() => undefined)
+      if (next === undefined) continue
+      runner = next
+      return
+    }
+  }
+  const watch = async (): Promise<void> => {
+    while (!signal.aborted) {
+      await runner.promise.catch(() => undefined)
+      if (signal.aborted) return
+      log.warn('The worker of jobs has stopped; it is started again')
+      await startAgain()
+    }
+  }
+  const watching = watch()
+  return {
+    stop: async () => {
+      stopping.abort()
+      // One that has stopped already refuses to.
+      await runner.stop().catch(() => undefined)
+      await watching
+      await runner.stop().catch(() => undefined)
+    },
+  }
+}
+
+/** Names the workers that the library makes: it locks jobs for a pool of them. */
 function announced(beats: WorkerBeats): WorkerEvents {
   const events: WorkerEvents = new EventEmitter()
-  events.on('worker:create', ({ worker }) => beats.add(worker.workerId))
+  events.on('pool:create', ({ workerPool }) => beats.add(workerPool.id))
+  events.on('pool:release', ({ workerPool }) => beats.remove(workerPool.id))
   return events
 }
 
