@@ -38,7 +38,7 @@ function places(name: string): Place[] {
     const route = routes.get(String(operation['operationId']))
     assert.ok(route !== undefined)
     const parameters = asList(operation['parameters'])
-      .filter(({ name, schema }) => name === 'ids' || isPatterned(document, schema))
+      .filter(({ name, schema }) => ['ids', 'version_id'].includes(String(name)) || isPatterned(document, schema))
       .map((parameter) => ({ route, in: parameter['in'] as 'path', name: String(parameter['name']) }))
     const content = asObject(asObject(operation['requestBody'])['content'])
     const body = resolve(document, asObject(asObject(content['application/json'])['schema']))
