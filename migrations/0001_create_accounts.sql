@@ -214,6 +214,12 @@ create table job_schedule (
   slot bigint not null
 );
 
+-- The workers of all processes, and when each last said that it lives.
+create table job_worker (
+  id text primary key,
+  seen timestamptz not null
+);
+
 -- Who did what to which thing, when and from where. Nothing here refers to another table: an entry outlives the thing
 -- and the account. `account_ids` are all accounts that an entry is about, the one that acted among them; `details` name
 -- no account. `address` is dropped sooner than the entry.

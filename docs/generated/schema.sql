@@ -363,6 +363,12 @@ create table job_schedule (
   constraint job_schedule_pkey PRIMARY KEY (job)
 );
 
+create table job_worker (
+  id text not null,
+  seen timestamp with time zone not null,
+  constraint job_worker_pkey PRIMARY KEY (id)
+);
+
 create table notification (
   id text collate "C" not null,
   account_id text collate "C" not null,

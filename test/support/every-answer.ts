@@ -91,6 +91,7 @@ export async function everyRow(db: Db): Promise<Map<string, string[]>> {
     'first_admin_link',
     'instance_secret',
     'job_schedule',
+    'job_worker',
     'schema_migration',
     'search_change',
     'search_index',

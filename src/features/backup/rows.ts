@@ -7,9 +7,16 @@ export type Client = pg.ClientBase
 
 /**
  * Of the very database: how far the search index has followed it (another is followed from its beginning), the log of
- * changes that running processes follow, and the migrations, which another has of its own.
+ * changes that running processes follow, which of their workers live, and the migrations, which another has of its own.
  */
-export const OF_THE_DATABASE = ['change_log', 'search_change', 'search_index', 'search_rebuild', 'schema_migration']
+export const OF_THE_DATABASE = [
+  'change_log',
+  'job_worker',
+  'search_change',
+  'search_index',
+  'search_rebuild',
+  'schema_migration',
+]
 
 /**
  * Not in a backup: besides those, claims of uploads under way (their bytes are no part of it), the link of a first start,
