@@ -75,8 +75,9 @@ export async function everyAnswer(client: Client, addresses: readonly string[]):
   const answers = new Map<string, string>()
   for (const address of addresses) {
     const { statusCode, rawPayload, headers } = await client.get(address, { headers: PART })
-    // Asking is a use of the session, which is written some seconds later.
-    const text = rawPayload.toString('latin1').replace(/"last_(login|used)":"[^"]*"/g, '"last_$1":"then"')
+    // Asking is a use of the session or token: when and from where is written once a minute.
+    const used = address.includes('session') ? /"(last_login|ip|user_agent)":"[^"]*"/g : /"(last_used)":"[^"]*"/g
+    const text = rawPayload.toString('latin1').replace(used, '"$1":"then"')
     answers.set(address, `${statusCode} ${headers['content-type']} ${headers['etag'] ?? ''}\n${text}`)
   }
   return answers

@@ -329,13 +329,13 @@ describe('a full instance', () => {
       await from.runJobs()
     }
     // The first file is read when the snapshot has been taken.
-    const open: typeof files.open = async (...args) => {
+    const readAll: typeof files.readAll = async (...args) => {
       deletion ??= deleteIt()
       await deletion
-      return files.open(...args)
+      return files.readAll(...args)
     }
     await writeBackup(
-      { ...from.deps, files: { ...files, open } },
+      { ...from.deps, files: { ...files, readAll } },
       { sink: createWriteStream(at('deleted.tar')), events: eventsOfStore(from.deps.analytics), version: '0' },
     )
     assert.ok((await files.stat(key)) !== undefined, 'the removal waits')
