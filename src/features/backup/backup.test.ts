@@ -60,7 +60,7 @@ async function withApp<T>(act: (app: TestApp) => Promise<T>, options?: Parameter
 async function eventsOf({ deps }: TestApp): Promise<string[]> {
   const all: string[] = []
   for (const kind of EVENT_KINDS) {
-    await deps.analytics.readEvents(kind, async (some) => void all.push(...some.map((one) => JSON.stringify(one))))
+    await deps.analytics.readEvents(kind, async (lines) => void all.push(...lines))
   }
   return all.sort()
 }
