@@ -1,7 +1,7 @@
 // What a store of events holds, in a few numbers for each kind and day: by them two stores are compared.
 import { hash } from 'node:crypto'
 import type { AnalyticsStore } from '#analytics-store/analytics-store.ts'
-import { columnsOf, EVENT_KINDS, type EventKind, type EventRow } from '#analytics-store/events.ts'
+import { columnsOf, EVENT_KINDS, type EventKind } from '#analytics-store/events.ts'
 import { DAY_MS } from '#lib/time.ts'
 
 /** By kind and day (`view 2026-11-22`): how many events, and the sum of their hashes modulo 2^64, as two halves. */
@@ -13,10 +13,10 @@ export function digesting(
   digest: EventDigest,
 ): Pick<AnalyticsStore, 'readEvents'> {
   return {
-    readEvents: (kind, onEvents) =>
-      store.readEvents(kind, async (events) => {
-        for (const event of events) add(digest, kind, event as unknown as EventRow)
-        await onEvents(events)
+    readEvents: (kind, onLines) =>
+      store.readEvents(kind, async (lines) => {
+        for (const line of lines) add(digest, kind, line)
+        await onLines(lines)
       }),
   }
 }
@@ -30,18 +30,20 @@ export async function digestOf(
   const watched = digesting(store, digest)
   let done = 0
   for (const kind of EVENT_KINDS) {
-    await watched.readEvents(kind, async (events) => {
-      done += events.length
+    await watched.readEvents(kind, async (lines) => {
+      done += lines.length
       onProgress(done)
     })
   }
   return digest
 }
 
-function add(digest: EventDigest, kind: EventKind, event: EventRow): void {
-  const text = JSON.stringify(columnsOf(kind).map(([name]) => event[name]))
-  const bytes = hash('sha256', text, 'buffer')
-  const day = new Date(Math.floor(Number(event['recorded_at']) / DAY_MS) * DAY_MS).toISOString().slice(0, 10)
+function add(digest: EventDigest, kind: EventKind, line: string): void {
+  // Each store writes its lines in its own way: by the values they are equal.
+  const values: unknown[] = JSON.parse(line)
+  const bytes = hash('sha256', JSON.stringify(values), 'buffer')
+  const recordedAt = values[columnsOf(kind).findIndex(([name]) => name === 'recorded_at')]
+  const day = new Date(Math.floor(Number(recordedAt) / DAY_MS) * DAY_MS).toISOString().slice(0, 10)
   const name = `${kind} ${day}`
   const sum = digest[name] ?? [0, 0, 0]
   digest[name] = sum

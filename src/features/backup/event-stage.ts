@@ -6,8 +6,8 @@ import { EVENT_KINDS, type EventKind } from '#analytics-store/events.ts'
 import { OperatorError } from '#lib/operator-error.ts'
 import type { Deps } from '#main/deps.ts'
 import { damaged, type Head } from './archive-format.ts'
-import { type Member, read } from './archive-reader.ts'
 import { readPart } from './event-parts.ts'
+import type { Member } from './member-reader.ts'
 import type { Client } from './rows.ts'
 
 export type EventStage = {
@@ -51,7 +51,7 @@ export async function openEventStage(
       const kind = EVENT_KINDS.find((known) => known === name)
       if (kind === undefined) throw damaged(`${name} is no kind of event`)
       const path = join(folder, String(kept.length))
-      await writeFile(path, await read(member), { mode: 0o600 })
+      await writeFile(path, await member.bytes(), { mode: 0o600 })
       kept.push({ kind, path, id: `${head.id}-${kept.length}` })
     },
     async store(onProgress) {

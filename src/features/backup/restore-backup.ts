@@ -13,9 +13,10 @@ import { requestRebuild } from '#features/search/request-rebuild.ts'
 import { takeBackClaimed } from '#files/claims.ts'
 import { OperatorError } from '#lib/operator-error.ts'
 import type { Deps } from '#main/deps.ts'
-import { ArchiveError, damaged, type Head } from './archive-format.ts'
-import { type ArchiveReader, type Member, openArchive, read, readHeadOf, unreadable } from './archive-reader.ts'
+import { ArchiveError, damaged, type Head, unreadable } from './archive-format.ts'
+import { type ArchiveReader, openArchive, readHeadOf } from './archive-reader.ts'
 import { followStore, openEventStage } from './event-stage.ts'
+import type { Member } from './member-reader.ts'
 import { createFileRestorer, restoreEarlier } from './restore-files.ts'
 import {
   addJob,
@@ -186,7 +187,7 @@ async function restoreAll(
   await files.end()
   if (!claimed) await claimKeys(deps, client, head)
   for (const [id, path] of earlier) report.files += await restoreEarlier(deps, reader, { id, path })
-  for await (const entry of reader.manifest()) if ('absent' in entry) report.missing += 1
+  for await (const entry of reader.elsewhere()) if ('absent' in entry) report.missing += 1
   await setSequences(client, head.sequences)
   report.events = await events.store((done) => options.onProgress?.('events', done))
   await followStore(client, events)
@@ -239,7 +240,7 @@ function createRowLoader(client: Client, tables: readonly Table[]) {
         copy.on('error', () => undefined)
         current = { name, copy }
       }
-      await pipeline(member.stream, createGunzip(), current.copy, { end: false }).catch((cause) => {
+      await pipeline(member.stream(), createGunzip(), current.copy, { end: false }).catch((cause) => {
         throw refusedRows(name, cause)
       })
       return count
@@ -258,7 +259,7 @@ function refusedRows(table: string, cause: unknown): unknown {
 
 async function restoreJobs(client: Client, member: Member): Promise<void> {
   const text = (
-    await decompress(await read(member)).catch((cause) => Promise.reject(damaged('its jobs cannot be read', cause)))
+    await decompress(await member.bytes()).catch((cause) => Promise.reject(damaged('its jobs cannot be read', cause)))
   ).toString('utf8')
   for (const line of text.split('\n')) if (line !== '') await addJob(client, JSON.parse(line) as WaitingJob)
 }
