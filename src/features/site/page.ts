@@ -18,6 +18,7 @@ import { layout, type Page } from '#html/layout.ts'
 import { createMarkdown, type Markdown } from '#html/markdown/markdown.ts'
 import { type PageContext, pathTo, type Site } from '#html/page-context.ts'
 import { matchesEntityTag } from '#http/entity-tags.ts'
+import type { AnsweredRoute } from '#http/ready-answers.ts'
 import type { RateBudget } from '#http/route-config.ts'
 import type { App } from '#http/server.ts'
 import type { TokenDirectory } from '#http/token-directory.ts'
@@ -83,13 +84,16 @@ type Options = {
 
 /** Registers a page. `name` is its operation's, which begins with `site`. */
 export function sitePage(app: App, given: SiteDeps, path: string, options: Options, answer: Answer): void {
+  const { kept, name } = options
+  const config = { auth: 'public', budget: options.budget ?? 'page' } as const
+  const route = { url: path, operation: name, config }
   app.route({
     method: options.method ?? 'GET',
     url: path,
     ...(options.prefers === undefined ? {} : { constraints: { prefers: options.prefers } }),
-    config: { auth: 'public', budget: options.budget ?? 'page' },
-    schema: { operationId: options.name, hide: true },
-    handler: options.kept === undefined ? plain(given, answer) : keeping(given, answer, options.kept),
+    config,
+    schema: { operationId: name, hide: true },
+    handler: kept === undefined ? plain(given, answer) : keeping(given, answer, { kept, route }),
   })
 }
 
@@ -100,16 +104,20 @@ function plain(given: SiteDeps, answer: Answer): Handler {
 }
 
 /** A page that is kept by its parts is sent without a promise. */
-function keeping(given: SiteDeps, answer: Answer, kept: NonNullable<Options['kept']>): Handler {
+function keeping(
+  given: SiteDeps,
+  answer: Answer,
+  { kept, route }: { kept: NonNullable<Options['kept']>; route: AnsweredRoute },
+): Handler {
   const { deps, cookie } = given
   const usual = plain(given, answer)
   return (req, reply) => {
-    const key = pageKey({ req, cookie, deps })
+    const key = pageKey({ head: req, cookie, deps })
     if (key === undefined) return usual(req, reply)
     const known = kept === 'by-parts' ? keptPage(deps, key) : undefined
     if (known !== undefined) return void sendKept(req, reply, known)
     return makeKept(deps, async (cache, keep) =>
-      answer(await readSiteRequest({ ...given, deps: { ...deps, cache } }, req, reply, { key, keep })),
+      answer(await readSiteRequest({ ...given, deps: { ...deps, cache } }, req, reply, { key, keep, route })),
     )
   }
 }
@@ -190,7 +198,7 @@ function sendPage(
   const text = layout(page, shown)
   // A page with a token in a form is one person's, and another one each time.
   if (keeper !== undefined && status === 200 && !reply.hasHeader('set-cookie')) {
-    const document = new PageDocument(text, { isOwn, madeAt: page.now })
+    const document = new PageDocument(text, { isOwn, madeAt: page.now, route: keeper.route })
     keeper.keep(keeper.key, document)
     sendKept(req, reply, document)
     return reply
