@@ -10,13 +10,13 @@ import { fieldsOf } from '#features/pages/forms.ts'
 import { viewerOf } from '#features/pages/page-request.ts'
 import { readPreferences } from '#features/pages/preferences.ts'
 import type { SessionCookie } from '#features/pages/session-cookie.ts'
-import { currentSite } from '#features/pages/site.ts'
+import { currentSite, type ServedSite } from '#features/pages/site.ts'
 import { listCachedUsers } from '#features/users/user-cache.ts'
 import type { UserView } from '#features/users/views.ts'
 import type { Markup } from '#html/html.ts'
 import { layout, type Page } from '#html/layout.ts'
 import { createMarkdown, type Markdown } from '#html/markdown/markdown.ts'
-import { type PageContext, pathTo, type Site } from '#html/page-context.ts'
+import { type PageContext, pathTo } from '#html/page-context.ts'
 import { matchesEntityTag } from '#http/entity-tags.ts'
 import type { AnsweredRoute } from '#http/ready-answers.ts'
 import type { RateBudget } from '#http/route-config.ts'
@@ -26,16 +26,18 @@ import { entityTag } from '#lib/json-bytes.ts'
 import type { Viewer } from '#lib/viewer.ts'
 import type { Deps } from '#main/deps.ts'
 import { foundKey, type Keeper, keptPage, makeKept, markPage, PageDocument, pageKey, sendKept } from './documents.ts'
+import type { Figures } from './figures.ts'
 import { isSet, readSetup, type Setup } from './setup.ts'
 
 export type SiteDeps = {
   deps: Deps
   tokens: TokenDirectory
   cookie: SessionCookie
-  site: Site
+  site: ServedSite
   texts: Texts
   statistics: ProjectStatistics
   trends: DownloadTrends
+  figures: Figures
 }
 
 export type SiteRequest = {
@@ -48,6 +50,7 @@ export type SiteRequest = {
   texts: Texts
   statistics: ProjectStatistics
   trends: DownloadTrends
+  figures: Figures
   /** What the path names at this place, decoded. */
   param(name: string): string
   /** The first value of a query key; empty when it is absent. */
@@ -128,7 +131,7 @@ export async function readSiteRequest(
   reply: FastifyReply,
   keeper?: Keeper,
 ): Promise<SiteRequest> {
-  const { deps, texts, statistics, trends } = given
+  const { deps, texts, statistics, trends, figures } = given
   // Absent when a request is refused before its cookies were read.
   req.viewer = req.cookies ? await viewerOf(given, req) : null
   const page = await siteContext(given, req, reply)
@@ -146,6 +149,7 @@ export async function readSiteRequest(
     texts,
     statistics,
     trends,
+    figures,
     param: (name) => params[name] ?? '',
     query: (name) => fieldsOf(values, name)[0] ?? '',
     queries: (name) => fieldsOf(values, name),

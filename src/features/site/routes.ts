@@ -21,6 +21,7 @@ import {
   sendUserFeed,
   sendVersionsFeed,
 } from './feeds.ts'
+import { createFigures } from './figures.ts'
 import { showHome } from './home.ts'
 import { showList } from './list.ts'
 import {
@@ -50,7 +51,7 @@ export function siteRoutes(
 ): void {
   const { deps, site } = given
   const texts = createTexts(deps)
-  const all: SiteDeps = { ...given, texts, cookie: createSessionCookie(deps.config) }
+  const all: SiteDeps = { ...given, texts, figures: createFigures(deps), cookie: createSessionCookie(deps.config) }
   app.addHook('onClose', () => texts.close())
   app.register(async (plain) => {
     const scope = plain as App
