@@ -291,6 +291,11 @@ export interface JobSchedule {
   slot: number;
 }
 
+export interface JobWorker {
+  id: string;
+  seen: Timestamp;
+}
+
 export interface Notification {
   account_id: string;
   body: Json;
@@ -630,6 +635,7 @@ export interface DB {
   instance_settings: InstanceSettings;
   invitation: Invitation;
   job_schedule: JobSchedule;
+  job_worker: JobWorker;
   notification: Notification;
   oauth_authorization: OauthAuthorization;
   oauth_client: OauthClient;

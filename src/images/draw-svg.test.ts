@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { ApiError } from '#lib/errors.ts'
 import { createDrawSvg } from './draw-svg.ts'
 import { ScaleError } from './scale.ts'
 
@@ -26,13 +27,22 @@ test('what the library refuses is refused here in the same words', async () => {
   assert.equal(await kindOf(svg(0, 0)), 'undecodable')
 })
 
-test('a drawing that takes too long is given up, its process ended, and the next one is drawn', async () => {
-  // A line of so many letters takes the library minutes.
-  const slow = svg(96, 96, `<text font-size="90">${'M'.repeat(60_000)}</text>`)
-  await assert.rejects(createDrawSvg(400)(slow, RULES, { field: 'icon' }), {
+// A line of so many letters takes the library minutes.
+const SLOW = svg(96, 96, `<text font-size="90">${'M'.repeat(60_000)}</text>`)
+
+test('a drawing that takes too much processor time is refused, its process ended, and the next one is drawn', async () => {
+  await assert.rejects(createDrawSvg({ cpuMs: 400, waitMs: 600_000 })(SLOW, RULES, { field: 'icon' }), {
     kind: 'invalid_input',
     message: 'The SVG takes too long to draw',
     details: { field: 'icon', message: 'The SVG takes too long to draw' },
   })
   assert.equal((await createDrawSvg()(svg(8, 8), RULES, { field: 'icon' })).width, 8)
+})
+
+test('a drawing that does not get its processor time is not to blame: 503, to be tried again', async () => {
+  await assert.rejects(createDrawSvg({ cpuMs: 600_000, waitMs: 400 })(SLOW, RULES, { field: 'icon' }), (error) => {
+    assert.ok(error instanceof ApiError && error.kind === 'service_unavailable')
+    assert.deepEqual(error.headers, { 'retry-after': '1' })
+    return true
+  })
 })

@@ -5,15 +5,23 @@ import { once } from 'node:events'
 import { buffer } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { invalidInput } from '#lib/errors.ts'
-import { createLimiter } from '#lib/limiter.ts'
+import { createLimiter, overloaded } from '#lib/limiter.ts'
 import { type Pixels, SCALE_ERROR_KINDS, ScaleError, type ScaleRules } from './scale.ts'
 
 const CHILD = fileURLToPath(new URL('./draw-svg-child.ts', import.meta.url))
-/** A usual icon takes 30 ms after the third of a second in which the process starts. */
-const MS_MAX = 10_000
+/** Of its own processor time. A usual icon takes 30 ms after the third of a second in which the process starts. */
+const CPU_MS_MAX = 10_000
+/** By the clock: a drawing that got so little of a busy machine in this time is not to blame. */
+const WAIT_MS_MAX = 40_000
 const HEADER_BYTES = 8
 /** Above the codes that Node itself ends with. */
 const FAULT_CODES = 64
+/** How the process ends when it has used its processor time; an exit would wait for the thread that draws. */
+const TOO_LONG_SIGNAL = 'SIGVTALRM'
+/** The library draws beside the event loop, which is free to look. */
+const CPU_LOOK_MS = 50
+
+export type DrawLimits = { cpuMs?: number; waitMs?: number }
 
 /** `field` is what an error names; `caller` who uploads: drawings wait fairly between callers. */
 export type DrawSvg = (
@@ -24,19 +32,22 @@ export type DrawSvg = (
 
 /**
  * Two drawings at a time, apart from other pictures, which do not wait for slow ones.
- * @throws (what it returns) ScaleError; ApiError `invalid_input` naming `field` when drawing takes longer than `msMax`.
+ * @throws (what it returns) ScaleError; ApiError `invalid_input` naming `field` when drawing takes more processor time than
+ * `cpuMs`, and 503 with `Retry-After` when the machine is so busy that it did not get that within `waitMs`.
  */
-export function createDrawSvg(msMax = MS_MAX): DrawSvg {
+export function createDrawSvg({ cpuMs = CPU_MS_MAX, waitMs = WAIT_MS_MAX }: DrawLimits = {}): DrawSvg {
   const limiter = createLimiter({ running: 2, waiting: 64 })
-  return (svg, rules, { field, caller }) => limiter.run(() => draw(svg, rules, field, msMax), caller)
+  return (svg, rules, { field, caller }) => limiter.run(() => draw({ svg, rules, field, cpuMs, waitMs }), caller)
 }
 
-async function draw(svg: Buffer, rules: ScaleRules, field: string, msMax: number): Promise<Pixels> {
-  const child = spawn(process.execPath, [CHILD, JSON.stringify(rules)], {
+type Drawing = Required<DrawLimits> & { svg: Buffer; rules: ScaleRules; field: string }
+
+async function draw({ svg, rules, field, cpuMs, waitMs }: Drawing): Promise<Pixels> {
+  const child = spawn(process.execPath, [CHILD, JSON.stringify(rules), String(cpuMs)], {
     // Nothing of the server's own environment, where its secrets are.
     env: {},
     stdio: ['pipe', 'pipe', 'ignore'],
-    timeout: msMax,
+    timeout: waitMs,
     killSignal: 'SIGKILL',
   })
   const closed = once(child, 'close')
@@ -44,7 +55,8 @@ async function draw(svg: Buffer, rules: ScaleRules, field: string, msMax: number
   child.stdin.on('error', () => {})
   child.stdin.end(svg)
   const [drawn, [code, signal]] = await Promise.all([buffer(child.stdout), closed])
-  if (signal === 'SIGKILL') throw invalidInput('The SVG takes too long to draw', field)
+  if (signal === TOO_LONG_SIGNAL) throw invalidInput('The SVG takes too long to draw', field)
+  if (signal === 'SIGKILL') throw overloaded('The service is too busy to draw the SVG')
   if (code !== 0) {
     const kind = SCALE_ERROR_KINDS[code - FAULT_CODES]
     if (kind === undefined) throw new Error(`The process that draws pictures ended with ${code ?? signal}`)
@@ -64,4 +76,13 @@ export function toAnswer({ width, height, data }: Pixels): Buffer {
   header.writeUInt32LE(width, 0)
   header.writeUInt32LE(height, 4)
   return Buffer.concat([header, data])
+}
+
+/** For the child: ends it once it has used so much processor time. */
+export function endAfterCpu(cpuMs: number): void {
+  const look = (): void => {
+    const { user, system } = process.cpuUsage()
+    if ((user + system) / 1000 > cpuMs) process.kill(process.pid, TOO_LONG_SIGNAL)
+  }
+  setInterval(look, CPU_LOOK_MS).unref()
 }

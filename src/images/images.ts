@@ -107,7 +107,8 @@ const WEBP_QUALITY = 75
 /**
  * At most `atOnce` pictures are worked on at a time, outside the event loop, and 64 wait; drawings are drawn in
  * processes of their own. All functions throw ApiError `invalid_input` for a picture that is too large in bytes or
- * pixels, cannot be decoded, takes too long to draw, or is not what `ext` says, and 503 when too many wait.
+ * pixels, cannot be decoded, takes too long to draw, or is not what `ext` says, and 503 when too many wait or the
+ * machine is too busy to draw.
  */
 export function createImages(atOnce = 4): Images {
   const limiter = createLimiter({ running: atOnce, waiting: 64 })

@@ -25,7 +25,11 @@ export function keepKnownKeys<T>(schema: TSchema, value: T): T {
 function clean(schema: Schema, value: unknown): void {
   if (typeof value !== 'object' || value === null) return
   if (schema.anyOf !== undefined) {
-    const fitting = schema.anyOf.find((each) => holds(each) && Value.Check(each as TSchema, value))
+    const kind = Array.isArray(value) ? 'array' : 'object'
+    const [first, ...others] = schema.anyOf.filter(({ type }) => type === undefined || type === kind)
+    // The whole schema has accepted the value: what is only "this or null" is not checked once more, which takes long.
+    const isClear = others.length === 0 && first !== undefined && holds(first)
+    const fitting = isClear ? first : schema.anyOf.find((each) => holds(each) && Value.Check(each as TSchema, value))
     if (fitting !== undefined) clean(fitting, value)
     return
   }

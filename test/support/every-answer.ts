@@ -75,9 +75,10 @@ export async function everyAnswer(client: Client, addresses: readonly string[]):
   const answers = new Map<string, string>()
   for (const address of addresses) {
     const { statusCode, rawPayload, headers } = await client.get(address, { headers: PART })
-    // Asking is a use of the session or token: when and from where is written once a minute.
-    const used = address.includes('session') ? /"(last_login|ip|user_agent)":"[^"]*"/g : /"(last_used)":"[^"]*"/g
-    const text = rawPayload.toString('latin1').replace(used, '"$1":"then"')
+    // Asking is a use of the session, which is written some seconds later, with where from and by which program.
+    const text = rawPayload
+      .toString('latin1')
+      .replace(/"(last_login|last_used|ip|user_agent)":"[^"]*"/g, '"$1":"of the last use"')
     answers.set(address, `${statusCode} ${headers['content-type']} ${headers['etag'] ?? ''}\n${text}`)
   }
   return answers
@@ -90,6 +91,7 @@ export async function everyRow(db: Db): Promise<Map<string, string[]>> {
     'first_admin_link',
     'instance_secret',
     'job_schedule',
+    'job_worker',
     'schema_migration',
     'search_change',
     'search_index',

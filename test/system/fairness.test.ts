@@ -1,6 +1,11 @@
-// One address with many expensive requests delays nobody else's: search, questions of analytics, archives that are uploaded.
+// One address with many expensive requests delays nobody else's: search, questions of analytics, archives that are uploaded
+// or downloaded.
 // Passwords and pictures: src/features/accounts/sign-up/fairness.test.ts.
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { get as httpGet, type IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { buffer } from 'node:stream/consumers'
 import { after, before, test } from 'node:test'
 import type { InjectOptions, LightMyRequestResponse } from 'fastify'
 import { newId } from '#lib/ids.ts'
@@ -143,4 +148,31 @@ test('archives that are uploaded: too many of one address are refused, another a
   assert.ok(place <= 4, `${place} archives of the other address came before`)
   assertOverload(others, 201)
   assert.ok(others.some(({ statusCode }) => statusCode === 503))
+})
+
+test('archives that are downloaded: they cost their caller more, and readers who do not read delay nobody', async () => {
+  const project = await t.make.project()
+  const version = await t.make.version({ project })
+  // More than the buffers of a connection hold.
+  await t.make.file({ version, project, filename: 'large.jar', bytes: Buffer.alloc(16 * 1024 * 1024, 7) })
+  const path = `/v3/version/${version.id}/archive`
+  const [plain, archive] = [`/v3/version/${version.id}`, path].map((url) =>
+    t.inject({ url, method: 'HEAD', remoteAddress: '192.0.2.3', headers: { 'user-agent': 'depot-tests/1.0' } }),
+  )
+  const left = (answer: LightMyRequestResponse | undefined) => Number(answer?.headers['x-ratelimit-remaining'])
+  assert.deepEqual([left(await plain), left(await archive)], [299, 296])
+
+  await t.app.listen({ port: 0, host: '127.0.0.1' })
+  const { port } = t.app.server.address() as AddressInfo
+  const headers = { 'user-agent': 'depot-tests/1.0', 'x-ratelimit-key': BYPASS_KEY }
+  const open = async (localAddress: string): Promise<IncomingMessage> => {
+    const [answer] = await once(httpGet({ port, path, headers, agent: false, localAddress }), 'response')
+    return answer as IncomingMessage
+  }
+  const unread = await Promise.all(Array.from({ length: 64 }, () => open('127.0.0.1')))
+  const answer = await open('127.0.0.2')
+  const bytes = await buffer(answer)
+  assert.deepEqual([answer.statusCode, String(bytes.length)], [200, answer.headers['content-length']])
+  for (const each of unread) assert.deepEqual([each.statusCode, each.complete], [200, false])
+  for (const each of unread) each.destroy()
 })

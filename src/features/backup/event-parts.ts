@@ -30,13 +30,13 @@ const compress = promisify(gzip)
 const decompress = promisify(gunzip)
 
 /** Events of a store that this process has open. */
-export const eventsOfStore = (store: AnalyticsStore): EventSource =>
+export const eventsOfStore = (store: Pick<AnalyticsStore, 'readEvents'>): EventSource =>
   async function* () {
     for (const kind of EVENT_KINDS) yield* partsOf(store, kind)
   }
 
 /** A store hands events over when it has them; a part is read when it is wanted. One is made while one is taken. */
-async function* partsOf(store: AnalyticsStore, kind: EventKind): AsyncGenerator<EventPart> {
+async function* partsOf(store: Pick<AnalyticsStore, 'readEvents'>, kind: EventKind): AsyncGenerator<EventPart> {
   const ready: EventPart[] = []
   let wake = Promise.withResolvers<void>()
   let taken = Promise.withResolvers<void>()

@@ -15,7 +15,7 @@ import { OperatorError } from '#lib/operator-error.ts'
 import type { Deps } from '#main/deps.ts'
 import { ArchiveError, damaged, type Head, unreadable } from './archive-format.ts'
 import { type ArchiveReader, openArchive, readHeadOf } from './archive-reader.ts'
-import { openEventStage } from './event-stage.ts'
+import { followStore, openEventStage } from './event-stage.ts'
 import type { Member } from './member-reader.ts'
 import { createFileRestorer, restoreEarlier } from './restore-files.ts'
 import {
@@ -23,10 +23,10 @@ import {
   type Client,
   columnList,
   connectAlone,
+  findFilledTable,
   isServed,
   listTables,
   quote,
-  requireEmpty,
   setSequences,
   type Table,
   type WaitingJob,
@@ -78,7 +78,12 @@ export async function restoreBackup(deps: RestoreDeps, options: RestoreOptions):
     try {
       await client.query('begin')
       const tables = await listTables(client)
-      await requireEmpty(client, tables)
+      const filled = await findFilledTable(client, tables)
+      if (filled !== undefined) {
+        throw new OperatorError(
+          `This instance is not empty: its table ${filled} has rows. Restore into a new data folder or a new database; nothing was changed.`,
+        )
+      }
       const report = await restoreAll(deps, client, { reader, tables, events, earlier, options })
       await client.query('commit')
       await afterwards(deps)
@@ -276,16 +281,6 @@ async function claimKeys({ pool }: Pick<Deps, 'pool'>, client: Client, head: Hea
       [rows.map(({ key }) => key)],
     )
   }
-}
-
-/** Counters follow the store of this instance from here on; what was stored just now is counted already. */
-async function followStore(client: Client, { identity, settledAt, batches }: Parts['events']): Promise<void> {
-  await client.query('delete from download_batch')
-  await client.query('insert into download_batch (id) select unnest($1::text[])', [batches])
-  await client.query('update download_ledger set store_id = $1, caught_up_to = $2, needs_rebase = true', [
-    identity,
-    settledAt,
-  ])
 }
 
 /** Pictures have the address of the instance in front. */

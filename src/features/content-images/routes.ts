@@ -19,7 +19,7 @@ export function contentImageRoutes(app: App, deps: Deps, owners: ImageOwners): v
     scope.post(
       '/v3/image',
       {
-        config: { auth: { scope: [] }, cost: COSTS.picture },
+        config: { auth: { scope: [] }, cost: COSTS.largePicture },
         schema: {
           operationId: 'createImage',
           summary: 'Upload an image for use in a text',

@@ -34,6 +34,7 @@ export function createSmtpMail({ url, from, now, stepTimeoutMs = STEP_TIMEOUT_MS
     greetingTimeout: stepTimeoutMs,
     socketTimeout: stepTimeoutMs,
   })
+  const secrets = secretsOf(url)
   let waiting = 0
 
   return {
@@ -44,7 +45,7 @@ export function createSmtpMail({ url, from, now, stepTimeoutMs = STEP_TIMEOUT_MS
       try {
         await transport.sendMail(envelope)
       } catch (failure) {
-        throw mailError(failure)
+        throw mailError(withoutSecrets(failure, secrets))
       } finally {
         waiting -= 1
       }
@@ -53,9 +54,30 @@ export function createSmtpMail({ url, from, now, stepTimeoutMs = STEP_TIMEOUT_MS
       try {
         await transport.verify()
       } catch (failure) {
-        throw mailError(failure)
+        throw mailError(withoutSecrets(failure, secrets))
       }
     },
     close: async () => transport.close(),
   }
+}
+
+/** The password of the address, and the login, in each form in which they are sent or written. */
+function secretsOf(url: string): string[] {
+  const { username, password } = new URL(url)
+  if (password === '') return []
+  const [user, word] = [decodeURIComponent(username), decodeURIComponent(password)]
+  const base64 = (text: string): string => Buffer.from(text).toString('base64')
+  return [base64(`\0${user}\0${word}`), base64(word), password, encodeURIComponent(word), word]
+}
+
+/** Servers repeat in their refusals what they were sent, and the refusal goes to the log. */
+function withoutSecrets(failure: unknown, secrets: readonly string[]): unknown {
+  if (!(failure instanceof Error)) return failure
+  for (const key of ['message', 'stack', 'response'] as const) {
+    const text = (failure as Error & { response?: unknown })[key]
+    if (typeof text !== 'string') continue
+    const clean = secrets.reduce((rest, secret) => rest.replaceAll(secret, '[password]'), text)
+    Object.defineProperty(failure, key, { value: clean, configurable: true, writable: true })
+  }
+  return failure
 }

@@ -11,6 +11,7 @@ import type { VersionView } from '#features/versions/views.ts'
 import { viewerWith } from '#http/auth.ts'
 import { matchesEntityTag } from '#http/entity-tags.ts'
 import { IdParams, parseIds } from '#http/query-values.ts'
+import { COSTS } from '#http/route-config.ts'
 import type { App } from '#http/server.ts'
 import { ApiError, notFound } from '#lib/errors.ts'
 import { parseId } from '#lib/ids.ts'
@@ -34,7 +35,7 @@ function versionArchive(app: App, deps: DownloadDeps): void {
   app.get(
     '/v3/version/:id/archive',
     {
-      config: { auth: { read: ['VERSION_READ'] } },
+      config: { auth: { read: ['VERSION_READ'] }, cost: COSTS.archive },
       schema: {
         operationId: 'downloadVersionArchive',
         summary: 'Download files of a version, and of what it requires, as one archive',
@@ -66,7 +67,7 @@ function collectionArchive(app: App, deps: DownloadDeps): void {
   app.get(
     '/v3/collection/:id/archive',
     {
-      config: { auth: { read: scopes } },
+      config: { auth: { read: scopes }, cost: COSTS.archive },
       schema: {
         operationId: 'downloadCollectionArchive',
         summary: 'Download the projects of a collection as one archive',

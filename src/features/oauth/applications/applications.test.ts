@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import sharp from 'sharp'
+import { newId } from '#lib/ids.ts'
 import { ALL_SCOPES, GRANTABLE_SCOPES } from '#lib/scopes.ts'
 import { ABSENT, assertError, assertRefusedValues } from '#test/support/account-steps.ts'
 import { type TestApp, testApp } from '#test/support/harness.ts'
@@ -232,6 +233,8 @@ test('an application gets an icon and loses it', async () => {
   const set = await t.as(owner).patch(`${APP}/${id}/icon`, payload, { query: { ext: 'png' }, headers })
   assert.equal(set.statusCode, 204, set.body)
   assert.match((await t.anyone.get(`${APP}/${id}`)).json().icon_url, /^https:\/\/depot\.test\/data\//)
+  const absent = await t.as(owner).patch(`${APP}/${newId()}/icon`, payload, { query: { ext: 'png' }, headers })
+  assertError(absent, 404, 'not_found')
   const other = await t
     .as(await t.make.account())
     .patch(`${APP}/${id}/icon`, payload, { query: { ext: 'png' }, headers })

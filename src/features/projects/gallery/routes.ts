@@ -24,7 +24,7 @@ export function galleryRoutes(app: App, deps: Deps): void {
     scope.post(
       path,
       {
-        config: { ...config, cost: COSTS.picture },
+        config: { ...config, cost: COSTS.largePicture },
         schema: {
           operationId: 'addGalleryPicture',
           summary: 'Add an image to the gallery',

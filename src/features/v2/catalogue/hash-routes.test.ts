@@ -47,6 +47,10 @@ test('a hash leads to its version, by either algorithm, in quotes or not, whatev
   assert.deepEqual([download.statusCode, download.headers['location'], download.json()], [307, url, { url }])
   const wrong = await t.anyone.get(`/v2/version_file/${file.sha1}?algorithm=md5`)
   assert.deepEqual([wrong.statusCode, wrong.json().details.field], [400, 'algorithm'])
+  for (const path of [file.sha1, `${file.sha1}/download`]) {
+    const odd = await t.anyone.get(`/v2/version_file/${path}?version_id=no-id!`)
+    assert.deepEqual([odd.statusCode, odd.json().details.field], [400, 'version_id'], path)
+  }
   const absent = await t.anyone.get(`/v2/version_file/${file.sha1}?algorithm=sha512`)
   assert.deepEqual([absent.statusCode, absent.body], [404, ''])
 })
