@@ -2,6 +2,8 @@
 // transaction, and as Depot does it. In turn, in one run, on a PostgreSQL with fsync; listeners hear everything.
 //
 //   node bench/announcements.ts
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Kysely, sql } from 'kysely'
 import pg from 'pg'
@@ -23,15 +25,19 @@ const LISTENERS = 4
 
 type Write = (id: string) => Promise<void>
 
+type Ways = Readonly<Record<'silent' | 'notify' | 'log', number>>
+
 type Announcing = {
   /** Commits a second, the median of the rounds. */
-  perSecond: Readonly<Record<'silent' | 'notify' | 'log', number>>
+  perSecond: Ways
+  /** Processor time of a commit in milliseconds, of the database and of this process with its listeners. */
+  cpuMs: Ways
   /** Milliseconds from the last known commit of a thing until others heard, in order. */
   lags: readonly number[]
 }
 
 export async function benchAnnouncements(): Promise<Row[]> {
-  const { perSecond, lags } = await measureAnnouncing()
+  const { perSecond, cpuMs, lags } = await measureAnnouncing()
   const at = (share: number): string => `${(lags[Math.floor(lags.length * share)] ?? 0).toFixed(1)} ms`
   return [
     row(
@@ -41,6 +47,10 @@ export async function benchAnnouncements(): Promise<Row[]> {
       ' times',
     ),
     row('the same against silent commits', perSecond.log / perSecond.silent, { atLeast: 0.75 }, ' times'),
+    figure(
+      'processor time of a commit: silent, NOTIFY, log',
+      [cpuMs.silent, cpuMs.notify, cpuMs.log].map((ms) => `${ms.toFixed(2)} ms`).join(', '),
+    ),
     figure('commits a second, nothing announced', String(Math.round(perSecond.silent))),
     figure('commits a second, NOTIFY in the transaction', String(Math.round(perSecond.notify))),
     figure('commits a second, log of changes', String(Math.round(perSecond.log))),
@@ -73,14 +83,22 @@ export async function measureAnnouncing(): Promise<Announcing> {
         }),
     }
     const lags = await startListeners(embedded.connection, pool)
-    const rates: Record<string, number[]> = { silent: [], notify: [], log: [] }
+    const rounds: Record<string, Measured[]> = { silent: [], notify: [], log: [] }
+    const cpu = () => cpuMs(embedded.folder ?? '')
     for (let round = 0; round < ROUNDS; round += 1) {
-      for (const [name, write] of Object.entries(ways)) rates[name]?.push(await measure(write, lags.sent))
+      for (const [name, write] of Object.entries(ways)) rounds[name]?.push(await measure(write, lags.sent, cpu))
     }
     await lags.stop()
-    const median = (name: string): number => rates[name]?.toSorted((a, b) => a - b)[1] ?? 0
+    const median = (name: string, what: keyof Measured): number =>
+      (rounds[name] ?? []).map((measured) => measured[what]).sort((a, b) => a - b)[1] ?? 0
+    const all = (what: keyof Measured): Ways => ({
+      silent: median('silent', what),
+      notify: median('notify', what),
+      log: median('log', what),
+    })
     return {
-      perSecond: { silent: median('silent'), notify: median('notify'), log: median('log') },
+      perSecond: all('perSecond'),
+      cpuMs: all('cpuMs'),
       lags: lags.msByLog.toSorted((a, b) => a - b),
     }
   } finally {
@@ -104,8 +122,22 @@ const writeNotifying = (db: Db, id: string): Promise<void> =>
     await sql`select pg_notify('depot_changes', ${JSON.stringify(['user', id])})`.execute(tx)
   })
 
-/** Commits a second of all writers together. `sent` notes when each commit was known. */
-async function measure(write: Write, sent: Map<string, number>): Promise<number> {
+/** Of this process and of the database in `folder`, so far. */
+function cpuMs(folder: string): number {
+  const postmaster = readFileSync(join(folder, 'postmaster.pid'), 'utf8').split('\n')[0]
+  const children = readFileSync(`/proc/${postmaster}/task/${postmaster}/children`, 'utf8').trim().split(' ')
+  const ticks = children.map((pid) => {
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
+    return Number(fields[11]) + Number(fields[12])
+  })
+  const { user, system } = process.cpuUsage()
+  return ticks.reduce((sum, each) => sum + each * 10, 0) + (user + system) / 1000
+}
+
+type Measured = { perSecond: number; cpuMs: number }
+
+/** Commits of all writers together. `sent` notes when each commit was known. */
+async function measure(write: Write, sent: Map<string, number>, cpu: () => number): Promise<Measured> {
   let stopped = false
   let commits = 0
   const writers = Array.from({ length: WRITERS }, async (_, index) => {
@@ -116,11 +148,11 @@ async function measure(write: Write, sent: Map<string, number>): Promise<number>
       commits += 1
     }
   })
-  const began = performance.now()
+  const [began, cpuBefore] = [performance.now(), cpu()]
   await sleep(SECONDS * 1000)
   stopped = true
   await Promise.all(writers)
-  return (commits / (performance.now() - began)) * 1000
+  return { perSecond: (commits / (performance.now() - began)) * 1000, cpuMs: (cpu() - cpuBefore) / commits }
 }
 
 /** Listeners as processes have them. The lag is from the last known commit of a thing until its change is heard. */

@@ -22,16 +22,17 @@ export type Load = {
   failed: number
 }
 
-/** One HTTP process unless `env` says more. */
-export async function startBenchDepot(dataDir: string, env: Record<string, string> = {}) {
-  return startDepot(dataDir, {
+/** One HTTP process unless `env` says more; by another Node where one is named. */
+export async function startBenchDepot(dataDir: string, env: Record<string, string> = {}, node = process.execPath) {
+  const all = {
     CLIENT_ADDRESS_HEADER: ADDRESS_HEADER,
     LOG_LEVEL: 'warn',
     ADMIN_KEY,
     RATE_LIMIT_BYPASS_KEY: BYPASS_KEY,
     NODE_ENV: 'production',
     ...env,
-  })
+  }
+  return startDepot(dataDir, all, [], node)
 }
 
 export async function startBare(

@@ -90,7 +90,8 @@ async function benchWeights({ url }: RunningDepot): Promise<Row[]> {
 async function benchPaints(server: RunningDepot, dataDir: string): Promise<Row[]> {
   if (!existsSync(CHROMIUM))
     return [figure('largest paint and layout shift', `not measured: no Chromium at ${CHROMIUM}`)]
-  await depot(dataDir, ['seed', '--projects', String(DEMO_PROJECTS)])
+  // Rows hold the addresses of their pictures.
+  await depot(dataDir, ['seed', '--projects', String(DEMO_PROJECTS)], { BASE_URL: server.url })
   const pages = { home: '/', search: '/search?q=a', project: await mostDownloaded(server) }
   const browser = await openBrowser()
   const rows: Row[] = []

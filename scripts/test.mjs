@@ -24,6 +24,7 @@ const engines = [
   'src/search-index/opensearch/*.test.ts',
   'src/features/search/{shared-feed,opensearch-http}.test.ts',
   'src/analytics-store/clickhouse/*.test.ts',
+  'src/features/backup/move-to-engines.test.ts',
   'test/system/{engines,clickhouse-process,pooler}.test.ts',
 ]
 /** What a server of two HTTP processes must pass too: `npm run test:processes`. */

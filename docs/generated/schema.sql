@@ -125,8 +125,7 @@ create table catalogue_change (
 create unlogged table change_log (
   transaction xid8 default pg_current_xact_id() not null,
   id text collate "C" not null,
-  changes jsonb not null,
-  constraint change_log_pkey PRIMARY KEY (transaction)
+  changes jsonb not null
 );
 
 create table collection (
@@ -824,6 +823,8 @@ CREATE INDEX audit_entry_address_idx ON public.audit_entry USING btree (at) WHER
 CREATE INDEX audit_entry_at_idx ON public.audit_entry USING btree (at);
 
 CREATE INDEX audit_entry_subject_idx ON public.audit_entry USING btree (subject_kind, subject_id, id);
+
+CREATE INDEX change_log_transaction_idx ON public.change_log USING btree (transaction);
 
 CREATE INDEX collection_account_id_idx ON public.collection USING btree (account_id, created DESC, id);
 

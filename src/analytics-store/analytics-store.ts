@@ -95,10 +95,11 @@ export type AnalyticsStore = {
   readBatches(ids: readonly string[]): Promise<Map<string, VersionDownloads[]>>
 
   /**
-   * Hands over every event of a kind that was stored before the call, at most APPEND_EVENTS_MAX at once and in no order.
-   * Whoever takes their time slows the reading, and nothing else; memory stays flat.
+   * Hands over every event of a kind that was stored before the call, at most APPEND_EVENTS_MAX at once and in no order,
+   * each as a JSON array of its columns in the order of `columnsOf`. A slow reader slows the reading, and nothing else;
+   * memory stays flat.
    */
-  readEvents<K extends EventKind>(kind: K, onEvents: (events: Events[K][]) => Promise<void>): Promise<void>
+  readEvents(kind: EventKind, onLines: (lines: string[]) => Promise<void>): Promise<void>
 
   /**
    * Removes the views, downloads and playtime of these projects (at most SOURCES_MAX) that were stored before the call,

@@ -39,7 +39,7 @@ export function openLazily({ open, mayBeHeld = false }: LazyStoreOptions): Analy
     append: (kind, batch) => use((ready) => ready.append(kind, batch)),
     query: (query, options) => use((ready) => ready.query(query, options)),
     countDownloads: (range) => use((ready) => ready.countDownloads(range)),
-    readEvents: (kind, onEvents) => use((ready) => ready.readEvents(kind, onEvents)),
+    readEvents: (kind, onLines) => use((ready) => ready.readEvents(kind, onLines)),
     forgetProjects: (ids) => use((ready) => ready.forgetProjects(ids)),
     identity: () => use((ready) => ready.identity()),
     settledAt: () => use((ready) => ready.settledAt()),

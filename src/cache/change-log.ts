@@ -42,11 +42,9 @@ export async function logChanges<DB>(
   const { changes, counts } = changed
   if (changes.size === 0 && counts.size === 0) return undefined
   const logged = { id: randomUUID(), changes: writtenChanges(changes, counts) }
-  // A row with this transaction's number can only be one of another database, from which this one was copied.
   await runAtCommit(
     tx,
-    `insert into change_log (id, changes) values (${escapeLiteral(logged.id)}, ${escapeLiteral(JSON.stringify(logged.changes))})
-      on conflict (transaction) do update set id = excluded.id, changes = excluded.changes`,
+    `insert into change_log (id, changes) values (${escapeLiteral(logged.id)}, ${escapeLiteral(JSON.stringify(logged.changes))})`,
   )
   return logged
 }

@@ -57,7 +57,7 @@ class Entry<V> {
 
 type Running = { sources: Set<string>; overtaken: Set<string> | 'all' }
 
-/** Made by `EntityCache.compositions`. Features call `peek` and `begin`; the rest belongs to the entity cache. */
+/** Made by `EntityCache.compositions`. Features call `has`, `peek` and `begin`; the rest belongs to the entity cache. */
 export class Compositions<V> {
   readonly definition: CompositionDefinition<V>
   readonly #lru: EntryLru
@@ -85,6 +85,11 @@ export class Compositions<V> {
     this.#counts.hits++
     this.#lru.get(entry)
     return entry.value
+  }
+
+  /** Whether an answer is kept under this key; does not count as a use. */
+  has(key: string): boolean {
+    return this.#byKey.has(key)
   }
 
   /** Begins an answer: everything that it is made of is read after this. `cache` is where it is read from. */

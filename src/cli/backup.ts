@@ -13,34 +13,16 @@ import { OperatorError } from '#lib/operator-error.ts'
 import type { Deps } from '#main/deps.ts'
 import { VERSION } from '#main/version.ts'
 import { readArguments } from './arguments.ts'
-import { createProgress, type Progress, shownBytes } from './progress.ts'
+import { createSteps, shownBytes } from './progress.ts'
 import { type Env, print, withDeps, withUnmigratedDeps } from './with-deps.ts'
 
 const LABELS = { rows: 'Rows', files: 'Files', events: 'Events' } as const
-type Step = keyof typeof LABELS
-
-/** One progress for each step. */
-function stepProgress(): { onProgress: (step: Step, done: number, total?: number) => void; end(): void } {
-  let step: Step | undefined
-  let progress: Progress | undefined
-  return {
-    onProgress(now, done, total) {
-      if (now !== step) {
-        progress?.end()
-        progress = createProgress({ label: LABELS[now] })
-        step = now
-      }
-      progress?.update(done, total)
-    },
-    end: () => progress?.end(),
-  }
-}
 
 export async function backupCommand(args: readonly string[], env: Env): Promise<void> {
   const { values, words } = readArguments(args, { since: 'string', json: 'boolean' }, 1)
   const [path = '-'] = words
   const target = await openTarget(path)
-  const progress = stepProgress()
+  const progress = createSteps(LABELS)
   try {
     const report = await withDeps(env, async (deps) => {
       const made = await writeBackup(deps, {
@@ -154,7 +136,7 @@ export async function restoreCommand(args: readonly string[], env: Env): Promise
   const { values, words } = readArguments(args, { json: 'boolean' }, { min: 1, max: 1000 })
   const [path = '-', ...earlier] = words
   const source = await openSource(path)
-  const progress = stepProgress()
+  const progress = createSteps(LABELS)
   try {
     const report = await withUnmigratedDeps(env, async (deps) => {
       const restored = await restoreBackup(deps, { source, earlier, onProgress: progress.onProgress })

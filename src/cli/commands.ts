@@ -253,6 +253,27 @@ export const COMMANDS: readonly Command[] = [
     load: async () => (await import('./move.ts')).moveFilesCommand,
   },
   {
+    name: 'move database',
+    usage: '--to SETTINGS [--json]',
+    about: 'Copy all rows into another PostgreSQL, while no server runs; the old one stays as it is',
+    options: [['--to', 'A file in the form of .env with DATABASE_URL of a database that is empty'], JSON_OPTION],
+    load: async () => (await import('./move.ts')).moveDatabaseCommand,
+  },
+  {
+    name: 'move analytics',
+    usage: '--to SETTINGS [--json]',
+    about: 'Copy all events into ClickHouse, while no server runs; the old store stays as it is',
+    options: [['--to', 'A file in the form of .env with CLICKHOUSE_URL of a database without events'], JSON_OPTION],
+    load: async () => (await import('./move.ts')).moveAnalyticsCommand,
+  },
+  {
+    name: 'move search',
+    usage: '--to SETTINGS [--json]',
+    about: 'Build the search index in OpenSearch and compare what it answers',
+    options: [['--to', 'A file in the form of .env with OPENSEARCH_URL, and OPENSEARCH_INDEX if wanted'], JSON_OPTION],
+    load: async () => (await import('./move.ts')).moveSearchCommand,
+  },
+  {
     name: 'reindex',
     usage: '[--json]',
     about: 'Build the search index again',

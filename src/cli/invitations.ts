@@ -30,8 +30,15 @@ export async function invitationCreate(args: readonly string[], env: Env): Promi
     const made = await createInvitation(deps, COMMAND, toInvitation({ uses, expires, email, note }, now))
     const { registration } = await getSettings(deps)
     const hint = `\nRegistration is ${registration}: invitations count once \`depot settings set registration invitation\` was run`
-    print({ json: made, text: `${made.url}${registration === 'invitation' ? '' : hint}` }, values.json)
+    const sent = made.mailed ? `\nIt was mailed to ${email}` : unsent(email, deps.config.mail.kind)
+    print({ json: made, text: `${made.url}${sent}${registration === 'invitation' ? '' : hint}` }, values.json)
   })
+}
+
+function unsent(email: string | null, mail: 'smtp' | 'outbox'): string {
+  if (email === null) return ''
+  const reason = mail === 'smtp' ? 'The mail server did not take it' : 'No mail leaves this instance (SMTP_URL)'
+  return `\n${reason}: hand the link to ${email} yourself`
 }
 
 export async function invitationList(args: readonly string[], env: Env): Promise<void> {

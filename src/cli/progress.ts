@@ -47,6 +47,32 @@ export async function withProgress<T>(
   }
 }
 
+export type Steps<Step extends string> = {
+  onProgress(step: Step, done: number, total?: number): void
+  end(): void
+}
+
+/** The progress of work in steps, each with a label of its own, also while nothing is reported. */
+export function createSteps<Step extends string>(labels: Readonly<Record<Step, string>>): Steps<Step> {
+  let current: { step: Step; progress: Progress; last: Parameters<Progress['update']> } | undefined
+  const show = (): void => current?.progress.update(...current.last)
+  const timer = setInterval(show, TICK_MS)
+  return {
+    onProgress(step, ...last) {
+      if (current?.step === step) current.last = last
+      else {
+        current?.progress.end()
+        current = { step, progress: createProgress({ label: labels[step] }), last }
+      }
+      show()
+    },
+    end() {
+      clearInterval(timer)
+      current?.progress.end()
+    },
+  }
+}
+
 export function createProgress(options: ProgressOptions): Progress {
   const { label, format = String, stream = process.stderr, now = () => performance.now() } = options
   const every = stream.isTTY ? BAR_EVERY_MS : LINE_EVERY_MS

@@ -61,13 +61,23 @@ export interface Files {
   publish(staged: StagedFile, key: string, options: StoreOptions): Promise<void>
   /** Stores bytes that are in memory already (pictures), with the promises of `publish`. */
   put(key: string, bytes: Uint8Array, options: StoreOptions): Promise<void>
-  /** Stores many at once, each with the promises of `put` when it resolves; after a failure some may be there. */
+  /**
+   * Stores many small files that nobody reads yet, for commands: the disk may hold the event loop for as long as it takes.
+   * They are durable once `flush` resolves; after a failure some may be there, the last of them in part.
+   */
   putAll(items: readonly StoredBytes[]): Promise<void>
+  /** Makes everything durable that `putAll` has stored. */
+  flush(): Promise<void>
   /**
    * Opens a file or a part of it; undefined when the key is absent.
    * @throws ApiError `range_not_satisfiable` when the range starts at or after the end of the file.
    */
   open(key: string, range?: ByteRange): Promise<OpenedFile | undefined>
+  /**
+   * Reads many small files, for commands as `putAll` is: in the order of `keys`, undefined where one is absent, `larger`
+   * where it has more than `maxBytes`.
+   */
+  readAll(keys: readonly string[], options: { maxBytes: number }): Promise<(Buffer | 'larger' | undefined)[]>
   /**
    * An address at which the store itself gives the file to anybody who has it, for some minutes; undefined when this
    * store has none. Whether the file is there is not looked up.

@@ -68,6 +68,7 @@ function hueClass(degrees: number): string {
   return `h${(Math.round(degrees / 15) * 15) % 360}`
 }
 
+/** What is painted first waits for the style and for the script, which takes buttons away; not for the font. */
 function head(context: PageContext, page: Page): Part {
   const { site, language } = context
   const title = page.hasErrors === true ? language.t('layout.error-title', { title: page.title }) : page.title
@@ -78,7 +79,6 @@ ${
   html`<meta http-equiv="refresh" content="0; url=${pathTo(context, page.refresh)}">
 `
 }<title>${title} · ${site.name}</title>
-<link rel="preload" href="${assetHref(context, 'hyperlegible.woff2')}" as="font" type="font/woff2" crossorigin>
 <link rel="stylesheet" href="${assetHref(context, 'site.css')}">
 ${favicon(context)}
 ${
@@ -86,7 +86,7 @@ ${
   html`<link rel="search" href="${pathTo(context, '/opensearch.xml')}" type="application/opensearchdescription+xml" title="${site.name}">
 <link rel="manifest" href="${pathTo(context, '/manifest.webmanifest')}">
 `
-}<script src="${assetHref(context, 'site.js')}" type="module"></script>
+}<script src="${assetHref(context, 'site.js')}" type="module" blocking="render"></script>
 ${page.scripts?.map(
   (address) => html`<script src="${address}" defer></script>
 `,

@@ -45,7 +45,7 @@ export function tagAnswer(
   const ifNoneMatch = req.headers['if-none-match']
   if (ifNoneMatch === undefined || !matchesEntityTag(ifNoneMatch, etag)) return done(null, payload)
   void reply.status(304).removeHeader('content-type').removeHeader('content-length')
-  done(null, '')
+  done(null, null)
 }
 
 /**

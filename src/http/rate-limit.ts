@@ -55,8 +55,8 @@ type Countable = {
  * rate left, because clients read the headers on every answer.
  * `take` does it for the framework: it sets the three headers, and its `done` gets the 429 when there is nothing left. A
  * request that was counted before (`remember`) is not counted again.
- * `settle`, for the end of a request, takes the count of a 304 back where
- * these are not to count; undefined where they are.
+ * `giveBack` takes the count of a 304 back where these are not to count, and says how much it was; `settle` does it for
+ * the framework at the end of a request, undefined where they count.
  */
 export function createRateLimiter({ counters, bypassKey, grants, countsUnchanged }: RateLimitOptions) {
   const counted = new WeakMap<FastifyRequest, Counted>()
@@ -86,17 +86,21 @@ export function createRateLimiter({ counters, bypassKey, grants, countsUnchanged
     if (decision instanceof Promise) decision.then((value) => done(apply(reply, value)), done)
     else done(apply(reply, decision))
   }
+  const takeBack = ({ key, rate, cost }: Counted): number => {
+    const given = counters.giveBack(key, rate, cost)
+    // One count too many is no reason to fail an answer.
+    if (given instanceof Promise) given.catch(() => {})
+    return cost
+  }
   const settle = (req: FastifyRequest, reply: FastifyReply, payload: unknown, done: SendDone): void => {
     const own = reply.statusCode === 304 ? counted.get(req) : undefined
     if (own === undefined) return done(null, payload)
-    void reply.header('x-ratelimit-remaining', Number(reply.getHeader('x-ratelimit-remaining')) + own.cost)
-    const given = counters.giveBack(own.key, own.rate, own.cost)
-    // One count too many is no reason to fail an answer.
-    if (given instanceof Promise) given.catch(() => {})
+    void reply.header('x-ratelimit-remaining', Number(reply.getHeader('x-ratelimit-remaining')) + takeBack(own))
     done(null, payload)
   }
   return {
     count,
+    giveBack: (asked: Countable): number => (countsUnchanged ? 0 : takeBack(budgetOf(asked))),
     /** Keeps the decision on a request for the framework, which takes it over. */
     remember: (req: IncomingMessage, taken: Taken): void => void remembered.set(req, taken),
     take,

@@ -1,57 +1,50 @@
 // Answers that are ready bytes leave before the framework sees the request. They pass the same limiter and the same
-// checks, carry the same headers, and are counted and logged like all others; what is special in any way (credentials,
-// compression, conditions, a query) goes the way of every request.
+// checks, carry the same headers, and are counted and logged like all others; what is special in any way goes the way of
+// every request.
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
-import type { RouteOptions } from 'fastify'
+import type { FastifyContextConfig } from 'fastify'
 import type { Taken } from '#counters/counters.ts'
 import { areTracesOn } from '#telemetry/traces.ts'
 import { clientAddress } from './client-address.ts'
-import { CACHE_CONTROL } from './entity-tags.ts'
 import type { RateLimiter } from './rate-limit.ts'
-import { checkHead, EXPOSED_HEADERS, type RequestContextOptions } from './request-context.ts'
+import { checkHead, type RequestContextOptions } from './request-context.ts'
 import type { Answered } from './request-log.ts'
 import type { App } from './server.ts'
 
-/** A public answer of a route, JSON as its bytes and their tag. */
-export type ReadyAnswer = { readonly bytes: Buffer; readonly etag: string }
+/** The route that a ready answer belongs to: for limiter, metrics and log. */
+export type AnsweredRoute = { url: string; operation: string; config: FastifyContextConfig }
+
+/**
+ * What is ready for one request: the headers that the route and its scope would set, names and values in turn, without
+ * those of every answer; no bytes for 304.
+ */
+export type Ready = { route: AnsweredRoute; headers: readonly string[]; bytes: Buffer | undefined }
+
+/**
+ * Says what is ready for a GET, at once; undefined leaves it to the framework. It must do so for every request that has
+ * a header on which the answer depends and which it does not look at itself.
+ */
+export type ReadySource = (req: IncomingMessage) => Ready | undefined
 
 const ONE_PIECE_BYTES_MAX = 16 * 1024
 
 type ReadyOptions = RequestContextOptions & {
-  limiter: Pick<RateLimiter, 'count' | 'remember'>
+  limiter: Pick<RateLimiter, 'count' | 'giveBack' | 'remember'>
   note: (answered: Answered) => void
 }
 
-type ReadyRoute = {
-  url: string
-  operation: string
-  config: NonNullable<RouteOptions['config']>
-  ready: (value: string) => ReadyAnswer | undefined
-}
-
-/** `/v3/project/:id` and `/v3/project/:id/version`: what stands before the parameter, and what after it. */
-const SHAPE = /^(\/v\d\/[^/:]+\/):\w+((?:\/[^/:]+)*)$/
-const FIXED = /^\/v\d\/[^/:]+\/[^/:]+/
-/** IDs and common names. Others, such as percent-encoded ones, are for the router. */
-const PLAIN = /^[\w.-]{1,64}$/
-/** With one of these headers an answer may be another one. */
-const SPECIAL = ['authorization', 'accept-encoding', 'if-none-match', 'x-ratelimit-key', 'content-length'] as const
+/** With one of these headers a request is the framework's, whatever it asks for. */
+const SPECIAL = ['authorization', 'x-ratelimit-key', 'content-length', 'transfer-encoding', 'content-encoding'] as const
 
 /**
- * Answers GETs of routes whose `config.ready` has an answer. To be called before any route is added. Where requests are
- * traced, which is work of its own, all of them go through the framework.
+ * Answers GETs for which one of the sources that `app.addReadySource` was given has an answer. To be called before any
+ * route is added. Where requests are traced, which is work of its own, all of them go through the framework.
  */
 export function answerReady(app: App, options: ReadyOptions): void {
-  const routes = new Map<string, ReadyRoute>()
-  /** Beginnings of paths that routes have word for word where others have a parameter. */
-  const fixed = new Set<string>()
+  const sources: ReadySource[] = []
   let isClosing = false
-  app.addHook('onRoute', (route) => {
-    const ready = toReadyRoute(route)
-    if (ready !== undefined) routes.set(keyOf(route.url), ready)
-    else if (FIXED.test(route.url)) fixed.add(FIXED.exec(route.url)?.[0] ?? '')
-  })
+  app.decorate('addReadySource', (source: ReadySource) => void sources.push(source))
   app.addHook('preClose', (done) => {
     isClosing = true
     done()
@@ -62,34 +55,42 @@ export function answerReady(app: App, options: ReadyOptions): void {
   app.server.off('request', framework)
   app.server.on('request', (req, res) => {
     // A trace begins in a hook.
-    const route = isClosing || app.isDraining() || areTracesOn() ? undefined : findRoute(req)
-    if (route === undefined || !answer(req, res, route)) framework(req, res)
+    const isUsual = isClosing || app.isDraining() || areTracesOn() || isSpecial(req)
+    if (isUsual || !answer(req, res)) framework(req, res)
   })
 
   /** Whether the request is answered; otherwise nothing has been done for it. */
-  function answer(req: IncomingMessage, res: ServerResponse, { route, value }: Found): boolean {
+  function answer(req: IncomingMessage, res: ServerResponse): boolean {
     const startedAt = performance.now()
-    const found = route.ready(value)
-    if (found === undefined) return false
+    const ready = find(req)
+    if (ready === undefined) return false
     const { headers } = req
     const address = clientAddress(req, options.clientAddressHeader)
     if (address === undefined || checkHead(req, options.blockedUserAgents) !== undefined) return false
-    const taken = options.limiter.count({ headers, address, config: route.config })
+    const taken = options.limiter.count({ headers, address, config: ready.route.config })
     if (!(taken instanceof Promise)) {
-      if (taken.allowed) send(res, { route, found, taken, startedAt })
+      if (taken.allowed) send(req, res, { ready, taken, address, startedAt })
       else leave(req, res, taken)
       return true
     }
     taken.then(
       (counted) => {
         // It may have changed while the counters were asked.
-        const current = counted.allowed ? route.ready(value) : undefined
+        const current = counted.allowed ? find(req) : undefined
         if (current === undefined) leave(req, res, counted)
-        else send(res, { route, found: current, taken: counted, startedAt })
+        else send(req, res, { ready: current, taken: counted, address, startedAt })
       },
       () => framework?.(req, res),
     )
     return true
+  }
+
+  function find(req: IncomingMessage): Ready | undefined {
+    for (const source of sources) {
+      const ready = source(req)
+      if (ready !== undefined) return ready
+    }
+    return undefined
   }
 
   /** The framework answers after all, without counting once more. */
@@ -98,69 +99,39 @@ export function answerReady(app: App, options: ReadyOptions): void {
     framework?.(req, res)
   }
 
-  type Found = { route: ReadyRoute; value: string }
+  type Sent = { ready: Ready; taken: Taken; address: string; startedAt: number }
 
-  function findRoute(req: IncomingMessage): Found | undefined {
-    const { url = '', headers } = req
-    if (req.method !== 'GET') return undefined
-    const from = url.indexOf('/', 4) + 1
-    const end = url.indexOf('/', from)
-    const [value, rest] = end < 0 ? [url.slice(from), ''] : [url.slice(from, end), url.slice(end)]
-    const route = routes.get(url.slice(0, from) + rest)
-    if (route === undefined || !PLAIN.test(value) || fixed.has(url.slice(0, from) + value)) return undefined
-    if (SPECIAL.some((name) => headers[name] !== undefined) || headers['transfer-encoding'] !== undefined)
-      return undefined
-    return { route, value }
-  }
-
-  type Sent = { route: ReadyRoute; found: ReadyAnswer; taken: Taken; startedAt: number }
-
-  function send(res: ServerResponse, { route, found, taken, startedAt }: Sent): void {
+  function send(req: IncomingMessage, res: ServerResponse, { ready, taken, address, startedAt }: Sent): void {
+    const { route, bytes } = ready
     const id = randomUUID()
+    const status = bytes === undefined ? 304 : 200
+    const given =
+      bytes === undefined ? options.limiter.giveBack({ headers: req.headers, address, config: route.config }) : 0
     res.once('finish', () => {
       const milliseconds = performance.now() - startedAt
       const { url, operation } = route
-      options.note({ id, operation, method: 'GET', route: url, status: 200, viewerId: undefined, milliseconds })
+      options.note({ id, operation, method: 'GET', route: url, status, viewerId: undefined, milliseconds })
     })
-    res.writeHead(200, [
+    const head = [
       'x-request-id',
       id,
-      'access-control-allow-origin',
-      '*',
-      'access-control-expose-headers',
-      EXPOSED_HEADERS,
       'x-ratelimit-limit',
       String(taken.limit),
       'x-ratelimit-remaining',
-      String(taken.remaining),
+      String(taken.remaining + given),
       'x-ratelimit-reset',
       String(taken.resetSeconds),
-      'etag',
-      found.etag,
-      'content-type',
-      'application/json; charset=utf-8',
-      'cache-control',
-      CACHE_CONTROL[route.config.cache ?? 'no-store'],
-      'content-length',
-      String(found.bytes.length),
-    ])
+      ...ready.headers,
+    ]
+    if (bytes === undefined) return void res.writeHead(status, head).end()
+    head.push('content-length', String(bytes.length))
+    res.writeHead(status, head)
     // A text leaves in one piece with the head; bytes would be a second one, which costs the kernel more than a copy.
-    if (found.bytes.length <= ONE_PIECE_BYTES_MAX) res.end(found.bytes.toString('latin1'), 'latin1')
-    else res.end(found.bytes)
+    if (bytes.length <= ONE_PIECE_BYTES_MAX) res.end(bytes.toString('latin1'), 'latin1')
+    else res.end(bytes)
   }
 }
 
-/** @throws Error for a route that cannot be answered this way. */
-function toReadyRoute({ method, url, config, schema, constraints }: RouteOptions): ReadyRoute | undefined {
-  if (config?.ready === undefined || method === 'HEAD') return undefined
-  const isRead = typeof config.auth === 'object' && 'read' in config.auth
-  if (method !== 'GET' || !SHAPE.test(url) || !isRead || config.cache !== 'public' || constraints !== undefined) {
-    throw new Error(`${String(method)} ${url} cannot have ready answers`)
-  }
-  return { url, operation: schema?.operationId ?? 'unknown', config, ready: config.ready }
-}
-
-function keyOf(url: string): string {
-  const [, before = '', after = ''] = SHAPE.exec(url) ?? []
-  return before + after
+function isSpecial({ method, headers }: IncomingMessage): boolean {
+  return method !== 'GET' || SPECIAL.some((name) => headers[name] !== undefined)
 }

@@ -4,7 +4,8 @@ import type { TSchema } from 'typebox'
 import type { ScopeName } from '#lib/scopes.ts'
 import type { Viewer } from '#lib/viewer.ts'
 import type { ListBuffers } from './list-buffers.ts'
-import type { ReadyAnswer } from './ready-answers.ts'
+import type { ReadySource } from './ready-answers.ts'
+import type { ReadyAnswer } from './ready-routes.ts'
 
 /**
  * Who may call a route:
@@ -51,6 +52,8 @@ declare module 'fastify' {
     /** Says from now on that this process is about to stop: `/ready` is 503, and connections end with their answer. */
     drain(): void
     isDraining(): boolean
+    /** Adds answers that leave before the framework sees the request. */
+    addReadySource(source: ReadySource): void
   }
   interface FastifySchema {
     /** `verbNoun`, unique; every operation has one. */
@@ -77,7 +80,7 @@ declare module 'fastify' {
     cost?: number
     /**
      * What a route of one path parameter answers everybody whom it does not know, where that is ready bytes at this
-     * moment: for a GET of `auth: { read }` that is asked often (`ready-answers.ts`). Undefined: the handler answers.
+     * moment: for a GET of `auth: { read }` that is asked often (`ready-routes.ts`). Undefined: the handler answers.
      */
     ready?: (value: string) => ReadyAnswer | undefined
     /** The route answers outside limiter, User-Agent rule and rate headers (`/health`, `/ready`, `/metrics`). */

@@ -31,6 +31,7 @@ import { prefersConstraint } from './preferred-type.ts'
 import { createRateLimiter, type RateLimitOptions } from './rate-limit.ts'
 import { answersWhenReadOnly, type ReadOnlyState, readOnlyHook } from './read-only.ts'
 import { answerReady } from './ready-answers.ts'
+import { readyRoutes } from './ready-routes.ts'
 import {
   answerUnroutable,
   type RequestContextOptions,
@@ -113,6 +114,7 @@ export async function buildServer(options: ServerOptions): Promise<App> {
   takeEveryMethod(app)
   takeLeave(app)
   answerReady(app, { ...options, limiter, note })
+  app.addReadySource(readyRoutes(app))
   app.setValidatorCompiler(compileValidator)
   app.setSerializerCompiler(lazySerializers())
   app.setErrorHandler(handleError(options.log))

@@ -10,7 +10,7 @@ export type MailContext = {
   siteName: string
   /** Public address of the service without trailing slash. */
   baseUrl: string
-  /** Of the receiver. */
+  /** Of the receiver; empty for somebody who has no account yet. */
   username: string
 }
 
@@ -109,6 +109,19 @@ export function deletionUndoneMail(context: MailContext): MailContent {
   )
 }
 
+/** `url`: as `invitationLink` makes it. */
+export function invitationMail({
+  url,
+  expires,
+  ...site
+}: Omit<MailContext, 'username'> & { url: string; expires: Date }): MailContent {
+  return compose({ ...site, username: '' }, `An invitation to ${site.siteName}`, [
+    `You are invited to make an account at ${site.siteName}. The invitation works until ${expires.toUTCString()}:`,
+    { link: url, label: 'Make an account' },
+    'If you did not expect this, ignore this message.',
+  ])
+}
+
 /** The page on which a new password is set, with the secret that opens it. */
 export function passwordLink(baseUrl: string, flow: string): string {
   return flowLink(baseUrl, MAIL_PAGES.resetPassword, flow)
@@ -146,7 +159,7 @@ function resetLink({ baseUrl }: MailContext): Block {
 
 function compose({ siteName, baseUrl, username }: MailContext, title: string, blocks: readonly Block[]): MailContent {
   const subject = oneLine(title).slice(0, SUBJECT_MAX).toWellFormed()
-  const greeting = `Hello ${oneLine(username)},`
+  const greeting = username === '' ? 'Hello,' : `Hello ${oneLine(username)},`
   const signature = `${siteName}, ${new URL(baseUrl).href}`
   const text = [
     greeting,

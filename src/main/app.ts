@@ -157,7 +157,7 @@ function addFeatures(app: App, { deps, accounts, codeHost, tokens, rateGrants, c
     auditRoutes(scope, deps)
   })
   tagged(app, 'oauth', (scope) => oauthRoutes(scope, deps))
-  const site = createSite(deps.config)
+  const site = createSite(deps)
   const statistics = createProjectStatistics(deps)
   const trends = createDownloadTrends(deps)
   pageRoutes(app, { deps, accounts, tokens, site })

@@ -86,8 +86,11 @@ export function borrowAnalytics(channel: Channel, { log, metrics }: Pick<Needs, 
   return { analytics: remoteStore(channel), events, sink, warmUp: async () => {}, close: () => events.close() }
 }
 
-/** Loaded here: the embedded store's library takes longer to load than the rest of the server. */
-async function openStore(store: AnalyticsStoreConfig): Promise<AnalyticsStore> {
+/**
+ * The store itself, without counters and buffer. Loaded here: the embedded store's library takes longer to load than the
+ * rest of the server. @throws OperatorError and ApiError as the stores do
+ */
+export async function openStore(store: AnalyticsStoreConfig): Promise<AnalyticsStore> {
   if (store.kind === 'clickhouse') {
     const { openClickHouseStore } = await import('#analytics-store/clickhouse/store.ts')
     return openClickHouseStore({ url: store.url.reveal() })

@@ -2,12 +2,14 @@
 import { join } from 'node:path'
 import pg from 'pg'
 import type { Channel } from '#channel/channel.ts'
+import type { IndexOptions } from '#features/search/followed-index.ts'
 import { claimIndexFolder } from '#features/search/index-folder.ts'
-import type { IndexPlaces } from '#features/search/index-place.ts'
+import type { IndexPlace, IndexPlaces } from '#features/search/index-place.ts'
 import { remoteFeed } from '#features/search/remote-feed.ts'
 import { createSearchFeed, type SearchFeed, type SearchFeedOptions } from '#features/search/search-feed.ts'
 import { sharedPlaces } from '#features/search/shared-place.ts'
 import { OperatorError } from '#lib/operator-error.ts'
+import type { Catalogue, SearchIndex } from '#search-index/search-index.ts'
 import { observeSearch } from '#telemetry/metrics.ts'
 import type { Deps } from './deps.ts'
 
@@ -36,16 +38,74 @@ export async function checkSearchEngine({ config, log }: Pick<Deps, 'config' | '
 
 /**
  * The search of a command: on the folder that a server of this data folder would use, or on the shared index; undefined
- * while a server has it.
+ * while a server has it. `onBuild` hears how many projects a build has taken in.
  */
-export async function openIdleSearch(needs: SearchNeeds): Promise<SearchFeed | undefined> {
+export async function openIdleSearch(
+  needs: SearchNeeds,
+  { onBuild = () => {} }: { onBuild?: (documents: number) => void } = {},
+): Promise<SearchFeed | undefined> {
   const reason = await findSearchError(needs.config)
   if (reason !== undefined) throw new OperatorError(`OpenSearch does not answer: ${reason}`)
   const options = feedOptions(needs)
   const place =
     needs.config.search.kind === 'embedded' ? await claimIndexFolder(indexRoot(needs), 1) : await options.places.claim()
   if (place === undefined) return undefined
-  return createSearchFeed({ ...options, places: { ...options.places, claim: async () => place } })
+  return createSearchFeed({
+    ...options,
+    places: { ...options.places, claim: async () => place },
+    openIndex: async (indexOptions) => countingBuilds(await options.openIndex(indexOptions), onBuild),
+  })
+}
+
+function countingBuilds(index: SearchIndex, onBuild: (documents: number) => void): SearchIndex {
+  async function* counted(batches: Catalogue['batches']): Catalogue['batches'] {
+    let documents = 0
+    for await (const batch of batches) {
+      yield batch
+      documents += batch.length
+      onBuild(documents)
+    }
+  }
+  const rebuild: SearchIndex['rebuild'] = (open) =>
+    index.rebuild(async () => {
+      const { sequence, batches } = await open()
+      return { sequence, batches: counted(batches) }
+    })
+  return { ...index, rebuild }
+}
+
+/** An index in the memory of this process, built from the database and kept nowhere: what others are compared with. */
+export function openScratchSearch(needs: SearchNeeds): SearchFeed {
+  const nothing = async () => undefined
+  const place: IndexPlace = {
+    readState: nothing,
+    writeState: nothing,
+    isLost: () => false,
+    check: nothing,
+    release: nothing,
+  }
+  const { db, taxonomy, log } = needs
+  return createSearchFeed({
+    ...{ db, taxonomy, log, places: { claim: async () => place } },
+    openIndex: embeddedIndex,
+  })
+}
+
+/**
+ * @throws OperatorError when the index that the settings name in OpenSearch has projects, and this database has never fed
+ * it: the first build would remove what is another Depot's.
+ */
+export async function requireOwnIndex({ config, db }: Pick<SearchNeeds, 'config' | 'db'>): Promise<void> {
+  const { search } = config
+  if (search.kind === 'embedded') return
+  const { openOpenSearchIndex } = await import('#search-index/opensearch/opensearch-search-index.ts')
+  const index = openOpenSearchIndex({ url: search.url.reveal(), prefix: search.prefix })
+  const { documents } = await index.status().finally(() => index.close())
+  const known = await db.selectFrom('search_index').select('name').where('name', '=', search.prefix).executeTakeFirst()
+  if (documents === 0 || known !== undefined) return
+  throw new OperatorError(
+    `OPENSEARCH_INDEX=${search.prefix} has ${documents} projects of another instance. Name another one; nothing was changed`,
+  )
 }
 
 async function findSearchError({ search }: Deps['config']): Promise<string | undefined> {
@@ -60,11 +120,7 @@ function feedOptions(needs: SearchNeeds): SearchFeedOptions {
   if (search.kind === 'embedded') {
     return {
       ...{ db, taxonomy, log, places: folderPlaces(needs) },
-      openIndex: async (options) => {
-        // Loaded here, so that commands which never search do not load the engine.
-        const { openEmbeddedSearchIndex } = await import('#search-index/embedded/embedded-search-index.ts')
-        return openEmbeddedSearchIndex(options)
-      },
+      openIndex: embeddedIndex,
     }
   }
   const { prefix } = search
@@ -83,6 +139,12 @@ function feedOptions(needs: SearchNeeds): SearchFeedOptions {
       })
     },
   }
+}
+
+/** Loaded here, so that commands which never search do not load the engine. */
+async function embeddedIndex(options: IndexOptions): Promise<SearchIndex> {
+  const { openEmbeddedSearchIndex } = await import('#search-index/embedded/embedded-search-index.ts')
+  return openEmbeddedSearchIndex(options)
 }
 
 function folderPlaces(needs: SearchNeeds): IndexPlaces {

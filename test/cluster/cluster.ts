@@ -32,6 +32,8 @@ export type Cluster = {
   servers: RunningDepot[]
   /** Starts a server that has ended, as before. */
   startServer(n: number): Promise<void>
+  /** What the processes that ended by themselves printed last. */
+  died(): string[]
   engines: Record<EngineName, Engine>
   lines: Record<EngineName, TcpProxy>
   /** Between each server and the database. */
@@ -146,6 +148,10 @@ async function start(undo: AsyncDisposableStack): Promise<Cluster | string> {
       ended.push(servers[n]?.output() ?? '')
       servers[n] = await startServer(n)
     },
+    died: () =>
+      [...servers, worker]
+        .filter(({ child }) => child.exitCode !== null || child.signalCode !== null)
+        .map(({ child, output }) => `ended with ${child.exitCode ?? child.signalCode}: ${output().slice(-3_000)}`),
     engines: engines as Record<EngineName, Engine>,
     lines: lines as Record<EngineName, TcpProxy>,
     databaseLines,

@@ -80,6 +80,7 @@ export function faultTests(cluster: () => Cluster): void {
     // Rightly refused: on a busy machine the time has passed while the request was under way.
     ledger.improper = ledger.improper.filter((problem) => !problem.includes('must be a time in the future'))
     if (mayActLate) forgetFollows(ledger)
+    assert.deepEqual(cluster().died(), [])
     assert.deepEqual(await checkLedger(instance, ledger, killedAt), [])
   }
 

@@ -9,6 +9,7 @@ import {
   type SourcedMetric,
   type StoreQuery,
 } from '#analytics-store/analytics-store.ts'
+import { columnsOf } from '#analytics-store/events.ts'
 import type { MetricKey } from '#analytics-store/metrics.ts'
 import { joinSlices, type Point } from '#analytics-store/points.ts'
 import { type Resolution, sliceGrid } from '#analytics-store/slices.ts'
@@ -55,9 +56,12 @@ export function testAnalyticsStore(name: string, open: () => Promise<AnalyticsSt
       for (const kind of kinds) {
         await store.append(kind, batchOf(stored[kind] as never))
         const found: Record<string, unknown>[] = []
-        await store.readEvents(kind, async (events) => {
-          assert.ok(events.length > 0 && events.length <= APPEND_EVENTS_MAX)
-          found.push(...(events as Record<string, unknown>[]))
+        await store.readEvents(kind, async (lines) => {
+          assert.ok(lines.length > 0 && lines.length <= APPEND_EVENTS_MAX)
+          for (const line of lines) {
+            const values = JSON.parse(line)
+            found.push(Object.fromEntries(columnsOf(kind).map(([name], i) => [name, values[i]])))
+          }
         })
         const key = kind === 'affiliate_click' ? 'affiliate_code_id' : 'project_id'
         const mine = found.filter((event) => event[key] === project_id)

@@ -144,9 +144,20 @@ function storingConformance(makeFiles: MakeFiles) {
       ...OPTIONS,
     }))
     await files.putAll(items)
+    await files.flush()
     for (const { key, bytes } of items) assert.deepEqual(await read(files, key), bytes)
     await files.putAll([])
     assert.equal(await leftovers(files), 0)
+  })
+
+  test('many files are read at once, in the order asked; what is absent or larger is said to be', async (t) => {
+    const files = await makeFiles(t)
+    const keys = Array.from({ length: 40 }, (_, n) => `many/${n % 7}/${n}`)
+    await files.putAll(keys.map((key, n) => ({ key, bytes: Buffer.alloc(n, 'x'), ...OPTIONS })))
+    const found = await files.readAll(['many/none', ...keys.toReversed(), 'many/0', 'many/0/0'], { maxBytes: 38 })
+    const expected = keys.map((_, n) => (n > 38 ? 'larger' : Buffer.alloc(n, 'x'))).toReversed()
+    assert.deepEqual(found, [undefined, ...expected, undefined, Buffer.alloc(0)])
+    assert.deepEqual(await files.readAll([], { maxBytes: 1 }), [])
   })
 
   test('publishing what was discarded is an error of the store and leaves nothing under the key', async (t) => {

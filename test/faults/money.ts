@@ -39,7 +39,7 @@ async function checkSums(instance: Instance, ledger: Ledger): Promise<string[]> 
     (select count(*)::int from revenue_part) as parts,
     (select count(*)::int from revenue_part part where amount < (select coalesce(sum(share.amount), 0) from revenue_share share
       where share.part_id = part.id)) as overspent,
-    (select coalesce(sum(amount), 0)::float from revenue_share) as shared`)
+    (select coalesce(sum(amount), 0)::float from revenue_share where account_id = '${ledger.authorId}') as shared`)
   const found = rows[0] as { sales: number; payouts: number; parts: number; overspent: number; shared: number }
   const balance = (await call(instance, '/v3/payout/balance', { token: ledger.author }))?.json ?? {}
   const withdrawn = payouts.size * Number(PAYOUT)

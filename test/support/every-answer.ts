@@ -75,8 +75,10 @@ export async function everyAnswer(client: Client, addresses: readonly string[]):
   const answers = new Map<string, string>()
   for (const address of addresses) {
     const { statusCode, rawPayload, headers } = await client.get(address, { headers: PART })
-    // Asking is a use of the session, which is written some seconds later.
-    const text = rawPayload.toString('latin1').replace(/"last_(login|used)":"[^"]*"/g, '"last_$1":"then"')
+    // Asking is a use of the session, which is written some seconds later, with where from and by which program.
+    const text = rawPayload
+      .toString('latin1')
+      .replace(/"(last_login|last_used|ip|user_agent)":"[^"]*"/g, '"$1":"of the last use"')
     answers.set(address, `${statusCode} ${headers['content-type']} ${headers['etag'] ?? ''}\n${text}`)
   }
   return answers

@@ -23,6 +23,8 @@ export function failingFiles(files: Files, problems: Partial<Record<Operation, F
     publish: guarded('publish', files.publish),
     put: guarded('put', files.put),
     putAll: guarded('putAll', files.putAll),
+    flush: guarded('flush', files.flush),
+    readAll: guarded('readAll', files.readAll),
     open: guarded('open', files.open),
     stat: guarded('stat', files.stat),
     list: files.list,

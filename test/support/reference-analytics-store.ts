@@ -9,7 +9,7 @@ import {
   type SourcedMetric,
 } from '#analytics-store/analytics-store.ts'
 import { countByVersion } from '#analytics-store/download-counts.ts'
-import type { DownloadEvent, EventKind, EventRow, Events } from '#analytics-store/events.ts'
+import { columnsOf, type DownloadEvent, type EventKind, type EventRow } from '#analytics-store/events.ts'
 import { dimensionsOf, metricOf, sourcesOf } from '#analytics-store/metrics.ts'
 import { buildSlices, type Cell } from '#analytics-store/points.ts'
 import { type SliceGrid, sliceEdges } from '#analytics-store/slices.ts'
@@ -73,9 +73,9 @@ export function openNaiveStore(): AnalyticsStore {
       return new Map(wanted.map((id) => [id, downloads((batch) => batch.id === id).versions]))
     },
 
-    async readEvents<K extends EventKind>(kind: K, onEvents: (events: Events[K][]) => Promise<void>) {
-      const events = rows[kind].map(({ event }) => event as unknown as Events[K])
-      if (events.length > 0) await onEvents(events)
+    async readEvents(kind, onLines) {
+      const lines = rows[kind].map(({ event }) => JSON.stringify(columnsOf(kind).map(([name]) => event[name])))
+      if (lines.length > 0) await onLines(lines)
     },
 
     async forgetProjects(ids) {

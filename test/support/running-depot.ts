@@ -39,13 +39,14 @@ function environment(dataDir: string, more: Record<string, string>): Record<stri
   }
 }
 
-/** Starts `depot serve` on a free port and waits until it answers. */
+/** Starts `depot serve` on a free port, by this Node unless another is named, and waits until it answers. */
 export async function startDepot(
   dataDir: string,
   env: Record<string, string> = {},
   args: string[] = [],
+  node = process.execPath,
 ): Promise<RunningDepot> {
-  return startCommand([process.execPath, ENTRY, 'serve', ...args], environment(dataDir, env))
+  return startCommand([node, ENTRY, 'serve', ...args], environment(dataDir, env))
 }
 
 /**

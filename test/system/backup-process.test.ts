@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gunzipSync } from 'node:zlib'
-import { openArchive, read } from '#features/backup/archive-reader.ts'
+import { openArchive } from '#features/backup/archive-reader.ts'
 import { emptyDatabase, type TestDatabase } from '../support/database.ts'
 import { depot, ENTRY, makeDataDir, startDepot } from '../support/running-depot.ts'
 
@@ -173,7 +173,7 @@ describe('an archive made beside a server, while projects are published and dele
       assert.ok(!head.tables.some(({ name }) => name === 'instance_secret'))
       let rows = 0
       for await (const member of members()) {
-        const bytes = await read(member)
+        const bytes = await member.bytes()
         if (!member.name.startsWith('rows/')) continue
         const text = gunzipSync(bytes).toString('latin1')
         assert.ok(!text.includes(PASSWORD) && !text.includes(token), member.name)

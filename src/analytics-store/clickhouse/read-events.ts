@@ -1,14 +1,14 @@
 // Reads whole tables of events back, for backups: a month of one kind at a time, as the table is partitioned.
 import { APPEND_EVENTS_MAX } from '../analytics-store.ts'
-import { type ColumnValue, columnsOf, type EventKind, type Events } from '../events.ts'
+import { columnsOf, type EventKind } from '../events.ts'
 import type { ClickHouse } from './connection.ts'
 import { TABLES } from './schema.ts'
 
 /** `AnalyticsStore.readEvents`. A statement holds the parts it reads, so merging meanwhile changes nothing. */
-export async function readEvents<K extends EventKind>(
+export async function readEvents(
   connection: ClickHouse,
-  kind: K,
-  onEvents: (events: Events[K][]) => Promise<void>,
+  kind: EventKind,
+  onLines: (lines: string[]) => Promise<void>,
 ): Promise<void> {
   const columns = columnsOf(kind)
   const selected = columns.map(([name, type]) => (type === 'time' ? `toUnixTimestamp64Milli(${name})` : name))
@@ -24,10 +24,7 @@ export async function readEvents<K extends EventKind>(
     }
     await connection.read(statement, async (rows) => {
       for (let from = 0; from < rows.length; from += APPEND_EVENTS_MAX) {
-        const part = rows.slice(from, from + APPEND_EVENTS_MAX)
-        await onEvents(
-          part.map((row) => Object.fromEntries(columns.map(([name], i) => [name, row[i] as ColumnValue])) as Events[K]),
-        )
+        await onLines(rows.slice(from, from + APPEND_EVENTS_MAX).map((row) => JSON.stringify(row)))
       }
     })
   }

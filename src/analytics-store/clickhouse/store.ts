@@ -85,7 +85,7 @@ export async function openClickHouseStore({ url, settleMs = SETTLE_MS }: ClickHo
       return readBatches(connection, ids)
     },
 
-    readEvents: (kind, onEvents) => readEvents(connection, kind, onEvents),
+    readEvents: (kind, onLines) => readEvents(connection, kind, onLines),
 
     async forgetProjects(ids) {
       checkSources(ids)

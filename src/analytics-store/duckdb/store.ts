@@ -63,10 +63,10 @@ export async function openDuckDbStore(
       return guarded(readers.use(undefined, (connection) => readBatches(connection, ids)))
     },
 
-    async readEvents(kind, onEvents) {
+    async readEvents(kind, onLines) {
       const connection = await instance.connect()
       try {
-        await readEvents(connection, kind, onEvents)
+        await readEvents(connection, kind, onLines)
       } finally {
         connection.closeSync()
       }

@@ -4,7 +4,7 @@ import type { Channel, Handlers } from '#channel/channel.ts'
 import { offer, remote } from '#channel/remote-object.ts'
 import type { AnalyticsStore, StoreQuery } from '../analytics-store.ts'
 import type { EventSink } from '../buffer.ts'
-import type { EventKind, Events } from '../events.ts'
+import type { EventKind } from '../events.ts'
 
 const METHODS = [
   'append',
@@ -28,9 +28,9 @@ export function serveStore(store: AnalyticsStore): Handlers {
       store.query(query as StoreQuery, { signal, ...(caller === undefined ? {} : { caller: caller as string }) }),
     // Each piece goes back by a call of its own, which ends when the reader has taken it.
     'analytics.readEvents': ([kind, id], { signal, peer }) =>
-      store.readEvents(kind as EventKind, async (events) => {
+      store.readEvents(kind as EventKind, async (lines) => {
         signal.throwIfAborted()
-        await peer.call(pieceOf(String(id)), [events], UNLIMITED)
+        await peer.call(pieceOf(String(id)), [lines], UNLIMITED)
       }),
   }
 }
@@ -45,9 +45,9 @@ export function remoteStore(channel: Channel): AnalyticsStore {
         ...limits,
         ...(signal === undefined ? {} : { signal }),
       }) as ReturnType<AnalyticsStore['query']>,
-    async readEvents(kind, onEvents) {
+    async readEvents(kind, onLines) {
       const id = randomUUID()
-      const withdraw = channel.offer({ [pieceOf(id)]: ([events]) => onEvents(events as Events[typeof kind][]) })
+      const withdraw = channel.offer({ [pieceOf(id)]: ([lines]) => onLines(lines as string[]) })
       await channel.call('analytics.readEvents', [kind, id], UNLIMITED).finally(withdraw)
     },
     close: async () => {},

@@ -53,6 +53,16 @@ export const damaged = (what: string, cause?: unknown): ArchiveError =>
 export const cutOff = (cause?: unknown): ArchiveError =>
   new ArchiveError('The archive is cut off: its end is missing; nothing of it was restored', { cause })
 
+/** Errors of the source keep what they say; everything else is the archive's. */
+export function unreadable(cause: unknown): unknown {
+  if (cause instanceof ArchiveError) return cause
+  const message = cause instanceof Error ? cause.message : String(cause)
+  if (cause instanceof Error && 'syscall' in cause) {
+    return new ArchiveError(`The archive cannot be read: ${message}`, { cause })
+  }
+  return damaged(message.charAt(0).toLowerCase() + message.slice(1), cause)
+}
+
 /** @throws ArchiveError when it is no head, or one of a newer version of Depot. */
 export function parseHead(bytes: Buffer): Head {
   const value = parse(bytes, 'its head cannot be read')

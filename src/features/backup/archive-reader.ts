@@ -1,15 +1,12 @@
 // Reads an archive once, from its head to its end, and compares what it held with its manifest.
 import { createHash } from 'node:crypto'
-import { once } from 'node:events'
 import { createReadStream, createWriteStream } from 'node:fs'
 import { mkdtemp, open, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { type Readable, Transform } from 'node:stream'
-import { buffer } from 'node:stream/consumers'
-import { finished, pipeline } from 'node:stream/promises'
-import tar from 'tar-stream'
+import type { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import {
   ArchiveError,
   cutOff,
@@ -22,99 +19,94 @@ import {
   type ManifestEntry,
   parseEnd,
   parseHead,
+  unreadable,
 } from './archive-format.ts'
-
-export type Member = {
-  name: string
-  size: number
-  /** Consumed, or destroyed, before the next member is asked for. */
-  stream: Readable
-  /** The SHA-256 of what was read, in hex, once the stream has ended. */
-  sha256(): string
-}
+import { createMemberReader, type Member } from './member-reader.ts'
+import { BLOCK, TAR_END } from './tar-blocks.ts'
 
 export type ArchiveReader = {
   head: Head
   /** Every member between head and manifest, in order. @throws ArchiveError */
   members(): AsyncGenerator<Member>
-  /** After the last member: the manifest, of which every line was compared. In the order of its making. */
-  manifest(): AsyncGenerator<ManifestEntry>
+  /** After the last member: what the manifest, which was compared, places in other archives or nowhere, in its order. */
+  elsewhere(): AsyncGenerator<ManifestEntry>
   dispose(): Promise<void>
 }
 
 const HEAD_BYTES_MAX = 16 * 1024 * 1024
+/** Lines of what was seen are written in pieces of this size. */
+const LINES_BYTES = 64 * 1024
 
 /** @throws ArchiveError when it is no archive of Depot, or one that a newer version made. */
 export async function openArchive(source: Readable): Promise<ArchiveReader> {
   const folder = await mkdtemp(join(tmpdir(), 'depot-manifest-'))
-  const extract = tar.extract()
-  const fed = pipeline(source, extract)
-  fed.catch(() => undefined)
-  const entries = extract[Symbol.asyncIterator]()
-  const seen = createWriteStream(join(folder, 'seen.jsonl'), { mode: 0o600 })
-  // Met by who waits for it; one that is destroyed with lines under way says so here.
-  seen.on('error', () => undefined)
+  const reader = createMemberReader(source)
   const manifestPath = join(folder, MANIFEST)
+  const seenPath = join(folder, 'seen.jsonl')
+  const seen = await open(seenPath, 'wx', 0o600)
+  const seenHash = createHash('sha256')
+  let lines = ''
+  /** Whether the manifest names nothing but what is in this archive. */
+  let isWhole = false
 
   async function dispose(): Promise<void> {
     source.destroy()
-    extract.destroy()
-    seen.destroy()
+    await seen.close()
     await rm(folder, { recursive: true, force: true })
   }
 
-  /** Undefined after the last one. */
-  async function next(): Promise<Member | undefined> {
-    try {
-      const { done, value } = await entries.next()
-      if (done === true) return undefined
-      return memberOf(value as unknown as Entry)
-    } catch (cause) {
-      throw unreadable(cause)
-    }
+  async function see(member: Member): Promise<void> {
+    const { name, size } = member
+    lines += `${JSON.stringify({ name, size, sha256: await member.sha256() })}\n`
+    if (lines.length >= LINES_BYTES) await writeLines()
   }
 
-  async function see({ name, size, sha256 }: Member): Promise<void> {
-    if (!seen.write(`${JSON.stringify({ name, size, sha256: sha256() })}\n`)) await once(seen, 'drain')
+  async function writeLines(): Promise<void> {
+    seenHash.update(lines)
+    await seen.appendFile(lines)
+    lines = ''
   }
 
   async function readHead(): Promise<Head> {
-    const first = await next()
+    const first = await reader.next()
     if (first?.name !== HEAD || first.size > HEAD_BYTES_MAX) {
       throw new ArchiveError('This is no archive of `depot backup`: it does not begin with one')
     }
-    const head = parseHead(await read(first))
+    const head = parseHead(await first.bytes())
     await see(first)
     return head
   }
 
   async function* members(): AsyncGenerator<Member> {
     for (;;) {
-      const member = await next()
+      const member = await reader.next()
       if (member === undefined) throw cutOff()
       if (member.name === MANIFEST) return void (await readEnd(member))
       yield member
-      if (!member.stream.readableEnded) await drain(member)
       await see(member)
     }
   }
 
   /** Keeps the manifest on disk, reads the end, and holds both against what was seen. */
   async function readEnd(manifest: Member): Promise<void> {
-    await pipeline(manifest.stream, createWriteStream(manifestPath, { mode: 0o600 })).catch((cause) => {
+    await pipeline(manifest.stream(), createWriteStream(manifestPath, { mode: 0o600 })).catch((cause) => {
       throw unreadable(cause)
     })
-    const last = await next()
-    if (last?.name !== END) throw cutOff()
-    const end = parseEnd(await read(last))
+    const last = await reader.next()
+    if (last?.name !== END || last.size > HEAD_BYTES_MAX) throw cutOff()
+    const end = parseEnd(await last.bytes())
     if (end.id !== head.id) throw damaged('its end is that of another archive')
-    if (end.manifestBytes !== manifest.size || end.manifestSha256 !== manifest.sha256()) {
+    if (end.manifestBytes !== manifest.size || end.manifestSha256 !== (await manifest.sha256())) {
       throw damaged('its manifest was changed')
     }
-    if ((await next()) !== undefined) throw damaged('there is more after its end')
-    seen.end()
-    await finished(seen)
-    const found = readLines<ManifestEntry>(join(folder, 'seen.jsonl'))
+    if ((await reader.next()) !== undefined) throw damaged('there is more after its end')
+    await writeLines()
+    isWhole = seenHash.digest('hex') === end.manifestSha256
+    if (!isWhole) await compareLines()
+  }
+
+  async function compareLines(): Promise<void> {
+    const found = readLines<ManifestEntry>(seenPath)
     for await (const entry of readLines<ManifestEntry>(manifestPath)) {
       if ('absent' in entry || entry.in !== undefined) continue
       const { value } = await found.next()
@@ -126,6 +118,13 @@ export async function openArchive(source: Readable): Promise<ArchiveReader> {
     if ((await found.next()).done !== true) throw damaged('it holds what its manifest does not name')
   }
 
+  async function* elsewhere(): AsyncGenerator<ManifestEntry> {
+    if (isWhole) return
+    for await (const entry of readLines<ManifestEntry>(manifestPath)) {
+      if ('absent' in entry || entry.in !== undefined) yield entry
+    }
+  }
+
   let head: Head
   try {
     head = await readHead()
@@ -133,60 +132,7 @@ export async function openArchive(source: Readable): Promise<ArchiveReader> {
     await dispose()
     throw error
   }
-  return { head, members, manifest: () => readLines<ManifestEntry>(manifestPath), dispose }
-}
-
-type Entry = Readable & { header: tar.Header }
-
-function memberOf(entry: Entry): Member {
-  const hash = createHash('sha256')
-  const { name, size, type } = entry.header
-  if (type !== 'file') throw damaged(`${name} is no file`)
-  let digest: string | undefined
-  const tap = new Transform({
-    transform(chunk: Buffer, _encoding, done) {
-      hash.update(chunk)
-      done(null, chunk)
-    },
-  })
-  const stream = entry.pipe(tap)
-  entry.on('error', (error) => tap.destroy(unreadable(error) as Error))
-  entry.on('close', () => {
-    if (!tap.writableEnded && !tap.destroyed) tap.destroy(cutOff())
-  })
-  return {
-    name,
-    size,
-    stream,
-    sha256: () => {
-      digest ??= hash.digest('hex')
-      return digest
-    },
-  }
-}
-
-async function drain({ stream }: Member): Promise<void> {
-  stream.resume()
-  await finished(stream).catch((cause) => {
-    throw unreadable(cause)
-  })
-}
-
-/** The bytes of a member that fits into memory. */
-export async function read({ stream }: Member): Promise<Buffer> {
-  return buffer(stream).catch((cause) => {
-    throw unreadable(cause)
-  })
-}
-
-/** What the tar format has to say of broken bytes, in our words; errors of the source itself stay what they are. */
-export function unreadable(cause: unknown): unknown {
-  if (cause instanceof ArchiveError) return cause
-  const message = cause instanceof Error ? cause.message : String(cause)
-  if (/unexpected end|premature close|ERR_STREAM_PREMATURE/i.test(message)) return cutOff(cause)
-  if (cause instanceof Error && 'syscall' in cause)
-    return new ArchiveError(`The archive cannot be read: ${message}`, { cause })
-  return damaged(message.charAt(0).toLowerCase() + message.slice(1), cause)
+  return { head, members, elsewhere, dispose }
 }
 
 async function* readLines<T>(path: string): AsyncGenerator<T> {
@@ -195,9 +141,8 @@ async function* readLines<T>(path: string): AsyncGenerator<T> {
   }
 }
 
-/** The end is one block of tar, its header another, and two empty blocks close the file. */
-const BLOCK = 512
-const TAIL = 4 * BLOCK
+/** The end is one block of tar, its header another, and empty blocks close the file. */
+const TAIL = 2 * BLOCK + TAR_END.length
 
 /** What an increment needs of the archive before: its head, and its manifest, found from the end of the file. */
 export async function openPrevious(path: string): Promise<{ head: Head; files: AsyncGenerator<ManifestEntry> }> {

@@ -1,14 +1,14 @@
-// Writes an archive as it is made: nothing but the member under way is in memory. The manifest grows in a file beside.
-import { createHash, type Hash } from 'node:crypto'
-import { once } from 'node:events'
-import { createReadStream, createWriteStream } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
+// Writes an archive as it is made: little more than the member under way is in memory. The manifest grows in a file
+// beside.
+import { createHash, hash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { mkdtemp, open, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Readable, Transform, type Writable } from 'node:stream'
-import { finished, pipeline } from 'node:stream/promises'
-import tar from 'tar-stream'
+import type { Readable, Writable } from 'node:stream'
+import { finished } from 'node:stream/promises'
 import { END, type End, HEAD, type Head, MANIFEST, type ManifestEntry } from './archive-format.ts'
+import { paddingOf, TAR_END, tarHeader } from './tar-blocks.ts'
 
 export type ArchiveWriter = {
   add(name: string, bytes: Buffer): Promise<void>
@@ -22,84 +22,80 @@ export type ArchiveWriter = {
   dispose(): Promise<void>
 }
 
-/** Takes `sink` over and ends it. A failure of the sink rejects the call under way. */
+/** Lines of the manifest are written in pieces of this size. */
+const LINES_BYTES = 64 * 1024
+
+/** Takes `sink` over and ends it. A failure of the sink rejects the call under way, or the next. */
 export async function createArchiveWriter(head: Head, sink: Writable): Promise<ArchiveWriter> {
   const folder = await mkdtemp(join(tmpdir(), 'depot-manifest-'))
-  const manifest = createWriteStream(join(folder, MANIFEST), { mode: 0o600 })
-  // Met by who waits for it; one that is destroyed with lines under way says so here.
-  manifest.on('error', () => undefined)
+  const manifest = await open(join(folder, MANIFEST), 'wx', 0o600)
   const manifestHash = createHash('sha256')
-  const mtime = new Date(head.created)
-  const pack = tar.pack()
-  let bytes = 0
+  const mtime = Math.floor(Date.parse(head.created) / 1000)
+  const out = createBlockWriter(sink)
+  let lines = ''
   let manifestBytes = 0
-  const counter = new Transform({
-    transform(chunk: Buffer, _encoding, done) {
-      bytes += chunk.length
-      done(null, chunk)
-    },
-  })
-  const written = pipeline(pack, counter, sink)
-  // Met by the call under way, through `unlessBroken`.
-  written.catch(() => undefined)
-  const broken = new Promise<never>((_, reject) => written.catch(reject))
-  broken.catch(() => undefined)
-  const unlessBroken = <T>(work: Promise<T>): Promise<T> => Promise.race([work, broken])
 
-  /** The library throws when its stream is gone; why it is gone is what matters. */
-  async function begin<T>(make: () => T): Promise<T> {
-    try {
-      return make()
-    } catch (error) {
-      await written
-      throw error
-    }
+  async function begin(name: string, size: number): Promise<void> {
+    await out.write(tarHeader({ name, size, mtime }))
   }
 
   async function write(name: string, content: Buffer): Promise<void> {
-    const { promise, resolve, reject } = Promise.withResolvers<void>()
-    const onDone = (error?: Error | null): void => (error ? reject(error) : resolve())
-    promise.catch(() => undefined)
-    await begin(() => pack.entry({ name, size: content.length, mtime, mode: 0o600 }, content, onDone))
-    await unlessBroken(promise)
+    await begin(name, content.length)
+    await out.write(content)
+    await out.write(Buffer.alloc(paddingOf(content.length)))
+  }
+
+  /** Returns the SHA-256 of the bytes, in hex. */
+  async function writeStream(name: string, size: number, stream: Readable): Promise<string> {
+    await begin(name, size)
+    const digest = createHash('sha256')
+    let bytes = 0
+    for await (const chunk of stream as AsyncIterable<Buffer>) {
+      bytes += chunk.length
+      if (bytes > size) break
+      digest.update(chunk)
+      await out.write(chunk)
+    }
+    if (bytes !== size) throw new Error(`${name} does not have the ${size} bytes that it was said to have`)
+    await out.write(Buffer.alloc(paddingOf(size)))
+    return digest.digest('hex')
   }
 
   async function note(entry: ManifestEntry): Promise<void> {
-    const line = Buffer.from(`${JSON.stringify(entry)}\n`)
-    manifestHash.update(line)
-    manifestBytes += line.length
-    if (!manifest.write(line)) await once(manifest, 'drain')
+    lines += `${JSON.stringify(entry)}\n`
+    if (lines.length >= LINES_BYTES) await writeLines()
+  }
+
+  async function writeLines(): Promise<void> {
+    const bytes = Buffer.from(lines)
+    lines = ''
+    manifestHash.update(bytes)
+    manifestBytes += bytes.length
+    await manifest.appendFile(bytes)
   }
 
   async function add(name: string, content: Buffer): Promise<void> {
     await write(name, content)
-    await note({ name, size: content.length, sha256: createHash('sha256').update(content).digest('hex') })
+    await note({ name, size: content.length, sha256: hash('sha256', content) })
   }
 
   const writer: ArchiveWriter = {
     add,
     async addStream(name, size, stream) {
-      const hash = createHash('sha256')
-      const entry = await begin(() => pack.entry({ name, size, mtime, mode: 0o600 }))
-      await unlessBroken(pipeline(stream, hashing(hash), entry))
-      await note({ name, size, sha256: hash.digest('hex') })
+      await note({ name, size, sha256: await writeStream(name, size, stream) })
     },
     note,
     async finish() {
-      manifest.end()
-      await finished(manifest)
-      const entry = await begin(() => pack.entry({ name: MANIFEST, size: manifestBytes, mtime, mode: 0o600 }))
-      await unlessBroken(pipeline(createReadStream(join(folder, MANIFEST)), entry))
+      await writeLines()
+      await writeStream(MANIFEST, manifestBytes, createReadStream(join(folder, MANIFEST)))
       const end: End = { id: head.id, manifestBytes, manifestSha256: manifestHash.digest('hex') }
       await write(END, Buffer.from(`${JSON.stringify(end)}\n`))
-      pack.finalize()
-      await written
-      return { bytes }
+      await out.write(TAR_END)
+      return { bytes: await out.end() }
     },
     async dispose() {
-      pack.destroy()
-      manifest.destroy()
-      await written.catch(() => undefined)
+      await out.dispose()
+      await manifest.close()
       await rm(folder, { recursive: true, force: true })
     },
   }
@@ -112,11 +108,65 @@ export async function createArchiveWriter(head: Head, sink: Writable): Promise<A
   }
 }
 
-function hashing(hash: Hash): Transform {
-  return new Transform({
-    transform(chunk: Buffer, _encoding, done) {
-      hash.update(chunk)
-      done(null, chunk)
-    },
+/** Bytes that go to the sink together. */
+const CHUNK_BYTES = 512 * 1024
+
+/**
+ * Gathers what is written into large pieces: one fills up while the sink takes the other, which it must have done with
+ * when it says so.
+ */
+function createBlockWriter(sink: Writable) {
+  let filling = Buffer.allocUnsafeSlow(CHUNK_BYTES)
+  let other = Buffer.allocUnsafeSlow(CHUNK_BYTES)
+  let filled = 0
+  let bytes = 0
+  let sending: Promise<void> = Promise.resolve()
+  let problem: Error | undefined
+  sink.on('error', (error) => {
+    problem ??= error
   })
+
+  async function flush(): Promise<void> {
+    await sending
+    sending = send(filling.subarray(0, filled))
+    // Met by the next flush.
+    sending.catch(() => undefined)
+    const sent = filling
+    filling = other
+    other = sent
+    filled = 0
+  }
+
+  function send(piece: Buffer): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (problem !== undefined) return reject(problem)
+      sink.write(piece, (error) => (error ? reject(problem ?? error) : resolve()))
+    })
+  }
+
+  return {
+    async write(content: Buffer): Promise<void> {
+      bytes += content.length
+      for (let at = 0; at < content.length; ) {
+        const count = content.copy(filling, filled, at)
+        filled += count
+        at += count
+        if (filled === CHUNK_BYTES) await flush()
+      }
+    },
+    /** Returns how many bytes the sink has taken. */
+    async end(): Promise<number> {
+      await flush()
+      await sending
+      // Standard output stays open.
+      if (sink === process.stdout) return bytes
+      sink.end()
+      await finished(sink)
+      return bytes
+    },
+    async dispose(): Promise<void> {
+      await sending.catch(() => undefined)
+      if (sink !== process.stdout && !sink.destroyed) sink.destroy()
+    },
+  }
 }

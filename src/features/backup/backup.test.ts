@@ -60,7 +60,7 @@ async function withApp<T>(act: (app: TestApp) => Promise<T>, options?: Parameter
 async function eventsOf({ deps }: TestApp): Promise<string[]> {
   const all: string[] = []
   for (const kind of EVENT_KINDS) {
-    await deps.analytics.readEvents(kind, async (some) => void all.push(...some.map((one) => JSON.stringify(one))))
+    await deps.analytics.readEvents(kind, async (lines) => void all.push(...lines))
   }
   return all.sort()
 }
@@ -329,13 +329,13 @@ describe('a full instance', () => {
       await from.runJobs()
     }
     // The first file is read when the snapshot has been taken.
-    const open: typeof files.open = async (...args) => {
+    const readAll: typeof files.readAll = async (...args) => {
       deletion ??= deleteIt()
       await deletion
-      return files.open(...args)
+      return files.readAll(...args)
     }
     await writeBackup(
-      { ...from.deps, files: { ...files, open } },
+      { ...from.deps, files: { ...files, readAll } },
       { sink: createWriteStream(at('deleted.tar')), events: eventsOfStore(from.deps.analytics), version: '0' },
     )
     assert.ok((await files.stat(key)) !== undefined, 'the removal waits')

@@ -30,14 +30,13 @@ const compress = promisify(gzip)
 const decompress = promisify(gunzip)
 
 /** Events of a store that this process has open. */
-export const eventsOfStore = (store: AnalyticsStore): EventSource =>
+export const eventsOfStore = (store: Pick<AnalyticsStore, 'readEvents'>): EventSource =>
   async function* () {
     for (const kind of EVENT_KINDS) yield* partsOf(store, kind)
   }
 
 /** A store hands events over when it has them; a part is read when it is wanted. One is made while one is taken. */
-async function* partsOf(store: AnalyticsStore, kind: EventKind): AsyncGenerator<EventPart> {
-  const columns = EVENT_COLUMNS[kind] ?? []
+async function* partsOf(store: Pick<AnalyticsStore, 'readEvents'>, kind: EventKind): AsyncGenerator<EventPart> {
   const ready: EventPart[] = []
   let wake = Promise.withResolvers<void>()
   let taken = Promise.withResolvers<void>()
@@ -45,7 +44,7 @@ async function* partsOf(store: AnalyticsStore, kind: EventKind): AsyncGenerator<
   const stopped = new AbortController()
   const give = async (): Promise<void> => {
     const count = lines.length
-    const text = lines.join('')
+    const text = `${lines.join('\n')}\n`
     lines = []
     ready.push({ kind, count, bytes: await compress(text, { level: 1 }) })
     wake.resolve()
@@ -54,9 +53,9 @@ async function* partsOf(store: AnalyticsStore, kind: EventKind): AsyncGenerator<
     taken = Promise.withResolvers()
   }
   const reading = store
-    .readEvents(kind, async (events) => {
-      for (const event of events as unknown as EventRow[]) {
-        lines.push(`${JSON.stringify(columns.map((column) => event[column]))}\n`)
+    .readEvents(kind, async (some) => {
+      for (const line of some) {
+        lines.push(line)
         if (lines.length === PART_EVENTS) await give()
       }
     })

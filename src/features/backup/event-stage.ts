@@ -1,12 +1,14 @@
 // Events of an archive wait on disk until the archive has shown to be whole: a store of events takes nothing back.
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { AnalyticsStore } from '#analytics-store/analytics-store.ts'
 import { EVENT_KINDS, type EventKind } from '#analytics-store/events.ts'
 import { OperatorError } from '#lib/operator-error.ts'
 import type { Deps } from '#main/deps.ts'
 import { damaged, type Head } from './archive-format.ts'
-import { type Member, read } from './archive-reader.ts'
 import { readPart } from './event-parts.ts'
+import type { Member } from './member-reader.ts'
+import type { Client } from './rows.ts'
 
 export type EventStage = {
   /** Which store it is, and an instant of it before anything is stored. */
@@ -31,7 +33,11 @@ export async function openEventStage(
 ): Promise<EventStage> {
   const marker = join(config.dataDir, 'restore-begun')
   const begun = await readFile(marker, 'utf8').catch(() => undefined)
-  if (begun?.trim() !== head.id) await requireNoEvents(analytics)
+  if (begun?.trim() !== head.id && (await hasEvents(analytics))) {
+    throw new OperatorError(
+      'This instance is not empty: its analytics store has events. Restore into a new data folder, or a new database of ClickHouse; nothing was changed.',
+    )
+  }
   const identity = await analytics.identity()
   const settledAt = await analytics.settledAt()
   const folder = await mkdtemp(join(config.dataDir, 'restore-'))
@@ -45,7 +51,7 @@ export async function openEventStage(
       const kind = EVENT_KINDS.find((known) => known === name)
       if (kind === undefined) throw damaged(`${name} is no kind of event`)
       const path = join(folder, String(kept.length))
-      await writeFile(path, await read(member), { mode: 0o600 })
+      await writeFile(path, await member.bytes(), { mode: 0o600 })
       kept.push({ kind, path, id: `${head.id}-${kept.length}` })
     },
     async store(onProgress) {
@@ -64,18 +70,31 @@ export async function openEventStage(
   }
 }
 
-async function requireNoEvents(analytics: Deps['analytics']): Promise<void> {
+/** Whether a store has any event at all. */
+export async function hasEvents(store: Pick<AnalyticsStore, 'readEvents'>): Promise<boolean> {
   const found = new Error('There are events')
   for (const kind of EVENT_KINDS) {
     try {
-      await analytics.readEvents(kind, () => Promise.reject(found))
+      await store.readEvents(kind, () => Promise.reject(found))
     } catch (error) {
-      if (!isCausedBy(error, found)) throw error
-      throw new OperatorError(
-        'This instance is not empty: its analytics store has events. Restore into a new data folder, or a new database of ClickHouse; nothing was changed.',
-      )
+      if (isCausedBy(error, found)) return true
+      throw error
     }
   }
+  return false
+}
+
+/** Counters follow the store of this instance from here on; what was stored just now is counted already. */
+export async function followStore(
+  client: Pick<Client, 'query'>,
+  { identity, settledAt, batches }: Pick<EventStage, 'identity' | 'settledAt' | 'batches'>,
+): Promise<void> {
+  await client.query('delete from download_batch')
+  await client.query('insert into download_batch (id) select unnest($1::text[])', [batches])
+  await client.query('update download_ledger set store_id = $1, caught_up_to = $2, needs_rebase = true', [
+    identity,
+    settledAt,
+  ])
 }
 
 function isCausedBy(error: unknown, wanted: Error): boolean {

@@ -13,19 +13,20 @@ import { requestRebuild } from '#features/search/request-rebuild.ts'
 import { takeBackClaimed } from '#files/claims.ts'
 import { OperatorError } from '#lib/operator-error.ts'
 import type { Deps } from '#main/deps.ts'
-import { ArchiveError, damaged, type Head } from './archive-format.ts'
-import { type ArchiveReader, type Member, openArchive, read, readHeadOf, unreadable } from './archive-reader.ts'
-import { openEventStage } from './event-stage.ts'
+import { ArchiveError, damaged, type Head, unreadable } from './archive-format.ts'
+import { type ArchiveReader, openArchive, readHeadOf } from './archive-reader.ts'
+import { followStore, openEventStage } from './event-stage.ts'
+import type { Member } from './member-reader.ts'
 import { createFileRestorer, restoreEarlier } from './restore-files.ts'
 import {
   addJob,
   type Client,
   columnList,
   connectAlone,
+  findFilledTable,
   isServed,
   listTables,
   quote,
-  requireEmpty,
   setSequences,
   type Table,
   type WaitingJob,
@@ -77,7 +78,12 @@ export async function restoreBackup(deps: RestoreDeps, options: RestoreOptions):
     try {
       await client.query('begin')
       const tables = await listTables(client)
-      await requireEmpty(client, tables)
+      const filled = await findFilledTable(client, tables)
+      if (filled !== undefined) {
+        throw new OperatorError(
+          `This instance is not empty: its table ${filled} has rows. Restore into a new data folder or a new database; nothing was changed.`,
+        )
+      }
       const report = await restoreAll(deps, client, { reader, tables, events, earlier, options })
       await client.query('commit')
       await afterwards(deps)
@@ -181,7 +187,7 @@ async function restoreAll(
   await files.end()
   if (!claimed) await claimKeys(deps, client, head)
   for (const [id, path] of earlier) report.files += await restoreEarlier(deps, reader, { id, path })
-  for await (const entry of reader.manifest()) if ('absent' in entry) report.missing += 1
+  for await (const entry of reader.elsewhere()) if ('absent' in entry) report.missing += 1
   await setSequences(client, head.sequences)
   report.events = await events.store((done) => options.onProgress?.('events', done))
   await followStore(client, events)
@@ -234,7 +240,7 @@ function createRowLoader(client: Client, tables: readonly Table[]) {
         copy.on('error', () => undefined)
         current = { name, copy }
       }
-      await pipeline(member.stream, createGunzip(), current.copy, { end: false }).catch((cause) => {
+      await pipeline(member.stream(), createGunzip(), current.copy, { end: false }).catch((cause) => {
         throw refusedRows(name, cause)
       })
       return count
@@ -253,7 +259,7 @@ function refusedRows(table: string, cause: unknown): unknown {
 
 async function restoreJobs(client: Client, member: Member): Promise<void> {
   const text = (
-    await decompress(await read(member)).catch((cause) => Promise.reject(damaged('its jobs cannot be read', cause)))
+    await decompress(await member.bytes()).catch((cause) => Promise.reject(damaged('its jobs cannot be read', cause)))
   ).toString('utf8')
   for (const line of text.split('\n')) if (line !== '') await addJob(client, JSON.parse(line) as WaitingJob)
 }
@@ -275,16 +281,6 @@ async function claimKeys({ pool }: Pick<Deps, 'pool'>, client: Client, head: Hea
       [rows.map(({ key }) => key)],
     )
   }
-}
-
-/** Counters follow the store of this instance from here on; what was stored just now is counted already. */
-async function followStore(client: Client, { identity, settledAt, batches }: Parts['events']): Promise<void> {
-  await client.query('delete from download_batch')
-  await client.query('insert into download_batch (id) select unnest($1::text[])', [batches])
-  await client.query('update download_ledger set store_id = $1, caught_up_to = $2, needs_rebase = true', [
-    identity,
-    settledAt,
-  ])
 }
 
 /** Pictures have the address of the instance in front. */

@@ -3,12 +3,13 @@ import { createReadStream } from 'node:fs'
 import { assertFileKey, type StoredBytes } from '#files/files.ts'
 import { ApiError } from '#lib/errors.ts'
 import type { Deps } from '#main/deps.ts'
-import { ArchiveError, damaged, type ManifestEntry } from './archive-format.ts'
-import { type ArchiveReader, type Member, openArchive, read, unreadable } from './archive-reader.ts'
+import { ArchiveError, damaged, type ManifestEntry, unreadable } from './archive-format.ts'
+import { type ArchiveReader, openArchive } from './archive-reader.ts'
+import type { Member } from './member-reader.ts'
 
 /** Files up to this size go through memory, as many at a time as have it together. */
-const SMALL_BYTES = 4 * 1024 * 1024
-const BATCH_FILES = 32
+const SMALL_BYTES = 1024 * 1024
+const BATCH_FILES = 64
 
 const TYPES: Record<string, string> = {
   png: 'image/png',
@@ -27,16 +28,16 @@ export const contentTypeOf = (key: string): string =>
 export type FileRestorer = {
   /** Takes the file of a member `files/KEY`, whose bytes it reads. @throws ArchiveError, ApiError `file_hosting_error`. */
   add(member: Member): Promise<void>
-  /** Stores what was taken and is not stored yet. @throws ApiError `file_hosting_error`. */
+  /** Stores what was taken and is not stored yet, and makes all of it durable. @throws ApiError `file_hosting_error`. */
   end(): Promise<void>
 }
 
-/** Stores files as they come: small ones some at a time, because forcing many to disk together costs little more than one. */
+/** Stores files as they come, small ones some at a time. */
 export function createFileRestorer({ files }: Pick<Deps, 'files'>): FileRestorer {
   let waiting: StoredBytes[] = []
   let waitingBytes = 0
 
-  async function end(): Promise<void> {
+  async function store(): Promise<void> {
     const items = waiting
     waiting = []
     waitingBytes = 0
@@ -44,13 +45,16 @@ export function createFileRestorer({ files }: Pick<Deps, 'files'>): FileRestorer
   }
 
   return {
-    end,
+    async end() {
+      await store()
+      await files.flush()
+    },
     async add(member) {
       const key = keyOf(member.name)
       const contentType = contentTypeOf(key)
       if (member.size > SMALL_BYTES) return storeLarge(files, member, { key, contentType })
-      if (waiting.length === BATCH_FILES || waitingBytes + member.size > SMALL_BYTES) await end()
-      waiting.push({ key, bytes: await read(member), contentType })
+      if (waiting.length === BATCH_FILES || waitingBytes + member.size > SMALL_BYTES) await store()
+      waiting.push({ key, bytes: await member.bytes(), contentType })
       waitingBytes += member.size
     },
   }
@@ -61,7 +65,7 @@ async function storeLarge(
   member: Member,
   { key, contentType }: { key: string; contentType: string },
 ): Promise<void> {
-  const staged = await files.stage(member.stream, { maxBytes: member.size }).catch((cause) => {
+  const staged = await files.stage(member.stream(), { maxBytes: member.size }).catch((cause) => {
     throw cause instanceof ApiError ? cause : unreadable(cause)
   })
   try {
@@ -91,7 +95,7 @@ export async function restoreEarlier(
   reader: ArchiveReader,
   { id, path }: { id: string; path: string },
 ): Promise<number> {
-  const wanted = filesIn(reader.manifest(), id)
+  const wanted = filesIn(reader.elsewhere(), id)
   let next = (await wanted.next()).value
   if (next === undefined) return 0
   const earlier = await openArchive(createReadStream(path))
@@ -102,7 +106,7 @@ export async function restoreEarlier(
       if (next === undefined) break
       if (member.name !== next.name) continue
       await restorer.add(member)
-      if (member.sha256() !== next.sha256) throw damaged(`${member.name} in ${path} is not what it was`)
+      if ((await member.sha256()) !== next.sha256) throw damaged(`${member.name} in ${path} is not what it was`)
       count += 1
       next = (await wanted.next()).value
     }

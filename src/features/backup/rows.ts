@@ -1,33 +1,31 @@
 // What the database holds, as far as a backup copies it: tables with their columns and order, sequences, jobs.
 import type pg from 'pg'
-import { OperatorError } from '#lib/operator-error.ts'
 import type { Head } from './archive-format.ts'
 
 export type Table = Head['tables'][number]
 export type Client = pg.ClientBase
 
 /**
- * Not copied: how far the search index has followed this very database (another is followed from its beginning), claims
- * of uploads under way (their bytes are no part of a backup), the log of changes that running processes follow, which of
- * their workers live, the link
- * of a first start, the migrations, which the head names, and the secrets that an instance makes for itself and can make
- * again.
+ * Of the very database: how far the search index has followed it (another is followed from its beginning), the log of
+ * changes that running processes follow, which of their workers live, and the migrations, which another has of its own.
  */
-const LEFT_OUT = [
+export const OF_THE_DATABASE = [
   'change_log',
-  'first_admin_link',
-  'instance_secret',
-  'job_schedule',
   'job_worker',
   'search_change',
   'search_index',
   'search_rebuild',
-  'upload_claim',
   'schema_migration',
 ]
 
+/**
+ * Not in a backup: besides those, claims of uploads under way (their bytes are no part of it), the link of a first start,
+ * and what an instance makes for itself and can make again.
+ */
+const LEFT_OUT = [...OF_THE_DATABASE, 'first_admin_link', 'instance_secret', 'job_schedule', 'upload_claim']
+
 /** Rows that a new database has from the beginning; a backup brings its own. */
-export const FIRST_ROWS = ['download_ledger', 'catalogue_change']
+const FIRST_ROWS = ['download_ledger', 'catalogue_change']
 
 /** A connection for hours of work, with the settings of the pool but for its limits. */
 export async function connectAlone(pool: pg.Pool, applicationName: string): Promise<pg.Client> {
@@ -45,8 +43,8 @@ export async function connectAlone(pool: pg.Pool, applicationName: string): Prom
   return client
 }
 
-/** Every table that is copied, each after those that its rows refer to. */
-export async function listTables(client: Client): Promise<Table[]> {
+/** Every table but those left out, each after those that its rows refer to. */
+export async function listTables(client: Client, leftOut: readonly string[] = LEFT_OUT): Promise<Table[]> {
   const { rows } = await client.query<{ name: string; columns: string[]; refers: string[] }>(
     `select class.relname as name,
       array(select attname::text from pg_attribute
@@ -56,7 +54,7 @@ export async function listTables(client: Client): Promise<Table[]> {
     from pg_class class join pg_namespace namespace on namespace.oid = class.relnamespace
     where namespace.nspname = 'public' and class.relkind = 'r' and not class.relname = any($1::text[])
     order by class.relname`,
-    [LEFT_OUT],
+    [leftOut],
   )
   const ordered: Table[] = []
   const waiting = new Map(rows.map((row) => [row.name, row]))
@@ -130,15 +128,13 @@ export async function isServed(client: Pick<pg.Pool, 'query'>): Promise<boolean>
   return rows.length > 0
 }
 
-/** @throws OperatorError when the database holds anything but what a new one does. */
-export async function requireEmpty(client: Client, tables: readonly Table[]): Promise<void> {
+/** A table that holds anything but what it does in a new database; undefined when there is none. */
+export async function findFilledTable(client: Client, tables: readonly Table[]): Promise<string | undefined> {
   for (const { name } of tables) {
     if (FIRST_ROWS.includes(name)) continue
     const only = name === 'account' ? " where id <> 'deleted0'" : ''
     const { rows } = await client.query(`select 1 from ${quote(name)}${only} limit 1`)
-    if (rows.length === 0) continue
-    throw new OperatorError(
-      `This instance is not empty: its table ${name} has rows. Restore into a new data folder or a new database; nothing was changed.`,
-    )
+    if (rows.length > 0) return name
   }
+  return undefined
 }

@@ -3,7 +3,7 @@ import type { Readable, Writable } from 'node:stream'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import pgCopy from 'pg-copy-streams'
-import type { OpenedFile } from '#files/files.ts'
+import type { Files } from '#files/files.ts'
 import { holdRemovals } from '#files/removals.ts'
 import { newId } from '#lib/ids.ts'
 import { OperatorError } from '#lib/operator-error.ts'
@@ -22,7 +22,7 @@ import {
   quote,
   type Table,
 } from './rows.ts'
-import { countStoredKeys, storedKeys } from './stored-keys.ts'
+import { countStoredKeys, type StoredKey, storedKeys } from './stored-keys.ts'
 
 export type BackupOptions = {
   /** Taken over and ended. */
@@ -52,9 +52,9 @@ export type BackupReport = {
 const LOCK = 7_300_426
 /** Text of rows in one member. */
 const PART_BYTES = 1024 * 1024
-/** Files up to this size are read ahead, so many at once. */
-const SMALL_BYTES = 1024 * 1024
-const READ_AHEAD = 6
+/** Files up to this size are read so many at once, while as many are written. */
+const SMALL_BYTES = 128 * 1024
+const BATCH_FILES = 64
 /** The report names so many. */
 const MISSING_MAX = 1_000
 
@@ -133,9 +133,9 @@ async function copyRows(
   for (const table of tables) {
     const copy = client.query(pgCopy.to(`copy ${quote(table.name)} (${columnList(table)}) to stdout`))
     let part = 0
-    for await (const bytes of inParts(copy, PART_BYTES)) {
+    for await (const bytes of packedAhead(inParts(copy, PART_BYTES))) {
       part += 1
-      await writer.add(partMember(`rows/${table.name}`, part, 'copy.gz'), await packed(bytes))
+      await writer.add(partMember(`rows/${table.name}`, part, 'copy.gz'), bytes)
     }
     count += copy.rowCount ?? 0
     onProgress?.('rows', count)
@@ -146,6 +146,18 @@ async function copyRows(
     await writer.add(partMember('jobs', 1, 'jsonl.gz'), await packed(lines))
   }
   return count
+}
+
+/** Compresses a piece while the next one is read. */
+async function* packedAhead(pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let before: Promise<Buffer> | undefined
+  for await (const piece of pieces) {
+    const now = packed(piece)
+    now.catch(() => undefined)
+    if (before !== undefined) yield before
+    before = now
+  }
+  if (before !== undefined) yield before
 }
 
 /** Bytes of a stream in pieces of at least `size`, but for the last. */
@@ -171,71 +183,72 @@ type FilesNeeds = Pick<Deps, 'files' | 'config'> & {
   options: BackupOptions
 }
 
-/** A file on its way into the archive; small ones are in memory. */
-type Ahead = { key: string; isUnderWay: boolean } & (
-  | { kind: 'earlier'; entry: ManifestEntry }
-  | { kind: 'absent' }
-  | { kind: 'small'; bytes: Buffer }
-  | { kind: 'large'; opened: OpenedFile }
-)
+/** Files on their way into the archive, in order. */
+type Batch = { stored: StoredKey[]; entries: (ManifestEntry | undefined)[]; read: Promise<Read[]> }
+type Read = Awaited<ReturnType<Files['readAll']>>[number]
 
 async function copyFiles(client: Client, { files, config, writer, previous, options }: FilesNeeds) {
   const total = await countStoredKeys(client, config.files.baseUrl)
   const report = { files: 0, earlier: 0, missing: [] as string[] }
   const earlier = createMerge(previous)
-  const queue: Promise<Ahead>[] = []
+  let batch: Batch | undefined
 
-  async function take(): Promise<void> {
-    const next = await queue.shift()
-    if (next === undefined) return
-    const name = fileMember(next.key)
-    if (next.kind === 'absent') {
-      if (next.isUnderWay) return
-      if (report.missing.length < MISSING_MAX) report.missing.push(next.key)
-      return writer.note({ name, absent: true })
-    }
-    if (next.kind === 'earlier') {
+  async function write({ key, isUnderWay }: StoredKey, entry: ManifestEntry | undefined, read: Read): Promise<void> {
+    const name = fileMember(key)
+    if (entry !== undefined) {
       report.earlier += 1
-      await writer.note(next.entry)
-    } else if (next.kind === 'small') await writer.add(name, next.bytes)
-    else await writer.addStream(name, next.opened.sizeBytes, next.opened.stream)
+      await writer.note(entry)
+    } else if (read === undefined) {
+      if (isUnderWay) return
+      if (report.missing.length < MISSING_MAX) report.missing.push(key)
+      return writer.note({ name, absent: true })
+    } else if (Buffer.isBuffer(read)) await writer.add(name, read)
+    else await addLarge(files, writer, key)
     report.files += 1
     options.onProgress?.('files', report.files, total)
   }
 
-  try {
-    for await (const { key, isUnderWay } of storedKeys(client, config.files.baseUrl)) {
-      const entry = await earlier(fileMember(key))
-      queue.push(
-        entry !== undefined
-          ? Promise.resolve({ key, isUnderWay, kind: 'earlier' as const, entry })
-          : lookAhead(files, key, isUnderWay),
-      )
-      if (queue.length >= READ_AHEAD) await take()
+  async function take({ stored, entries, read }: Batch): Promise<void> {
+    const found = (await read).values()
+    for (const [n, one] of stored.entries()) {
+      const entry = entries[n]
+      await write(one, entry, entry === undefined ? found.next().value : undefined)
     }
-    while (queue.length > 0) await take()
+  }
+
+  try {
+    for await (const stored of inBatches(storedKeys(client, config.files.baseUrl), BATCH_FILES)) {
+      const entries: Batch['entries'] = []
+      for (const { key } of stored) entries.push(await earlier(fileMember(key)))
+      const wanted = stored.filter((_, n) => entries[n] === undefined).map(({ key }) => key)
+      const before = batch
+      // Read while the batch before is written.
+      batch = { stored, entries, read: files.readAll(wanted, { maxBytes: SMALL_BYTES }) }
+      batch.read.catch(() => undefined)
+      if (before !== undefined) await take(before)
+    }
+    if (batch !== undefined) await take(batch)
     return report
   } finally {
-    for (const rest of await Promise.allSettled(queue)) {
-      if (rest.status === 'fulfilled' && rest.value.kind === 'large') rest.value.opened.stream.destroy()
-    }
+    await batch?.read.catch(() => undefined)
   }
 }
 
-function lookAhead(files: Deps['files'], key: string, isUnderWay: boolean): Promise<Ahead> {
-  const ahead = open()
-  // Met when its turn comes.
-  ahead.catch(() => undefined)
-  return ahead
+async function addLarge(files: Files, writer: ArchiveWriter, key: string): Promise<void> {
+  const opened = await files.open(key)
+  if (opened === undefined) throw new Error(`The file ${key} was removed while it was copied`)
+  await writer.addStream(fileMember(key), opened.sizeBytes, opened.stream)
+}
 
-  async function open(): Promise<Ahead> {
-    const opened = await files.open(key)
-    if (opened === undefined) return { key, isUnderWay, kind: 'absent' }
-    if (opened.sizeBytes > SMALL_BYTES) return { key, isUnderWay, kind: 'large', opened }
-    const chunks: Buffer[] = []
-    for await (const chunk of opened.stream as AsyncIterable<Buffer>) chunks.push(chunk)
-    return { key, isUnderWay, kind: 'small', bytes: Buffer.concat(chunks) }
+async function* inBatches<Item>(items: AsyncIterable<Item>, size: number): AsyncGenerator<Item[]> {
+  let batch: Item[] = []
+  for await (const item of items) {
+    batch.push(item)
+    if (batch.length < size) continue
+    yield batch
+    batch = []
   }
+  if (batch.length > 0) yield batch
 }
 
 /**

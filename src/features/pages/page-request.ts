@@ -9,7 +9,7 @@ import type { FormError } from '#html/forms.ts'
 import type { Markup } from '#html/html.ts'
 import type { MessageKey } from '#html/languages.ts'
 import { layout } from '#html/layout.ts'
-import { type PageContext, pathTo, type Site } from '#html/page-context.ts'
+import { type PageContext, pathTo } from '#html/page-context.ts'
 import { asApiError } from '#http/error-handler.ts'
 import type { App } from '#http/server.ts'
 import type { TokenDirectory } from '#http/token-directory.ts'
@@ -25,14 +25,14 @@ import { staleFormError } from './page-safety.ts'
 import { PATHS } from './paths.ts'
 import { readPreferences } from './preferences.ts'
 import type { SessionCookie } from './session-cookie.ts'
-import { currentSite } from './site.ts'
+import { currentSite, type ServedSite } from './site.ts'
 
 export type PageDeps = {
   deps: Deps
   accounts: AccountDeps
   tokens: TokenDirectory
   cookie: SessionCookie
-  site: Site
+  site: ServedSite
 }
 
 /** What a form shows of a refusal: the sentence, the field it is about, and the status of the answer. */

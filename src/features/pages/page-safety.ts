@@ -2,7 +2,7 @@
 // forms that only our own pages can post.
 import cookie from '@fastify/cookie'
 import csrf from '@fastify/csrf-protection'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import type { Config } from '#config/config.ts'
 import type { App } from '#http/server.ts'
 import { ApiError, forbidden } from '#lib/errors.ts'
@@ -56,7 +56,11 @@ export async function protectPages(app: App, config: Config): Promise<void> {
   })
 }
 
-function pageHeaders(config: Config) {
+/** Where a page leads to and loads from besides our own host, as `FastifyReply` has it. */
+const NOWHERE = { formTarget: '', widgetSources: '' }
+
+/** The headers of every page. */
+export function pageHeaders(config: Config) {
   const { origin } = new URL(config.files.baseUrl)
   const policy = (target: string, widget: string): string => {
     const from = (sources: string): string => (sources === '' ? '' : ` ${sources}`)
@@ -74,7 +78,7 @@ function pageHeaders(config: Config) {
     ].join('; ')
   }
   const usual = policy('', '')
-  return ({ formTarget, widgetSources }: FastifyReply): Record<string, string> => ({
+  return ({ formTarget, widgetSources }: typeof NOWHERE = NOWHERE): Record<string, string> => ({
     'content-security-policy': formTarget === '' && widgetSources === '' ? usual : policy(formTarget, widgetSources),
     'x-frame-options': 'DENY',
     'x-content-type-options': 'nosniff',

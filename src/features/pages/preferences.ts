@@ -14,7 +14,7 @@ export type Preferences = Pick<PageContext, 'theme' | 'language'>
 const YEAR_SECONDS = 365 * 86_400
 
 /** What the cookies of a request say; what they do not say rightly is as if they said nothing. */
-export function readPreferences(config: Config, req: FastifyRequest): Preferences {
+export function readPreferences(config: Config, req: Pick<FastifyRequest, 'cookies' | 'headers'>): Preferences {
   // Absent when a request is refused before its cookies were read.
   const cookies = req.cookies ?? {}
   const theme = cookies[cookieName(config, 'theme')]

@@ -5,7 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Config } from '#config/config.ts'
 
 export type SessionCookie = {
-  read(req: FastifyRequest): string | undefined
+  read(req: Pick<FastifyRequest, 'cookies'>): string | undefined
   write(reply: FastifyReply, session: { session: string | null; expires: string }): void
   clear(reply: FastifyReply): void
 }

@@ -1,14 +1,22 @@
 // The instance as its pages show it.
-import type { Config } from '#config/config.ts'
+import { LRUCache } from 'lru-cache'
 import { getShownSettings, type Settings, type SettingsReader } from '#features/settings/settings-cache.ts'
+import { getStatistics } from '#features/statistics/queries.ts'
 import { loadAssets } from '#html/assets.ts'
 import type { Site, SiteLink } from '#html/page-context.ts'
 import { isBlank } from '#lib/text-rules.ts'
+import { MINUTE_MS } from '#lib/time.ts'
+import type { Deps } from '#main/deps.ts'
 import { PATHS } from './paths.ts'
 
+/** The instance, and how many projects it has, as of a minute ago at most. */
+export type ServedSite = Site & { countProjects: () => Promise<number | undefined> }
+
 /** Reads the assets: once when the server starts. */
-export function createSite(config: Config): Site {
+export function createSite(deps: Pick<Deps, 'config' | 'dbRead' | 'now'>): ServedSite {
+  const { config } = deps
   return {
+    countProjects: projectCounter(deps),
     name: config.site.name,
     url: config.http.baseUrl.replace(/\/$/, ''),
     assets: loadAssets(),
@@ -28,6 +36,19 @@ export function createSite(config: Config): Site {
   }
 }
 
+/** A count that a field for searching tells is not worth a question for each page, and its absence no error. */
+function projectCounter({ dbRead, now }: Pick<Deps, 'dbRead' | 'now'>): ServedSite['countProjects'] {
+  const kept = new LRUCache<'projects', number>({
+    max: 1,
+    ttl: MINUTE_MS,
+    ttlResolution: 0,
+    perf: { now },
+    allowStaleOnFetchRejection: true,
+    fetchMethod: async () => (await getStatistics(dbRead)).projects,
+  })
+  return () => kept.fetch('projects').catch(() => undefined)
+}
+
 /** The texts of operators that have pages of their own, at `/about` and `/rules`, where the site is served. */
 export const OPERATOR_TEXTS = ['about', 'rules'] as const
 export type OperatorText = (typeof OPERATOR_TEXTS)[number]
@@ -41,16 +62,18 @@ export function operatorLinks(settings: Pick<Settings, OperatorText>): SiteLink[
 }
 
 /** The instance with the settings that are in force. Costs no query while nothing changes. */
-export async function currentSite(reader: SettingsReader, site: Site): Promise<Site> {
+export async function currentSite(reader: SettingsReader, { countProjects, ...site }: ServedSite): Promise<Site> {
   const settings = await getShownSettings(reader)
   const { name, accent_hue: hue, announcement, mark } = settings
   const links = reader.config.site.isServed ? operatorLinks(settings) : []
+  const projectCount = site.search === undefined ? undefined : await countProjects()
   return {
     ...site,
     name,
     ...(hue === null ? {} : { accentHue: hue }),
     ...(announcement === null ? {} : { announcement }),
     ...(mark === null ? {} : { mark: { url: mark.url, rawUrl: mark.raw_url, sizes: mark.sizes } }),
+    ...(site.search === undefined || !projectCount ? {} : { search: { ...site.search, projectCount } }),
     footer: [...links, ...(site.footer ?? [])],
   }
 }

@@ -32,8 +32,8 @@ async function storedKeys(): Promise<string[]> {
 async function countEvents(): Promise<number> {
   let count = 0
   for (const kind of EVENT_KINDS) {
-    await t.deps.analytics.readEvents(kind, async (events) => {
-      count += events.length
+    await t.deps.analytics.readEvents(kind, async (lines) => {
+      count += lines.length
     })
   }
   return count

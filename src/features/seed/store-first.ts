@@ -19,6 +19,7 @@ export async function storeFirst(
   await sql`insert into upload_claim (storage_key) select unnest(${keys}::text[])
     on conflict (storage_key) do update set created = now()`.execute(deps.db)
   await deps.files.putAll(bytes)
+  await deps.files.flush()
   await transaction(deps, async (tx, changed) => {
     await write(tx, changed)
     await dropClaims(tx, keys)

@@ -2,14 +2,17 @@
 // docs/site.md tells which pages those are.
 
 import { createHash } from 'node:crypto'
+import type { IncomingHttpHeaders } from 'node:http'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { CompositionDefinition } from '#cache/compositions.ts'
+import { pageHeaders } from '#features/pages/page-safety.ts'
 import { readPreferences } from '#features/pages/preferences.ts'
 import type { SessionCookie } from '#features/pages/session-cookie.ts'
 import { type Coding, codedTag, codingFor } from '#http/content-coding.ts'
 import { matchesEntityTag } from '#http/entity-tags.ts'
+import type { AnsweredRoute, ReadySource } from '#http/ready-answers.ts'
 import { bytesToKeep, entityTag } from '#lib/json-bytes.ts'
 import type { Deps } from '#main/deps.ts'
 import { isSet, readSetup } from './setup.ts'
@@ -19,21 +22,30 @@ const compressors: Readonly<Record<Coding, (bytes: Buffer) => Promise<Buffer>>> 
   gzip: (bytes) => promisify(gzip)(bytes),
 }
 
+type DocumentFields = {
+  /** Whether it shows what its reader has chosen: then nobody else may keep it. */
+  isOwn: boolean
+  /** When it was made, in milliseconds since 1970. */
+  madeAt: number
+  /** Which answered. */
+  route: AnsweredRoute
+}
+
 /** A page as it is sent. Its compressed forms are made when they are first asked for. */
 export class PageDocument {
   readonly bytes: Buffer
   readonly etag: string
-  /** Whether it shows what its reader has chosen: then nobody else may keep it. */
   readonly isOwn: boolean
-  /** When it was made, in milliseconds since 1970. */
   readonly madeAt: number
+  readonly route: AnsweredRoute
   readonly #coded = new Map<Coding, Buffer | Promise<Buffer>>()
 
-  constructor(text: string, { isOwn, madeAt }: { isOwn: boolean; madeAt: number }) {
+  constructor(text: string, { isOwn, madeAt, route }: DocumentFields) {
     this.bytes = bytesToKeep(text)
     this.etag = entityTag(this.bytes)
     this.isOwn = isOwn
     this.madeAt = madeAt
+    this.route = route
   }
 
   /** The compressed bytes at once when they are there, else a promise of them. */
@@ -60,14 +72,19 @@ const KEPT_MS = 60_000
 /** A longer address is not that of a link on our pages. */
 const ADDRESS_LENGTH_MAX = 1024
 
-type Asked = { req: FastifyRequest; cookie: SessionCookie; deps: Pick<Deps, 'config' | 'taxonomy'> }
+type Asked = {
+  /** What a request says of it: the address as it was sent. */
+  head: Pick<FastifyRequest, 'url' | 'headers' | 'cookies'>
+  cookie: SessionCookie
+  deps: Pick<Deps, 'config' | 'taxonomy'>
+}
 
 /** What a page depends on besides what it shows; undefined where it may depend on who asks. */
-export function pageKey({ req, cookie, deps }: Asked): string | undefined {
-  const { url = '' } = req.raw
-  if (cookie.read(req) !== undefined || url.length > ADDRESS_LENGTH_MAX) return undefined
-  const { language, theme } = readPreferences(deps.config, req)
-  const setup = readSetup(deps.config, deps.taxonomy, req)
+export function pageKey({ head, cookie, deps }: Asked): string | undefined {
+  const { url } = head
+  if (cookie.read(head) !== undefined || url.length > ADDRESS_LENGTH_MAX) return undefined
+  const { language, theme } = readPreferences(deps.config, head)
+  const setup = readSetup(deps.config, deps.taxonomy, head)
   const chosen = isSet(setup) ? `${setup.gameVersion}\n${setup.loader}` : ''
   return `${language.tag}\n${theme}\n${url}\n${chosen}`
 }
@@ -85,7 +102,7 @@ export function foundKey(key: string, answers: readonly (Uint8Array | string)[])
 }
 
 /** Keeps the page that is being made, which must be the same for everybody with this key. */
-export type Keeper = { key: string; keep(key: string, page: PageDocument): void }
+export type Keeper = { key: string; route: AnsweredRoute; keep(key: string, page: PageDocument): void }
 
 /** Makes a page that may be kept. `make` reads through the cache that it is handed. */
 export async function makeKept<Made>(
@@ -100,28 +117,72 @@ export async function makeKept<Made>(
   }
 }
 
+const PAGE_TYPE = 'text/html; charset=utf-8'
+
 /** What is the same for everybody may be kept by anybody, and is asked for again each time; the rest by its reader. */
+const cacheControlOf = (isOwn: boolean): string => (isOwn ? 'private, no-cache' : 'public, max-age=0, must-revalidate')
+
 export function markPage(reply: FastifyReply, isOwn: boolean): FastifyReply {
-  return reply
-    .header('cache-control', isOwn ? 'private, no-cache' : 'public, max-age=0, must-revalidate')
-    .type('text/html; charset=utf-8')
+  return reply.header('cache-control', cacheControlOf(isOwn)).type(PAGE_TYPE)
 }
 
-/** Sends a page that is kept, in the smallest coding that its reader takes. */
+/** A page for one reader: names and values of its headers in turn, and its bytes unless they have them already. */
+type KeptAnswer = { headers: string[]; bytes: Buffer | Promise<Buffer> | undefined }
+
+/** In the smallest coding that its reader takes. */
+function answerOf(page: PageDocument, headers: IncomingHttpHeaders): KeptAnswer {
+  const coding = codingFor(headers['accept-encoding'])
+  const known = headers['if-none-match']
+  const own = [
+    'cache-control',
+    cacheControlOf(page.isOwn),
+    'content-type',
+    PAGE_TYPE,
+    'vary',
+    'accept, accept-encoding, accept-language, cookie',
+    'etag',
+    coding === undefined ? page.etag : codedTag(page.etag, coding),
+  ]
+  if (known !== undefined && matchesEntityTag(known, page.etag)) return { headers: own, bytes: undefined }
+  if (coding === undefined) return { headers: own, bytes: page.bytes }
+  return { headers: [...own, 'content-encoding', coding], bytes: page.coded(coding) }
+}
+
+/** Sends a page that is kept. */
 export function sendKept(req: FastifyRequest, reply: FastifyReply, page: PageDocument): void {
-  const coding = codingFor(req.headers['accept-encoding'])
-  const etag = coding === undefined ? page.etag : codedTag(page.etag, coding)
-  void markPage(reply, page.isOwn)
-    .header('vary', 'accept, accept-encoding, accept-language, cookie')
-    .header('etag', etag)
-  const known = req.headers['if-none-match']
-  if (known !== undefined && matchesEntityTag(known, page.etag)) return void reply.status(304).send()
-  if (coding === undefined) return void reply.send(page.bytes)
-  const bytes = page.coded(coding)
-  void reply.header('content-encoding', coding)
+  const { headers, bytes } = answerOf(page, req.headers)
+  for (let at = 0; at < headers.length; at += 2) void reply.header(headers[at] ?? '', headers[at + 1])
+  if (bytes === undefined) return void reply.status(304).send()
   if (Buffer.isBuffer(bytes)) return void reply.send(bytes)
   bytes.then(
     (ready) => reply.send(ready),
     (error: Error) => reply.removeHeader('content-encoding').send(error),
   )
+}
+
+type ReadyPages = {
+  deps: Pick<Deps, 'cache' | 'config' | 'now' | 'taxonomy'>
+  cookie: SessionCookie
+  /** How the paths of kept pages begin: `/mod/`. */
+  beginnings: ReadonlySet<string>
+  readCookies: (header: string) => FastifyRequest['cookies']
+}
+
+/** Pages that are kept under their address leave before the framework. */
+export function readyPages({ deps, cookie, beginnings, readCookies }: ReadyPages): ReadySource {
+  const { cache, config } = deps
+  const common = Object.entries(pageHeaders(config)()).flat()
+  return ({ url = '', headers }) => {
+    if (!beginnings.has(url.slice(0, url.indexOf('/', 1) + 1))) return undefined
+    // Other codings are the compressor's.
+    const encoding = headers['accept-encoding']
+    if (encoding !== undefined && codingFor(encoding) === undefined) return undefined
+    const cookies = headers.cookie === undefined ? {} : readCookies(headers.cookie)
+    const key = pageKey({ head: { url, headers, cookies }, cookie, deps })
+    if (key === undefined || !cache.compositions(PAGE).has(key)) return undefined
+    const page = keptPage(deps, key)
+    const answer = page === undefined ? undefined : answerOf(page, headers)
+    if (page === undefined || answer === undefined || answer.bytes instanceof Promise) return undefined
+    return { route: page.route, headers: [...common, ...answer.headers], bytes: answer.bytes }
+  }
 }

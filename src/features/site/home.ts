@@ -20,7 +20,8 @@ import { TYPE_ICONS, typesName } from './names.ts'
 import type { SiteRequest } from './page.ts'
 import { collectionPath, feedLinks, listPath, offeredTypes, type ProjectType, SEARCH, withQuery } from './paths.ts'
 import { linkPanel } from './profile.ts'
-import { fieldTexts, hitList, type ProjectRow, rowOfHit, rowOfView, viewOf, withWeeks } from './rows.ts'
+import { authoredRows, withDetails } from './row-details.ts'
+import { fieldTexts, hitList, type ProjectRow, rowOfHit, viewOf } from './rows.ts'
 import type { Setup } from './setup.ts'
 import { setupForm } from './setup-view.ts'
 
@@ -106,11 +107,9 @@ const hitsOf = (answer: SearchAnswer | undefined) => (answer === undefined ? [] 
 
 /** Those that rise and run on the setup. */
 async function findRising({ deps, setup, trends }: SiteRequest): Promise<ProjectRow[]> {
-  const projects = (await listVisibleProjects(deps, null, await trends.rising(deps))).map(viewOf)
-  return projects
-    .filter((view) => isFitting(view, setup))
-    .slice(0, SHOWN)
-    .map(rowOfView)
+  const projects = await listVisibleProjects(deps, null, await trends.rising(deps))
+  const fitting = projects.filter((project) => isFitting(viewOf(project), setup))
+  return authoredRows({ deps }, fitting.slice(0, SHOWN))
 }
 
 function isFitting(view: ProjectView, { gameVersion, loader }: Setup): boolean {
@@ -120,7 +119,7 @@ function isFitting(view: ProjectView, { gameVersion, loader }: Setup): boolean {
 
 /** One question for all sections. */
 async function withTrends(request: SiteRequest, sections: readonly Section[]): Promise<Section[]> {
-  const all = await withWeeks(
+  const all = await withDetails(
     request,
     sections.flatMap(({ rows }) => rows),
   )

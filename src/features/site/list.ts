@@ -26,7 +26,8 @@ import { listTitle } from './list-title.ts'
 import { listView } from './list-view.ts'
 import type { SiteRequest } from './page.ts'
 import { feedLinks, offeredTypes, type ProjectType } from './paths.ts'
-import { type Hit, type ProjectRow, rowOfHit, withWeeks } from './rows.ts'
+import { withChannels, withDetails } from './row-details.ts'
+import { type Hit, type ProjectRow, rowOfHit } from './rows.ts'
 import { isSet, NO_SETUP } from './setup.ts'
 
 export type Choice = { value: string; count: number }
@@ -51,7 +52,8 @@ export async function showList(request: SiteRequest, type: ProjectType | undefin
   return showFound(answers, async () => {
     const found = read()
     const rows = found.hits.map(rowOfHit)
-    return listPage(request, { ...found, rows: asked.view === 'grid' ? rows : await withWeeks(request, rows) })
+    const detailed = asked.view === 'grid' ? withChannels(request, rows) : withDetails(request, rows)
+    return listPage(request, { ...found, rows: await detailed })
   })
 }
 

@@ -10,14 +10,15 @@ import { fieldsOf } from '#features/pages/forms.ts'
 import { viewerOf } from '#features/pages/page-request.ts'
 import { readPreferences } from '#features/pages/preferences.ts'
 import type { SessionCookie } from '#features/pages/session-cookie.ts'
-import { currentSite } from '#features/pages/site.ts'
+import { currentSite, type ServedSite } from '#features/pages/site.ts'
 import { listCachedUsers } from '#features/users/user-cache.ts'
 import type { UserView } from '#features/users/views.ts'
 import type { Markup } from '#html/html.ts'
 import { layout, type Page } from '#html/layout.ts'
 import { createMarkdown, type Markdown } from '#html/markdown/markdown.ts'
-import { type PageContext, pathTo, type Site } from '#html/page-context.ts'
+import { type PageContext, pathTo } from '#html/page-context.ts'
 import { matchesEntityTag } from '#http/entity-tags.ts'
+import type { AnsweredRoute } from '#http/ready-answers.ts'
 import type { RateBudget } from '#http/route-config.ts'
 import type { App } from '#http/server.ts'
 import type { TokenDirectory } from '#http/token-directory.ts'
@@ -25,16 +26,18 @@ import { entityTag } from '#lib/json-bytes.ts'
 import type { Viewer } from '#lib/viewer.ts'
 import type { Deps } from '#main/deps.ts'
 import { foundKey, type Keeper, keptPage, makeKept, markPage, PageDocument, pageKey, sendKept } from './documents.ts'
+import type { Figures } from './figures.ts'
 import { isSet, readSetup, type Setup } from './setup.ts'
 
 export type SiteDeps = {
   deps: Deps
   tokens: TokenDirectory
   cookie: SessionCookie
-  site: Site
+  site: ServedSite
   texts: Texts
   statistics: ProjectStatistics
   trends: DownloadTrends
+  figures: Figures
 }
 
 export type SiteRequest = {
@@ -47,6 +50,7 @@ export type SiteRequest = {
   texts: Texts
   statistics: ProjectStatistics
   trends: DownloadTrends
+  figures: Figures
   /** What the path names at this place, decoded. */
   param(name: string): string
   /** The first value of a query key; empty when it is absent. */
@@ -83,13 +87,16 @@ type Options = {
 
 /** Registers a page. `name` is its operation's, which begins with `site`. */
 export function sitePage(app: App, given: SiteDeps, path: string, options: Options, answer: Answer): void {
+  const { kept, name } = options
+  const config = { auth: 'public', budget: options.budget ?? 'page' } as const
+  const route = { url: path, operation: name, config }
   app.route({
     method: options.method ?? 'GET',
     url: path,
     ...(options.prefers === undefined ? {} : { constraints: { prefers: options.prefers } }),
-    config: { auth: 'public', budget: options.budget ?? 'page' },
-    schema: { operationId: options.name, hide: true },
-    handler: options.kept === undefined ? plain(given, answer) : keeping(given, answer, options.kept),
+    config,
+    schema: { operationId: name, hide: true },
+    handler: kept === undefined ? plain(given, answer) : keeping(given, answer, { kept, route }),
   })
 }
 
@@ -100,16 +107,20 @@ function plain(given: SiteDeps, answer: Answer): Handler {
 }
 
 /** A page that is kept by its parts is sent without a promise. */
-function keeping(given: SiteDeps, answer: Answer, kept: NonNullable<Options['kept']>): Handler {
+function keeping(
+  given: SiteDeps,
+  answer: Answer,
+  { kept, route }: { kept: NonNullable<Options['kept']>; route: AnsweredRoute },
+): Handler {
   const { deps, cookie } = given
   const usual = plain(given, answer)
   return (req, reply) => {
-    const key = pageKey({ req, cookie, deps })
+    const key = pageKey({ head: req, cookie, deps })
     if (key === undefined) return usual(req, reply)
     const known = kept === 'by-parts' ? keptPage(deps, key) : undefined
     if (known !== undefined) return void sendKept(req, reply, known)
     return makeKept(deps, async (cache, keep) =>
-      answer(await readSiteRequest({ ...given, deps: { ...deps, cache } }, req, reply, { key, keep })),
+      answer(await readSiteRequest({ ...given, deps: { ...deps, cache } }, req, reply, { key, keep, route })),
     )
   }
 }
@@ -120,7 +131,7 @@ export async function readSiteRequest(
   reply: FastifyReply,
   keeper?: Keeper,
 ): Promise<SiteRequest> {
-  const { deps, texts, statistics, trends } = given
+  const { deps, texts, statistics, trends, figures } = given
   // Absent when a request is refused before its cookies were read.
   req.viewer = req.cookies ? await viewerOf(given, req) : null
   const page = await siteContext(given, req, reply)
@@ -138,6 +149,7 @@ export async function readSiteRequest(
     texts,
     statistics,
     trends,
+    figures,
     param: (name) => params[name] ?? '',
     query: (name) => fieldsOf(values, name)[0] ?? '',
     queries: (name) => fieldsOf(values, name),
@@ -190,7 +202,7 @@ function sendPage(
   const text = layout(page, shown)
   // A page with a token in a form is one person's, and another one each time.
   if (keeper !== undefined && status === 200 && !reply.hasHeader('set-cookie')) {
-    const document = new PageDocument(text, { isOwn, madeAt: page.now })
+    const document = new PageDocument(text, { isOwn, madeAt: page.now, route: keeper.route })
     keeper.keep(keeper.key, document)
     sendKept(req, reply, document)
     return reply

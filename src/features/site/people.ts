@@ -23,18 +23,25 @@ import { collectionPath, organizationPath, reportPath, userPath, withQuery } fro
 import { linkPanel, profilePage, type Slice } from './profile.ts'
 import { peoplePanel } from './project.ts'
 import type { Organization } from './project-data.ts'
-import { rowOfProject, withWeeks } from './rows.ts'
+import { rowsOfProjects } from './row-details.ts'
+import { viewOf } from './rows.ts'
 
 const PER_PAGE = 20
 
 /** One page of the projects with these IDs, as far as the viewer may see them. */
 async function sliceOf(request: SiteRequest, ids: readonly string[], isOrdered: boolean): Promise<Slice> {
   const { deps, viewer, query } = request
-  const all = (await listVisibleByIds(deps, viewer, ids)).map(rowOfProject)
+  const all = (await listVisibleByIds(deps, viewer, ids)).map((project) => ({
+    project,
+    downloads: viewOf(project).downloads,
+  }))
   if (!isOrdered) all.sort((a, b) => b.downloads - a.downloads)
   const current = Number(/^[1-9]\d{0,6}$/.exec(query('page'))?.[0] ?? 1)
   return {
-    rows: await withWeeks(request, all.slice((current - 1) * PER_PAGE, current * PER_PAGE)),
+    rows: await rowsOfProjects(
+      request,
+      all.slice((current - 1) * PER_PAGE, current * PER_PAGE).map(({ project }) => project),
+    ),
     total: all.length,
     downloads: all.reduce((sum, { downloads }) => sum + downloads, 0),
     current,

@@ -51,7 +51,7 @@ export function profilePage(request: SiteRequest, of: Profile): Page & { status?
     structuredData: [of.structured],
     feeds: feedLinks(of.path, language.t('site.feed.list')),
     body: html`${of.before}
-<div class="profile">${of.head}<a class="button" href="${pathTo(page, `${of.path}.atom`)}" title="${language.t('site.feed.list')}">${icon(page, 'rss')}<span class="vh">${language.t('site.feed.list')}</span></a>${of.report !== undefined && html`<a class="button" href="${pathTo(page, of.report)}" title="${language.t('site.report.title', { name: of.name })}">${icon(page, 'flag')}<span class="vh">${language.t('site.report.title', { name: of.name })}</span></a>`}</div>
+<div class="profile">${of.head}<div class="acts"><a class="button" href="${pathTo(page, `${of.path}.atom`)}" title="${language.t('site.feed.list')}">${icon(page, 'rss')}<span class="vh">${language.t('site.feed.list')}</span></a>${of.report !== undefined && html`<a class="button" href="${pathTo(page, of.report)}" title="${language.t('site.report.title', { name: of.name })}">${icon(page, 'flag')}<span class="vh">${language.t('site.report.title', { name: of.name })}</span></a>`}</div></div>
 <div class="sheet${hasAside && ' split'}">
 <div class="list">
 ${list}

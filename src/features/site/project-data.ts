@@ -3,6 +3,7 @@
 import type { Static } from 'typebox'
 import { findMembership } from '#features/access/memberships.ts'
 import { isMember } from '#features/access/project-policy.ts'
+import { listAllRequired } from '#features/downloads/archive/choose-files.ts'
 import { listFollowedIds } from '#features/follows/queries.ts'
 import { listCachedOrganizations, listOwningTeams } from '#features/organizations/organization-cache.ts'
 import type { OrganizationView } from '#features/organizations/views.ts'
@@ -16,6 +17,7 @@ import { listUpdates } from '#features/versions/lookup/resolve-files.ts'
 import { type CachedVersion, keepVisibleVersions, listCachedVersions } from '#features/versions/lookup/version-cache.ts'
 import type { VersionFilter } from '#features/versions/lookup/version-filter.ts'
 import type { VersionView } from '#features/versions/views.ts'
+import { ApiError } from '#lib/errors.ts'
 import type { SiteRequest } from './page.ts'
 import { projectPath } from './paths.ts'
 import { viewOf } from './rows.ts'
@@ -35,8 +37,14 @@ export type ProjectData = {
   isFollowed: boolean
   isMember: boolean
   /** What is offered for download; none while there is no version. `fits` is false where none is for the setup. */
-  offer: { version: VersionView; fits: boolean; needs: Offered[] } | undefined
+  offer: { version: VersionView; fits: boolean; needs: Offered[]; archive: ArchiveFacts | undefined } | undefined
+  /** Named by the version that is offered, as far as the viewer may see them; and projects that need this one. */
+  dependencies: Named[]
+  dependentCount: number
 }
+
+/** What everybody gets as one archive. */
+export type ArchiveFacts = { count: number; sizeBytes: number }
 
 /** @throws ApiError 404 when it is absent or hidden */
 export async function loadProject(request: SiteRequest): Promise<ProjectData> {
@@ -44,13 +52,16 @@ export async function loadProject(request: SiteRequest): Promise<ProjectData> {
   const project = await getProject(deps, viewer, request.param('slug'))
   const view = viewOf(project)
   const followed = viewer === null ? [] : await listFollowedIds(deps.db, viewer.id)
+  const offer = await findOffer(request, view, setup)
   return {
     project,
     view,
     path: projectPath({ slug: view.slug, types: view.project_types }),
     isFollowed: followed.includes(project.id),
     isMember: viewer !== null && isMember(await findMembership(deps.db, viewer.id, project)),
-    offer: await findOffer(request, view, setup),
+    offer,
+    dependencies: offer === undefined ? [] : await loadNamed(request, offer.version.dependencies),
+    dependentCount: await request.figures.dependents(project.id),
   }
 }
 
@@ -75,15 +86,45 @@ async function findOffer(request: SiteRequest, view: ProjectView, setup: Setup):
   const [cached] = id === undefined ? [] : await listCachedVersions(deps, [id])
   if (cached === undefined) return undefined
   const version = versionOf(cached)
-  return { version, fits: !isSet(setup) || fitting !== undefined, needs: await findNeeds(request, version, setup) }
+  const filter = requiredFilter(version, setup)
+  const needs = await findNeeds(request, version, filter)
+  return {
+    version,
+    fits: !isSet(setup) || fitting !== undefined,
+    needs,
+    archive: needs.length === 0 ? undefined : await archiveFacts(request, cached, filter),
+  }
+}
+
+function requiredFilter({ loaders }: VersionView, { loader, gameVersion }: Setup): VersionFilter {
+  return {
+    loaders: loader === '' ? loaders : [loader],
+    ...(gameVersion === '' ? {} : { loaderFields: { game_versions: [gameVersion] } }),
+  }
+}
+
+/** Of the archive of a version with what it requires; undefined where there is none, because that is too much. */
+export async function archiveFacts(
+  { deps }: Pick<SiteRequest, 'deps'>,
+  cached: CachedVersion,
+  filter: VersionFilter,
+): Promise<ArchiveFacts | undefined> {
+  const required = await listAllRequired(deps, null, [cached], filter).catch((error: unknown) => {
+    if (error instanceof ApiError && error.status < 500) return undefined
+    throw error
+  })
+  if (required === undefined) return undefined
+  const files = [...versionOf(cached).files, ...required.flatMap((each) => primaryFile(versionOf(each)) ?? [])]
+  return { count: files.length, sizeBytes: files.reduce((sum, { size }) => sum + size, 0) }
 }
 
 /** What the version requires, each with the version for the same setup: the one that is named, else the newest that fits. */
-async function findNeeds({ deps, viewer }: SiteRequest, version: VersionView, setup: Setup): Promise<Offered[]> {
-  const required = await listRequired(deps, viewer, [version], {
-    loaders: setup.loader === '' ? version.loaders : [setup.loader],
-    ...(setup.gameVersion === '' ? {} : { loaderFields: { game_versions: [setup.gameVersion] } }),
-  })
+async function findNeeds(
+  { deps, viewer }: SiteRequest,
+  version: VersionView,
+  filter: VersionFilter,
+): Promise<Offered[]> {
+  const required = await listRequired(deps, viewer, [version], filter)
   return required.slice(0, NEEDS_MAX).map((each) => {
     const project = viewOf(each.project)
     const path = projectPath({ slug: project.slug, types: project.project_types })

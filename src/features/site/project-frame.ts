@@ -13,7 +13,7 @@ import { setupName } from './list-title.ts'
 import { hueClass, tagName, typesName } from './names.ts'
 import type { SiteRequest } from './page.ts'
 import { feedLinks, listPath, PROJECT_TYPES, reportPath, withQuery } from './paths.ts'
-import { type ProjectData, primaryFile } from './project-data.ts'
+import { type ArchiveFacts, type ProjectData, primaryFile } from './project-data.ts'
 import { tile } from './rows.ts'
 import { isSet } from './setup.ts'
 import { structured } from './structured.ts'
@@ -156,8 +156,14 @@ function download(request: SiteRequest, { offer, path }: ProjectData): Markup {
   return html`<section class="get" aria-labelledby="get-head">
 <div class="for"><strong id="get-head">${heading}</strong>${setupLink}</div>
 <a class="button main" href="${file.url}" download>${icon(page, 'download')}<span><b>${language.rich('site.get.version', { version: html`<bdi>${offer.version.version_number}</bdi>` })}</b><small><bdi>${file.filename}</bdi> · ${fileSize(language, file.size)}</small></span></a>
-${needs.length > 0 && html`<div><p class="small soft">${language.t('site.get.needs')}</p><ul class="needs">${needs}</ul><p class="small"><a href="${archiveHref(request, offer.version)}" download>${language.t('site.get.all')}</a></p></div>`}
+${needs.length > 0 && html`<div><p class="small soft">${language.t('site.get.needs')}</p><ul class="needs">${needs}</ul><p class="small"><a href="${archiveHref(request, offer.version)}" download>${archiveText(page, offer.archive)}</a></p></div>`}
 </section>`
+}
+
+/** What a link to several files as one archive says. */
+export function archiveText({ language }: PageContext, archive: ArchiveFacts | undefined): string {
+  if (archive === undefined) return language.t('site.get.all')
+  return language.t('site.get.archive', { count: archive.count, size: fileSize(language, archive.sizeBytes) })
 }
 
 /** The file with what it requires, for the same setup. */
@@ -172,10 +178,16 @@ function archiveHref({ page, setup: { loader, gameVersion } }: SiteRequest, { id
   )
 }
 
-function projectTabs({ page }: SiteRequest, { view, path }: ProjectData, current: ProjectTab): Markup {
+function projectTabs(
+  { page }: SiteRequest,
+  { view, path, dependencies, dependentCount }: ProjectData,
+  current: ProjectTab,
+): Markup {
   const counts: Partial<Record<ProjectTab, number>> = {
     '/gallery': view.gallery.length,
     '/versions': view.versions.length,
+    '/dependencies': dependencies.length,
+    '/used-by': dependentCount,
   }
   return tabs(
     page,
@@ -185,7 +197,7 @@ function projectTabs({ page }: SiteRequest, { view, path }: ProjectData, current
       label: page.language.t(label),
       icon: name,
       isCurrent: tab === current,
-      ...(counts[tab] === undefined ? {} : { count: counts[tab] }),
+      ...(counts[tab] === undefined || counts[tab] === 0 ? {} : { count: counts[tab] }),
     })),
   )
 }

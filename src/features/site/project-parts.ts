@@ -10,9 +10,10 @@ import { pathTo } from '#html/page-context.ts'
 import { ApiError } from '#lib/errors.ts'
 import type { SiteRequest } from './page.ts'
 import { gallerySource } from './pictures.ts'
-import { loadNamed, loadProject } from './project-data.ts'
+import { loadProject } from './project-data.ts'
 import { projectPage } from './project-frame.ts'
-import { hitList, rowOfProject } from './rows.ts'
+import { rowsOfProjects } from './row-details.ts'
+import { hitList } from './rows.ts'
 import { namedList } from './versions-view.ts'
 
 /** Two beside each other on wide windows. */
@@ -41,14 +42,14 @@ export async function showDependencies(request: SiteRequest): Promise<FastifyRep
   const { deps, viewer, page, show } = request
   const { language } = page
   const data = await loadProject(request)
-  const named = data.offer === undefined ? [] : await loadNamed(request, data.offer.version.dependencies)
+  const named = data.dependencies
   const now = new Set(named.map(({ project }) => project?.id))
   const { projects } = await listDependencies(deps, viewer, data.project.id)
   const older = projects.filter(({ id }) => !now.has(id)).slice(0, OLDER_MAX)
   const title = language.t('site.title.dependencies', { name: data.view.name })
   const isNothing = named.length === 0 && older.length === 0
   const body = html`${named.length > 0 && html`<div class="section"><h2>${language.t('site.dependencies.of', { version: data.offer?.version.version_number ?? '' })}</h2>${namedList(page, named)}</div>`}
-${older.length > 0 && html`<div class="section-head"><h2>${language.t('site.dependencies.others')}</h2></div>${hitList({ page, taxonomy: deps.taxonomy }, older.map(rowOfProject), 'h3')}`}
+${older.length > 0 && html`<div class="section-head"><h2>${language.t('site.dependencies.others')}</h2></div>${hitList({ page, taxonomy: deps.taxonomy }, await rowsOfProjects(request, older), 'h3')}`}
 ${isNothing && emptyState(page, { icon: 'link', title: language.t('site.dependencies.none') })}`
   return show(projectPage(request, data, { tab: '/dependencies', title, body }))
 }
@@ -67,9 +68,10 @@ export async function showUsedBy(request: SiteRequest): Promise<FastifyReply> {
     icon: 'users',
     title: language.t(total > 0 ? 'site.list.no-page' : 'site.used-by.none'),
   })
+  const rows = await rowsOfProjects(request, projects)
   const title = language.t('site.title.used-by', { name: data.view.name })
   const body = html`<div class="section-head"><h2>${language.t('site.used-by.count', { count: total })}</h2></div>
-${projects.length > 0 ? hitList({ page, taxonomy: deps.taxonomy }, projects.map(rowOfProject), 'h3') : none}
+${rows.length > 0 ? hitList({ page, taxonomy: deps.taxonomy }, rows, 'h3') : none}
 ${current <= last && pager(page, { current, last, href: (number) => pathTo(page, `${data.path}/used-by${number === 1 ? '' : `?page=${number}`}`) })}`
   return show(projectPage(request, data, { tab: '/used-by', title, body, status: current > last ? 404 : 200 }))
 }

@@ -8,7 +8,9 @@ import { createSessionCookie } from '#features/pages/session-cookie.ts'
 import { OPERATOR_TEXTS } from '#features/pages/site.ts'
 import { getProject } from '#features/projects/lookup/project-cache.ts'
 import type { App } from '#http/server.ts'
+import type { Deps } from '#main/deps.ts'
 import { createCards } from './card.ts'
+import { readyPages } from './documents.ts'
 import { absent, showSiteError } from './error-page.ts'
 import {
   FEED_FORMATS,
@@ -19,6 +21,7 @@ import {
   sendUserFeed,
   sendVersionsFeed,
 } from './feeds.ts'
+import { createFigures } from './figures.ts'
 import { showHome } from './home.ts'
 import { showList } from './list.ts'
 import {
@@ -48,13 +51,15 @@ export function siteRoutes(
 ): void {
   const { deps, site } = given
   const texts = createTexts(deps)
-  const all: SiteDeps = { ...given, texts, cookie: createSessionCookie(deps.config) }
+  const all: SiteDeps = { ...given, texts, figures: createFigures(deps), cookie: createSessionCookie(deps.config) }
   app.addHook('onClose', () => texts.close())
   app.register(async (plain) => {
     const scope = plain as App
     await takeForms(scope)
     await protectPages(scope, deps.config)
     scope.setErrorHandler((thrown: Error, req, reply) => showSiteError(all, thrown, req, reply))
+    const beginnings = new Set(projectTypes(deps).map((type) => `/${type}/`))
+    app.addReadySource(readyPages({ deps, cookie: all.cookie, beginnings, readCookies: scope.parseCookie }))
     setupRoute(scope, { config: deps.config, taxonomy: deps.taxonomy, site })
     listPages(scope, all)
     projectPages(scope, all)
@@ -108,8 +113,11 @@ const PROJECT_PAGES: readonly ProjectPage[] = [
   { path: '/statistics.csv', name: 'siteStatisticsCsv', show: sendStatisticsCsv },
 ]
 
+/** How addresses of projects begin. */
+const projectTypes = ({ taxonomy }: Pick<Deps, 'taxonomy'>): string[] => [...offeredTypes(taxonomy), 'project']
+
 function projectPages(app: App, all: SiteDeps): void {
-  for (const type of [...offeredTypes(all.deps.taxonomy), 'project']) {
+  for (const type of projectTypes(all.deps)) {
     for (const { path, name, show, kept } of PROJECT_PAGES)
       sitePage(
         app,
@@ -156,7 +164,7 @@ function feeds(app: App, all: SiteDeps): void {
     const feed = (path: string, send: (request: SiteRequest, format: FeedFormat) => Promise<FastifyReply>) =>
       sitePage(app, all, `${path}.${format}`, { name: 'siteFeed' }, (request) => send(request, format))
     for (const type of [undefined, ...types]) feed(listPath(type), (request) => sendListFeed(request, type, format))
-    for (const type of [...types, 'project']) feed(`/${type}/:slug/versions`, sendVersionsFeed)
+    for (const type of projectTypes(all.deps)) feed(`/${type}/:slug/versions`, sendVersionsFeed)
     feed('/user/:name', sendUserFeed)
     feed('/organization/:name', sendOrganizationFeed)
     feed('/collection/:id', sendCollectionFeed)

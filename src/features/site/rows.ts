@@ -11,7 +11,6 @@ import { spark } from '#html/plots/spark.ts'
 import { DAY_MS } from '#lib/time.ts'
 import type { Taxonomy } from '#taxonomy/taxonomy.ts'
 import { hueClass, runsOn, tagIcon, tagName, versionRange } from './names.ts'
-import type { SiteRequest } from './page.ts'
 import { organizationPath, projectPath, SEARCH, userPath, withQuery } from './paths.ts'
 
 export type ProjectRow = {
@@ -31,7 +30,8 @@ export type ProjectRow = {
   types: readonly string[]
   sides?: readonly [client: string | undefined, server: string | undefined]
   by?: { name: string; path: string }
-  badge?: Part
+  /** What its versions are while none of them is a release. */
+  channel?: 'alpha' | 'beta'
   /** When it appeared, where that is known. */
   published?: string
   /** Downloads of the last weeks, oldest first, where it shows them. */
@@ -114,21 +114,6 @@ export function tile(
   return html`<div class="tile"><img src="${of.iconUrl}" alt="" width="${size}" height="${size}"${more}></div>`
 }
 
-/** The rows with what is known of their last weeks. */
-export async function withWeeks<Row extends ProjectRow>(
-  { deps, trends }: Pick<SiteRequest, 'deps' | 'trends'>,
-  rows: readonly Row[],
-): Promise<Row[]> {
-  const known = await trends.weekly(
-    deps,
-    rows.map(({ id }) => id),
-  )
-  return rows.map((row) => {
-    const weeks = known.get(row.id)
-    return weeks === undefined ? row : { ...row, weeks }
-  })
-}
-
 /** Numbers stay the same object while they are kept, and so does what is drawn of them. */
 const drawn = new WeakMap<readonly number[], Part>()
 
@@ -149,6 +134,12 @@ function newBadge({ language, now }: PageContext, { published }: ProjectRow): Pa
   return html` ${badge('good', language.t('site.new'))}`
 }
 
+function channelBadge({ language }: PageContext, { channel }: ProjectRow): Part {
+  return (
+    channel !== undefined && html` ${badge(channel === 'alpha' ? 'bad' : 'warn', language.t(`site.only.${channel}`))}`
+  )
+}
+
 type Look = { page: PageContext; taxonomy: Taxonomy }
 
 /** Categories that a row names; the rest are on the project's page. */
@@ -161,7 +152,7 @@ export function hitRow({ page, taxonomy }: Look, row: ProjectRow, index: number,
   const by =
     row.by !== undefined &&
     html` <span class="by">${language.rich('site.by', { name: html`<a href="${pathTo(page, row.by.path)}"><bdi>${row.by.name}</bdi></a>` })}</span>`
-  const name = html`<a href="${pathTo(page, row.path)}"><bdi>${row.name}</bdi></a>${newBadge(page, row)}${row.badge !== undefined && html` ${row.badge}`}${by}`
+  const name = html`<a href="${pathTo(page, row.path)}"><bdi>${row.name}</bdi></a>${channelBadge(page, row)}${newBadge(page, row)}${by}`
   const categories = row.categories.slice(0, SHOWN_CATEGORIES).map(
     (category) => html`
 <li>${icon(page, tagIcon(category))}<a href="${pathTo(page, withQuery(SEARCH, { c: category }))}">${tagName(category)}</a></li>`,
@@ -212,7 +203,7 @@ export function hitGrid({ page, taxonomy }: Look, rows: readonly ProjectRow[]): 
       html`<p class="by">${language.rich('site.by', { name: html`<a href="${pathTo(page, row.by.path)}"><bdi>${row.by.name}</bdi></a>` })}</p>`
     return html`<li><article${attributes({ class: ['card', hueClass(row.color)].filter(Boolean).join(' ') })}>
 <div class="picture">${picture}</div>
-<h2><a href="${pathTo(page, row.path)}"><bdi>${row.name}</bdi></a></h2>
+<h2><a href="${pathTo(page, row.path)}"><bdi>${row.name}</bdi></a>${channelBadge(page, row)}</h2>
 ${by}
 <p class="what" dir="auto">${row.summary}</p>
 <p class="soft small">${countOf(language, row.downloads)} ${language.t('site.downloads', { count: row.downloads })}${range !== undefined && ` · ${range}`}</p>

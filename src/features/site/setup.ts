@@ -24,7 +24,7 @@ export function setupLoaders(taxonomy: Taxonomy): string[] {
 }
 
 /** What the cookie says; values that are none of the taxonomy count as absent. */
-export function readSetup(config: Config, taxonomy: Taxonomy, req: FastifyRequest): Setup {
+export function readSetup(config: Config, taxonomy: Taxonomy, req: Pick<FastifyRequest, 'cookies'>): Setup {
   const text = req.cookies?.[cookieName(config, 'setup')]
   if (text === undefined) return NO_SETUP
   const [gameVersion = '', loader = ''] = text.slice(0, 256).split('|')

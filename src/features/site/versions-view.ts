@@ -1,5 +1,6 @@
 // Tables of versions, one version with its files, and changes one below the other.
 
+import type { ScanRow } from '#features/scans/queries.ts'
 import { VERSION_TYPES } from '#features/versions/kinds.ts'
 import type { VersionView } from '#features/versions/views.ts'
 import { countOf, exactTime, fileSize, timeAgo } from '#html/format.ts'
@@ -9,7 +10,8 @@ import { icon, type PageContext, pathTo } from '#html/page-context.ts'
 import { releasesIn, tagName, versionRuns } from './names.ts'
 import type { SiteRequest } from './page.ts'
 import { reportPath, versionPath, withQuery } from './paths.ts'
-import { type Named, type ProjectData, primaryFile } from './project-data.ts'
+import { type ArchiveFacts, type Named, type ProjectData, primaryFile } from './project-data.ts'
+import { archiveText } from './project-frame.ts'
 import { fieldTexts } from './rows.ts'
 import type { Change, VersionFilters } from './versions.ts'
 
@@ -75,9 +77,16 @@ function channelBadge({ language }: PageContext, { version_type }: VersionView):
   return html`${badge(version_type === 'alpha' ? 'bad' : 'warn', language.t(`site.channel.${version_type}`))} `
 }
 
-type Shown = { version: VersionView; changelog: Markup; needs: readonly Named[] }
+type Shown = {
+  version: VersionView
+  changelog: Markup
+  needs: readonly Named[]
+  archive: ArchiveFacts | undefined
+  /** For those who may know: what the scanner said, undefined where it was not asked. */
+  scan: { row: ScanRow | undefined } | undefined
+}
 
-export function versionView({ page, deps }: SiteRequest, { version, changelog, needs }: Shown): Markup {
+export function versionView({ page, deps }: SiteRequest, { version, changelog, needs, archive, scan }: Shown): Markup {
   const { language } = page
   const files = version.files.map(
     (
@@ -89,16 +98,22 @@ export function versionView({ page, deps }: SiteRequest, { version, changelog, n
   const games = versionRuns(deps.taxonomy, fieldTexts(version, 'game_versions'))
   const isMore = files.length > 1 || needs.some(({ type }) => type === 'required')
   const all = withQuery(`/v3/version/${version.id}/archive`, { dependencies: 'true' })
-  const archive =
+  const archiveLink =
     files.length > 0 &&
     isMore &&
-    html`<p class="small"><a href="${pathTo(page, all)}" download>${language.t('site.get.all')}</a></p>`
+    html`<p class="small"><a href="${pathTo(page, all)}" download>${archiveText(page, archive)}</a></p>`
   return html`<div class="section"><h2><bdi>${version.name}</bdi> ${channelBadge(page, version)}</h2>
-<dl class="pairs wide"><dt>${language.t('site.version')}</dt><dd><bdi>${version.version_number}</bdi></dd><dt>${language.t('site.facet.v')}</dt><dd>${games.join(', ')}</dd><dt>${language.t('site.facet.l')}</dt><dd>${version.loaders.map(tagName).join(', ')}</dd><dt>${language.t('site.published')}</dt><dd>${exactTime(language, new Date(version.date_published))}</dd><dt>${language.t('site.column.downloads')}</dt><dd>${countOf(language, version.downloads)}</dd><dt>${language.t('site.version-id')}</dt><dd><code>${version.id}</code></dd></dl>
+<dl class="pairs wide"><dt>${language.t('site.version')}</dt><dd><bdi>${version.version_number}</bdi></dd><dt>${language.t('site.facet.v')}</dt><dd>${games.join(', ')}</dd><dt>${language.t('site.facet.l')}</dt><dd>${version.loaders.map(tagName).join(', ')}</dd><dt>${language.t('site.published')}</dt><dd>${exactTime(language, new Date(version.date_published))}</dd><dt>${language.t('site.column.downloads')}</dt><dd>${countOf(language, version.downloads)}</dd>${scan !== undefined && scanPair(page, scan.row)}<dt>${language.t('site.version-id')}</dt><dd><code>${version.id}</code></dd></dl>
 <p class="small"><a href="${pathTo(page, reportPath('version', version.id))}">${language.t('site.report.version')}</a></p></div>
-<div class="section"><h2>${language.t('site.files')}</h2>${files.length > 0 ? html`<ul class="files">${files}</ul>` : html`<p class="soft">${language.t('site.get.none')}</p>`}${archive}</div>
+<div class="section"><h2>${language.t('site.files')}</h2>${files.length > 0 ? html`<ul class="files">${files}</ul>` : html`<p class="soft">${language.t('site.get.none')}</p>`}${archiveLink}</div>
 ${needs.length > 0 && html`<div class="section"><h2>${language.t('site.tab.dependencies')}</h2>${namedList(page, needs)}</div>`}
 <div class="section"><h2>${language.t('site.tab.changelog')}</h2>${String(changelog) === '' ? html`<p class="soft">${language.t('site.no-changelog')}</p>` : changelog}</div>`
+}
+
+function scanPair(page: PageContext, row: ScanRow | undefined): Markup {
+  const { language } = page
+  const at = row?.finished ?? null
+  return html`<dt>${language.t('site.scan')}</dt><dd>${row !== undefined && icon(page, 'shield')} ${language.t(`site.scan.${row?.state ?? 'none'}`)}${at !== null && html`, ${timeAgo(language, at, page.now)}`}${row !== undefined && row.reason !== null && html`<span class="soft" dir="auto"> ${row.reason}</span>`}</dd>`
 }
 
 /** Dependencies with their kind. */

@@ -1,5 +1,6 @@
 // The versions of a project: the list, one version, and what changed.
 import type { FastifyReply } from 'fastify'
+import { findScan } from '#features/scans/queries.ts'
 import { VERSION_TYPES } from '#features/versions/kinds.ts'
 import { getVersion, listCachedVersions } from '#features/versions/lookup/version-cache.ts'
 import { listVersionIdsFor } from '#features/versions/lookup/version-list.ts'
@@ -7,10 +8,12 @@ import { findVersionIdByNumber } from '#features/versions/queries.ts'
 import type { VersionView } from '#features/versions/views.ts'
 import { notFound } from '#lib/errors.ts'
 import { isIdForm } from '#lib/ids.ts'
+import { isModerator } from '#lib/viewer.ts'
 import type { SiteRequest } from './page.ts'
 import { versionPath, withQuery } from './paths.ts'
-import { loadNamed, loadProject, versionOf } from './project-data.ts'
+import { archiveFacts, loadNamed, loadProject, versionOf } from './project-data.ts'
 import { projectPage } from './project-frame.ts'
+import { fieldTexts } from './rows.ts'
 import { changelogView, versionsView, versionView } from './versions-view.ts'
 
 const PER_PAGE = 50
@@ -68,7 +71,11 @@ export async function showVersion(request: SiteRequest): Promise<FastifyReply> {
   const needs = await loadNamed(request, version.dependencies)
   const title = page.language.t('site.title.version', { name: data.view.name, version: version.version_number })
   const canonical = versionPath(data.path, { id, number: version.version_number })
-  const body = versionView(request, { version, changelog, needs })
+  const loaderFields = { game_versions: fieldTexts(version, 'game_versions') }
+  const archive = await archiveFacts(request, cached, { loaders: version.loaders, loaderFields })
+  const mayKnow = data.isMember || isModerator(viewer)
+  const scan = mayKnow ? { row: await findScan(deps.db, id) } : undefined
+  const body = versionView(request, { version, changelog, needs, archive, scan })
   return show({ ...projectPage(request, data, { tab: '/versions', title, body, canonical }) })
 }
 

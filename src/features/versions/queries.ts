@@ -112,6 +112,19 @@ export async function listVersionTraits(
   })
 }
 
+/** Those of the projects whose listed versions have no release among them, each with the better channel that they have. */
+export async function listUnreleased(db: Db, projectIds: readonly string[]): Promise<Map<string, 'alpha' | 'beta'>> {
+  if (projectIds.length === 0) return new Map()
+  const { rows } = await sql<{ id: string; has_beta: boolean }>`
+    select listed.id, exists (
+      select from version where project_id = listed.id and is_listed(status) and version_type = 'beta') as has_beta
+    from unnest(${projectIds}::text[]) as listed (id)
+    where exists (select from version where project_id = listed.id and is_listed(status))
+      and not exists (select from version where project_id = listed.id and is_listed(status) and version_type = 'release')
+  `.execute(db)
+  return new Map(rows.map(({ id, has_beta }) => [id, has_beta ? 'beta' : 'alpha']))
+}
+
 function filteredVersions(db: Db, projectId: string, filter: VersionListFilter) {
   let query = db
     .selectFrom('version')

@@ -10,6 +10,7 @@ import { ApiError } from '#lib/errors.ts'
 import { filesConformance } from '#test/conformance/files.ts'
 import { failingFiles } from '#test/support/failing-files.ts'
 import { openDiskFiles } from './disk-files.ts'
+import { syncFileSystem } from './sync-file-system.ts'
 
 async function temporaryFolder(t: { after(fn: () => unknown): void }): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'depot-files-'))
@@ -91,6 +92,19 @@ describe('the folder adapter', () => {
     const folder = await temporaryFolder(t)
     await writeFile(join(folder, 'file'), '')
     await assert.rejects(openDiskFiles({ folder: join(folder, 'file', 'store') }), isHostingError)
+  })
+})
+
+describe('forcing files to disk', () => {
+  test('works by the program of the system and without one; a folder that is not there is an error', async (t) => {
+    const folder = await temporaryFolder(t)
+    const files = await openDiskFiles({ folder })
+    await files.putAll([{ key: 'a/b/c.jar', bytes: Buffer.from('c'), contentType: 'x' }])
+    await syncFileSystem(folder)
+    await syncFileSystem(folder, 'no-such-program')
+    for (const program of ['sync', 'no-such-program']) {
+      await assert.rejects(syncFileSystem(join(folder, 'none'), program), { code: 'ENOENT' })
+    }
   })
 })
 

@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import { mkdir, open, rm, writeFile } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
 import {
   DeleteObjectCommand,
   GetObjectCommand,
@@ -110,6 +111,17 @@ export async function openS3Files(options: S3FilesOptions): Promise<Files> {
     },
     put,
     putAll: (items) => forEachAtOnce(items, ({ key, bytes, contentType }) => put(key, bytes, { contentType })),
+    flush: async () => {},
+    async readAll(keys, { maxBytes }) {
+      const read = new Map<string, Buffer | 'larger'>()
+      await forEachAtOnce(keys, async (key) => {
+        const opened = await openObject(client, health, objectOf(key), {})
+        if (opened === undefined) return
+        if (opened.sizeBytes > maxBytes) opened.stream.destroy()
+        read.set(key, opened.sizeBytes > maxBytes ? 'larger' : await buffer(opened.stream))
+      })
+      return keys.map((key) => read.get(key))
+    },
     open: (key, range) => openObject(client, health, objectOf(key), range ?? {}),
     async link(key, linkOptions) {
       const object = objectOf(key)

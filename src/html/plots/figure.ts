@@ -51,7 +51,7 @@ ${pictures}
 </div></details>${
     csvHref !== undefined &&
     html`
-<p class="small"><a href="${csvHref}">${icon(page, 'table')} ${language.t('plot.csv')}</a></p>`
+<p class="small">${icon(page, 'table')} <a href="${csvHref}">${language.t('plot.csv')}</a></p>`
   }
 </figure>`
 }

@@ -1,16 +1,19 @@
 import { transaction } from '#cache/transaction.ts'
 import type { Actor } from '#features/audit/actor.ts'
 import { recordAudit } from '#features/audit/record-audit.ts'
+import { getSettings } from '#features/settings/settings-cache.ts'
 import { newId } from '#lib/ids.ts'
 import { newSecret } from '#lib/tokens.ts'
-import { invitationLink } from '#mail/messages.ts'
+import { invitationLink, invitationMail } from '#mail/messages.ts'
 import type { Deps } from '#main/deps.ts'
 import type { InvitationInput } from './requests.ts'
 import { type MadeInvitation, toInvitationView } from './views.ts'
 
-/** Makes an invitation; its code is in the result alone. */
+type InvitationDeps = Pick<Deps, 'db' | 'cache' | 'config' | 'now' | 'mail' | 'log'>
+
+/** Makes an invitation; its code is in the result alone, and in a mail to its address where mail leaves. */
 export async function createInvitation(
-  deps: Pick<Deps, 'db' | 'cache' | 'config' | 'now'>,
+  deps: InvitationDeps,
   actor: Actor,
   { uses, expires, email, note }: InvitationInput,
 ): Promise<MadeInvitation> {
@@ -26,5 +29,27 @@ export async function createInvitation(
       .returningAll()
       .executeTakeFirstOrThrow()
   })
-  return { ...toInvitationView(row), code, url: invitationLink(deps.config.http.baseUrl, code) }
+  const url = invitationLink(deps.config.http.baseUrl, code)
+  return { ...toInvitationView(row), code, url, mailed: await mailInvitation(deps, { email, url, expires }) }
+}
+
+/**
+ * Sent at once and not by a job, in whose row the secret would lie. Whether it was handed over: the operator has the link
+ * in any case.
+ */
+async function mailInvitation(
+  deps: InvitationDeps,
+  { email, url, expires }: { email: string | null; url: string; expires: Date },
+): Promise<boolean> {
+  const { config, mail, log } = deps
+  // In a folder nobody reads it.
+  if (email === null || config.mail.kind !== 'smtp') return false
+  const { name: siteName } = await getSettings(deps)
+  try {
+    await mail.send({ to: email, ...invitationMail({ siteName, baseUrl: config.http.baseUrl, url, expires }) })
+    return true
+  } catch (err) {
+    log.warn({ err }, 'An invitation could not be mailed')
+    return false
+  }
 }

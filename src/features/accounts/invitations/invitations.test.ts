@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { Secret } from '#lib/secret.ts'
 import { DAY_MS } from '#lib/time.ts'
+import { type MailMessage, mailError } from '#mail/mail.ts'
 import { assertError, assertRefusedValues, PASSWORD, statuses } from '#test/support/account-steps.ts'
 import { ADMIN_KEY, type TestApp, testApp } from '#test/support/harness.ts'
 import { visitor } from '#test/support/visitor.ts'
@@ -124,4 +126,52 @@ test('where registration is open a code is neither needed nor used; where it is 
   await set(null)
   assert.equal((await listed(id)).used, 0)
   assert.equal((await t.anyone.get('/_internal/instance')).json().registration, 'invitation')
+})
+
+test('where no mail leaves, an invitation with an address is not mailed, and says so', async () => {
+  assert.equal((await make({ email: 'folder@example.org' })).mailed, false)
+  assert.equal((await make()).mailed, false)
+  assert.ok(!(await t.mails()).some((mail) => mail.includes('folder@example.org')))
+})
+
+test('where mail leaves, it goes to its address with the link; one that cannot be sent is made all the same', async () => {
+  const sent: MailMessage[] = []
+  let isDown = false
+  const app = await testApp({
+    env: { REGISTRATION: 'invitation' },
+    deps: ({ config, mail }) => ({
+      config: { ...config, mail: { kind: 'smtp', url: new Secret('smtp://127.0.0.1'), from: 'Depot <a@example.org>' } },
+      mail: {
+        ...mail,
+        async send(message) {
+          if (isDown) throw mailError(new Error('connect ECONNREFUSED'))
+          sent.push(message)
+        },
+      },
+    }),
+  })
+  try {
+    const invite = async (body: object) => {
+      const answer = await app.anyone.post(INVITATIONS, body, KEY)
+      assert.equal(answer.statusCode, 201, answer.body)
+      return answer.json() as MadeInvitation
+    }
+    const { url, mailed, expires } = await invite({ email: 'mira@example.org' })
+    assert.equal(mailed, true)
+    assert.deepEqual(
+      sent.map(({ to }) => to),
+      ['mira@example.org'],
+    )
+    assert.match(sent[0]?.subject ?? '', /^An invitation to /)
+    assert.ok(sent[0]?.text.startsWith('Hello,\n\n') && sent[0]?.text.split('\n').includes(url))
+    assert.ok(sent[0]?.text.includes(new Date(expires).toUTCString()))
+    assert.equal((await invite({})).mailed, false)
+    isDown = true
+    const { code, ...unsent } = await invite({ email: 'otto@example.org' })
+    assert.deepEqual([unsent.mailed, sent.length], [false, 1])
+    const account = { username: 'otto', email: 'otto@example.org', password: PASSWORD, invitation: code }
+    assert.equal((await app.anyone.post(CREATE, account)).statusCode, 201)
+  } finally {
+    await app.close()
+  }
 })

@@ -13,7 +13,7 @@ import { NewInvitation, toInvitation } from './requests.ts'
 import { revokeInvitation } from './revoke-invitation.ts'
 import { InvitationView, MadeInvitation, toInvitationView } from './views.ts'
 
-type InvitationDeps = Pick<Deps, 'db' | 'cache' | 'config' | 'now'>
+type InvitationDeps = Pick<Deps, 'db' | 'cache' | 'config' | 'now' | 'mail' | 'log'>
 
 const config = { auth: 'operator' } as const
 
@@ -42,7 +42,8 @@ export function invitationRoutes(app: App, deps: InvitationDeps): void {
         schema: {
           operationId: 'createInvitation',
           summary: 'Make an invitation',
-          description: 'Accounts are made with its code where registration is by invitation.',
+          description:
+            'Accounts are made with its code where registration is by invitation. One with an address is mailed to it where mail leaves by SMTP.',
           body: NewInvitation,
           response: { 201: MadeInvitation },
         },

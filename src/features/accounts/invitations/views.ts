@@ -22,6 +22,7 @@ export const MadeInvitation = Type.Object(
     ...fields,
     code: Type.String({ description: 'The secret that new accounts need; shown this once' }),
     url: Type.String({ description: 'The page for signing up, with the code' }),
+    mailed: Type.Boolean({ description: 'Whether a mail server has taken it for its address' }),
   },
   { title: 'MadeInvitation' },
 )

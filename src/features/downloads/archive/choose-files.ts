@@ -48,7 +48,7 @@ export async function chooseFiles(
   viewer: Viewer | null,
   { versions, files, requires }: ArchiveWish,
 ): Promise<Archive> {
-  const required = requires === undefined ? [] : await withRequired(deps, viewer, versions, requires.filter)
+  const required = requires === undefined ? [] : await listAllRequired(deps, viewer, versions, requires.filter)
   const all = [...versions, ...required]
   const rows = await listFileRows(
     deps.db,
@@ -71,8 +71,11 @@ export async function chooseFiles(
   }
 }
 
-/** Versions of what these require, and of what that requires in turn, each project once. */
-async function withRequired(
+/**
+ * Versions of what these require, and of what that requires in turn, each project once.
+ * @throws ApiError `invalid_input` for more of them than an archive may hold.
+ */
+export async function listAllRequired(
   deps: Pick<Deps, 'db' | 'cache' | 'taxonomy' | 'config'>,
   viewer: Viewer | null,
   roots: readonly CachedVersion[],

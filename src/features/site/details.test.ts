@@ -1,0 +1,108 @@
+// What pages say beside the things themselves: counts, sizes, who made something, how far it is, what the scanner said.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { MadeProject, Person } from '#test/support/factories.ts'
+import { BYPASS_KEY, type TestApp, testApp } from '#test/support/harness.ts'
+
+let t: TestApp
+let owner: Person
+let lamp: MadeProject
+let needed: MadeProject
+let version: { id: string }
+before(async () => {
+  t = await testApp()
+  owner = await t.make.account({ username: 'lamplighter' })
+  lamp = await t.make.project({ owner, slug: 'lamp', name: 'Lamp' })
+  version = await t.make.version({ project: lamp, version_number: '1.0.0', version_type: 'beta' })
+  await t.make.file({ version, project: lamp, bytes: Buffer.alloc(1500, 1), filename: 'lamp.jar' })
+  needed = await t.make.project({ owner, slug: 'oil', name: 'Oil' })
+  const oil = await t.make.version({ project: needed, version_number: '2.0.0' })
+  await t.make.file({ version: oil, project: needed, bytes: Buffer.alloc(500, 2), filename: 'oil.jar' })
+  await t.deps.db
+    .insertInto('dependency')
+    .values({ dependent_id: version.id, project_id: needed.id, dependency_type: 'required' })
+    .execute()
+  await t.searchable()
+})
+after(() => t?.close())
+
+async function page(path: string, more: Record<string, string> = {}): Promise<string> {
+  const headers = { accept: 'text/html', 'user-agent': 'Mozilla/5.0', 'x-ratelimit-key': BYPASS_KEY, ...more }
+  const answer = await t.inject({ method: 'GET', url: path, headers })
+  assert.equal(answer.statusCode, 200, answer.body.slice(0, 300))
+  return answer.body
+}
+
+const tab = (body: string, name: string) => new RegExp(`</svg>${name}( <span class="n">\\d+</span>)?`).exec(body)?.[1]
+
+test('tabs say how many a project needs and how many need it; the search field says how many there are', async () => {
+  const lampPage = await page('/mod/lamp')
+  assert.match(tab(lampPage, 'Dependencies') ?? '', />1</)
+  assert.equal(tab(lampPage, 'Used by'), undefined, 'nothing is not counted')
+  const oilPage = await page('/mod/oil')
+  assert.match(tab(oilPage, 'Used by') ?? '', />1</)
+  assert.equal(tab(oilPage, 'Dependencies'), undefined)
+  for (const path of ['/mod/oil', '/mods', '/account/sign-in'])
+    assert.match(await page(path), /placeholder="Search 2 projects"/)
+})
+
+test('several files as one archive say how many and how large they are, what is required by what is required too', async () => {
+  assert.match(await page('/mod/lamp'), />Both as one archive, 2 kB</)
+  assert.match(await page('/mod/lamp/version/1.0.0'), />Both as one archive, 2 kB</)
+  const wick = await t.make.project({ owner, slug: 'wick' })
+  const wicks = await t.make.version({ project: wick })
+  await t.make.file({ version: wicks, project: wick, bytes: Buffer.alloc(3000, 3), filename: 'wick.jar' })
+  const [latest] = (await t.anyone.get('/v3/project/oil')).json().versions as string[]
+  const dependencies = [{ project_id: wick.id, dependency_type: 'required' }]
+  assert.equal((await t.as(owner).patch(`/v3/version/${latest}`, { dependencies })).statusCode, 204)
+  assert.match(await page('/mod/lamp'), />All 3 as one archive, 5 kB</)
+  assert.equal((await t.as(owner).patch(`/v3/version/${latest}`, { dependencies: [] })).statusCode, 204)
+})
+
+test('a project without a release says so in lists, until it has one', async () => {
+  const badge = /Lamp<\/bdi><\/a> <span class="badge">Beta only</
+  assert.match(await page('/mods'), badge)
+  assert.match(await page('/mods?view=grid'), badge)
+  assert.match(await page('/user/lamplighter'), badge)
+  assert.doesNotMatch(await page('/mods'), /Oil<\/bdi><\/a> <span class="badge">/)
+  const patch = (version_type: string) => t.as(owner).patch(`/v3/version/${version.id}`, { version_type })
+  assert.equal((await patch('release')).statusCode, 204)
+  for (const path of ['/mods', '/mods?view=grid', '/user/lamplighter'])
+    assert.doesNotMatch(await page(path), /Beta only/, path)
+  assert.equal((await patch('alpha')).statusCode, 204)
+  assert.match(await page('/mods'), /Alpha only/)
+})
+
+test('rows say by whom a project is, also where the search index is not asked', async () => {
+  const by = /by <a href="\/user\/lamplighter"><bdi>lamplighter</
+  for (const path of ['/mod/oil/used-by', '/user/lamplighter']) assert.match(await page(path), by, path)
+  const house = { name: 'Lamp House', slug: 'lamp-house', description: 'Lamps and what they burn' }
+  const organization = await t.as(owner).post('/v3/organization', house)
+  const moved = await t.as(owner).post(`/v3/organization/${organization.json().id}/projects`, { project_id: lamp.id })
+  assert.ok(moved.statusCode < 300, moved.body)
+  for (const path of ['/mod/oil/used-by', '/organization/lamp-house'])
+    assert.match(await page(path), /by <a href="\/organization\/lamp-house"><bdi>Lamp House</, path)
+})
+
+test('members see what the scanner said of a version, or that it was not asked; nobody else does', async () => {
+  const path = '/mod/lamp/version/1.0.0'
+  const cookie = `__Host-depot-session=${owner.token}`
+  assert.doesNotMatch(await page(path), /Scanned/)
+  assert.match(await page(path, { cookie }), /<dt>Scanned<\/dt><dd> Not scanned</)
+  await t.deps.db
+    .insertInto('version_scan')
+    .values({
+      version_id: version.id,
+      state: 'warn',
+      reason: 'An archive <in> it',
+      findings: '[]',
+      requested: new Date(),
+      finished: new Date(),
+      next_attempt: new Date(),
+    })
+    .execute()
+  assert.match(await page(path, { cookie }), /Passed with a warning, .*An archive &lt;in&gt; it/)
+  assert.doesNotMatch(await page(path, { cookie: `__Host-depot-session=${(await t.make.account()).token}` }), /Scanned/)
+  const moderator = await t.make.account({ role: 'moderator' })
+  assert.match(await page(path, { cookie: `__Host-depot-session=${moderator.token}` }), /Passed with a warning/)
+})
