@@ -216,7 +216,7 @@ create table job_schedule (
 
 -- The workers of all processes, and when each last said that it lives.
 create table job_worker (
-  id text primary key,
+  id text collate "C" primary key,
   seen timestamptz not null
 );
 

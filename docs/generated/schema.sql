@@ -364,7 +364,7 @@ create table job_schedule (
 );
 
 create table job_worker (
-  id text not null,
+  id text collate "C" not null,
   seen timestamp with time zone not null,
   constraint job_worker_pkey PRIMARY KEY (id)
 );

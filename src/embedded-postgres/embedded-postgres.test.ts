@@ -231,7 +231,7 @@ test('after kill -9 of owner and database the data is recovered, also when a str
   assert.equal(stranger.kill(), true)
 })
 
-test('a process that ends without stopping takes its database along', { timeout: 30_000 }, async () => {
+test('a process that ends without stopping takes its database along', async () => {
   const careless = await started({ dataDir: shared })
   await careless.leave()
   while (existsSync(join(shared, 'postgres', 'postmaster.pid'))) await nextTurn()

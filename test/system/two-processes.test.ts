@@ -131,7 +131,10 @@ test('in random order of reads and writes nobody misses their own write, and nob
     }
   }
   const slowness = Math.max(1, (times.sort((a, b) => a - b)[Math.floor(times.length * 0.9)] ?? 0) / QUIET_REQUEST_MS)
-  assert.ok(oldest <= STALE_MS_MAX * slowness, `${oldest} ms old, requests are ${slowness} times slower than wanted`)
+  // What a machine that is busy stood still for once, messages did too.
+  const stoodStillMs = 2 * (times.at(-1) ?? 0)
+  const oldestMax = STALE_MS_MAX * slowness + stoodStillMs
+  assert.ok(oldest <= oldestMax, `${oldest} ms old, requests are ${slowness} times slower than wanted`)
 })
 
 test('what is sent to both at once is done once: a payment, a name, a mail', async () => {

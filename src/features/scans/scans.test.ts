@@ -222,7 +222,7 @@ test('two processes ask the scanner once', async () => {
   const others = Promise.all([judge(), judge()])
   // Whichever of the three holds the scan waits for its answer; the others come back without one.
   await Promise.race([first, others])
-  for (let i = 0; asked.length === 0 && i < 500; i += 1) await new Promise((resolve) => setTimeout(resolve, 10))
+  while (asked.length === 0) await new Promise((resolve) => setTimeout(resolve, 10))
   respond()
   await Promise.all([first, others])
   assert.equal(asked.length, 1)

@@ -283,10 +283,10 @@ test('hostile expressions of 64 KiB are read or refused at once', () => {
   ]) {
     const text = unit.repeat(Math.floor(65_000 / unit.length))
     for (const parameter of ['new_filters', 'facets']) {
-      const before = performance.now()
+      const before = process.threadCpuUsage().user
       // One of them is legal: `name=name=…` asks for a long name.
       if (unit !== 'name=' || parameter === 'facets') problem(() => parseSearchRequest({ [parameter]: text }))
-      assert.ok(performance.now() - before < 2000, `${parameter} ${unit}`)
+      assert.ok((process.threadCpuUsage().user - before) / 1000 < 2000, `${parameter} ${unit}`)
     }
   }
 })
