@@ -34,7 +34,7 @@ const STYLES: Readonly<Record<string, readonly Style[]>> = {
 const OTHER_STYLES: readonly Style[] = [sigil, rings]
 
 /** An icon for a project of a type; other words, such as `organization`, get an emblem. */
-export function demoIcon(random: Random, projectType: string): DemoPicture {
+export async function demoIcon(random: Random, projectType: string): Promise<DemoPicture> {
   const hue = random.integer(0, 359)
   const isDark = random.chance(0.55)
   const colours = {
@@ -46,7 +46,7 @@ export function demoIcon(random: Random, projectType: string): DemoPicture {
   }
   const { pixels, scale } = random.pick(STYLES[projectType] ?? OTHER_STYLES)(random, colours)
   return {
-    bytes: encodePng(pixels, scale),
+    bytes: await encodePng(pixels, scale),
     color: isDark ? colours.main : mixColours(colours.ground, colours.main, 0.5),
   }
 }
@@ -133,7 +133,7 @@ function scene(random: Random, { hue }: Colours) {
 const SKINS = [0xf2d0b1, 0xe0ac86, 0xc68b63, 0x9a623f, 0x6b4129, 0x8fbf7a]
 
 /** The face of somebody: 8 by 8 squares, 128 by 128 as a whole. */
-export function demoAvatar(random: Random): Buffer {
+export function demoAvatar(random: Random): Promise<Buffer> {
   const skin = random.pick(SKINS)
   const pixels = createPixels(8, 8, skin)
   const hair = inkOf(

@@ -17,7 +17,9 @@ const sizeOf = async (bytes: Buffer) => {
 test('what is drawn comes out of the PNG pixel by pixel, each as a square', async () => {
   const pixels = createPixels(3, 2, 0x102030)
   fillRect(pixels, { x: 1, y: -5, w: 9, h: 6 }, inkOf(pixels, 0xff8000))
-  const { data, info } = await sharp(encodePng(pixels, 4)).raw().toBuffer({ resolveWithObject: true })
+  const { data, info } = await sharp(await encodePng(pixels, 4))
+    .raw()
+    .toBuffer({ resolveWithObject: true })
   assert.deepEqual([info.width, info.height, info.channels], [12, 8, 3])
   const at = (x: number, y: number) => data.subarray((y * 12 + x) * 3, (y * 12 + x) * 3 + 3).toString('hex')
   assert.deepEqual(
@@ -44,16 +46,16 @@ test('icons, avatars and gallery pictures are small pictures that can be read, t
   const seen = new Set<string>()
   const count = 140
   for (let n = 0; n < count; n += 1) {
-    const { bytes, color } = demoIcon(createRandom(5, n), TYPES[n % TYPES.length] ?? '')
-    assert.ok(bytes.equals(demoIcon(createRandom(5, n), TYPES[n % TYPES.length] ?? '').bytes))
+    const { bytes, color } = await demoIcon(createRandom(5, n), TYPES[n % TYPES.length] ?? '')
+    assert.ok(bytes.equals((await demoIcon(createRandom(5, n), TYPES[n % TYPES.length] ?? '')).bytes))
     assert.deepEqual(await sizeOf(bytes), { format: 'png', width: 128, height: 128 })
     assert.ok(bytes.length < 12_000 && color >= 0 && color <= 0xffffff)
     seen.add(createHash('sha1').update(bytes).digest('hex'))
   }
   assert.equal(seen.size, count, 'no two alike')
   for (let n = 0; n < 20; n += 1) {
-    assert.deepEqual(await sizeOf(demoAvatar(createRandom(5, n))), { format: 'png', width: 128, height: 128 })
-    const scene = demoScene(createRandom(5, n))
+    assert.deepEqual(await sizeOf(await demoAvatar(createRandom(5, n))), { format: 'png', width: 128, height: 128 })
+    const scene = await demoScene(createRandom(5, n))
     assert.deepEqual(await sizeOf(scene.bytes), { format: 'png', width: 640, height: 360 })
     assert.ok(scene.bytes.length < 24_000 && scene.title !== '')
   }

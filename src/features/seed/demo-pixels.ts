@@ -1,5 +1,6 @@
 // Pictures of few colours, drawn pixel by pixel and written as PNG: cheap enough to draw thousands in a second or two.
-import { constants, crc32, deflateSync } from 'node:zlib'
+import { promisify } from 'node:util'
+import { constants, crc32, deflate } from 'node:zlib'
 
 /** A colour as 0xRRGGBB. */
 export type Colour = number
@@ -75,10 +76,15 @@ export function mixColours(from: Colour, to: Colour, share: number): Colour {
   return channel(16) | channel(8) | channel(0)
 }
 
+const compress = promisify(deflate)
+
 const SIGNATURE = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1')
 
-/** The picture as PNG, each pixel as a square of `scale` by `scale`. The same pixels give the same bytes. */
-export function encodePng({ width, height, data, palette }: Pixels, scale: number): Buffer {
+/**
+ * The picture as PNG, each pixel as a square of `scale` by `scale`. The same pixels give the same bytes. They are packed on
+ * another thread, which is most of the work.
+ */
+export async function encodePng({ width, height, data, palette }: Pixels, scale: number): Promise<Buffer> {
   const rowBytes = 1 + width * scale
   const rows = Buffer.alloc(rowBytes * height * scale)
   for (let y = 0; y < height; y += 1) {
@@ -101,7 +107,7 @@ export function encodePng({ width, height, data, palette }: Pixels, scale: numbe
     SIGNATURE,
     chunk('IHDR', header),
     chunk('PLTE', colours),
-    chunk('IDAT', deflateSync(rows, { strategy: constants.Z_RLE })),
+    chunk('IDAT', await compress(rows, { strategy: constants.Z_RLE })),
     chunk('IEND', Buffer.alloc(0)),
   ])
 }

@@ -42,9 +42,10 @@ const CAPTIONS = [
 ]
 
 /** A picture of 640 by 360 with its title, and a caption that may be empty. */
-export function demoScene(random: Random): DemoScene {
+export async function demoScene(random: Random): Promise<DemoScene> {
   const kind = random.pick(KINDS)
-  return { title: random.pick(kind.titles), caption: random.pick(CAPTIONS), bytes: encodePng(kind.draw(random), SCALE) }
+  const [title, caption] = [random.pick(kind.titles), random.pick(CAPTIONS)]
+  return { title, caption, bytes: await encodePng(kind.draw(random), SCALE) }
 }
 
 type Light = 'day' | 'night' | 'water'

@@ -49,10 +49,10 @@ export async function seedPeople(
       missing.map(({ username }) => username),
       39,
     )
-    const accounts = missing.map(({ username, bio, created, hasAvatar, n }) => {
+    const draw = async ({ username, bio, created, hasAvatar, n }: (typeof missing)[number]) => {
       const id = demoId('account', n)
       const avatar = hasAvatar
-        ? placeDrawn(deps.config, demoAvatar(createRandom(seed, AVATARS + n)), `${id}-${mark}`)
+        ? placeDrawn(deps.config, await demoAvatar(createRandom(seed, AVATARS + n)), `${id}-${mark}`)
         : undefined
       const row = {
         id,
@@ -63,7 +63,8 @@ export async function seedPeople(
         created,
       }
       return { row, bytes: avatar === undefined ? [] : bytesOf(avatar) }
-    })
+    }
+    const accounts = await Promise.all(missing.map(draw))
     const bytes = accounts.flatMap((account) => account.bytes)
     await storeFirst(deps, bytes, async (tx, changed) => {
       const rows = accounts.map(({ row }) => row)
@@ -88,12 +89,11 @@ export async function seedOrganizations(
     'organization',
     all.map(({ id }) => id),
   )
-  const missing = all
-    .filter(({ id }) => !present.has(id))
-    .map((organization) => {
-      const { bytes: png, color } = demoIcon(createRandom(seed, EMBLEMS + organization.n), 'organization')
-      return { ...organization, color, icon: placeDrawn(deps.config, png, `${organization.id}-${mark}`) }
-    })
+  const draw = async (organization: (typeof all)[number]) => {
+    const { bytes: png, color } = await demoIcon(createRandom(seed, EMBLEMS + organization.n), 'organization')
+    return { ...organization, color, icon: placeDrawn(deps.config, png, `${organization.id}-${mark}`) }
+  }
+  const missing = await Promise.all(all.filter(({ id }) => !present.has(id)).map(draw))
   const names = await freeNames(
     deps.db,
     'organization',

@@ -65,13 +65,16 @@ export type PreparedBatch = { missing: PreparedProject[]; present: number }
 export async function prepareProjects(deps: SeedDeps, batch: readonly Indexed[], names: Names): Promise<PreparedBatch> {
   const ids = batch.map(({ index }) => demoId('project', index))
   const present = await listPresent(deps.db, 'project', ids)
-  const missing: PreparedProject[] = []
+  const missing: Promise<PreparedProject>[] = []
   for (const [i, indexed] of batch.entries()) {
     if (present.has(ids[i] ?? '')) continue
-    missing.push(prepareProject(deps, indexed, names))
+    const project = prepareProject(deps, indexed, names)
+    // It is awaited with the others: until then a rejection is nobody's.
+    project.catch(() => undefined)
+    missing.push(project)
     await setImmediate()
   }
-  return { missing, present: present.size }
+  return { missing: await Promise.all(missing), present: present.size }
 }
 
 /** Adds the projects of a batch; each is there as a whole or not at all. */
@@ -109,14 +112,21 @@ export async function writeProjects(
   return { added: missing.length, present, versions: versions.length }
 }
 
-function prepareProject({ fileRules, config }: SeedDeps, { project, index }: Indexed, names: Names): PreparedProject {
+async function prepareProject(
+  { fileRules, config }: SeedDeps,
+  { project, index }: Indexed,
+  names: Names,
+): Promise<PreparedProject> {
   const id = demoId('project', index)
-  const icon = project.hasIcon ? demoIcon(createRandom(names.seed, ICONS + index), project.projectType) : undefined
-  const gallery = Array.from({ length: Math.min(project.gallery, PICTURES_MAX) }, (_, n) => {
-    const { bytes, title, caption } = demoScene(createRandom(names.seed, GALLERIES + index * PICTURES_MAX + n))
+  const icon = project.hasIcon
+    ? await demoIcon(createRandom(names.seed, ICONS + index), project.projectType)
+    : undefined
+  const draw = async (n: number): Promise<GalleryPicture> => {
+    const { bytes, title, caption } = await demoScene(createRandom(names.seed, GALLERIES + index * PICTURES_MAX + n))
     const picture = placeDrawn(config, bytes, `${id}-${names.mark}${galleryId(index, n)}/images`)
     return { picture, name: title, description: caption === '' ? null : caption }
-  })
+  }
+  const gallery = await Promise.all(Array.from({ length: Math.min(project.gallery, PICTURES_MAX) }, (_, n) => draw(n)))
   return {
     project,
     index,
