@@ -220,7 +220,11 @@ test('every page carries the headers that keep hostile text from running, framin
 test('what a page loads is served for good, compressed where the browser takes it, with a strong tag', async () => {
   const { body } = await visitor(t).get(SIGN_IN)
   const paths = new Set([...body.matchAll(/"(\/assets\/[^"#]+)/g)].map(([, path = '']) => path))
-  assert.equal(paths.size, 5)
+  const style = [...paths].find((path) => path.endsWith('.css')) ?? ''
+  assert.equal(paths.size, 4)
+  // The style sheet names its two fonts, which are beside it.
+  for (const [name] of (await t.anyone.get(style)).body.matchAll(/[\w.-]+\.woff2/g)) paths.add(`/assets/${name}`)
+  assert.equal(paths.size, 6)
   for (const path of paths) {
     const answer = await t.anyone.get(path)
     assert.deepEqual([answer.statusCode, answer.headers['access-control-allow-credentials']], [200, undefined], path)
