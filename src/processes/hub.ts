@@ -21,8 +21,8 @@ const FLUSH_MS = 60_000
 /** What a process needs to open the rest; without a database it uses the one that its environment names. */
 export type Borrowed = { database: Connection | undefined }
 
-/** An HTTP process, from before it answers its first request. */
-type Member = { pid: number; channel: Channel; metrics: SentMetrics }
+/** An HTTP process, from before it answers its first request; `isListening` while new connections may come to it. */
+type Member = { pid: number; channel: Channel; metrics: SentMetrics; isListening: boolean }
 
 export type Hub = {
   socketPath: string
@@ -87,6 +87,10 @@ export async function openHub(options: HubOptions): Promise<Hub> {
     return sum.text([await metricsOf(deps.metrics.registry), ...[...members].map((member) => member.metrics)])
   }
 
+  function setListening(channel: Channel, isListening: boolean): void {
+    for (const member of members) if (member.channel === channel) member.isListening = isListening
+  }
+
   function welcome(socket: Socket): void {
     const channel = openChannel(socket, {
       'hub.borrow': async (): Promise<Borrowed> => {
@@ -98,15 +102,21 @@ export async function openHub(options: HubOptions): Promise<Hub> {
         for (const member of members) if (member.channel === channel) member.metrics = last as SentMetrics
       },
       'hub.join': ([pid]) => {
-        const member: Member = { pid: Number(pid), channel, metrics: [] }
+        const member: Member = { pid: Number(pid), channel, metrics: [], isListening: false }
         members.add(member)
         void channel.closed.then(() => {
           members.delete(member)
           return sum.keep(member.metrics)
         })
       },
-      'hub.listening': ([name, address]) => onListening(String(name), String(address)),
-      'hub.leaving': ([name, pid]) => onLeaving(String(name), Number(pid)),
+      'hub.listening': ([name, address]) => {
+        setListening(channel, true)
+        onListening(String(name), String(address))
+      },
+      'hub.leaving': ([name, pid]) => {
+        setListening(channel, false)
+        onLeaving(String(name), Number(pid))
+      },
       'hub.metrics': metrics,
     })
     channels.add(channel)

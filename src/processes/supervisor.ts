@@ -124,7 +124,7 @@ export async function createHttpProcesses({ count, dataDir, host, port, env, log
   return {
     neighbours: hub.neighbours,
     start(booted) {
-      observeProcesses(booted.deps.metrics, () => hub.members().length)
+      observeProcesses(booted.deps.metrics, () => hub.members().filter(({ isListening }) => isListening).length)
       hub.lend(booted)
       return started.promise
     },

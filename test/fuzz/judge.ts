@@ -101,6 +101,8 @@ function problemOf(operation: Json, answer: LightMyRequestResponse, errors: read
   if (headers['x-request-id'] === undefined) return `${status} without X-Request-Id`
   if (status < 400) return undefined
   if (status === 404 && id.endsWith('V2') && body === '') return undefined
+  // An address that no route takes is a page to those who ask for pages.
+  if (status === 404 && String(headers['content-type']).startsWith('text/html')) return undefined
   return errorProblem(id, status, body)
 }
 

@@ -51,7 +51,14 @@ function linesOf(server: RunningDepot): Line[] {
 function childrenOf(server: RunningDepot): number[] {
   const { pid } = server.child
   const all = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number)
-  return all.filter((child) => readFileSync(`/proc/${child}/cmdline`, 'utf8').includes('http-child'))
+  return all.filter((child) => {
+    try {
+      return readFileSync(`/proc/${child}/cmdline`, 'utf8').includes('http-child')
+    } catch {
+      // It has ended meanwhile.
+      return false
+    }
+  })
 }
 
 async function until<T>(look: () => Promise<T | undefined> | T | undefined): Promise<T> {
