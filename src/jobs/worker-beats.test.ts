@@ -74,6 +74,33 @@ test('jobs of the silent are given back, also after a clock was set; those of th
   assert.deepEqual(await column('select id as name from job_worker'), ['living'])
 })
 
+test('a job that a later one has replaced while it ran is removed with its worker, and the later one runs', async () => {
+  const pool = database.pool
+  const addKeyed = (name: string) =>
+    pool.query(
+      "select graphile_worker.add_job('files.remove', json_build_object('keys', array[$1::text]), job_key => 'one')",
+      [name],
+    )
+  await pool.query('delete from graphile_worker._private_jobs')
+  await addKeyed('former')
+  await pool.query("update graphile_worker._private_jobs set locked_by = 'dead', locked_at = now(), attempts = 1")
+  await addKeyed('later')
+  assert.equal((await column('select id::text as name from graphile_worker.jobs')).length, 2)
+  const ran: string[] = []
+  const { promise: done, resolve } = Promise.withResolvers<void>()
+  const worker = await start(
+    (name) => {
+      ran.push(name)
+      resolve()
+    },
+    { isAlone: true },
+  )
+  await done
+  await worker.stop()
+  assert.deepEqual(ran, ['later'])
+  assert.deepEqual(await column('select id::text as name from graphile_worker.jobs'), [])
+})
+
 test('who was cut off from the database judges nobody until the others could speak again', async () => {
   await taken('unheard again', '5 minutes')
   const statements: string[] = []

@@ -39,7 +39,9 @@ export function startWorkerBeats(
     inARow = isSteady ? inARow + 1 : 0
     if (inARow < BEATS_BEFORE_JUDGING) return
     const freed = await freeSilent(pool)
-    if (freed.length > 0) log.info({ workers: freed }, 'Jobs of workers that ended without a word were given back')
+    if (freed.length === 0) return
+    await removeSuperseded(pool)
+    log.info({ workers: freed }, 'Jobs of workers that ended without a word were given back')
   }
   const beatLater = (): void => {
     timer = startTimer(() => {
@@ -98,4 +100,13 @@ async function freeSilent(pool: Pick<pg.Pool, 'query'>): Promise<string[]> {
     [SILENT_SECONDS],
   )
   return rows[0]?.silent ?? []
+}
+
+/**
+ * Removes jobs that were freed and are not to run again: while they ran, a later job took their key, which does the same.
+ * The library leaves it to whoever runs them to remove them; it marks them as tried often enough, without an error.
+ */
+export async function removeSuperseded(pool: Pick<pg.Pool, 'query'>): Promise<void> {
+  await pool.query(`select graphile_worker.complete_jobs(array_agg(id)) from graphile_worker.jobs
+    where locked_at is null and key is null and attempts >= max_attempts and last_error is null having count(*) > 0`)
 }

@@ -8,7 +8,7 @@ import type { Metrics } from '#telemetry/metrics.ts'
 import { traceJob } from '#telemetry/traces.ts'
 import type { JobName, Jobs } from './queue.ts'
 import { type Schedule, startSchedule } from './schedule.ts'
-import { startWorkerBeats, type WorkerBeats } from './worker-beats.ts'
+import { removeSuperseded, startWorkerBeats, type WorkerBeats } from './worker-beats.ts'
 
 /**
  * One handler for each job. A job may run more than once (a process dies between the work and its record), so each
@@ -112,6 +112,7 @@ function announced(beats: WorkerBeats): WorkerEvents {
 async function unlockAll(pool: pg.Pool): Promise<void> {
   await pool.query(`select graphile_worker.force_unlock_workers(array_agg(distinct locked_by))
     from graphile_worker.jobs where locked_by is not null having count(*) > 0`)
+  await removeSuperseded(pool)
 }
 
 /** Runs every job that is due, those they cause included, and returns. For tests and the command line. */
