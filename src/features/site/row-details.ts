@@ -40,10 +40,13 @@ export async function withChannels(request: Reader, rows: readonly ProjectRow[])
   })
 }
 
-/** A version is announced as a change of its project, which is read so that a page which is kept is dropped with it. */
+/**
+ * A version is announced as a change of its project, which is read so that a page which is kept is dropped with it. Not
+ * from a replica: the page that is made next would be kept with what that does not have yet.
+ */
 async function findUnreleased({ deps }: Reader, ids: readonly string[]): Promise<Map<string, 'alpha' | 'beta'>> {
   await listVisibleProjects(deps, null, ids)
-  return listUnreleased(deps.dbRead, ids)
+  return listUnreleased(deps.db, ids)
 }
 
 /** Rows with the organization that owns each, or the person. */
