@@ -8,7 +8,7 @@ import { figure, type Row, row } from './table.ts'
 
 const SECONDS = 6
 /** What a process answers before it is measured: its code is compiled and optimised meanwhile. */
-const WARM_UP_REQUESTS = 60_000
+const WARM_UP_REQUESTS = 20_000
 const CONNECTIONS = 32
 const WRITES = 300
 const PROJECTS = 50
