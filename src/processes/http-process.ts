@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import type { Changes } from '#cache/changes.ts'
+import type { Changes, Counts } from '#cache/changes.ts'
 import type { InvalidationSubscriber } from '#cache/listen.ts'
 import { type Channel, openChannel } from '#channel/channel.ts'
 import { type Config, loadConfig } from '#config/config.ts'
@@ -117,9 +117,10 @@ function answerHub(
 ): PromiseWithResolvers<void> {
   const stopping = Promise.withResolvers<void>()
   channel.offer({
-    'process.changed': ([changes]) => {
-      const changed = changes as Changes
+    'process.changed': (args) => {
+      const [changed, counts] = args as [Changes, Counts]
       booted.deps.cache.invalidate(changed)
+      booted.deps.cache.recount(counts)
       for (const { kind, handle } of subscribers) {
         const ids = changed.get(kind)
         if (ids !== undefined) handle(ids)
@@ -136,7 +137,8 @@ function answerHub(
 function neighboursBy(channel: Channel): Neighbours {
   return {
     // Without the hub this process ends.
-    announce: async (changes) => void (await channel.call('hub.announce', [changes], UNLIMITED).catch(() => undefined)),
+    announce: async (changes, counts) =>
+      void (await channel.call('hub.announce', [changes, counts], UNLIMITED).catch(() => undefined)),
     flushEvents: async () => void (await channel.call('hub.flushEvents', [], UNLIMITED)),
     metrics: async () => String(await channel.call('hub.metrics', [])),
   }
