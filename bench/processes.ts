@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { makeDataDir, type RunningDepot } from '#test/support/running-depot.ts'
 import { author, publishProjects } from './http.ts'
-import { call, load, startBenchDepot } from './servers.ts'
+import { call, cpuSecondsOfAll, descendants, load, startBenchDepot } from './servers.ts'
 import { figure, type Row, row } from './table.ts'
 
 const SECONDS = 8
@@ -65,9 +65,9 @@ async function withServer<T>(dataDir: string, count: number, act: (server: Runni
 async function measure(server: RunningDepot, paths: string[]): Promise<Cost> {
   const { port } = new URL(server.url)
   await load(port, paths, { seconds: 3, connections: CONNECTIONS })
-  const before = cpuSecondsOfAll(server)
+  const before = cpuSecondsOfAll(server.child)
   const { requests, perSecond } = await load(port, paths, { seconds: SECONDS, connections: CONNECTIONS })
-  return { perSecond, cpuMs: ((cpuSecondsOfAll(server) - before) * 1000) / requests }
+  return { perSecond, cpuMs: ((cpuSecondsOfAll(server.child) - before) * 1000) / requests }
 }
 
 const middle = (costs: Cost[]): Cost => ({
@@ -76,21 +76,6 @@ const middle = (costs: Cost[]): Cost => ({
 })
 
 const median = (values: number[]): number => values.sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
-
-function descendants(pid: number): number[] {
-  const text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
-  const own = text.trim().split(' ').filter(Boolean).map(Number)
-  return [...own, ...own.flatMap(descendants)]
-}
-
-function cpuSecondsOfAll({ child }: RunningDepot): number {
-  const pid = child.pid ?? 0
-  const times = [pid, ...descendants(pid)].map((each) => {
-    const fields = readFileSync(`/proc/${each}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
-    return (Number(fields[11]) + Number(fields[12])) / 100
-  })
-  return times.reduce((sum, seconds) => sum + seconds, 0)
-}
 
 /** What each process has for itself, after load: pages that it shares with others are there once. */
 async function memory(server: RunningDepot, paths: string[]): Promise<Row[]> {
