@@ -1,55 +1,101 @@
-// Two HTTP processes against one, in one run: requests a second, processor time a request, memory of each process, and
-// how old a read at another process can be.
+// Two HTTP processes against one, and against two servers that share nothing, in one run: requests a second, processor
+// time a request, memory of each process, and how old a read at another process can be.
 import { readFileSync } from 'node:fs'
 import { makeDataDir, type RunningDepot } from '#test/support/running-depot.ts'
 import { author, publishProjects } from './http.ts'
-import { call, cpuSecondsOfAll, descendants, load, startBenchDepot } from './servers.ts'
+import { call, cpuSecondsOfAll, descendants, type Load, load, startBenchDepot } from './servers.ts'
 import { figure, type Row, row } from './table.ts'
 
-const SECONDS = 8
+const SECONDS = 6
+/** What a process answers before it is measured: its code is compiled and optimised meanwhile. */
+const WARM_UP_REQUESTS = 60_000
 const CONNECTIONS = 32
 const WRITES = 300
-/** Runs of each server, taken in turns: the machine may change its mind meanwhile. */
+const PROJECTS = 50
+/** Runs of each kind, taken in turns: the machine may change its mind meanwhile. */
 const ROUNDS = 3
 
+/** Data folders with the same projects, and what is asked of a server on each. */
+type Catalogue = { dataDir: string; token: string; projects: string[]; lists: string[] }
+type Target = { server: RunningDepot; paths: string[] }
 type Cost = { perSecond: number; cpuMs: number }
 
 export async function benchProcesses(): Promise<Row[]> {
-  const { dataDir, remove } = makeDataDir()
+  const undo = new AsyncDisposableStack()
   try {
-    const rows: Row[] = []
-    const first = await startBenchDepot(dataDir)
-    const token = await author(dataDir)
-    const ids = await publishProjects(first.url, token, 50)
-    await first.stop()
-    const paths = ids.map((id) => `/v3/project/${id}`)
-    const costs: Record<'one' | 'two', Cost[]> = { one: [], two: [] }
-    for (let round = 0; round < ROUNDS; round += 1) {
-      costs.one.push(await withServer(dataDir, 1, (server) => measure(server, paths)))
-      costs.two.push(await withServer(dataDir, 2, (server) => measure(server, paths)))
-    }
-    const one = middle(costs.one)
-    const two = middle(costs.two)
-    const shown = ({ perSecond, cpuMs }: Cost): string => `${perSecond.toFixed(0)}/s, ${cpuMs.toFixed(3)} ms a request`
-    rows.push(
-      row(
-        'warm projects: two processes / one, requests a second',
-        two.perSecond / one.perSecond,
-        { atLeast: 1.6 },
-        '×',
-      ),
-      row('… processor time a request', two.cpuMs / one.cpuMs, { atMost: 1.15 }, '×', `${shown(one)}; ${shown(two)}`),
-    )
-    rows.push(
-      ...(await withServer(dataDir, 2, async (server) => [
-        ...(await memory(server, paths)),
-        ...(await staleness(server, token)),
+    const near = await makeCatalogue(undo)
+    const far = await makeCatalogue(undo)
+    return [
+      ...(await compare('warm projects', near, far, ({ projects }) => projects)),
+      ...(await compare('warm lists of ten projects', near, far, ({ lists }) => lists)),
+      ...(await withServer(near.dataDir, 2, async (server) => [
+        ...(await memory(server, near.projects)),
+        ...(await staleness(server, near.token)),
       ])),
-    )
-    return rows
+    ]
   } finally {
-    remove()
+    await undo.disposeAsync()
   }
+}
+
+async function makeCatalogue(undo: AsyncDisposableStack): Promise<Catalogue> {
+  const { dataDir, remove } = makeDataDir()
+  undo.defer(remove)
+  return withServer(dataDir, 1, async ({ url }) => {
+    const token = await author(dataDir)
+    const ids = await publishProjects(url, token, PROJECTS)
+    const ten = (from: number): string[] => Array.from({ length: 10 }, (_, n) => ids[(from + n) % ids.length] ?? '')
+    return {
+      dataDir,
+      token,
+      projects: ids.map((id) => `/v3/project/${id}`),
+      lists: ids.map((_, n) => `/v3/projects?ids=${encodeURIComponent(JSON.stringify(ten(n)))}`),
+    }
+  })
+}
+
+/**
+ * The load generator takes a core's time as well, the more of it the less a request costs the server: two servers that
+ * share nothing show what this machine has to give.
+ */
+async function compare(
+  what: string,
+  near: Catalogue,
+  far: Catalogue,
+  pathsOf: (catalogue: Catalogue) => string[],
+): Promise<Row[]> {
+  const ones: Cost[] = []
+  const twos: Cost[] = []
+  const apart: Cost[] = []
+  const paths = pathsOf(near)
+  for (let round = 0; round < ROUNDS; round += 1) {
+    ones.push(await withServer(near.dataDir, 1, (server) => measure([{ server, paths }], 1)))
+    twos.push(await withServer(near.dataDir, 2, (server) => measure([{ server, paths }], 2)))
+    apart.push(
+      await withServer(near.dataDir, 1, (server) =>
+        withServer(far.dataDir, 1, (other) =>
+          measure(
+            [
+              { server, paths },
+              { server: other, paths: pathsOf(far) },
+            ],
+            1,
+          ),
+        ),
+      ),
+    )
+  }
+  const [one, two, separate] = [middle(ones), middle(twos), middle(apart)]
+  const shown = ({ perSecond, cpuMs }: Cost): string => `${perSecond.toFixed(0)}/s, ${cpuMs.toFixed(3)} ms a request`
+  return [
+    row(`${what}: two processes / one, requests a second`, two.perSecond / one.perSecond, { atLeast: 1.6 }, '×'),
+    row('… processor time a request', two.cpuMs / one.cpuMs, { atMost: 1.15 }, '×', `${shown(one)}; ${shown(two)}`),
+    figure(
+      '… two servers that share nothing / one, requests a second',
+      `${(separate.perSecond / one.perSecond).toFixed(2)}×`,
+    ),
+    figure('… processor time a request', `${(separate.cpuMs / one.cpuMs).toFixed(2)}× (${shown(separate)})`),
+  ]
 }
 
 async function withServer<T>(dataDir: string, count: number, act: (server: RunningDepot) => Promise<T>): Promise<T> {
@@ -61,13 +107,22 @@ async function withServer<T>(dataDir: string, count: number, act: (server: Runni
   }
 }
 
-/** Processor time is that of all processes of the server, the database included, whoever else is busy. */
-async function measure(server: RunningDepot, paths: string[]): Promise<Cost> {
-  const { port } = new URL(server.url)
-  await load(port, paths, { seconds: 3, connections: CONNECTIONS })
-  const before = cpuSecondsOfAll(server.child)
-  const { requests, perSecond } = await load(port, paths, { seconds: SECONDS, connections: CONNECTIONS })
-  return { perSecond, cpuMs: ((cpuSecondsOfAll(server.child) - before) * 1000) / requests }
+/** Processor time is that of all processes of the servers, the databases included. */
+async function measure(targets: Target[], processes: number): Promise<Cost> {
+  const connections = CONNECTIONS / targets.length
+  const loadAll = async (seconds: number): Promise<{ requests: number; perSecond: number }> => {
+    const loads = await Promise.all(
+      targets.map(({ server, paths }) => load(new URL(server.url).port, paths, { seconds, connections })),
+    )
+    const sum = (of: (load: Load) => number): number => loads.reduce((total, each) => total + of(each), 0)
+    return { requests: sum(({ requests }) => requests), perSecond: sum(({ perSecond }) => perSecond) }
+  }
+  const cpu = (): number => targets.reduce((total, { server }) => total + cpuSecondsOfAll(server.child), 0)
+  const enough = WARM_UP_REQUESTS * processes * targets.length
+  for (let asked = 0; asked < enough; ) asked += (await loadAll(2)).requests
+  const before = cpu()
+  const { requests, perSecond } = await loadAll(SECONDS)
+  return { perSecond, cpuMs: ((cpu() - before) * 1000) / requests }
 }
 
 const middle = (costs: Cost[]): Cost => ({

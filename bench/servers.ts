@@ -77,14 +77,24 @@ export function cpuSeconds({ pid }: Pick<ChildProcess, 'pid'>): number {
 
 /** Processor time of a process and all that it has started, the embedded database among them. */
 export function cpuSecondsOfAll({ pid = 0 }: Pick<ChildProcess, 'pid'>): number {
-  return [pid, ...descendants(pid)].reduce((sum, each) => sum + cpuSeconds({ pid: each }), 0)
+  return [pid, ...descendants(pid)].reduce((sum, each) => sum + (ifThere(() => cpuSeconds({ pid: each })) ?? 0), 0)
 }
 
 /** The processes that a process has started, and those that these have. */
 export function descendants(pid: number): number[] {
-  const text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
+  const text = ifThere(() => readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')) ?? ''
   const own = text.trim().split(' ').filter(Boolean).map(Number)
   return [...own, ...own.flatMap(descendants)]
+}
+
+/** A connection of the database may end between the look at the list of processes and the look at it. */
+function ifThere<T>(look: () => T): T | undefined {
+  try {
+    return look()
+  } catch (error) {
+    if (['ENOENT', 'ESRCH'].includes((error as NodeJS.ErrnoException).code ?? '')) return undefined
+    throw error
+  }
 }
 
 /** Resident memory of a process in MB. */
