@@ -16,6 +16,8 @@ import { readArguments } from './arguments.ts'
 import { createSteps, shownBytes } from './progress.ts'
 import { type Env, print, withDeps, withUnmigratedDeps } from './with-deps.ts'
 
+/** An archive is read in pieces of this size. */
+const SOURCE_BYTES = 128 * 1024
 const LABELS = { rows: 'Rows', files: 'Files', events: 'Events' } as const
 
 export async function backupCommand(args: readonly string[], env: Env): Promise<void> {
@@ -168,5 +170,5 @@ async function openSource(path: string): Promise<Readable> {
     throw new OperatorError(`The archive ${path} cannot be opened: ${cause.message}`, { cause })
   })
   await handle.close()
-  return createReadStream(path, { highWaterMark: 1024 * 1024 })
+  return createReadStream(path, { highWaterMark: SOURCE_BYTES })
 }

@@ -1,6 +1,7 @@
 // Every command there is, in the order in which the usage lists them. What a command needs is loaded when it runs, so
 // that help is there at once.
 import type { Env } from './with-deps.ts'
+import { keepYoungHeapSmall } from './young-heap.ts'
 
 export type Run = (args: readonly string[], env: Env) => Promise<void>
 
@@ -222,7 +223,10 @@ export const COMMANDS: readonly Command[] = [
       ['--since', 'An earlier archive: files that are in it, or in those it was made since, are not copied again'],
       JSON_OPTION,
     ],
-    load: async () => (await import('./backup.ts')).backupCommand,
+    load: async () => {
+      keepYoungHeapSmall()
+      return (await import('./backup.ts')).backupCommand
+    },
   },
   {
     name: 'restore',
@@ -233,14 +237,20 @@ export const COMMANDS: readonly Command[] = [
       ['EARLIER', 'The archives it was made since, if it was made with --since'],
       JSON_OPTION,
     ],
-    load: async () => (await import('./backup.ts')).restoreCommand,
+    load: async () => {
+      keepYoungHeapSmall()
+      return (await import('./backup.ts')).restoreCommand
+    },
   },
   {
     name: 'verify',
     usage: '[--quick] [--json]',
     about: 'Compare rows, files and events with one another',
     options: [['--quick', 'Compare the sizes of files and not their hashes'], JSON_OPTION],
-    load: async () => (await import('./verify.ts')).verifyCommand,
+    load: async () => {
+      keepYoungHeapSmall()
+      return (await import('./verify.ts')).verifyCommand
+    },
   },
   {
     name: 'move files',

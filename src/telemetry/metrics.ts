@@ -195,6 +195,14 @@ export function observeSearch({ registry }: Metrics, ask: () => Promise<SearchSt
     },
   })
   new Gauge({
+    name: 'depot_search_building',
+    help: '1 while the search index is built for the first time or again',
+    registers,
+    async collect() {
+      this.set(['building', 'rebuilding'].includes((await stats()).state) ? 1 : 0)
+    },
+  })
+  new Gauge({
     name: 'depot_search_up',
     help: '1 while searches are answered and the index follows the database',
     registers,

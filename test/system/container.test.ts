@@ -6,6 +6,8 @@ import { cpSync, existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join, matchesGlob, relative } from 'node:path'
 import { after, test } from 'node:test'
 import { DockerfileParser, type Env as EnvLine } from 'dockerfile-ast'
+import { parse } from 'yaml'
+import { loadConfig } from '#config/config.ts'
 import { Env } from '#config/env.ts'
 import { freePort } from '#main/preflight.ts'
 import { makeFakeNpm } from '../support/fake-npm.ts'
@@ -70,20 +72,78 @@ test('the image has what Depot needs; its health check tells, and its stop signa
   assert.equal(await server.stop(signal as NodeJS.Signals), 0)
 })
 
-test('the container files set variables that Depot knows, and give it the time that it needs to stop', () => {
-  const known = new Set([...Object.keys(Env.properties), 'POSTGRES_USER', 'POSTGRES_PASSWORD', 'POSTGRES_DB'])
-  const compose = read('compose.yaml')
-  const set = [
-    ...(all('ENV') as EnvLine[]).flatMap((line) => line.getProperties().map((property) => property.getName())),
-    ...[...compose.matchAll(/\b([A-Z][A-Z_]+):/g)].map(([, name = '']) => name),
-  ]
-  assert.ok(set.includes('DATA_DIR') && set.includes('BASE_URL'))
+const COMPOSE_SERVICE = {
+  depot: ['build', 'ports', 'environment', 'volumes', 'depends_on', 'stop_grace_period', 'restart'],
+  database: ['image', 'environment', 'volumes', 'restart', 'healthcheck'],
+} as const
+
+type ComposeService = {
+  image?: string
+  build?: string
+  ports?: string[]
+  environment: Record<string, string>
+  volumes: string[]
+  depends_on?: Record<string, { condition: string }>
+  stop_grace_period?: string
+  healthcheck?: { test: string[]; interval: string; retries: number }
+}
+
+const compose: { services: Record<string, ComposeService>; volumes: Record<string, null> } = parse(read('compose.yaml'))
+
+/** The environment that the image and compose.yaml give Depot together. */
+function environmentOf(service: ComposeService): Record<string, string> {
+  const image = (all('ENV') as EnvLine[]).flatMap((line) =>
+    line.getProperties().map((property) => [property.getName(), property.getValue() ?? '']),
+  )
+  return { ...Object.fromEntries(image), ...service.environment }
+}
+
+test('the settings that the container files make are known, and Depot takes their values', () => {
+  const { depot } = compose.services
+  assert.ok(depot !== undefined)
+  const env = environmentOf(depot)
   assert.deepEqual(
-    set.filter((name) => !known.has(name)),
+    Object.keys(env).filter((name) => !(name in Env.properties)),
     [],
   )
+  const { database, dataDir, http } = loadConfig(env)
+  assert.equal(database.kind === 'external' && database.url.reveal(), env['DATABASE_URL'])
+  assert.equal(http.baseUrl, env['BASE_URL'])
+  assert.equal(dataDir, '/data')
+  assert.equal(http.host, '0.0.0.0')
+})
+
+test('the services of compose.yaml fit together', () => {
+  const { services, volumes } = compose
+  assert.deepEqual(Object.keys(services), Object.keys(COMPOSE_SERVICE))
+  for (const [name, keys] of Object.entries(COMPOSE_SERVICE)) assert.deepEqual(Object.keys(services[name] ?? {}), keys)
+  const { depot, database } = services
+  assert.ok(depot !== undefined && database !== undefined)
+  // What Depot connects to is what the other container makes.
+  const url = new URL(environmentOf(depot)['DATABASE_URL'] ?? '')
+  const { POSTGRES_USER, POSTGRES_PASSWORD, POSTGRES_DB } = database.environment
+  assert.deepEqual(Object.keys(database.environment), ['POSTGRES_USER', 'POSTGRES_PASSWORD', 'POSTGRES_DB'])
+  assert.deepEqual(
+    [url.hostname, url.port, url.username, url.password, url.pathname.slice(1)],
+    ['database', '5432', POSTGRES_USER, POSTGRES_PASSWORD, POSTGRES_DB],
+  )
+  assert.ok(Number(/^postgres:(\d+)$/.exec(database.image ?? '')?.[1]) >= 15)
+  // It waits for a database that answers.
+  assert.deepEqual(depot.depends_on, { database: { condition: 'service_healthy' } })
+  assert.deepEqual(database.healthcheck?.test, ['CMD', 'pg_isready', '-U', POSTGRES_USER])
+  // All data is in volumes that outlive the containers: from version 18 on, PostgreSQL's is one folder higher.
+  assert.deepEqual(depot.volumes, [`depot-data:${all('VOLUME')[0]?.getArgumentsContent()}`])
+  assert.deepEqual(database.volumes, ['database:/var/lib/postgresql'])
+  assert.deepEqual(Object.keys(volumes), ['depot-data', 'database'])
+  // The published port is the one that links lead to, and the one inside is what the server listens on.
+  const port = all('EXPOSE')[0]?.getArgumentsContent()
+  assert.deepEqual(depot.ports, [`${new URL(environmentOf(depot)['BASE_URL'] ?? '').port}:${port}`])
+  assert.equal(Number(port), loadConfig(environmentOf(depot)).http.port)
+})
+
+test('the container files give Depot the time that it needs to stop', () => {
   // 10 seconds for requests, 30 for what is left.
-  assert.match(compose, /stop_grace_period: 40s/)
+  assert.equal(compose.services['depot']?.stop_grace_period, '40s')
   assert.match(read('Dockerfile'), /--stop-timeout 40/)
   assert.notEqual(all('USER').at(-1)?.getArgumentsContent(), '0', 'not root')
 })

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { collectDefaultMetrics, Registry } from 'prom-client'
 import { enqueue } from '#jobs/queue.ts'
-import { observeSpool } from '#telemetry/metrics.ts'
+import { createMetrics, observeSearch, observeSpool } from '#telemetry/metrics.ts'
 import { type TestApp, testApp } from '#test/support/harness.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
@@ -116,6 +116,18 @@ test('the document has each metric with its labels, and no other', () => {
   const documented = Object.fromEntries(rows)
   const real = Object.fromEntries(own.map((name) => [name, [...(known.get(name) ?? [])]]))
   assert.deepEqual(documented, real)
+})
+
+test('a search index that is being built says so, and whether it answers meanwhile', async () => {
+  const shown: Record<string, [building: number, up: number]> = {}
+  for (const state of ['opening', 'building', 'ready', 'rebuilding', 'failing']) {
+    const metrics = createMetrics({ process: false })
+    observeSearch(metrics, async () => ({ state, documents: 0, memoryBytes: 0, isFeeding: true }))
+    const text = await metrics.text()
+    const of = (name: string): number => Number(new RegExp(`^${name} (\\d)$`, 'm').exec(text)?.[1])
+    shown[state] = [of('depot_search_building'), of('depot_search_up')]
+  }
+  assert.deepEqual(shown, { opening: [0, 0], building: [1, 0], ready: [0, 1], rebuilding: [1, 1], failing: [0, 0] })
 })
 
 test('what is measured is there after some work: requests, statements, cache, queue, disk', async () => {

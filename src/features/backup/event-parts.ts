@@ -81,17 +81,27 @@ async function* partsOf(store: Pick<AnalyticsStore, 'readEvents'>, kind: EventKi
   }
 }
 
-/** Events of a part that has the columns `columns`: what a kind has no more is left out, what is new has no value. */
-export async function readPart(kind: EventKind, columns: readonly string[], bytes: Buffer): Promise<EventRow[]> {
+/**
+ * Events of a part that has the columns `columns`, at most `size` at once: what a kind has no more is left out, what is new
+ * has no value.
+ */
+export async function* readPart(
+  kind: EventKind,
+  columns: readonly string[],
+  { bytes, size }: { bytes: Buffer; size: number },
+): AsyncGenerator<EventRow[]> {
   const text = (await decompress(bytes)).toString('utf8')
   const known = columnsOf(kind).map(([name, type]) => ({ name, type, at: columns.indexOf(name) }))
-  return text
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => {
-      const values = JSON.parse(line)
-      return Object.fromEntries(known.map(({ name, type, at }) => [name, at === -1 ? NOTHING[type] : values[at]]))
-    })
+  let events: EventRow[] = []
+  for (let start = 0; start < text.length; ) {
+    const end = text.indexOf('\n', start)
+    const values = JSON.parse(text.slice(start, end === -1 ? text.length : end))
+    events.push(Object.fromEntries(known.map(({ name, type, at }) => [name, at === -1 ? NOTHING[type] : values[at]])))
+    start = end === -1 ? text.length : end + 1
+    if (events.length < size && start < text.length) continue
+    yield events
+    events = []
+  }
 }
 
 const NOTHING = { time: 0, term: '', text: '', flag: false, number: 0 } as const satisfies Record<ColumnType, unknown>

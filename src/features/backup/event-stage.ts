@@ -23,6 +23,9 @@ export type EventStage = {
   dispose(): Promise<void>
 }
 
+/** Objects of so many are in memory at a time. Each batch costs a commit. */
+const EVENTS_AT_ONCE = 2_000
+
 /**
  * @throws OperatorError when the store has events already. Those of a restore of this very archive that was interrupted
  * are no hindrance: a batch is stored once.
@@ -58,11 +61,18 @@ export async function openEventStage(
       if (kept.length > 0) await writeFile(marker, `${head.id}\n`, { mode: 0o600 })
       let done = 0
       for (const { kind, path, id } of kept) {
-        const events = await readPart(kind, head.events[kind] ?? [], await readFile(path))
-        await analytics.append(kind, { id, madeAt: Date.parse(head.created), events: events as never })
-        if (kind === 'download') batches.push(id)
-        done += events.length
-        onProgress(done)
+        let piece = 0
+        for await (const events of readPart(kind, head.events[kind] ?? [], {
+          bytes: await readFile(path),
+          size: EVENTS_AT_ONCE,
+        })) {
+          piece += 1
+          const batch = `${id}-${piece}`
+          await analytics.append(kind, { id: batch, madeAt: Date.parse(head.created), events: events as never })
+          if (kind === 'download') batches.push(batch)
+          done += events.length
+          onProgress(done)
+        }
       }
       return done
     },

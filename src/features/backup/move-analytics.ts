@@ -3,7 +3,7 @@ import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Static, Type } from 'typebox'
 import { Value } from 'typebox/value'
-import type { AnalyticsStore } from '#analytics-store/analytics-store.ts'
+import { type AnalyticsStore, APPEND_EVENTS_MAX } from '#analytics-store/analytics-store.ts'
 import { EVENT_KINDS } from '#analytics-store/events.ts'
 import { catchUp } from '#features/downloads/counter-ledger.ts'
 import { reconcileDownloads } from '#features/downloads/reconcile-downloads.ts'
@@ -136,8 +136,11 @@ async function storeParts(
 ): Promise<void> {
   let done = 0
   for (const [part, { kind, count }] of plan.parts.entries()) {
-    const events = await readPart(kind, EVENT_COLUMNS[kind] ?? [], await readFile(join(folder, String(part))))
-    await target.append(kind, { id: batchId(plan, part), madeAt: plan.madeAt, events: events as never })
+    const bytes = await readFile(join(folder, String(part)))
+    // A part is one batch.
+    for await (const events of readPart(kind, EVENT_COLUMNS[kind] ?? [], { bytes, size: APPEND_EVENTS_MAX })) {
+      await target.append(kind, { id: batchId(plan, part), madeAt: plan.madeAt, events: events as never })
+    }
     done += count
     onStored(done)
   }

@@ -21,6 +21,7 @@ import {
   type PreparedBatch,
   prepareProjects,
   type SeedDeps,
+  storeProjects,
   writeProjects,
 } from './seed-projects.ts'
 import { giveSignIns, type SignIn } from './sign-ins.ts'
@@ -101,14 +102,28 @@ async function seedAll(
   const events = { added: 0, isLeft: false }
   let batch: Indexed[] = []
   let recent: Indexed[] = []
-  // A batch is prepared while the one before is written, and events are stored beside both.
+  // The rows of a batch are written while the bytes of the next are stored and the one after is prepared; events are stored
+  // beside them.
   let writing: Promise<void> = Promise.resolve()
+  let filing: Promise<string[]> = Promise.resolve([])
   let storing: Promise<void> = Promise.resolve()
   const writeEvents = async (group: readonly Indexed[]): Promise<void> => {
     if (!isHeld) events.added += await seedEvents(deps, group, { seed: DEMO_SEED, until })
   }
-  const write = async (prepared: PreparedBatch, projects: readonly Indexed[]): Promise<void> => {
-    const { added, present, versions } = await writeProjects(deps, prepared, names)
+  const file = async (prepared: PreparedBatch, before: Promise<string[]>): Promise<string[]> => {
+    await before
+    return storeProjects(deps, prepared)
+  }
+  type Filed = {
+    prepared: PreparedBatch
+    projects: readonly Indexed[]
+    filed: Promise<string[]>
+    before: Promise<void>
+  }
+  const write = async ({ prepared, projects, filed, before }: Filed): Promise<void> => {
+    await before
+    const keys = await filed
+    const { added, present, versions } = await writeProjects(deps, prepared, { keys, names })
     written.added += added
     written.present += present
     written.versions += versions
@@ -119,12 +134,16 @@ async function seedAll(
     storing = handled(writeEvents(recent))
     recent = []
   }
+  let before: Promise<void> = Promise.resolve()
   const add = async (): Promise<void> => {
     const projects = batch
     batch = []
     const prepared = await prepareProjects(deps, projects, names)
-    await writing
-    writing = handled(write(prepared, projects))
+    // No more than two batches with their bytes are in memory besides this one.
+    await before
+    before = writing
+    filing = handled(file(prepared, filing))
+    writing = handled(write({ prepared, projects, filed: filing, before }))
   }
   let index = 0
   try {
@@ -142,7 +161,7 @@ async function seedAll(
     await writeEvents(recent)
   } finally {
     // Nothing is written any more when this has failed.
-    await Promise.allSettled([writing, storing])
+    await Promise.allSettled([filing, writing, storing])
   }
   if (isHeld) events.isLeft = await leaveEvents(deps, index)
   const collections = await seedCollections(deps, {

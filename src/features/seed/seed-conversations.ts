@@ -60,7 +60,7 @@ export async function insertConversations(
         id: messageId(row.id, n),
         thread_id: row.id,
         author_id: author,
-        body: JSON.stringify(body),
+        body,
         hide_identity: isModerator,
         created,
       })),

@@ -18,7 +18,7 @@ import { listPresent, markItems } from './seed-items.ts'
 import { memberRow, ownerRow } from './seed-people.ts'
 import { bytesOf, placeDrawn } from './seed-pictures.ts'
 import { insertVersions, type PreparedVersion, prepareVersions } from './seed-versions.ts'
-import { storeFirst } from './store-first.ts'
+import { storeBytes, writeRows } from './store-first.ts'
 import type { SeededProject } from './waiting-projects.ts'
 
 export type SeedDeps = Pick<Deps, 'db' | 'cache' | 'files' | 'fileRules' | 'config'>
@@ -77,11 +77,22 @@ export async function prepareProjects(deps: SeedDeps, batch: readonly Indexed[],
   return { missing: await Promise.all(missing), present: present.size }
 }
 
-/** Adds the projects of a batch; each is there as a whole or not at all. */
+/** Stores the bytes of a batch, and returns their keys for `writeProjects`. */
+export function storeProjects(deps: SeedDeps, { missing }: PreparedBatch): Promise<string[]> {
+  const pictures = missing.flatMap(({ icon, gallery }) =>
+    [...(icon === undefined ? [] : [icon]), ...gallery.map(({ picture }) => picture)].flatMap(bytesOf),
+  )
+  const files = missing.flatMap(({ versions }) =>
+    versions.map(({ file }) => ({ key: file.storageKey, bytes: file.bytes, contentType: file.contentType })),
+  )
+  return storeBytes(deps, [...files, ...pictures])
+}
+
+/** Adds the projects of a batch whose bytes are stored; each is there as a whole or not at all. */
 export async function writeProjects(
   deps: SeedDeps,
   { missing, present }: PreparedBatch,
-  names: Names,
+  { keys, names }: { keys: readonly string[]; names: Names },
 ): Promise<{ added: number; present: number; versions: number }> {
   if (missing.length === 0) return { added: 0, present, versions: 0 }
   const slugs = await freeNames(
@@ -91,11 +102,7 @@ export async function writeProjects(
     64,
   )
   const versions = missing.flatMap((project) => project.versions)
-  const bytes = missing.flatMap(({ icon, gallery }) =>
-    [...(icon === undefined ? [] : [icon]), ...gallery.map(({ picture }) => picture)].flatMap(bytesOf),
-  )
-  const files = versions.map(({ file }) => ({ key: file.storageKey, bytes: file.bytes, contentType: file.contentType }))
-  await storeFirst(deps, [...files, ...bytes], async (tx, changed) => {
+  await writeRows(deps, keys, async (tx, changed) => {
     await insertProjects(tx, missing, { names, slugs })
     await insertVersions(tx, versions, names)
     await insertGalleries(tx, missing, names)
@@ -204,7 +211,7 @@ function projectRow(
     license_url: project.licenseUrl,
     categories: project.categories,
     additional_categories: project.additionalCategories,
-    link_urls: JSON.stringify(project.links),
+    link_urls: project.links,
     downloads: project.downloads,
     followers: countFollowers(project, names),
     published,

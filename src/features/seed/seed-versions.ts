@@ -65,7 +65,7 @@ export async function insertVersions(
       downloads: version.downloads,
       date_published: version.published,
       loaders: version.loaders,
-      fields: JSON.stringify(version.fields),
+      fields: version.fields,
     })),
   )
   await insertRows(

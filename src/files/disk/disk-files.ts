@@ -129,14 +129,10 @@ function hostedNow<T>(step: () => T): T {
   }
 }
 
+/** Most files have a folder of their own, which is not there. */
 function writeNow(path: string, bytes: Uint8Array): void {
-  try {
-    writeFileSync(path, bytes, { mode: 0o600 })
-  } catch (error) {
-    if (!hasCode(error, 'ENOENT')) throw error
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-    writeFileSync(path, bytes, { mode: 0o600 })
-  }
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  writeFileSync(path, bytes, { mode: 0o600 })
 }
 
 function readNow(path: string, maxBytes: number): Buffer | 'larger' | undefined {

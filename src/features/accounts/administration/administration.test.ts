@@ -61,6 +61,29 @@ test('a suspended account has no session and its tokens do nothing, until the su
   assertError(await unsuspend(person), 400, 'invalid_input')
 })
 
+test('a suspended admin cannot sign in, and nothing they hold opens a route of the operator any more', async () => {
+  const person = await makeMember(t)
+  await setRole(t.deps, { accountId: person.id, role: 'admin', actor: SYSTEM })
+  const pat = await t.make.pat(person, ALL_SCOPES)
+  const other = await t.make.account()
+  const routes = ['suspended-users', 'audit-log', 'settings'].map((name) => `/_internal/admin/${name}`)
+  const open = async (holder: { token: string }) =>
+    statuses(await Promise.all(routes.map((route) => t.as(holder).get(route))))
+  assert.deepEqual(await open(person), [200, 200, 200])
+  assert.equal((await me(pat)).statusCode, 200)
+  assert.equal((await suspend(person)).statusCode, 204)
+  for (const holder of [person, pat]) {
+    assertError(await me(holder), 401, 'unauthorized')
+    // As for everybody who may not see that they are there.
+    assert.deepEqual(await open(holder), [404, 404, 404])
+    assertError(await t.as(holder).put(at(other), { reason: 'Still here' }), 404, 'not_found')
+    assertError(await t.as(holder).delete(at(person)), 404, 'not_found')
+  }
+  assertError(await signIn(t, person.username), 403, 'unauthorized')
+  const listed = (await t.as(admin).get('/_internal/admin/suspended-users')).json().map(({ id }: Person) => id)
+  assert.ok(listed.includes(person.id) && !listed.includes(other.id))
+})
+
 test('whoever knows the password is told why; others learn nothing', async () => {
   const person = await makeMember(t)
   const until = new Date(t.deps.now() + DAY_MS).toISOString()
