@@ -8,12 +8,11 @@ import { createDb, createPool } from '#db/db.ts'
 import { startEmbeddedPostgres } from '#embedded-postgres/embedded-postgres.ts'
 import { silentLog } from '#telemetry/log.ts'
 import { makeDataDir } from '#test/support/running-depot.ts'
-import { call, countQueries, startBenchDepot } from './servers.ts'
+import { call, startBenchDepot } from './servers.ts'
 import { figure, printTable, type Row, row } from './table.ts'
+import { benchUpdates } from './updates.ts'
 
 const ROUNDS = 25
-/** Each asks for another thousand of the projects; more rounds would come back to some of them. */
-const COLD_ROUNDS = 14
 /** Update checks: 20,000 projects with five versions each. */
 const CHECKED_PROJECTS = 20_000
 const VERSIONS_EACH = 5
@@ -29,7 +28,7 @@ const TYPES = [
 ] as const
 
 type Timing = { best: number; median: number; bytes: number }
-type Ask = (round: number) => Promise<Response>
+type Ask = () => Promise<Response>
 
 export async function benchCatalogue(): Promise<Row[]> {
   const { dataDir, remove } = makeDataDir()
@@ -40,7 +39,7 @@ export async function benchCatalogue(): Promise<Row[]> {
     const pool = createPool(database.connection, { max: 2, applicationName: 'depot-bench' })
     const db = createDb(pool)
     await fill(db, { projects: CHECKED_PROJECTS, versionsEach: VERSIONS_EACH })
-    const rows = [...(await benchUpdates(server.url, db)), ...(await benchLargeProject(server.url, db))]
+    const rows = [...(await benchUpdates(server, db)), ...(await benchLargeProject(server.url, db))]
     await fill(db, { projects: MANY_PROJECTS - CHECKED_PROJECTS, versionsEach: 1 })
     rows.push(...(await benchRandom(server.url, db)), ...(await benchStatistics(server.url, db)))
     await pool.end()
@@ -57,85 +56,23 @@ const get =
   () =>
     call(url)
 
-function post(url: string, bodyOf: (round: number) => object): Ask {
-  return (round) =>
-    call(url, { method: 'POST', body: JSON.stringify(bodyOf(round)), headers: { 'content-type': 'application/json' } })
-}
-
-async function time(ask: Ask, rounds = ROUNDS): Promise<Timing> {
+async function time(ask: Ask): Promise<Timing> {
   const took: number[] = []
   let bytes = 0
   // The first two are for the compiler and the database's caches.
-  for (let round = 0; round < rounds + 2; round += 1) {
+  for (let round = 0; round < ROUNDS + 2; round += 1) {
     const began = performance.now()
-    const answer = await ask(round)
+    const answer = await ask()
     bytes = (await answer.arrayBuffer()).byteLength
     if (answer.status !== 200) throw new Error(`${answer.url}: ${answer.status}`)
     if (round >= 2) took.push(performance.now() - began)
   }
   const sorted = took.toSorted((a, b) => a - b)
-  return { best: sorted[0] ?? 0, median: sorted[Math.floor(rounds / 2)] ?? 0, bytes }
+  return { best: sorted[0] ?? 0, median: sorted[Math.floor(ROUNDS / 2)] ?? 0, bytes }
 }
 
 function shown({ best, median, bytes }: Timing): string {
   return `${best.toFixed(1)} ms, median ${median.toFixed(1)} ms, ${Math.ceil(bytes / 1024)} KiB`
-}
-
-async function benchUpdates(url: string, db: Db): Promise<Row[]> {
-  // One file of each project that has an answer, in no order of the database's.
-  const { rows } = await sql<{ sha1: string }>`select sha1 from (
-      select distinct on (version.project_id) sha1 from file join version on version.id = version_id
-      where 'fabric' = any(version.loaders) order by version.project_id, version.id) one
-    order by md5(sha1)`.execute(db)
-  const hashes = rows.map(({ sha1 }) => sha1)
-  const filter = { loaders: ['fabric'], game_versions: ['1.20.1'] }
-  const path = `${url}/v3/version_files/update`
-  const check = (count: number, from: (round: number) => number) =>
-    post(path, (round) => ({ hashes: hashes.slice(from(round), from(round) + count), ...filter }))
-  const same = () => 0
-  const other = (round: number) => (round + 1) * 1000
-  const one = await time(check(1, same))
-  const thousand = await time(check(1000, same))
-  const oneCold = await time(check(1, (round) => hashes.length - 1 - round))
-  const cold = await time(check(1000, other), COLD_ROUNDS)
-  const individual = await time(
-    post(`${url}/v3/version_files/update_individual`, () => ({
-      hashes: hashes
-        .slice(0, 1000)
-        .map((hash, i) => ({ hash, ...filter, loaders: [i % 2 === 0 ? 'fabric' : 'quilt'] })),
-    })),
-  )
-  const before = await countQueries(url)
-  await check(1000, same)(0)
-  const queries = (await countQueries(url)) - before
-  const hundred = await time(check(100, same))
-  const byHash = await time(post(`${url}/v3/version_files`, () => ({ hashes: hashes.slice(0, 100) })))
-  const projects = await time(get(`${url}/v3/projects?ids=${encodeURIComponent(JSON.stringify(await idsOf(db, 100)))}`))
-  const perByte = ({ best, bytes }: Timing) => best / bytes / (projects.best / projects.bytes)
-  return [
-    row('update check of 1000 hashes against one', thousand.best / one.best, { atMost: 10 }, ' times'),
-    row('the same for versions nobody asked for before', cold.best / oneCold.best, { atMost: 10 }, ' times'),
-    row('its statements', queries, { atMost: 0 }),
-    row(
-      'warm update check of 100 hashes, a byte against a list of 100 projects',
-      perByte(hundred),
-      { atMost: 2 },
-      ' times',
-    ),
-    row('warm versions by 100 hashes, the same', perByte(byHash), { atMost: 2 }, ' times'),
-    figure('list of 100 projects', shown(projects)),
-    figure('update check of 100 hashes', shown(hundred)),
-    figure('versions by 100 hashes', shown(byHash)),
-    figure('update check of one hash', shown(one)),
-    figure('update check of 1000 hashes', shown(thousand)),
-    figure('for versions nobody asked for before', shown(cold)),
-    figure('with a filter for each', shown(individual)),
-  ]
-}
-
-async function idsOf(db: Db, count: number): Promise<string[]> {
-  const { rows } = await sql<{ id: string }>`select id from project order by id limit ${count}`.execute(db)
-  return rows.map(({ id }) => id)
 }
 
 async function benchLargeProject(url: string, db: Db): Promise<Row[]> {

@@ -7,7 +7,7 @@ import { type IncomingMessage, request } from 'node:http'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { makeZip } from '#test/support/archives.ts'
-import { depot, makeDataDir, type RunningDepot } from '#test/support/running-depot.ts'
+import { depot, ENTRY, makeDataDir, type RunningDepot } from '#test/support/running-depot.ts'
 import { call, countQueries, cpuSeconds, headers, load, residentMb, startBare, startBenchDepot } from './servers.ts'
 import { figure, type Row, row } from './table.ts'
 
@@ -51,7 +51,24 @@ async function benchStarts(dataDir: string): Promise<Row[]> {
   return [
     row('start to /ready, empty data folder', first, { atMost: 5 }, ' s'),
     row('start to /ready afterwards (median of 3)', later, { atMost: 2 }, ' s'),
+    row(
+      '`depot --help` (median of 5)',
+      await commandSeconds([ENTRY, '--help']),
+      { atMost: 0.3 },
+      ' s',
+      `Node without a program ${(await commandSeconds(['--eval', '0'])).toFixed(2)} s`,
+    ),
   ]
+}
+
+async function commandSeconds(args: string[]): Promise<number> {
+  const took: number[] = []
+  for (let n = 0; n < 5; n += 1) {
+    const startedAt = performance.now()
+    await run(process.execPath, args)
+    took.push((performance.now() - startedAt) / 1000)
+  }
+  return took.sort((a, b) => a - b)[2] ?? 0
 }
 
 /** An admin, who has no quota, with a token of every scope. */

@@ -1,11 +1,12 @@
 // A load generator on raw sockets, in a process of its own so that it does not share the server's core:
-//   node bench/load.ts PORT SECONDS CONNECTIONS PATH...
+//   node bench/load.ts PORT SECONDS CONNECTIONS REQUEST...
+// A request is the path of a GET, or `POST PATH JSON`.
 // Each connection sends its next request when the answer is complete. The client address header takes a new value each
 // time, so that the limiter works and nobody is limited. Prints { requests, seconds, perSecond, p50Ms, p99Ms, worstMs,
 // failed }.
 import { connect } from 'node:net'
 
-const [port = '', seconds = '5', connections = '32', ...paths] = process.argv.slice(2)
+const [port = '', seconds = '5', connections = '32', ...asked] = process.argv.slice(2)
 const HEAD_END = Buffer.from('\r\n\r\n')
 
 let requests = 0
@@ -13,11 +14,19 @@ let failed = 0
 let stopped = false
 const times: number[] = []
 
+/** First line, and what stands behind the client's address, which each request has for itself. */
+const parts = asked.map((request): [string, string] => {
+  const [, path, body] = /^POST (\S+) (.*)$/s.exec(request) ?? []
+  if (path === undefined || body === undefined) return [`GET ${request}`, '\r\n\r\n']
+  const head = `\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n`
+  return [`POST ${path}`, head + body]
+})
+
 function nextRequest(): string {
   const n = requests
   const address = `10.${(n >> 16) & 255}.${(n >> 8) & 255}.${n & 255}`
-  const path = paths[n % paths.length] ?? '/'
-  return `GET ${path} HTTP/1.1\r\nHost: bench\r\nUser-Agent: depot-bench/1.0\r\nX-Bench-Address: ${address}\r\n\r\n`
+  const [line, rest] = parts[n % parts.length] ?? ['GET /', '\r\n\r\n']
+  return `${line} HTTP/1.1\r\nHost: bench\r\nUser-Agent: depot-bench/1.0\r\nX-Bench-Address: ${address}${rest}`
 }
 
 function worker(): Promise<void> {

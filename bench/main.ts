@@ -42,6 +42,7 @@ const ENGINES: Record<string, string> = {
   clickhouse: 'clickhouse.ts',
   engines: 'engines.ts',
   'cache-model': 'cache-model.ts',
+  runtime: 'runtime.ts',
 }
 
 const asked = process.argv.slice(2)

@@ -1,14 +1,14 @@
 // Two HTTP processes against one, and against two servers that share nothing, in one run: requests a second, processor
 // time a request, memory of each process, and how old a read at another process can be.
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { makeDataDir, type RunningDepot } from '#test/support/running-depot.ts'
 import { author, publishProjects } from './http.ts'
-import { call, type Load, load, startBenchDepot } from './servers.ts'
+import { call, cpuSecondsOfAll, descendants, type Load, load, startBenchDepot } from './servers.ts'
 import { figure, type Row, row } from './table.ts'
 
 const SECONDS = 6
 /** What a process answers before it is measured: its code is compiled and optimised meanwhile. */
-const WARM_UP_REQUESTS = 60_000
+const WARM_UP_REQUESTS = 20_000
 const CONNECTIONS = 32
 const WRITES = 300
 const PROJECTS = 50
@@ -117,7 +117,7 @@ async function measure(targets: Target[], processes: number): Promise<Cost> {
     const sum = (of: (load: Load) => number): number => loads.reduce((total, each) => total + of(each), 0)
     return { requests: sum(({ requests }) => requests), perSecond: sum(({ perSecond }) => perSecond) }
   }
-  const cpu = (): number => targets.reduce((total, { server }) => total + cpuSecondsOfAll(server), 0)
+  const cpu = (): number => targets.reduce((total, { server }) => total + cpuSecondsOfAll(server.child), 0)
   const enough = WARM_UP_REQUESTS * processes * targets.length
   for (let asked = 0; asked < enough; ) asked += (await loadAll(2)).requests
   const before = cpu()
@@ -131,25 +131,6 @@ const middle = (costs: Cost[]): Cost => ({
 })
 
 const median = (values: number[]): number => values.sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
-
-function descendants(pid: number): number[] {
-  const text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
-  const own = text.trim().split(' ').filter(Boolean).map(Number)
-  return [...own, ...own.flatMap(descendants)]
-}
-
-function cpuSecondsOfAll({ child }: RunningDepot): number {
-  const pid = child.pid ?? 0
-  return [pid, ...descendants(pid)].reduce((sum, each) => sum + cpuSecondsOf(each), 0)
-}
-
-/** A connection of the database may end between the look at the list of processes and the look at it. */
-function cpuSecondsOf(pid: number): number {
-  const file = `/proc/${pid}/stat`
-  if (!existsSync(file)) return 0
-  const fields = readFileSync(file, 'utf8').split(') ')[1]?.split(' ') ?? []
-  return (Number(fields[11]) + Number(fields[12])) / 100
-}
 
 /** What each process has for itself, after load: pages that it shares with others are there once. */
 async function memory(server: RunningDepot, paths: string[]): Promise<Row[]> {

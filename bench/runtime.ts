@@ -1,6 +1,6 @@
 // This program on its own Node and on another one, side by side: processor time of a request, memory, times to start.
 //
-//   node bench/runtime.ts OTHER_NODE     (the path of another Node's program)
+//   OTHER_NODE=PATH node bench/runtime.ts     (the path of another Node's program)
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { ENTRY, makeDataDir, type RunningDepot } from '#test/support/running-depot.ts'
@@ -82,7 +82,10 @@ function compared(what: string, [own, other]: [number, number]): Row {
   return figure(what, `${own.toFixed(3)} and ${other.toFixed(3)} ms: ${(other / own).toFixed(2)} times`)
 }
 
-const [other] = process.argv.slice(2)
-if (other === undefined) throw new Error('Give the path of another Node: node bench/runtime.ts OTHER_NODE')
-const { stdout } = await run(other, ['--version'])
-printTable(`Node ${process.version} and ${stdout.trim()}`, await benchRuntime(other))
+const other = process.env['OTHER_NODE']
+if (other === undefined) {
+  printTable('Another Node', [figure('not measured', "OTHER_NODE must be the path of another Node's program")])
+} else {
+  const { stdout } = await run(other, ['--version'])
+  printTable(`Node ${process.version} and ${stdout.trim()}`, await benchRuntime(other))
+}

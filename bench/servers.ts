@@ -48,10 +48,10 @@ export async function startBare(
   return { port, child, stop: () => void child.kill() }
 }
 
-/** Requests per second and latencies of these paths, asked in turn. */
+/** Requests per second and latencies of these requests, asked in turn: paths of GETs, or `POST PATH JSON`. */
 export async function load(
   port: number | string,
-  paths: string[],
+  requests: string[],
   options: { seconds?: number; connections?: number } = {},
 ): Promise<Load> {
   const args = [
@@ -59,19 +59,42 @@ export async function load(
     String(port),
     String(options.seconds ?? 4),
     String(options.connections ?? 32),
-    ...paths,
+    ...requests,
   ]
   const { stdout } = await run(process.execPath, args, { maxBuffer: 64 * 1024 * 1024 })
   const result: Load = JSON.parse(stdout)
-  if (result.failed > 0) throw new Error(`${result.failed} of ${result.requests} requests failed: ${paths[0]}`)
+  if (result.failed > 0)
+    throw new Error(`${result.failed} of ${result.requests} requests failed: ${requests[0]?.slice(0, 200)}`)
   return result
 }
 
 /** Processor time that all threads of a process have used so far, in seconds: what a request costs, whoever else is busy. */
-export function cpuSeconds({ pid }: ChildProcess): number {
+export function cpuSeconds({ pid }: Pick<ChildProcess, 'pid'>): number {
   const threads = readdirSync(`/proc/${pid}/task`)
   const ns = threads.map((id) => Number(readFileSync(`/proc/${pid}/task/${id}/schedstat`, 'utf8').split(' ')[0]))
   return ns.reduce((sum, each) => sum + each, 0) / 1e9
+}
+
+/** Processor time of a process and all that it has started, the embedded database among them. */
+export function cpuSecondsOfAll({ pid = 0 }: Pick<ChildProcess, 'pid'>): number {
+  return [pid, ...descendants(pid)].reduce((sum, each) => sum + (ifThere(() => cpuSeconds({ pid: each })) ?? 0), 0)
+}
+
+/** The processes that a process has started, and those that these have. */
+export function descendants(pid: number): number[] {
+  const text = ifThere(() => readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')) ?? ''
+  const own = text.trim().split(' ').filter(Boolean).map(Number)
+  return [...own, ...own.flatMap(descendants)]
+}
+
+/** A connection of the database may end between the look at the list of processes and the look at it. */
+function ifThere<T>(look: () => T): T | undefined {
+  try {
+    return look()
+  } catch (error) {
+    if (['ENOENT', 'ESRCH'].includes((error as NodeJS.ErrnoException).code ?? '')) return undefined
+    throw error
+  }
 }
 
 /** Resident memory of a process in MB. */

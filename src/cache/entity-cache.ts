@@ -28,10 +28,11 @@ export interface EntityCache {
   /** Says what this process has committed to whoever tells the other processes. */
   announce(logged: LoggedChanges): void
   /**
-   * Resolves when no other process of the same server answers with what these changes have replaced. Called once they
-   * are committed, before anybody hears of it; without such processes there is nothing to wait for. Never rejects.
+   * Resolves when no other process of the same server answers with what these changes and counts have replaced. Called
+   * once they are committed, before anybody hears of it; without such processes there is nothing to wait for. Never
+   * rejects.
    */
-  tellNeighbours(changes: Changes): Promise<void> | undefined
+  tellNeighbours(changes: Changes, counts: Counts): Promise<void> | undefined
   /** Empties it. */
   clear(): void
   /** Starts keeping values, from empty. Called by the listener once it hears of changes. */
@@ -55,7 +56,7 @@ type CacheOptions = {
   /** Without it, other processes find what this one commits in the log of changes. */
   announce?: (logged: LoggedChanges) => void
   /** Tells the other processes of this server of changes, and resolves when they have dropped them. */
-  tellNeighbours?: ((changes: Changes) => Promise<void>) | undefined
+  tellNeighbours?: ((changes: Changes, counts: Counts) => Promise<void>) | undefined
 }
 
 export function createEntityCache({ maxBytes, announce = () => {}, tellNeighbours }: CacheOptions): EntityCache {
@@ -120,7 +121,8 @@ export function createEntityCache({ maxBytes, announce = () => {}, tellNeighbour
       for (const compositions of composed.values()) compositions.recount(counts)
     },
     announce,
-    tellNeighbours: (changes) => (changes.size === 0 ? undefined : tellNeighbours?.(changes)),
+    tellNeighbours: (changes, counts) =>
+      changes.size === 0 && counts.size === 0 ? undefined : tellNeighbours?.(changes, counts),
     clear: () => {
       for (const kind of kinds.values()) kind.invalidate('all')
       for (const compositions of composed.values()) compositions.clear()

@@ -36,6 +36,7 @@ export async function transaction<DB, T>(
     let release: (() => void) | undefined
     let logged: LoggedChanges | undefined
     let counts: Counts = new Map()
+    let counted: Counts = new Map()
     let committed: Changes = new Map()
     try {
       const result = await db
@@ -50,14 +51,15 @@ export async function transaction<DB, T>(
           committed = changed.changes
           return value
         })
-      cache.recount(counts)
+      counted = counts
+      cache.recount(counted)
       if (logged !== undefined) cache.announce(logged)
       return result
     } catch (error) {
       if (attempt >= ATTEMPTS_MAX || !asksForRetry(error)) throw error
     } finally {
       release?.()
-      await cache.tellNeighbours(committed)
+      await cache.tellNeighbours(committed, counted)
     }
     await pause(FIRST_PAUSE_MS * 2 ** (attempt - 1))
   }

@@ -3,7 +3,8 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
+import { promisify } from 'node:util'
+import { brotliCompress, constants, gzip } from 'node:zlib'
 
 const FOLDER = join(import.meta.dirname, 'assets')
 /** Where the assets are, below the path of the public address. */
@@ -41,13 +42,16 @@ export type Asset = {
   /** The last part of its address, such as `site.3f9a0c1b2d4e.css`. */
   name: string
   type: string
-  /** The bytes by content coding; what is compressed already has `identity` alone. */
-  encodings: { identity: Buffer; br?: Buffer; gzip?: Buffer }
+  bytes: Buffer
+  /** The bytes in a content coding, made when they are first asked for; undefined for what is compressed already. */
+  encode: ((coding: AssetCoding) => Promise<Buffer>) | undefined
 }
+
+type AssetCoding = 'br' | 'gzip'
 
 export type Assets = ReadonlyMap<AssetName, Asset>
 
-/** Reads and compresses every asset. Takes some 100 ms: once when the server starts. */
+/** Reads every asset: once when the server starts. */
 export function loadAssets(): Assets {
   const assets = new Map<AssetName, Asset>()
   for (const file of FILES) {
@@ -57,7 +61,8 @@ export function loadAssets(): Assets {
     assets.set(file, {
       name: `${stem}.${hash}.${extension}`,
       type: TYPES[extension as keyof typeof TYPES],
-      encodings: extension === 'woff2' ? { identity: bytes } : compress(bytes),
+      bytes,
+      encode: extension === 'woff2' ? undefined : encoder(bytes),
     })
   }
   return assets
@@ -79,9 +84,23 @@ function joinStyles(assets: Assets): Buffer {
   )
 }
 
-function compress(bytes: Buffer): Asset['encodings'] {
-  const params = { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length }
-  return { identity: bytes, br: brotliCompressSync(bytes, { params }), gzip: gzipSync(bytes, { level: 9 }) }
+/** Compresses once for each coding, beside the event loop: together it takes some 100 ms, which no start waits for. */
+function encoder(bytes: Buffer): (coding: AssetCoding) => Promise<Buffer> {
+  const kept = new Map<AssetCoding, Promise<Buffer>>()
+  return (coding) => {
+    const encoded = kept.get(coding) ?? ENCODERS[coding](bytes)
+    kept.set(coding, encoded)
+    return encoded
+  }
+}
+
+const brotli = promisify(brotliCompress)
+const ENCODERS: Readonly<Record<AssetCoding, (bytes: Buffer) => Promise<Buffer>>> = {
+  br: (bytes) =>
+    brotli(bytes, {
+      params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length },
+    }),
+  gzip: (bytes) => promisify(gzip)(bytes, { level: 9 }),
 }
 
 /** The path of an asset, for links. `base` is the path of the public address, without a slash at its end. */

@@ -1,6 +1,6 @@
 // Strong entity tags, conditional requests, and how long an answer may be kept.
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { entityTag, joinedLength, joinJson } from '#lib/json-bytes.ts'
+import { entityTag, type JsonPart, joinedLength, joinJson, joinJsonObject } from '#lib/json-bytes.ts'
 
 /**
  * Whether `If-None-Match` names `etag`: a list, `*`, weak forms (RFC 9110, 13.1.2: weak comparison), and the forms
@@ -48,22 +48,54 @@ export function tagAnswer(
   done(null, null)
 }
 
+/** A part of an answer, as ready bytes with their tag. */
+type Entity = { readonly bytes: Uint8Array; readonly etag: string }
+
 /**
  * Sends a JSON array of entities that are ready bytes already. Its tag is made from theirs: cheaper than from the
  * bytes, of which there may be megabytes.
  */
-export function sendList(reply: ListReply, entities: readonly { bytes: Uint8Array; etag: string }[]): never {
-  const etag = entityTag(entities.map(({ etag }) => etag).join())
-  const { listBuffers } = reply.server
-  const buffer = listBuffers.take(joinedLength(entities))
-  if (buffer === undefined) return sendBytes(reply, joinJson(entities), etag)
-  // Once the last byte is with the operating system; of an answer that is cut off the memory is not used again.
-  reply.raw.once('finish', () => listBuffers.giveBack(buffer))
-  return sendBytes(reply, joinJson(entities, buffer), etag)
+export function sendList(reply: JoinedReply, entities: readonly Entity[]): never {
+  const bytes = joinJson(entities, lendBuffer(reply, joinedLength(entities)))
+  return sendBytes(reply, bytes, entityTag(tagsOf(entities)))
 }
 
-type ListReply = Pick<FastifyReply, 'header' | 'type'> & {
+/**
+ * Sends a JSON object whose values are such entities or lists of them, with a tag from theirs where the request is a read.
+ * @throws ApiError `invalid_input` when it would be too large; of `parts` no more are taken then.
+ */
+export function sendObject(reply: JoinedReply, parts: Iterable<readonly [key: string, JsonPart<Entity>]>): never {
+  const { method } = reply.request
+  const tags = method === 'GET' || method === 'HEAD' ? ([] as string[]) : undefined
+  const noted = tags === undefined ? parts : noteTags(parts, tags)
+  const bytes = joinJsonObject(noted, (length) => lendBuffer(reply, length))
+  return sendBytes(reply, bytes, tags === undefined ? undefined : entityTag(tags.join()))
+}
+
+function* noteTags<Part extends readonly [key: string, JsonPart<Entity>]>(parts: Iterable<Part>, tags: string[]) {
+  for (const part of parts) {
+    const [key, value] = part
+    tags.push(`${key}:${'etag' in value ? value.etag : `[${tagsOf(value)}]`}`)
+    yield part
+  }
+}
+
+function tagsOf(entities: readonly Entity[]): string {
+  return entities.map(({ etag }) => etag).join()
+}
+
+/** Memory that is used again once the answer has left. */
+function lendBuffer({ raw, server: { listBuffers } }: JoinedReply, bytes: number): Buffer {
+  const buffer = listBuffers.take(bytes)
+  if (buffer === undefined) return Buffer.allocUnsafe(bytes)
+  // Once the last byte is with the operating system; of an answer that is cut off the memory is not used again.
+  raw.once('finish', () => listBuffers.giveBack(buffer))
+  return buffer
+}
+
+type JoinedReply = Pick<FastifyReply, 'header' | 'type'> & {
   raw: Pick<FastifyReply['raw'], 'once'>
+  request: Pick<FastifyRequest, 'method'>
   server: Pick<FastifyReply['server'], 'listBuffers'>
 }
 

@@ -11,19 +11,27 @@ import type { RateBudget } from './route-config.ts'
 
 const PERIOD_MS = MINUTE_MS
 const DEFAULT_REQUESTS_PER_MINUTE = 300
+/** What an address has a minute while the store of counters is lost, for every request that the API's budget has then. */
+const LOST_REQUESTS_PER_MINUTE = 60
 
 /**
  * What each budget has for every request that the API's has, and how its keys begin. One page brings some thirty
  * assets and pictures, and browsers load pages ahead, so that a visitor's browser never uses up what their programs have.
  */
-const BUDGETS: Readonly<Record<RateBudget, { factor: number; prefix: string }>> = {
-  api: { factor: 1, prefix: 'rate' },
-  page: { factor: 1, prefix: 'page-rate' },
-  asset: { factor: 10, prefix: 'asset-rate' },
+const BUDGETS: Readonly<Record<RateBudget, { factor: number; prefix: string; usual: Rate }>> = {
+  api: budget(1, 'rate'),
+  page: budget(1, 'page-rate'),
+  asset: budget(10, 'asset-rate'),
 }
 
-/** What an address has a minute while the store of counters is lost, for every request that the API's budget has then. */
-const LOST_REQUESTS_PER_MINUTE = 60
+function budget(factor: number, prefix: string) {
+  return { factor, prefix, usual: rateOf(factor, DEFAULT_REQUESTS_PER_MINUTE) }
+}
+
+function rateOf(factor: number, requestsPerMinute: number): Rate {
+  const limit = factor * requestsPerMinute
+  return { limit, periodMs: PERIOD_MS, burst: limit, lostPerMinute: factor * LOST_REQUESTS_PER_MINUTE }
+}
 
 /** A rate of its own, and the name under which its use is counted: a key is always used with one rate. */
 export type GrantedRate = { requestsPerMinute: number; key: string }
@@ -63,12 +71,11 @@ export function createRateLimiter({ counters, bypassKey, grants, countsUnchanged
   const remembered = new WeakMap<IncomingMessage, Taken>()
   const budgetOf = ({ headers, address, config }: Countable): Counted => {
     const granted = grants.forRequest(headers.authorization, address)
-    const { factor, prefix } = BUDGETS[config?.budget ?? 'api']
-    const limit = factor * (granted?.requestsPerMinute ?? DEFAULT_REQUESTS_PER_MINUTE)
+    const { factor, prefix, usual } = BUDGETS[config?.budget ?? 'api']
     const key = granted === undefined ? `${prefix}:${addressKey(address)}` : `${prefix}-grant:${granted.key}`
-    const rate = { limit, periodMs: PERIOD_MS, burst: limit, lostPerMinute: factor * LOST_REQUESTS_PER_MINUTE }
+    const rate = granted === undefined ? usual : rateOf(factor, granted.requestsPerMinute)
     // A grant may be smaller than what one request costs.
-    return { key, rate, cost: Math.min(config?.cost ?? 1, limit) }
+    return { key, rate, cost: Math.min(config?.cost ?? 1, rate.limit) }
   }
   const isBypassed = (headers: IncomingHttpHeaders): boolean => {
     const bypass = headers['x-ratelimit-key']

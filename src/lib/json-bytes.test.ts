@@ -11,6 +11,8 @@ test('joined entities are the JSON of the list and of the object', () => {
   assert.deepEqual(JSON.parse(String(joinJson(entities))), values)
   const entries = Object.entries({ x: 0, 'a "key"': 1 }).map(([key, i]) => [key, entity(values[i])] as const)
   assert.deepEqual(JSON.parse(String(joinJsonObject(entries))), { x: values[0], 'a "key"': values[1] })
+  const mixed = [['list', entities] as const, ['ä', entities.slice(0, 1)] as const, ['none', []] as const]
+  assert.deepEqual(JSON.parse(String(joinJsonObject(mixed))), { list: values, ä: values.slice(0, 1), none: [] })
   assert.equal(String(joinJsonObject([])), '{}')
 })
 

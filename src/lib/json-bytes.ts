@@ -114,21 +114,61 @@ export function joinJson(
 /** Bytes of one answer made of many entities. The same large one may be asked for a thousand times over. */
 const OBJECT_BYTES_MAX = 64 * 1024 * 1024
 
+const EMPTY_OBJECT = '{}'
+const [OPEN_OBJECT = 0, QUOTE = 0, COLON = 0] = Buffer.from('{":')
+/** Brace or comma, two quotes, colon. */
+const AROUND_KEY_BYTES = 4
+/** Keys that need no escapes, of which each character is a byte. */
+const PLAIN_KEY = /^[\w.-]*$/
+
+/** What stands under a key: one entity, or a list of them. */
+export type JsonPart<Entity> = Entity | readonly Entity[]
+
 /**
- * A JSON object whose values are ready bytes already.
+ * A JSON object whose values are ready bytes already. Of `parts` no more are taken than an object may hold.
+ * @param take gives memory of at least so many bytes, to whose beginning the object is written
  * @throws ApiError `invalid_input` when it would be larger than 64 MiB.
  */
-export function joinJsonObject(entries: Iterable<readonly [key: string, value: { bytes: Uint8Array }]>): Buffer {
-  const parts: Uint8Array[] = []
-  let length = 0
-  for (const [key, { bytes }] of entries) {
-    length += key.length + bytes.length
+export function joinJsonObject(
+  parts: Iterable<readonly [key: string, value: JsonPart<{ bytes: Uint8Array }>]>,
+  take: (bytes: number) => Buffer = Buffer.allocUnsafe,
+): Buffer {
+  const names: string[] = []
+  const values: JsonPart<{ bytes: Uint8Array }>[] = []
+  let length = EMPTY_OBJECT.length
+  for (const [key, value] of parts) {
+    // Texts that are put together, to be written as a whole, cost more than all else here.
+    const isPlain = PLAIN_KEY.test(key)
+    const name = isPlain ? key : JSON.stringify(key).slice(1, -1)
+    const nameBytes = isPlain ? key.length : Buffer.byteLength(name)
+    length += nameBytes + AROUND_KEY_BYTES + (isList(value) ? joinedLength(value) : value.bytes.length)
     if (length > OBJECT_BYTES_MAX) {
       throw invalidInput(`The answer would be larger than ${OBJECT_BYTES_MAX} bytes: ask for fewer at once`)
     }
-    parts.push(Buffer.from(`${parts.length === 0 ? '{' : ','}${JSON.stringify(key)}:`), bytes)
+    names.push(name)
+    values.push(value)
   }
-  if (parts.length === 0) parts.push(Buffer.from('{'))
-  parts.push(Buffer.from('}'))
-  return Buffer.concat(parts)
+  const target = take(length)
+  if (names.length === 0) return target.subarray(0, target.write(EMPTY_OBJECT))
+  let at = 0
+  for (const [index, name] of names.entries()) {
+    target[at++] = index === 0 ? OPEN_OBJECT : COMMA
+    target[at++] = QUOTE
+    at += target.write(name, at)
+    target[at++] = QUOTE
+    target[at++] = COLON
+    const value = values[index] ?? []
+    if (isList(value)) {
+      at += joinJson(value, target.subarray(at)).length
+    } else {
+      target.set(value.bytes, at)
+      at += value.bytes.length
+    }
+  }
+  target[at++] = CLOSE_OBJECT
+  return target.subarray(0, at)
+}
+
+function isList<Entity>(part: JsonPart<Entity>): part is readonly Entity[] {
+  return Array.isArray(part)
 }

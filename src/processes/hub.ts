@@ -2,7 +2,7 @@
 // store of events, counters in memory), lends it to the HTTP processes, and passes on what they tell each other.
 import type { Socket } from 'node:net'
 import { serveSink, serveStore } from '#analytics-store/remote/remote-store.ts'
-import type { Changes } from '#cache/changes.ts'
+import type { Changes, Counts } from '#cache/changes.ts'
 import { type Channel, type Handlers, openChannel } from '#channel/channel.ts'
 import { serveCounters } from '#counters/remote/remote-counters.ts'
 import type { Connection } from '#db/db.ts'
@@ -53,12 +53,12 @@ export async function openHub(options: HubOptions): Promise<Hub> {
   lent.promise.catch(() => undefined)
   const sum = createMetricsSum()
 
-  async function tellOthers(changes: Changes, except: Channel | undefined): Promise<void> {
+  async function tellOthers([changes, counts]: [Changes, Counts], except: Channel | undefined): Promise<void> {
     await Promise.all(
       [...members].map(async ({ pid, channel }) => {
         if (channel === except) return
         try {
-          await channel.call('process.changed', [changes], { timeoutMs: SILENT_MS })
+          await channel.call('process.changed', [changes, counts], { timeoutMs: SILENT_MS })
         } catch (err) {
           if (!channels.has(channel)) return
           log.error({ err, pid }, 'A process does not take in changes; it is replaced')
@@ -130,9 +130,11 @@ export async function openHub(options: HubOptions): Promise<Hub> {
       ...serveFeed(deps.search),
       ...serveStore(deps.analytics),
       ...serveSink(sink),
-      'hub.announce': async ([changes]) => {
-        deps.cache.invalidate(changes as Changes)
-        await tellOthers(changes as Changes, channel)
+      'hub.announce': async (args) => {
+        const [changes, counts] = args as [Changes, Counts]
+        deps.cache.invalidate(changes)
+        deps.cache.recount(counts)
+        await tellOthers([changes, counts], channel)
       },
       'hub.flushEvents': async () => {
         await Promise.all([flushOthers(channel), booted.events.flush()])
@@ -144,7 +146,7 @@ export async function openHub(options: HubOptions): Promise<Hub> {
   return {
     socketPath: meeting.path,
     neighbours: {
-      announce: (changes) => tellOthers(changes, undefined),
+      announce: (changes, counts) => tellOthers([changes, counts], undefined),
       flushEvents: () => flushOthers(undefined),
       metrics,
     },

@@ -112,8 +112,12 @@ export async function testApp({ env = {}, deps: override = () => ({}), watch }: 
   const [app] = apps
   let next = app
   let last = app
+  /** Which process answered each request last: there it is warm. */
+  const answeredBy = new Map<string, App>()
   const inject = async (options: InjectOptions): Promise<LightMyRequestResponse> => {
-    last = next
+    const asked = `${options.method} ${String(options.url)}`
+    last = (recorded.getStore() === undefined ? undefined : answeredBy.get(asked)) ?? next
+    answeredBy.set(asked, last)
     // What is written at one process is read at another; reads stay where the one before has warmed the cache.
     if (options.method !== 'GET' && options.method !== 'HEAD')
       next = apps[(apps.indexOf(last) + 1) % apps.length] ?? app
@@ -202,8 +206,11 @@ async function openSeveral(options: BootOptions, adapt: (deps: Deps) => Deps): P
       return { ...process, channel }
     }),
   )
+  const clearAll = () => {
+    for (const { deps } of [holder, ...joined.map(({ booted }) => booted)]) deps.cache.clear()
+  }
   return {
-    deps: adapt(holder.deps),
+    deps: adapt({ ...holder.deps, cache: { ...holder.deps.cache, clear: clearAll } }),
     apps: joined.map(({ app }) => app) as [App, ...App[]],
     close: async () => {
       for (const { app, booted, channel } of joined) {

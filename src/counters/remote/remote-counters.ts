@@ -20,6 +20,8 @@ const WORTH_REPORTING_SHARE = 1 / 2
 const FORGET_MS = MINUTE_MS
 /** Keys about which something is known; beyond that it is found out again. */
 const KEYS_MAX = 50_000
+/** Keys of which something is not reported; beyond that those not seen for longest are forgotten. */
+const FLOATS_MAX = 20_000
 
 type Report = readonly [key: string, rate: Rate, units: number]
 
@@ -89,7 +91,7 @@ export function remoteCounters(channel: Channel, { now, processes }: Options): C
 
   function forgetOldFloats(): void {
     const ageMs = now() - forgotAtMs
-    if (ageMs >= 0 && ageMs < FORGET_MS && floating.size < KEYS_MAX / 2) return
+    if (ageMs >= 0 && ageMs < FORGET_MS && floating.size < FLOATS_MAX / 2) return
     formerlyFloating = floating
     floating = new Map()
     forgotAtMs = now()

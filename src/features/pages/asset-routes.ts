@@ -7,7 +7,7 @@ import { entityTag } from '#lib/json-bytes.ts'
 
 export function assetRoutes(app: App, assets: Assets): void {
   for (const asset of assets.values()) {
-    const etag = entityTag(asset.encodings.identity)
+    const etag = entityTag(asset.bytes)
     app.get(
       `${ASSETS_PATH}/${asset.name}`,
       { config: { auth: 'public', cache: 'shared', budget: 'asset' }, schema: { operationId: 'getAsset', hide: true } },
@@ -23,17 +23,16 @@ export function assetRoutes(app: App, assets: Assets): void {
 }
 
 /** Sends the bytes in the smallest coding that the browser takes; each coding has a tag of its own. */
-function sendEncoded(
+async function sendEncoded(
   req: FastifyRequest,
   reply: FastifyReply,
-  { asset: { encodings }, etag }: { asset: Asset; etag: string },
-): FastifyReply {
-  const wanted = codingFor(req.headers['accept-encoding'])
-  const coding = wanted !== undefined && encodings[wanted] !== undefined ? wanted : undefined
-  if (encodings.br !== undefined) void reply.header('vary', 'accept-encoding')
+  { asset: { bytes, encode }, etag }: { asset: Asset; etag: string },
+): Promise<FastifyReply> {
+  const coding = encode === undefined ? undefined : codingFor(req.headers['accept-encoding'])
+  if (encode !== undefined) void reply.header('vary', 'accept-encoding')
   const tag = coding === undefined ? etag : codedTag(etag, coding)
   void reply.header('etag', tag)
   if (req.headers['if-none-match'] === tag) return reply.status(304).send()
-  if (coding === undefined) return reply.send(encodings.identity)
-  return reply.header('content-encoding', coding).send(encodings[coding])
+  if (encode === undefined || coding === undefined) return reply.send(bytes)
+  return reply.header('content-encoding', coding).send(await encode(coding))
 }

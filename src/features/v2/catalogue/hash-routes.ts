@@ -1,6 +1,12 @@
 // Files by their hashes, in the older API: their versions and projects, and the versions to have instead.
 import Type, { type Static } from 'typebox'
-import { checkUpdate, checkUpdates, listProjectsByHash, listVersionsByHash } from '#features/versions/lookup/by-hash.ts'
+import {
+  checkUpdate,
+  checkUpdates,
+  type FoundByHash,
+  listProjectsByHash,
+  listVersionsByHash,
+} from '#features/versions/lookup/by-hash.ts'
 import {
   HashesBody,
   HashParams,
@@ -21,10 +27,9 @@ import { type CachedVersion, getVersion } from '#features/versions/lookup/versio
 import type { VersionFilter } from '#features/versions/lookup/version-filter.ts'
 import { FileAddress, filePath } from '#features/versions/views.ts'
 import { viewerWith } from '#http/auth.ts'
-import { sendBytes } from '#http/entity-tags.ts'
+import { sendBytes, sendObject } from '#http/entity-tags.ts'
 import type { App } from '#http/server.ts'
 import { invalidInput } from '#lib/errors.ts'
-import { joinJson, joinJsonObject } from '#lib/json-bytes.ts'
 import type { Deps } from '#main/deps.ts'
 import { unquote } from '../requests.ts'
 import { ProjectV2, projectBytes } from './project-views.ts'
@@ -130,7 +135,7 @@ function bulkFiles(app: App, deps: Deps): void {
     },
     async (req, reply) => {
       const versions = await listVersionsByHash(deps, req.viewer, hashesOf(req.body))
-      return sendBytes(reply, joinJsonObject(versionEntries(deps, versions)))
+      return sendObject(reply, versionEntries(deps, versions))
     },
   )
   const both = ['VERSION_READ', 'PROJECT_READ'] as const
@@ -148,19 +153,21 @@ function bulkFiles(app: App, deps: Deps): void {
     },
     async (req, reply) => {
       const projects = await listProjectsByHash(deps, viewerWith(req.viewer, both), hashesOf(req.body))
-      const entries = Array.from(projects, ([hash, project]) => [hash, projectBytes(deps, project)] as const)
-      return sendBytes(reply, joinJsonObject(entries))
+      return sendObject(
+        reply,
+        projects.map(([hash, project]) => [hash, projectBytes(deps, project)] as const),
+      )
     },
   )
 }
 
 /** One at a time: of an answer that is too large only the beginning is ever made. */
-function* versionEntries(deps: Deps, versions: ReadonlyMap<string, CachedVersion>) {
+function* versionEntries(deps: Deps, versions: FoundByHash<CachedVersion>) {
   for (const [hash, version] of versions) yield [hash, versionBytes(deps, version)] as const
 }
 
-function* listEntries(deps: Deps, versions: ReadonlyMap<string, CachedVersion>) {
-  for (const [hash, version] of versions) yield [hash, { bytes: joinJson([versionBytes(deps, version)]) }] as const
+function* listEntries(deps: Deps, versions: FoundByHash<CachedVersion>) {
+  for (const [hash, version] of versions) yield [hash, [versionBytes(deps, version)]] as const
 }
 
 function updates(app: App, deps: Deps): void {
@@ -183,7 +190,7 @@ function updates(app: App, deps: Deps): void {
       async (req, reply) => {
         const filter = filterOfBody(req.body)
         const versions = await checkUpdates(deps, req.viewer, hashesOf(req.body), () => filter)
-        return sendBytes(reply, joinJsonObject(entries(deps, versions)))
+        return sendObject(reply, entries(deps, versions))
       },
     )
   }
@@ -203,7 +210,7 @@ function updates(app: App, deps: Deps): void {
       const filters = filtersByHash(req.body.hashes)
       const query = hashesOf({ hashes: [...filters.keys()], algorithm: req.body.algorithm ?? null })
       const versions = await checkUpdates(deps, req.viewer, query, (hash) => filters.get(hash) ?? {})
-      return sendBytes(reply, joinJsonObject(versionEntries(deps, versions)))
+      return sendObject(reply, versionEntries(deps, versions))
     },
   )
 }

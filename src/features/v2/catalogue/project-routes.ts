@@ -4,10 +4,9 @@ import { getProject, listVisibleProjects, peekPublicProject } from '#features/pr
 import { listRandomProjects } from '#features/projects/lookup/random.ts'
 import { DependenciesQuery } from '#features/versions/lookup/list-requests.ts'
 import { listDependencies } from '#features/versions/lookup/project-dependencies.ts'
-import { sendBytes, sendList } from '#http/entity-tags.ts'
+import { sendBytes, sendList, sendObject } from '#http/entity-tags.ts'
 import { IdsQuery, ProjectParams, parseIds } from '#http/query-values.ts'
 import type { App } from '#http/server.ts'
-import { joinJson, joinJsonObject } from '#lib/json-bytes.ts'
 import type { Deps } from '#main/deps.ts'
 import { Clamped, clamp } from '../requests.ts'
 import { listProjectBytes, ProjectV2, projectBytes } from './project-views.ts'
@@ -83,10 +82,10 @@ function singleProjects(app: App, deps: Deps): void {
       const { projects, versions } = await listDependencies(deps, req.viewer, id)
       const changelogs = req.query.include_changelog !== false
       const lists = {
-        projects: { bytes: joinJson(await listProjectBytes(deps, projects)) },
-        versions: { bytes: joinJson(await listVersionBytes(deps, versions, { changelogs })) },
+        projects: await listProjectBytes(deps, projects),
+        versions: await listVersionBytes(deps, versions, { changelogs }),
       }
-      return sendBytes(reply, joinJsonObject(Object.entries(lists)))
+      return sendObject(reply, Object.entries(lists))
     },
   )
 }

@@ -4,68 +4,76 @@ import { notFound } from '#lib/errors.ts'
 import { parseId } from '#lib/ids.ts'
 import type { Viewer } from '#lib/viewer.ts'
 import type { NamedFile } from './hash-requests.ts'
-import { type HashQuery, listUpdates, type ResolvedFile, resolveFiles } from './resolve-files.ts'
-import { type CachedVersion, listCachedVersions, type VersionReader } from './version-cache.ts'
+import { type HashQuery, listUpdates, resolveFiles, type UpdateCheck } from './resolve-files.ts'
+import { type CachedVersion, readVersions, type VersionReader } from './version-cache.ts'
 import type { VersionFilter } from './version-filter.ts'
 
-/** The versions of files, keyed by the hash as it was asked for; three statements at most. */
+/** What was found for hashes, in their order, each with the hash as it was asked for. */
+export type FoundByHash<Thing> = (readonly [hash: string, Thing])[]
+
+/** The versions of files; three statements at most. */
 export async function listVersionsByHash(
   reader: VersionReader,
   viewer: Viewer | null,
   query: HashQuery,
-): Promise<Map<string, CachedVersion>> {
+): Promise<FoundByHash<CachedVersion>> {
   const files = await resolveFiles(reader, viewer, query)
-  const ids = new Set(Array.from(files.values(), ({ versionId }) => versionId))
-  const versions = new Map((await listCachedVersions(reader, [...ids])).map((version) => [version.id, version]))
-  return byHash(files, ({ versionId }) => versions.get(versionId))
+  return byHash(
+    query.hashes,
+    await readVersions(
+      reader,
+      files.map((file) => file?.versionId),
+    ),
+  )
 }
 
-/** The projects of files, keyed by the hash as it was asked for; three statements at most. */
+/** The projects of files; three statements at most. */
 export async function listProjectsByHash(
   reader: ProjectReader,
   viewer: Viewer | null,
   query: HashQuery,
-): Promise<Map<string, CachedProject>> {
+): Promise<FoundByHash<CachedProject>> {
   const files = await resolveFiles(reader, viewer, query)
-  const ids = new Set(Array.from(files.values(), ({ projectId }) => projectId))
+  const ids = new Set(files.flatMap((file) => file?.projectId ?? []))
   const projects = new Map(
     (await listVisibleProjects(reader, viewer, [...ids])).map((project) => [project.id, project]),
   )
-  return byHash(files, ({ projectId }) => projects.get(projectId))
-}
-
-function byHash<Thing>(
-  files: ReadonlyMap<string, ResolvedFile>,
-  pick: (file: ResolvedFile) => Thing | undefined,
-): Map<string, Thing> {
-  return new Map(
-    [...files].flatMap(([hash, file]) => {
-      const thing = pick(file)
-      return thing === undefined ? [] : [[hash, thing] as const]
-    }),
+  return byHash(
+    query.hashes,
+    files.map((file) => projects.get(file?.projectId ?? '')),
   )
 }
 
+/** @param things one for each hash */
+function byHash<Thing>(hashes: readonly string[], things: readonly (Thing | undefined)[]): FoundByHash<Thing> {
+  const found: FoundByHash<Thing> = []
+  for (const [index, hash] of hashes.entries()) {
+    const thing = things[index]
+    if (thing !== undefined) found.push([hash, thing])
+  }
+  return found
+}
+
 /**
- * For each hash of a file that the viewer sees, the version that its filter leads to, keyed by the hash as it was asked
- * for. Three statements, whatever the number of hashes; one more for every 64 different filters.
+ * For each hash of a file that the viewer sees, the version that its filter leads to. Three statements, whatever the
+ * number of hashes; one more for every 64 different filters.
  */
 export async function checkUpdates(
   reader: VersionReader,
   viewer: Viewer | null,
   query: HashQuery,
   filterOf: (hash: string) => VersionFilter,
-): Promise<Map<string, CachedVersion>> {
+): Promise<FoundByHash<CachedVersion>> {
   const files = await resolveFiles(reader, viewer, query)
-  const checks = Array.from(files, ([hash, { projectId }]) => ({ projectId, filter: filterOf(hash) }))
-  const ids = await listUpdates(reader, checks)
-  const known = new Set(ids.filter((id) => id !== undefined))
-  const versions = new Map((await listCachedVersions(reader, [...known])).map((version) => [version.id, version]))
-  const updates = Array.from(files.keys()).flatMap((hash, index) => {
-    const version = versions.get(ids[index] ?? '')
-    return version === undefined ? [] : [[hash, version] as const]
-  })
-  return new Map(updates)
+  const hashes: string[] = []
+  const checks: UpdateCheck[] = []
+  for (const [index, hash] of query.hashes.entries()) {
+    const file = files[index]
+    if (file === undefined) continue
+    hashes.push(hash)
+    checks.push({ projectId: file.projectId, filter: filterOf(hash) })
+  }
+  return byHash(hashes, await readVersions(reader, await listUpdates(reader, checks)))
 }
 
 /**
@@ -80,7 +88,7 @@ export async function checkUpdate(
 ): Promise<CachedVersion> {
   if (versionId !== undefined) parseId(versionId, 'version_id')
   const query = { hashes: [hash], algorithm, versionId }
-  const version = (await checkUpdates(reader, viewer, query, () => filter)).get(hash)
+  const [[, version] = []] = await checkUpdates(reader, viewer, query, () => filter)
   if (version === undefined) throw notFound('version')
   return version
 }

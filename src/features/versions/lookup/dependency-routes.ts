@@ -1,9 +1,9 @@
 // What a project depends on, over HTTP.
 import { getProject } from '#features/projects/lookup/project-cache.ts'
-import { sendBytes } from '#http/entity-tags.ts'
+import { sendObject } from '#http/entity-tags.ts'
 import { ProjectParams } from '#http/query-values.ts'
 import type { App } from '#http/server.ts'
-import { joinJson, joinJsonObject } from '#lib/json-bytes.ts'
+import { JsonEntity } from '#lib/json-bytes.ts'
 import type { Deps } from '#main/deps.ts'
 import { DependenciesView, DependentsView } from '../views.ts'
 import { listDependents } from './dependents.ts'
@@ -28,8 +28,7 @@ export function dependencyRoutes(app: App, deps: Deps): void {
       const { id } = await getProject(deps, req.viewer, req.params.id)
       const { projects, versions } = await listDependencies(deps, req.viewer, id)
       const shown = withChangelogs(versions, req.query.include_changelog)
-      const lists = { projects: { bytes: joinJson(projects) }, versions: { bytes: joinJson(shown) } }
-      return sendBytes(reply, joinJsonObject(Object.entries(lists)))
+      return sendObject(reply, Object.entries({ projects, versions: shown }))
     },
   )
   app.get(
@@ -48,8 +47,7 @@ export function dependencyRoutes(app: App, deps: Deps): void {
       const { id } = await getProject(deps, req.viewer, req.params.id)
       const { limit = 20, offset = 0 } = req.query
       const { projects, total } = await listDependents(deps, id, { limit, offset })
-      const parts = { projects: { bytes: joinJson(projects) }, total: { bytes: Buffer.from(String(total)) } }
-      return sendBytes(reply, joinJsonObject(Object.entries(parts)))
+      return sendObject(reply, Object.entries({ projects, total: new JsonEntity(Buffer.from(String(total))) }))
     },
   )
 }

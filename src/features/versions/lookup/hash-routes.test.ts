@@ -139,7 +139,12 @@ describe('many hashes', () => {
       const got = await t.anyone.get(path, { query: { hashes: JSON.stringify(hashes) } })
       assert.equal(got.statusCode, 200, got.body)
       assert.deepEqual(idsOf(got.json()), expected)
-      assert.notEqual(got.headers['etag'], undefined)
+      const etag = String(got.headers['etag'])
+      const ask = (asked: string[]) =>
+        t.anyone.get(path, { query: { hashes: JSON.stringify(asked) }, headers: { 'if-none-match': etag } })
+      assert.equal((await ask(hashes)).statusCode, 304)
+      // Another name for the same file is another answer.
+      assert.equal((await ask([a.sha1, b.sha512])).statusCode, 200)
       const member = await t.as(hidden.project.owner).post(path, { hashes })
       assert.equal(member.json()[hidden.sha1].id, idOf(hidden))
     })

@@ -3,9 +3,8 @@ import Type from 'typebox'
 import { ProjectView } from '#features/projects/views.ts'
 import { done } from '#http/answers.ts'
 import { requireViewer, viewerWith } from '#http/auth.ts'
-import { sendBytes } from '#http/entity-tags.ts'
+import { sendBytes, sendObject } from '#http/entity-tags.ts'
 import type { App } from '#http/server.ts'
-import { joinJsonObject } from '#lib/json-bytes.ts'
 import type { Deps } from '#main/deps.ts'
 import { deleteFile } from '../lifecycle/delete-file.ts'
 import { FileAddress, filePath, VersionView } from '../views.ts'
@@ -70,8 +69,7 @@ function bulkReads(app: App, deps: Deps): void {
   app.post(
     '/v3/version_files',
     { config: readVersions, schema: { operationId: 'listVersionsByHash', ...versions, body: HashesBody } },
-    async (req, reply) =>
-      sendBytes(reply, joinJsonObject(await listVersionsByHash(deps, req.viewer, hashesOf(req.body)))),
+    async (req, reply) => sendObject(reply, await listVersionsByHash(deps, req.viewer, hashesOf(req.body))),
   )
   app.get(
     '/v3/version_files',
@@ -79,8 +77,7 @@ function bulkReads(app: App, deps: Deps): void {
       config: { ...readVersions, cache: 'public' },
       schema: { operationId: 'getVersionsByHash', ...versions, querystring: HashesQuery },
     },
-    async (req, reply) =>
-      sendBytes(reply, joinJsonObject(await listVersionsByHash(deps, req.viewer, hashesOf(req.query)))),
+    async (req, reply) => sendObject(reply, await listVersionsByHash(deps, req.viewer, hashesOf(req.query))),
   )
   const projects = {
     summary: 'Get the projects that contain files',
@@ -91,10 +88,7 @@ function bulkReads(app: App, deps: Deps): void {
     '/v3/version_file/project',
     { config: readProjects, schema: { operationId: 'listProjectsByHash', ...projects, body: HashesBody } },
     async (req, reply) =>
-      sendBytes(
-        reply,
-        joinJsonObject(await listProjectsByHash(deps, viewerWith(req.viewer, both), hashesOf(req.body))),
-      ),
+      sendObject(reply, await listProjectsByHash(deps, viewerWith(req.viewer, both), hashesOf(req.body))),
   )
   app.get(
     '/v3/version_file/project',
@@ -103,10 +97,7 @@ function bulkReads(app: App, deps: Deps): void {
       schema: { operationId: 'getProjectsByHash', ...projects, querystring: HashesQuery },
     },
     async (req, reply) =>
-      sendBytes(
-        reply,
-        joinJsonObject(await listProjectsByHash(deps, viewerWith(req.viewer, both), hashesOf(req.query))),
-      ),
+      sendObject(reply, await listProjectsByHash(deps, viewerWith(req.viewer, both), hashesOf(req.query))),
   )
 }
 

@@ -8,15 +8,16 @@ import { parseId } from '#lib/ids.ts'
 import type { Viewer } from '#lib/viewer.ts'
 import { versionVisibleTo } from '../policy.ts'
 import { isListedAndPasses, LIST_ORDER, type VersionFilter } from './version-filter.ts'
-import { type FoundFile, fileKey, findFiles, keepFirst, listFinds } from './version-finds.ts'
+import { type FoundFile, findFiles, keepFirst, listFinds, peekFirst } from './version-finds.ts'
 
 export const ALGORITHMS = ['sha1', 'sha512'] as const
 export type Algorithm = (typeof ALGORITHMS)[number]
 
 /** Hashes that one request may name. */
 export const HASHES_MAX = 1000
-/** Hexadecimal digits of a SHA-512. */
-export const HASH_LENGTH_MAX = 128
+/** Hexadecimal digits. */
+const HASH_LENGTHS: Readonly<Record<Algorithm, number>> = { sha1: 40, sha512: 128 }
+export const HASH_LENGTH_MAX = HASH_LENGTHS.sha512
 
 export type HashQuery = {
   /** In any case. */
@@ -34,60 +35,48 @@ export type ResolvedFile = { versionId: string; projectId: string }
 export type FileReader = { db: Db; cache: EntityCache }
 
 /**
- * Where the file is that each hash stands for, keyed by the hash as it was asked for; unknown and hidden ones are left
- * out. Of several versions with the same file the one published last counts. One statement for each algorithm, which
- * reads indexes alone; none for what everybody sees and is known already.
+ * Where the file is that each hash stands for, in the order of the hashes; undefined for unknown and hidden ones. Of several
+ * versions with the same file the one published last counts. One statement for each algorithm, which reads indexes alone;
+ * none for what everybody sees and is known already.
  */
 export async function resolveFiles(
   reader: FileReader,
   viewer: Viewer | null,
   query: HashQuery,
-): Promise<Map<string, ResolvedFile>> {
+): Promise<(ResolvedFile | undefined)[]> {
   const { versionId } = query
-  const wanted = query.hashes.map((asked) => {
-    const hash = asked.toLowerCase()
-    return { asked, key: fileKey(query.algorithm ?? algorithmOf(hash), hash) }
-  })
-  const keys = wanted.map(({ key }) => key)
-  const files = new Map<string, ResolvedFile>()
+  const hashes = query.hashes.map((hash) => lowerHash(hash, query.algorithm))
   if (viewer === null && versionId === undefined) {
-    const found = await findFiles(reader, keys, (missing) => listFiles(reader.db, null, { keys: missing, versionId }))
-    for (const { asked, key } of wanted) {
-      const finds = found.get(key)
-      const known = finds?.files.get(key)
-      if (finds !== undefined && known !== undefined) files.set(asked, { versionId: known, projectId: finds.projectId })
-    }
-    return files
+    return findFiles(reader, hashes, (missing) => listFiles(reader.db, null, { hashes: missing, versionId }))
   }
-  const rows = await listFiles(reader.db, viewer, { keys, versionId })
-  const found = new Map(rows.map((file) => [file.key, file]))
-  for (const { asked, key } of wanted) {
-    const file = found.get(key)
-    if (file !== undefined) files.set(asked, { versionId: file.versionId, projectId: file.projectId })
-  }
-  return files
+  const asked = hashes.filter((hash) => hash !== undefined)
+  const rows = await listFiles(reader.db, viewer, { hashes: asked, versionId })
+  const found = new Map(rows.map((file) => [file.hash, file]))
+  return hashes.map((hash) => (hash === undefined ? undefined : found.get(hash)))
 }
 
-/** The same by keys, from the database. */
+/** A hash as it is stored; undefined where its length says that it is none of the algorithm, or of any. */
+function lowerHash(hash: string, algorithm: Algorithm | undefined): string | undefined {
+  const own = algorithmOf(hash)
+  return own === undefined || (algorithm !== undefined && algorithm !== own) ? undefined : hash.toLowerCase()
+}
+
+function algorithmOf({ length }: string): Algorithm | undefined {
+  return ALGORITHMS.find((algorithm) => HASH_LENGTHS[algorithm] === length)
+}
+
+/** The same from the database, in any order. */
 async function listFiles(
   db: Db,
   viewer: Viewer | null,
-  { keys, versionId }: { keys: readonly string[]; versionId: string | undefined },
+  { hashes, versionId }: { hashes: readonly string[]; versionId: string | undefined },
 ): Promise<FoundFile[]> {
   const files: FoundFile[] = []
   for (const algorithm of ALGORITHMS) {
-    const prefix = fileKey(algorithm, '')
-    const hashes = keys.filter((key) => key.startsWith(prefix)).map((key) => key.slice(prefix.length))
-    if (hashes.length === 0) continue
-    for (const { hash, ...place } of await listNewestFiles(db, viewer, { algorithm, hashes, versionId })) {
-      files.push({ key: fileKey(algorithm, hash), ...place })
-    }
+    const own = hashes.filter((hash) => hash.length === HASH_LENGTHS[algorithm])
+    if (own.length > 0) files.push(...(await listNewestFiles(db, viewer, { algorithm, hashes: own, versionId })))
   }
   return files
-}
-
-function algorithmOf(hash: string): Algorithm {
-  return hash.length >= HASH_LENGTH_MAX ? 'sha512' : 'sha1'
 }
 
 async function listNewestFiles(
@@ -111,17 +100,12 @@ async function listNewestFiles(
 }
 
 /** The file of a version with this hash; undefined when it is gone. */
-function findFileIn(
-  db: Db,
-  versionId: string,
-  { hash, algorithm }: { hash: string; algorithm?: Algorithm | undefined },
-): Promise<{ id: string; filename: string } | undefined> {
-  const lower = hash.toLowerCase()
+function findFileIn(db: Db, versionId: string, hash: string): Promise<{ id: string; filename: string } | undefined> {
   return db
     .selectFrom('file')
     .select(['id', 'filename'])
     .where('version_id', '=', versionId)
-    .where(algorithm ?? algorithmOf(lower), '=', lower)
+    .where(algorithmOf(hash) ?? 'sha1', '=', hash.toLowerCase())
     .orderBy('id')
     .executeTakeFirst()
 }
@@ -133,7 +117,7 @@ type FileName = { hash: string; algorithm?: Algorithm | undefined; version_id?: 
 export async function resolveFile(reader: FileReader, viewer: Viewer | null, named: FileName): Promise<ResolvedFile> {
   const { hash, algorithm, version_id: versionId } = named
   if (versionId !== undefined) parseId(versionId, 'version_id')
-  const file = (await resolveFiles(reader, viewer, { hashes: [hash], algorithm, versionId })).get(hash)
+  const [file] = await resolveFiles(reader, viewer, { hashes: [hash], algorithm, versionId })
   if (file === undefined) throw notFound('file')
   return file
 }
@@ -141,7 +125,7 @@ export async function resolveFile(reader: FileReader, viewer: Viewer | null, nam
 /** The same with the file itself. */
 export async function getFile(reader: FileReader, viewer: Viewer | null, named: FileName) {
   const place = await resolveFile(reader, viewer, named)
-  const file = await findFileIn(reader.db, place.versionId, named)
+  const file = await findFileIn(reader.db, place.versionId, named.hash)
   if (file === undefined) throw notFound('file')
   return { ...place, ...file }
 }
@@ -162,72 +146,73 @@ type Round = { filter: VersionFilter; text: string; found: Map<string, string | 
  * @throws ApiError `invalid_input` when one project comes with too many different filters.
  */
 export async function listUpdates(reader: FileReader, checks: readonly UpdateCheck[]): Promise<(string | undefined)[]> {
-  const rounds = groupByFilter(checks)
-  const all = [...new Set(rounds)]
-  refuseManyFilters(all)
-  const finds = await listFinds(reader, new Set(checks.map(({ projectId }) => projectId)))
-  const unknown: Asked[] = []
-  for (const round of all) {
-    const projectIds: string[] = []
-    for (const projectId of round.found.keys()) {
-      const first = finds.get(projectId)?.firsts.get(round.text)
-      if (first === undefined) projectIds.push(projectId)
-      else round.found.set(projectId, first ?? undefined)
-    }
-    if (projectIds.length > 0) unknown.push({ round, projectIds })
-  }
-  for (let start = 0; start < unknown.length; start += FILTERS_PER_STATEMENT) {
-    const part = unknown.slice(start, start + FILTERS_PER_STATEMENT)
+  const rounds = roundsOf(checks)
+  refuseManyFilters(checks, rounds)
+  const unknown = new Set<Round>()
+  const known = checks.map(({ projectId, filter }) => {
+    const round = rounds.get(filter)
+    const first = round === undefined ? undefined : peekFirst(reader, projectId, round.text)
+    if (round === undefined || first !== undefined) return first
+    round.found.set(projectId, undefined)
+    unknown.add(round)
+    return undefined
+  })
+  if (unknown.size > 0) await findFirsts(reader, [...unknown])
+  return checks.map(({ projectId, filter }, index) => {
+    const first = known[index]
+    return first === undefined ? rounds.get(filter)?.found.get(projectId) : (first ?? undefined)
+  })
+}
+
+/** Asks the database what stands first in the projects of the rounds, and keeps it. */
+async function findFirsts(reader: FileReader, rounds: readonly Round[]): Promise<void> {
+  const finds = await listFinds(reader, new Set(rounds.flatMap(({ found }) => [...found.keys()])))
+  for (let start = 0; start < rounds.length; start += FILTERS_PER_STATEMENT) {
+    const part = rounds.slice(start, start + FILTERS_PER_STATEMENT)
     const { rows } = await sql<{ round: number; project_id: string; id: string }>`${sql.join(
       part.map(listFirst),
       sql` union all `,
     )}`.execute(reader.db)
-    for (const { round, project_id, id } of rows) part[round]?.round.found.set(project_id, id)
+    for (const { round, project_id, id } of rows) part[round]?.found.set(project_id, id)
   }
-  for (const { round, projectIds } of unknown) {
-    for (const projectId of projectIds) {
+  for (const { text, found } of rounds) {
+    for (const [projectId, first] of found) {
       const known = finds.get(projectId)
-      if (known !== undefined) keepFirst(reader, known, round.text, round.found.get(projectId))
+      if (known !== undefined) keepFirst(reader, known, text, first)
     }
   }
-  return checks.map(({ projectId }, index) => rounds[index]?.found.get(projectId))
 }
 
-/** A round, and those of its projects that the database must be asked about. */
-type Asked = { round: Round; projectIds: string[] }
-
-/** The round of each check. */
-function groupByFilter(checks: readonly UpdateCheck[]): Round[] {
-  const byObject = new Map<VersionFilter, Round>()
+/** The round of each filter: filters that say the same are one. */
+function roundsOf(checks: readonly UpdateCheck[]): Map<VersionFilter, Round> {
+  const byFilter = new Map<VersionFilter, Round>()
   const byText = new Map<string, Round>()
-  return checks.map(({ projectId, filter }) => {
-    let round = byObject.get(filter)
-    if (round === undefined) {
-      const text = JSON.stringify(filter)
-      round = byText.get(text) ?? { filter, text, found: new Map() }
-      byText.set(text, round)
-      byObject.set(filter, round)
-    }
-    round.found.set(projectId, undefined)
-    return round
-  })
+  for (const { filter } of checks) {
+    if (byFilter.has(filter)) continue
+    const text = JSON.stringify(filter)
+    const round = byText.get(text) ?? { filter, text, found: new Map() }
+    byText.set(text, round)
+    byFilter.set(filter, round)
+  }
+  return byFilter
 }
 
-function refuseManyFilters(rounds: readonly Round[]): void {
-  if (rounds.length <= FILTERS_PER_PROJECT_MAX) return
-  const counts = new Map<string, number>()
-  for (const projectId of rounds.flatMap(({ found }) => [...found.keys()])) {
-    const count = (counts.get(projectId) ?? 0) + 1
-    if (count > FILTERS_PER_PROJECT_MAX) {
+function refuseManyFilters(checks: readonly UpdateCheck[], rounds: ReadonlyMap<VersionFilter, Round>): void {
+  if (new Set(rounds.values()).size <= FILTERS_PER_PROJECT_MAX) return
+  const asked = new Map<string, Set<Round | undefined>>()
+  for (const { projectId, filter } of checks) {
+    const own = asked.get(projectId) ?? new Set()
+    own.add(rounds.get(filter))
+    asked.set(projectId, own)
+    if (own.size > FILTERS_PER_PROJECT_MAX) {
       throw invalidInput(`At most ${FILTERS_PER_PROJECT_MAX} different filters for files of one project`, 'hashes')
     }
-    counts.set(projectId, count)
   }
 }
 
-function listFirst({ round: { filter }, projectIds }: Asked, round: number) {
+function listFirst({ filter, found }: Round, round: number) {
   return sql`select ${sql.lit(round)} as round, asked.project_id, first.id
-    from unnest(${projectIds}::text[]) as asked (project_id)
+    from unnest(${[...found.keys()]}::text[]) as asked (project_id)
     cross join lateral (
       select version.id from version
       where version.project_id = asked.project_id and ${isListedAndPasses(filter)}

@@ -1,13 +1,13 @@
 // Update checks: for an installed file, the version to install instead. It is always the first entry of the version list
 // of its project under the same filter.
 import Type from 'typebox'
-import { sendBytes } from '#http/entity-tags.ts'
+import { sendBytes, sendObject } from '#http/entity-tags.ts'
 import type { App } from '#http/server.ts'
-import { joinJson, joinJsonObject } from '#lib/json-bytes.ts'
+import type { JsonPart } from '#lib/json-bytes.ts'
 import type { Viewer } from '#lib/viewer.ts'
 import type { Deps } from '#main/deps.ts'
 import { VersionView } from '../views.ts'
-import { checkUpdate, checkUpdates } from './by-hash.ts'
+import { checkUpdate, checkUpdates, type FoundByHash } from './by-hash.ts'
 import {
   FileQuery,
   filterOfUpdateQuery,
@@ -70,7 +70,7 @@ function bulkUpdates(app: App, deps: Deps): void {
       summary: 'Get the latest versions that can replace files',
       response: { 200: byHash(VersionView) },
     },
-    toEntry: (version: CachedVersion) => version,
+    answerOf: (updates: FoundByHash<CachedVersion>): FoundByHash<JsonPart<CachedVersion>> => updates,
   }
   // The same bytes belong to one project, so that one version is all there is for a hash.
   const many = {
@@ -80,30 +80,24 @@ function bulkUpdates(app: App, deps: Deps): void {
       summary: 'Get the latest versions that can replace files, as lists',
       response: { 200: byHash(Type.Array(VersionView)) },
     },
-    toEntry: (version: CachedVersion) => ({ bytes: joinJson([version]) }),
+    answerOf: (updates: FoundByHash<CachedVersion>): FoundByHash<JsonPart<CachedVersion>> =>
+      updates.map(([hash, version]) => [hash, [version]]),
   }
-  for (const { path, noun, schema, toEntry } of [one, many]) {
-    const answer = async (viewer: Viewer | null, query: HashQuery, filter: VersionFilter): Promise<Buffer> => {
-      const updates = await checkUpdates(deps, viewer, query, () => filter)
-      return joinJsonObject(entriesOf(updates, toEntry))
-    }
+  for (const { path, noun, schema, answerOf } of [one, many]) {
+    const updatesFor = async (viewer: Viewer | null, query: HashQuery, filter: VersionFilter) =>
+      answerOf(await checkUpdates(deps, viewer, query, () => filter))
     app.post(
       path,
       { config, schema: { operationId: `find${noun}`, ...schema, body: UpdateBody } },
-      async (req, reply) => sendBytes(reply, await answer(req.viewer, hashesOf(req.body), filterOfBody(req.body))),
+      async (req, reply) => sendObject(reply, await updatesFor(req.viewer, hashesOf(req.body), filterOfBody(req.body))),
     )
     app.get(
       path,
       { config: cached, schema: { operationId: `get${noun}`, ...schema, querystring: UpdateQuery } },
       async (req, reply) =>
-        sendBytes(reply, await answer(req.viewer, hashesOf(req.query), filterOfUpdateQuery(req.query))),
+        sendObject(reply, await updatesFor(req.viewer, hashesOf(req.query), filterOfUpdateQuery(req.query))),
     )
   }
-}
-
-/** One at a time, so that an answer that is too large is refused before all of it is made. */
-function* entriesOf(updates: Map<string, CachedVersion>, toEntry: (version: CachedVersion) => { bytes: Buffer }) {
-  for (const [hash, version] of updates) yield [hash, toEntry(version)] as const
 }
 
 function byHash<Schema extends Type.TSchema>(schema: Schema) {
@@ -129,7 +123,7 @@ function individualUpdates(app: App, deps: Deps): void {
       for (const entry of req.body.hashes.toReversed()) filters.set(entry.hash, filterOfBody(entry))
       const query = hashesOf({ hashes: [...filters.keys()], algorithm: req.body.algorithm ?? null })
       const updates = await checkUpdates(deps, req.viewer, query, (hash) => filters.get(hash) ?? {})
-      return sendBytes(reply, joinJsonObject(updates))
+      return sendObject(reply, updates)
     },
   )
 }

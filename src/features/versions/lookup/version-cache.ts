@@ -72,12 +72,27 @@ export function peekPublicVersion({ cache }: Pick<VersionReader, 'cache'>, id: s
 
 /** The versions with these IDs, hidden ones too, in the order asked for; unknown ones are left out. At most one statement. */
 export async function listCachedVersions(reader: VersionReader, ids: readonly string[]): Promise<CachedVersion[]> {
-  const found = await reader.cache
-    .kind(VERSION)
-    .getMany(ids, async (missing) =>
-      (await listVersionReads(reader.db, missing)).map((row) => toCachedVersion(row, reader)),
-    )
-  return ids.flatMap((id) => found.get(id) ?? [])
+  return (await readVersions(reader, ids)).filter((version) => version !== undefined)
+}
+
+/** The same in the places of the IDs, of which some may be undefined, as unknown versions are. */
+export async function readVersions(
+  reader: VersionReader,
+  ids: readonly (string | undefined)[],
+): Promise<(CachedVersion | undefined)[]> {
+  const kind = reader.cache.kind(VERSION)
+  const missing: string[] = []
+  const versions = ids.map((id) => {
+    if (id === undefined) return undefined
+    const version = kind.peek(id)
+    if (version === undefined) missing.push(id)
+    return version
+  })
+  if (missing.length === 0) return versions
+  const found = await kind.getMany(missing, async (unknown) =>
+    (await listVersionReads(reader.db, unknown)).map((row) => toCachedVersion(row, reader)),
+  )
+  return versions.map((version, index) => version ?? found.get(ids[index] ?? ''))
 }
 
 /** Of these versions, those the viewer may see. One statement at most. */

@@ -13,7 +13,7 @@ const SLOT_BYTES = 120
 /** Results are added only by those who had it before they asked the database: so a change that they missed has dropped it. */
 export class VersionFinds {
   readonly projectId: string
-  /** Hash as `fileKey` writes it → version. */
+  /** Hash, in small letters → version. Hashes of the two algorithms differ in length. */
   readonly files: ReadonlyMap<string, string>
   /** Filter as text → the IDs of the list. */
   readonly lists: Map<string, readonly string[]>
@@ -81,6 +81,11 @@ export async function keepList(
   return ids
 }
 
+/** The first of a list, when it is kept; null where the list is empty. */
+export function peekFirst({ cache }: FindsCache, projectId: string, filter: string): string | null | undefined {
+  return cache.kind(FINDS).peek(projectId)?.firsts.get(filter)
+}
+
 /** Keeps the first of a list, which was asked for after `finds` was. */
 export function keepFirst({ cache }: FindsCache, finds: VersionFinds, filter: string, id: string | undefined): void {
   const bytes = finds.admit(filter, 1)
@@ -89,28 +94,38 @@ export function keepFirst({ cache }: FindsCache, finds: VersionFinds, filter: st
   cache.kind(FINDS).grow(finds, bytes)
 }
 
-/** How a file is named here. */
-export function fileKey(algorithm: string, hash: string): string {
-  return `${algorithm}:${hash}`
-}
-
-export type FoundFile = { key: string; versionId: string; projectId: string }
+/** The version on which a file is, by its hash. */
+export type FoundFile = { hash: string; versionId: string; projectId: string }
 
 /**
- * The versions on which everybody sees these files, by the key that `fileKey` makes.
- * @param ask what of the keys that are not kept can be found, in any order
+ * The versions on which everybody sees the files with these hashes, in their places.
+ * @param ask which of the hashes that are not kept can be found, in any order
  */
 export async function findFiles(
   { cache }: FindsCache,
-  keys: readonly string[],
+  hashes: readonly (string | undefined)[],
   ask: (missing: readonly string[]) => Promise<readonly FoundFile[]>,
-): Promise<Map<string, VersionFinds>> {
+): Promise<(FoundFile | undefined)[]> {
   const kind = cache.kind(FINDS)
-  return kind.getManyNamed(keys, async (missing) => {
-    const byProject = new Map<string, Map<string, string>>()
-    for (const { key, versionId, projectId } of await ask(missing)) {
-      byProject.set(projectId, (byProject.get(projectId) ?? new Map()).set(key, versionId))
-    }
-    return Array.from(byProject, ([id, files]) => new VersionFinds(id, files, kind.peek(id)))
+  const missing: string[] = []
+  const files = hashes.map((hash) => {
+    if (hash === undefined) return undefined
+    const file = fileIn(kind.peekNamed(hash), hash)
+    if (file === undefined) missing.push(hash)
+    return file
   })
+  if (missing.length === 0) return files
+  const found = await kind.getManyNamed(missing, async (unknown) => {
+    const byProject = new Map<string, Map<string, string>>()
+    for (const { hash, versionId, projectId } of await ask(unknown)) {
+      byProject.set(projectId, (byProject.get(projectId) ?? new Map()).set(hash, versionId))
+    }
+    return Array.from(byProject, ([id, own]) => new VersionFinds(id, own, kind.peek(id)))
+  })
+  return hashes.map((hash, index) => (hash === undefined ? undefined : (files[index] ?? fileIn(found.get(hash), hash))))
+}
+
+function fileIn(finds: VersionFinds | undefined, hash: string): FoundFile | undefined {
+  const versionId = finds?.files.get(hash)
+  return finds === undefined || versionId === undefined ? undefined : { hash, versionId, projectId: finds.projectId }
 }
