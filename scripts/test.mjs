@@ -32,7 +32,8 @@ const processes = [
   'src/features/{access,accounts,affiliates,analytics,audit,build-tools,collections,content-images}/**/*.test.ts',
   'src/features/{downloads,follows,limits,members,meta,moderation,notifications,oauth,organizations}/**/*.test.ts',
   'src/features/{pages,payouts,personal-data,pictures,projects,publishing,rate-limits,releases,reports}/**/*.test.ts',
-  'src/features/{scans,search,settings,statistics,tags,teams,threads,users,versions,v2}/**/*.test.ts',
+  'src/features/{scans,search,seed,settings,site,statistics,tags,teams,threads,users,versions,v2}/**/*.test.ts',
+  'src/http/*.test.ts',
   'src/{channel,counters/remote,analytics-store/remote}/*.test.ts',
   'test/system/{processes,lifecycle,signals,search-process,analytics-process}.test.ts',
 ]

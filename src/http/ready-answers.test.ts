@@ -14,6 +14,7 @@ let whileCounting: (() => Promise<void>) | undefined
 
 before(async () => {
   t = await testApp({
+    processes: 1,
     env: { RATE_LIMIT_COUNT_304: 'false' },
     watch: (app) => app.addHook('onSend', async (req) => void throughFramework.push(req.url)),
     deps: ({ counters }) => ({

@@ -10,15 +10,14 @@ import { Compile } from 'typebox/compile'
 import { loadConfig } from '#config/config.ts'
 import type { App } from '#http/server.ts'
 import { drainJobs } from '#jobs/worker.ts'
-import { buildApp, jobHandlers } from '#main/app.ts'
-import { type BootOptions, boot } from '#main/boot.ts'
+import { jobHandlers } from '#main/app.ts'
+import type { BootOptions } from '#main/boot.ts'
 import type { Deps } from '#main/deps.ts'
-import { connectToHub, joinHub } from '#processes/http-process.ts'
-import { openHub } from '#processes/hub.ts'
 import { silentLog } from '#telemetry/log.ts'
 import { testDatabase } from './database.ts'
 import { answerJudge } from './declared-answers.ts'
 import { createFactories, type Factories, type Person } from './factories.ts'
+import { openOne, openSeveral } from './opened.ts'
 
 /** What the test clients send instead of being limited; a test of the limiter leaves it out. */
 export const BYPASS_KEY = 'test-bypass-key-0123456789abcdefghij'
@@ -69,10 +68,17 @@ export type TestAppOptions = {
   deps?: (deps: Deps) => Partial<Deps>
   /** Sees the application before it is ready, in place of the check that each answer is as its route declares. */
   watch?: (app: App) => void
+  /** 1 for a test of what one process alone keeps or counts; else what the run is told. */
+  processes?: 1
 }
 
 /** One application with its own database, data folder and clock. Close it when the test file ends. */
-export async function testApp({ env = {}, deps: override = () => ({}), watch }: TestAppOptions = {}): Promise<TestApp> {
+export async function testApp({
+  env = {},
+  deps: override = () => ({}),
+  watch,
+  processes,
+}: TestAppOptions = {}): Promise<TestApp> {
   const dataDir = await mkdtemp(join(tmpdir(), 'depot-test-'))
   const database = await testDatabase()
   // By where a statement was asked for: what runs beside the call, such as counters that are stored, is not its own.
@@ -101,7 +107,8 @@ export async function testApp({ env = {}, deps: override = () => ({}), watch }: 
     test: { onQuery, poolSize: 10, cacheBytes: 32 * 1024 * 1024 },
   }
   const adapt = (deps: Deps): Deps => ({ ...deps, ...override(deps) })
-  const { deps, apps, close } = HTTP_PROCESSES > 1 ? await openSeveral(options, adapt) : await openOne(options, adapt)
+  const count = processes ?? HTTP_PROCESSES
+  const { deps, apps, close } = count > 1 ? await openSeveral(count, options, adapt) : await openOne(options, adapt)
   const undeclared = new Set<string>()
   const overlapped = overlaps(apps)
   for (const app of apps) {
@@ -166,60 +173,6 @@ export async function testApp({ env = {}, deps: override = () => ({}), watch }: 
       await database.close()
       await rm(dataDir, { recursive: true, force: true })
       assert.deepEqual([...undeclared], [], 'answers that no description has')
-    },
-  }
-}
-
-type Opened = { deps: Deps; apps: [App, ...App[]]; close(): Promise<void> }
-
-async function openOne(options: BootOptions, adapt: (deps: Deps) => Deps): Promise<Opened> {
-  const booted = await boot(options)
-  // Without `listen`: no other process changes this database.
-  booted.deps.cache.enable()
-  const deps = adapt(booted.deps)
-  const app = await buildApp(deps)
-  return {
-    deps,
-    apps: [app],
-    close: async () => {
-      await app.close()
-      await booted.close()
-    },
-  }
-}
-
-/**
- * What `depot serve` with several HTTP processes is made of, with everything of its own but the event loop: so the test
- * controls the clock of all. Without `listen`, changes reach the others by the hub alone.
- */
-async function openSeveral(options: BootOptions, adapt: (deps: Deps) => Deps): Promise<Opened> {
-  const { log, config } = options
-  const onSilent = () => assert.fail('A process did not take in a change')
-  const hub = await openHub({ dataDir: config.dataDir, log, onListening() {}, onLeaving() {}, onSilent })
-  const holder = await boot({ ...options, neighbours: hub.neighbours })
-  hub.lend(holder)
-  const joined = await Promise.all(
-    Array.from({ length: HTTP_PROCESSES }, async () => {
-      const channel = await connectToHub(hub.socketPath)
-      const process = await joinHub(channel, options, adapt)
-      process.booted.deps.cache.enable()
-      return { ...process, channel }
-    }),
-  )
-  const clearAll = () => {
-    for (const { deps } of [holder, ...joined.map(({ booted }) => booted)]) deps.cache.clear()
-  }
-  return {
-    deps: adapt({ ...holder.deps, cache: { ...holder.deps.cache, clear: clearAll } }),
-    apps: joined.map(({ app }) => app) as [App, ...App[]],
-    close: async () => {
-      for (const { app, booted, channel } of joined) {
-        await app.close()
-        await booted.close()
-        channel.close()
-      }
-      await holder.close()
-      hub.close()
     },
   }
 }

@@ -1,0 +1,94 @@
+// The parts of an application under test: one process, or what a server of several is made of.
+import assert from 'node:assert/strict'
+import type { CacheStats, EntityCache } from '#cache/entity-cache.ts'
+import type { App } from '#http/server.ts'
+import { buildApp } from '#main/app.ts'
+import { type BootOptions, boot } from '#main/boot.ts'
+import type { Deps } from '#main/deps.ts'
+import { connectToHub, joinHub } from '#processes/http-process.ts'
+import { openHub } from '#processes/hub.ts'
+
+export type Opened = { deps: Deps; apps: [App, ...App[]]; close(): Promise<void> }
+
+export async function openOne(options: BootOptions, adapt: (deps: Deps) => Deps): Promise<Opened> {
+  const booted = await boot(options)
+  // Without `listen`: no other process changes this database.
+  booted.deps.cache.enable()
+  const deps = adapt(booted.deps)
+  const app = await buildApp(deps)
+  return {
+    deps,
+    apps: [app],
+    close: async () => {
+      await app.close()
+      await booted.close()
+    },
+  }
+}
+
+/**
+ * What `depot serve` with several HTTP processes is made of, with everything of its own but the event loop: so the test
+ * controls the clock of all. Without `listen`, changes reach the others by the hub alone.
+ */
+export async function openSeveral(count: number, options: BootOptions, adapt: (deps: Deps) => Deps): Promise<Opened> {
+  const { log, config } = options
+  const onSilent = () => assert.fail('A process did not take in a change')
+  const hub = await openHub({ dataDir: config.dataDir, log, onListening() {}, onLeaving() {}, onSilent })
+  const holder = await boot({ ...options, neighbours: hub.neighbours })
+  hub.lend(holder)
+  const joined = await Promise.all(
+    Array.from({ length: count }, async () => {
+      const channel = await connectToHub(hub.socketPath)
+      const process = await joinHub(channel, options, adapt)
+      process.booted.deps.cache.enable()
+      return { ...process, channel }
+    }),
+  )
+  const caches = [holder, ...joined.map(({ booted }) => booted)].map(({ deps }) => deps.cache)
+  const cache: EntityCache = {
+    ...holder.deps.cache,
+    clear: () => {
+      for (const each of caches) each.clear()
+    },
+    stats: () => addUp(caches.map((each) => each.stats())),
+  }
+  return {
+    deps: adapt({ ...holder.deps, cache }),
+    apps: joined.map(({ app }) => app) as [App, ...App[]],
+    close: async () => {
+      for (const { app, booted, channel } of joined) {
+        await app.close()
+        await booted.close()
+        channel.close()
+      }
+      await holder.close()
+      hub.close()
+    },
+  }
+}
+
+function addUp(all: readonly CacheStats[]): CacheStats {
+  const kinds: CacheStats['kinds'] = {}
+  for (const [name, stats] of all.flatMap((each) => Object.entries(each.kinds))) {
+    const sum = kinds[name]
+    kinds[name] =
+      sum === undefined
+        ? stats
+        : {
+            entries: sum.entries + stats.entries,
+            hits: sum.hits + stats.hits,
+            misses: sum.misses + stats.misses,
+            loads: sum.loads + stats.loads,
+            evicted: sum.evicted + stats.evicted,
+            overtaken: sum.overtaken + stats.overtaken,
+            oversized: sum.oversized + stats.oversized,
+          }
+  }
+  const sumOf = (of: (stats: CacheStats) => number): number => all.reduce((total, each) => total + of(each), 0)
+  return {
+    enabled: all.every(({ enabled }) => enabled),
+    bytes: sumOf(({ bytes }) => bytes),
+    maxBytes: sumOf(({ maxBytes }) => maxBytes),
+    kinds,
+  }
+}
