@@ -168,6 +168,20 @@ export const COMMANDS: readonly Command[] = [
     load: async () => (await import('./accounts.ts')).tokenCreate,
   },
   {
+    name: 'token list',
+    usage: '--user U [--json]',
+    about: 'List the personal access tokens of an account',
+    options: [JSON_OPTION],
+    load: async () => (await import('./tokens.ts')).tokenList,
+  },
+  {
+    name: 'token revoke',
+    usage: 'ID --user U [--json]',
+    about: 'Revoke a personal access token, at once',
+    options: [['ID', 'The token, as `depot token list` names it'], JSON_OPTION],
+    load: async () => (await import('./tokens.ts')).tokenRevoke,
+  },
+  {
     name: 'settings get',
     usage: '[NAME] [--json]',
     about: 'Show what can be set while the service runs',
@@ -187,18 +201,11 @@ export const COMMANDS: readonly Command[] = [
     load: async () => (await import('./settings.ts')).settingsSet,
   },
   {
-    name: 'token list',
-    usage: '--user U [--json]',
-    about: 'List the personal access tokens of an account',
-    options: [JSON_OPTION],
-    load: async () => (await import('./tokens.ts')).tokenList,
-  },
-  {
-    name: 'token revoke',
-    usage: 'ID --user U [--json]',
-    about: 'Revoke a personal access token, at once',
-    options: [['ID', 'The token, as `depot token list` names it'], JSON_OPTION],
-    load: async () => (await import('./tokens.ts')).tokenRevoke,
+    name: 'settings list',
+    usage: '[--set] [--json]',
+    about: 'Show every variable with its value and where that comes from; secrets are not shown',
+    options: [['--set', 'Only those that the environment sets'], JSON_OPTION],
+    load: async () => (await import('./environment.ts')).settingsList,
   },
   {
     name: 'jobs',
@@ -206,13 +213,6 @@ export const COMMANDS: readonly Command[] = [
     about: 'Show what background work waits, runs or has failed',
     options: [JSON_OPTION],
     load: async () => (await import('./jobs.ts')).jobsCommand,
-  },
-  {
-    name: 'settings list',
-    usage: '[--set] [--json]',
-    about: 'Show every variable with its value and where that comes from; secrets are not shown',
-    options: [['--set', 'Only those that the environment sets'], JSON_OPTION],
-    load: async () => (await import('./environment.ts')).settingsList,
   },
   {
     name: 'backup',

@@ -42,6 +42,8 @@ export function observeCache({ registry }: Registered, stats: () => CacheState):
   new Gauge({
     name: 'depot_cache_enabled',
     help: '1 while the entity cache is in use; 0 while this process hears of no changes and reads the database instead',
+    // Of several processes of a server, the one that is worst off.
+    aggregator: 'min',
     registers,
     collect() {
       this.set(stats().enabled ? 1 : 0)
@@ -90,6 +92,7 @@ export function observeQueue({ registry }: Registered, ask: () => Promise<QueueS
   new Gauge({
     name: 'depot_jobs_oldest_ready_seconds',
     help: 'How long the job that has waited longest could have run already',
+    aggregator: 'max',
     registers,
     async collect() {
       const oldest = (await state())?.oldestReadySeconds
@@ -101,6 +104,7 @@ export function observeQueue({ registry }: Registered, ask: () => Promise<QueueS
     name: 'depot_jobs_waiting',
     help: 'Background jobs, by state: ready, running, scheduled for later, dead (failed for good)',
     labelNames: ['state'] as const,
+    aggregator: 'max',
     registers,
     async collect() {
       const counts = await state()
@@ -121,6 +125,7 @@ export function observeDisk(
     name: 'depot_data_disk_bytes',
     help: 'Room on the disk of the data folder, by kind (free, total)',
     labelNames: ['kind'] as const,
+    aggregator: 'max',
     registers: [registry],
     async collect() {
       const room = await ask().catch(() => undefined)

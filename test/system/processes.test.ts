@@ -1,7 +1,7 @@
 // Several HTTP processes behind one port: what they share, what they know of each other's writes, how they end.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, statfsSync } from 'node:fs'
 import { request } from 'node:http'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
@@ -129,6 +129,11 @@ describe('two processes', () => {
     assert.ok(first > 0)
     for (let n = 0; n < 10; n += 1) await get('/v3/tag/loader')
     assert.equal(await count(), first + 10)
+    // What each process says of the same thing is not added up.
+    const { body } = await get('/metrics')
+    assert.match(body, /^depot_cache_enabled 1$/m)
+    const { blocks, bsize } = statfsSync(dataDir)
+    assert.equal(Number(/^depot_data_disk_bytes\{kind="total"\} (\d+)$/m.exec(body)?.[1]), blocks * bsize)
   })
 
   test('/ready speaks for what is held elsewhere', async () => {
