@@ -97,8 +97,8 @@ export function remoteCounters(channel: Channel, { now, processes }: Options): C
     forgotAtMs = now()
   }
 
-  /** Goes out before whatever is asked next. */
-  function report(): void {
+  /** Goes out before whatever is asked next; resolves when the other process knows. */
+  async function report(): Promise<void> {
     clearTimeout(timer)
     timer = undefined
     const sent = [...worthReporting]
@@ -108,22 +108,23 @@ export function remoteCounters(channel: Channel, { now, processes }: Options): C
     if (sent.length === 0) return
     for (const { float } of sent) float.unsent = 0
     const reports: Report[] = sent.map(({ key, float, units }) => [key, float.rate, units])
-    channel.call('counters.report', [reports], { timeoutMs: TIMEOUT_MS }).then(
-      (left) => {
-        for (const [n, { key, float, units }] of sent.entries()) {
-          float.units -= units
-          learn(key, float.rate, (left as number[])[n] ?? 0)
-        }
-      },
+    let left: number[]
+    try {
+      left = (await channel.call('counters.report', [reports], { timeoutMs: TIMEOUT_MS })) as number[]
+    } catch {
       // Without the other process this one ends.
-      () => undefined,
-    )
+      return
+    }
+    for (const [n, { key, float, units }] of sent.entries()) {
+      float.units -= units
+      learn(key, float.rate, left[n] ?? 0)
+    }
   }
 
   function reportWith(key: string): void {
     const float = floatOf(key)
     if (float !== undefined) worthReporting.set(key, float)
-    report()
+    void report()
   }
 
   function learn(key: string, rate: Rate, remaining: number): void {
@@ -189,7 +190,7 @@ export function remoteCounters(channel: Channel, { now, processes }: Options): C
       return asked.giveBack(key, rate, cost)
     },
     async close() {
-      report()
+      await report()
       await own.close()
     },
   }
