@@ -88,8 +88,12 @@ function joinStyles(assets: Assets): Buffer {
 function encoder(bytes: Buffer): (coding: AssetCoding) => Promise<Buffer> {
   const kept = new Map<AssetCoding, Promise<Buffer>>()
   return (coding) => {
-    const encoded = kept.get(coding) ?? ENCODERS[coding](bytes)
+    const known = kept.get(coding)
+    if (known !== undefined) return known
+    const encoded = ENCODERS[coding](bytes)
     kept.set(coding, encoded)
+    // The next one who asks tries again.
+    encoded.catch(() => kept.delete(coding))
     return encoded
   }
 }

@@ -38,6 +38,8 @@ export type Client = {
 
 export type TestApp = {
   app: App
+  /** How many processes answer; a request after a write goes to the next one. */
+  processes: number
   deps: Deps
   make: Factories
   /** A client with no token. */
@@ -134,6 +136,7 @@ export async function testApp({
   const common = { 'user-agent': 'depot-tests/1.0 (tests)', 'x-ratelimit-key': BYPASS_KEY }
   return {
     app,
+    processes: apps.length,
     deps,
     make: createFactories(deps),
     anyone: client(common),
