@@ -8,6 +8,7 @@ COPY package.json package-lock.json .npmrc LICENSE ./
 RUN npm ci --omit=dev && npm cache clean --force
 COPY bin bin
 COPY src src
+COPY demo demo
 COPY migrations migrations
 COPY taxonomy taxonomy
 COPY scripts/scan-with-clamav.mjs scripts/

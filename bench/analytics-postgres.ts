@@ -1,8 +1,8 @@
 // The same events as plain PostgreSQL tables with an index on (project, time): what the analytics bench compares with.
 import pg from 'pg'
-import type { SourcedMetric, StoreQuery } from '#analytics-store/analytics-store.ts'
-import { COLUMNS, type DownloadEvent, type ViewEvent } from '#analytics-store/events.ts'
-import { buildSlices, type MetricSlices } from '#analytics-store/points.ts'
+import type { SourcedMetric, StoreQuery } from '#ports/analytics-store/analytics-store.ts'
+import { COLUMNS, type DownloadEvent, type ViewEvent } from '#ports/analytics-store/events.ts'
+import { buildSlices, type MetricSlices } from '#ports/analytics-store/points.ts'
 
 const TABLES = { view: 'bench_views', download: 'bench_downloads' } as const
 const TYPES = { time: 'bigint', term: 'text', text: 'text', flag: 'boolean', number: 'bigint' } as const

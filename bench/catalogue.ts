@@ -3,10 +3,10 @@
 //
 //   node bench/catalogue.ts
 import { sql } from 'kysely'
-import type { Db } from '#db/db.ts'
-import { createDb, createPool } from '#db/db.ts'
-import { startEmbeddedPostgres } from '#embedded-postgres/embedded-postgres.ts'
-import { silentLog } from '#telemetry/log.ts'
+import type { Db } from '#platform/db/db.ts'
+import { createDb, createPool } from '#platform/db/db.ts'
+import { startEmbeddedPostgres } from '#platform/embedded-postgres/embedded-postgres.ts'
+import { silentLog } from '#platform/telemetry/log.ts'
 import { makeDataDir } from '#test/support/running-depot.ts'
 import { call, startBenchDepot } from './servers.ts'
 import { figure, printTable, type Row, row } from './table.ts'

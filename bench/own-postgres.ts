@@ -2,7 +2,7 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { startEmbeddedPostgres } from '#embedded-postgres/embedded-postgres.ts'
+import { startEmbeddedPostgres } from '#platform/embedded-postgres/embedded-postgres.ts'
 
 export async function withPostgres<T>(run: (databaseUrl: string) => Promise<T>): Promise<T> {
   const { DATABASE_URL } = process.env

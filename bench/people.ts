@@ -2,12 +2,12 @@
 // server's processor time and statements for each request against the size of the answer.
 
 import { randomBytes } from 'node:crypto'
-import type { Db } from '#db/db.ts'
-import { createDb, createPool } from '#db/db.ts'
-import { startEmbeddedPostgres } from '#embedded-postgres/embedded-postgres.ts'
 import { DAY_MS } from '#lib/time.ts'
 import { newToken } from '#lib/tokens.ts'
-import { silentLog } from '#telemetry/log.ts'
+import type { Db } from '#platform/db/db.ts'
+import { createDb, createPool } from '#platform/db/db.ts'
+import { startEmbeddedPostgres } from '#platform/embedded-postgres/embedded-postgres.ts'
+import { silentLog } from '#platform/telemetry/log.ts'
 import { makeDataDir, type RunningDepot } from '#test/support/running-depot.ts'
 import { call, countQueries, cpuSeconds, startBenchDepot } from './servers.ts'
 import { figure, type Row, row } from './table.ts'

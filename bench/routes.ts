@@ -4,7 +4,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import sharp from 'sharp'
-import type { RouteEntry } from '#http/route-config.ts'
+import type { RouteEntry } from '#platform/http/route-config.ts'
 import { type TestApp, testApp } from '#test/support/harness.ts'
 import { asList, asObject, type Json, operationsOf, resolve } from '#test/support/openapi-rules.ts'
 import { longestHoldMs, slowness } from '#test/support/processor-time.ts'

@@ -1,10 +1,10 @@
 // The engine alone, in this thread: building, queries, updates, compaction.
 
-import { parseSearchRequest } from '#features/search/requests.ts'
-import type { SearchDocument } from '#search-index/document.ts'
-import { Engine } from '#search-index/embedded/engine.ts'
-import { ByteWriter } from '#search-index/embedded/hit-store.ts'
-import type { SearchChange } from '#search-index/search-index.ts'
+import { parseSearchRequest } from '#features/operations/search/requests.ts'
+import type { SearchDocument } from '#ports/search-index/document.ts'
+import { Engine } from '#ports/search-index/embedded/engine.ts'
+import { ByteWriter } from '#ports/search-index/embedded/hit-store.ts'
+import type { SearchChange } from '#ports/search-index/search-index.ts'
 import { sampleDocuments } from '#test/support/search-catalogue.ts'
 import { batches, type Query, SEED, VERSIONS } from './search-queries.ts'
 import { once, seconds, show, type Times, time } from './timing.ts'

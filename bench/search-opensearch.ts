@@ -3,10 +3,10 @@
 //
 //   node bench/search-opensearch.ts [--projects 20000]
 import { parseArgs } from 'node:util'
-import { parseSearchRequest } from '#features/search/requests.ts'
-import { openEmbeddedSearchIndex } from '#search-index/embedded/embedded-search-index.ts'
-import { openOpenSearchIndex } from '#search-index/opensearch/opensearch-search-index.ts'
-import type { SearchIndex } from '#search-index/search-index.ts'
+import { parseSearchRequest } from '#features/operations/search/requests.ts'
+import { openEmbeddedSearchIndex } from '#ports/search-index/embedded/embedded-search-index.ts'
+import { openOpenSearchIndex } from '#ports/search-index/opensearch/opensearch-search-index.ts'
+import type { SearchIndex } from '#ports/search-index/search-index.ts'
 import { startOpenSearch } from '#test/support/opensearch.ts'
 import { sampleDocuments } from '#test/support/search-catalogue.ts'
 import { batches, mixedQueries, SEED, VERSIONS } from './search-queries.ts'

@@ -1,6 +1,6 @@
 // The catalogue in PostgreSQL: full text and facets, each with a GIN index.
 import pg from 'pg'
-import type { SearchDocument } from '#search-index/document.ts'
+import type { SearchDocument } from '#ports/search-index/document.ts'
 import { withPostgres } from './own-postgres.ts'
 import { batches, flat, type Query } from './search-queries.ts'
 import { seconds, type Times, time } from './timing.ts'

@@ -1,8 +1,8 @@
 // What is asked of the engines, and of which catalogue.
 import MiniSearch, { type SearchResult } from 'minisearch'
-import { parseSearchRequest, type SearchRequest } from '#features/search/requests.ts'
-import type { SearchDocument } from '#search-index/document.ts'
-import type { SearchQuery } from '#search-index/search-index.ts'
+import { parseSearchRequest, type SearchRequest } from '#features/operations/search/requests.ts'
+import type { SearchDocument } from '#ports/search-index/document.ts'
+import type { SearchQuery } from '#ports/search-index/search-index.ts'
 import { SAMPLE_CATEGORIES, SAMPLE_LOADERS, sampleDocuments, sampleWords } from '#test/support/search-catalogue.ts'
 
 export const SEED = 1

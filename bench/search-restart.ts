@@ -1,6 +1,6 @@
 // Opens a snapshot in a process that has nothing else in memory, and prints what that took:
 //   node bench/search-restart.ts FILE
-import { openEmbeddedSearchIndex } from '#search-index/embedded/embedded-search-index.ts'
+import { openEmbeddedSearchIndex } from '#ports/search-index/embedded/embedded-search-index.ts'
 import type { Restart } from './search-thread.ts'
 
 const MIB = 2 ** 20

@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { brotliCompressSync } from 'node:zlib'
-import { loadAssets } from '#html/assets.ts'
+import { loadAssets } from '#platform/html/assets.ts'
 import { CHROMIUM, openBrowser } from '#test/support/chromium.ts'
 import { measurePaint } from '#test/support/paint.ts'
 import { depot, makeDataDir, type RunningDepot } from '#test/support/running-depot.ts'

@@ -2,7 +2,7 @@
 // is asked of the database; and what a thousand hashes that nobody asked for before cost against one, the work of the
 // database included. Processor time, so that other work on the machine moves the ratios less.
 import { sql } from 'kysely'
-import type { Db } from '#db/db.ts'
+import type { Db } from '#platform/db/db.ts'
 import type { RunningDepot } from '#test/support/running-depot.ts'
 import { call, countQueries, cpuSeconds, cpuSecondsOfAll, load } from './servers.ts'
 import { figure, type Row, row } from './table.ts'

@@ -19,7 +19,7 @@ async function start() {
   process.env.UV_THREADPOOL_SIZE ??= '16'
   const { enableCompileCache } = await import('node:module')
   enableCompileCache()
-  const { main } = await import('#main/main.ts')
+  const { main } = await import('#cli/main.ts')
   await main(process.argv.slice(2), process.env)
 }
 

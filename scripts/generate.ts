@@ -1,21 +1,21 @@
-// `npm run gen`: remakes what is drawn from the source: src/db/schema.ts and schema.sql from the migrations,
+// `npm run gen`: remakes what is drawn from the source: src/platform/db/schema.ts and schema.sql from the migrations,
 // openapi.json and openapi-v2.json from the routes, .env.example from the variables, docs/generated/scopes.md from the
 // tables of bits, the table in docs/errors.md from the error table.
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { loadConfig } from '#config/config.ts'
-import { envExample } from '#config/env-example.ts'
-import { createPool } from '#db/db.ts'
-import { migrate } from '#db/migrate.ts'
-import { startEmbeddedPostgres } from '#embedded-postgres/embedded-postgres.ts'
-import { permissionTables, scopeTable } from '#http/bit-tables.ts'
-import { openApiText } from '#http/openapi.ts'
 import { ERRORS } from '#lib/errors.ts'
 import { buildApp } from '#main/app.ts'
 import { boot } from '#main/boot.ts'
-import { silentLog } from '#telemetry/log.ts'
+import { loadConfig } from '#platform/config/config.ts'
+import { envExample } from '#platform/config/env-example.ts'
+import { createPool } from '#platform/db/db.ts'
+import { migrate } from '#platform/db/migrate.ts'
+import { startEmbeddedPostgres } from '#platform/embedded-postgres/embedded-postgres.ts'
+import { permissionTables, scopeTable } from '#platform/http/bit-tables.ts'
+import { openApiText } from '#platform/http/openapi.ts'
+import { silentLog } from '#platform/telemetry/log.ts'
 import { describeSchema } from './describe-schema.ts'
 import { errorTable, withErrorTable } from './error-table.ts'
 import { writeRowTypes } from './row-types.ts'
@@ -46,7 +46,7 @@ async function generateSchema(connectionString: string): Promise<void> {
   await migrate(pool)
   writeFileSync(join(ROOT, 'docs/generated/schema.sql'), await describeSchema(pool))
   await pool.end()
-  await writeRowTypes(connectionString, join(ROOT, 'src/db/schema.ts'))
+  await writeRowTypes(connectionString, join(ROOT, 'src/platform/db/schema.ts'))
 }
 
 async function generateOpenApi(connectionString: string, dataDir: string): Promise<void> {

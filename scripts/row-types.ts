@@ -1,8 +1,8 @@
-// The row types of a migrated database (src/db/schema.ts), written by kysely-codegen.
+// The row types of a migrated database (src/platform/db/schema.ts), written by kysely-codegen.
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { createPool } from '#db/db.ts'
+import { createPool } from '#platform/db/db.ts'
 
 const CODEGEN = join(import.meta.dirname, '../node_modules/kysely-codegen/dist/cli/bin.js')
 

@@ -19,25 +19,24 @@ if (major < 24 || (major === 24 && minor < 12)) {
 
 /** Tests against engines that are started for them: `npm run test:engines`, one file after the other. */
 const engines = [
-  'src/counters/redis/*.test.ts',
-  'src/files/s3/*.test.ts',
-  'src/search-index/opensearch/*.test.ts',
-  'src/features/search/{shared-feed,opensearch-http}.test.ts',
-  'src/analytics-store/clickhouse/*.test.ts',
-  'src/features/backup/move-to-engines.test.ts',
+  'src/ports/counters/redis/*.test.ts',
+  'src/ports/files/s3/*.test.ts',
+  'src/ports/search-index/opensearch/*.test.ts',
+  'src/features/operations/search/{shared-feed,opensearch-http}.test.ts',
+  'src/ports/analytics-store/clickhouse/*.test.ts',
+  'src/features/operations/backup/move-to-engines.test.ts',
   'test/system/{engines,clickhouse-process,pooler}.test.ts',
 ]
 /** What a server of two HTTP processes must pass too: `npm run test:processes`. */
 const processes = [
-  'src/features/{access,accounts,affiliates,analytics,audit,build-tools,collections,content-images}/**/*.test.ts',
-  'src/features/{downloads,follows,limits,members,meta,moderation,notifications,oauth,organizations}/**/*.test.ts',
-  'src/features/{pages,payouts,personal-data,pictures,projects,publishing,rate-limits,releases,reports}/**/*.test.ts',
-  'src/features/{scans,search,seed,settings,site,statistics,tags,teams,threads,users,versions,v2}/**/*.test.ts',
-  'src/http/*.test.ts',
-  'src/{channel,counters/remote,analytics-store/remote}/*.test.ts',
+  'src/features/**/*.test.ts',
+  'src/web/**/*.test.ts',
+  'src/platform/{http,channel}/*.test.ts',
+  'src/ports/{counters,analytics-store}/remote/*.test.ts',
+  'src/ports/search-index/feed/*.test.ts',
   'test/system/{processes,lifecycle,signals,search-process,analytics-process}.test.ts',
 ]
-const patterns = ['src/**/*.test.ts', 'test/{system,conformance,support,fuzz}/**/*.test.ts']
+const patterns = ['{src,demo}/**/*.test.ts', 'test/{system,conformance,support,fuzz}/**/*.test.ts']
 const [first = '', ...others] = process.argv.slice(2)
 /** `--minutes=N` before the files: how long one test may take, where ten minutes are too few. */
 const minutes = first.startsWith('--minutes=') ? Number(first.slice('--minutes='.length)) : undefined
@@ -50,7 +49,7 @@ const named = withProcesses ? asked.slice(1) : asked
 const chosen = withProcesses ? processes : patterns
 const engineFiles = globSync(engines).sort()
 /** These run without an engine too, and once more with it. */
-const alsoOnEngines = ['src/analytics-store/agreement.test.ts']
+const alsoOnEngines = ['src/ports/analytics-store/agreement.test.ts']
 const files = withEngines
   ? [...engineFiles, ...alsoOnEngines]
   : named.length > 0
@@ -82,7 +81,7 @@ function grouped(all, folder) {
 
 /** A server that forgets everything when the power goes: nothing of a test is worth an fsync. */
 async function startDatabase(dataDir) {
-  const { startEmbeddedPostgres } = await import('#embedded-postgres/embedded-postgres.ts')
+  const { startEmbeddedPostgres } = await import('#platform/embedded-postgres/embedded-postgres.ts')
   const quiet = () => {}
   const say = (_fields, message) => console.error(message)
   // Dropping a test's database ends connections that are closing already: no news.

@@ -1,10 +1,11 @@
 // `depot user suspend|unsuspend|sign-out|password-link`.
-import { makePasswordLink } from '#features/accounts/administration/make-password-link.ts'
-import { toSuspension } from '#features/accounts/administration/requests.ts'
-import { signOutAccount } from '#features/accounts/administration/sign-out-account.ts'
-import { suspendAccount } from '#features/accounts/administration/suspend-account.ts'
-import { unsuspendAccount } from '#features/accounts/administration/unsuspend-account.ts'
-import { COMMAND } from '#features/audit/actor.ts'
+
+import { COMMAND } from '#features/basics/audit/actor.ts'
+import { makePasswordLink } from '#features/people/accounts/administration/make-password-link.ts'
+import { toSuspension } from '#features/people/accounts/administration/requests.ts'
+import { signOutAccount } from '#features/people/accounts/administration/sign-out-account.ts'
+import { suspendAccount } from '#features/people/accounts/administration/suspend-account.ts'
+import { unsuspendAccount } from '#features/people/accounts/administration/unsuspend-account.ts'
 import { duration, readArguments, required } from './arguments.ts'
 import { type Env, print, withDeps } from './with-deps.ts'
 

@@ -1,11 +1,11 @@
 // `depot analytics set-aside`: begins an empty analytics database beside one that cannot be opened.
 import { existsSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Config, loadConfig } from '#config/config.ts'
-import { COMMAND } from '#features/audit/actor.ts'
-import { recordAudit } from '#features/audit/record-audit.ts'
+import { COMMAND } from '#features/basics/audit/actor.ts'
+import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import { OperatorError } from '#lib/operator-error.ts'
 import { holdAnalytics, openDataFolder } from '#main/preflight.ts'
+import { type Config, loadConfig } from '#platform/config/config.ts'
 import { readArguments } from './arguments.ts'
 import { type Env, print, withDeps } from './with-deps.ts'
 

@@ -1,6 +1,6 @@
 // `depot settings list`: what every variable of the environment amounts to. Values that are secret are not shown.
-import { loadConfig } from '#config/config.ts'
-import { VARIABLES } from '#config/env.ts'
+import { loadConfig } from '#platform/config/config.ts'
+import { VARIABLES } from '#platform/config/env.ts'
 import { readArguments } from './arguments.ts'
 import { table } from './table.ts'
 import { type Env, print } from './with-deps.ts'

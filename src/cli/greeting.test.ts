@@ -1,8 +1,8 @@
 // What people at a terminal see: no line that wraps but for paths and addresses, and nothing that is hidden from them.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { loadConfig } from '#config/config.ts'
-import { textLine } from '#telemetry/log-text.ts'
+import { loadConfig } from '#platform/config/config.ts'
+import { textLine } from '#platform/telemetry/log-text.ts'
 import { type Greeting, greeting } from './greeting.ts'
 
 const text = (env: Record<string, string>, of: Partial<Greeting> = {}): string =>

@@ -1,5 +1,5 @@
 // What a start says to people at a terminal: where Depot answers, where everything is kept, and what to do next.
-import type { Config } from '#config/config.ts'
+import type { Config } from '#platform/config/config.ts'
 
 export type Greeting = {
   config: Config

@@ -1,5 +1,5 @@
 // `depot jobs`: what the job queue holds.
-import { listFailedJobs, listJobCounts } from '#jobs/queue-state.ts'
+import { listFailedJobs, listJobCounts } from '#platform/jobs/queue-state.ts'
 import { readArguments } from './arguments.ts'
 import { table } from './table.ts'
 import { type Env, print, withDeps } from './with-deps.ts'

@@ -1,12 +1,12 @@
 // `depot migrate` and `depot check`.
 
-import { loadConfig } from '#config/config.ts'
-import { COMMAND } from '#features/audit/actor.ts'
-import { checkDependencies } from '#features/meta/readiness.ts'
+import { COMMAND } from '#features/basics/audit/actor.ts'
+import { checkDependencies } from '#features/basics/meta/readiness.ts'
 import { OperatorError } from '#lib/operator-error.ts'
 import { boot } from '#main/boot.ts'
 import { migrateInstance } from '#main/migrate-instance.ts'
-import { createLog } from '#telemetry/log.ts'
+import { loadConfig } from '#platform/config/config.ts'
+import { createLog } from '#platform/telemetry/log.ts'
 import { readArguments } from './arguments.ts'
 import { withProgress } from './progress.ts'
 import { type Env, print } from './with-deps.ts'

@@ -1,6 +1,6 @@
 // `depot seed`: a believable demo catalogue for looking at.
-import { type RemovalReport, removeCatalogue } from '#features/seed/remove-catalogue.ts'
-import { type SeedReport, seedCatalogue } from '#features/seed/seed-catalogue.ts'
+import { type RemovalReport, removeCatalogue } from '#demo/remove-catalogue.ts'
+import { type SeedReport, seedCatalogue } from '#demo/seed-catalogue.ts'
 import { readArguments, UsageError, wholeNumber } from './arguments.ts'
 import { withProgress } from './progress.ts'
 import { type Env, print, withDeps } from './with-deps.ts'

@@ -1,21 +1,20 @@
 // `depot serve`: HTTP, jobs and schedules, until a signal ends it.
 
-import { type Config, loadConfig, withPort } from '#config/config.ts'
-import { makeFirstAdminLink } from '#features/accounts/sign-up/create-first-admin.ts'
-import { SYSTEM } from '#features/audit/actor.ts'
-import { eventsSubscriber } from '#features/backup/event-parts.ts'
-import { startStagingSweep } from '#files/staging-sweep.ts'
-import { createRateGrants, type RateGrantDirectory } from '#http/rate-grants.ts'
-import { startWorker } from '#jobs/worker.ts'
+import { SYSTEM } from '#features/basics/audit/actor.ts'
+import { eventsSubscriber } from '#features/operations/backup/event-parts.ts'
+import { makeFirstAdminLink } from '#features/people/accounts/sign-up/create-first-admin.ts'
 import { buildApp, jobHandlers, SCHEDULE } from '#main/app.ts'
 import { type Booted, boot } from '#main/boot.ts'
-import type { Deps } from '#main/deps.ts'
-import { isForPeople } from '#main/log-format.ts'
 import { migrateInstance } from '#main/migrate-instance.ts'
 import { cannotListen, checkBeforeStart, freePort, holdAnalytics } from '#main/preflight.ts'
+import { createHttpProcesses, type HttpProcesses } from '#main/processes/supervisor.ts'
 import { drain, stopListening } from '#main/stop-listening.ts'
-import { createHttpProcesses, type HttpProcesses } from '#processes/supervisor.ts'
-import { createLog, type Log } from '#telemetry/log.ts'
+import { type Config, loadConfig, withPort } from '#platform/config/config.ts'
+import { createRateGrants, type RateGrantDirectory } from '#platform/http/rate-grants.ts'
+import { startWorker } from '#platform/jobs/worker.ts'
+import { createLog, isTextFormat, type Log } from '#platform/telemetry/log.ts'
+import type { Deps } from '#ports/deps.ts'
+import { startStagingSweep } from '#ports/files/staging-sweep.ts'
 import { readArguments, UsageError } from './arguments.ts'
 import { type Greeting, greeting } from './greeting.ts'
 import type { Env } from './with-deps.ts'
@@ -36,7 +35,7 @@ export async function serve(args: readonly string[], env: Env): Promise<void> {
   const startedAt = performance.now()
   const stopping = stopSignal()
   const loaded = loadConfig(env)
-  const asText = isForPeople(loaded)
+  const asText = isTextFormat(loaded.log.format)
   const listens = role !== 'worker'
   const isOneOfMany = listens && loaded.http.processes > 1
   const log = createLog({

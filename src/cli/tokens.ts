@@ -1,8 +1,9 @@
 // `depot token list` and `depot token revoke`.
-import { deleteAccessToken } from '#features/accounts/access-tokens/delete-access-token.ts'
-import { listAccessTokens } from '#features/accounts/access-tokens/queries.ts'
-import { COMMAND } from '#features/audit/actor.ts'
-import { getAccountByName } from '#features/users/queries.ts'
+
+import { COMMAND } from '#features/basics/audit/actor.ts'
+import { deleteAccessToken } from '#features/people/accounts/access-tokens/delete-access-token.ts'
+import { listAccessTokens } from '#features/people/accounts/access-tokens/queries.ts'
+import { getAccountByName } from '#features/people/users/queries.ts'
 import { scopeNames } from '#lib/scopes.ts'
 import { readArguments, required } from './arguments.ts'
 import { table } from './table.ts'

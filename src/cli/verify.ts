@@ -1,6 +1,6 @@
 // `depot verify`: exit code 1 and a list when something does not agree.
-import { isServed } from '#features/backup/rows.ts'
-import { type Finding, verifyInstance } from '#features/backup/verify-instance.ts'
+import { isServed } from '#features/operations/backup/rows.ts'
+import { type Finding, verifyInstance } from '#features/operations/backup/verify-instance.ts'
 import { readArguments } from './arguments.ts'
 import { createProgress } from './progress.ts'
 import { type Env, print, withDeps } from './with-deps.ts'

@@ -1,11 +1,11 @@
 // What every command but `serve` does first: read the configuration, open what it needs, close it whatever happens.
 
-import { loadConfig } from '#config/config.ts'
-import { COMMAND } from '#features/audit/actor.ts'
+import { COMMAND } from '#features/basics/audit/actor.ts'
 import { boot } from '#main/boot.ts'
-import type { Deps } from '#main/deps.ts'
 import { migrateInstance } from '#main/migrate-instance.ts'
-import { createLog } from '#telemetry/log.ts'
+import { loadConfig } from '#platform/config/config.ts'
+import { createLog } from '#platform/telemetry/log.ts'
+import type { Deps } from '#ports/deps.ts'
 
 export type Env = Record<string, string | undefined>
 

@@ -1,7 +1,7 @@
-import { type MigrateOptions, migrate } from '#db/migrate.ts'
-import type { Actor } from '#features/audit/actor.ts'
-import { recordAudit } from '#features/audit/record-audit.ts'
-import type { Deps } from './deps.ts'
+import type { Actor } from '#features/basics/audit/actor.ts'
+import { recordAudit } from '#features/basics/audit/record-audit.ts'
+import { type MigrateOptions, migrate } from '#platform/db/migrate.ts'
+import type { Deps } from '#ports/deps.ts'
 
 /** Brings the schema up to date, and says so in the audit log. Returns what it applied. @throws as `migrate` */
 export async function migrateInstance(

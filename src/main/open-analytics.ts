@@ -1,21 +1,17 @@
 // Opens what events of use need: their store, the buffer before it, and the counters that follow.
-import { readFile } from 'node:fs/promises'
-import { isIPv6 } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { CountryResponse } from 'maxmind'
-import type { AnalyticsStore } from '#analytics-store/analytics-store.ts'
-import { createEventBuffer, type EventBuffer, type EventSink } from '#analytics-store/buffer.ts'
-import { openLazily } from '#analytics-store/lazy-store.ts'
-import { remoteSink, remoteStore } from '#analytics-store/remote/remote-store.ts'
-import { createSpool, type Spool, type SpoolOptions } from '#analytics-store/spool.ts'
-import type { Channel } from '#channel/channel.ts'
-import type { AnalyticsStoreConfig } from '#config/config.ts'
-import type { CountryLookup } from '#features/analytics/origin.ts'
-import { createCounterFollower } from '#features/downloads/counter-follower.ts'
-import { attachStore } from '#features/downloads/counter-ledger.ts'
+import { createCounterFollower } from '#features/operations/downloads/counter-follower.ts'
+import { attachStore } from '#features/operations/downloads/counter-ledger.ts'
 import { OperatorError } from '#lib/operator-error.ts'
-import { observeEventBuffer, observeSpool } from '#telemetry/metrics.ts'
-import type { Deps } from './deps.ts'
+import type { Channel } from '#platform/channel/channel.ts'
+import type { AnalyticsStoreConfig } from '#platform/config/config.ts'
+import { observeEventBuffer, observeSpool } from '#platform/telemetry/metrics.ts'
+import type { AnalyticsStore } from '#ports/analytics-store/analytics-store.ts'
+import { createEventBuffer, type EventBuffer, type EventSink } from '#ports/analytics-store/buffer.ts'
+import { openLazily } from '#ports/analytics-store/lazy-store.ts'
+import { remoteSink, remoteStore } from '#ports/analytics-store/remote/remote-store.ts'
+import { createSpool, type Spool, type SpoolOptions } from '#ports/analytics-store/spool.ts'
+import type { Deps } from '#ports/deps.ts'
 
 export type OpenedAnalytics = {
   analytics: AnalyticsStore
@@ -92,10 +88,10 @@ export function borrowAnalytics(channel: Channel, { log, metrics }: Pick<Needs, 
  */
 export async function openStore(store: AnalyticsStoreConfig): Promise<AnalyticsStore> {
   if (store.kind === 'clickhouse') {
-    const { openClickHouseStore } = await import('#analytics-store/clickhouse/store.ts')
+    const { openClickHouseStore } = await import('#ports/analytics-store/clickhouse/store.ts')
     return openClickHouseStore({ url: store.url.reveal() })
   }
-  const { openDuckDbStore } = await import('#analytics-store/duckdb/store.ts')
+  const { openDuckDbStore } = await import('#ports/analytics-store/duckdb/store.ts')
   return openDuckDbStore({ dir: store.folder })
 }
 
@@ -124,22 +120,5 @@ export async function verifyAnalytics({ config, log }: Pick<Needs, 'config' | 'l
   } finally {
     tooLate.catch(() => undefined)
     isPatient.abort()
-  }
-}
-
-/**
- * Countries by address from a file in MaxMind format, held in memory; undefined without a file.
- * @throws Error with a plain sentence when the file cannot be read.
- */
-export async function openCountryLookup(path: string | undefined): Promise<CountryLookup | undefined> {
-  if (path === undefined) return undefined
-  const { Reader } = await import('maxmind')
-  try {
-    const reader = new Reader<CountryResponse>(await readFile(path))
-    const isIpv4Only = reader.metadata.ipVersion === 4
-    // Of a file that knows IPv4 only, the library reads the first bits of an IPv6 address as if they were IPv4.
-    return (address) => (isIpv4Only && isIPv6(address) ? undefined : reader.get(address)?.country?.iso_code)
-  } catch (cause) {
-    throw new OperatorError(`The address database ${path} (GEOIP_DATABASE) cannot be read`, { cause })
   }
 }

@@ -1,12 +1,12 @@
 // Opens the counters that the operator has chosen. Only their library is loaded.
-import type { Channel } from '#channel/channel.ts'
-import type { Config } from '#config/config.ts'
-import type { Counters } from '#counters/counters.ts'
-import { withFallback } from '#counters/fallback.ts'
-import { createMemoryCounters } from '#counters/memory/memory-counters.ts'
-import { remoteCounters } from '#counters/remote/remote-counters.ts'
-import type { Telemetry } from '#telemetry/events.ts'
-import { engineCalls } from '#telemetry/metrics.ts'
+import type { Channel } from '#platform/channel/channel.ts'
+import type { Config } from '#platform/config/config.ts'
+import type { Telemetry } from '#platform/telemetry/events.ts'
+import { engineCalls } from '#platform/telemetry/metrics.ts'
+import type { Counters } from '#ports/counters/counters.ts'
+import { withFallback } from '#ports/counters/fallback.ts'
+import { createMemoryCounters } from '#ports/counters/memory/memory-counters.ts'
+import { remoteCounters } from '#ports/counters/remote/remote-counters.ts'
 
 type Needed = Telemetry & { now: () => number }
 
@@ -23,7 +23,7 @@ export async function openCounters(
     return remoteCounters(shared.channel, { now, processes: shared.processes })
   const memory = createMemoryCounters({ now })
   if (config.kind === 'memory') return memory
-  const { openRedisCounters } = await import('#counters/redis/redis-counters.ts')
+  const { openRedisCounters } = await import('#ports/counters/redis/redis-counters.ts')
   const redis = await openRedisCounters({
     url: config.url.reveal(),
     prefix: config.prefix,

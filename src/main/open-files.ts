@@ -1,13 +1,13 @@
 // Opens the store of files that the operator has chosen. Only that one's library is loaded.
-import type { FilesConfig } from '#config/config.ts'
-import { openDiskFiles } from '#files/disk/disk-files.ts'
-import type { Files } from '#files/files.ts'
-import type { Telemetry } from '#telemetry/events.ts'
-import { engineCalls } from '#telemetry/metrics.ts'
+import type { FilesConfig } from '#platform/config/config.ts'
+import type { Telemetry } from '#platform/telemetry/events.ts'
+import { engineCalls } from '#platform/telemetry/metrics.ts'
+import { openDiskFiles } from '#ports/files/disk/disk-files.ts'
+import type { Files } from '#ports/files/files.ts'
 
 export async function openFiles(config: FilesConfig, { log, metrics }: Telemetry): Promise<Files> {
   if (config.kind === 'folder') return openDiskFiles(config)
-  const { openS3Files } = await import('#files/s3/s3-files.ts')
+  const { openS3Files } = await import('#ports/files/s3/s3-files.ts')
   const { staging, links, ...location } = config
   return openS3Files({
     location,

@@ -1,17 +1,17 @@
 // Opens what search needs: the index, which is embedded or OpenSearch's, and the feed that keeps it up to date.
 import { join } from 'node:path'
 import pg from 'pg'
-import type { Channel } from '#channel/channel.ts'
-import type { IndexOptions } from '#features/search/followed-index.ts'
-import { claimIndexFolder } from '#features/search/index-folder.ts'
-import type { IndexPlace, IndexPlaces } from '#features/search/index-place.ts'
-import { remoteFeed } from '#features/search/remote-feed.ts'
-import { createSearchFeed, type SearchFeed, type SearchFeedOptions } from '#features/search/search-feed.ts'
-import { sharedPlaces } from '#features/search/shared-place.ts'
 import { OperatorError } from '#lib/operator-error.ts'
-import type { Catalogue, SearchIndex } from '#search-index/search-index.ts'
-import { observeSearch } from '#telemetry/metrics.ts'
-import type { Deps } from './deps.ts'
+import type { Channel } from '#platform/channel/channel.ts'
+import { observeSearch } from '#platform/telemetry/metrics.ts'
+import type { Deps } from '#ports/deps.ts'
+import type { IndexOptions } from '#ports/search-index/feed/followed-index.ts'
+import { claimIndexFolder } from '#ports/search-index/feed/index-folder.ts'
+import type { IndexPlace, IndexPlaces } from '#ports/search-index/feed/index-lease.ts'
+import { remoteFeed } from '#ports/search-index/feed/remote-feed.ts'
+import { createSearchFeed, type SearchFeed, type SearchFeedOptions } from '#ports/search-index/feed/search-feed.ts'
+import { sharedPlaces } from '#ports/search-index/feed/shared-lease.ts'
+import type { Catalogue, SearchIndex } from '#ports/search-index/search-index.ts'
 
 export type SearchNeeds = Pick<Deps, 'config' | 'db' | 'pool' | 'taxonomy' | 'log' | 'metrics'>
 
@@ -98,7 +98,7 @@ export function openScratchSearch(needs: SearchNeeds): SearchFeed {
 export async function requireOwnIndex({ config, db }: Pick<SearchNeeds, 'config' | 'db'>): Promise<void> {
   const { search } = config
   if (search.kind === 'embedded') return
-  const { openOpenSearchIndex } = await import('#search-index/opensearch/opensearch-search-index.ts')
+  const { openOpenSearchIndex } = await import('#ports/search-index/opensearch/opensearch-search-index.ts')
   const index = openOpenSearchIndex({ url: search.url.reveal(), prefix: search.prefix })
   const { documents } = await index.status().finally(() => index.close())
   const known = await db.selectFrom('search_index').select('name').where('name', '=', search.prefix).executeTakeFirst()
@@ -110,7 +110,7 @@ export async function requireOwnIndex({ config, db }: Pick<SearchNeeds, 'config'
 
 async function findSearchError({ search }: Deps['config']): Promise<string | undefined> {
   if (search.kind === 'embedded') return undefined
-  const { checkOpenSearch } = await import('#search-index/opensearch/check-server.ts')
+  const { checkOpenSearch } = await import('#ports/search-index/opensearch/check-server.ts')
   return checkOpenSearch({ url: search.url.reveal(), prefix: search.prefix })
 }
 
@@ -130,7 +130,7 @@ function feedOptions(needs: SearchNeeds): SearchFeedOptions {
     saveEveryMs: 0,
     places: sharedPlaces({ db, connect: () => connectAlone(needs), name: prefix }),
     openIndex: async () => {
-      const { openOpenSearchIndex } = await import('#search-index/opensearch/opensearch-search-index.ts')
+      const { openOpenSearchIndex } = await import('#ports/search-index/opensearch/opensearch-search-index.ts')
       return openOpenSearchIndex({
         url: search.url.reveal(),
         prefix,
@@ -143,7 +143,7 @@ function feedOptions(needs: SearchNeeds): SearchFeedOptions {
 
 /** Loaded here, so that commands which never search do not load the engine. */
 async function embeddedIndex(options: IndexOptions): Promise<SearchIndex> {
-  const { openEmbeddedSearchIndex } = await import('#search-index/embedded/embedded-search-index.ts')
+  const { openEmbeddedSearchIndex } = await import('#ports/search-index/embedded/embedded-search-index.ts')
   return openEmbeddedSearchIndex(options)
 }
 

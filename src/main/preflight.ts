@@ -2,9 +2,9 @@
 import { accessSync, constants, mkdirSync, statSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
-import type { Config } from '#config/config.ts'
-import { type FolderLock, tryLockFolder } from '#db/folder-lock.ts'
 import { OperatorError } from '#lib/operator-error.ts'
+import type { Config } from '#platform/config/config.ts'
+import { type FolderLock, tryLockFolder } from '#platform/db/folder-lock.ts'
 
 /** @throws OperatorError in one sentence for the first thing that would stop the start later. */
 export async function checkBeforeStart(config: Config, { listens }: { listens: boolean }): Promise<void> {

@@ -1,7 +1,7 @@
 // The last part of a server's life: turning balancers away, then finishing what is under way.
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { App } from '#http/server.ts'
-import type { Log } from '#telemetry/log.ts'
+import type { App } from '#platform/http/server.ts'
+import type { Log } from '#platform/telemetry/log.ts'
 
 /** How long requests under way may take once the process is asked to stop. */
 const REQUESTS_MS = 10_000

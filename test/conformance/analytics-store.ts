@@ -2,18 +2,18 @@
 
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { DAY_MS, HOUR_MS } from '#lib/time.ts'
 import {
   type AnalyticsStore,
   APPEND_EVENTS_MAX,
   type DownloadRange,
   type SourcedMetric,
   type StoreQuery,
-} from '#analytics-store/analytics-store.ts'
-import { columnsOf } from '#analytics-store/events.ts'
-import type { MetricKey } from '#analytics-store/metrics.ts'
-import { joinSlices, type Point } from '#analytics-store/points.ts'
-import { type Resolution, sliceGrid } from '#analytics-store/slices.ts'
-import { DAY_MS, HOUR_MS } from '#lib/time.ts'
+} from '#ports/analytics-store/analytics-store.ts'
+import { columnsOf } from '#ports/analytics-store/events.ts'
+import type { MetricKey } from '#ports/analytics-store/metrics.ts'
+import { joinSlices, type Point } from '#ports/analytics-store/points.ts'
+import { type Resolution, sliceGrid } from '#ports/analytics-store/slices.ts'
 import { aClick, aDownload, aView, batchOf, NOON, somePlaytime, times } from '../support/analytics-events.ts'
 
 /** `open` opens the same store every time; a store of one writer gives the one it has opened. */

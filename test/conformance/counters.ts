@@ -3,8 +3,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { type Counters, type Rate, WINDOW_MAX } from '#counters/counters.ts'
+import type { Rate } from '#lib/rate.ts'
 import { HOUR_MS, MINUTE_MS } from '#lib/time.ts'
+import { type Counters, WINDOW_MAX } from '#ports/counters/counters.ts'
 
 /** The service's own limit (specification, "Limits"). */
 const RATE: Rate = { limit: 300, periodMs: MINUTE_MS, burst: 300 }

@@ -6,9 +6,9 @@ import { readFile } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { describe, test } from 'node:test'
-import type { ByteRange, Files, StagedFile } from '#files/files.ts'
 import { ApiError } from '#lib/errors.ts'
 import { HOUR_MS } from '#lib/time.ts'
+import type { ByteRange, Files, StagedFile } from '#ports/files/files.ts'
 
 const OPTIONS = { contentType: 'application/java-archive' }
 const LIMITS = { maxBytes: 10_000_000 }

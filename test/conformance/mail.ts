@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ApiError } from '#lib/errors.ts'
-import { BODY_MAX, type Mail, type MailMessage, SUBJECT_MAX } from '#mail/mail.ts'
+import { BODY_MAX, type Mail, type MailMessage, SUBJECT_MAX } from '#ports/mail/mail.ts'
 
 /** An adapter under test and, as raw RFC 5322 texts in the order of arrival, what it has handed over. */
 export type MailUnderTest = { mail: Mail; received: () => Promise<string[]>; close: () => Promise<void> }

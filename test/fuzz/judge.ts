@@ -1,7 +1,7 @@
 // Sends generated requests to the real application and judges the answers.
 import type { LightMyRequestResponse } from 'fastify'
 import { ERRORS } from '#lib/errors.ts'
-import { createLogTo } from '#telemetry/log.ts'
+import { createLogTo } from '#platform/telemetry/log.ts'
 import { answerJudge } from '../support/declared-answers.ts'
 import { judgeAnswer, type TestApp, testApp } from '../support/harness.ts'
 import { asObject, type Json } from '../support/openapi-rules.ts'

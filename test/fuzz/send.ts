@@ -1,5 +1,5 @@
 // From a recipe to the bytes of a request.
-import type { RouteEntry } from '#http/route-config.ts'
+import type { RouteEntry } from '#platform/http/route-config.ts'
 import { form, modJar } from '../support/forms.ts'
 import { asObject } from '../support/openapi-rules.ts'
 import type { Request } from '../system/authz-requests.ts'

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import type { LightMyRequestResponse as InjectResponse } from 'fastify'
 import { Secret, TOTP } from 'otpauth'
-import { createPasswords } from '#features/accounts/passwords/passwords.ts'
+import { createPasswords } from '#features/people/accounts/passwords/passwords.ts'
 import type { TestApp } from './harness.ts'
 
 export const PASSWORD = 'lantern glass orbit 77'

@@ -1,6 +1,6 @@
 // Events for tests: every column has a value, and a test names the ones it is about.
 import { randomUUID } from 'node:crypto'
-import type { AffiliateClickEvent, DownloadEvent, PlaytimeEvent, ViewEvent } from '#analytics-store/events.ts'
+import type { AffiliateClickEvent, DownloadEvent, PlaytimeEvent, ViewEvent } from '#ports/analytics-store/events.ts'
 
 /** Noon of a leap day. */
 export const NOON = Date.UTC(2024, 1, 29, 12)

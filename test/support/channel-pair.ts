@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { connect, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Channel, type Handlers, openChannel } from '#channel/channel.ts'
+import { type Channel, type Handlers, openChannel } from '#platform/channel/channel.ts'
 
 export type ChannelPair = {
   near: Channel

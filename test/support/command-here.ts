@@ -1,7 +1,7 @@
 // The command line in this process: what commands do, print and refuse, without the start of a process for each.
 import { Readable } from 'node:stream'
 import { mock } from 'node:test'
-import { main } from '#main/main.ts'
+import { main } from '#cli/main.ts'
 import type { Finished } from './running-depot.ts'
 
 /** Runs one command to its end with `input` as its standard input. One at a time. */

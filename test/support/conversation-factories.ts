@@ -1,7 +1,7 @@
 // Threads, reports and pictures for tests of moderation, written by SQL, and what came of them.
 import { sql } from 'kysely'
-import type { Db } from '#db/db.ts'
 import { newId } from '#lib/ids.ts'
+import type { Db } from '#platform/db/db.ts'
 
 type Account = { id: string }
 

@@ -4,8 +4,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { LogEvent } from 'kysely'
 import pg from 'pg'
-import { createDb, createPool, type Db } from '#db/db.ts'
-import { migrate } from '#db/migrate.ts'
+import { createDb, createPool, type Db } from '#platform/db/db.ts'
+import { migrate } from '#platform/db/migrate.ts'
 
 const MIGRATIONS = join(import.meta.dirname, '../../migrations')
 const TEMPLATE_LOCK = 7_300_422

@@ -2,9 +2,9 @@
 // what is not declared is written down instead.
 import { appendFileSync } from 'node:fs'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { declaredErrors, keyOf, readSeenErrors, type SeenErrors } from '#http/declared-errors.ts'
-import type { RouteEntry } from '#http/route-config.ts'
-import type { App } from '#http/server.ts'
+import { declaredErrors, keyOf, readSeenErrors, type SeenErrors } from '#platform/http/declared-errors.ts'
+import type { RouteEntry } from '#platform/http/route-config.ts'
+import type { App } from '#platform/http/server.ts'
 
 /** One answer that was seen, as a line of the file that RECORD_ERRORS names. */
 export type SeenAnswer = { operationId: string; key: string; body: SeenErrors[string][string] }

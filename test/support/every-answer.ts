@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { sql } from 'kysely'
-import type { Db } from '#db/db.ts'
+import type { Db } from '#platform/db/db.ts'
 import type { Client } from './harness.ts'
 
 const DESCRIPTION = join(import.meta.dirname, '../../docs/generated/openapi.json')

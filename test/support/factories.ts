@@ -1,14 +1,14 @@
 // Rows for tests, written by SQL and not through the API under test; what is missing above them is made too.
 
 import { createHash } from 'node:crypto'
-import type { ProjectStatus } from '#features/access/project-status.ts'
-import type { VersionStatus } from '#features/access/version-status.ts'
+import type { VersionStatus } from '#features/basics/access/version-status.ts'
 import { newId } from '#lib/ids.ts'
 import { ALL_PROJECT_PERMISSIONS } from '#lib/permissions.ts'
+import type { ProjectStatus } from '#lib/project-status.ts'
 import { ALL_SCOPES } from '#lib/scopes.ts'
 import { DAY_MS } from '#lib/time.ts'
 import { newToken } from '#lib/tokens.ts'
-import type { Deps } from '#main/deps.ts'
+import type { Deps } from '#ports/deps.ts'
 
 export type Person = { id: string; username: string; email: string; token: string }
 

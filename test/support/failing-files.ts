@@ -1,5 +1,5 @@
 // Test support: a store with chosen operations out of order, to show what the service does when its disk is full.
-import { type Files, hostingError } from '#files/files.ts'
+import { type Files, hostingError } from '#ports/files/files.ts'
 
 type Operation = keyof Files
 /** An error for every call, or a function asked at each call; undefined lets the call through. */

@@ -2,9 +2,9 @@
 // end leaves behind and of what its owner is told is kept.
 
 import { sql } from 'kysely'
-import type { Db } from '#db/db.ts'
 import { newId } from '#lib/ids.ts'
 import { HOUR_MS } from '#lib/time.ts'
+import type { Db } from '#platform/db/db.ts'
 import { teamFactories } from './team-factories.ts'
 
 type Account = { id: string }

@@ -1,12 +1,12 @@
 // The parts of an application under test: one process, or what a server of several is made of.
 import assert from 'node:assert/strict'
-import type { CacheStats, EntityCache } from '#cache/entity-cache.ts'
-import type { App } from '#http/server.ts'
 import { buildApp } from '#main/app.ts'
 import { type BootOptions, boot } from '#main/boot.ts'
-import type { Deps } from '#main/deps.ts'
-import { connectToHub, joinHub } from '#processes/http-process.ts'
-import { openHub } from '#processes/hub.ts'
+import { connectToHub, joinHub } from '#main/processes/http-process.ts'
+import { openHub } from '#main/processes/hub.ts'
+import type { CacheStats, EntityCache } from '#platform/cache/entity-cache.ts'
+import type { App } from '#platform/http/server.ts'
+import type { Deps } from '#ports/deps.ts'
 
 export type Opened = { deps: Deps; apps: [App, ...App[]]; close(): Promise<void> }
 

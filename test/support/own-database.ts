@@ -1,7 +1,7 @@
 // A PostgreSQL that the caller alone has, and may end and start again.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { startEmbeddedPostgres } from '#embedded-postgres/embedded-postgres.ts'
+import { startEmbeddedPostgres } from '#platform/embedded-postgres/embedded-postgres.ts'
 
 export type OwnDatabase = {
   /** Where its socket is; another folder after each restart. */

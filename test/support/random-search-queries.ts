@@ -1,8 +1,8 @@
 // Random queries in normal form over the sample catalogue, for tests that compare engines.
-import { FIELDS, findField } from '#search-index/filter/fields.ts'
-import { normalize } from '#search-index/filter/normalize.ts'
-import type { Comparison, Expression, Predicate } from '#search-index/filter/tree.ts'
-import { type SearchQuery, SORTS } from '#search-index/search-index.ts'
+import { FIELDS, findField } from '#ports/search-index/filter/fields.ts'
+import { normalize } from '#ports/search-index/filter/normalize.ts'
+import type { Comparison, Expression, Predicate } from '#ports/search-index/filter/tree.ts'
+import { type SearchQuery, SORTS } from '#ports/search-index/search-index.ts'
 import {
   type Random,
   SAMPLE_CATEGORIES,

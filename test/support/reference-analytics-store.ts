@@ -1,19 +1,19 @@
 // The store as arrays in memory, so plain that it is obviously right: what the conformance tests compare the real
 // adapters with. It shares only the rules that belong to all adapters (points.ts, slices.ts, metrics.ts).
 
+import { newId } from '#lib/ids.ts'
 import {
   type AnalyticsStore,
   checkBatch,
   LISTED_BATCHES_MAX,
   PROJECT_KINDS,
   type SourcedMetric,
-} from '#analytics-store/analytics-store.ts'
-import { countByVersion } from '#analytics-store/download-counts.ts'
-import { columnsOf, type DownloadEvent, type EventKind, type EventRow } from '#analytics-store/events.ts'
-import { dimensionsOf, metricOf, sourcesOf } from '#analytics-store/metrics.ts'
-import { buildSlices, type Cell } from '#analytics-store/points.ts'
-import { type SliceGrid, sliceEdges } from '#analytics-store/slices.ts'
-import { newId } from '#lib/ids.ts'
+} from '#ports/analytics-store/analytics-store.ts'
+import { countByVersion } from '#ports/analytics-store/download-counts.ts'
+import { columnsOf, type DownloadEvent, type EventKind, type EventRow } from '#ports/analytics-store/events.ts'
+import { dimensionsOf, metricOf, sourcesOf } from '#ports/analytics-store/metrics.ts'
+import { buildSlices, type Cell } from '#ports/analytics-store/points.ts'
+import { type SliceGrid, sliceEdges } from '#ports/analytics-store/slices.ts'
 
 type StoredRow = { event: EventRow; batch: StoredBatch }
 type StoredBatch = { id: string; kind: EventKind; storedAt: number }

@@ -1,10 +1,16 @@
 // The rules of search written down as plainly as possible, one project after another: what tests compare engines with.
-import { dependencyIds, newestFirst, type SearchDocument, type SearchVersion, union } from '#search-index/document.ts'
-import { authorKey } from '#search-index/filter/fields.ts'
-import type { Filter, Predicate } from '#search-index/filter/tree.ts'
-import { foldWords, indexTerms, innerWords, queryTerms } from '#search-index/fold.ts'
-import type { SearchQuery, Sort } from '#search-index/search-index.ts'
-import { firstLetterCost, typosAllowed } from '#search-index/typo-rules.ts'
+import {
+  dependencyIds,
+  newestFirst,
+  type SearchDocument,
+  type SearchVersion,
+  union,
+} from '#ports/search-index/document.ts'
+import { authorKey } from '#ports/search-index/filter/fields.ts'
+import type { Filter, Predicate } from '#ports/search-index/filter/tree.ts'
+import { foldWords, indexTerms, innerWords, queryTerms } from '#ports/search-index/fold.ts'
+import type { SearchQuery, Sort } from '#ports/search-index/search-index.ts'
+import { firstLetterCost, typosAllowed } from '#ports/search-index/typo-rules.ts'
 
 export type NaiveAnswer = {
   readonly hits: { readonly project_id: string; readonly version_id: string | null }[]

@@ -1,8 +1,8 @@
 // Catalogues made by rule, the same for the same seed, of any size: for the fuzz test and the benchmark.
 import { DAY_MS } from '#lib/time.ts'
-import type { SearchDependency, SearchDocument, SearchVersion } from '#search-index/document.ts'
-import { DEPENDENCY_TYPES, union } from '#search-index/document.ts'
-import { sidesOf } from '#search-index/sides.ts'
+import type { SearchDependency, SearchDocument, SearchVersion } from '#ports/search-index/document.ts'
+import { DEPENDENCY_TYPES, union } from '#ports/search-index/document.ts'
+import { sidesOf } from '#ports/search-index/sides.ts'
 
 /** Numbers from 0 up to 1, the same sequence for the same seed. */
 export type Random = () => number

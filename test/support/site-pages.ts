@@ -1,8 +1,8 @@
 // A demo catalogue and every page of the public site over it, for the browser tests.
 import { sql } from 'kysely'
-import { COMMAND } from '#features/audit/actor.ts'
-import { seedCatalogue } from '#features/seed/seed-catalogue.ts'
-import { updateSettings } from '#features/settings/update-settings.ts'
+import { seedCatalogue } from '#demo/seed-catalogue.ts'
+import { COMMAND } from '#features/basics/audit/actor.ts'
+import { updateSettings } from '#features/basics/settings/update-settings.ts'
 import type { Site } from './chromium.ts'
 
 export type SitePage = {

@@ -1,200 +1,145 @@
-// The order of the code, as rules: who may import whom, no cycles, no barrels, no file that grows without end.
+// The structure of the code as rules: order of the layers, no cycles, no re-exports, no large files or folders.
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
 import { globSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { test } from 'node:test'
+import { LAYERS } from '../../scripts/layers.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
-const FILES = globSync('src/**/*.ts', { cwd: ROOT }).filter((file) => !file.endsWith('.d.ts'))
-/** Without tests, and without programs of their own that another process starts. */
-const SOURCES = FILES.filter((file) => !/(\.test|-child)\.ts$/.test(file))
+const FILES = globSync('{src,demo}/**/*.ts', { cwd: ROOT }).filter((file) => !file.endsWith('.d.ts'))
+const SOURCES = FILES.filter((file) => !file.endsWith('.test.ts'))
 
-/** The features from the lowest to the highest: each may import those before it. A new one takes its place here. */
-const FEATURE_ORDER = [
-  'access',
-  'audit',
-  'tags',
-  'statistics',
-  'limits',
-  'rate-limits',
-  'meta',
-  'affiliates',
-  'pictures',
-  'settings',
-  'payouts',
-  'users',
-  'content-images',
-  'notifications',
-  'threads',
-  'projects',
-  'follows',
-  'versions',
-  'releases',
-  'scans',
-  'publishing',
-  'teams',
-  'organizations',
-  'members',
-  'collections',
-  'reports',
-  'moderation',
-  'analytics',
-  'downloads',
-  'build-tools',
-  'search',
-  'accounts',
-  'oauth',
-  'personal-data',
-  'backup',
-  'seed',
-  'pages',
-  'site',
-  'v2',
-]
+const layerOf = (file: string): number => LAYERS.findIndex(({ folder }) => file.startsWith(`${folder}/`))
 
-const PORTS = ['files', 'search-index', 'analytics-store', 'counters', 'mail', 'images', 'scanner']
+/** The feature, port or part of the platform or of the web site that a file belongs to; undefined elsewhere. */
+const areaOf = (file: string): string | undefined =>
+  /^src\/(?:features\/[^/]+|platform|ports|web)\/[^/.]+(?=\/)/.exec(file)?.[0]
 
-/** The layer a file belongs to; features have two: their routes, and what lies below them. */
-function layerOf(file: string): string {
-  // Pure: schemas and readers of values in query strings, which requests of features are made of.
-  if (file === 'src/http/query-values.ts') return 'lib'
-  const [, area = '', ...rest] = file.split('/')
-  if (PORTS.includes(area)) return 'port'
-  if (area !== 'features') return area
-  const isRoutes = /(^|\/)(routes|[a-z-]+-routes|[a-z-]+-form|pages?|page-[a-z-]+)\.ts$/.test(rest.join('/'))
-  return isRoutes || ['pages', 'site', 'v2'].includes(rest[0] ?? '') ? 'routes' : 'feature'
-}
-
-const COMMON = ['lib', 'db', 'telemetry', 'taxonomy']
-/** What each layer may import. `main` and `cli` are on top and not listed: they may import anything. */
-const ALLOWED: Record<string, readonly string[]> = {
-  lib: ['lib'],
-  channel: ['lib', 'channel'],
-  taxonomy: ['lib', 'taxonomy'],
-  config: ['lib', 'config'],
-  db: ['lib', 'db'],
-  'embedded-postgres': ['lib', 'db', 'telemetry', 'embedded-postgres'],
-  telemetry: ['lib', 'telemetry'],
-  cache: [...COMMON, 'cache'],
-  jobs: [...COMMON, 'jobs'],
-  port: [...COMMON, 'port', 'jobs', 'channel'],
-  html: [...COMMON, 'html'],
-  http: [...COMMON, 'http', 'cache', 'port'],
-  feature: [...COMMON, 'cache', 'port', 'jobs', 'feature', 'html', 'channel'],
-  routes: [...COMMON, 'cache', 'port', 'jobs', 'feature', 'http', 'html', 'routes'],
-}
-/** Schemas and parsers of values in a query, pure: `requests.ts` may use them. */
-const PURE_OF_HTTP = 'src/http/query-values.ts'
-/** Files of the top that everybody may know the types of. */
-const TYPES_FOR_ALL = ['src/main/deps.ts', 'src/config/config.ts']
-
-type Import = { path: string; typeOnly: boolean }
-
-/** What a file imports of our own, as paths from the root. */
-function importsOf(file: string): Import[] {
+/** Paths from the root of everything that a file imports from this repository, types included. */
+function importsOf(file: string): string[] {
   const text = readFileSync(join(ROOT, file), 'utf8')
-  const found = [...text.matchAll(/^\s*(?:import|export)\s+(type\s)?[^'";]*?from\s+'([^']+)'|import\('([^']+)'\)/gm)]
-  return found.flatMap(([, typeWord, from, dynamic]) => {
+  const specifiers = text.matchAll(/^\s*(?:import|export)\s[^'";]*?from\s+'([^']+)'|import\('([^']+)'\)/gm)
+  return [...specifiers].flatMap(([, from, dynamic]) => {
     const specifier = from ?? dynamic ?? ''
-    const typeOnly = typeWord !== undefined
-    if (specifier.startsWith('#test/')) return [{ path: join('test', specifier.slice(6)), typeOnly }]
-    if (specifier.startsWith('#')) return [{ path: join('src', specifier.slice(1)), typeOnly }]
-    return specifier.startsWith('.') ? [{ path: relative(ROOT, join(ROOT, dirname(file), specifier)), typeOnly }] : []
+    if (/^#(test|demo)\//.test(specifier)) return [specifier.slice(1)]
+    if (specifier.startsWith('#')) return [join('src', specifier.slice(1))]
+    return specifier.startsWith('.') ? [relative(ROOT, join(ROOT, dirname(file), specifier))] : []
   })
 }
 
-const featureOf = (file: string): string | undefined => /^src\/features\/([^/]+)\//.exec(file)?.[1]
+const IMPORTS = new Map(FILES.map((file) => [file, importsOf(file)]))
 
-test('each layer imports only what lies below it', () => {
-  const problems: string[] = []
-  for (const file of SOURCES) {
-    const allowed = ALLOWED[layerOf(file)]
-    if (allowed === undefined) continue
-    for (const { path, typeOnly } of importsOf(file)) {
-      if (TYPES_FOR_ALL.includes(path) && typeOnly) continue
-      if (path === PURE_OF_HTTP && /(^|[/-])requests\.ts$/.test(file)) continue
-      if (!allowed.includes(layerOf(path)))
-        problems.push(`${file} (${layerOf(file)}) imports ${path} (${layerOf(path)})`)
-    }
-  }
-  assert.deepEqual(problems, [])
-})
-
-test('every feature has its place in the order, and imports only features below it', () => {
-  const folders = readdirSync(join(ROOT, 'src/features')).sort()
-  assert.deepEqual(
-    folders,
-    FEATURE_ORDER.filter((name) => folders.includes(name)).sort(),
-    'each folder below src/features stands in FEATURE_ORDER',
-  )
-  const problems: string[] = []
-  for (const file of SOURCES) {
-    const from = featureOf(file)
-    if (from === undefined) continue
-    for (const { path } of importsOf(file)) {
-      const to = featureOf(path)
-      if (to !== undefined && FEATURE_ORDER.indexOf(to) > FEATURE_ORDER.indexOf(from)) {
-        problems.push(`${file} imports ${path}, but ${to} is above ${from}`)
-      }
-    }
-  }
-  assert.deepEqual(problems, [])
-})
-
-test('no product file imports tests or their support, and every import exists', () => {
-  const known = new Set([...FILES, ...globSync('test/**/*.ts', { cwd: ROOT })])
-  const problems: string[] = []
-  for (const file of FILES) {
-    for (const { path } of importsOf(file)) {
-      const isTest = path.startsWith('test/') || path.endsWith('.test.ts')
-      if (isTest && SOURCES.includes(file)) problems.push(`${file} imports the test file ${path}`)
-      if (path.endsWith('.ts') && !path.endsWith('.d.ts') && !known.has(path))
-        problems.push(`${file} imports ${path}, which is not there`)
-    }
-  }
-  assert.deepEqual(problems, [])
-})
-
-test('there are no cycles but between types', () => {
-  const graph = new Map(
-    SOURCES.map((file) => [
-      file,
-      importsOf(file)
-        .filter(({ typeOnly }) => !typeOnly)
-        .map(({ path }) => path),
-    ]),
-  )
+/** Every cycle of a graph, as `a → b → a`. */
+function cyclesOf(graph: ReadonlyMap<string, Iterable<string>>): string[] {
   const state = new Map<string, 'open' | 'done'>()
   const cycles: string[] = []
-  const visit = (file: string, path: string[]): void => {
-    if (state.get(file) === 'done') return
-    if (state.get(file) === 'open') {
-      cycles.push([...path.slice(path.indexOf(file)), file].join(' → '))
+  const visit = (node: string, path: readonly string[]): void => {
+    if (state.get(node) === 'done') return
+    if (state.get(node) === 'open') {
+      cycles.push([...path.slice(path.indexOf(node)), node].join(' → '))
       return
     }
-    state.set(file, 'open')
-    for (const next of graph.get(file) ?? []) visit(next, [...path, file])
-    state.set(file, 'done')
+    state.set(node, 'open')
+    for (const next of graph.get(node) ?? []) visit(next, [...path, node])
+    state.set(node, 'done')
   }
-  for (const file of graph.keys()) visit(file, [])
-  assert.deepEqual(cycles, [])
+  for (const node of graph.keys()) visit(node, [])
+  return cycles
+}
+
+test('every file belongs to a layer, and imports only its own layer and lower layers', () => {
+  const problems = SOURCES.flatMap((file) => {
+    const layer = layerOf(file)
+    if (layer === -1) return [`${file} belongs to no layer of scripts/layers.ts`]
+    return (IMPORTS.get(file) ?? [])
+      .filter((path) => layerOf(path) > layer)
+      .map((path) => `${file} (${LAYERS[layer]?.name}) imports ${path} (${LAYERS[layerOf(path)]?.name})`)
+  })
+  assert.deepEqual(problems, [])
 })
 
-test('no file re-exports others, and none has a default export', () => {
+test('no files import each other in a cycle, type imports included', () => {
+  assert.deepEqual(cyclesOf(new Map(SOURCES.map((file) => [file, IMPORTS.get(file) ?? []]))), [])
+})
+
+test('no features, ports or parts of the platform import each other in a cycle', () => {
+  const areas = new Map<string, Set<string>>()
+  for (const file of SOURCES) {
+    const from = areaOf(file)
+    if (from === undefined) continue
+    const targets = areas.get(from) ?? new Set()
+    for (const path of IMPORTS.get(file) ?? []) {
+      const to = areaOf(path)
+      if (to !== undefined && to !== from) targets.add(to)
+    }
+    areas.set(from, targets)
+  }
+  assert.deepEqual(cyclesOf(areas), [])
+})
+
+test('below the routes of a feature, nothing knows HTTP', () => {
+  const isRoutes = (file: string) => /(^|[/-])(routes|[a-z-]+-form)\.ts$/.test(file)
+  const isPure = (path: string) => path === 'src/platform/http/query-values.ts'
+  const problems = SOURCES.filter(
+    (file) => file.startsWith('src/features/') && !file.startsWith('src/features/operations/v2/') && !isRoutes(file),
+  ).flatMap((file) =>
+    (IMPORTS.get(file) ?? [])
+      .filter((path) => path.startsWith('src/platform/http/') && !(isPure(path) && /requests\.ts$/.test(file)))
+      .map((path) => `${file} imports ${path}`),
+  )
+  assert.deepEqual(problems, [])
+})
+
+test('every import exists, and no product file imports a test or its support', () => {
+  const existing = new Set([...FILES, ...globSync('test/**/*.ts', { cwd: ROOT })])
+  const problems = FILES.flatMap((file) =>
+    (IMPORTS.get(file) ?? []).flatMap((path) => {
+      const isTest = path.startsWith('test/') || path.endsWith('.test.ts')
+      if (isTest && SOURCES.includes(file)) return [`${file} imports the test file ${path}`]
+      const isMissing = path.endsWith('.ts') && !path.endsWith('.d.ts') && !existing.has(path)
+      return isMissing && !path.startsWith('scripts/') ? [`${file} imports ${path}, which does not exist`] : []
+    }),
+  )
+  assert.deepEqual(problems, [])
+})
+
+test('no file re-exports another file or has a default export', () => {
   const problems = SOURCES.filter((file) =>
     /^export \* from|^export default/m.test(readFileSync(join(ROOT, file), 'utf8')),
   )
   assert.deepEqual(problems, [])
 })
 
-test('only the entry reads the environment and the arguments', () => {
-  const problems = SOURCES.filter((file) => /process\.(env|argv)\b/.test(readFileSync(join(ROOT, file), 'utf8')))
+test('only the command line reads the environment and the arguments', () => {
+  const problems = SOURCES.filter(
+    (file) =>
+      // Programs that a process starts as its children receive arguments.
+      !file.endsWith('-child.ts') && /process\.(env|argv)\b/.test(readFileSync(join(ROOT, file), 'utf8')),
+  )
   assert.deepEqual(problems, [])
 })
 
-test('no source file passes 350 lines', () => {
+test('no source file is longer than 350 lines', () => {
   const long = SOURCES.filter(
-    (file) => file !== 'src/db/schema.ts' && readFileSync(join(ROOT, file), 'utf8').split('\n').length > 351,
+    (file) => file !== 'src/platform/db/schema.ts' && readFileSync(join(ROOT, file), 'utf8').split('\n').length > 351,
   )
   assert.deepEqual(long, [])
+})
+
+/** Maximum number of files in one folder. Generated files do not count. */
+const FILES_IN_FOLDER_MAX = 20
+
+test(`no folder has more than ${FILES_IN_FOLDER_MAX} files`, () => {
+  const tracked = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
+    cwd: ROOT,
+    encoding: 'utf8',
+  })
+  const folders = new Set(tracked.trim().split('\n').map(dirname))
+  const full = [...folders]
+    .filter((folder) => folder !== '.' && folder !== 'docs/generated')
+    .map((folder) => ({ folder, files: readdirSync(join(ROOT, folder), { withFileTypes: true }) }))
+    .map(({ folder, files }) => ({ folder, count: files.filter((file) => file.isFile()).length }))
+    .filter(({ count }) => count > FILES_IN_FOLDER_MAX)
+  assert.deepEqual(full, [])
 })

@@ -2,8 +2,8 @@
 // worlds are kept apart: a cookie opens no route of the API, and a token opens no page.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { cookieName } from '#features/pages/session-cookie.ts'
-import type { RouteEntry } from '#http/route-config.ts'
+import type { RouteEntry } from '#platform/http/route-config.ts'
+import { cookieName } from '#web/account/session-cookie.ts'
 import type { Person } from '../support/factories.ts'
 import { type TestApp, testApp } from '../support/harness.ts'
 import { assertValidHtml } from '../support/html-page.ts'

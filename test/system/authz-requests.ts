@@ -1,7 +1,7 @@
 // Sends the sample request of an operation as each kind of caller.
 import assert from 'node:assert/strict'
 import type { InjectOptions } from 'fastify'
-import type { RouteEntry } from '#http/route-config.ts'
+import type { RouteEntry } from '#platform/http/route-config.ts'
 import { BYPASS_KEY, type TestApp } from '../support/harness.ts'
 import { SAMPLES, type Sample } from './authz-samples.ts'
 import { absentThing, createWorld, type Role, unknownToken, type World } from './authz-world.ts'

@@ -1,7 +1,7 @@
 // What the requests of the authorisation matrix are about: one owner with one of everything, made when it is asked for.
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { createPasswords } from '#features/accounts/passwords/passwords.ts'
+import { createPasswords } from '#features/people/accounts/passwords/passwords.ts'
 import { newId } from '#lib/ids.ts'
 import { hashToken, newToken } from '#lib/tokens.ts'
 import { PASSWORD } from '../support/account-steps.ts'

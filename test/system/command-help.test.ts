@@ -46,7 +46,7 @@ test('help loads neither the server nor a library', async () => {
     `import { registerHooks } from 'node:module'
      const urls = []
      registerHooks({ load: (url, context, next) => { urls.push(url); return next(url, context) } })
-     const { main } = await import(${JSON.stringify(join(ROOT, 'src/main/main.ts'))})
+     const { main } = await import(${JSON.stringify(join(ROOT, 'src/cli/main.ts'))})
      await main(['help', 'backup'], {})
      console.log(JSON.stringify(urls))`,
   ])

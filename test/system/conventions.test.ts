@@ -7,11 +7,11 @@ import { ERRORS } from '#lib/errors.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8')
-const FEATURES = globSync('src/features/**/*.ts', { cwd: ROOT }).filter((file) => !file.endsWith('.test.ts'))
+const FEATURES = globSync('src/{features,web}/**/*.ts', { cwd: ROOT }).filter((file) => !file.endsWith('.test.ts'))
 /** Pages are forms for people: their handlers call commands like routes do, but have no JSON requests. */
-const isPage = (file: string): boolean => /^src\/features\/(pages|site)\//.test(file)
+const isPage = (file: string): boolean => /^src\/web\//.test(file)
 /** A translation of another form of the API: what a request looks like stands beside its translation. */
-const isTranslation = (file: string): boolean => file.startsWith('src/features/v2/')
+const isTranslation = (file: string): boolean => file.startsWith('src/features/operations/v2/')
 const isRoutes = (file: string): boolean => /(^|\/)([a-z0-9-]+-)?routes\.ts$/.test(file)
 const isPolicy = (file: string): boolean => /(^|\/)([a-z0-9-]+-)?policy\.ts$/.test(file)
 
@@ -72,10 +72,10 @@ test('query verbs are contracts: find gives undefined, get throws, list gives ma
 
 /** Files of several commands, or of a transaction that is no command of its own, and why they are one. */
 const SEVERAL_COMMANDS: Readonly<Record<string, string>> = {
-  'src/features/accounts/two-factor/switch-two-factor.ts': 'one subject in three steps: start, confirm, end',
-  'src/features/accounts/sign-in/sign-in-guard.ts': 'records refused sign-ins for every way to sign in',
-  'src/features/pictures/icons.ts': 'the icon of any feature that has one',
-  'src/features/downloads/counter-ledger.ts': 'bookkeeping between the store of events and the database',
+  'src/features/people/accounts/two-factor/switch-two-factor.ts': 'one subject in three steps: start, confirm, end',
+  'src/features/people/accounts/sign-in/sign-in-guard.ts': 'records refused sign-ins for every way to sign in',
+  'src/features/basics/pictures/icons.ts': 'the icon of any feature that has one',
+  'src/features/operations/downloads/counter-ledger.ts': 'bookkeeping between the store of events and the database',
 }
 
 test('a command bears the name of its file', () => {
@@ -95,7 +95,7 @@ const TEXTS = [
   'CHANGELOG.md',
   ...globSync('{docs,migrations,taxonomy}/**/*.{md,sql}', { cwd: ROOT }),
 ]
-const CODE = globSync('{src,test,bench,scripts}/**/*.{ts,mjs}', { cwd: ROOT }).filter(
+const CODE = globSync('{src,demo,test,bench,scripts}/**/*.{ts,mjs}', { cwd: ROOT }).filter(
   (file) => file !== 'test/system/conventions.test.ts',
 )
 
@@ -110,7 +110,7 @@ test('nothing cites a document that is not in the repository', () => {
 })
 
 test('every error that is not reserved is thrown somewhere', () => {
-  const source = globSync('src/**/*.ts', { cwd: ROOT })
+  const source = globSync('{src,demo}/**/*.ts', { cwd: ROOT })
     .filter((file) => !file.endsWith('.test.ts') && file !== 'src/lib/errors.ts')
     .map(read)
     .join('\n')

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'
-import type { RouteEntry } from '#http/route-config.ts'
+import type { RouteEntry } from '#platform/http/route-config.ts'
 import { form } from '../support/forms.ts'
 import { ADMIN_KEY, type TestApp, testApp } from '../support/harness.ts'
 import { asList, asObject, type Json, type Operation, operationsOf, resolve } from '../support/openapi-rules.ts'

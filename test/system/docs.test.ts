@@ -4,8 +4,8 @@ import { existsSync, globSync, readdirSync, readFileSync, statSync } from 'node:
 import { dirname, join, relative } from 'node:path'
 import { test } from 'node:test'
 import { COMMANDS } from '#cli/commands.ts'
-import { envExample } from '#config/env-example.ts'
 import { ERRORS } from '#lib/errors.ts'
+import { envExample } from '#platform/config/env-example.ts'
 import { errorTable, withErrorTable } from '../../scripts/error-table.ts'
 
 const ROOT = join(import.meta.dirname, '../..')

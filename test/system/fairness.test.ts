@@ -1,6 +1,6 @@
 // One address with many expensive requests delays nobody else's: search, questions of analytics, archives that are uploaded
 // or downloaded.
-// Passwords and pictures: src/features/accounts/sign-up/fairness.test.ts.
+// Passwords and pictures: src/features/people/accounts/sign-up/fairness.test.ts.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { get as httpGet, type IncomingMessage } from 'node:http'

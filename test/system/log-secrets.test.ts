@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { sql } from 'kysely'
-import { cookieName } from '#features/pages/session-cookie.ts'
 import { newId } from '#lib/ids.ts'
-import { mailError } from '#mail/mail.ts'
-import { createLogTo } from '#telemetry/log.ts'
+import { createLogTo } from '#platform/telemetry/log.ts'
+import { mailError } from '#ports/mail/mail.ts'
+import { cookieName } from '#web/account/session-cookie.ts'
 import {
   enableTwoFactor,
   type Member,

@@ -5,8 +5,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { collectDefaultMetrics, Registry } from 'prom-client'
-import { enqueue } from '#jobs/queue.ts'
-import { createMetrics, observeSearch, observeSpool } from '#telemetry/metrics.ts'
+import { enqueue } from '#platform/jobs/queue.ts'
+import { createMetrics, observeSearch, observeSpool } from '#platform/telemetry/metrics.ts'
 import { type TestApp, testApp } from '#test/support/harness.ts'
 
 const ROOT = join(import.meta.dirname, '../..')

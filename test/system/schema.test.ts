@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import type pg from 'pg'
-import { createPool } from '#db/db.ts'
-import { migrate } from '#db/migrate.ts'
+import { createPool } from '#platform/db/db.ts'
+import { migrate } from '#platform/db/migrate.ts'
 import { describeSchema } from '../../scripts/describe-schema.ts'
 import { writeRowTypes } from '../../scripts/row-types.ts'
 import { assertSameText } from '../support/compare-text.ts'
@@ -72,13 +72,13 @@ test('migrating again changes nothing', async () => {
   assertSameText(await describeSchema(database.pool), before)
 })
 
-test('the row types in src/db/schema.ts are those of the migrated database', async () => {
+test('the row types in src/platform/db/schema.ts are those of the migrated database', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'depot-schema-'))
   const file = join(folder, 'schema.ts')
   await writeRowTypes(database.connectionString, file)
   const text = readFileSync(file, 'utf8')
   rmSync(folder, { recursive: true })
-  assertSameText(text, read('src/db/schema.ts'))
+  assertSameText(text, read('src/platform/db/schema.ts'))
 })
 
 test('processes that start at the same time all come up, and each migration is applied once', async () => {

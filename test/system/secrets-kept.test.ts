@@ -4,11 +4,11 @@ import { Writable } from 'node:stream'
 import { after, before, test } from 'node:test'
 import { gunzipSync } from 'node:zlib'
 import type { InjectOptions, LightMyRequestResponse } from 'fastify'
-import { loadConfig } from '#config/config.ts'
-import { eventsOfStore } from '#features/backup/event-parts.ts'
-import { writeBackup } from '#features/backup/write-backup.ts'
-import { cookieName } from '#features/pages/session-cookie.ts'
+import { eventsOfStore } from '#features/operations/backup/event-parts.ts'
+import { writeBackup } from '#features/operations/backup/write-backup.ts'
 import { newId } from '#lib/ids.ts'
+import { loadConfig } from '#platform/config/config.ts'
+import { cookieName } from '#web/account/session-cookie.ts'
 import {
   enableTwoFactor,
   type Member,

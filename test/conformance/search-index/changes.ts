@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import type { SearchDocument } from '#search-index/document.ts'
-import type { SearchChange } from '#search-index/search-index.ts'
+import type { SearchDocument } from '#ports/search-index/document.ts'
+import type { SearchChange } from '#ports/search-index/search-index.ts'
 import { type Each, isSearchError, makeDocument, makeVersion, toQuery, where } from './tools.ts'
 
 export function testChanges(each: Each): void {

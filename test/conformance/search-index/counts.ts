@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { MAX_COUNTED } from '#search-index/search-index.ts'
+import { MAX_COUNTED } from '#ports/search-index/search-index.ts'
 import { sampleDocuments } from '../../support/search-catalogue.ts'
 import { type Each, isSearchError, makeDocument, makeVersion, where } from './tools.ts'
 

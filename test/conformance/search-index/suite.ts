@@ -1,6 +1,6 @@
 // What every search adapter must do, as tests over an adapter. Only tests import it.
 import { test } from 'node:test'
-import type { SearchIndex } from '#search-index/search-index.ts'
+import type { SearchIndex } from '#ports/search-index/search-index.ts'
 import { testChanges, testRebuild } from './changes.ts'
 import { testCounts } from './counts.ts'
 import { testFilters } from './filters.ts'

@@ -2,11 +2,11 @@
 
 import assert from 'node:assert/strict'
 import { ApiError } from '#lib/errors.ts'
-import type { SearchDocument, SearchVersion } from '#search-index/document.ts'
-import { normalize } from '#search-index/filter/normalize.ts'
-import { parseFilter } from '#search-index/filter/parse.ts'
-import { EVERYTHING, type Filter } from '#search-index/filter/tree.ts'
-import type { SearchChange, SearchIndex, SearchQuery } from '#search-index/search-index.ts'
+import type { SearchDocument, SearchVersion } from '#ports/search-index/document.ts'
+import { normalize } from '#ports/search-index/filter/normalize.ts'
+import { parseFilter } from '#ports/search-index/filter/parse.ts'
+import { EVERYTHING, type Filter } from '#ports/search-index/filter/tree.ts'
+import type { SearchChange, SearchIndex, SearchQuery } from '#ports/search-index/search-index.ts'
 
 type Hit = Record<string, unknown> & { slug: string; version_id: string | null }
 type Body = { hits: Hit[]; page: number; hits_per_page: number; total_hits: number }

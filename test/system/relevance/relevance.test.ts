@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
-import { parseSearchRequest } from '#features/search/requests.ts'
-import { openEmbeddedSearchIndex } from '#search-index/embedded/embedded-search-index.ts'
+import { parseSearchRequest } from '#features/operations/search/requests.ts'
+import { openEmbeddedSearchIndex } from '#ports/search-index/embedded/embedded-search-index.ts'
 import { makeDocument } from '../../conformance/search-index/tools.ts'
 
 /** The score as of now: a change that lowers it is refused, one that raises it raises the floor with it. */

@@ -1,0 +1,23 @@
+// Names of demo things give way to those of real ones.
+import { sql } from 'kysely'
+import type { Db } from '#platform/db/db.ts'
+
+const COLUMN = { account: 'username', organization: 'slug', project: 'slug' } as const
+
+/** Each wanted name, with `-demo` at its end where somebody has it already, as a name or as an ID; case aside. */
+export async function freeNames(
+  db: Db,
+  table: keyof typeof COLUMN,
+  wanted: readonly string[],
+  lengthMax: number,
+): Promise<Map<string, string>> {
+  const other = (name: string): string => `${name.slice(0, lengthMax - 5)}-demo`
+  const column = sql.ref(COLUMN[table])
+  const { rows } = await sql<{ name: string }>`
+    select lower(${column}) as name from ${sql.table(table)} where lower(${column}) = any(${lower(wanted)}::text[])
+    union select lower(id) from ${sql.table(table)} where lower(id) = any(${lower(wanted)}::text[])`.execute(db)
+  const taken = new Set(rows.map(({ name }) => name))
+  return new Map(wanted.map((name) => [name, taken.has(name.toLowerCase()) ? other(name) : name]))
+}
+
+const lower = (names: readonly string[]): string[] => names.map((name) => name.toLowerCase())

@@ -1,0 +1,43 @@
+// Background work of the demo: events that a command could not store, because the server holds their store.
+import { setImmediate } from 'node:timers/promises'
+import { EVENTS_LOCK, withDemoLock } from '#demo/catalogue-lock.ts'
+import { demoCatalogue } from '#demo/demo-catalogue.ts'
+import { forgetEvents } from '#demo/forget-events.ts'
+import { EVENT_PROJECTS, seedEvents } from '#demo/seed-events.ts'
+import { DEMO_SEED, findDemo } from '#demo/seed-items.ts'
+import type { Indexed } from '#demo/seed-projects.ts'
+import { asSeeded } from '#demo/waiting-projects.ts'
+import type { Jobs } from '#platform/jobs/queue.ts'
+import type { Deps } from '#ports/deps.ts'
+
+type JobDeps = Pick<Deps, 'db' | 'pool' | 'cache' | 'analytics' | 'taxonomy'>
+
+export const seedJobs = (deps: JobDeps) => ({
+  /** A second run finds nothing left to do. */
+  'seed.store-events': async ({ projects }: Jobs['seed.store-events'], signal: AbortSignal): Promise<void> => {
+    await withDemoLock(deps, EVENTS_LOCK, () => storeEvents(deps, projects, signal))
+  },
+  /** What was removed while the server held the store. */
+  'seed.forget-events': () => withDemoLock(deps, EVENTS_LOCK, () => forgetEvents(deps)),
+})
+
+async function storeEvents(deps: JobDeps, projects: number, signal: AbortSignal): Promise<void> {
+  const demo = await findDemo(deps.db)
+  if (demo === undefined) return
+  const { until } = demo
+  const catalogue = demoCatalogue({ taxonomy: deps.taxonomy, projects, seed: DEMO_SEED, until })
+  let group: Indexed[] = []
+  let index = 0
+  for (const demo of catalogue.projects) {
+    group.push({ project: asSeeded(demo, index, until), index })
+    index += 1
+    if (group.length === EVENT_PROJECTS) {
+      await seedEvents(deps, group, { seed: DEMO_SEED, until })
+      group = []
+    }
+    signal.throwIfAborted()
+    // Requests are answered meanwhile.
+    await setImmediate()
+  }
+  await seedEvents(deps, group, { seed: DEMO_SEED, until })
+}

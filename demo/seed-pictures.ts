@@ -1,0 +1,17 @@
+import { type Picture, placePicture } from '#features/basics/pictures/pictures.ts'
+import type { Deps } from '#ports/deps.ts'
+import type { StoredBytes } from '#ports/files/files.ts'
+
+/**
+ * Where a drawn picture goes: below a folder that is only its own. It is small enough to be shown as it is, and a PNG says
+ * in its first chunk how large it is.
+ */
+export function placeDrawn(config: Deps['config'], png: Buffer, folder: string): Picture {
+  const size = { width: png.readUInt32BE(16), height: png.readUInt32BE(20) }
+  const raw = { bytes: png, ext: 'png', contentType: 'image/png' }
+  return placePicture(config, { raw, copies: [], size, color: null }, folder)
+}
+
+export function bytesOf({ stored }: Picture): StoredBytes[] {
+  return stored.map(({ key, image }) => ({ key, bytes: image.bytes, contentType: image.contentType }))
+}

@@ -1,0 +1,60 @@
+// The command line. The only reader of the environment and the arguments; everything below gets what it needs.
+
+import { OperatorError } from '#lib/operator-error.ts'
+import { VERSION } from '#main/version.ts'
+import { UsageError } from './arguments.ts'
+import { COMMANDS, type Command, findCommand, usageOf, usageOfAll } from './commands.ts'
+
+const HELP = ['--help', '-h']
+
+/**
+ * Runs one command and sets the exit code: 0 done, 1 refused or failed, 2 wrong usage. Foreseeable failures are one
+ * sentence, others show their trace; a wrong usage is followed by how the command is called.
+ */
+export async function main(args: readonly string[], env: Record<string, string | undefined>): Promise<void> {
+  if (args[0] === '--version' || args[0] === '-v') return void process.stdout.write(`${VERSION}\n`)
+  const found = findCommand(args)
+  try {
+    if (args[0] === 'help' || HELP.includes(args[0] ?? '')) return void process.stdout.write(help(args.slice(1)))
+    if (found === undefined) throw new UsageError(noSuchCommand(args))
+    const { command, rest } = found
+    const end = rest.indexOf('--')
+    const isAsked = rest.slice(0, end === -1 ? rest.length : end).some((word) => HELP.includes(word))
+    if (isAsked) return void process.stdout.write(usageOf(command))
+    await (await command.load())(rest, env)
+  } catch (error) {
+    process.exitCode = error instanceof UsageError ? 2 : 1
+    process.stderr.write(`${describe(error)}\n`)
+    if (error instanceof UsageError) process.stderr.write(`\n${found ? usageOf(found.command) : usageFor(args)}`)
+  }
+}
+
+/** @throws UsageError when there is no command of that name. */
+function help(words: readonly string[]): string {
+  if (words.length === 0) return usageOfAll()
+  const found = findCommand(words)
+  if (found !== undefined) return usageOf(found.command)
+  if (family(words).length === 0) throw new UsageError(noSuchCommand(words))
+  return usageFor(words)
+}
+
+/** Commands of two words whose first word is given. */
+const family = ([first]: readonly string[]): Command[] => COMMANDS.filter(({ name }) => name.split(' ')[0] === first)
+
+function usageFor(words: readonly string[]): string {
+  const related = family(words)
+  return related.length === 0 ? usageOfAll() : related.map(usageOf).join('\n')
+}
+
+function noSuchCommand(args: readonly string[]): string {
+  if (args.length === 0) return 'A command must be named'
+  return `There is no such command: ${args.join(' ').slice(0, 200)}`
+}
+
+function describe(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const isForeseen = error instanceof UsageError || error instanceof OperatorError || error.name === 'ApiError'
+  if (isForeseen) return error.message
+  const cause = error.cause instanceof Error ? `\n  caused by: ${error.cause.message}` : ''
+  return `${error.stack ?? error.message}${cause}`
+}

@@ -1,0 +1,71 @@
+// Membership rows as policies and notifications need them: the viewer's own, and those of all members of a project.
+import { sql } from 'kysely'
+import type { Db } from '#platform/db/db.ts'
+import type { Membership, ProjectFacts } from './project-policy.ts'
+
+/** The viewer's team rows for each of these projects, in one statement; projects without a row are left out. */
+export async function listMemberships(
+  db: Db,
+  accountId: string,
+  projectIds: readonly string[],
+): Promise<Map<string, Membership>> {
+  if (projectIds.length === 0) return new Map()
+  const rows = await db
+    .selectFrom('project')
+    .leftJoin('organization', 'organization.id', 'project.organization_id')
+    .innerJoin('team_member', (join) =>
+      join
+        .on('team_member.account_id', '=', accountId)
+        .on((eb) =>
+          eb.or([
+            eb('team_member.team_id', '=', eb.ref('project.team_id')),
+            eb('team_member.team_id', '=', eb.ref('organization.team_id')),
+          ]),
+        ),
+    )
+    .select([
+      'project.id',
+      'team_member.accepted',
+      'team_member.is_owner',
+      'team_member.permissions',
+      sql<boolean>`team_member.team_id = project.team_id`.as('in_project_team'),
+    ])
+    .where('project.id', 'in', projectIds)
+    .execute()
+  const memberships = new Map<string, Membership>()
+  for (const { id, in_project_team, ...row } of rows) {
+    const membership = memberships.get(id) ?? {}
+    memberships.set(id, in_project_team ? { ...membership, project: row } : { ...membership, organization: row })
+  }
+  return memberships
+}
+
+/** The account's rows in the teams of the project and of its organization, pending ones too; none is an empty object. */
+export async function findMembership(
+  db: Db,
+  accountId: string,
+  project: Pick<ProjectFacts, 'id'>,
+): Promise<Membership> {
+  return (await listMemberships(db, accountId, [project.id])).get(project.id) ?? {}
+}
+
+/** Accounts of the accepted members of the project's team and of its organization, each once. */
+export async function listMemberIds(
+  db: Db,
+  project: Pick<ProjectFacts, 'team_id' | 'organization_id'>,
+): Promise<string[]> {
+  const members = await db
+    .selectFrom('team_member')
+    .leftJoin('organization', 'organization.team_id', 'team_member.team_id')
+    .select('team_member.account_id')
+    .distinct()
+    .where('team_member.accepted', '=', true)
+    .where((eb) =>
+      eb.or([
+        eb('team_member.team_id', '=', project.team_id),
+        eb('organization.id', '=', project.organization_id ?? ''),
+      ]),
+    )
+    .execute()
+  return members.map(({ account_id }) => account_id)
+}

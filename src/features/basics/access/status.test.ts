@@ -1,0 +1,33 @@
+// The lists of statuses in code, and the functions of the database that stand for them in statements and triggers.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { sql } from 'kysely'
+import { isSearchableStatus, PROJECT_STATUSES } from '#lib/project-status.ts'
+import { type TestApp, testApp } from '#test/support/harness.ts'
+import { isPublicVersionStatus, VERSION_STATUSES } from './version-status.ts'
+
+let t: TestApp
+before(async () => {
+  t = await testApp()
+})
+after(() => t?.close())
+
+test('a searchable project is the same to the list and to is_searchable', async () => {
+  const { rows } = await sql<{ status: string; twin: boolean }>`
+    select status, is_searchable(status) as twin from unnest(${[...PROJECT_STATUSES]}::text[]) status`.execute(
+    t.deps.db,
+  )
+  assert.deepEqual(
+    rows,
+    PROJECT_STATUSES.map((status) => ({ status, twin: isSearchableStatus(status) })),
+  )
+})
+
+test('every listed version is one that everybody may see, and an unlisted one is not listed', async () => {
+  const { rows } = await sql<{ status: string }>`
+    select status from unnest(${[...VERSION_STATUSES]}::text[]) status where is_listed(status)`.execute(t.deps.db)
+  assert.deepEqual(
+    rows.filter(({ status }) => !isPublicVersionStatus(status) || status === 'unlisted'),
+    [],
+  )
+})

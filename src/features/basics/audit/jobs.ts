@@ -1,0 +1,36 @@
+// What leaves the audit log in time: addresses first, then whole entries.
+
+import { DAY_MS } from '#lib/time.ts'
+import { transaction } from '#platform/cache/transaction.ts'
+import type { Tx } from '#platform/db/db.ts'
+import type { Jobs } from '#platform/jobs/queue.ts'
+import type { Deps } from '#ports/deps.ts'
+import { allowMaintenance, deleteEntries, dropAddresses } from './queries.ts'
+
+/** Rows of one transaction. */
+const BATCH = 5_000
+
+type RetentionDeps = Pick<Deps, 'db' | 'cache' | 'config' | 'now'>
+
+export const auditJobs = (deps: RetentionDeps) => ({
+  /** A second run finds nothing. */
+  'audit.expire': async (_payload: Jobs['audit.expire'], signal: AbortSignal): Promise<void> => {
+    const { retentionDays, addressDays } = deps.config.audit
+    const before = (days: number): Date => new Date(deps.now() - days * DAY_MS)
+    if (retentionDays > 0) {
+      await repeat(deps, signal, (tx) => deleteEntries(tx, before(retentionDays), BATCH))
+    }
+    await repeat(deps, signal, (tx) => dropAddresses(tx, before(addressDays), BATCH))
+  },
+})
+
+async function repeat(deps: RetentionDeps, signal: AbortSignal, step: (tx: Tx) => Promise<number>): Promise<void> {
+  let count = BATCH
+  while (count === BATCH) {
+    signal.throwIfAborted()
+    count = await transaction(deps, async (tx) => {
+      await allowMaintenance(tx)
+      return step(tx)
+    })
+  }
+}

@@ -1,0 +1,87 @@
+// The audit log: for operators whole, for everybody what is about them.
+import { Readable } from 'node:stream'
+import Type from 'typebox'
+import { requireViewer } from '#platform/http/auth.ts'
+import { mountInternal } from '#platform/http/mounts.ts'
+import type { App } from '#platform/http/server.ts'
+import type { Deps } from '#ports/deps.ts'
+import { exportEntries } from './export-entries.ts'
+import { type AuditRow, listEntries } from './queries.ts'
+import { AuditExportQuery, AuditQuery, OwnAuditQuery, toAuditFilter } from './requests.ts'
+import { AuditPage, OwnAuditPage, toAuditEntryView, toOwnAuditEntryView } from './views.ts'
+
+const TYPES = { csv: 'text/csv; charset=utf-8', jsonl: 'application/jsonl; charset=utf-8' } as const
+
+/** Operator routes. */
+export function auditOperatorRoutes(app: App, { db }: Pick<Deps, 'db'>): void {
+  mountInternal(app, (scope) => {
+    scope.get(
+      '/admin/audit-log',
+      {
+        config: { auth: 'operator' },
+        schema: {
+          operationId: 'listAuditEntries',
+          summary: 'Who did what, the newest entries first',
+          querystring: AuditQuery,
+          response: { 200: AuditPage },
+        },
+      },
+      async (req) => {
+        const { before, limit = 100, ...query } = req.query
+        const rows = await listEntries(db, toAuditFilter(query), { before, limit: limit + 1 })
+        return { ...pageOf(rows, limit), entries: rows.slice(0, limit).map(toAuditEntryView) }
+      },
+    )
+    scope.get(
+      '/admin/audit-log/export',
+      {
+        config: { auth: 'operator' },
+        schema: {
+          operationId: 'exportAuditEntries',
+          summary: 'The audit log as a file, the oldest entries first',
+          querystring: AuditExportQuery,
+          produces: ['application/jsonl', 'text/csv'],
+          response: { 200: Type.Unsafe<unknown>({ type: 'string' }) },
+        },
+      },
+      async (req, reply) => {
+        const { format = 'jsonl', ...query } = req.query
+        const pieces = exportEntries(db, toAuditFilter(query), format)
+        void reply.header('content-disposition', `attachment; filename="audit-log.${format}"`)
+        return reply.type(TYPES[format]).send(Readable.from(pieces, { objectMode: false })) as never
+      },
+    )
+  })
+}
+
+/** What is about the caller. */
+export function auditRoutes(app: App, { db }: Pick<Deps, 'db'>): void {
+  mountInternal(app, (scope) =>
+    scope.get(
+      '/account/audit-log',
+      {
+        config: { auth: { scope: ['SESSION_READ'] } },
+        schema: {
+          operationId: 'listOwnAuditEntries',
+          summary: 'What the caller did, and what was done to their account, the newest entries first',
+          querystring: OwnAuditQuery,
+          response: { 200: OwnAuditPage },
+        },
+      },
+      async (req) => {
+        const { id: accountId } = requireViewer(req)
+        const { before, limit = 100 } = req.query
+        const rows = await listEntries(db, { accountId }, { before, limit: limit + 1 })
+        return {
+          ...pageOf(rows, limit),
+          entries: rows.slice(0, limit).map((row) => toOwnAuditEntryView(row, accountId)),
+        }
+      },
+    ),
+  )
+}
+
+/** One row more than the page holds says that there is another page. */
+function pageOf(rows: readonly AuditRow[], limit: number): { next: number | null } {
+  return { next: rows.length > limit ? (rows[limit - 1]?.id ?? null) : null }
+}

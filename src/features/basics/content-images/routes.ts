@@ -1,0 +1,46 @@
+// Pictures for texts: descriptions, changelogs, reports and messages.
+
+import { requireScope, requireViewer } from '#platform/http/auth.ts'
+import { readRawBody, takeRawBodies } from '#platform/http/raw-body.ts'
+import { COSTS } from '#platform/http/route-config.ts'
+import type { App } from '#platform/http/server.ts'
+import type { Deps } from '#ports/deps.ts'
+import { type ImageOwners, resolvePlace } from './image-place.ts'
+import { ImageQuery } from './requests.ts'
+import { IMAGE_BYTES_MAX, uploadImage } from './upload-image.ts'
+import { ImageView, toImageView } from './views.ts'
+
+export function contentImageRoutes(app: App, deps: Deps, owners: ImageOwners): void {
+  const scopes = Object.entries(owners)
+    .map(([context, owner]) => `${context} ${owner.scope}`)
+    .join(', ')
+  app.register(async (scope: App) => {
+    takeRawBodies(scope)
+    scope.post(
+      '/v3/image',
+      {
+        config: { auth: { scope: [] }, cost: COSTS.largePicture },
+        schema: {
+          operationId: 'createImage',
+          summary: 'Upload an image for use in a text',
+          description:
+            `The body is the image itself, at most ${IMAGE_BYTES_MAX} bytes. The token must have the scope of the context: ` +
+            `${scopes}. An image uploaded without an ID is deleted if it is not used within a day.`,
+          consumes: ['image/*'],
+          querystring: ImageQuery,
+          response: { 201: ImageView },
+        },
+      },
+      async (req, reply) => {
+        const viewer = requireViewer(req)
+        const { context, ext } = req.query
+        requireScope(viewer, owners[context].scope)
+        const place = await resolvePlace(owners, viewer, req.query)
+        await deps.files.assertAvailable()
+        const bytes = await readRawBody(req.body, { maxBytes: IMAGE_BYTES_MAX, field: 'body' })
+        const image = await uploadImage(deps, viewer, { context, place, bytes, ext })
+        return reply.status(201).send(toImageView(image))
+      },
+    )
+  })
+}

@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { createLogTo } from '#platform/telemetry/log.ts'
+import { type TestApp, testApp } from '#test/support/harness.ts'
+import { sharedChecks } from './readiness.ts'
+
+let t: TestApp
+before(async () => {
+  t = await testApp()
+})
+after(() => t.close())
+
+test('those who ask at once share one round of checks, and the reason of a failure goes to the log alone', async () => {
+  let rounds = 0
+  const logged: string[] = []
+  const log = createLogTo({ write: (line) => void logged.push(line) }, 'warn')
+  const check = () => {
+    rounds += 1
+    throw new Error('counters.internal:6379 is gone')
+  }
+  const checks = sharedChecks({ ...t.deps, log, counters: { ...t.deps.counters, check } })
+  const [first, second] = await Promise.all([checks(), checks()])
+  await checks()
+  assert.equal(rounds, 1)
+  assert.equal(first, second)
+  assert.deepEqual([first.status, first.dependencies['database']?.status], ['unavailable', 'ok'])
+  assert.match(logged.join(), /"dependency":"counters","reason":"counters\.internal:6379 is gone"/)
+})
+
+test('/ready tells each dependency and its state, and no more', async () => {
+  const answer = (await t.anyone.get('/ready')).json()
+  assert.deepEqual(Object.keys(answer.dependencies).sort(), [
+    'analytics',
+    'counters',
+    'database',
+    'files',
+    'mail',
+    'search',
+  ])
+  for (const state of Object.values<object>(answer.dependencies)) {
+    assert.deepEqual(
+      Object.keys(state).filter((key) => key !== 'status' && key !== 'state'),
+      [],
+    )
+  }
+})
+
+test('a check that takes its time is slow, which is ready; one that never ends is lost', async () => {
+  const log = createLogTo({ write: () => undefined }, 'silent')
+  const pending = Promise.withResolvers<undefined>()
+  let calls = 0
+  const check = () => {
+    calls += 1
+    return pending.promise
+  }
+  const mail = { ...t.deps.mail, check: check as never }
+  const slow = await sharedChecks({ ...t.deps, log, mail }, { slowMs: 50, lostMs: 3_600_000 })()
+  assert.deepEqual([slow.status, slow.dependencies['mail']?.status], ['ready', 'slow'])
+  const checks = sharedChecks({ ...t.deps, log, mail }, { slowMs: 50, lostMs: 50 })
+  const lost = await checks()
+  assert.deepEqual([lost.status, lost.dependencies['mail']?.status], ['unavailable', 'failing'])
+  assert.match(lost.dependencies['mail']?.error ?? '', /no answer within 50 ms/)
+  await checks('balancer')
+  assert.equal(calls, 2, 'a check that still runs is not begun again')
+})
+
+test('a processor that is held for longer than the limit is no lost dependency', async () => {
+  const checks = sharedChecks(t.deps, { slowMs: 400, lostMs: 1_000 })
+  const answer = checks()
+  const until = performance.now() + 1_500
+  while (performance.now() < until);
+  assert.equal((await answer).status, 'ready')
+})
+
+test('a balancer asks for what every request needs, and nothing else makes it turn away', async () => {
+  const log = createLogTo({ write: () => undefined }, 'silent')
+  const check = () => {
+    throw new Error('gone')
+  }
+  const checks = sharedChecks({ ...t.deps, log, mail: { ...t.deps.mail, check } })
+  assert.equal((await checks()).status, 'unavailable')
+  const narrow = await checks('balancer')
+  assert.deepEqual([narrow.status, Object.keys(narrow.dependencies)], ['ready', ['database', 'files']])
+  const shared = { kind: 's3' } as typeof t.deps.config.files.store
+  const config = { ...t.deps.config, files: { ...t.deps.config.files, store: shared } }
+  const files = { ...t.deps.files, check }
+  const withStore = await sharedChecks({ ...t.deps, log, config, files })('balancer')
+  assert.deepEqual([withStore.status, Object.keys(withStore.dependencies)], ['ready', ['database']])
+  const answer = await t.anyone.get('/ready?for=balancer')
+  assert.deepEqual([answer.statusCode, Object.keys(answer.json().dependencies).sort()], [200, ['database', 'files']])
+  const wrong = await t.anyone.get('/ready?for=nobody')
+  assert.deepEqual([wrong.statusCode, wrong.json().details.field], [400, 'for'])
+})

@@ -1,0 +1,93 @@
+// The root document, retired API versions, and the probes of operators and their tools.
+import Type from 'typebox'
+import { notFound } from '#lib/errors.ts'
+import { parseAuthorization, secretsEqual } from '#lib/tokens.ts'
+import { refuseRetired } from '#platform/http/retired.ts'
+import type { App } from '#platform/http/server.ts'
+import type { Deps } from '#ports/deps.ts'
+import { Readiness, ReadinessQuery, STOPPING, sharedChecks } from './readiness.ts'
+import { Health, RootDocument } from './views.ts'
+
+export function metaRoutes(app: App, deps: Deps & { version: string }): void {
+  const root = {
+    name: 'depot',
+    version: deps.version,
+    documentation: `${deps.config.http.baseUrl}/docs/swagger-ui`,
+    about: 'A content hosting service: projects, versions and files, with search, teams and analytics.',
+  }
+  app.get(
+    '/',
+    {
+      config: { auth: 'public', cache: 'shared' },
+      schema: {
+        operationId: 'getRoot',
+        summary: 'Get the name and version of this service',
+        response: { 200: RootDocument },
+      },
+    },
+    async (_req, reply) => {
+      void reply.header('vary', 'accept')
+      return root
+    },
+  )
+  refuseRetired(
+    app,
+    ['/v1', '/v1/*', '/api/v1', '/api/v1/*'],
+    'This version of the API is outdated and was removed; please update your application',
+  )
+  operatorProbes(app, deps)
+}
+
+function operatorProbes(app: App, deps: Deps): void {
+  const config = { auth: 'public', unlimited: true } as const
+  const checks = sharedChecks(deps)
+  app.get(
+    '/health',
+    {
+      config,
+      schema: {
+        operationId: 'getHealth',
+        summary: 'Check that the process is up',
+        response: { 200: Health },
+      },
+    },
+    () => ({ status: 'ok' as const }),
+  )
+  app.get(
+    '/ready',
+    {
+      config,
+      schema: {
+        operationId: 'getReadiness',
+        summary: 'Check each dependency',
+        description:
+          'Once the server is asked to stop it answers 503, for as long as it goes on answering (`DRAIN_SECONDS`).',
+        querystring: ReadinessQuery,
+        response: { 200: Readiness, 503: Readiness },
+      },
+    },
+    async (req, reply) => {
+      const readiness = app.isDraining() ? STOPPING : await checks(req.query.for)
+      return reply.status(readiness.status === 'ready' ? 200 : 503).send(readiness)
+    },
+  )
+  app.get(
+    '/metrics',
+    {
+      config,
+      schema: {
+        operationId: 'getMetrics',
+        summary: 'Get metrics in the Prometheus text format',
+        produces: ['text/plain'],
+        response: { 200: Type.String() },
+      },
+    },
+    async (req, reply) => {
+      const key = deps.config.http.metricsToken
+      if (key !== undefined && !secretsEqual(parseAuthorization(req.headers.authorization) ?? '', key.reveal())) {
+        throw notFound('route')
+      }
+      return reply.type(deps.metrics.registry.contentType).send(await deps.metrics.text())
+    },
+  )
+}

@@ -1,0 +1,78 @@
+// Operator routes: who may send more requests than others.
+
+import Type from 'typebox'
+import { operatorOf } from '#features/basics/audit/actor.ts'
+import { parseId } from '#lib/ids.ts'
+import { done } from '#platform/http/answers.ts'
+import { mountInternal } from '#platform/http/mounts.ts'
+import { IdParams } from '#platform/http/query-values.ts'
+import type { App } from '#platform/http/server.ts'
+import { createRateLimit, type RateLimitDeps } from './create-rate-limit.ts'
+import { deleteRateLimit } from './delete-rate-limit.ts'
+import { GRANTS_MAX, getGrant, listGrants } from './queries.ts'
+import { RateLimitInput, toGrantSubject } from './requests.ts'
+import { RateLimitView, toRateLimitView } from './views.ts'
+
+export function rateLimitRoutes(app: App, deps: RateLimitDeps): void {
+  mountInternal(app, (scope) => {
+    readRoute(scope, deps)
+    writeRoutes(scope, deps)
+  })
+}
+
+function readRoute(app: App, { db }: RateLimitDeps): void {
+  app.get(
+    '/admin/rate-limits',
+    {
+      config: { auth: 'operator' },
+      schema: {
+        operationId: 'listRateLimits',
+        summary: 'List request rates granted to tokens and address ranges',
+        response: { 200: Type.Array(RateLimitView, { maxItems: GRANTS_MAX }) },
+      },
+    },
+    async () => (await listGrants(db)).map(toRateLimitView),
+  )
+}
+
+function writeRoutes(app: App, deps: RateLimitDeps): void {
+  app.post(
+    '/admin/rate-limits',
+    {
+      config: { auth: 'operator' },
+      schema: {
+        operationId: 'createRateLimit',
+        summary: 'Grant a request rate to a token or an address range',
+        description:
+          'A token has its own budget, from whatever address; within a range, each client address has its own. A token ' +
+          'takes precedence over a range, a narrow range over a wide one. The rate takes effect within seconds.',
+        body: RateLimitInput,
+        response: { 201: RateLimitView },
+      },
+    },
+    async (req, reply) => {
+      const { requests_per_minute: requestsPerMinute, note = '' } = req.body
+      const id = await createRateLimit(deps, operatorOf(req), {
+        subject: toGrantSubject(req.body),
+        requestsPerMinute,
+        note,
+      })
+      return reply.status(201).send(toRateLimitView(await getGrant(deps.db, id)))
+    },
+  )
+  app.delete(
+    '/admin/rate-limits/:id',
+    {
+      config: { auth: 'operator' },
+      schema: {
+        operationId: 'deleteRateLimit',
+        summary: 'Revoke a granted request rate',
+        params: IdParams,
+      },
+    },
+    async (req, reply) => {
+      await deleteRateLimit(deps, operatorOf(req), parseId(req.params.id, 'id'))
+      return done(reply)
+    },
+  )
+}

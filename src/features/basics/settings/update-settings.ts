@@ -1,0 +1,32 @@
+import type { Actor } from '#features/basics/audit/actor.ts'
+import { recordAudit } from '#features/basics/audit/record-audit.ts'
+import { transaction } from '#platform/cache/transaction.ts'
+import type { Deps } from '#ports/deps.ts'
+import { type SettingsPatch, toSettingsColumns } from './requests.ts'
+import { SETTINGS_ID } from './settings-cache.ts'
+
+/**
+ * Changes settings: all of the patch or nothing. They are in force in this process when this returns, in others within a
+ * second.
+ * @throws ApiError `validation_error` naming the setting.
+ */
+export async function updateSettings(
+  deps: Pick<Deps, 'db' | 'cache' | 'now'>,
+  actor: Actor,
+  patch: SettingsPatch,
+): Promise<void> {
+  const values = toSettingsColumns(patch)
+  const fields = Object.keys(values)
+  if (fields.length === 0) return
+  await transaction(deps, async (tx, changed) => {
+    await tx
+      .insertInto('instance_settings')
+      .values({ ...values, changed: new Date(deps.now()) })
+      .onConflict((conflict) => conflict.column('singleton').doUpdateSet({ ...values, changed: new Date(deps.now()) }))
+      .execute()
+    const shown = { registration: values.registration, read_only: values.read_only, name: values.name }
+    const known = Object.entries(shown).filter(([, value]) => value !== undefined)
+    await recordAudit(tx, { action: 'settings.changed', actor, details: { fields, ...Object.fromEntries(known) } })
+    changed.add('settings', SETTINGS_ID)
+  })
+}

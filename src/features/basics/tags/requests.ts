@@ -1,0 +1,35 @@
+// How the tag endpoints are asked.
+import Type from 'typebox'
+import { invalidInput } from '#lib/errors.ts'
+import { parseJsonValue } from '#platform/http/query-values.ts'
+
+export const LoaderFieldQuery = Type.Object({
+  loader_field: Type.String({ maxLength: 64, description: 'Name of the loader field' }),
+  filters: Type.Optional(
+    Type.String({ maxLength: 1024, description: 'JSON object of conditions; game versions have `type` and `major`' }),
+  ),
+})
+
+export type ValueFilters = { type?: string; major?: boolean }
+
+/**
+ * Reads `filters`.
+ * @throws ApiError `invalid_input` for what is no object of `type` (text) and `major` (boolean): a typing error there
+ * would silently give a wrong list.
+ */
+export function parseValueFilters(text: string | undefined): ValueFilters {
+  if (text === undefined) return {}
+  const filters = parseJsonValue(text, 'filters')
+  if (typeof filters !== 'object' || filters === null || Array.isArray(filters))
+    throw invalidInput('filters must be a JSON object', 'filters')
+  for (const [key, value] of Object.entries(filters)) {
+    const expected = key === 'type' ? 'string' : key === 'major' ? 'boolean' : undefined
+    if (expected === undefined) throw invalidInput(`filters has the keys type and major, not ${key}`, 'filters')
+    if (typeof value !== expected) throw invalidInput(`filters.${key} must be a ${expected}`, 'filters')
+  }
+  return filters
+}
+
+export const LicenseParams = Type.Object({
+  id: Type.String({ maxLength: 256, description: 'SPDX identifier, or ARR' }),
+})

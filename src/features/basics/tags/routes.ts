@@ -1,0 +1,99 @@
+// The tag endpoints: what projects and versions can be tagged with, from the taxonomy.
+import Type from 'typebox'
+import type { App } from '#platform/http/server.ts'
+import { licenseText, listLicenses } from '#platform/taxonomy/licenses.ts'
+import type { Deps } from '#ports/deps.ts'
+import { LicenseParams, LoaderFieldQuery, parseValueFilters } from './requests.ts'
+import {
+  Category,
+  Game,
+  License,
+  LicenseText,
+  LinkPlatform,
+  Loader,
+  LoaderFieldValue,
+  listOf,
+  toCategoryViews,
+  toLoaderFieldValues,
+  toLoaderViews,
+} from './views.ts'
+
+const config = { auth: 'public', cache: 'tags' } as const
+
+export function tagRoutes(app: App, { taxonomy }: Pick<Deps, 'taxonomy'>): void {
+  const list = <Schema extends Type.TObject>(
+    path: string,
+    about: { operationId: string; summary: string },
+    answer: Schema,
+    give: () => Type.Static<Schema>,
+  ) => app.get(path, { config, schema: { ...about, response: { 200: answer } } }, give as never)
+
+  list('/v3/games', { operationId: 'listGames', summary: 'List games' }, listOf('games', Game), () => ({
+    games: [...taxonomy.games.values()],
+  }))
+  list('/v3/tag/loader', { operationId: 'listLoaders', summary: 'List loaders' }, listOf('loaders', Loader), () => ({
+    loaders: toLoaderViews(taxonomy),
+  }))
+  list(
+    '/v3/tag/category',
+    { operationId: 'listCategories', summary: 'List categories' },
+    listOf('categories', Category),
+    () => ({ categories: toCategoryViews(taxonomy) }),
+  )
+  list(
+    '/v3/license',
+    { operationId: 'listLicenses', summary: 'List SPDX licences' },
+    listOf('licenses', License),
+    () => ({
+      licenses: listLicenses(),
+    }),
+  )
+  list(
+    '/v3/link_platform',
+    { operationId: 'listLinkPlatforms', summary: 'List platforms for links' },
+    listOf('platforms', LinkPlatform),
+    () => ({ platforms: [...taxonomy.linkPlatforms.values()] }),
+  )
+  list(
+    '/v3/report_type',
+    { operationId: 'listReportTypes', summary: 'List report types' },
+    listOf('report_types', Type.String()),
+    () => ({ report_types: [...taxonomy.reportTypes] }),
+  )
+  list(
+    '/v3/project_type',
+    { operationId: 'listProjectTypes', summary: 'List project types' },
+    listOf('project_types', Type.String()),
+    () => ({ project_types: [...taxonomy.projectTypes] }),
+  )
+
+  app.get(
+    '/v3/loader_field',
+    {
+      config,
+      schema: {
+        operationId: 'listLoaderFieldValues',
+        summary: 'List the values of a loader field',
+        querystring: LoaderFieldQuery,
+        response: { 200: listOf('values', LoaderFieldValue) },
+      },
+    },
+    (req) => {
+      const { loader_field, filters } = req.query
+      return { values: toLoaderFieldValues(taxonomy, loader_field, parseValueFilters(filters)) }
+    },
+  )
+  app.get(
+    '/v3/license/:id',
+    {
+      config,
+      schema: {
+        operationId: 'getLicense',
+        summary: 'Get the text of a licence',
+        params: LicenseParams,
+        response: { 200: LicenseText },
+      },
+    },
+    (req) => licenseText(req.params.id),
+  )
+}

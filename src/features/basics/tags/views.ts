@@ -1,0 +1,105 @@
+// The wire shapes of tags, and what they show of the taxonomy.
+import Type, { type Static, type TSchema } from 'typebox'
+import { invalidInput } from '#lib/errors.ts'
+import { Nullable, Timestamp } from '#lib/schema-parts.ts'
+import type { LoaderField, Taxonomy } from '#platform/taxonomy/taxonomy.ts'
+import type { ValueFilters } from './requests.ts'
+
+export const Game = Type.Object(
+  { slug: Type.String(), name: Type.String(), icon: Nullable(Type.String()), banner: Nullable(Type.String()) },
+  { title: 'Game' },
+)
+
+export const Loader = Type.Object(
+  {
+    name: Type.String(),
+    icon: Type.String({ description: 'SVG' }),
+    supported_project_types: Type.Array(Type.String()),
+    supported_games: Type.Array(Type.String()),
+    supported_fields: Type.Array(Type.String()),
+    metadata: Type.Object({}, { additionalProperties: true }),
+  },
+  { title: 'Loader' },
+)
+
+export const Category = Type.Object(
+  {
+    name: Type.String(),
+    icon: Type.String({ description: 'SVG' }),
+    project_type: Type.String(),
+    header: Type.String(),
+  },
+  { title: 'Category' },
+)
+
+export const LoaderFieldValue = Type.Object(
+  {
+    value: Type.String(),
+    created: Timestamp,
+    metadata: Type.Object({ type: Type.Optional(Type.String()), major: Type.Optional(Type.Boolean()) }),
+    type: Nullable(Type.String()),
+    major: Nullable(Type.Boolean()),
+    ordering: Nullable(Type.Integer()),
+  },
+  { title: 'LoaderFieldValue' },
+)
+type LoaderFieldValue = Static<typeof LoaderFieldValue>
+
+export const License = Type.Object({ short: Type.String(), name: Type.String() }, { title: 'License' })
+export const LicenseText = Type.Object({ title: Type.String(), body: Type.String() }, { title: 'LicenseText' })
+export const LinkPlatform = Type.Object({ name: Type.String(), donation: Type.Boolean() }, { title: 'LinkPlatform' })
+
+/** A-Z by name. */
+export function toLoaderViews({ loaders }: Taxonomy): Static<typeof Loader>[] {
+  return Array.from(loaders.values(), (loader) => ({
+    name: loader.name,
+    icon: loader.icon,
+    supported_project_types: loader.project_types,
+    supported_games: loader.games,
+    supported_fields: loader.fields,
+    metadata: loader.metadata,
+  }))
+}
+
+/** By ordering, then by name, then by project type. */
+export function toCategoryViews({ categories }: Taxonomy): Static<typeof Category>[] {
+  return categories.map(({ name, icon, project_type, header }) => ({ name, icon, project_type, header }))
+}
+
+/**
+ * The values of a loader field: an enumeration's by ordering (those without one last), then newest first; `true` and
+ * `false` for a boolean. A value without the metadata never matches a filter.
+ * @throws ApiError `invalid_input` for an unknown field, and a field that has no list of values.
+ */
+export function toLoaderFieldValues({ fields }: Taxonomy, name: string, filters: ValueFilters): LoaderFieldValue[] {
+  const field = fields.get(name)
+  if (field === undefined) throw invalidInput(`There is no loader field of the name ${name}`, 'loader_field')
+  const { type, major } = filters
+  return valuesOf(field).filter(
+    (value) => (type === undefined || value.type === type) && (major === undefined || value.major === major),
+  )
+}
+
+function valuesOf(field: LoaderField): LoaderFieldValue[] {
+  if (field.enumValues !== undefined) {
+    return Array.from(field.enumValues.values(), (row) => ({
+      value: row.value,
+      created: row.created,
+      metadata: row.metadata ?? {},
+      type: row.metadata?.type ?? null,
+      major: row.metadata?.major ?? null,
+      ordering: row.ordering ?? null,
+    }))
+  }
+  const flat = { metadata: {}, type: null, major: null, ordering: null }
+  if (field.type === 'boolean') return ['true', 'false'].map((value) => ({ value, created: field.created, ...flat }))
+  throw invalidInput(
+    `The loader field ${field.name} is of type ${field.type} and has no list of values`,
+    'loader_field',
+  )
+}
+
+/** An answer that is one list under a key of its own. */
+export function listOf<Key extends string, Item extends TSchema>(key: Key, item: Item) {
+  return Type.Object({ [key]: Type.Array(item) } as Record<Key, Type.TArray<Item>>)
+}

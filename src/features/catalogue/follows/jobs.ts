@@ -1,0 +1,32 @@
+// Notifying followers of a new version.
+import { isPublicStatus } from '#lib/project-status.ts'
+import type { Deps } from '#ports/deps.ts'
+import { notifyFollowers } from './queries.ts'
+
+/** Followers notified by one statement, about a second of work at most. */
+const BATCH = 10_000
+
+export const followJobs = (deps: Pick<Deps, 'db'>) => ({
+  /**
+   * Notifies the followers of a project of a version that is listed now. Run twice, it notifies nobody twice: a cause
+   * makes one notification for each account. A version that was withdrawn, or a project that was hidden, before the job
+   * runs makes none.
+   */
+  'versions.notify-followers': async (
+    { version_id: versionId }: { version_id: string },
+    signal: AbortSignal,
+  ): Promise<void> => {
+    const version = await deps.db
+      .selectFrom('version')
+      .innerJoin('project', 'project.id', 'version.project_id')
+      .select(['version.status', 'project.id as project_id', 'project.status as project_status'])
+      .where('version.id', '=', versionId)
+      .executeTakeFirst()
+    if (version === undefined || version.status !== 'listed' || !isPublicStatus(version.project_status)) return
+    let afterId: string | undefined = ''
+    while (afterId !== undefined) {
+      signal.throwIfAborted()
+      afterId = await notifyFollowers(deps.db, { projectId: version.project_id, versionId, afterId, limit: BATCH })
+    }
+  },
+})

@@ -1,0 +1,72 @@
+// Following projects, and the list of those a user follows.
+import Type from 'typebox'
+import { getProject, type ProjectReader } from '#features/catalogue/projects/lookup/project-cache.ts'
+import { listVisibleByIds, projectViewer } from '#features/catalogue/projects/lookup/visible-lists.ts'
+import { ProjectView } from '#features/catalogue/projects/views.ts'
+import { getCachedUser } from '#features/people/users/user-cache.ts'
+import { done } from '#platform/http/answers.ts'
+import { requireViewer } from '#platform/http/auth.ts'
+import { sendList } from '#platform/http/entity-tags.ts'
+import { ProjectParams, UserParams } from '#platform/http/query-values.ts'
+import type { App } from '#platform/http/server.ts'
+import type { Deps } from '#ports/deps.ts'
+import { followProject } from './follow-project.ts'
+import { requireFollowReader } from './policy.ts'
+import { listFollowedIds } from './queries.ts'
+import { unfollowProject } from './unfollow-project.ts'
+
+const WRITE = { auth: { scope: ['USER_WRITE'] } } as const
+
+export function followRoutes(app: App, deps: ProjectReader & Pick<Deps, 'config'>): void {
+  app.post(
+    '/v3/project/:id/follow',
+    {
+      config: WRITE,
+      schema: {
+        operationId: 'followProject',
+        summary: 'Follow a project',
+        params: ProjectParams,
+      },
+    },
+    async (req, reply) => {
+      const viewer = requireViewer(req)
+      const project = await getProject(deps, viewer, req.params.id)
+      await followProject(deps, viewer, project.id)
+      return done(reply)
+    },
+  )
+  app.delete(
+    '/v3/project/:id/follow',
+    {
+      config: WRITE,
+      schema: {
+        operationId: 'unfollowProject',
+        summary: 'Unfollow a project',
+        params: ProjectParams,
+      },
+    },
+    async (req, reply) => {
+      await unfollowProject(deps, requireViewer(req), req.params.id)
+      return done(reply)
+    },
+  )
+  app.get(
+    '/v3/user/:id/follows',
+    {
+      config: { auth: { scope: ['USER_READ'] }, cache: 'private' },
+      schema: {
+        operationId: 'listUserFollows',
+        summary: 'List the projects that a user follows, most recently followed first',
+        params: UserParams,
+        response: { 200: Type.Array(ProjectView) },
+      },
+    },
+    async (req, reply) => {
+      const viewer = requireViewer(req)
+      const { id } = await getCachedUser(deps, req.params.id)
+      requireFollowReader(viewer, id)
+      const ids = await listFollowedIds(deps.db, id)
+      return sendList(reply, await listVisibleByIds(deps, projectViewer(viewer), ids))
+    },
+  )
+}

@@ -1,0 +1,145 @@
+// A project's change from one status to another: what it needs, and what follows from it.
+
+import { sql, type Updateable } from 'kysely'
+import { listMemberIds } from '#features/basics/access/memberships.ts'
+import type { Membership } from '#features/basics/access/project-policy.ts'
+import { actorOf } from '#features/basics/audit/actor.ts'
+import { recordAudit } from '#features/basics/audit/record-audit.ts'
+import { insertMessage } from '#features/catalogue/threads/queries.ts'
+import { insertNotifications } from '#features/people/notifications/queries.ts'
+import { invalidInput, validationError } from '#lib/errors.ts'
+import { isApprovedClass, type ProjectStatus, type RequestableStatus } from '#lib/project-status.ts'
+import { isBlank } from '#lib/text-rules.ts'
+import type { Viewer } from '#lib/viewer.ts'
+import type { Tx } from '#platform/db/db.ts'
+import type { Project } from '#platform/db/schema.ts'
+import type { ProjectRow } from '../queries.ts'
+import { scheduleRelease } from '../schedule-release.ts'
+import { actsAsModerator, hidesIdentity, requireTransition } from './policy.ts'
+import type { ProjectPatch } from './requests.ts'
+
+/** Fields of a patch that depend on each other, and are written together. */
+export type StatusField = 'status' | 'requested_status' | 'scheduled_at'
+
+export type StatusChange = {
+  viewer: Viewer
+  membership: Membership
+  /** As it is, locked. */
+  project: ProjectRow
+  /** As the other fields of the patch will leave it. */
+  next: Pick<ProjectRow, 'license' | 'summary'>
+  patch: Pick<ProjectPatch, StatusField | 'moderation_message'>
+  now: number
+}
+
+/**
+ * The columns that a requested change of status sets; writes the thread message and the notifications that go with it.
+ * @throws ApiError 403 when the viewer lacks the power, `invalid_input` when the state cannot be.
+ */
+export async function changeStatus(tx: Tx, change: StatusChange): Promise<Updateable<Project>> {
+  const { viewer, project, next, patch, now } = change
+  const requested = patch.requested_status === undefined ? {} : { requested_status: patch.requested_status }
+  const to = patch.status
+  if (patch.scheduled_at !== undefined && patch.scheduled_at !== null && to !== 'scheduled') {
+    throw validationError('scheduled_at', 'goes with the status scheduled')
+  }
+  if (to === undefined) {
+    if (project.status === 'scheduled' && patch.requested_status === null) {
+      throw validationError('requested_status', 'is what the schedule leads to')
+    }
+    return requested
+  }
+  if (to === project.status && to !== 'scheduled') return requested
+  requireTransition(viewer, project, to)
+  if (to === 'processing') await requireReviewable(tx, project.id, next)
+  const schedule = to === 'scheduled' ? scheduleOf(change) : { scheduled_at: null }
+  if (schedule.scheduled_at !== null) await scheduleRelease(tx, { project_id: project.id }, schedule.scheduled_at)
+  if (to !== project.status) {
+    await announceChange(tx, change, to)
+    await recordAudit(tx, {
+      action: 'project.status_changed',
+      actor: actorOf(viewer),
+      subject: { kind: 'project', id: project.id },
+      details: { from: project.status, to },
+    })
+  }
+  return {
+    ...requested,
+    ...schedule,
+    status: to,
+    ...(to === 'processing' ? { queued: new Date(now), moderation_message: null, moderation_message_body: null } : {}),
+    ...(isApprovedClass(to) && project.approved === null ? { approved: new Date(now) } : {}),
+  }
+}
+
+/** What a review needs to look at. */
+async function requireReviewable(
+  tx: Tx,
+  projectId: string,
+  { license, summary }: Pick<ProjectRow, 'license' | 'summary'>,
+): Promise<void> {
+  const version = await tx
+    .selectFrom('version')
+    .select('id')
+    .where('project_id', '=', projectId)
+    // Also one that is to be listed once the scanner has judged its files.
+    .where(sql<boolean>`is_listed(case status when 'unknown' then requested_status else status end)`)
+    .limit(1)
+    .executeTakeFirst()
+  if (version === undefined) throw invalidInput('A project needs a listed version before it can be reviewed', 'status')
+  if (license === '') throw invalidInput('A project needs a license before it can be reviewed', 'license_id')
+  if (summary.trim() === '') throw invalidInput('A project needs a summary before it can be reviewed', 'summary')
+}
+
+/** The status `scheduled` needs the status that follows, and when. */
+function scheduleOf({ project, patch, now }: StatusChange): {
+  scheduled_at: Date
+  requested_status: RequestableStatus
+} {
+  const next = patch.requested_status === undefined ? project.requested_status : patch.requested_status
+  if (next === null) throw validationError('requested_status', 'is required with the status scheduled')
+  if (patch.scheduled_at === undefined || patch.scheduled_at === null) {
+    throw validationError('scheduled_at', 'is required with the status scheduled')
+  }
+  const at = Date.parse(patch.scheduled_at)
+  if (!Number.isFinite(at) || at <= now) throw validationError('scheduled_at', 'must be a time in the future')
+  return { scheduled_at: new Date(at), requested_status: next }
+}
+
+/** A message in the project's thread; a change by a moderator also notifies the members. */
+async function announceChange(
+  tx: Tx,
+  { viewer, membership, project, patch }: StatusChange,
+  to: ProjectStatus,
+): Promise<void> {
+  await insertStatusMessage(tx, { project, to, authorId: viewer.id, hideIdentity: hidesIdentity(viewer) })
+  if (!actsAsModerator(viewer, membership)) return
+  const accounts = await listMemberIds(tx, project)
+  const { moderation_message: message } = patch
+  const written = message === undefined || message === null || isBlank(message) ? {} : { message }
+  const statuses = { project_id: project.id, old_status: project.status, new_status: to, ...written }
+  await insertNotifications(tx, accounts, { type: 'status_change', ...statuses })
+  await insertNotifications(
+    tx,
+    accounts,
+    to === 'approved'
+      ? { type: 'project_status_approved', project_id: project.id }
+      : { type: 'project_status_neutral', ...statuses },
+  )
+}
+
+/** The thread keeps each change of status; a moderator's name is not shown to the team. */
+export async function insertStatusMessage(
+  tx: Tx,
+  {
+    project,
+    to,
+    authorId,
+    hideIdentity,
+  }: { project: Pick<ProjectRow, 'id' | 'status'>; to: string; authorId: string | null; hideIdentity: boolean },
+): Promise<void> {
+  const thread = await tx.selectFrom('thread').select('id').where('project_id', '=', project.id).executeTakeFirst()
+  if (thread === undefined) return
+  const body = { type: 'status_change', old_status: project.status, new_status: to } as const
+  await insertMessage(tx, { threadId: thread.id, authorId, body, hideIdentity })
+}

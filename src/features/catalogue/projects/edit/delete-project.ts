@@ -1,0 +1,65 @@
+// Deletes a project with everything it holds; reports and the moderation thread stay for moderators, without it.
+
+import { type Membership, requirePermission } from '#features/basics/access/project-policy.ts'
+import { actorOf } from '#features/basics/audit/actor.ts'
+import { recordAudit } from '#features/basics/audit/record-audit.ts'
+import { dropImages } from '#features/basics/content-images/queries.ts'
+import { pictureKey, pictureUrls } from '#features/basics/pictures/pictures.ts'
+import { notFound } from '#lib/errors.ts'
+import type { Viewer } from '#lib/viewer.ts'
+import { transaction } from '#platform/cache/transaction.ts'
+import { recordEvent } from '#platform/telemetry/events.ts'
+import type { Deps } from '#ports/deps.ts'
+import { removeLater } from '#ports/files/claims.ts'
+import type { CachedProject } from '../lookup/project-cache.ts'
+import { listVersionIds, lockProject } from '../queries.ts'
+
+/** @throws ApiError 403 without DELETE_PROJECT. */
+export async function deleteProject(
+  deps: Deps,
+  viewer: Viewer,
+  { project, membership }: { project: CachedProject; membership: Membership },
+): Promise<void> {
+  await transaction(deps, async (tx, changed) => {
+    const locked = await lockProject(tx, project.id)
+    if (locked === undefined) throw notFound('project')
+    // Not sooner: of two deletions at once, the second may have read the membership when the team was gone already.
+    requirePermission(viewer, membership, 'DELETE_PROJECT')
+    const versionIds = await listVersionIds(tx, locked.id)
+    const files = await tx
+      .selectFrom('file')
+      .innerJoin('version', 'version.id', 'file.version_id')
+      .select('file.storage_key')
+      .where('version.project_id', '=', locked.id)
+      .execute()
+    const gallery = await tx
+      .selectFrom('gallery_item')
+      .select(['url', 'raw_url', 'copy_widths'])
+      .where('project_id', '=', locked.id)
+      .execute()
+    // Versions of other projects that depend on this one show it; their dependency rows go with it.
+    const dependents = await tx
+      .selectFrom('dependency')
+      .select('dependent_id')
+      .distinct()
+      .where('project_id', '=', locked.id)
+      .execute()
+    await dropImages(tx, 'project', [locked.id])
+    await dropImages(tx, 'version', versionIds)
+    await tx.deleteFrom('project').where('id', '=', locked.id).execute()
+    await tx.deleteFrom('team').where('id', '=', locked.team_id).execute()
+    const pictures = [locked.icon_url, locked.raw_icon_url, ...gallery.flatMap(pictureUrls)]
+    const keys = pictures.flatMap((url) => pictureKey(deps.config, url) ?? [])
+    await removeLater(tx, [...files.map(({ storage_key }) => storage_key), ...new Set(keys)])
+    const details = { slug: locked.slug ?? null, name: locked.name }
+    const subject = { kind: 'project', id: locked.id } as const
+    await recordAudit(tx, { action: 'project.deleted', actor: actorOf(viewer), subject, details })
+    changed.add('project', locked.id)
+    changed.addEach('version', versionIds)
+    changed.addEach(
+      'version',
+      dependents.map(({ dependent_id }) => dependent_id),
+    )
+  })
+  recordEvent(deps, 'project.deleted', { project_id: project.id })
+}

@@ -1,0 +1,38 @@
+// A project's icon, for those who may edit its details.
+import { requirePermission } from '#features/basics/access/project-policy.ts'
+import { ICON_BYTES_MAX, type IconOwner } from '#features/basics/pictures/icons.ts'
+import { notFound } from '#lib/errors.ts'
+import type { Deps } from '#ports/deps.ts'
+import { getProjectAsMember, type ProjectReader } from '../lookup/project-cache.ts'
+import { lockProject } from '../queries.ts'
+
+export function projectIconOwner(deps: ProjectReader & Pick<Deps, 'now'>): IconOwner {
+  return {
+    path: '/v3/project',
+    noun: 'Project',
+    scopes: ['PROJECT_WRITE'],
+    maxBytes: ICON_BYTES_MAX,
+    authorize: async (viewer, name) => {
+      const { project, membership } = await getProjectAsMember(deps, viewer, name)
+      requirePermission(viewer, membership, 'EDIT_DETAILS')
+      return project.id
+    },
+    write: async (tx, changed, { id, icon }) => {
+      const before = await lockProject(tx, id)
+      if (before === undefined) throw notFound('project')
+      if (icon === null && before.icon_url === null) return []
+      await tx
+        .updateTable('project')
+        .set({
+          icon_url: icon?.url ?? null,
+          raw_icon_url: icon?.rawUrl ?? null,
+          color: icon?.color ?? null,
+          updated: new Date(deps.now()),
+        })
+        .where('id', '=', id)
+        .execute()
+      changed.add('project', id)
+      return [before.icon_url, before.raw_icon_url]
+    },
+  }
+}

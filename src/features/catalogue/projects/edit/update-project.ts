@@ -1,0 +1,103 @@
+// Edits a project: all of it or nothing.
+import type { Updateable } from 'kysely'
+import type { Membership } from '#features/basics/access/project-policy.ts'
+import { dropUnusedImages } from '#features/basics/content-images/queries.ts'
+import { notFound } from '#lib/errors.ts'
+import { type PatchColumns, toColumns } from '#lib/patch.ts'
+import type { Viewer } from '#lib/viewer.ts'
+import type { ChangeSet } from '#platform/cache/changes.ts'
+import { transaction } from '#platform/cache/transaction.ts'
+import type { Tx } from '#platform/db/db.ts'
+import { onUnique } from '#platform/db/pg-errors.ts'
+import type { Project } from '#platform/db/schema.ts'
+import { parseLicense } from '#platform/taxonomy/licenses.ts'
+import { checkCategories, type Taxonomy } from '#platform/taxonomy/taxonomy.ts'
+import type { Deps } from '#ports/deps.ts'
+import { applyLinkChanges, checkProjectName, checkSummary, optionalFieldColumns } from '../fields.ts'
+import type { CachedProject } from '../lookup/project-cache.ts'
+import { assertProjectSlugFree, listVersionIds, lockProject, type ProjectRow, projectSlugTaken } from '../queries.ts'
+import { changeStatus, type StatusField } from './change-status.ts'
+import { requireFieldPermissions, requireModerationRights } from './policy.ts'
+import type { ProjectPatch } from './requests.ts'
+
+export type ProjectEdit = {
+  project: CachedProject
+  membership: Membership
+  patch: ProjectPatch
+  /** Changes that belong to the same edit, in its transaction; returns whether it has made any. */
+  alongside?: (tx: Tx, changed: ChangeSet) => Promise<boolean>
+}
+
+/** @throws ApiError 403 for a field the viewer may not change, `validation_error` naming a field; nothing is saved then. */
+export async function updateProject(
+  deps: Deps,
+  viewer: Viewer,
+  { project: { id }, membership, patch, alongside }: ProjectEdit,
+): Promise<void> {
+  requireFieldPermissions(viewer, membership, patch)
+  const now = deps.now()
+  await transaction(deps, async (tx, changed) => {
+    const project = await lockProject(tx, id)
+    if (project === undefined) throw notFound('project')
+    const fields: Updateable<Project> = toColumns(patch, columnsOf(project, deps.taxonomy))
+    requireModerationRights(viewer, project, patch)
+    if (fields.slug !== undefined) await assertProjectSlugFree(tx, fields.slug, id)
+    const next = { ...project, license: fields.license ?? project.license, summary: fields.summary ?? project.summary }
+    const status = await changeStatus(tx, { viewer, membership, project, next, patch, now })
+    const update = { ...fields, ...status }
+    const hasMore = (await alongside?.(tx, changed)) ?? false
+    if (Object.keys(update).length === 0 && !hasMore) return
+    await tx
+      .updateTable('project')
+      .set({ ...update, ...(hasMore || isShownToAll(patch) ? { updated: new Date(now) } : {}) })
+      .where('id', '=', id)
+      .execute()
+      .catch(onUnique({ project_slug_key: projectSlugTaken }))
+    if (patch.description !== undefined || patch.summary !== undefined) {
+      const text = [patch.description ?? project.description, patch.summary ?? project.summary].join('\n')
+      await dropUnusedImages(tx, { context: 'project', id }, text)
+    }
+    changed.add('project', id)
+    // Versions are cached with their project's status, which decides who sees them.
+    if (status.status !== undefined) changed.addEach('version', await listVersionIds(tx, id))
+  })
+}
+
+/** What each field of the patch sets. The three of the status depend on each other: `changeStatus` has them. */
+function columnsOf(
+  project: ProjectRow,
+  taxonomy: Taxonomy,
+): PatchColumns<Omit<ProjectPatch, StatusField>, Updateable<Project>> {
+  return {
+    name: (name) => ({ name: checkProjectName(name) }),
+    summary: (summary) => ({ summary: checkSummary(summary) }),
+    description: (description) => ({ description }),
+    categories: (categories) => ({ categories: checkCategories(taxonomy, categories) }),
+    additional_categories: (names) => ({
+      additional_categories: checkCategories(taxonomy, names, 'additional_categories'),
+    }),
+    license_id: (text) => ({ license: parseLicense(text) }),
+    ...optionalFieldColumns,
+    slug: (slug) => (slug.toLowerCase() === project.slug ? {} : { slug: slug.toLowerCase() }),
+    link_urls: (changes) => ({
+      link_urls: JSON.stringify(applyLinkChanges(project.link_urls as Record<string, string>, changes, taxonomy)),
+    }),
+    moderation_message: (moderation_message) => ({ moderation_message }),
+    moderation_message_body: (moderation_message_body) => ({ moderation_message_body }),
+    monetization_status: (monetization_status) => ({ monetization_status }),
+  }
+}
+
+/** `updated` moves with what everybody sees; messages between owners and moderators are not that. */
+function isShownToAll(patch: ProjectPatch): boolean {
+  const {
+    moderation_message,
+    moderation_message_body,
+    monetization_status,
+    public_statistics,
+    requested_status,
+    scheduled_at,
+    ...shown
+  } = patch
+  return Object.values(shown).some((value) => value !== undefined)
+}

@@ -1,0 +1,115 @@
+// Edits categories and links of many projects at once: all of them or none.
+import { sql } from 'kysely'
+import { listMemberships } from '#features/basics/access/memberships.ts'
+import { canSeeProject, requirePermission } from '#features/basics/access/project-policy.ts'
+import { notFound, validationError } from '#lib/errors.ts'
+import type { Viewer } from '#lib/viewer.ts'
+import { transaction } from '#platform/cache/transaction.ts'
+import type { Tx } from '#platform/db/db.ts'
+import { checkCategories, type Taxonomy } from '#platform/taxonomy/taxonomy.ts'
+import type { Deps } from '#ports/deps.ts'
+import { ADDITIONAL_CATEGORIES_MAX, applyLinkChanges, CATEGORIES_MAX } from '../fields.ts'
+import { lockProjects, type ProjectRow } from '../queries.ts'
+import type { ProjectBulkPatch } from './requests.ts'
+
+type Edit = Pick<ProjectRow, 'id' | 'categories' | 'additional_categories'> & { link_urls: Record<string, string> }
+
+/**
+ * Applies one patch to all of these projects, in one transaction; its rows are locked in the order of their IDs. Four
+ * statements, whatever the number. Projects that stay as they are keep their `updated`.
+ * @throws ApiError 404 when one is absent or hidden, 403 when one may not be edited, `validation_error` naming the
+ * field when a name is unknown or a project would have too many categories; nothing is saved then.
+ */
+export async function updateProjects(
+  deps: Pick<Deps, 'db' | 'cache' | 'taxonomy' | 'now'>,
+  viewer: Viewer,
+  { ids, patch }: { ids: readonly string[]; patch: ProjectBulkPatch },
+): Promise<void> {
+  checkPatch(deps.taxonomy, patch)
+  if (ids.length === 0) return
+  await transaction(deps, async (tx, changed) => {
+    const projects = await lockEditable(tx, viewer, ids)
+    checkRemovals(deps.taxonomy, projects, patch)
+    const edits = projects.flatMap((project) => editOf(deps.taxonomy, project, patch) ?? [])
+    if (edits.length === 0) return
+    await sql`update project set categories = edit.categories, additional_categories = edit.additional_categories,
+        link_urls = edit.link_urls, updated = ${new Date(deps.now())}
+      from jsonb_to_recordset(${JSON.stringify(edits)}::jsonb)
+        as edit (id text, categories text[], additional_categories text[], link_urls jsonb)
+      where project.id = edit.id`.execute(tx)
+    changed.add('project', ...edits.map(({ id }) => id))
+  })
+}
+
+/** What can be refused without looking at any project. */
+function checkPatch(taxonomy: Taxonomy, patch: ProjectBulkPatch): void {
+  for (const field of ['categories', 'add_categories', 'additional_categories', 'add_additional_categories'] as const) {
+    checkCategories(taxonomy, patch[field] ?? [], field)
+  }
+  applyLinkChanges({}, patch.link_urls ?? {}, taxonomy)
+}
+
+async function lockEditable(tx: Tx, viewer: Viewer, ids: readonly string[]): Promise<ProjectRow[]> {
+  const rows = new Map((await lockProjects(tx, ids)).map((project) => [project.id, project]))
+  const memberships = await listMemberships(tx, viewer.id, ids)
+  const projects = ids.map((id) => {
+    const project = rows.get(id)
+    if (project === undefined || !canSeeProject(viewer, project, memberships.get(id) ?? {})) {
+      throw notFound(`project ${id}`)
+    }
+    return project
+  })
+  for (const { id } of projects) requirePermission(viewer, memberships.get(id) ?? {}, 'EDIT_DETAILS')
+  return projects
+}
+
+/** A category that the taxonomy has dropped may be removed where a project still has it; any other is a mistake. */
+function checkRemovals(taxonomy: Taxonomy, projects: readonly ProjectRow[], patch: ProjectBulkPatch): void {
+  const lists = [
+    ['remove_categories', 'categories'],
+    ['remove_additional_categories', 'additional_categories'],
+  ] as const
+  for (const [field, column] of lists) {
+    const held = new Set(projects.flatMap((project) => project[column]))
+    const removed = patch[field] ?? []
+    const wrong = removed.findIndex((name) => !taxonomy.categoryNames.has(name) && !held.has(name))
+    if (wrong >= 0)
+      throw validationError(`${field}.${wrong}`, 'is not a known category: GET /v3/tag/category lists them')
+  }
+}
+
+/** The project's new values; undefined when nothing would change. */
+function editOf(taxonomy: Taxonomy, project: ProjectRow, patch: ProjectBulkPatch): Edit | undefined {
+  const categories = changedList(project.categories, {
+    set: patch.categories,
+    remove: patch.remove_categories,
+    add: patch.add_categories,
+  })
+  if (categories.length > CATEGORIES_MAX) throw tooMany('add_categories', project, CATEGORIES_MAX)
+  const additional = changedList(project.additional_categories, {
+    set: patch.additional_categories,
+    remove: patch.remove_additional_categories,
+    add: patch.add_additional_categories,
+  })
+  if (additional.length > ADDITIONAL_CATEGORIES_MAX) {
+    throw tooMany('add_additional_categories', project, ADDITIONAL_CATEGORIES_MAX)
+  }
+  const before = project.link_urls as Record<string, string>
+  const links = applyLinkChanges(before, patch.link_urls ?? {}, taxonomy)
+  const isSame =
+    JSON.stringify([categories, additional]) === JSON.stringify([project.categories, project.additional_categories]) &&
+    Object.keys(links).length === Object.keys(before).length &&
+    Object.entries(links).every(([platform, url]) => before[platform] === url)
+  return isSame ? undefined : { id: project.id, categories, additional_categories: additional, link_urls: links }
+}
+
+type ListChange = { set: string[] | undefined; remove: string[] | undefined; add: string[] | undefined }
+
+function changedList(current: readonly string[], { set, remove = [], add = [] }: ListChange): string[] {
+  const kept = (set ?? current).filter((name) => !remove.includes(name))
+  return [...new Set([...kept, ...add])]
+}
+
+function tooMany(field: string, { id }: ProjectRow, max: number) {
+  return validationError(field, `would leave project ${id} with more than ${max}`)
+}

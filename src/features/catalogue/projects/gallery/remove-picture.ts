@@ -1,0 +1,20 @@
+import { type Membership, requirePermission } from '#features/basics/access/project-policy.ts'
+import { removePictures } from '#features/basics/pictures/icons.ts'
+import { pictureUrls } from '#features/basics/pictures/pictures.ts'
+import type { Viewer } from '#lib/viewer.ts'
+import { editGallery, type GalleryDeps } from './edit-gallery.ts'
+import { getPicture } from './queries.ts'
+
+/** @throws ApiError 403, 404 when the project's gallery has no picture at this address. */
+export async function removePicture(
+  deps: GalleryDeps,
+  viewer: Viewer,
+  { projectId, membership, url }: { projectId: string; membership: Membership; url: string },
+): Promise<void> {
+  requirePermission(viewer, membership, 'EDIT_DETAILS')
+  await editGallery(deps, projectId, async (tx) => {
+    const item = await getPicture(tx, projectId, url)
+    await tx.deleteFrom('gallery_item').where('id', '=', item.id).execute()
+    await removePictures(tx, deps.config, pictureUrls(item))
+  })
+}

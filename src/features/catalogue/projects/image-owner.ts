@@ -1,0 +1,16 @@
+// Pictures in a project's description.
+import { requireMember } from '#features/basics/access/project-policy.ts'
+import type { ImageOwner } from '#features/basics/content-images/image-place.ts'
+import { getProjectAsMember, type ProjectReader } from './lookup/project-cache.ts'
+
+/** Members and moderators put pictures into a project's description. */
+export function projectImages(reader: ProjectReader): ImageOwner {
+  return {
+    scope: 'PROJECT_WRITE',
+    resolve: async (viewer, name) => {
+      const { project, membership } = await getProjectAsMember(reader, viewer, name)
+      requireMember(viewer, membership)
+      return project.id
+    },
+  }
+}

@@ -1,0 +1,114 @@
+// Reads of projects. A project's whole view comes in one statement, for one project as for a thousand.
+import { type Selectable, sql } from 'kysely'
+import { jsonArrayFrom } from 'kysely/helpers/postgres'
+import { ApiError } from '#lib/errors.ts'
+import type { Db, Tx } from '#platform/db/db.ts'
+import { isNamed } from '#platform/db/names.ts'
+import type { Project } from '#platform/db/schema.ts'
+
+export type ProjectRow = Selectable<Project>
+
+export type GalleryRow = {
+  url: string
+  raw_url: string
+  width: number | null
+  height: number | null
+  copy_widths: number[]
+  featured: boolean
+  name: string | null
+  description: string | null
+  created: string
+  ordering: number
+}
+
+/** A project with what its view adds up from its listed and archived versions. */
+export type ProjectReadRow = ProjectRow & {
+  thread_id: string | null
+  gallery: GalleryRow[]
+  /** Oldest first. */
+  version_ids: string[] | null
+  loaders: string[] | null
+  /** Loader field → its distinct values. */
+  field_values: Record<string, unknown[]> | null
+  /** The newest version. */
+  newest: { loaders: string[]; environment: string | null } | null
+}
+
+function readProjects(db: Db) {
+  return db
+    .selectFrom('project')
+    .selectAll('project')
+    .select((eb) => [
+      eb.selectFrom('thread').select('thread.id').whereRef('thread.project_id', '=', 'project.id').as('thread_id'),
+      jsonArrayFrom(
+        eb
+          .selectFrom('gallery_item')
+          .select(['url', 'raw_url', 'width', 'height', 'copy_widths'])
+          .select(['featured', 'name', 'description', 'created', 'ordering'])
+          .whereRef('gallery_item.project_id', '=', 'project.id')
+          .orderBy('ordering')
+          .orderBy('created')
+          .orderBy('id'),
+      ).as('gallery'),
+      sql<string[] | null>`(select array_agg(v.id order by v.date_published, v.id) from version v
+        where v.project_id = project.id and is_listed(v.status))`.as('version_ids'),
+      sql<string[] | null>`(select array_agg(distinct l) from version v, unnest(v.loaders) l
+        where v.project_id = project.id and is_listed(v.status))`.as('loaders'),
+      sql<Record<string, unknown[]> | null>`(select jsonb_object_agg(collected.key, collected.vals) from (
+        select field.key, jsonb_agg(distinct element.value) as vals
+        from version v, jsonb_each(v.fields) field, jsonb_array_elements(
+          case jsonb_typeof(field.value) when 'array' then field.value else jsonb_build_array(field.value) end) element
+        where v.project_id = project.id and is_listed(v.status)
+        group by field.key) collected)`.as('field_values'),
+      sql<
+        ProjectReadRow['newest']
+      >`(select json_build_object('loaders', v.loaders, 'environment', v.fields ->> 'environment')
+        from version v where v.project_id = project.id and is_listed(v.status)
+        order by v.date_published desc, v.id desc limit 1)`.as('newest'),
+    ])
+}
+
+/** Projects that `names` name as ID or, lower-cased, as slug. */
+export function listProjectReadsByNames(db: Db, names: readonly string[]): Promise<ProjectReadRow[]> {
+  return readProjects(db)
+    .where(isNamed('project.id', 'project.slug', names))
+    .execute()
+}
+
+/** The row, locked until the transaction ends; undefined when it is gone. */
+export function lockProject(tx: Tx, id: string): Promise<ProjectRow | undefined> {
+  return tx.selectFrom('project').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()
+}
+
+/** The rows of those that exist, locked one after the other in the order of their IDs, as every command locks them. */
+export function lockProjects(tx: Tx, ids: readonly string[]): Promise<ProjectRow[]> {
+  return tx.selectFrom('project').selectAll().where('id', 'in', ids).orderBy('id').forUpdate().execute()
+}
+
+/** Moves the project's `updated`: what its page shows has changed. */
+export async function touchProject(tx: Tx, id: string, at: Date): Promise<void> {
+  await tx.updateTable('project').set({ updated: at }).where('id', '=', id).execute()
+}
+
+/** @throws ApiError `conflict` for a slug that is another project's or, case aside, any project's ID. */
+export async function assertProjectSlugFree(db: Db, slug: string, exceptId?: string): Promise<void> {
+  const { rows } = await sql`select 1 from project where (slug = ${slug} or lower(id) = ${slug})
+    and id is distinct from ${exceptId ?? null} limit 1`.execute(db)
+  if (rows.length > 0) throw projectSlugTaken()
+}
+
+export function projectSlugTaken(): ApiError {
+  return new ApiError('conflict', 'This slug is taken', { details: { field: 'slug', message: 'is taken' } })
+}
+
+/** IDs of all versions of a project, for cache invalidation when their project's visibility changes. */
+export async function listVersionIds(db: Db, projectId: string): Promise<string[]> {
+  const rows = await db.selectFrom('version').select('id').where('project_id', '=', projectId).execute()
+  return rows.map(({ id }) => id)
+}
+
+/** IDs of all projects of an organization. */
+export async function listProjectIdsOfOrganization(db: Db, organizationId: string): Promise<string[]> {
+  const rows = await db.selectFrom('project').select('id').where('organization_id', '=', organizationId).execute()
+  return rows.map(({ id }) => id)
+}

@@ -1,0 +1,117 @@
+// Projects: reading them, editing and deleting one.
+import Type from 'typebox'
+import { iconRoutes } from '#features/basics/pictures/icon-routes.ts'
+import { done } from '#platform/http/answers.ts'
+import { requireViewer } from '#platform/http/auth.ts'
+import { sendBytes, sendList } from '#platform/http/entity-tags.ts'
+import { IdsQuery, ProjectParams, parseIds } from '#platform/http/query-values.ts'
+import type { App } from '#platform/http/server.ts'
+import type { Deps } from '#ports/deps.ts'
+import { catalogueRoutes } from './catalogue-routes.ts'
+import { deleteProject } from './edit/delete-project.ts'
+import { projectIconOwner } from './edit/icon.ts'
+import { ProjectPatch } from './edit/requests.ts'
+import { updateProject } from './edit/update-project.ts'
+import { galleryRoutes } from './gallery/routes.ts'
+import { getProject, getProjectAsMember, listVisibleProjects, peekPublicProject } from './lookup/project-cache.ts'
+import { ProjectCheckView, ProjectView } from './views.ts'
+
+export function projectRoutes(app: App, deps: Deps): void {
+  projectReads(app, deps)
+  projectWrites(app, deps)
+  catalogueRoutes(app, deps)
+  iconRoutes(app, deps, projectIconOwner(deps))
+  galleryRoutes(app, deps)
+}
+
+function projectReads(app: App, deps: Deps): void {
+  const config = { auth: { read: ['PROJECT_READ'] }, cache: 'public' } as const
+  app.get(
+    '/v3/project/:id',
+    {
+      config: { ...config, ready: (name) => peekPublicProject(deps, name) },
+      schema: {
+        operationId: 'getProject',
+        summary: 'Get a project by ID or slug',
+        params: ProjectParams,
+        response: { 200: ProjectView },
+      },
+    },
+    (req, reply) => {
+      // Also for known callers, whom `ready` leaves to this handler: without a promise when it is warm and public.
+      const warm = peekPublicProject(deps, req.params.id)
+      if (warm !== undefined) return sendBytes(reply, warm.bytes, warm.etag)
+      return getProject(deps, req.viewer, req.params.id).then(({ bytes, etag }) => sendBytes(reply, bytes, etag))
+    },
+  )
+  app.get(
+    '/v3/projects',
+    {
+      config,
+      schema: {
+        operationId: 'listProjects',
+        summary: 'Get projects by ID or slug',
+        querystring: IdsQuery,
+        response: { 200: Type.Array(ProjectView) },
+      },
+    },
+    async (req, reply) => {
+      const projects = await listVisibleProjects(deps, req.viewer, parseIds(req.query.ids))
+      return sendList(reply, projects)
+    },
+  )
+  app.get(
+    '/v3/project/:id/check',
+    {
+      config,
+      schema: {
+        operationId: 'checkProject',
+        summary: 'Check whether a project with this ID or slug exists; returns its ID',
+        params: ProjectParams,
+        response: { 200: ProjectCheckView },
+      },
+    },
+    async (req) => {
+      const { id } = await getProject(deps, req.viewer, req.params.id)
+      return { id }
+    },
+  )
+}
+
+function projectWrites(app: App, deps: Deps): void {
+  app.patch(
+    '/v3/project/:id',
+    {
+      config: { auth: { scope: ['PROJECT_WRITE'] } },
+      schema: {
+        operationId: 'updateProject',
+        summary: 'Edit a project',
+        params: ProjectParams,
+        body: ProjectPatch,
+      },
+    },
+    async (req, reply) => {
+      const viewer = requireViewer(req)
+      const { project, membership } = await getProjectAsMember(deps, viewer, req.params.id)
+      await updateProject(deps, viewer, { project, membership, patch: req.body })
+      return done(reply)
+    },
+  )
+  app.delete(
+    '/v3/project/:id',
+    {
+      config: { auth: { scope: ['PROJECT_DELETE'] } },
+      schema: {
+        operationId: 'deleteProject',
+        summary: 'Delete a project with its versions and files',
+        params: ProjectParams,
+      },
+    },
+    async (req, reply) => {
+      const viewer = requireViewer(req)
+      const { project, membership } = await getProjectAsMember(deps, viewer, req.params.id)
+      await deleteProject(deps, viewer, { project, membership })
+      return done(reply)
+    },
+  )
+}

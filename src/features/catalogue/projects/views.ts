@@ -1,0 +1,179 @@
+// The wire shape of a project: the same bytes for everyone who may see it.
+import Type, { type Static } from 'typebox'
+import { copyUrl } from '#features/basics/pictures/pictures.ts'
+import { PROJECT_STATUSES, REQUESTABLE_STATUSES } from '#lib/project-status.ts'
+import { Nullable, Timestamp } from '#lib/schema-parts.ts'
+import { licenseName } from '#platform/taxonomy/licenses.ts'
+import { sortFieldValues } from '#platform/taxonomy/loader-fields.ts'
+import { fieldsOf, gamesOf, projectTypesOf, type Taxonomy } from '#platform/taxonomy/taxonomy.ts'
+import type { GalleryRow, ProjectReadRow } from './queries.ts'
+
+const LinkView = Type.Object(
+  { platform: Type.String(), donation: Type.Boolean(), url: Type.String() },
+  { title: 'ProjectLink' },
+)
+
+const PictureSizeView = Type.Object(
+  { url: Type.String(), width: Type.Integer({ minimum: 1 }), height: Type.Integer({ minimum: 1 }) },
+  { title: 'PictureSize' },
+)
+
+const GalleryItemView = Type.Object(
+  {
+    url: Type.String({ description: 'Scaled down for display' }),
+    raw_url: Type.String({ description: 'The image in full size' }),
+    width: Nullable(Type.Integer({ minimum: 1, description: 'Of the image in full size, in pixels' })),
+    height: Nullable(Type.Integer({ minimum: 1 })),
+    sizes: Type.Array(PictureSizeView, {
+      description: 'Scaled copies, 350, 700 and 1400 pixels wide as far as the image is, narrowest first',
+    }),
+    featured: Type.Boolean(),
+    name: Nullable(Type.String()),
+    title: Nullable(Type.String({ description: 'The same as `name`' })),
+    description: Nullable(Type.String()),
+    created: Timestamp,
+    ordering: Type.Integer(),
+  },
+  { title: 'GalleryItem' },
+)
+
+export const ProjectView = Type.Object(
+  {
+    id: Type.String(),
+    slug: Type.String(),
+    project_types: Type.Array(Type.String(), { description: 'Derived from the loaders of its versions' }),
+    games: Type.Array(Type.String(), { description: 'Derived from the loaders of its versions' }),
+    team_id: Type.String(),
+    organization: Nullable(Type.String({ description: 'The same as `organization_id`' })),
+    organization_id: Nullable(Type.String()),
+    name: Type.String(),
+    summary: Type.String(),
+    description: Type.String({ description: 'Markdown' }),
+    published: Timestamp,
+    updated: Timestamp,
+    approved: Nullable(Timestamp),
+    queued: Nullable(Type.String({ format: 'date-time', description: 'When it was last submitted for review' })),
+    scheduled_at: Nullable(
+      Type.String({ format: 'date-time', description: 'When a `scheduled` project takes its `requested_status`' }),
+    ),
+    status: Type.Enum([...PROJECT_STATUSES]),
+    requested_status: Nullable(
+      Type.Enum([...REQUESTABLE_STATUSES], { description: 'Status that it takes after review or at `scheduled_at`' }),
+    ),
+    moderator_message: Nullable(Type.Object({ message: Type.String(), body: Nullable(Type.String()) })),
+    license: Type.Object({
+      id: Type.String({ description: 'SPDX expression' }),
+      name: Type.String(),
+      url: Nullable(Type.String()),
+    }),
+    downloads: Type.Integer(),
+    followers: Type.Integer(),
+    categories: Type.Array(Type.String()),
+    additional_categories: Type.Array(Type.String(), { description: 'Secondary categories, also found by search' }),
+    loaders: Type.Array(Type.String()),
+    versions: Type.Array(Type.String(), { description: 'IDs of listed and archived versions, oldest first' }),
+    icon_url: Nullable(Type.String()),
+    raw_icon_url: Nullable(Type.String({ description: 'The image in full size' })),
+    link_urls: Type.Record(Type.String(), LinkView, { description: 'Platform name → link' }),
+    gallery: Type.Array(GalleryItemView),
+    color: Nullable(Type.Integer({ description: 'RGB, taken from the icon' })),
+    thread_id: Nullable(Type.String({ description: 'ID of the thread with moderators' })),
+    monetization_status: Type.Enum(['monetized', 'demonetized', 'force-demonetized']),
+    public_statistics: Type.Boolean({ description: 'Whether everybody sees how its downloads are made up' }),
+    side_types_migration_review_status: Type.Enum(['reviewed', 'pending'], {
+      description: 'Always `reviewed`: environments are set where versions are published; clients demand the key',
+    }),
+  },
+  {
+    title: 'Project',
+    additionalProperties: Type.Array(Type.Unknown(), {
+      description: 'Loader field → its values in all listed versions',
+    }),
+  },
+)
+export type ProjectView = Static<typeof ProjectView>
+
+/** That a name is a project's, and which. */
+export const ProjectCheckView = Type.Object({ id: Type.String() })
+
+/** Row → wire. Aggregated loader fields follow the fixed keys; array fields without a value appear empty. */
+export function toProjectView(row: ProjectReadRow, taxonomy: Taxonomy): ProjectView {
+  const loaders = (row.loaders ?? []).sort()
+  return {
+    ...aggregatedFields(row, loaders, taxonomy),
+    id: row.id,
+    slug: row.slug,
+    project_types: projectTypesOf(taxonomy, loaders),
+    games: gamesOf(taxonomy, loaders),
+    team_id: row.team_id,
+    organization: row.organization_id,
+    organization_id: row.organization_id,
+    name: row.name,
+    summary: row.summary,
+    description: row.description,
+    published: row.published.toISOString(),
+    updated: row.updated.toISOString(),
+    approved: row.approved?.toISOString() ?? null,
+    queued: row.queued?.toISOString() ?? null,
+    scheduled_at: row.scheduled_at?.toISOString() ?? null,
+    status: row.status,
+    requested_status: row.requested_status,
+    moderator_message:
+      row.moderation_message === null ? null : { message: row.moderation_message, body: row.moderation_message_body },
+    license: { id: row.license, name: licenseName(row.license), url: row.license_url },
+    downloads: row.downloads,
+    followers: row.followers,
+    categories: row.categories.toSorted(),
+    additional_categories: row.additional_categories.toSorted(),
+    loaders,
+    versions: row.version_ids ?? [],
+    icon_url: row.icon_url,
+    raw_icon_url: row.raw_icon_url,
+    link_urls: linkViews(row.link_urls as Record<string, string>, taxonomy),
+    gallery: row.gallery.map(toGalleryItemView),
+    color: row.color,
+    thread_id: row.thread_id,
+    monetization_status: row.monetization_status,
+    public_statistics: row.public_statistics,
+    side_types_migration_review_status: 'reviewed',
+  }
+}
+
+function toGalleryItemView({ copy_widths, ...item }: GalleryRow): Static<typeof GalleryItemView> {
+  const { width, height, raw_url, name, created } = item
+  const sizes =
+    width === null || height === null
+      ? []
+      : copy_widths.map((madeFor) => {
+          const shown = Math.min(madeFor, width)
+          return {
+            url: copyUrl(raw_url, madeFor),
+            width: shown,
+            height: Math.max(1, Math.round((height * shown) / width)),
+          }
+        })
+  return { ...item, sizes, title: name, created: new Date(created).toISOString() }
+}
+
+function aggregatedFields(row: ProjectReadRow, loaders: string[], taxonomy: Taxonomy): Record<string, unknown[]> {
+  const fields: Record<string, unknown[]> = {}
+  for (const name of fieldsOf(taxonomy, loaders)) {
+    const values = row.field_values?.[name]
+    const field = taxonomy.fields.get(name)
+    if (field?.enumValues !== undefined) fields[name] = sortFieldValues(taxonomy, name, (values ?? []) as string[])
+    else if (values !== undefined) fields[name] = values
+    else if (field?.type.startsWith('array')) fields[name] = []
+  }
+  return fields
+}
+
+function linkViews(links: Record<string, string>, taxonomy: Taxonomy): ProjectView['link_urls'] {
+  return Object.fromEntries(
+    Object.entries(links)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([platform, url]) => [
+        platform,
+        { platform, donation: taxonomy.linkPlatforms.get(platform)?.donation ?? false, url },
+      ]),
+  )
+}

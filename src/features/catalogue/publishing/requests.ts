@@ -1,0 +1,152 @@
+// The `data` object that describes a new project, checked and put into one form.
+import Type, { type Static } from 'typebox'
+import { Compile } from 'typebox/compile'
+import { ImageIds } from '#features/basics/content-images/requests.ts'
+import {
+  applyLinkChanges,
+  checkProjectName,
+  checkSummary,
+  optionalFieldSchemas,
+  projectFields,
+  toOptionalColumns,
+} from '#features/catalogue/projects/fields.ts'
+import { InitialVersion, type NewVersion, parseVersionData } from '#features/catalogue/versions/publish/requests.ts'
+import { renameAliases } from '#lib/aliases.ts'
+import { validationError } from '#lib/errors.ts'
+import { isIdForm } from '#lib/ids.ts'
+import type { RequestableStatus } from '#lib/project-status.ts'
+import { checkBody } from '#lib/schema-errors.ts'
+import { Id, Nullable, Ordering } from '#lib/schema-parts.ts'
+import { parseLicense } from '#platform/taxonomy/licenses.ts'
+import { checkCategories, type Taxonomy } from '#platform/taxonomy/taxonomy.ts'
+
+const INITIAL_VERSIONS_MAX = 32
+const GALLERY_MAX = 64
+
+const GalleryItemInput = Type.Object({
+  item: Type.String({ minLength: 1, maxLength: 255, description: 'Name of the form part that holds the image' }),
+  featured: Type.Boolean(),
+  name: Type.Optional(Nullable(Type.String({ minLength: 1, maxLength: 2048 }))),
+  title: Type.Optional(Nullable(Type.String({ minLength: 1, maxLength: 2048 }))),
+  description: Type.Optional(Nullable(Type.String({ minLength: 1, maxLength: 2048 }))),
+  ordering: Type.Optional(Ordering),
+})
+export type GalleryItemInput = Static<typeof GalleryItemInput>
+
+export const ProjectData = Type.Object(
+  {
+    name: projectFields.name,
+    slug: projectFields.slug,
+    summary: projectFields.summary,
+    description: projectFields.description,
+    initial_versions: Type.Optional(
+      Type.Array(Type.Unknown(), {
+        maxItems: INITIAL_VERSIONS_MAX,
+        description: 'Each like the body of POST /v3/version, without `project_id`',
+        describedAs: { items: InitialVersion },
+      }),
+    ),
+    categories: projectFields.categories,
+    additional_categories: Type.Optional(projectFields.additional_categories),
+    license_id: projectFields.license_id,
+    ...optionalFieldSchemas,
+    link_urls: Type.Optional(projectFields.link_urls),
+    is_draft: Type.Optional(
+      Nullable(
+        Type.Boolean({ description: 'A draft may have no versions; any other project is submitted for review' }),
+      ),
+    ),
+    requested_status: Type.Optional(projectFields.requested_status),
+    organization_id: Type.Optional(Nullable(Id('ID of the organization that will own the project'))),
+    gallery_items: Type.Optional(Nullable(Type.Array(GalleryItemInput, { maxItems: GALLERY_MAX }))),
+    uploaded_images: Type.Optional(ImageIds('description')),
+  },
+  { title: 'ProjectCreate' },
+)
+const validator = Compile(ProjectData)
+
+const ALIASES = { mod_name: 'name', mod_slug: 'slug', mod_description: 'summary', mod_body: 'description' } as const
+
+/** A new project: everything is checked that needs neither the database nor the files. */
+export type NewProject = {
+  name: string
+  slug: string
+  summary: string
+  description: string
+  versions: NewVersion[]
+  categories: string[]
+  additionalCategories: string[]
+  license: string
+  /** Of the optional fields, what is stored. */
+  optional: ReturnType<typeof toOptionalColumns>
+  linkUrls: Record<string, string>
+  isDraft: boolean
+  requestedStatus: RequestableStatus
+  organizationId: string | undefined
+  gallery: GalleryItemInput[]
+  uploadedImages: string[]
+}
+
+/** @throws ApiError `validation_error` naming the field. */
+export function parseProjectData(input: unknown, taxonomy: Taxonomy): NewProject {
+  const data: Static<typeof ProjectData> = checkBody(validator, renameAliases(input, ALIASES))
+  const isDraft = data.is_draft ?? false
+  const versions = (data.initial_versions ?? []).map((version, index) => parseInitialVersion(version, taxonomy, index))
+  if (!isDraft && versions.length === 0) {
+    throw validationError('initial_versions', 'must hold a version unless the project is a draft')
+  }
+  const organizationId = data.organization_id ?? undefined
+  if (organizationId !== undefined && !isIdForm(organizationId)) {
+    throw validationError('organization_id', 'is not a base62 identifier')
+  }
+  const gallery = data.gallery_items ?? []
+  const secondFeatured = gallery.findIndex(
+    (item, index) => item.featured && gallery.findIndex((other) => other.featured) !== index,
+  )
+  if (secondFeatured >= 0)
+    throw validationError(`gallery_items.${secondFeatured}.featured`, 'only one picture may be featured')
+  checkPartNames(gallery, versions)
+  return {
+    name: checkProjectName(data.name),
+    slug: data.slug.toLowerCase(),
+    summary: checkSummary(data.summary),
+    description: data.description,
+    versions,
+    categories: checkCategories(taxonomy, data.categories, 'categories'),
+    additionalCategories: checkCategories(taxonomy, data.additional_categories ?? [], 'additional_categories'),
+    license: parseLicense(data.license_id),
+    optional: toOptionalColumns(data),
+    linkUrls: applyLinkChanges({}, data.link_urls ?? {}, taxonomy),
+    isDraft,
+    requestedStatus: data.requested_status ?? 'approved',
+    organizationId,
+    gallery,
+    uploadedImages: data.uploaded_images ?? [],
+  }
+}
+
+function parseInitialVersion(version: unknown, taxonomy: Taxonomy, index: number): NewVersion {
+  const at = `initial_versions.${index}`
+  const parsed = parseVersionData(version, taxonomy, at)
+  if (parsed.projectId !== undefined)
+    throw validationError(`${at}.project_id`, 'must not be given: the project is being made')
+  // A project that is made with a version is made to be reviewed with it.
+  return { ...parsed, status: 'listed' }
+}
+
+/** Each part belongs to one thing: a version, a gallery item or the icon. */
+function checkPartNames(gallery: readonly GalleryItemInput[], versions: readonly NewVersion[]): void {
+  const owners = new Map<string, string>([
+    ['icon', 'the icon'],
+    ['data', 'the description'],
+  ])
+  const claim = (name: string, field: string): void => {
+    const owner = owners.get(name)
+    if (owner !== undefined) throw validationError(field, `names the part ${name}, which belongs to ${owner} already`)
+    owners.set(name, field)
+  }
+  for (const [index, { item }] of gallery.entries()) claim(item, `gallery_items.${index}.item`)
+  for (const [index, { fileParts }] of versions.entries()) {
+    for (const [part, name] of fileParts.entries()) claim(name, `initial_versions.${index}.file_parts.${part}`)
+  }
+}

@@ -1,0 +1,38 @@
+// Creating a project with its first versions.
+
+import { ProjectView } from '#features/catalogue/projects/views.ts'
+import { requireViewer } from '#platform/http/auth.ts'
+import { sendBytes } from '#platform/http/entity-tags.ts'
+import { takeForms } from '#platform/http/multipart.ts'
+import { COSTS } from '#platform/http/route-config.ts'
+import type { App } from '#platform/http/server.ts'
+import type { Deps } from '#ports/deps.ts'
+import { createProject } from './create-project.ts'
+import { receiveProjectForm } from './project-form.ts'
+import { ProjectData } from './requests.ts'
+
+export function publishingRoutes(app: App, deps: Deps): void {
+  app.register(async (scope: App) => {
+    // The form is read by the handler, part by part, and JSON is taken as well for a draft without files.
+    takeForms(scope)
+    scope.post(
+      '/v3/project',
+      {
+        config: { auth: { scope: ['PROJECT_CREATE'] }, formData: { schema: ProjectData }, cost: COSTS.archive },
+        schema: {
+          operationId: 'createProject',
+          summary: 'Create a project with versions and files, or a draft without them',
+          description:
+            'Send multipart/form-data with the part `data` (JSON) first, or only that object as application/json for a draft without files.',
+          consumes: ['multipart/form-data', 'application/json'],
+          response: { 201: ProjectView },
+        },
+      },
+      async (req, reply) => {
+        const viewer = requireViewer(req)
+        const project = await createProject(deps, viewer, (describe) => receiveProjectForm(deps, req, describe))
+        return sendBytes(reply.status(201), project.bytes)
+      },
+    )
+  })
+}

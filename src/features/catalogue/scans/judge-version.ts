@@ -1,0 +1,134 @@
+// Asks the scanner about the files of a version, and acts on the verdict.
+
+import { listMemberIds } from '#features/basics/access/memberships.ts'
+import { hideVersion } from '#features/catalogue/versions/lifecycle/scan-gate.ts'
+import { showHeld } from '#features/catalogue/versions/lifecycle/show-version.ts'
+import { lockVersion } from '#features/catalogue/versions/queries.ts'
+import { insertNotifications } from '#features/people/notifications/queries.ts'
+import { MINUTE_MS } from '#lib/time.ts'
+import { transaction } from '#platform/cache/transaction.ts'
+import type { Deps } from '#ports/deps.ts'
+import { oneLine, type Scanner, VERDICTS, type Verdict } from '#ports/scanner/scanner.ts'
+import { claimScan, type FileToScan, type Finding, listFilesToScan, lockScan, settleScan } from './queries.ts'
+
+export type ScanDeps = Pick<Deps, 'db' | 'cache' | 'files' | 'log' | 'now' | 'config'>
+
+type Judged = { state: Verdict; reason: string | null; findings: Finding[] }
+
+const REASON_LENGTH_MAX = 500
+/** Between two questions about the same files: half a minute at first, twice as long each time, at most this. */
+const FIRST_PAUSE_MS = 30_000
+const PAUSE_MAX_MS = 15 * MINUTE_MS
+
+/**
+ * Judges the files of a version and settles what becomes of it. A scanner that gives no verdict leaves the version
+ * held and is asked again later. Does nothing where no scan is due, so that it may run twice.
+ * @param scanner undefined when the operator has none any more: then everything passes.
+ */
+export async function judgeVersion(
+  deps: ScanDeps,
+  scanner: Scanner | undefined,
+  { versionId, signal }: { versionId: string; signal: AbortSignal },
+): Promise<void> {
+  const { db, now, config } = deps
+  const timeoutMs = config.scanner.kind === 'none' ? 0 : config.scanner.timeoutMs
+  const claim = await claimScan(db, versionId, { now: new Date(now()), timeoutMs })
+  if (claim === undefined) return
+  const round = { versionId, round: claim.round }
+  try {
+    const files = await listFilesToScan(db, versionId)
+    const judged =
+      scanner === undefined ? withoutScanner() : await judgeFiles(deps, scanner, { ...round, files, signal })
+    await settle(deps, round, judged)
+  } catch (error) {
+    if (signal.aborted) {
+      await settleScan(db, round, { next_attempt: new Date(now()) })
+      return
+    }
+    const attempts = claim.attempts + 1
+    const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** Math.min(claim.attempts, 20), PAUSE_MAX_MS)
+    const message = error instanceof Error ? error.message : String(error)
+    await settleScan(db, round, {
+      attempts,
+      next_attempt: new Date(now() + pauseMs),
+      last_error: oneLine(message, REASON_LENGTH_MAX),
+    })
+    deps.log.warn(
+      { err: error, version_id: versionId, scan: { attempts, pause_ms: pauseMs } },
+      'The scanner gave no verdict; the version stays held',
+    )
+  }
+}
+
+function withoutScanner(): Judged {
+  return { state: 'pass', reason: 'No scanner is set up any more', findings: [] }
+}
+
+async function judgeFiles(
+  deps: ScanDeps,
+  scanner: Scanner,
+  { versionId, files, signal }: { versionId: string; files: readonly FileToScan[]; signal: AbortSignal },
+): Promise<Judged> {
+  const findings: Finding[] = []
+  for (const file of files) {
+    const { verdict, reason } = await judgeFile(deps, scanner, { versionId, file, signal })
+    findings.push({ file_id: file.id, filename: file.filename, verdict, reason })
+  }
+  const worst = findings.map(({ verdict }) => VERDICTS.indexOf(verdict)).reduce((a, b) => Math.max(a, b), 0)
+  const state = VERDICTS[worst] ?? 'pass'
+  const reasons = findings.flatMap(({ verdict, filename, reason }) =>
+    verdict === state && reason !== null ? `${filename}: ${reason}` : [],
+  )
+  return { state, reason: oneLine(reasons.join('; '), REASON_LENGTH_MAX) || null, findings }
+}
+
+/** Gives the scanner a copy on the local disk, wherever the store keeps its files. */
+async function judgeFile(
+  { db, files: store }: ScanDeps,
+  scanner: Scanner,
+  { versionId, file, signal }: { versionId: string; file: FileToScan; signal: AbortSignal },
+) {
+  const { project_id: projectId } = await db
+    .selectFrom('version')
+    .select('project_id')
+    .where('id', '=', versionId)
+    .executeTakeFirstOrThrow()
+  const opened = await store.open(file.storage_key)
+  if (opened === undefined) throw new Error(`The file ${file.id} is missing from the store`)
+  const staged = await store.stage(opened.stream, { maxBytes: opened.sizeBytes, signal })
+  try {
+    if (staged.sha512 !== file.sha512) throw new Error(`The file ${file.id} is not what was uploaded`)
+    const { id: fileId, filename } = file
+    return await scanner.judge({ ...staged, fileId, filename, versionId, projectId }, signal)
+  } finally {
+    await store.discard(staged)
+  }
+}
+
+async function settle(
+  deps: ScanDeps,
+  { versionId, round }: { versionId: string; round: number },
+  { state, reason, findings }: Judged,
+): Promise<void> {
+  await transaction(deps, async (tx, changed) => {
+    const locked = await lockVersion(tx, versionId)
+    if (locked === undefined) return
+    const { project, version } = locked
+    const finished = new Date(deps.now())
+    const verdict = { state, reason, findings: JSON.stringify(findings), finished, last_error: null }
+    if (!(await settleScan(tx, { versionId, round }, verdict))) return
+    if (state !== 'quarantine') {
+      const shownBefore = (await lockScan(tx, versionId))?.shown_before === true
+      await showHeld(tx, changed, locked, { isNews: !shownBefore, now: deps.now() })
+      return
+    }
+    await hideVersion(tx, version)
+    await insertNotifications(tx, await listMemberIds(tx, project), {
+      type: 'version_quarantined',
+      project_id: project.id,
+      version_id: versionId,
+    })
+    changed.add('version', versionId)
+    changed.add('project', project.id)
+  })
+}

@@ -1,0 +1,152 @@
+// Scans: their rows, and the reads of them.
+
+import { type Selectable, sql, type Updateable } from 'kysely'
+import { MINUTE_MS } from '#lib/time.ts'
+import type { Db, Tx } from '#platform/db/db.ts'
+import type { VersionScan } from '#platform/db/schema.ts'
+import type { Verdict } from '#ports/scanner/scanner.ts'
+
+export type ScanState = 'pending' | Verdict
+
+/** The verdict on one file. */
+export type Finding = { file_id: string; filename: string; verdict: Verdict; reason: string | null }
+
+export type ScanRow = Omit<Selectable<VersionScan>, 'state' | 'findings'> & { state: ScanState; findings: Finding[] }
+
+export type FileToScan = {
+  id: string
+  filename: string
+  size_bytes: number
+  sha1: string
+  sha512: string
+  storage_key: string
+}
+
+function readScans(db: Db) {
+  return db
+    .selectFrom('version_scan')
+    .selectAll('version_scan')
+    .select((eb) => [
+      eb.ref('version_scan.state').$castTo<ScanState>().as('state'),
+      eb.ref('version_scan.findings').$castTo<Finding[]>().as('findings'),
+    ])
+}
+
+export function findScan(db: Db, versionId: string): Promise<ScanRow | undefined> {
+  return readScans(db).where('version_id', '=', versionId).executeTakeFirst()
+}
+
+/** The row, locked until the transaction ends. */
+export function lockScan(tx: Tx, versionId: string): Promise<ScanRow | undefined> {
+  return readScans(tx).where('version_id', '=', versionId).forUpdate().executeTakeFirst()
+}
+
+/** Beyond what the scanner may take for each file. */
+const LEASE_MS = MINUTE_MS
+
+/**
+ * Takes a due scan for as long as the scanner may need, so that no other process asks about the same files meanwhile;
+ * undefined when it is not due, or no longer wanted.
+ */
+export async function claimScan(
+  db: Db,
+  versionId: string,
+  { now, timeoutMs }: { now: Date; timeoutMs: number },
+): Promise<{ round: number; attempts: number } | undefined> {
+  const { rows } = await sql<{ round: number; attempts: number }>`
+    update version_scan set next_attempt = ${now}::timestamptz + interval '1 millisecond' * (
+      ${LEASE_MS}::bigint + ${timeoutMs}::bigint * (select count(*) from file where file.version_id = ${versionId}))
+    where version_id = ${versionId} and state = 'pending' and next_attempt <= ${now}
+    returning round, attempts`.execute(db)
+  return rows[0]
+}
+
+/** Changes a scan that still waits for its verdict on this set of files; returns whether it did. */
+export async function settleScan(
+  tx: Db,
+  { versionId, round }: { versionId: string; round: number },
+  change: Updateable<VersionScan>,
+): Promise<boolean> {
+  const { numUpdatedRows } = await tx
+    .updateTable('version_scan')
+    .set(change)
+    .where('version_id', '=', versionId)
+    .where('round', '=', round)
+    .where('state', '=', 'pending')
+    .executeTakeFirst()
+  return numUpdatedRows === 1n
+}
+
+export async function listFilesToScan(db: Db, versionId: string): Promise<FileToScan[]> {
+  return db
+    .selectFrom('file')
+    .select(['id', 'filename', 'size_bytes', 'sha1', 'sha512', 'storage_key'])
+    .where('version_id', '=', versionId)
+    .orderBy('filename')
+    .execute()
+}
+
+/** Versions whose scan is due, the longest waiting first. */
+export async function listDueScans(db: Db, now: Date, limit: number): Promise<string[]> {
+  const rows = await db
+    .selectFrom('version_scan')
+    .select('version_id')
+    .where('state', '=', 'pending')
+    .where('next_attempt', '<=', now)
+    .orderBy('next_attempt')
+    .limit(limit)
+    .execute()
+  return rows.map(({ version_id }) => version_id)
+}
+
+export type ListedScan = ScanRow & {
+  project_id: string
+  project_name: string
+  version_number: string
+  version_status: string
+}
+
+export async function countScans(db: Db, state: ScanState): Promise<number> {
+  const { total } = await db
+    .selectFrom('version_scan')
+    .select((eb) => eb.fn.countAll<number>().as('total'))
+    .where('state', '=', state)
+    .executeTakeFirstOrThrow()
+  return total
+}
+
+/** A page of the scans in one state, the longest waiting first. */
+export function listScans(
+  db: Db,
+  { state, count, offset }: { state: ScanState; count: number; offset: number },
+): Promise<ListedScan[]> {
+  return readScans(db)
+    .innerJoin('version', 'version.id', 'version_scan.version_id')
+    .innerJoin('project', 'project.id', 'version.project_id')
+    .select(['version.project_id', 'project.name as project_name'])
+    .select(['version.version_number', 'version.status as version_status'])
+    .where('version_scan.state', '=', state)
+    .orderBy('version_scan.requested')
+    .orderBy('version_scan.version_id')
+    .limit(count)
+    .offset(offset)
+    .execute()
+}
+
+/** What an entry of the review queue shows of a version that the scanner has not passed. */
+export type QueuedScan = {
+  version_id: string
+  version_number: string
+  state: Exclude<ScanState, 'pass'>
+  reason: string | null
+}
+
+/** These of a `project`, as an SQL value: at most 50. */
+export const SCANS_OF_PROJECT = sql<
+  QueuedScan[]
+>`(select coalesce(jsonb_agg(jsonb_build_object('version_id', scan.version_id, 'version_number', scan.version_number,
+    'state', scan.state, 'reason', scan.reason) order by scan.requested, scan.version_id), '[]')
+  from (
+    select version_scan.*, version.version_number from version_scan join version on version.id = version_scan.version_id
+    where version.project_id = project.id and version_scan.state <> 'pass'
+    order by version_scan.requested, version_scan.version_id limit 50) scan)`

@@ -1,0 +1,94 @@
+// Verdicts of the scanner: for members of the project, and for moderators, who may override them.
+import { requireMember } from '#features/basics/access/project-policy.ts'
+import { getVersionAsMember } from '#features/catalogue/versions/lookup/version-cache.ts'
+import { parseId } from '#lib/ids.ts'
+import { done } from '#platform/http/answers.ts'
+import { requireViewer } from '#platform/http/auth.ts'
+import { mountInternal } from '#platform/http/mounts.ts'
+import { IdParams } from '#platform/http/query-values.ts'
+import type { App } from '#platform/http/server.ts'
+import type { Deps } from '#ports/deps.ts'
+import { passVersion } from './pass-version.ts'
+import { countScans, findScan, listScans } from './queries.ts'
+import { repeatScan } from './repeat-scan.ts'
+import { ScansQuery } from './requests.ts'
+import { ScanListView, ScanView, toListedScanView, toScanView } from './views.ts'
+
+export function scanRoutes(app: App, deps: Deps): void {
+  memberRoute(app, deps)
+  mountInternal(app, (scope) => moderatorRoutes(scope, deps))
+}
+
+function memberRoute(app: App, deps: Deps): void {
+  app.get(
+    '/v3/version/:id/scan',
+    {
+      config: { auth: { scope: ['VERSION_READ'] }, cache: 'private' },
+      schema: {
+        operationId: 'getVersionScan',
+        summary: "Get the scan result of a version's files",
+        description: 'For members of its project and for moderators.',
+        params: IdParams,
+        response: { 200: ScanView },
+      },
+    },
+    async (req) => {
+      const viewer = requireViewer(req)
+      const { version, membership } = await getVersionAsMember(deps, viewer, parseId(req.params.id, 'id'))
+      requireMember(viewer, membership)
+      return toScanView(version.id, await findScan(deps.db, version.id))
+    },
+  )
+}
+
+function moderatorRoutes(app: App, deps: Deps): void {
+  app.get(
+    '/moderation/scans',
+    {
+      config: { auth: { scope: ['VERSION_READ'] }, role: 'moderator' },
+      schema: {
+        operationId: 'listVersionScans',
+        summary: 'List versions with scanned or pending files, longest waiting first',
+        querystring: ScansQuery,
+        response: { 200: ScanListView },
+      },
+    },
+    async (req) => {
+      const { state = 'quarantine', count = 100, offset = 0 } = req.query
+      const total = await countScans(deps.db, state)
+      const scans = await listScans(deps.db, { state, count, offset })
+      return { total, scans: scans.map(toListedScanView) }
+    },
+  )
+  const config = { auth: { scope: ['VERSION_WRITE'] }, role: 'moderator' } as const
+  app.post(
+    '/moderation/scans/:id/release',
+    {
+      config,
+      schema: {
+        operationId: 'releaseVersion',
+        summary: 'Release a version that the scanner holds back',
+        params: IdParams,
+      },
+    },
+    async (req, reply) => {
+      await passVersion(deps, requireViewer(req), parseId(req.params.id, 'id'))
+      return done(reply)
+    },
+  )
+  app.post(
+    '/moderation/scans/:id/repeat',
+    {
+      config,
+      schema: {
+        operationId: 'repeatVersionScan',
+        summary: 'Scan the files of a version again',
+        params: IdParams,
+      },
+    },
+    async (req, reply) => {
+      await repeatScan(deps, parseId(req.params.id, 'id'))
+      return done(reply)
+    },
+  )
+}

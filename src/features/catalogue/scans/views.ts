@@ -1,0 +1,80 @@
+// The wire shapes of scans.
+import Type, { type Static } from 'typebox'
+import { Nullable, Timestamp } from '#lib/schema-parts.ts'
+import { VERDICTS } from '#ports/scanner/scanner.ts'
+import type { Finding, ListedScan, ScanRow } from './queries.ts'
+
+/** States of a scan; a version that was never scanned has none of them. */
+export const SCAN_STATES = ['pending', ...VERDICTS] as const
+
+const scan = {
+  version_id: Type.String(),
+  reason: Nullable(Type.String({ description: 'Reason given by the scanner' })),
+  files: Type.Array(
+    Type.Object({
+      file_id: Type.String(),
+      filename: Type.String(),
+      verdict: Type.Enum([...VERDICTS]),
+      reason: Nullable(Type.String()),
+    }),
+  ),
+  released: Type.Boolean({ description: "Whether a moderator released it regardless of the scanner's verdict" }),
+  requested: Nullable(Timestamp),
+  finished: Nullable(Timestamp),
+}
+
+export const ScanView = Type.Object(
+  {
+    ...scan,
+    state: Type.Enum(['none', ...SCAN_STATES], {
+      description: '`none`: never scanned; `pending` and `quarantine`: the version is hidden',
+    }),
+  },
+  { title: 'VersionScan' },
+)
+export type ScanView = Static<typeof ScanView>
+
+const ListedScanView = Type.Object(
+  {
+    ...scan,
+    state: Type.Enum([...SCAN_STATES]),
+    project_id: Type.String(),
+    project_name: Type.String(),
+    version_number: Type.String(),
+    version_status: Type.String(),
+    attempts: Type.Integer({ description: 'Number of scans that ended without a verdict' }),
+    last_error: Nullable(Type.String({ description: 'Why the last of them gave no verdict' })),
+  },
+  { title: 'ListedVersionScan' },
+)
+
+export const ScanListView = Type.Object(
+  { total: Type.Integer(), scans: Type.Array(ListedScanView) },
+  { title: 'VersionScanList' },
+)
+
+/** What members of the project see of a scan; `none` for a version without one. */
+export function toScanView(versionId: string, row: ScanRow | undefined): ScanView {
+  if (row === undefined) {
+    const nothing = { reason: null, files: [], released: false, requested: null, finished: null }
+    return { version_id: versionId, state: 'none', ...nothing }
+  }
+  return { ...toCommonView(row), state: row.state }
+}
+
+export function toListedScanView(row: ListedScan): Static<typeof ListedScanView> {
+  const { state, project_id, project_name, version_number, version_status, attempts, last_error } = row
+  const common = toCommonView(row)
+  return { ...common, state, project_id, project_name, version_number, version_status, attempts, last_error }
+}
+
+function toCommonView(row: ScanRow) {
+  return {
+    version_id: row.version_id,
+    reason: row.reason,
+    files: row.findings satisfies Finding[],
+    released: row.released_by !== null,
+    requested: row.requested.toISOString(),
+    finished: row.finished?.toISOString() ?? null,
+  }
+}

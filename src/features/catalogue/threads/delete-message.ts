@@ -1,0 +1,33 @@
+// Deletes the text of a message. The message keeps its place, without its text and its pictures.
+
+import { actorOf } from '#features/basics/audit/actor.ts'
+import { recordAudit } from '#features/basics/audit/record-audit.ts'
+import { dropImages } from '#features/basics/content-images/queries.ts'
+import { invalidInput } from '#lib/errors.ts'
+import type { Viewer } from '#lib/viewer.ts'
+import { transaction } from '#platform/cache/transaction.ts'
+import type { Deps } from '#ports/deps.ts'
+import { requireMessageEditor } from './policy.ts'
+import { getReadableMessage, type MessageBody } from './queries.ts'
+
+/**
+ * Empties a message; doing it twice is no error. Entries that the server writes cannot be deleted.
+ * @throws ApiError 404 when the viewer does not read it, 403 unless they wrote it or are a moderator.
+ */
+export async function deleteMessage(deps: Pick<Deps, 'db' | 'cache'>, viewer: Viewer, id: string): Promise<void> {
+  await transaction(deps, async (tx) => {
+    const message = await getReadableMessage(tx, viewer, id)
+    requireMessageEditor(viewer, message)
+    if (message.body.type === 'deleted') return
+    if (message.body.type !== 'text') throw invalidInput('Only messages that a person wrote can be deleted')
+    const body: MessageBody = { type: 'deleted', private: message.body.private }
+    await tx
+      .updateTable('thread_message')
+      .set({ body: JSON.stringify(body) })
+      .where('id', '=', id)
+      .execute()
+    await dropImages(tx, 'thread_message', [id])
+    const subject = { kind: 'thread_message', id } as const
+    await recordAudit(tx, { action: 'message.deleted', actor: actorOf(viewer), subject })
+  })
+}

@@ -1,0 +1,101 @@
+// Writes a message into a thread, where a project's members or a reporter talk with the moderators.
+
+import { listMemberIds } from '#features/basics/access/memberships.ts'
+import { attachImages } from '#features/basics/content-images/queries.ts'
+import { insertNotifications } from '#features/people/notifications/queries.ts'
+import { ApiError, validationError } from '#lib/errors.ts'
+import type { Viewer } from '#lib/viewer.ts'
+import { transaction } from '#platform/cache/transaction.ts'
+import type { Tx } from '#platform/db/db.ts'
+import type { Deps } from '#ports/deps.ts'
+import { requireOpenReport, requirePrivateWriter, writesAsModerator } from './policy.ts'
+import { getReadableMessage, getReadableThread, insertMessage, type ThreadRow } from './queries.ts'
+import type { NewText } from './requests.ts'
+
+/** What one thread holds; moderators can always add to it, so that nobody shuts them out by filling it. */
+const THREAD_BYTES_MAX = 4 * 1024 * 1024
+
+/**
+ * Writes a message. One by a moderator notifies the other side; one by the other side notifies nobody, because
+ * moderators look through their queues.
+ * @throws ApiError 404 for a thread that the viewer may not read, 403 for a private message by somebody who is no
+ * moderator, `invalid_input` for a reporter in a closed report, `validation_error` naming the field, `limit_reached`.
+ */
+export async function postMessage(
+  deps: Pick<Deps, 'db' | 'cache'>,
+  viewer: Viewer,
+  { threadId, message }: { threadId: string; message: NewText },
+): Promise<void> {
+  const { text, isPrivate, replyingTo, imageIds } = message
+  const asModerator = writesAsModerator(viewer)
+  await transaction(deps, async (tx) => {
+    const thread = await getReadableThread(tx, viewer, threadId)
+    if (isPrivate) requirePrivateWriter(viewer)
+    // The report is locked before the thread, as where it is closed: the opposite order would deadlock.
+    await requireOpen(tx, viewer, thread)
+    if (replyingTo !== null) await requireSameThread(tx, viewer, thread, replyingTo)
+    const { id, sizeBytes } = await insertMessage(tx, {
+      threadId: thread.id,
+      authorId: viewer.id,
+      body: { type: 'text', body: text, private: isPrivate, replying_to: replyingTo },
+      hideIdentity: asModerator,
+    })
+    if (sizeBytes > THREAD_BYTES_MAX && !asModerator) {
+      throw new ApiError('limit_reached', 'This thread is full; moderators can still answer in it')
+    }
+    await attachImages(tx, viewer, {
+      ids: imageIds,
+      place: { context: 'thread_message', id },
+      field: 'body.associated_images',
+    })
+    if (asModerator && !isPrivate) await notifyOtherSide(tx, viewer, { thread, messageId: id })
+  })
+}
+
+async function requireOpen(tx: Tx, viewer: Viewer, thread: ThreadRow): Promise<void> {
+  if (thread.report_id === null) return
+  const report = await tx
+    .selectFrom('report')
+    .select('closed')
+    .where('id', '=', thread.report_id)
+    .forShare()
+    .executeTakeFirst()
+  if (report !== undefined) requireOpenReport(viewer, report)
+}
+
+async function requireSameThread(tx: Tx, viewer: Viewer, thread: ThreadRow, messageId: string): Promise<void> {
+  const target = await getReadableMessage(tx, viewer, messageId).catch((error: unknown) => {
+    if (error instanceof ApiError && error.kind === 'not_found') return undefined
+    throw error
+  })
+  if (target?.thread_id !== thread.id) throw validationError('body.replying_to', 'names no message of this thread')
+}
+
+async function notifyOtherSide(
+  tx: Tx,
+  viewer: Viewer,
+  { thread, messageId }: { thread: ThreadRow; messageId: string },
+): Promise<void> {
+  const about = {
+    thread_id: thread.id,
+    message_id: messageId,
+    project_id: thread.project_id,
+    report_id: thread.report_id,
+  }
+  if (thread.reporter_id !== null) {
+    if (thread.reporter_id !== viewer.id)
+      await insertNotifications(tx, [thread.reporter_id], { type: 'moderator_message', ...about })
+    return
+  }
+  if (thread.project_id === null) return
+  const project = await tx
+    .selectFrom('project')
+    .select(['status', 'team_id', 'organization_id'])
+    .where('id', '=', thread.project_id)
+    .executeTakeFirst()
+  // During a review the team is notified of its outcome only.
+  if (project === undefined || project.status === 'processing') return
+  const others = (await listMemberIds(tx, project)).filter((id) => id !== viewer.id)
+  await insertNotifications(tx, others, { type: 'moderator_message', ...about })
+  await insertNotifications(tx, others, { type: 'moderation_message_received', project_id: thread.project_id })
+}

@@ -1,0 +1,154 @@
+// Threads and their messages as rows. The messages of a thousand threads come in one statement, as those of one do.
+import { sql } from 'kysely'
+import { findMembership, listMemberships } from '#features/basics/access/memberships.ts'
+import { accountGone, notFound } from '#lib/errors.ts'
+import { newId } from '#lib/ids.ts'
+import type { Viewer } from '#lib/viewer.ts'
+import type { Db, Tx } from '#platform/db/db.ts'
+import { isForeignKeyViolation } from '#platform/db/pg-errors.ts'
+import { canReadAllThreads, canReadThread, messageVisibleTo, type ThreadFacts } from './policy.ts'
+
+export type ThreadRow = ThreadFacts & { report_id: string | null; size_bytes: number }
+
+/** What is stored of a message; the pictures of a text are rows that name the message. */
+export type MessageBody =
+  | { type: 'text'; body: string; private: boolean; replying_to: string | null }
+  | { type: 'status_change'; old_status: string; new_status: string }
+  | { type: 'thread_closure' }
+  | { type: 'thread_reopen' }
+  | { type: 'deleted'; private: boolean }
+
+export type MessageRow = {
+  id: string
+  thread_id: string
+  author_id: string | null
+  body: MessageBody
+  hide_identity: boolean
+  created: Date
+  /** In the order in which they were uploaded. */
+  image_ids: string[] | null
+}
+
+/** Added to the length of each message's text: more than a row takes, so that many short messages are bounded too. */
+const MESSAGE_OVERHEAD_BYTES = 1024
+/** The messages of all threads in one answer. */
+export const ANSWER_BYTES_MAX = 32 * 1024 * 1024
+/** Only changes of status can fill a thread beyond this; the newest messages are shown. */
+const MESSAGES_MAX = ANSWER_BYTES_MAX / MESSAGE_OVERHEAD_BYTES
+
+function readThreads(db: Db) {
+  return db
+    .selectFrom('thread')
+    .leftJoin('report', 'report.id', 'thread.report_id')
+    .select(['thread.id', 'thread.type', 'thread.project_id', 'thread.report_id', 'thread.size_bytes'])
+    .select('report.reporter_id')
+}
+
+/** The threads with these IDs that the viewer reads, in the order asked for. Two statements. */
+export async function listReadableThreads(db: Db, viewer: Viewer, ids: readonly string[]): Promise<ThreadRow[]> {
+  if (ids.length === 0) return []
+  const rows = await readThreads(db).where('thread.id', 'in', ids).execute()
+  const projectIds = canReadAllThreads(viewer) ? [] : rows.flatMap(({ project_id }) => project_id ?? [])
+  const memberships = await listMemberships(db, viewer.id, projectIds)
+  const byId = new Map(rows.map((row) => [row.id, row]))
+  return ids
+    .flatMap((id) => byId.get(id) ?? [])
+    .filter((row) => canReadThread(viewer, row, memberships.get(row.project_id ?? '') ?? {}))
+}
+
+/** @throws ApiError 404 when the thread is absent or the viewer may not read it. */
+export async function getReadableThread(db: Db, viewer: Viewer, id: string): Promise<ThreadRow> {
+  const [thread] = await listReadableThreads(db, viewer, [id])
+  if (thread === undefined) throw notFound('thread')
+  return thread
+}
+
+/** The messages of these threads that the viewer reads, oldest first. */
+export async function listMessages(db: Db, viewer: Viewer, threadIds: readonly string[]): Promise<MessageRow[]> {
+  if (threadIds.length === 0) return []
+  const rows = await readMessages(db)
+    .where('thread_message.thread_id', 'in', threadIds)
+    .where(messageVisibleTo(viewer))
+    .orderBy('thread_message.created', 'desc')
+    .orderBy('thread_message.id', 'desc')
+    .limit(MESSAGES_MAX)
+    .execute()
+  return rows.reverse()
+}
+
+function readMessages(db: Db) {
+  return db.selectFrom('thread_message').select((eb) => [
+    'thread_message.id',
+    'thread_message.thread_id',
+    'thread_message.author_id',
+    eb.ref('thread_message.body').$castTo<MessageBody>().as('body'),
+    'thread_message.hide_identity',
+    'thread_message.created',
+    sql<string[] | null>`(select array_agg(image.id order by image.created, image.id) from image
+        where image.thread_message_id = thread_message.id)`.as('image_ids'),
+  ])
+}
+
+/**
+ * A message that the viewer reads, with its thread.
+ * @throws ApiError 404 when it is absent, in a thread that they may not read, or for moderators only.
+ */
+export async function getReadableMessage(
+  db: Db,
+  viewer: Viewer,
+  id: string,
+): Promise<MessageRow & { thread: ThreadRow }> {
+  const message = await readMessages(db)
+    .where('thread_message.id', '=', id)
+    .where(messageVisibleTo(viewer))
+    .executeTakeFirst()
+  const thread =
+    message === undefined
+      ? undefined
+      : await readThreads(db).where('thread.id', '=', message.thread_id).executeTakeFirst()
+  if (message === undefined || thread === undefined) throw notFound('message')
+  const membership =
+    thread.project_id === null || canReadAllThreads(viewer)
+      ? {}
+      : await findMembership(db, viewer.id, { id: thread.project_id })
+  if (!canReadThread(viewer, thread, membership)) throw notFound('message')
+  return { ...message, thread }
+}
+
+export type NewMessage = { threadId: string; authorId: string | null; body: MessageBody; hideIdentity: boolean }
+
+/**
+ * Writes a message at the end of a thread and returns its ID with the thread's size after it. Messages take the
+ * database's time, since a thread is written from several processes and is read in the order of their times.
+ * @throws ApiError 404 or 401 when the thread or the author is being deleted at this moment.
+ */
+export async function insertMessage(
+  tx: Tx,
+  { threadId, authorId, body, hideIdentity }: NewMessage,
+): Promise<{ id: string; sizeBytes: number }> {
+  const id = newId()
+  const bytes = MESSAGE_OVERHEAD_BYTES + (body.type === 'text' ? Buffer.byteLength(body.body) : 0)
+  // Also makes messages of one thread wait for each other.
+  const thread = await tx
+    .updateTable('thread')
+    .set((eb) => ({ size_bytes: eb('size_bytes', '+', bytes) }))
+    .where('id', '=', threadId)
+    .returning('size_bytes')
+    .executeTakeFirst()
+  if (thread === undefined) throw notFound('thread')
+  await tx
+    .insertInto('thread_message')
+    .values({
+      id,
+      thread_id: threadId,
+      author_id: authorId,
+      body: JSON.stringify(body),
+      hide_identity: hideIdentity,
+      created: sql<Date>`clock_timestamp()`,
+    })
+    .execute()
+    .catch((error: unknown) => {
+      throw isForeignKeyViolation(error) ? accountGone() : error
+    })
+  return { id, sizeBytes: thread.size_bytes }
+}

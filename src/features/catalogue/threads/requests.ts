@@ -1,0 +1,38 @@
+// What clients send to write into a thread.
+import Type, { type Static } from 'typebox'
+import { ImageIds } from '#features/basics/content-images/requests.ts'
+import { validationError } from '#lib/errors.ts'
+import { isIdForm } from '#lib/ids.ts'
+import { Id, Nullable } from '#lib/schema-parts.ts'
+import { isBlank } from '#lib/text-rules.ts'
+
+const TEXT_LENGTH_MAX = 65_536
+
+/** The body of POST /v3/thread/{id}. */
+export const MessageInput = Type.Object(
+  {
+    body: Type.Object({
+      type: Type.Enum(['text'], { description: 'Other types are created by the server only' }),
+      body: Type.String({ maxLength: TEXT_LENGTH_MAX, description: 'Markdown' }),
+      private: Type.Optional(
+        Nullable(Type.Boolean({ description: 'Visible to moderators only; only they may set it' })),
+      ),
+      replying_to: Type.Optional(Nullable(Id('ID of a message in the same thread'))),
+      associated_images: Type.Optional(Nullable(ImageIds('text'))),
+    }),
+  },
+  { title: 'MessageInput' },
+)
+
+export type NewText = { text: string; isPrivate: boolean; replyingTo: string | null; imageIds: string[] }
+
+/** @throws ApiError `validation_error` naming the field. */
+export function parseMessage({ body }: Static<typeof MessageInput>): NewText {
+  if (isBlank(body.body)) throw validationError('body.body', 'must not be blank')
+  const replyingTo = body.replying_to ?? null
+  if (replyingTo !== null && !isIdForm(replyingTo)) {
+    throw validationError('body.replying_to', 'is not a base62 identifier')
+  }
+  const imageIds = [...new Set(body.associated_images ?? [])]
+  return { text: body.body, isPrivate: body.private ?? false, replyingTo, imageIds }
+}

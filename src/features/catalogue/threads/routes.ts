@@ -1,0 +1,103 @@
+// Threads: conversations between moderators and the members of a project, or the reporter of a report.
+import Type from 'typebox'
+import { parseId } from '#lib/ids.ts'
+import { done } from '#platform/http/answers.ts'
+import { requireViewer } from '#platform/http/auth.ts'
+import { sendBytes } from '#platform/http/entity-tags.ts'
+import { IdParams, IdsQuery, parseIds } from '#platform/http/query-values.ts'
+import type { App } from '#platform/http/server.ts'
+import type { Deps } from '#ports/deps.ts'
+import { deleteMessage } from './delete-message.ts'
+import { postMessage } from './post-message.ts'
+import { getReadableThread, listReadableThreads } from './queries.ts'
+import { MessageInput, parseMessage } from './requests.ts'
+import { joinThreads, listThreadBytes, requireOneAnswer } from './thread-bytes.ts'
+import { ThreadView } from './views.ts'
+
+type ThreadDeps = Pick<Deps, 'db' | 'cache'>
+
+const READ = { auth: { scope: ['THREAD_READ'] }, cache: 'private' } as const
+const WRITE = { auth: { scope: ['THREAD_WRITE'] } } as const
+
+export function threadRoutes(app: App, deps: ThreadDeps): void {
+  threadReads(app, deps)
+  threadWrites(app, deps)
+}
+
+function threadReads(app: App, deps: ThreadDeps): void {
+  app.get(
+    '/v3/thread/:id',
+    {
+      config: READ,
+      schema: {
+        operationId: 'getThread',
+        summary: 'Get a thread',
+        params: IdParams,
+        response: { 200: ThreadView },
+      },
+    },
+    async (req, reply) => {
+      const viewer = requireViewer(req)
+      const thread = await getReadableThread(deps.db, viewer, parseId(req.params.id, 'id'))
+      const [bytes] = await listThreadBytes(deps, viewer, [thread])
+      return sendBytes(reply, bytes ?? Buffer.alloc(0))
+    },
+  )
+  app.get(
+    '/v3/threads',
+    {
+      config: READ,
+      schema: {
+        operationId: 'listThreads',
+        summary: 'Get threads by ID',
+        description: 'In the requested order, without threads that the caller may not read.',
+        querystring: IdsQuery,
+        response: { 200: Type.Array(ThreadView) },
+      },
+    },
+    async (req, reply) => {
+      const viewer = requireViewer(req)
+      const ids = parseIds(req.query.ids).map((id) => parseId(id, 'ids'))
+      const threads = await listReadableThreads(deps.db, viewer, ids)
+      requireOneAnswer(threads)
+      const { bytes, etag } = await joinThreads(await listThreadBytes(deps, viewer, threads))
+      return sendBytes(reply, bytes, etag)
+    },
+  )
+}
+
+function threadWrites(app: App, deps: ThreadDeps): void {
+  app.post(
+    '/v3/thread/:id',
+    {
+      config: WRITE,
+      schema: {
+        operationId: 'postThreadMessage',
+        summary: 'Post a message to a thread',
+        params: IdParams,
+        body: MessageInput,
+      },
+    },
+    async (req, reply) => {
+      const threadId = parseId(req.params.id, 'id')
+      await postMessage(deps, requireViewer(req), { threadId, message: parseMessage(req.body) })
+      return done(reply)
+    },
+  )
+  app.delete(
+    '/v3/message/:id',
+    {
+      config: WRITE,
+      schema: {
+        operationId: 'deleteThreadMessage',
+        summary: 'Delete a message',
+        description: 'The message stays in the thread with the type `deleted`, without its text.',
+        params: IdParams,
+      },
+    },
+    async (req, reply) => {
+      await deleteMessage(deps, requireViewer(req), parseId(req.params.id, 'id'))
+      return done(reply)
+    },
+  )
+}

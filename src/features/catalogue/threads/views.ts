@@ -1,0 +1,81 @@
+// The wire shapes of a thread and its messages, as far as each viewer may read them.
+import Type, { type Static } from 'typebox'
+import { UserView } from '#features/people/users/views.ts'
+import { Nullable, Timestamp } from '#lib/schema-parts.ts'
+import type { Viewer } from '#lib/viewer.ts'
+import { canSeeAuthor } from './policy.ts'
+import type { MessageRow } from './queries.ts'
+
+const MessageBodyView = Type.Union([
+  Type.Object({
+    type: Type.Literal('text'),
+    body: Type.String({ description: 'Markdown' }),
+    private: Type.Boolean({ description: 'Visible to moderators only' }),
+    replying_to: Nullable(Type.String()),
+    associated_images: Type.Array(Type.String(), { description: 'IDs of the images in the message' }),
+  }),
+  Type.Object({ type: Type.Literal('status_change'), old_status: Type.String(), new_status: Type.String() }),
+  Type.Object({ type: Type.Enum(['thread_closure', 'thread_reopen']) }),
+  Type.Object({ type: Type.Literal('deleted'), private: Type.Boolean() }),
+])
+type MessageBodyView = Static<typeof MessageBodyView>
+
+export const ThreadMessageView = Type.Object(
+  {
+    id: Type.String(),
+    author_id: Nullable(
+      Type.String({ description: 'Null for messages of moderators, unless the caller is a moderator' }),
+    ),
+    body: MessageBodyView,
+    created: Timestamp,
+    hide_identity: Type.Boolean({ description: 'Whether the author is hidden from everyone but moderators' }),
+  },
+  { title: 'ThreadMessage' },
+)
+export type ThreadMessageView = Static<typeof ThreadMessageView>
+
+export const ThreadView = Type.Object(
+  {
+    id: Type.String(),
+    type: Type.Enum(['project', 'report', 'direct_message']),
+    project_id: Nullable(Type.String({ description: 'Null once the project is deleted' })),
+    report_id: Nullable(Type.String()),
+    messages: Type.Array(ThreadMessageView, { description: 'Oldest first' }),
+    members: Type.Array(UserView, { description: 'Authors of messages whose identity the caller may see' }),
+  },
+  { title: 'Thread' },
+)
+
+/** The messages of one thread as the viewer reads them; a reply to one that they may not read names none. */
+export function toMessageViews(rows: readonly MessageRow[], viewer: Viewer): ThreadMessageView[] {
+  const shown = new Set(rows.map(({ id }) => id))
+  return rows.map((row) => ({
+    id: row.id,
+    author_id: canSeeAuthor(viewer, row) ? row.author_id : null,
+    body: toBodyView(row, shown),
+    created: row.created.toISOString(),
+    hide_identity: row.hide_identity,
+  }))
+}
+
+function toBodyView({ body, image_ids }: MessageRow, shown: ReadonlySet<string>): MessageBodyView {
+  switch (body.type) {
+    case 'text': {
+      const replyingTo = body.replying_to !== null && shown.has(body.replying_to) ? body.replying_to : null
+      return {
+        type: 'text',
+        body: body.body,
+        private: body.private,
+        replying_to: replyingTo,
+        associated_images: image_ids ?? [],
+      }
+    }
+    case 'status_change':
+      return { type: 'status_change', old_status: body.old_status, new_status: body.new_status }
+    case 'thread_closure':
+    case 'thread_reopen':
+      return { type: body.type }
+    case 'deleted':
+      return { type: 'deleted', private: body.private }
+  }
+}

@@ -1,0 +1,158 @@
+// Content packs: archives with an index of files to download. The index is checked here, and what a pack embeds is
+// listed for the version's dependencies.
+import Type, { type Static } from 'typebox'
+import { Compile } from 'typebox/compile'
+import { type ApiError, invalidInput } from '#lib/errors.ts'
+import type { Archive } from '#platform/archives/inspect-archive.ts'
+import type { ContentPackRules } from '#platform/taxonomy/file-rules.ts'
+import { nameProblem } from './filename.ts'
+
+const INDEX_BYTES_MAX = 4 * 1024 * 1024
+const FILES_MAX = 4096
+/** As many as a version may have dependencies, with names as long as those may be. */
+const EMBEDDED_MAX = 4096
+const FILE_NAME_LENGTH_MAX = 255
+
+const Side = Type.Union([Type.Literal('required'), Type.Literal('optional'), Type.Literal('unsupported')])
+const Text = Type.String({ minLength: 1, maxLength: 512 })
+
+const PackFile = Type.Object({
+  path: Type.String({ minLength: 1, maxLength: 1024 }),
+  hashes: Type.Object({
+    sha1: Type.String({ pattern: '^[0-9a-fA-F]{40}$', maxLength: 40 }),
+    sha512: Type.String({ pattern: '^[0-9a-fA-F]{128}$', maxLength: 128 }),
+  }),
+  env: Type.Optional(
+    Type.Union([Type.Object({ client: Type.Optional(Side), server: Type.Optional(Side) }), Type.Null()]),
+  ),
+  downloads: Type.Array(Type.String({ minLength: 1, maxLength: 2048 }), { minItems: 1, maxItems: 16 }),
+  fileSize: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
+})
+
+const PackIndex = Type.Object({
+  game: Text,
+  formatVersion: Type.Integer({ minimum: 1, maximum: 1000 }),
+  versionId: Text,
+  name: Text,
+  summary: Type.Optional(Type.Union([Type.String({ maxLength: 2048 }), Type.Null()])),
+  files: Type.Array(PackFile, { maxItems: FILES_MAX }),
+  dependencies: Type.Record(Type.String(), Text),
+})
+
+/** The index of a content pack, checked. */
+export type PackIndex = Static<typeof PackIndex>
+
+/** Something inside a pack: a file of the index, known by its hash, or an archive in an override folder. */
+export type Embedded = {
+  /** Lower-case hex; absent for what lies in an override folder. */
+  sha1?: string
+  /** What to call it when its hash is unknown here. */
+  fileName: string
+}
+
+export type PackOptions = {
+  rules: ContentPackRules
+  /** Addresses of this service (`https://files.example.org`), from which packs may download as well. */
+  ownOrigins: readonly string[]
+  /** The request part that an error names. */
+  field: string
+}
+
+type ReadableArchive = Extract<Archive, { readable: true }>
+
+const validator = Compile(PackIndex)
+
+/**
+ * Reads and checks the index of a pack; undefined when the archive has none.
+ * @throws ApiError `invalid_input` for JSON that is not an index, another game or an unknown dependency, a path that
+ * leaves the pack, a download from a host that is not allowed, and a pack that holds nothing.
+ */
+export async function readPackIndex(archive: ReadableArchive, options: PackOptions): Promise<PackIndex | undefined> {
+  const { rules, field } = options
+  const names = new Set(archive.entries.map(({ name }) => name))
+  const indexName = rules.index_names.find((name) => names.has(name))
+  const bytes = indexName && (await archive.readEntry(indexName, INDEX_BYTES_MAX))
+  if (indexName === undefined || !bytes) return undefined
+  const refuse = (reason: string) => invalidInput(`The pack's index ${indexName} ${reason}`, field)
+  const index = parseJson(bytes, refuse)
+  if (!validator.Check(index)) {
+    const [problem] = validator.Errors(index)
+    throw refuse(`is not valid: ${problem?.instancePath || '/'} ${problem?.message ?? ''}`)
+  }
+  if (!rules.games.includes(index.game))
+    throw refuse(`is for the game ${JSON.stringify(index.game)}, which is not known`)
+  const unknown = Object.keys(index.dependencies).find((name) => !rules.dependencies.includes(name))
+  if (unknown !== undefined) throw refuse(`has an unknown dependency ${JSON.stringify(unknown.slice(0, 100))}`)
+  const problem = index.files.map((file) => fileProblem(file, options)).find((found) => found !== undefined)
+  if (problem !== undefined) throw refuse(problem)
+  if (index.files.length === 0 && !archive.entries.some(({ name }) => isOverride(rules, name))) {
+    throw refuse('lists no file, and there are no overrides')
+  }
+  return index
+}
+
+function parseJson(bytes: Buffer, refuse: (reason: string) => ApiError): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+  } catch {
+    throw refuse('is not JSON')
+  }
+}
+
+function fileProblem(file: PackIndex['files'][number], { rules, ownOrigins }: PackOptions): string | undefined {
+  const shown = JSON.stringify(file.path.slice(0, 100))
+  // Packs are unpacked on every system, so each segment has to be a name on all of them.
+  if (file.path.split('/').some((segment) => nameProblem(segment) !== undefined)) return `has the unsafe path ${shown}`
+  const refused = file.downloads.find((url) => !isAllowedDownload(url, rules.download_hosts, ownOrigins))
+  if (refused === undefined) return undefined
+  return `downloads ${shown} from a host that is not allowed: ${JSON.stringify(refused.slice(0, 200))}`
+}
+
+function isAllowedDownload(text: string, hosts: readonly string[], ownOrigins: readonly string[]): boolean {
+  const url = URL.parse(text)
+  if (url === null || url.username !== '' || url.password !== '') return false
+  if (ownOrigins.includes(url.origin)) return true
+  // `host` has the port unless it is the usual one: another port is another host.
+  return url.protocol === 'https:' && hosts.includes(url.host)
+}
+
+/**
+ * What a pack embeds: each file of the index, then the archives in its override folders, each file name once.
+ * @throws ApiError `invalid_input` when it is more than a version may have dependencies.
+ */
+export function listEmbedded(archive: ReadableArchive, index: PackIndex, options: PackOptions): Embedded[] {
+  const { rules, field } = options
+  const listed: Embedded[] = index.files.map(({ path, hashes, downloads }) => ({
+    sha1: hashes.sha1.toLowerCase(),
+    fileName: nameOf(decoded(URL.parse(downloads[0] ?? '')?.pathname ?? '')) || nameOf(path),
+  }))
+  const overrides: Embedded[] = archive.entries
+    .filter(({ name }) => isOverride(rules, name) && rules.embedded_extensions.includes(extensionOf(name)))
+    .map(({ name }) => ({ fileName: nameOf(name) }))
+  const all = new Map<string, Embedded>()
+  for (const file of [...listed, ...overrides]) all.set(file.sha1 ?? `/${file.fileName}`, file)
+  if (all.size > EMBEDDED_MAX) throw invalidInput(`The pack embeds more than ${EMBEDDED_MAX} files`, field)
+  return [...all.values()]
+}
+
+function isOverride(rules: ContentPackRules, name: string): boolean {
+  return rules.override_folders.some((folder) => name.startsWith(`${folder}/`))
+}
+
+function extensionOf(name: string): string {
+  return name.slice(name.lastIndexOf('.') + 1).toLowerCase()
+}
+
+/** The last segment, as short as a dependency's file name may be, and without characters that show as nothing. */
+function nameOf(path: string): string {
+  const segment = path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1)
+  return segment.replace(/\p{Cc}/gu, '').slice(0, FILE_NAME_LENGTH_MAX)
+}
+
+function decoded(path: string): string {
+  try {
+    return decodeURIComponent(path)
+  } catch {
+    return path
+  }
+}

@@ -1,0 +1,17 @@
+// Pictures in a version's changelog.
+import { requireMember } from '#features/basics/access/project-policy.ts'
+import type { ImageOwner } from '#features/basics/content-images/image-place.ts'
+import { parseId } from '#lib/ids.ts'
+import { getVersionAsMember, type VersionReader } from './lookup/version-cache.ts'
+
+/** Members and moderators put pictures into a version's changelog. */
+export function versionImages(reader: VersionReader): ImageOwner {
+  return {
+    scope: 'VERSION_WRITE',
+    resolve: async (viewer, name) => {
+      const { version, membership } = await getVersionAsMember(reader, viewer, parseId(name, 'version_id'))
+      requireMember(viewer, membership)
+      return version.id
+    },
+  }
+}

@@ -1,0 +1,57 @@
+// Deletes one file of a version that has others.
+
+import { findMembership } from '#features/basics/access/memberships.ts'
+import { requirePermission } from '#features/basics/access/project-policy.ts'
+import { actorOf } from '#features/basics/audit/actor.ts'
+import { recordAudit } from '#features/basics/audit/record-audit.ts'
+import { touchProject } from '#features/catalogue/projects/queries.ts'
+import { invalidInput, notFound } from '#lib/errors.ts'
+import type { Viewer } from '#lib/viewer.ts'
+import { transaction } from '#platform/cache/transaction.ts'
+import type { Deps } from '#ports/deps.ts'
+import { removeLater } from '#ports/files/claims.ts'
+import { lockVersion, touchVersion } from '../queries.ts'
+import { freeContents } from './delete-version.ts'
+import { repeatIfQuarantined } from './scan-gate.ts'
+
+/**
+ * The bytes are removed, and may be uploaded to other projects; the name stays theirs in this version. Where the file was the primary one, another becomes it:
+ * the first by name that has no file type, else the first.
+ * @throws ApiError 403 without DELETE_VERSION, 404 when it is gone, `invalid_input` when it is the only one.
+ */
+export async function deleteFile(
+  deps: Pick<Deps, 'db' | 'cache' | 'now'>,
+  viewer: Viewer,
+  { id, versionId, projectId }: { id: string; versionId: string; projectId: string },
+): Promise<void> {
+  requirePermission(viewer, await findMembership(deps.db, viewer.id, { id: projectId }), 'DELETE_VERSION')
+  await transaction(deps, async (tx, changed) => {
+    const locked = await lockVersion(tx, versionId)
+    const files = await tx
+      .selectFrom('file')
+      .select(['id', 'is_primary', 'file_type', 'storage_key', 'sha512'])
+      .where('version_id', '=', versionId)
+      .orderBy('filename')
+      .execute()
+    const file = files.find((candidate) => candidate.id === id)
+    if (locked === undefined || file === undefined) throw notFound('file')
+    const others = files.filter((candidate) => candidate !== file)
+    const next = others.find(({ file_type }) => file_type === null) ?? others[0]
+    if (next === undefined) throw invalidInput('This is the only file of its version', 'hash')
+    await tx.deleteFrom('file').where('id', '=', id).execute()
+    if (file.is_primary) await tx.updateTable('file').set({ is_primary: true }).where('id', '=', next.id).execute()
+    await freeContents(tx, projectId, [file.sha512])
+    await touchVersion(tx, versionId)
+    await touchProject(tx, projectId, new Date(deps.now()))
+    await repeatIfQuarantined(tx, versionId, deps.now())
+    await removeLater(tx, [file.storage_key])
+    await recordAudit(tx, {
+      action: 'version.file_deleted',
+      actor: actorOf(viewer),
+      subject: { kind: 'file', id },
+      details: { project: projectId, version: versionId, sha512: file.sha512 },
+    })
+    changed.add('version', versionId)
+    changed.add('project', projectId)
+  })
+}

@@ -1,0 +1,52 @@
+// The body of PATCH /v3/version/{id}: version keys, and loader fields beside them.
+import Type, { type Static } from 'typebox'
+import { SETTABLE_VERSION_STATUSES } from '#features/basics/access/version-status.ts'
+import { Nullable } from '#lib/schema-parts.ts'
+import { FILE_TYPES } from '../kinds.ts'
+import { ALGORITHMS } from '../lookup/resolve-files.ts'
+import { CHANGELOG_LENGTH_MAX, LOADERS_MAX, versionFields } from '../publish/requests.ts'
+
+export const versionPatchKeys = {
+  name: Type.Optional(versionFields.name),
+  version_number: Type.Optional(versionFields.version_number),
+  changelog: Type.Optional(Type.String({ maxLength: CHANGELOG_LENGTH_MAX, description: 'Markdown' })),
+  version_type: Type.Optional(versionFields.version_type),
+  dependencies: Type.Optional(versionFields.dependencies),
+  loaders: Type.Optional(Type.Array(Type.String({ maxLength: 64 }), { minItems: 1, maxItems: LOADERS_MAX })),
+  featured: Type.Optional(versionFields.featured),
+  status: Type.Optional(Type.Enum([...SETTABLE_VERSION_STATUSES, 'scheduled'])),
+  requested_status: Type.Optional(Nullable(Type.Enum([...SETTABLE_VERSION_STATUSES]))),
+  scheduled_at: Type.Optional(
+    Nullable(
+      Type.String({
+        format: 'date-time',
+        maxLength: 64,
+        description: 'When `requested_status` takes effect; only with the status `scheduled`',
+      }),
+    ),
+  ),
+  ordering: versionFields.ordering,
+  downloads: Type.Optional(
+    Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description: 'Only moderators may set it' }),
+  ),
+  file_types: Type.Optional(
+    Type.Array(
+      Type.Object({
+        algorithm: Type.String({ maxLength: 16, describedAs: { enum: ALGORITHMS } }),
+        hash: Type.String({ maxLength: 128 }),
+        file_type: Nullable(Type.Enum([...FILE_TYPES])),
+      }),
+      { maxItems: 1000 },
+    ),
+  ),
+}
+
+export const VersionPatch = Type.Object(versionPatchKeys, {
+  title: 'VersionPatch',
+  additionalProperties: Type.Unknown({ description: 'A loader field; null keeps its value' }),
+})
+export type VersionPatch = Static<typeof VersionPatch>
+
+/** The patch without loader fields, whose names the schema does not know. */
+const VersionKeys = Type.Object(versionPatchKeys)
+export type VersionKeys = Static<typeof VersionKeys>

@@ -1,0 +1,50 @@
+// Editing and deleting a version.
+
+import { parseId } from '#lib/ids.ts'
+import { done } from '#platform/http/answers.ts'
+import { requireViewer } from '#platform/http/auth.ts'
+import { IdParams } from '#platform/http/query-values.ts'
+import type { App } from '#platform/http/server.ts'
+import type { Deps } from '#ports/deps.ts'
+import { getVersionAsMember } from '../lookup/version-cache.ts'
+import { deleteVersion } from './delete-version.ts'
+import { VersionPatch } from './requests.ts'
+import { updateVersion } from './update-version.ts'
+
+export function versionEditRoutes(app: App, deps: Deps): void {
+  app.patch(
+    '/v3/version/:id',
+    {
+      config: { auth: { scope: ['VERSION_WRITE'] } },
+      schema: {
+        operationId: 'updateVersion',
+        summary: 'Edit a version',
+        params: IdParams,
+        body: VersionPatch,
+      },
+    },
+    async (req, reply) => {
+      const viewer = requireViewer(req)
+      const { version, membership } = await getVersionAsMember(deps, viewer, parseId(req.params.id, 'id'))
+      await updateVersion(deps, viewer, { id: version.id, membership, patch: req.body })
+      return done(reply)
+    },
+  )
+  app.delete(
+    '/v3/version/:id',
+    {
+      config: { auth: { scope: ['VERSION_DELETE'] } },
+      schema: {
+        operationId: 'deleteVersion',
+        summary: 'Delete a version with its files',
+        params: IdParams,
+      },
+    },
+    async (req, reply) => {
+      const viewer = requireViewer(req)
+      const { version, membership } = await getVersionAsMember(deps, viewer, parseId(req.params.id, 'id'))
+      await deleteVersion(deps, viewer, { id: version.id, membership })
+      return done(reply)
+    },
+  )
+}

@@ -1,0 +1,47 @@
+// Sets where the versions of a project run, of all of them at once.
+import { sql } from 'kysely'
+import type { ChangeSet } from '#platform/cache/changes.ts'
+import type { Tx } from '#platform/db/db.ts'
+import type { LoaderFieldValues } from '#platform/taxonomy/loader-fields.ts'
+import { fieldsOf, type Taxonomy } from '#platform/taxonomy/taxonomy.ts'
+
+const FIELD = 'environment'
+
+/** Of the environment that a version has, the one that it is to have. */
+export type NextEnvironment = (current: string) => string
+
+/**
+ * Changes the listed and archived versions of a project, whose row the caller has locked and whose editor may edit
+ * versions. Versions of loaders without that field stay as they are. Two statements, whatever the number.
+ * @returns whether any has changed.
+ */
+export async function setEnvironments(
+  tx: Tx,
+  changed: ChangeSet,
+  { projectId, next, taxonomy }: { projectId: string; next: NextEnvironment; taxonomy: Taxonomy },
+): Promise<boolean> {
+  const versions = await tx
+    .selectFrom('version')
+    .select(['id', 'loaders', 'fields'])
+    .where('project_id', '=', projectId)
+    .where(sql<boolean>`is_listed(status)`)
+    .orderBy('id')
+    .forUpdate()
+    .execute()
+  const edits = versions.flatMap(({ id, loaders, fields }) => {
+    if (!fieldsOf(taxonomy, loaders).includes(FIELD)) return []
+    const current = String((fields as LoaderFieldValues)[FIELD] ?? 'unknown')
+    const environment = next(current)
+    return environment === current ? [] : [{ id, environment }]
+  })
+  if (edits.length === 0) return false
+  await sql`update version set fields = version.fields || jsonb_build_object('environment', edit.environment)
+    from jsonb_to_recordset(${JSON.stringify(edits)}::jsonb) as edit (id text, environment text)
+    where version.id = edit.id`.execute(tx)
+  changed.addEach(
+    'version',
+    edits.map(({ id }) => id),
+  )
+  changed.add('project', projectId)
+  return true
+}

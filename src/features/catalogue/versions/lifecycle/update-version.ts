@@ -1,0 +1,174 @@
+// Edits a version: all of it or nothing.
+
+import { sql, type Updateable } from 'kysely'
+import { type Membership, requirePermission } from '#features/basics/access/project-policy.ts'
+import { actorOf } from '#features/basics/audit/actor.ts'
+import { recordAudit } from '#features/basics/audit/record-audit.ts'
+import { dropUnusedImages } from '#features/basics/content-images/queries.ts'
+import { touchProject } from '#features/catalogue/projects/queries.ts'
+import { scheduleRelease } from '#features/catalogue/projects/schedule-release.ts'
+import { notFound, validationError } from '#lib/errors.ts'
+import { type PatchColumns, toColumns } from '#lib/patch.ts'
+import { isBlank } from '#lib/text-rules.ts'
+import type { Viewer } from '#lib/viewer.ts'
+import { transaction } from '#platform/cache/transaction.ts'
+import type { Tx } from '#platform/db/db.ts'
+import type { Version } from '#platform/db/schema.ts'
+import { checkLoaderFields, type LoaderFieldValues } from '#platform/taxonomy/loader-fields.ts'
+import { checkLoaders, fieldsOf, type Taxonomy } from '#platform/taxonomy/taxonomy.ts'
+import type { Deps } from '#ports/deps.ts'
+import { requireCounterRights } from '../policy.ts'
+import { insertDependencies, resolveDependencies } from '../publish/dependencies.ts'
+import { checkDependencies, type DependencyInput } from '../publish/requests.ts'
+import { lockVersion, touchVersion, type VersionRow } from '../queries.ts'
+import { type VersionKeys, type VersionPatch, versionPatchKeys } from './requests.ts'
+import { admitStatus, type ScanGate } from './scan-gate.ts'
+import { announceVersion } from './show-version.ts'
+
+/** @throws ApiError 403 without UPLOAD_VERSION, `validation_error` naming the field; nothing is saved then. */
+export async function updateVersion(
+  deps: Deps,
+  viewer: Viewer,
+  { id, membership, patch }: { id: string; membership: Membership; patch: VersionPatch },
+): Promise<void> {
+  requirePermission(viewer, membership, 'UPLOAD_VERSION')
+  if (patch.downloads !== undefined) requireCounterRights(viewer)
+  const columns: Updateable<Version> = toColumns<ColumnFields, Updateable<Version>>(patch, columnsOf(deps.taxonomy))
+  if (patch.dependencies !== undefined) checkDependencies(patch.dependencies, 'dependencies')
+  const now = deps.now()
+  await transaction(deps, async (tx, changed) => {
+    const locked = await lockVersion(tx, id)
+    if (locked === undefined) throw notFound('version')
+    const { project, version } = locked
+    const update: Updateable<Version> = {
+      ...columns,
+      ...fieldChanges(version, patch, { taxonomy: deps.taxonomy, loaders: columns.loaders }),
+      ...(await statusChange(tx, version, patch, { scanner: deps.config.scanner, now })),
+    }
+    if (patch.dependencies !== undefined) await replaceDependencies(tx, viewer, id, patch.dependencies)
+    if (patch.file_types !== undefined) await retagFiles(tx, id, patch.file_types)
+    if (patch.changelog !== undefined) await dropUnusedImages(tx, { context: 'version', id }, patch.changelog)
+    if (patch.downloads !== undefined) await addToDownloads(tx, project.id, patch.downloads - version.downloads)
+    if (Object.keys(update).length > 0) await tx.updateTable('version').set(update).where('id', '=', id).execute()
+    else await touchVersion(tx, id)
+    await touchProject(tx, project.id, new Date(now))
+    if (update.status === 'listed' && version.status !== 'archived') {
+      await announceVersion(tx, { versionId: id, project, status: 'listed', at: new Date(now) })
+    }
+    if (update.status !== undefined && update.status !== version.status) {
+      const details = { from: version.status, to: update.status, project: project.id }
+      const subject = { kind: 'version', id } as const
+      await recordAudit(tx, { action: 'version.status_changed', actor: actorOf(viewer), subject, details })
+    }
+    changed.add('version', id)
+    changed.add('project', project.id)
+  })
+}
+
+/** Fields of a patch that depend on each other, and are written together. */
+type StatusField = 'status' | 'requested_status' | 'scheduled_at'
+/** Fields that are columns of the version; dependencies and file types are rows of their own. */
+type ColumnFields = Omit<VersionKeys, StatusField | 'dependencies' | 'file_types'>
+
+/** What each field of the patch sets. */
+function columnsOf(taxonomy: Taxonomy): PatchColumns<ColumnFields, Updateable<Version>> {
+  return {
+    name: (name) => ({ name: checkName(name) }),
+    version_number: (version_number) => ({ version_number }),
+    changelog: (changelog) => ({ changelog }),
+    version_type: (version_type) => ({ version_type }),
+    loaders: (loaders) => ({ loaders: checkLoaders(taxonomy, loaders) }),
+    featured: (featured) => ({ featured }),
+    ordering: (ordering) => ({ ordering }),
+    downloads: (downloads) => ({ downloads }),
+  }
+}
+
+function checkName(name: string): string {
+  if (isBlank(name)) throw validationError('name', 'must not be blank')
+  return name.trim()
+}
+
+async function replaceDependencies(
+  tx: Tx,
+  viewer: Viewer,
+  id: string,
+  dependencies: readonly DependencyInput[],
+): Promise<void> {
+  const resolved = await resolveDependencies(tx, viewer, dependencies)
+  if (resolved.some(({ version_id }) => version_id === id))
+    throw validationError('dependencies', 'a version cannot depend on itself')
+  await tx.deleteFrom('dependency').where('dependent_id', '=', id).execute()
+  await insertDependencies(tx, id, resolved)
+}
+
+/** A project's number of downloads is the sum of its versions'. */
+async function addToDownloads(tx: Tx, projectId: string, difference: number): Promise<void> {
+  if (difference === 0) return
+  await tx
+    .updateTable('project')
+    .set({ downloads: sql`greatest(0, downloads + ${difference})` })
+    .where('id', '=', projectId)
+    .execute()
+}
+
+/**
+ * The version's loader fields with those of the patch over them, checked against the loaders it will have. Fields that
+ * the new loaders do not know are dropped; those they require must be there.
+ */
+function fieldChanges(
+  version: VersionRow,
+  patch: VersionPatch,
+  { taxonomy, loaders }: { taxonomy: Taxonomy; loaders: string[] | undefined },
+): Updateable<Version> {
+  const sent = Object.entries(patch).filter(([key, value]) => !Object.hasOwn(versionPatchKeys, key) && value !== null)
+  if (sent.length === 0 && loaders === undefined) return {}
+  const next = loaders ?? version.loaders
+  const supported = new Set(fieldsOf(taxonomy, next))
+  const kept = Object.entries(version.fields as LoaderFieldValues).filter(([key]) => supported.has(key))
+  const fields = checkLoaderFields(taxonomy, next, Object.fromEntries([...kept, ...sent]))
+  return { fields: JSON.stringify(fields) }
+}
+
+/**
+ * `scheduled` needs a future time and the status that follows; every other status ends a schedule. A public one may have
+ * to wait for the scanner.
+ */
+async function statusChange(
+  tx: Tx,
+  version: VersionRow,
+  patch: VersionPatch,
+  gate: ScanGate,
+): Promise<Updateable<Version>> {
+  const { status } = patch
+  if (status === undefined) {
+    if (patch.scheduled_at != null) throw validationError('scheduled_at', 'goes with the status scheduled')
+    if (version.status === 'scheduled' && patch.requested_status === null) {
+      throw validationError('requested_status', 'is what the schedule leads to')
+    }
+    return patch.requested_status === undefined ? {} : { requested_status: patch.requested_status }
+  }
+  if (status !== 'scheduled') return admitStatus(tx, { id: version.id, from: version.status, wanted: status }, gate)
+  const next = patch.requested_status === undefined ? version.requested_status : patch.requested_status
+  if (next === null) throw validationError('requested_status', 'is required with the status scheduled')
+  const at = Date.parse(patch.scheduled_at ?? '')
+  if (!Number.isFinite(at) || at <= gate.now) throw validationError('scheduled_at', 'must be a time in the future')
+  await scheduleRelease(tx, { version_id: version.id }, new Date(at))
+  return { status, requested_status: next, scheduled_at: new Date(at) }
+}
+
+/** Only files of this version can be retagged. */
+async function retagFiles(tx: Tx, versionId: string, changes: NonNullable<VersionPatch['file_types']>): Promise<void> {
+  for (const [index, { algorithm, hash, file_type }] of changes.entries()) {
+    if (algorithm !== 'sha1' && algorithm !== 'sha512') {
+      throw validationError(`file_types.${index}.algorithm`, 'must be sha1 or sha512')
+    }
+    const { numUpdatedRows } = await tx
+      .updateTable('file')
+      .set({ file_type })
+      .where('version_id', '=', versionId)
+      .where(algorithm, '=', hash.toLowerCase())
+      .executeTakeFirst()
+    if (numUpdatedRows === 0n) throw validationError(`file_types.${index}.hash`, 'is no file of this version')
+  }
+}

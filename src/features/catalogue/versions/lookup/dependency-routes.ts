@@ -1,0 +1,53 @@
+// What a project depends on, over HTTP.
+import { getProject } from '#features/catalogue/projects/lookup/project-cache.ts'
+import { JsonEntity } from '#lib/json-bytes.ts'
+import { sendObject } from '#platform/http/entity-tags.ts'
+import { ProjectParams } from '#platform/http/query-values.ts'
+import type { App } from '#platform/http/server.ts'
+import type { Deps } from '#ports/deps.ts'
+import { DependenciesView, DependentsView } from '../views.ts'
+import { listDependents } from './dependents.ts'
+import { DependenciesQuery, DependentsQuery } from './list-requests.ts'
+import { listDependencies } from './project-dependencies.ts'
+import { withChangelogs } from './version-cache.ts'
+
+export function dependencyRoutes(app: App, deps: Deps): void {
+  app.get(
+    '/v3/project/:id/dependencies',
+    {
+      config: { auth: { read: ['PROJECT_READ'] }, cache: 'public' },
+      schema: {
+        operationId: 'listProjectDependencies',
+        summary: 'List the projects and versions on which a project depends, newest first',
+        params: ProjectParams,
+        querystring: DependenciesQuery,
+        response: { 200: DependenciesView },
+      },
+    },
+    async (req, reply) => {
+      const { id } = await getProject(deps, req.viewer, req.params.id)
+      const { projects, versions } = await listDependencies(deps, req.viewer, id)
+      const shown = withChangelogs(versions, req.query.include_changelog)
+      return sendObject(reply, Object.entries({ projects, versions: shown }))
+    },
+  )
+  app.get(
+    '/v3/project/:id/dependents',
+    {
+      config: { auth: { read: ['PROJECT_READ'] }, cache: 'public' },
+      schema: {
+        operationId: 'listProjectDependents',
+        summary: 'Projects in whose listed versions a project is a dependency, most downloaded first',
+        params: ProjectParams,
+        querystring: DependentsQuery,
+        response: { 200: DependentsView },
+      },
+    },
+    async (req, reply) => {
+      const { id } = await getProject(deps, req.viewer, req.params.id)
+      const { limit = 20, offset = 0 } = req.query
+      const { projects, total } = await listDependents(deps, id, { limit, offset })
+      return sendObject(reply, Object.entries({ projects, total: new JsonEntity(Buffer.from(String(total))) }))
+    },
+  )
+}

@@ -1,0 +1,78 @@
+// What requests that name files by their hashes may say.
+import Type, { type Static } from 'typebox'
+import { invalidInput } from '#lib/errors.ts'
+import { Id, JSON_LIST } from '#lib/schema-parts.ts'
+import { parseIds } from '#platform/http/query-values.ts'
+import { filterBody, filterOfQuery, filterQuery, versionTypesOfQuery } from './list-requests.ts'
+import { ALGORITHMS, HASH_LENGTH_MAX, HASHES_MAX, type HashQuery } from './resolve-files.ts'
+import type { VersionFilter } from './version-filter.ts'
+
+const Algorithm = Type.Enum([...ALGORITHMS], {
+  description: 'Hash algorithm; default: inferred from the length of each hash',
+})
+
+/** Longer ones, and what is no hash at all, stand for no file. */
+export const HashParams = Type.Object({
+  hash: Type.String({ maxLength: 256, description: 'SHA-1 or SHA-512, hexadecimal' }),
+})
+
+export const FileQuery = Type.Object({
+  algorithm: Type.Optional(Algorithm),
+  version_id: Type.Optional(Id('ID of the version to choose if several contain the file')),
+})
+
+const hashesBody = {
+  hashes: Type.Array(Type.String({ maxLength: HASH_LENGTH_MAX }), { maxItems: HASHES_MAX }),
+  algorithm: Type.Optional(Type.Union([Algorithm, Type.Null()])),
+}
+export const HashesBody = Type.Object(hashesBody)
+
+const hashesQuery = {
+  hashes: Type.String({
+    maxLength: 200_000,
+    describedAs: JSON_LIST,
+    description: `JSON array of up to ${HASHES_MAX} hashes`,
+  }),
+  algorithm: Type.Optional(Algorithm),
+}
+export const HashesQuery = Type.Object(hashesQuery)
+
+/** The hashes that a body or a query names, each once. @throws ApiError `invalid_input` for a query that is not JSON. */
+export function hashesOf(request: Static<typeof HashesBody> | Static<typeof HashesQuery>): HashQuery {
+  const hashes = typeof request.hashes === 'string' ? parseIds(request.hashes, 'hashes') : [...new Set(request.hashes)]
+  if (hashes.some((hash) => hash.length > HASH_LENGTH_MAX)) {
+    throw invalidInput(`A hash has at most ${HASH_LENGTH_MAX} characters`, 'hashes')
+  }
+  return { hashes, algorithm: request.algorithm ?? undefined }
+}
+
+export const UpdateBody = Type.Object({ ...hashesBody, ...filterBody })
+const updateQuery = {
+  ...filterQuery,
+  version_types: Type.Optional(
+    Type.String({
+      maxLength: 256,
+      describedAs: JSON_LIST,
+      description: 'JSON array of accepted release channels: release, beta, alpha',
+    }),
+  ),
+}
+export const UpdateQuery = Type.Object({ ...hashesQuery, ...updateQuery })
+export const IndividualBody = Type.Object({
+  algorithm: hashesBody.algorithm,
+  hashes: Type.Array(Type.Object({ hash: Type.String({ maxLength: HASH_LENGTH_MAX }), ...filterBody }), {
+    maxItems: HASHES_MAX,
+  }),
+})
+
+export function filterOfUpdateQuery(
+  query: Static<typeof UpdateQuery> | Omit<Static<typeof UpdateQuery>, 'hashes'>,
+): VersionFilter {
+  return { ...filterOfQuery(query), versionTypes: versionTypesOfQuery(query.version_types) }
+}
+
+/** A file by its hash. */
+export type NamedFile = Static<typeof HashParams> & Static<typeof FileQuery>
+
+/** Query of an update check of one file. */
+export const SingleUpdateQuery = Type.Object({ ...FileQuery.properties, ...updateQuery })

@@ -1,0 +1,139 @@
+// What requests for lists of versions may say: which versions, which part of the list.
+import Type, { type Static } from 'typebox'
+import { Compile } from 'typebox/compile'
+import { invalidInput } from '#lib/errors.ts'
+import { Maybe } from '#lib/schema-parts.ts'
+import { IdsQuery, Offset, ProjectParams, parseIds, parseJsonValue } from '#platform/http/query-values.ts'
+import { VERSION_TYPES } from '../kinds.ts'
+import type { VersionListFilter } from '../queries.ts'
+import type { VersionFilter } from './version-filter.ts'
+
+const VALUES_MAX = 1000
+const FIELDS_MAX = 64
+const QUERY_LENGTH_MAX = 65_536
+
+const Scalar = Type.Union([Type.String({ maxLength: 2048 }), Type.Number(), Type.Boolean()])
+const Words = (description: string) =>
+  Type.Array(Type.String({ maxLength: 256 }), { maxItems: VALUES_MAX, description: `${description}; empty for any` })
+
+/** Keys of a body; null and an empty list are no filter. */
+export const filterBody = {
+  loaders: Maybe(Words('Accepted loaders')),
+  version_types: Maybe(Type.Array(Type.Enum([...VERSION_TYPES]), { maxItems: VALUES_MAX })),
+  loader_fields: Maybe(
+    Type.Record(Type.String({ maxLength: 64 }), Type.Array(Scalar, { maxItems: VALUES_MAX }), {
+      maxProperties: FIELDS_MAX,
+      description: 'Loader field → accepted values',
+    }),
+  ),
+  game_versions: Maybe(Words('Accepted game versions, short for the loader field `game_versions`')),
+}
+export const FilterBody = Type.Object(filterBody)
+
+export function filterOfBody(body: Static<typeof FilterBody>): VersionFilter {
+  const { loaders, version_types, loader_fields, game_versions } = body
+  return {
+    loaders: loaders ?? [],
+    versionTypes: version_types ?? [],
+    loaderFields: { ...loader_fields, ...(game_versions == null ? {} : { game_versions }) },
+  }
+}
+
+/** Keys of a query. */
+export const filterQuery = {
+  loaders: Type.Optional(
+    Type.String({
+      maxLength: QUERY_LENGTH_MAX,
+      description: 'JSON array of accepted loader names',
+      examples: ['["fabric","quilt"]'],
+    }),
+  ),
+  loader_fields: Type.Optional(
+    Type.String({
+      maxLength: QUERY_LENGTH_MAX,
+      description: 'JSON object: loader field → array of accepted values',
+      examples: ['{"game_versions":["1.20.1"],"environment":["client_only"]}'],
+    }),
+  ),
+  game_versions: Type.Optional(
+    Type.String({
+      maxLength: QUERY_LENGTH_MAX,
+      description: 'JSON array; shorthand for the loader field `game_versions`',
+      examples: ['["1.20.1","1.20.4"]'],
+    }),
+  ),
+}
+const FilterQuery = Type.Object(filterQuery)
+
+/** @throws ApiError `invalid_input` naming the key whose value is not the JSON it should be. */
+export function filterOfQuery(query: Static<typeof FilterQuery>): VersionFilter {
+  const { loaders, loader_fields, game_versions } = query
+  return {
+    loaders: loaders === undefined ? [] : parseIds(loaders, 'loaders'),
+    loaderFields: {
+      ...(loader_fields === undefined ? {} : parseLoaderFields(loader_fields)),
+      ...(game_versions === undefined ? {} : { game_versions: parseIds(game_versions, 'game_versions') }),
+    },
+  }
+}
+
+const LoaderFields = Compile(Type.Record(Type.String(), Type.Array(Scalar), { maxProperties: FIELDS_MAX }))
+
+function parseLoaderFields(text: string): Record<string, unknown[]> {
+  const value = parseJsonValue(text, 'loader_fields')
+  if (LoaderFields.Check(value)) return value
+  throw invalidInput(`loader_fields must be a JSON object of up to ${FIELDS_MAX} lists of values`, 'loader_fields')
+}
+
+/** `version_types` of a query: a JSON array. @throws ApiError `invalid_input`. */
+export function versionTypesOfQuery(text: string | undefined): string[] {
+  if (text === undefined) return []
+  const types = parseIds(text, 'version_types')
+  const wrong = types.find((type) => !(VERSION_TYPES as readonly string[]).includes(type))
+  if (wrong !== undefined) throw invalidInput(`${wrong} is none of ${VERSION_TYPES.join(', ')}`, 'version_types')
+  return types
+}
+
+/** Changelogs are most of the bytes of a list. */
+export const IncludeChangelog = Type.Optional(
+  Type.Boolean({ default: true, description: 'Whether to include changelogs' }),
+)
+
+export const VersionsQuery = Type.Object({ ...IdsQuery.properties, include_changelog: IncludeChangelog })
+export const DependenciesQuery = Type.Object({ include_changelog: IncludeChangelog })
+
+/** Projects in one answer about dependents. */
+const DEPENDENTS_MAX = 100
+
+export const DependentsQuery = Type.Object({
+  limit: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: DEPENDENTS_MAX, default: 20, description: 'Projects in the answer' }),
+  ),
+  offset: Offset,
+})
+
+export const NumberParams = Type.Object({
+  ...ProjectParams.properties,
+  version_number: Type.String({ maxLength: 64, description: 'Version number or ID' }),
+})
+
+export const VersionListQuery = Type.Object({
+  ...filterQuery,
+  featured: Type.Optional(Type.Boolean({ description: 'Only featured versions (true) or only others (false)' })),
+  version_type: Type.Optional(Type.Enum([...VERSION_TYPES], { description: 'Only versions of this release channel' })),
+  limit: Type.Optional(
+    Type.Integer({ minimum: 0, maximum: 1_000_000, description: 'Maximum number of versions; default: all' }),
+  ),
+  offset: Offset,
+  include_changelog: IncludeChangelog,
+})
+
+export function versionListFilter(query: Static<typeof VersionListQuery>): VersionListFilter {
+  return {
+    ...filterOfQuery(query),
+    versionTypes: query.version_type === undefined ? [] : [query.version_type],
+    ...(query.featured === undefined ? {} : { featured: query.featured }),
+    ...(query.limit === undefined ? {} : { limit: query.limit }),
+    ...(query.offset === undefined ? {} : { offset: query.offset }),
+  }
+}

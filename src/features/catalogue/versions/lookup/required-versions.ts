@@ -1,0 +1,49 @@
+// What versions require of other projects: the version that a dependency names, else the newest that fits.
+import {
+  type CachedProject,
+  listVisibleProjects,
+  type ProjectReader,
+} from '#features/catalogue/projects/lookup/project-cache.ts'
+import type { Viewer } from '#lib/viewer.ts'
+import { projectTypesOf } from '#platform/taxonomy/taxonomy.ts'
+import type { VersionView } from '../views.ts'
+import { listUpdates } from './resolve-files.ts'
+import { type CachedVersion, keepVisibleVersions, listCachedVersions, type VersionReader } from './version-cache.ts'
+import type { VersionFilter } from './version-filter.ts'
+
+export type Required = { project: CachedProject; version: CachedVersion }
+
+/**
+ * What these versions require directly, each project once, in the order of their dependencies. The filter's loaders
+ * are asked of projects of the kinds that run on them. Projects that are hidden from the viewer, or have no version that
+ * fits, are left out. At most five statements.
+ */
+export async function listRequired(
+  reader: ProjectReader & VersionReader,
+  viewer: Viewer | null,
+  versions: readonly Pick<VersionView, 'dependencies'>[],
+  filter: VersionFilter,
+): Promise<Required[]> {
+  const named = new Map<string, string | null>()
+  for (const { dependency_type, project_id, version_id } of versions.flatMap(({ dependencies }) => dependencies)) {
+    if (dependency_type !== 'required' || project_id === null) continue
+    named.set(project_id, named.get(project_id) ?? version_id)
+  }
+  const projects = await listVisibleProjects(reader, viewer, [...named.keys()])
+  const runsOn = new Set(projectTypesOf(reader.taxonomy, [...(filter.loaders ?? [])]))
+  const { loaders: _, ...others } = filter
+  const newest = await listUpdates(
+    reader,
+    projects.map((project) => {
+      const types = (JSON.parse(project.bytes.toString()) as { project_types: string[] }).project_types
+      return { projectId: project.id, filter: types.some((type) => runsOn.has(type)) ? filter : others }
+    }),
+  )
+  const ids = projects.flatMap(({ id }, index) => named.get(id) ?? newest[index] ?? [])
+  const visible = await keepVisibleVersions(reader.db, viewer, await listCachedVersions(reader, ids))
+  const byProject = new Map(visible.map((version) => [version.project.id, version]))
+  return projects.flatMap((project) => {
+    const version = byProject.get(project.id)
+    return version === undefined ? [] : [{ project, version }]
+  })
+}

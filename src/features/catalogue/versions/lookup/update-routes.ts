@@ -1,0 +1,129 @@
+// Update checks: for an installed file, the version to install instead. It is always the first entry of the version list
+// of its project under the same filter.
+import Type from 'typebox'
+import type { JsonPart } from '#lib/json-bytes.ts'
+import type { Viewer } from '#lib/viewer.ts'
+import { sendBytes, sendObject } from '#platform/http/entity-tags.ts'
+import type { App } from '#platform/http/server.ts'
+import type { Deps } from '#ports/deps.ts'
+import { VersionView } from '../views.ts'
+import { checkUpdate, checkUpdates, type FoundByHash } from './by-hash.ts'
+import {
+  FileQuery,
+  filterOfUpdateQuery,
+  HashParams,
+  hashesOf,
+  IndividualBody,
+  SingleUpdateQuery,
+  UpdateBody,
+  UpdateQuery,
+} from './hash-requests.ts'
+import { FilterBody, filterOfBody } from './list-requests.ts'
+import { FILTERS_PER_PROJECT_MAX, type HashQuery } from './resolve-files.ts'
+import type { CachedVersion } from './version-cache.ts'
+import type { VersionFilter } from './version-filter.ts'
+
+const config = { auth: { read: ['VERSION_READ'] } } as const
+const cached = { ...config, cache: 'public' } as const
+
+export function updateRoutes(app: App, deps: Deps): void {
+  singleUpdate(app, deps)
+  bulkUpdates(app, deps)
+  individualUpdates(app, deps)
+}
+
+function singleUpdate(app: App, deps: Deps): void {
+  const path = '/v3/version_file/:hash/update'
+  const about = {
+    summary: 'Get the latest version that can replace a file',
+    params: HashParams,
+    response: { 200: VersionView },
+  }
+  app.post(
+    path,
+    { config, schema: { operationId: 'findUpdate', ...about, querystring: FileQuery, body: FilterBody } },
+    async (req, reply) => {
+      const version = await checkUpdate(deps, req.viewer, { ...req.params, ...req.query }, filterOfBody(req.body))
+      return sendBytes(reply, version.bytes)
+    },
+  )
+  app.get(
+    path,
+    { config: cached, schema: { operationId: 'getUpdate', ...about, querystring: SingleUpdateQuery } },
+    async (req, reply) => {
+      const version = await checkUpdate(
+        deps,
+        req.viewer,
+        { ...req.params, ...req.query },
+        filterOfUpdateQuery(req.query),
+      )
+      return sendBytes(reply, version.bytes, version.etag)
+    },
+  )
+}
+
+function bulkUpdates(app: App, deps: Deps): void {
+  const one = {
+    path: '/v3/version_files/update',
+    noun: 'Updates',
+    schema: {
+      summary: 'Get the latest versions that can replace files',
+      response: { 200: byHash(VersionView) },
+    },
+    answerOf: (updates: FoundByHash<CachedVersion>): FoundByHash<JsonPart<CachedVersion>> => updates,
+  }
+  // The same bytes belong to one project, so that one version is all there is for a hash.
+  const many = {
+    path: '/v3/version_files/update_many',
+    noun: 'UpdateLists',
+    schema: {
+      summary: 'Get the latest versions that can replace files, as lists',
+      response: { 200: byHash(Type.Array(VersionView)) },
+    },
+    answerOf: (updates: FoundByHash<CachedVersion>): FoundByHash<JsonPart<CachedVersion>> =>
+      updates.map(([hash, version]) => [hash, [version]]),
+  }
+  for (const { path, noun, schema, answerOf } of [one, many]) {
+    const updatesFor = async (viewer: Viewer | null, query: HashQuery, filter: VersionFilter) =>
+      answerOf(await checkUpdates(deps, viewer, query, () => filter))
+    app.post(
+      path,
+      { config, schema: { operationId: `find${noun}`, ...schema, body: UpdateBody } },
+      async (req, reply) => sendObject(reply, await updatesFor(req.viewer, hashesOf(req.body), filterOfBody(req.body))),
+    )
+    app.get(
+      path,
+      { config: cached, schema: { operationId: `get${noun}`, ...schema, querystring: UpdateQuery } },
+      async (req, reply) =>
+        sendObject(reply, await updatesFor(req.viewer, hashesOf(req.query), filterOfUpdateQuery(req.query))),
+    )
+  }
+}
+
+function byHash<Schema extends Type.TSchema>(schema: Schema) {
+  return Type.Record(Type.String(), schema)
+}
+
+function individualUpdates(app: App, deps: Deps): void {
+  app.post(
+    '/v3/version_files/update_individual',
+    {
+      config,
+      schema: {
+        operationId: 'findIndividualUpdates',
+        summary: 'Get the latest versions that can replace files, with a filter for each file',
+        description: `At most ${FILTERS_PER_PROJECT_MAX} different filters for the files of one project.`,
+        body: IndividualBody,
+        response: { 200: byHash(VersionView) },
+      },
+    },
+    async (req, reply) => {
+      const filters = new Map<string, VersionFilter>()
+      // Of two entries with one hash the first counts: a file that is installed twice may be sent twice.
+      for (const entry of req.body.hashes.toReversed()) filters.set(entry.hash, filterOfBody(entry))
+      const query = hashesOf({ hashes: [...filters.keys()], algorithm: req.body.algorithm ?? null })
+      const updates = await checkUpdates(deps, req.viewer, query, (hash) => filters.get(hash) ?? {})
+      return sendObject(reply, updates)
+    },
+  )
+}

@@ -1,0 +1,51 @@
+// Who sees a version: what its project allows, and its own status.
+import type { Expression, ExpressionBuilder, SqlBool } from 'kysely'
+import {
+  canSeeProject,
+  isMember,
+  type Membership,
+  memberOf,
+  type ProjectFacts,
+  visibleTo,
+} from '#features/basics/access/project-policy.ts'
+import { isPublicVersionStatus, PUBLIC_VERSION_STATUSES } from '#features/basics/access/version-status.ts'
+import { forbidden } from '#lib/errors.ts'
+import { isModerator, type Viewer } from '#lib/viewer.ts'
+import type { DB } from '#platform/db/schema.ts'
+
+/** What of a version decides who sees it. */
+export type VersionFacts = { id: string; status: string; project: ProjectFacts }
+
+/** Whether everybody may see it. */
+export function isPublicVersion(version: VersionFacts): boolean {
+  return isPublicVersionStatus(version.status) && canSeeProject(null, version.project, {})
+}
+
+/** Listed, archived and unlisted versions follow the project; the rest is for members and moderators. */
+export function canSeeVersion(viewer: Viewer | null, version: VersionFacts, membership: Membership): boolean {
+  if (!canSeeProject(viewer, version.project, membership)) return false
+  return isPublicVersionStatus(version.status) || seesHiddenVersions(viewer, membership)
+}
+
+/** Whether the viewer sees versions of every status of a project. */
+export function seesHiddenVersions(viewer: Viewer | null, membership: Membership): boolean {
+  return isModerator(viewer) || isMember(membership)
+}
+
+/** @throws ApiError 403 unless the viewer may change a moderator's numbers. */
+export function requireCounterRights(viewer: Viewer): void {
+  if (!isModerator(viewer)) throw forbidden('Only moderators may change downloads')
+}
+
+/** SQL twin of `canSeeVersion`, over rows of `version` joined with their `project`. */
+export function versionVisibleTo(
+  viewer: Viewer | null,
+): (eb: ExpressionBuilder<DB, 'version' | 'project'>) => Expression<SqlBool> {
+  return (eb) => {
+    const project = eb as unknown as ExpressionBuilder<DB, 'project'>
+    if (isModerator(viewer)) return visibleTo(viewer)(project)
+    const isPublic = eb('version.status', 'in', [...PUBLIC_VERSION_STATUSES])
+    const may = viewer === null ? isPublic : eb.or([isPublic, memberOf(viewer)(project)])
+    return eb.and([visibleTo(viewer)(project), may])
+  }
+}

@@ -1,0 +1,73 @@
+// Adds files to a published version.
+
+import { findMembership } from '#features/basics/access/memberships.ts'
+import { type Membership, requirePermission } from '#features/basics/access/project-policy.ts'
+import { touchProject } from '#features/catalogue/projects/queries.ts'
+import { invalidInput, notFound } from '#lib/errors.ts'
+import type { Viewer } from '#lib/viewer.ts'
+import { transaction } from '#platform/cache/transaction.ts'
+import type { Tx } from '#platform/db/db.ts'
+import type { LoaderFieldValues } from '#platform/taxonomy/loader-fields.ts'
+import type { Deps } from '#ports/deps.ts'
+import { withStoredFiles } from '#ports/files/claims.ts'
+import { holdForNewFiles } from '../lifecycle/scan-gate.ts'
+import { lockVersion, touchVersion } from '../queries.ts'
+import { insertFiles } from './insert-version.ts'
+import { prepareFiles, type ReceivedFiles, usingParts } from './prepare-files.ts'
+import { FILE_PARTS_MAX, type FileTypes } from './requests.ts'
+
+export type FilesToAdd = {
+  versionId: string
+  membership: Membership
+  /** Reads the form, once the viewer is known to be allowed to add files. */
+  receive: () => Promise<ReceivedFiles<FileTypes>>
+}
+
+/**
+ * Adds files to a version; none of them becomes the primary one.
+ * @throws ApiError 403 without UPLOAD_VERSION, 404 when the version is gone, `invalid_input` naming the part.
+ */
+export async function addFiles(
+  deps: Deps,
+  viewer: Viewer,
+  { versionId, membership, receive }: FilesToAdd,
+): Promise<void> {
+  requirePermission(viewer, membership, 'UPLOAD_VERSION')
+  const { description: fileTypes, parts } = await receive()
+  await usingParts(deps, parts, async () => {
+    if (parts.length === 0) throw invalidInput('At least one file part is required', 'file')
+    const row = await deps.db
+      .selectFrom('version')
+      .select(['loaders', 'fields'])
+      .where('id', '=', versionId)
+      .executeTakeFirst()
+    if (row === undefined) throw notFound('version')
+    const version = { loaders: row.loaders, fields: row.fields as LoaderFieldValues, fileTypes }
+    const files = await prepareFiles(deps, { version, versionId, parts, caller: viewer.caller })
+    await withStoredFiles(deps, files, () =>
+      transaction(deps, async (tx, changed) => {
+        const locked = await lockVersion(tx, versionId)
+        if (locked === undefined) throw notFound('version')
+        const projectId = locked.project.id
+        // Asked again: the files may have taken minutes, and membership may have ended meanwhile.
+        requirePermission(viewer, await findMembership(tx, viewer.id, locked.project), 'UPLOAD_VERSION')
+        await refuseTooManyFiles(tx, versionId, files.length)
+        await insertFiles(tx, { versionId, projectId, files })
+        await holdForNewFiles(tx, locked.version, { scanner: deps.config.scanner, now: deps.now() })
+        await touchVersion(tx, versionId)
+        await touchProject(tx, projectId, new Date(deps.now()))
+        changed.add('version', versionId)
+        changed.add('project', projectId)
+      }),
+    )
+  })
+}
+
+async function refuseTooManyFiles(tx: Tx, versionId: string, added: number): Promise<void> {
+  const { count } = await tx
+    .selectFrom('file')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('version_id', '=', versionId)
+    .executeTakeFirstOrThrow()
+  if (count + added > FILE_PARTS_MAX) throw invalidInput(`A version has at most ${FILE_PARTS_MAX} files`, 'file')
+}

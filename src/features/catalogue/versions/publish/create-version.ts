@@ -1,0 +1,95 @@
+// Publishing a version of an existing project, as one story.
+
+import { findMembership } from '#features/basics/access/memberships.ts'
+import { canSeeProject, type ProjectFacts, requirePermission } from '#features/basics/access/project-policy.ts'
+import { lockProject } from '#features/catalogue/projects/queries.ts'
+import { invalidInput, validationError } from '#lib/errors.ts'
+import { isIdForm, newId } from '#lib/ids.ts'
+import type { Viewer } from '#lib/viewer.ts'
+import { transaction } from '#platform/cache/transaction.ts'
+import type { Db } from '#platform/db/db.ts'
+import { recordEvent } from '#platform/telemetry/events.ts'
+import type { Deps } from '#ports/deps.ts'
+import { withStoredFiles } from '#ports/files/claims.ts'
+import { announceVersion } from '../lifecycle/show-version.ts'
+import { type CachedVersion, getVersion } from '../lookup/version-cache.ts'
+import { insertVersion } from './insert-version.ts'
+import { prepareFiles, type ReceivedFiles, type UploadedPart, usingParts } from './prepare-files.ts'
+import { type NewVersion, parseVersionData } from './requests.ts'
+
+type Described = { version: NewVersion; projectId: string }
+
+/**
+ * Publishes a version, step by step: the description is read and the permission asked, the files are staged, inspected,
+ * and stored, the rows are written in one transaction, followers are notified by a job, and the version is answered as
+ * a reader gets it. A step that refuses leaves nothing behind.
+ * @param receive reads the request: it hands the description to `describe` before the first file is read.
+ * @throws ApiError `validation_error` and `invalid_input` naming the field or the part, 403 without UPLOAD_VERSION.
+ */
+export async function createVersion(
+  deps: Deps,
+  viewer: Viewer,
+  receive: (describe: (data: unknown) => Promise<Described>) => Promise<ReceivedFiles<Described>>,
+): Promise<CachedVersion> {
+  const { description, parts } = await receive(async (data) => {
+    const version = parseVersionData(data, deps.taxonomy)
+    return { version, projectId: await requirePublisher(deps.db, viewer, version.projectId) }
+  })
+  const { version, projectId } = description
+  const id = newId()
+  await usingParts(deps, parts, async () => {
+    requireAllParts(version, parts)
+    const choose = { primaryPart: version.primaryFile, declaredParts: version.fileParts.length }
+    const files = await prepareFiles(deps, { version, versionId: id, parts, choose, caller: viewer.caller })
+    // Bytes before rows: a file that a row names is in the store.
+    await withStoredFiles(deps, files, () =>
+      transaction(deps, async (tx, changed) => {
+        // Asked again: the files may have taken minutes, and membership may have ended meanwhile.
+        const project = await requireUploader(tx, viewer, await lockProject(tx, projectId))
+        const publishedAt = new Date(deps.now())
+        const { scanner } = deps.config
+        const status = await insertVersion(tx, viewer, { id, projectId, version, files, publishedAt, scanner })
+        await announceVersion(tx, { versionId: id, project, status, at: publishedAt })
+        changed.add('project', projectId)
+        changed.add('version', id)
+      }),
+    )
+  })
+  recordEvent(deps, 'version.published', { project_id: projectId, version_id: id })
+  return getVersion(deps, viewer, id)
+}
+
+/**
+ * The project's ID, if the viewer may publish in it.
+ * @throws ApiError `validation_error` when `project_id` names nothing the viewer sees, 403 without UPLOAD_VERSION.
+ */
+async function requirePublisher(db: Db, viewer: Viewer, projectId: string | undefined): Promise<string> {
+  if (projectId === undefined) throw validationError('project_id', 'is required')
+  if (!isIdForm(projectId)) throw validationError('project_id', 'is not a base62 identifier')
+  const project = await db
+    .selectFrom('project')
+    .select(['id', 'status', 'team_id', 'organization_id'])
+    .where('id', '=', projectId)
+    .executeTakeFirst()
+  return (await requireUploader(db, viewer, project)).id
+}
+
+/** @throws as `requirePublisher`. */
+async function requireUploader<Project extends ProjectFacts>(
+  db: Db,
+  viewer: Viewer,
+  project: Project | undefined,
+): Promise<Project> {
+  const membership = project === undefined ? {} : await findMembership(db, viewer.id, project)
+  if (project === undefined || !canSeeProject(viewer, project, membership)) {
+    throw validationError('project_id', 'names no project')
+  }
+  requirePermission(viewer, membership, 'UPLOAD_VERSION')
+  return project
+}
+
+function requireAllParts(version: NewVersion, parts: readonly UploadedPart[]): void {
+  if (parts.length === 0) throw invalidInput('At least one file part is required', 'file_parts')
+  const missing = version.fileParts.find((name) => !parts.some((part) => part.name === name))
+  if (missing !== undefined) throw invalidInput(`The part ${missing}, named in file_parts, is missing`, missing)
+}

@@ -1,0 +1,157 @@
+// What a version depends on: checked against what its publisher may see, and completed with projects of versions.
+
+import { listMemberships } from '#features/basics/access/memberships.ts'
+import { canSeeProject, type ProjectFacts } from '#features/basics/access/project-policy.ts'
+import { PUBLIC_VERSION_STATUSES } from '#features/basics/access/version-status.ts'
+import { validationError } from '#lib/errors.ts'
+import { PUBLIC_STATUSES } from '#lib/project-status.ts'
+import type { Viewer } from '#lib/viewer.ts'
+import type { Db, Tx } from '#platform/db/db.ts'
+import type { Embedded } from '../files/content-pack.ts'
+import { canSeeVersion } from '../policy.ts'
+import { type DependencyInput, refuseDoubles } from './requests.ts'
+
+export type ResolvedDependency = {
+  project_id: string | null
+  version_id: string | null
+  file_name: string | null
+  dependency_type: DependencyInput['dependency_type']
+}
+
+type Named = { project: ProjectFacts; version?: { id: string; status: string } }
+
+/**
+ * Completes each dependency with the project of its version. Three statements at most, whatever the number.
+ * @throws ApiError `validation_error` naming the dependency's field when what it names is unknown or hidden, or when
+ * its project and version do not belong together, or when two stand for the same.
+ */
+export async function resolveDependencies(
+  db: Db,
+  viewer: Viewer,
+  dependencies: readonly DependencyInput[],
+  at = 'dependencies',
+): Promise<ResolvedDependency[]> {
+  const versions = await findVersions(
+    db,
+    dependencies.flatMap(({ version_id }) => version_id ?? []),
+  )
+  const projects = await findProjects(
+    db,
+    dependencies.flatMap(({ project_id }) => project_id ?? []),
+  )
+  const named = [...versions.values(), ...projects.values()]
+  const memberships = await listMemberships(db, viewer.id, [...new Set(named.map(({ project }) => project.id))])
+  const isVisible = ({ project, version }: Named): boolean => {
+    const membership = memberships.get(project.id) ?? {}
+    return version === undefined
+      ? canSeeProject(viewer, project, membership)
+      : canSeeVersion(viewer, { ...version, project }, membership)
+  }
+  const resolved = dependencies.map(({ project_id, version_id, file_name, dependency_type }, index) => {
+    const place = `${at}.${index}`
+    const version = version_id ? versions.get(version_id) : undefined
+    if (version_id && (version === undefined || !isVisible(version))) {
+      throw validationError(`${place}.version_id`, 'names no version')
+    }
+    const project = project_id ? projects.get(project_id) : undefined
+    if (project_id && (project === undefined || !isVisible(project))) {
+      throw validationError(`${place}.project_id`, 'names no project')
+    }
+    if (version !== undefined && project !== undefined && version.project.id !== project.project.id) {
+      throw validationError(`${place}.version_id`, 'is not a version of that project')
+    }
+    return {
+      project_id: version?.project.id ?? project?.project.id ?? null,
+      version_id: version_id ?? null,
+      file_name: file_name ?? null,
+      dependency_type,
+    }
+  })
+  // A version alone, and the same version with its project.
+  refuseDoubles(resolved, at)
+  return resolved
+}
+
+async function findVersions(db: Db, ids: readonly string[]): Promise<Map<string, Required<Named>>> {
+  if (ids.length === 0) return new Map()
+  const rows = await db
+    .selectFrom('version')
+    .innerJoin('project', 'project.id', 'version.project_id')
+    .select([
+      'version.id',
+      'version.status',
+      'project.id as project_id',
+      'project.status as project_status',
+      'project.team_id',
+      'project.organization_id',
+    ])
+    .where('version.id', 'in', ids)
+    .execute()
+  return new Map(
+    rows.map(({ id, status, project_id, project_status, team_id, organization_id }) => [
+      id,
+      { version: { id, status }, project: { id: project_id, status: project_status, team_id, organization_id } },
+    ]),
+  )
+}
+
+async function findProjects(db: Db, ids: readonly string[]): Promise<Map<string, Named>> {
+  if (ids.length === 0) return new Map()
+  const rows = await db
+    .selectFrom('project')
+    .select(['id', 'status', 'team_id', 'organization_id'])
+    .where('id', 'in', ids)
+    .execute()
+  return new Map(rows.map((project) => [project.id, { project }]))
+}
+
+/** In batches: a statement has at most 65,535 parameters. */
+export async function insertDependencies(
+  tx: Tx,
+  dependentId: string,
+  dependencies: readonly ResolvedDependency[],
+): Promise<void> {
+  for (let start = 0; start < dependencies.length; start += 1000) {
+    const rows = dependencies
+      .slice(start, start + 1000)
+      .map((dependency) => ({ dependent_id: dependentId, ...dependency }))
+    await tx.insertInto('dependency').values(rows).execute()
+  }
+}
+
+/**
+ * What a content pack embeds, as dependencies: a version where the hash is known here, else the name of the file. One
+ * statement.
+ */
+export async function embeddedDependencies(db: Db, embedded: readonly Embedded[]): Promise<ResolvedDependency[]> {
+  if (embedded.length === 0) return []
+  const hashes = embedded.flatMap(({ sha1 }) => sha1 ?? [])
+  const rows =
+    hashes.length === 0
+      ? []
+      : await db
+          .selectFrom('file')
+          .innerJoin('version', 'version.id', 'file.version_id')
+          .innerJoin('project', 'project.id', 'version.project_id')
+          .select(['file.sha1', 'version.id as version_id', 'version.project_id'])
+          .where('file.sha1', 'in', hashes)
+          .where('version.status', 'in', PUBLIC_VERSION_STATUSES)
+          .where('project.status', 'in', PUBLIC_STATUSES)
+          .orderBy('version.date_published')
+          .execute()
+  const known = new Map(rows.map((row) => [row.sha1, row]))
+  const seen = new Set<string>()
+  return embedded.flatMap(({ sha1, fileName }) => {
+    const file = sha1 === undefined ? undefined : known.get(sha1)
+    const dependency = {
+      project_id: file?.project_id ?? null,
+      version_id: file?.version_id ?? null,
+      file_name: file === undefined ? fileName : null,
+      dependency_type: 'embedded' as const,
+    }
+    const key = JSON.stringify(dependency)
+    if (seen.has(key)) return []
+    seen.add(key)
+    return [dependency]
+  })
+}

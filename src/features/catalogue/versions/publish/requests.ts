@@ -1,0 +1,194 @@
+// The `data` objects that describe a new version, as POST /v3/version and `initial_versions` take it, and added files,
+// checked and put into one form.
+import Type, { type Static } from 'typebox'
+import { Compile } from 'typebox/compile'
+import { SETTABLE_VERSION_STATUSES, type SettableVersionStatus } from '#features/basics/access/version-status.ts'
+import { ImageIds } from '#features/basics/content-images/requests.ts'
+import { renameAliases } from '#lib/aliases.ts'
+import { validationError } from '#lib/errors.ts'
+import { isIdForm } from '#lib/ids.ts'
+import { checkBody } from '#lib/schema-errors.ts'
+import { Id, Maybe, Nullable, Ordering } from '#lib/schema-parts.ts'
+import { isBlank, VERSION_NUMBER_PATTERN } from '#lib/text-rules.ts'
+import { checkLoaderFields, type LoaderFieldValues } from '#platform/taxonomy/loader-fields.ts'
+import { checkLoaders, type Taxonomy } from '#platform/taxonomy/taxonomy.ts'
+import { DEPENDENCY_TYPES, FILE_TYPES, type FileType, VERSION_TYPES, type VersionType } from '../kinds.ts'
+
+export const CHANGELOG_LENGTH_MAX = 65_536
+const DEPENDENCIES_MAX = 4096
+export const LOADERS_MAX = 64
+export const FILE_PARTS_MAX = 256
+
+export const DependencyInput = Type.Object({
+  project_id: Maybe(Id()),
+  version_id: Maybe(Id()),
+  file_name: Type.Optional(
+    Nullable(Type.String({ minLength: 1, maxLength: 255, description: 'Name of a file that is not hosted here' })),
+  ),
+  dependency_type: Type.Enum([...DEPENDENCY_TYPES]),
+})
+export type DependencyInput = Static<typeof DependencyInput>
+
+const FileTypeInput = Nullable(Type.Enum([...FILE_TYPES]))
+
+/** Bounds of the fields that publishing and editing share. */
+export const versionFields = {
+  name: Type.String({ minLength: 1, maxLength: 64 }),
+  version_number: Type.String({ minLength: 1, maxLength: 32, pattern: VERSION_NUMBER_PATTERN }),
+  version_type: Type.Enum([...VERSION_TYPES]),
+  dependencies: Type.Array(DependencyInput, { maxItems: DEPENDENCIES_MAX }),
+  featured: Type.Boolean(),
+  ordering: Maybe(Ordering),
+}
+
+const known = {
+  version_number: versionFields.version_number,
+  version_title: versionFields.name,
+  version_body: Type.Optional(
+    Nullable(Type.String({ maxLength: CHANGELOG_LENGTH_MAX, description: 'The changelog, in Markdown' })),
+  ),
+  dependencies: Type.Optional(versionFields.dependencies),
+  release_channel: versionFields.version_type,
+  loaders: Type.Array(Type.String({ maxLength: 64 }), {
+    minItems: 1,
+    maxItems: LOADERS_MAX,
+    description: 'Names from /v3/tag/loader',
+  }),
+  featured: Type.Optional(versionFields.featured),
+  file_parts: Type.Array(Type.String({ minLength: 1, maxLength: 255 }), {
+    minItems: 1,
+    maxItems: FILE_PARTS_MAX,
+    description: 'Names of the form parts that hold its files',
+  }),
+  primary_file: Type.Optional(
+    Nullable(Type.String({ maxLength: 255, description: 'Name of the form part that holds the file to install' })),
+  ),
+  status: Type.Optional(Type.Enum([...SETTABLE_VERSION_STATUSES])),
+  file_types: Type.Optional(
+    Nullable(
+      Type.Record(Type.String({ maxLength: 255 }), FileTypeInput, { description: 'Form part name → type of the file' }),
+    ),
+  ),
+  uploaded_images: Type.Optional(ImageIds('changelog')),
+  ordering: versionFields.ordering,
+}
+
+export const VersionData = Type.Object(
+  { ...known, project_id: Type.Optional(Id()) },
+  { title: 'VersionCreate', description: 'Additional keys are loader fields', additionalProperties: true },
+)
+const validator = Compile(VersionData)
+
+/** For the description: what `initial_versions` holds, which is read version by version. */
+export const InitialVersion = Type.Object(known, {
+  title: 'InitialVersion',
+  description: 'Additional keys are loader fields',
+  additionalProperties: true,
+})
+
+/** Other names under which clients send the same keys. */
+const ALIASES = {
+  mod_id: 'project_id',
+  name: 'version_title',
+  changelog: 'version_body',
+  version_type: 'release_channel',
+} as const
+
+/** Names come from clients: a map, because an object has keys of its own. */
+export type FileTypes = ReadonlyMap<string, FileType | null>
+
+/** A new version: everything is checked that needs neither the database nor the files. */
+export type NewVersion = {
+  projectId: string | undefined
+  versionNumber: string
+  name: string
+  changelog: string
+  dependencies: DependencyInput[]
+  versionType: VersionType
+  loaders: string[]
+  featured: boolean
+  fileParts: string[]
+  primaryFile: string | undefined
+  status: SettableVersionStatus
+  /** By part or file name. */
+  fileTypes: FileTypes
+  ordering: number | null
+  fields: LoaderFieldValues
+  uploadedImages: string[]
+}
+
+/**
+ * Checks a version's `data`. Keys that are no version keys are loader fields of its loaders.
+ * @param at dotted path of the object in the body (`initial_versions.0`), empty for the body itself.
+ * @throws ApiError `validation_error` naming the field.
+ */
+export function parseVersionData(input: unknown, taxonomy: Taxonomy, at = ''): NewVersion {
+  const data: Static<typeof VersionData> = checkBody(validator, renameAliases(input, ALIASES), at)
+  const { project_id, ...rest } = data
+  const fields = Object.fromEntries(Object.entries(rest).filter(([key]) => !Object.hasOwn(known, key)))
+  const place = (field: string) => (at === '' ? field : `${at}.${field}`)
+  if (isBlank(data.version_title)) throw validationError(place('version_title'), 'must not be blank')
+  const loaders = checkLoaders(taxonomy, data.loaders, place('loaders'))
+  checkDependencies(data.dependencies ?? [], place('dependencies'))
+  const duplicate = data.file_parts.findIndex((name, index) => data.file_parts.indexOf(name) !== index)
+  const primary = data.primary_file ?? undefined
+  // Of one version alone every part of the form is a file; of several, those that it names.
+  if (at !== '' && primary !== undefined && !data.file_parts.includes(primary)) {
+    throw validationError(place('primary_file'), 'names none of file_parts')
+  }
+  if (duplicate >= 0) throw validationError(place(`file_parts.${duplicate}`), 'names a part twice')
+  return {
+    projectId: project_id,
+    versionNumber: data.version_number,
+    name: data.version_title,
+    changelog: data.version_body ?? '',
+    dependencies: data.dependencies ?? [],
+    versionType: data.release_channel,
+    loaders,
+    featured: data.featured ?? false,
+    fileParts: data.file_parts,
+    primaryFile: primary,
+    status: data.status ?? 'listed',
+    fileTypes: new Map(Object.entries(data.file_types ?? {})),
+    ordering: data.ordering ?? null,
+    fields: checkLoaderFields(taxonomy, loaders, fields, at),
+    uploadedImages: data.uploaded_images ?? [],
+  }
+}
+
+/** Form of each dependency: it names something, its IDs look like IDs, and no two are the same. */
+export function checkDependencies(dependencies: readonly DependencyInput[], at: string): void {
+  for (const [index, { project_id, version_id, file_name }] of dependencies.entries()) {
+    const place = `${at}.${index}`
+    if (project_id == null && version_id == null && file_name == null) {
+      throw validationError(place, 'must name a project_id, a version_id or a file_name')
+    }
+    for (const [key, id] of Object.entries({ project_id, version_id })) {
+      if (id != null && !isIdForm(id)) throw validationError(`${place}.${key}`, 'is not a base62 identifier')
+    }
+  }
+  refuseDoubles(dependencies, at)
+}
+
+/** @throws ApiError naming the first dependency that stands for the same as one before it. */
+export function refuseDoubles(dependencies: readonly Omit<DependencyInput, 'dependency_type'>[], at: string): void {
+  const seen = new Set<string>()
+  for (const [index, { project_id, version_id, file_name }] of dependencies.entries()) {
+    const key = JSON.stringify([project_id ?? null, version_id ?? null, file_name ?? null])
+    if (seen.has(key)) throw validationError(`${at}.${index}`, 'is listed twice')
+    seen.add(key)
+  }
+}
+
+/** The description of files that are added to a version. */
+export const FilesData = Type.Object(
+  { file_types: Type.Optional(Nullable(Type.Record(Type.String({ maxLength: 255 }), FileTypeInput))) },
+  { title: 'VersionFilesAdd' },
+)
+const filesValidator = Compile(FilesData)
+
+/** The file types by part, none where there is no description. @throws ApiError `validation_error` naming the field. */
+export function parseFilesData(data: unknown): FileTypes {
+  const declared = data === undefined ? {} : checkBody(filesValidator, data)
+  return new Map(Object.entries(declared.file_types ?? {}))
+}

@@ -1,0 +1,41 @@
+// The form that brings the files of a version: a description first, then one part for each file.
+import type { FastifyRequest } from 'fastify'
+import { readMultipart } from '#platform/http/multipart.ts'
+import type { Deps } from '#ports/deps.ts'
+import { checkFilename } from '../files/filename.ts'
+import { FILE_BYTES_MAX, type ReceivedFiles } from './prepare-files.ts'
+import { FILE_PARTS_MAX } from './requests.ts'
+
+/** The description of one version: a changelog and thousands of dependencies. */
+const DATA_BYTES_MAX = 4 * 1024 * 1024
+const BODY_BYTES_MAX = 4 * 1024 * 1024 * 1024
+
+/**
+ * Reads the form: hands its description to `describe`, which refuses the request before a file is read, and then stages
+ * the files. The caller discards what is staged.
+ * @param options.isDataOptional a form without a description is described by undefined.
+ * @throws ApiError `invalid_input` naming the part, and what `describe` throws.
+ */
+export async function receiveForm<Description>(
+  deps: Pick<Deps, 'files' | 'fileRules'>,
+  req: FastifyRequest,
+  describe: (data: unknown) => Description | Promise<Description>,
+  { isDataOptional = false }: { isDataOptional?: boolean } = {},
+): Promise<ReceivedFiles<Description>> {
+  const received: { description?: Description } = {}
+  const { parts } = await readMultipart(req.raw, {
+    files: deps.files,
+    dataRequired: !isDataOptional,
+    maxDataBytes: DATA_BYTES_MAX,
+    maxParts: FILE_PARTS_MAX,
+    maxBodyBytes: BODY_BYTES_MAX,
+    onData: async (data) => {
+      received.description = await describe(data)
+    },
+    maxBytesOf: ({ name, filename }) => {
+      checkFilename(deps.fileRules, name, filename)
+      return FILE_BYTES_MAX
+    },
+  })
+  return { description: received.description ?? (await describe(undefined)), parts }
+}

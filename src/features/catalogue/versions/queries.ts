@@ -1,0 +1,176 @@
+// Reads of versions. A version's whole view comes in one statement, for one version as for a thousand.
+
+import { type Selectable, sql } from 'kysely'
+import { jsonArrayFrom } from 'kysely/helpers/postgres'
+import { lockProject, type ProjectRow } from '#features/catalogue/projects/queries.ts'
+import type { Db, Tx } from '#platform/db/db.ts'
+import type { Version } from '#platform/db/schema.ts'
+import type { FileType } from './kinds.ts'
+import { isListedAndPasses, LIST_ORDER, type VersionFilter } from './lookup/version-filter.ts'
+
+export type VersionRow = Selectable<Version>
+
+export type FileRow = {
+  id: string
+  filename: string
+  size_bytes: number
+  sha1: string
+  sha512: string
+  is_primary: boolean
+  file_type: FileType | null
+}
+
+export type DependencyRow = {
+  version_id: string | null
+  project_id: string | null
+  file_name: string | null
+  dependency_type: string
+}
+
+/** A version with its files, its dependencies and what of its project decides who sees it. */
+export type VersionReadRow = VersionRow & {
+  files: FileRow[]
+  dependencies: DependencyRow[]
+  project_status: string
+  team_id: string
+  organization_id: string | null
+}
+
+export function listVersionReads(db: Db, ids: readonly string[]): Promise<VersionReadRow[]> {
+  return (
+    db
+      .selectFrom('version')
+      .innerJoin('project', 'project.id', 'version.project_id')
+      .selectAll('version')
+      .select((eb) => [
+        'project.status as project_status',
+        'project.team_id',
+        'project.organization_id',
+        jsonArrayFrom(
+          eb
+            .selectFrom('file')
+            .select(['id', 'filename', 'size_bytes', 'sha1', 'sha512', 'is_primary', 'file_type'])
+            .whereRef('file.version_id', '=', 'version.id')
+            .orderBy('is_primary', 'desc')
+            .orderBy('filename'),
+        ).as('files'),
+        jsonArrayFrom(
+          eb
+            .selectFrom('dependency')
+            .select(['version_id', 'project_id', 'file_name', 'dependency_type'])
+            .whereRef('dependency.dependent_id', '=', 'version.id')
+            .orderBy('id'),
+        ).as('dependencies'),
+      ])
+      // One parameter, not one for each: a thousand of them cost more than the rows.
+      .where(sql<boolean>`version.id = any(${[...ids]}::text[])`)
+      .execute()
+  )
+}
+
+/** A filter with the part of the list that is wanted. */
+export type VersionListFilter = VersionFilter & { featured?: boolean; limit?: number; offset?: number }
+
+/**
+ * IDs of a project's listed and archived versions that pass the filter: those with an `ordering` first, ascending, then
+ * newest first. One statement; pages by offset.
+ */
+export async function listVersionIdsOf(db: Db, projectId: string, filter: VersionListFilter): Promise<string[]> {
+  return (await filteredVersions(db, projectId, filter).select('version.id').execute()).map(({ id }) => id)
+}
+
+/** What decides which versions stand in for featured ones. */
+/** Number and day of every listed or archived version, newest first. */
+export async function listVersionNumbers(
+  db: Db,
+  projectId: string,
+): Promise<{ id: string; version_number: string; date_published: Date }[]> {
+  return db
+    .selectFrom('version')
+    .select(['id', 'version_number', 'date_published'])
+    .where('project_id', '=', projectId)
+    .where(sql<boolean>`is_listed(status)`)
+    .orderBy('date_published', 'desc')
+    .orderBy('id')
+    .execute()
+}
+
+export type VersionTraits = { id: string; featured: boolean; loaders: string[]; game_versions: string[] }
+
+/** The same list with what the choice of featured versions needs. */
+export async function listVersionTraits(
+  db: Db,
+  projectId: string,
+  filter: VersionListFilter,
+): Promise<VersionTraits[]> {
+  const rows = await filteredVersions(db, projectId, filter)
+    .select(['version.id', 'version.featured', 'version.loaders', 'version.fields'])
+    .execute()
+  return rows.map(({ fields, ...row }) => {
+    const gameVersions = (fields as Record<string, unknown>)['game_versions']
+    return { ...row, game_versions: Array.isArray(gameVersions) ? gameVersions.map(String) : [] }
+  })
+}
+
+/** Those of the projects whose listed versions have no release among them, each with the better channel that they have. */
+export async function listUnreleased(db: Db, projectIds: readonly string[]): Promise<Map<string, 'alpha' | 'beta'>> {
+  if (projectIds.length === 0) return new Map()
+  const { rows } = await sql<{ id: string; has_beta: boolean }>`
+    select listed.id, exists (
+      select from version where project_id = listed.id and is_listed(status) and version_type = 'beta') as has_beta
+    from unnest(${projectIds}::text[]) as listed (id)
+    where exists (select from version where project_id = listed.id and is_listed(status))
+      and not exists (select from version where project_id = listed.id and is_listed(status) and version_type = 'release')
+  `.execute(db)
+  return new Map(rows.map(({ id, has_beta }) => [id, has_beta ? 'beta' : 'alpha']))
+}
+
+function filteredVersions(db: Db, projectId: string, filter: VersionListFilter) {
+  let query = db
+    .selectFrom('version')
+    .where('version.project_id', '=', projectId)
+    .where(isListedAndPasses(filter))
+    .orderBy(LIST_ORDER)
+  if (filter.featured !== undefined) query = query.where('version.featured', '=', filter.featured)
+  if (filter.limit !== undefined) query = query.limit(filter.limit)
+  if (filter.offset !== undefined) query = query.offset(filter.offset)
+  return query
+}
+
+/**
+ * The listed or archived version of a project that `name` names: as ID, else as version number; of several with one
+ * number the first of the list's order.
+ */
+export async function findVersionIdByNumber(db: Db, projectId: string, name: string): Promise<string | undefined> {
+  const row = await db
+    .selectFrom('version')
+    .select('id')
+    .where('project_id', '=', projectId)
+    .where(sql<boolean>`is_listed(status)`)
+    .where((eb) => eb.or([eb('id', '=', name), eb('version_number', '=', name)]))
+    .orderBy(sql`(id = ${name})`, 'desc')
+    .orderBy('ordering', (order) => order.asc().nullsLast())
+    .orderBy('date_published', 'desc')
+    .orderBy('id')
+    .executeTakeFirst()
+  return row?.id
+}
+
+/** A version and its project, both locked until the transaction ends. */
+export type LockedVersion = { project: ProjectRow; version: VersionRow }
+
+/**
+ * Locks the project first and then the version, as every command does, so that two edits wait for each other instead of
+ * deadlocking; undefined when the version is gone.
+ */
+export async function lockVersion(tx: Tx, id: string): Promise<LockedVersion | undefined> {
+  const named = await tx.selectFrom('version').select('project_id').where('id', '=', id).executeTakeFirst()
+  const project = named === undefined ? undefined : await lockProject(tx, named.project_id)
+  const version = await tx.selectFrom('version').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()
+  return project === undefined || version === undefined ? undefined : { project, version }
+}
+
+/** Counts the version's revision up when what changed is in other tables: its files, its dependencies. */
+export async function touchVersion(tx: Tx, id: string): Promise<void> {
+  await tx.updateTable('version').set({ revision: sql`revision + 1` }).where('id', '=', id).execute()
+}

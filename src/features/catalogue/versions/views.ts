@@ -1,0 +1,128 @@
+// The wire shapes of versions and files: the same for everyone who may see them.
+import Type, { type Static } from 'typebox'
+import { VERSION_STATUSES } from '#features/basics/access/version-status.ts'
+import { ProjectView } from '#features/catalogue/projects/views.ts'
+import { Nullable, Timestamp } from '#lib/schema-parts.ts'
+import { fieldsOf, gamesOf, projectTypesOf, type Taxonomy } from '#platform/taxonomy/taxonomy.ts'
+import { DEPENDENCY_TYPES, FILE_TYPES, VERSION_TYPES } from './kinds.ts'
+import type { VersionReadRow } from './queries.ts'
+
+const FileView = Type.Object(
+  {
+    id: Type.String(),
+    hashes: Type.Object({ sha1: Type.String(), sha512: Type.String() }),
+    url: Type.String({ description: 'The content at this address never changes' }),
+    filename: Type.String(),
+    primary: Type.Boolean({ description: 'Whether this is the file to install' }),
+    size: Type.Integer({ description: 'Bytes' }),
+    file_type: Nullable(Type.Enum([...FILE_TYPES])),
+  },
+  { title: 'File' },
+)
+
+const DependencyView = Type.Object(
+  {
+    version_id: Nullable(Type.String()),
+    project_id: Nullable(Type.String()),
+    file_name: Nullable(Type.String()),
+    dependency_type: Type.Enum([...DEPENDENCY_TYPES]),
+  },
+  { title: 'Dependency' },
+)
+
+export const VersionView = Type.Object(
+  {
+    id: Type.String(),
+    project_id: Type.String(),
+    author_id: Type.String(),
+    featured: Type.Boolean(),
+    name: Type.String(),
+    version_number: Type.String(),
+    project_types: Type.Array(Type.String(), { description: 'Derived from its loaders' }),
+    games: Type.Array(Type.String(), { description: 'Derived from its loaders' }),
+    changelog: Type.Optional(Type.String({ description: 'Markdown; absent with include_changelog=false' })),
+    date_published: Timestamp,
+    downloads: Type.Integer(),
+    version_type: Type.Enum([...VERSION_TYPES]),
+    status: Type.Enum([...VERSION_STATUSES]),
+    requested_status: Nullable(
+      Type.String({ description: 'Status that it takes at `scheduled_at`, or once its files are scanned' }),
+    ),
+    scheduled_at: Nullable(Timestamp),
+    files: Type.Array(FileView),
+    dependencies: Type.Array(DependencyView),
+    loaders: Type.Array(Type.String()),
+    ordering: Nullable(Type.Integer({ description: 'Sort key, ascending; null unless set' })),
+  },
+  { title: 'Version', additionalProperties: Type.Unknown({ description: 'A loader field' }) },
+)
+export type VersionView = Static<typeof VersionView>
+
+/** What a project depends on, newest first. */
+export const DependenciesView = Type.Object(
+  { projects: Type.Array(ProjectView), versions: Type.Array(VersionView) },
+  { title: 'ProjectDependencies' },
+)
+
+/** Which projects use a project. */
+export const DependentsView = Type.Object(
+  { projects: Type.Array(ProjectView), total: Type.Integer({ minimum: 0, description: 'Of all pages' }) },
+  { title: 'ProjectDependents' },
+)
+
+/** Where a redirect leads, for clients that do not follow the header. */
+export const FileAddress = Type.Object({ url: Type.String() }, { title: 'FileAddress' })
+
+/** Path of a file below the files' base address; the name is percent-encoded but for unreserved characters. */
+export function filePath(projectId: string, versionId: string, filename: string): string {
+  return `/data/${projectId}/versions/${versionId}/${encodeUnreserved(filename)}`
+}
+
+function encodeUnreserved(text: string): string {
+  return encodeURIComponent(text).replace(
+    /[!'()*]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  )
+}
+
+/** Row → wire, without the changelog, which lists may leave out. Loader fields stand beside the fixed keys. */
+export function toVersionView(
+  row: VersionReadRow,
+  { taxonomy, filesBaseUrl }: { taxonomy: Taxonomy; filesBaseUrl: string },
+): VersionView {
+  const loaders = row.loaders.toSorted()
+  const fields = row.fields as Record<string, unknown>
+  return {
+    ...Object.fromEntries(
+      fieldsOf(taxonomy, loaders)
+        .filter((name) => name in fields)
+        .map((name) => [name, fields[name]]),
+    ),
+    id: row.id,
+    project_id: row.project_id,
+    author_id: row.author_id,
+    featured: row.featured,
+    name: row.name,
+    version_number: row.version_number,
+    project_types: projectTypesOf(taxonomy, loaders),
+    games: gamesOf(taxonomy, loaders),
+    date_published: row.date_published.toISOString(),
+    downloads: row.downloads,
+    version_type: row.version_type,
+    status: row.status,
+    requested_status: row.requested_status,
+    scheduled_at: row.scheduled_at?.toISOString() ?? null,
+    files: row.files.map((file) => ({
+      id: file.id,
+      hashes: { sha1: file.sha1, sha512: file.sha512 },
+      url: `${filesBaseUrl}${filePath(row.project_id, row.id, file.filename)}`,
+      filename: file.filename,
+      primary: file.is_primary,
+      size: file.size_bytes,
+      file_type: file.file_type,
+    })),
+    dependencies: row.dependencies as VersionView['dependencies'],
+    loaders,
+    ordering: row.ordering,
+  }
+}

@@ -1,0 +1,59 @@
+// What requests about collections bring.
+import type { Updateable } from 'kysely'
+import Type, { type Static } from 'typebox'
+import { type PatchColumns, toColumns } from '#lib/patch.ts'
+import { Maybe } from '#lib/schema-parts.ts'
+import { checkText, NAME_PATTERN } from '#lib/text-rules.ts'
+import type { Collection } from '#platform/db/schema.ts'
+import { COLLECTION_STATUSES } from './policy.ts'
+
+/** The most projects a collection holds. */
+export const PROJECTS_MAX = 1024
+const NAME = { min: 3, max: 64, visible: true } as const
+
+const Name = Type.String({ minLength: NAME.min, maxLength: NAME.max })
+const ProjectNames = Type.Array(Type.String({ maxLength: 64, describedAs: { pattern: NAME_PATTERN } }), {
+  maxItems: PROJECTS_MAX,
+  description: 'IDs or slugs; duplicates are ignored',
+})
+
+/** Null stands for absent. */
+export const CollectionInput = Type.Object(
+  {
+    name: Name,
+    description: Maybe(Type.String({ minLength: 3, maxLength: 255 })),
+    projects: Maybe(ProjectNames),
+  },
+  { title: 'CollectionInput' },
+)
+export type CollectionInput = Static<typeof CollectionInput>
+
+/** Absent keeps a field; null clears the description, and stands for absent elsewhere. */
+export const CollectionPatch = Type.Object(
+  {
+    name: Maybe(Name),
+    description: Maybe(Type.String({ minLength: 3, maxLength: 256 })),
+    status: Maybe(Type.Enum([...COLLECTION_STATUSES])),
+    new_projects: Maybe(ProjectNames),
+  },
+  { title: 'CollectionPatch' },
+)
+export type CollectionPatch = Static<typeof CollectionPatch>
+
+/** @throws ApiError `validation_error` naming `name`. */
+export function checkName(name: string): string {
+  return checkText(name.trim(), 'name', NAME)
+}
+
+const columns = {
+  name: (name) => (name === null ? {} : { name: checkName(name) }),
+  description: (description) => ({ description }),
+  status: (status) => (status === null ? {} : { status }),
+  // Rows of their own.
+  new_projects: () => ({}),
+} satisfies PatchColumns<CollectionPatch, Updateable<Collection>>
+
+/** What a patch sets in the collection's row. @throws ApiError `validation_error` naming `name`. */
+export function toCollectionColumns(patch: CollectionPatch): Updateable<Collection> {
+  return toColumns<CollectionPatch, Updateable<Collection>>(patch, columns)
+}

@@ -1,0 +1,143 @@
+// Collections: lists of projects that a user puts together.
+import Type from 'typebox'
+import { iconRoutes } from '#features/basics/pictures/icon-routes.ts'
+import { getCachedUser } from '#features/people/users/user-cache.ts'
+import { notFound } from '#lib/errors.ts'
+import { parseId } from '#lib/ids.ts'
+import { writeJsonArray } from '#lib/json-pieces.ts'
+import { done } from '#platform/http/answers.ts'
+import { requireViewer } from '#platform/http/auth.ts'
+import { sendBytes } from '#platform/http/entity-tags.ts'
+import { IdParams, IdsQuery, parseIds, UserParams } from '#platform/http/query-values.ts'
+import type { App } from '#platform/http/server.ts'
+import type { Deps } from '#ports/deps.ts'
+import { createCollection } from './create-collection.ts'
+import { deleteCollection } from './delete-collection.ts'
+import { collectionIconOwner } from './icon.ts'
+import { listCollections, listCollectionsOf } from './queries.ts'
+import { CollectionInput, CollectionPatch } from './requests.ts'
+import { updateCollection } from './update-collection.ts'
+import { CollectionView, toCollectionView } from './views.ts'
+
+export function collectionRoutes(app: App, deps: Deps): void {
+  collectionReads(app, deps)
+  collectionWrites(app, deps)
+  iconRoutes(app, deps, collectionIconOwner(deps))
+}
+
+function collectionReads(app: App, deps: Pick<Deps, 'db' | 'cache'>): void {
+  const config = { auth: { read: ['COLLECTION_READ'] }, cache: 'public' } as const
+  const list = { 200: Type.Array(CollectionView) }
+  app.get(
+    '/v3/collection/:id',
+    {
+      config,
+      schema: {
+        operationId: 'getCollection',
+        summary: 'Get a collection',
+        params: IdParams,
+        response: { 200: CollectionView },
+      },
+    },
+    async (req) => {
+      const [collection] = await listCollections(deps.db, req.viewer, [parseId(req.params.id, 'id')])
+      if (collection === undefined) throw notFound('collection')
+      return toCollectionView(collection)
+    },
+  )
+  app.get(
+    '/v3/collections',
+    {
+      config,
+      schema: {
+        operationId: 'listCollections',
+        summary: 'Get collections by ID',
+        querystring: IdsQuery,
+        response: list,
+      },
+    },
+    async (req, reply) => {
+      const ids = parseIds(req.query.ids).map((id) => parseId(id, 'ids'))
+      const byId = new Map((await listCollections(deps.db, req.viewer, ids)).map((row) => [row.id, row]))
+      return sendBytes(
+        reply,
+        await writeJsonArray(
+          ids.flatMap((id) => byId.get(id) ?? []),
+          toCollectionView,
+        ),
+      )
+    },
+  )
+  app.get(
+    '/v3/user/:id/collections',
+    {
+      config,
+      schema: {
+        operationId: 'listUserCollections',
+        summary: "List a user's collections, newest first",
+        description: 'Others see only listed collections.',
+        params: UserParams,
+        response: list,
+      },
+    },
+    async (req, reply) => {
+      const { id } = await getCachedUser(deps, req.params.id)
+      return sendBytes(reply, await writeJsonArray(await listCollectionsOf(deps.db, req.viewer, id), toCollectionView))
+    },
+  )
+}
+
+function collectionWrites(app: App, deps: Deps): void {
+  app.post(
+    '/v3/collection',
+    {
+      config: { auth: { scope: ['COLLECTION_CREATE'] } },
+      schema: {
+        operationId: 'createCollection',
+        summary: 'Create a collection',
+        body: CollectionInput,
+        response: { 201: CollectionView },
+      },
+    },
+    async (req, reply) => {
+      const viewer = requireViewer(req)
+      const id = await createCollection(deps, viewer, req.body)
+      const [collection] = await listCollections(deps.db, viewer, [id])
+      if (collection === undefined) throw notFound('collection')
+      return reply.status(201).send(toCollectionView(collection))
+    },
+  )
+  app.patch(
+    '/v3/collection/:id',
+    {
+      config: { auth: { scope: ['COLLECTION_WRITE'] } },
+      schema: {
+        operationId: 'updateCollection',
+        summary: 'Edit a collection',
+        description:
+          'The creator may edit everything and set the status to `listed` or `unlisted`; moderators may only change the status.',
+        params: IdParams,
+        body: CollectionPatch,
+      },
+    },
+    async (req, reply) => {
+      await updateCollection(deps, requireViewer(req), { id: parseId(req.params.id, 'id'), patch: req.body })
+      return done(reply)
+    },
+  )
+  app.delete(
+    '/v3/collection/:id',
+    {
+      config: { auth: { scope: ['COLLECTION_DELETE'] } },
+      schema: {
+        operationId: 'deleteCollection',
+        summary: 'Delete a collection',
+        params: IdParams,
+      },
+    },
+    async (req, reply) => {
+      await deleteCollection(deps, requireViewer(req), parseId(req.params.id, 'id'))
+      return done(reply)
+    },
+  )
+}

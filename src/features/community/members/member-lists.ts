@@ -1,0 +1,67 @@
+// Members as routes answer with them, as JSON texts. A team of a project that is hidden from the viewer is hidden too.
+
+import {
+  getProject,
+  listVisibleProjects,
+  type ProjectReader,
+} from '#features/catalogue/projects/lookup/project-cache.ts'
+import { listOwningTeams } from '#features/community/organizations/organization-cache.ts'
+import {
+  requireOneAnswer,
+  shownMembers,
+  shownProjectMembers,
+  toMemberLists,
+} from '#features/community/teams/member-lists.ts'
+import { listCachedTeams } from '#features/community/teams/team-cache.ts'
+import type { MemberWriter, ShownMember } from '#features/community/teams/views.ts'
+import { notFound } from '#lib/errors.ts'
+import type { Viewer } from '#lib/viewer.ts'
+
+/**
+ * The members of a project's own team, then those of its organization, each person once; as a JSON array of what
+ * `toJson` writes.
+ * @throws ApiError 404 when the project is absent or hidden.
+ */
+export async function listProjectMembers(
+  reader: ProjectReader,
+  viewer: Viewer | null,
+  name: string,
+  toJson?: MemberWriter,
+): Promise<string> {
+  const project = await getProject(reader, viewer, name)
+  const teams = await listCachedTeams(reader, [project.team_id])
+  const team = teams.get(project.team_id)
+  if (team === undefined) throw notFound('project')
+  const owning = await listOwningTeams(reader, [project])
+  const shown = shownProjectMembers(team, viewer, owning.get(project.organization_id ?? ''))
+  const [members = '[]'] = await toMemberLists(reader, [shown], toJson)
+  return members
+}
+
+/**
+ * The members of each of these teams as a JSON array, in the order asked for; unknown and hidden teams are left out. At
+ * most seven statements, whatever the number: teams, their projects, the viewer's rows in hidden ones, the owning
+ * organizations with their teams, and users.
+ * @throws ApiError `invalid_input` naming `ids` when they are too many members for one answer.
+ */
+export async function listTeams(
+  reader: ProjectReader,
+  viewer: Viewer | null,
+  ids: readonly string[],
+  toJson?: MemberWriter,
+): Promise<string[]> {
+  const teams = await listCachedTeams(reader, ids)
+  const projectIds = [...teams.values()].flatMap(({ project_id }) => project_id ?? [])
+  const projects = projectIds.length === 0 ? [] : await listVisibleProjects(reader, viewer, projectIds)
+  const owning = await listOwningTeams(reader, projects)
+  const projectOf = new Map(projects.map((project) => [project.id, project]))
+  const shown = ids.flatMap((id): ShownMember[][] => {
+    const team = teams.get(id)
+    if (team === undefined) return []
+    if (team.organization_id !== null) return [shownMembers(team, viewer)]
+    const project = projectOf.get(team.project_id ?? '')
+    return project === undefined ? [] : [shownMembers(team, viewer, owning.get(project.organization_id ?? ''))]
+  })
+  requireOneAnswer(shown)
+  return toMemberLists(reader, shown, toJson)
+}

@@ -1,0 +1,118 @@
+// The moderation queue: the projects in the status `processing`, in the order in which they were submitted.
+
+import { type RawBuilder, sql } from 'kysely'
+import { type QueuedScan, SCANS_OF_PROJECT } from '#features/catalogue/scans/queries.ts'
+import type { ProjectStatus, RequestableStatus } from '#lib/project-status.ts'
+import type { Db } from '#platform/db/db.ts'
+
+export type QueueFilter = {
+  /** A part of the name or the slug, case aside; empty is no filter. */
+  text: string
+  /** Projects with a listed version for one of some loaders, or those without one; undefined is no filter. */
+  loaders: { oneOf: readonly string[] } | { noneOf: readonly string[] } | undefined
+}
+
+export type QueuePage = QueueFilter & { sort: 'oldest' | 'newest'; count: number; offset: number }
+
+export type QueueRow = {
+  id: string
+  slug: string
+  name: string
+  summary: string
+  icon_url: string | null
+  status: ProjectStatus
+  requested_status: RequestableStatus | null
+  queued: Date | null
+  published: Date
+  updated: Date
+  thread_id: string | null
+  /** From 1, in the whole queue. */
+  position: number
+  loaders: string[] | null
+  scans: QueuedScan[]
+  owner: { kind: 'user' | 'organization'; id: string; name: string; icon_url: string | null } | null
+}
+
+/** When the project entered the queue; those that were made in it have no other time. The index has the same words. */
+const since = sql<Date>`coalesce(project.queued, project.published)`
+const shownVersions = sql`version.project_id = project.id and is_listed(version.status)`
+
+export async function countQueue(db: Db, filter: QueueFilter): Promise<number> {
+  const { count } = await db
+    .selectFrom('project')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where(sql<boolean>`project.status = 'processing'`)
+    .where(matches(filter))
+    .executeTakeFirstOrThrow()
+  return count
+}
+
+/**
+ * One page of the queue, in one statement. The rows that number it are those that are shown: joining the numbers to the
+ * table once more costs several times as much in a long queue.
+ */
+export function listQueue(db: Db, { sort, count, offset, ...filter }: QueuePage): Promise<QueueRow[]> {
+  const direction = sort === 'oldest' ? 'asc' : 'desc'
+  return db
+    .selectFrom((eb) =>
+      eb
+        .selectFrom('project')
+        .select(['project.id', 'project.slug', 'project.name', 'project.summary', 'project.icon_url', 'project.status'])
+        .select(['project.requested_status', 'project.queued', 'project.published', 'project.updated'])
+        .select(['project.team_id', 'project.organization_id', since.as('since')])
+        .select(sql<number>`row_number() over (order by ${since}, project.id)`.as('position'))
+        .where(sql<boolean>`project.status = 'processing'`)
+        .as('project'),
+    )
+    .leftJoin('organization', 'organization.id', 'project.organization_id')
+    .select(['project.id', 'project.slug', 'project.name', 'project.summary', 'project.icon_url', 'project.status'])
+    .select(['project.requested_status', 'project.queued', 'project.published', 'project.updated', 'project.position'])
+    .select((eb) => [
+      eb.selectFrom('thread').select('thread.id').whereRef('thread.project_id', '=', 'project.id').as('thread_id'),
+      sql<string[] | null>`(select array_agg(distinct loader) from version, unnest(version.loaders) loader
+        where ${shownVersions})`.as('loaders'),
+      SCANS_OF_PROJECT.as('scans'),
+      sql<QueueRow['owner']>`case when organization.id is not null
+        then jsonb_build_object('kind', 'organization', 'id', organization.id, 'name', organization.name,
+          'icon_url', organization.icon_url)
+        else (select jsonb_build_object('kind', 'user', 'id', account.id, 'name', account.username,
+            'icon_url', account.avatar_url)
+          from team_member inner join account on account.id = team_member.account_id
+          where team_member.team_id = project.team_id and team_member.is_owner) end`.as('owner'),
+    ])
+    .where(matches(filter))
+    .orderBy('project.since', direction)
+    .orderBy('project.id', direction)
+    .limit(count)
+    .offset(offset)
+    .execute()
+}
+
+function matches({ text, loaders }: QueueFilter) {
+  const conditions: RawBuilder<boolean>[] = [sql<boolean>`true`]
+  if (text !== '') {
+    const pattern = `%${text.replace(/[\\%_]/g, (sign) => `\\${sign}`)}%`
+    conditions.push(sql`(project.name ilike ${pattern} or project.slug ilike ${pattern})`)
+  }
+  if (loaders !== undefined) {
+    const names = 'oneOf' in loaders ? loaders.oneOf : loaders.noneOf
+    const has = sql<boolean>`exists (select 1 from version where ${shownVersions}
+      and version.loaders && ${[...names]}::text[])`
+    conditions.push('oneOf' in loaders ? has : sql`not ${has}`)
+  }
+  return sql<boolean>`(${sql.join(conditions, sql` and `)})`
+}
+
+/** A project's place in the queue, from 1, and the queue's length; no place when it is not under review. */
+export async function getQueuePlace(db: Db, projectId: string): Promise<{ position: number | null; total: number }> {
+  const { rows } = await sql<{ position: number | null; total: number }>`
+    with mine as (
+      select coalesce(queued, published) as since, id from project where id = ${projectId} and status = 'processing'
+    )
+    select
+      (select count(*) from project, mine
+        where project.status = 'processing' and (${since}, project.id) <= (mine.since, mine.id)
+        having exists (select 1 from mine)) as position,
+      (select count(*) from project where status = 'processing') as total`.execute(db)
+  return rows[0] ?? { position: null, total: 0 }
+}

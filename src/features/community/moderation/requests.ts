@@ -1,0 +1,35 @@
+// How the moderation queue is asked for.
+import Type, { type Static } from 'typebox'
+import { invalidInput } from '#lib/errors.ts'
+import { Offset } from '#platform/http/query-values.ts'
+import { loadersOf, type Taxonomy } from '#platform/taxonomy/taxonomy.ts'
+import type { QueueFilter, QueuePage } from './queries.ts'
+
+const COUNT_DEFAULT = 100
+/** The value of `project_type` for projects without a listed version, which have no type. */
+const WITHOUT_TYPE = 'none'
+
+export const QueueQuery = Type.Object({
+  count: Type.Optional(Type.Integer({ minimum: 0, maximum: 200, default: COUNT_DEFAULT, description: 'Page size' })),
+  offset: Offset,
+  sort: Type.Optional(
+    Type.Enum(['oldest', 'newest'], { default: 'oldest', description: 'Sort order, by time of submission' }),
+  ),
+  query: Type.Optional(Type.String({ maxLength: 256, description: 'Part of the name or slug' })),
+  project_type: Type.Optional(Type.String({ maxLength: 64, description: 'A project type, or `none`' })),
+})
+
+/** @throws ApiError `invalid_input` for an unknown project type. */
+export function parseQueueQuery(asked: Static<typeof QueueQuery>, taxonomy: Taxonomy): QueuePage {
+  const { count = COUNT_DEFAULT, offset = 0, sort = 'oldest', query = '', project_type } = asked
+  return { text: query.trim(), loaders: loaderFilter(taxonomy, project_type), sort, count, offset }
+}
+
+/** The loaders that make a project one of this type. */
+function loaderFilter(taxonomy: Taxonomy, type: string | undefined): QueueFilter['loaders'] {
+  if (type === undefined) return undefined
+  const { projectTypes, loaders } = taxonomy
+  if (type === WITHOUT_TYPE) return { noneOf: [...loaders.keys()] }
+  if (projectTypes.includes(type)) return { oneOf: loadersOf(taxonomy, type) }
+  throw invalidInput(`project_type must be one of ${[...projectTypes, WITHOUT_TYPE].join(', ')}`, 'project_type')
+}

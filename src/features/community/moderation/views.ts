@@ -1,0 +1,82 @@
+// The wire shape of the moderation queue.
+import Type, { type Static } from 'typebox'
+import { PROJECT_STATUSES, REQUESTABLE_STATUSES } from '#lib/project-status.ts'
+import { Nullable, Timestamp } from '#lib/schema-parts.ts'
+import { projectTypesOf, type Taxonomy } from '#platform/taxonomy/taxonomy.ts'
+import type { QueueRow } from './queries.ts'
+
+export const QueuedProjectView = Type.Object(
+  {
+    id: Type.String(),
+    slug: Type.String(),
+    name: Type.String(),
+    summary: Type.String(),
+    icon_url: Nullable(Type.String()),
+    status: Type.Enum([...PROJECT_STATUSES]),
+    requested_status: Nullable(Type.Enum([...REQUESTABLE_STATUSES])),
+    queued: Nullable(Timestamp),
+    published: Timestamp,
+    updated: Timestamp,
+    project_types: Type.Array(Type.String()),
+    thread_id: Nullable(Type.String()),
+    position: Type.Integer({ minimum: 1, description: 'Position in the whole queue, regardless of filters' }),
+    scans: Type.Array(
+      Type.Object({
+        version_id: Type.String(),
+        version_number: Type.String(),
+        state: Type.Enum(['pending', 'warn', 'quarantine']),
+        reason: Nullable(Type.String()),
+      }),
+      { description: 'Versions with files that the scanner has not passed' },
+    ),
+    ownership: Nullable(
+      Type.Object({
+        kind: Type.Enum(['user', 'organization']),
+        id: Type.String(),
+        name: Type.String(),
+        icon_url: Nullable(Type.String()),
+      }),
+    ),
+  },
+  { title: 'QueuedProject' },
+)
+type QueuedProjectView = Static<typeof QueuedProjectView>
+
+export const QueueView = Type.Object(
+  {
+    total: Type.Integer({ description: 'Projects that match the filter' }),
+    projects: Type.Array(QueuedProjectView),
+  },
+  { title: 'ModerationQueue' },
+)
+
+/** A project's place: what its publisher sees of the queue. */
+export const QueuePlaceView = Type.Object(
+  {
+    position: Nullable(
+      Type.Integer({ minimum: 1, description: 'Starts at 1; null if the project is not under review' }),
+    ),
+    total: Type.Integer({ description: 'Projects under review' }),
+  },
+  { title: 'QueuePlace' },
+)
+
+export function toQueuedProjectView(row: QueueRow, taxonomy: Taxonomy): QueuedProjectView {
+  return {
+    id: row.id,
+    slug: row.slug,
+    name: row.name,
+    summary: row.summary,
+    icon_url: row.icon_url,
+    status: row.status,
+    requested_status: row.requested_status,
+    queued: row.queued?.toISOString() ?? null,
+    published: row.published.toISOString(),
+    updated: row.updated.toISOString(),
+    project_types: projectTypesOf(taxonomy, row.loaders ?? []),
+    thread_id: row.thread_id,
+    position: row.position,
+    scans: row.scans,
+    ownership: row.owner,
+  }
+}

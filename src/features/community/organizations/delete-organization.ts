@@ -1,0 +1,85 @@
+import { actorOf } from '#features/basics/audit/actor.ts'
+import { recordAudit } from '#features/basics/audit/record-audit.ts'
+import { removePictures } from '#features/basics/pictures/icons.ts'
+import { inheritTeams } from '#features/community/teams/queries.ts'
+import { type AnsweredRow, markInvitationsRead } from '#features/people/notifications/queries.ts'
+import { notFound } from '#lib/errors.ts'
+import type { Viewer } from '#lib/viewer.ts'
+import type { ChangeSet } from '#platform/cache/changes.ts'
+import { transaction } from '#platform/cache/transaction.ts'
+import type { Tx } from '#platform/db/db.ts'
+import { recordEvent } from '#platform/telemetry/events.ts'
+import type { Deps } from '#ports/deps.ts'
+import { addMovedProjects } from './move-project.ts'
+import { requirePermissionIn } from './policy.ts'
+import { findMember, findOrganization, lockOrganization, type OrganizationRow } from './queries.ts'
+
+/**
+ * Deletes an organization with its team. Its owner becomes the owner of all its projects; its other members leave
+ * their teams.
+ * @throws ApiError 404, or 403 without DELETE_ORGANIZATION.
+ */
+export async function deleteOrganization(
+  deps: Pick<Deps, 'db' | 'cache' | 'config' | 'log' | 'metrics'>,
+  viewer: Viewer,
+  name: string,
+): Promise<void> {
+  const id = await transaction(deps, async (tx, changed) => {
+    const row = await lockWithProjects(tx, name)
+    requirePermissionIn(viewer, await findMember(tx, row.team_id, viewer.id), 'DELETE_ORGANIZATION')
+    const members = await tx
+      .selectFrom('team_member')
+      .select(['team_id', 'account_id', 'accepted', 'is_owner'])
+      .where('team_id', '=', row.team_id)
+      .execute()
+    await releaseProjects(tx, changed, row.id, members)
+    await markInvitationsRead(tx, members)
+    await tx.deleteFrom('organization').where('id', '=', row.id).execute()
+    await tx.deleteFrom('team').where('id', '=', row.team_id).execute()
+    await removePictures(tx, deps.config, [row.icon_url, row.raw_icon_url])
+    const details = { slug: row.slug, name: row.name }
+    const subject = { kind: 'organization', id: row.id } as const
+    await recordAudit(tx, { action: 'organization.deleted', actor: actorOf(viewer), subject, details })
+    changed.add('organization', row.id)
+    changed.add('team', row.team_id)
+    return row.id
+  })
+  recordEvent(deps, 'organization.deleted', { organization_id: id })
+}
+
+/** Projects before their organization, as in every change that locks both. */
+async function lockWithProjects(tx: Tx, name: string): Promise<OrganizationRow> {
+  const found = await findOrganization(tx, name)
+  if (found === undefined) throw notFound('organization')
+  const { id } = found
+  await tx.selectFrom('project').select('id').where('organization_id', '=', id).orderBy('id').forNoKeyUpdate().execute()
+  return lockOrganization(tx, id, 'deletion')
+}
+
+type Member = AnsweredRow & { is_owner: boolean }
+
+/** The projects go to the owner alone, beside those of their members who came without the organization. */
+async function releaseProjects(tx: Tx, changed: ChangeSet, id: string, members: readonly Member[]): Promise<void> {
+  const projects = await tx
+    .updateTable('project')
+    .set({ organization_id: null })
+    .where('organization_id', '=', id)
+    .returning(['project.id', 'project.team_id'])
+    .execute()
+  if (projects.length === 0) return
+  const owner = members.find(({ is_owner }) => is_owner)
+  if (owner === undefined) throw new Error(`Organization ${id} has no owner to take its projects`)
+  const teamIds = projects.map(({ team_id }) => team_id)
+  const leaving = members.filter((member) => member.accepted && member !== owner).map(({ account_id }) => account_id)
+  if (leaving.length > 0) {
+    const rows = await tx
+      .deleteFrom('team_member')
+      .where('team_id', 'in', teamIds)
+      .where('account_id', 'in', leaving)
+      .returning(['account_id', 'team_id', 'accepted'])
+      .execute()
+    await markInvitationsRead(tx, rows)
+  }
+  await inheritTeams(tx, teamIds, owner.account_id, { keepMembership: false })
+  await addMovedProjects(tx, changed, projects)
+}

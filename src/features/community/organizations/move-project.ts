@@ -1,0 +1,45 @@
+// What every change of the organization that owns a project does.
+import { sql } from 'kysely'
+import { findMembership } from '#features/basics/access/memberships.ts'
+import { canSeeProject, type Membership, type ProjectFacts } from '#features/basics/access/project-policy.ts'
+import type { ApiError } from '#lib/errors.ts'
+import type { Viewer } from '#lib/viewer.ts'
+import type { ChangeSet } from '#platform/cache/changes.ts'
+import type { Tx } from '#platform/db/db.ts'
+import { listVersionIdsOfProjects } from './queries.ts'
+
+/** Names what a change of owner changes for the cache: the projects, their teams, and who sees their versions. */
+export async function addMovedProjects(
+  tx: Tx,
+  changed: ChangeSet,
+  projects: readonly { id: string; team_id: string }[],
+): Promise<void> {
+  const projectIds = projects.map(({ id }) => id)
+  const versionIds = await listVersionIdsOfProjects(tx, projectIds)
+  changed.add('project', ...projectIds)
+  changed.add('team', ...projects.map(({ team_id }) => team_id))
+  changed.addEach('version', versionIds)
+}
+
+type VisibleProject = { project: ProjectFacts; membership: Membership }
+
+/** Locks the project that `name` names. @throws what `absent` makes, when there is no such project or the viewer may not see it. */
+export async function lockVisibleProject(
+  tx: Tx,
+  viewer: Viewer,
+  name: string,
+  absent: () => ApiError,
+): Promise<VisibleProject> {
+  const project = await tx
+    .selectFrom('project')
+    .select(['id', 'status', 'team_id', 'organization_id'])
+    .where((eb) => eb.or([eb('id', '=', name), eb('slug', '=', name.toLowerCase())]))
+    .orderBy(sql`(id = ${name})`, 'desc')
+    .limit(1)
+    .forNoKeyUpdate()
+    .executeTakeFirst()
+  if (project === undefined) throw absent()
+  const membership = await findMembership(tx, viewer.id, project)
+  if (!canSeeProject(viewer, project, membership)) throw absent()
+  return { project, membership }
+}

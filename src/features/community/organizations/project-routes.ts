@@ -1,0 +1,77 @@
+// The projects of an organization: the list, and moving them in and out.
+import Type from 'typebox'
+import { listVisibleByIds } from '#features/catalogue/projects/lookup/visible-lists.ts'
+import { ProjectView } from '#features/catalogue/projects/views.ts'
+import { parseBodyId } from '#features/community/teams/requests.ts'
+import { done } from '#platform/http/answers.ts'
+import { requireViewer, viewerHas } from '#platform/http/auth.ts'
+import { sendList } from '#platform/http/entity-tags.ts'
+import { OrganizationParams } from '#platform/http/query-values.ts'
+import type { App } from '#platform/http/server.ts'
+import type { Deps } from '#ports/deps.ts'
+import { addProject } from './add-project.ts'
+import { getOrganization } from './organization-cache.ts'
+import { listProjectIds } from './queries.ts'
+import { removeProject } from './remove-project.ts'
+import { ProjectAddition, ProjectParams, ProjectRemoval } from './requests.ts'
+
+const move = { auth: { scope: ['PROJECT_WRITE', 'ORGANIZATION_WRITE'] } } as const
+
+export function organizationProjectRoutes(app: App, deps: Pick<Deps, 'db' | 'cache' | 'taxonomy'>): void {
+  app.get(
+    '/v3/organization/:id/projects',
+    {
+      config: { auth: { read: ['PROJECT_READ'] }, cache: 'public' },
+      schema: {
+        operationId: 'listOrganizationProjects',
+        summary: "List an organization's projects, newest first",
+        params: OrganizationParams,
+        response: { 200: Type.Array(ProjectView) },
+      },
+    },
+    async (req, reply) => {
+      // A member's list takes both scopes.
+      const viewer = viewerHas(req.viewer, 'ORGANIZATION_READ') ? req.viewer : null
+      const { id } = await getOrganization(deps, req.params.id)
+      const ids = await listProjectIds(deps.db, id, viewer)
+      return sendList(reply, await listVisibleByIds(deps, viewer, ids))
+    },
+  )
+  app.post(
+    '/v3/organization/:id/projects',
+    {
+      config: move,
+      schema: {
+        operationId: 'addOrganizationProject',
+        summary: 'Add a project to an organization',
+        params: OrganizationParams,
+        body: ProjectAddition,
+      },
+    },
+    async (req, reply) => {
+      const viewer = requireViewer(req)
+      const names = { organizationName: req.params.id, projectName: req.body.project_id }
+      await addProject(deps, viewer, names)
+      return done(reply)
+    },
+  )
+  app.delete(
+    '/v3/organization/:id/projects/:project_id',
+    {
+      config: move,
+      schema: {
+        operationId: 'removeOrganizationProject',
+        summary: 'Remove a project from an organization and transfer it to a member',
+        params: ProjectParams,
+        body: ProjectRemoval,
+      },
+    },
+    async (req, reply) => {
+      const viewer = requireViewer(req)
+      const newOwnerId = parseBodyId(req.body.new_owner, 'new_owner')
+      const names = { organizationName: req.params.id, projectName: req.params.project_id }
+      await removeProject(deps, viewer, { ...names, newOwnerId })
+      return done(reply)
+    },
+  )
+}

@@ -1,0 +1,65 @@
+// What requests about organizations bring.
+import type { Updateable } from 'kysely'
+import Type, { type Static } from 'typebox'
+import { type PatchColumns, toColumns } from '#lib/patch.ts'
+import { Id, IdOrName, Maybe } from '#lib/schema-parts.ts'
+import { checkText, ORGANIZATION_SLUG_PATTERN } from '#lib/text-rules.ts'
+import type { Organization } from '#platform/db/schema.ts'
+
+const NAME = { min: 3, max: 64, visible: true } as const
+const DESCRIPTION = { min: 3, max: 256, visible: true } as const
+
+const fields = {
+  slug: Type.String({ minLength: 3, maxLength: 64, pattern: ORGANIZATION_SLUG_PATTERN }),
+  name: Type.String({ minLength: NAME.min, maxLength: NAME.max }),
+  description: Type.String({ minLength: DESCRIPTION.min, maxLength: DESCRIPTION.max }),
+}
+
+export const NewOrganization = Type.Object(fields, { title: 'NewOrganization' })
+export type NewOrganization = Static<typeof NewOrganization>
+
+/** Null stands for absent: none of these can be cleared. */
+export const OrganizationPatch = Type.Object(
+  { slug: Maybe(fields.slug), name: Maybe(fields.name), description: Maybe(fields.description) },
+  { title: 'OrganizationPatch' },
+)
+export type OrganizationPatch = Static<typeof OrganizationPatch>
+
+export const ProjectParams = Type.Object({
+  id: IdOrName('Organization ID or slug'),
+  project_id: IdOrName('Project ID or slug'),
+})
+
+export const ProjectAddition = Type.Object(
+  { project_id: IdOrName('Project ID or slug') },
+  { title: 'OrganizationProjectAddition' },
+)
+
+export const ProjectRemoval = Type.Object(
+  {
+    new_owner: Id('ID of the organization member who becomes the owner of the project'),
+  },
+  { title: 'OrganizationProjectRemoval' },
+)
+
+const checkName = (name: string): string => checkText(name.trim(), 'name', NAME)
+const checkDescription = (description: string): string => checkText(description, 'description', DESCRIPTION)
+
+/**
+ * The texts of a new organization, with their lengths counted in characters and the slug in lower case.
+ * @throws ApiError `validation_error` with the field.
+ */
+export function checkNewOrganization({ slug, name, description }: NewOrganization): NewOrganization {
+  return { slug: slug.toLowerCase(), name: checkName(name), description: checkDescription(description) }
+}
+
+const columns = {
+  slug: (slug) => (slug === null ? {} : { slug: slug.toLowerCase() }),
+  name: (name) => (name === null ? {} : { name: checkName(name) }),
+  description: (description) => (description === null ? {} : { description: checkDescription(description) }),
+} satisfies PatchColumns<OrganizationPatch, Updateable<Organization>>
+
+/** What a patch sets, checked like a new organization. @throws ApiError `validation_error` with the field. */
+export function toOrganizationColumns(patch: OrganizationPatch): Updateable<Organization> {
+  return toColumns<OrganizationPatch, Updateable<Organization>>(patch, columns)
+}

@@ -1,0 +1,65 @@
+// What belongs to a user: projects and organizations. Their lists stand here, above projects and users.
+import Type from 'typebox'
+import type { ProjectReader } from '#features/catalogue/projects/lookup/project-cache.ts'
+import { listVisibleByIds } from '#features/catalogue/projects/lookup/visible-lists.ts'
+import { ProjectView } from '#features/catalogue/projects/views.ts'
+import { listOrganizationIdsOf, listProjectIdsOf } from '#features/people/users/queries.ts'
+import { getCachedUser } from '#features/people/users/user-cache.ts'
+import { joinJson } from '#lib/json-bytes.ts'
+import { sendBytes, sendList } from '#platform/http/entity-tags.ts'
+import { UserParams } from '#platform/http/query-values.ts'
+import type { App } from '#platform/http/server.ts'
+import { listCachedOrganizations, toOrganizationViews } from './organization-cache.ts'
+import { writeAllProjectsOf } from './user-lists.ts'
+import { AllProjectsView, OrganizationView } from './views.ts'
+
+export function userListRoutes(app: App, deps: ProjectReader): void {
+  app.get(
+    '/v3/user/:id/projects',
+    {
+      config: { auth: { read: ['PROJECT_READ'] }, cache: 'public' },
+      schema: {
+        operationId: 'listUserProjects',
+        summary: 'List the projects in whose team a user is, newest first',
+        description: 'Others see only projects that search shows.',
+        params: UserParams,
+        response: { 200: Type.Array(ProjectView) },
+      },
+    },
+    async (req, reply) => {
+      const { id } = await getCachedUser(deps, req.params.id)
+      const ids = await listProjectIdsOf(deps.db, req.viewer, id)
+      return sendList(reply, await listVisibleByIds(deps, req.viewer, ids))
+    },
+  )
+  app.get(
+    '/v3/user/:id/organizations',
+    {
+      config: { auth: { read: ['ORGANIZATION_READ'] }, cache: 'public' },
+      schema: {
+        operationId: 'listUserOrganizations',
+        summary: 'List the organizations of which a user is an accepted member',
+        params: UserParams,
+        response: { 200: Type.Array(OrganizationView) },
+      },
+    },
+    async (req, reply) => {
+      const { id } = await getCachedUser(deps, req.params.id)
+      const organizations = await listCachedOrganizations(deps, await listOrganizationIdsOf(deps.db, id))
+      return sendBytes(reply, joinJson(await toOrganizationViews(deps, req.viewer, organizations)))
+    },
+  )
+  app.get(
+    '/v3/user/:id/all-projects',
+    {
+      config: { auth: { read: ['PROJECT_READ'] }, cache: 'public' },
+      schema: {
+        operationId: 'listAllUserProjects',
+        summary: "List a user's projects, their organizations, and the projects of these organizations",
+        params: UserParams,
+        response: { 200: AllProjectsView },
+      },
+    },
+    async (req, reply) => sendBytes(reply, await writeAllProjectsOf(deps, req.viewer, req.params.id)),
+  )
+}

@@ -1,0 +1,106 @@
+// Files a report about a project, a version or a user, with the thread in which it is discussed.
+
+import { findMembership } from '#features/basics/access/memberships.ts'
+import { canSeeProject } from '#features/basics/access/project-policy.ts'
+import { attachImages } from '#features/basics/content-images/queries.ts'
+import { canSeeVersion } from '#features/catalogue/versions/policy.ts'
+import { insertNotifications } from '#features/people/notifications/queries.ts'
+import { listAccountsByNames } from '#features/people/users/queries.ts'
+import { ApiError, accountGone, validationError } from '#lib/errors.ts'
+import { newId } from '#lib/ids.ts'
+import type { Viewer } from '#lib/viewer.ts'
+import { transaction } from '#platform/cache/transaction.ts'
+import type { Tx } from '#platform/db/db.ts'
+import { isForeignKeyViolation } from '#platform/db/pg-errors.ts'
+import { recordEvent } from '#platform/telemetry/events.ts'
+import type { Deps } from '#ports/deps.ts'
+import { hasReportLimit } from './policy.ts'
+import type { ItemType, NewReport } from './requests.ts'
+
+/** Open reports of one account; moderators have no limit. */
+const OPEN_MAX = 256
+
+/**
+ * Files the report, confirms it to its reporter by mail, and returns its ID.
+ * @throws ApiError `validation_error` naming the field, for an item that the viewer does not see and for pictures; `limit_reached`.
+ */
+export async function createReport(
+  deps: Pick<Deps, 'db' | 'cache' | 'now' | 'log' | 'metrics'>,
+  viewer: Viewer,
+  report: NewReport,
+): Promise<string> {
+  const { item, body } = report
+  const id = newId()
+  await transaction(deps, async (tx) => {
+    await requireRoom(tx, viewer)
+    if (!(await canSeeItem(tx, viewer, item))) throw unknownItem(item.type)
+    await tx
+      .insertInto('report')
+      .values({
+        id,
+        report_type: report.reportType,
+        item_type: item.type,
+        item_id: item.id,
+        project_id: item.type === 'project' ? item.id : null,
+        version_id: item.type === 'version' ? item.id : null,
+        account_id: item.type === 'user' ? item.id : null,
+        reporter_id: viewer.id,
+        body,
+        created: new Date(deps.now()),
+      })
+      .execute()
+      .catch((error: unknown) => {
+        if (isForeignKeyViolation(error, 'report_reporter_id_fkey')) throw accountGone()
+        // It was deleted at this moment.
+        throw isForeignKeyViolation(error) ? unknownItem(item.type) : error
+      })
+    await tx.insertInto('thread').values({ id: newId(), type: 'report', report_id: id }).execute()
+    const place = { context: 'report', id } as const
+    await attachImages(tx, viewer, { ids: report.imageIds, place, field: 'uploaded_images' })
+    await insertNotifications(tx, [viewer.id], { type: 'report_submitted', report_id: id })
+  })
+  recordEvent(deps, 'report.created', { report_id: id })
+  return id
+}
+
+/** Until the transaction ends the account's row stays locked, so that parallel reports are counted one by one. */
+async function requireRoom(tx: Tx, viewer: Viewer): Promise<void> {
+  if (!hasReportLimit(viewer)) return
+  await tx.selectFrom('account').select('id').where('id', '=', viewer.id).forNoKeyUpdate().execute()
+  const { count } = await tx
+    .selectFrom('report')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('reporter_id', '=', viewer.id)
+    .where('closed', '=', false)
+    .executeTakeFirstOrThrow()
+  if (count >= OPEN_MAX) throw new ApiError('limit_reached', `You have ${count} open reports and may have ${OPEN_MAX}`)
+}
+
+/** People report what they see; everybody sees users. */
+async function canSeeItem(tx: Tx, viewer: Viewer, { type, id }: NewReport['item']): Promise<boolean> {
+  switch (type) {
+    case 'project': {
+      const project = await tx.selectFrom('project').select(['id', 'status']).where('id', '=', id).executeTakeFirst()
+      return project !== undefined && canSeeProject(viewer, project, await findMembership(tx, viewer.id, project))
+    }
+    case 'version': {
+      const version = await tx
+        .selectFrom('version')
+        .innerJoin('project', 'project.id', 'version.project_id')
+        .select(['version.id', 'version.status', 'project.id as project_id', 'project.status as project_status'])
+        .select(['project.team_id', 'project.organization_id'])
+        .where('version.id', '=', id)
+        .executeTakeFirst()
+      if (version === undefined) return false
+      const { project_id, project_status, team_id, organization_id } = version
+      const project = { id: project_id, status: project_status, team_id, organization_id }
+      return canSeeVersion(viewer, { ...version, project }, await findMembership(tx, viewer.id, project))
+    }
+    case 'user':
+      return (await listAccountsByNames(tx, [id])).some((account) => account.id === id)
+  }
+}
+
+function unknownItem(type: ItemType) {
+  return validationError('item_id', `names no ${type}`)
+}

@@ -1,0 +1,34 @@
+// Deletes a report.
+
+import { actorOf } from '#features/basics/audit/actor.ts'
+import { recordAudit } from '#features/basics/audit/record-audit.ts'
+import { dropImages } from '#features/basics/content-images/queries.ts'
+import type { Viewer } from '#lib/viewer.ts'
+import { transaction } from '#platform/cache/transaction.ts'
+import type { Deps } from '#ports/deps.ts'
+import { requireReportDeleter } from './policy.ts'
+import { lockVisibleReport } from './queries.ts'
+
+/**
+ * Deletes a report with its thread and all pictures in both.
+ * @throws ApiError 404 for another's report, 403 for its reporter.
+ */
+export async function deleteReport(deps: Pick<Deps, 'db' | 'cache'>, viewer: Viewer, id: string): Promise<void> {
+  await transaction(deps, async (tx) => {
+    const report = await lockVisibleReport(tx, viewer, id)
+    requireReportDeleter(viewer)
+    const messages = await tx
+      .selectFrom('thread_message')
+      .select('id')
+      .where('thread_id', '=', report.thread_id)
+      .execute()
+    await dropImages(tx, 'report', [id])
+    await dropImages(
+      tx,
+      'thread_message',
+      messages.map((message) => message.id),
+    )
+    await tx.deleteFrom('report').where('id', '=', id).execute()
+    await recordAudit(tx, { action: 'report.deleted', actor: actorOf(viewer), subject: { kind: 'report', id } })
+  })
+}

@@ -1,0 +1,19 @@
+// Pictures in reports.
+
+import type { ImageOwner } from '#features/basics/content-images/image-place.ts'
+import { requireOpenReport } from '#features/catalogue/threads/policy.ts'
+import { parseId } from '#lib/ids.ts'
+import type { Db } from '#platform/db/db.ts'
+import { getVisibleReport } from './queries.ts'
+
+/** The reporter puts pictures into a report while it is open, moderators at any time. */
+export function reportImages({ db }: { db: Db }): ImageOwner {
+  return {
+    scope: 'REPORT_WRITE',
+    resolve: async (viewer, name) => {
+      const id = parseId(name, 'report_id')
+      requireOpenReport(viewer, await getVisibleReport(db, viewer, id))
+      return id
+    },
+  }
+}

@@ -1,0 +1,78 @@
+// Reports as rows.
+import type { Selectable } from 'kysely'
+import { notFound } from '#lib/errors.ts'
+import type { Viewer } from '#lib/viewer.ts'
+import type { Db, Tx } from '#platform/db/db.ts'
+import type { Report } from '#platform/db/schema.ts'
+import { reportVisibleTo } from './policy.ts'
+import type { ItemType } from './requests.ts'
+
+export type ReportRow = Selectable<Report> & { thread_id: string }
+
+/** Every report has its thread, made with it. */
+function readReports(db: Db) {
+  return db
+    .selectFrom('report')
+    .innerJoin('thread', 'thread.report_id', 'report.id')
+    .selectAll('report')
+    .select('thread.id as thread_id')
+}
+
+/** @throws ApiError 404 when it is absent or another's. */
+export async function getVisibleReport(db: Db, viewer: Viewer, id: string): Promise<ReportRow> {
+  const [report] = await listVisibleReports(db, viewer, [id])
+  if (report === undefined) throw notFound('report')
+  return report
+}
+
+/** The same, locked until the transaction ends. */
+export async function lockVisibleReport(tx: Tx, viewer: Viewer, id: string): Promise<ReportRow> {
+  const report = await readReports(tx)
+    .where('report.id', '=', id)
+    .where(reportVisibleTo(viewer))
+    .forUpdate('report')
+    .executeTakeFirst()
+  if (report === undefined) throw notFound('report')
+  return report
+}
+
+/** The reports with these IDs that the viewer may see, in the order asked for. */
+export async function listVisibleReports(db: Db, viewer: Viewer, ids: readonly string[]): Promise<ReportRow[]> {
+  if (ids.length === 0) return []
+  const rows = await readReports(db).where('report.id', 'in', ids).where(reportVisibleTo(viewer)).execute()
+  const byId = new Map(rows.map((row) => [row.id, row]))
+  return ids.flatMap((id) => byId.get(id) ?? [])
+}
+
+/** One page of the open reports, those of one reporter unless `reporterId` is undefined, oldest first. */
+export function listOpenReports(
+  db: Db,
+  { reporterId, count, offset }: { reporterId: string | undefined; count: number; offset: number },
+): Promise<ReportRow[]> {
+  const query = readReports(db)
+    .where('report.closed', '=', false)
+    .orderBy('report.created')
+    .orderBy('report.id')
+    .limit(count)
+    .offset(offset)
+  return (reporterId === undefined ? query : query.where('report.reporter_id', '=', reporterId)).execute()
+}
+
+/** When an account reported a thing, of its reports that are open, newest first. */
+export function listOwnOpenReports(
+  db: Db,
+  reporterId: string,
+  { type, id }: { type: ItemType; id: string },
+): Promise<{ id: string; created: Date }[]> {
+  return db
+    .selectFrom('report')
+    .select(['id', 'created'])
+    .where('reporter_id', '=', reporterId)
+    .where('closed', '=', false)
+    .where('item_type', '=', type)
+    .where('item_id', '=', id)
+    .orderBy('created', 'desc')
+    .orderBy('id')
+    .limit(10)
+    .execute()
+}

@@ -1,0 +1,72 @@
+// What clients send of reports.
+import Type, { type Static } from 'typebox'
+import { ImageIds } from '#features/basics/content-images/requests.ts'
+import { validationError } from '#lib/errors.ts'
+import { isIdForm } from '#lib/ids.ts'
+import { Id, Nullable } from '#lib/schema-parts.ts'
+import { isBlank } from '#lib/text-rules.ts'
+import { Offset } from '#platform/http/query-values.ts'
+import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
+
+export const ItemType = Type.Enum(['project', 'version', 'user'])
+export type ItemType = Static<typeof ItemType>
+
+const Body = Type.String({ maxLength: 65_536, description: 'Markdown' })
+
+export const ReportInput = Type.Object(
+  {
+    report_type: Type.String({ maxLength: 64, description: 'A name from /v3/report_type' }),
+    item_id: Id('ID of the reported project, version or user; not a slug or name'),
+    item_type: ItemType,
+    body: Body,
+    uploaded_images: Type.Optional(Nullable(ImageIds('text'))),
+  },
+  { title: 'ReportInput' },
+)
+
+export type NewReport = {
+  reportType: string
+  item: { type: ItemType; id: string }
+  body: string
+  imageIds: string[]
+}
+
+/** @throws ApiError `validation_error` naming the field. */
+export function parseReport(input: Static<typeof ReportInput>, { reportTypes }: Taxonomy): NewReport {
+  const { report_type, item_type, item_id, body, uploaded_images } = input
+  if (!reportTypes.includes(report_type)) {
+    throw validationError('report_type', `must be one of ${reportTypes.join(', ')}`)
+  }
+  if (!isIdForm(item_id)) throw validationError('item_id', 'is not a base62 identifier')
+  requireVisibleText(body)
+  const imageIds = [...new Set(uploaded_images ?? [])]
+  return { reportType: report_type, item: { type: item_type, id: item_id }, body, imageIds }
+}
+
+/** Null means the same as absent: neither field can be cleared. */
+export const ReportPatch = Type.Object(
+  {
+    body: Type.Optional(Nullable(Body)),
+    closed: Type.Optional(Nullable(Type.Boolean({ description: 'Only moderators may set it' }))),
+  },
+  { title: 'ReportPatch' },
+)
+export type ReportPatch = Static<typeof ReportPatch>
+
+/** @throws ApiError `validation_error` naming the field. */
+export function checkReportPatch(patch: ReportPatch): ReportPatch {
+  if (typeof patch.body === 'string') requireVisibleText(patch.body)
+  return patch
+}
+
+function requireVisibleText(body: string): void {
+  if (isBlank(body)) throw validationError('body', 'must not be blank')
+}
+
+export const OpenReportsQuery = Type.Object({
+  count: Type.Optional(Type.Integer({ minimum: 0, maximum: 1000, default: 100, description: 'Page size' })),
+  offset: Offset,
+  all: Type.Optional(
+    Type.Boolean({ description: 'Include the reports of all users; only for moderators, otherwise ignored' }),
+  ),
+})

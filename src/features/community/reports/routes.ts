@@ -1,0 +1,130 @@
+// Reports of projects, versions and users, for moderators.
+import Type from 'typebox'
+import { parseId } from '#lib/ids.ts'
+import { writeJsonArray } from '#lib/json-pieces.ts'
+import { done } from '#platform/http/answers.ts'
+import { requireViewer } from '#platform/http/auth.ts'
+import { sendBytes } from '#platform/http/entity-tags.ts'
+import { IdParams, IdsQuery, parseIds } from '#platform/http/query-values.ts'
+import type { App } from '#platform/http/server.ts'
+import type { Deps } from '#ports/deps.ts'
+import { createReport } from './create-report.ts'
+import { deleteReport } from './delete-report.ts'
+import { reporterToList } from './policy.ts'
+import { getVisibleReport, listOpenReports, listVisibleReports } from './queries.ts'
+import { checkReportPatch, OpenReportsQuery, parseReport, ReportInput, ReportPatch } from './requests.ts'
+import { updateReport } from './update-report.ts'
+import { ReportView, toReportView } from './views.ts'
+
+const READ = { auth: { scope: ['REPORT_READ'] }, cache: 'private' } as const
+
+export function reportRoutes(app: App, deps: Deps): void {
+  reportReads(app, deps)
+  reportWrites(app, deps)
+}
+
+function reportReads(app: App, { db }: Pick<Deps, 'db'>): void {
+  const list = { 200: Type.Array(ReportView) }
+  app.get(
+    '/v3/report/:id',
+    {
+      config: READ,
+      schema: {
+        operationId: 'getReport',
+        summary: 'Get a report',
+        params: IdParams,
+        response: { 200: ReportView },
+      },
+    },
+    async (req) => toReportView(await getVisibleReport(db, requireViewer(req), parseId(req.params.id, 'id'))),
+  )
+  app.get(
+    '/v3/reports',
+    {
+      config: READ,
+      schema: {
+        operationId: 'listReports',
+        summary: 'Get reports by ID',
+        description: 'In the requested order. Reports by others are included only for moderators.',
+        querystring: IdsQuery,
+        response: list,
+      },
+    },
+    async (req, reply) => {
+      const ids = parseIds(req.query.ids).map((id) => parseId(id, 'ids'))
+      const reports = await listVisibleReports(db, requireViewer(req), ids)
+      return sendBytes(reply, await writeJsonArray(reports, toReportView))
+    },
+  )
+  app.get(
+    '/v3/report',
+    {
+      config: READ,
+      schema: {
+        operationId: 'listOpenReports',
+        summary: 'List open reports',
+        description: 'Pages are ordered from the oldest reports to the newest; within a page, the newest comes first.',
+        querystring: OpenReportsQuery,
+        response: list,
+      },
+    },
+    async (req, reply) => {
+      const viewer = requireViewer(req)
+      const { count = 100, offset = 0, all = false } = req.query
+      const page = await listOpenReports(db, { reporterId: reporterToList(viewer, { all }), count, offset })
+      return sendBytes(reply, await writeJsonArray(page.reverse(), toReportView))
+    },
+  )
+}
+
+function reportWrites(app: App, deps: Deps): void {
+  app.post(
+    '/v3/report',
+    {
+      config: { auth: { scope: ['REPORT_CREATE'] } },
+      schema: {
+        operationId: 'createReport',
+        summary: 'Report a project, a version or a user',
+        body: ReportInput,
+        response: { 201: ReportView },
+      },
+    },
+    async (req, reply) => {
+      const viewer = requireViewer(req)
+      const id = await createReport(deps, viewer, parseReport(req.body, deps.taxonomy))
+      return reply.status(201).send(toReportView(await getVisibleReport(deps.db, viewer, id)))
+    },
+  )
+  app.patch(
+    '/v3/report/:id',
+    {
+      config: { auth: { scope: ['REPORT_WRITE'] } },
+      schema: {
+        operationId: 'updateReport',
+        summary: 'Edit a report; moderators also close and reopen it',
+        params: IdParams,
+        body: ReportPatch,
+      },
+    },
+    async (req, reply) => {
+      const id = parseId(req.params.id, 'id')
+      await updateReport(deps, requireViewer(req), { id, patch: checkReportPatch(req.body) })
+      return done(reply)
+    },
+  )
+  app.delete(
+    '/v3/report/:id',
+    {
+      config: { auth: { scope: ['REPORT_DELETE'] } },
+      schema: {
+        operationId: 'deleteReport',
+        summary: 'Delete a report and its thread; for moderators',
+        params: IdParams,
+      },
+    },
+    async (req, reply) => {
+      await deleteReport(deps, requireViewer(req), parseId(req.params.id, 'id'))
+      return done(reply)
+    },
+  )
+}

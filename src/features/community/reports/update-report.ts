@@ -1,0 +1,58 @@
+// Edits, closes and reopens a report.
+
+import type { Updateable } from 'kysely'
+import { actorOf } from '#features/basics/audit/actor.ts'
+import { recordAudit } from '#features/basics/audit/record-audit.ts'
+import { dropUnusedImages } from '#features/basics/content-images/queries.ts'
+import { requireOpenReport } from '#features/catalogue/threads/policy.ts'
+import { insertMessage } from '#features/catalogue/threads/queries.ts'
+import { insertNotifications } from '#features/people/notifications/queries.ts'
+import { type PatchColumns, toColumns } from '#lib/patch.ts'
+import type { Viewer } from '#lib/viewer.ts'
+import { transaction } from '#platform/cache/transaction.ts'
+import type { Tx } from '#platform/db/db.ts'
+import type { Report } from '#platform/db/schema.ts'
+import type { Deps } from '#ports/deps.ts'
+import { requireReportCloser } from './policy.ts'
+import { lockVisibleReport, type ReportRow } from './queries.ts'
+import type { ReportPatch } from './requests.ts'
+
+/** Null means the same as absent. */
+const COLUMNS: PatchColumns<ReportPatch, Updateable<Report>> = {
+  body: (body) => (body === null ? {} : { body }),
+  closed: (closed) => (closed === null ? {} : { closed }),
+}
+
+/**
+ * Changes the text, for its reporter or a moderator, and whether the report is closed, for a moderator. All or nothing.
+ * @throws ApiError 404 for another's report, 403 for `closed` by somebody who is no moderator, `invalid_input` for the
+ * text of a closed report.
+ */
+export async function updateReport(
+  deps: Pick<Deps, 'db' | 'cache'>,
+  viewer: Viewer,
+  { id, patch }: { id: string; patch: ReportPatch },
+): Promise<void> {
+  const set = toColumns(patch, COLUMNS)
+  await transaction(deps, async (tx) => {
+    const report = await lockVisibleReport(tx, viewer, id)
+    if (set.closed !== undefined) requireReportCloser(viewer)
+    if (set.body !== undefined) requireOpenReport(viewer, report)
+    if (Object.keys(set).length === 0) return
+    await tx.updateTable('report').set(set).where('id', '=', id).execute()
+    if (set.body !== undefined) await dropUnusedImages(tx, { context: 'report', id }, set.body)
+    if (set.closed !== undefined && set.closed !== report.closed) {
+      await announce(tx, viewer, report, set.closed)
+      const action = set.closed ? 'report.closed' : 'report.reopened'
+      await recordAudit(tx, { action, actor: actorOf(viewer), subject: { kind: 'report', id } })
+    }
+  })
+}
+
+/** The thread says it without a name, and the reporter is notified. The lock lets one of two moderators announce it. */
+async function announce(tx: Tx, viewer: Viewer, lockedReport: ReportRow, closed: boolean): Promise<void> {
+  const { id, thread_id: threadId, reporter_id: reporterId } = lockedReport
+  const body = { type: closed ? 'thread_closure' : 'thread_reopen' } as const
+  await insertMessage(tx, { threadId, authorId: viewer.id, body, hideIdentity: true })
+  await insertNotifications(tx, [reporterId], { type: 'report_status_updated', report_id: id })
+}

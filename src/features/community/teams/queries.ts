@@ -1,0 +1,116 @@
+// Rows of teams: reads, locks and single writes.
+import { sql } from 'kysely'
+import { jsonArrayFrom } from 'kysely/helpers/postgres'
+import type { MemberFacts } from '#features/basics/access/team-policy.ts'
+import { ALL_PROJECT_PERMISSIONS } from '#lib/permissions.ts'
+import type { Db, Tx } from '#platform/db/db.ts'
+
+export type MemberRow = MemberFacts & {
+  team_id: string
+  role: string
+  payouts_split: number
+  ordering: number
+}
+
+/** A team with all its rows in display order, and what it is the team of. */
+export type TeamRead = {
+  id: string
+  project_id: string | null
+  organization_id: string | null
+  members: MemberRow[]
+}
+
+/** Teams by ID in one statement; unknown ones are left out. */
+export function listTeamReads(db: Db, ids: readonly string[]): Promise<TeamRead[]> {
+  return db
+    .selectFrom('team')
+    .leftJoin('project', 'project.team_id', 'team.id')
+    .leftJoin('organization', 'organization.team_id', 'team.id')
+    .select((eb) => [
+      'team.id',
+      'project.id as project_id',
+      'organization.id as organization_id',
+      jsonArrayFrom(
+        eb
+          .selectFrom('team_member')
+          .select([
+            'team_member.team_id',
+            'team_member.account_id',
+            'team_member.role',
+            'team_member.is_owner',
+            'team_member.permissions',
+            'team_member.organization_permissions',
+            'team_member.accepted',
+            // Inside JSON a numeric is a number.
+            sql<number>`team_member.payouts_split`.as('payouts_split'),
+            'team_member.ordering',
+          ])
+          .whereRef('team_member.team_id', '=', 'team.id')
+          .orderBy('team_member.ordering')
+          .orderBy('team_member.created')
+          .orderBy('team_member.account_id'),
+      ).as('members'),
+    ])
+    .where('team.id', 'in', ids)
+    .execute()
+}
+
+/** Takes the ownership from those who have it; a team has one owner, so the old one goes first. */
+export async function demoteOwners(tx: Tx, teamIds: readonly string[], exceptId: string): Promise<void> {
+  if (teamIds.length === 0) return
+  await tx
+    .updateTable('team_member')
+    .set({ is_owner: false, role: 'Member' })
+    .where('team_id', 'in', teamIds)
+    .where('is_owner', '=', true)
+    .where('account_id', '<>', exceptId)
+    .execute()
+}
+
+/**
+ * Makes an account the owner of project teams that leave an organization, as `Inherited Owner`. With `keepMembership` an
+ * accepted member of the team becomes its plain `Owner`.
+ */
+export async function inheritTeams(
+  tx: Tx,
+  teamIds: readonly string[],
+  ownerId: string,
+  { keepMembership }: { keepMembership: boolean },
+): Promise<void> {
+  if (teamIds.length === 0) return
+  await demoteOwners(tx, teamIds, ownerId)
+  const role = keepMembership
+    ? sql<string>`case when team_member.accepted then 'Owner' else 'Inherited Owner' end`
+    : 'Inherited Owner'
+  await tx
+    .insertInto('team_member')
+    .values(
+      teamIds.toSorted().map((teamId) => ({
+        team_id: teamId,
+        account_id: ownerId,
+        role: 'Inherited Owner',
+        is_owner: true,
+        accepted: true,
+        permissions: ALL_PROJECT_PERMISSIONS,
+      })),
+    )
+    .onConflict((conflict) =>
+      conflict.columns(['team_id', 'account_id']).doUpdateSet({
+        role,
+        is_owner: true,
+        accepted: true,
+        permissions: ALL_PROJECT_PERMISSIONS,
+        organization_permissions: null,
+      }),
+    )
+    .execute()
+}
+
+export async function countMembers(db: Db, teamId: string): Promise<number> {
+  const { count } = await db
+    .selectFrom('team_member')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('team_id', '=', teamId)
+    .executeTakeFirstOrThrow()
+  return count
+}

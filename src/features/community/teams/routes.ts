@@ -1,0 +1,124 @@
+// Teams: the life of a membership from invitation to removal.
+
+import { parseId } from '#lib/ids.ts'
+import { done } from '#platform/http/answers.ts'
+import { requireViewer } from '#platform/http/auth.ts'
+import { IdParams } from '#platform/http/query-values.ts'
+import type { App } from '#platform/http/server.ts'
+import type { Deps } from '#ports/deps.ts'
+import { editMember } from './edit-member.ts'
+import { inviteMember } from './invite-member.ts'
+import { joinTeam } from './join-team.ts'
+import { removeMember } from './remove-member.ts'
+import { Invitation, MemberParams, MemberPatch, NewOwner, parseBodyId, toMemberChange } from './requests.ts'
+import { transferOwnership } from './transfer-ownership.ts'
+
+type TeamDeps = Pick<Deps, 'db' | 'cache' | 'log' | 'metrics'>
+
+/** Teams of organizations are changed by the same routes, and ask for the same scope. */
+const write = { auth: { scope: ['PROJECT_WRITE'] } } as const
+
+export function teamRoutes(app: App, deps: TeamDeps): void {
+  memberWrites(app, deps)
+  ownWrites(app, deps)
+}
+
+function memberWrites(app: App, deps: TeamDeps): void {
+  app.post(
+    '/v3/team/:id/members',
+    {
+      config: write,
+      schema: {
+        operationId: 'inviteTeamMember',
+        summary: 'Invite a user to a team',
+        params: IdParams,
+        body: Invitation,
+      },
+    },
+    async (req, reply) => {
+      const viewer = requireViewer(req)
+      const teamId = parseId(req.params.id, 'id')
+      const accountId = parseBodyId(req.body.user_id, 'user_id')
+      const fields = toMemberChange(req.body)
+      await inviteMember(deps, viewer, { teamId, accountId, fields })
+      return done(reply)
+    },
+  )
+  app.patch(
+    '/v3/team/:id/members/:user_id',
+    {
+      config: write,
+      schema: {
+        operationId: 'updateTeamMember',
+        summary: 'Edit a member or a pending invitation',
+        params: MemberParams,
+        body: MemberPatch,
+      },
+    },
+    async (req, reply) => {
+      const viewer = requireViewer(req)
+      const teamId = parseId(req.params.id, 'id')
+      const accountId = parseId(req.params.user_id, 'user_id')
+      const fields = toMemberChange(req.body)
+      await editMember(deps, viewer, { teamId, accountId, fields })
+      return done(reply)
+    },
+  )
+  app.delete(
+    '/v3/team/:id/members/:user_id',
+    {
+      config: write,
+      schema: {
+        operationId: 'removeTeamMember',
+        summary: 'Remove a member, leave a team, withdraw or decline an invitation',
+        params: MemberParams,
+      },
+    },
+    async (req, reply) => {
+      const viewer = requireViewer(req)
+      const teamId = parseId(req.params.id, 'id')
+      const accountId = parseId(req.params.user_id, 'user_id')
+      await removeMember(deps, viewer, { teamId, accountId })
+      return done(reply)
+    },
+  )
+}
+
+function ownWrites(app: App, deps: TeamDeps): void {
+  app.post(
+    '/v3/team/:id/join',
+    {
+      config: write,
+      schema: {
+        operationId: 'joinTeam',
+        summary: "Accept the caller's invitation",
+        params: IdParams,
+      },
+    },
+    async (req, reply) => {
+      const viewer = requireViewer(req)
+      const teamId = parseId(req.params.id, 'id')
+      await joinTeam(deps, viewer, teamId)
+      return done(reply)
+    },
+  )
+  app.patch(
+    '/v3/team/:id/owner',
+    {
+      config: write,
+      schema: {
+        operationId: 'transferTeamOwnership',
+        summary: 'Transfer the ownership of a team to an accepted member',
+        params: IdParams,
+        body: NewOwner,
+      },
+    },
+    async (req, reply) => {
+      const viewer = requireViewer(req)
+      const teamId = parseId(req.params.id, 'id')
+      const accountId = parseBodyId(req.body.user_id, 'user_id')
+      await transferOwnership(deps, viewer, { teamId, accountId })
+      return done(reply)
+    },
+  )
+}

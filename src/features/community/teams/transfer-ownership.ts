@@ -1,0 +1,92 @@
+import { actorOf } from '#features/basics/audit/actor.ts'
+import { recordAudit } from '#features/basics/audit/record-audit.ts'
+import { listProjectIdsOfOrganization } from '#features/catalogue/projects/queries.ts'
+import { insertNotifications, markInvitationsRead } from '#features/people/notifications/queries.ts'
+import { invalidInput, validationError } from '#lib/errors.ts'
+import { ALL_ORGANIZATION_PERMISSIONS, ALL_PROJECT_PERMISSIONS } from '#lib/permissions.ts'
+import type { Viewer } from '#lib/viewer.ts'
+import type { ChangeSet } from '#platform/cache/changes.ts'
+import { transaction } from '#platform/cache/transaction.ts'
+import type { Tx } from '#platform/db/db.ts'
+import type { Deps } from '#ports/deps.ts'
+import { lockTeam } from './lock-team.ts'
+import { requireTeamOwner } from './policy.ts'
+import { demoteOwners } from './queries.ts'
+
+/**
+ * Hands a team to one of its accepted members, who gets every permission. The former owner stays a member with what
+ * they had. The new owner of an organization loses the rows that narrow them in its projects.
+ * @throws ApiError 404, 403 for anybody but the owner and admins, 400 for a team whose project an organization owns and
+ * for a target that is no accepted member or the owner.
+ */
+export async function transferOwnership(
+  deps: Pick<Deps, 'db' | 'cache'>,
+  viewer: Viewer,
+  { teamId, accountId }: { teamId: string; accountId: string },
+): Promise<void> {
+  await transaction(deps, async (tx, changed) => {
+    const team = await lockTeam(tx, viewer, { teamId, targetId: accountId })
+    const { subject, target } = team
+    requireTeamOwner(team, viewer)
+    if ('project' in subject && subject.owner !== undefined) {
+      throw invalidInput('The project belongs to an organization, whose owner owns it')
+    }
+    if (target.team?.accepted !== true) throw validationError('user_id', 'is no accepted member of this team')
+    if (target.team.is_owner) throw validationError('user_id', 'is the owner already')
+    await demoteOwners(tx, [teamId], accountId)
+    await makeOwner(tx, { teamId, accountId, isOrganization: 'organization' in subject })
+    changed.add('team', teamId)
+    const thing =
+      'organization' in subject ? { organization: subject.organization.id } : { project: subject.project.id }
+    await recordAudit(tx, {
+      action: 'team.owner_changed',
+      actor: actorOf(viewer),
+      subject: { kind: 'team', id: teamId },
+      accountIds: [accountId],
+      details: thing,
+    })
+    // Search shows the owner's name, of an organization's projects too.
+    if ('organization' in subject) {
+      await dropProjectRows(tx, changed, subject.organization.id, accountId)
+      changed.add('project', ...(await listProjectIdsOfOrganization(tx, subject.organization.id)))
+    } else {
+      changed.add('project', subject.project.id)
+      await insertNotifications(tx, [accountId], {
+        type: 'project_transferred',
+        project_id: subject.project.id,
+        new_owner_user_id: accountId,
+        new_owner_organization_id: null,
+      })
+    }
+  })
+}
+
+async function makeOwner(
+  tx: Tx,
+  { teamId, accountId, isOrganization }: { teamId: string; accountId: string; isOrganization: boolean },
+): Promise<void> {
+  await tx
+    .updateTable('team_member')
+    .set({
+      is_owner: true,
+      role: 'Owner',
+      permissions: ALL_PROJECT_PERMISSIONS,
+      ...(isOrganization ? { organization_permissions: ALL_ORGANIZATION_PERMISSIONS } : {}),
+    })
+    .where('team_id', '=', teamId)
+    .where('account_id', '=', accountId)
+    .execute()
+}
+
+async function dropProjectRows(tx: Tx, changed: ChangeSet, organizationId: string, accountId: string): Promise<void> {
+  const rows = await tx
+    .deleteFrom('team_member')
+    .using('project')
+    .whereRef('project.team_id', '=', 'team_member.team_id')
+    .where('project.organization_id', '=', organizationId)
+    .where('team_member.account_id', '=', accountId)
+    .returning(['team_member.team_id', 'team_member.account_id', 'team_member.accepted'])
+    .execute()
+  await markInvitationsRead(tx, rows)
+  changed.add('team', ...rows.map(({ team_id }) => team_id))
+}

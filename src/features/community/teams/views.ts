@@ -1,0 +1,49 @@
+// A team member as routes answer with it, put together from rows and from cached users.
+import Type from 'typebox'
+import { UserView } from '#features/people/users/views.ts'
+import { Nullable } from '#lib/schema-parts.ts'
+import type { MemberRow } from './queries.ts'
+
+export const TeamMemberView = Type.Object(
+  {
+    team_id: Type.String(),
+    user: UserView,
+    role: Type.String(),
+    is_owner: Type.Boolean(),
+    permissions: Nullable(
+      Type.Integer({
+        description: 'Project permission bits; in the team of an organization, the bits for its projects',
+      }),
+    ),
+    organization_permissions: Nullable(Type.Integer({ description: 'Null in project teams' })),
+    accepted: Type.Boolean({ description: 'False while the invitation is pending' }),
+    payouts_split: Nullable(Type.Number({ description: '0 to 5000, in hundredths of a percent' })),
+    ordering: Type.Integer(),
+  },
+  {
+    title: 'TeamMember',
+    description:
+      '`permissions`, `organization_permissions` and `payouts_split` are null unless the caller is an accepted member.',
+  },
+)
+
+/** A row that a viewer may see, and whether they see it as a member does. */
+export type ShownMember = { row: MemberRow; asMember: boolean }
+
+/** Writes a member as JSON; `user` is the user's JSON. */
+export type MemberWriter = (member: ShownMember, user: string) => string
+
+/** The member as JSON; `user` is the user's JSON. Text joins for less than bytes do, and lists of teams are long. */
+export function toMemberJson({ row, asMember }: ShownMember, user: string): string {
+  const own = JSON.stringify({
+    team_id: row.team_id,
+    role: row.role,
+    is_owner: row.is_owner,
+    permissions: asMember ? row.permissions : null,
+    organization_permissions: asMember ? row.organization_permissions : null,
+    accepted: row.accepted,
+    payouts_split: asMember ? row.payouts_split : null,
+    ordering: row.ordering,
+  })
+  return `${own.slice(0, -1)},"user":${user}}`
+}

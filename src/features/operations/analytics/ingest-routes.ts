@@ -1,0 +1,61 @@
+// Reports of pages, launchers and affiliate links. Every well-formed report is answered 204, counted or not.
+import { done } from '#platform/http/answers.ts'
+import { requireViewer } from '#platform/http/auth.ts'
+import type { App } from '#platform/http/server.ts'
+import { recordAffiliateClick } from './record-click.ts'
+import { recordPlaytime } from './record-playtime.ts'
+import { recordView, type ViewDeps } from './record-view.ts'
+import { AffiliateClick, PageView, Playtime } from './requests.ts'
+
+export function analyticsIngestRoutes(app: App, deps: ViewDeps): void {
+  app.post(
+    '/analytics/view',
+    {
+      config: { auth: { read: ['PROJECT_READ'] } },
+      schema: {
+        operationId: 'reportView',
+        summary: 'Report a page view',
+        body: PageView,
+      },
+    },
+    async (req, reply) => {
+      const { url, referrer } = req.body
+      const caller = { address: req.clientAddress, headers: req.headers }
+      await recordView(deps, req.viewer, { url, referrer: referrer ?? undefined, caller })
+      return done(reply)
+    },
+  )
+  app.post(
+    '/analytics/playtime',
+    {
+      config: { auth: { scope: ['PERFORM_ANALYTICS'] }, whenReadOnly: 'answers' },
+      schema: {
+        operationId: 'reportPlaytime',
+        summary: 'Report playtime of versions',
+        description: 'At most 14,400 seconds are counted for each account and hour.',
+        body: Playtime,
+      },
+    },
+    async (req, reply) => {
+      await recordPlaytime(deps, requireViewer(req), req.body)
+      return done(reply)
+    },
+  )
+  app.post(
+    '/analytics/affiliate-click',
+    {
+      config: { auth: 'public', whenReadOnly: 'answers' },
+      schema: {
+        operationId: 'reportAffiliateClick',
+        summary: 'Report a click on an affiliate link',
+        body: AffiliateClick,
+      },
+    },
+    async (req, reply) => {
+      const { url, affiliate_code_id } = req.body
+      const caller = { address: req.clientAddress, headers: req.headers }
+      await recordAffiliateClick(deps, { url, affiliate_code_id, caller })
+      return done(reply)
+    },
+  )
+}

@@ -1,0 +1,129 @@
+// How the downloads of one project are made up: by day, version, loader, game version and country. What everybody may
+// see of it is up to the project.
+import { LRUCache } from 'lru-cache'
+import type { CachedProject } from '#features/catalogue/projects/lookup/project-cache.ts'
+import type { ProjectView } from '#features/catalogue/projects/views.ts'
+import { listVersionTraits } from '#features/catalogue/versions/queries.ts'
+import { compare } from '#lib/compare.ts'
+import { DAY_MS, MINUTE_MS } from '#lib/time.ts'
+import type { Viewer } from '#lib/viewer.ts'
+import { sliceGrid } from '#ports/analytics-store/slices.ts'
+import type { Deps } from '#ports/deps.ts'
+import { maySeeStatistics } from './policy.ts'
+import type { DownloadSeries, ProjectStatisticsView } from './views.ts'
+
+/** The largest parts of each kind that are listed. */
+const PARTS_MAX = 100
+
+/** The numbers of one project and span are counted at most once in this time. */
+const KEPT_MS = MINUTE_MS
+const KEPT_MAX = 2000
+
+export type ProjectStatistics = {
+  /**
+   * The total, and the series where the viewer may see them, at most a minute old. `days`: whole days (UTC) before the
+   * running one.
+   * @throws ApiError `analytics_database_error` when the store does not answer
+   */
+  read(project: CachedProject, viewer: Viewer | null, days: number): Promise<ProjectStatisticsView>
+}
+
+type StatisticsDeps = Pick<Deps, 'db' | 'analytics' | 'now'>
+
+export function createProjectStatistics(deps: StatisticsDeps): ProjectStatistics {
+  const kept = new LRUCache<string, DownloadSeries, Asked>({
+    max: KEPT_MAX,
+    ttl: KEPT_MS,
+    ttlResolution: 0,
+    perf: { now: deps.now },
+    // Concurrent requests for the same wait for one count.
+    fetchMethod: (_key, _old, { context }) => countSeries(deps, context),
+  })
+  return {
+    read: async (project, viewer, days) => {
+      const view = JSON.parse(project.bytes.toString()) as ProjectView
+      const { startMs, todayMs } = spanOf(deps.now(), days)
+      const isSeen = await maySeeStatistics(deps.db, viewer, { ...project, isPublic: view.public_statistics })
+      const asked: Asked = { projectId: project.id, startMs, todayMs }
+      const key = `${project.id} ${startMs} ${todayMs}`
+      return {
+        project_id: project.id,
+        downloads: view.downloads,
+        public_statistics: view.public_statistics,
+        start: new Date(startMs).toISOString(),
+        end: new Date(todayMs).toISOString(),
+        series: isSeen ? await kept.forceFetch(key, { context: asked }) : null,
+      }
+    },
+  }
+}
+
+/** `todayMs`: when the running day began, with which the span ends. */
+type Asked = { projectId: string; startMs: number; todayMs: number }
+
+function spanOf(now: number, days: number): { startMs: number; todayMs: number } {
+  const todayMs = Math.floor(now / DAY_MS) * DAY_MS
+  return { startMs: todayMs - days * DAY_MS, todayMs }
+}
+
+async function countSeries(
+  { db, analytics }: StatisticsDeps,
+  { projectId, startMs, todayMs }: Asked,
+): Promise<DownloadSeries> {
+  const count = (endMs: number, resolution: Parameters<typeof sliceGrid>[2], buckets: readonly string[][]) =>
+    analytics.query(
+      {
+        grid: sliceGrid(startMs, endMs, resolution),
+        metrics: buckets.map((bucketBy) => ({
+          metric: 'project_downloads',
+          bucketBy,
+          filterBy: {},
+          sources: [projectId],
+        })),
+      },
+      // One place in the queue for all of them, so that pages for everybody never hold up a publisher's questions.
+      { caller: 'project statistics' },
+    )
+  const [byDay] = await count(todayMs + DAY_MS, { minutes: DAY_MS / MINUTE_MS }, [[]])
+  const [byVersion, byCountry] = await count(todayMs, { slices: 1 }, [['version_id'], ['country']])
+  const daily = (byDay?.slices ?? []).map((points) => sumOf(points))
+  const ofVersion = amountsBy(byVersion?.slices[0] ?? [], 'version_id')
+  const shown = await listVersionTraits(db, projectId, {})
+  const loaders = new Map<string, number>()
+  const gameVersions = new Map<string, number>()
+  for (const { id, loaders: runsOn, game_versions } of shown) {
+    const amount = ofVersion.get(id) ?? 0
+    for (const loader of runsOn) loaders.set(loader, (loaders.get(loader) ?? 0) + amount)
+    for (const version of game_versions) gameVersions.set(version, (gameVersions.get(version) ?? 0) + amount)
+  }
+  const listed = shown.map(({ id }) => [id, ofVersion.get(id) ?? 0] as const)
+  return {
+    days: daily.slice(0, -1).map((downloads, index) => ({ date: isoDay(startMs + index * DAY_MS), downloads })),
+    today: daily.at(-1) ?? 0,
+    versions: largest(listed).map(([version_id, downloads]) => ({ version_id, downloads })),
+    loaders: largest(loaders).map(([loader, downloads]) => ({ loader, downloads })),
+    game_versions: largest(gameVersions).map(([game_version, downloads]) => ({ game_version, downloads })),
+    countries: largest(amountsBy(byCountry?.slices[0] ?? [], 'country')).map(([country, downloads]) => ({
+      country,
+      downloads,
+    })),
+  }
+}
+
+type Points = readonly Record<string, unknown>[]
+
+const sumOf = (points: Points): number => points.reduce((sum, point) => sum + Number(point['downloads']), 0)
+
+function amountsBy(points: Points, field: string): Map<string, number> {
+  return new Map(points.map((point) => [String(point[field] ?? ''), Number(point['downloads'])]))
+}
+
+/** Largest first, equal ones by name; what was not downloaded is left out. */
+function largest(amounts: Iterable<readonly [name: string, amount: number]>): (readonly [string, number])[] {
+  return [...amounts]
+    .filter(([, amount]) => amount > 0)
+    .sort(([a, left], [b, right]) => right - left || compare(a, b))
+    .slice(0, PARTS_MAX)
+}
+
+const isoDay = (ms: number): string => new Date(ms).toISOString().slice(0, 10)

@@ -1,0 +1,102 @@
+// Reads of the database for analytics: what was played, whose projects one may ask about, and the records of money.
+import { sql } from 'kysely'
+import type { VersionFacts } from '#features/catalogue/versions/policy.ts'
+import type { Db } from '#platform/db/db.ts'
+import { isNamed } from '#platform/db/names.ts'
+import { type SliceGrid, sliceEdges } from '#ports/analytics-store/slices.ts'
+
+export type PlayedVersion = VersionFacts & {
+  /** Loaders of any version of the project. */
+  project_loaders: string[]
+}
+
+/** The versions with these IDs that exist, visible or not. */
+export async function listPlayedVersions(db: Db, ids: readonly string[]): Promise<PlayedVersion[]> {
+  if (ids.length === 0) return []
+  const rows = await db
+    .selectFrom('version')
+    .innerJoin('project', 'project.id', 'version.project_id')
+    .select(['version.id', 'version.status', 'version.project_id', 'project.status as project_status'])
+    .select(['project.team_id', 'project.organization_id'])
+    .where('version.id', 'in', ids)
+    .execute()
+  const loaders = await listProjectLoaders(db, [...new Set(rows.map(({ project_id }) => project_id))])
+  return rows.map(({ id, status, project_id, project_status, team_id, organization_id }) => ({
+    id,
+    status,
+    project: { id: project_id, status: project_status, team_id, organization_id },
+    project_loaders: loaders.get(project_id) ?? [],
+  }))
+}
+
+async function listProjectLoaders(db: Db, projectIds: readonly string[]): Promise<Map<string, string[]>> {
+  if (projectIds.length === 0) return new Map()
+  const { rows } = await sql<{ project_id: string; loaders: string[] }>`
+    select project_id, array_agg(distinct loader) as loaders from version, unnest(loaders) loader
+    where project_id = any(${projectIds}::text[]) group by project_id`.execute(db)
+  return new Map(rows.map(({ project_id, loaders }) => [project_id, loaders]))
+}
+
+/** IDs of the projects to which an account belongs by an accepted row, their own or their organization's; at most `limit`. */
+export async function listProjectIdsOfMember(db: Db, accountId: string, limit: number): Promise<string[]> {
+  // Two look-ups by index; one condition with `or` would read every project.
+  const { rows } = await sql<{ id: string }>`
+    with teams as (select team_id from team_member where account_id = ${accountId} and accepted)
+    select id from project where team_id in (select team_id from teams)
+    union
+    select project.id from project join organization on organization.id = project.organization_id
+      where organization.team_id in (select team_id from teams)
+    limit ${limit}`.execute(db)
+  return rows.map(({ id }) => id)
+}
+
+/** IDs of the projects that `names` name as ID or slug; the ID wins. */
+export async function listProjectIdsByNames(db: Db, names: readonly string[]): Promise<string[]> {
+  const rows = await db
+    .selectFrom('project')
+    .select(['id', 'slug'])
+    .where(isNamed('id', 'slug', names))
+    .execute()
+  const byId = new Set(rows.map(({ id }) => id))
+  const bySlug = new Map(rows.map(({ id, slug }) => [slug, id]))
+  return [...new Set(names.flatMap((name) => (byId.has(name) ? name : (bySlug.get(name.toLowerCase()) ?? []))))]
+}
+
+/** What a record adds to one slice and source; amounts are decimal texts, counts numbers. */
+export type RecordCell = { slice: number; source: string; amount: string }
+
+/** Revenue of projects, everybody's share together, dated by its day. */
+export async function sumProjectRevenue(db: Db, grid: SliceGrid, projectIds: readonly string[]): Promise<RecordCell[]> {
+  const { rows } = await sql<RecordCell>`
+    select ${sliceIndex(grid, 'day')} as slice, project_id as source, sum(amount)::text as amount
+    from revenue_share
+    where project_id = any(${projectIds}::text[]) and ${isWithin(grid, 'day')}
+    group by 1, 2`.execute(db)
+  return rows
+}
+
+/** Conversions of affiliate codes, and what they earned. */
+export async function sumConversions(
+  db: Db,
+  grid: SliceGrid,
+  codeIds: readonly string[],
+): Promise<(RecordCell & { conversions: number })[]> {
+  const { rows } = await sql<RecordCell & { conversions: number }>`
+    select ${sliceIndex(grid, 'converted')} as slice, affiliate_code_id as source, sum(revenue)::text as amount,
+      count(*) as conversions
+    from affiliate_conversion
+    where affiliate_code_id = any(${codeIds}::text[]) and ${isWithin(grid, 'converted')}
+    group by 1, 2`.execute(db)
+  return rows
+}
+
+const millisecondsOf = (column: string) => sql`(extract(epoch from ${sql.ref(column)}) * 1000)::bigint`
+
+/** The same half-open slices as the store's: an edge belongs to the later one. */
+function sliceIndex(grid: SliceGrid, column: string) {
+  return sql<number>`width_bucket(${millisecondsOf(column)}, ${sliceEdges(grid)}::bigint[]) - 1`
+}
+
+function isWithin({ startMs, endMs }: SliceGrid, column: string) {
+  return sql`${sql.ref(column)} >= ${new Date(startMs)} and ${sql.ref(column)} < ${new Date(endMs)}`
+}

@@ -1,0 +1,41 @@
+import { findMembership } from '#features/basics/access/memberships.ts'
+import { canSeeProject } from '#features/basics/access/project-policy.ts'
+import { type CachedProject, findProject } from '#features/catalogue/projects/lookup/project-cache.ts'
+import { isPublicStatus } from '#lib/project-status.ts'
+import type { Viewer } from '#lib/viewer.ts'
+import type { Deps } from '#ports/deps.ts'
+import { type Caller, originOf } from './origin.ts'
+import { parsePageAddress, parseReferrer } from './visited-page.ts'
+import type { VisitorCaps } from './visitor-caps.ts'
+
+export type ViewDeps = Deps & { caps: VisitorCaps }
+
+/**
+ * Records that a page was viewed. Pages of no project, of an unknown one and of one that the viewer may not see are
+ * not recorded; the answer is the same.
+ * @throws ApiError `validation_error` for an address that is none.
+ */
+export async function recordView(
+  deps: ViewDeps,
+  viewer: Viewer | null,
+  { url, referrer, caller }: { url: string; referrer: string | undefined; caller: Caller },
+): Promise<void> {
+  const page = parsePageAddress(url, 'url', deps.taxonomy)
+  const project = page.project === undefined ? undefined : await findProject(deps, page.project)
+  if (project === undefined || !(await isVisible(deps, viewer, project))) return
+  const monetized = project.monetized && (await deps.caps.earnsView(caller.address, project.id))
+  deps.events.add('view', {
+    ...originOf(deps, caller),
+    project_id: project.id,
+    // Where the visitor came from says more than our own host, where it is known.
+    domain: parseReferrer(referrer).domain || page.domain,
+    site_path: page.site_path,
+    monetized,
+  })
+}
+
+async function isVisible(deps: ViewDeps, viewer: Viewer | null, project: CachedProject): Promise<boolean> {
+  if (isPublicStatus(project.status)) return true
+  if (viewer === null) return false
+  return canSeeProject(viewer, project, await findMembership(deps.db, viewer.id, project))
+}

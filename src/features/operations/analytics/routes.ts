@@ -1,0 +1,66 @@
+// Questions about use and money.
+
+import { Readable } from 'node:stream'
+import type { FastifyReply } from 'fastify'
+import { requireScope, requireViewer } from '#platform/http/auth.ts'
+import { COSTS } from '#platform/http/route-config.ts'
+import type { App } from '#platform/http/server.ts'
+import type { Deps } from '#ports/deps.ts'
+import { answerQuestion } from './answer-question.ts'
+import { AnalyticsQuestionBody, metricNeedingPayoutsRead, parseAnalyticsQuestion } from './requests.ts'
+import { AnalyticsAnswer } from './views.ts'
+import { prefersCsv, writeCsv, writeJson } from './write-answer.ts'
+
+export function analyticsRoutes(app: App, deps: Pick<Deps, 'db' | 'analytics'>): void {
+  app.post(
+    '/v3/analytics',
+    {
+      config: { auth: { scope: ['ANALYTICS'] }, keepProtoKeys: true, cost: COSTS.analytics, whenReadOnly: 'answers' },
+      schema: {
+        operationId: 'queryAnalytics',
+        summary: 'Query views, downloads, playtime, revenue and affiliate metrics by time slice',
+        description:
+          'Covers the projects on which the caller has VIEW_ANALYTICS, and the affiliate codes of the caller. ' +
+          '`Accept: text/csv` returns CSV.',
+        body: AnalyticsQuestionBody,
+        produces: ['application/json', 'text/csv'],
+        response: { 200: AnalyticsAnswer },
+      },
+    },
+    async (req, reply) => {
+      const viewer = requireViewer(req)
+      const question = parseAnalyticsQuestion(req.body)
+      if (metricNeedingPayoutsRead(question) !== undefined) requireScope(viewer, 'PAYOUTS_READ')
+      const slices = await answerQuestion(deps, viewer, { question, signal: clientGone(reply) })
+      void reply.header('vary', 'Accept')
+      if (!prefersCsv(req.headers.accept)) {
+        return sendPieces(reply.type('application/json; charset=utf-8'), writeJson(slices))
+      }
+      void reply.header('content-disposition', 'attachment; filename="analytics.csv"')
+      return sendPieces(reply.type('text/csv; charset=utf-8'), writeCsv(question, slices))
+    },
+  )
+}
+
+/** Aborts when the client disconnects before it has its answer. The request's own signal does so once the body is read. */
+function clientGone(reply: FastifyReply): AbortSignal {
+  const gone = new AbortController()
+  reply.raw.once('close', () => {
+    if (!reply.raw.writableFinished) gone.abort(new Error('The client has disconnected'))
+  })
+  return gone.signal
+}
+
+/** What fits into one piece goes as one; the rest is written while it is being sent. */
+async function sendPieces(reply: FastifyReply, pieces: AsyncGenerator<string>): Promise<never> {
+  const first = await pieces.next()
+  const second = await pieces.next()
+  const start = first.done === true ? '' : first.value
+  if (second.done === true) return reply.send(Buffer.from(start)) as never
+  async function* all(): AsyncGenerator<string> {
+    yield start
+    yield second.value
+    yield* pieces
+  }
+  return reply.send(Readable.from(all(), { objectMode: false })) as never
+}

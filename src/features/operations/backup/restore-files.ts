@@ -1,0 +1,126 @@
+// Bytes of files from archives into the store.
+import { createReadStream } from 'node:fs'
+import { ApiError } from '#lib/errors.ts'
+import type { Deps } from '#ports/deps.ts'
+import { assertFileKey, type StoredBytes } from '#ports/files/files.ts'
+import { ArchiveError, damaged, type ManifestEntry, unreadable } from './archive-format.ts'
+import { type ArchiveReader, openArchive } from './archive-reader.ts'
+import type { Member } from './member-reader.ts'
+
+/** Files up to this size go through memory, as many at a time as have it together. */
+const SMALL_BYTES = 1024 * 1024
+const BATCH_FILES = 64
+
+const TYPES: Record<string, string> = {
+  png: 'image/png',
+  jpg: 'image/jpeg',
+  jpeg: 'image/jpeg',
+  gif: 'image/gif',
+  webp: 'image/webp',
+  svg: 'image/svg+xml',
+  bmp: 'image/bmp',
+}
+
+/** What a store says of a file. */
+export const contentTypeOf = (key: string): string =>
+  TYPES[key.slice(key.lastIndexOf('.') + 1)] ?? 'application/octet-stream'
+
+export type FileRestorer = {
+  /** Takes the file of a member `files/KEY`, whose bytes it reads. @throws ArchiveError, ApiError `file_hosting_error`. */
+  add(member: Member): Promise<void>
+  /** Stores what was taken and is not stored yet, and makes all of it durable. @throws ApiError `file_hosting_error`. */
+  end(): Promise<void>
+}
+
+/** Stores files as they come, small ones some at a time. */
+export function createFileRestorer({ files }: Pick<Deps, 'files'>): FileRestorer {
+  let waiting: StoredBytes[] = []
+  let waitingBytes = 0
+
+  async function store(): Promise<void> {
+    const items = waiting
+    waiting = []
+    waitingBytes = 0
+    if (items.length > 0) await files.putAll(items)
+  }
+
+  return {
+    async end() {
+      await store()
+      await files.flush()
+    },
+    async add(member) {
+      const key = keyOf(member.name)
+      const contentType = contentTypeOf(key)
+      if (member.size > SMALL_BYTES) return storeLarge(files, member, { key, contentType })
+      if (waiting.length === BATCH_FILES || waitingBytes + member.size > SMALL_BYTES) await store()
+      waiting.push({ key, bytes: await member.bytes(), contentType })
+      waitingBytes += member.size
+    },
+  }
+}
+
+async function storeLarge(
+  files: Deps['files'],
+  member: Member,
+  { key, contentType }: { key: string; contentType: string },
+): Promise<void> {
+  const staged = await files.stage(member.stream(), { maxBytes: member.size }).catch((cause) => {
+    throw cause instanceof ApiError ? cause : unreadable(cause)
+  })
+  try {
+    if (staged.sizeBytes !== member.size) throw damaged(`${member.name} is shorter than it says`)
+    await files.publish(staged, key, { contentType })
+  } finally {
+    await files.discard(staged)
+  }
+}
+
+function keyOf(name: string): string {
+  const key = name.slice('files/'.length)
+  try {
+    assertFileKey(key)
+  } catch (cause) {
+    throw damaged(`${JSON.stringify(name.slice(0, 200))} is no name of a file`, cause)
+  }
+  return key
+}
+
+/**
+ * Stores the files that `reader`'s manifest places in the archive `id`, and returns how many. Both name them in the same
+ * order.
+ */
+export async function restoreEarlier(
+  deps: Pick<Deps, 'files'>,
+  reader: ArchiveReader,
+  { id, path }: { id: string; path: string },
+): Promise<number> {
+  const wanted = filesIn(reader.elsewhere(), id)
+  let next = (await wanted.next()).value
+  if (next === undefined) return 0
+  const earlier = await openArchive(createReadStream(path))
+  const restorer = createFileRestorer(deps)
+  let count = 0
+  try {
+    for await (const member of earlier.members()) {
+      if (next === undefined) break
+      if (member.name !== next.name) continue
+      await restorer.add(member)
+      if ((await member.sha256()) !== next.sha256) throw damaged(`${member.name} in ${path} is not what it was`)
+      count += 1
+      next = (await wanted.next()).value
+    }
+    if (next !== undefined) throw new ArchiveError(`${path} does not hold ${next.name}, though a later archive says so`)
+    await restorer.end()
+    return count
+  } finally {
+    await earlier.dispose()
+  }
+}
+
+type Present = Exclude<ManifestEntry, { absent: true }>
+
+async function* filesIn(entries: AsyncIterable<ManifestEntry>, id: string): AsyncGenerator<Present, undefined> {
+  for await (const entry of entries) if (!('absent' in entry) && entry.in === id) yield entry
+  return undefined
+}

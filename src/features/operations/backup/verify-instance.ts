@@ -1,0 +1,169 @@
+// `depot verify`: holds rows, bytes and events against one another, and changes nothing.
+import { createHash } from 'node:crypto'
+import { finished } from 'node:stream/promises'
+import { findDrift } from '#features/operations/downloads/find-drift.ts'
+import type { Deps } from '#ports/deps.ts'
+import { type Client, connectAlone } from './rows.ts'
+import { pictureBase, type StoredKey, storedKeys, storedKeysSql } from './stored-keys.ts'
+
+export type Finding =
+  /** A row names a file that the store does not have. */
+  | { what: 'missing-file'; key: string }
+  /** The bytes are not those that the row was made for. */
+  | { what: 'changed-file'; key: string; detail: string }
+  /** The store has a file that no row names. */
+  | { what: 'unused-file'; key: string; sizeBytes: number }
+  /** A counter is not what was imported and what the events add up to. */
+  | { what: 'wrong-counter'; of: 'project' | 'version'; id: string; difference: number }
+
+export type VerifyReport = {
+  files: number
+  findings: number
+  /** The first of them. */
+  listed: Finding[]
+  /** Why something was not compared. */
+  skipped: string[]
+}
+
+export type VerifyOptions = {
+  /** Compares sizes only. */
+  quick?: boolean
+  /** Whether this process can read the events. */
+  canReadEvents: boolean
+  onProgress?: (done: number) => void
+}
+
+const LISTED_MAX = 1_000
+/** Files that are read at once. */
+const AT_ONCE = 4
+const KEYS_AT_ONCE = 1_000
+
+export async function verifyInstance(
+  deps: Pick<Deps, 'pool' | 'db' | 'cache' | 'files' | 'analytics' | 'config' | 'log'>,
+  { quick = false, canReadEvents, onProgress }: VerifyOptions,
+): Promise<VerifyReport> {
+  const report: VerifyReport = { files: 0, findings: 0, listed: [], skipped: [] }
+  const note = (finding: Finding): void => {
+    report.findings += 1
+    if (report.listed.length < LISTED_MAX) report.listed.push(finding)
+  }
+  const onFile = (): void => {
+    report.files += 1
+    onProgress?.(report.files)
+  }
+  const client = await connectAlone(deps.pool, 'depot-verify')
+  try {
+    await verifyFiles(deps, client, { quick, note, onFile })
+    await verifyListing(deps, client, deps.files.list(), note)
+    if (canReadEvents) {
+      for (const found of await findDrift({ ...deps, store: deps.analytics })) note({ what: 'wrong-counter', ...found })
+    } else {
+      report.skipped.push('download counters: the running server has the events open and compares them every night')
+    }
+    return report
+  } finally {
+    await client.end()
+  }
+}
+
+type Note = (finding: Finding) => void
+
+async function verifyFiles(
+  { files, config }: Pick<Deps, 'files' | 'config'>,
+  client: Client,
+  { quick, note, onFile }: { quick: boolean; note: Note; onFile: () => void },
+): Promise<void> {
+  const suspects: StoredKey[] = []
+  const running = new Set<Promise<void>>()
+  await client.query('begin isolation level repeatable read read only')
+  for await (const stored of storedKeys(client, config.files.baseUrl)) {
+    const check = verifyFile(files, stored, quick).then((finding) => {
+      onFile()
+      if (finding?.what === 'missing-file') suspects.push(stored)
+      else if (finding !== undefined) note(finding)
+    })
+    const settled: Promise<void> = check.finally(() => running.delete(settled))
+    settled.catch(() => undefined)
+    running.add(settled)
+    if (running.size >= AT_ONCE) await Promise.race(running)
+  }
+  await Promise.all(running)
+  await client.query('commit')
+  // What was deleted since the snapshot has lost its bytes rightly.
+  for (let from = 0; from < suspects.length; from += KEYS_AT_ONCE) {
+    const part = suspects.slice(from, from + KEYS_AT_ONCE).filter(({ isUnderWay }) => !isUnderWay)
+    const named = await keepNamed(
+      client,
+      config.files.baseUrl,
+      part.map(({ key }) => key),
+    )
+    for (const { key } of part) if (named.has(key)) note({ what: 'missing-file', key })
+  }
+}
+
+async function verifyFile(files: Deps['files'], stored: StoredKey, quick: boolean): Promise<Finding | undefined> {
+  const { key, sizeBytes, sha512 } = stored
+  const found = await files.stat(key)
+  if (found === undefined) return { what: 'missing-file', key }
+  if (sizeBytes !== null && found.sizeBytes !== sizeBytes) {
+    return { what: 'changed-file', key, detail: `${found.sizeBytes} bytes instead of ${sizeBytes}` }
+  }
+  if (quick) return undefined
+  const expected = sha512 !== null ? { algorithm: 'sha512', hash: sha512 } : pictureHash(key)
+  if (expected === undefined) return undefined
+  const opened = await files.open(key)
+  if (opened === undefined) return { what: 'missing-file', key }
+  const hash = createHash(expected.algorithm)
+  opened.stream.on('data', (chunk: Buffer) => hash.update(chunk))
+  await finished(opened.stream)
+  if (hash.digest('hex') === expected.hash) return undefined
+  return { what: 'changed-file', key, detail: `its ${expected.algorithm} is another one` }
+}
+
+/** A picture in its raw form is named by its content. */
+function pictureHash(key: string): { algorithm: string; hash: string } | undefined {
+  const hash = /^pictures\/.+\/([0-9a-f]{40})\.[a-z]+$/.exec(key)?.[1]
+  return hash === undefined ? undefined : { algorithm: 'sha1', hash }
+}
+
+async function verifyListing(
+  { config }: Pick<Deps, 'config'>,
+  client: Client,
+  listing: AsyncIterable<{ key: string; sizeBytes: number }>,
+  note: Note,
+): Promise<void> {
+  const suspects = new Map<string, number>()
+  let part = new Map<string, number>()
+  const compare = async (): Promise<void> => {
+    const named = await keepNamed(client, config.files.baseUrl, [...part.keys()])
+    for (const [key, sizeBytes] of part) if (!named.has(key)) suspects.set(key, sizeBytes)
+    part = new Map()
+  }
+  for await (const { key, sizeBytes } of listing) {
+    part.set(key, sizeBytes)
+    if (part.size >= KEYS_AT_ONCE) await compare()
+  }
+  await compare()
+  // A row may have come after its bytes.
+  const all = [...suspects]
+  for (let from = 0; from < all.length; from += KEYS_AT_ONCE) {
+    part = new Map(all.slice(from, from + KEYS_AT_ONCE))
+    const named = await keepNamed(client, config.files.baseUrl, [...part.keys()])
+    for (const [key, sizeBytes] of part) if (!named.has(key)) note({ what: 'unused-file', key, sizeBytes })
+  }
+}
+
+/** Of these keys, those that a row, a claim or a removal to come names. */
+async function keepNamed(client: Client, filesBaseUrl: string, keys: string[]): Promise<Set<string>> {
+  if (keys.length === 0) return new Set()
+  const { rows } = await client.query<{ key: string }>(
+    `select key from (${storedKeysSql()}) stored where key = any($2::text[])
+    union select storage_key from upload_claim where storage_key = any($2::text[])
+    union select removed.key from graphile_worker._private_jobs job
+      join graphile_worker._private_tasks task on task.id = job.task_id and task.identifier = 'files.remove',
+      json_array_elements_text(job.payload -> 'keys') as removed (key)
+      where removed.key = any($2::text[])`,
+    [pictureBase(filesBaseUrl), keys],
+  )
+  return new Set(rows.map(({ key }) => key))
+}

@@ -1,0 +1,283 @@
+// `depot backup`: rows in one snapshot, the files they name, and events, as one stream.
+import type { Readable, Writable } from 'node:stream'
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
+import pgCopy from 'pg-copy-streams'
+import { newId } from '#lib/ids.ts'
+import { OperatorError } from '#lib/operator-error.ts'
+import type { Deps } from '#ports/deps.ts'
+import type { Files } from '#ports/files/files.ts'
+import { holdRemovals } from '#ports/files/removals.ts'
+import { FORMAT, fileMember, type Head, type ManifestEntry, partMember } from './archive-format.ts'
+import { openPrevious } from './archive-reader.ts'
+import { type ArchiveWriter, createArchiveWriter } from './archive-writer.ts'
+import { EVENT_COLUMNS, type EventSource } from './event-parts.ts'
+import {
+  type Client,
+  columnList,
+  connectAlone,
+  listJobs,
+  listSequences,
+  listTables,
+  quote,
+  type Table,
+} from './rows.ts'
+import { countStoredKeys, type StoredKey, storedKeys } from './stored-keys.ts'
+
+export type BackupOptions = {
+  /** Taken over and ended. */
+  sink: Writable
+  /** Events as they are to be stored: see `event-parts.ts`. */
+  events: EventSource
+  /** Of the running Depot. */
+  version: string
+  /** An earlier archive, whose files are not copied again. */
+  since?: string | undefined
+  onProgress?: (step: 'rows' | 'files' | 'events', done: number, total?: number) => void
+}
+
+export type BackupReport = {
+  id: string
+  rows: number
+  files: number
+  /** Of `files`, those that earlier archives hold. */
+  earlier: number
+  events: number
+  bytes: number
+  /** Keys of files that rows name and the store does not have. */
+  missing: string[]
+}
+
+/** Two backups at once would only slow each other down. */
+const LOCK = 7_300_426
+/** Text of rows in one member. */
+const PART_BYTES = 1024 * 1024
+/** Files up to this size are read so many at once, while as many are written. */
+const SMALL_BYTES = 128 * 1024
+const BATCH_FILES = 64
+/** The report names so many. */
+const MISSING_MAX = 1_000
+
+const compress = promisify(gzip)
+const packed = (bytes: Buffer): Promise<Buffer> => compress(bytes, { level: 1 })
+
+/**
+ * Writes an archive while the instance runs: rows are as of one moment, no file of that moment is removed before it is
+ * copied, and what is published meanwhile is not in it.
+ * @throws OperatorError while another backup runs, or when `since` cannot be built upon.
+ */
+export async function writeBackup(
+  deps: Pick<Deps, 'pool' | 'files' | 'config' | 'now'>,
+  options: BackupOptions,
+): Promise<BackupReport> {
+  const previous = options.since === undefined ? undefined : await openPrevious(options.since)
+  const client = await connectAlone(deps.pool, 'depot-backup')
+  let writer: ArchiveWriter | undefined
+  try {
+    const { rows } = await client.query('select pg_try_advisory_lock($1) as is_mine', [LOCK])
+    if (rows[0]?.is_mine !== true) throw new OperatorError('Another backup of this instance is running')
+    // Before the snapshot: what is deleted after this moment keeps its bytes.
+    await holdRemovals(client)
+    await client.query('begin isolation level repeatable read read only')
+    const head = await describeInstance(client, deps, options.version, previous?.head)
+    writer = await createArchiveWriter(head, options.sink)
+    const rowCount = await copyRows(client, writer, head.tables, options)
+    const files = await copyFiles(client, { ...deps, writer, previous, options })
+    await client.query('commit')
+    const events = await copyEvents(writer, options)
+    const { bytes } = await writer.finish()
+    return { id: head.id, rows: rowCount, ...files, events, bytes }
+  } finally {
+    await writer?.dispose()
+    await previous?.files.return(undefined)
+    if (writer === undefined) options.sink.destroy()
+    // With the connection go the locks.
+    await client.end()
+  }
+}
+
+async function describeInstance(
+  client: Client,
+  { config, now }: Pick<Deps, 'config' | 'now'>,
+  version: string,
+  previous: Head | undefined,
+): Promise<Head> {
+  const { rows: applied } = await client.query<{ name: string; checksum: string }>(
+    'select name, checksum from schema_migration order by name',
+  )
+  const { rows: server } = await client.query<{ version: string }>(
+    "select current_setting('server_version') as version",
+  )
+  return {
+    format: FORMAT,
+    id: newId(),
+    created: new Date(now()).toISOString(),
+    version,
+    migrations: applied,
+    postgres: server[0]?.version ?? '',
+    filesBaseUrl: config.files.baseUrl,
+    tables: await listTables(client),
+    sequences: await listSequences(client),
+    events: EVENT_COLUMNS,
+    since: previous === undefined ? [] : [...previous.since, { id: previous.id, created: previous.created }],
+  }
+}
+
+async function copyRows(
+  client: Client,
+  writer: ArchiveWriter,
+  tables: readonly Table[],
+  { onProgress }: BackupOptions,
+): Promise<number> {
+  let count = 0
+  for (const table of tables) {
+    const copy = client.query(pgCopy.to(`copy ${quote(table.name)} (${columnList(table)}) to stdout`))
+    let part = 0
+    for await (const bytes of packedAhead(inParts(copy, PART_BYTES))) {
+      part += 1
+      await writer.add(partMember(`rows/${table.name}`, part, 'copy.gz'), bytes)
+    }
+    count += copy.rowCount ?? 0
+    onProgress?.('rows', count)
+  }
+  const jobs = await listJobs(client)
+  if (jobs.length > 0) {
+    const lines = Buffer.from(jobs.map((job) => `${JSON.stringify(job)}\n`).join(''))
+    await writer.add(partMember('jobs', 1, 'jsonl.gz'), await packed(lines))
+  }
+  return count
+}
+
+/** Compresses a piece while the next one is read. */
+async function* packedAhead(pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let before: Promise<Buffer> | undefined
+  for await (const piece of pieces) {
+    const now = packed(piece)
+    now.catch(() => undefined)
+    if (before !== undefined) yield before
+    before = now
+  }
+  if (before !== undefined) yield before
+}
+
+/** Bytes of a stream in pieces of at least `size`, but for the last. */
+async function* inParts(stream: Readable, size: number): AsyncGenerator<Buffer> {
+  let chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    chunks.push(chunk)
+    bytes += chunk.length
+    if (bytes < size) continue
+    yield Buffer.concat(chunks)
+    chunks = []
+    bytes = 0
+  }
+  if (bytes > 0) yield Buffer.concat(chunks)
+}
+
+type Previous = Awaited<ReturnType<typeof openPrevious>>
+
+type FilesNeeds = Pick<Deps, 'files' | 'config'> & {
+  writer: ArchiveWriter
+  previous: Previous | undefined
+  options: BackupOptions
+}
+
+/** Files on their way into the archive, in order. */
+type Batch = { stored: StoredKey[]; entries: (ManifestEntry | undefined)[]; read: Promise<Read[]> }
+type Read = Awaited<ReturnType<Files['readAll']>>[number]
+
+async function copyFiles(client: Client, { files, config, writer, previous, options }: FilesNeeds) {
+  const total = await countStoredKeys(client, config.files.baseUrl)
+  const report = { files: 0, earlier: 0, missing: [] as string[] }
+  const earlier = createMerge(previous)
+  let batch: Batch | undefined
+
+  async function write({ key, isUnderWay }: StoredKey, entry: ManifestEntry | undefined, read: Read): Promise<void> {
+    const name = fileMember(key)
+    if (entry !== undefined) {
+      report.earlier += 1
+      await writer.note(entry)
+    } else if (read === undefined) {
+      if (isUnderWay) return
+      if (report.missing.length < MISSING_MAX) report.missing.push(key)
+      return writer.note({ name, absent: true })
+    } else if (Buffer.isBuffer(read)) await writer.add(name, read)
+    else await addLarge(files, writer, key)
+    report.files += 1
+    options.onProgress?.('files', report.files, total)
+  }
+
+  async function take({ stored, entries, read }: Batch): Promise<void> {
+    const found = (await read).values()
+    for (const [n, one] of stored.entries()) {
+      const entry = entries[n]
+      await write(one, entry, entry === undefined ? found.next().value : undefined)
+    }
+  }
+
+  try {
+    for await (const stored of inBatches(storedKeys(client, config.files.baseUrl), BATCH_FILES)) {
+      const entries: Batch['entries'] = []
+      for (const { key } of stored) entries.push(await earlier(fileMember(key)))
+      const wanted = stored.filter((_, n) => entries[n] === undefined).map(({ key }) => key)
+      const before = batch
+      // Read while the batch before is written.
+      batch = { stored, entries, read: files.readAll(wanted, { maxBytes: SMALL_BYTES }) }
+      batch.read.catch(() => undefined)
+      if (before !== undefined) await take(before)
+    }
+    if (batch !== undefined) await take(batch)
+    return report
+  } finally {
+    await batch?.read.catch(() => undefined)
+  }
+}
+
+async function addLarge(files: Files, writer: ArchiveWriter, key: string): Promise<void> {
+  const opened = await files.open(key)
+  if (opened === undefined) throw new Error(`The file ${key} was removed while it was copied`)
+  await writer.addStream(fileMember(key), opened.sizeBytes, opened.stream)
+}
+
+async function* inBatches<Item>(items: AsyncIterable<Item>, size: number): AsyncGenerator<Item[]> {
+  let batch: Item[] = []
+  for await (const item of items) {
+    batch.push(item)
+    if (batch.length < size) continue
+    yield batch
+    batch = []
+  }
+  if (batch.length > 0) yield batch
+}
+
+/**
+ * Looks names up in the previous manifest, whose files have the same order; each name must be after the one before. The
+ * entry says which archive has the file.
+ */
+function createMerge(previous: Previous | undefined) {
+  let current: ManifestEntry | undefined
+  let isDone = previous === undefined
+  return async (name: string): Promise<ManifestEntry | undefined> => {
+    while (!isDone && (current === undefined || current.name < name)) {
+      const { value, done } = (await previous?.files.next()) ?? { done: true, value: undefined }
+      isDone = done === true
+      current = isDone ? undefined : value
+    }
+    if (current?.name !== name || 'absent' in current) return undefined
+    return { in: previous?.head.id ?? '', ...current }
+  }
+}
+
+async function copyEvents(writer: ArchiveWriter, { events, onProgress }: BackupOptions): Promise<number> {
+  let count = 0
+  const parts = new Map<string, number>()
+  for await (const { kind, count: more, bytes } of events()) {
+    const part = (parts.get(kind) ?? 0) + 1
+    parts.set(kind, part)
+    await writer.add(partMember(`events/${kind}`, part, 'jsonl.gz'), bytes)
+    count += more
+    onProgress?.('events', count)
+  }
+  return count
+}

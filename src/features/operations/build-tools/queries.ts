@@ -1,0 +1,31 @@
+// The versions of a project as build tools name them.
+
+import { isListedAndPasses, LIST_ORDER } from '#features/catalogue/versions/lookup/version-filter.ts'
+import type { Db } from '#platform/db/db.ts'
+
+export type VersionCoordinates = {
+  id: string
+  version_number: string
+  version_type: string
+  loaders: string[]
+  game_versions: string[]
+}
+
+/** No real project comes near. */
+const VERSIONS_MAX = 20_000
+
+/** The listed and archived versions of a project in the order of its list: the one to have first. One statement. */
+export async function listCoordinates(db: Db, projectId: string): Promise<VersionCoordinates[]> {
+  const rows = await db
+    .selectFrom('version')
+    .select(['version.id', 'version.version_number', 'version.version_type', 'version.loaders', 'version.fields'])
+    .where('version.project_id', '=', projectId)
+    .where(isListedAndPasses({}))
+    .orderBy(LIST_ORDER)
+    .limit(VERSIONS_MAX)
+    .execute()
+  return rows.map(({ fields, ...row }) => {
+    const gameVersions = (fields as Record<string, unknown>)['game_versions']
+    return { ...row, game_versions: Array.isArray(gameVersions) ? gameVersions.map(String) : [] }
+  })
+}

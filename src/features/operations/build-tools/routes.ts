@@ -1,0 +1,118 @@
+// The catalogue as build tools and loaders read it: a Maven repository, and update files.
+import { createHash } from 'node:crypto'
+import type { FastifyReply } from 'fastify'
+import Type from 'typebox'
+import { type CachedProject, getProject } from '#features/catalogue/projects/lookup/project-cache.ts'
+import type { ProjectView } from '#features/catalogue/projects/views.ts'
+import { getVersion } from '#features/catalogue/versions/lookup/version-cache.ts'
+import { FileAddress, type VersionView } from '#features/catalogue/versions/views.ts'
+import { notFound } from '#lib/errors.ts'
+import type { App } from '#platform/http/server.ts'
+import type { Deps } from '#ports/deps.ts'
+import { findByCoordinate, findMavenFile, mavenMetadata, mavenPom } from './maven.ts'
+import { listCoordinates } from './queries.ts'
+import { type Digest, FileParams, MetadataParams, splitDigest, UpdateFileParams, UpdateFileQuery } from './requests.ts'
+import { loadersOfUpdateFile, promotions } from './update-file.ts'
+import { UpdateFileView } from './views.ts'
+
+const config = { auth: { read: ['PROJECT_READ'] }, cache: 'public' } as const
+const METADATA = 'maven-metadata.xml'
+
+export function buildToolRoutes(app: App, deps: Deps): void {
+  mavenRoutes(app, deps)
+  updateFileRoute(app, deps)
+}
+
+function mavenRoutes(app: App, deps: Deps): void {
+  app.get(
+    '/maven/maven/:group/:id/:file',
+    {
+      config,
+      schema: {
+        operationId: 'getMavenMetadata',
+        summary: 'Get the Maven metadata of a project',
+        description: `Serves \`${METADATA}\` and its checksums \`${METADATA}.sha1\` and \`.sha512\`.`,
+        produces: ['text/xml', 'text/plain'],
+        params: MetadataParams,
+        response: { 200: Type.String() },
+      },
+    },
+    async (req, reply) => {
+      const { group, id, file } = req.params
+      const { name, digest } = splitDigest(file)
+      if (name !== METADATA) throw notFound('file')
+      const project = await getProject(deps, req.viewer, id)
+      const versions = await listCoordinates(deps.db, project.id)
+      if (versions.length === 0) throw notFound('version')
+      return sendText(reply, mavenMetadata({ group, id }, versions, viewOf(project).updated), digest)
+    },
+  )
+  app.get(
+    '/maven/maven/:group/:id/:version/:file',
+    {
+      config,
+      schema: {
+        operationId: 'getMavenFile',
+        summary: 'Get the POM or a file of a version by Maven coordinates',
+        description:
+          'The version is a version number, an ID, or `number-loader,gameversion`. Files are served by a redirect; a suffix `.sha1` or `.sha512` returns the checksum.',
+        produces: ['text/xml', 'text/plain'],
+        params: FileParams,
+        response: { 200: Type.String(), 307: FileAddress },
+      },
+    },
+    async (req, reply) => {
+      const { group, id, version: coordinate, file } = req.params
+      const project = await getProject(deps, req.viewer, id)
+      const version = findByCoordinate(await listCoordinates(deps.db, project.id), coordinate)
+      if (version === undefined) throw notFound('version')
+      const { name, digest } = splitDigest(file)
+      const stem = `${id}-${coordinate}`
+      if (name === `${stem}.pom`) return sendText(reply, mavenPom({ group, id }, coordinate, viewOf(project)), digest)
+      const { files }: VersionView = JSON.parse((await getVersion(deps, req.viewer, version.id)).brief.bytes.toString())
+      const found = findMavenFile(files, name, stem)
+      if (found === undefined) throw notFound('file')
+      if (digest !== undefined) return reply.type('text/plain; charset=utf-8').send(found.hashes[digest])
+      return reply.status(307).header('location', found.url).send({ url: found.url })
+    },
+  )
+}
+
+function updateFileRoute(app: App, deps: Deps): void {
+  app.get(
+    '/updates/:id/:file',
+    {
+      config,
+      schema: {
+        operationId: 'getUpdateFile',
+        summary: "Get the latest version for each game version, for a loader's built-in update checker",
+        description:
+          'Serves `{loader}_updates.json`. A query parameter named like another loader adds its versions (`include`), uses only them (`only`) or omits them (`none`, the default).',
+        params: UpdateFileParams,
+        querystring: UpdateFileQuery,
+        response: { 200: UpdateFileView },
+      },
+    },
+    async (req) => {
+      const { id, file } = req.params
+      const loaders = loadersOfUpdateFile(deps.taxonomy, file, req.query)
+      if (loaders === undefined) throw notFound('file')
+      const project = await getProject(deps, req.viewer, id)
+      const type = deps.taxonomy.loaders.get(loaders[0] ?? '')?.project_types[0] ?? 'project'
+      return {
+        homepage: `${deps.config.http.baseUrl}/${type}/${encodeURIComponent(id)}`,
+        promos: promotions(await listCoordinates(deps.db, project.id), loaders),
+      }
+    },
+  )
+}
+
+/** What everybody sees of a project is kept as bytes; these routes need some of it as values. */
+function viewOf(project: CachedProject): ProjectView {
+  return JSON.parse(project.bytes.toString())
+}
+
+function sendText(reply: Pick<FastifyReply, 'type'>, xml: string, digest: Digest | undefined): never {
+  if (digest === undefined) return reply.type('text/xml; charset=utf-8').send(xml) as never
+  return reply.type('text/plain; charset=utf-8').send(createHash(digest).update(xml).digest('hex')) as never
+}

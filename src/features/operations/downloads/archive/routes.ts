@@ -1,0 +1,147 @@
+// Several files as one archive: those of a version or of a collection, with what they require.
+import { Readable } from 'node:stream'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { listVisibleProjects } from '#features/catalogue/projects/lookup/project-cache.ts'
+import { listVisibleByIds } from '#features/catalogue/projects/lookup/visible-lists.ts'
+import { filterOfQuery } from '#features/catalogue/versions/lookup/list-requests.ts'
+import { listUpdates } from '#features/catalogue/versions/lookup/resolve-files.ts'
+import { getVersion, listCachedVersions } from '#features/catalogue/versions/lookup/version-cache.ts'
+import type { VersionView } from '#features/catalogue/versions/views.ts'
+import { listCollections } from '#features/community/collections/queries.ts'
+import { ApiError, notFound } from '#lib/errors.ts'
+import { parseId } from '#lib/ids.ts'
+import { viewerWith } from '#platform/http/auth.ts'
+import { matchesEntityTag } from '#platform/http/entity-tags.ts'
+import { IdParams, parseIds } from '#platform/http/query-values.ts'
+import { COSTS } from '#platform/http/route-config.ts'
+import type { App } from '#platform/http/server.ts'
+import { attachment } from '../attachment.ts'
+import { type DownloadDeps, recordDownload } from '../record-download.ts'
+import { CollectionArchiveQuery, VersionArchiveQuery } from '../requests.ts'
+import { type Archive, chooseFiles } from './choose-files.ts'
+import { writeArchive } from './write-archive.ts'
+
+const ABOUT =
+  'A ZIP archive, streamed; nothing in it is compressed again. At most 512 files and 4 GiB. Each version in it counts as ' +
+  'downloaded. Dependencies that are hidden from the caller, or of which no version fits, are left out.'
+const produces = ['application/zip']
+
+export function archiveRoutes(app: App, deps: DownloadDeps): void {
+  versionArchive(app, deps)
+  collectionArchive(app, deps)
+}
+
+function versionArchive(app: App, deps: DownloadDeps): void {
+  app.get(
+    '/v3/version/:id/archive',
+    {
+      config: { auth: { read: ['VERSION_READ'] }, cost: COSTS.archive },
+      schema: {
+        operationId: 'downloadVersionArchive',
+        summary: 'Download files of a version, and of what it requires, as one archive',
+        description: `${ABOUT} Without \`loaders\` and \`game_versions\` dependencies fit those of the version.`,
+        params: IdParams,
+        querystring: VersionArchiveQuery,
+        produces,
+        response: {},
+      },
+    },
+    async (req, reply) => {
+      const { files, dependencies = false, ...asked } = req.query
+      const version = await getVersion(deps, req.viewer, parseId(req.params.id, 'id'))
+      const view = JSON.parse(version.bytes.toString()) as VersionView
+      const own = { loaders: JSON.stringify(view.loaders), ...gameVersionsOf(view) }
+      const archive = await chooseFiles(deps, req.viewer, {
+        versions: [version],
+        files: files === undefined ? 'all' : parseIds(files, 'files'),
+        requires: dependencies ? { filter: filterOfQuery({ ...own, ...asked }) } : undefined,
+      })
+      const [project] = await listVisibleProjects(deps, req.viewer, [version.project.id])
+      return sendArchive(deps, req, reply, { archive, name: `${project?.slug}-${view.version_number}.zip` })
+    },
+  )
+}
+
+function collectionArchive(app: App, deps: DownloadDeps): void {
+  const scopes = ['COLLECTION_READ', 'PROJECT_READ', 'VERSION_READ'] as const
+  app.get(
+    '/v3/collection/:id/archive',
+    {
+      config: { auth: { read: scopes }, cost: COSTS.archive },
+      schema: {
+        operationId: 'downloadCollectionArchive',
+        summary: 'Download the projects of a collection as one archive',
+        description: `The primary file of the newest version of each project that fits \`loaders\` and \`game_versions\`. ${ABOUT}`,
+        params: IdParams,
+        querystring: CollectionArchiveQuery,
+        produces,
+        response: {},
+      },
+    },
+    async (req, reply) => {
+      const viewer = viewerWith(req.viewer, scopes)
+      const { dependencies = false, ...asked } = req.query
+      const [collection] = await listCollections(deps.db, viewer, [parseId(req.params.id, 'id')])
+      if (collection === undefined) throw notFound('collection')
+      const filter = filterOfQuery(asked)
+      const projects = await listVisibleByIds(deps, viewer, collection.projects)
+      const checks = projects.map(({ id }) => ({ projectId: id, filter }))
+      const ids = (await listUpdates(deps, checks)).flatMap((id) => id ?? [])
+      const archive = await chooseFiles(deps, viewer, {
+        versions: await listCachedVersions(deps, ids),
+        files: 'primary',
+        requires: dependencies ? { filter } : undefined,
+      })
+      return sendArchive(deps, req, reply, { archive, name: `${collection.name}.zip` })
+    },
+  )
+}
+
+function gameVersionsOf(view: VersionView): { game_versions?: string } {
+  const versions = (view as Record<string, unknown>)['game_versions']
+  return Array.isArray(versions) ? { game_versions: JSON.stringify(versions) } : {}
+}
+
+async function sendArchive(
+  deps: DownloadDeps,
+  req: FastifyRequest,
+  reply: FastifyReply,
+  { archive, name }: { archive: Archive; name: string },
+): Promise<never> {
+  const { files, etag } = archive
+  void reply
+    .header('etag', etag)
+    // What is required may have a newer version at any time.
+    .header('cache-control', `${req.viewer === null ? 'public' : 'private'}, max-age=0, must-revalidate`)
+    .header('x-content-type-options', 'nosniff')
+    .header('content-disposition', attachment(name.replace(/[/\\:]/g, '_')))
+  const ifNoneMatch = req.headers['if-none-match']
+  if (ifNoneMatch !== undefined && matchesEntityTag(ifNoneMatch, etag)) return reply.status(304).send() as never
+  await deps.files.assertAvailable()
+  // Later files that are missing can only cut the answer off.
+  if ((await deps.files.stat(files[0]?.storageKey ?? '')) === undefined)
+    throw new ApiError('file_hosting_error', 'The file is missing from the store')
+  const { stream, sizeBytes } = writeArchive(deps.files, files)
+  void reply.type('application/zip').header('content-length', sizeBytes)
+  if (req.method === 'HEAD') {
+    stream.destroy()
+    return reply.send(Readable.from([])) as never
+  }
+  await countDownloads(deps, req, archive)
+  return reply.send(stream) as never
+}
+
+async function countDownloads(deps: DownloadDeps, req: FastifyRequest, { versions }: Archive): Promise<void> {
+  const { loaders, game_versions } = req.query as { loaders?: string; game_versions?: string }
+  const hints = { loader: firstOf(loaders), game_version: firstOf(game_versions) }
+  for (const { id, projectId, isRequired } of versions)
+    await recordDownload(deps, {
+      projectId,
+      versionId: id,
+      caller: { address: req.clientAddress, headers: req.headers },
+      signedIn: req.viewer !== null,
+      hints: { ...hints, ...(isRequired ? { reason: 'dependency' } : {}) },
+    })
+}
+
+const firstOf = (list: string | undefined): string | undefined => (list === undefined ? undefined : parseIds(list)[0])

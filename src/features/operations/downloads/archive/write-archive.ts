@@ -1,0 +1,52 @@
+// A ZIP archive of stored files as it is read: nothing is compressed again, so that its size is known before its first
+// byte, and one file is open at a time.
+import type { Readable } from 'node:stream'
+import { ZipFile } from 'yazl'
+import { ApiError } from '#lib/errors.ts'
+import type { Files } from '#ports/files/files.ts'
+import type { ArchivedFile } from './choose-files.ts'
+
+export type WrittenArchive = { stream: Readable; sizeBytes: number }
+
+/**
+ * Destroying the stream closes the file that is read. A file that cannot be read ends the stream with an error, so that
+ * nobody takes a part for the whole.
+ */
+export function writeArchive(store: Pick<Files, 'open'>, files: readonly ArchivedFile[]): WrittenArchive {
+  const zip = new ZipFile()
+  const output = zip.outputStream as Readable
+  let current: Readable | undefined
+  zip.on('error', (error: Error) => output.destroy(error))
+  output.once('close', () => current?.destroy())
+  for (const { name, storageKey, sizeBytes, at } of files) {
+    zip.addReadStreamLazy(name, { compress: false, size: sizeBytes, mtime: at, mode: 0o100644 }, (take) => {
+      open(store, storageKey).then(
+        (stream) => {
+          current = stream
+          stream.once('error', (error) => output.destroy(error))
+          if (output.destroyed) stream.destroy()
+          else take(null, stream)
+        },
+        (error: Error) => output.destroy(error),
+      )
+    })
+  }
+  return { stream: output, sizeBytes: endArchive(zip) }
+}
+
+/** @throws ApiError `file_hosting_error` */
+async function open(store: Pick<Files, 'open'>, key: string): Promise<Readable> {
+  const opened = await store.open(key)
+  if (opened === undefined) throw new ApiError('file_hosting_error', 'The file is missing from the store')
+  return opened.stream
+}
+
+/** The library tells the size at once, because it knows that of every entry. Its types leave out the argument. */
+function endArchive(zip: ZipFile): number {
+  let sizeBytes = 0
+  const take = (size: number): void => {
+    sizeBytes = size
+  }
+  zip.end({ forceZip64Format: false, comment: '' }, take as () => void)
+  return sizeBytes
+}

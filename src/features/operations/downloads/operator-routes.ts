@@ -1,0 +1,61 @@
+// What the operator's CDN reports of downloads that it answered itself.
+import { done } from '#platform/http/answers.ts'
+import { mountInternal } from '#platform/http/mounts.ts'
+import type { App } from '#platform/http/server.ts'
+import { countReportedDownload, countReportedDownloads } from './count-reported.ts'
+import type { DownloadDeps } from './record-download.ts'
+import { ReportedDownload, ReportedDownloads } from './requests.ts'
+import { CountedDownloads } from './views.ts'
+
+const config = { auth: 'operator' } as const
+
+export function downloadOperatorRoutes(app: App, deps: DownloadDeps): void {
+  mountInternal(
+    app,
+    (scope) => {
+      batchRoute(scope, deps)
+      singleRoute(scope, deps)
+    },
+    // Where existing edge programs send theirs.
+    { alsoUnder: ['/v2'] },
+  )
+}
+
+function batchRoute(app: App, deps: DownloadDeps): void {
+  app.post(
+    '/admin/downloads',
+    {
+      config,
+      schema: {
+        operationId: 'countDownloads',
+        summary: 'Report downloads that a CDN served from its cache',
+        description: 'The rules of the file route apply. A report that is sent twice is counted twice.',
+        body: ReportedDownloads,
+        response: { 200: CountedDownloads },
+      },
+    },
+    (req) => {
+      const located = req.body.downloads.map((report, i) => ({ report, field: `downloads.${i}.` }))
+      return countReportedDownloads(deps, located)
+    },
+  )
+}
+
+function singleRoute(app: App, deps: DownloadDeps): void {
+  app.patch(
+    '/admin/_count-download',
+    {
+      config,
+      schema: {
+        operationId: 'countDownload',
+        hide: true,
+        summary: 'Count one download, as existing edge programs report it',
+        body: ReportedDownload,
+      },
+    },
+    async (req, reply) => {
+      await countReportedDownload(deps, req.body)
+      return done(reply)
+    },
+  )
+}

@@ -1,0 +1,158 @@
+// Files and pictures at the addresses that answers name: immutable bytes, in ranges, with strong tags.
+import { Readable } from 'node:stream'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { keepVisibleVersions } from '#features/catalogue/versions/lookup/version-cache.ts'
+import { ApiError, notFound } from '#lib/errors.ts'
+import { matchesEntityTag } from '#platform/http/entity-tags.ts'
+import type { App } from '#platform/http/server.ts'
+import type { Deps } from '#ports/deps.ts'
+import type { LinkOptions } from '#ports/files/files.ts'
+import { archiveRoutes } from './archive/routes.ts'
+import { attachment } from './attachment.ts'
+import { findServedFile, type ServedFile } from './queries.ts'
+import { type DownloadDeps, recordDownload } from './record-download.ts'
+import { DownloadHints, FileParams, isWholeFile, PictureParams, parseRange } from './requests.ts'
+
+const YEAR_SECONDS = 31_536_000
+/** SVG and everything else a browser might run when opened as a page. */
+const INERT = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
+
+const PICTURE_TYPES: Readonly<Record<string, string>> = {
+  png: 'image/png',
+  jpg: 'image/jpeg',
+  jpeg: 'image/jpeg',
+  gif: 'image/gif',
+  webp: 'image/webp',
+  svg: 'image/svg+xml',
+}
+
+export function downloadRoutes(app: App, deps: DownloadDeps): void {
+  app.get(
+    '/data/:project_id/versions/:version_id/:filename',
+    {
+      config: { auth: { read: ['VERSION_READ'] } },
+      schema: {
+        operationId: 'downloadFile',
+        summary: 'Download a file of a version',
+        description:
+          'Supports a single range (206). The content at an address never changes; its ETag is the SHA-512. If the operator ' +
+          'serves files from an object store, the response is a redirect (302) to an address that is valid for some minutes.',
+        params: FileParams,
+        querystring: DownloadHints,
+        produces: ['application/octet-stream'],
+        response: {},
+      },
+    },
+    async (req, reply) => {
+      const { project_id, version_id, filename } = req.params
+      const file = await findServedFile(deps.db, project_id, version_id, filename)
+      if (file === undefined) throw notFound('file')
+      const [visible] = await keepVisibleVersions(deps.db, req.viewer, [
+        { id: file.version_id, status: file.version_status, project: file.project },
+      ])
+      if (visible === undefined) throw notFound('file')
+      return sendFile(req, reply, deps, file)
+    },
+  )
+  servePictures(app, deps)
+  archiveRoutes(app, deps)
+}
+
+async function sendFile(
+  req: FastifyRequest,
+  reply: FastifyReply,
+  deps: DownloadDeps,
+  file: ServedFile,
+): Promise<never> {
+  const etag = `"${file.sha512}"`
+  const visibility = req.viewer === null ? 'public' : 'private'
+  void reply
+    .header('etag', etag)
+    .header('cache-control', `${visibility}, max-age=${YEAR_SECONDS}, immutable`)
+    .header('accept-ranges', 'bytes')
+    .header('content-disposition', attachment(file.filename))
+    .header('x-content-type-options', 'nosniff')
+    .header('content-security-policy', INERT)
+  const { range: rangeHeader, 'if-none-match': ifNoneMatch, 'if-range': ifRange } = req.headers
+  if (ifNoneMatch !== undefined && matchesEntityTag(ifNoneMatch, etag)) return reply.status(304).send() as never
+  const range = ifRange === undefined || ifRange === etag ? parseRange(rangeHeader, file.size_bytes) : undefined
+  if (range === 'unsatisfiable') {
+    void reply.header('content-range', `bytes */${file.size_bytes}`)
+    throw new ApiError('range_not_satisfiable', `The range lies outside the file's ${file.size_bytes} bytes`)
+  }
+  const whole = isWholeFile(rangeHeader, range)
+  const link = req.method === 'HEAD' ? undefined : await deps.files.link(file.storage_key, linkOptions(file))
+  if (link !== undefined) {
+    if (whole) await countDownload(req, deps, file)
+    // The address holds for minutes, and the store takes care of ranges.
+    void reply.removeHeader('etag').removeHeader('accept-ranges').removeHeader('content-disposition')
+    return reply.header('cache-control', 'private, no-store').redirect(link, 302) as never
+  }
+  if (range !== undefined) {
+    void reply.status(206).header('content-range', `bytes ${range.start}-${range.end}/${file.size_bytes}`)
+  }
+  const length = range === undefined ? file.size_bytes : range.end - range.start + 1
+  void reply.type(file.content_type).header('content-length', length)
+  // Headers alone: the framework wants a body to throw away, and the file need not be opened for it.
+  if (req.method === 'HEAD') return reply.send(Readable.from([])) as never
+  const opened = await deps.files.open(file.storage_key, range ?? {})
+  if (opened === undefined) throw new ApiError('file_hosting_error', 'The file is missing from the store')
+  if (whole) await countDownload(req, deps, file)
+  return reply.send(opened.stream) as never
+}
+
+const linkOptions = (file: ServedFile): LinkOptions => ({
+  contentType: file.content_type,
+  contentDisposition: attachment(file.filename),
+})
+
+async function countDownload(req: FastifyRequest, deps: DownloadDeps, file: ServedFile): Promise<void> {
+  await recordDownload(deps, {
+    projectId: file.project.id,
+    versionId: file.version_id,
+    caller: { address: req.clientAddress, headers: req.headers },
+    signedIn: req.viewer !== null,
+    hints: req.query as Record<string, unknown>,
+  })
+}
+
+/** Pictures are named by their content and are public: their addresses cannot be guessed. */
+function servePictures(app: App, deps: Deps): void {
+  const config = { auth: 'public', budget: 'asset' } as const
+  const about = { summary: 'Get an image', produces: ['image/*'], response: {} }
+  app.get(
+    '/data/:folder/:picture',
+    {
+      config,
+      schema: { operationId: 'getPicture', ...about, params: PictureParams },
+    },
+    (req, reply) => sendPicture(req, reply, deps, `${req.params.folder}/${req.params.picture}`),
+  )
+  app.get(
+    '/data/:folder/images/:picture',
+    {
+      config,
+      schema: { operationId: 'getGalleryPicture', ...about, params: PictureParams },
+    },
+    (req, reply) => sendPicture(req, reply, deps, `${req.params.folder}/images/${req.params.picture}`),
+  )
+}
+
+async function sendPicture(req: FastifyRequest, reply: FastifyReply, deps: Deps, path: string): Promise<never> {
+  const contentType = PICTURE_TYPES[path.slice(path.lastIndexOf('.') + 1)]
+  if (contentType === undefined) throw notFound('picture')
+  const etag = `"${path.slice(path.lastIndexOf('/') + 1)}"`
+  const opened = await deps.files.open(`pictures/${path}`)
+  if (opened === undefined) throw notFound('picture')
+  void reply
+    .header('etag', etag)
+    .header('cache-control', `public, max-age=${YEAR_SECONDS}, immutable`)
+    .header('x-content-type-options', 'nosniff')
+    .header('content-security-policy', INERT)
+  const ifNoneMatch = req.headers['if-none-match']
+  if (ifNoneMatch !== undefined && matchesEntityTag(ifNoneMatch, etag)) {
+    opened.stream.destroy()
+    return reply.status(304).send() as never
+  }
+  return reply.type(contentType).header('content-length', opened.sizeBytes).send(opened.stream) as never
+}

@@ -1,0 +1,59 @@
+// The first step of a deletion that can be undone: everybody else sees the account as deleted, and what it owns is kept.
+
+import { lockOtherAdmins } from '#features/basics/access/accounts.ts'
+import { ensurePlaceholder } from '#features/basics/access/placeholder.ts'
+import type { Actor } from '#features/basics/audit/actor.ts'
+import { recordAudit } from '#features/basics/audit/record-audit.ts'
+import { deleteAllTokens } from '#features/people/accounts/administration/queries.ts'
+import { readBelongings } from '#features/people/accounts/deletion/handed-over.ts'
+import { deleteFlows } from '#features/people/accounts/mail/flows.ts'
+import { deleteOtherSessions } from '#features/people/accounts/sessions/queries.ts'
+import { requireNoPlaceholder } from '#features/people/users/policy.ts'
+import type { AccountRow } from '#features/people/users/queries.ts'
+import { notFound } from '#lib/errors.ts'
+import { DAY_MS } from '#lib/time.ts'
+import { transaction } from '#platform/cache/transaction.ts'
+import { enqueue } from '#platform/jobs/queue.ts'
+import type { Deps } from '#ports/deps.ts'
+import { handOver, lockAll, nameTokens } from './hand-over.ts'
+
+/**
+ * Hides an account until its deletion is due, after `ACCOUNT_DELETION_DAYS`. Its sessions and tokens end; what it owns
+ * and follows is handed over as by a deletion, and noted, so that `restoreAccount` can give it back; its collections
+ * become private. Its name and address stay taken. The owner is told by mail. Returns when it is due.
+ * @throws ApiError 404, also for one that is hidden; 400 for the last admin, 403 for the placeholder.
+ */
+export async function hideAccount(
+  deps: Pick<Deps, 'db' | 'cache' | 'config' | 'now'>,
+  account: AccountRow,
+  { actor, byOwner }: { actor: Actor; byOwner: boolean },
+): Promise<Date> {
+  requireNoPlaceholder(account)
+  const accountId = account.id
+  const now = deps.now()
+  const due = new Date(now + deps.config.accounts.deletionDays * DAY_MS)
+  await transaction(deps, async (tx, changed) => {
+    const erasure = { tx, changed, accountId }
+    const { role, deletion_due } = await lockAll(erasure)
+    if (deletion_due !== null) throw notFound('user')
+    if (role === 'admin') await lockOtherAdmins(tx, accountId, now)
+    await ensurePlaceholder(tx)
+    const handed_over = JSON.stringify(await readBelongings(tx, accountId))
+    const deletion = { account_id: accountId, requested: new Date(now), by_owner: byOwner, handed_over }
+    await tx.insertInto('account_deletion').values(deletion).execute()
+    await handOver(erasure)
+    await tx.updateTable('collection').set({ status: 'private' }).where('account_id', '=', accountId).execute()
+    await nameTokens(erasure)
+    await deleteOtherSessions(tx, changed, { accountId })
+    await deleteAllTokens(tx, changed, accountId)
+    // A link that takes back a change of the address goes on working: whoever made the change may have deleted the account.
+    await deleteFlows(tx, accountId, ['verify_email', 'sign_in_second_factor', 'set_up_totp'])
+    await tx.updateTable('account').set({ deletion_due: due }).where('id', '=', accountId).execute()
+    await enqueue(tx, 'accounts.send-mail', { kind: 'deletion-pending', account_id: accountId })
+    const subject = { kind: 'user', id: accountId } as const
+    await recordAudit(tx, { action: 'account.deletion_requested', actor, subject, details: { due: due.toISOString() } })
+    changed.add('user', accountId)
+    changed.add('viewer', accountId)
+  })
+  return due
+}

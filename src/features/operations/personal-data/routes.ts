@@ -1,0 +1,57 @@
+// What a person may ask for about their own data: all of it, and its deletion.
+
+import { done } from '#platform/http/answers.ts'
+import { requireViewer } from '#platform/http/auth.ts'
+import { sendBytes } from '#platform/http/entity-tags.ts'
+import { mountInternal } from '#platform/http/mounts.ts'
+import { UserParams } from '#platform/http/query-values.ts'
+import { COSTS } from '#platform/http/route-config.ts'
+import type { App } from '#platform/http/server.ts'
+import { type DeletingDeps, deleteAccount } from './delete-account.ts'
+import { type ExportReader, exportData } from './export-data.ts'
+import { DeletionProof } from './requests.ts'
+import { ExportView } from './views.ts'
+
+export function personalDataRoutes(app: App, deps: DeletingDeps): void {
+  exportRoute(app, deps)
+  deletionRoute(app, deps)
+}
+
+function exportRoute(app: App, deps: ExportReader): void {
+  mountInternal(app, (scope) => {
+    scope.post(
+      '/gdpr/export',
+      {
+        config: { auth: { scope: ['SESSION_ACCESS'] }, cost: COSTS.everything, whenReadOnly: 'answers' },
+        schema: {
+          operationId: 'exportData',
+          summary: 'Export all data stored about the caller',
+          description: 'Requires a session. Secrets are not included.',
+          response: { 200: ExportView },
+        },
+      },
+      async (req, reply) => sendBytes(reply, await exportData(deps, requireViewer(req))),
+    )
+  })
+}
+
+function deletionRoute(app: App, deps: DeletingDeps): void {
+  app.delete(
+    '/v3/user/:id',
+    {
+      config: { auth: { scope: ['USER_DELETE'] }, cost: COSTS.password },
+      schema: {
+        operationId: 'deleteUser',
+        summary: 'Delete an account',
+        description:
+          'Users may delete their own account, admins any. Its projects, versions, organizations and applications go to a placeholder account; everything else is deleted.',
+        params: UserParams,
+        body: DeletionProof,
+      },
+    },
+    async (req, reply) => {
+      await deleteAccount(deps, requireViewer(req), { name: req.params.id, proof: req.body ?? {} })
+      return done(reply)
+    },
+  )
+}

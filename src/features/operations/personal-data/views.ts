@@ -1,0 +1,38 @@
+import Type from 'typebox'
+import { ProjectView } from '#features/catalogue/projects/views.ts'
+import { CollectionView } from '#features/community/collections/views.ts'
+import { OrganizationView } from '#features/community/organizations/views.ts'
+import { AccessTokenView } from '#features/people/accounts/access-tokens/views.ts'
+import { SessionView } from '#features/people/accounts/sessions/views.ts'
+import { NotificationView } from '#features/people/notifications/views.ts'
+import { BalanceView, HistoryView } from '#features/people/payouts/views.ts'
+import { OwnFacts, UserView } from '#features/people/users/views.ts'
+
+const Rows = Type.Array(Type.Object({}, { additionalProperties: Type.Unknown() }))
+/** Everything that is kept about a person. */
+export const ExportView = Type.Object(
+  {
+    user: UserView,
+    account: OwnFacts,
+    projects: Type.Array(ProjectView),
+    orgs: Type.Array(OrganizationView),
+    collections: Type.Array(CollectionView),
+    notifs: Type.Array(NotificationView),
+    sessions: Type.Array(SessionView),
+    pats: Type.Array(AccessTokenView),
+    teams: Rows,
+    versions: Rows,
+    follows: Rows,
+    reports: Rows,
+    messages: Rows,
+    oauth_clients: Rows,
+    oauth_authorizations: Rows,
+    oauth_tokens: Rows,
+    affiliate_codes: Rows,
+    uploaded_images: Rows,
+    released_scans: Rows,
+    balance: BalanceView,
+    payouts: HistoryView,
+  },
+  { title: 'DataExport' },
+)

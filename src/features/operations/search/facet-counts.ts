@@ -1,0 +1,78 @@
+// What a further choice would leave of a search: the numbers beside the filters of a list.
+import type { Static } from 'typebox'
+import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
+import type { Deps } from '#ports/deps.ts'
+import { FIELDS } from '#ports/search-index/filter/fields.ts'
+import { normalize } from '#ports/search-index/filter/normalize.ts'
+import type { Expression, Filter } from '#ports/search-index/filter/tree.ts'
+import { MAX_COUNTED, type SearchQuery } from '#ports/search-index/search-index.ts'
+import type { FacetCounts } from './views.ts'
+
+/** What is counted together: choices, and what holds beside each of them. */
+export type FacetGroup = { values: readonly Expression[]; beside: Filter }
+
+/** The condition that a field has one of these values. @throws Error for a field that no filter may name */
+export function fieldIs(name: string, values: readonly string[], negated = false): Expression {
+  const field = FIELDS.get(name)
+  if (field === undefined) throw new Error(`No filter names ${name}`)
+  return { kind: 'equals', field, values, negated }
+}
+
+/** @property caller who asks, and waits fairly with the others */
+export type Choices = { text: string; groups: readonly FacetGroup[]; caller: string }
+
+/**
+ * The hits of each choice of each group, in their order.
+ * @throws ApiError `invalid_input` when the filters pass a limit, `search_error` while there is no index
+ */
+export async function countChoices(
+  { search }: Pick<Deps, 'search'>,
+  { text, groups, caller }: Choices,
+): Promise<number[][]> {
+  const filters = groups.flatMap(({ values, beside }) => values.map((value) => normalize([beside, value])))
+  const counts: number[] = []
+  for (let from = 0; from < filters.length; from += MAX_COUNTED)
+    counts.push(...(await search.count({ text, filters: filters.slice(from, from + MAX_COUNTED) }, caller)))
+  return groups.map(({ values }) => counts.splice(0, values.length))
+}
+
+/** The hits of every value that lists offer, each asked for beside the whole search. */
+export async function countFacets(
+  deps: Pick<Deps, 'search' | 'taxonomy'>,
+  { text, filter }: SearchQuery,
+  caller: string,
+): Promise<Static<typeof FacetCounts>> {
+  const fields = offeredValues(deps.taxonomy)
+  const groups = fields.map(({ field, values }) => ({
+    values: values.map((value) => fieldIs(field, [value])),
+    beside: filter,
+  }))
+  const [total = 0] = await deps.search.count({ text, filters: [filter] }, caller)
+  const counts = await countChoices(deps, { text, groups, caller })
+  const byName = Object.fromEntries(
+    fields.map(({ name, values }, group) => [
+      name,
+      Object.fromEntries(values.map((value, index) => [value, counts[group]?.[index] ?? 0])),
+    ]),
+  )
+  return { total_hits: total, ...byName } as Static<typeof FacetCounts>
+}
+
+function offeredValues(taxonomy: Taxonomy): { name: string; field: string; values: string[] }[] {
+  const environments = [...(taxonomy.fields.get('environment')?.enumValues?.keys() ?? [])]
+  return [
+    { name: 'project_types', field: 'project_types', values: [...taxonomy.projectTypes] },
+    { name: 'categories', field: 'project_categories', values: [...taxonomy.categoryNames].sort() },
+    { name: 'loaders', field: 'loaders', values: [...taxonomy.loaders.keys()] },
+    { name: 'game_versions', field: 'game_versions', values: releasesOf(taxonomy) },
+    { name: 'environment', field: 'environment', values: environments },
+    { name: 'open_source', field: 'open_source', values: ['true', 'false'] },
+  ]
+}
+
+/** The released game versions, newest first. */
+export function releasesOf(taxonomy: Taxonomy): string[] {
+  return [...(taxonomy.fields.get('game_versions')?.enumValues?.values() ?? [])]
+    .filter(({ metadata }) => metadata?.type === 'release')
+    .map(({ value }) => value)
+}

@@ -1,0 +1,17 @@
+// Asks every process to rebuild its search index.
+
+import type { Actor } from '#features/basics/audit/actor.ts'
+import { recordAudit } from '#features/basics/audit/record-audit.ts'
+import { transaction } from '#platform/cache/transaction.ts'
+import type { Deps } from '#ports/deps.ts'
+import { insertRebuildRequest, SEARCH_KIND } from '#ports/search-index/feed/changes.ts'
+
+/** Announces the request; gives its number, to be compared with `findFinishedRebuild`. */
+export async function requestRebuild(deps: Pick<Deps, 'db' | 'cache'>, actor: Actor): Promise<number> {
+  return transaction(deps, async (tx, changed) => {
+    changed.addAll(SEARCH_KIND)
+    // A restored instance has the rows of its backup and no others.
+    if (actor.kind !== 'system') await recordAudit(tx, { action: 'search.rebuild_requested', actor })
+    return insertRebuildRequest(tx)
+  })
+}

@@ -1,0 +1,176 @@
+// From the parameters of a search request, as query text or as the keys of a JSON body, to a query in normal form.
+import Type from 'typebox'
+import { invalidInput } from '#lib/errors.ts'
+import { Nullable } from '#lib/schema-parts.ts'
+import { characterCount } from '#lib/text-rules.ts'
+import { normalize } from '#ports/search-index/filter/normalize.ts'
+import { parseFilter } from '#ports/search-index/filter/parse.ts'
+import type { Expression, Predicate } from '#ports/search-index/filter/tree.ts'
+import type { SearchQuery, Sort } from '#ports/search-index/search-index.ts'
+import { parseFacets } from './facets.ts'
+
+/** The length of the longest body: the parser has the limit of a filter, and names the position in its error. */
+const FILTER_LENGTH_MAX = 2_097_152
+/** In characters: longer than any name with its summary. */
+const QUERY_LENGTH_MAX = 1024
+const FACETS_MAX = 1024
+const LIMIT = { min: 1, max: 100, fallback: 10 }
+const OFFSET = { min: 0, max: Number.MAX_SAFE_INTEGER, fallback: 0 }
+
+/** The values of `index`, with two that older clients use. */
+const INDEXES: Readonly<Record<string, Sort>> = {
+  relevance: 'relevance',
+  downloads: 'downloads',
+  follows: 'follows',
+  newest: 'newest',
+  updated: 'updated',
+  date_created: 'newest',
+  date_modified: 'updated',
+}
+const INDEX_NAMES = Object.keys(INDEXES)
+
+const about = {
+  query: 'Words to find in names, summaries, slugs and authors; empty matches everything',
+  limit: `Maximum number of hits, default ${LIMIT.fallback}`,
+  offset: 'Number of hits to skip',
+  index: `Sort order, default relevance: ${INDEX_NAMES.join(', ')}`,
+  new_filters: 'Filter expression, such as `categories IN [magic, mobs] AND downloads > 1000`',
+  facets:
+    'Older filter syntax: JSON array of arrays of `field:value`, as a string. The outer array is AND, the inner ones OR: ' +
+    '`[["project_types:mod"],["categories:magic","categories:mobs"]]`',
+  filters: 'Older name of `new_filters`',
+  version: 'Another filter expression, joined by AND',
+}
+
+const Filter = (description: string) => Type.Optional(Type.String({ maxLength: FILTER_LENGTH_MAX, description }))
+const Limit = Type.Integer({ minimum: LIMIT.min, maximum: LIMIT.max, description: about.limit })
+const Offset = Type.Integer({ minimum: OFFSET.min, maximum: OFFSET.max, description: about.offset })
+
+export const SearchParameters = Type.Object({
+  query: Type.Optional(Type.String({ maxLength: QUERY_LENGTH_MAX, description: about.query })),
+  limit: Type.Optional(Limit),
+  offset: Type.Optional(Offset),
+  index: Type.Optional(
+    Type.String({
+      maxLength: 64,
+      describedAs: { enum: ['', ...INDEX_NAMES] },
+      description: about.index,
+    }),
+  ),
+  new_filters: Filter(about.new_filters),
+  facets: Filter(about.facets),
+  filters: Filter(about.filters),
+  version: Filter(about.version),
+})
+
+/** Longer ones than a list's choices make would be read again for each value that is counted. */
+const COUNTED_FILTER_LENGTH_MAX = 8192
+const CountedFilter = (description: string) =>
+  Type.Optional(Type.String({ maxLength: COUNTED_FILTER_LENGTH_MAX, description }))
+
+export const FacetParameters = Type.Object({
+  query: Type.Optional(Type.String({ maxLength: QUERY_LENGTH_MAX, description: about.query })),
+  new_filters: CountedFilter(about.new_filters),
+  facets: CountedFilter(about.facets),
+  filters: CountedFilter(about.filters),
+  version: CountedFilter(about.version),
+})
+
+const NumberText = Type.String({ maxLength: 20 })
+const Text = (maxLength: number, description: string) =>
+  Type.Optional(Nullable(Type.String({ maxLength, description })))
+
+export const SearchBody = Type.Object(
+  {
+    query: Text(QUERY_LENGTH_MAX, about.query),
+    limit: Type.Optional(Type.Union([Limit, NumberText, Type.Null()])),
+    offset: Type.Optional(Type.Union([Offset, NumberText, Type.Null()])),
+    index: Type.Optional(Nullable(Type.Enum(['', ...INDEX_NAMES], { description: about.index }))),
+    new_filters: Text(FILTER_LENGTH_MAX, about.new_filters),
+    facets: Type.Optional(
+      Type.Union([
+        Type.String({ maxLength: FILTER_LENGTH_MAX, description: about.facets }),
+        Type.Array(Type.Unknown(), { maxItems: FACETS_MAX, description: 'The same as an array' }),
+        Type.Null(),
+      ]),
+    ),
+    filters: Text(FILTER_LENGTH_MAX, about.filters),
+    version: Text(FILTER_LENGTH_MAX, about.version),
+  },
+  { title: 'SearchRequest' },
+)
+
+/**
+ * The parameters as they arrive: numbers as text or number, facets as text or array. Other types are refused.
+ */
+export type SearchRequest = {
+  readonly query?: unknown
+  readonly limit?: unknown
+  readonly offset?: unknown
+  readonly index?: unknown
+  readonly new_filters?: unknown
+  readonly facets?: unknown
+  readonly filters?: unknown
+  readonly version?: unknown
+}
+
+/**
+ * `rewrite` gets each predicate of the filters as it was written, and gives what is to stand for it.
+ * @throws ApiError `invalid_input` naming the parameter; for a filter with the position and what was expected.
+ */
+export function parseSearchRequest(
+  request: SearchRequest,
+  rewrite: (predicate: Predicate) => Predicate = (predicate) => predicate,
+): SearchQuery {
+  const query = text(request.query, 'query')
+  // Characters beyond the first 65,536 take two units each.
+  if (query.length > QUERY_LENGTH_MAX && characterCount(query) > QUERY_LENGTH_MAX)
+    throw invalidInput(`query is longer than ${QUERY_LENGTH_MAX} characters`, 'query')
+  const filters = [
+    parseFilter(text(request.new_filters, 'new_filters'), { parameter: 'new_filters', legacy: false }),
+    parseFilter(text(request.filters, 'filters'), { parameter: 'filters', legacy: true }),
+    parseFilter(text(request.version, 'version'), { parameter: 'version', legacy: true }),
+    parseFacets(Array.isArray(request.facets) ? request.facets : text(request.facets, 'facets')),
+  ]
+  return {
+    text: query,
+    filter: normalize(filters.filter((filter) => filter !== undefined).map((filter) => rewriteEach(filter, rewrite))),
+    sort: sortOf(text(request.index, 'index')),
+    offset: integer(request.offset, { name: 'offset', ...OFFSET }),
+    limit: integer(request.limit, { name: 'limit', ...LIMIT }),
+  }
+}
+
+function rewriteEach(expression: Expression, rewrite: (predicate: Predicate) => Predicate): Expression {
+  switch (expression.kind) {
+    case 'and':
+    case 'or':
+      return { ...expression, children: expression.children.map((child) => rewriteEach(child, rewrite)) }
+    case 'not':
+      return { ...expression, child: rewriteEach(expression.child, rewrite) }
+    default:
+      return rewrite(expression)
+  }
+}
+
+function sortOf(index: string): Sort {
+  if (index === '') return 'relevance'
+  const sort = Object.hasOwn(INDEXES, index) ? INDEXES[index] : undefined
+  if (sort === undefined) throw invalidInput(`index must be one of ${INDEX_NAMES.join(', ')}`, 'index')
+  return sort
+}
+
+function text(value: unknown, name: string): string {
+  if (value === undefined || value === null) return ''
+  if (typeof value === 'string') return value
+  throw invalidInput(`${name} must be a text`, name)
+}
+
+function integer(value: unknown, rule: { name: string; fallback: number; min: number; max: number }): number {
+  if (value === undefined || value === null) return rule.fallback
+  const isWritten = typeof value === 'string' && /^[+-]?\d{1,20}$/u.test(value)
+  const number = typeof value === 'number' || isWritten ? Number(value) : Number.NaN
+  if (Number.isSafeInteger(number) && number >= rule.min && number <= rule.max) return number
+  const range = rule.max === Number.MAX_SAFE_INTEGER ? `of ${rule.min} or more` : `from ${rule.min} to ${rule.max}`
+  throw invalidInput(`${rule.name} must be an integer ${range}`, rule.name)
+}

@@ -1,0 +1,92 @@
+// Search over HTTP, and the operator's request for a new index.
+import { operatorOf } from '#features/basics/audit/actor.ts'
+import { done } from '#platform/http/answers.ts'
+import { callerOf } from '#platform/http/client-address.ts'
+import { sendBytes } from '#platform/http/entity-tags.ts'
+import { mountInternal } from '#platform/http/mounts.ts'
+import type { App } from '#platform/http/server.ts'
+import type { Deps } from '#ports/deps.ts'
+import { countFacets } from './facet-counts.ts'
+import { requestRebuild } from './request-rebuild.ts'
+import { FacetParameters, parseSearchRequest, SearchBody, SearchParameters } from './requests.ts'
+import { FacetCounts, SearchResult } from './views.ts'
+
+type SearchDeps = Pick<Deps, 'db' | 'cache' | 'search' | 'taxonomy'>
+
+const about =
+  'Searches approved and archived projects. Filters are joined by AND; conditions on versions must all be met by the same ' +
+  'version. The result does not depend on the caller.'
+
+export function searchRoutes(app: App, deps: SearchDeps): void {
+  app.get(
+    '/v3/search',
+    {
+      config: { auth: 'public', cache: 'shared' },
+      schema: {
+        operationId: 'searchProjects',
+        summary: 'Search for projects',
+        description: about,
+        querystring: SearchParameters,
+        response: { 200: SearchResult },
+      },
+    },
+    async (req, reply) =>
+      sendBytes(reply, (await deps.search.search(parseSearchRequest(req.query), callerOf(req))).body),
+  )
+  app.get(
+    '/v3/search/facets',
+    {
+      config: { auth: 'public', cache: 'shared' },
+      schema: {
+        operationId: 'countSearchFacets',
+        summary: 'Count the hits of a search by category, loader, game version and more',
+        description: `${about} Each value is counted as if it were one more condition of the search.`,
+        querystring: FacetParameters,
+        response: { 200: FacetCounts },
+      },
+    },
+    async (req) => countFacets(deps, parseSearchRequest(req.query), callerOf(req)),
+  )
+  app.post(
+    '/v3/search',
+    {
+      config: { auth: 'public', whenReadOnly: 'answers' },
+      schema: {
+        operationId: 'searchProjectsByBody',
+        summary: 'Search for projects, with filters that are too long for a URL',
+        description: about,
+        body: SearchBody,
+        response: { 200: SearchResult },
+      },
+    },
+    async (req, reply) =>
+      sendBytes(reply, (await deps.search.search(parseSearchRequest(req.body), callerOf(req))).body),
+  )
+}
+
+export function reindexRoutes(app: App, deps: SearchDeps): void {
+  mountInternal(app, (scope) => rebuildRoutes(scope, deps), { alsoUnder: ['/v2'] })
+}
+
+function rebuildRoutes(app: App, deps: SearchDeps): void {
+  for (const [url, hide] of [
+    ['/admin/reindex', false],
+    ['/admin/_force_reindex', true],
+  ] as const) {
+    app.post(
+      url,
+      {
+        config: { auth: 'operator' },
+        schema: {
+          operationId: 'rebuildSearch',
+          summary: 'Rebuild the search index; searches use the old one until it is done',
+          hide,
+        },
+      },
+      async (req, reply) => {
+        await requestRebuild(deps, operatorOf(req))
+        return done(reply)
+      },
+    )
+  }
+}

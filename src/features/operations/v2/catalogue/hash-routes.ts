@@ -1,0 +1,223 @@
+// Files by their hashes, in the older API: their versions and projects, and the versions to have instead.
+import Type, { type Static } from 'typebox'
+import {
+  checkUpdate,
+  checkUpdates,
+  type FoundByHash,
+  listProjectsByHash,
+  listVersionsByHash,
+} from '#features/catalogue/versions/lookup/by-hash.ts'
+import {
+  HashesBody,
+  HashParams,
+  hashesOf,
+  IndividualBody,
+  type NamedFile,
+  UpdateBody,
+} from '#features/catalogue/versions/lookup/hash-requests.ts'
+import { FilterBody, filterOfBody } from '#features/catalogue/versions/lookup/list-requests.ts'
+import {
+  ALGORITHMS,
+  type Algorithm,
+  FILTERS_PER_PROJECT_MAX,
+  getFile,
+  resolveFile,
+} from '#features/catalogue/versions/lookup/resolve-files.ts'
+import { type CachedVersion, getVersion } from '#features/catalogue/versions/lookup/version-cache.ts'
+import type { VersionFilter } from '#features/catalogue/versions/lookup/version-filter.ts'
+import { FileAddress, filePath } from '#features/catalogue/versions/views.ts'
+import { invalidInput } from '#lib/errors.ts'
+import { viewerWith } from '#platform/http/auth.ts'
+import { sendBytes, sendObject } from '#platform/http/entity-tags.ts'
+import type { App } from '#platform/http/server.ts'
+import type { Deps } from '#ports/deps.ts'
+import { unquote } from '../requests.ts'
+import { ProjectV2, projectBytes } from './project-views.ts'
+import { VersionV2, versionBytes } from './version-views.ts'
+
+const read = { auth: { read: ['VERSION_READ'] } } as const
+
+export function hashRoutesV2(app: App, deps: Deps): void {
+  singleFiles(app, deps)
+  bulkFiles(app, deps)
+  updates(app, deps)
+}
+
+/** The name of the algorithm comes with quotes from some clients. */
+export const FileQueryV2 = Type.Object({
+  algorithm: Type.Optional(
+    Type.String({ maxLength: 16, description: 'sha1 or sha512; unless given by the length of the hash' }),
+  ),
+  version_id: Type.Optional(Type.String({ maxLength: 64, description: 'Of several versions with the file, this one' })),
+})
+
+export function namedFile({ hash }: { hash: string }, query: Static<typeof FileQueryV2>): NamedFile {
+  const { algorithm: word, version_id } = query
+  const algorithm = word === undefined ? undefined : (unquote(word) as Algorithm)
+  if (algorithm !== undefined && !ALGORITHMS.includes(algorithm)) {
+    throw invalidInput(`algorithm must be one of ${ALGORITHMS.join(', ')}`, 'algorithm')
+  }
+  return {
+    hash,
+    ...(algorithm === undefined ? {} : { algorithm }),
+    ...(version_id === undefined ? {} : { version_id: unquote(version_id) }),
+  }
+}
+
+function singleFiles(app: App, deps: Deps): void {
+  const about = { params: HashParams, querystring: FileQueryV2 }
+  app.get(
+    '/version_file/:hash',
+    {
+      config: { ...read, cache: 'public' },
+      schema: {
+        operationId: 'getVersionByHashV2',
+        summary: 'The version of a file; of several the one published last',
+        ...about,
+        response: { 200: VersionV2 },
+      },
+    },
+    async (req, reply) => {
+      const file = await resolveFile(deps, req.viewer, namedFile(req.params, req.query))
+      const { bytes, etag } = versionBytes(deps, await getVersion(deps, req.viewer, file.versionId))
+      return sendBytes(reply, bytes, etag)
+    },
+  )
+  app.get(
+    '/version_file/:hash/download',
+    {
+      config: read,
+      schema: {
+        operationId: 'downloadByHashV2',
+        summary: 'Go to the bytes of a file',
+        ...about,
+        response: { 307: FileAddress },
+      },
+    },
+    async (req, reply) => {
+      const { projectId, versionId, filename } = await getFile(deps, req.viewer, namedFile(req.params, req.query))
+      const url = `${deps.config.files.baseUrl}${filePath(projectId, versionId, filename)}`
+      return reply.status(307).header('location', url).send({ url })
+    },
+  )
+  app.post(
+    '/version_file/:hash/update',
+    {
+      config: read,
+      schema: {
+        operationId: 'findUpdateV2',
+        summary: 'The version to have instead of a file',
+        ...about,
+        body: FilterBody,
+        response: { 200: VersionV2 },
+      },
+    },
+    async (req, reply) => {
+      const version = await checkUpdate(deps, req.viewer, namedFile(req.params, req.query), filterOfBody(req.body))
+      return sendBytes(reply, versionBytes(deps, version).bytes)
+    },
+  )
+}
+
+const ByHash = <Schema extends Type.TSchema>(schema: Schema) => Type.Record(Type.String(), schema)
+
+function bulkFiles(app: App, deps: Deps): void {
+  app.post(
+    '/version_files',
+    {
+      config: read,
+      schema: {
+        operationId: 'listVersionsByHashV2',
+        summary: 'The versions of files',
+        body: HashesBody,
+        response: { 200: ByHash(VersionV2) },
+      },
+    },
+    async (req, reply) => {
+      const versions = await listVersionsByHash(deps, req.viewer, hashesOf(req.body))
+      return sendObject(reply, versionEntries(deps, versions))
+    },
+  )
+  const both = ['VERSION_READ', 'PROJECT_READ'] as const
+  app.post(
+    '/version_file/project',
+    {
+      config: { auth: { read: both } },
+      schema: {
+        operationId: 'listProjectsByHashV2',
+        summary: 'The projects of files',
+        description: 'What not everybody may see is shown to a token with both scopes.',
+        body: HashesBody,
+        response: { 200: ByHash(ProjectV2) },
+      },
+    },
+    async (req, reply) => {
+      const projects = await listProjectsByHash(deps, viewerWith(req.viewer, both), hashesOf(req.body))
+      return sendObject(
+        reply,
+        projects.map(([hash, project]) => [hash, projectBytes(deps, project)] as const),
+      )
+    },
+  )
+}
+
+/** One at a time: of an answer that is too large only the beginning is ever made. */
+function* versionEntries(deps: Deps, versions: FoundByHash<CachedVersion>) {
+  for (const [hash, version] of versions) yield [hash, versionBytes(deps, version)] as const
+}
+
+function* listEntries(deps: Deps, versions: FoundByHash<CachedVersion>) {
+  for (const [hash, version] of versions) yield [hash, [versionBytes(deps, version)]] as const
+}
+
+function updates(app: App, deps: Deps): void {
+  const bulk = [
+    { path: 'update', noun: 'Updates', answer: ByHash(VersionV2), entries: versionEntries },
+    { path: 'update_many', noun: 'UpdateLists', answer: ByHash(Type.Array(VersionV2)), entries: listEntries },
+  ] as const
+  for (const { path, noun, answer, entries } of bulk) {
+    app.post(
+      `/version_files/${path}`,
+      {
+        config: read,
+        schema: {
+          operationId: `find${noun}V2`,
+          summary: `The versions to have instead of files${path === 'update' ? '' : ', as lists'}`,
+          body: UpdateBody,
+          response: { 200: answer },
+        },
+      },
+      async (req, reply) => {
+        const filter = filterOfBody(req.body)
+        const versions = await checkUpdates(deps, req.viewer, hashesOf(req.body), () => filter)
+        return sendObject(reply, entries(deps, versions))
+      },
+    )
+  }
+  app.post(
+    '/version_files/update_individual',
+    {
+      config: read,
+      schema: {
+        operationId: 'findIndividualUpdatesV2',
+        summary: 'The versions to have instead of files, each file with a filter of its own',
+        description: `At most ${FILTERS_PER_PROJECT_MAX} different filters for files of one project.`,
+        body: IndividualBody,
+        response: { 200: ByHash(VersionV2) },
+      },
+    },
+    async (req, reply) => {
+      const filters = filtersByHash(req.body.hashes)
+      const query = hashesOf({ hashes: [...filters.keys()], algorithm: req.body.algorithm ?? null })
+      const versions = await checkUpdates(deps, req.viewer, query, (hash) => filters.get(hash) ?? {})
+      return sendObject(reply, versionEntries(deps, versions))
+    },
+  )
+}
+
+/** The first filter for a hash counts: a file that is installed twice is asked for twice. */
+function filtersByHash(wanted: Static<typeof IndividualBody>['hashes']): Map<string, VersionFilter> {
+  const filters = new Map<string, VersionFilter>()
+  for (const each of wanted.toReversed()) filters.set(each.hash, filterOfBody(each))
+  return filters
+}

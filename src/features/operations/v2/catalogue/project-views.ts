@@ -1,0 +1,150 @@
+// The older shape of a project: other names, one project type, sides instead of the environment.
+import Type, { type Static } from 'typebox'
+import {
+  type CachedProject,
+  type ProjectReader,
+  projectForm,
+} from '#features/catalogue/projects/lookup/project-cache.ts'
+import type { ProjectView } from '#features/catalogue/projects/views.ts'
+import { bytesToKeep, JsonEntity } from '#lib/json-bytes.ts'
+import { PROJECT_STATUSES } from '#lib/project-status.ts'
+import { Nullable, Timestamp } from '#lib/schema-parts.ts'
+import type { DerivedForm } from '#platform/cache/entries.ts'
+import { listForms, parseOwn } from '../entities.ts'
+import { PACK_LOADERS_FIELD, projectLoaders } from './pack-loaders.ts'
+import { mainType, ProjectTypeView, shownType } from './project-types.ts'
+import { SideView, toSides } from './sides.ts'
+
+const Text = Type.String()
+const Link = Nullable(Text)
+const Texts = Type.Array(Text)
+
+const DonationLink = Type.Object({ id: Text, platform: Text, url: Text }, { title: 'DonationLink' })
+const GalleryItem = Type.Object(
+  {
+    url: Type.String({ description: 'Scaled for a page' }),
+    raw_url: Type.String({ description: 'The picture at its full size' }),
+    featured: Type.Boolean(),
+    title: Nullable(Text),
+    description: Nullable(Text),
+    created: Timestamp,
+    ordering: Type.Integer(),
+  },
+  { title: 'GalleryItem' },
+)
+
+export const ProjectV2 = Type.Object(
+  {
+    id: Text,
+    slug: Text,
+    project_type: ProjectTypeView,
+    team: Text,
+    organization: Nullable(Text),
+    title: Text,
+    description: Type.String({ description: 'The summary' }),
+    body: Type.String({ description: 'Markdown' }),
+    body_url: Type.Null(),
+    published: Timestamp,
+    updated: Timestamp,
+    approved: Nullable(Timestamp),
+    queued: Nullable(Timestamp),
+    status: Type.Enum([...PROJECT_STATUSES]),
+    requested_status: Nullable(Text),
+    moderator_message: Nullable(Type.Object({ message: Text, body: Nullable(Text) })),
+    license: Type.Object({ id: Type.String({ description: 'SPDX expression' }), name: Text, url: Link }),
+    downloads: Type.Integer(),
+    followers: Type.Integer(),
+    categories: Texts,
+    additional_categories: Texts,
+    loaders: Type.Array(Text, { description: 'Of its versions; of a pack those inside' }),
+    game_versions: Texts,
+    environment: Texts,
+    versions: Type.Array(Text, { description: 'IDs of listed and archived versions, oldest first' }),
+    client_side: SideView,
+    server_side: SideView,
+    icon_url: Link,
+    raw_icon_url: Link,
+    issues_url: Link,
+    source_url: Link,
+    wiki_url: Link,
+    discord_url: Link,
+    donation_urls: Type.Array(DonationLink),
+    gallery: Type.Array(GalleryItem),
+    color: Nullable(Type.Integer({ description: 'RGB, of the icon' })),
+    thread_id: Text,
+    monetization_status: Type.Enum(['monetized', 'demonetized', 'force-demonetized']),
+  },
+  { title: 'Project' },
+)
+export type ProjectV2 = Static<typeof ProjectV2>
+
+/** `environment` is that of the newest listed or archived version. */
+export function toProjectV2(view: ProjectView, environment: string | null): ProjectV2 {
+  const fields = view as unknown as Record<string, string[] | undefined>
+  const type = mainType(view.project_types)
+  const links = view.link_urls
+  return {
+    id: view.id,
+    slug: view.slug,
+    project_type: shownType(type),
+    team: view.team_id,
+    organization: view.organization,
+    title: view.name,
+    description: view.summary,
+    body: view.description,
+    body_url: null,
+    published: view.published,
+    updated: view.updated,
+    approved: view.approved,
+    queued: view.queued,
+    status: view.status,
+    requested_status: view.requested_status,
+    moderator_message: view.moderator_message,
+    license: view.license,
+    downloads: view.downloads,
+    followers: view.followers,
+    categories: view.categories,
+    additional_categories: view.additional_categories,
+    loaders: projectLoaders(view.loaders, fields[PACK_LOADERS_FIELD]),
+    game_versions: fields['game_versions'] ?? [],
+    environment: fields['environment'] ?? [],
+    versions: view.versions,
+    ...toSides(type, environment),
+    icon_url: view.icon_url,
+    raw_icon_url: view.raw_icon_url,
+    issues_url: links['issues']?.url ?? null,
+    source_url: links['source']?.url ?? null,
+    wiki_url: links['wiki']?.url ?? null,
+    discord_url: links['discord']?.url ?? null,
+    donation_urls: toDonationLinks(links),
+    gallery: view.gallery.map(({ url, raw_url, featured, name, description, created, ordering }) => {
+      return { url, raw_url, featured, title: name, description, created, ordering }
+    }),
+    color: view.color,
+    thread_id: view.thread_id ?? '',
+    monetization_status: view.monetization_status,
+  }
+}
+
+/** By platform, A-Z. */
+function toDonationLinks(links: ProjectView['link_urls']): ProjectV2['donation_urls'] {
+  return Object.entries(links)
+    .filter(([, { donation }]) => donation)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([id, { url }]) => ({ id, platform: `${id.slice(0, 1).toUpperCase()}${id.slice(1)}`, url }))
+}
+
+const FORM: DerivedForm<CachedProject, JsonEntity> = {
+  derive: ({ bytes, environment }) =>
+    new JsonEntity(bytesToKeep(JSON.stringify(toProjectV2(parseOwn(bytes), environment)))),
+  sizeOf: ({ bytes }) => bytes.length + 200,
+}
+
+/** A project as it is cached → its older shape as ready bytes. */
+export function projectBytes(reader: ProjectReader, project: CachedProject): JsonEntity {
+  return projectForm(reader, project, FORM)
+}
+
+export function listProjectBytes(reader: ProjectReader, projects: readonly CachedProject[]): Promise<JsonEntity[]> {
+  return listForms(projects, (project) => projectForm(reader, project, FORM))
+}

@@ -1,0 +1,133 @@
+// What projects and versions can be tagged with, as the older API lists it: bare arrays, other names.
+import Type, { type Static } from 'typebox'
+import { LicenseParams } from '#features/basics/tags/requests.ts'
+import {
+  Category,
+  LicenseText,
+  License as Named,
+  type Loader as NewerLoader,
+  toCategoryViews,
+  toLoaderFieldValues,
+  toLoaderViews,
+} from '#features/basics/tags/views.ts'
+import { Timestamp } from '#lib/schema-parts.ts'
+import type { App } from '#platform/http/server.ts'
+import { licenseText, listLicenses } from '#platform/taxonomy/licenses.ts'
+import type { Deps } from '#ports/deps.ts'
+import { unquote } from '../requests.ts'
+import { PACK_LOADER } from './pack-loaders.ts'
+import { SIDES } from './sides.ts'
+
+const config = { auth: 'public', cache: 'tags' } as const
+const Text = Type.String()
+const Texts = Type.Array(Text)
+const Icon = Type.String({ description: 'SVG' })
+const Loader = Type.Object({ icon: Icon, name: Text, supported_project_types: Texts }, { title: 'Loader' })
+const GameVersion = Type.Object(
+  { version: Text, version_type: Text, date: Timestamp, major: Type.Boolean() },
+  { title: 'GameVersion' },
+)
+
+/** Names that are more than the word with a capital. */
+const DONATION_NAMES: Readonly<Record<string, string>> = {
+  bmac: 'Buy Me A Coffee',
+  github: 'GitHub Sponsors',
+  'ko-fi': 'Ko-fi',
+  paypal: 'PayPal',
+}
+
+/** Loaders that packs are made for. */
+const LOADERS_OF_PACKS = ['forge', 'fabric', 'quilt', 'neoforge']
+
+export function tagRoutesV2(app: App, { taxonomy }: Pick<Deps, 'taxonomy'>): void {
+  const list = <Schema extends Type.TSchema>(
+    path: string,
+    about: { operationId: string; summary: string },
+    element: Schema,
+    give: () => Type.Static<Schema>[],
+  ) => app.get(path, { config, schema: { ...about, response: { 200: Type.Array(element) } } }, give as never)
+
+  list('/tag/category', { operationId: 'listCategoriesV2', summary: 'Categories' }, Category, () =>
+    toCategoryViews(taxonomy),
+  )
+  list('/tag/loader', { operationId: 'listLoadersV2', summary: 'Loaders' }, Loader, () =>
+    toLoaderViews(taxonomy)
+      .filter(({ name }) => name !== PACK_LOADER)
+      .map(toLoader),
+  )
+  list('/tag/license', { operationId: 'listLicensesV2', summary: 'SPDX licences' }, Named, listLicenses)
+  list(
+    '/tag/donation_platform',
+    { operationId: 'listDonationPlatformsV2', summary: 'Platforms that donation links may lead to' },
+    Named,
+    () =>
+      [...taxonomy.linkPlatforms.values()]
+        .filter(({ donation }) => donation)
+        .map(({ name }) => ({ short: name, name: DONATION_NAMES[name] ?? capitalised(name) })),
+  )
+  list('/tag/report_type', { operationId: 'listReportTypesV2', summary: 'Reasons of reports' }, Text, () => [
+    ...taxonomy.reportTypes,
+  ])
+  list('/tag/project_type', { operationId: 'listProjectTypesV2', summary: 'Types of projects' }, Text, () => [
+    ...taxonomy.projectTypes,
+  ])
+  list('/tag/side_type', { operationId: 'listSideTypesV2', summary: 'What a side may be' }, Text, () => [...SIDES])
+  gameVersions(app, { taxonomy })
+  app.get(
+    '/tag/license/:id',
+    {
+      config,
+      schema: {
+        operationId: 'getLicenseV2',
+        summary: 'The text of a licence',
+        params: LicenseParams,
+        response: { 200: LicenseText },
+      },
+    },
+    (req) => licenseText(req.params.id),
+  )
+}
+
+function gameVersions(app: App, { taxonomy }: Pick<Deps, 'taxonomy'>): void {
+  app.get(
+    '/tag/game_version',
+    {
+      config,
+      schema: {
+        operationId: 'listGameVersionsV2',
+        summary: 'Versions of the game, newest first',
+        querystring: Type.Object({
+          type: Type.Optional(Type.String({ maxLength: 64, description: 'release, snapshot, beta or alpha' })),
+          major: Type.Optional(Type.Boolean({ description: 'Only major versions, or only others' })),
+        }),
+        response: { 200: Type.Array(GameVersion) },
+      },
+    },
+    (req) => {
+      const { type, major } = req.query
+      const filters = {
+        ...(type === undefined ? {} : { type: unquote(type) }),
+        ...(major === undefined ? {} : { major }),
+      }
+      return toLoaderFieldValues(taxonomy, 'game_versions', filters)
+        .map(({ value, type, created, major }) => ({
+          version: value,
+          version_type: type ?? 'release',
+          date: created,
+          major: major ?? false,
+        }))
+        .sort((a, b) => (a.date < b.date ? 1 : a.date > b.date ? -1 : 0))
+    },
+  )
+}
+
+function toLoader({ icon, name, supported_project_types: types }: Static<typeof NewerLoader>) {
+  const shown = [...types, 'project']
+  if (LOADERS_OF_PACKS.includes(name)) shown.push('modpack')
+  if (types.includes('datapack') || types.includes('plugin')) shown.push('mod')
+  return { icon, name, supported_project_types: [...new Set(shown)] }
+}
+
+function capitalised(word: string): string {
+  return `${word.slice(0, 1).toUpperCase()}${word.slice(1)}`
+}

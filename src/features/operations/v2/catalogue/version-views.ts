@@ -1,0 +1,112 @@
+// The older shape of a version.
+import Type, { type Static } from 'typebox'
+import { VERSION_STATUSES } from '#features/basics/access/version-status.ts'
+import { DEPENDENCY_TYPES, FILE_TYPES, VERSION_TYPES } from '#features/catalogue/versions/kinds.ts'
+import {
+  type CachedVersion,
+  type VersionReader,
+  versionForm,
+} from '#features/catalogue/versions/lookup/version-cache.ts'
+import type { VersionView } from '#features/catalogue/versions/views.ts'
+import { type JsonEntity, JsonEntityWithTail } from '#lib/json-bytes.ts'
+import { Nullable, Timestamp } from '#lib/schema-parts.ts'
+import type { DerivedForm } from '#platform/cache/entries.ts'
+import { listForms } from '../entities.ts'
+import { PACK_LOADERS_FIELD, versionLoaders } from './pack-loaders.ts'
+
+const Text = Type.String()
+
+const FileV2 = Type.Object(
+  {
+    id: Text,
+    hashes: Type.Object({ sha1: Text, sha512: Text }),
+    url: Text,
+    filename: Text,
+    primary: Type.Boolean({ description: 'The one to install' }),
+    size: Type.Integer({ description: 'Bytes' }),
+    file_type: Nullable(Type.Enum([...FILE_TYPES])),
+  },
+  { title: 'File' },
+)
+
+const DependencyV2 = Type.Object(
+  {
+    version_id: Nullable(Text),
+    project_id: Nullable(Text),
+    file_name: Nullable(Text),
+    dependency_type: Type.Enum([...DEPENDENCY_TYPES]),
+  },
+  { title: 'Dependency' },
+)
+
+export const VersionV2 = Type.Object(
+  {
+    id: Text,
+    project_id: Text,
+    author_id: Text,
+    featured: Type.Boolean(),
+    name: Text,
+    version_number: Text,
+    changelog: Type.Optional(Nullable(Type.String({ description: 'Markdown; absent with include_changelog=false' }))),
+    changelog_url: Type.Null(),
+    date_published: Timestamp,
+    downloads: Type.Integer(),
+    version_type: Type.Enum([...VERSION_TYPES]),
+    status: Type.Enum([...VERSION_STATUSES]),
+    requested_status: Nullable(Text),
+    game_versions: Type.Array(Text),
+    loaders: Type.Array(Text, { description: 'Of a pack those inside' }),
+    environment: Text,
+    files: Type.Array(FileV2),
+    dependencies: Type.Array(DependencyV2),
+  },
+  { title: 'Version' },
+)
+export type VersionV2 = Static<typeof VersionV2>
+
+/** Without its changelog, which lists may leave out. */
+export function toVersionV2(view: VersionView): VersionV2 {
+  const fields = view as unknown as Record<string, unknown>
+  return {
+    id: view.id,
+    project_id: view.project_id,
+    author_id: view.author_id,
+    featured: view.featured,
+    name: view.name,
+    version_number: view.version_number,
+    changelog_url: null,
+    date_published: view.date_published,
+    downloads: view.downloads,
+    version_type: view.version_type,
+    status: view.status,
+    requested_status: view.requested_status,
+    game_versions: (fields['game_versions'] as string[] | undefined) ?? [],
+    loaders: versionLoaders(view.loaders, fields[PACK_LOADERS_FIELD] as string[] | undefined),
+    environment: (fields['environment'] as string | undefined) ?? 'unknown',
+    files: view.files,
+    dependencies: view.dependencies,
+  }
+}
+
+const FORM: DerivedForm<CachedVersion, JsonEntityWithTail> = {
+  derive: ({ headText, tail }) =>
+    new JsonEntityWithTail(JSON.stringify(toVersionV2(JSON.parse(`${headText}}`))).slice(0, -1), tail),
+  sizeOf: ({ sizeBytes }) => sizeBytes + 300,
+}
+
+/** A version as it is cached → its older shape as ready bytes. */
+export function versionBytes(reader: VersionReader, version: CachedVersion): JsonEntityWithTail {
+  return versionForm(reader, version, FORM)
+}
+
+/** The same for a list, with or without changelogs. */
+export function listVersionBytes(
+  reader: VersionReader,
+  versions: readonly CachedVersion[],
+  { changelogs }: { changelogs: boolean },
+): Promise<JsonEntity[]> {
+  return listForms(versions, (version) => {
+    const form = versionForm(reader, version, FORM)
+    return changelogs ? form : form.brief
+  })
+}

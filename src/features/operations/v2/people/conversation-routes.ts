@@ -1,0 +1,116 @@
+// Reports and threads of the older API: reading them. Reports are the same in both.
+import Type from 'typebox'
+import { getReadableThread, listReadableThreads } from '#features/catalogue/threads/queries.ts'
+import { joinThreads, listThreadBytes, requireOneAnswer } from '#features/catalogue/threads/thread-bytes.ts'
+import { reporterToList } from '#features/community/reports/policy.ts'
+import { getVisibleReport, listOpenReports, listVisibleReports } from '#features/community/reports/queries.ts'
+import { ReportView, toReportView } from '#features/community/reports/views.ts'
+import { parseId } from '#lib/ids.ts'
+import { writeJsonArray } from '#lib/json-pieces.ts'
+import { requireViewer } from '#platform/http/auth.ts'
+import { sendBytes } from '#platform/http/entity-tags.ts'
+import { IdParams, IdsQuery, parseIds } from '#platform/http/query-values.ts'
+import type { App } from '#platform/http/server.ts'
+import type { Deps } from '#ports/deps.ts'
+import { Clamped, clamp } from '../requests.ts'
+import { THREAD_FORM, ThreadV2 } from './views.ts'
+
+type ConversationDeps = Pick<Deps, 'db' | 'cache'>
+
+export function reportRoutesV2(app: App, { db }: ConversationDeps): void {
+  const config = { auth: { scope: ['REPORT_READ'] }, cache: 'private' } as const
+  const list = { 200: Type.Array(ReportView) }
+  app.get(
+    '/report/:id',
+    {
+      config,
+      schema: { operationId: 'getReportV2', summary: 'A report', params: IdParams, response: { 200: ReportView } },
+    },
+    async (req) => toReportView(await getVisibleReport(db, requireViewer(req), parseId(req.params.id, 'id'))),
+  )
+  app.get(
+    '/reports',
+    {
+      config,
+      schema: {
+        operationId: 'listReportsV2',
+        summary: 'Reports by ID',
+        description: 'In the order asked for. Reports of other people are left out, except for moderators.',
+        querystring: IdsQuery,
+        response: list,
+      },
+    },
+    async (req, reply) => {
+      const ids = parseIds(req.query.ids).map((id) => parseId(id, 'ids'))
+      return sendBytes(reply, await writeJsonArray(await listVisibleReports(db, requireViewer(req), ids), toReportView))
+    },
+  )
+  app.get(
+    '/report',
+    {
+      config,
+      schema: {
+        operationId: 'listOpenReportsV2',
+        summary: 'Open reports',
+        description: 'Pages run from the oldest reports to the newest; within a page the newest comes first.',
+        querystring: Type.Object({
+          count: Clamped('Reports on a page, at most 1000; 100 unless given'),
+          offset: Clamped('How many to leave out, exactly'),
+          all: Type.Optional(Type.Boolean({ description: "Everybody's reports, for moderators; ignored otherwise" })),
+        }),
+        response: list,
+      },
+    },
+    async (req, reply) => {
+      const page = await listOpenReports(db, {
+        reporterId: reporterToList(requireViewer(req), { all: req.query.all ?? false }),
+        count: clamp(req.query.count, { fallback: 100, min: 0, max: 1000 }),
+        offset: clamp(req.query.offset, { fallback: 0, min: 0, max: 1_000_000_000 }),
+      })
+      return sendBytes(reply, await writeJsonArray(page.reverse(), toReportView))
+    },
+  )
+}
+
+export function threadRoutesV2(app: App, deps: ConversationDeps): void {
+  const config = { auth: { scope: ['THREAD_READ'] }, cache: 'private' } as const
+  app.get(
+    '/thread/:id',
+    {
+      config,
+      schema: {
+        operationId: 'getThreadV2',
+        summary: 'A conversation with moderators',
+        params: IdParams,
+        response: { 200: ThreadV2 },
+      },
+    },
+    async (req, reply) => {
+      const viewer = requireViewer(req)
+      const thread = await getReadableThread(deps.db, viewer, parseId(req.params.id, 'id'))
+      const [bytes] = await listThreadBytes(deps, viewer, [thread], THREAD_FORM)
+      return sendBytes(reply, bytes ?? Buffer.alloc(0))
+    },
+  )
+  app.get(
+    '/threads',
+    {
+      config,
+      schema: {
+        operationId: 'listThreadsV2',
+        summary: 'Conversations by ID',
+        description: 'In the order asked for; those that the caller may not read are left out.',
+        querystring: IdsQuery,
+        response: { 200: Type.Array(ThreadV2) },
+      },
+    },
+    async (req, reply) => {
+      const viewer = requireViewer(req)
+      const ids = parseIds(req.query.ids).map((id) => parseId(id, 'ids'))
+      const threads = await listReadableThreads(deps.db, viewer, ids)
+      requireOneAnswer(threads)
+      const { bytes, etag } = await joinThreads(await listThreadBytes(deps, viewer, threads, THREAD_FORM))
+      return sendBytes(reply, bytes, etag)
+    },
+  )
+}

@@ -1,0 +1,156 @@
+// The older shapes of people and of what they are shown: users, members, notifications, threads.
+import Type, { type Static } from 'typebox'
+import type { ThreadForm } from '#features/catalogue/threads/thread-bytes.ts'
+import { ThreadMessageView, ThreadView } from '#features/catalogue/threads/views.ts'
+import type { MemberWriter } from '#features/community/teams/views.ts'
+import type { NotificationRow } from '#features/people/notifications/queries.ts'
+import { toNotificationView } from '#features/people/notifications/views.ts'
+import { type CachedUser, userForm } from '#features/people/users/user-cache.ts'
+import { UserView } from '#features/people/users/views.ts'
+import { bytesToKeep, JsonEntity } from '#lib/json-bytes.ts'
+import { Nullable, Timestamp } from '#lib/schema-parts.ts'
+import type { EntityCache } from '#platform/cache/entity-cache.ts'
+import type { DerivedForm } from '#platform/cache/entries.ts'
+import { parseOwn } from '../entities.ts'
+
+const Text = Type.String()
+
+/** Members and threads show users as the newer API does. */
+export const MemberUser = UserView
+
+const { id, username, avatar_url, bio, created, role, badges, email, email_verified } = UserView.properties
+const { has_password, has_totp, auth_providers, payout_data } = UserView.properties
+export const UserV2 = Type.Object(
+  {
+    id,
+    username,
+    name: Type.Null(),
+    avatar_url,
+    bio,
+    created,
+    role,
+    badges,
+    email,
+    email_verified,
+    has_password,
+    has_totp,
+    auth_providers,
+    payout_data,
+    github_id: Type.Null(),
+  },
+  { title: 'AccountUser', description: 'From `email` on, null unless the caller is this user or an admin.' },
+)
+type UserV2 = Static<typeof UserV2>
+
+export function toUserV2(view: UserView): UserV2 {
+  return {
+    id: view.id,
+    username: view.username,
+    name: null,
+    avatar_url: view.avatar_url,
+    bio: view.bio,
+    created: view.created,
+    role: view.role,
+    badges: view.badges,
+    email: view.email,
+    email_verified: view.email_verified,
+    has_password: view.has_password,
+    has_totp: view.has_totp,
+    auth_providers: view.auth_providers,
+    payout_data: view.payout_data,
+    github_id: null,
+  }
+}
+
+const USER: DerivedForm<CachedUser, JsonEntity> = {
+  derive: ({ bytes }) => new JsonEntity(bytesToKeep(JSON.stringify(toUserV2(parseOwn(bytes))))),
+  sizeOf: ({ bytes }) => bytes.length + 200,
+}
+
+/** A user as everybody sees them, in the older shape, as ready bytes. */
+export function userBytes(reader: { cache: EntityCache }, user: CachedUser): JsonEntity {
+  return userForm(reader, user, USER)
+}
+
+export const MemberV2 = Type.Object(
+  {
+    team_id: Text,
+    user: MemberUser,
+    role: Type.String({ description: 'Owner for the owner alone' }),
+    permissions: Nullable(Type.Integer({ description: 'Project permission bits' })),
+    accepted: Type.Boolean({ description: 'False while the invitation is pending' }),
+    payouts_split: Nullable(Type.Number({ description: '0-5000, hundredths of a percent' })),
+    ordering: Type.Integer(),
+  },
+  {
+    title: 'TeamMember',
+    description: '`permissions` and `payouts_split` are null unless the caller is an accepted member.',
+  },
+)
+
+const OWNER = 'Owner'
+
+/** Clients know the owner by the role's name, so nobody else may have it. */
+export const writeMemberV2: MemberWriter = ({ row, asMember }, user) => {
+  const own = JSON.stringify({
+    team_id: row.team_id,
+    role: row.is_owner ? OWNER : row.role === OWNER ? 'Member' : row.role,
+    permissions: asMember ? row.permissions : null,
+    accepted: row.accepted,
+    payouts_split: asMember ? row.payouts_split : null,
+    ordering: row.ordering,
+  })
+  return `${own.slice(0, -1)},"user":${user}}`
+}
+
+export const NotificationV2 = Type.Object(
+  {
+    id: Text,
+    user_id: Text,
+    read: Type.Boolean(),
+    created: Timestamp,
+    body: Type.Object(
+      { type: Text },
+      { additionalProperties: Type.Unknown(), description: 'What it is about: fields by type' },
+    ),
+    type: Nullable(Type.String({ description: 'The type of the body' })),
+    title: Text,
+    text: Text,
+    link: Type.String({ description: 'Path of a page' }),
+    actions: Type.Array(
+      Type.Object({
+        title: Text,
+        action_route: Type.Array(Text, {
+          minItems: 2,
+          maxItems: 2,
+          description: 'Method, and path below the version prefix, without a leading slash',
+        }),
+      }),
+    ),
+  },
+  { title: 'Notification' },
+)
+type NotificationV2 = Static<typeof NotificationV2>
+
+export function toNotificationV2(row: NotificationRow): NotificationV2 {
+  const { name, actions, body, ...rest } = toNotificationView(row)
+  return {
+    ...rest,
+    body,
+    type: body.type,
+    title: name,
+    actions: actions.map(({ name: title, action_route: [method = '', path = ''] }) => ({
+      title,
+      action_route: [method, path.replace(/^\//, '')],
+    })),
+  }
+}
+
+const { hide_identity: _, ...message } = ThreadMessageView.properties
+export const ThreadV2 = Type.Object(
+  { ...ThreadView.properties, messages: Type.Array(Type.Object(message, { title: 'ThreadMessage' })) },
+  { title: 'Thread' },
+)
+
+/** Messages without the mark that older clients do not know. */
+export const THREAD_FORM: ThreadForm = { toShown: ({ hide_identity: _, ...shown }) => shown }

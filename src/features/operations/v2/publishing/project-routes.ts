@@ -1,0 +1,173 @@
+// Projects of the older API: creating and editing them. Deleting one, its icon and its gallery are the same in both.
+
+import { requirePermission } from '#features/basics/access/project-policy.ts'
+import { updateProject } from '#features/catalogue/projects/edit/update-project.ts'
+import { updateProjects } from '#features/catalogue/projects/edit/update-projects.ts'
+import { getProjectAsMember } from '#features/catalogue/projects/lookup/project-cache.ts'
+import { projectRoutes } from '#features/catalogue/projects/routes.ts'
+import { createProject } from '#features/catalogue/publishing/create-project.ts'
+import { receiveProjectForm } from '#features/catalogue/publishing/project-form.ts'
+import { setEnvironments } from '#features/catalogue/versions/lifecycle/set-environments.ts'
+import { parseId } from '#lib/ids.ts'
+import { done } from '#platform/http/answers.ts'
+import { requireScope, requireViewer } from '#platform/http/auth.ts'
+import { sendBytes } from '#platform/http/entity-tags.ts'
+import { takeForms } from '#platform/http/multipart.ts'
+import { IdsQuery, ProjectParams, parseIds } from '#platform/http/query-values.ts'
+import { COSTS } from '#platform/http/route-config.ts'
+import type { App } from '#platform/http/server.ts'
+import type { Deps } from '#ports/deps.ts'
+import { ProjectV2, projectBytes } from '../catalogue/project-views.ts'
+import { changeSides } from '../catalogue/sides.ts'
+import { parseOwn } from '../entities.ts'
+import { withFieldNames } from '../error-names.ts'
+import { sameRoutes } from '../same-routes.ts'
+import {
+  ProjectBulkPatchV2,
+  ProjectDataV2,
+  ProjectPatchV2,
+  projectFieldNames,
+  sidesToWrite,
+  toBulkPatch,
+  toProjectData,
+  toProjectPatch,
+} from './project-requests.ts'
+import { receiveTranslated } from './receive.ts'
+import { ProjectSchedule, scheduleFieldNames } from './version-requests.ts'
+
+const SAME = [
+  'deleteProject',
+  'setProjectIcon',
+  'deleteProjectIcon',
+  'addGalleryPicture',
+  'updateGalleryPicture',
+  'removeGalleryPicture',
+]
+const WRITE = { auth: { scope: ['PROJECT_WRITE'] } } as const
+
+export function projectWriteRoutesV2(app: App, deps: Deps): void {
+  creation(app, deps)
+  edit(app, deps)
+  bulkEdit(app, deps)
+  schedule(app, deps)
+  sameRoutes(app, SAME, (scope) => projectRoutes(scope, deps))
+}
+
+function creation(app: App, deps: Deps): void {
+  app.register(async (plain) => {
+    const scope = plain as App
+    // The form is read by the handler, part by part.
+    scope.removeAllContentTypeParsers()
+    takeForms(scope)
+    scope.post(
+      '/project',
+      {
+        config: { auth: { scope: ['PROJECT_CREATE'] }, formData: { schema: ProjectDataV2 }, cost: COSTS.archive },
+        schema: {
+          operationId: 'createProjectV2',
+          summary: 'Create a project, with versions and their files or as a draft without',
+          consumes: ['multipart/form-data'],
+          response: { 200: ProjectV2 },
+        },
+      },
+      async (req, reply) => {
+        const viewer = requireViewer(req)
+        const project = await createProject(deps, viewer, (describe) =>
+          receiveTranslated(deps, {
+            receive: (first) => receiveProjectForm(deps, req, first),
+            translate: (data, parts) => toProjectData(data, { taxonomy: deps.taxonomy, parts }),
+            describe,
+            names: projectFieldNames,
+          }),
+        )
+        return sendBytes(reply, projectBytes(deps, project).bytes)
+      },
+    )
+  })
+}
+
+function edit(app: App, deps: Deps): void {
+  app.patch(
+    '/project/:id',
+    {
+      config: WRITE,
+      schema: {
+        operationId: 'updateProjectV2',
+        summary: 'Edit a project',
+        description:
+          'Sides other than those that the project shows are written to every listed version; they need the scope ' +
+          '`VERSION_WRITE` and the permission to edit versions besides.',
+        params: ProjectParams,
+        body: ProjectPatchV2,
+      },
+    },
+    async (req, reply) => {
+      const viewer = requireViewer(req)
+      const { project, membership } = await getProjectAsMember(deps, viewer, req.params.id)
+      const patch = toProjectPatch(req.body, deps.taxonomy)
+      const sides = sidesToWrite(req.body, parseOwn<ProjectV2>(projectBytes(deps, project).bytes))
+      if (sides !== undefined) {
+        requireScope(viewer, 'VERSION_WRITE')
+        requirePermission(viewer, membership, 'UPLOAD_VERSION')
+      }
+      await withFieldNames(projectFieldNames, () =>
+        updateProject(deps, viewer, {
+          project,
+          membership,
+          patch,
+          alongside: async (tx, changed) =>
+            sides !== undefined &&
+            setEnvironments(tx, changed, {
+              projectId: project.id,
+              next: (current) => changeSides(current, sides),
+              taxonomy: deps.taxonomy,
+            }),
+        }),
+      )
+      return done(reply)
+    },
+  )
+}
+
+function bulkEdit(app: App, deps: Deps): void {
+  app.patch(
+    '/projects',
+    {
+      config: WRITE,
+      schema: {
+        operationId: 'updateProjectsV2',
+        summary: 'Edit categories and links of many projects, all of them or none',
+        querystring: IdsQuery,
+        body: ProjectBulkPatchV2,
+      },
+    },
+    async (req, reply) => {
+      const ids = parseIds(req.query.ids).map((id) => parseId(id, 'ids'))
+      await updateProjects(deps, requireViewer(req), { ids, patch: toBulkPatch(req.body, deps.taxonomy) })
+      return done(reply)
+    },
+  )
+}
+
+function schedule(app: App, deps: Deps): void {
+  app.post(
+    '/project/:id/schedule',
+    {
+      config: WRITE,
+      schema: {
+        operationId: 'scheduleProjectV2',
+        summary: 'Set when a project gets another status',
+        params: ProjectParams,
+        body: ProjectSchedule,
+      },
+    },
+    async (req, reply) => {
+      const viewer = requireViewer(req)
+      const { project, membership } = await getProjectAsMember(deps, viewer, req.params.id)
+      const { time, requested_status } = req.body
+      const patch = { status: 'scheduled', scheduled_at: time, requested_status } as const
+      await withFieldNames(scheduleFieldNames, () => updateProject(deps, viewer, { project, membership, patch }))
+      return done(reply)
+    },
+  )
+}

@@ -1,0 +1,152 @@
+// What requests of the older API say of versions, and the same in the words of the newer one.
+import Type, { type Static } from 'typebox'
+import { Compile } from 'typebox/compile'
+import { SETTABLE_VERSION_STATUSES } from '#features/basics/access/version-status.ts'
+import { type VersionPatch, versionPatchKeys } from '#features/catalogue/versions/lifecycle/requests.ts'
+import { VersionData, versionFields } from '#features/catalogue/versions/publish/requests.ts'
+import { renameAliases } from '#lib/aliases.ts'
+import { REQUESTABLE_STATUSES } from '#lib/project-status.ts'
+import { checkBody } from '#lib/schema-errors.ts'
+import { Maybe } from '#lib/schema-parts.ts'
+import { fieldsOf, type Taxonomy } from '#platform/taxonomy/taxonomy.ts'
+import { PACK_LOADERS_FIELD } from '../catalogue/pack-loaders.ts'
+import { type FieldNames, firstPart } from '../error-names.ts'
+import { isPackName, loadersToWrite } from './packs.ts'
+
+const data = VersionData.properties
+
+const GameVersions = Type.Array(Type.String({ maxLength: 64 }), {
+  maxItems: 1000,
+  description: 'Names of /v2/tag/game_version',
+})
+
+export const VersionDataV2 = Type.Object(
+  {
+    project_id: data.project_id,
+    file_parts: data.file_parts,
+    version_number: versionFields.version_number,
+    name: versionFields.name,
+    changelog: data.version_body,
+    dependencies: Maybe(versionFields.dependencies),
+    game_versions: GameVersions,
+    version_type: versionFields.version_type,
+    loaders: data.loaders,
+    featured: Maybe(versionFields.featured),
+    environment: Maybe(
+      Type.String({ maxLength: 64, description: 'Unless given, that of the newest version of the project' }),
+    ),
+    primary_file: data.primary_file,
+    status: Maybe(data.status),
+    file_types: data.file_types,
+    uploaded_images: data.uploaded_images,
+    ordering: data.ordering,
+  },
+  { title: 'VersionCreate' },
+)
+export type VersionDataV2 = Static<typeof VersionDataV2>
+const validator = Compile(VersionDataV2)
+
+/** Names under which older clients still send the same keys. */
+const ALIASES = {
+  mod_id: 'project_id',
+  version_title: 'name',
+  version_body: 'changelog',
+  release_channel: 'version_type',
+} as const
+
+/**
+ * @param at dotted path of the object in the body (`initial_versions.0`), empty for the body itself.
+ * @throws ApiError `validation_error` naming the field.
+ */
+export function parseVersionDataV2(input: unknown, at = ''): VersionDataV2 {
+  return checkBody(validator, renameAliases(input, ALIASES), at)
+}
+
+export function isPackVersion({ file_parts, loaders }: VersionDataV2): boolean {
+  return file_parts.some(isPackName) || loaders.includes('mrpack')
+}
+
+/** The description as the newer API takes it; `environment` counts where the description has none. */
+export function toVersionData(
+  version: VersionDataV2,
+  { isPack, environment, taxonomy }: { isPack: boolean; environment: string | undefined; taxonomy: Taxonomy },
+): Record<string, unknown> {
+  const { name, changelog, version_type, environment: own, loaders, ...same } = version
+  const written = loadersToWrite(loaders, isPack)
+  const kept = fieldsOf(taxonomy, written.loaders).includes('environment') ? (own ?? environment) : undefined
+  return withoutNulls({
+    ...pickKnown(same),
+    ...written,
+    version_title: name,
+    version_body: changelog,
+    release_channel: version_type,
+    environment: kept,
+  })
+}
+
+/** Keys that the older API does not have would be loader fields in the newer one. */
+function pickKnown(version: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(version).filter(([key]) => Object.hasOwn(VersionDataV2.properties, key)))
+}
+
+function withoutNulls(fields: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined))
+}
+
+export const versionFieldNames: FieldNames = firstPart({
+  version_title: 'name',
+  version_body: 'changelog',
+  release_channel: 'version_type',
+  [PACK_LOADERS_FIELD]: 'loaders',
+})
+
+const {
+  name,
+  version_number,
+  changelog,
+  version_type,
+  dependencies,
+  loaders,
+  featured,
+  downloads,
+  status,
+  file_types,
+} = versionPatchKeys
+
+/** Absent or null keeps a field: clients send back what they have read. */
+export const VersionPatchV2 = Type.Object(
+  {
+    name: Maybe(name),
+    version_number: Maybe(version_number),
+    changelog: Maybe(changelog),
+    version_type: Maybe(version_type),
+    dependencies: Maybe(dependencies),
+    game_versions: Maybe(GameVersions),
+    loaders: Maybe(loaders),
+    featured: Maybe(featured),
+    downloads: Maybe(downloads),
+    status: Maybe(status),
+    file_types: Maybe(file_types),
+  },
+  { title: 'VersionPatch' },
+)
+
+/** The edit as the newer API takes it, of a version that is a pack or not. */
+export function toVersionPatch(body: Static<typeof VersionPatchV2>, { isPack }: { isPack: boolean }): VersionPatch {
+  const sent = Object.entries(body).filter(
+    ([key, value]) => Object.hasOwn(VersionPatchV2.properties, key) && value !== null,
+  )
+  const { loaders: asked, ...patch } = Object.fromEntries(sent) as VersionPatch
+  return { ...patch, ...(asked === undefined ? {} : loadersToWrite(asked, isPack)) }
+}
+
+const Time = Type.String({ format: 'date-time', maxLength: 64, description: 'When, in the future' })
+export const VersionSchedule = Type.Object(
+  { time: Time, requested_status: Type.Enum([...SETTABLE_VERSION_STATUSES]) },
+  { title: 'VersionSchedule' },
+)
+export const ProjectSchedule = Type.Object(
+  { time: Time, requested_status: Type.Enum([...REQUESTABLE_STATUSES]) },
+  { title: 'ProjectSchedule' },
+)
+export const scheduleFieldNames: FieldNames = firstPart({ scheduled_at: 'time' })

@@ -1,0 +1,127 @@
+// Versions of the older API: publishing and editing them. Deleting one and adding files are the same in both.
+
+import { findProject } from '#features/catalogue/projects/lookup/project-cache.ts'
+import { updateVersion } from '#features/catalogue/versions/lifecycle/update-version.ts'
+import { getVersionAsMember } from '#features/catalogue/versions/lookup/version-cache.ts'
+import { createVersion } from '#features/catalogue/versions/publish/create-version.ts'
+import { receiveForm } from '#features/catalogue/versions/publish/version-form.ts'
+import { versionRoutes } from '#features/catalogue/versions/routes.ts'
+import type { VersionView } from '#features/catalogue/versions/views.ts'
+import { parseId } from '#lib/ids.ts'
+import { done } from '#platform/http/answers.ts'
+import { requireViewer } from '#platform/http/auth.ts'
+import { sendBytes } from '#platform/http/entity-tags.ts'
+import { takeForms } from '#platform/http/multipart.ts'
+import { IdParams } from '#platform/http/query-values.ts'
+import { COSTS } from '#platform/http/route-config.ts'
+import type { App } from '#platform/http/server.ts'
+import type { Deps } from '#ports/deps.ts'
+import { PACK_LOADER } from '../catalogue/pack-loaders.ts'
+import { VersionV2, versionBytes } from '../catalogue/version-views.ts'
+import { parseOwn } from '../entities.ts'
+import { withFieldNames } from '../error-names.ts'
+import { sameRoutes } from '../same-routes.ts'
+import { isPackPart } from './packs.ts'
+import { receiveTranslated, type Translate } from './receive.ts'
+import {
+  isPackVersion,
+  parseVersionDataV2,
+  scheduleFieldNames,
+  toVersionData,
+  toVersionPatch,
+  VersionDataV2,
+  VersionPatchV2,
+  VersionSchedule,
+  versionFieldNames,
+} from './version-requests.ts'
+
+export function versionWriteRoutesV2(app: App, deps: Deps): void {
+  creation(app, deps)
+  edits(app, deps)
+  sameRoutes(app, ['deleteVersion', 'addVersionFiles'], (scope) => versionRoutes(scope, deps))
+}
+
+function creation(app: App, deps: Deps): void {
+  app.register(async (plain) => {
+    const scope = plain as App
+    // The form is read by the handler, part by part.
+    scope.removeAllContentTypeParsers()
+    takeForms(scope)
+    scope.post(
+      '/version',
+      {
+        config: { auth: { scope: ['VERSION_CREATE'] }, formData: { schema: VersionDataV2 }, cost: COSTS.archive },
+        schema: {
+          operationId: 'createVersionV2',
+          summary: 'Publish a version with its files',
+          description: 'It is a pack when a part or a file ends in .mrpack; its loaders are then those inside.',
+          consumes: ['multipart/form-data'],
+          response: { 200: VersionV2 },
+        },
+      },
+      async (req, reply) => {
+        const viewer = requireViewer(req)
+        const version = await createVersion(deps, viewer, (describe) =>
+          receiveTranslated(deps, {
+            receive: (first) => receiveForm(deps, req, first),
+            translate: translateVersion(deps),
+            describe,
+            names: versionFieldNames,
+          }),
+        )
+        return sendBytes(reply, versionBytes(deps, version).bytes)
+      },
+    )
+  })
+}
+
+function translateVersion(deps: Deps): Translate {
+  return async (data, parts) => {
+    const version = parseVersionDataV2(data)
+    const project = version.project_id === undefined ? undefined : await findProject(deps, version.project_id)
+    return toVersionData(version, {
+      isPack: isPackVersion(version) || parts.some(isPackPart),
+      environment: project?.environment ?? undefined,
+      taxonomy: deps.taxonomy,
+    })
+  }
+}
+
+function edits(app: App, deps: Deps): void {
+  const config = { auth: { scope: ['VERSION_WRITE'] } } as const
+  app.patch(
+    '/version/:id',
+    {
+      config,
+      schema: { operationId: 'updateVersionV2', summary: 'Edit a version', params: IdParams, body: VersionPatchV2 },
+    },
+    async (req, reply) => {
+      const viewer = requireViewer(req)
+      const { version, membership } = await getVersionAsMember(deps, viewer, parseId(req.params.id, 'id'))
+      const isPack = parseOwn<VersionView>(version.bytes).loaders.includes(PACK_LOADER)
+      const patch = toVersionPatch(req.body, { isPack })
+      await withFieldNames(versionFieldNames, () => updateVersion(deps, viewer, { id: version.id, membership, patch }))
+      return done(reply)
+    },
+  )
+  app.post(
+    '/version/:id/schedule',
+    {
+      config,
+      schema: {
+        operationId: 'scheduleVersionV2',
+        summary: 'Set when a version gets another status',
+        params: IdParams,
+        body: VersionSchedule,
+      },
+    },
+    async (req, reply) => {
+      const viewer = requireViewer(req)
+      const { version, membership } = await getVersionAsMember(deps, viewer, parseId(req.params.id, 'id'))
+      const { time, requested_status } = req.body
+      const patch = { status: 'scheduled', scheduled_at: time, requested_status } as const
+      await withFieldNames(scheduleFieldNames, () => updateVersion(deps, viewer, { id: version.id, membership, patch }))
+      return done(reply)
+    },
+  )
+}

@@ -1,0 +1,42 @@
+// What the routes of the older API have in common, beside what every route of Depot has.
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import Type from 'typebox'
+import { asApiError, handleError } from '#platform/http/error-handler.ts'
+import type { App } from '#platform/http/server.ts'
+import type { Log } from '#platform/telemetry/log.ts'
+
+const Absent = Type.Null({ description: 'Absent, or hidden from the caller; no body' })
+
+/**
+ * Registers `routes` below `/v2`. There, what is absent is 404 without a body, which clients take for "no such thing";
+ * only routes that take a form name what is missing. An empty value of a query counts as none.
+ */
+export function v2Scope(app: App, { log }: { log: Log }, routes: (scope: App) => void): void {
+  app.register(
+    async (scope) => {
+      scope.setErrorHandler(answerError(log))
+      scope.addHook('preValidation', dropEmptyValues)
+      scope.addHook('onRoute', (route) => {
+        if (route.config?.formData !== undefined || route.schema === undefined) return
+        route.schema = { ...route.schema, response: { 404: Absent, ...(route.schema.response as object | undefined) } }
+      })
+      routes(scope as App)
+    },
+    { prefix: '/v2' },
+  )
+}
+
+function answerError(log: Log) {
+  const answer = handleError(log)
+  return (thrown: FastifyError | Error, req: FastifyRequest, reply: FastifyReply): void => {
+    const isAbsent = asApiError(thrown).status === 404 && req.routeOptions.config.formData === undefined
+    if (!isAbsent) return answer(thrown, req, reply)
+    void reply.removeHeader('etag').removeHeader('content-type').header('cache-control', 'no-store').status(404).send()
+  }
+}
+
+function dropEmptyValues(req: FastifyRequest, _reply: FastifyReply, done: () => void): void {
+  const query = req.query as Record<string, unknown>
+  for (const name in query) if (query[name] === '') delete query[name]
+  done()
+}

@@ -1,0 +1,30 @@
+// Values of filters that clients of the older API write in any letter case.
+
+import { listLicenses } from '#platform/taxonomy/licenses.ts'
+import type { Predicate } from '#ports/search-index/filter/tree.ts'
+
+/** Fields whose values are words of the taxonomy, all in lower case. */
+const LOWER_CASE = new Set([
+  'project_types',
+  'all_project_types',
+  'categories',
+  'project_categories',
+  'loaders',
+  'client_side',
+  'server_side',
+  'environment',
+])
+
+/** What brings the values of a predicate into the case in which they are stored. */
+export function caseFolder(): (predicate: Predicate) => Predicate {
+  const licenses = new Map(listLicenses().map(({ short }) => [short.toLowerCase(), short]))
+  const fold = (name: string, value: string | number): string | number => {
+    if (typeof value !== 'string') return value
+    if (name === 'license') return licenses.get(value.toLowerCase()) ?? value
+    return LOWER_CASE.has(name) ? value.toLowerCase() : value
+  }
+  return (predicate) =>
+    predicate.kind === 'equals'
+      ? { ...predicate, values: predicate.values.map((value) => fold(predicate.field.name, value)) }
+      : predicate
+}

@@ -1,0 +1,86 @@
+// Personal access tokens: list, make, rename or prolong, revoke.
+
+import Type from 'typebox'
+import { actorOf } from '#features/basics/audit/actor.ts'
+import { parseId } from '#lib/ids.ts'
+import { toScopeBits } from '#lib/scope-field.ts'
+import { done } from '#platform/http/answers.ts'
+import { requireViewer } from '#platform/http/auth.ts'
+import { IdParams } from '#platform/http/query-values.ts'
+import type { App } from '#platform/http/server.ts'
+import type { AccountDeps } from '../account-deps.ts'
+import { createAccessToken } from './create-access-token.ts'
+import { deleteAccessToken } from './delete-access-token.ts'
+import { listAccessTokens } from './queries.ts'
+import { NewToken, parseTokenReference, TokenPatch } from './requests.ts'
+import { updateAccessToken } from './update-access-token.ts'
+import { AccessTokenView, toAccessTokenView } from './views.ts'
+
+export function accessTokenRoutes(app: App, deps: AccountDeps): void {
+  app.get(
+    '/pat',
+    {
+      config: { auth: { scope: ['PAT_READ'] } },
+      schema: {
+        operationId: 'listAccessTokens',
+        summary: "List the caller's access tokens, newest first",
+        response: { 200: Type.Array(AccessTokenView) },
+      },
+    },
+    async (req) => (await listAccessTokens(deps.db, requireViewer(req).id)).map((row) => toAccessTokenView(row, null)),
+  )
+  app.post(
+    '/pat',
+    {
+      config: { auth: { scope: ['PAT_CREATE'] } },
+      schema: {
+        operationId: 'createAccessToken',
+        summary: 'Create an access token; its secret is shown only once',
+        body: NewToken,
+        response: { 201: AccessTokenView },
+      },
+    },
+    async (req, reply) => {
+      const { name, expires } = req.body
+      const scopes = toScopeBits(req.body.scopes, 'scopes')
+      const viewer = requireViewer(req)
+      const input = { actor: actorOf(viewer), accountId: viewer.id, name, scopes, expires: new Date(expires) }
+      const { row, token } = await createAccessToken(deps, input)
+      return reply.status(201).send(toAccessTokenView(row, token))
+    },
+  )
+  app.patch(
+    '/pat/:id',
+    {
+      config: { auth: { scope: ['PAT_WRITE'] } },
+      schema: {
+        operationId: 'updateAccessToken',
+        summary: 'Rename an access token or change when it expires',
+        params: IdParams,
+        body: TokenPatch,
+      },
+    },
+    async (req, reply) => {
+      const id = parseId(req.params.id, 'id')
+      await updateAccessToken(deps, requireViewer(req), { id, patch: req.body })
+      return done(reply)
+    },
+  )
+  app.delete(
+    '/pat/:id',
+    {
+      config: { auth: { scope: ['PAT_DELETE'] } },
+      schema: {
+        operationId: 'deleteAccessToken',
+        summary: 'Revoke an access token, given its ID or secret',
+        params: IdParams,
+      },
+    },
+    async (req, reply) => {
+      const token = parseTokenReference(req.params.id)
+      const viewer = requireViewer(req)
+      await deleteAccessToken(deps, { accountId: viewer.id, token, actor: actorOf(viewer) })
+      return done(reply)
+    },
+  )
+}

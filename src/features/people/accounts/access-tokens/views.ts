@@ -1,0 +1,36 @@
+import type { Selectable } from 'kysely'
+import Type, { type Static } from 'typebox'
+import { Nullable, Timestamp } from '#lib/schema-parts.ts'
+import type { PersonalAccessToken } from '#platform/db/schema.ts'
+
+export const AccessTokenView = Type.Object(
+  {
+    id: Type.String(),
+    name: Type.String(),
+    access_token: Nullable(
+      Type.String({ description: 'The secret; present only in the response that creates the token' }),
+    ),
+    scopes: Type.Number({ description: 'Bit field of up to 48 bits' }),
+    user_id: Type.String(),
+    created: Timestamp,
+    expires: Timestamp,
+    last_used: Nullable(Timestamp),
+  },
+  { title: 'PersonalAccessToken' },
+)
+export type AccessTokenView = Static<typeof AccessTokenView>
+
+export type AccessTokenRow = Selectable<PersonalAccessToken>
+
+export function toAccessTokenView(row: AccessTokenRow, secret: string | null): AccessTokenView {
+  return {
+    id: row.id,
+    name: row.name,
+    access_token: secret,
+    scopes: row.scopes,
+    user_id: row.account_id,
+    created: row.created.toISOString(),
+    expires: row.expires.toISOString(),
+    last_used: row.last_used?.toISOString() ?? null,
+  }
+}

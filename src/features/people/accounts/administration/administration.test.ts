@@ -1,0 +1,239 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { PLACEHOLDER_ID } from '#features/basics/access/placeholder.ts'
+import { SYSTEM } from '#features/basics/audit/actor.ts'
+import { ALL_SCOPES } from '#lib/scopes.ts'
+import { DAY_MS } from '#lib/time.ts'
+import { createEntityCache } from '#platform/cache/entity-cache.ts'
+import { createTokenDirectory } from '#platform/http/token-directory.ts'
+import {
+  assertError,
+  assertRefusedValues,
+  enableTwoFactor,
+  mailsTo,
+  makeMember,
+  OTHER_PASSWORD,
+  signIn,
+  statuses,
+} from '#test/support/account-steps.ts'
+import type { Person } from '#test/support/factories.ts'
+import { ADMIN_KEY, type TestApp, testApp } from '#test/support/harness.ts'
+import { setRole } from '../set-role.ts'
+import { suspendAccount } from './suspend-account.ts'
+
+const KEY = { headers: { 'x-admin-key': ADMIN_KEY } }
+
+let t: TestApp
+let admin: Person
+before(async () => {
+  t = await testApp()
+  admin = await t.make.account({ role: 'admin' })
+})
+after(() => t.close())
+
+const at = (person: { id: string }, what = 'suspension'): string => `/_internal/admin/user/${person.id}/${what}`
+const suspend = (person: { id: string }, body: object = { reason: 'Advertising' }) => t.as(admin).put(at(person), body)
+const unsuspend = (person: { id: string }) => t.as(admin).delete(at(person))
+const me = (person: { token: string }) => t.as(person).get('/v3/user')
+
+test('a suspended account has no session and its tokens do nothing, until the suspension ends', async () => {
+  const person = await makeMember(t)
+  const pat = await t.make.pat(person, ALL_SCOPES)
+  assert.equal((await me(pat)).statusCode, 200)
+  assert.equal((await suspend(person, { reason: 'Advertising\nin every project' })).statusCode, 204)
+  assertError(await me(person), 401, 'unauthorized')
+  const refused = await me(pat)
+  assertError(refused, 401, 'unauthorized')
+  assert.match(refused.json().description, /suspended/)
+  // A route that needs no token goes on as for anybody.
+  assert.equal((await t.as(pat).get(`/v3/user/${person.id}`)).statusCode, 200)
+  const [mail = ''] = await mailsTo(t, person.email, /suspended/)
+  assert.match(mail, /Advertising/)
+  const listed = (await t.as(admin).get('/_internal/admin/suspended-users')).json()
+  const own = listed.find(({ id }: Person) => id === person.id)
+  assert.deepEqual([own.username, own.until, own.reason], [person.username, null, 'Advertising\nin every project'])
+
+  assert.equal((await unsuspend(person)).statusCode, 204)
+  assert.equal((await me(pat)).statusCode, 200)
+  assertError(await me(person), 401, 'unauthorized')
+  assert.equal((await signIn(t, person.username)).statusCode, 200)
+  assert.equal((await mailsTo(t, person.email, /no longer suspended/)).length, 1)
+  assertError(await unsuspend(person), 400, 'invalid_input')
+})
+
+test('a suspended admin cannot sign in, and nothing they hold opens a route of the operator any more', async () => {
+  const person = await makeMember(t)
+  await setRole(t.deps, { accountId: person.id, role: 'admin', actor: SYSTEM })
+  const pat = await t.make.pat(person, ALL_SCOPES)
+  const other = await t.make.account()
+  const routes = ['suspended-users', 'audit-log', 'settings'].map((name) => `/_internal/admin/${name}`)
+  const open = async (holder: { token: string }) =>
+    statuses(await Promise.all(routes.map((route) => t.as(holder).get(route))))
+  assert.deepEqual(await open(person), [200, 200, 200])
+  assert.equal((await me(pat)).statusCode, 200)
+  assert.equal((await suspend(person)).statusCode, 204)
+  for (const holder of [person, pat]) {
+    assertError(await me(holder), 401, 'unauthorized')
+    // As for everybody who may not see that they are there.
+    assert.deepEqual(await open(holder), [404, 404, 404])
+    assertError(await t.as(holder).put(at(other), { reason: 'Still here' }), 404, 'not_found')
+    assertError(await t.as(holder).delete(at(person)), 404, 'not_found')
+  }
+  assertError(await signIn(t, person.username), 403, 'unauthorized')
+  const listed = (await t.as(admin).get('/_internal/admin/suspended-users')).json().map(({ id }: Person) => id)
+  assert.ok(listed.includes(person.id) && !listed.includes(other.id))
+})
+
+test('whoever knows the password is told why; others learn nothing', async () => {
+  const person = await makeMember(t)
+  const until = new Date(t.deps.now() + DAY_MS).toISOString()
+  await suspend(person, { reason: 'Cool down', until })
+  assertError(await signIn(t, person.username, 'not the password'), 401, 'invalid_credentials')
+  const refused = await signIn(t, person.username)
+  assertError(refused, 403, 'unauthorized')
+  assert.deepEqual(refused.json().details, { reason: 'Cool down', suspended_until: until })
+  t.advance(DAY_MS + 1_000)
+  assert.equal((await signIn(t, person.username)).statusCode, 200)
+})
+
+test('a sign-in that waits for its second factor ends, and cannot be finished', async () => {
+  const person = await makeMember(t)
+  const { backupCodes } = await enableTwoFactor(t, person)
+  const { flow } = (await signIn(t, person.username)).json()
+  await suspend(person)
+  const code = backupCodes[0]
+  assertError(await t.anyone.post('/_internal/auth/login/2fa', { flow, code }), 401, 'invalid_credentials')
+  assertError(await signIn(t, person.username), 403, 'unauthorized')
+})
+
+test('a suspension is refused by its field, and changes when it comes again', async () => {
+  const person = await t.make.account()
+  const valid = { reason: 'Advertising', until: new Date(t.deps.now() + DAY_MS).toISOString() }
+  const send = (body: Record<string, unknown>) => t.as(admin).put(at(person), body)
+  await assertRefusedValues(send, valid, 'reason', [undefined, null, 7, '', '  \n ', 'x'.repeat(1001), 'a\u0000b'])
+  await assertRefusedValues(send, valid, 'until', [
+    'tomorrow',
+    7,
+    '2020-01-01T00:00:00Z',
+    new Date(t.deps.now()).toISOString(),
+  ])
+  assertError(await unsuspend(person), 400, 'invalid_input')
+  assert.equal((await send({ reason: 'x'.repeat(1000) })).statusCode, 204)
+  assert.equal((await send(valid)).statusCode, 204)
+  const listed = (await t.as(admin).get('/_internal/admin/suspended-users')).json()
+  assert.equal(listed.find(({ id }: Person) => id === person.id).until, valid.until)
+  assertError(await suspend({ id: 'nobody-here' }), 404, 'not_found')
+  assertError(await suspend(admin), 400, 'invalid_input')
+  assertError(await t.as(admin).delete(at({ id: 'nobody-here' })), 404, 'not_found')
+})
+
+test('another process stops accepting the tokens when it hears of the change', async () => {
+  const person = await t.make.account()
+  const pat = await t.make.pat(person, ALL_SCOPES)
+  // A directory without a cache stands for a process that has emptied its own.
+  const elsewhere = createTokenDirectory({
+    db: t.deps.db,
+    cache: createEntityCache({ maxBytes: 1024 }),
+    now: t.deps.now,
+    onUse: () => {},
+  })
+  const authenticate = () => elsewhere.authenticate(pat.token, { clientAddress: '127.0.0.1' } as never)
+  assert.equal(typeof (await authenticate()), 'object')
+  await suspend(person)
+  assert.equal(await authenticate(), 'suspended')
+})
+
+test('the last admin stays one: neither suspended, demoted nor deleted, also by two at once', async () => {
+  const own = await testApp()
+  try {
+    const [first, second] = [await own.make.account({ role: 'admin' }), await own.make.account({ role: 'admin' })]
+    const until = new Date(own.deps.now() + DAY_MS)
+    const answers = await Promise.all([
+      own.as(first).put(at(second), { reason: 'You or me' }),
+      own.as(second).put(at(first), { reason: 'You or me' }),
+    ])
+    assert.equal(statuses(answers).filter((status) => status === 204).length, 1)
+    const [left, out] = answers[0]?.statusCode === 204 ? [first, second] : [second, first]
+    // A suspended admin is none for the time being.
+    assertError(await own.as(left).patch(`/v3/user/${left.id}`, { role: 'developer' }), 400, 'invalid_input')
+    assertError(await own.as(left).delete(`/v3/user/${left.id}`), 400, 'invalid_input')
+    assertError(await own.anyone.put(at(left), { reason: 'The key decides' }, KEY), 400, 'invalid_input')
+    await assert.rejects(setRole(own.deps, { accountId: left.id, role: 'moderator', actor: SYSTEM }), /only admin/)
+    assert.equal((await own.as(left).delete(at(out))).statusCode, 204)
+    await suspendAccount(own.deps, SYSTEM, { name: left.id, reason: 'Now it works', until })
+    assertError(await me(left), 401, 'unauthorized')
+  } finally {
+    await own.close()
+  }
+})
+
+test('the last admin cannot delete their account', async () => {
+  const own = await testApp()
+  try {
+    const person = await makeMember(own)
+    await setRole(own.deps, { accountId: person.id, role: 'admin', actor: SYSTEM })
+    const { session: token } = (await signIn(own, person.username)).json()
+    assertError(await own.as({ token }).delete(`/v3/user/${person.id}`, {}), 400, 'invalid_input')
+    await own.make.account({ role: 'admin' })
+    assert.equal((await own.as({ token }).delete(`/v3/user/${person.id}`, {})).statusCode, 204)
+  } finally {
+    await own.close()
+  }
+})
+
+test('a forced sign-out ends sessions, and tokens only when asked to', async () => {
+  const person = await makeMember(t)
+  const pat = await t.make.pat(person, ALL_SCOPES)
+  assert.equal((await t.as(admin).delete(at(person, 'sessions'))).statusCode, 204)
+  assertError(await me(person), 401, 'unauthorized')
+  assert.equal((await me(pat)).statusCode, 200)
+  assert.equal(
+    (await t.as(admin).delete(at(person, 'sessions'), undefined, { query: { tokens: true } })).statusCode,
+    204,
+  )
+  assertError(await me(pat), 401, 'unauthorized')
+  assert.equal((await signIn(t, person.username)).statusCode, 200)
+  assertError(await t.as(admin).delete(at({ id: PLACEHOLDER_ID }, 'sessions')), 404, 'not_found')
+})
+
+test('a password link works once and sends no mail', async () => {
+  const person = await makeMember(t)
+  const made = await t.as(admin).post(at(person, 'password-link'))
+  assert.equal(made.statusCode, 201, made.body)
+  const { url, expires } = made.json()
+  assert.ok(Date.parse(expires) > t.deps.now())
+  const flow = new URL(url).searchParams.get('flow')
+  assert.equal((await signIn(t, person.username)).statusCode, 200)
+  const reset = () => t.anyone.patch('/_internal/auth/password', { flow, new_password: OTHER_PASSWORD })
+  assert.equal((await reset()).statusCode, 204)
+  assertError(await reset(), 401, 'invalid_credentials')
+  assert.equal((await signIn(t, person.username, OTHER_PASSWORD)).statusCode, 200)
+  assert.equal((await mailsTo(t, person.email, /Reset your/)).length, 0)
+})
+
+test('all of it is for operators and in the audit log', async () => {
+  const [person, moderator] = [await t.make.account(), await t.make.account({ role: 'moderator' })]
+  const asModerator = t.as(moderator)
+  const refused = [
+    await asModerator.put(at(person), { reason: 'I say so' }),
+    await asModerator.delete(at(person)),
+    await asModerator.delete(at(person, 'sessions')),
+    await asModerator.post(at(person, 'password-link')),
+    await t.anyone.get('/_internal/admin/suspended-users'),
+  ]
+  for (const answer of refused) assertError(answer, 404, 'not_found')
+  await suspend(person, { reason: 'Advertising' })
+  await unsuspend(person)
+  await t.anyone.delete(at(person, 'sessions'), undefined, KEY)
+  await t.as(admin).post(at(person, 'password-link'))
+  const { entries } = (await t.as(admin).get('/_internal/admin/audit-log', { query: { user: person.id } })).json()
+  assert.deepEqual(
+    entries.map(({ action, actor, details }: Record<string, { id?: string }>) => [action, actor?.id, details]),
+    [
+      ['account.password_link_made', admin.id, {}],
+      ['account.signed_out', null, { tokens: false }],
+      ['account.unsuspended', admin.id, {}],
+      ['account.suspended', admin.id, { reason: 'Advertising', until: null }],
+    ],
+  )
+})

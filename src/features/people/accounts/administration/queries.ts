@@ -1,0 +1,38 @@
+// Reads and statements about the accounts of others.
+import { sql } from 'kysely'
+import type { AccountRow } from '#features/people/users/queries.ts'
+import type { ChangeSet } from '#platform/cache/changes.ts'
+import type { Db, Tx } from '#platform/db/db.ts'
+
+/** The accounts that are suspended at this time, the newest suspension first. */
+export function listSuspended(
+  db: Db,
+  { now, limit, offset }: { now: Date; limit: number; offset: number },
+): Promise<AccountRow[]> {
+  return db
+    .selectFrom('account')
+    .selectAll()
+    .where('suspended_at', 'is not', null)
+    .where('deletion_due', 'is', null)
+    .where((eb) => eb.or([eb('suspended_until', 'is', null), eb('suspended_until', '>', now)]))
+    .orderBy('suspended_at', 'desc')
+    .orderBy('id')
+    .limit(limit)
+    .offset(offset)
+    .execute()
+}
+
+/** Ends every access token of an account and every token that applications have for it, at once in every process. */
+export async function deleteAllTokens(tx: Tx, changed: ChangeSet, accountId: string): Promise<void> {
+  const { rows } = await sql<{ hash: string }>`
+    with pats as (delete from personal_access_token where account_id = ${accountId} returning token_hash),
+      grants as (delete from oauth_token where account_id = ${accountId} returning token_hash),
+      codes as (delete from oauth_code where account_id = ${accountId})
+    select encode(token_hash, 'hex') as hash from pats union all select encode(token_hash, 'hex') from grants`.execute(
+    tx,
+  )
+  changed.addEach(
+    'token',
+    rows.map(({ hash }) => hash),
+  )
+}

@@ -1,0 +1,153 @@
+// Operator routes: the accounts of others.
+import Type from 'typebox'
+import { operatorOf } from '#features/basics/audit/actor.ts'
+import { done } from '#platform/http/answers.ts'
+import { mountInternal } from '#platform/http/mounts.ts'
+import { PageQuery, UserParams } from '#platform/http/query-values.ts'
+import type { App } from '#platform/http/server.ts'
+import type { Deps } from '#ports/deps.ts'
+import { listPendingDeletions } from '../deletion/queries.ts'
+import { restoreAccount } from '../deletion/restore-account.ts'
+import { makePasswordLink } from './make-password-link.ts'
+import { listSuspended } from './queries.ts'
+import { SignOutQuery, Suspension, toSuspension } from './requests.ts'
+import { signOutAccount } from './sign-out-account.ts'
+import { suspendAccount } from './suspend-account.ts'
+import { unsuspendAccount } from './unsuspend-account.ts'
+import { DeletedAccount, PasswordLink, SuspendedAccount, toDeletedAccount, toSuspendedAccount } from './views.ts'
+
+type AdministrationDeps = Pick<Deps, 'db' | 'cache' | 'config' | 'now'>
+
+const config = { auth: 'operator' } as const
+
+export function administrationRoutes(app: App, deps: AdministrationDeps): void {
+  mountInternal(app, (scope) => {
+    suspensionRoutes(scope, deps)
+    deletionRoutes(scope, deps)
+    credentialRoutes(scope, deps)
+  })
+}
+
+function suspensionRoutes(app: App, deps: AdministrationDeps): void {
+  app.get(
+    '/admin/suspended-users',
+    {
+      config,
+      schema: {
+        operationId: 'listSuspendedUsers',
+        summary: 'List suspended accounts, the newest suspension first',
+        querystring: PageQuery,
+        response: { 200: Type.Array(SuspendedAccount) },
+      },
+    },
+    async (req) => {
+      const { limit = 100, offset = 0 } = req.query
+      return (await listSuspended(deps.db, { now: new Date(deps.now()), limit, offset })).map(toSuspendedAccount)
+    },
+  )
+  app.put(
+    '/admin/user/:id/suspension',
+    {
+      config,
+      schema: {
+        operationId: 'suspendUser',
+        summary: 'Suspend an account, or change the reason and the end of its suspension',
+        description:
+          'Its sessions end; its tokens do nothing until the suspension is over. The owner is told by mail. Admins ' +
+          'cannot suspend themselves, and nobody the last admin.',
+        params: UserParams,
+        body: Suspension,
+      },
+    },
+    async (req, reply) => {
+      const suspension = toSuspension(req.body, deps.now())
+      await suspendAccount(deps, operatorOf(req), { name: req.params.id, ...suspension })
+      return done(reply)
+    },
+  )
+  app.delete(
+    '/admin/user/:id/suspension',
+    {
+      config,
+      schema: { operationId: 'unsuspendUser', summary: 'End the suspension of an account', params: UserParams },
+    },
+    async (req, reply) => {
+      await unsuspendAccount(deps, operatorOf(req), req.params.id)
+      return done(reply)
+    },
+  )
+}
+
+function deletionRoutes(app: App, deps: AdministrationDeps): void {
+  app.get(
+    '/admin/deleted-users',
+    {
+      config,
+      schema: {
+        operationId: 'listDeletedUsers',
+        summary: 'List accounts whose deletion can still be undone, those that end first before the others',
+        querystring: PageQuery,
+        response: { 200: Type.Array(DeletedAccount) },
+      },
+    },
+    async (req) => {
+      const { limit = 100, offset = 0 } = req.query
+      return (await listPendingDeletions(deps.db, { limit, offset })).map(toDeletedAccount)
+    },
+  )
+  app.delete(
+    '/admin/user/:id/deletion',
+    {
+      config,
+      schema: {
+        operationId: 'restoreUser',
+        summary: 'Undo the deletion of an account',
+        description:
+          'What it owned, published and followed comes back, as far as it is still there and nobody else has it. Its ' +
+          'sessions and tokens do not. The owner is told by mail.',
+        params: UserParams,
+      },
+    },
+    async (req, reply) => {
+      await restoreAccount(deps, operatorOf(req), req.params.id)
+      return done(reply)
+    },
+  )
+}
+
+function credentialRoutes(app: App, deps: AdministrationDeps): void {
+  app.delete(
+    '/admin/user/:id/sessions',
+    {
+      config,
+      schema: {
+        operationId: 'signOutUser',
+        summary: 'End all sessions of an account, and its tokens if asked to',
+        params: UserParams,
+        querystring: SignOutQuery,
+      },
+    },
+    async (req, reply) => {
+      const { tokens = false } = req.query
+      await signOutAccount(deps, operatorOf(req), { name: req.params.id, tokens })
+      return done(reply)
+    },
+  )
+  app.post(
+    '/admin/user/:id/password-link',
+    {
+      config,
+      schema: {
+        operationId: 'makePasswordLink',
+        summary: 'Make a link to set a new password, to be handed to the owner of an account',
+        description: 'It works once, for a day. No mail is sent.',
+        params: UserParams,
+        response: { 201: PasswordLink },
+      },
+    },
+    async (req, reply) => {
+      const { url, expires } = await makePasswordLink(deps, operatorOf(req), req.params.id)
+      return reply.status(201).send({ url, expires: expires.toISOString() })
+    },
+  )
+}

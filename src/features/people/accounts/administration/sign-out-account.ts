@@ -1,0 +1,31 @@
+import { lockAccount } from '#features/basics/access/accounts.ts'
+import type { Actor } from '#features/basics/audit/actor.ts'
+import { recordAudit } from '#features/basics/audit/record-audit.ts'
+import { getAccountByName } from '#features/people/users/queries.ts'
+import { transaction } from '#platform/cache/transaction.ts'
+import type { Deps } from '#ports/deps.ts'
+import { deleteFlows } from '../mail/flows.ts'
+import { deleteOtherSessions } from '../sessions/queries.ts'
+import { requireAdministrable } from './policy.ts'
+import { deleteAllTokens } from './queries.ts'
+
+/**
+ * Ends all sessions of an account and sign-ins half done, with `tokens` also its access tokens and those that
+ * applications have for it; at once in every process.
+ * @throws ApiError 404, 403 for the placeholder.
+ */
+export async function signOutAccount(
+  deps: Pick<Deps, 'db' | 'cache'>,
+  actor: Actor,
+  { name, tokens }: { name: string; tokens: boolean },
+): Promise<{ id: string; username: string }> {
+  const { id, username } = requireAdministrable(await getAccountByName(deps.db, name))
+  await transaction(deps, async (tx, changed) => {
+    await lockAccount(tx, id)
+    await deleteOtherSessions(tx, changed, { accountId: id })
+    await deleteFlows(tx, id, ['sign_in_second_factor'])
+    if (tokens) await deleteAllTokens(tx, changed, id)
+    await recordAudit(tx, { action: 'account.signed_out', actor, subject: { kind: 'user', id }, details: { tokens } })
+  })
+  return { id, username }
+}

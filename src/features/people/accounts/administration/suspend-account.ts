@@ -1,0 +1,41 @@
+import { lockAccount, lockOtherAdmins } from '#features/basics/access/accounts.ts'
+import type { Actor } from '#features/basics/audit/actor.ts'
+import { recordAudit } from '#features/basics/audit/record-audit.ts'
+import { getAccountByName } from '#features/people/users/queries.ts'
+import { transaction } from '#platform/cache/transaction.ts'
+import { enqueue } from '#platform/jobs/queue.ts'
+import type { Deps } from '#ports/deps.ts'
+import { deleteFlows } from '../mail/flows.ts'
+import { deleteOtherSessions } from '../sessions/queries.ts'
+import { requireSuspendable } from './policy.ts'
+import type { SuspensionInput } from './requests.ts'
+
+/**
+ * Suspends the account that `name` names, or gives its suspension another reason and end. Its sessions end, its tokens
+ * do nothing until the suspension is over, at once in every process. Its owner is told by mail.
+ * @throws ApiError 404, 403 for the placeholder, 400 for the admin who asks and for the last admin.
+ */
+export async function suspendAccount(
+  deps: Pick<Deps, 'db' | 'cache' | 'now'>,
+  actor: Actor,
+  { name, reason, until }: SuspensionInput & { name: string },
+): Promise<{ id: string; username: string }> {
+  const { id, username } = requireSuspendable(actor, await getAccountByName(deps.db, name))
+  const now = deps.now()
+  await transaction(deps, async (tx, changed) => {
+    const { role } = await lockAccount(tx, id)
+    if (role === 'admin') await lockOtherAdmins(tx, id, now)
+    await tx
+      .updateTable('account')
+      .set({ suspended_at: new Date(now), suspended_until: until, suspension_reason: reason })
+      .where('id', '=', id)
+      .execute()
+    await deleteOtherSessions(tx, changed, { accountId: id })
+    await deleteFlows(tx, id, ['sign_in_second_factor'])
+    await enqueue(tx, 'accounts.send-mail', { kind: 'suspended', account_id: id })
+    const details = { reason, until: until?.toISOString() ?? null }
+    await recordAudit(tx, { action: 'account.suspended', actor, subject: { kind: 'user', id }, details })
+    changed.add('viewer', id)
+  })
+  return { id, username }
+}

@@ -1,0 +1,59 @@
+// Accounts as operators see them.
+import Type, { type Static } from 'typebox'
+import type { AccountRow } from '#features/people/users/queries.ts'
+import { Nullable, Timestamp } from '#lib/schema-parts.ts'
+import type { PendingDeletion } from '../deletion/queries.ts'
+
+export const SuspendedAccount = Type.Object(
+  {
+    id: Type.String(),
+    username: Type.String(),
+    role: Type.Enum(['developer', 'moderator', 'admin']),
+    since: Timestamp,
+    until: Nullable(Timestamp),
+    reason: Type.String(),
+  },
+  { title: 'SuspendedAccount' },
+)
+
+export const DeletedAccount = Type.Object(
+  {
+    id: Type.String(),
+    username: Type.String(),
+    role: Type.Enum(['developer', 'moderator', 'admin']),
+    requested: Timestamp,
+    due: { ...Timestamp, description: 'When it goes for good' },
+    by_owner: Type.Boolean({ description: 'Whether its owner has deleted it, who can undo that then' }),
+  },
+  { title: 'DeletedAccount' },
+)
+
+export const PasswordLink = Type.Object(
+  {
+    url: Type.String({ description: 'Page on which the owner sets a new password, once' }),
+    expires: Timestamp,
+  },
+  { title: 'PasswordLink' },
+)
+
+export function toDeletedAccount(row: PendingDeletion): Static<typeof DeletedAccount> {
+  return {
+    id: row.id,
+    username: row.username,
+    role: row.role as Static<typeof DeletedAccount>['role'],
+    requested: row.requested.toISOString(),
+    due: row.due.toISOString(),
+    by_owner: row.by_owner,
+  }
+}
+
+export function toSuspendedAccount(row: AccountRow): Static<typeof SuspendedAccount> {
+  return {
+    id: row.id,
+    username: row.username,
+    role: row.role as Static<typeof SuspendedAccount>['role'],
+    since: (row.suspended_at ?? row.created).toISOString(),
+    until: row.suspended_until?.toISOString() ?? null,
+    reason: row.suspension_reason ?? '',
+  }
+}

@@ -1,0 +1,88 @@
+// The e-mail address: changing and verifying it.
+
+import { lockAccount } from '#features/basics/access/accounts.ts'
+import type { OwnerProof } from '#features/basics/access/confirm-owner.ts'
+import { actorOf } from '#features/basics/audit/actor.ts'
+import { recordAudit } from '#features/basics/audit/record-audit.ts'
+import { getAccount } from '#features/people/users/queries.ts'
+import { invalidInput } from '#lib/errors.ts'
+import type { Viewer } from '#lib/viewer.ts'
+import { transaction } from '#platform/cache/transaction.ts'
+import { onUnique } from '#platform/db/pg-errors.ts'
+import { enqueue } from '#platform/jobs/queue.ts'
+import type { Deps } from '#ports/deps.ts'
+import type { AccountDeps } from '../account-deps.ts'
+import { deleteFlows, takeFlow } from '../mail/flows.ts'
+import { requireMail } from '../mail/mail-allowance.ts'
+import { emailTaken } from '../queries.ts'
+import { checkEmail } from '../sign-up/create-account.ts'
+import { confirmOwner } from './confirm-owner.ts'
+
+/**
+ * Gives an account another address. It counts as unverified until its link was opened, unless the operator does not
+ * ask for that. A message goes to the former address with a link that takes the change back; other links sent to it end.
+ * @throws ApiError `validation_error` or `conflict` (also for the account's present address) naming `email`; as
+ * `confirmOwner`
+ */
+export async function changeEmail(
+  deps: AccountDeps,
+  { viewer, email, proof }: { viewer: Viewer; email: string; proof: OwnerProof },
+): Promise<void> {
+  checkEmail(email)
+  await confirmOwner(deps, viewer, proof)
+  const accountId = viewer.id
+  await requireMail(deps.counters, 'verify-email', accountId)
+  const emailVerified = !deps.config.accounts.requireVerifiedEmail
+  await transaction(deps, async (tx, changed) => {
+    changed.add('viewer', accountId)
+    const { email: former, totp_secret } = await lockAccount(tx, accountId)
+    if (former?.toLowerCase() === email.toLowerCase()) throw emailTaken()
+    await tx
+      .updateTable('account')
+      .set({ email, email_verified: emailVerified })
+      .where('id', '=', accountId)
+      .execute()
+      .catch(onUnique({ account_email_key: emailTaken }))
+    await deleteFlows(tx, accountId, ['verify_email', 'reset_password'])
+    const subject = { kind: 'user', id: accountId } as const
+    await recordAudit(tx, { action: 'account.email_changed', actor: actorOf(viewer), subject })
+    if (!emailVerified) await enqueue(tx, 'accounts.send-mail', { kind: 'verify-email', account_id: accountId })
+    if (former !== null)
+      await enqueue(tx, 'accounts.send-mail', {
+        kind: 'email-changed',
+        account_id: accountId,
+        former_email: former,
+        had_two_factor: totp_secret !== null,
+        changed_at: deps.now(),
+      })
+  })
+}
+
+/**
+ * Sends the verification link again.
+ * @throws ApiError `invalid_input` when there is nothing to verify, `ratelimit_error` after ten messages in an hour
+ */
+export async function resendVerification(deps: AccountDeps, accountId: string): Promise<void> {
+  const { email, email_verified: isVerified } = await getAccount(deps.db, accountId)
+  if (email === null) throw invalidInput('This account has no e-mail address')
+  if (isVerified) throw invalidInput('The e-mail address is verified already')
+  await requireMail(deps.counters, 'verify-email', accountId)
+  await transaction(deps, (tx) => enqueue(tx, 'accounts.send-mail', { kind: 'verify-email', account_id: accountId }))
+}
+
+/** @throws ApiError `invalid_input` naming `flow` when the link was used, is too old, or is about another address. */
+export async function verifyEmail(deps: Pick<Deps, 'db' | 'cache' | 'now'>, secret: string): Promise<void> {
+  await transaction(deps, async (tx, changed) => {
+    const flow = await takeFlow(tx, 'verify_email', { secret, now: deps.now() })
+    if (flow === undefined) throw invalidInput('The link is unknown, was used, or has expired', 'flow')
+    const { account_id: id, data } = flow
+    changed.add('viewer', id)
+    const { numUpdatedRows } = await tx
+      .updateTable('account')
+      .set({ email_verified: true })
+      .where('id', '=', id)
+      .where('email', '=', String(data['email']))
+      .executeTakeFirstOrThrow()
+    if (numUpdatedRows === 0n) throw invalidInput('The e-mail address has changed since the link was sent', 'flow')
+  })
+}

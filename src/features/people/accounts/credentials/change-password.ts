@@ -1,0 +1,110 @@
+// A new password, by the old one or by a mailed link.
+
+import { lockAccount, lockAccountOrLeaving } from '#features/basics/access/accounts.ts'
+import type { OwnerProof } from '#features/basics/access/confirm-owner.ts'
+import { type Actor, actorOf, COMMAND, ownerAt } from '#features/basics/audit/actor.ts'
+import { recordAudit } from '#features/basics/audit/record-audit.ts'
+import { type AccountRow, getAccount } from '#features/people/users/queries.ts'
+import { addressKey } from '#lib/address-key.ts'
+import type { Viewer } from '#lib/viewer.ts'
+import type { ChangeSet } from '#platform/cache/changes.ts'
+import { transaction } from '#platform/cache/transaction.ts'
+import type { Tx } from '#platform/db/db.ts'
+import { enqueue } from '#platform/jobs/queue.ts'
+import type { AccountDeps } from '../account-deps.ts'
+import { deleteFlows, findFlow, takeFlow } from '../mail/flows.ts'
+import type { Client } from '../sessions/queries.ts'
+import { deleteOtherSessions } from '../sessions/queries.ts'
+import { invalidCredentials } from '../sign-in/sign-in-guard.ts'
+import { confirmOwner } from './confirm-owner.ts'
+
+const CHANGED = 'The password was changed at the same moment'
+const WRONG_FLOW = 'The link is unknown, was used, or has expired'
+
+/**
+ * Changes the caller's password and ends their other sessions. An account without a password gets its first one.
+ * The old password proves who asks, and so does a session that gave it some minutes ago.
+ * @throws ApiError as `confirmOwner` (wrong passwords count as failed sign-ins), `validation_error` for a bad new one
+ */
+export async function changePassword(
+  deps: AccountDeps,
+  { viewer, newPassword, proof }: { viewer: Viewer; newPassword: string; proof: OwnerProof },
+): Promise<void> {
+  const account = await getAccount(deps.db, viewer.id)
+  await confirmOwner(deps, viewer, proof)
+  const passwordHash = await checkAndHash(deps, { account, newPassword, caller: viewer.caller })
+  const exceptId = viewer.token.kind === 'session' ? viewer.token.id : undefined
+  await transaction(deps, async (tx, changed) => {
+    const locked = await lockAccount(tx, account.id)
+    if (locked.password_hash !== account.password_hash) throw invalidCredentials(CHANGED)
+    await setPassword(tx, changed, { accountId: account.id, passwordHash, exceptId, actor: actorOf(viewer) })
+  })
+}
+
+/**
+ * Sets a password with the secret of a mailed link, and ends all sessions. `client`: from where it is asked.
+ * @throws ApiError `invalid_credentials` for a bad link, `validation_error` for a bad password (the link stays usable)
+ */
+export async function resetPassword(
+  deps: AccountDeps,
+  { flow: secret, newPassword, client }: { flow: string; newPassword: string; client: Client },
+): Promise<void> {
+  const { db, guard, now } = deps
+  const flow = await findFlow(db, 'reset_password', { secret, now: now() })
+  if (flow === undefined) throw invalidCredentials(WRONG_FLOW)
+  const accountId = flow.account_id
+  const passwordHash = await checkAndHash(deps, {
+    account: await getAccount(db, accountId),
+    newPassword,
+    caller: addressKey(client.ip),
+  })
+  await transaction(deps, async (tx, changed) => {
+    const { email } = await lockAccountOrLeaving(tx, accountId)
+    const taken = await takeFlow(tx, 'reset_password', { secret, now: now() })
+    if (taken === undefined || taken.data['email'] !== email) throw invalidCredentials(WRONG_FLOW)
+    await setPassword(tx, changed, { accountId, passwordHash, actor: ownerAt(accountId, client) })
+  })
+  await guard.forgive(accountId)
+}
+
+/**
+ * Sets a password for the owner of an account, as the operator does, and ends all sessions.
+ * @throws ApiError `validation_error` for a bad password
+ */
+export async function setPasswordOf(
+  deps: Pick<AccountDeps, 'db' | 'cache' | 'passwords'>,
+  { account, newPassword }: { account: AccountRow; newPassword: string },
+): Promise<void> {
+  await deps.passwords.check(newPassword, account, 'new_password')
+  const passwordHash = await deps.passwords.hash(newPassword)
+  await transaction(deps, async (tx, changed) => {
+    await lockAccount(tx, account.id)
+    await setPassword(tx, changed, { accountId: account.id, passwordHash, actor: COMMAND })
+  })
+}
+
+async function checkAndHash(
+  { passwords }: AccountDeps,
+  { account, newPassword, caller }: { account: AccountRow; newPassword: string; caller: string },
+): Promise<string> {
+  await passwords.check(newPassword, account, 'new_password', caller)
+  return passwords.hash(newPassword, caller)
+}
+
+/** Ends what the old password opened: sessions, sign-ins half done, links to set another. Access tokens stay. */
+async function setPassword(
+  tx: Tx,
+  changed: ChangeSet,
+  {
+    accountId,
+    passwordHash,
+    exceptId,
+    actor,
+  }: { accountId: string; passwordHash: string; exceptId?: string | undefined; actor: Actor },
+): Promise<void> {
+  await tx.updateTable('account').set({ password_hash: passwordHash }).where('id', '=', accountId).execute()
+  await deleteOtherSessions(tx, changed, { accountId, exceptId })
+  await deleteFlows(tx, accountId, ['sign_in_second_factor', 'reset_password'])
+  await enqueue(tx, 'accounts.send-mail', { kind: 'password-changed', account_id: accountId })
+  await recordAudit(tx, { action: 'account.password_changed', actor, subject: { kind: 'user', id: accountId } })
+}

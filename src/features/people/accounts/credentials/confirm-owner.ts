@@ -1,0 +1,59 @@
+// Asks for the password, and the second factor where it is on, before anything that moves ownership of an account.
+
+import { lockAccount } from '#features/basics/access/accounts.ts'
+import type { ConfirmOwner, OwnerProof } from '#features/basics/access/confirm-owner.ts'
+import { type AccountRow, getAccount } from '#features/people/users/queries.ts'
+import { ApiError } from '#lib/errors.ts'
+import type { Viewer } from '#lib/viewer.ts'
+import { transaction } from '#platform/cache/transaction.ts'
+import type { AccountDeps } from '../account-deps.ts'
+import { isConfirmed, markConfirmed } from '../sessions/queries.ts'
+import { useCode } from '../two-factor/codes.ts'
+
+const WRONG_CODE = 'The code is wrong'
+
+/** What other features get, as `ConfirmOwner` says. */
+export function createConfirmOwner(deps: AccountDeps): ConfirmOwner {
+  return (viewer, proof) => confirmOwner(deps, viewer, proof)
+}
+
+/** As `ConfirmOwner` says. */
+export async function confirmOwner(deps: AccountDeps, viewer: Viewer, proof: OwnerProof): Promise<void> {
+  const { db, guard, now } = deps
+  const { password, code } = proof
+  if (password === undefined) {
+    if (await isConfirmed(db, viewer, now())) return
+    throw missing('password', 'Give the password of your account again')
+  }
+  const account = await getAccount(db, viewer.id)
+  const wrong = account.password_hash === null ? 'The token is not one of your account' : 'The password is wrong'
+  await guard.attempt(account.id, wrong, async () => (await isOwners(deps, account, password, viewer)) || undefined)
+  if (account.totp_secret !== null) {
+    if (code === undefined && (await isConfirmed(db, viewer, now()))) return
+    if (code === undefined) throw missing('code', 'Two-factor sign-in is on: give a code, too')
+    await guard.attempt(account.id, WRONG_CODE, () =>
+      transaction(deps, async (tx) => {
+        const locked = await lockAccount(tx, account.id)
+        return locked.totp_secret === null || (await useCode(tx, locked, { code, now: now() })) || undefined
+      }),
+    )
+  }
+  await guard.forgive(account.id)
+  await markConfirmed(db, viewer, now())
+}
+
+/** Accounts without a password prove themselves by the host that they sign in with. */
+async function isOwners(
+  { passwords, codeHost }: AccountDeps,
+  account: AccountRow,
+  password: string,
+  { caller }: Viewer,
+): Promise<boolean> {
+  if (account.password_hash !== null) return passwords.verify(account.password_hash, password, caller)
+  const { code_host_id: hostId } = account
+  return hostId !== null && (await codeHost?.identify(password)) === hostId
+}
+
+function missing(field: 'password' | 'code', message: string): ApiError {
+  return new ApiError('unauthorized', message, { details: { field, message: 'is needed for this' } })
+}

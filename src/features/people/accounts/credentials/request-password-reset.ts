@@ -1,0 +1,21 @@
+import { transaction } from '#platform/cache/transaction.ts'
+import { enqueue } from '#platform/jobs/queue.ts'
+import type { AccountDeps } from '../account-deps.ts'
+import { takeMail } from '../mail/mail-allowance.ts'
+import { findAccountByAnyName } from '../queries.ts'
+import { checkCaptcha } from '../sign-in/captcha.ts'
+
+type Request = { name: string; challenge: string | null | undefined; address: string }
+
+/**
+ * Sends a link to set a new password to the account that `name` names. Answer and time do not show whether there is one.
+ * @throws ApiError `captcha_error`
+ */
+export async function requestPasswordReset(deps: AccountDeps, { name, challenge, address }: Request): Promise<void> {
+  await checkCaptcha(deps.config.accounts.captcha, { challenge, address })
+  const account = await findAccountByAnyName(deps.db, name)
+  if (!(await takeMail(deps.counters, 'reset-password', account?.id ?? `name:${name.toLowerCase()}`))) return
+  // Also without an account, so that the time is the same.
+  const account_id = account?.id ?? null
+  await transaction(deps, (tx) => enqueue(tx, 'accounts.send-mail', { kind: 'reset-password', account_id }))
+}

@@ -1,0 +1,127 @@
+// Passwords and e-mail addresses: changing, resetting and verifying them.
+
+import { SCOPES } from '#lib/scopes.ts'
+import { done } from '#platform/http/answers.ts'
+import { requireScope, requireViewer } from '#platform/http/auth.ts'
+import { COSTS } from '#platform/http/route-config.ts'
+import type { App } from '#platform/http/server.ts'
+import { type AccountDeps, clientOf } from '../account-deps.ts'
+import { changeEmail, resendVerification, verifyEmail } from './change-email.ts'
+import { changePassword, resetPassword } from './change-password.ts'
+import { requestPasswordReset } from './request-password-reset.ts'
+import { EmailChange, EmailUndoing, EmailVerification, PasswordChange, PasswordResetRequest } from './requests.ts'
+import { undoEmailChange } from './undo-email-change.ts'
+
+export function credentialRoutes(app: App, deps: AccountDeps): void {
+  passwordRoutes(app, deps)
+  emailRoutes(app, deps)
+}
+
+function passwordRoutes(app: App, deps: AccountDeps): void {
+  app.post(
+    '/auth/password/reset',
+    {
+      config: { auth: 'public' },
+      schema: {
+        operationId: 'requestPasswordReset',
+        summary: 'Send a password reset link',
+        description: 'The response does not reveal whether the account exists.',
+        body: PasswordResetRequest,
+      },
+    },
+    async (req, reply) => {
+      const { username: name, challenge } = req.body
+      await requestPasswordReset(deps, { name, challenge, address: req.clientAddress })
+      return done(reply)
+    },
+  )
+  app.patch(
+    '/auth/password',
+    {
+      // With a flow nobody needs to be signed in; without one, the token needs USER_AUTH_WRITE, which is checked below.
+      config: { auth: { read: SCOPES.map(({ name }) => name) }, cost: COSTS.password, whenReadOnly: 'refused' },
+      schema: {
+        operationId: 'changePassword',
+        summary: 'Set a password, given the old one or the flow of a mailed link; other sessions end',
+        body: PasswordChange,
+      },
+    },
+    async (req, reply) => {
+      const { flow, old_password, new_password: newPassword, password = old_password, code } = req.body
+      if (flow !== undefined) {
+        await resetPassword(deps, { flow, newPassword, client: clientOf(req) })
+      } else {
+        const viewer = requireViewer(req)
+        requireScope(viewer, 'USER_AUTH_WRITE')
+        await changePassword(deps, { viewer, newPassword, proof: { password, code } })
+      }
+      return done(reply)
+    },
+  )
+}
+
+function emailRoutes(app: App, deps: AccountDeps): void {
+  app.patch(
+    '/auth/email',
+    {
+      config: { auth: { scope: ['USER_AUTH_WRITE'] }, cost: COSTS.password },
+      schema: {
+        operationId: 'changeEmail',
+        summary: 'Change the e-mail address',
+        description: 'The former address gets a link that takes the change back for seven days.',
+        body: EmailChange,
+      },
+    },
+    async (req, reply) => {
+      const { email, ...proof } = req.body
+      await changeEmail(deps, { viewer: requireViewer(req), email, proof })
+      return done(reply)
+    },
+  )
+  app.post(
+    '/auth/email/resend_verify',
+    {
+      config: { auth: { scope: ['USER_AUTH_WRITE'] } },
+      schema: {
+        operationId: 'resendVerification',
+        summary: 'Resend the verification link',
+      },
+    },
+    async (req, reply) => {
+      await resendVerification(deps, requireViewer(req).id)
+      return done(reply)
+    },
+  )
+  app.post(
+    '/auth/email/undo',
+    {
+      config: { auth: 'public' },
+      schema: {
+        operationId: 'undoEmailChange',
+        summary: 'Take a change of the address back with the flow of a mailed link',
+        description:
+          'All sessions, the password, and what was added to the account since end; a link to set a password is mailed.',
+        body: EmailUndoing,
+      },
+    },
+    async (req, reply) => {
+      await undoEmailChange(deps, req.body.flow, clientOf(req))
+      return done(reply)
+    },
+  )
+  app.post(
+    '/auth/email/verify',
+    {
+      config: { auth: 'public' },
+      schema: {
+        operationId: 'verifyEmail',
+        summary: 'Verify an e-mail address with the flow of a mailed link',
+        body: EmailVerification,
+      },
+    },
+    async (req, reply) => {
+      await verifyEmail(deps, req.body.flow)
+      return done(reply)
+    },
+  )
+}

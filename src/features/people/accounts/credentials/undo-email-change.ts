@@ -1,0 +1,76 @@
+// Takes a change of the e-mail address back, by the link that the former address got.
+
+import { lockAccountOrLeaving } from '#features/basics/access/accounts.ts'
+import { ownerAt } from '#features/basics/audit/actor.ts'
+import { recordAudit } from '#features/basics/audit/record-audit.ts'
+import { invalidInput } from '#lib/errors.ts'
+import type { ChangeSet } from '#platform/cache/changes.ts'
+import { transaction } from '#platform/cache/transaction.ts'
+import type { Tx } from '#platform/db/db.ts'
+import { onUnique } from '#platform/db/pg-errors.ts'
+import { enqueue } from '#platform/jobs/queue.ts'
+import { recordEvent } from '#platform/telemetry/events.ts'
+import type { AccountDeps } from '../account-deps.ts'
+import { deleteFlows, findFlow, takeFlow } from '../mail/flows.ts'
+import { emailTaken } from '../queries.ts'
+import { type Client, deleteOtherSessions } from '../sessions/queries.ts'
+
+/**
+ * Gives the account its former address back and ends what those who changed it may hold: all sessions, the password,
+ * a second factor that was turned on since, access tokens made since, links and half sign-ins. A link to set a new
+ * password goes to the address.
+ * @throws ApiError `invalid_input` naming `flow` when the link was used or is too old, `conflict` naming `email` when
+ * another account has the address meanwhile.
+ */
+export async function undoEmailChange(deps: AccountDeps, secret: string, client: Client): Promise<void> {
+  const now = deps.now()
+  const wrong = invalidInput('The link is unknown, was used, or has expired', 'flow')
+  const found = await findFlow(deps.db, 'undo_email_change', { secret, now })
+  if (found === undefined) throw wrong
+  const accountId = found.account_id
+  await transaction(deps, async (tx, changed) => {
+    await lockAccountOrLeaving(tx, accountId)
+    const flow = await takeFlow(tx, 'undo_email_change', { secret, now })
+    if (flow === undefined) throw wrong
+    const { email, had_two_factor: hadTwoFactor, changed_at: changedAt } = flow.data
+    await tx
+      .updateTable('account')
+      .set({ email: String(email), email_verified: true, password_hash: null })
+      .where('id', '=', accountId)
+      .execute()
+      .catch(onUnique({ account_email_key: emailTaken }))
+    changed.add('viewer', accountId)
+    if (hadTwoFactor !== true) await removeTwoFactor(tx, accountId)
+    await deleteOtherSessions(tx, changed, { accountId })
+    await deleteTokensSince(tx, changed, accountId, new Date(Number(changedAt)))
+    await deleteFlows(tx, accountId, [
+      'verify_email',
+      'reset_password',
+      'sign_in_second_factor',
+      'set_up_totp',
+      'undo_email_change',
+    ])
+    await enqueue(tx, 'accounts.send-mail', { kind: 'reset-password', account_id: accountId })
+    const subject = { kind: 'user', id: accountId } as const
+    await recordAudit(tx, { action: 'account.email_restored', actor: ownerAt(accountId, client), subject })
+  })
+  recordEvent(deps, 'account.email_restored', { account_id: accountId })
+}
+
+async function removeTwoFactor(tx: Tx, accountId: string): Promise<void> {
+  await tx.updateTable('account').set({ totp_secret: null }).where('id', '=', accountId).execute()
+  await tx.deleteFrom('backup_code').where('account_id', '=', accountId).execute()
+}
+
+async function deleteTokensSince(tx: Tx, changed: ChangeSet, accountId: string, since: Date): Promise<void> {
+  const rows = await tx
+    .deleteFrom('personal_access_token')
+    .where('account_id', '=', accountId)
+    .where('created', '>=', since)
+    .returning('token_hash')
+    .execute()
+  changed.addEach(
+    'token',
+    rows.map((row) => row.token_hash.toString('hex')),
+  )
+}

@@ -1,0 +1,68 @@
+// Operator routes: codes with which people make accounts where registration is by invitation.
+import Type from 'typebox'
+import { operatorOf } from '#features/basics/audit/actor.ts'
+import { parseId } from '#lib/ids.ts'
+import { done } from '#platform/http/answers.ts'
+import { mountInternal } from '#platform/http/mounts.ts'
+import { IdParams, PageQuery } from '#platform/http/query-values.ts'
+import type { App } from '#platform/http/server.ts'
+import type { Deps } from '#ports/deps.ts'
+import { createInvitation } from './create-invitation.ts'
+import { listInvitations } from './queries.ts'
+import { NewInvitation, toInvitation } from './requests.ts'
+import { revokeInvitation } from './revoke-invitation.ts'
+import { InvitationView, MadeInvitation, toInvitationView } from './views.ts'
+
+type InvitationDeps = Pick<Deps, 'db' | 'cache' | 'config' | 'now' | 'mail' | 'log'>
+
+const config = { auth: 'operator' } as const
+
+export function invitationRoutes(app: App, deps: InvitationDeps): void {
+  mountInternal(app, (scope) => {
+    scope.get(
+      '/admin/invitations',
+      {
+        config,
+        schema: {
+          operationId: 'listInvitations',
+          summary: 'List invitations, the newest first',
+          querystring: PageQuery,
+          response: { 200: Type.Array(InvitationView) },
+        },
+      },
+      async (req) => {
+        const { limit = 100, offset = 0 } = req.query
+        return (await listInvitations(deps.db, { limit, offset })).map(toInvitationView)
+      },
+    )
+    scope.post(
+      '/admin/invitations',
+      {
+        config,
+        schema: {
+          operationId: 'createInvitation',
+          summary: 'Make an invitation',
+          description:
+            'Accounts are made with its code where registration is by invitation. One with an address is mailed to it where mail leaves by SMTP.',
+          body: NewInvitation,
+          response: { 201: MadeInvitation },
+        },
+      },
+      async (req, reply) => {
+        const input = toInvitation(req.body, deps.now())
+        return reply.status(201).send(await createInvitation(deps, operatorOf(req), input))
+      },
+    )
+    scope.delete(
+      '/admin/invitations/:id',
+      {
+        config,
+        schema: { operationId: 'revokeInvitation', summary: 'Revoke an invitation', params: IdParams },
+      },
+      async (req, reply) => {
+        await revokeInvitation(deps, operatorOf(req), parseId(req.params.id, 'id'))
+        return done(reply)
+      },
+    )
+  })
+}

@@ -1,0 +1,25 @@
+// Accounts: signing up and in, passwords, addresses, second factors, sessions and access tokens. See docs/accounts.md.
+import { mountInternal } from '#platform/http/mounts.ts'
+import type { App } from '#platform/http/server.ts'
+import { accessTokenRoutes } from './access-tokens/routes.ts'
+import type { AccountDeps } from './account-deps.ts'
+import { credentialRoutes } from './credentials/routes.ts'
+import { sessionRoutes } from './sessions/routes.ts'
+import { signInRoutes } from './sign-in/routes.ts'
+import { signUpRoutes } from './sign-up/routes.ts'
+import { twoFactorRoutes } from './two-factor/routes.ts'
+
+/** Clients of the older API call these without the part `_internal` of the path. */
+const ALSO_UNDER = ['/v2']
+
+export function accountRoutes(app: App, deps: AccountDeps): void {
+  const routes = (scope: App): void => {
+    signUpRoutes(scope, deps)
+    signInRoutes(scope, deps)
+    credentialRoutes(scope, deps)
+    twoFactorRoutes(scope, deps)
+    sessionRoutes(scope, deps)
+    accessTokenRoutes(scope, deps)
+  }
+  mountInternal(app, routes, { alsoUnder: ALSO_UNDER })
+}

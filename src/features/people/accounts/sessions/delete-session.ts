@@ -1,0 +1,45 @@
+import { actorOf } from '#features/basics/audit/actor.ts'
+import { recordAudit } from '#features/basics/audit/record-audit.ts'
+import { notFound } from '#lib/errors.ts'
+import type { Viewer } from '#lib/viewer.ts'
+import { transaction } from '#platform/cache/transaction.ts'
+import type { Tx } from '#platform/db/db.ts'
+import type { Deps } from '#ports/deps.ts'
+import { deleteOtherSessions, deleteSessionRow } from './queries.ts'
+import type { SessionReference } from './requests.ts'
+
+/** Signs one session of the viewer's account out, at once in every process. @throws ApiError 404. */
+export async function deleteSession(
+  deps: Pick<Deps, 'db' | 'cache'>,
+  viewer: Viewer,
+  session: SessionReference,
+): Promise<void> {
+  await transaction(deps, async (tx, changed) => {
+    const id = await deleteSessionRow(tx, changed, { accountId: viewer.id, session })
+    if (id === undefined) throw notFound('session')
+    await recordEnd(tx, viewer, id)
+  })
+}
+
+/** Signs out the session of the request; nothing happens where it has ended meanwhile. */
+export async function signOut(deps: Pick<Deps, 'db' | 'cache'>, viewer: Viewer): Promise<void> {
+  await transaction(deps, async (tx, changed) => {
+    const reference = { accountId: viewer.id, session: { id: viewer.token.id } }
+    const id = await deleteSessionRow(tx, changed, reference)
+    if (id !== undefined) await recordEnd(tx, viewer, id)
+  })
+}
+
+/** Signs out all sessions of the caller but the one of the request. */
+export async function signOutElsewhere(deps: Pick<Deps, 'db' | 'cache'>, viewer: Viewer): Promise<void> {
+  const { id: accountId, token } = viewer
+  await transaction(deps, async (tx, changed) => {
+    await deleteOtherSessions(tx, changed, { accountId, exceptId: token.id })
+    const subject = { kind: 'user', id: accountId } as const
+    await recordAudit(tx, { action: 'session.ended', actor: actorOf(viewer), subject, details: { all_others: true } })
+  })
+}
+
+async function recordEnd(tx: Tx, viewer: Viewer, id: string): Promise<void> {
+  await recordAudit(tx, { action: 'session.ended', actor: actorOf(viewer), subject: { kind: 'session', id } })
+}

@@ -1,0 +1,137 @@
+// Sessions: sign-ins that live 14 days and can be refreshed for 60.
+
+import { sql } from 'kysely'
+import { newId } from '#lib/ids.ts'
+import { DAY_MS } from '#lib/time.ts'
+import { newToken } from '#lib/tokens.ts'
+import type { Viewer } from '#lib/viewer.ts'
+import type { ChangeSet } from '#platform/cache/changes.ts'
+import type { Db, Tx } from '#platform/db/db.ts'
+import type { SessionReference } from './requests.ts'
+import { describeUserAgent } from './user-agent.ts'
+import { type SessionRow, type SessionView, toSessionView } from './views.ts'
+
+export const LIFETIME_MS = 14 * DAY_MS
+const REFRESHABLE_MS = 60 * DAY_MS
+/** How long a session that gave the password need not give it again. */
+const CONFIRMED_MS = 10 * 60_000
+/** An account's sessions; one more ends the one that was longest unused. */
+const SESSIONS_MAX = 100
+const USER_AGENT_LENGTH_MAX = 512
+
+/** From where somebody signs in. */
+export type Client = { ip: string; userAgent: string }
+
+/** Signs an account in; the view holds the secret, which nobody can read again. */
+export async function issueSession(
+  tx: Tx,
+  changed: ChangeSet,
+  { accountId, client, now }: { accountId: string; client: Client; now: number },
+): Promise<SessionView> {
+  const { token, hash } = newToken('session')
+  const at = new Date(now)
+  const row = await tx
+    .insertInto('session')
+    .values({
+      id: newId(),
+      account_id: accountId,
+      token_hash: hash,
+      created: at,
+      last_login: at,
+      // A sign-in gives the password.
+      confirmed_at: at,
+      expires: new Date(now + LIFETIME_MS),
+      refresh_expires: new Date(now + REFRESHABLE_MS),
+      ...toClientColumns(client),
+    })
+    .returningAll()
+    .executeTakeFirstOrThrow()
+  await endOldestSessions(tx, changed, accountId)
+  return toSessionView(row, { secret: token, current: true })
+}
+
+/** Whether the viewer's session gave the password within the last ten minutes; other tokens never did. */
+export async function isConfirmed(db: Db, { token }: Viewer, now: number): Promise<boolean> {
+  if (token.kind !== 'session') return false
+  const row = await db
+    .selectFrom('session')
+    .select('id')
+    .where('id', '=', token.id)
+    .where('confirmed_at', '>', new Date(now - CONFIRMED_MS))
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+/** Notes that the viewer's session has given the password now; nothing is kept for other tokens. */
+export async function markConfirmed(db: Db, { token }: Viewer, now: number): Promise<void> {
+  if (token.kind !== 'session') return
+  await db
+    .updateTable('session')
+    .set({ confirmed_at: new Date(now) })
+    .where('id', '=', token.id)
+    .execute()
+}
+
+/** What a session says of where it was last used. */
+export function toClientColumns({ ip, userAgent }: Client): {
+  ip: string
+  user_agent: string
+  os: string | null
+  platform: string | null
+} {
+  return { ip, user_agent: userAgent.slice(0, USER_AGENT_LENGTH_MAX), ...describeUserAgent(userAgent) }
+}
+
+async function endOldestSessions(tx: Tx, changed: ChangeSet, accountId: string): Promise<void> {
+  const { rows } = await sql<{ token_hash: Buffer }>`delete from session where id in (
+    select id from session where account_id = ${accountId} order by last_login desc, id desc offset ${SESSIONS_MAX})
+    returning token_hash`.execute(tx)
+  addTokens(changed, rows)
+}
+
+/** The account's sessions that can be used now, newest first; at most 100 exist. */
+export function listSessions(db: Db, { accountId, now }: { accountId: string; now: number }): Promise<SessionRow[]> {
+  return db
+    .selectFrom('session')
+    .selectAll()
+    .where('account_id', '=', accountId)
+    .where('expires', '>', new Date(now))
+    .orderBy('created', 'desc')
+    .orderBy('id', 'desc')
+    .execute()
+}
+
+/** Ends one session of the account and returns its ID; undefined when it has none such. */
+export async function deleteSessionRow(
+  tx: Tx,
+  changed: ChangeSet,
+  { accountId, session }: { accountId: string; session: SessionReference },
+): Promise<string | undefined> {
+  const rows = await tx
+    .deleteFrom('session')
+    .where('account_id', '=', accountId)
+    .where((eb) => ('id' in session ? eb('id', '=', session.id) : eb('token_hash', '=', session.hash)))
+    .returning(['id', 'token_hash'])
+    .execute()
+  addTokens(changed, rows)
+  return rows[0]?.id
+}
+
+/** Ends all sessions of an account but the one named. */
+export async function deleteOtherSessions(
+  tx: Tx,
+  changed: ChangeSet,
+  { accountId, exceptId }: { accountId: string; exceptId?: string | undefined },
+): Promise<void> {
+  const rows = await tx
+    .deleteFrom('session')
+    .where('account_id', '=', accountId)
+    .$if(exceptId !== undefined, (query) => query.where('id', '<>', exceptId ?? ''))
+    .returning('token_hash')
+    .execute()
+  addTokens(changed, rows)
+}
+
+function addTokens(changed: ChangeSet, rows: readonly { token_hash: Buffer }[]): void {
+  changed.add('token', ...rows.map((row) => row.token_hash.toString('hex')))
+}

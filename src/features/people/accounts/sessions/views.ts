@@ -1,0 +1,49 @@
+import type { Selectable } from 'kysely'
+import Type, { type Static } from 'typebox'
+import { Nullable, Timestamp } from '#lib/schema-parts.ts'
+import type { Session } from '#platform/db/schema.ts'
+
+export const SessionView = Type.Object(
+  {
+    id: Type.String(),
+    session: Nullable(Type.String({ description: 'The secret; present only in the response that issues it' })),
+    user_id: Type.String(),
+    created: Timestamp,
+    last_login: Timestamp,
+    expires: Timestamp,
+    refresh_expires: Timestamp,
+    os: Nullable(Type.String()),
+    platform: Nullable(Type.String()),
+    user_agent: Type.String(),
+    city: Nullable(Type.String()),
+    country: Nullable(Type.String()),
+    ip: Type.String(),
+    current: Type.Boolean({ description: 'Whether this is the session of the request or was just issued' }),
+  },
+  { title: 'Session' },
+)
+export type SessionView = Static<typeof SessionView>
+
+export type SessionRow = Selectable<Session>
+
+export function toSessionView(
+  row: SessionRow,
+  { secret, current }: { secret: string | null; current: boolean },
+): SessionView {
+  return {
+    id: row.id,
+    session: secret,
+    user_id: row.account_id,
+    created: row.created.toISOString(),
+    last_login: row.last_login.toISOString(),
+    expires: row.expires.toISOString(),
+    refresh_expires: row.refresh_expires.toISOString(),
+    os: row.os,
+    platform: row.platform,
+    user_agent: row.user_agent,
+    city: row.city,
+    country: row.country,
+    ip: row.ip,
+    current,
+  }
+}

@@ -1,0 +1,45 @@
+// Signing in: name and password, then the second factor where the account has one.
+
+import Type from 'typebox'
+import { COSTS } from '#platform/http/route-config.ts'
+import type { App } from '#platform/http/server.ts'
+import { type AccountDeps, clientOf } from '../account-deps.ts'
+import { SessionView } from '../sessions/views.ts'
+import { Credentials, SecondFactor } from './requests.ts'
+import { signIn } from './sign-in.ts'
+import { signInWithCode } from './sign-in-with-code.ts'
+import { TwoFactorRequired } from './views.ts'
+
+export function signInRoutes(app: App, deps: AccountDeps): void {
+  app.post(
+    '/auth/login',
+    {
+      config: { auth: 'public', cost: COSTS.password },
+      schema: {
+        operationId: 'signIn',
+        summary: 'Sign in with username or e-mail address, and password',
+        body: Credentials,
+        response: { 200: Type.Union([SessionView, TwoFactorRequired]) },
+      },
+    },
+    async (req) => {
+      const { username: name, password, challenge, undo_deletion: undoDeletion } = req.body
+      const result = await signIn(deps, { name, password, challenge, undoDeletion, client: clientOf(req) })
+      if ('session' in result) return result.session
+      return { error: '2fa_required' as const, description: 'This account needs a second factor', flow: result.flow }
+    },
+  )
+  app.post(
+    '/auth/login/2fa',
+    {
+      config: { auth: 'public' },
+      schema: {
+        operationId: 'signInWithSecondFactor',
+        summary: 'Complete a sign-in with a TOTP code or a backup code',
+        body: SecondFactor,
+        response: { 200: SessionView },
+      },
+    },
+    async (req) => signInWithCode(deps, { ...req.body, client: clientOf(req) }),
+  )
+}

@@ -1,0 +1,84 @@
+// The first admin of an instance, by a link that the operator's terminal shows. It works once, and only while there is
+// no admin.
+import { type Selectable, sql } from 'kysely'
+import { ownerAt } from '#features/basics/audit/actor.ts'
+import { recordAudit } from '#features/basics/audit/record-audit.ts'
+import { invalidCredentials } from '#features/people/accounts/sign-in/sign-in-guard.ts'
+import { addressKey } from '#lib/address-key.ts'
+import { DAY_MS } from '#lib/time.ts'
+import { hashToken, newSecret } from '#lib/tokens.ts'
+import { transaction } from '#platform/cache/transaction.ts'
+import type { Db, Tx } from '#platform/db/db.ts'
+import type { FirstAdminLink } from '#platform/db/schema.ts'
+import { recordEvent } from '#platform/telemetry/events.ts'
+import type { Deps } from '#ports/deps.ts'
+import type { AccountDeps } from '../account-deps.ts'
+import { type Client, issueSession } from '../sessions/queries.ts'
+import type { SessionView } from '../sessions/views.ts'
+import { type AccountFields, createAccount, prepareAccount } from './create-account.ts'
+
+const LIFETIME_MS = DAY_MS
+/** An arbitrary number that nothing else locks: of two who use links at once, one becomes the first admin. */
+const LOCK = 7_300_428
+
+/** The secret of a new link, which replaces the one before; undefined where there is an admin. */
+export async function makeFirstAdminLink({ db, now }: Pick<Deps, 'db' | 'now'>): Promise<string | undefined> {
+  if (await hasAdmin(db)) return undefined
+  const { secret, hash } = newSecret()
+  const expires = new Date(now() + LIFETIME_MS)
+  await db
+    .insertInto('first_admin_link')
+    .values({ token_hash: hash, expires })
+    .onConflict((conflict) => conflict.column('only_one').doUpdateSet({ token_hash: hash, expires }))
+    .execute()
+  return secret
+}
+
+/**
+ * Makes the account of the first admin and signs it in. Its address counts as verified: whoever has the link operates
+ * the instance.
+ * @throws ApiError `invalid_credentials` for a bad link, or where there is an admin; as `prepareAccount`, after which
+ * the link stays usable.
+ */
+export async function createFirstAdmin(
+  deps: AccountDeps,
+  { secret, fields, client }: { secret: string; fields: AccountFields; client: Client },
+): Promise<SessionView> {
+  const now = deps.now()
+  requireLink(await findLink(deps.db), secret, now)
+  const prepared = await prepareAccount({ ...deps, caller: addressKey(client.ip) }, fields)
+  const session = await transaction(deps, async (tx, changed) => {
+    await sql`select pg_advisory_xact_lock(${LOCK})`.execute(tx)
+    requireLink(await findLink(tx), secret, now)
+    if (await hasAdmin(tx)) throw badLink()
+    await tx.deleteFrom('first_admin_link').execute()
+    const accountId = await createAccount(tx, { ...prepared, role: 'admin', emailVerified: true, now })
+    const subject = { kind: 'user', id: accountId } as const
+    const details = { role: 'admin' }
+    await recordAudit(tx, { action: 'account.created', actor: ownerAt(accountId, client), subject, details })
+    return issueSession(tx, changed, { accountId, client, now })
+  })
+  recordEvent(deps, 'account.created', { account_id: session.user_id })
+  return session
+}
+
+type Link = Pick<Selectable<FirstAdminLink>, 'token_hash' | 'expires'>
+
+const findLink = (db: Db | Tx): Promise<Link | undefined> =>
+  db.selectFrom('first_admin_link').select(['token_hash', 'expires']).executeTakeFirst()
+
+function requireLink(link: Link | undefined, secret: string, now: number): void {
+  if (link === undefined || link.expires.getTime() <= now || !link.token_hash.equals(hashToken(secret))) throw badLink()
+}
+
+function badLink() {
+  return invalidCredentials(
+    'The link is unknown, was used, or has expired; the next start of the server prints a new one',
+  )
+}
+
+async function hasAdmin(db: Db | Tx): Promise<boolean> {
+  return (
+    (await db.selectFrom('account').select('id').where('role', '=', 'admin').limit(1).executeTakeFirst()) !== undefined
+  )
+}

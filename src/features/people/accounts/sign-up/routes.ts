@@ -1,0 +1,65 @@
+// Signing up, and what a sign-up page needs to know.
+import { getSettings } from '#features/basics/settings/settings-cache.ts'
+import { done } from '#platform/http/answers.ts'
+import { callerOf } from '#platform/http/client-address.ts'
+import { COSTS } from '#platform/http/route-config.ts'
+import type { App } from '#platform/http/server.ts'
+import { type AccountDeps, clientOf } from '../account-deps.ts'
+import { SessionView } from '../sessions/views.ts'
+import { NewAccount } from './requests.ts'
+import { signUp, validateSignUp } from './sign-up.ts'
+import { Globals } from './views.ts'
+
+export function signUpRoutes(app: App, deps: AccountDeps): void {
+  const { config } = deps
+  app.post(
+    '/auth/create',
+    {
+      config: { auth: 'public', cost: COSTS.password },
+      schema: {
+        operationId: 'createAccount',
+        summary: 'Sign up',
+        body: NewAccount,
+        response: { 201: SessionView },
+      },
+    },
+    async (req, reply) => {
+      const { challenge, account_consent: honeypot, invitation, ...fields } = req.body
+      const session = await signUp(deps, { fields, challenge, honeypot, invitation, client: clientOf(req) })
+      return reply.status(201).send(session)
+    },
+  )
+  app.post(
+    '/auth/create/validate',
+    {
+      config: { auth: 'public', cost: COSTS.password, whenReadOnly: 'answers' },
+      schema: {
+        operationId: 'validateNewAccount',
+        summary: 'Validate a sign-up without creating an account',
+        body: NewAccount,
+      },
+    },
+    async (req, reply) => {
+      const { account_consent: honeypot, invitation } = req.body
+      await validateSignUp(deps, { fields: req.body, honeypot, invitation, caller: callerOf(req) })
+      return done(reply)
+    },
+  )
+  app.get(
+    '/globals',
+    {
+      config: { auth: 'public' },
+      schema: {
+        operationId: 'getGlobals',
+        summary: 'Get the settings that account pages need',
+        response: { 200: Globals },
+      },
+    },
+    async () => ({
+      captcha_enabled: config.accounts.captcha !== undefined,
+      registration_open: (await getSettings(deps)).registration === 'open',
+      email_verification_required: config.accounts.requireVerifiedEmail,
+      tax_compliance_thresholds: {},
+    }),
+  )
+}

@@ -1,0 +1,54 @@
+// Turning two-factor sign-in on and off.
+import { done } from '#platform/http/answers.ts'
+import { requireViewer } from '#platform/http/auth.ts'
+import { COSTS } from '#platform/http/route-config.ts'
+import type { App } from '#platform/http/server.ts'
+import type { AccountDeps } from '../account-deps.ts'
+import { TwoFactorConfirmation, TwoFactorRemoval } from './requests.ts'
+import { disableTwoFactor, enableTwoFactor, startTwoFactor } from './switch-two-factor.ts'
+import { BackupCodes, TwoFactorSecret } from './views.ts'
+
+export function twoFactorRoutes(app: App, deps: AccountDeps): void {
+  app.post(
+    '/auth/2fa/get_secret',
+    {
+      config: { auth: { scope: ['USER_AUTH_WRITE'] } },
+      schema: {
+        operationId: 'startTwoFactor',
+        summary: 'Start two-factor setup: create a secret for an authenticator app',
+        response: { 200: TwoFactorSecret },
+      },
+    },
+    async (req) => startTwoFactor(deps, requireViewer(req).id),
+  )
+  app.post(
+    '/auth/2fa',
+    {
+      config: { auth: { scope: ['USER_AUTH_WRITE'] }, cost: COSTS.password },
+      schema: {
+        operationId: 'enableTwoFactor',
+        summary: 'Enable two-factor sign-in with a first code; returns the backup codes, which are shown only once',
+        body: TwoFactorConfirmation,
+        response: { 200: BackupCodes },
+      },
+    },
+    async (req) => {
+      return { backup_codes: await enableTwoFactor(deps, { ...req.body, viewer: requireViewer(req) }) }
+    },
+  )
+  app.delete(
+    '/auth/2fa',
+    {
+      config: { auth: { scope: ['USER_AUTH_WRITE'] }, cost: COSTS.password },
+      schema: {
+        operationId: 'disableTwoFactor',
+        summary: 'Disable two-factor sign-in with a TOTP code or a backup code',
+        body: TwoFactorRemoval,
+      },
+    },
+    async (req, reply) => {
+      await disableTwoFactor(deps, { ...req.body, viewer: requireViewer(req) })
+      return done(reply)
+    },
+  )
+}

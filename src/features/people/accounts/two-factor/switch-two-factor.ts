@@ -1,0 +1,132 @@
+// Turning two-factor sign-in on, in two steps, and off.
+
+import { lockAccount } from '#features/basics/access/accounts.ts'
+import type { OwnerProof } from '#features/basics/access/confirm-owner.ts'
+import { actorOf } from '#features/basics/audit/actor.ts'
+import { recordAudit } from '#features/basics/audit/record-audit.ts'
+import { getAccount } from '#features/people/users/queries.ts'
+import { type ApiError, invalidInput } from '#lib/errors.ts'
+import type { Viewer } from '#lib/viewer.ts'
+import { transaction } from '#platform/cache/transaction.ts'
+import type { Tx } from '#platform/db/db.ts'
+import { enqueue } from '#platform/jobs/queue.ts'
+import type { AccountDeps } from '../account-deps.ts'
+import { confirmOwner } from '../credentials/confirm-owner.ts'
+import { deleteFlows, findFlow, insertFlow, takeFlow } from '../mail/flows.ts'
+import { invalidCredentials } from '../sign-in/sign-in-guard.ts'
+import { newTotpSecret, replaceBackupCodes, totpStep, totpUri, useCode } from './codes.ts'
+
+/** A secret for an authenticator program, the same as an address, and what confirms it. */
+export type TwoFactorSetUp = { secret: string; uri: string; flow: string }
+
+/** @throws ApiError `invalid_input` when it is on already */
+export async function startTwoFactor({ db, now }: AccountDeps, accountId: string): Promise<TwoFactorSetUp> {
+  const account = await getAccount(db, accountId)
+  if (account.totp_secret !== null) throw alreadyOn()
+  const { secret, uri } = newTotpSecret(account.username)
+  const flow = await insertFlow(db, { kind: 'set_up_totp', accountId, data: { secret }, now: now() })
+  return { secret, uri, flow }
+}
+
+/** What a set-up that is not confirmed yet showed, to show it again; undefined when it is over. */
+export async function findTwoFactorSetUp(
+  { db, now }: AccountDeps,
+  { accountId, flow }: { accountId: string; flow: string },
+): Promise<TwoFactorSetUp | undefined> {
+  const found = await findFlow(db, 'set_up_totp', { secret: flow, now: now() })
+  if (found === undefined || found.account_id !== accountId) return undefined
+  const secret = String(found.data['secret'])
+  return { secret, uri: totpUri(secret, (await getAccount(db, accountId)).username), flow }
+}
+
+/**
+ * Turns it on with a first code, and answers the backup codes, once. The code is used up with this, like any other; so
+ * is the flow, unless the code is wrong.
+ * @throws ApiError as `confirmOwner`, `invalid_credentials`, `invalid_input` when it is on already
+ */
+export async function enableTwoFactor(
+  deps: AccountDeps,
+  {
+    viewer,
+    flow: secret,
+    code,
+    password,
+  }: { viewer: Viewer; flow: string; code: string; password?: string | undefined },
+): Promise<string[]> {
+  await confirmOwner(deps, viewer, { password })
+  const accountId = viewer.id
+  const now = deps.now()
+  return transaction(deps, async (tx) => {
+    const account = await lockAccount(tx, accountId)
+    if (account.totp_secret !== null) throw alreadyOn()
+    const flow = await takeFlow(tx, 'set_up_totp', { secret, now })
+    if (flow === undefined || flow.account_id !== accountId)
+      throw invalidCredentials('The flow is unknown or has expired')
+    const totpSecret = String(flow.data['secret'])
+    const step = totpStep({ secret: totpSecret, code, now })
+    if (step === undefined) throw invalidCredentials('The code is wrong')
+    await tx
+      .updateTable('account')
+      .set({ totp_secret: totpSecret, totp_last_step: step })
+      .where('id', '=', accountId)
+      .execute()
+    await deleteFlows(tx, accountId, ['set_up_totp'])
+    await enqueue(tx, 'accounts.send-mail', { kind: 'two-factor-enabled', account_id: accountId })
+    const subject = { kind: 'user', id: accountId } as const
+    await recordAudit(tx, { action: 'account.two_factor_enabled', actor: actorOf(viewer), subject })
+    return replaceBackupCodes(tx, accountId)
+  })
+}
+
+/**
+ * Turns it off with a code or a backup code, and the password.
+ * @throws ApiError as `confirmOwner`, `invalid_credentials`, `ratelimit_error`, `invalid_input` when it is not on
+ */
+export async function disableTwoFactor(
+  deps: AccountDeps,
+  { viewer, code, password }: { viewer: Viewer; code: string; password?: string | undefined },
+): Promise<void> {
+  const { id: accountId } = viewer
+  if (password !== undefined) return disableByProof(deps, viewer, { code, password })
+  await confirmOwner(deps, viewer, {})
+  await deps.guard.attempt(accountId, 'The code is wrong', () =>
+    transaction(deps, async (tx) => {
+      const account = await lockAccount(tx, accountId)
+      if (account.totp_secret === null) throw notOn()
+      if (!(await useCode(tx, account, { code, now: deps.now() }))) return undefined
+      await disable(tx, viewer)
+      return true
+    }),
+  )
+}
+
+/** The code is used up by the proof that it is part of. */
+async function disableByProof(deps: AccountDeps, viewer: Viewer, proof: OwnerProof): Promise<void> {
+  const { totp_secret } = await getAccount(deps.db, viewer.id)
+  if (totp_secret === null) throw notOn()
+  await confirmOwner(deps, viewer, proof)
+  await transaction(deps, async (tx) => {
+    const account = await lockAccount(tx, viewer.id)
+    if (account.totp_secret !== totp_secret) throw notOn()
+    await disable(tx, viewer)
+  })
+}
+
+/** Sign-ins that wait for a second factor end too: there is none any more. */
+async function disable(tx: Tx, viewer: Viewer): Promise<void> {
+  const { id: accountId } = viewer
+  await tx.updateTable('account').set({ totp_secret: null }).where('id', '=', accountId).execute()
+  await tx.deleteFrom('backup_code').where('account_id', '=', accountId).execute()
+  await deleteFlows(tx, accountId, ['sign_in_second_factor'])
+  await enqueue(tx, 'accounts.send-mail', { kind: 'two-factor-removed', account_id: accountId })
+  const subject = { kind: 'user', id: accountId } as const
+  await recordAudit(tx, { action: 'account.two_factor_disabled', actor: actorOf(viewer), subject })
+}
+
+function notOn(): ApiError {
+  return invalidInput('Two-factor sign-in is not on')
+}
+
+function alreadyOn(): ApiError {
+  return invalidInput('Two-factor sign-in is on already')
+}

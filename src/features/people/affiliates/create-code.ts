@@ -1,0 +1,72 @@
+// Makes an affiliate code.
+
+import { lockAccountIfAny } from '#features/basics/access/accounts.ts'
+import { actorOf } from '#features/basics/audit/actor.ts'
+import { recordAudit } from '#features/basics/audit/record-audit.ts'
+import { ApiError, validationError } from '#lib/errors.ts'
+import { isIdForm, newId } from '#lib/ids.ts'
+import type { Viewer } from '#lib/viewer.ts'
+import { transaction } from '#platform/cache/transaction.ts'
+import type { Tx } from '#platform/db/db.ts'
+import type { Deps } from '#ports/deps.ts'
+import { requireAffiliate, requireSettableTerms } from './policy.ts'
+import { type AffiliateCodeRow, getBadges } from './queries.ts'
+import type { NewAffiliateCode } from './requests.ts'
+
+/** Codes of one account. */
+const CODES_MAX = 256
+
+/**
+ * Makes a code of the viewer's, or, for an admin, of the named account's.
+ * @throws ApiError 403 without the badge, `validation_error` for an unknown account, `limit_reached` from 256 codes on.
+ */
+export async function createCode(
+  deps: Pick<Deps, 'db' | 'cache' | 'now'>,
+  viewer: Viewer,
+  fields: NewAffiliateCode,
+): Promise<AffiliateCodeRow> {
+  const accountId = fields.affiliate ?? viewer.id
+  return transaction(deps, async (tx) => {
+    requireAffiliate(viewer, { badges: await getBadges(tx, viewer.id) })
+    requireSettableTerms(viewer, fields)
+    await lockAffiliate(tx, accountId)
+    await requireRoom(tx, accountId)
+    const row = await tx
+      .insertInto('affiliate_code')
+      .values({
+        id: newId(),
+        account_id: accountId,
+        created_by: viewer.id,
+        source_name: fields.source_name,
+        share: fields.revenue_split ?? null,
+        created: new Date(deps.now()),
+      })
+      .returningAll()
+      .executeTakeFirstOrThrow()
+    await recordAudit(tx, {
+      action: 'affiliate.code_created',
+      actor: actorOf(viewer),
+      subject: { kind: 'affiliate_code', id: row.id },
+      accountIds: [accountId],
+      details: { share: row.share },
+    })
+    return row
+  })
+}
+
+/** Codes of one account are made one after the other, so that their number holds. */
+async function lockAffiliate(tx: Tx, id: string): Promise<void> {
+  const row = isIdForm(id) ? await lockAccountIfAny(tx, id) : undefined
+  if (row === undefined) throw validationError('affiliate', 'names no account')
+}
+
+async function requireRoom(tx: Tx, accountId: string): Promise<void> {
+  const { count } = await tx
+    .selectFrom('affiliate_code')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('account_id', '=', accountId)
+    .executeTakeFirstOrThrow()
+  if (count >= CODES_MAX) {
+    throw new ApiError('limit_reached', `An account has at most ${CODES_MAX} affiliate codes; delete one first`)
+  }
+}

@@ -1,0 +1,50 @@
+// Affiliate codes as rows.
+import type { Selectable } from 'kysely'
+import { notFound } from '#lib/errors.ts'
+import type { Viewer } from '#lib/viewer.ts'
+import type { Db } from '#platform/db/db.ts'
+import type { AffiliateCode, AffiliateConversion } from '#platform/db/schema.ts'
+import { canSeeCodesOf, codeVisibleTo } from './policy.ts'
+
+export type AffiliateCodeRow = Selectable<AffiliateCode>
+export type ConversionRow = Selectable<AffiliateConversion>
+
+export function findAffiliateCode(db: Db, id: string): Promise<AffiliateCodeRow | undefined> {
+  return db.selectFrom('affiliate_code').selectAll().where('id', '=', id).executeTakeFirst()
+}
+
+/** @throws ApiError 404 when it is absent or the viewer may not see it. */
+export async function getVisibleCode(db: Db, viewer: Viewer, id: string): Promise<AffiliateCodeRow> {
+  const code = await findAffiliateCode(db, id)
+  if (code === undefined || !canSeeCodesOf(viewer, code.account_id)) throw notFound('affiliate code')
+  return code
+}
+
+/** IDs of an account's own codes; their number is bounded when they are made. */
+export async function listAffiliateCodeIdsOf(db: Db, accountId: string): Promise<string[]> {
+  const rows = await db.selectFrom('affiliate_code').select('id').where('account_id', '=', accountId).execute()
+  return rows.map(({ id }) => id)
+}
+
+/** One page of the codes that the viewer sees, oldest first. */
+export function listVisibleCodes(
+  db: Db,
+  viewer: Viewer,
+  { limit, offset }: { limit: number; offset: number },
+): Promise<AffiliateCodeRow[]> {
+  return db
+    .selectFrom('affiliate_code')
+    .selectAll()
+    .where(codeVisibleTo(viewer))
+    .orderBy('created')
+    .orderBy('id')
+    .limit(limit)
+    .offset(offset)
+    .execute()
+}
+
+/** The badges of an account; none for one that is gone. */
+export async function getBadges(db: Db, accountId: string): Promise<number> {
+  const row = await db.selectFrom('account').select('badges').where('id', '=', accountId).executeTakeFirst()
+  return row?.badges ?? 0
+}

@@ -1,0 +1,89 @@
+// A sale that a code brought about, recorded once however often the call is repeated.
+
+import type { Actor } from '#features/basics/audit/actor.ts'
+import { recordAudit } from '#features/basics/audit/record-audit.ts'
+import { formatUnits, parseUnits, shareOf } from '#lib/decimal.ts'
+import { ApiError, validationError } from '#lib/errors.ts'
+import { isIdForm } from '#lib/ids.ts'
+import { DAY_MS } from '#lib/time.ts'
+import { transaction } from '#platform/cache/transaction.ts'
+import type { Tx } from '#platform/db/db.ts'
+import type { Deps } from '#ports/deps.ts'
+import { type ConversionRow, findAffiliateCode } from './queries.ts'
+import type { NewConversion } from './requests.ts'
+
+/** The time for refunds; after it the money is the affiliate's. */
+const HELD_BACK_MS = 60 * DAY_MS
+/** Less than a hundredth earns nothing. */
+const SMALLEST_REVENUE = parseUnits('0.01')
+
+/**
+ * Records it, or finds that it was recorded already with the same content.
+ * @throws ApiError `conflict` for the same external ID with other content, `validation_error` for an unknown code.
+ */
+export async function recordConversion(
+  deps: Pick<Deps, 'db' | 'cache' | 'now' | 'config'>,
+  actor: Actor,
+  fields: NewConversion,
+): Promise<{ conversion: ConversionRow; isNew: boolean }> {
+  return transaction(deps, async (tx) => {
+    const known = await findConversion(tx, fields.external_id)
+    if (known !== undefined) return { conversion: requireSame(known, fields), isNew: false }
+    const conversion = await insertConversion(tx, fields, deps)
+    if (conversion !== undefined) {
+      await recordAudit(tx, {
+        action: 'affiliate.conversion_recorded',
+        actor,
+        subject: { kind: 'affiliate_code', id: conversion.affiliate_code_id ?? fields.affiliate_code_id },
+        accountIds: conversion.account_id === null ? [] : [conversion.account_id],
+        details: { external_id: conversion.external_id, amount: conversion.amount, revenue: conversion.revenue },
+      })
+      return { conversion, isNew: true }
+    }
+    // Another call with this ID came first; it has committed, or this one would still wait for it.
+    const first = await findConversion(tx, fields.external_id)
+    if (first === undefined) throw new ApiError('database_error', 'The conversion could not be recorded')
+    return { conversion: requireSame(first, fields), isNew: false }
+  })
+}
+
+/** Undefined when the external ID is taken. */
+async function insertConversion(
+  tx: Tx,
+  { external_id, affiliate_code_id, amount, at }: NewConversion,
+  { config, now }: Pick<Deps, 'config' | 'now'>,
+): Promise<ConversionRow | undefined> {
+  const code = isIdForm(affiliate_code_id) ? await findAffiliateCode(tx, affiliate_code_id) : undefined
+  if (code === undefined) throw validationError('affiliate_code_id', 'names no affiliate code')
+  const converted = at ?? Math.floor(now())
+  // The default is a number of the configuration; eight digits give the exact decimal that the operator wrote.
+  const share = shareOf(parseUnits(amount), code.share ?? config.money.affiliateShare.toFixed(8))
+  return tx
+    .insertInto('affiliate_conversion')
+    .values({
+      external_id,
+      affiliate_code_id: code.id,
+      account_id: code.account_id,
+      converted: new Date(converted),
+      amount,
+      revenue: formatUnits(share < SMALLEST_REVENUE ? 0n : share),
+      available: new Date(converted + HELD_BACK_MS),
+      created: new Date(now()),
+    })
+    .onConflict((conflict) => conflict.column('external_id').doNothing())
+    .returningAll()
+    .executeTakeFirst()
+}
+
+function findConversion(tx: Tx, externalId: string): Promise<ConversionRow | undefined> {
+  return tx.selectFrom('affiliate_conversion').selectAll().where('external_id', '=', externalId).executeTakeFirst()
+}
+
+function requireSame(row: ConversionRow, { affiliate_code_id, amount, at }: NewConversion): ConversionRow {
+  const isSame =
+    row.affiliate_code_id === affiliate_code_id &&
+    parseUnits(row.amount) === parseUnits(amount) &&
+    (at === undefined || row.converted.getTime() === at)
+  if (!isSame) throw new ApiError('conflict', 'This external_id was recorded with other content')
+  return row
+}

@@ -1,0 +1,41 @@
+// Edits an affiliate code.
+
+import type { Updateable } from 'kysely'
+import { actorOf } from '#features/basics/audit/actor.ts'
+import { recordAudit } from '#features/basics/audit/record-audit.ts'
+import { type PatchColumns, toColumns } from '#lib/patch.ts'
+import type { Viewer } from '#lib/viewer.ts'
+import { transaction } from '#platform/cache/transaction.ts'
+import type { AffiliateCode } from '#platform/db/schema.ts'
+import type { Deps } from '#ports/deps.ts'
+import { requireAffiliate, requireSettableTerms } from './policy.ts'
+import { getBadges, getVisibleCode } from './queries.ts'
+import type { AffiliateCodePatch } from './requests.ts'
+
+const COLUMNS: PatchColumns<AffiliateCodePatch, Updateable<AffiliateCode>> = {
+  source_name: (source_name) => ({ source_name }),
+  revenue_split: (share) => ({ share }),
+}
+
+/** @throws ApiError 404, 403 without the badge and for what only admins may set. */
+export async function updateCode(
+  deps: Pick<Deps, 'db' | 'cache'>,
+  viewer: Viewer,
+  { id, patch }: { id: string; patch: AffiliateCodePatch },
+): Promise<void> {
+  const set = toColumns(patch, COLUMNS)
+  await transaction(deps, async (tx) => {
+    const code = await getVisibleCode(tx, viewer, id)
+    requireAffiliate(viewer, { badges: await getBadges(tx, viewer.id) })
+    requireSettableTerms(viewer, patch, code)
+    if (Object.keys(set).length === 0) return
+    await tx.updateTable('affiliate_code').set(set).where('id', '=', id).execute()
+    await recordAudit(tx, {
+      action: 'affiliate.code_changed',
+      actor: actorOf(viewer),
+      subject: { kind: 'affiliate_code', id },
+      accountIds: [code.account_id],
+      details: { fields: Object.keys(set) },
+    })
+  })
+}

@@ -1,0 +1,129 @@
+// Notifications as rows: written where their cause is, read, marked and deleted by their account.
+import { type Selectable, sql } from 'kysely'
+import { PLACEHOLDER_ID } from '#features/basics/access/placeholder.ts'
+import { notFound } from '#lib/errors.ts'
+import { newId } from '#lib/ids.ts'
+import type { Viewer } from '#lib/viewer.ts'
+import type { Db, Tx } from '#platform/db/db.ts'
+import type { Notification } from '#platform/db/schema.ts'
+import { enqueue } from '#platform/jobs/queue.ts'
+import { isMailed, type NotificationBody, SITE_TYPES } from './notification-types.ts'
+import { canReadNotificationsOf, notificationVisibleTo } from './policy.ts'
+
+export type NotificationRow = Pick<Selectable<Notification>, 'id' | 'account_id' | 'read' | 'created'> & {
+  body: { type: string } & Record<string, unknown>
+}
+
+/** The newest so many stand in lists of all of a user's notifications. */
+const LISTED_MAX = 10_000
+
+/**
+ * Notifies these accounts, each once, in the transaction of the cause; types that are mailed are mailed after the
+ * commit. For tens of accounts: followers, of whom there may be a hundred thousand, have a job.
+ */
+export async function insertNotifications(
+  tx: Tx,
+  accountIds: readonly string[],
+  body: NotificationBody,
+): Promise<void> {
+  if (accountIds.length === 0) return
+  // Accounts being deleted at this moment are left out; the others are locked until the rows are in.
+  const accounts = await tx
+    .selectFrom('account')
+    .select('id')
+    .where('id', 'in', [...new Set(accountIds)])
+    // Nobody reads what is sent to the placeholder.
+    .where('id', '<>', PLACEHOLDER_ID)
+    .orderBy('id')
+    .forKeyShare()
+    .execute()
+  if (accounts.length === 0) return
+  const rows = accounts.map(({ id }) => ({ id: newId(), account_id: id }))
+  await tx
+    .insertInto('notification')
+    .values(rows.map((row) => ({ ...row, body: JSON.stringify(body) })))
+    .execute()
+  if (!isMailed(body.type)) return
+  for (const { id } of rows) await enqueue(tx, 'notifications.send-mail', { notification_id: id })
+}
+
+/** What of a team's row says whose it is and whether they have accepted. */
+export type AnsweredRow = { account_id: string; team_id: string; accepted: boolean }
+
+/** Marks the invitations behind these rows as read: they were answered, or withdrawn. One statement. */
+export async function markInvitationsRead(tx: Tx, rows: readonly AnsweredRow[]): Promise<void> {
+  const pending = rows.filter(({ accepted }) => !accepted)
+  if (pending.length === 0) return
+  await sql`update notification set read = true
+    from unnest(${pending.map(({ account_id }) => account_id)}::text[], ${pending.map(({ team_id }) => team_id)}::text[])
+      as answered (account_id, team_id)
+    where notification.account_id = answered.account_id and body ->> 'team_id' = answered.team_id
+      and body ->> 'type' in ('team_invite', 'organization_invite') and not read`.execute(tx)
+}
+
+function readNotifications(db: Db) {
+  return db
+    .selectFrom('notification')
+    .select(['id', 'account_id', 'read', 'created'])
+    .select((eb) => eb.ref('body').$castTo<NotificationRow['body']>().as('body'))
+}
+
+export function findNotification(db: Db, id: string): Promise<NotificationRow | undefined> {
+  return readNotifications(db).where('id', '=', id).executeTakeFirst()
+}
+
+/** The notifications that an account's list shows, newest first. */
+export function listNotificationsOf(db: Db, accountId: string): Promise<NotificationRow[]> {
+  return readNotifications(db)
+    .where('account_id', '=', accountId)
+    .where(sql<string>`body ->> 'type'`, 'in', [...SITE_TYPES])
+    .orderBy('created', 'desc')
+    .orderBy('id')
+    .limit(LISTED_MAX)
+    .execute()
+}
+
+/** All notifications of an account, newest first, with those that are only mailed: for the data export. */
+export function listAllNotificationsOf(db: Db, accountId: string): Promise<NotificationRow[]> {
+  return readNotifications(db).where('account_id', '=', accountId).orderBy('created', 'desc').orderBy('id').execute()
+}
+
+/** The notifications with these IDs that the viewer may read, of every type, newest first. */
+export async function listReadableNotifications(
+  db: Db,
+  viewer: Viewer,
+  ids: readonly string[],
+): Promise<NotificationRow[]> {
+  if (ids.length === 0) return []
+  return readNotifications(db)
+    .where('id', 'in', ids)
+    .where(notificationVisibleTo(viewer))
+    .orderBy('created', 'desc')
+    .orderBy('id')
+    .execute()
+}
+
+/** @throws ApiError 404 when it is absent or the viewer may not read it. */
+export async function getReadableNotification(db: Db, viewer: Viewer, id: string): Promise<NotificationRow> {
+  const row = await findNotification(db, id)
+  if (row === undefined || !canReadNotificationsOf(viewer, row.account_id)) throw notFound('notification')
+  return row
+}
+
+/** Marks as read; those of other accounts and those that are gone are skipped. */
+export async function markNotificationsRead(db: Db, ids: readonly string[], accountId: string): Promise<void> {
+  if (ids.length === 0) return
+  await db
+    .updateTable('notification')
+    .set({ read: true })
+    .where('id', 'in', ids)
+    .where('account_id', '=', accountId)
+    .where('read', '=', false)
+    .execute()
+}
+
+/** Deletes; those of other accounts and those that are gone are skipped. */
+export async function deleteNotifications(db: Db, ids: readonly string[], accountId: string): Promise<void> {
+  if (ids.length === 0) return
+  await db.deleteFrom('notification').where('id', 'in', ids).where('account_id', '=', accountId).execute()
+}

@@ -1,0 +1,56 @@
+import { lockAccount } from '#features/basics/access/accounts.ts'
+import { actorOf } from '#features/basics/audit/actor.ts'
+import { recordAudit } from '#features/basics/audit/record-audit.ts'
+import { ApiError } from '#lib/errors.ts'
+import { newId } from '#lib/ids.ts'
+import { toScopeBits } from '#lib/scope-field.ts'
+import { newSecret } from '#lib/tokens.ts'
+import type { Viewer } from '#lib/viewer.ts'
+import { transaction } from '#platform/cache/transaction.ts'
+import type { Deps } from '#ports/deps.ts'
+import { countApplications, insertRedirectUris } from './queries.ts'
+import { checkApplication, type NewApplication } from './requests.ts'
+
+/** Applications of one account. */
+const APPLICATIONS_MAX = 100
+
+/**
+ * Makes an application; its secret can be read this once. A public client has none.
+ * @throws ApiError `validation_error` naming the field, `limit_reached` from 100 applications on.
+ */
+export async function createApplication(
+  deps: Pick<Deps, 'db' | 'cache' | 'now'>,
+  viewer: Viewer,
+  fields: NewApplication,
+): Promise<{ id: string; secret: string | null }> {
+  const { id: accountId } = viewer
+  checkApplication(fields)
+  const { public_client: isPublic = false, redirect_uris, description = null, url = null, ...rest } = fields
+  const max_scopes = toScopeBits(fields.max_scopes, 'max_scopes')
+  const id = newId()
+  const made = isPublic ? undefined : newSecret()
+  await transaction(deps, async (tx) => {
+    await lockAccount(tx, accountId)
+    if ((await countApplications(tx, accountId)) >= APPLICATIONS_MAX) {
+      throw new ApiError('limit_reached', `An account has at most ${APPLICATIONS_MAX} applications; delete one first`)
+    }
+    const created = new Date(deps.now())
+    await tx
+      .insertInto('oauth_client')
+      .values({
+        id,
+        account_id: accountId,
+        ...rest,
+        max_scopes,
+        description,
+        url,
+        secret_hash: made?.hash ?? null,
+        created,
+      })
+      .execute()
+    await insertRedirectUris(tx, id, redirect_uris)
+    const subject = { kind: 'oauth_application', id } as const
+    await recordAudit(tx, { action: 'oauth.application_created', actor: actorOf(viewer), subject })
+  })
+  return { id, secret: made?.secret ?? null }
+}

@@ -1,0 +1,101 @@
+import type { Selectable } from 'kysely'
+import { jsonArrayFrom } from 'kysely/helpers/postgres'
+import { notFound } from '#lib/errors.ts'
+import { newId } from '#lib/ids.ts'
+import type { ChangeSet } from '#platform/cache/changes.ts'
+import type { Db, Tx } from '#platform/db/db.ts'
+import type { OauthClient } from '#platform/db/schema.ts'
+
+/** An application with its redirect addresses, in the order they were given. */
+export type Application = Selectable<OauthClient> & { redirect_uris: { id: string; uri: string }[] }
+
+function selectApplications(db: Db) {
+  return db
+    .selectFrom('oauth_client')
+    .selectAll('oauth_client')
+    .select((eb) =>
+      jsonArrayFrom(
+        eb
+          .selectFrom('oauth_redirect_uri')
+          .select(['oauth_redirect_uri.id', 'oauth_redirect_uri.uri'])
+          .whereRef('oauth_redirect_uri.client_id', '=', 'oauth_client.id')
+          .orderBy('oauth_redirect_uri.position'),
+      ).as('redirect_uris'),
+    )
+}
+
+export function findApplication(db: Db, id: string): Promise<Application | undefined> {
+  return selectApplications(db).where('oauth_client.id', '=', id).executeTakeFirst()
+}
+
+/** @throws ApiError 404 */
+export async function getApplication(db: Db, id: string): Promise<Application> {
+  const application = await findApplication(db, id)
+  if (application === undefined) throw notFound('application')
+  return application
+}
+
+/** In the order of `ids`; unknown ones are left out. */
+export async function listApplications(db: Db, ids: readonly string[]): Promise<Application[]> {
+  if (ids.length === 0) return []
+  const rows = await selectApplications(db).where('oauth_client.id', 'in', ids).execute()
+  const byId = new Map(rows.map((row) => [row.id, row]))
+  return ids.flatMap((id) => byId.get(id) ?? [])
+}
+
+/** An account's applications, newest first; their number is bounded when they are made. */
+export function listApplicationsOf(db: Db, accountId: string): Promise<Application[]> {
+  return selectApplications(db)
+    .where('oauth_client.account_id', '=', accountId)
+    .orderBy('oauth_client.created', 'desc')
+    .orderBy('oauth_client.id')
+    .execute()
+}
+
+export async function countApplications(db: Db, accountId: string): Promise<number> {
+  const { count } = await db
+    .selectFrom('oauth_client')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('account_id', '=', accountId)
+    .executeTakeFirstOrThrow()
+  return count
+}
+
+/** Locks an application against everything that would issue codes or tokens for it. @throws ApiError 404 */
+export async function lockApplication(tx: Tx, id: string): Promise<Selectable<OauthClient>> {
+  const row = await tx.selectFrom('oauth_client').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()
+  if (row === undefined) throw notFound('application')
+  return row
+}
+
+/** Registers addresses, in this order. Duplicates are collapsed. */
+export async function insertRedirectUris(tx: Tx, clientId: string, uris: readonly string[]): Promise<void> {
+  if (uris.length === 0) return
+  const rows = [...new Set(uris)].map((uri, position) => ({ id: newId(), client_id: clientId, uri, position }))
+  await tx
+    .insertInto('oauth_redirect_uri')
+    .values(rows)
+    .onConflict((conflict) =>
+      // The address keeps its identifier and takes its new place.
+      conflict.columns(['client_id', 'uri']).doUpdateSet((eb) => ({ position: eb.ref('excluded.position') })),
+    )
+    .execute()
+}
+
+/** Ends the tokens that `of` names, in caches too. */
+export async function deleteTokens(
+  tx: Tx,
+  changed: ChangeSet,
+  of: { column: 'client_id' | 'authorization_id' | 'id'; value: string } | { column: 'code_hash'; value: Buffer },
+): Promise<number> {
+  const rows = await tx
+    .deleteFrom('oauth_token')
+    .where(of.column, '=', of.value as never)
+    .returning('token_hash')
+    .execute()
+  changed.addEach(
+    'token',
+    rows.map((row) => row.token_hash.toString('hex')),
+  )
+  return rows.length
+}

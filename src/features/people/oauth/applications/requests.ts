@@ -1,0 +1,90 @@
+// What requests about applications bring.
+import type { Updateable } from 'kysely'
+import Type, { type Static } from 'typebox'
+import { validationError } from '#lib/errors.ts'
+import { type PatchColumns, toColumns } from '#lib/patch.ts'
+import { Maybe } from '#lib/schema-parts.ts'
+import { scopeField, toScopeBits } from '#lib/scope-field.ts'
+import { grantProblem } from '#lib/scopes.ts'
+import { checkHttpsUrl, checkText, URL_LENGTH_MAX } from '#lib/text-rules.ts'
+import type { OauthClient } from '#platform/db/schema.ts'
+import { redirectUriProblem } from './redirect-uri.ts'
+
+const NAME_LENGTH_MIN = 3
+const TEXT_LENGTH_MAX = 255
+const REDIRECT_URIS_MAX = 20
+
+const Name = Type.String({ minLength: NAME_LENGTH_MIN, maxLength: TEXT_LENGTH_MAX })
+const Text = Maybe(Type.String({ maxLength: TEXT_LENGTH_MAX }))
+const Scopes = scopeField('The most that the application may ask for, without restricted scopes')
+const RedirectUri = Type.String({ maxLength: URL_LENGTH_MAX })
+
+export const NewApplication = Type.Object(
+  {
+    name: Name,
+    max_scopes: Scopes,
+    redirect_uris: Type.Array(RedirectUri, { maxItems: REDIRECT_URIS_MAX }),
+    url: Text,
+    description: Text,
+    public_client: Type.Optional(
+      Type.Boolean({
+        description: 'For programs that cannot keep a secret: no secret is issued, and PKCE is required',
+      }),
+    ),
+  },
+  { title: 'OAuthApplicationCreate' },
+)
+export type NewApplication = Static<typeof NewApplication>
+
+/** Absent keeps a field; null clears `url` and `description`. */
+export const ApplicationPatch = Type.Object(
+  {
+    name: Type.Optional(Name),
+    max_scopes: Type.Optional(Scopes),
+    redirect_uris: Type.Optional(Type.Array(RedirectUri, { minItems: 1, maxItems: REDIRECT_URIS_MAX })),
+    url: Text,
+    description: Text,
+  },
+  { title: 'OAuthApplicationPatch' },
+)
+export type ApplicationPatch = Static<typeof ApplicationPatch>
+
+export const IdsQuery = Type.Object({
+  ids: Type.String({ maxLength: 65_536, description: 'JSON array of IDs, or IDs separated by commas' }),
+})
+
+const columns = {
+  name: (name) => ({ name }),
+  description: (description) => ({ description }),
+  url: (url) => ({ url }),
+  max_scopes: (scopes) => ({ max_scopes: toScopeBits(scopes, 'max_scopes') }),
+  // Rows of their own.
+  redirect_uris: () => ({}),
+} satisfies PatchColumns<ApplicationPatch, Updateable<OauthClient>>
+
+/** What a patch sets in the application's row. @throws ApiError `validation_error` naming the first wrong field. */
+export function toApplicationColumns(patch: ApplicationPatch): Updateable<OauthClient> {
+  checkApplication(patch)
+  return toColumns<ApplicationPatch, Updateable<OauthClient>>(patch, columns)
+}
+
+/** @throws ApiError `validation_error` naming the first wrong field of those that are given. */
+export function checkApplication(fields: NewApplication | ApplicationPatch): void {
+  const { name, description, url, max_scopes: scopes, redirect_uris: uris } = fields
+  if (name !== undefined) checkText(name, 'name', { min: NAME_LENGTH_MIN, max: TEXT_LENGTH_MAX, visible: true })
+  if (description != null) checkText(description, 'description', { max: TEXT_LENGTH_MAX })
+  if (url != null) checkText(checkHttpsUrl(url, 'url'), 'url', { max: TEXT_LENGTH_MAX })
+  const scopeProblem =
+    scopes === undefined ? undefined : grantProblem(toScopeBits(scopes, 'max_scopes'), 'an application')
+  if (scopeProblem !== undefined) throw validationError('max_scopes', scopeProblem)
+  if (uris !== undefined) checkRedirectUris(uris)
+}
+
+function checkRedirectUris(uris: readonly string[]): void {
+  if (uris.length > REDIRECT_URIS_MAX)
+    throw validationError('redirect_uris', `may have at most ${REDIRECT_URIS_MAX} items`)
+  for (const [index, uri] of uris.entries()) {
+    const problem = redirectUriProblem(uri)
+    if (problem !== undefined) throw validationError(`redirect_uris.${index}`, problem)
+  }
+}

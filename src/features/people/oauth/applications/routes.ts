@@ -1,0 +1,158 @@
+// Applications of third parties: making, editing, giving a new secret, deleting.
+import Type from 'typebox'
+import { iconRoutes } from '#features/basics/pictures/icon-routes.ts'
+import { requireOwnUser } from '#features/people/users/policy.ts'
+import { getAccountByName } from '#features/people/users/queries.ts'
+import { parseId } from '#lib/ids.ts'
+import { done } from '#platform/http/answers.ts'
+import { requireViewer } from '#platform/http/auth.ts'
+import { IdParams, parseIds, UserParams } from '#platform/http/query-values.ts'
+import type { App } from '#platform/http/server.ts'
+import type { Deps } from '#ports/deps.ts'
+import { createApplication } from './create-application.ts'
+import { deleteApplication } from './delete-application.ts'
+import { applicationIconOwner } from './icon.ts'
+import { getApplication, listApplications, listApplicationsOf } from './queries.ts'
+import { ApplicationPatch, IdsQuery, NewApplication } from './requests.ts'
+import { rotateSecret } from './rotate-secret.ts'
+import { updateApplication } from './update-application.ts'
+import { ApplicationView, ClientSecretView, NewApplicationView, toApplicationView } from './views.ts'
+
+const session = { auth: { scope: ['SESSION_ACCESS'] } } as const
+
+export function applicationRoutes(app: App, deps: Deps): void {
+  reads(app, deps)
+  writes(app, deps)
+  iconRoutes(app, deps, applicationIconOwner(deps))
+}
+
+function reads(app: App, { db }: Deps): void {
+  app.get(
+    '/oauth/app/:id',
+    {
+      config: { auth: 'public', cache: 'shared' },
+      schema: {
+        operationId: 'getApplication',
+        summary: 'Get an OAuth application',
+        params: IdParams,
+        response: { 200: ApplicationView },
+      },
+    },
+    async (req) => toApplicationView(await getApplication(db, parseId(req.params.id, 'id'))),
+  )
+  app.get(
+    '/oauth/apps',
+    {
+      config: { auth: 'public', cache: 'shared' },
+      schema: {
+        operationId: 'listApplications',
+        summary: 'Get OAuth applications by ID',
+        querystring: IdsQuery,
+        response: { 200: Type.Array(ApplicationView) },
+      },
+    },
+    async (req) => (await listApplications(db, readIds(req.query.ids))).map(toApplicationView),
+  )
+}
+
+/** Clients send both forms. */
+function readIds(text: string): string[] {
+  const ids = parseIds(text.trimStart().startsWith('[') ? text : JSON.stringify(text.split(',').map((id) => id.trim())))
+  for (const id of ids) parseId(id, 'ids')
+  return ids
+}
+
+function writes(app: App, deps: Deps): void {
+  app.post(
+    '/oauth/app',
+    {
+      config: session,
+      schema: {
+        operationId: 'createApplication',
+        summary: 'Create an OAuth application; its secret is shown only once',
+        body: NewApplication,
+        response: { 201: NewApplicationView },
+      },
+    },
+    async (req, reply) => {
+      const { id, secret } = await createApplication(deps, requireViewer(req), req.body)
+      const view = toApplicationView(await getApplication(deps.db, id))
+      return reply.status(201).send({ ...view, client_secret: secret })
+    },
+  )
+  app.patch(
+    '/oauth/app/:id',
+    {
+      config: session,
+      schema: {
+        operationId: 'updateApplication',
+        summary: 'Edit an OAuth application',
+        description:
+          'Changing the scopes or removing a redirect URI cancels pending consent requests and unused authorization codes.',
+        params: IdParams,
+        body: ApplicationPatch,
+      },
+    },
+    async (req, reply) => {
+      const viewer = requireViewer(req)
+      const id = parseId(req.params.id, 'id')
+      await updateApplication(deps, viewer, { id, patch: req.body })
+      return done(reply)
+    },
+  )
+  app.post(
+    '/oauth/app/:id/secret',
+    {
+      config: session,
+      schema: {
+        operationId: 'rotateApplicationSecret',
+        summary: 'Replace the secret of an OAuth application',
+        params: IdParams,
+        response: { 200: ClientSecretView },
+      },
+    },
+    async (req) => {
+      const viewer = requireViewer(req)
+      const id = parseId(req.params.id, 'id')
+      return { client_secret: await rotateSecret(deps, viewer, id) }
+    },
+  )
+  app.delete(
+    '/oauth/app/:id',
+    {
+      config: session,
+      schema: {
+        operationId: 'deleteApplication',
+        summary: 'Delete an OAuth application and revoke its tokens',
+        params: IdParams,
+      },
+    },
+    async (req, reply) => {
+      const viewer = requireViewer(req)
+      const id = parseId(req.params.id, 'id')
+      await deleteApplication(deps, viewer, id)
+      return done(reply)
+    },
+  )
+}
+
+/** Below a user's path, so it exists once and not under each prefix. */
+export function userApplicationRoutes(app: App, { db }: Deps): void {
+  app.get(
+    '/v3/user/:id/oauth_apps',
+    {
+      config: { ...session, cache: 'private' },
+      schema: {
+        operationId: 'listUserApplications',
+        summary: "List a user's OAuth applications; for the user and for admins",
+        params: UserParams,
+        response: { 200: Type.Array(ApplicationView) },
+      },
+    },
+    async (req) => {
+      const viewer = requireViewer(req)
+      const { id } = requireOwnUser(viewer, await getAccountByName(db, req.params.id))
+      return (await listApplicationsOf(db, id)).map(toApplicationView)
+    },
+  )
+}

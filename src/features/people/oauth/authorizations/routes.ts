@@ -1,0 +1,46 @@
+// What the caller has allowed applications, and ending it.
+import Type from 'typebox'
+import { parseId } from '#lib/ids.ts'
+import { done } from '#platform/http/answers.ts'
+import { requireViewer } from '#platform/http/auth.ts'
+import type { App } from '#platform/http/server.ts'
+import type { Deps } from '#ports/deps.ts'
+import { getApplication } from '../applications/queries.ts'
+import { listAuthorizations } from './queries.ts'
+import { ClientQuery } from './requests.ts'
+import { revokeAuthorization } from './revoke-authorization.ts'
+import { AuthorizationView, toAuthorizationView } from './views.ts'
+
+export function authorizationRoutes(app: App, deps: Deps): void {
+  app.get(
+    '/oauth/authorizations',
+    {
+      config: { auth: { scope: ['SESSION_ACCESS'] }, cache: 'private' },
+      schema: {
+        operationId: 'listAuthorizations',
+        summary: 'List the applications that the caller has authorized, newest first',
+        response: { 200: Type.Array(AuthorizationView) },
+      },
+    },
+    async (req) => {
+      const rows = await listAuthorizations(deps.db, requireViewer(req).id)
+      return rows.map(toAuthorizationView)
+    },
+  )
+  app.delete(
+    '/oauth/authorizations',
+    {
+      config: { auth: { scope: ['SESSION_ACCESS'] } },
+      schema: {
+        operationId: 'revokeAuthorization',
+        summary: "Revoke an application's authorization and its tokens",
+        querystring: ClientQuery,
+      },
+    },
+    async (req, reply) => {
+      const { id: clientId } = await getApplication(deps.db, parseId(req.query.client_id, 'client_id'))
+      await revokeAuthorization(deps, requireViewer(req), clientId)
+      return done(reply)
+    },
+  )
+}

@@ -1,0 +1,111 @@
+// Requests that wait for consent, what people allowed, and codes that wait to be exchanged.
+
+import { sql } from 'kysely'
+import { newId } from '#lib/ids.ts'
+import { MINUTE_MS } from '#lib/time.ts'
+import { hashToken, newSecret } from '#lib/tokens.ts'
+import type { Db, Tx } from '#platform/db/db.ts'
+import type { AuthorizeRequest } from './requests.ts'
+
+const FLOW_LIFETIME_MS = 30 * MINUTE_MS
+const CODE_LIFETIME_MS = 10 * MINUTE_MS
+/** Of one account only the newest requests wait, and of one authorization only the newest codes. */
+const FLOWS_MAX = 50
+const CODES_MAX = 20
+
+/** What a person is asked to allow, as it is kept. */
+export type ConsentRequest = {
+  client_id: string
+  account_id: string
+  scopes: number
+  redirect_uri: string
+  state: string | null
+  code_challenge: string | null
+}
+
+export function toConsentRequest(accountId: string, request: AuthorizeRequest): ConsentRequest {
+  return {
+    client_id: request.application.id,
+    account_id: accountId,
+    scopes: request.scopes,
+    redirect_uri: request.redirectUri,
+    state: request.state,
+    code_challenge: request.codeChallenge,
+  }
+}
+
+/** Keeps a request until it is answered and returns the secret that answers it. */
+export async function insertFlow(tx: Tx, consent: ConsentRequest, now: number): Promise<string> {
+  const { secret, hash } = newSecret()
+  await tx
+    .insertInto('oauth_flow')
+    .values({ ...consent, flow_hash: hash, expires: new Date(now + FLOW_LIFETIME_MS) })
+    .execute()
+  await sql`delete from oauth_flow where account_id = ${consent.account_id} and flow_hash in (
+    select flow_hash from oauth_flow where account_id = ${consent.account_id}
+    order by expires desc, (flow_hash = ${hash}) desc offset ${FLOWS_MAX})`.execute(tx)
+  return secret
+}
+
+/** The request behind a secret, for any account; it stays. */
+export function findFlow(
+  db: Db,
+  { secret, now }: { secret: string; now: number },
+): Promise<ConsentRequest | undefined> {
+  return db
+    .selectFrom('oauth_flow')
+    .select(['client_id', 'account_id', 'scopes', 'redirect_uri', 'state', 'code_challenge'])
+    .where('flow_hash', '=', hashToken(secret))
+    .where('expires', '>', new Date(now))
+    .executeTakeFirst()
+}
+
+/** Uses a request up; of parallel answers a single one gets it. */
+export async function deleteFlow(tx: Tx, secret: string): Promise<boolean> {
+  const { numDeletedRows } = await tx
+    .deleteFrom('oauth_flow')
+    .where('flow_hash', '=', hashToken(secret))
+    .executeTakeFirstOrThrow()
+  return numDeletedRows === 1n
+}
+
+export function findAuthorization(
+  db: Db,
+  of: { clientId: string; accountId: string },
+): Promise<{ id: string; scopes: number } | undefined> {
+  return db
+    .selectFrom('oauth_authorization')
+    .select(['id', 'scopes'])
+    .where('client_id', '=', of.clientId)
+    .where('account_id', '=', of.accountId)
+    .executeTakeFirst()
+}
+
+/** What an account allows an application from now on, in place of what it allowed before. */
+export async function upsertAuthorization(tx: Tx, consent: ConsentRequest, now: number): Promise<string> {
+  const { client_id, account_id, scopes } = consent
+  const { id } = await tx
+    .insertInto('oauth_authorization')
+    .values({ id: newId(), client_id, account_id, scopes, created: new Date(now) })
+    .onConflict((conflict) => conflict.columns(['client_id', 'account_id']).doUpdateSet({ scopes }))
+    .returning('id')
+    .executeTakeFirstOrThrow()
+  return id
+}
+
+/** Makes a code; only its hash is kept. */
+export async function insertCode(
+  tx: Tx,
+  { authorizationId, consent, now }: { authorizationId: string; consent: ConsentRequest; now: number },
+): Promise<string> {
+  const { secret, hash } = newSecret()
+  const { state: _, ...asked } = consent
+  await tx
+    .insertInto('oauth_code')
+    .values({ ...asked, code_hash: hash, authorization_id: authorizationId, expires: new Date(now + CODE_LIFETIME_MS) })
+    .execute()
+  await sql`delete from oauth_code where authorization_id = ${authorizationId} and code_hash in (
+    select code_hash from oauth_code where authorization_id = ${authorizationId}
+    order by expires desc, (code_hash = ${hash}) desc offset ${CODES_MAX})`.execute(tx)
+  return secret
+}

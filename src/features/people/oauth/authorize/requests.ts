@@ -1,0 +1,140 @@
+// The request with which an application sends a person to `authorize`: read, and compared with what the application may
+// ask. Errors that concern the person (which application asks, where they would be sent) are thrown; the others are sent
+// to the application, at an address that is known to be its own (RFC 6749, 4.1.2.1).
+import Type from 'typebox'
+import { invalidInput, notFound } from '#lib/errors.ts'
+import { parseId } from '#lib/ids.ts'
+import { Id } from '#lib/schema-parts.ts'
+import { isScopeSubset, readScopeNames, type ScopeBits } from '#lib/scopes.ts'
+import { isStorable, URL_LENGTH_MAX } from '#lib/text-rules.ts'
+import type { Db } from '#platform/db/db.ts'
+import { type Application, findApplication } from '../applications/queries.ts'
+import { matchesRedirectUri } from '../applications/redirect-uri.ts'
+
+/** Path of the page on which a person answers an application's request. */
+export const AUTHORIZE_PAGE = '/account/authorize'
+
+const STATE_LENGTH_MAX = 2048
+
+export const AuthorizeQueryFields = Type.Object({
+  client_id: Id('ID of the application'),
+  redirect_uri: Type.String({
+    maxLength: URL_LENGTH_MAX,
+    description: 'A redirect URI that the application has registered',
+  }),
+  scope: Type.Optional(
+    Type.String({
+      maxLength: 4096,
+      description: 'Names as `USER_READ`, separated by spaces or `+`; absent means all it may ask',
+    }),
+  ),
+  state: Type.Optional(
+    Type.String({ maxLength: STATE_LENGTH_MAX, description: 'Returned unchanged; a value known only to this browser' }),
+  ),
+  response_type: Type.Optional(Type.Literal('code', { description: 'Must be `code`' })),
+  code_challenge: Type.Optional(
+    Type.String({
+      maxLength: 43,
+      description: 'PKCE (RFC 7636): SHA-256 of the verifier; required for public clients',
+    }),
+  ),
+  code_challenge_method: Type.Optional(Type.Literal('S256', { description: 'Must be `S256`' })),
+})
+
+export const ConsentAnswer = Type.Object({ flow: Type.String({ maxLength: 128 }) })
+
+/** A query as it was parsed: a parameter that came twice is a list. */
+export type AuthorizeQuery = Record<string, unknown>
+
+export type AuthorizeRequest = {
+  application: Application
+  redirectUri: string
+  scopes: ScopeBits
+  state: string | null
+  codeChallenge: string | null
+}
+
+export type RedirectError = {
+  redirectUri: string
+  state: string | null
+  error: 'invalid_request' | 'unsupported_response_type' | 'invalid_scope' | 'access_denied'
+  description: string
+}
+
+/** SHA-256 as base64url without padding (RFC 7636, 4.2). */
+const CHALLENGE = /^[A-Za-z0-9_-]{43}$/
+
+/**
+ * @throws ApiError 404 for an unknown application, 400 for an address that is none of its own: the error is then
+ * answered here, and nobody is sent anywhere.
+ */
+export async function readAuthorizeRequest(db: Db, query: AuthorizeQuery): Promise<AuthorizeRequest | RedirectError> {
+  const clientId = parseId(requireText(query, 'client_id'), 'client_id')
+  const redirectUri = requireText(query, 'redirect_uri')
+  const application = await findApplication(db, clientId)
+  if (application === undefined) throw notFound('application')
+  if (!application.redirect_uris.some(({ uri }) => matchesRedirectUri(uri, redirectUri))) {
+    throw invalidInput('redirect_uri is none of the addresses that the application has registered', 'redirect_uri')
+  }
+  return readRest(query, application, redirectUri)
+}
+
+function requireText(query: AuthorizeQuery, name: string): string {
+  const value = query[name]
+  if (value === undefined || value === '') throw invalidInput(`${name} is required`, name)
+  if (typeof value !== 'string') throw invalidInput(`${name} may come only once`, name)
+  if (value.length > URL_LENGTH_MAX) throw invalidInput(`${name} is longer than ${URL_LENGTH_MAX} characters`, name)
+  return value
+}
+
+function readRest(
+  query: AuthorizeQuery,
+  application: Application,
+  redirectUri: string,
+): AuthorizeRequest | RedirectError {
+  const {
+    state = null,
+    response_type: type = 'code',
+    scope,
+    code_challenge: challenge = null,
+    code_challenge_method: method,
+  } = query
+  const isState = (value: unknown): value is string | null =>
+    value === null || (typeof value === 'string' && value.length <= STATE_LENGTH_MAX && isStorable(value))
+  const refuse = (error: RedirectError['error'], description: string): RedirectError => ({
+    redirectUri,
+    state: isState(state) ? state : null,
+    error,
+    description,
+  })
+  for (const name of ['state', 'response_type', 'scope', 'code_challenge', 'code_challenge_method']) {
+    if (Array.isArray(query[name])) return refuse('invalid_request', `${name} may come only once`)
+  }
+  if (!isState(state))
+    return refuse('invalid_request', `state must be a text of at most ${STATE_LENGTH_MAX} characters`)
+  if (type !== 'code') return refuse('unsupported_response_type', 'response_type must be code')
+  const problem = problemOfChallenge(application, challenge, method)
+  if (problem !== undefined) return refuse('invalid_request', problem)
+  const scopes = readScopes(application, scope)
+  if (typeof scopes === 'string') return refuse('invalid_scope', scopes)
+  return { application, redirectUri, scopes, state, codeChallenge: challenge as string | null }
+}
+
+function problemOfChallenge(application: Application, challenge: unknown, method: unknown): string | undefined {
+  if (challenge === null) {
+    if (method !== undefined) return 'code_challenge_method without code_challenge'
+    return application.secret_hash === null ? 'code_challenge is required of applications without a secret' : undefined
+  }
+  // `plain`, which an absent method means, protects against nobody who can read the request.
+  if (method !== 'S256') return 'code_challenge_method must be S256'
+  return CHALLENGE.test(String(challenge)) ? undefined : 'code_challenge must be 43 characters of base64url'
+}
+
+/** The scopes, or what is wrong with them. Absent means the most the application may have; empty means none. */
+function readScopes({ max_scopes: most }: Application, scope: unknown): ScopeBits | string {
+  if (scope === undefined) return most
+  const words = String(scope).split(/[ +]/)
+  const { bits, unknown } = readScopeNames(words.filter((word) => word !== ''))
+  if (unknown.length > 0) return 'scope has words that name no scope; names are in capitals, with spaces between'
+  return isScopeSubset(bits, most) ? bits : 'scope goes beyond what the application may ask'
+}

@@ -1,0 +1,77 @@
+// `authorize`, and the person's answer. Web sites and programs call these with a session of the person and get the next
+// address as text with status 200, which scripts can read; browsers are redirected to the pages.
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import Type from 'typebox'
+import { SCOPES } from '#lib/scopes.ts'
+import { requireScope, requireViewer } from '#platform/http/auth.ts'
+import type { App } from '#platform/http/server.ts'
+import type { Deps } from '#ports/deps.ts'
+import { answerAuthorization } from './answer-authorization.ts'
+import { AUTHORIZE_PAGE, type AuthorizeQuery, AuthorizeQueryFields, ConsentAnswer } from './requests.ts'
+import { startAuthorization } from './start-authorization.ts'
+import { Address, Consent, toConsent } from './views.ts'
+
+export function authorizeRoutes(app: App, deps: Deps): void {
+  app.get(
+    '/oauth/authorize',
+    {
+      // Any caller reaches the handler: browsers are redirected, others need USER_AUTH_WRITE.
+      config: { auth: { read: SCOPES.map(({ name }) => name) }, whenReadOnly: 'refused' },
+      // The handler answers errors of the query by the rules of RFC 6749, 4.1.2.1.
+      attachValidation: true,
+      schema: {
+        operationId: 'authorize',
+        summary: 'Start an authorization request',
+        description:
+          'Returns the consent request or, if the user has already granted these scopes, the next address as text.',
+        querystring: AuthorizeQueryFields,
+        response: { 200: Type.Union([Consent, Address]) },
+      },
+    },
+    async (req, reply) => {
+      if (isBrowser(req)) return reply.redirect(pageUrl(deps, req), 303)
+      const viewer = requireViewer(req)
+      requireScope(viewer, 'USER_AUTH_WRITE')
+      const query = req.query as AuthorizeQuery
+      const authorization = await startAuthorization(deps, { accountId: viewer.id, query })
+      if (authorization.next === 'redirect') return sendAddress(reply, authorization.url)
+      return toConsent(authorization)
+    },
+  )
+  answerRoute(app, deps, { name: 'accept', accept: true })
+  answerRoute(app, deps, { name: 'reject', accept: false })
+}
+
+function answerRoute(app: App, deps: Deps, { name, accept }: { name: 'accept' | 'reject'; accept: boolean }): void {
+  app.post(
+    `/oauth/${name}`,
+    {
+      config: { auth: { scope: ['SESSION_ACCESS'] } },
+      schema: {
+        operationId: `${name}Authorization`,
+        summary: accept ? 'Grant an authorization request' : 'Deny an authorization request',
+        body: ConsentAnswer,
+        response: { 200: Address },
+      },
+    },
+    async (req, reply) => {
+      return sendAddress(reply, await answerAuthorization(deps, requireViewer(req), { flow: req.body.flow, accept }))
+    },
+  )
+}
+
+function sendAddress(reply: Pick<FastifyReply, 'header' | 'type'>, url: string): never {
+  return reply.header('location', url).type('text/plain; charset=utf-8').send(url) as never
+}
+
+/** A person who follows a link: their browser sends no token, and wants a page. */
+function isBrowser(req: FastifyRequest): boolean {
+  return req.headers.authorization === undefined && /\btext\/html\b/i.test(req.headers.accept ?? '')
+}
+
+/** The page takes the same query, letter by letter. */
+function pageUrl({ config }: Pick<Deps, 'config'>, req: FastifyRequest): string {
+  const { url = '' } = req.raw
+  const query = url.indexOf('?')
+  return `${new URL(config.http.baseUrl).pathname.replace(/\/$/, '')}${AUTHORIZE_PAGE}${query < 0 ? '' : url.slice(query)}`
+}

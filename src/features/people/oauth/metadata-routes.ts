@@ -1,0 +1,44 @@
+// What an OAuth client needs to know of this server (RFC 8414).
+
+import { GRANTABLE_SCOPES, isScopeSubset, SCOPES } from '#lib/scopes.ts'
+import type { App } from '#platform/http/server.ts'
+import type { Deps } from '#ports/deps.ts'
+import { Metadata } from './views.ts'
+
+export function metadataRoutes(app: App, { config }: Pick<Deps, 'config'>): void {
+  const issuer = config.http.baseUrl
+  // One address for each endpoint; those under the other prefixes answer alike.
+  const endpoint = (name: string): string => `${issuer}/v2/_internal/oauth/${name}`
+  const methods = ['client_secret_basic', 'client_secret_post', 'none']
+  const metadata = {
+    issuer,
+    authorization_endpoint: endpoint('authorize'),
+    token_endpoint: endpoint('token'),
+    introspection_endpoint: endpoint('introspect'),
+    revocation_endpoint: endpoint('revoke'),
+    scopes_supported: SCOPES.filter(
+      ({ value, group }) => group !== 'Reserved' && isScopeSubset(value, GRANTABLE_SCOPES),
+    ).map(({ name }) => name),
+    response_types_supported: ['code'],
+    response_modes_supported: ['query'],
+    grant_types_supported: ['authorization_code'],
+    token_endpoint_auth_methods_supported: methods,
+    introspection_endpoint_auth_methods_supported: methods,
+    revocation_endpoint_auth_methods_supported: methods,
+    code_challenge_methods_supported: ['S256'],
+    authorization_response_iss_parameter_supported: true,
+    service_documentation: `${issuer}/docs/swagger-ui`,
+  }
+  app.get(
+    '/.well-known/oauth-authorization-server',
+    {
+      config: { auth: 'public', cache: 'shared' },
+      schema: {
+        operationId: 'getOAuthMetadata',
+        summary: 'Get the OAuth 2.0 server metadata (RFC 8414)',
+        response: { 200: Metadata },
+      },
+    },
+    async () => metadata,
+  )
+}

@@ -1,0 +1,25 @@
+// OAuth 2.0 for third parties: applications, consent, tokens. See docs/oauth.md.
+import { mountInternal } from '#platform/http/mounts.ts'
+import type { App } from '#platform/http/server.ts'
+import type { Deps } from '#ports/deps.ts'
+import { applicationRoutes, userApplicationRoutes } from './applications/routes.ts'
+import { authorizationRoutes } from './authorizations/routes.ts'
+import { authorizeRoutes } from './authorize/routes.ts'
+import { metadataRoutes } from './metadata-routes.ts'
+import { tokenRoutes } from './tokens/routes.ts'
+
+export function oauthRoutes(app: App, deps: Deps): void {
+  // Clients call these below the public API's prefix too.
+  mountInternal(
+    app,
+    (scope) => {
+      applicationRoutes(scope, deps)
+      authorizeRoutes(scope, deps)
+      tokenRoutes(scope, deps)
+      authorizationRoutes(scope, deps)
+    },
+    { alsoUnder: ['/v3'] },
+  )
+  userApplicationRoutes(app, deps)
+  metadataRoutes(app, deps)
+}

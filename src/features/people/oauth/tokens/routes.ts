@@ -1,0 +1,119 @@
+// The endpoints that applications call themselves: token, introspection, revocation. Forms in, JSON out, never kept.
+import formbody from '@fastify/formbody'
+import { scopeNames } from '#lib/scopes.ts'
+import { Empty } from '#platform/http/answers.ts'
+import type { App } from '#platform/http/server.ts'
+import type { Deps } from '#ports/deps.ts'
+import { authenticateClient } from './authenticate-client.ts'
+import { describeToken } from './describe-token.ts'
+import { exchangeCode, TOKEN_LIFETIME_MS } from './exchange-code.ts'
+import { OAuthError, OAuthErrorAnswers, sendOAuthError } from './oauth-error.ts'
+import { HeldToken, optionalField, readVerifier, requiredField, TokenForm } from './requests.ts'
+import { revokeToken } from './revoke-token.ts'
+import { AccessToken, TokenState } from './views.ts'
+
+const consumes = ['application/x-www-form-urlencoded']
+const config = { auth: 'public' } as const
+
+const FORM_BYTES_MAX = 32 * 1024
+
+export function tokenRoutes(app: App, deps: Deps): void {
+  withForms(app, (scope) => {
+    exchangeRoute(scope, deps)
+    stateRoutes(scope, deps)
+  })
+}
+
+/** Runs `routes` in a scope whose bodies are forms, and whose errors have OAuth's form. */
+function withForms(app: App, routes: (scope: App) => void): void {
+  app.register(async (plain) => {
+    const scope = plain as App
+    scope.removeAllContentTypeParsers()
+    await scope.register(formbody, { bodyLimit: FORM_BYTES_MAX })
+    scope.setErrorHandler((error: Error, _req, reply) => sendOAuthError(error, reply))
+    routes(scope)
+  })
+}
+
+function exchangeRoute(app: App, deps: Deps): void {
+  app.post(
+    '/oauth/token',
+    {
+      config,
+      attachValidation: true,
+      schema: {
+        operationId: 'exchangeCode',
+        summary: 'Exchange an authorization code for an access token',
+        consumes,
+        body: TokenForm,
+        response: { 200: AccessToken, ...OAuthErrorAnswers },
+      },
+    },
+    async (req, reply) => {
+      const { body: form } = req
+      const client = await authenticateClient(deps.db, { form, authorization: req.headers.authorization })
+      if ((optionalField(form, 'grant_type') ?? 'authorization_code') !== 'authorization_code') {
+        throw new OAuthError('unsupported_grant_type', 'grant_type must be authorization_code')
+      }
+      const { token, scopes } = await exchangeCode(deps, {
+        client,
+        code: requiredField(form, 'code'),
+        redirectUri: requiredField(form, 'redirect_uri'),
+        verifier: readVerifier(form),
+      })
+      return reply
+        .header('cache-control', 'no-store')
+        .header('pragma', 'no-cache')
+        .send({
+          access_token: token,
+          token_type: 'Bearer' as const,
+          expires_in: TOKEN_LIFETIME_MS / 1000,
+          scope: scopeNames(scopes).join(' '),
+        })
+    },
+  )
+}
+
+function stateRoutes(app: App, deps: Deps): void {
+  app.post(
+    '/oauth/introspect',
+    {
+      config: { ...config, whenReadOnly: 'answers' },
+      attachValidation: true,
+      schema: {
+        operationId: 'introspectToken',
+        summary: 'Introspect a token of the application (RFC 7662)',
+        consumes,
+        body: HeldToken,
+        response: { 200: TokenState, ...OAuthErrorAnswers },
+      },
+    },
+    async (req) => {
+      const { body: form } = req
+      const client = await authenticateClient(deps.db, { form, authorization: req.headers.authorization })
+      return describeToken(deps.db, client, { text: requiredField(form, 'token'), now: deps.now() })
+    },
+  )
+  app.post(
+    '/oauth/revoke',
+    {
+      config,
+      attachValidation: true,
+      schema: {
+        operationId: 'revokeToken',
+        summary: 'Revoke a token of the application (RFC 7009)',
+        description: 'Returns 200 without a body, also if the token does not exist.',
+        consumes,
+        body: HeldToken,
+        response: { 200: Empty, ...OAuthErrorAnswers },
+      },
+    },
+    async (req, reply) => {
+      const { body: form } = req
+      const client = await authenticateClient(deps.db, { form, authorization: req.headers.authorization })
+      const text = requiredField(form, 'token')
+      await revokeToken(deps, { client, text })
+      return reply.status(200).send('' as never)
+    },
+  )
+}

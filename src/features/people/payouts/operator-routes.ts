@@ -1,0 +1,81 @@
+// What operators report of money: a day's revenue, and payouts made by hand.
+import { operatorOf } from '#features/basics/audit/actor.ts'
+import { parseId } from '#lib/ids.ts'
+import { done } from '#platform/http/answers.ts'
+import { mountInternal } from '#platform/http/mounts.ts'
+import { IdParams } from '#platform/http/query-values.ts'
+import type { App } from '#platform/http/server.ts'
+import type { Deps } from '#ports/deps.ts'
+import { distributeRevenue } from './distribute-revenue.ts'
+import { recordPayout } from './record-payout.ts'
+import { NewPayout, NewRevenue, PayoutPatch, parsePayout, parseRevenue } from './requests.ts'
+import { updatePayout } from './update-payout.ts'
+import { PayoutView, RevenueView, toPayoutView } from './views.ts'
+
+type OperatorDeps = Pick<Deps, 'db' | 'cache' | 'analytics' | 'events' | 'now'>
+
+const config = { auth: 'operator' } as const
+const once = 'Idempotent by `external_id`: 201 for a new record, 200 for a repetition, 409 if the content differs.'
+
+export function payoutOperatorRoutes(app: App, deps: OperatorDeps): void {
+  mountInternal(app, (scope) => {
+    revenueRoute(scope, deps)
+    ledgerRoutes(scope, deps)
+  })
+}
+
+function revenueRoute(app: App, deps: OperatorDeps): void {
+  app.post(
+    '/admin/revenue',
+    {
+      config,
+      schema: {
+        operationId: 'distributeRevenue',
+        summary: "Distribute revenue by a day's monetized views and signed-in downloads",
+        description: `${once} Several amounts for one day add up.`,
+        body: NewRevenue,
+        response: { 200: RevenueView, 201: RevenueView },
+      },
+    },
+    async (req, reply) => {
+      const { revenue, isNew } = await distributeRevenue(deps, operatorOf(req), parseRevenue(req.body, deps.now()))
+      return reply.status(isNew ? 201 : 200).send(revenue)
+    },
+  )
+}
+
+function ledgerRoutes(app: App, deps: OperatorDeps): void {
+  app.post(
+    '/admin/payout',
+    {
+      config,
+      schema: {
+        operationId: 'recordPayout',
+        summary: 'Record a payout made by hand',
+        description: once,
+        body: NewPayout,
+        response: { 200: PayoutView, 201: PayoutView },
+      },
+    },
+    async (req, reply) => {
+      const { payout, isNew } = await recordPayout(deps, operatorOf(req), parsePayout(req.body))
+      return reply.status(isNew ? 201 : 200).send(toPayoutView(payout))
+    },
+  )
+  app.patch(
+    '/admin/payout/:id',
+    {
+      config,
+      schema: {
+        operationId: 'updatePayout',
+        summary: 'Change the status of a payout',
+        params: IdParams,
+        body: PayoutPatch,
+      },
+    },
+    async (req, reply) => {
+      await updatePayout(deps, operatorOf(req), { id: parseId(req.params.id, 'id'), patch: req.body })
+      return done(reply)
+    },
+  )
+}

@@ -1,0 +1,88 @@
+// What people have earned, what of it is available, and what was paid out.
+
+import { type Selectable, sql } from 'kysely'
+import { compare } from '#lib/compare.ts'
+import { parseUnits, toAmount } from '#lib/decimal.ts'
+import { invalidInput } from '#lib/errors.ts'
+import type { Db, Tx } from '#platform/db/db.ts'
+import type { Payout } from '#platform/db/schema.ts'
+import { type BalanceView, type HistoryView, toWithdrawal } from './views.ts'
+
+export type PayoutRow = Selectable<Payout>
+
+/** The most days of earnings, and payouts, that one history shows: the newest ones. */
+const HISTORY_MAX = 5_000
+/** The most days on which pending amounts are shown to become available: 60 days, and some at the ends of months. */
+const DATES_MAX = 400
+
+/** Everything an account has earned: by projects and by affiliate codes. */
+const earnings = (accountId: string) => sql`
+  (select available, amount, 'creator_rewards' as source from revenue_share where account_id = ${accountId}
+   union all
+   select available, revenue, 'affiliates' from affiliate_conversion where account_id = ${accountId} and revenue > 0)`
+
+/** Payouts that succeeded or are in transit; those that failed or were cancelled give the money back. */
+const withdrawn = (accountId: string) => sql`
+  (select amount, fee, created from payout where account_id = ${accountId} and status in ('success', 'in-transit'))`
+
+/** What an account has at `now`, in milliseconds since 1970; days are those of UTC, amounts decimal texts. */
+export async function getBalance(db: Db, accountId: string, now: number): Promise<BalanceView> {
+  const at = new Date(now)
+  const newYear = new Date(Date.UTC(at.getUTCFullYear(), 0, 1))
+  const { rows } = await sql<Record<'available' | 'pending' | 'withdrawn_lifetime' | 'withdrawn_ytd', string>>`
+    select (matured - lifetime - fees)::text as available, pending::text, lifetime::text as withdrawn_lifetime,
+      ytd::text as withdrawn_ytd
+    from (select coalesce(sum(amount) filter (where available <= ${at}), 0) as matured,
+            coalesce(sum(amount) filter (where available > ${at}), 0) as pending
+          from ${earnings(accountId)} earned) totals,
+      (select coalesce(sum(amount), 0) as lifetime, coalesce(sum(fee), 0) as fees,
+            coalesce(sum(amount) filter (where created >= ${newYear}), 0) as ytd
+          from ${withdrawn(accountId)} paid) payouts`.execute(db)
+  const { rows: dates } = await sql<{ available: Date; amount: string }>`
+    select date_trunc('day', available, 'UTC') as available, sum(amount)::text as amount
+    from ${earnings(accountId)} earned
+    where available > ${at} group by 1 order by 1 limit ${DATES_MAX}`.execute(db)
+  const totals = rows[0]
+  return {
+    available: toAmount(totals?.available ?? '0'),
+    pending: toAmount(totals?.pending ?? '0'),
+    withdrawn_lifetime: toAmount(totals?.withdrawn_lifetime ?? '0'),
+    withdrawn_ytd: toAmount(totals?.withdrawn_ytd ?? '0'),
+    dates: Object.fromEntries(dates.map(({ available, amount }) => [available.toISOString(), toAmount(amount)])),
+  }
+}
+
+/** Payouts, and what became available on each day; oldest first. */
+export async function getHistory(db: Db, accountId: string, now: number): Promise<HistoryView> {
+  const payouts = await db
+    .selectFrom('payout')
+    .selectAll()
+    .where('account_id', '=', accountId)
+    .orderBy('created', 'desc')
+    .orderBy('id')
+    .limit(HISTORY_MAX)
+    .execute()
+  const { rows } = await sql<{ created: Date; payout_source: 'creator_rewards' | 'affiliates'; amount: string }>`
+    select date_trunc('day', available, 'UTC') as created, source as payout_source, sum(amount)::text as amount
+    from ${earnings(accountId)} earned
+    where available <= ${new Date(now)} group by 1, 2 order by 1 desc, 2 limit ${HISTORY_MAX}`.execute(db)
+  const entries: HistoryView = [
+    ...rows.map(({ created, payout_source, amount }) => ({
+      type: 'payout_available' as const,
+      created: created.toISOString(),
+      payout_source,
+      amount: toAmount(amount),
+    })),
+    ...payouts.map((row) => ({ type: 'withdrawal' as const, ...toWithdrawal(row) })),
+  ]
+  return entries.sort((a, b) => compare(a.created, b.created))
+}
+
+/** @throws ApiError `invalid_input` unless the locked account has these units available at `now`. */
+export async function assertAvailable(
+  tx: Tx,
+  { accountId, units, now }: { accountId: string; units: bigint; now: number },
+): Promise<void> {
+  const { available } = await getBalance(tx, accountId, now)
+  if (units > parseUnits(available)) throw invalidInput(`Only ${available} is available`, 'amount')
+}

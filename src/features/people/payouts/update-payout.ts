@@ -1,0 +1,51 @@
+// Changes the status of a payout.
+
+import type { Updateable } from 'kysely'
+import { lockAccountIfAny } from '#features/basics/access/accounts.ts'
+import type { Actor } from '#features/basics/audit/actor.ts'
+import { recordAudit } from '#features/basics/audit/record-audit.ts'
+import { parseUnits } from '#lib/decimal.ts'
+import { notFound } from '#lib/errors.ts'
+import { type PatchColumns, toColumns } from '#lib/patch.ts'
+import { transaction } from '#platform/cache/transaction.ts'
+import type { Payout } from '#platform/db/schema.ts'
+import type { Deps } from '#ports/deps.ts'
+import { assertAvailable } from './queries.ts'
+import type { PayoutPatch } from './requests.ts'
+
+/** What takes money from a balance. */
+const WITHDRAWS: readonly string[] = ['in-transit', 'success']
+
+const COLUMNS: PatchColumns<PayoutPatch, Updateable<Payout>> = {
+  status: (status) => ({ status }),
+}
+
+/**
+ * Changes the status. A payout that failed or was cancelled gives its money back, and can take it again.
+ * @throws ApiError 404, `invalid_input` when the money is gone meanwhile.
+ */
+export async function updatePayout(
+  deps: Pick<Deps, 'db' | 'cache' | 'now'>,
+  actor: Actor,
+  { id, patch }: { id: string; patch: PayoutPatch },
+): Promise<void> {
+  await transaction(deps, async (tx) => {
+    const found = await tx.selectFrom('payout').select('account_id').where('id', '=', id).executeTakeFirst()
+    if (found === undefined) throw notFound('payout')
+    // The account before the payout, as where payouts are recorded.
+    if (found.account_id !== null) await lockAccountIfAny(tx, found.account_id)
+    const row = await tx.selectFrom('payout').selectAll().where('id', '=', id).forUpdate().executeTakeFirstOrThrow()
+    if (row.account_id !== null && WITHDRAWS.includes(patch.status) && !WITHDRAWS.includes(row.status)) {
+      const units = parseUnits(row.amount) + parseUnits(row.fee)
+      await assertAvailable(tx, { accountId: row.account_id, units, now: deps.now() })
+    }
+    await tx.updateTable('payout').set(toColumns(patch, COLUMNS)).where('id', '=', id).execute()
+    await recordAudit(tx, {
+      action: 'payout.status_changed',
+      actor,
+      subject: { kind: 'payout', id },
+      accountIds: row.account_id === null ? [] : [row.account_id],
+      details: { from: row.status, to: patch.status },
+    })
+  })
+}

@@ -1,0 +1,27 @@
+// A user's picture: the user and moderators change it.
+
+import { lockAccount } from '#features/basics/access/accounts.ts'
+import { ICON_BYTES_MAX, type IconOwner } from '#features/basics/pictures/icons.ts'
+import type { Deps } from '#ports/deps.ts'
+import { requireEditableUser } from './policy.ts'
+import { getAccountByName } from './queries.ts'
+
+export function avatarOwner({ db }: Pick<Deps, 'db'>): IconOwner {
+  return {
+    path: '/v3/user',
+    noun: 'User',
+    scopes: ['USER_WRITE'],
+    maxBytes: ICON_BYTES_MAX - 1,
+    authorize: async (viewer, name) => requireEditableUser(viewer, await getAccountByName(db, name)).id,
+    write: async (tx, changed, { id, icon }) => {
+      const before = await lockAccount(tx, id)
+      await tx
+        .updateTable('account')
+        .set({ avatar_url: icon?.url ?? null, raw_avatar_url: icon?.rawUrl ?? null })
+        .where('id', '=', id)
+        .execute()
+      changed.add('user', id)
+      return [before.avatar_url, before.raw_avatar_url]
+    },
+  }
+}

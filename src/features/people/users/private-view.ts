@@ -1,0 +1,18 @@
+// What users see of themselves, and admins of everybody.
+import { getBalance } from '#features/people/payouts/queries.ts'
+import { hasScope } from '#lib/scopes.ts'
+import type { Viewer } from '#lib/viewer.ts'
+import type { Deps } from '#ports/deps.ts'
+import type { AccountRow } from './queries.ts'
+import { toPrivateUserView, type UserView } from './views.ts'
+
+/** The view that the user and admins get, as far as the scopes of the viewer's token go. */
+export async function getPrivateView(
+  { db, now }: Pick<Deps, 'db' | 'now'>,
+  viewer: Viewer | null,
+  account: AccountRow,
+): Promise<UserView> {
+  const scopes = viewer?.scopes ?? 0
+  const balance = hasScope(scopes, 'PAYOUTS_READ') ? (await getBalance(db, account.id, now())).available : undefined
+  return toPrivateUserView(account, { email: hasScope(scopes, 'USER_READ_EMAIL'), balance })
+}

@@ -1,0 +1,139 @@
+// Users as others see them, and the caller's own account.
+import Type from 'typebox'
+import type { ConfirmOwner } from '#features/basics/access/confirm-owner.ts'
+import { iconRoutes } from '#features/basics/pictures/icon-routes.ts'
+import { notFound } from '#lib/errors.ts'
+import { joinJson } from '#lib/json-bytes.ts'
+import { done } from '#platform/http/answers.ts'
+import { requireScope, requireViewer } from '#platform/http/auth.ts'
+import { sendBytes } from '#platform/http/entity-tags.ts'
+import { IdsQuery, parseIds, UserParams } from '#platform/http/query-values.ts'
+import type { App } from '#platform/http/server.ts'
+import type { Deps } from '#ports/deps.ts'
+import { avatarOwner } from './avatar.ts'
+import { canSeePrivateFields } from './policy.ts'
+import { getPrivateView } from './private-view.ts'
+import { findAccountByEmail, getAccount, listUsersByPrefix } from './queries.ts'
+import { EmailQuery, UserPatch, UserSearchQuery } from './requests.ts'
+import { type UpdatingDeps, updateUser } from './update-user.ts'
+import { listCachedUsers } from './user-cache.ts'
+import { FoundUserView, UserView } from './views.ts'
+
+export function userRoutes(app: App, deps: Deps & { confirmOwner: ConfirmOwner }): void {
+  singleUsers(app, deps)
+  foundUsers(app, deps)
+  updateRoute(app, deps)
+  iconRoutes(app, deps, avatarOwner(deps))
+}
+
+type UserDeps = Pick<Deps, 'db' | 'cache' | 'now'>
+
+function singleUsers(app: App, deps: UserDeps): void {
+  app.get(
+    '/v3/user',
+    {
+      config: { auth: { scope: ['USER_READ'] }, cache: 'private' },
+      schema: {
+        operationId: 'getOwnUser',
+        summary: "Get the caller's account",
+        response: { 200: UserView },
+      },
+    },
+    async (req) => {
+      const viewer = requireViewer(req)
+      return getPrivateView(deps, viewer, await getAccount(deps.db, viewer.id))
+    },
+  )
+  app.get(
+    '/v3/user/:id',
+    {
+      config: { auth: { read: ['USER_READ'] }, cache: 'public' },
+      schema: {
+        operationId: 'getUser',
+        summary: 'Get a user by ID or username',
+        params: UserParams,
+        response: { 200: UserView },
+      },
+    },
+    async (req, reply) => {
+      const [user] = await listCachedUsers(deps, [req.params.id])
+      if (user === undefined) throw notFound('user')
+      if (!canSeePrivateFields(req.viewer)) return sendBytes(reply, user.bytes, user.etag)
+      return getPrivateView(deps, req.viewer, await getAccount(deps.db, user.id))
+    },
+  )
+}
+
+function foundUsers(app: App, deps: UserDeps): void {
+  app.get(
+    '/v3/users',
+    {
+      config: { auth: 'public', cache: 'shared' },
+      schema: {
+        operationId: 'listUsers',
+        summary: 'Get users by ID or username',
+        querystring: IdsQuery,
+        response: { 200: Type.Array(UserView) },
+      },
+    },
+    async (req, reply) => sendBytes(reply, joinJson(await listCachedUsers(deps, parseIds(req.query.ids)))),
+  )
+  app.get(
+    '/v3/users/search',
+    {
+      config: { auth: 'public', cache: 'shared' },
+      schema: {
+        operationId: 'searchUsers',
+        summary: 'Find users by the beginning of their username',
+        description: 'At most 25 users: the exact name first, then in alphabetical order. Empty for a blank query.',
+        querystring: UserSearchQuery,
+        response: { 200: Type.Array(FoundUserView) },
+      },
+    },
+    async (req) => {
+      const prefix = req.query.query.trim()
+      return prefix === '' ? [] : listUsersByPrefix(deps.db, prefix)
+    },
+  )
+  app.get(
+    '/v3/user_email',
+    {
+      config: { auth: { scope: ['USER_READ_EMAIL'] }, role: 'admin', cache: 'private' },
+      schema: {
+        operationId: 'getUserByEmail',
+        summary: 'Get a user by e-mail address',
+        querystring: EmailQuery,
+        response: { 200: UserView },
+      },
+    },
+    async (req) => {
+      const account = await findAccountByEmail(deps.db, req.query.email)
+      if (account === undefined) throw notFound('user')
+      return getPrivateView(deps, req.viewer, account)
+    },
+  )
+}
+
+function updateRoute(app: App, deps: UpdatingDeps): void {
+  app.patch(
+    '/v3/user/:id',
+    {
+      config: { auth: { scope: ['USER_WRITE'] } },
+      schema: {
+        operationId: 'updateUser',
+        summary: 'Edit a user',
+        description:
+          'Users edit themselves, moderators name, bio and picture of any user. Only admins may change roles and badges, and where the payouts of others go.',
+        params: UserParams,
+        body: UserPatch,
+      },
+    },
+    async (req, reply) => {
+      const viewer = requireViewer(req)
+      if (req.body.payout_handle !== undefined) requireScope(viewer, 'PAYOUTS_WRITE')
+      const { password, code, ...patch } = req.body
+      await updateUser(deps, viewer, { name: req.params.id, patch, proof: { password, code } })
+      return done(reply)
+    },
+  )
+}

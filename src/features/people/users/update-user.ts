@@ -1,0 +1,92 @@
+import type { Selectable, Updateable } from 'kysely'
+import { lockAccount, lockOtherAdmins } from '#features/basics/access/accounts.ts'
+import type { ConfirmOwner, OwnerProof } from '#features/basics/access/confirm-owner.ts'
+import { actorOf } from '#features/basics/audit/actor.ts'
+import { recordAudit } from '#features/basics/audit/record-audit.ts'
+import { type PatchColumns, toColumns } from '#lib/patch.ts'
+import type { Viewer } from '#lib/viewer.ts'
+import { transaction } from '#platform/cache/transaction.ts'
+import type { Tx } from '#platform/db/db.ts'
+import { onUnique } from '#platform/db/pg-errors.ts'
+import type { Account } from '#platform/db/schema.ts'
+import { recordEvent } from '#platform/telemetry/events.ts'
+import type { Deps } from '#ports/deps.ts'
+import { requireEditableUser, requireOwnUser, requireRankGiver } from './policy.ts'
+import { assertUsernameFree, getAccountByName, listOwnedProjectIds, usernameTaken } from './queries.ts'
+import type { UserPatch } from './requests.ts'
+
+const columns = {
+  username: (username) => (username === null ? {} : { username }),
+  bio: (bio) => ({ bio }),
+  role: (role) => (role === null ? {} : { role }),
+  badges: (badges) => (badges === null ? {} : { badges }),
+  payout_handle: (payout_handle) => ({ payout_handle }),
+  allow_friend_requests: (allow) => (allow === null ? {} : { allow_friend_requests: allow }),
+} satisfies PatchColumns<UserPatch, Updateable<Account>>
+
+export type UpdatingDeps = Pick<Deps, 'db' | 'cache' | 'log' | 'metrics' | 'now'> & { confirmOwner: ConfirmOwner }
+
+/**
+ * Edits the user that `name` names; when one field is refused, none is saved.
+ * `proof` is asked for where it changes where money goes.
+ * @throws ApiError 404, 403 for what the viewer may not change, `conflict` naming `username`, 400 for the role of the
+ * last admin, as `ConfirmOwner`.
+ */
+export async function updateUser(
+  deps: UpdatingDeps,
+  viewer: Viewer,
+  { name, patch, proof = {} }: { name: string; patch: UserPatch; proof?: OwnerProof },
+): Promise<void> {
+  const { id } = requireEditableUser(viewer, await getAccountByName(deps.db, name))
+  const update: Updateable<Account> = toColumns(patch, columns)
+  if (update.role !== undefined || update.badges !== undefined) requireRankGiver(viewer)
+  if (update.payout_handle !== undefined) {
+    requireOwnUser(viewer, { id })
+    await deps.confirmOwner(viewer, proof)
+  }
+  if (Object.keys(update).length === 0) return
+  await transaction(deps, async (tx, changed) => {
+    const locked = await lockAccount(tx, id)
+    if (locked.role === 'admin' && update.role !== undefined && update.role !== 'admin') {
+      await lockOtherAdmins(tx, id, deps.now())
+    }
+    const newName = update.username === locked.username ? undefined : update.username
+    if (newName !== undefined) await assertUsernameFree(tx, newName, id)
+    await tx
+      .updateTable('account')
+      .set(update)
+      .where('id', '=', id)
+      .execute()
+      .catch(onUnique({ account_username_key: usernameTaken }))
+    await recordChange(tx, viewer, { before: locked, update })
+    changed.add('user', id)
+    if (update.role !== undefined) changed.add('viewer', id)
+    // Search shows projects with the name of their owner, and finds them by it.
+    if (newName !== undefined) changed.add('project', ...(await listOwnedProjectIds(tx, id)))
+  })
+  const isByAdmin = update.role !== undefined || update.badges !== undefined || update.payout_handle !== undefined
+  if (isByAdmin && id !== viewer.id) {
+    recordEvent(deps, 'account.changed_by_admin', { account_id: id, admin_id: viewer.id })
+  }
+}
+
+/** What decides what an account may do, and where its money goes. */
+async function recordChange(
+  tx: Tx,
+  viewer: Viewer,
+  { before, update }: { before: Selectable<Account>; update: Updateable<Account> },
+): Promise<void> {
+  const entry = { actor: actorOf(viewer), subject: { kind: 'user', id: before.id } } as const
+  if (update.role !== undefined && update.role !== before.role) {
+    await recordAudit(tx, { ...entry, action: 'account.role_changed', details: { from: before.role, to: update.role } })
+  }
+  // A person's text is of interest where somebody else has changed it.
+  const watched = [
+    'username',
+    'badges',
+    'payout_handle',
+    ...(viewer.id === before.id ? [] : (['bio'] as const)),
+  ] as const
+  const fields = watched.filter((field) => update[field] !== undefined && update[field] !== before[field])
+  if (fields.length > 0) await recordAudit(tx, { ...entry, action: 'account.changed', details: { fields } })
+}

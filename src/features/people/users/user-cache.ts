@@ -1,0 +1,59 @@
+// Users as everybody sees them, kept as ready bytes. A change of an account names its ID under `user`.
+
+import { notFound } from '#lib/errors.ts'
+import { entityTag } from '#lib/json-bytes.ts'
+import type { EntityCache } from '#platform/cache/entity-cache.ts'
+import type { DerivedForm } from '#platform/cache/entries.ts'
+import type { Db } from '#platform/db/db.ts'
+import { type AccountRow, listAccountsByNames } from './queries.ts'
+import { toPublicUserView } from './views.ts'
+
+export type CachedUser = {
+  id: string
+  username: string
+  revision: number
+  bytes: Buffer
+  etag: string
+}
+
+const USER = {
+  name: 'user',
+  idOf: (user: CachedUser) => user.id,
+  sizeOf: (user: CachedUser) => user.bytes.length + 200,
+  aliasesOf: (user: CachedUser) => [user.username.toLowerCase()],
+  foldAlias: (name: string) => name.toLowerCase(),
+  revisionOf: (user: CachedUser) => user.revision,
+}
+
+function toCachedUser(row: AccountRow): CachedUser {
+  const bytes = Buffer.from(JSON.stringify(toPublicUserView(row)))
+  return { id: row.id, username: row.username, revision: row.revision, bytes, etag: entityTag(bytes) }
+}
+
+/** Another form of a user as everybody sees them, kept and dropped with the user. */
+export function userForm<D>({ cache }: { cache: EntityCache }, user: CachedUser, form: DerivedForm<CachedUser, D>): D {
+  return cache.kind(USER).derive(user, form)
+}
+
+/** Users by ID or username (the ID wins), in the order asked for, each once; unknown ones are left out. */
+export async function listCachedUsers(
+  { db, cache }: { db: Db; cache: EntityCache },
+  names: readonly string[],
+): Promise<CachedUser[]> {
+  const found = await cache
+    .kind(USER)
+    .getManyNamed(names, async (missing) => (await listAccountsByNames(db, missing)).map(toCachedUser))
+  const byId = new Map<string, CachedUser>()
+  for (const name of names) {
+    const user = found.get(name)
+    if (user !== undefined) byId.set(user.id, user)
+  }
+  return [...byId.values()]
+}
+
+/** The user that `name` names as ID or username. @throws ApiError 404. */
+export async function getCachedUser(reader: { db: Db; cache: EntityCache }, name: string): Promise<CachedUser> {
+  const [user] = await listCachedUsers(reader, [name])
+  if (user === undefined) throw notFound('user')
+  return user
+}

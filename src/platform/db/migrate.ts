@@ -1,0 +1,127 @@
+// Applies the forward-only SQL files of `migrations/`, each once, in order, in a transaction of its own.
+import { createHash } from 'node:crypto'
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Logger, runMigrations } from 'graphile-worker'
+import type pg from 'pg'
+import { OperatorError } from '#lib/operator-error.ts'
+import { HOUR_MS } from '#lib/time.ts'
+
+const MIGRATIONS = join(import.meta.dirname, '../../../migrations')
+/** Any fixed number: processes that start together take turns at this advisory lock. */
+const LOCK_KEY = 7_300_421
+const LOCK_TIMEOUT_MS = 4_000
+/** For the statements of one file together, which go in one message; each has the time limit of its session. */
+const FILE_TIMEOUT_MS = HOUR_MS
+const OLDEST_SERVER = 15
+const INSUFFICIENT_PRIVILEGE = '42501'
+
+export type Migration = { name: string; sql: string; checksum: string }
+
+/** Every migration that this program has, oldest first. */
+export async function readMigrations(): Promise<Migration[]> {
+  const names = (await readdir(MIGRATIONS)).filter((name) => /^\d{4}_[a-z0-9_]+\.sql$/.test(name)).sort()
+  return Promise.all(
+    names.map(async (name) => {
+      const sql = await readFile(join(MIGRATIONS, name), 'utf8')
+      return { name, sql, checksum: createHash('sha256').update(sql).digest('hex') }
+    }),
+  )
+}
+
+export type MigrateOptions = {
+  /** Stops after this migration, for the rows of an older backup. */
+  through?: string | undefined
+  /** Before each migration: how many are done, of how many. */
+  onProgress?: (done: number, total: number) => void
+}
+
+/**
+ * Brings the schema to the newest version and returns the names it applied (none when it was there already).
+ * The job queue's own schema is brought up to date first. Safe to run from several processes at once.
+ * @throws OperatorError when the database cannot be reached, is too old or keeps text in another encoding, when an
+ * applied file was changed since, when its role lacks a right, and when there is a migration that this program does not know (a newer one made it).
+ */
+export async function migrate(pool: pg.Pool, { through, onProgress }: MigrateOptions = {}): Promise<string[]> {
+  const known = await readMigrations()
+  const migrations = through === undefined ? known : known.filter(({ name }) => name <= through)
+  const client = await pool.connect().catch((cause: unknown) => {
+    const reason = cause instanceof Error ? cause.message || ('code' in cause ? cause.code : cause.name) : cause
+    throw new OperatorError(`The database cannot be reached: ${reason}`, { cause })
+  })
+  try {
+    await checkServer(client)
+    await client.query('select pg_advisory_lock($1)', [LOCK_KEY])
+    await runMigrations({ pgPool: pool, logger: new Logger(() => () => {}) })
+    await client.query(`create table if not exists schema_migration (
+      name text primary key, checksum text not null, applied timestamptz not null default now())`)
+    const { rows } = await client.query<{ name: string; checksum: string }>(
+      'select name, checksum from schema_migration order by name',
+    )
+    const applied = new Map(rows.map((row) => [row.name, row.checksum]))
+    checkHistory(applied, known)
+    const pending = migrations.filter((migration) => !applied.has(migration.name))
+    for (const [done, migration] of pending.entries()) {
+      onProgress?.(done, pending.length)
+      await apply(client, migration)
+    }
+    return pending.map((migration) => migration.name)
+  } catch (error) {
+    throw lacksRight(error) ?? error
+  } finally {
+    await client.query('select pg_advisory_unlock($1)', [LOCK_KEY]).catch(() => {})
+    client.release()
+  }
+}
+
+/** The sentence for a role that may not do what the schema needs. */
+function lacksRight(error: unknown): OperatorError | undefined {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
+  if (!(cause instanceof Error) || !('code' in cause) || cause.code !== INSUFFICIENT_PRIVILEGE) return undefined
+  return new OperatorError(
+    `The role of DATABASE_URL lacks a right (${cause.message}): make it the owner of the database, or grant it CREATE on ` +
+      'the database and on the schema public.',
+    { cause },
+  )
+}
+
+async function checkServer(client: pg.PoolClient): Promise<void> {
+  const { rows } = await client.query<{ version: string; encoding: string }>(
+    "select current_setting('server_version') as version, current_setting('server_encoding') as encoding",
+  )
+  const { version = '', encoding } = rows[0] ?? {}
+  if (Number.parseInt(version, 10) < OLDEST_SERVER) {
+    throw new OperatorError(`Depot needs PostgreSQL ${OLDEST_SERVER} or newer; this one is ${version}`)
+  }
+  if (encoding !== 'UTF8') throw new OperatorError(`The database must have the encoding UTF8; it has ${encoding}`)
+}
+
+function checkHistory(applied: Map<string, string>, migrations: Migration[]): void {
+  const known = new Map(migrations.map((migration) => [migration.name, migration.checksum]))
+  for (const [name, checksum] of applied) {
+    const current = known.get(name)
+    if (current === undefined) {
+      throw new OperatorError(
+        `The database holds migration ${name}, which this version of Depot does not know. Run a newer one.`,
+      )
+    }
+    if (current !== checksum) throw new OperatorError(`Migration ${name} was changed after it had been applied.`)
+  }
+}
+
+async function apply(client: pg.PoolClient, migration: Migration): Promise<void> {
+  await client.query('begin')
+  try {
+    await client.query(`set local lock_timeout = ${LOCK_TIMEOUT_MS}`)
+    const statements = { text: migration.sql, query_timeout: FILE_TIMEOUT_MS }
+    await client.query(statements)
+    await client.query('insert into schema_migration (name, checksum) values ($1, $2)', [
+      migration.name,
+      migration.checksum,
+    ])
+    await client.query('commit')
+  } catch (error) {
+    await client.query('rollback').catch(() => {})
+    throw new Error(`Migration ${migration.name} failed`, { cause: error })
+  }
+}

@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict'
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { IntlMessageFormat } from 'intl-messageformat'
+import { html } from './html.ts'
+import { chooseLanguage, DEFAULT_LANGUAGE, languageOf } from './languages.ts'
+import german from './messages/de.json' with { type: 'json' }
+import english from './messages/en.json' with { type: 'json' }
+
+const ROOT = join(import.meta.dirname, '../../..')
+
+/** The names of values and tags in a message, with what a plural or a choice distinguishes. */
+function namesIn(text: string, tag: string): string[] {
+  const names = new Set<string>()
+  const walk = (value: unknown): void => {
+    if (Array.isArray(value)) value.forEach(walk)
+    else if (typeof value === 'object' && value !== null) {
+      // 0 is text and 7 the number sign; every other element has a name.
+      if (
+        'type' in value &&
+        'value' in value &&
+        value.type !== 0 &&
+        value.type !== 7 &&
+        typeof value.value === 'string'
+      )
+        names.add(`${value.value}:${value.type === 8 ? 'tag' : 'value'}`)
+      Object.values(value).forEach(walk)
+    }
+  }
+  walk(new IntlMessageFormat(text, tag).getAst())
+  return [...names].sort()
+}
+
+test('every language has every message, with the same values', () => {
+  assert.deepEqual(Object.keys(german), Object.keys(english))
+  assert.deepEqual(Object.keys(english), Object.keys(english).toSorted())
+  for (const [key, text] of Object.entries(english)) {
+    const translated = german[key as keyof typeof german]
+    assert.deepEqual(namesIn(translated, 'de'), namesIn(text, 'en'), key)
+    assert.ok(translated.trim() !== '' && text.trim() !== '', key)
+  }
+})
+
+test('every message is used', () => {
+  const sources = globSync('src/**/*.ts', { cwd: ROOT })
+    .filter((file) => !file.endsWith('.test.ts'))
+    .map((file) => readFileSync(join(ROOT, file), 'utf8'))
+    .join('\n')
+  // A key may end in a value of ours: `layout.theme.${value}`.
+  const beginnings = [...sources.matchAll(/`([a-z-]+(?:\.[a-z-]+)*\.)\$\{/g)].map(([, beginning = '']) => beginning)
+  const unused = Object.keys(english).filter(
+    (key) => !sources.includes(`'${key}'`) && !beginnings.some((beginning) => key.startsWith(beginning)),
+  )
+  assert.deepEqual(unused, [])
+})
+
+test('the cookie chooses the language, then the browser by its weights, else it is English', () => {
+  const cases: [string | undefined, string | undefined, string][] = [
+    [undefined, undefined, 'en'],
+    ['de', 'en', 'de'],
+    ['xx', 'de-CH', 'de'],
+    ['__proto__', undefined, 'en'],
+    ['ar-XB', 'de', 'ar-XB'],
+    [undefined, 'ar-XB', 'en'],
+    [undefined, 'fr, de;q=0.5, en;q=0.7', 'en'],
+    [undefined, 'fr;q=1, DE-at ; q=0.9', 'de'],
+    [undefined, 'de;q=0, en', 'en'],
+    [undefined, 'de;q=x, fr', 'en'],
+    [undefined, `${'x,'.repeat(5000)}de`, 'en'],
+    [undefined, ';;;,,,q=', 'en'],
+    ['', '', 'en'],
+  ]
+  for (const [cookie, header, tag] of cases)
+    assert.equal(chooseLanguage(cookie, header).tag, tag, `${cookie} ${header}`)
+})
+
+test('values are written as the language writes them, and markup may stand for one', () => {
+  const de = languageOf('de') ?? assert.fail()
+  assert.equal(de.t('layout.search-count', { count: 1873 }), '1.873 Projekte durchsuchen')
+  assert.equal(de.t('layout.search-count', { count: 1 }), 'Ein Projekt durchsuchen')
+  assert.throws(() => DEFAULT_LANGUAGE.t('layout.error-title'))
+  const rich = html`${DEFAULT_LANGUAGE.rich('layout.instance', { name: '<b>', host: html`<strong>x</strong>` })}`
+  assert.equal(String(rich), '&lt;b&gt; at <strong>x</strong>')
+})
+
+test('the language for tests turns every word round', () => {
+  const pseudo = languageOf('ar-XB') ?? assert.fail()
+  assert.equal(pseudo.t('layout.search'), '\u202eSearch\u202c \u202eprojects\u202c')
+  assert.equal(pseudo.dir, 'rtl')
+})

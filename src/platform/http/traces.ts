@@ -1,0 +1,32 @@
+// The span of each request, around everything that answers it.
+import type { FastifyInstance } from 'fastify'
+import { areTracesOn, type RequestTrace, traceRequest } from '#platform/telemetry/traces.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Null while traces are off. */
+    trace: RequestTrace | null
+  }
+}
+
+/** Adds nothing while traces are off. Before every other hook. */
+export function traceRequests(app: Pick<FastifyInstance, 'addHook' | 'decorateRequest'>): void {
+  if (!areTracesOn()) return
+  app.decorateRequest('trace', null)
+  app.addHook('onRequest', (req, _reply, done) => {
+    req.trace = traceRequest(req.method, req.headers) ?? null
+    if (req.trace === null) done()
+    else req.trace.run(done)
+  })
+  // The body has come by events of its connection, which know nothing of the request.
+  app.addHook('preValidation', (req, _reply, done) => {
+    if (req.trace === null) done()
+    else req.trace.run(done)
+  })
+  app.addHook('onResponse', (req, reply, done) => {
+    const { schema, url } = req.routeOptions
+    const operation = schema?.operationId ?? 'unknown'
+    req.trace?.end({ method: req.method, route: url, operation, status: reply.statusCode, requestId: req.id })
+    done()
+  })
+}

@@ -1,0 +1,50 @@
+// What the job queue holds, for operators. The library has no such list; its tables are read under the names of this
+// version.
+import { sql } from 'kysely'
+import type pg from 'pg'
+import type { Db } from '#platform/db/db.ts'
+import type { QueueState } from '#platform/telemetry/observe.ts'
+
+/** Numbers of jobs: `retried` have failed and are tried again, `failed` are tried no more. */
+export type JobCounts = { task: string; due: number; later: number; running: number; retried: number; failed: number }
+
+export async function listJobCounts(db: Db): Promise<JobCounts[]> {
+  const { rows } = await sql<JobCounts>`
+    select task.identifier as task,
+      (count(*) filter (where job.locked_at is null and job.attempts = 0 and job.run_at <= now()))::int as due,
+      (count(*) filter (where job.locked_at is null and job.attempts = 0 and job.run_at > now()))::int as later,
+      (count(*) filter (where job.locked_at is not null))::int as running,
+      (count(*) filter (where job.locked_at is null and job.attempts between 1 and job.max_attempts - 1))::int as retried,
+      (count(*) filter (where job.locked_at is null and job.attempts >= job.max_attempts))::int as failed
+    from graphile_worker._private_jobs job join graphile_worker._private_tasks task on task.id = job.task_id
+    group by 1 order by 1`.execute(db)
+  return rows
+}
+
+export type FailedJob = { id: string; task: string; attempts: number; failed: string; error: string | null }
+
+/** The newest first. */
+export async function listFailedJobs(db: Db, limit = 100): Promise<FailedJob[]> {
+  const { rows } = await sql<FailedJob>`
+    select job.id::text as id, task.identifier as task, job.attempts::int as attempts,
+      to_char(job.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as failed, job.last_error as error
+    from graphile_worker._private_jobs job join graphile_worker._private_tasks task on task.id = job.task_id
+    where job.locked_at is null and job.attempts >= job.max_attempts
+    order by job.updated_at desc limit ${limit}`.execute(db)
+  return rows
+}
+
+/** How many jobs there are in each state; one statement, which reads every job that waits. */
+export async function readQueueState(pool: pg.Pool): Promise<QueueState> {
+  const { rows } = await pool.query<QueueState>(`select
+    count(*) filter (where is_alive and locked_at is null and run_at <= now())::int as ready,
+    count(*) filter (where locked_at is not null)::int as running,
+    count(*) filter (where is_alive and locked_at is null and run_at > now())::int as scheduled,
+    count(*) filter (where not is_alive and locked_at is null)::int as dead,
+    coalesce(extract(epoch from now() - min(run_at) filter (where is_alive and locked_at is null and run_at <= now())), 0)
+      ::float8 as "oldestReadySeconds"
+    from (select locked_at, run_at, attempts < max_attempts as is_alive from graphile_worker.jobs) job`)
+  const [state] = rows
+  if (state === undefined) throw new Error('A count has one row')
+  return state
+}

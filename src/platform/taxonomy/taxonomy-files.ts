@@ -1,0 +1,288 @@
+// The data files of the taxonomy: their schemas, and the only place that reads them, which reports every error at once.
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import Type, { type Static, type TSchema } from 'typebox'
+import Value from 'typebox/value'
+import { ClientProgramRows } from './client-programs.ts'
+import { type FileRules, parseFileRules } from './file-rules.ts'
+
+/** The folder that is shipped and that operators change. */
+export const TAXONOMY_FOLDER = path.join(import.meta.dirname, '../../../taxonomy')
+
+const strict = { additionalProperties: false }
+const Name = Type.String({ pattern: '^[a-z0-9][a-z0-9._+-]*$', maxLength: 64 })
+const FieldName = Type.String({ pattern: '^[a-z][a-z0-9_]*$', maxLength: 64 })
+const FileName = Type.String({ pattern: '^[a-z0-9-]+\\.json$', maxLength: 64 })
+// One spelling of an instant, so that texts compare in the order of time.
+const Instant = Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$' })
+const Icon = Type.String({ pattern: '^<svg[ >][^]*</svg>$', maxLength: 8192 })
+const Address = Type.Union([Type.String({ pattern: '^https://', maxLength: 2048 }), Type.Null()])
+const Metadata = Type.Record(Type.String(), Type.Union([Type.String(), Type.Number(), Type.Boolean()]))
+
+const Game = Type.Object(
+  { slug: Name, name: Type.String({ minLength: 1, maxLength: 64 }), icon: Address, banner: Address },
+  strict,
+)
+
+const Loader = Type.Object(
+  {
+    name: Name,
+    project_types: Type.Array(Name, { minItems: 1, maxItems: 16 }),
+    games: Type.Array(Name, { minItems: 1, maxItems: 64 }),
+    fields: Type.Array(FieldName, { maxItems: 64 }),
+    metadata: Metadata,
+    icon: Icon,
+  },
+  strict,
+)
+
+const Category = Type.Object(
+  {
+    name: Name,
+    project_type: Name,
+    header: Type.String({ minLength: 1, maxLength: 64 }),
+    ordering: Type.Integer(),
+    icon: Icon,
+  },
+  strict,
+)
+
+const Field = Type.Object(
+  {
+    name: FieldName,
+    type: Type.Enum([
+      'integer',
+      'text',
+      'boolean',
+      'enum',
+      'array_integer',
+      'array_text',
+      'array_boolean',
+      'array_enum',
+    ]),
+    /** The file in the same folder that lists the values of an enumeration. */
+    values: Type.Optional(FileName),
+    optional: Type.Boolean(),
+    /** What an absent optional enumeration becomes; without it the field stays absent. */
+    default: Type.Optional(Type.String()),
+    /** Bounds of an integer, or of the length of a list. */
+    min: Type.Optional(Type.Integer()),
+    max: Type.Optional(Type.Integer()),
+    created: Instant,
+  },
+  strict,
+)
+
+const EnumValue = Type.Object(
+  {
+    value: Type.String({ minLength: 1, maxLength: 64 }),
+    created: Instant,
+    ordering: Type.Optional(Type.Union([Type.Integer(), Type.Null()])),
+    metadata: Type.Optional(
+      Type.Object(
+        {
+          type: Type.Optional(Type.Enum(['release', 'snapshot', 'beta', 'alpha'])),
+          major: Type.Optional(Type.Boolean()),
+        },
+        strict,
+      ),
+    ),
+  },
+  strict,
+)
+
+const LinkPlatform = Type.Object({ name: Name, donation: Type.Boolean() }, strict)
+
+/** How personal tokens of the code host begin; hosts differ. */
+const CodeHost = Type.Object(
+  { token_prefixes: Type.Array(Type.String({ minLength: 3, maxLength: 64 }), { maxItems: 64 }) },
+  strict,
+)
+
+const FILES = {
+  'games.json': Type.Array(Game, { minItems: 1, maxItems: 256 }),
+  'project-types.json': Type.Array(Name, { minItems: 1, maxItems: 64 }),
+  'loaders.json': Type.Array(Loader, { minItems: 1, maxItems: 512 }),
+  'categories.json': Type.Array(Category, { maxItems: 4096 }),
+  'loader-fields.json': Type.Array(Field, { maxItems: 256 }),
+  'link-platforms.json': Type.Array(LinkPlatform, { maxItems: 256 }),
+  'report-types.json': Type.Array(Name, { minItems: 1, maxItems: 64 }),
+  'client-programs.json': ClientProgramRows,
+  'code-host.json': CodeHost,
+}
+const EnumFile = Type.Array(EnumValue, { minItems: 1, maxItems: 10_000 })
+
+export type GameRow = Static<typeof Game>
+export type LoaderRow = Static<typeof Loader>
+export type CategoryRow = Static<typeof Category>
+export type FieldRow = Static<typeof Field>
+export type EnumValueRow = Static<typeof EnumValue>
+export type LinkPlatformRow = Static<typeof LinkPlatform>
+
+export type TaxonomyData = {
+  games: GameRow[]
+  projectTypes: string[]
+  loaders: LoaderRow[]
+  categories: CategoryRow[]
+  fields: FieldRow[]
+  /** Field name → the values of its enumeration. */
+  fieldValues: Map<string, EnumValueRow[]>
+  linkPlatforms: LinkPlatformRow[]
+  reportTypes: string[]
+  clientPrograms: Static<typeof ClientProgramRows>
+  codeHost: Static<typeof CodeHost>
+  fileRules: FileRules
+}
+
+const ERRORS_MAX = 50
+
+/**
+ * Reads and checks every data file of `folder`.
+ * @throws Error whose message lists all errors (at most 50), one a line, each with its file and place.
+ */
+export function readTaxonomyFiles(folder: string): TaxonomyData {
+  const errors: string[] = []
+  const json = (file: string) => readJson(folder, file, errors)
+  const read = <Schema extends TSchema>(file: string, schema: Schema) => check(file, json(file), schema, errors)
+  const data = {
+    games: read('games.json', FILES['games.json']) ?? [],
+    projectTypes: read('project-types.json', FILES['project-types.json']) ?? [],
+    loaders: read('loaders.json', FILES['loaders.json']) ?? [],
+    categories: read('categories.json', FILES['categories.json']) ?? [],
+    fields: read('loader-fields.json', FILES['loader-fields.json']) ?? [],
+    fieldValues: new Map<string, EnumValueRow[]>(),
+    linkPlatforms: read('link-platforms.json', FILES['link-platforms.json']) ?? [],
+    reportTypes: read('report-types.json', FILES['report-types.json']) ?? [],
+    clientPrograms: read('client-programs.json', FILES['client-programs.json']) ?? [],
+    codeHost: read('code-host.json', FILES['code-host.json']) ?? { token_prefixes: [] },
+    fileRules: readFileRules(json('file-rules.json'), errors),
+  }
+  for (const field of data.fields) {
+    if (field.values === undefined) continue
+    const values = read(field.values, EnumFile)
+    if (values !== undefined) data.fieldValues.set(field.name, values)
+  }
+  const { fileRules } = data
+  if (errors.length === 0 && fileRules !== undefined) {
+    // Checked last: to a file that cannot be read every reference is wrong, which would hide the cause.
+    const checked = { ...data, fileRules }
+    errors.push(...crossErrors(checked))
+    if (errors.length === 0) return checked
+  }
+  const shown = errors.slice(0, ERRORS_MAX).map((error) => `  ${error}`)
+  if (errors.length > ERRORS_MAX) shown.push(`  and ${errors.length - ERRORS_MAX} more`)
+  throw new Error(`Invalid taxonomy in ${folder}:\n${shown.join('\n')}`)
+}
+
+/** Undefined when there is no such file or it is not JSON. */
+function readJson(folder: string, file: string, errors: string[]): unknown {
+  try {
+    return JSON.parse(readFileSync(path.join(folder, file), 'utf8'))
+  } catch (error) {
+    errors.push(`${file}: ${error instanceof Error ? error.message : 'cannot be read'}`)
+    return undefined
+  }
+}
+
+function check<Schema extends TSchema>(
+  file: string,
+  value: unknown,
+  schema: Schema,
+  errors: string[],
+): Static<Schema> | undefined {
+  if (value === undefined) return undefined
+  if (Value.Check(schema, value)) return value
+  for (const error of Value.Errors(schema, value)) {
+    // The errors of a union as a whole and of an unknown key by itself repeat what another line says better.
+    if (error.keyword === 'anyOf' || error.keyword === 'boolean') continue
+    errors.push(`${file}${error.instancePath.replaceAll('/', '.')}: ${error.message}${keysOf(error.params)}`)
+  }
+  return undefined
+}
+
+function readFileRules(value: unknown, errors: string[]): FileRules | undefined {
+  if (value === undefined) return undefined
+  try {
+    return parseFileRules(value)
+  } catch (error) {
+    errors.push(`file-rules.json: ${error instanceof Error ? error.message : 'is not valid'}`)
+    return undefined
+  }
+}
+
+function keysOf(params: object): string {
+  const keys = 'additionalProperties' in params ? params.additionalProperties : undefined
+  return Array.isArray(keys) ? ` (${keys.join(', ')})` : ''
+}
+
+/** What no schema can show: duplicates, references to what does not exist, and fields that contradict themselves. */
+function crossErrors(data: TaxonomyData): string[] {
+  const games = data.games.map((game) => game.slug)
+  const fields = data.fields.map((field) => field.name)
+  const errors = [
+    ...duplicates('games.json', games),
+    ...duplicates('project-types.json', data.projectTypes),
+    ...duplicates(
+      'loaders.json',
+      data.loaders.map((loader) => loader.name),
+    ),
+    ...duplicates(
+      'categories.json',
+      data.categories.map((category) => `${category.name} of ${category.project_type}`),
+    ),
+    ...duplicates('loader-fields.json', fields),
+    ...duplicates(
+      'link-platforms.json',
+      data.linkPlatforms.map((platform) => platform.name),
+    ),
+    ...duplicates('report-types.json', data.reportTypes),
+  ]
+  for (const loader of data.loaders) {
+    const place = `loaders.json: ${loader.name}`
+    errors.push(...unknownNames(place, 'project type', loader.project_types, data.projectTypes))
+    errors.push(...unknownNames(place, 'game', loader.games, games))
+    errors.push(...unknownNames(place, 'field', loader.fields, fields))
+  }
+  for (const category of data.categories) {
+    const place = `categories.json: ${category.name}`
+    errors.push(...unknownNames(place, 'project type', [category.project_type], data.projectTypes))
+  }
+  for (const field of data.fields) errors.push(...fieldErrors(field, data.fieldValues.get(field.name)))
+  return errors
+}
+
+function fieldErrors(field: FieldRow, values: EnumValueRow[] | undefined): string[] {
+  const place = `loader-fields.json: ${field.name}`
+  const errors: string[] = []
+  const isEnum = field.type === 'enum' || field.type === 'array_enum'
+  if (isEnum && field.values === undefined) errors.push(`${place}: an enumeration needs a file of values`)
+  if (!isEnum && field.values !== undefined) errors.push(`${place}: only an enumeration has a file of values`)
+  if (field.min !== undefined && field.max !== undefined && field.min > field.max)
+    errors.push(`${place}: min is above max`)
+  if (field.default !== undefined) {
+    if (field.type !== 'enum' || !field.optional) errors.push(`${place}: only an optional enumeration has a default`)
+    else if (!values?.some((row) => row.value === field.default))
+      errors.push(`${place}: default ${field.default} is not among its values`)
+  }
+  const names = (values ?? []).map((row) => row.value)
+  errors.push(...duplicates(field.values ?? place, names))
+  for (const row of values ?? []) {
+    if (Number.isNaN(Date.parse(row.created))) errors.push(`${field.values}: ${row.value}: created is no date`)
+  }
+  if (Number.isNaN(Date.parse(field.created))) errors.push(`${place}: created is no date`)
+  return errors
+}
+
+function duplicates(file: string, names: string[]): string[] {
+  const seen = new Set<string>()
+  const twice = new Set<string>()
+  for (const name of names) {
+    if (seen.has(name)) twice.add(name)
+    seen.add(name)
+  }
+  return [...twice].map((name) => `${file}: ${name} is named twice`)
+}
+
+function unknownNames(place: string, kind: string, names: string[], known: string[]): string[] {
+  return names.filter((name) => !known.includes(name)).map((name) => `${place}: unknown ${kind} ${name}`)
+}

@@ -1,0 +1,94 @@
+// The structured log: one line of JSON an event, on standard output, with secrets taken out.
+import pino, { type DestinationStream, type Logger } from 'pino'
+import { textLine } from './log-text.ts'
+
+export type Log = Logger
+
+/** Keys whose values never reach a log line, wherever they stand in it (two levels deep, which is how deep we log). */
+const SECRET_KEYS = [
+  'authorization',
+  'cookie',
+  'password',
+  'old_password',
+  'new_password',
+  'token',
+  'access_token',
+  'session',
+  'key',
+  'challenge',
+  'secret',
+  'flow',
+  'email',
+  'ip',
+]
+
+/**
+ * The process's log. Lines are buffered for throughput while serving (`buffered`), and flushed at least every second
+ * and at exit; command-line runs write at once.
+ */
+export function createLog(options: {
+  level: string
+  buffered: boolean
+  destination?: 1 | 2
+  asText?: boolean
+  /** Which of several processes writes; stands in every line. */
+  process?: string
+}): Log {
+  if (options.asText === true) return createTextLog(options.level, options.destination ?? 1, options.process)
+  const destination = pino.destination({
+    fd: options.destination ?? 1,
+    sync: !options.buffered,
+    minLength: options.buffered ? 4096 : 0,
+  })
+  if (options.buffered) setInterval(() => destination.flush(), 1000).unref()
+  return createLogTo(destination, options.level, options.process)
+}
+
+/** Whether the log is text. With `auto`, the log is text if standard output is a terminal. */
+export function isTextFormat(format: 'auto' | 'text' | 'json'): boolean {
+  return format === 'text' || (format === 'auto' && process.stdout.isTTY)
+}
+
+/** For people who look on: each line is written at once. */
+function createTextLog(level: string, fd: 1 | 2, name?: string): Log {
+  const stream = fd === 1 ? process.stdout : process.stderr
+  const colour = stream.isTTY && stream.hasColors()
+  return createLogTo({ write: (line) => void stream.write(textLine(line, { colour })) }, level, name)
+}
+
+/** The same lines, wherever they go. */
+export function createLogTo(destination: DestinationStream, level: string, process?: string): Log {
+  return pino(
+    {
+      level,
+      base: process === undefined ? null : { process },
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+      serializers: { err: describeError },
+      redact: { paths: SECRET_KEYS.flatMap((key) => [key, `*.${key}`]), censor: '[secret]' },
+    },
+    destination,
+  )
+}
+
+/** What of an error's own properties tells where it comes from. Others hold data: a database's `detail` is a row. */
+const ERROR_KEYS = ['type', 'message', 'stack', 'code', 'errno', 'syscall', 'constraint', 'table', 'column'] as const
+const MAIL_ADDRESS = /[^\s<>"'(),:;@]{1,64}@[^\s<>"'(),:;@]{1,255}/g
+const DEPOT_TOKEN = /dp[pos]_[0-9A-Za-z]{20,}/g
+
+/** An error with its causes; addresses and tokens that others have written into its text are taken out. */
+function describeError(error: Error): Record<string, unknown> {
+  const full = pino.stdSerializers.err(error) as unknown as Record<string, unknown>
+  const kept = ERROR_KEYS.filter((key) => full[key] !== undefined)
+  return Object.fromEntries(kept.map((key) => [key, withoutPeople(full[key])]))
+}
+
+function withoutPeople(value: unknown): unknown {
+  if (typeof value !== 'string') return value
+  return value.replace(MAIL_ADDRESS, '[address]').replace(DEPOT_TOKEN, '[token]')
+}
+
+/** A log that keeps nothing, for commands and tests that have no reader. */
+export function silentLog(): Log {
+  return pino({ level: 'silent' })
+}

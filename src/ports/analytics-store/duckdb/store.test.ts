@@ -1,0 +1,165 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { type TestContext, test } from 'node:test'
+import { ApiError } from '#lib/errors.ts'
+import { HOUR_MS } from '#lib/time.ts'
+import { aDownload, aView, batchOf, NOON, times } from '#test/support/analytics-events.ts'
+import { type AnalyticsStore, APPEND_EVENTS_MAX, CELLS_MAX } from '../analytics-store.ts'
+import type { DownloadEvent } from '../events.ts'
+import { sliceGrid } from '../slices.ts'
+import { openDuckDbStore } from './store.ts'
+
+const GRID = sliceGrid(NOON, NOON + HOUR_MS, { slices: 1 })
+const INGEST = join(import.meta.dirname, '../../../../test/support/ingest-child.ts')
+
+test('what was stored is there after closing and opening again, and its batches are still known', async (t) => {
+  const dir = await folder(t)
+  const first = await openDuckDbStore({ dir })
+  const batch = batchOf([aDownload(), aDownload({ version_id: 'Version2' })])
+  await first.append('download', batch)
+  const settledAt = await first.settledAt()
+  const identity = await first.identity()
+  await first.close()
+  await first.close()
+  const second = await openDuckDbStore({ dir })
+  t.after(() => second.close())
+  assert.equal(await second.identity(), identity)
+  await second.append('download', batch)
+  const later = batchOf([aDownload({ project_id: 'Other001' })])
+  await second.append('download', later)
+  const [found] = await second.listBatches({ from: settledAt })
+  assert.equal(found?.id, later.id)
+  assert.deepEqual((await second.countDownloads({})).projects, [
+    { project_id: 'Lantern1', downloads: 2 },
+    { project_id: 'Other001', downloads: 1 },
+  ])
+})
+
+test('a folder that another process holds is refused in a plain sentence', async (t) => {
+  const dir = await folder(t)
+  const child = startIngest(t, dir)
+  await child.line()
+  await assert.rejects(openDuckDbStore({ dir }), /events\.duckdb is in use by another process$/)
+})
+
+test('kill -9 while events stream in loses no acknowledged one, and the next start is clean', async (t) => {
+  const dir = await folder(t)
+  let acknowledged = 0
+  for (const _ of times(3, () => 0)) {
+    const child = startIngest(t, dir)
+    const lines = 40
+    for (let i = 0; i < lines; i += 1) acknowledged = Number(await child.line())
+    await child.kill()
+    // Lines that were under way when it died count as well.
+    acknowledged = Number(child.lastLine() ?? acknowledged)
+    const store = await openDuckDbStore({ dir })
+    const { projects, versions } = await store.countDownloads({})
+    const found = projects.reduce((sum, { downloads }) => sum + downloads, 0)
+    assert.ok(found >= acknowledged, `${acknowledged} acknowledged, ${found} found`)
+    assert.equal(found % 100, 0, 'batches are stored whole or not at all')
+    assert.equal(versions.length, found)
+    assert.equal((await store.listBatches({ from: 0 })).length, found / 100)
+    await store.close()
+  }
+})
+
+test('a batch that cannot be stored leaves nothing, and the next one is stored', async (t) => {
+  const store = await openStore(t)
+  const isStoreError = (error: unknown) => error instanceof ApiError && error.kind === 'analytics_database_error'
+  // More than one block of rows, so that the first is handed over before the error shows.
+  const lacking = times(3000, (i) => (i < 2999 ? aDownload({ project_id: 'Broken01' }) : ({} as DownloadEvent)))
+  const broken = batchOf(lacking)
+  await assert.rejects(store.append('download', broken), isStoreError)
+  const stored = batchOf([aDownload()])
+  await store.append('download', stored)
+  assert.deepEqual(
+    (await store.listBatches({ from: 0 })).map(({ id }) => id),
+    [stored.id],
+  )
+  const { projects } = await store.countDownloads({})
+  assert.deepEqual(projects, [{ project_id: 'Lantern1', downloads: 1 }])
+})
+
+test('an answer beyond the limit of cells is refused with the metric named, and the store goes on', async (t) => {
+  const store = await openStore(t)
+  for (let made = 0; made <= CELLS_MAX; made += APPEND_EVENTS_MAX) {
+    await store.append('view', batchOf(times(APPEND_EVENTS_MAX, (i) => aView({ domain: `${made + i}.example` }))))
+  }
+  const request = { metric: 'project_views', sources: ['Lantern1'], bucketBy: ['domain'], filterBy: {} } as const
+  const whole = { ...request, bucketBy: [] }
+  for (const metrics of [[request], [whole, request], [request, whole]]) {
+    await assert.rejects(store.query({ grid: GRID, metrics }), (error) => {
+      const { field } = (error instanceof ApiError ? error.details : undefined) ?? {}
+      return error instanceof ApiError && error.error === 'invalid_input' && field === 'return_metrics.project_views'
+    })
+  }
+  assert.equal((await store.query({ grid: GRID, metrics: [whole] })).length, 1)
+})
+
+test('a question whose signal aborts is given up, waiting or running', async (t) => {
+  const store = await openStore(t)
+  await store.append('view', batchOf(times(1000, () => aView())))
+  const request = { metric: 'project_views', sources: ['Lantern1'], bucketBy: [], filterBy: {} } as const
+  const abort = new AbortController()
+  const questions = times(8, () => store.query({ grid: GRID, metrics: [request] }, { signal: abort.signal }))
+  abort.abort()
+  const results = await Promise.allSettled(questions)
+  assert.ok(results.every(({ status }) => status === 'rejected'))
+  await store.query({ grid: GRID, metrics: [request] })
+})
+
+test('too many questions at once are refused, not piled up', async (t) => {
+  const store = await openStore(t)
+  const results = await Promise.allSettled(times(200, () => store.check()))
+  const refused = results.filter(({ status }) => status === 'rejected').length
+  assert.equal(refused, 200 - 128 - 2)
+  await store.check()
+})
+
+test('a question of more than its limit is refused', async (t) => {
+  const store = await openStore(t)
+  await assert.rejects(store.countDownloads({ projectIds: times(10_001, String) }), RangeError)
+  await assert.rejects(store.readBatches(times(21, String)), RangeError)
+})
+
+async function folder(t: TestContext): Promise<string> {
+  const dir = await mkdtemp(join(tmpdir(), 'depot-analytics-'))
+  t.after(() => rm(dir, { recursive: true }))
+  return dir
+}
+
+async function openStore(t: TestContext): Promise<AnalyticsStore> {
+  const dir = await mkdtemp(join(tmpdir(), 'depot-analytics-'))
+  const store = await openDuckDbStore({ dir })
+  t.after(async () => {
+    await store.close()
+    await rm(dir, { recursive: true })
+  })
+  return store
+}
+
+/** A process that stores downloads without end and prints how many are acknowledged. */
+function startIngest(t: TestContext, dir: string) {
+  const child = spawn(process.execPath, [INGEST, dir], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const exited = new Promise((resolve) => child.once('exit', resolve))
+  let last: string | undefined
+  const lines = createInterface({ input: child.stdout })
+  lines.on('line', (line) => {
+    last = line
+  })
+  const kill = async () => {
+    child.kill('SIGKILL')
+    await exited
+    lines.close()
+  }
+  t.after(kill)
+  return {
+    kill,
+    lastLine: () => last,
+    line: () => new Promise<string>((resolve) => lines.once('line', resolve)),
+  }
+}

@@ -1,0 +1,92 @@
+// What the index is fed with, read from the database: everything a hit shows, in one statement however many projects.
+import { type RawBuilder, sql } from 'kysely'
+import { PUBLIC_STATUSES } from '#lib/project-status.ts'
+import type { Db } from '#platform/db/db.ts'
+
+/** Of more versions the newest are searched; of more dependencies the first. */
+const VERSIONS_MAX = 5_000
+const DEPENDENCIES_MAX = 1_000
+
+export type DocumentRow = {
+  id: string
+  slug: string
+  name: string
+  summary: string
+  license: string
+  categories: string[]
+  additional_categories: string[]
+  downloads: number
+  followers: number
+  icon_url: string | null
+  color: number | null
+  created: Date
+  updated: Date
+  author: string
+  author_id: string
+  organization: string | null
+  organization_id: string | null
+  /** In the order of the gallery. */
+  gallery: { url: string; featured: boolean }[] | null
+  /** Newest first. */
+  versions: VersionRow[] | null
+  dependencies: DependencyRow[] | null
+}
+
+/** As an array, because the names of its parts would be most of what is read. */
+export type VersionRow = [
+  id: string,
+  status: 'listed' | 'archived',
+  publishedMs: number,
+  loaders: string[],
+  fields: Record<string, unknown>,
+]
+
+type DependencyRow = {
+  project_id: string
+  dependency_type: string
+  name: string
+  slug: string
+  icon_url: string | null
+}
+
+/** Those of these projects that stand in search. Reads the primary, in a statement of its own. */
+export function listDocumentRows(db: Db, ids: readonly string[]): Promise<DocumentRow[]> {
+  return readDocuments(db, sql`project.id = any(${[...ids]}::text[])`)
+}
+
+/** The next `limit` projects that stand in search, by ID. */
+export function listNextDocumentRows(
+  db: Db,
+  { after, limit }: { after: string; limit: number },
+): Promise<DocumentRow[]> {
+  return readDocuments(db, sql`project.id > ${after}`, sql`order by project.id limit ${limit}`)
+}
+
+async function readDocuments(db: Db, which: RawBuilder<unknown>, order = sql``): Promise<DocumentRow[]> {
+  const listed = sql`version.project_id = project.id and is_listed(version.status)`
+  const { rows } = await sql<DocumentRow>`
+    select project.id, project.slug, project.name, project.summary, project.license, project.categories,
+      project.additional_categories, project.downloads, project.followers, project.icon_url, project.color,
+      coalesce(project.approved, project.published) as created, project.updated,
+      owner.username as author, owner.id as author_id, organization.name as organization, project.organization_id,
+      (select json_agg(json_build_object('url', url, 'featured', featured) order by ordering, created, id)
+        from gallery_item where gallery_item.project_id = project.id) as gallery,
+      (select json_agg(json_build_array(id, status, published_ms, loaders, fields) order by published_ms desc, id) from (
+        select version.id, version.status, (extract(epoch from version.date_published) * 1000)::bigint as published_ms,
+          version.loaders, version.fields
+        from version where ${listed} order by version.date_published desc, version.id limit ${VERSIONS_MAX}) newest
+      ) as versions,
+      (select json_agg(shown) from (
+        select distinct named.id as project_id, dependency.dependency_type, named.name, named.slug, named.icon_url
+        from version
+        join dependency on dependency.dependent_id = version.id
+        join project named on named.id = dependency.project_id
+        where ${listed} and named.status = any(${[...PUBLIC_STATUSES]}::text[])
+        order by dependency.dependency_type, named.id limit ${DEPENDENCIES_MAX}) shown) as dependencies
+    from project
+    left join organization on organization.id = project.organization_id
+    join team_member member on member.team_id = coalesce(organization.team_id, project.team_id) and member.is_owner
+    join account owner on owner.id = member.account_id
+    where is_searchable(project.status) and ${which} ${order}`.execute(db)
+  return rows
+}

@@ -1,0 +1,94 @@
+// Brings an index up to the present: reads what has changed, reads the projects as they are now, applies them.
+
+import { ApiError } from '#lib/errors.ts'
+import type { Db } from '#platform/db/db.ts'
+import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
+import type { Log } from '#platform/telemetry/log.ts'
+import type { SearchDocument } from '#ports/search-index/document.ts'
+import type { Catalogue, SearchChange, SearchIndex } from '#ports/search-index/search-index.ts'
+import { type ChangePage, listChanges } from './changes.ts'
+import { type DocumentRow, listDocumentRows, listNextDocumentRows } from './document-rows.ts'
+import { toSearchDocument } from './search-document.ts'
+
+/** Projects read and applied at a stretch; it bounds memory, and how long the event loop is held. */
+const BATCH = 100
+
+export type FeedSource = { db: Db; taxonomy: Taxonomy; log: Log }
+
+export type Followed = Pick<ChangePage, 'snapshot' | 'requested' | 'database'> & { projects: number }
+
+/**
+ * Applies all that was committed after the snapshot `from`; gives the snapshot up to which it has. One statement when
+ * nothing changed, two more for each 100 projects.
+ * @throws ApiError `search_error` when the index does not answer: follow from `from` again.
+ */
+export async function followChanges(source: FeedSource, index: SearchIndex, from: string): Promise<Followed> {
+  let page = await listChanges(source.db, { from, limit: BATCH })
+  const { snapshot, requested, database } = page
+  let projects = 0
+  for (;;) {
+    if (page.sequence !== null) await applyStates(source, index, { ids: page.ids, sequence: page.sequence })
+    projects += page.ids.length
+    if (page.next === null) return { snapshot, requested, database, projects }
+    page = await listChanges(source.db, { from, to: snapshot, after: page.next, limit: BATCH })
+  }
+}
+
+async function applyStates(
+  source: FeedSource,
+  index: SearchIndex,
+  { ids, sequence }: { ids: readonly string[]; sequence: number },
+): Promise<void> {
+  const rows = new Map((await listDocumentRows(source.db, ids)).map((row) => [row.id, row]))
+  const changes = ids.map((id): SearchChange => {
+    const row = rows.get(id)
+    const document = row === undefined ? undefined : toDocument(source, row)
+    return document === undefined ? { kind: 'delete', sequence, id } : { kind: 'upsert', sequence, document }
+  })
+  try {
+    await index.apply(changes)
+  } catch (error) {
+    if (isAway(error) || !(await index.status()).ready) throw error
+    await applyOneByOne(source.log, index, changes)
+  }
+}
+
+/** One project that the index refuses must not keep the others out for ever. */
+async function applyOneByOne(log: Log, index: SearchIndex, changes: readonly SearchChange[]): Promise<void> {
+  for (const change of changes) {
+    try {
+      await index.apply([change])
+    } catch (error) {
+      if (change.kind === 'delete' || isAway(error) || !(await index.status()).ready) throw error
+      const { id } = change.document
+      log.error({ err: error, project_id: id }, `Project ${id} cannot be searched`)
+      await index.apply([{ kind: 'delete', sequence: change.sequence, id }])
+    }
+  }
+}
+
+/** What another try may mend says nothing about the project. */
+function isAway(error: unknown): boolean {
+  return error instanceof ApiError && error.kind === 'service_unavailable'
+}
+
+function toDocument({ taxonomy, log }: FeedSource, row: DocumentRow): SearchDocument | undefined {
+  try {
+    return toSearchDocument(row, taxonomy)
+  } catch (error) {
+    log.error({ err: error, project_id: row.id }, `Project ${row.id} cannot be searched`)
+    return undefined
+  }
+}
+
+/** All that stands in search, by ID. */
+export async function* listCatalogue(source: FeedSource, isStopped: () => boolean): Catalogue['batches'] {
+  for (let after = ''; ; ) {
+    const rows = await listNextDocumentRows(source.db, { after, limit: BATCH })
+    const last = rows.at(-1)
+    if (last === undefined) return
+    if (isStopped()) throw new Error('Depot is stopping')
+    after = last.id
+    yield rows.flatMap((row) => toDocument(source, row) ?? [])
+  }
+}

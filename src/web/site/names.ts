@@ -1,0 +1,158 @@
+// What things of the taxonomy are called, and the look of a project: its hue, its range of versions, where it runs.
+import type { IconName } from '#platform/html/icons.ts'
+import type { Language, MessageKey } from '#platform/html/languages.ts'
+import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
+import type { ProjectType } from './paths.ts'
+
+/** Names whose capitals no rule finds. */
+const WRITTEN: Readonly<Record<string, string>> = {
+  neoforge: 'NeoForge',
+  liteloader: 'LiteLoader',
+  bungeecord: 'BungeeCord',
+  optifine: 'OptiFine',
+  nilloader: 'NilLoader',
+  'bta-babric': 'BTA (Babric)',
+  'java-agent': 'Java agent',
+  mrpack: 'Modpack',
+  datapack: 'Data pack',
+}
+
+/** `world-generation` as `World generation`. */
+export function tagName(tag: string): string {
+  if (Object.hasOwn(WRITTEN, tag)) return WRITTEN[tag] ?? tag
+  const words = tag.replace(/[-_]+/g, ' ').trim()
+  return `${words.slice(0, 1).toUpperCase()}${words.slice(1)}`
+}
+
+export const TYPE_ICONS: Readonly<Record<ProjectType, IconName>> = {
+  mod: 'box',
+  modpack: 'layers',
+  resourcepack: 'image',
+  shader: 'sun',
+  datapack: 'code',
+  plugin: 'plug',
+}
+
+export const typeName = (language: Language, type: ProjectType): string => language.t(`site.type.${type}`)
+export const typesName = (language: Language, type: ProjectType): string => language.t(`site.types.${type}`)
+
+const TAG_ICONS: Readonly<Record<string, IconName>> = {
+  adventure: 'sword',
+  decoration: 'sun',
+  economy: 'coins',
+  equipment: 'shield',
+  food: 'utensils',
+  library: 'lib',
+  magic: 'wand',
+  mobs: 'bug',
+  optimization: 'gauge',
+  social: 'chat',
+  storage: 'archive',
+  technology: 'cog',
+  utility: 'sliders',
+  worldgen: 'map',
+  transportation: 'globe',
+  'game-mechanics': 'joystick',
+  management: 'dashboard',
+  challenging: 'trending',
+  combat: 'sword',
+  'kitchen-sink': 'layers',
+  lightweight: 'gauge',
+  multiplayer: 'users',
+  quests: 'map',
+  themed: 'palette',
+  audio: 'bell',
+  blocks: 'box',
+  environment: 'leaf',
+  foliage: 'leaf',
+  gui: 'monitor',
+  locale: 'globe',
+  lighting: 'sun',
+  atmosphere: 'sun',
+}
+
+export const tagIcon = (tag: string): IconName => (Object.hasOwn(TAG_ICONS, tag) && TAG_ICONS[tag]) || 'flag'
+
+const BELOW_THIS_GREY = 0.03
+
+/** The class of a project's hue (`h0` to `h345`), from its colour (RGB); none where it has none or is grey. */
+export function hueClass(color: number | null | undefined): string | undefined {
+  if (color === null || color === undefined) return undefined
+  const [r = 0, g = 0, b = 0] = [16, 8, 0].map((shift) => {
+    const part = ((color >> shift) & 255) / 255
+    return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4
+  })
+  // Oklab, by its author's matrices.
+  const l = Math.cbrt(0.4122214708 * r + 0.5363325363 * g + 0.0514459929 * b)
+  const m = Math.cbrt(0.2119034982 * r + 0.6806995451 * g + 0.1073969566 * b)
+  const s = Math.cbrt(0.0883024619 * r + 0.2817188376 * g + 0.6299787005 * b)
+  const along = 1.9779984951 * l - 2.428592205 * m + 0.4505937099 * s
+  const across = 0.0259040371 * l + 0.7827717662 * m - 0.808675766 * s
+  if (Math.hypot(along, across) < BELOW_THIS_GREY) return undefined
+  const degrees = (Math.atan2(across, along) * 180) / Math.PI
+  return `h${(((Math.round(degrees / 15) * 15) % 360) + 360) % 360}`
+}
+
+const ranks = new WeakMap<Taxonomy, readonly string[]>()
+
+/** Every game version, oldest first. */
+function gameVersions(taxonomy: Taxonomy): readonly string[] {
+  const known = ranks.get(taxonomy)
+  if (known !== undefined) return known
+  const rows = [...(taxonomy.fields.get('game_versions')?.enumValues?.values() ?? [])]
+  const sorted = rows.sort((a, b) => a.rank - b.rank)
+  const releases = sorted.filter(({ metadata }) => metadata?.['type'] === 'release').map(({ value }) => value)
+  ranks.set(taxonomy, releases)
+  return releases
+}
+
+/** Releases in runs without a gap: `1.20 – 1.20.4`; what is no release stands alone. Newest first. */
+export function versionRuns(taxonomy: Taxonomy, versions: readonly string[]): string[] {
+  const order = gameVersions(taxonomy)
+  const places = [...new Set(versions.map((version) => order.indexOf(version)))]
+    .filter((at) => at >= 0)
+    .sort((a, b) => a - b)
+  const runs: [number, number][] = []
+  for (const at of places) {
+    const last = runs.at(-1)
+    if (last !== undefined && last[1] === at - 1) last[1] = at
+    else runs.push([at, at])
+  }
+  const others = versions.filter((version) => !order.includes(version))
+  const named = runs.map(([from, to]) => (from === to ? `${order[from]}` : `${order[from]} – ${order[to]}`))
+  return [...named.reverse(), ...new Set(others)]
+}
+
+/** The oldest and the newest release of a list. */
+export function versionRange(taxonomy: Taxonomy, versions: readonly string[]): string | undefined {
+  const order = gameVersions(taxonomy)
+  const places = versions.map((version) => order.indexOf(version)).filter((at) => at >= 0)
+  if (places.length === 0) return versions[0]
+  const [from, to] = [Math.min(...places), Math.max(...places)]
+  return from === to ? order[from] : `${order[from]} – ${order[to]}`
+}
+
+/** Releases of a list, newest first. */
+export function releasesIn(taxonomy: Taxonomy, versions: readonly string[]): string[] {
+  const wanted = new Set(versions)
+  return gameVersions(taxonomy)
+    .filter((version) => wanted.has(version))
+    .toReversed()
+}
+
+const RUNS_ON: Readonly<Record<string, MessageKey>> = {
+  'required required': 'site.runs.both',
+  'required optional': 'site.runs.client-optional-server',
+  'optional required': 'site.runs.server-optional-client',
+  'required unsupported': 'site.runs.client',
+  'unsupported required': 'site.runs.server',
+  'optional unsupported': 'site.runs.client',
+  'unsupported optional': 'site.runs.server',
+  'optional optional': 'site.runs.either',
+}
+
+/** Where a project runs, in words; nothing where it does not say. */
+export function runsOn(language: Language, client: string | undefined, server: string | undefined): string | undefined {
+  const key = RUNS_ON[`${client} ${server}`]
+  return key === undefined ? undefined : language.t(key)
+}

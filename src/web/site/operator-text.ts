@@ -1,0 +1,19 @@
+// What operators say of their instance: what it is for, and its rules.
+import type { FastifyReply } from 'fastify'
+import { getSettings } from '#features/basics/settings/settings-cache.ts'
+import { isBlank } from '#lib/text-rules.ts'
+import { html } from '#platform/html/html.ts'
+import type { OperatorText } from '#web/account/site.ts'
+import { absent } from './error-page.ts'
+import type { SiteRequest } from './page.ts'
+
+/** @throws ApiError `not_found` while the text says nothing */
+export async function showOperatorText(request: SiteRequest, name: OperatorText): Promise<FastifyReply> {
+  const { deps, page, show, texts } = request
+  const text = (await getSettings(deps))[name] ?? ''
+  if (isBlank(text)) absent()
+  const title = page.language.t(`layout.${name}`)
+  const body = html`<article class="sheet section"><h1>${title}</h1>
+${await texts.render(text, page)}</article>`
+  return show({ title, canonical: `/${name}`, openGraph: { type: 'article' }, className: 'page', body })
+}

@@ -1,0 +1,134 @@
+// Reporting a project, a version or a user from their page.
+import type { FastifyReply } from 'fastify'
+import { getProject } from '#features/catalogue/projects/lookup/project-cache.ts'
+import { getVersion } from '#features/catalogue/versions/lookup/version-cache.ts'
+import { createReport } from '#features/community/reports/create-report.ts'
+import { listOwnOpenReports } from '#features/community/reports/queries.ts'
+import { type ItemType, parseReport, ReportInput } from '#features/community/reports/requests.ts'
+import { getCachedUser } from '#features/people/users/user-cache.ts'
+import { notFound } from '#lib/errors.ts'
+import type { Viewer } from '#lib/viewer.ts'
+import { dayText } from '#platform/html/format.ts'
+import { errorSummary, form, hiddenField, selectField, textArea } from '#platform/html/forms.ts'
+import { html, type Markup } from '#platform/html/html.ts'
+import type { Language } from '#platform/html/languages.ts'
+import { note } from '#platform/html/lists.ts'
+import { icon, pathTo } from '#platform/html/page-context.ts'
+import { checkValues, fieldOf } from '#web/account/forms.ts'
+import { attempt, type FormRefusal } from '#web/account/page-request.ts'
+import { tagName } from './names.ts'
+import type { SiteRequest } from './page.ts'
+import { projectPath, REPORT, reportPath, userPath, versionPath } from './paths.ts'
+import { versionOf } from './project-data.ts'
+import { viewOf } from './rows.ts'
+
+const TEXT_MAX = 65_536
+
+type Reported = { type: ItemType; id: string; name: string; path: string }
+type Typed = { reason: string; text: string }
+
+export async function showReport(request: SiteRequest): Promise<FastifyReply> {
+  const { viewer, query, toSignIn } = request
+  if (viewer === null) return toSignIn()
+  const reported = await findReported(request, query('item'), query('id'))
+  return showForm(request, viewer, reported, { reason: '', text: '' })
+}
+
+export async function sendReport(request: SiteRequest): Promise<FastifyReply> {
+  const { deps, viewer, req, page, reply, toSignIn } = request
+  const field = (name: string) => fieldOf(req.body, name)
+  if (viewer === null) return toSignIn(reportPath(field('item'), field('id')))
+  const reported = await findReported(request, field('item'), field('id'))
+  const typed = { reason: field('reason'), text: field('text') }
+  const { refusal } = await attempt(
+    async () => {
+      const input = { report_type: typed.reason, item_type: reported.type, item_id: reported.id, body: typed.text }
+      return createReport(deps, viewer, parseReport(checkValues(ReportInput, input), deps.taxonomy))
+    },
+    { report_type: page.language.t('site.report.reason'), body: page.language.t('site.report.text') },
+  )
+  if (refusal !== undefined) return showForm(request, viewer, reported, typed, refusal)
+  return reply.redirect(pathTo(page, reportPath(reported.type, reported.id)), 303)
+}
+
+/** @throws ApiError 404 for what is no thing that can be reported, and for what the viewer does not see */
+async function findReported({ deps, viewer }: SiteRequest, type: string, id: string): Promise<Reported> {
+  switch (type) {
+    case 'project': {
+      const view = viewOf(await getProject(deps, viewer, id))
+      return { type, id: view.id, name: view.name, path: projectPath({ slug: view.slug, types: view.project_types }) }
+    }
+    case 'version': {
+      const version = versionOf(await getVersion(deps, viewer, id))
+      const view = viewOf(await getProject(deps, viewer, version.project_id))
+      const path = projectPath({ slug: view.slug, types: view.project_types })
+      const name = `${view.name} ${version.version_number}`
+      return { type, id: version.id, name, path: versionPath(path, { id: version.id, number: version.version_number }) }
+    }
+    case 'user': {
+      const user = await getCachedUser(deps, id)
+      return { type, id: user.id, name: user.username, path: userPath(user.username) }
+    }
+    default:
+      throw notFound('page')
+  }
+}
+
+async function showForm(
+  request: SiteRequest,
+  viewer: Viewer,
+  reported: Reported,
+  typed: Typed,
+  refusal?: FormRefusal,
+): Promise<FastifyReply> {
+  const { deps, page, show } = request
+  const { language } = page
+  const open = await listOwnOpenReports(deps.db, viewer.id, reported)
+  const title = language.t('site.report.title', { name: reported.name })
+  const body = html`<div class="sheet slip">
+<h1>${language.rich('site.report.title', { name: html`<bdi>${reported.name}</bdi>` })}</h1>
+${open[0] !== undefined && note(page, 'good', html`<p>${language.t('site.report.sent', { day: dayText(language, open[0].created) })}</p>`)}
+${reportForm(request, reported, typed, refusal)}
+<p><a href="${pathTo(page, reported.path)}">${language.rich('site.report.back', { name: html`<bdi>${reported.name}</bdi>` })}</a></p>
+</div>`
+  return show({
+    status: refusal?.status ?? 200,
+    title,
+    body,
+    isUnlisted: true,
+    className: 'page account',
+    hasErrors: refusal !== undefined,
+  })
+}
+
+/** The names of the API's fields stand for those of the form, so that a refusal leads to its field. */
+const FIELDS: Readonly<Record<string, string>> = { report_type: 'reason', body: 'text' }
+
+function reportForm({ page, deps }: SiteRequest, reported: Reported, typed: Typed, refusal?: FormRefusal): Markup {
+  const { language } = page
+  const errors =
+    refusal === undefined
+      ? []
+      : [{ ...refusal, field: refusal.field === undefined ? undefined : FIELDS[refusal.field] }]
+  const reasons = deps.taxonomy.reportTypes.map((value) => ({
+    value,
+    label: reasonName(language, value),
+    isChosen: value === typed.reason,
+  }))
+  return form(page, {
+    action: pathTo(page, REPORT),
+    content: html`${errorSummary(page, errors)}
+${hiddenField('item', reported.type)}${hiddenField('id', reported.id)}
+${selectField(page, { name: 'reason', label: language.t('site.report.reason'), errors, choices: [{ value: '', label: language.t('site.report.choose'), isChosen: typed.reason === '' }, ...reasons] })}
+${textArea(page, { name: 'text', label: language.t('site.report.text'), hint: language.t('site.report.hint'), value: typed.text, maxLength: TEXT_MAX, rows: 8, errors })}
+<button class="main">${icon(page, 'flag')}${language.t('site.report.send')}</button>`,
+  })
+}
+
+const REASONS = ['spam', 'copyright', 'inappropriate', 'malicious', 'name-squatting'] as const
+
+/** An operator may have reasons of their own, which have no message. */
+function reasonName(language: Language, reason: string): string {
+  const known = REASONS.find((one) => one === reason)
+  return known === undefined ? tagName(reason) : language.t(`site.report.${known}`)
+}
