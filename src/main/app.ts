@@ -80,7 +80,7 @@ import type { Schedule } from '#platform/jobs/schedule.ts'
 import type { JobHandlers } from '#platform/jobs/worker.ts'
 import type { Deps } from '#ports/deps.ts'
 import { pageRoutes } from '#web/account/routes.ts'
-import { createSite } from '#web/account/site.ts'
+import { createSite } from '#web/kit/site.ts'
 import { siteRoutes } from '#web/site/routes.ts'
 import { VERSION } from './version.ts'
 

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { RouteEntry } from '#platform/http/route-config.ts'
-import { cookieName } from '#web/account/session-cookie.ts'
+import { cookieName } from '#web/kit/session-cookie.ts'
 import type { Person } from '../support/factories.ts'
 import { type TestApp, testApp } from '../support/harness.ts'
 import { assertValidHtml } from '../support/html-page.ts'

@@ -5,7 +5,7 @@ import { sql } from 'kysely'
 import { newId } from '#lib/ids.ts'
 import { createLogTo } from '#platform/telemetry/log.ts'
 import { mailError } from '#ports/mail/mail.ts'
-import { cookieName } from '#web/account/session-cookie.ts'
+import { cookieName } from '#web/kit/session-cookie.ts'
 import {
   enableTwoFactor,
   type Member,

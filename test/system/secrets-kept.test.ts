@@ -8,7 +8,7 @@ import { eventsOfStore } from '#features/operations/backup/event-parts.ts'
 import { writeBackup } from '#features/operations/backup/write-backup.ts'
 import { newId } from '#lib/ids.ts'
 import { loadConfig } from '#platform/config/config.ts'
-import { cookieName } from '#web/account/session-cookie.ts'
+import { cookieName } from '#web/kit/session-cookie.ts'
 import {
   enableTwoFactor,
   type Member,

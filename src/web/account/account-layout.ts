@@ -5,7 +5,7 @@ import type { IconName } from '#platform/html/icons.ts'
 import type { MessageKey } from '#platform/html/languages.ts'
 import { note, tabs } from '#platform/html/lists.ts'
 import { type PageContext, pathTo } from '#platform/html/page-context.ts'
-import { PATHS } from './paths.ts'
+import { PATHS } from '#web/kit/paths.ts'
 
 const TABS: readonly [path: string, label: MessageKey, icon: IconName][] = [
   [PATHS.profile, 'settings.profile', 'user'],

@@ -2,7 +2,7 @@
 import type { IconName } from '#platform/html/icons.ts'
 import type { Language, MessageKey } from '#platform/html/languages.ts'
 import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
-import type { ProjectType } from './paths.ts'
+import type { ProjectType } from '#web/kit/site-paths.ts'
 
 /** Names whose capitals no rule finds. */
 const WRITTEN: Readonly<Record<string, string>> = {

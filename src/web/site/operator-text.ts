@@ -3,9 +3,9 @@ import type { FastifyReply } from 'fastify'
 import { getSettings } from '#features/basics/settings/settings-cache.ts'
 import { isBlank } from '#lib/text-rules.ts'
 import { html } from '#platform/html/html.ts'
-import type { OperatorText } from '#web/account/site.ts'
-import { absent } from './error-page.ts'
-import type { SiteRequest } from './page.ts'
+import { absent } from '#web/kit/error-page.ts'
+import type { SiteRequest } from '#web/kit/page.ts'
+import type { OperatorText } from '#web/kit/site.ts'
 
 /** @throws ApiError `not_found` while the text says nothing */
 export async function showOperatorText(request: SiteRequest, name: OperatorText): Promise<FastifyReply> {

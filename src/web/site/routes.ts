@@ -5,13 +5,27 @@ import type { FastifyReply } from 'fastify'
 import { getProject } from '#features/catalogue/projects/lookup/project-cache.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
-import { takeForms } from '#web/account/forms.ts'
-import { protectPages } from '#web/account/page-safety.ts'
-import { createSessionCookie } from '#web/account/session-cookie.ts'
-import { OPERATOR_TEXTS } from '#web/account/site.ts'
-import { createCards } from './card.ts'
-import { readyPages } from './documents.ts'
-import { absent, showSiteError } from './error-page.ts'
+import { absent, showSiteError } from '#web/kit/error-page.ts'
+import { createFigures } from '#web/kit/figures.ts'
+import { takeForms } from '#web/kit/forms.ts'
+import { createTexts, type SiteDeps, type SiteRequest, sitePage } from '#web/kit/page.ts'
+import { readyPages } from '#web/kit/page-cache.ts'
+import { protectPages } from '#web/kit/safety.ts'
+import { createSessionCookie } from '#web/kit/session-cookie.ts'
+import { setupRoute } from '#web/kit/setup.ts'
+import { OPERATOR_TEXTS } from '#web/kit/site.ts'
+import { listPath, offeredTypes, projectPath, REPORT, SEARCH } from '#web/kit/site-paths.ts'
+import { showHome } from './lists/home.ts'
+import { showList } from './lists/list.ts'
+import { viewOf } from './lists/rows.ts'
+import {
+  sendEmbed,
+  sendManifest,
+  sendRobots,
+  sendSearchDescription,
+  sendSitemapIndex,
+  sendSitemapPart,
+} from './machines/discovery.ts'
 import {
   FEED_FORMATS,
   type FeedFormat,
@@ -20,30 +34,16 @@ import {
   sendOrganizationFeed,
   sendUserFeed,
   sendVersionsFeed,
-} from './feeds.ts'
-import { createFigures } from './figures.ts'
-import { showHome } from './home.ts'
-import { showList } from './list.ts'
-import {
-  sendEmbed,
-  sendManifest,
-  sendRobots,
-  sendSearchDescription,
-  sendSitemapIndex,
-  sendSitemapPart,
-} from './machines.ts'
+} from './machines/feeds.ts'
 import { showOperatorText } from './operator-text.ts'
-import { createTexts, type SiteDeps, type SiteRequest, sitePage } from './page.ts'
-import { listPath, offeredTypes, projectPath, REPORT, SEARCH } from './paths.ts'
-import { showCollection, showOrganization, showUser } from './people.ts'
-import { showProject } from './project.ts'
-import { followFromPage, showDependencies, showGallery, showUsedBy } from './project-parts.ts'
+import { showCollection, showOrganization, showUser } from './people/people.ts'
+import { createCards } from './project/card.ts'
+import { showProject } from './project/project-page.ts'
+import { followFromPage, showDependencies, showGallery, showUsedBy } from './project/project-tabs.ts'
+import { saveFromPage, showSave } from './project/save.ts'
+import { sendStatisticsCsv, showStatistics } from './project/statistics.ts'
+import { showChangelog, showVersion, showVersions } from './project/versions-page.ts'
 import { sendReport, showReport } from './report.ts'
-import { viewOf } from './rows.ts'
-import { saveFromPage, showSave } from './save.ts'
-import { setupRoute } from './setup.ts'
-import { sendStatisticsCsv, showStatistics } from './statistics.ts'
-import { showChangelog, showVersion, showVersions } from './versions.ts'
 
 export function siteRoutes(
   app: App,

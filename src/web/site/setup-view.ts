@@ -1,9 +1,9 @@
 import { hiddenField } from '#platform/html/forms.ts'
 import { attributes, html, type Markup } from '#platform/html/html.ts'
 import { icon, pathTo } from '#platform/html/page-context.ts'
+import type { SiteRequest } from '#web/kit/page.ts'
+import { SETUP_PATH, setupLoaders, setupVersions } from '#web/kit/setup.ts'
 import { tagName } from './names.ts'
-import type { SiteRequest } from './page.ts'
-import { SETUP_PATH, setupLoaders, setupVersions } from './setup.ts'
 
 /** Where a visitor says what they play. It carries no token, so that pages for everybody stay the same for everybody. */
 export function setupForm({ page, deps, setup }: Pick<SiteRequest, 'page' | 'deps' | 'setup'>): Markup {

@@ -1,0 +1,113 @@
+// Forgotten passwords, and the pages that mailed links redirect to.
+
+import Type from 'typebox'
+import { clientOf } from '#features/people/accounts/account-deps.ts'
+import { verifyEmail } from '#features/people/accounts/credentials/change-email.ts'
+import { resetPassword } from '#features/people/accounts/credentials/change-password.ts'
+import { requestPasswordReset } from '#features/people/accounts/credentials/request-password-reset.ts'
+import { undoEmailChange } from '#features/people/accounts/credentials/undo-email-change.ts'
+import { FlowField, NewPasswordField, SignInName } from '#features/people/accounts/requests.ts'
+import { checkValues } from '#web/kit/forms.ts'
+import {
+  attempt,
+  type FormRefusal,
+  noticeOf,
+  type PageDeps,
+  type PageRequest,
+  type Pages,
+} from '#web/kit/page-request.ts'
+import { PATHS } from '#web/kit/paths.ts'
+import { challengeOf } from './captcha.ts'
+import { forgottenPasswordView, resetPasswordView, undoEmailView, verifyEmailView } from './sign-in-views.ts'
+
+const Forgotten = Type.Object({ username: SignInName })
+const Reset = Type.Object({ flow: FlowField, new_password: NewPasswordField })
+const Verification = Type.Object({ flow: FlowField })
+
+export function passwordPages(pages: Pages, { deps, accounts, cookie }: PageDeps): void {
+  pages.open('GET', PATHS.forgotPassword, 'showForgottenPassword', async (request) =>
+    showForgotten(request, { isSent: false }),
+  )
+  pages.open('POST', PATHS.forgotPassword, 'sendForgottenPassword', async (request) => {
+    const { req, field } = request
+    const { refusal } = await attempt(
+      async () => {
+        const { username: name } = checkValues(Forgotten, { username: field('username') })
+        const challenge = challengeOf(request, accounts.config)
+        await requestPasswordReset(accounts, { name, challenge, address: req.clientAddress })
+      },
+      { username: 'The name', challenge: 'The captcha' },
+    )
+    return showForgotten(request, { isSent: refusal === undefined, refusal })
+  })
+  pages.open('GET', PATHS.resetPassword, 'showPasswordReset', async (request) =>
+    showReset(request, request.query('flow')),
+  )
+  pages.open('POST', PATHS.resetPassword, 'sendPasswordReset', async (request) => {
+    const { req, reply, field, redirect } = request
+    const flow = field('flow')
+    const { refusal } = await attempt(
+      async () => {
+        const values = checkValues(Reset, { flow, new_password: field('new_password') })
+        await resetPassword(accounts, { flow: values.flow, newPassword: values.new_password, client: clientOf(req) })
+      },
+      { new_password: 'The password' },
+    )
+    if (refusal !== undefined) return showReset(request, flow, refusal)
+    // It has ended all sessions, this browser's too.
+    cookie.clear(reply)
+    return redirect(PATHS.signIn, 'password-reset')
+  })
+  pages.open('GET', PATHS.undoEmail, 'showEmailUndoing', async (request) => showUndoing(request, request.query('flow')))
+  pages.open('POST', PATHS.undoEmail, 'sendEmailUndoing', async (request) => {
+    const { req, reply, field, redirect } = request
+    const flow = field('flow')
+    const { refusal } = await attempt(async () => {
+      checkValues(Verification, { flow })
+      await undoEmailChange(accounts, flow, clientOf(req))
+    })
+    if (refusal !== undefined) return showUndoing(request, flow, refusal)
+    // It has ended all sessions, this browser's too.
+    cookie.clear(reply)
+    return redirect(PATHS.signIn, 'email-restored')
+  })
+  // Opening the link changes nothing: programs that look at mails open links too.
+  pages.open('GET', PATHS.verifyEmail, 'showEmailVerification', async (request) =>
+    showVerification(request, request.query('flow')),
+  )
+  pages.open('POST', PATHS.verifyEmail, 'sendEmailVerification', async (request) => {
+    const { viewer, field, redirect } = request
+    const flow = field('flow')
+    const { refusal } = await attempt(async () => {
+      checkValues(Verification, { flow })
+      await verifyEmail(deps, flow)
+    })
+    if (refusal !== undefined) return showVerification(request, flow, refusal)
+    return redirect(viewer === null ? PATHS.signIn : PATHS.profile, 'verified')
+  })
+}
+
+function showForgotten(
+  request: PageRequest,
+  { isSent, refusal }: { isSent: boolean; refusal?: FormRefusal | undefined },
+) {
+  const { page, captcha, show } = request
+  const body = forgottenPasswordView(page, { isSent, refusal, captcha, notice: noticeOf(request) })
+  return show({ title: page.language.t('forgotten'), body, refusal, asksCaptcha: !isSent })
+}
+
+function showReset({ page, show }: PageRequest, flow: string, refusal?: FormRefusal) {
+  return show({
+    title: page.language.t('field.new-password'),
+    body: resetPasswordView(page, { flow, refusal }),
+    refusal,
+  })
+}
+
+function showVerification({ page, show }: PageRequest, flow: string, refusal?: FormRefusal) {
+  return show({ title: page.language.t('verify'), body: verifyEmailView(page, { flow, refusal }), refusal })
+}
+
+function showUndoing({ page, show }: PageRequest, flow: string, refusal?: FormRefusal) {
+  return show({ title: page.language.t('undo-email'), body: undoEmailView(page, { flow, refusal }), refusal })
+}

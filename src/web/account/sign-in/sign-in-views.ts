@@ -1,0 +1,195 @@
+// Signing in and up, and what helps those who cannot.
+import { checkbox, type FormError, form, hiddenField, passwordField, textField } from '#platform/html/forms.ts'
+import { html, type Markup, type Part } from '#platform/html/html.ts'
+import { note } from '#platform/html/lists.ts'
+import { type PageContext, pathTo } from '#platform/html/page-context.ts'
+import { PATHS } from '#web/kit/paths.ts'
+import { messages, slip } from '../account-layout.ts'
+import { type CaptchaState, captchaField } from './captcha.ts'
+
+type Common = { notice?: string | undefined; refusal?: FormError | undefined; captcha: CaptchaState }
+
+const errorsOf = ({ refusal }: { refusal?: FormError | undefined }) => (refusal === undefined ? [] : [refusal])
+
+function link(page: PageContext, path: string, text: string, returnTo = ''): Markup {
+  const query = returnTo === '' ? '' : `?return=${encodeURIComponent(returnTo)}`
+  return html`<a href="${pathTo(page, `${path}${query}`)}">${text}</a>`
+}
+
+function warning(page: PageContext, text: string): Markup {
+  return note(page, 'warn', html`<p>${text}</p>`)
+}
+
+export function signInView(
+  page: PageContext,
+  of: Common & {
+    name: string
+    returnTo: string
+    isOpen: boolean
+    /** Whether the deletion of the account is pending, and its owner may undo it. */
+    canUndo?: boolean
+  },
+): Markup {
+  const { t } = page.language
+  const errors = errorsOf(of)
+  const hasFocus = of.refusal === undefined && of.name === ''
+  const fields = html`${hiddenField('return', of.returnTo)}
+${textField(page, { name: 'username', label: t('field.name-or-email'), value: of.name, maxLength: 254, autocomplete: 'username', isName: true, hasFocus, errors })}
+${passwordField(page, { name: 'password', label: t('field.password'), autocomplete: 'current-password', errors })}
+${of.canUndo && checkbox({ name: 'undo_deletion', value: 'yes', isChecked: true, label: t('sign-in.undo-deletion') })}
+${captchaField(page, of.captcha)}
+<button class="main">${t('sign-in')}</button>`
+  return slip(html`<h1>${t('sign-in')}</h1>
+${messages(page, of)}
+${of.captcha.isBarred ? warning(page, t('sign-in.barred')) : form(page, { action: pathTo(page, PATHS.signIn), content: fields })}
+<p class="soft">${link(page, PATHS.forgotPassword, t('sign-in.forgotten'))}</p>
+${of.isOpen && html`<p class="soft">${t('sign-in.no-account')} ${link(page, PATHS.signUp, t('sign-up'), of.returnTo)}</p>`}`)
+}
+
+export function signInCodeView(
+  page: PageContext,
+  of: { flow: string; returnTo: string; refusal?: FormError | undefined },
+): Markup {
+  const { t } = page.language
+  const content = html`${hiddenField('return', of.returnTo)}
+${hiddenField('flow', of.flow)}
+${codeField(page, t('field.code'), of, of.refusal === undefined)}
+<button class="main">${t('sign-in')}</button>`
+  return slip(html`<h1>${t('second-factor')}</h1>
+<p class="soft">${t('second-factor.text')}</p>
+${messages(page, of)}
+${form(page, { action: pathTo(page, PATHS.signInCode), content })}
+<p class="soft">${link(page, PATHS.signIn, t('second-factor.again'))}</p>`)
+}
+
+/** A code of six digits, or a backup code. */
+export function codeField(
+  page: PageContext,
+  label: string,
+  of: { refusal?: FormError | undefined },
+  hasFocus = false,
+): Markup {
+  return textField(page, {
+    name: 'code',
+    label,
+    maxLength: 32,
+    autocomplete: 'one-time-code',
+    isCode: true,
+    hasFocus,
+    errors: errorsOf(of),
+  })
+}
+
+export function newPasswordField(
+  page: PageContext,
+  name: string,
+  label: string,
+  of: { refusal?: FormError | undefined },
+): Markup {
+  const hint = page.language.t('field.password.hint')
+  return passwordField(page, { name, label, autocomplete: 'new-password', hint, errors: errorsOf(of) })
+}
+
+export function signedInView(page: PageContext, next: string): Markup {
+  const { t } = page.language
+  return slip(html`<h1>${t('signed-in')}</h1>
+<p><a class="button main" href="${pathTo(page, next)}">${t('go-on')}</a></p>`)
+}
+
+export function signUpView(
+  page: PageContext,
+  of: Common & {
+    username: string
+    email: string
+    /** Undefined where nobody needs one. */
+    invitation: string | undefined
+    returnTo: string
+    isOpen: boolean
+  },
+): Markup {
+  const { t } = page.language
+  return slip(html`<h1>${t('sign-up')}</h1>
+${of.isOpen ? signUpForm(page, of) : warning(page, t('sign-up.closed'))}
+<p class="soft">${t('sign-up.has-account')} ${link(page, PATHS.signIn, t('sign-in'), of.returnTo)}</p>`)
+}
+
+function signUpForm(page: PageContext, of: Parameters<typeof signUpView>[1]): Part {
+  const { t } = page.language
+  if (of.captcha.isBarred) return [messages(page, of), warning(page, t('sign-up.barred'))]
+  const errors = errorsOf(of)
+  const content = html`${hiddenField('return', of.returnTo)}
+${of.invitation !== undefined && textField(page, { name: 'invitation', label: t('sign-up.invitation'), hint: t('sign-up.invitation.hint'), value: of.invitation, maxLength: 256, isCode: true, errors })}
+${textField(page, { name: 'username', label: t('field.username'), hint: t('field.username.hint'), value: of.username, maxLength: 39, autocomplete: 'username', isName: true, errors })}
+${textField(page, { type: 'email', name: 'email', label: t('field.email'), hint: t('field.email.hint'), value: of.email, maxLength: 254, autocomplete: 'email', errors })}
+${newPasswordField(page, 'password', t('field.password'), of)}
+<div class="trap" aria-hidden="true"><label>${t('sign-up.trap')} <input type="text" name="account_consent" tabindex="-1" autocomplete="off"></label></div>
+${captchaField(page, of.captcha)}
+<button class="main">${t('sign-up')}</button>`
+  return [messages(page, of), form(page, { action: pathTo(page, PATHS.signUp), content })]
+}
+
+export function firstAdminView(
+  page: PageContext,
+  of: { flow: string; username: string; email: string; refusal?: FormError | undefined },
+): Markup {
+  const { t } = page.language
+  const errors = errorsOf(of)
+  const content = html`${hiddenField('flow', of.flow)}
+${textField(page, { name: 'username', label: t('field.username'), hint: t('field.username.hint'), value: of.username, maxLength: 39, autocomplete: 'username', isName: true, errors })}
+${textField(page, { type: 'email', name: 'email', label: t('field.email'), hint: t('field.email.hint'), value: of.email, maxLength: 254, autocomplete: 'email', errors })}
+${newPasswordField(page, 'password', t('field.password'), of)}
+<button class="main">${t('first-admin.send')}</button>`
+  return slip(html`<h1>${t('first-admin')}</h1>
+<p class="soft">${t('first-admin.text')}</p>
+${messages(page, of)}
+${form(page, { action: pathTo(page, PATHS.firstAdmin), content })}`)
+}
+
+export function forgottenPasswordView(page: PageContext, of: Common & { isSent: boolean }): Markup {
+  const { t } = page.language
+  return slip(html`<h1>${t('forgotten')}</h1>
+${of.isSent ? note(page, 'good', html`<p>${t('forgotten.sent')}</p>`, { role: 'status' }) : forgottenForm(page, of)}
+<p class="soft">${link(page, PATHS.signIn, t('forgotten.back'))}</p>`)
+}
+
+function forgottenForm(page: PageContext, of: Common): Part {
+  const { t } = page.language
+  if (of.captcha.isBarred) return [messages(page, of), warning(page, t('forgotten.barred'))]
+  const content = html`${textField(page, { name: 'username', label: t('field.name-or-email'), maxLength: 254, autocomplete: 'username', isName: true, errors: errorsOf(of) })}
+${captchaField(page, of.captcha)}
+<button class="main">${t('forgotten.send')}</button>`
+  return [
+    html`<p class="soft">${t('forgotten.text')}</p>`,
+    messages(page, of),
+    form(page, { action: pathTo(page, PATHS.forgotPassword), content }),
+  ]
+}
+
+export function resetPasswordView(page: PageContext, of: { flow: string; refusal?: FormError | undefined }): Markup {
+  const { t } = page.language
+  const content = html`${hiddenField('flow', of.flow)}
+${newPasswordField(page, 'new_password', t('field.new-password'), of)}
+<button class="main">${t('reset.send')}</button>`
+  return slip(html`<h1>${t('field.new-password')}</h1>
+<p class="soft">${t('reset.text')}</p>
+${messages(page, of)}
+${form(page, { action: pathTo(page, PATHS.resetPassword), content })}`)
+}
+
+export function verifyEmailView(page: PageContext, of: { flow: string; refusal?: FormError | undefined }): Markup {
+  const { t } = page.language
+  const content = html`${hiddenField('flow', of.flow)}<button class="main">${t('verify.send')}</button>`
+  return slip(html`<h1>${t('verify')}</h1>
+${messages(page, of)}
+<p class="soft">${t('verify.text')}</p>
+${form(page, { action: pathTo(page, PATHS.verifyEmail), content })}`)
+}
+
+export function undoEmailView(page: PageContext, of: { flow: string; refusal?: FormError | undefined }): Markup {
+  const { t } = page.language
+  const content = html`${hiddenField('flow', of.flow)}<button class="main">${t('undo-email.send')}</button>`
+  return slip(html`<h1>${t('undo-email')}</h1>
+${messages(page, of)}
+<p class="soft">${t('undo-email.text')}</p>
+${form(page, { action: pathTo(page, PATHS.undoEmail), content })}`)
+}

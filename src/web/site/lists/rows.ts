@@ -1,0 +1,215 @@
+// A project in a list, whether it comes from the search index or from the database.
+import type { Static } from 'typebox'
+import type { CachedProject } from '#features/catalogue/projects/lookup/project-cache.ts'
+import type { ProjectView } from '#features/catalogue/projects/views.ts'
+import type { SearchResult } from '#features/operations/search/views.ts'
+import { DAY_MS } from '#lib/time.ts'
+import { countOf, timeAgo } from '#platform/html/format.ts'
+import { attributes, html, type Markup, type Part } from '#platform/html/html.ts'
+import { badge } from '#platform/html/lists.ts'
+import { icon, type PageContext, pathTo } from '#platform/html/page-context.ts'
+import { spark } from '#platform/html/plots/spark.ts'
+import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
+import { organizationPath, projectPath, SEARCH, userPath, withQuery } from '#web/kit/site-paths.ts'
+import { hueClass, runsOn, tagIcon, tagName, versionRange } from '../names.ts'
+
+export type ProjectRow = {
+  id: string
+  path: string
+  name: string
+  summary: string
+  iconUrl: string | null
+  /** The picture that stands for it, where it has some. */
+  pictureUrl?: string
+  color: number | null
+  downloads: number
+  followers: number
+  updated: string
+  categories: readonly string[]
+  gameVersions: readonly string[]
+  types: readonly string[]
+  sides?: readonly [client: string | undefined, server: string | undefined]
+  by?: { name: string; path: string }
+  /** What its versions are while none of them is a release. */
+  channel?: 'alpha' | 'beta'
+  /** When it appeared, where that is known. */
+  published?: string
+  /** Downloads of the last weeks, oldest first, where it shows them. */
+  weeks?: readonly number[]
+}
+
+export type Hit = Static<typeof SearchResult>['hits'][number]
+
+export function rowOfHit(hit: Hit): ProjectRow {
+  const slug = hit.slug ?? hit.project_id
+  return {
+    id: hit.project_id,
+    path: projectPath({ slug, types: hit.project_types }),
+    name: hit.name,
+    summary: hit.summary,
+    iconUrl: hit.icon_url,
+    ...pictureOf(hit),
+    color: hit.color,
+    downloads: hit.downloads,
+    followers: hit.follows,
+    updated: hit.date_modified,
+    categories: hit.display_categories,
+    gameVersions: fieldTexts(hit, 'game_versions'),
+    types: hit.project_types,
+    sides: [hit.client_side[0], hit.server_side[0]],
+    published: hit.date_created,
+    by:
+      hit.organization !== null && hit.organization_id !== null
+        ? { name: hit.organization, path: organizationPath(hit.organization_id) }
+        : { name: hit.author, path: userPath(hit.author) },
+  }
+}
+
+function pictureOf({ featured_gallery, gallery }: Hit): Pick<ProjectRow, 'pictureUrl'> {
+  const pictureUrl = featured_gallery ?? gallery[0]
+  return pictureUrl === undefined ? {} : { pictureUrl }
+}
+
+export const viewOf = (project: Pick<CachedProject, 'bytes'>): ProjectView => JSON.parse(project.bytes.toString())
+
+export const rowOfProject = (project: Pick<CachedProject, 'bytes'>): ProjectRow => rowOfView(viewOf(project))
+
+export function rowOfView(view: ProjectView): ProjectRow {
+  return {
+    id: view.id,
+    path: projectPath({ slug: view.slug, types: view.project_types }),
+    name: view.name,
+    summary: view.summary,
+    iconUrl: view.icon_url,
+    color: view.color,
+    downloads: view.downloads,
+    followers: view.followers,
+    updated: view.updated,
+    categories: view.categories,
+    gameVersions: fieldTexts(view, 'game_versions'),
+    types: view.project_types,
+  }
+}
+
+/** The values of a loader field, which stand beside the fixed keys. */
+export function fieldTexts(view: object, name: string): string[] {
+  const value = (view as Record<string, unknown>)[name]
+  return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : []
+}
+
+/**
+ * The icon of a project, or the sign that stands for one. `rawUrl` is the picture it was scaled down from, for screens
+ * on which the icon would be too small.
+ */
+export function tile(
+  page: PageContext,
+  of: { iconUrl: string | null; rawUrl?: string | null },
+  size: number,
+  isFirst = true,
+): Markup {
+  if (of.iconUrl === null) return html`<div class="tile">${icon(page, 'package')}</div>`
+  const { iconUrl, rawUrl = null } = of
+  const srcset = rawUrl === null || rawUrl === iconUrl ? null : `${iconUrl} 1x, ${rawUrl} 2x`
+  const more = attributes({ srcset, loading: !isFirst && 'lazy' })
+  return html`<div class="tile"><img src="${of.iconUrl}" alt="" width="${size}" height="${size}"${more}></div>`
+}
+
+/** Numbers stay the same object while they are kept, and so does what is drawn of them. */
+const drawn = new WeakMap<readonly number[], Part>()
+
+function sparkOf({ weeks }: ProjectRow): Part {
+  if (weeks === undefined) return null
+  const known = drawn.get(weeks)
+  if (known !== undefined) return known
+  const made = spark(weeks)
+  drawn.set(weeks, made)
+  return made
+}
+
+/** Younger ones are called new. */
+const NEW_DAYS = 14
+
+function newBadge({ language, now }: PageContext, { published }: ProjectRow): Part {
+  if (published === undefined || now - Date.parse(published) > NEW_DAYS * DAY_MS) return null
+  return html` ${badge('good', language.t('site.new'))}`
+}
+
+function channelBadge({ language }: PageContext, { channel }: ProjectRow): Part {
+  return (
+    channel !== undefined && html` ${badge(channel === 'alpha' ? 'bad' : 'warn', language.t(`site.only.${channel}`))}`
+  )
+}
+
+type Look = { page: PageContext; taxonomy: Taxonomy }
+
+/** Categories that a row names; the rest are on the project's page. */
+const SHOWN_CATEGORIES = 3
+
+export function hitRow({ page, taxonomy }: Look, row: ProjectRow, index: number, heading: 'h2' | 'h3' = 'h2'): Markup {
+  const { language } = page
+  const range = versionRange(taxonomy, row.gameVersions)
+  const runs = row.sides === undefined ? undefined : runsOn(language, ...row.sides)
+  const by =
+    row.by !== undefined &&
+    html` <span class="by">${language.rich('site.by', { name: html`<a href="${pathTo(page, row.by.path)}"><bdi>${row.by.name}</bdi></a>` })}</span>`
+  const name = html`<a href="${pathTo(page, row.path)}"><bdi>${row.name}</bdi></a>${channelBadge(page, row)}${newBadge(page, row)}${by}`
+  const categories = row.categories.slice(0, SHOWN_CATEGORIES).map(
+    (category) => html`
+<li>${icon(page, tagIcon(category))}<a href="${pathTo(page, withQuery(SEARCH, { c: category }))}">${tagName(category)}</a></li>`,
+  )
+  const meta = [
+    range !== undefined && html`<li class="fits">${icon(page, 'check')}${range}</li>`,
+    runs !== undefined && html`<li class="env">${icon(page, 'monitor')}${runs}</li>`,
+    categories,
+  ]
+  const hasMeta = range !== undefined || runs !== undefined || categories.length > 0
+  return html`<li><article${attributes({ class: ['hit', hueClass(row.color)].filter(Boolean).join(' ') })}>
+${tile(page, row, 49, index < 5)}
+<div>
+${heading === 'h2' ? html`<h2>${name}</h2>` : html`<h3>${name}</h3>`}
+<p class="what" dir="auto">${row.summary}</p>
+${hasMeta && html`<ul class="meta" aria-label="${language.t('site.about', { name: row.name })}">${meta}</ul>`}
+</div>
+<dl class="nums">
+<div class="top"><dt>${language.t('site.downloads', { count: row.downloads })}</dt><dd>${countOf(language, row.downloads)}</dd></div>
+${
+  row.weeks !== undefined &&
+  html`<div><dt class="vh">${language.t('site.weeks')}</dt><dd>${sparkOf(row)}</dd></div>
+`
+}<div><dt>${language.t('site.followers', { count: row.followers })}</dt><dd>${countOf(language, row.followers)}</dd></div>
+<div><dt class="vh">${language.t('site.updated')}</dt><dd class="when">${timeAgo(language, new Date(row.updated), page.now)}</dd></div>
+</dl>
+</article></li>
+`
+}
+
+export function hitList(look: Look, rows: readonly ProjectRow[], heading?: 'h2' | 'h3'): Markup {
+  return html`<ol class="hits">
+${rows.map((row, index) => hitRow(look, row, index, heading))}</ol>`
+}
+
+/** Pictures beside each other, for what is chosen by its looks; the icon stands in where there is none. */
+export function hitGrid({ page, taxonomy }: Look, rows: readonly ProjectRow[]): Markup {
+  const { language } = page
+  const cards = rows.map((row, index) => {
+    const range = versionRange(taxonomy, row.gameVersions)
+    const lazy = attributes({ loading: index > 5 && 'lazy' })
+    const picture =
+      row.pictureUrl === undefined
+        ? tile(page, row, 81, index < 6)
+        : html`<img src="${row.pictureUrl}" alt="" width="350" height="197"${lazy}>`
+    const by =
+      row.by !== undefined &&
+      html`<p class="by">${language.rich('site.by', { name: html`<a href="${pathTo(page, row.by.path)}"><bdi>${row.by.name}</bdi></a>` })}</p>`
+    return html`<li><article${attributes({ class: ['card', hueClass(row.color)].filter(Boolean).join(' ') })}>
+<div class="picture">${picture}</div>
+<h2><a href="${pathTo(page, row.path)}"><bdi>${row.name}</bdi></a>${channelBadge(page, row)}</h2>
+${by}
+<p class="what" dir="auto">${row.summary}</p>
+<p class="soft small">${countOf(language, row.downloads)} ${language.t('site.downloads', { count: row.downloads })}${range !== undefined && ` · ${range}`}</p>
+</article></li>
+`
+  })
+  return html`<ol class="cards">
+${cards}</ol>`
+}

@@ -1,0 +1,139 @@
+// What search engines, browsers and other sites ask of the site: its map, its rules, its search, its previews.
+
+import type { FastifyReply } from 'fastify'
+import { getSettings } from '#features/basics/settings/settings-cache.ts'
+import { getProject } from '#features/catalogue/projects/lookup/project-cache.ts'
+import { invalidInput, notFound } from '#lib/errors.ts'
+import { assetHref, pathTo } from '#platform/html/page-context.ts'
+import { callerOf } from '#platform/http/client-address.ts'
+import { EVERYTHING } from '#ports/search-index/filter/tree.ts'
+import type { SiteRequest } from '#web/kit/page.ts'
+import { operatorLinks } from '#web/kit/site.ts'
+import { listPath, offeredTypes, PROJECT_TYPES, SEARCH } from '#web/kit/site-paths.ts'
+import { findHits } from '../lists/list.ts'
+import { rowOfHit, viewOf } from '../lists/rows.ts'
+import { xml } from './feeds.ts'
+
+/** Projects in one part of the map; the search answers at most 100 at once. */
+const PART = 1000
+const PAGE = 100
+
+/** The map's parts; beyond this many, search engines refuse the index. */
+const PARTS_MAX = 50_000
+
+export async function sendSitemapIndex({ req, deps, page, reply }: SiteRequest): Promise<FastifyReply> {
+  const all = { text: '', sort: 'newest', page: 1, caller: callerOf(req) } as const
+  const { total } = await findHits(deps, all, EVERYTHING, 1)
+  const parts = Array.from({ length: Math.min(PARTS_MAX, Math.max(1, Math.ceil(total / PART))) }, (_, index) => {
+    return `<sitemap><loc>${xml(`${page.site.url}/sitemap-${index + 1}.xml`)}</loc></sitemap>\n`
+  })
+  return sendXml(
+    reply,
+    `<sitemapindex xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n${parts.join('')}</sitemapindex>\n`,
+  )
+}
+
+/** One part: the lists and the operator's texts in the first, then projects, which are those that everybody finds. */
+export async function sendSitemapPart({ req, deps, page, reply, param }: SiteRequest): Promise<FastifyReply> {
+  const part = Number(/^[1-9]\d{0,4}$/.exec(param('part'))?.[0] ?? 0)
+  if (part === 0) throw notFound('page')
+  const { url } = page.site
+  const first = part === 1 ? ['/', SEARCH, ...offeredTypes(deps.taxonomy).map(listPath)] : []
+  if (part === 1) first.push(...operatorLinks(await getSettings(deps)).map(({ path }) => path))
+  const entries = first.map((path) => `<url><loc>${xml(`${url}${path}`)}</loc></url>\n`)
+  let total = 0
+  for (let at = 0; at < PART / PAGE; at += 1) {
+    const number = ((part - 1) * PART) / PAGE + at + 1
+    const asked = { text: '', sort: 'newest', page: number, caller: callerOf(req) } as const
+    const found = await findHits(deps, asked, EVERYTHING, PAGE)
+    total = found.total
+    for (const { path, updated } of found.hits.map(rowOfHit))
+      entries.push(`<url><loc>${xml(`${url}${path}`)}</loc><lastmod>${updated.slice(0, 10)}</lastmod></url>\n`)
+    if (found.hits.length < PAGE) break
+  }
+  if (part > 1 && (part - 1) * PART >= total) throw notFound('page')
+  return sendXml(reply, `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n${entries.join('')}</urlset>\n`)
+}
+
+export async function sendRobots({ page, reply }: SiteRequest): Promise<FastifyReply> {
+  const lines = [
+    'User-agent: *',
+    'Disallow: /account',
+    'Disallow: /_internal',
+    'Disallow: /v3/',
+    `Sitemap: ${page.site.url}/sitemap.xml`,
+  ]
+  return reply
+    .type('text/plain; charset=utf-8')
+    .header('cache-control', 'public, max-age=3600')
+    .send(`${lines.join('\n')}\n`)
+}
+
+export async function sendSearchDescription({ page, reply }: SiteRequest): Promise<FastifyReply> {
+  const { url, name } = page.site
+  void reply
+    .type('application/opensearchdescription+xml; charset=utf-8')
+    .header('cache-control', 'public, max-age=3600')
+  return reply.send(
+    `<?xml version="1.0" encoding="utf-8"?>\n<OpenSearchDescription xmlns="http://a9.com/-/spec/opensearch/1.1/"><ShortName>${xml([...name].slice(0, 16).join(''))}</ShortName><Description>${xml(page.language.t('layout.search'))}</Description><InputEncoding>UTF-8</InputEncoding><Url type="text/html" template="${xml(`${url}${SEARCH}?q={searchTerms}`)}"/></OpenSearchDescription>\n`,
+  )
+}
+
+/** What browsers show of the site where people install it: https://www.w3.org/TR/appmanifest. */
+export async function sendManifest({ page, reply }: SiteRequest): Promise<FastifyReply> {
+  const { name, mark } = page.site
+  const square = (width: number) => `${width}x${width}`
+  const drawn = { src: assetHref(page, 'mark.svg'), sizes: 'any', type: 'image/svg+xml' }
+  const icons =
+    mark === undefined
+      ? [drawn]
+      : mark.sizes.map(({ width, url }) => ({ src: url, sizes: square(width), type: 'image/webp' }))
+  const manifest = { id: pathTo(page, '/'), name, start_url: pathTo(page, '/'), display: 'browser', icons }
+  return reply
+    .type('application/manifest+json; charset=utf-8')
+    .header('cache-control', 'public, max-age=0, must-revalidate')
+    .send(JSON.stringify(manifest))
+}
+
+/** oEmbed of a project's page, as a link: https://oembed.com. */
+export async function sendEmbed({ deps, page, reply, query }: SiteRequest): Promise<FastifyReply> {
+  const { url, name } = page.site
+  if (query('format') !== '' && query('format') !== 'json') throw invalidInput('format must be json', 'format')
+  const address = URL.parse(query('url'))
+  const types = [...PROJECT_TYPES, 'project'].join('|')
+  const slug =
+    address !== null && address.origin === new URL(url).origin
+      ? new RegExp(`/(?:${types})/([^/]+)/?$`).exec(address.pathname)?.[1]
+      : undefined
+  if (slug === undefined) throw notFound('page')
+  // As anybody: what is embedded is seen by others than who asks.
+  const project = viewOf(await getProject(deps, null, decoded(slug)))
+  const icon =
+    project.icon_url === null ? {} : { thumbnail_url: project.icon_url, thumbnail_width: 96, thumbnail_height: 96 }
+  return reply.type('application/json; charset=utf-8').send(
+    JSON.stringify({
+      version: '1.0',
+      type: 'link',
+      title: project.name,
+      provider_name: name,
+      provider_url: url,
+      ...icon,
+    }),
+  )
+}
+
+function sendXml(reply: FastifyReply, body: string): FastifyReply {
+  return reply
+    .type('application/xml; charset=utf-8')
+    .header('cache-control', 'public, max-age=3600')
+    .send(`<?xml version="1.0" encoding="utf-8"?>\n${body}`)
+}
+
+/** @throws ApiError `invalid_input` for what is no percent-encoding */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    throw invalidInput('url has a malformed percent-encoding', 'url')
+  }
+}

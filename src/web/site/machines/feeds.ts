@@ -1,0 +1,163 @@
+// Feeds (Atom, RFC 4287; JSON Feed 1.1) of lists, versions, people and collections, beside the pages that show them.
+
+import type { FastifyReply } from 'fastify'
+import { getProject } from '#features/catalogue/projects/lookup/project-cache.ts'
+import { listVisibleByIds } from '#features/catalogue/projects/lookup/visible-lists.ts'
+import { listCachedVersions } from '#features/catalogue/versions/lookup/version-cache.ts'
+import { listVersionIdsFor } from '#features/catalogue/versions/lookup/version-list.ts'
+import { listCollections } from '#features/community/collections/queries.ts'
+import { getOrganization } from '#features/community/organizations/organization-cache.ts'
+import { listProjectIds } from '#features/community/organizations/queries.ts'
+import { listProjectIdsOf } from '#features/people/users/queries.ts'
+import { getCachedUser } from '#features/people/users/user-cache.ts'
+import { notFound } from '#lib/errors.ts'
+import { isIdForm } from '#lib/ids.ts'
+import { escapeText } from '#platform/html/html.ts'
+import { callerOf } from '#platform/http/client-address.ts'
+import type { SiteRequest } from '#web/kit/page.ts'
+import { NO_SETUP } from '#web/kit/setup.ts'
+import {
+  collectionPath,
+  organizationPath,
+  type ProjectType,
+  projectPath,
+  userPath,
+  versionPath,
+} from '#web/kit/site-paths.ts'
+import { findHits } from '../lists/list.ts'
+import { filterOf, listAddress, readListRequest } from '../lists/list-request.ts'
+import { listTitle } from '../lists/list-title.ts'
+import { type ProjectRow, rowOfHit, rowOfProject, viewOf } from '../lists/rows.ts'
+import { versionOf } from '../project/project-data.ts'
+
+export const FEED_FORMATS = ['atom', 'json'] as const
+export type FeedFormat = (typeof FEED_FORMATS)[number]
+
+type Entry = { id: string; path: string; title: string; text: string; at: string; by?: string }
+type Feed = { title: string; path: string; entries: Entry[] }
+
+/** Entries in one feed. */
+const ENTRIES = 50
+
+const entryOf = (row: ProjectRow): Entry => ({
+  id: row.id,
+  path: row.path,
+  title: row.name,
+  text: row.summary,
+  at: row.updated,
+  ...(row.by === undefined ? {} : { by: row.by.name }),
+})
+
+/** Feeds know no setup: programs that read them have no cookie. */
+export async function sendListFeed(
+  request: SiteRequest,
+  type: ProjectType | undefined,
+  format: FeedFormat,
+): Promise<FastifyReply> {
+  const { deps, page } = request
+  const asked = { ...readListRequest({ ...request, setup: NO_SETUP }, type), page: 1 }
+  const sort = request.query('sort') === '' ? 'newest' : asked.sort
+  const filter = filterOf(asked, { now: deps.now(), taxonomy: deps.taxonomy })
+  const { hits, total } = await findHits(deps, { ...asked, sort, caller: callerOf(request.req) }, filter, ENTRIES)
+  const entries = hits.map(rowOfHit).map(entryOf)
+  return sendFeed(request, { title: listTitle(page.language, asked, total), path: listAddress(asked), entries }, format)
+}
+
+export async function sendVersionsFeed(request: SiteRequest, format: FeedFormat): Promise<FastifyReply> {
+  const { deps, viewer, param, page } = request
+  const project = viewOf(await getProject(deps, viewer, param('slug')))
+  const path = projectPath({ slug: project.slug, types: project.project_types })
+  const versions = await listCachedVersions(deps, await listVersionIdsFor(deps, project.id, { limit: ENTRIES }))
+  const entries = versions.map(versionOf).map((version) => ({
+    id: version.id,
+    path: versionPath(path, { id: version.id, number: version.version_number }),
+    title: `${project.name} ${version.version_number}`,
+    text: version.changelog ?? '',
+    at: version.date_published,
+  }))
+  const title = page.language.t('site.title.versions', { name: project.name })
+  return sendFeed(request, { title, path: `${path}/versions`, entries }, format)
+}
+
+export async function sendUserFeed(request: SiteRequest, format: FeedFormat): Promise<FastifyReply> {
+  const { deps, viewer, param } = request
+  const { id, username } = await getCachedUser(deps, param('name'))
+  return sendProjects(
+    request,
+    { title: username, path: userPath(username), ids: await listProjectIdsOf(deps.db, viewer, id) },
+    format,
+  )
+}
+
+export async function sendOrganizationFeed(request: SiteRequest, format: FeedFormat): Promise<FastifyReply> {
+  const { deps, viewer, param } = request
+  const { id, slug } = await getOrganization(deps, param('name'))
+  return sendProjects(
+    request,
+    { title: slug, path: organizationPath(slug), ids: await listProjectIds(deps.db, id, viewer) },
+    format,
+  )
+}
+
+export async function sendCollectionFeed(request: SiteRequest, format: FeedFormat): Promise<FastifyReply> {
+  const { deps, viewer, param } = request
+  const id = param('id')
+  const [row] = isIdForm(id) ? await listCollections(deps.db, viewer, [id]) : []
+  if (row === undefined) throw notFound('collection')
+  return sendProjects(request, { title: row.name, path: collectionPath(id), ids: row.projects }, format)
+}
+
+async function sendProjects(
+  request: SiteRequest,
+  { title, path, ids }: { title: string; path: string; ids: readonly string[] },
+  format: FeedFormat,
+): Promise<FastifyReply> {
+  const rows = (await listVisibleByIds(request.deps, request.viewer, ids)).map(rowOfProject)
+  rows.sort((a, b) => (a.updated < b.updated ? 1 : -1))
+  return sendFeed(request, { title, path, entries: rows.slice(0, ENTRIES).map(entryOf) }, format)
+}
+
+function sendFeed({ reply, page, viewer, req }: SiteRequest, feed: Feed, format: FeedFormat): FastifyReply {
+  const { url, name } = page.site
+  const self = `${url}${req.raw.url ?? ''}`
+  void reply
+    .header('cache-control', viewer === null ? 'public, max-age=0, must-revalidate' : 'private, no-cache')
+    .header('vary', 'accept-language, cookie')
+  if (format === 'json') {
+    const items = feed.entries.map(({ id, path, title, text, at, by }) => ({
+      id,
+      url: `${url}${path}`,
+      title,
+      content_text: text,
+      date_published: at,
+      ...(by === undefined ? {} : { authors: [{ name: by }] }),
+    }))
+    const body = {
+      version: 'https://jsonfeed.org/version/1.1',
+      title: feed.title,
+      home_page_url: `${url}${feed.path}`,
+      feed_url: self,
+      items,
+    }
+    return reply.type('application/feed+json; charset=utf-8').send(JSON.stringify(body))
+  }
+  const entries = feed.entries.map(
+    ({ id, path, title, text, at, by }) =>
+      `<entry><id>${xml(`${url}/#${id}`)}</id><title>${xml(title)}</title><link href="${xml(`${url}${path}`)}"/><updated>${at}</updated><author><name>${xml(by ?? name)}</name></author><summary>${xml(text)}</summary></entry>\n`,
+  )
+  const [updated = '1970-01-01T00:00:00.000Z'] = feed.entries
+    .map(({ at }) => at)
+    .sort()
+    .reverse()
+  return reply
+    .type('application/atom+xml; charset=utf-8')
+    .send(
+      `<?xml version="1.0" encoding="utf-8"?>\n<feed xmlns="http://www.w3.org/2005/Atom"><id>${xml(`${url}${feed.path}`)}</id><title>${xml(feed.title)}</title><link rel="self" href="${xml(self)}"/><link href="${xml(`${url}${feed.path}`)}"/><updated>${updated}</updated>\n${entries.join('')}</feed>\n`,
+    )
+}
+
+/** Text for XML, which has no form at all for most control characters. */
+export function xml(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what XML cannot hold
+  return escapeText(text.toWellFormed().replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, ''))
+}

@@ -1,0 +1,166 @@
+// Pages of people: a user, an organization, a collection.
+import type { FastifyReply } from 'fastify'
+import { listVisibleByIds } from '#features/catalogue/projects/lookup/visible-lists.ts'
+import { listCollections, listCollectionsOf } from '#features/community/collections/queries.ts'
+import { toCollectionView } from '#features/community/collections/views.ts'
+import {
+  getOrganization,
+  listCachedOrganizations,
+  toOrganizationView,
+} from '#features/community/organizations/organization-cache.ts'
+import { listProjectIds } from '#features/community/organizations/queries.ts'
+import { listOrganizationIdsOf, listProjectIdsOf } from '#features/people/users/queries.ts'
+import { getCachedUser, listCachedUsers } from '#features/people/users/user-cache.ts'
+import type { UserView } from '#features/people/users/views.ts'
+import { notFound } from '#lib/errors.ts'
+import { isIdForm } from '#lib/ids.ts'
+import { countOf, timeAgo } from '#platform/html/format.ts'
+import { html, type Markup } from '#platform/html/html.ts'
+import { badge, face, note } from '#platform/html/lists.ts'
+import { pathTo } from '#platform/html/page-context.ts'
+import type { SiteRequest } from '#web/kit/page.ts'
+import { collectionPath, organizationPath, reportPath, userPath, withQuery } from '#web/kit/site-paths.ts'
+import { rowsOfProjects } from '../lists/row-details.ts'
+import { viewOf } from '../lists/rows.ts'
+import type { Organization } from '../project/project-data.ts'
+import { peoplePanel } from '../project/project-page.ts'
+import { linkPanel, profilePage, type Slice } from './profile.ts'
+
+const PER_PAGE = 20
+
+/** One page of the projects with these IDs, as far as the viewer may see them. */
+async function sliceOf(request: SiteRequest, ids: readonly string[], isOrdered: boolean): Promise<Slice> {
+  const { deps, viewer, query } = request
+  const all = (await listVisibleByIds(deps, viewer, ids)).map((project) => ({
+    project,
+    downloads: viewOf(project).downloads,
+  }))
+  if (!isOrdered) all.sort((a, b) => b.downloads - a.downloads)
+  const current = Number(/^[1-9]\d{0,6}$/.exec(query('page'))?.[0] ?? 1)
+  return {
+    rows: await rowsOfProjects(
+      request,
+      all.slice((current - 1) * PER_PAGE, current * PER_PAGE).map(({ project }) => project),
+    ),
+    total: all.length,
+    downloads: all.reduce((sum, { downloads }) => sum + downloads, 0),
+    current,
+    last: Math.max(1, Math.ceil(all.length / PER_PAGE)),
+  }
+}
+
+export async function showUser(request: SiteRequest): Promise<FastifyReply> {
+  const { deps, viewer, page, show, param, moved } = request
+  const { language } = page
+  const cached = await getCachedUser(deps, param('name'))
+  if (cached.username !== param('name')) return moved(userPath(cached.username))
+  const user = JSON.parse(cached.bytes.toString()) as UserView
+  const projects = await sliceOf(request, await listProjectIdsOf(deps.db, viewer, user.id), false)
+  const organizations = (await listCachedOrganizations(deps, await listOrganizationIdsOf(deps.db, user.id))).map(
+    ({ openView }) => JSON.parse(`${openView}[]}`) as Organization,
+  )
+  const collections = (await listCollectionsOf(deps.db, viewer, user.id)).map(toCollectionView)
+  const role =
+    user.role === 'developer' ? null : badge('good', language.t(`site.role.${user.role as 'moderator' | 'admin'}`))
+  const aside = html`${linkPanel(
+    request,
+    language.t('site.organizations'),
+    organizations.map(({ name, slug, icon_url }) => ({ name, url: icon_url, path: organizationPath(slug) })),
+  )}
+${linkPanel(
+  request,
+  language.t('site.collections'),
+  collections.map(({ name, id, icon_url }) => ({ name, url: icon_url, path: collectionPath(id) })),
+)}`
+  return show(
+    profilePage(request, {
+      path: userPath(user.username),
+      name: user.username,
+      kind: 'profile',
+      report: reportPath('user', user.id),
+      about: user.bio ?? '',
+      head: html`${face({ name: user.username, url: user.avatar_url, isLarge: true })}<div><h1><bdi>${user.username}</bdi> ${role}</h1>${user.bio !== null && html`<p class="what" dir="auto">${user.bio}</p>`}${facts(request, projects, user.created)}</div>`,
+      projects,
+      aside,
+      structured: {
+        '@type': 'ProfilePage',
+        mainEntity: {
+          '@type': 'Person',
+          name: user.username,
+          ...(user.avatar_url === null ? {} : { image: user.avatar_url }),
+        },
+      },
+    }),
+  )
+}
+
+export async function showOrganization(request: SiteRequest): Promise<FastifyReply> {
+  const { deps, viewer, param, moved, show } = request
+  const found = await getOrganization(deps, param('name'))
+  if (found.slug !== param('name')) return moved(organizationPath(found.slug))
+  const organization = JSON.parse((await toOrganizationView(deps, viewer, found)).toString()) as Organization
+  const projects = await sliceOf(request, await listProjectIds(deps.db, found.id, viewer), false)
+  const members = organization.members.filter(({ accepted }) => accepted)
+  return show(
+    profilePage(request, {
+      path: organizationPath(organization.slug),
+      name: organization.name,
+      kind: 'website',
+      about: organization.description,
+      color: organization.color,
+      head: html`${face({ name: organization.name, url: organization.icon_url, rawUrl: organization.raw_icon_url, isSquare: true, isLarge: true })}<div><h1 dir="auto">${organization.name}</h1><p class="what" dir="auto">${organization.description}</p>${facts(request, projects)}</div>`,
+      projects,
+      aside: peoplePanel(request, { organization: undefined, members }),
+      structured: { '@type': 'Organization', name: organization.name, description: organization.description },
+    }),
+  )
+}
+
+export async function showCollection(request: SiteRequest): Promise<FastifyReply> {
+  const { deps, viewer, page, show, param } = request
+  const { language } = page
+  const id = param('id')
+  const [row] = isIdForm(id) ? await listCollections(deps.db, viewer, [id]) : []
+  if (row === undefined) throw notFound('collection')
+  const collection = toCollectionView(row)
+  const [owner] = await listCachedUsers(deps, [collection.user])
+  const projects = await sliceOf(request, collection.projects, true)
+  const by =
+    owner === undefined
+      ? null
+      : html`<p class="soft">${language.rich('site.by', { name: html`<a href="${pathTo(page, userPath(owner.username))}"><bdi>${owner.username}</bdi></a>` })}</p>`
+  const state =
+    collection.status === 'listed'
+      ? null
+      : html`<div class="state">${note(page, 'warn', html`<p>${language.t(`site.collection.${collection.status}`)}</p>`)}</div>`
+  return show(
+    profilePage(request, {
+      path: collectionPath(id),
+      name: collection.name,
+      kind: 'website',
+      about: collection.description ?? '',
+      color: collection.color,
+      isUnlisted: collection.status !== 'listed',
+      before: state,
+      head: html`${face({ name: collection.name, url: collection.icon_url, rawUrl: collection.raw_icon_url, isSquare: true, isLarge: true })}<div><h1 dir="auto">${collection.name}</h1>${collection.description !== null && html`<p class="what" dir="auto">${collection.description}</p>`}${by}${facts(request, projects, undefined, collection.updated)}${collection.status !== 'private' && projects.total > 0 && archiveLink(request, id)}</div>`,
+      projects,
+      aside: null,
+      structured: { '@type': 'CollectionPage', name: collection.name },
+    }),
+  )
+}
+
+/** The files of all projects that run on the setup, as far as everybody may have them. */
+function archiveLink({ page, setup: { loader, gameVersion } }: SiteRequest, id: string): Markup {
+  const href = withQuery(`/v3/collection/${id}/archive`, {
+    dependencies: 'true',
+    loaders: loader === '' ? undefined : JSON.stringify([loader]),
+    game_versions: gameVersion === '' ? undefined : JSON.stringify([gameVersion]),
+  })
+  return html`<p class="small"><a href="${pathTo(page, href)}" download>${page.language.t('site.get.all')}</a></p>`
+}
+
+function facts({ page }: SiteRequest, { total, downloads }: Slice, joined?: string, updated?: string): Markup {
+  const { language } = page
+  return html`<ul class="facts-line"><li>${language.t('site.count.project', { count: total })}</li><li>${countOf(language, downloads)} ${language.t('site.downloads', { count: downloads })}</li>${joined !== undefined && html`<li>${language.rich('site.joined', { at: timeAgo(language, new Date(joined), page.now) })}</li>`}${updated !== undefined && html`<li>${language.rich('site.updated-at', { at: timeAgo(language, new Date(updated), page.now) })}</li>`}</ul>`
+}

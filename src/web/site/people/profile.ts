@@ -1,0 +1,81 @@
+// What the pages of people, organizations and collections have in common.
+import { html, type Markup, type Part } from '#platform/html/html.ts'
+import type { Page } from '#platform/html/layout.ts'
+import { emptyState, face, pager } from '#platform/html/lists.ts'
+import { icon, pathTo } from '#platform/html/page-context.ts'
+import type { SiteRequest } from '#web/kit/page.ts'
+import { feedLinks } from '#web/kit/site-paths.ts'
+import { hitList, type ProjectRow } from '../lists/rows.ts'
+import { hueClass } from '../names.ts'
+
+/** One page of projects, and what all of them come to. */
+export type Slice = { rows: ProjectRow[]; total: number; downloads: number; current: number; last: number }
+
+type Profile = {
+  path: string
+  name: string
+  kind: 'profile' | 'website'
+  about: string
+  color?: number | null
+  head: Markup
+  before?: Part
+  projects: Slice
+  aside: Part
+  structured: object
+  isUnlisted?: boolean
+  /** Where it can be reported. */
+  report?: string
+}
+
+/** The page of a user, an organization or a collection: who or what it is, its projects, and what stands beside them. */
+export function profilePage(request: SiteRequest, of: Profile): Page & { status?: number } {
+  const { page, deps } = request
+  const { language } = page
+  const { rows, current, last } = of.projects
+  const list =
+    rows.length > 0
+      ? hitList({ page, taxonomy: deps.taxonomy }, rows)
+      : emptyState(page, {
+          icon: 'package',
+          title: language.t(current > last ? 'site.list.no-page' : 'site.no-projects'),
+        })
+  const hasAside = of.aside !== null && String(html`${of.aside}`).trim() !== ''
+  return {
+    status: current > last ? 404 : 200,
+    title: of.name,
+    ...(of.about === '' ? {} : { description: of.about.slice(0, 300) }),
+    canonical: of.path,
+    isUnlisted: of.isUnlisted === true || current > last,
+    className: ['page', hueClass(of.color)].filter(Boolean).join(' '),
+    openGraph: { type: of.kind },
+    structuredData: [of.structured],
+    feeds: feedLinks(of.path, language.t('site.feed.list')),
+    body: html`${of.before}
+<div class="profile">${of.head}<div class="acts"><a class="button" href="${pathTo(page, `${of.path}.atom`)}" title="${language.t('site.feed.list')}">${icon(page, 'rss')}<span class="vh">${language.t('site.feed.list')}</span></a>${of.report !== undefined && html`<a class="button" href="${pathTo(page, of.report)}" title="${language.t('site.report.title', { name: of.name })}">${icon(page, 'flag')}<span class="vh">${language.t('site.report.title', { name: of.name })}</span></a>`}</div></div>
+<div class="sheet${hasAside && ' split'}">
+<div class="list">
+${list}
+${current <= last && pager(page, { current, last, href: (number) => pathTo(page, `${of.path}${number === 1 ? '' : `?page=${number}`}`) })}
+</div>
+${hasAside && html`<aside aria-label="${language.t('site.about', { name: of.name })}">${of.aside}</aside>`}
+</div>`,
+  }
+}
+
+/** A panel of names that lead to their pages; nothing without any. */
+export function linkPanel(
+  { page }: SiteRequest,
+  title: string,
+  links: readonly { name: string; url: string | null; path: string }[],
+): Part {
+  if (links.length === 0) return null
+  const items = links.map(
+    ({
+      name,
+      url,
+      path,
+    }) => html`<li>${face({ name, url, isSquare: true })}<span><a href="${pathTo(page, path)}"><bdi>${name}</bdi></a></span></li>
+`,
+  )
+  return html`<section class="panel"><h2>${title}</h2><ul class="people">${items}</ul></section>`
+}

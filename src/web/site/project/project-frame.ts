@@ -1,0 +1,203 @@
+// The head of a project's pages: name, facts, download, tabs, and what its state means.
+import type { VersionView } from '#features/catalogue/versions/views.ts'
+import { countOf, fileSize, timeAgo } from '#platform/html/format.ts'
+import { buttonForm } from '#platform/html/forms.ts'
+import { attributes, html, type Markup, type Part } from '#platform/html/html.ts'
+import type { IconName } from '#platform/html/icons.ts'
+import type { MessageKey } from '#platform/html/languages.ts'
+import type { Page } from '#platform/html/layout.ts'
+import { breadcrumbs, note, tabs } from '#platform/html/lists.ts'
+import { icon, type PageContext, pathTo } from '#platform/html/page-context.ts'
+import type { SiteRequest } from '#web/kit/page.ts'
+import { isSet } from '#web/kit/setup.ts'
+import { feedLinks, listPath, PROJECT_TYPES, reportPath, withQuery } from '#web/kit/site-paths.ts'
+import { setupName } from '../lists/list-title.ts'
+import { tile } from '../lists/rows.ts'
+import { hueClass, tagName, typesName } from '../names.ts'
+import { cardOf } from './card.ts'
+import { type ArchiveFacts, type ProjectData, primaryFile } from './project-data.ts'
+import { structured } from './structured-data.ts'
+
+const TABS = [
+  ['', 'site.tab.description', 'book'],
+  ['/gallery', 'site.tab.gallery', 'image'],
+  ['/versions', 'site.tab.versions', 'box'],
+  ['/changelog', 'site.tab.changelog', 'clock'],
+  ['/dependencies', 'site.tab.dependencies', 'link'],
+  ['/used-by', 'site.tab.used-by', 'users'],
+  ['/statistics', 'site.tab.statistics', 'chart'],
+] as const satisfies [string, MessageKey, IconName][]
+export type ProjectTab = (typeof TABS)[number][0]
+
+/** A page of a project as it is sent: its sheet in the project's frame. */
+export function projectPage(
+  request: SiteRequest,
+  data: ProjectData,
+  of: {
+    tab: ProjectTab
+    title: string
+    body: Markup
+    canonical?: string
+    description?: string
+    isSplit?: boolean
+    status?: number
+    previous?: string
+    next?: string
+  },
+): Page & { status?: number } {
+  const { page } = request
+  const { view, path } = data
+  const { tab, title, body, isSplit = false, ...rest } = of
+  const hue = hueClass(view.color)
+  return {
+    description: view.summary,
+    canonical: `${path}${tab}`,
+    isUnlisted: !['approved', 'archived'].includes(view.status),
+    className: ['page', hue].filter(Boolean).join(' '),
+    ...cardOf(request, view),
+    feeds: feedLinks(`${path}/versions`, page.language.t('site.feed.versions', { name: view.name })),
+    structuredData: structured(request, data),
+    ...rest,
+    title,
+    body: html`${crumbs(request, data)}
+${stateNote(request, data)}
+${hero(request, data)}
+${projectTabs(request, data, tab)}
+<div class="sheet${isSplit && ' split'}">
+${body}
+</div>`,
+  }
+}
+
+function crumbs({ page }: SiteRequest, { view }: ProjectData): Markup {
+  const type = PROJECT_TYPES.find((known) => view.project_types.includes(known))
+  const list = {
+    href: pathTo(page, listPath(type)),
+    label: type === undefined ? page.language.t('site.browse') : typesName(page.language, type),
+  }
+  const [category] = view.categories
+  const deeper =
+    category === undefined
+      ? []
+      : [{ href: pathTo(page, withQuery(listPath(type), { c: category })), label: tagName(category) }]
+  return breadcrumbs(page, [list, ...deeper])
+}
+
+/** What a state that is not the usual one means, for those who see the project. */
+function stateNote({ page }: SiteRequest, { view }: ProjectData): Part {
+  const { language } = page
+  if (view.status === 'approved') return null
+  return html`<div class="state">${note(page, 'warn', html`<p>${language.t(`site.state.${view.status}`)}</p>`)}</div>`
+}
+
+function hero(request: SiteRequest, data: ProjectData): Markup {
+  const { page } = request
+  const { language } = page
+  const { view } = data
+  return html`<div class="hero">
+${tile(page, { iconUrl: view.icon_url, rawUrl: view.raw_icon_url }, 81)}
+<div>
+<h1 dir="auto">${view.name}</h1>
+<p class="what" dir="auto">${view.summary}</p>
+<dl class="facts"><div><dt>${language.t('site.downloads', { count: view.downloads })}</dt><dd>${countOf(language, view.downloads)}</dd></div><div><dt>${language.t('site.followers', { count: view.followers })}</dt><dd>${countOf(language, view.followers)}</dd></div><div><dt class="vh">${language.t('site.updated')}</dt><dd>${language.rich('site.updated-at', { at: timeAgo(language, new Date(view.updated), page.now) })}</dd></div></dl>
+<div class="acts">${followButton(request, data)}<a class="button" href="${pathTo(page, `${data.path}/save`)}">${icon(page, 'bookmark')}${language.t('site.save')}</a>${acts(page, view, data.path)}</div>
+</div>
+${download(request, data)}
+</div>`
+}
+
+/** What stands behind a sign: the feed, sharing where the browser can, a report. */
+function acts(page: PageContext, { id, name }: ProjectData['view'], path: string): Markup {
+  const { language } = page
+  const sign = (of: { href: string; sign: IconName; label: string }) =>
+    html`<a class="button" href="${pathTo(page, of.href)}" title="${of.label}">${icon(page, of.sign)}<span class="vh">${of.label}</span></a>`
+  const share = language.t('site.share', { name })
+  return html`${sign({ href: `${path}/versions.atom`, sign: 'rss', label: language.t('site.feed.versions', { name }) })}<button${attributes({ type: 'button', 'data-share': name, 'data-done': language.t('site.share.copied'), title: share, hidden: true })}>${icon(page, 'share')}<span class="vh" role="status">${share}</span></button>${sign({ href: reportPath('project', id), sign: 'flag', label: language.t('site.report.title', { name }) })}`
+}
+
+/** Who is not signed in is led through that and back. */
+function followButton({ page, viewer }: SiteRequest, { path, isFollowed }: ProjectData): Markup {
+  const { language } = page
+  const follow = html`${icon(page, 'heart')}${language.t('site.follow')}`
+  if (viewer === null) {
+    const href = withQuery(page.site.paths.signIn, { return: path })
+    return html`<a class="button" href="${pathTo(page, href)}">${follow}</a>`
+  }
+  return isFollowed
+    ? buttonForm(page, {
+        action: pathTo(page, `${path}/unfollow`),
+        text: html`${icon(page, 'check')}${language.t('site.unfollow')}`,
+      })
+    : buttonForm(page, { action: pathTo(page, `${path}/follow`), text: follow })
+}
+
+function download(request: SiteRequest, { offer, path }: ProjectData): Markup {
+  const { page, setup } = request
+  const { language } = page
+  const setupLink = html`<a href="${pathTo(page, `${path}#setup`)}">${language.t(isSet(setup) ? 'site.get.change' : 'site.get.choose')}</a>`
+  const file = offer === undefined ? undefined : primaryFile(offer.version)
+  if (offer === undefined || file === undefined) {
+    return html`<section class="get" aria-labelledby="get-head"><p id="get-head" class="strong">${language.t('site.get.none')}</p></section>`
+  }
+  const heading = !isSet(setup)
+    ? language.t('site.get.newest')
+    : offer.fits
+      ? language.t('site.for', { setup: setupName(language, setup) })
+      : language.t('site.get.unfit', { setup: setupName(language, setup) })
+  const needs = offer.needs.flatMap(({ project, path: needed, version }) => {
+    const needFile = primaryFile(version)
+    return needFile === undefined
+      ? []
+      : [
+          html`<li>${icon(page, 'lib')}<a href="${pathTo(page, needed)}"><bdi>${project.name}</bdi></a><a class="dl" href="${needFile.url}" download><bdi>${version.version_number}</bdi> ${icon(page, 'download')}<span class="vh">${language.t('site.get.download', { name: project.name })}</span></a></li>
+`,
+        ]
+  })
+  return html`<section class="get" aria-labelledby="get-head">
+<div class="for"><strong id="get-head">${heading}</strong>${setupLink}</div>
+<a class="button main" href="${file.url}" download>${icon(page, 'download')}<span><b>${language.rich('site.get.version', { version: html`<bdi>${offer.version.version_number}</bdi>` })}</b><small><bdi>${file.filename}</bdi> · ${fileSize(language, file.size)}</small></span></a>
+${needs.length > 0 && html`<div><p class="small soft">${language.t('site.get.needs')}</p><ul class="needs">${needs}</ul><p class="small"><a href="${archiveHref(request, offer.version)}" download>${archiveText(page, offer.archive)}</a></p></div>`}
+</section>`
+}
+
+/** What a link to several files as one archive says. */
+export function archiveText({ language }: PageContext, archive: ArchiveFacts | undefined): string {
+  if (archive === undefined) return language.t('site.get.all')
+  return language.t('site.get.archive', { count: archive.count, size: fileSize(language, archive.sizeBytes) })
+}
+
+/** The file with what it requires, for the same setup. */
+function archiveHref({ page, setup: { loader, gameVersion } }: SiteRequest, { id, loaders }: VersionView): string {
+  return pathTo(
+    page,
+    withQuery(`/v3/version/${id}/archive`, {
+      dependencies: 'true',
+      loaders: JSON.stringify(loader === '' ? loaders : [loader]),
+      game_versions: gameVersion === '' ? '[]' : JSON.stringify([gameVersion]),
+    }),
+  )
+}
+
+function projectTabs(
+  { page }: SiteRequest,
+  { view, path, dependencies, dependentCount }: ProjectData,
+  current: ProjectTab,
+): Markup {
+  const counts: Partial<Record<ProjectTab, number>> = {
+    '/gallery': view.gallery.length,
+    '/versions': view.versions.length,
+    '/dependencies': dependencies.length,
+    '/used-by': dependentCount,
+  }
+  return tabs(
+    page,
+    view.name,
+    TABS.map(([tab, label, name]) => ({
+      href: pathTo(page, `${path}${tab}`),
+      label: page.language.t(label),
+      icon: name,
+      isCurrent: tab === current,
+      ...(counts[tab] === undefined || counts[tab] === 0 ? {} : { count: counts[tab] }),
+    })),
+  )
+}

@@ -1,0 +1,92 @@
+// The other pages of a project: pictures, what it needs, what needs it; and following it.
+import type { FastifyReply } from 'fastify'
+import { followProject } from '#features/catalogue/follows/follow-project.ts'
+import { unfollowProject } from '#features/catalogue/follows/unfollow-project.ts'
+import { listDependents } from '#features/catalogue/versions/lookup/dependents.ts'
+import { listDependencies } from '#features/catalogue/versions/lookup/project-dependencies.ts'
+import { ApiError } from '#lib/errors.ts'
+import { html } from '#platform/html/html.ts'
+import { emptyState, pager } from '#platform/html/lists.ts'
+import { pathTo } from '#platform/html/page-context.ts'
+import type { SiteRequest } from '#web/kit/page.ts'
+import { rowsOfProjects } from '../lists/row-details.ts'
+import { hitList } from '../lists/rows.ts'
+import { gallerySource } from './gallery-image.ts'
+import { loadProject } from './project-data.ts'
+import { projectPage } from './project-frame.ts'
+import { namedList } from './versions-view.ts'
+
+/** Two beside each other on wide windows. */
+const SHOWN = { sizes: '(min-width: 44rem) 38rem, 100vw', otherwise: { width: 700, height: 394 } }
+
+export async function showGallery(request: SiteRequest): Promise<FastifyReply> {
+  const { page, show } = request
+  const { language } = page
+  const data = await loadProject(request)
+  const pictures = data.view.gallery.toSorted((a, b) => a.ordering - b.ordering)
+  const items = pictures.map((picture, index) => {
+    const alt = picture.name ?? language.t('site.picture', { number: index + 1, name: data.view.name })
+    return html`<li><figure><a href="${picture.raw_url}"><img${gallerySource(picture, SHOWN)} alt="${alt}" loading="lazy"></a>${(picture.name !== null || picture.description !== null) && html`<figcaption dir="auto">${picture.name !== null && html`<b>${picture.name}</b> `}${picture.description}</figcaption>`}</figure></li>
+`
+  })
+  const title = language.t('site.title.gallery', { name: data.view.name })
+  const body = html`<div class="section-head"><h2>${language.t('site.tab.gallery')}</h2></div>
+${items.length > 0 ? html`<ul class="gallery">${items}</ul>` : emptyState(page, { icon: 'image', title: language.t('site.gallery.none') })}`
+  return show(projectPage(request, data, { tab: '/gallery', title, body }))
+}
+
+/** Further projects that older versions need. */
+const OLDER_MAX = 100
+
+export async function showDependencies(request: SiteRequest): Promise<FastifyReply> {
+  const { deps, viewer, page, show } = request
+  const { language } = page
+  const data = await loadProject(request)
+  const named = data.dependencies
+  const now = new Set(named.map(({ project }) => project?.id))
+  const { projects } = await listDependencies(deps, viewer, data.project.id)
+  const older = projects.filter(({ id }) => !now.has(id)).slice(0, OLDER_MAX)
+  const title = language.t('site.title.dependencies', { name: data.view.name })
+  const isNothing = named.length === 0 && older.length === 0
+  const body = html`${named.length > 0 && html`<div class="section"><h2>${language.t('site.dependencies.of', { version: data.offer?.version.version_number ?? '' })}</h2>${namedList(page, named)}</div>`}
+${older.length > 0 && html`<div class="section-head"><h2>${language.t('site.dependencies.others')}</h2></div>${hitList({ page, taxonomy: deps.taxonomy }, await rowsOfProjects(request, older), 'h3')}`}
+${isNothing && emptyState(page, { icon: 'link', title: language.t('site.dependencies.none') })}`
+  return show(projectPage(request, data, { tab: '/dependencies', title, body }))
+}
+
+const DEPENDENTS_PER_PAGE = 20
+
+export async function showUsedBy(request: SiteRequest): Promise<FastifyReply> {
+  const { deps, page, show, query } = request
+  const { language } = page
+  const data = await loadProject(request)
+  const current = Number(/^[1-9]\d{0,6}$/.exec(query('page'))?.[0] ?? 1)
+  const slice = { limit: DEPENDENTS_PER_PAGE, offset: (current - 1) * DEPENDENTS_PER_PAGE }
+  const { projects, total } = await listDependents(deps, data.project.id, slice)
+  const last = Math.max(1, Math.ceil(total / DEPENDENTS_PER_PAGE))
+  const none = emptyState(page, {
+    icon: 'users',
+    title: language.t(total > 0 ? 'site.list.no-page' : 'site.used-by.none'),
+  })
+  const rows = await rowsOfProjects(request, projects)
+  const title = language.t('site.title.used-by', { name: data.view.name })
+  const body = html`<div class="section-head"><h2>${language.t('site.used-by.count', { count: total })}</h2></div>
+${rows.length > 0 ? hitList({ page, taxonomy: deps.taxonomy }, rows, 'h3') : none}
+${current <= last && pager(page, { current, last, href: (number) => pathTo(page, `${data.path}/used-by${number === 1 ? '' : `?page=${number}`}`) })}`
+  return show(projectPage(request, data, { tab: '/used-by', title, body, status: current > last ? 404 : 200 }))
+}
+
+/** Follows or unfollows, and goes back. Doing it twice is no error of who presses a button twice. */
+export async function followFromPage(request: SiteRequest, isFollowing: boolean): Promise<FastifyReply> {
+  const { deps, viewer, page, reply, toSignIn } = request
+  const data = await loadProject(request)
+  const back = pathTo(page, data.path)
+  if (viewer === null) return toSignIn(data.path)
+  const act = isFollowing
+    ? followProject(deps, viewer, data.project.id)
+    : unfollowProject(deps, viewer, data.project.id)
+  await act.catch((error: unknown) => {
+    if (!(error instanceof ApiError) || error.kind !== 'invalid_input') throw error
+  })
+  return reply.redirect(back, 303)
+}

@@ -1,0 +1,92 @@
+// Saving a project to collections from its page.
+import type { FastifyReply } from 'fastify'
+import { createCollection } from '#features/community/collections/create-collection.ts'
+import { listSavedIn } from '#features/community/collections/queries.ts'
+import { CollectionInput } from '#features/community/collections/requests.ts'
+import { saveProject } from '#features/community/collections/save-project.ts'
+import type { Viewer } from '#lib/viewer.ts'
+import { checkbox, errorSummary, fieldset, form, hiddenField, textField } from '#platform/html/forms.ts'
+import { html, type Markup } from '#platform/html/html.ts'
+import { icon, pathTo } from '#platform/html/page-context.ts'
+import { checkValues, fieldOf, fieldsOf } from '#web/kit/forms.ts'
+import type { SiteRequest } from '#web/kit/page.ts'
+import { attempt, type FormRefusal } from '#web/kit/page-request.ts'
+import { loadProject, type ProjectData } from './project-data.ts'
+
+type Typed = { name: string; chosen: ReadonlySet<string> | undefined }
+
+export async function showSave(request: SiteRequest): Promise<FastifyReply> {
+  const { viewer, toSignIn } = request
+  const data = await loadProject(request)
+  if (viewer === null) return toSignIn()
+  return showForm(request, viewer, data, { name: '', chosen: undefined })
+}
+
+/** Of the collections that the form showed, the ticked ones hold the project then; a name makes a new one. */
+export async function saveFromPage(request: SiteRequest): Promise<FastifyReply> {
+  const { deps, viewer, req, reply, page, toSignIn } = request
+  const data = await loadProject(request)
+  if (viewer === null) return toSignIn(`${data.path}/save`)
+  const chosen = new Set(fieldsOf(req.body, 'collection'))
+  const shown = new Set(fieldsOf(req.body, 'shown'))
+  const name = fieldOf(req.body, 'name').trim()
+  const projectId = data.project.id
+  const { refusal } = await attempt(
+    async () => {
+      // The new one first: when its name is refused, nothing has changed.
+      if (name !== '')
+        await createCollection(deps, viewer, checkValues(CollectionInput, { name, projects: [projectId] }))
+      for (const { id, is_saved } of await listSavedIn(deps.db, viewer.id, projectId)) {
+        const isSaved = chosen.has(id)
+        if (shown.has(id) && isSaved !== is_saved)
+          await saveProject(deps, viewer, { collectionId: id, projectId, isSaved })
+      }
+    },
+    { name: page.language.t('site.save.name') },
+  )
+  if (refusal !== undefined) return showForm(request, viewer, data, { name, chosen }, refusal)
+  return reply.redirect(pathTo(page, data.path), 303)
+}
+
+async function showForm(
+  request: SiteRequest,
+  viewer: Viewer,
+  data: ProjectData,
+  typed: Typed,
+  refusal?: FormRefusal,
+): Promise<FastifyReply> {
+  const { deps, page, show } = request
+  const { language } = page
+  const { view, path } = data
+  const errors = refusal === undefined ? [] : [refusal]
+  const collections = await listSavedIn(deps.db, viewer.id, view.id)
+  const boxes = collections.map(({ id, name, status, is_saved }) => {
+    const isChecked = typed.chosen === undefined ? is_saved : typed.chosen.has(id)
+    const state = status === 'listed' ? {} : { hint: language.t(`site.collection.${status}`) }
+    return html`${hiddenField('shown', id)}${checkbox({ name: 'collection', value: id, isChecked, label: html`<bdi>${name}</bdi>`, ...state })}
+`
+  })
+  const list: Markup | null =
+    boxes.length === 0
+      ? null
+      : fieldset(page, { legend: language.t('site.save.in'), name: 'collections', content: html`${boxes}` })
+  const body = html`<div class="sheet slip">
+<h1>${language.rich('site.save.title', { name: html`<bdi>${view.name}</bdi>` })}</h1>
+${form(page, {
+  action: pathTo(page, `${path}/save`),
+  content: html`${errorSummary(page, errors)}
+${list}
+${textField(page, { name: 'name', label: language.t(boxes.length === 0 ? 'site.save.first' : 'site.save.new'), hint: language.t('site.save.hint'), value: typed.name, maxLength: 64, isOptional: boxes.length > 0, errors })}
+<button class="main">${icon(page, 'bookmark')}${language.t('site.save')}</button>`,
+})}
+<p><a href="${pathTo(page, path)}">${language.rich('site.report.back', { name: html`<bdi>${view.name}</bdi>` })}</a></p>
+</div>`
+  return show({
+    status: refusal?.status ?? 200,
+    title: language.t('site.save.title', { name: view.name }),
+    body,
+    isUnlisted: true,
+    className: 'page account',
+    hasErrors: refusal !== undefined,
+  })
+}

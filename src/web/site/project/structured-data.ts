@@ -1,0 +1,39 @@
+// What a project's page says to programs that read pages (JSON-LD).
+
+import type { SiteRequest } from '#web/kit/page.ts'
+import { listPath, PROJECT_TYPES } from '#web/kit/site-paths.ts'
+import { typesName } from '../names.ts'
+import type { ProjectData } from './project-data.ts'
+
+/** The project as software to be downloaded, and where it stands in the site. */
+export function structured({ page }: SiteRequest, { view, path, offer }: ProjectData): object[] {
+  const { url } = page.site
+  const type = PROJECT_TYPES.find((known) => view.project_types.includes(known))
+  const list =
+    type === undefined
+      ? []
+      : [{ '@type': 'ListItem', position: 1, name: typesName(page.language, type), item: `${url}${listPath(type)}` }]
+  return [
+    {
+      '@type': 'SoftwareApplication',
+      name: view.name,
+      description: view.summary,
+      url: `${url}${path}`,
+      applicationCategory: 'GameApplication',
+      datePublished: view.published,
+      dateModified: view.updated,
+      offers: { '@type': 'Offer', price: 0, priceCurrency: 'USD' },
+      ...(view.icon_url === null ? {} : { image: view.icon_url }),
+      ...(offer === undefined ? {} : { softwareVersion: offer.version.version_number }),
+      interactionStatistic: {
+        '@type': 'InteractionCounter',
+        interactionType: 'https://schema.org/DownloadAction',
+        userInteractionCount: view.downloads,
+      },
+    },
+    {
+      '@type': 'BreadcrumbList',
+      itemListElement: [...list, { '@type': 'ListItem', position: list.length + 1, name: view.name }],
+    },
+  ]
+}
