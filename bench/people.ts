@@ -2,8 +2,8 @@
 // server's processor time and statements for each request against the size of the answer.
 
 import { randomBytes } from 'node:crypto'
+import { newToken } from '#lib/access/tokens.ts'
 import { DAY_MS } from '#lib/time.ts'
-import { newToken } from '#lib/tokens.ts'
 import type { Db } from '#platform/db/db.ts'
 import { createDb, createPool } from '#platform/db/db.ts'
 import { startEmbeddedPostgres } from '#platform/embedded-postgres/embedded-postgres.ts'

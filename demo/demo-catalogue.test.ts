@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { demoCatalogue } from '#demo/demo-catalogue.ts'
-import { characterCount, checkHttpsUrl, PROJECT_SLUG, textProblem, USERNAME, VERSION_NUMBER } from '#lib/text-rules.ts'
+import {
+  characterCount,
+  checkHttpsUrl,
+  PROJECT_SLUG,
+  textProblem,
+  USERNAME,
+  VERSION_NUMBER,
+} from '#lib/text/text-rules.ts'
 import { isOpenSource, parseLicense } from '#platform/taxonomy/licenses.ts'
 import { checkLoaderFields } from '#platform/taxonomy/loader-fields.ts'
 import { checkCategories, checkLoaders, loadTaxonomy, projectTypesOf } from '#platform/taxonomy/taxonomy.ts'

@@ -9,7 +9,7 @@ import { demoId } from '#demo/seed-ids.ts'
 import { listPresent, markItems } from '#demo/seed-items.ts'
 import { bytesOf, placeDrawn } from '#demo/seed-pictures.ts'
 import { storeFirst } from '#demo/store-first.ts'
-import { ALL_ORGANIZATION_PERMISSIONS, ALL_PROJECT_PERMISSIONS, PROJECT_PERMISSIONS } from '#lib/permissions.ts'
+import { ALL_ORGANIZATION_PERMISSIONS, ALL_PROJECT_PERMISSIONS, PROJECT_PERMISSIONS } from '#lib/access/permissions.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import type { Deps } from '#ports/deps.ts'
 

@@ -1,12 +1,17 @@
 // `npm run record-errors -- FILES`: runs these tests (all without FILES) and adds the errors that they see to
-// src/platform/http/seen-errors.json, from which the description takes what each operation may answer. `npm run gen` then
+// src/platform/http/openapi/seen-errors.json, from which the description takes what each operation may answer. `npm run gen` then
 // makes the descriptions. What stands there already stays, so that a run changes no more than it must. With `--from FILE`
 // nothing runs: the lines were written before, by tests with RECORD_ERRORS=FILE.
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { REQUEST_ID, readSeenErrors, SEEN_ERRORS_FILE, type SeenErrors } from '#platform/http/declared-errors.ts'
+import {
+  REQUEST_ID,
+  readSeenErrors,
+  SEEN_ERRORS_FILE,
+  type SeenErrors,
+} from '#platform/http/openapi/declared-errors.ts'
 import type { SeenAnswer } from '#test/support/declared-answers.ts'
 
 function record(files: readonly string[]): void {

@@ -10,7 +10,7 @@ import { cannotListen, checkBeforeStart, freePort, holdAnalytics } from '#main/p
 import { createHttpProcesses, type HttpProcesses } from '#main/processes/supervisor.ts'
 import { drain, stopListening } from '#main/stop-listening.ts'
 import { type Config, loadConfig, withPort } from '#platform/config/config.ts'
-import { createRateGrants, type RateGrantDirectory } from '#platform/http/rate-grants.ts'
+import { createRateGrants, type RateGrantDirectory } from '#platform/http/limits/rate-grants.ts'
 import { startWorker } from '#platform/jobs/worker.ts'
 import { createLog, isTextFormat, type Log } from '#platform/telemetry/log.ts'
 import type { Deps } from '#ports/deps.ts'

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import type { Rate } from '#lib/rate.ts'
+import type { Rate } from '#lib/concurrency/rate.ts'
 import { HOUR_MS, MINUTE_MS } from '#lib/time.ts'
 import { type Counters, WINDOW_MAX } from '#ports/counters/counters.ts'
 

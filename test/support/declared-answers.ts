@@ -2,7 +2,7 @@
 // what is not declared is written down instead.
 import { appendFileSync } from 'node:fs'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { declaredErrors, keyOf, readSeenErrors, type SeenErrors } from '#platform/http/declared-errors.ts'
+import { declaredErrors, keyOf, readSeenErrors, type SeenErrors } from '#platform/http/openapi/declared-errors.ts'
 import type { RouteEntry } from '#platform/http/route-config.ts'
 import type { App } from '#platform/http/server.ts'
 

@@ -2,12 +2,12 @@
 
 import { createHash } from 'node:crypto'
 import type { VersionStatus } from '#features/basics/access/version-status.ts'
+import { ALL_PROJECT_PERMISSIONS } from '#lib/access/permissions.ts'
+import { ALL_SCOPES } from '#lib/access/scopes.ts'
+import { newToken } from '#lib/access/tokens.ts'
 import { newId } from '#lib/ids.ts'
-import { ALL_PROJECT_PERMISSIONS } from '#lib/permissions.ts'
 import type { ProjectStatus } from '#lib/project-status.ts'
-import { ALL_SCOPES } from '#lib/scopes.ts'
 import { DAY_MS } from '#lib/time.ts'
-import { newToken } from '#lib/tokens.ts'
 import type { Deps } from '#ports/deps.ts'
 
 export type Person = { id: string; username: string; email: string; token: string }

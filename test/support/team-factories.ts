@@ -1,10 +1,10 @@
 // Projects, organizations and members for tests of teams, written by SQL.
 
 import type { VersionStatus } from '#features/basics/access/version-status.ts'
+import { ALL_ORGANIZATION_PERMISSIONS, ALL_PROJECT_PERMISSIONS } from '#lib/access/permissions.ts'
+import { SCOPES } from '#lib/access/scopes.ts'
 import { newId } from '#lib/ids.ts'
-import { ALL_ORGANIZATION_PERMISSIONS, ALL_PROJECT_PERMISSIONS } from '#lib/permissions.ts'
 import type { ProjectStatus } from '#lib/project-status.ts'
-import { SCOPES } from '#lib/scopes.ts'
 import type { Db } from '#platform/db/db.ts'
 
 export type Owned = { id: string; slug: string; teamId: string }

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { SCOPES } from '#lib/scopes.ts'
+import { SCOPES } from '#lib/access/scopes.ts'
 import { assertSameText } from '../support/compare-text.ts'
 import { type TestApp, testApp } from '../support/harness.ts'
 import {

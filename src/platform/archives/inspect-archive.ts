@@ -2,8 +2,8 @@
 // the file rules read single small entries.
 import { type FileHandle, open } from 'node:fs/promises'
 import { setImmediate } from 'node:timers/promises'
+import { createLimiter, overloaded } from '#lib/concurrency/limiter.ts'
 import { ApiError, invalidInput } from '#lib/errors.ts'
-import { createLimiter, overloaded } from '#lib/limiter.ts'
 import { ContentError, type ContentErrorKind, readContent, verifyContents } from './archive-contents.ts'
 import { type Directory, type DirectoryEntry, readDirectory } from './archive-directory.ts'
 

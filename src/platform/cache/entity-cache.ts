@@ -1,6 +1,6 @@
 import type { LoggedChanges } from './change-log.ts'
 import type { ChangedIds, Changes, Counts } from './changes.ts'
-import { type CompositionDefinition, Compositions } from './compositions.ts'
+import { type CompositionDefinition, Compositions } from './derived-cache.ts'
 import { createEntryLru, type KindDefinition } from './entries.ts'
 import { KindCache, type KindStats } from './kind-cache.ts'
 

@@ -1,8 +1,8 @@
 // Calls between two processes over one connection, both ways: many at once, gathered into few writes, each with a time
 // limit, all of them bounded in number and bytes.
 import type { Duplex } from 'node:stream'
+import { overloaded } from '#lib/concurrency/limiter.ts'
 import { ApiError } from '#lib/errors.ts'
-import { overloaded } from '#lib/limiter.ts'
 import { describeError, reviveError, type SentError } from './errors.ts'
 import { createFrameReader, encodeFrame } from './frames.ts'
 

@@ -1,8 +1,8 @@
 // The environment, read once, checked whole and grouped by subject. Nothing else in Depot looks at the environment.
 import { join, resolve } from 'node:path'
 import { Value } from 'typebox/value'
+import { Secret } from '#lib/access/secret.ts'
 import { OperatorError } from '#lib/operator-error.ts'
-import { Secret } from '#lib/secret.ts'
 import { defaultBaseUrl, isEveryAddress, mailDomain } from './default-address.ts'
 import { Env, VARIABLES } from './env.ts'
 import { parsePatterns } from './env-values.ts'

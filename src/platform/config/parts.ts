@@ -1,6 +1,6 @@
 // Parts of the configuration that several variables make together.
 import { join } from 'node:path'
-import { Secret } from '#lib/secret.ts'
+import { Secret } from '#lib/access/secret.ts'
 import type { CaptchaWidget, FilesConfig, ScannerConfig } from './config.ts'
 import type { Env } from './env.ts'
 

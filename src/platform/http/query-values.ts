@@ -2,8 +2,8 @@
 import Type from 'typebox'
 import { ApiError, invalidInput } from '#lib/errors.ts'
 import { ID_PATTERN } from '#lib/ids.ts'
-import { JSON_LIST } from '#lib/schema-parts.ts'
-import { checkStorable, NAME_PATTERN } from '#lib/text-rules.ts'
+import { JSON_LIST } from '#lib/schema/schema-parts.ts'
+import { checkStorable, NAME_PATTERN } from '#lib/text/text-rules.ts'
 
 /** The most identifiers one list request may name. */
 const IDS_MAX = 1000

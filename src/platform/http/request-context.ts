@@ -4,8 +4,8 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ApiError, invalidInput, notFound } from '#lib/errors.ts'
-import { clientAddress } from './client-address.ts'
-import type { RateLimiter } from './rate-limit.ts'
+import { clientAddress } from './limits/client-address.ts'
+import type { RateLimiter } from './limits/rate-limit.ts'
 
 export type RequestContextOptions = { clientAddressHeader: string | undefined; blockedUserAgents: readonly RegExp[] }
 

@@ -1,11 +1,11 @@
 // What each route says of itself in `config`, and what the hooks put on a request.
 import type { FastifyContextConfig } from 'fastify'
 import type { TSchema } from 'typebox'
-import type { ScopeName } from '#lib/scopes.ts'
-import type { Viewer } from '#lib/viewer.ts'
-import type { ListBuffers } from './list-buffers.ts'
-import type { ReadySource } from './ready-answers.ts'
-import type { ReadyAnswer } from './ready-routes.ts'
+import type { ScopeName } from '#lib/access/scopes.ts'
+import type { Viewer } from '#lib/access/viewer.ts'
+import type { ReadyAnswer } from './fast-path/cached-routes.ts'
+import type { ReadySource } from './fast-path/fast-path.ts'
+import type { ListBuffers } from './responses/list-buffers.ts'
 
 /**
  * Who may call a route:

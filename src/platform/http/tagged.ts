@@ -1,4 +1,4 @@
-import type { TagName } from './openapi-text.ts'
+import type { TagName } from './openapi/texts.ts'
 import type { App } from './server.ts'
 
 /** Registers routes that belong to one group of the published description; a route may name another group itself. */

@@ -3,8 +3,8 @@
 import type { FastifySchemaCompiler } from 'fastify'
 import type { TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { keepKnownKeys } from '#lib/known-keys.ts'
-import { bodyError, queryError } from '#lib/schema-errors.ts'
+import { keepKnownKeys } from '#lib/schema/known-keys.ts'
+import { bodyError, queryError } from '#lib/schema/schema-errors.ts'
 
 /** Fastify's validator compiler over TypeBox; `httpPart` says whether text may be converted. */
 export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpPart }) => {

@@ -1,7 +1,7 @@
 // Draws the card that other sites show for a link: a name, a sentence, a picture. Texts are drawn with a font of our own
 // as far as it goes, and with those of the system beyond.
 import { join } from 'node:path'
-import { createLimiter } from '#lib/limiter.ts'
+import { createLimiter } from '#lib/concurrency/limiter.ts'
 import { loadSharp } from './scale.ts'
 
 export const CARD_WIDTH = 1200

@@ -4,8 +4,8 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { buffer } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
+import { createLimiter, overloaded } from '#lib/concurrency/limiter.ts'
 import { invalidInput } from '#lib/errors.ts'
-import { createLimiter, overloaded } from '#lib/limiter.ts'
 import { type Pixels, SCALE_ERROR_KINDS, ScaleError, type ScaleRules } from './scale.ts'
 
 const CHILD = fileURLToPath(new URL('./draw-svg-child.ts', import.meta.url))

@@ -1,6 +1,7 @@
 // The picture pipeline for icons and galleries: checked by content, bounded in pixels, made smaller, and its colour found.
+
+import { createLimiter } from '#lib/concurrency/limiter.ts'
 import { type ApiError, invalidInput } from '#lib/errors.ts'
-import { createLimiter } from '#lib/limiter.ts'
 import { createDrawSvg, type DrawSvg } from './draw-svg.ts'
 import { CONTENT_TYPES, checkKind, type ImageKind } from './image-kind.ts'
 import { loadSharp, type Pixels, ScaleError, type ScaleRules, scale } from './scale.ts'

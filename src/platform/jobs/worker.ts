@@ -8,7 +8,7 @@ import type { Metrics } from '#platform/telemetry/metrics.ts'
 import { traceJob } from '#platform/telemetry/traces.ts'
 import type { JobName, Jobs } from './queue.ts'
 import { type Schedule, startSchedule } from './schedule.ts'
-import { removeSuperseded, startWorkerBeats, type WorkerBeats } from './worker-beats.ts'
+import { removeSuperseded, startWorkerBeats, type WorkerBeats } from './worker-heartbeats.ts'
 
 /**
  * One handler for each job. A job may run more than once (a process dies between the work and its record), so each

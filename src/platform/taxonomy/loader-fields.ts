@@ -1,6 +1,6 @@
 // Values of loader fields: the check of what a client sends with a version, and the order of what is shown.
 import { validationError } from '#lib/errors.ts'
-import { textProblem } from '#lib/text-rules.ts'
+import { textProblem } from '#lib/text/text-rules.ts'
 import { fieldsOf, type LoaderField, type Taxonomy } from './taxonomy.ts'
 
 export type LoaderFieldValue = string | number | boolean | string[] | number[] | boolean[]

@@ -2,7 +2,7 @@
 // what one address can add to a count. Losing them costs a moment of leniency, never data. Adapters: `memory/` for
 // one process, `redis/` for several.
 
-import type { MaybePromise, Rate, RateDecision } from '#lib/rate.ts'
+import type { MaybePromise, Rate, RateDecision } from '#lib/concurrency/rate.ts'
 import { HOUR_MS } from '#lib/time.ts'
 
 /** At most `max` hits in any `windowMs`. `max` is 1 to `WINDOW_MAX`: an adapter keeps the time of each hit. */

@@ -1,6 +1,6 @@
 // What happens when the counter store is lost: counting goes on in this process, under a reduced rate.
 
-import type { MaybePromise, Rate } from '#lib/rate.ts'
+import type { MaybePromise, Rate } from '#lib/concurrency/rate.ts'
 import { MINUTE_MS } from '#lib/time.ts'
 import type { Counters } from './counters.ts'
 

@@ -1,8 +1,8 @@
 // Style, script, fonts and icons of all pages, under names that change with what is in them.
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { entityTag } from '#lib/json-bytes.ts'
+import { entityTag } from '#lib/text/json-bytes.ts'
 import { ASSETS_PATH, type Asset, type Assets } from '#platform/html/assets.ts'
-import { codedTag, codingFor } from '#platform/http/content-coding.ts'
+import { codedTag, codingFor } from '#platform/http/responses/content-coding.ts'
 import type { App } from '#platform/http/server.ts'
 
 export function assetRoutes(app: App, assets: Assets): void {

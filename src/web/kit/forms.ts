@@ -7,8 +7,8 @@ import formbody from '@fastify/formbody'
 import type { Static, TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { invalidInput } from '#lib/errors.ts'
-import { bodyError } from '#lib/schema-errors.ts'
-import { readRawBody } from '#platform/http/raw-body.ts'
+import { bodyError } from '#lib/schema/schema-errors.ts'
+import { readRawBody } from '#platform/http/bodies/raw-body.ts'
 import type { App } from '#platform/http/server.ts'
 
 const FORM_BYTES_MAX = 64 * 1024

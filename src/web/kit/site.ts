@@ -2,7 +2,7 @@
 import { LRUCache } from 'lru-cache'
 import { getShownSettings, type Settings, type SettingsReader } from '#features/basics/settings/settings-cache.ts'
 import { getStatistics } from '#features/basics/statistics/queries.ts'
-import { isBlank } from '#lib/text-rules.ts'
+import { isBlank } from '#lib/text/text-rules.ts'
 import { MINUTE_MS } from '#lib/time.ts'
 import { loadAssets } from '#platform/html/assets.ts'
 import type { Site, SiteLink } from '#platform/html/page-context.ts'

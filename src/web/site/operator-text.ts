@@ -1,7 +1,7 @@
 // What operators say of their instance: what it is for, and its rules.
 import type { FastifyReply } from 'fastify'
 import { getSettings } from '#features/basics/settings/settings-cache.ts'
-import { isBlank } from '#lib/text-rules.ts'
+import { isBlank } from '#lib/text/text-rules.ts'
 import { html } from '#platform/html/html.ts'
 import { absent } from '#web/kit/error-page.ts'
 import type { SiteRequest } from '#web/kit/page.ts'

@@ -1,5 +1,5 @@
 // What moves ownership of an account is asked of its owner again. The accounts feature knows how; the others ask it.
-import type { Viewer } from '#lib/viewer.ts'
+import type { Viewer } from '#lib/access/viewer.ts'
 
 export type OwnerProof = { password?: string | undefined; code?: string | undefined }
 

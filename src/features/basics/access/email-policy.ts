@@ -1,5 +1,5 @@
+import type { Viewer } from '#lib/access/viewer.ts'
 import { forbidden } from '#lib/errors.ts'
-import type { Viewer } from '#lib/viewer.ts'
 import type { Deps } from '#ports/deps.ts'
 
 /**

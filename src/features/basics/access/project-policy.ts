@@ -1,15 +1,15 @@
 // Who sees a project, and what a viewer may do to it: pure rules, with their SQL twin `visibleTo`; a test compares the
 // two.
 import { type Expression, type ExpressionBuilder, type SqlBool, sql } from 'kysely'
-import { forbidden } from '#lib/errors.ts'
 import {
   ALL_PROJECT_PERMISSIONS,
   hasProjectPermission,
   MODERATOR_PROJECT_PERMISSIONS,
   type ProjectPermission,
-} from '#lib/permissions.ts'
+} from '#lib/access/permissions.ts'
+import { isAdmin, isModerator, type Viewer } from '#lib/access/viewer.ts'
+import { forbidden } from '#lib/errors.ts'
 import { isPublicStatus, isSearchableStatus, PUBLIC_STATUSES } from '#lib/project-status.ts'
-import { isAdmin, isModerator, type Viewer } from '#lib/viewer.ts'
 import type { DB } from '#platform/db/schema.ts'
 
 /** What of a project decides who sees it. */

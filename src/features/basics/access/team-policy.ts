@@ -1,14 +1,15 @@
 // Who may do what in a team, and what of it each viewer sees: pure rules. What members may do to a project is in
 // project-policy.ts.
-import { forbidden } from '#lib/errors.ts'
+
 import {
   ALL_ORGANIZATION_PERMISSIONS,
   ALL_PROJECT_PERMISSIONS,
   hasOrganizationPermission,
   MODERATOR_ORGANIZATION_PERMISSIONS,
   type OrganizationPermission,
-} from '#lib/permissions.ts'
-import { isAdmin, isModerator, type Viewer } from '#lib/viewer.ts'
+} from '#lib/access/permissions.ts'
+import { isAdmin, isModerator, type Viewer } from '#lib/access/viewer.ts'
+import { forbidden } from '#lib/errors.ts'
 
 /** What of a team's row decides who may do what. */
 export type MemberFacts = {

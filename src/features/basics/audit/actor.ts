@@ -1,5 +1,5 @@
 // Who acts, as the audit log keeps it.
-import type { Viewer } from '#lib/viewer.ts'
+import type { Viewer } from '#lib/access/viewer.ts'
 
 export const ACTOR_KINDS = ['account', 'operator', 'command', 'system', 'anonymous'] as const
 

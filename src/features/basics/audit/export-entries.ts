@@ -1,6 +1,6 @@
 // The audit log as a stream of text, read in pages, so that any length takes little memory.
 
-import { csvCell } from '#lib/csv.ts'
+import { csvCell } from '#lib/text/csv.ts'
 import type { Db } from '#platform/db/db.ts'
 import { listEntriesAfter } from './queries.ts'
 import type { AuditFilter } from './requests.ts'

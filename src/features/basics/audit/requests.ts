@@ -2,7 +2,7 @@
 import Type, { type Static } from 'typebox'
 import { invalidInput } from '#lib/errors.ts'
 import { parseId } from '#lib/ids.ts'
-import { Id } from '#lib/schema-parts.ts'
+import { Id } from '#lib/schema/schema-parts.ts'
 import { AUDIT_ACTIONS, type AuditAction, SUBJECT_KINDS, type SubjectKind } from './actions.ts'
 
 export const AUDIT_PAGE_MAX = 500

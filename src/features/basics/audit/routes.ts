@@ -1,7 +1,7 @@
 // The audit log: for operators whole, for everybody what is about them.
 import { Readable } from 'node:stream'
 import Type from 'typebox'
-import { requireViewer } from '#platform/http/auth.ts'
+import { requireViewer } from '#platform/http/auth/auth.ts'
 import { mountInternal } from '#platform/http/mounts.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'

@@ -1,6 +1,6 @@
 // Entries of the audit log as routes answer with them.
 import Type, { type Static } from 'typebox'
-import { Nullable, Timestamp } from '#lib/schema-parts.ts'
+import { Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
 import { AUDIT_ACTIONS, SUBJECT_KINDS } from './actions.ts'
 import { ACTOR_KINDS } from './actor.ts'
 import type { AuditRow } from './queries.ts'

@@ -1,8 +1,9 @@
 // What a picture is uploaded for: which text of which project, version, report or message. The feature that owns the
 // text says whether the caller may put pictures there.
+
+import type { ScopeName } from '#lib/access/scopes.ts'
+import type { Viewer } from '#lib/access/viewer.ts'
 import { invalidInput } from '#lib/errors.ts'
-import type { ScopeName } from '#lib/scopes.ts'
-import type { Viewer } from '#lib/viewer.ts'
 import { IMAGE_CONTEXTS, type ImageContext, type ImagePlace } from './queries.ts'
 import type { ImageQuery } from './requests.ts'
 

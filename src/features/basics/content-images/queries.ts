@@ -1,8 +1,8 @@
 // Pictures inside texts, as rows: each is unused at first, belongs to one thing once something uses it, and is
 // deleted with that thing or when its text no longer contains it.
 import { type ExpressionBuilder, sql } from 'kysely'
+import type { Viewer } from '#lib/access/viewer.ts'
 import { ApiError, accountGone, notFound, validationError } from '#lib/errors.ts'
-import type { Viewer } from '#lib/viewer.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
 import { isForeignKeyViolation } from '#platform/db/pg-errors.ts'
 import type { DB } from '#platform/db/schema.ts'

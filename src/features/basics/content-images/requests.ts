@@ -1,7 +1,7 @@
 // What clients send of pictures in texts.
 import Type, { type Static } from 'typebox'
 import { ID_PATTERN } from '#lib/ids.ts'
-import { Id } from '#lib/schema-parts.ts'
+import { Id } from '#lib/schema/schema-parts.ts'
 import { IMAGE_CONTEXTS } from './queries.ts'
 
 const IMAGES_PER_TEXT_MAX = 10

@@ -1,7 +1,7 @@
 // Pictures for texts: descriptions, changelogs, reports and messages.
 
-import { requireScope, requireViewer } from '#platform/http/auth.ts'
-import { readRawBody, takeRawBodies } from '#platform/http/raw-body.ts'
+import { requireScope, requireViewer } from '#platform/http/auth/auth.ts'
+import { readRawBody, takeRawBodies } from '#platform/http/bodies/raw-body.ts'
 import { COSTS } from '#platform/http/route-config.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'

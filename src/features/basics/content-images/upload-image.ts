@@ -1,9 +1,9 @@
 // Stores a picture for a text: checked by its content, under its own name, and attached where its place is known.
 
 import { placePicture, storePictures } from '#features/basics/pictures/pictures.ts'
+import type { Viewer } from '#lib/access/viewer.ts'
 import { accountGone } from '#lib/errors.ts'
 import { newId } from '#lib/ids.ts'
-import type { Viewer } from '#lib/viewer.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import type { Deps } from '#ports/deps.ts'
 import {

@@ -1,6 +1,6 @@
 // The wire shape of a picture inside texts.
 import Type, { type Static } from 'typebox'
-import { Timestamp } from '#lib/schema-parts.ts'
+import { Timestamp } from '#lib/schema/schema-parts.ts'
 import { IMAGE_CONTEXTS, type ImageContext } from './queries.ts'
 
 /** Of the last four keys the one of the context is there: what the picture belongs to, null while nothing uses it. */

@@ -1,4 +1,4 @@
-import type { Viewer } from '#lib/viewer.ts'
+import type { Viewer } from '#lib/access/viewer.ts'
 
 /** Admins may own any number of things. */
 export function isUnlimited({ role }: Pick<Viewer, 'role'>): boolean {

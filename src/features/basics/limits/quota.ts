@@ -1,8 +1,8 @@
 // How many projects, organizations and collections an account may own. Only owned ones count: invitations and
 // memberships do not, and what an organization owns counts for nobody.
 import { type RawBuilder, sql } from 'kysely'
+import type { Viewer } from '#lib/access/viewer.ts'
 import { ApiError } from '#lib/errors.ts'
-import type { Viewer } from '#lib/viewer.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
 import type { Deps } from '#ports/deps.ts'
 import { isUnlimited } from './policy.ts'

@@ -1,5 +1,5 @@
 // How many projects, organizations and collections the caller owns and may own.
-import { requireViewer } from '#platform/http/auth.ts'
+import { requireViewer } from '#platform/http/auth/auth.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 import { getQuota, QUOTA_KINDS, type QuotaKind } from './quota.ts'

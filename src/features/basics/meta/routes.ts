@@ -1,7 +1,7 @@
 // The root document, retired API versions, and the probes of operators and their tools.
 import Type from 'typebox'
+import { parseAuthorization, secretsEqual } from '#lib/access/tokens.ts'
 import { notFound } from '#lib/errors.ts'
-import { parseAuthorization, secretsEqual } from '#lib/tokens.ts'
 import { refuseRetired } from '#platform/http/retired.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'

@@ -1,9 +1,9 @@
 // The routes of an icon, the same for everything that has one.
 
-import { done } from '#platform/http/answers.ts'
-import { requireViewer } from '#platform/http/auth.ts'
+import { requireViewer } from '#platform/http/auth/auth.ts'
+import { readRawBody, takeRawBodies } from '#platform/http/bodies/raw-body.ts'
 import { IdParams, OrganizationParams, ProjectParams, UserParams } from '#platform/http/query-values.ts'
-import { readRawBody, takeRawBodies } from '#platform/http/raw-body.ts'
+import { done } from '#platform/http/responses/declared-responses.ts'
 import { COSTS } from '#platform/http/route-config.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'

@@ -1,8 +1,8 @@
 // Setting and removing the icon of everything that has one. The old picture is removed after the new one is saved.
 
+import type { ScopeName } from '#lib/access/scopes.ts'
+import type { Viewer } from '#lib/access/viewer.ts'
 import { newId } from '#lib/ids.ts'
-import type { ScopeName } from '#lib/scopes.ts'
-import type { Viewer } from '#lib/viewer.ts'
 import type { ChangeSet } from '#platform/cache/changes.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import type { Tx } from '#platform/db/db.ts'

@@ -5,7 +5,7 @@ import pg from 'pg'
 import { DAY_MS } from '#lib/time.ts'
 import { createEntityCache } from '#platform/cache/entity-cache.ts'
 import { listenForInvalidations } from '#platform/cache/listen.ts'
-import { createRateGrants } from '#platform/http/rate-grants.ts'
+import { createRateGrants } from '#platform/http/limits/rate-grants.ts'
 import { assertError } from '#test/support/account-steps.ts'
 import { ADMIN_KEY, type TestApp, testApp } from '#test/support/harness.ts'
 

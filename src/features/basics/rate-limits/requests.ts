@@ -2,7 +2,7 @@
 import { isIP } from 'node:net'
 import Type, { type Static } from 'typebox'
 import { validationError } from '#lib/errors.ts'
-import { Maybe } from '#lib/schema-parts.ts'
+import { Maybe } from '#lib/schema/schema-parts.ts'
 
 export const RateLimitInput = Type.Object(
   {

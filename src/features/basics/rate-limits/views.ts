@@ -1,6 +1,6 @@
 // Granted request rates as routes answer with them.
 import Type, { type Static } from 'typebox'
-import { Nullable, Timestamp } from '#lib/schema-parts.ts'
+import { Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
 import type { GrantRow } from './queries.ts'
 
 export const RateLimitView = Type.Object(

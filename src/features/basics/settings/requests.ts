@@ -3,9 +3,9 @@
 import type { Updateable } from 'kysely'
 import Type, { type Static } from 'typebox'
 import { validationError } from '#lib/errors.ts'
-import { type PatchColumns, toColumns } from '#lib/patch.ts'
-import { Maybe } from '#lib/schema-parts.ts'
-import { checkStorable, isBlank } from '#lib/text-rules.ts'
+import { type PatchColumns, toColumns } from '#lib/schema/patch.ts'
+import { Maybe } from '#lib/schema/schema-parts.ts'
+import { checkStorable, isBlank } from '#lib/text/text-rules.ts'
 import type { InstanceSettings } from '#platform/db/schema.ts'
 
 /** Null takes a setting back to what the environment says. */

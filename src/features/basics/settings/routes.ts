@@ -1,8 +1,8 @@
 // What operators set while the service runs, and what everybody may know of it.
 import { operatorOf } from '#features/basics/audit/actor.ts'
-import { done } from '#platform/http/answers.ts'
+import { readRawBody, takeRawBodies } from '#platform/http/bodies/raw-body.ts'
 import { mountInternal } from '#platform/http/mounts.ts'
-import { readRawBody, takeRawBodies } from '#platform/http/raw-body.ts'
+import { done } from '#platform/http/responses/declared-responses.ts'
 import { COSTS } from '#platform/http/route-config.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'

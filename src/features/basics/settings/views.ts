@@ -1,6 +1,6 @@
 // Settings as routes answer with them.
 import Type, { type Static } from 'typebox'
-import { Nullable } from '#lib/schema-parts.ts'
+import { Nullable } from '#lib/schema/schema-parts.ts'
 import { SET_NAMES, SETTING_NAMES, type SetName, type SettingName } from './requests.ts'
 import type { Settings, SettingsRow } from './settings-cache.ts'
 

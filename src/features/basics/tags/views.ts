@@ -1,7 +1,7 @@
 // The wire shapes of tags, and what they show of the taxonomy.
 import Type, { type Static, type TSchema } from 'typebox'
 import { invalidInput } from '#lib/errors.ts'
-import { Nullable, Timestamp } from '#lib/schema-parts.ts'
+import { Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
 import type { LoaderField, Taxonomy } from '#platform/taxonomy/taxonomy.ts'
 import type { ValueFilters } from './requests.ts'
 

@@ -1,5 +1,5 @@
+import type { Viewer } from '#lib/access/viewer.ts'
 import { invalidInput } from '#lib/errors.ts'
-import type { Viewer } from '#lib/viewer.ts'
 import type { EntityCache } from '#platform/cache/entity-cache.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import type { Db } from '#platform/db/db.ts'

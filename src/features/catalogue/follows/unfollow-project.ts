@@ -1,6 +1,6 @@
 import { findProject, getProject, type ProjectReader } from '#features/catalogue/projects/lookup/project-cache.ts'
+import type { Viewer } from '#lib/access/viewer.ts'
 import { invalidInput, notFound } from '#lib/errors.ts'
-import type { Viewer } from '#lib/viewer.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import { addToFollowers, deleteFollow } from './queries.ts'
 

@@ -1,10 +1,10 @@
 // Routes over several projects: editing many, and choosing at random.
 import Type from 'typebox'
 import { parseId } from '#lib/ids.ts'
-import { done } from '#platform/http/answers.ts'
-import { requireViewer } from '#platform/http/auth.ts'
-import { sendList } from '#platform/http/entity-tags.ts'
+import { requireViewer } from '#platform/http/auth/auth.ts'
 import { IdsQuery, parseIds } from '#platform/http/query-values.ts'
+import { done } from '#platform/http/responses/declared-responses.ts'
+import { sendList } from '#platform/http/responses/entity-tags.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 import { ProjectBulkPatch } from './edit/requests.ts'

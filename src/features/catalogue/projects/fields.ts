@@ -2,10 +2,10 @@
 import type { Selectable } from 'kysely'
 import Type, { type Static, type TOptional, type TSchema } from 'typebox'
 import { validationError } from '#lib/errors.ts'
-import { type PatchColumns, toColumns } from '#lib/patch.ts'
 import { REQUESTABLE_STATUSES } from '#lib/project-status.ts'
-import { Nullable } from '#lib/schema-parts.ts'
-import { checkHttpsUrl, checkText, isBlank, PROJECT_SLUG_PATTERN, URL_LENGTH_MAX } from '#lib/text-rules.ts'
+import { type PatchColumns, toColumns } from '#lib/schema/patch.ts'
+import { Nullable } from '#lib/schema/schema-parts.ts'
+import { checkHttpsUrl, checkText, isBlank, PROJECT_SLUG_PATTERN, URL_LENGTH_MAX } from '#lib/text/text-rules.ts'
 import type { Project } from '#platform/db/schema.ts'
 import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
 

@@ -1,10 +1,10 @@
 // Projects: reading them, editing and deleting one.
 import Type from 'typebox'
 import { iconRoutes } from '#features/basics/pictures/icon-routes.ts'
-import { done } from '#platform/http/answers.ts'
-import { requireViewer } from '#platform/http/auth.ts'
-import { sendBytes, sendList } from '#platform/http/entity-tags.ts'
+import { requireViewer } from '#platform/http/auth/auth.ts'
 import { IdsQuery, ProjectParams, parseIds } from '#platform/http/query-values.ts'
+import { done } from '#platform/http/responses/declared-responses.ts'
+import { sendBytes, sendList } from '#platform/http/responses/entity-tags.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 import { catalogueRoutes } from './catalogue-routes.ts'

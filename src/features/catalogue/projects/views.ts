@@ -2,7 +2,7 @@
 import Type, { type Static } from 'typebox'
 import { copyUrl } from '#features/basics/pictures/pictures.ts'
 import { PROJECT_STATUSES, REQUESTABLE_STATUSES } from '#lib/project-status.ts'
-import { Nullable, Timestamp } from '#lib/schema-parts.ts'
+import { Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
 import { licenseName } from '#platform/taxonomy/licenses.ts'
 import { sortFieldValues } from '#platform/taxonomy/loader-fields.ts'
 import { fieldsOf, gamesOf, projectTypesOf, type Taxonomy } from '#platform/taxonomy/taxonomy.ts'

@@ -1,7 +1,8 @@
 // Who may put a new project into an organization: a pure rule.
+
+import { hasOrganizationPermission } from '#lib/access/permissions.ts'
+import { isAdmin, type Viewer } from '#lib/access/viewer.ts'
 import { forbidden } from '#lib/errors.ts'
-import { hasOrganizationPermission } from '#lib/permissions.ts'
-import { isAdmin, type Viewer } from '#lib/viewer.ts'
 
 /**
  * @param bits the viewer's permissions as a member of the organization.

@@ -7,9 +7,9 @@ import {
   prepareFiles,
   type UploadedPart,
 } from '#features/catalogue/versions/publish/prepare-files.ts'
+import type { Viewer } from '#lib/access/viewer.ts'
 import { invalidInput } from '#lib/errors.ts'
 import { newId } from '#lib/ids.ts'
-import type { Viewer } from '#lib/viewer.ts'
 import type { Deps } from '#ports/deps.ts'
 import type { NewProject } from './requests.ts'
 

@@ -5,7 +5,7 @@ import { GALLERY_BYTES_MAX } from '#features/catalogue/projects/gallery/requests
 import { checkFilename } from '#features/catalogue/versions/files/filename.ts'
 import { FILE_BYTES_MAX, type ReceivedFiles } from '#features/catalogue/versions/publish/prepare-files.ts'
 import { invalidInput, validationError } from '#lib/errors.ts'
-import { readMultipart } from '#platform/http/multipart.ts'
+import { readMultipart } from '#platform/http/bodies/multipart.ts'
 import type { Deps } from '#ports/deps.ts'
 import type { NewProject } from './requests.ts'
 

@@ -11,12 +11,12 @@ import {
   toOptionalColumns,
 } from '#features/catalogue/projects/fields.ts'
 import { InitialVersion, type NewVersion, parseVersionData } from '#features/catalogue/versions/publish/requests.ts'
-import { renameAliases } from '#lib/aliases.ts'
 import { validationError } from '#lib/errors.ts'
 import { isIdForm } from '#lib/ids.ts'
 import type { RequestableStatus } from '#lib/project-status.ts'
-import { checkBody } from '#lib/schema-errors.ts'
-import { Id, Nullable, Ordering } from '#lib/schema-parts.ts'
+import { renameAliases } from '#lib/schema/aliases.ts'
+import { checkBody } from '#lib/schema/schema-errors.ts'
+import { Id, Nullable, Ordering } from '#lib/schema/schema-parts.ts'
 import { parseLicense } from '#platform/taxonomy/licenses.ts'
 import { checkCategories, type Taxonomy } from '#platform/taxonomy/taxonomy.ts'
 

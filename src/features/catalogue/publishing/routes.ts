@@ -1,9 +1,9 @@
 // Creating a project with its first versions.
 
 import { ProjectView } from '#features/catalogue/projects/views.ts'
-import { requireViewer } from '#platform/http/auth.ts'
-import { sendBytes } from '#platform/http/entity-tags.ts'
-import { takeForms } from '#platform/http/multipart.ts'
+import { requireViewer } from '#platform/http/auth/auth.ts'
+import { takeForms } from '#platform/http/bodies/multipart.ts'
+import { sendBytes } from '#platform/http/responses/entity-tags.ts'
 import { COSTS } from '#platform/http/route-config.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'

@@ -1,6 +1,6 @@
 // The wire shapes of scans.
 import Type, { type Static } from 'typebox'
-import { Nullable, Timestamp } from '#lib/schema-parts.ts'
+import { Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
 import { VERDICTS } from '#ports/scanner/scanner.ts'
 import type { Finding, ListedScan, ScanRow } from './queries.ts'
 

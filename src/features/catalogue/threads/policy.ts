@@ -1,8 +1,8 @@
 // Who reads and writes a thread, and what of it.
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import { isMember, type Membership } from '#features/basics/access/project-policy.ts'
+import { isModerator, type Viewer } from '#lib/access/viewer.ts'
 import { forbidden, invalidInput } from '#lib/errors.ts'
-import { isModerator, type Viewer } from '#lib/viewer.ts'
 
 /** What of a thread decides who reads it. Threads of deleted projects have lost their project. */
 export type ThreadFacts = { id: string; type: string; project_id: string | null; reporter_id: string | null }

@@ -1,9 +1,9 @@
 // Threads and their messages as rows. The messages of a thousand threads come in one statement, as those of one do.
 import { sql } from 'kysely'
 import { findMembership, listMemberships } from '#features/basics/access/memberships.ts'
+import type { Viewer } from '#lib/access/viewer.ts'
 import { accountGone, notFound } from '#lib/errors.ts'
 import { newId } from '#lib/ids.ts'
-import type { Viewer } from '#lib/viewer.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
 import { isForeignKeyViolation } from '#platform/db/pg-errors.ts'
 import { canReadAllThreads, canReadThread, messageVisibleTo, type ThreadFacts } from './policy.ts'

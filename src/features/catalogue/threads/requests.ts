@@ -3,8 +3,8 @@ import Type, { type Static } from 'typebox'
 import { ImageIds } from '#features/basics/content-images/requests.ts'
 import { validationError } from '#lib/errors.ts'
 import { isIdForm } from '#lib/ids.ts'
-import { Id, Nullable } from '#lib/schema-parts.ts'
-import { isBlank } from '#lib/text-rules.ts'
+import { Id, Nullable } from '#lib/schema/schema-parts.ts'
+import { isBlank } from '#lib/text/text-rules.ts'
 
 const TEXT_LENGTH_MAX = 65_536
 

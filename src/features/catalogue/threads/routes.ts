@@ -1,10 +1,10 @@
 // Threads: conversations between moderators and the members of a project, or the reporter of a report.
 import Type from 'typebox'
 import { parseId } from '#lib/ids.ts'
-import { done } from '#platform/http/answers.ts'
-import { requireViewer } from '#platform/http/auth.ts'
-import { sendBytes } from '#platform/http/entity-tags.ts'
+import { requireViewer } from '#platform/http/auth/auth.ts'
 import { IdParams, IdsQuery, parseIds } from '#platform/http/query-values.ts'
+import { done } from '#platform/http/responses/declared-responses.ts'
+import { sendBytes } from '#platform/http/responses/entity-tags.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 import { deleteMessage } from './delete-message.ts'

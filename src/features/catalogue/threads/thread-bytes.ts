@@ -1,10 +1,10 @@
 // Threads as bytes of JSON, joined from the bytes of their members. They may be long, so the work is done in steps.
 import { setImmediate as yieldToOthers } from 'node:timers/promises'
 import { type CachedUser, listCachedUsers } from '#features/people/users/user-cache.ts'
+import type { Viewer } from '#lib/access/viewer.ts'
 import { invalidInput } from '#lib/errors.ts'
-import { entityTag, joinJson } from '#lib/json-bytes.ts'
-import { writeJsonArray } from '#lib/json-pieces.ts'
-import type { Viewer } from '#lib/viewer.ts'
+import { entityTag, joinJson } from '#lib/text/json-bytes.ts'
+import { writeJsonArray } from '#lib/text/json-pieces.ts'
 import type { Deps } from '#ports/deps.ts'
 import { ANSWER_BYTES_MAX, listMessages, type MessageRow, type ThreadRow } from './queries.ts'
 import { type ThreadMessageView, toMessageViews } from './views.ts'

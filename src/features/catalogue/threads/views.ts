@@ -1,8 +1,8 @@
 // The wire shapes of a thread and its messages, as far as each viewer may read them.
 import Type, { type Static } from 'typebox'
 import { UserView } from '#features/people/users/views.ts'
-import { Nullable, Timestamp } from '#lib/schema-parts.ts'
-import type { Viewer } from '#lib/viewer.ts'
+import type { Viewer } from '#lib/access/viewer.ts'
+import { Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
 import { canSeeAuthor } from './policy.ts'
 import type { MessageRow } from './queries.ts'
 

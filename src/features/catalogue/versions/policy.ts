@@ -9,8 +9,8 @@ import {
   visibleTo,
 } from '#features/basics/access/project-policy.ts'
 import { isPublicVersionStatus, PUBLIC_VERSION_STATUSES } from '#features/basics/access/version-status.ts'
+import { isModerator, type Viewer } from '#lib/access/viewer.ts'
 import { forbidden } from '#lib/errors.ts'
-import { isModerator, type Viewer } from '#lib/viewer.ts'
 import type { DB } from '#platform/db/schema.ts'
 
 /** What of a version decides who sees it. */

@@ -2,7 +2,7 @@
 import Type, { type Static } from 'typebox'
 import { VERSION_STATUSES } from '#features/basics/access/version-status.ts'
 import { ProjectView } from '#features/catalogue/projects/views.ts'
-import { Nullable, Timestamp } from '#lib/schema-parts.ts'
+import { Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
 import { fieldsOf, gamesOf, projectTypesOf, type Taxonomy } from '#platform/taxonomy/taxonomy.ts'
 import { DEPENDENCY_TYPES, FILE_TYPES, VERSION_TYPES } from './kinds.ts'
 import type { VersionReadRow } from './queries.ts'

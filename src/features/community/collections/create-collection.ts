@@ -1,7 +1,7 @@
 import { requireVerifiedEmail } from '#features/basics/access/email-policy.ts'
 import { checkQuota } from '#features/basics/limits/quota.ts'
+import type { Viewer } from '#lib/access/viewer.ts'
 import { newId } from '#lib/ids.ts'
-import type { Viewer } from '#lib/viewer.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import { recordEvent } from '#platform/telemetry/events.ts'
 import type { Deps } from '#ports/deps.ts'

@@ -1,7 +1,7 @@
 // Who sees a collection and who may change what of it, with the SQL twins of what lists need.
 import { type Expression, type ExpressionBuilder, type SqlBool, sql } from 'kysely'
+import { isModerator, type Viewer } from '#lib/access/viewer.ts'
 import { forbidden, notFound } from '#lib/errors.ts'
-import { isModerator, type Viewer } from '#lib/viewer.ts'
 import type { DB } from '#platform/db/schema.ts'
 import type { CollectionPatch } from './requests.ts'
 

@@ -1,9 +1,9 @@
 // What requests about collections bring.
 import type { Updateable } from 'kysely'
 import Type, { type Static } from 'typebox'
-import { type PatchColumns, toColumns } from '#lib/patch.ts'
-import { Maybe } from '#lib/schema-parts.ts'
-import { checkText, NAME_PATTERN } from '#lib/text-rules.ts'
+import { type PatchColumns, toColumns } from '#lib/schema/patch.ts'
+import { Maybe } from '#lib/schema/schema-parts.ts'
+import { checkText, NAME_PATTERN } from '#lib/text/text-rules.ts'
 import type { Collection } from '#platform/db/schema.ts'
 import { COLLECTION_STATUSES } from './policy.ts'
 

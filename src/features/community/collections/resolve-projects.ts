@@ -1,5 +1,5 @@
+import type { Viewer } from '#lib/access/viewer.ts'
 import { validationError } from '#lib/errors.ts'
-import type { Viewer } from '#lib/viewer.ts'
 import type { Db } from '#platform/db/db.ts'
 import { listVisibleProjectNames } from './queries.ts'
 

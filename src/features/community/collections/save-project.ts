@@ -1,7 +1,7 @@
 // Puts one project into a collection, or takes it out, and leaves the others where they are.
 
+import type { Viewer } from '#lib/access/viewer.ts'
 import { invalidInput } from '#lib/errors.ts'
-import type { Viewer } from '#lib/viewer.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import type { Deps } from '#ports/deps.ts'
 import { requireEditable } from './policy.ts'

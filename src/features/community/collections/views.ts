@@ -1,6 +1,6 @@
 // Collections as routes answer with them.
 import Type, { type Static } from 'typebox'
-import { Nullable, Timestamp } from '#lib/schema-parts.ts'
+import { Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
 import { COLLECTION_STATUSES } from './policy.ts'
 import type { CollectionReadRow } from './queries.ts'
 

@@ -14,8 +14,8 @@ import {
 } from '#features/community/teams/member-lists.ts'
 import { listCachedTeams } from '#features/community/teams/team-cache.ts'
 import type { MemberWriter, ShownMember } from '#features/community/teams/views.ts'
+import type { Viewer } from '#lib/access/viewer.ts'
 import { notFound } from '#lib/errors.ts'
-import type { Viewer } from '#lib/viewer.ts'
 
 /**
  * The members of a project's own team, then those of its organization, each person once; as a JSON array of what

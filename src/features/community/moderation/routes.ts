@@ -1,6 +1,6 @@
 // The moderation queue, for moderators, and each project's place in it, for its members.
 import { getProjectAsMember } from '#features/catalogue/projects/lookup/project-cache.ts'
-import { requireViewer } from '#platform/http/auth.ts'
+import { requireViewer } from '#platform/http/auth/auth.ts'
 import { mountInternal } from '#platform/http/mounts.ts'
 import { ProjectParams } from '#platform/http/query-values.ts'
 import type { App } from '#platform/http/server.ts'

@@ -1,7 +1,7 @@
 // The wire shape of the moderation queue.
 import Type, { type Static } from 'typebox'
 import { PROJECT_STATUSES, REQUESTABLE_STATUSES } from '#lib/project-status.ts'
-import { Nullable, Timestamp } from '#lib/schema-parts.ts'
+import { Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
 import { projectTypesOf, type Taxonomy } from '#platform/taxonomy/taxonomy.ts'
 import type { QueueRow } from './queries.ts'
 

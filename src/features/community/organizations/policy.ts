@@ -5,9 +5,9 @@ import {
   organizationPermissions,
   requireOrganizationPermission,
 } from '#features/basics/access/team-policy.ts'
+import type { OrganizationPermission } from '#lib/access/permissions.ts'
+import { isAdmin, type Viewer } from '#lib/access/viewer.ts'
 import { forbidden, invalidInput } from '#lib/errors.ts'
-import type { OrganizationPermission } from '#lib/permissions.ts'
-import { isAdmin, type Viewer } from '#lib/viewer.ts'
 
 /**
  * @param member the viewer's row in the organization's team.

@@ -1,9 +1,9 @@
 // What requests about organizations bring.
 import type { Updateable } from 'kysely'
 import Type, { type Static } from 'typebox'
-import { type PatchColumns, toColumns } from '#lib/patch.ts'
-import { Id, IdOrName, Maybe } from '#lib/schema-parts.ts'
-import { checkText, ORGANIZATION_SLUG_PATTERN } from '#lib/text-rules.ts'
+import { type PatchColumns, toColumns } from '#lib/schema/patch.ts'
+import { Id, IdOrName, Maybe } from '#lib/schema/schema-parts.ts'
+import { checkText, ORGANIZATION_SLUG_PATTERN } from '#lib/text/text-rules.ts'
 import type { Organization } from '#platform/db/schema.ts'
 
 const NAME = { min: 3, max: 64, visible: true } as const

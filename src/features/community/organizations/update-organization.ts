@@ -1,5 +1,5 @@
 import { listProjectIdsOfOrganization } from '#features/catalogue/projects/queries.ts'
-import type { Viewer } from '#lib/viewer.ts'
+import type { Viewer } from '#lib/access/viewer.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import { onUnique } from '#platform/db/pg-errors.ts'
 import type { Deps } from '#ports/deps.ts'

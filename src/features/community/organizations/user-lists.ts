@@ -2,9 +2,9 @@ import type { ProjectReader } from '#features/catalogue/projects/lookup/project-
 import { listVisibleByIds } from '#features/catalogue/projects/lookup/visible-lists.ts'
 import { listOrganizationIdsOf, listOrganizationProjectIds, listProjectIdsOf } from '#features/people/users/queries.ts'
 import { getCachedUser } from '#features/people/users/user-cache.ts'
-import { joinJson } from '#lib/json-bytes.ts'
-import { hasScope } from '#lib/scopes.ts'
-import type { Viewer } from '#lib/viewer.ts'
+import { hasScope } from '#lib/access/scopes.ts'
+import type { Viewer } from '#lib/access/viewer.ts'
+import { joinJson } from '#lib/text/json-bytes.ts'
 import { listCachedOrganizations, toOrganizationViews } from './organization-cache.ts'
 
 /**

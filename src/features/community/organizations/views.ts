@@ -2,7 +2,7 @@
 import Type from 'typebox'
 import { ProjectView } from '#features/catalogue/projects/views.ts'
 import { TeamMemberView } from '#features/community/teams/views.ts'
-import { Nullable } from '#lib/schema-parts.ts'
+import { Nullable } from '#lib/schema/schema-parts.ts'
 import type { OrganizationRow } from './queries.ts'
 
 export const OrganizationView = Type.Object(

@@ -1,7 +1,7 @@
 // Who sees and changes reports. Whether a closed report still takes text is a rule of its thread (`requireOpenReport`).
 import { type Expression, type ExpressionBuilder, type SqlBool, sql } from 'kysely'
+import { isModerator, type Viewer } from '#lib/access/viewer.ts'
 import { forbidden } from '#lib/errors.ts'
-import { isModerator, type Viewer } from '#lib/viewer.ts'
 import type { DB } from '#platform/db/schema.ts'
 
 /** In SQL: moderators see every report, others their own. */

@@ -1,7 +1,7 @@
 // Reports as rows.
 import type { Selectable } from 'kysely'
+import type { Viewer } from '#lib/access/viewer.ts'
 import { notFound } from '#lib/errors.ts'
-import type { Viewer } from '#lib/viewer.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
 import type { Report } from '#platform/db/schema.ts'
 import { reportVisibleTo } from './policy.ts'

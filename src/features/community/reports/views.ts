@@ -1,6 +1,6 @@
 // The wire shapes of a report.
 import Type, { type Static } from 'typebox'
-import { Timestamp } from '#lib/schema-parts.ts'
+import { Timestamp } from '#lib/schema/schema-parts.ts'
 import type { ReportRow } from './queries.ts'
 import { ItemType } from './requests.ts'
 

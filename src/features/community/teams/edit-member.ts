@@ -1,7 +1,7 @@
 import { actorOf } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
+import type { Viewer } from '#lib/access/viewer.ts'
 import { validationError } from '#lib/errors.ts'
-import type { Viewer } from '#lib/viewer.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import type { Deps } from '#ports/deps.ts'
 import { lockTeam } from './lock-team.ts'

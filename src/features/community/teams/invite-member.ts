@@ -1,7 +1,7 @@
 import { isPlaceholder } from '#features/basics/access/placeholder.ts'
 import { insertNotifications } from '#features/people/notifications/queries.ts'
+import type { Viewer } from '#lib/access/viewer.ts'
 import { type ApiError, invalidInput, validationError } from '#lib/errors.ts'
-import type { Viewer } from '#lib/viewer.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import { isForeignKeyViolation, onUnique } from '#platform/db/pg-errors.ts'
 import { recordEvent } from '#platform/telemetry/events.ts'

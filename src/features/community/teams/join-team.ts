@@ -1,6 +1,6 @@
 import { markInvitationsRead } from '#features/people/notifications/queries.ts'
+import type { Viewer } from '#lib/access/viewer.ts'
 import { invalidInput, notFound } from '#lib/errors.ts'
-import type { Viewer } from '#lib/viewer.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import { recordEvent } from '#platform/telemetry/events.ts'
 import type { Deps } from '#ports/deps.ts'

@@ -4,8 +4,8 @@
 
 import { canSeeProject, type Membership, projectPermissions } from '#features/basics/access/project-policy.ts'
 import { defaultProjectPermissions, organizationPermissions } from '#features/basics/access/team-policy.ts'
+import type { Viewer } from '#lib/access/viewer.ts'
 import { notFound } from '#lib/errors.ts'
-import type { Viewer } from '#lib/viewer.ts'
 import type { Tx } from '#platform/db/db.ts'
 import type { MemberRow } from './queries.ts'
 

@@ -1,9 +1,9 @@
 // Who may change which rows of a team, given the team as it was locked: pure rules.
 import { requireProjectPermission } from '#features/basics/access/project-policy.ts'
 import { canSeeRow, requireOrganizationPermission } from '#features/basics/access/team-policy.ts'
+import { ALL_PROJECT_PERMISSIONS, isBitSubset } from '#lib/access/permissions.ts'
+import { isAdmin, type Viewer } from '#lib/access/viewer.ts'
 import { type ApiError, forbidden, notFound, validationError } from '#lib/errors.ts'
-import { ALL_PROJECT_PERMISSIONS, isBitSubset } from '#lib/permissions.ts'
-import { isAdmin, type Viewer } from '#lib/viewer.ts'
 import type { LockedTeam } from './lock-team.ts'
 import type { MemberRow } from './queries.ts'
 import type { MemberChange } from './requests.ts'

@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import { jsonArrayFrom } from 'kysely/helpers/postgres'
 import type { MemberFacts } from '#features/basics/access/team-policy.ts'
-import { ALL_PROJECT_PERMISSIONS } from '#lib/permissions.ts'
+import { ALL_PROJECT_PERMISSIONS } from '#lib/access/permissions.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
 
 export type MemberRow = MemberFacts & {

@@ -1,11 +1,11 @@
 // What requests about members bring.
 import Type, { type Static } from 'typebox'
+import { ALL_ORGANIZATION_PERMISSIONS, ALL_PROJECT_PERMISSIONS } from '#lib/access/permissions.ts'
 import { validationError } from '#lib/errors.ts'
 import { isIdForm } from '#lib/ids.ts'
-import { type PatchColumns, toColumns } from '#lib/patch.ts'
-import { ALL_ORGANIZATION_PERMISSIONS, ALL_PROJECT_PERMISSIONS } from '#lib/permissions.ts'
-import { Id, Maybe, Ordering } from '#lib/schema-parts.ts'
-import { checkText } from '#lib/text-rules.ts'
+import { type PatchColumns, toColumns } from '#lib/schema/patch.ts'
+import { Id, Maybe, Ordering } from '#lib/schema/schema-parts.ts'
+import { checkText } from '#lib/text/text-rules.ts'
 import type { MemberRow } from './queries.ts'
 
 const ROLE_LENGTH_MAX = 255

@@ -1,9 +1,9 @@
 // Teams: the life of a membership from invitation to removal.
 
 import { parseId } from '#lib/ids.ts'
-import { done } from '#platform/http/answers.ts'
-import { requireViewer } from '#platform/http/auth.ts'
+import { requireViewer } from '#platform/http/auth/auth.ts'
 import { IdParams } from '#platform/http/query-values.ts'
+import { done } from '#platform/http/responses/declared-responses.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 import { editMember } from './edit-member.ts'

@@ -1,7 +1,7 @@
 // A team member as routes answer with it, put together from rows and from cached users.
 import Type from 'typebox'
 import { UserView } from '#features/people/users/views.ts'
-import { Nullable } from '#lib/schema-parts.ts'
+import { Nullable } from '#lib/schema/schema-parts.ts'
 import type { MemberRow } from './queries.ts'
 
 export const TeamMemberView = Type.Object(

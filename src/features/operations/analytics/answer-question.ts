@@ -2,9 +2,9 @@
 
 import { listMemberships } from '#features/basics/access/memberships.ts'
 import { listAffiliateCodeIdsOf } from '#features/people/affiliates/queries.ts'
+import type { Viewer } from '#lib/access/viewer.ts'
 import { toAmount } from '#lib/decimal.ts'
 import { invalidInput } from '#lib/errors.ts'
-import type { Viewer } from '#lib/viewer.ts'
 import type { Db } from '#platform/db/db.ts'
 import { type AnalyticsStore, SOURCES_MAX, type SourcedMetric } from '#ports/analytics-store/analytics-store.ts'
 import { METRICS, type MetricRequest, metricOf, sourcesOf } from '#ports/analytics-store/metrics.ts'

@@ -1,6 +1,7 @@
 // Reports of pages, launchers and affiliate links. Every well-formed report is answered 204, counted or not.
-import { done } from '#platform/http/answers.ts'
-import { requireViewer } from '#platform/http/auth.ts'
+
+import { requireViewer } from '#platform/http/auth/auth.ts'
+import { done } from '#platform/http/responses/declared-responses.ts'
 import type { App } from '#platform/http/server.ts'
 import { recordAffiliateClick } from './record-click.ts'
 import { recordPlaytime } from './record-playtime.ts'

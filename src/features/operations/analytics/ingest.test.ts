@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { parseScopeNames } from '#lib/scopes.ts'
+import { parseScopeNames } from '#lib/access/scopes.ts'
 import { HOUR_MS } from '#lib/time.ts'
 import { type Question, slicesOf } from '#test/support/analytics-questions.ts'
 import type { MadeProject, Person } from '#test/support/factories.ts'

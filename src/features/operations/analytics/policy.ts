@@ -2,8 +2,8 @@
 
 import { findMembership } from '#features/basics/access/memberships.ts'
 import { type Membership, type ProjectFacts, projectPermissions } from '#features/basics/access/project-policy.ts'
-import { hasProjectPermission } from '#lib/permissions.ts'
-import { isAdmin, type Viewer } from '#lib/viewer.ts'
+import { hasProjectPermission } from '#lib/access/permissions.ts'
+import { isAdmin, type Viewer } from '#lib/access/viewer.ts'
 import type { Db } from '#platform/db/db.ts'
 
 /** Whether the viewer sees them for every project, so that no membership need be read. */

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { parseScopeNames } from '#lib/access/scopes.ts'
 import { newId } from '#lib/ids.ts'
-import { parseScopeNames } from '#lib/scopes.ts'
 import { DAY_MS, HOUR_MS } from '#lib/time.ts'
 import { openLazily } from '#ports/analytics-store/lazy-store.ts'
 import { aClick, aDownload, aView, somePlaytime } from '#test/support/analytics-events.ts'

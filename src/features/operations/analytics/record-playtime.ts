@@ -1,10 +1,10 @@
 // Time played, as launchers report it: seconds by version.
 
 import { keepVisibleVersions } from '#features/catalogue/versions/lookup/version-cache.ts'
+import type { Viewer } from '#lib/access/viewer.ts'
 import { validationError } from '#lib/errors.ts'
 import { isIdForm } from '#lib/ids.ts'
 import { HOUR_MS } from '#lib/time.ts'
-import type { Viewer } from '#lib/viewer.ts'
 import type { Deps } from '#ports/deps.ts'
 import { listPlayedVersions, type PlayedVersion } from './queries.ts'
 import type { PlaytimeEntry } from './requests.ts'

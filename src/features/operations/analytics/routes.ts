@@ -2,7 +2,7 @@
 
 import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
-import { requireScope, requireViewer } from '#platform/http/auth.ts'
+import { requireScope, requireViewer } from '#platform/http/auth/auth.ts'
 import { COSTS } from '#platform/http/route-config.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'

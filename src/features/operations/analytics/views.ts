@@ -1,6 +1,6 @@
 // The wire shapes of analytics: the points of an answer.
 import Type, { type Static } from 'typebox'
-import { Nullable, Timestamp } from '#lib/schema-parts.ts'
+import { Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
 import { METRICS, type MetricKey } from '#ports/analytics-store/metrics.ts'
 
 const buckets = [...new Set(bucketFields(Object.keys(METRICS) as MetricKey[]))]

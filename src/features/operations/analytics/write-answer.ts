@@ -1,6 +1,6 @@
 // Answers as JSON and as CSV, written a piece at a time: a quarter of a million points would block the event loop.
 import { setImmediate as yieldToOthers } from 'node:timers/promises'
-import { csvCell } from '#lib/csv.ts'
+import { csvCell } from '#lib/text/csv.ts'
 import { METRICS } from '#ports/analytics-store/metrics.ts'
 import type { Point } from '#ports/analytics-store/points.ts'
 import { type SliceGrid, sliceEdges } from '#ports/analytics-store/slices.ts'

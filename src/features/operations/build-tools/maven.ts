@@ -1,7 +1,7 @@
 // A project as a Maven repository shows it: its metadata, its POM, and which of its files a file name stands for.
 import type { ProjectView } from '#features/catalogue/projects/views.ts'
 import type { VersionView } from '#features/catalogue/versions/views.ts'
-import { type XmlElement, xmlDocument } from '#lib/xml.ts'
+import { type XmlElement, xmlDocument } from '#lib/text/xml.ts'
 import type { VersionCoordinates } from './queries.ts'
 
 /** The group and the artifact as the request's path names them; the artifact is an ID or a slug. */

@@ -1,6 +1,7 @@
 // What the operator's CDN reports of downloads that it answered itself.
-import { done } from '#platform/http/answers.ts'
+
 import { mountInternal } from '#platform/http/mounts.ts'
+import { done } from '#platform/http/responses/declared-responses.ts'
 import type { App } from '#platform/http/server.ts'
 import { countReportedDownload, countReportedDownloads } from './count-reported.ts'
 import type { DownloadDeps } from './record-download.ts'

@@ -1,7 +1,7 @@
 // What clients send to download, and what the operator's CDN reports of downloads.
 import Type, { type Static } from 'typebox'
 import { filterQuery } from '#features/catalogue/versions/lookup/list-requests.ts'
-import { Id, Time } from '#lib/schema-parts.ts'
+import { Id, Time } from '#lib/schema/schema-parts.ts'
 
 /** What a client says about its download. Every value is accepted: a wrong hint must not prevent the download. */
 const Hint = (description: string) => Type.Optional(Type.Unsafe<unknown>({ description }))

@@ -12,9 +12,9 @@ import { toNotificationView } from '#features/people/notifications/views.ts'
 import { getBalance, getHistory } from '#features/people/payouts/queries.ts'
 import { type AccountRow, getAccount, listOrganizationIdsOf, listProjectIdsOf } from '#features/people/users/queries.ts'
 import { type OwnFacts, toPrivateUserView } from '#features/people/users/views.ts'
-import { joinJson } from '#lib/json-bytes.ts'
-import { writeJsonArray } from '#lib/json-pieces.ts'
-import type { Viewer } from '#lib/viewer.ts'
+import type { Viewer } from '#lib/access/viewer.ts'
+import { joinJson } from '#lib/text/json-bytes.ts'
+import { writeJsonArray } from '#lib/text/json-pieces.ts'
 import type { Db } from '#platform/db/db.ts'
 
 export type ExportReader = ProjectReader & { now: () => number }

@@ -1,10 +1,10 @@
 // What a person may ask for about their own data: all of it, and its deletion.
 
-import { done } from '#platform/http/answers.ts'
-import { requireViewer } from '#platform/http/auth.ts'
-import { sendBytes } from '#platform/http/entity-tags.ts'
+import { requireViewer } from '#platform/http/auth/auth.ts'
 import { mountInternal } from '#platform/http/mounts.ts'
 import { UserParams } from '#platform/http/query-values.ts'
+import { done } from '#platform/http/responses/declared-responses.ts'
+import { sendBytes } from '#platform/http/responses/entity-tags.ts'
 import { COSTS } from '#platform/http/route-config.ts'
 import type { App } from '#platform/http/server.ts'
 import { type DeletingDeps, deleteAccount } from './delete-account.ts'

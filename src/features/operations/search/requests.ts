@@ -1,8 +1,8 @@
 // From the parameters of a search request, as query text or as the keys of a JSON body, to a query in normal form.
 import Type from 'typebox'
 import { invalidInput } from '#lib/errors.ts'
-import { Nullable } from '#lib/schema-parts.ts'
-import { characterCount } from '#lib/text-rules.ts'
+import { Nullable } from '#lib/schema/schema-parts.ts'
+import { characterCount } from '#lib/text/text-rules.ts'
 import { normalize } from '#ports/search-index/filter/normalize.ts'
 import { parseFilter } from '#ports/search-index/filter/parse.ts'
 import type { Expression, Predicate } from '#ports/search-index/filter/tree.ts'

@@ -1,9 +1,9 @@
 // Search over HTTP, and the operator's request for a new index.
 import { operatorOf } from '#features/basics/audit/actor.ts'
-import { done } from '#platform/http/answers.ts'
-import { callerOf } from '#platform/http/client-address.ts'
-import { sendBytes } from '#platform/http/entity-tags.ts'
+import { callerOf } from '#platform/http/limits/client-address.ts'
 import { mountInternal } from '#platform/http/mounts.ts'
+import { done } from '#platform/http/responses/declared-responses.ts'
+import { sendBytes } from '#platform/http/responses/entity-tags.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 import { countFacets } from './facet-counts.ts'

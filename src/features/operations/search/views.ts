@@ -1,6 +1,6 @@
 // The wire shapes of search. Answers come from the index as bytes; the schemas describe them.
 import Type from 'typebox'
-import { Nullable, Timestamp } from '#lib/schema-parts.ts'
+import { Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
 
 const Texts = Type.Array(Type.String())
 const Ids = Type.Array(Type.String())

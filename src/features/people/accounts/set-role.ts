@@ -1,7 +1,7 @@
 import { lockAccount, lockOtherAdmins } from '#features/basics/access/accounts.ts'
 import type { Actor } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
-import type { Role } from '#lib/viewer.ts'
+import type { Role } from '#lib/access/viewer.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import type { Deps } from '#ports/deps.ts'
 

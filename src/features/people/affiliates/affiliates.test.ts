@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { parseScopeNames } from '#lib/access/scopes.ts'
 import { newId } from '#lib/ids.ts'
-import { parseScopeNames } from '#lib/scopes.ts'
 import { HOUR_MS, MINUTE_MS } from '#lib/time.ts'
 import type { Person } from '#test/support/factories.ts'
 import { ADMIN_KEY, type TestApp, testApp } from '#test/support/harness.ts'

@@ -1,8 +1,8 @@
 // Who makes, sees and changes affiliate codes.
 import { type Expression, type ExpressionBuilder, type SqlBool, sql } from 'kysely'
+import { hasBadge } from '#lib/access/permissions.ts'
+import { isAdmin, type Viewer } from '#lib/access/viewer.ts'
 import { forbidden } from '#lib/errors.ts'
-import { hasBadge } from '#lib/permissions.ts'
-import { isAdmin, type Viewer } from '#lib/viewer.ts'
 import type { DB } from '#platform/db/schema.ts'
 
 /** Whether the viewer sees a code of this account: their own, for admins everybody's. */

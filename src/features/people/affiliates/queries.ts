@@ -1,7 +1,7 @@
 // Affiliate codes as rows.
 import type { Selectable } from 'kysely'
+import type { Viewer } from '#lib/access/viewer.ts'
 import { notFound } from '#lib/errors.ts'
-import type { Viewer } from '#lib/viewer.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { AffiliateCode, AffiliateConversion } from '#platform/db/schema.ts'
 import { canSeeCodesOf, codeVisibleTo } from './policy.ts'

@@ -1,10 +1,10 @@
 // Affiliate codes: an account's own, everybody's for admins.
 import Type from 'typebox'
 import { parseId } from '#lib/ids.ts'
-import { done } from '#platform/http/answers.ts'
-import { requireViewer } from '#platform/http/auth.ts'
+import { requireViewer } from '#platform/http/auth/auth.ts'
 import { mountInternal } from '#platform/http/mounts.ts'
 import { IdParams } from '#platform/http/query-values.ts'
+import { done } from '#platform/http/responses/declared-responses.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 import { createCode } from './create-code.ts'

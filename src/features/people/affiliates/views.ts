@@ -1,8 +1,8 @@
 // The wire shapes of affiliate codes and conversions.
 import Type, { type Static } from 'typebox'
+import type { Viewer } from '#lib/access/viewer.ts'
 import { toAmount } from '#lib/decimal.ts'
-import { Nullable, Timestamp } from '#lib/schema-parts.ts'
-import type { Viewer } from '#lib/viewer.ts'
+import { Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
 import { canSeeTerms } from './policy.ts'
 import type { AffiliateCodeRow, ConversionRow } from './queries.ts'
 

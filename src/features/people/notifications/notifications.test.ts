@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { parseScopeNames } from '#lib/access/scopes.ts'
 import { newId } from '#lib/ids.ts'
-import { parseScopeNames } from '#lib/scopes.ts'
 import { assertError } from '#test/support/account-steps.ts'
 import type { Person } from '#test/support/factories.ts'
 import { type TestApp, testApp } from '#test/support/harness.ts'

@@ -1,7 +1,7 @@
 // Who reads notifications: their account, and admins. Marking and deleting follow from reading.
 import { type Expression, type ExpressionBuilder, type SqlBool, sql } from 'kysely'
+import { isAdmin, type Viewer } from '#lib/access/viewer.ts'
 import { forbidden } from '#lib/errors.ts'
-import { isAdmin, type Viewer } from '#lib/viewer.ts'
 import type { DB } from '#platform/db/schema.ts'
 
 /** Whether the viewer reads the notifications of this account. */

@@ -1,9 +1,9 @@
 // Notifications as rows: written where their cause is, read, marked and deleted by their account.
 import { type Selectable, sql } from 'kysely'
 import { PLACEHOLDER_ID } from '#features/basics/access/placeholder.ts'
+import type { Viewer } from '#lib/access/viewer.ts'
 import { notFound } from '#lib/errors.ts'
 import { newId } from '#lib/ids.ts'
-import type { Viewer } from '#lib/viewer.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
 import type { Notification } from '#platform/db/schema.ts'
 import { enqueue } from '#platform/jobs/queue.ts'

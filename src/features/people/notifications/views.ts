@@ -1,6 +1,6 @@
 // The wire shape of a notification.
 import Type, { type Static } from 'typebox'
-import { Timestamp } from '#lib/schema-parts.ts'
+import { Timestamp } from '#lib/schema/schema-parts.ts'
 import { notificationText } from './notification-types.ts'
 import type { NotificationRow } from './queries.ts'
 

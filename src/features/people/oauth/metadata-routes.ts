@@ -1,6 +1,6 @@
 // What an OAuth client needs to know of this server (RFC 8414).
 
-import { GRANTABLE_SCOPES, isScopeSubset, SCOPES } from '#lib/scopes.ts'
+import { GRANTABLE_SCOPES, isScopeSubset, SCOPES } from '#lib/access/scopes.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 import { Metadata } from './views.ts'

@@ -1,9 +1,9 @@
 // What operators report of money: a day's revenue, and payouts made by hand.
 import { operatorOf } from '#features/basics/audit/actor.ts'
 import { parseId } from '#lib/ids.ts'
-import { done } from '#platform/http/answers.ts'
 import { mountInternal } from '#platform/http/mounts.ts'
 import { IdParams } from '#platform/http/query-values.ts'
+import { done } from '#platform/http/responses/declared-responses.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 import { distributeRevenue } from './distribute-revenue.ts'

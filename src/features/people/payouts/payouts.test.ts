@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { parseScopeNames } from '#lib/access/scopes.ts'
 import { formatUnits, parseUnits } from '#lib/decimal.ts'
 import { newId } from '#lib/ids.ts'
-import { parseScopeNames } from '#lib/scopes.ts'
 import { DAY_MS } from '#lib/time.ts'
 import { aDownload, aView } from '#test/support/analytics-events.ts'
 import type { Person } from '#test/support/factories.ts'

@@ -4,7 +4,7 @@ import Type, { type Static } from 'typebox'
 import { AMOUNT_PATTERN, parseUnits } from '#lib/decimal.ts'
 import { validationError } from '#lib/errors.ts'
 import { isIdForm } from '#lib/ids.ts'
-import { Id } from '#lib/schema-parts.ts'
+import { Id } from '#lib/schema/schema-parts.ts'
 import { DAY_MS } from '#lib/time.ts'
 
 const AmountInput = Type.String({ pattern: AMOUNT_PATTERN, maxLength: 21, description: 'Decimal' })

@@ -1,5 +1,5 @@
 // What the caller has earned and was paid.
-import { requireViewer } from '#platform/http/auth.ts'
+import { requireViewer } from '#platform/http/auth/auth.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 import { getBalance, getHistory } from './queries.ts'

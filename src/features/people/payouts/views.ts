@@ -1,7 +1,7 @@
 // The wire shapes of money. Amounts are decimal texts.
 import Type, { type Static } from 'typebox'
 import { toAmount } from '#lib/decimal.ts'
-import { Nullable, Timestamp } from '#lib/schema-parts.ts'
+import { Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
 import type { PayoutRow } from './queries.ts'
 import { PayoutStatus } from './requests.ts'
 

@@ -1,8 +1,8 @@
 // Who may do what to a user: pure rules.
 
 import { isPlaceholder } from '#features/basics/access/placeholder.ts'
+import { isAdmin, isModerator, type Viewer } from '#lib/access/viewer.ts'
 import { forbidden } from '#lib/errors.ts'
-import { isAdmin, isModerator, type Viewer } from '#lib/viewer.ts'
 
 /** @throws ApiError 403 unless it is the viewer's own account or the viewer is a moderator. */
 export function requireEditableUser<User extends { id: string }>(viewer: Viewer, user: User): User {

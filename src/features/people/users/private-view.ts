@@ -1,7 +1,7 @@
 // What users see of themselves, and admins of everybody.
 import { getBalance } from '#features/people/payouts/queries.ts'
-import { hasScope } from '#lib/scopes.ts'
-import type { Viewer } from '#lib/viewer.ts'
+import { hasScope } from '#lib/access/scopes.ts'
+import type { Viewer } from '#lib/access/viewer.ts'
 import type { Deps } from '#ports/deps.ts'
 import type { AccountRow } from './queries.ts'
 import { toPrivateUserView, type UserView } from './views.ts'

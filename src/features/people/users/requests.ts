@@ -1,9 +1,9 @@
 // What requests about users bring: bodies and queries with their bounds.
 import Type, { type Static } from 'typebox'
 import { OwnerProofFields } from '#features/basics/access/requests.ts'
-import { ALL_BADGES } from '#lib/permissions.ts'
-import { Maybe } from '#lib/schema-parts.ts'
-import { USERNAME_PATTERN } from '#lib/text-rules.ts'
+import { ALL_BADGES } from '#lib/access/permissions.ts'
+import { Maybe } from '#lib/schema/schema-parts.ts'
+import { USERNAME_PATTERN } from '#lib/text/text-rules.ts'
 import { Role } from './views.ts'
 
 /** Absent keeps a field; null clears a bio or a payout handle, and stands for absent elsewhere, as clients send it. */

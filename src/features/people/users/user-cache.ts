@@ -1,7 +1,7 @@
 // Users as everybody sees them, kept as ready bytes. A change of an account names its ID under `user`.
 
 import { notFound } from '#lib/errors.ts'
-import { entityTag } from '#lib/json-bytes.ts'
+import { entityTag } from '#lib/text/json-bytes.ts'
 import type { EntityCache } from '#platform/cache/entity-cache.ts'
 import type { DerivedForm } from '#platform/cache/entries.ts'
 import type { Db } from '#platform/db/db.ts'

@@ -1,6 +1,6 @@
 // A user as routes answer with it: what everybody sees, and what the user and admins see beyond it.
 import Type, { type Static } from 'typebox'
-import { Nullable, Timestamp } from '#lib/schema-parts.ts'
+import { Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
 import type { AccountRow } from './queries.ts'
 
 export const Role = Type.Enum(['developer', 'moderator', 'admin'])

@@ -1,5 +1,5 @@
 // The thread behind markdown.ts.
-import { answerQuestions } from '#lib/answer-questions.ts'
+import { answerQuestions } from '#lib/concurrency/answer-questions.ts'
 import { type MarkdownOptions, renderMarkdown } from './render.ts'
 
 export type MarkdownQuestion = { text: string; options: MarkdownOptions }

@@ -1,6 +1,6 @@
 // People's texts as markup. The work is done in a thread: a text of 64 KB takes from 0.1 to some seconds, depending on
 // how hostile it is, and requests must not wait for that.
-import { createWorkerThread } from '#lib/worker-thread.ts'
+import { createWorkerThread } from '#lib/concurrency/worker-thread.ts'
 import { html, type Markup, trusted } from '../html.ts'
 import type { Language } from '../languages.ts'
 import type { MarkdownQuestion } from './markdown-worker.ts'

@@ -3,8 +3,8 @@
 import type { Readable } from 'node:stream'
 import { finished } from 'node:stream/promises'
 import { type ClickHouseClient, ClickHouseError, type ClickHouseSettings, createClient } from '@clickhouse/client'
+import { createLimiter } from '#lib/concurrency/limiter.ts'
 import { ApiError } from '#lib/errors.ts'
-import { createLimiter } from '#lib/limiter.ts'
 import { OperatorError } from '#lib/operator-error.ts'
 
 /** Statements under way at once, and further ones that may wait; more are refused. */

@@ -1,7 +1,7 @@
 // A fixed number of reading connections. Each running question holds one, and one thread of Node's pool, so the rest
 // of the service keeps its threads; questions that come when all are taken wait, fairly between callers.
 import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
-import { createLimiter } from '#lib/limiter.ts'
+import { createLimiter } from '#lib/concurrency/limiter.ts'
 
 export type ReaderLimits = {
   connections: number

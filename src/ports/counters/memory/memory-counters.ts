@@ -1,5 +1,5 @@
 // Counters of one process, in memory. Bounded in keys; what happens at the bound is said at `createMemoryCounters`.
-import type { RateDecision } from '#lib/rate.ts'
+import type { RateDecision } from '#lib/concurrency/rate.ts'
 import { type Counters, checkAllowance, checkWindow, type Hit, rateIntervals, type WindowState } from '../counters.ts'
 
 type Options = {

@@ -1,6 +1,6 @@
 // Counters that another process of this machine holds, so that limits are one for all of its processes.
 
-import type { Rate, RateDecision } from '#lib/rate.ts'
+import type { Rate, RateDecision } from '#lib/concurrency/rate.ts'
 import { MINUTE_MS } from '#lib/time.ts'
 import type { Channel, Handlers } from '#platform/channel/channel.ts'
 import { offer, remote } from '#platform/channel/remote-object.ts'

@@ -14,8 +14,8 @@ import {
   type PutObjectCommandInput,
   S3Client,
 } from '@aws-sdk/client-s3'
+import { forEachAtOnce } from '#lib/concurrency/for-each-concurrently.ts'
 import { ApiError } from '#lib/errors.ts'
-import { forEachAtOnce } from '#lib/for-each-at-once.ts'
 import { OperatorError } from '#lib/operator-error.ts'
 import { assertFileKey, type ByteRange, type Files, hostingError, type OpenedFile } from '../files.ts'
 import { discardStaged, hosted, newStagedPath, stageFile, sweepStaged } from '../staging.ts'

@@ -1,7 +1,7 @@
 // A web service as scanner: each file is posted to it, with what is known of the file in a header; it answers 200 with
 // its verdict.
 import { openAsBlob } from 'node:fs'
-import type { Secret } from '#lib/secret.ts'
+import type { Secret } from '#lib/access/secret.ts'
 import { ANSWER_BYTES_MAX, describeFile, readJudgement, type Scanner, ScannerFailure } from '../scanner.ts'
 
 export type WebScannerOptions = { url: string; token: Secret | undefined; timeoutMs: number }

@@ -1,7 +1,7 @@
 // The search of a process: an index, and the loop that keeps it up to date (docs/search.md, "The feed").
 import { setTimeout as sleep } from 'node:timers/promises'
+import { createLimiter } from '#lib/concurrency/limiter.ts'
 import { ApiError } from '#lib/errors.ts'
-import { createLimiter } from '#lib/limiter.ts'
 import type { InvalidationSubscriber } from '#platform/cache/listen.ts'
 import type { CountQuery, SearchAnswer, SearchIndex, SearchQuery } from '#ports/search-index/search-index.ts'
 import { SEARCH_KIND } from './changes.ts'

@@ -6,7 +6,7 @@ import {
   type Scope,
   type ScopeBits,
   type ScopeGroup,
-} from '#lib/scopes.ts'
+} from '#lib/access/scopes.ts'
 
 export type ScopeGroupView = { group: ScopeGroup; scopes: readonly Scope[] }
 

@@ -2,9 +2,9 @@
 
 import type { FastifyReply } from 'fastify'
 import { countChoices, fieldIs, releasesOf } from '#features/operations/search/facet-counts.ts'
-import type { CompositionDefinition } from '#platform/cache/compositions.ts'
+import type { CompositionDefinition } from '#platform/cache/derived-cache.ts'
 import type { Page } from '#platform/html/layout.ts'
-import { callerOf } from '#platform/http/client-address.ts'
+import { callerOf } from '#platform/http/limits/client-address.ts'
 import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
 import type { Deps } from '#ports/deps.ts'
 import { EVERYTHING, type Expression, type Filter } from '#ports/search-index/filter/tree.ts'

@@ -13,7 +13,7 @@ import { getCachedUser } from '#features/people/users/user-cache.ts'
 import { notFound } from '#lib/errors.ts'
 import { isIdForm } from '#lib/ids.ts'
 import { escapeText } from '#platform/html/html.ts'
-import { callerOf } from '#platform/http/client-address.ts'
+import { callerOf } from '#platform/http/limits/client-address.ts'
 import type { SiteRequest } from '#web/kit/page.ts'
 import { NO_SETUP } from '#web/kit/setup.ts'
 import {

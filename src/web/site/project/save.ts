@@ -4,7 +4,7 @@ import { createCollection } from '#features/community/collections/create-collect
 import { listSavedIn } from '#features/community/collections/queries.ts'
 import { CollectionInput } from '#features/community/collections/requests.ts'
 import { saveProject } from '#features/community/collections/save-project.ts'
-import type { Viewer } from '#lib/viewer.ts'
+import type { Viewer } from '#lib/access/viewer.ts'
 import { checkbox, errorSummary, fieldset, form, hiddenField, textField } from '#platform/html/forms.ts'
 import { html, type Markup } from '#platform/html/html.ts'
 import { icon, pathTo } from '#platform/html/page-context.ts'

@@ -5,9 +5,9 @@ import {
   projectPermissions,
   requireProjectPermission,
 } from '#features/basics/access/project-policy.ts'
+import { isModerator, type Viewer } from '#lib/access/viewer.ts'
 import { forbidden } from '#lib/errors.ts'
 import { isApprovedClass, mayOwnerMove, type ProjectStatus } from '#lib/project-status.ts'
-import { isModerator, type Viewer } from '#lib/viewer.ts'
 import type { ProjectRow } from '../queries.ts'
 import type { ProjectPatch } from './requests.ts'
 

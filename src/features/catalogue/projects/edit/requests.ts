@@ -1,7 +1,7 @@
 // What an edit of one project, and of many, may say.
 import Type, { type Static } from 'typebox'
 import { PROJECT_STATUSES } from '#lib/project-status.ts'
-import { Nullable } from '#lib/schema-parts.ts'
+import { Nullable } from '#lib/schema/schema-parts.ts'
 import { ADDITIONAL_CATEGORIES_MAX, optionalFieldSchemas, projectFields } from '../fields.ts'
 
 /** Absent keeps a field, null clears it where it can be empty. */

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { ALL_SCOPES } from '#lib/access/scopes.ts'
 import { PROJECT_STATUSES } from '#lib/project-status.ts'
-import { ALL_SCOPES } from '#lib/scopes.ts'
 import { HOUR_MS } from '#lib/time.ts'
 import type { MadeProject, Person } from '#test/support/factories.ts'
 import { modJar } from '#test/support/forms.ts'

@@ -1,7 +1,7 @@
 // PATCH /v3/projects: many projects in one go, all of them or none.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { ALL_SCOPES, parseScopeNames } from '#lib/scopes.ts'
+import { ALL_SCOPES, parseScopeNames } from '#lib/access/scopes.ts'
 import type { MadeProject, Person } from '#test/support/factories.ts'
 import { type Client, type TestApp, testApp } from '#test/support/harness.ts'
 import { teamFactories } from '#test/support/team-factories.ts'

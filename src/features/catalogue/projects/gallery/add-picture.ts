@@ -2,9 +2,9 @@
 
 import { type Membership, requirePermission } from '#features/basics/access/project-policy.ts'
 import { type Picture, placePicture, storePictures } from '#features/basics/pictures/pictures.ts'
+import type { Viewer } from '#lib/access/viewer.ts'
 import { invalidInput } from '#lib/errors.ts'
 import { newId } from '#lib/ids.ts'
-import type { Viewer } from '#lib/viewer.ts'
 import type { Tx } from '#platform/db/db.ts'
 import { onUnique } from '#platform/db/pg-errors.ts'
 import type { Deps } from '#ports/deps.ts'

@@ -1,7 +1,7 @@
 import { type Membership, requirePermission } from '#features/basics/access/project-policy.ts'
 import { removePictures } from '#features/basics/pictures/icons.ts'
 import { pictureUrls } from '#features/basics/pictures/pictures.ts'
-import type { Viewer } from '#lib/viewer.ts'
+import type { Viewer } from '#lib/access/viewer.ts'
 import { editGallery, type GalleryDeps } from './edit-gallery.ts'
 import { getPicture } from './queries.ts'
 

@@ -1,7 +1,7 @@
 // What requests say of a gallery picture. It stands in the query, because the body is the picture.
 import Type, { type Static } from 'typebox'
-import { Ordering } from '#lib/schema-parts.ts'
-import { URL_LENGTH_MAX } from '#lib/text-rules.ts'
+import { Ordering } from '#lib/schema/schema-parts.ts'
+import { URL_LENGTH_MAX } from '#lib/text/text-rules.ts'
 
 /** Bytes of one picture. */
 export const GALLERY_BYTES_MAX = 5 * 1024 * 1024

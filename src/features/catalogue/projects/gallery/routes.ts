@@ -1,9 +1,9 @@
 // The gallery of a project.
 
-import { done } from '#platform/http/answers.ts'
-import { requireViewer } from '#platform/http/auth.ts'
+import { requireViewer } from '#platform/http/auth/auth.ts'
+import { readRawBody, takeRawBodies } from '#platform/http/bodies/raw-body.ts'
 import { ProjectParams } from '#platform/http/query-values.ts'
-import { readRawBody, takeRawBodies } from '#platform/http/raw-body.ts'
+import { done } from '#platform/http/responses/declared-responses.ts'
 import { COSTS } from '#platform/http/route-config.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'

@@ -3,10 +3,10 @@
 
 import { findMembership, listMemberships } from '#features/basics/access/memberships.ts'
 import { canSeeProject, type Membership, type ProjectFacts } from '#features/basics/access/project-policy.ts'
+import type { Viewer } from '#lib/access/viewer.ts'
 import { notFound } from '#lib/errors.ts'
-import { bytesToKeep, entityTag, withLargerNumber } from '#lib/json-bytes.ts'
 import { isPublicStatus } from '#lib/project-status.ts'
-import type { Viewer } from '#lib/viewer.ts'
+import { bytesToKeep, entityTag, withLargerNumber } from '#lib/text/json-bytes.ts'
 import type { Counted } from '#platform/cache/changes.ts'
 import type { EntityCache } from '#platform/cache/entity-cache.ts'
 import type { DerivedForm } from '#platform/cache/entries.ts'

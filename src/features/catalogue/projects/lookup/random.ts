@@ -1,8 +1,8 @@
 // Random projects, each as likely as any other, without reading the catalogue.
 import { sql } from 'kysely'
 import { getStatistics } from '#features/basics/statistics/queries.ts'
+import type { Viewer } from '#lib/access/viewer.ts'
 import { invalidInput } from '#lib/errors.ts'
-import type { Viewer } from '#lib/viewer.ts'
 import type { Db } from '#platform/db/db.ts'
 import { loadersOf } from '#platform/taxonomy/taxonomy.ts'
 import { type CachedProject, listVisibleProjects, type ProjectReader } from './project-cache.ts'

@@ -1,6 +1,6 @@
 // Lists of projects by ID that may be of any length, such as those a user follows.
-import { hasScope } from '#lib/scopes.ts'
-import type { Viewer } from '#lib/viewer.ts'
+import { hasScope } from '#lib/access/scopes.ts'
+import type { Viewer } from '#lib/access/viewer.ts'
 import { type CachedProject, listVisibleProjects, type ProjectReader } from './project-cache.ts'
 
 /** Far below what one statement can name. */

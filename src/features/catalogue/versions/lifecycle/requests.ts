@@ -1,7 +1,7 @@
 // The body of PATCH /v3/version/{id}: version keys, and loader fields beside them.
 import Type, { type Static } from 'typebox'
 import { SETTABLE_VERSION_STATUSES } from '#features/basics/access/version-status.ts'
-import { Nullable } from '#lib/schema-parts.ts'
+import { Nullable } from '#lib/schema/schema-parts.ts'
 import { FILE_TYPES } from '../kinds.ts'
 import { ALGORITHMS } from '../lookup/resolve-files.ts'
 import { CHANGELOG_LENGTH_MAX, LOADERS_MAX, versionFields } from '../publish/requests.ts'

@@ -1,7 +1,7 @@
 // PATCH and DELETE of versions, with what follows elsewhere.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { ALL_SCOPES } from '#lib/scopes.ts'
+import { ALL_SCOPES } from '#lib/access/scopes.ts'
 import type { MadeProject, Person } from '#test/support/factories.ts'
 import { modJar } from '#test/support/forms.ts'
 import { type TestApp, testApp } from '#test/support/harness.ts'

@@ -4,9 +4,9 @@ import {
   listVisibleProjects,
   type ProjectReader,
 } from '#features/catalogue/projects/lookup/project-cache.ts'
+import type { Viewer } from '#lib/access/viewer.ts'
 import { notFound } from '#lib/errors.ts'
 import { parseId } from '#lib/ids.ts'
-import type { Viewer } from '#lib/viewer.ts'
 import type { NamedFile } from './hash-requests.ts'
 import { type HashQuery, listUpdates, resolveFiles, type UpdateCheck } from './resolve-files.ts'
 import { type CachedVersion, readVersions, type VersionReader } from './version-cache.ts'

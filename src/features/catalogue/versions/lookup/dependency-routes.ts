@@ -1,8 +1,8 @@
 // What a project depends on, over HTTP.
 import { getProject } from '#features/catalogue/projects/lookup/project-cache.ts'
-import { JsonEntity } from '#lib/json-bytes.ts'
-import { sendObject } from '#platform/http/entity-tags.ts'
+import { JsonEntity } from '#lib/text/json-bytes.ts'
 import { ProjectParams } from '#platform/http/query-values.ts'
+import { sendObject } from '#platform/http/responses/entity-tags.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 import { DependenciesView, DependentsView } from '../views.ts'

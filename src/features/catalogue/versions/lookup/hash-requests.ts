@@ -1,7 +1,7 @@
 // What requests that name files by their hashes may say.
 import Type, { type Static } from 'typebox'
 import { invalidInput } from '#lib/errors.ts'
-import { Id, JSON_LIST } from '#lib/schema-parts.ts'
+import { Id, JSON_LIST } from '#lib/schema/schema-parts.ts'
 import { parseIds } from '#platform/http/query-values.ts'
 import { filterBody, filterOfQuery, filterQuery, versionTypesOfQuery } from './list-requests.ts'
 import { ALGORITHMS, HASH_LENGTH_MAX, HASHES_MAX, type HashQuery } from './resolve-files.ts'

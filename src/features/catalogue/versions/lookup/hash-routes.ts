@@ -1,9 +1,9 @@
 // Files by their hashes: the version, the project, the address of the bytes; and the deletion of one file.
 import Type from 'typebox'
 import { ProjectView } from '#features/catalogue/projects/views.ts'
-import { done } from '#platform/http/answers.ts'
-import { requireViewer, viewerWith } from '#platform/http/auth.ts'
-import { sendBytes, sendObject } from '#platform/http/entity-tags.ts'
+import { requireViewer, viewerWith } from '#platform/http/auth/auth.ts'
+import { done } from '#platform/http/responses/declared-responses.ts'
+import { sendBytes, sendObject } from '#platform/http/responses/entity-tags.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 import { deleteFile } from '../lifecycle/delete-file.ts'

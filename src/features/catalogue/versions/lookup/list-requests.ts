@@ -2,7 +2,7 @@
 import Type, { type Static } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { invalidInput } from '#lib/errors.ts'
-import { Maybe } from '#lib/schema-parts.ts'
+import { Maybe } from '#lib/schema/schema-parts.ts'
 import { IdsQuery, Offset, ProjectParams, parseIds, parseJsonValue } from '#platform/http/query-values.ts'
 import { VERSION_TYPES } from '../kinds.ts'
 import type { VersionListFilter } from '../queries.ts'

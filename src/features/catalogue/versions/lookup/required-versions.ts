@@ -4,7 +4,7 @@ import {
   listVisibleProjects,
   type ProjectReader,
 } from '#features/catalogue/projects/lookup/project-cache.ts'
-import type { Viewer } from '#lib/viewer.ts'
+import type { Viewer } from '#lib/access/viewer.ts'
 import { projectTypesOf } from '#platform/taxonomy/taxonomy.ts'
 import type { VersionView } from '../views.ts'
 import { listUpdates } from './resolve-files.ts'

@@ -1,9 +1,9 @@
 // From the hashes of files to versions, for every route that takes hashes: one resolver, so that all of them agree on
 // what a hash stands for and who may know it. What is hidden is left out before anything is chosen.
 import { sql } from 'kysely'
+import type { Viewer } from '#lib/access/viewer.ts'
 import { invalidInput, notFound } from '#lib/errors.ts'
 import { parseId } from '#lib/ids.ts'
-import type { Viewer } from '#lib/viewer.ts'
 import type { EntityCache } from '#platform/cache/entity-cache.ts'
 import type { Db } from '#platform/db/db.ts'
 import { versionVisibleTo } from '../policy.ts'

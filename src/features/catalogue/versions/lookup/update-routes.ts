@@ -1,9 +1,9 @@
 // Update checks: for an installed file, the version to install instead. It is always the first entry of the version list
 // of its project under the same filter.
 import Type from 'typebox'
-import type { JsonPart } from '#lib/json-bytes.ts'
-import type { Viewer } from '#lib/viewer.ts'
-import { sendBytes, sendObject } from '#platform/http/entity-tags.ts'
+import type { Viewer } from '#lib/access/viewer.ts'
+import type { JsonPart } from '#lib/text/json-bytes.ts'
+import { sendBytes, sendObject } from '#platform/http/responses/entity-tags.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 import { VersionView } from '../views.ts'

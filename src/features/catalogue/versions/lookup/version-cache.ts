@@ -3,9 +3,9 @@
 
 import { findMembership, listMemberships } from '#features/basics/access/memberships.ts'
 import type { Membership, ProjectFacts } from '#features/basics/access/project-policy.ts'
+import type { Viewer } from '#lib/access/viewer.ts'
 import { notFound } from '#lib/errors.ts'
-import { type JsonEntity, JsonEntityWithTail, withLargerNumber } from '#lib/json-bytes.ts'
-import type { Viewer } from '#lib/viewer.ts'
+import { type JsonEntity, JsonEntityWithTail, withLargerNumber } from '#lib/text/json-bytes.ts'
 import type { Counted } from '#platform/cache/changes.ts'
 import type { EntityCache } from '#platform/cache/entity-cache.ts'
 import type { DerivedForm } from '#platform/cache/entries.ts'

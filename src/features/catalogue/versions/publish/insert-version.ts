@@ -1,8 +1,8 @@
 // The rows of a new version: itself, its files with their claim to the bytes, and its dependencies.
 import { sql } from 'kysely'
 import { attachImages } from '#features/basics/content-images/queries.ts'
+import type { Viewer } from '#lib/access/viewer.ts'
 import { ApiError, invalidInput } from '#lib/errors.ts'
-import type { Viewer } from '#lib/viewer.ts'
 import type { ScannerConfig } from '#platform/config/config.ts'
 import type { Tx } from '#platform/db/db.ts'
 import { onUnique } from '#platform/db/pg-errors.ts'

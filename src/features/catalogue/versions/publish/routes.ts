@@ -1,11 +1,11 @@
 // Publishing a version, and adding files to one.
 
 import { parseId } from '#lib/ids.ts'
-import { done } from '#platform/http/answers.ts'
-import { requireViewer } from '#platform/http/auth.ts'
-import { sendBytes } from '#platform/http/entity-tags.ts'
-import { takeForms } from '#platform/http/multipart.ts'
+import { requireViewer } from '#platform/http/auth/auth.ts'
+import { takeForms } from '#platform/http/bodies/multipart.ts'
 import { IdParams } from '#platform/http/query-values.ts'
+import { done } from '#platform/http/responses/declared-responses.ts'
+import { sendBytes } from '#platform/http/responses/entity-tags.ts'
 import { COSTS } from '#platform/http/route-config.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'

@@ -1,6 +1,6 @@
 // The form that brings the files of a version: a description first, then one part for each file.
 import type { FastifyRequest } from 'fastify'
-import { readMultipart } from '#platform/http/multipart.ts'
+import { readMultipart } from '#platform/http/bodies/multipart.ts'
 import type { Deps } from '#ports/deps.ts'
 import { checkFilename } from '../files/filename.ts'
 import { FILE_BYTES_MAX, type ReceivedFiles } from './prepare-files.ts'

@@ -5,8 +5,8 @@ import { listRequired } from '#features/catalogue/versions/lookup/required-versi
 import type { CachedVersion } from '#features/catalogue/versions/lookup/version-cache.ts'
 import type { VersionFilter } from '#features/catalogue/versions/lookup/version-filter.ts'
 import type { VersionView } from '#features/catalogue/versions/views.ts'
+import type { Viewer } from '#lib/access/viewer.ts'
 import { invalidInput, notFound } from '#lib/errors.ts'
-import type { Viewer } from '#lib/viewer.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { Deps } from '#ports/deps.ts'
 

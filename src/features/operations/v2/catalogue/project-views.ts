@@ -6,9 +6,9 @@ import {
   projectForm,
 } from '#features/catalogue/projects/lookup/project-cache.ts'
 import type { ProjectView } from '#features/catalogue/projects/views.ts'
-import { bytesToKeep, JsonEntity } from '#lib/json-bytes.ts'
 import { PROJECT_STATUSES } from '#lib/project-status.ts'
-import { Nullable, Timestamp } from '#lib/schema-parts.ts'
+import { Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
+import { bytesToKeep, JsonEntity } from '#lib/text/json-bytes.ts'
 import type { DerivedForm } from '#platform/cache/entries.ts'
 import { listForms, parseOwn } from '../entities.ts'
 import { PACK_LOADERS_FIELD, projectLoaders } from './pack-loaders.ts'

@@ -10,7 +10,7 @@ import {
   toLoaderFieldValues,
   toLoaderViews,
 } from '#features/basics/tags/views.ts'
-import { Timestamp } from '#lib/schema-parts.ts'
+import { Timestamp } from '#lib/schema/schema-parts.ts'
 import type { App } from '#platform/http/server.ts'
 import { licenseText, listLicenses } from '#platform/taxonomy/licenses.ts'
 import type { Deps } from '#ports/deps.ts'

@@ -8,8 +8,8 @@ import {
   versionForm,
 } from '#features/catalogue/versions/lookup/version-cache.ts'
 import type { VersionView } from '#features/catalogue/versions/views.ts'
-import { type JsonEntity, JsonEntityWithTail } from '#lib/json-bytes.ts'
-import { Nullable, Timestamp } from '#lib/schema-parts.ts'
+import { Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
+import { type JsonEntity, JsonEntityWithTail } from '#lib/text/json-bytes.ts'
 import type { DerivedForm } from '#platform/cache/entries.ts'
 import { listForms } from '../entities.ts'
 import { PACK_LOADERS_FIELD, versionLoaders } from './pack-loaders.ts'

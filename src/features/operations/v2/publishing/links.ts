@@ -1,8 +1,8 @@
 // Links of projects in requests of the older API: four of them have keys of their own, donation links come as a list.
 import Type, { type Static } from 'typebox'
 import { validationError } from '#lib/errors.ts'
-import { Maybe } from '#lib/schema-parts.ts'
-import { checkHttpsUrl, URL_LENGTH_MAX } from '#lib/text-rules.ts'
+import { Maybe } from '#lib/schema/schema-parts.ts'
+import { checkHttpsUrl, URL_LENGTH_MAX } from '#lib/text/text-rules.ts'
 import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
 
 const DONATIONS_MAX = 64

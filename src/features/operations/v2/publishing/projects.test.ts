@@ -1,8 +1,8 @@
 // Creating and editing projects by the older API, seen by both.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { SCOPES } from '#lib/access/scopes.ts'
 import { newId } from '#lib/ids.ts'
-import { SCOPES } from '#lib/scopes.ts'
 import type { MadeProject, Person } from '#test/support/factories.ts'
 import { type FormFile, modJar, versionDataV2 } from '#test/support/forms.ts'
 import { type TestApp, testApp } from '#test/support/harness.ts'

@@ -2,9 +2,9 @@
 
 import Type, { type Static } from 'typebox'
 import { parseSearchRequest, SearchParameters } from '#features/operations/search/requests.ts'
-import { joinedLength, joinJson } from '#lib/json-bytes.ts'
-import { callerOf } from '#platform/http/client-address.ts'
-import { sendBytes } from '#platform/http/entity-tags.ts'
+import { joinedLength, joinJson } from '#lib/text/json-bytes.ts'
+import { callerOf } from '#platform/http/limits/client-address.ts'
+import { sendBytes } from '#platform/http/responses/entity-tags.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 import { hitsOf } from '#ports/search-index/answer-parts.ts'

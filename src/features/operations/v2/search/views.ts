@@ -1,6 +1,6 @@
 // The older shape of search hits.
 import Type, { type Static } from 'typebox'
-import { Nullable, Timestamp } from '#lib/schema-parts.ts'
+import { Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
 import { PACK_LOADER, PACK_LOADERS_FIELD } from '../catalogue/pack-loaders.ts'
 import { mainType, ProjectTypeView, shownType } from '../catalogue/project-types.ts'
 import { SideView, toSides } from '../catalogue/sides.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { ALL_SCOPES, GRANTABLE_SCOPES, SCOPES, type ScopeName } from '#lib/scopes.ts'
+import { ALL_SCOPES, GRANTABLE_SCOPES, SCOPES, type ScopeName } from '#lib/access/scopes.ts'
 import { DAY_MS, MINUTE_MS } from '#lib/time.ts'
 import { ABSENT, assertError, assertRefusedValues, mailsTo, statuses } from '#test/support/account-steps.ts'
 import type { Person } from '#test/support/factories.ts'

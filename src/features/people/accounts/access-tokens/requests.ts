@@ -2,13 +2,13 @@
 
 import type { Updateable } from 'kysely'
 import Type, { type Static } from 'typebox'
+import { scopeField } from '#lib/access/scope-field.ts'
+import { parseToken } from '#lib/access/tokens.ts'
 import { validationError } from '#lib/errors.ts'
 import { parseId } from '#lib/ids.ts'
-import { type PatchColumns, toColumns } from '#lib/patch.ts'
-import { scopeField } from '#lib/scope-field.ts'
-import { checkText } from '#lib/text-rules.ts'
+import { type PatchColumns, toColumns } from '#lib/schema/patch.ts'
+import { checkText } from '#lib/text/text-rules.ts'
 import { DAY_MS } from '#lib/time.ts'
-import { parseToken } from '#lib/tokens.ts'
 import type { PersonalAccessToken } from '#platform/db/schema.ts'
 
 const NAME = { min: 3, max: 255, visible: true } as const

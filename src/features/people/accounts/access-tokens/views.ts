@@ -1,6 +1,6 @@
 import type { Selectable } from 'kysely'
 import Type, { type Static } from 'typebox'
-import { Nullable, Timestamp } from '#lib/schema-parts.ts'
+import { Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
 import type { PersonalAccessToken } from '#platform/db/schema.ts'
 
 export const AccessTokenView = Type.Object(

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { PLACEHOLDER_ID } from '#features/basics/access/placeholder.ts'
 import { SYSTEM } from '#features/basics/audit/actor.ts'
-import { ALL_SCOPES } from '#lib/scopes.ts'
+import { ALL_SCOPES } from '#lib/access/scopes.ts'
 import { DAY_MS } from '#lib/time.ts'
 import { createEntityCache } from '#platform/cache/entity-cache.ts'
-import { createTokenDirectory } from '#platform/http/token-directory.ts'
+import { createTokenDirectory } from '#platform/http/auth/token-directory.ts'
 import {
   assertError,
   assertRefusedValues,

@@ -1,8 +1,8 @@
 // What requests about the accounts of others bring.
 import Type, { type Static } from 'typebox'
 import { validationError } from '#lib/errors.ts'
-import { Maybe } from '#lib/schema-parts.ts'
-import { checkStorable, isBlank } from '#lib/text-rules.ts'
+import { Maybe } from '#lib/schema/schema-parts.ts'
+import { checkStorable, isBlank } from '#lib/text/text-rules.ts'
 
 export const Suspension = Type.Object(
   {

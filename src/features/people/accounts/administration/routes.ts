@@ -1,9 +1,9 @@
 // Operator routes: the accounts of others.
 import Type from 'typebox'
 import { operatorOf } from '#features/basics/audit/actor.ts'
-import { done } from '#platform/http/answers.ts'
 import { mountInternal } from '#platform/http/mounts.ts'
 import { PageQuery, UserParams } from '#platform/http/query-values.ts'
+import { done } from '#platform/http/responses/declared-responses.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 import { listPendingDeletions } from '../deletion/queries.ts'

@@ -1,7 +1,7 @@
 // Accounts as operators see them.
 import Type, { type Static } from 'typebox'
 import type { AccountRow } from '#features/people/users/queries.ts'
-import { Nullable, Timestamp } from '#lib/schema-parts.ts'
+import { Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
 import type { PendingDeletion } from '../deletion/queries.ts'
 
 export const SuspendedAccount = Type.Object(

@@ -1,12 +1,12 @@
 // Tokens of a code host that stand for linked accounts: deprecated, kept for programs that have nothing else.
 // Off unless the operator names the host.
 
+import { GRANTABLE_SCOPES } from '#lib/access/scopes.ts'
+import { hashToken } from '#lib/access/tokens.ts'
+import type { Role, Viewer } from '#lib/access/viewer.ts'
+import { createLimiter } from '#lib/concurrency/limiter.ts'
 import { ApiError } from '#lib/errors.ts'
-import { createLimiter } from '#lib/limiter.ts'
-import { GRANTABLE_SCOPES } from '#lib/scopes.ts'
 import { MINUTE_MS } from '#lib/time.ts'
-import { hashToken } from '#lib/tokens.ts'
-import type { Role, Viewer } from '#lib/viewer.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { Deps } from '#ports/deps.ts'
 

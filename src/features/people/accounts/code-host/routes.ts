@@ -1,7 +1,8 @@
 // Linking an account with one at the code host.
-import { done } from '#platform/http/answers.ts'
-import { requireViewer } from '#platform/http/auth.ts'
+
+import { requireViewer } from '#platform/http/auth/auth.ts'
 import { mountInternal } from '#platform/http/mounts.ts'
+import { done } from '#platform/http/responses/declared-responses.ts'
 import type { App } from '#platform/http/server.ts'
 import type { AccountDeps } from '../account-deps.ts'
 import type { CodeHost } from './code-host.ts'

@@ -1,8 +1,8 @@
 // Passwords and e-mail addresses: changing, resetting and verifying them.
 
-import { SCOPES } from '#lib/scopes.ts'
-import { done } from '#platform/http/answers.ts'
-import { requireScope, requireViewer } from '#platform/http/auth.ts'
+import { SCOPES } from '#lib/access/scopes.ts'
+import { requireScope, requireViewer } from '#platform/http/auth/auth.ts'
+import { done } from '#platform/http/responses/declared-responses.ts'
 import { COSTS } from '#platform/http/route-config.ts'
 import type { App } from '#platform/http/server.ts'
 import { type AccountDeps, clientOf } from '../account-deps.ts'

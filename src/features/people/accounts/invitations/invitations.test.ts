@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { Secret } from '#lib/secret.ts'
+import { Secret } from '#lib/access/secret.ts'
 import { DAY_MS } from '#lib/time.ts'
 import { type MailMessage, mailError } from '#ports/mail/mail.ts'
 import { assertError, assertRefusedValues, PASSWORD, statuses } from '#test/support/account-steps.ts'

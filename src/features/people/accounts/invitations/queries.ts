@@ -1,6 +1,6 @@
 // Reads and statements about invitations. Only the hash of a code is stored.
 import { type Selectable, sql } from 'kysely'
-import { hashToken } from '#lib/tokens.ts'
+import { hashToken } from '#lib/access/tokens.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
 import type { Invitation } from '#platform/db/schema.ts'
 

@@ -1,8 +1,8 @@
 // What a new invitation may be.
 import Type, { type Static } from 'typebox'
 import { validationError } from '#lib/errors.ts'
-import { Maybe } from '#lib/schema-parts.ts'
-import { checkStorable } from '#lib/text-rules.ts'
+import { Maybe } from '#lib/schema/schema-parts.ts'
+import { checkStorable } from '#lib/text/text-rules.ts'
 import { DAY_MS } from '#lib/time.ts'
 import { checkEmail } from '../sign-up/create-account.ts'
 

@@ -1,7 +1,7 @@
 // Invitations as operators see them.
 import type { Selectable } from 'kysely'
 import Type, { type Static } from 'typebox'
-import { Nullable, Timestamp } from '#lib/schema-parts.ts'
+import { Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
 import type { Invitation } from '#platform/db/schema.ts'
 
 const fields = {

@@ -2,8 +2,8 @@
 // only the hash is stored; it works once and for a bounded time.
 
 import { sql } from 'kysely'
+import { hashToken, newSecret } from '#lib/access/tokens.ts'
 import { HOUR_MS } from '#lib/time.ts'
-import { hashToken, newSecret } from '#lib/tokens.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
 
 /** How long each kind of flow lives. */

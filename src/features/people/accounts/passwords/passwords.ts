@@ -1,8 +1,9 @@
 // Passwords: how they are hashed, verified and judged. The work is off the main thread and bounded, so that a flood of
 // sign-ins costs time but neither memory nor other requests.
+
+import { createLimiter, overloaded } from '#lib/concurrency/limiter.ts'
 import { validationError } from '#lib/errors.ts'
-import { createLimiter, overloaded } from '#lib/limiter.ts'
-import { checkText } from '#lib/text-rules.ts'
+import { checkText } from '#lib/text/text-rules.ts'
 import { createStrengthMeter } from './strength-meter.ts'
 
 export const PASSWORD_LENGTH_MIN = 8

@@ -1,7 +1,8 @@
 // How guessable a password is, asked of a worker thread: the dictionaries take half a second to load and a hostile
 // password a tenth of a second to judge, and neither may hold up the requests of others.
+
+import { createWorkerThread } from '#lib/concurrency/worker-thread.ts'
 import { MINUTE_MS } from '#lib/time.ts'
-import { createWorkerThread } from '#lib/worker-thread.ts'
 import type { StrengthQuestion } from './strength-worker.ts'
 
 /** Only this much is judged: what follows cannot make the beginning easier to guess, and time grows with length. */

@@ -2,7 +2,7 @@
 import { ZxcvbnFactory } from '@zxcvbn-ts/core'
 import * as common from '@zxcvbn-ts/language-common'
 import * as english from '@zxcvbn-ts/language-en'
-import { answerQuestions } from '#lib/answer-questions.ts'
+import { answerQuestions } from '#lib/concurrency/answer-questions.ts'
 
 const zxcvbn = new ZxcvbnFactory({
   dictionary: { ...common.dictionary, ...english.dictionary },

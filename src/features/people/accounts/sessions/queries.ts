@@ -1,10 +1,10 @@
 // Sessions: sign-ins that live 14 days and can be refreshed for 60.
 
 import { sql } from 'kysely'
+import { newToken } from '#lib/access/tokens.ts'
+import type { Viewer } from '#lib/access/viewer.ts'
 import { newId } from '#lib/ids.ts'
 import { DAY_MS } from '#lib/time.ts'
-import { newToken } from '#lib/tokens.ts'
-import type { Viewer } from '#lib/viewer.ts'
 import type { ChangeSet } from '#platform/cache/changes.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
 import type { SessionReference } from './requests.ts'

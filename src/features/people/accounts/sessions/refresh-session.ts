@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { hashToken, newToken } from '#lib/tokens.ts'
+import { hashToken, newToken } from '#lib/access/tokens.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import type { Deps } from '#ports/deps.ts'
 import { type Client, LIFETIME_MS, toClientColumns } from './queries.ts'

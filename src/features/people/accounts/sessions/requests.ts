@@ -1,5 +1,5 @@
+import { parseToken } from '#lib/access/tokens.ts'
 import { parseId } from '#lib/ids.ts'
-import { parseToken } from '#lib/tokens.ts'
 
 /** A session of the caller, by its ID or by its secret. */
 export type SessionReference = { id: string } | { hash: Buffer }

@@ -1,9 +1,9 @@
 // Sessions: list, sign out, refresh.
 import Type from 'typebox'
-import { parseToken } from '#lib/tokens.ts'
-import { done } from '#platform/http/answers.ts'
-import { requireViewer, tokenText, unauthenticated } from '#platform/http/auth.ts'
+import { parseToken } from '#lib/access/tokens.ts'
+import { requireViewer, tokenText, unauthenticated } from '#platform/http/auth/auth.ts'
 import { IdParams } from '#platform/http/query-values.ts'
+import { done } from '#platform/http/responses/declared-responses.ts'
 import type { App } from '#platform/http/server.ts'
 import { type AccountDeps, clientOf } from '../account-deps.ts'
 import { deleteSession } from './delete-session.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { ALL_SCOPES, SCOPES, type ScopeName } from '#lib/scopes.ts'
+import { ALL_SCOPES, SCOPES, type ScopeName } from '#lib/access/scopes.ts'
 import { DAY_MS, MINUTE_MS } from '#lib/time.ts'
 import { assertError, makeMember, signIn, statuses } from '#test/support/account-steps.ts'
 import { type TestApp, testApp } from '#test/support/harness.ts'

@@ -1,9 +1,9 @@
 // How often a password or code may be guessed: ten wrong ones for an account within 15 minutes, then no more until the
 // window has passed.
 
+import { createLimiter, type Limiter } from '#lib/concurrency/limiter.ts'
 import { ApiError } from '#lib/errors.ts'
 import { isIdForm } from '#lib/ids.ts'
-import { createLimiter, type Limiter } from '#lib/limiter.ts'
 import { MINUTE_MS } from '#lib/time.ts'
 import { recordEvent, type Telemetry } from '#platform/telemetry/events.ts'
 import type { Counters } from '#ports/counters/counters.ts'

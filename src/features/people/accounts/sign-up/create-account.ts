@@ -1,10 +1,10 @@
 // Making an account, for people who sign up and for operators on the command line.
 
 import { assertUsernameFree, usernameTaken } from '#features/people/users/queries.ts'
+import type { Role } from '#lib/access/viewer.ts'
 import { validationError } from '#lib/errors.ts'
 import { newId } from '#lib/ids.ts'
-import { USERNAME } from '#lib/text-rules.ts'
-import type { Role } from '#lib/viewer.ts'
+import { USERNAME } from '#lib/text/text-rules.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
 import { onUnique } from '#platform/db/pg-errors.ts'
 import { enqueue } from '#platform/jobs/queue.ts'

@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import { USERNAME_PATTERN } from '#lib/text-rules.ts'
+import { USERNAME_PATTERN } from '#lib/text/text-rules.ts'
 import { EmailField, NewPasswordField, OptionalChallenge } from '../requests.ts'
 
 export const NewAccount = Type.Object(

@@ -1,7 +1,7 @@
 // Signing up, and what a sign-up page needs to know.
 import { getSettings } from '#features/basics/settings/settings-cache.ts'
-import { done } from '#platform/http/answers.ts'
-import { callerOf } from '#platform/http/client-address.ts'
+import { callerOf } from '#platform/http/limits/client-address.ts'
+import { done } from '#platform/http/responses/declared-responses.ts'
 import { COSTS } from '#platform/http/route-config.ts'
 import type { App } from '#platform/http/server.ts'
 import { type AccountDeps, clientOf } from '../account-deps.ts'

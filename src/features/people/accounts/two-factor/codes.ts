@@ -1,8 +1,8 @@
 // The second factor: codes of an authenticator program (RFC 6238), and backup codes for when it is lost.
 import { Secret, TOTP } from 'otpauth'
 import type { AccountRow } from '#features/people/users/queries.ts'
+import { hashToken } from '#lib/access/tokens.ts'
 import { randomBase62 } from '#lib/ids.ts'
-import { hashToken } from '#lib/tokens.ts'
 import type { Tx } from '#platform/db/db.ts'
 
 const STEP_MS = 30_000

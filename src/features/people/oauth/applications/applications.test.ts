@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import sharp from 'sharp'
+import { ALL_SCOPES, GRANTABLE_SCOPES } from '#lib/access/scopes.ts'
 import { newId } from '#lib/ids.ts'
-import { ALL_SCOPES, GRANTABLE_SCOPES } from '#lib/scopes.ts'
 import { ABSENT, assertError, assertRefusedValues } from '#test/support/account-steps.ts'
 import { type TestApp, testApp } from '#test/support/harness.ts'
 import {

@@ -1,6 +1,7 @@
 // Who may change an application: pure rules.
+
+import { isAdmin, isModerator, type Viewer } from '#lib/access/viewer.ts'
 import { type ApiError, forbidden, notFound } from '#lib/errors.ts'
-import { isAdmin, isModerator, type Viewer } from '#lib/viewer.ts'
 
 type Owned = { account_id: string }
 

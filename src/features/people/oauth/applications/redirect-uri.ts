@@ -1,6 +1,6 @@
 // Where an application may have people sent back to: what may be registered, and when an address in a request is one
 // of those (RFC 9700, 2.1: exact comparison; RFC 8252, 7.3: the port of a loopback address is the program's choice).
-import { URL_LENGTH_MAX } from '#lib/text-rules.ts'
+import { URL_LENGTH_MAX } from '#lib/text/text-rules.ts'
 
 /** `http://` is for a program on the person's own machine, where nobody else can listen in. */
 const LOOPBACK = /^(http:\/\/(?:127\.0\.0\.1|\[::1\]|localhost))(?::[1-9]\d{0,4})?([/?].*)?$/s

@@ -1,12 +1,12 @@
 // What requests about applications bring.
 import type { Updateable } from 'kysely'
 import Type, { type Static } from 'typebox'
+import { scopeField, toScopeBits } from '#lib/access/scope-field.ts'
+import { grantProblem } from '#lib/access/scopes.ts'
 import { validationError } from '#lib/errors.ts'
-import { type PatchColumns, toColumns } from '#lib/patch.ts'
-import { Maybe } from '#lib/schema-parts.ts'
-import { scopeField, toScopeBits } from '#lib/scope-field.ts'
-import { grantProblem } from '#lib/scopes.ts'
-import { checkHttpsUrl, checkText, URL_LENGTH_MAX } from '#lib/text-rules.ts'
+import { type PatchColumns, toColumns } from '#lib/schema/patch.ts'
+import { Maybe } from '#lib/schema/schema-parts.ts'
+import { checkHttpsUrl, checkText, URL_LENGTH_MAX } from '#lib/text/text-rules.ts'
 import type { OauthClient } from '#platform/db/schema.ts'
 import { redirectUriProblem } from './redirect-uri.ts'
 

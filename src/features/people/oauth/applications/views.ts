@@ -1,6 +1,6 @@
 // Applications as routes answer with them.
 import Type, { type Static } from 'typebox'
-import { Nullable, Timestamp } from '#lib/schema-parts.ts'
+import { Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
 import type { Application } from './queries.ts'
 
 const fields = {

@@ -1,8 +1,8 @@
 // What the caller has allowed applications, and ending it.
 import Type from 'typebox'
 import { parseId } from '#lib/ids.ts'
-import { done } from '#platform/http/answers.ts'
-import { requireViewer } from '#platform/http/auth.ts'
+import { requireViewer } from '#platform/http/auth/auth.ts'
+import { done } from '#platform/http/responses/declared-responses.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 import { getApplication } from '../applications/queries.ts'

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox'
-import { Timestamp } from '#lib/schema-parts.ts'
+import { Timestamp } from '#lib/schema/schema-parts.ts'
 import type { AuthorizationRow } from './queries.ts'
 
 export const AuthorizationView = Type.Object(

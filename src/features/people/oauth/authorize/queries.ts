@@ -1,9 +1,9 @@
 // Requests that wait for consent, what people allowed, and codes that wait to be exchanged.
 
 import { sql } from 'kysely'
+import { hashToken, newSecret } from '#lib/access/tokens.ts'
 import { newId } from '#lib/ids.ts'
 import { MINUTE_MS } from '#lib/time.ts'
-import { hashToken, newSecret } from '#lib/tokens.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
 import type { AuthorizeRequest } from './requests.ts'
 

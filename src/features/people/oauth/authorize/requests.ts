@@ -2,11 +2,11 @@
 // ask. Errors that concern the person (which application asks, where they would be sent) are thrown; the others are sent
 // to the application, at an address that is known to be its own (RFC 6749, 4.1.2.1).
 import Type from 'typebox'
+import { isScopeSubset, readScopeNames, type ScopeBits } from '#lib/access/scopes.ts'
 import { invalidInput, notFound } from '#lib/errors.ts'
 import { parseId } from '#lib/ids.ts'
-import { Id } from '#lib/schema-parts.ts'
-import { isScopeSubset, readScopeNames, type ScopeBits } from '#lib/scopes.ts'
-import { isStorable, URL_LENGTH_MAX } from '#lib/text-rules.ts'
+import { Id } from '#lib/schema/schema-parts.ts'
+import { isStorable, URL_LENGTH_MAX } from '#lib/text/text-rules.ts'
 import type { Db } from '#platform/db/db.ts'
 import { type Application, findApplication } from '../applications/queries.ts'
 import { matchesRedirectUri } from '../applications/redirect-uri.ts'

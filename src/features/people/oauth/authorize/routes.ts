@@ -2,8 +2,8 @@
 // address as text with status 200, which scripts can read; browsers are redirected to the pages.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
-import { SCOPES } from '#lib/scopes.ts'
-import { requireScope, requireViewer } from '#platform/http/auth.ts'
+import { SCOPES } from '#lib/access/scopes.ts'
+import { requireScope, requireViewer } from '#platform/http/auth/auth.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 import { answerAuthorization } from './answer-authorization.ts'

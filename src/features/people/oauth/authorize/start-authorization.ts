@@ -1,5 +1,5 @@
+import { isScopeSubset } from '#lib/access/scopes.ts'
 import { ApiError, notFound } from '#lib/errors.ts'
-import { isScopeSubset } from '#lib/scopes.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import { isForeignKeyViolation } from '#platform/db/pg-errors.ts'
 import type { Deps } from '#ports/deps.ts'

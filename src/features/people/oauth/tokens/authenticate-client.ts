@@ -1,7 +1,7 @@
 // Which application calls, and the proof of it.
 import { timingSafeEqual } from 'node:crypto'
+import { hashToken, parseAuthorization } from '#lib/access/tokens.ts'
 import { isIdForm } from '#lib/ids.ts'
-import { hashToken, parseAuthorization } from '#lib/tokens.ts'
 import type { Db } from '#platform/db/db.ts'
 import { OAuthError } from './oauth-error.ts'
 import { type Form, optionalField } from './requests.ts'

@@ -1,4 +1,4 @@
-import { scopeNames } from '#lib/scopes.ts'
+import { scopeNames } from '#lib/access/scopes.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { Client } from './authenticate-client.ts'
 import { findToken } from './queries.ts'

@@ -1,4 +1,4 @@
-import { parseToken } from '#lib/tokens.ts'
+import { parseToken } from '#lib/access/tokens.ts'
 import type { Db } from '#platform/db/db.ts'
 
 export type TokenRow = {

@@ -1,6 +1,6 @@
 // What applications send with their own credentials: forms, as OAuth has them.
 import Type from 'typebox'
-import { URL_LENGTH_MAX } from '#lib/text-rules.ts'
+import { URL_LENGTH_MAX } from '#lib/text/text-rules.ts'
 import { OAuthError } from './oauth-error.ts'
 
 /** RFC 7636, 4.1. */

@@ -1,7 +1,7 @@
 // The endpoints that applications call themselves: token, introspection, revocation. Forms in, JSON out, never kept.
 import formbody from '@fastify/formbody'
-import { scopeNames } from '#lib/scopes.ts'
-import { Empty } from '#platform/http/answers.ts'
+import { scopeNames } from '#lib/access/scopes.ts'
+import { Empty } from '#platform/http/responses/declared-responses.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 import { authenticateClient } from './authenticate-client.ts'

@@ -1,0 +1,157 @@
+// What a value has against its schema, in the words of the error that a client gets. Only the first problem is looked
+// for, and the bounds of a list or an object come before its contents: the time of an answer must not grow with how
+// much is wrong with a request.
+import type { TSchema } from 'typebox'
+import { Value } from 'typebox/value'
+import { ApiError, invalidInput, validationError } from '#lib/errors.ts'
+import { PATTERN_WORDS } from '#lib/text/text-rules.ts'
+import { keepKnownKeys } from './known-keys.ts'
+
+/** As much of JSON Schema as the schemas of requests use. */
+type Schema = {
+  type?: string
+  anyOf?: Schema[]
+  items?: Schema
+  minItems?: number
+  maxItems?: number
+  properties?: Record<string, Schema>
+  patternProperties?: Record<string, Schema>
+  additionalProperties?: boolean | Schema
+  required?: string[]
+  maxProperties?: number
+}
+
+type Problem = { path: (string | number)[]; keyword: string; message: string }
+
+type Checker<T> = { Check(data: unknown): data is T; Type(): TSchema }
+
+/**
+ * Checks an untyped value (the `data` part of a form, a JSON text in a query) like a JSON body, and takes out keys that
+ * are not declared.
+ * @param at dotted path of the value in its body, empty for the body itself.
+ * @throws ApiError `validation_error` with the dotted field.
+ */
+export function checkBody<T>(validator: Checker<T>, data: unknown, at = ''): T {
+  if (!validator.Check(data)) throw bodyError(validator.Type(), data, at)
+  return keepKnownKeys(validator.Type(), data)
+}
+
+/** The error of a body that its schema refuses; undefined data means that there was none. */
+export function bodyError(schema: TSchema, data: unknown, at = ''): ApiError {
+  // The framework hands over null where there was no body; a literal null is refused by the parser.
+  if (data === undefined || data === null) return new ApiError('json_error', 'A JSON body is required')
+  const { field, message } = describe(schema, data)
+  const place = [at, field].filter((part) => part !== '').join('.')
+  return validationError(place === '' ? 'body' : place, message)
+}
+
+/** The error of a path or query that its schema refuses. */
+export function queryError(schema: TSchema, data: unknown): ApiError {
+  const { field, message } = describe(schema, data)
+  return invalidInput(`${field} ${message}`, field)
+}
+
+function describe(schema: TSchema, data: unknown): { field: string; message: string } {
+  const problem = findProblem(schema as Schema, data, [])
+  return problem === undefined
+    ? { field: '', message: 'is not valid' }
+    : { field: problem.path.join('.'), message: problem.message }
+}
+
+function findProblem(schema: Schema, value: unknown, path: (string | number)[]): Problem | undefined {
+  if (schema.anyOf !== undefined) return problemOfChoice(schema.anyOf, value, path)
+  if (schema.type === 'array' && Array.isArray(value)) return problemOfArray(schema, value, path)
+  if (schema.type === 'object' && isObject(value)) return problemOfObject(schema, value, path)
+  return problemOfLeaf(schema, value, path)
+}
+
+function problemOfArray(schema: Schema, value: unknown[], path: (string | number)[]): Problem | undefined {
+  const { minItems = 0, maxItems = Number.POSITIVE_INFINITY, items } = schema
+  if (value.length < minItems) return { path, keyword: 'minItems', message: `must have at least ${minItems} items` }
+  if (value.length > maxItems) return { path, keyword: 'maxItems', message: `must have at most ${maxItems} items` }
+  if (items === undefined) return undefined
+  for (const [index, item] of value.entries()) {
+    const problem = findProblem(items, item, [...path, index])
+    if (problem !== undefined) return problem
+  }
+  return undefined
+}
+
+function problemOfObject(
+  schema: Schema,
+  value: Record<string, unknown>,
+  path: (string | number)[],
+): Problem | undefined {
+  const { properties = {}, required = [], patternProperties, additionalProperties, maxProperties } = schema
+  const missing = required.find((name) => !Object.hasOwn(value, name))
+  if (missing !== undefined) return { path: [...path, missing], keyword: 'required', message: 'is required' }
+  const names = Object.keys(value)
+  if (maxProperties !== undefined && names.length > maxProperties)
+    return { path, keyword: 'maxProperties', message: `must have at most ${maxProperties} keys` }
+  const patterns = Object.entries(patternProperties ?? {}).map(([text, inner]) => [new RegExp(text), inner] as const)
+  for (const name of names) {
+    const known = Object.hasOwn(properties, name) ? properties[name] : undefined
+    const inner = known ?? patterns.find(([pattern]) => pattern.test(name))?.[1]
+    const place = [...path, name]
+    if (inner !== undefined) {
+      const problem = findProblem(inner, value[name], place)
+      if (problem !== undefined) return problem
+    } else if (additionalProperties === false) {
+      return { path: place, keyword: 'additionalProperties', message: 'is not a known key' }
+    } else if (typeof additionalProperties === 'object') {
+      const problem = findProblem(additionalProperties, value[name], place)
+      if (problem !== undefined) return problem
+    }
+  }
+  return undefined
+}
+
+/** Of the alternatives, the problem of the one whose type fits; else the list of allowed types. */
+function problemOfChoice(alternatives: Schema[], value: unknown, path: (string | number)[]): Problem | undefined {
+  const problems: Problem[] = []
+  for (const alternative of alternatives) {
+    const problem = findProblem(alternative, value, path)
+    if (problem === undefined) return undefined
+    problems.push(problem)
+  }
+  const telling = problems.find(({ keyword, path: { length } }) => length > path.length || !TYPE_KEYWORDS.has(keyword))
+  if (telling !== undefined) return telling
+  const types = alternatives.flatMap(({ type }) => type ?? [])
+  return { path, keyword: 'type', message: types.length > 0 ? `must be ${types.join(' or ')}` : 'is not valid' }
+}
+
+const TYPE_KEYWORDS = new Set(['type', 'const'])
+
+/** A value without parts, or of the wrong type. */
+function problemOfLeaf(schema: Schema, value: unknown, path: (string | number)[]): Problem | undefined {
+  // The library would look into what is no list or object for its parts.
+  const looked = schema.type === 'array' || schema.type === 'object' ? { type: schema.type } : schema
+  const [first] = Value.Errors(looked as TSchema, value)
+  if (first === undefined) return undefined
+  return { path, keyword: first.keyword, message: leafMessage(first as never) }
+}
+
+type LeafError = { keyword: string; params: Record<string, unknown>; message: string }
+
+function leafMessage({ keyword, params, message }: LeafError): string {
+  switch (keyword) {
+    case 'enum':
+      return `must be one of ${(params['allowedValues'] as unknown[]).join(', ')}`
+    case 'pattern':
+      return PATTERN_WORDS.get(String(params['pattern'])) ?? 'has characters or a form that is not allowed here'
+    case 'minLength':
+      return `must have at least ${params['limit']} characters`
+    case 'maxLength':
+      return `must have at most ${params['limit']} characters`
+    case 'format':
+      return params['format'] === 'date-time'
+        ? 'must be a date with a time, such as 2026-01-31T18:30:00Z'
+        : `must be a ${params['format']}`
+    default:
+      return message
+  }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

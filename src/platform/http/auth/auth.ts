@@ -1,0 +1,88 @@
+// Authentication (from the Authorization header to the viewer) and each route's requirements on the viewer.
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { hasScope, type ScopeName } from '#lib/access/scopes.ts'
+import type { Secret } from '#lib/access/secret.ts'
+import { parseAuthorization, secretsEqual } from '#lib/access/tokens.ts'
+import { isAdmin, isModerator, type Viewer } from '#lib/access/viewer.ts'
+import { ApiError, forbidden, notFound } from '#lib/errors.ts'
+import type { RouteAuth } from '../route-config.ts'
+import type { TokenDirectory } from './token-directory.ts'
+
+export type AuthOptions = { tokens: TokenDirectory; adminKey: Secret | undefined }
+
+/** The caller of a route that demands a token; the route's `auth` has made sure there is one. */
+export function requireViewer(req: FastifyRequest): Viewer {
+  if (req.viewer === null) throw unauthenticated('This needs a token')
+  return req.viewer
+}
+
+/** Whether the caller's token holds a scope that only widens an answer (an e-mail, payout data). */
+export function viewerHas(viewer: Viewer | null, scope: ScopeName): boolean {
+  return viewer !== null && hasScope(viewer.scopes, scope)
+}
+
+/** The viewer if their token has all of these scopes, else null: for reads that need more than one. */
+export function viewerWith(viewer: Viewer | null, scopes: readonly ScopeName[]): Viewer | null {
+  return viewer !== null && scopes.every((scope) => hasScope(viewer.scopes, scope)) ? viewer : null
+}
+
+/** 403 naming the scope, for what a body asks beyond the route's own scopes. */
+export function requireScope(viewer: Viewer, scope: ScopeName): void {
+  if (!hasScope(viewer.scopes, scope)) throw missingScope(scope)
+}
+
+/** The onRequest hook that enforces `auth`; undefined for public routes, which do not look at tokens. */
+export function authHook(auth: RouteAuth, role: 'moderator' | 'admin' | undefined, { tokens, adminKey }: AuthOptions) {
+  if (auth === 'public') return undefined
+  if (auth === 'operator') return operatorHook(tokens, adminKey)
+  if ('read' in auth) return readHook(auth.read, tokens)
+  const required = auth.scope
+  return async (req: FastifyRequest): Promise<void> => {
+    const viewer = await tokens.authenticate(req.headers.authorization, req)
+    if (viewer === 'missing') throw unauthenticated('This needs a token in the Authorization header')
+    if (viewer === 'suspended') throw unauthenticated('The account of this token is suspended')
+    if (viewer === 'invalid') throw unauthenticated('The token is unknown, expired or revoked')
+    for (const scope of required) requireScope(viewer, scope)
+    if (role === 'moderator' && !isModerator(viewer)) throw forbidden('This is for moderators')
+    if (role === 'admin' && !isAdmin(viewer)) throw forbidden('This is for admins')
+    req.viewer = viewer
+  }
+}
+
+/** A token that cannot be used for reading means an anonymous caller, never an error. */
+function readHook(anyOf: readonly ScopeName[], tokens: TokenDirectory) {
+  const accept = (req: FastifyRequest, viewer: Viewer | string): void => {
+    if (typeof viewer === 'object' && anyOf.some((scope) => hasScope(viewer.scopes, scope))) req.viewer = viewer
+  }
+  return (req: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void): void => {
+    // Most reads are anonymous; they must not pay for a promise.
+    if (req.headers.authorization === undefined) return done()
+    tokens.authenticate(req.headers.authorization, req).then((viewer) => done(void accept(req, viewer)), done)
+  }
+}
+
+function operatorHook(tokens: TokenDirectory, adminKey: Secret | undefined) {
+  return async (req: FastifyRequest): Promise<void> => {
+    const key = req.headers['x-admin-key']
+    if (typeof key === 'string') {
+      if (adminKey !== undefined && secretsEqual(key, adminKey.reveal())) return
+      throw notFound('route')
+    }
+    const viewer = await tokens.authenticate(req.headers.authorization, req)
+    if (typeof viewer === 'string' || !isAdmin(viewer) || viewer.token.kind !== 'session') throw notFound('route')
+    req.viewer = viewer
+  }
+}
+
+/** The token text of a request, where a handler needs the token itself (refreshing a session). */
+export function tokenText(req: FastifyRequest): string | undefined {
+  return parseAuthorization(req.headers.authorization)
+}
+
+export function unauthenticated(description: string): ApiError {
+  return new ApiError('unauthorized', description)
+}
+
+function missingScope(scope: ScopeName): ApiError {
+  return new ApiError('forbidden', `The token lacks the scope ${scope}`, { details: { scope } })
+}

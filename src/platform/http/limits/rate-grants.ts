@@ -1,0 +1,133 @@
+// Higher request rates that operators granted, held in memory by every process: the limiter stands before every
+// request and asks nobody. Loaded at the start, and again whenever a grant, or a token that has one, changes.
+import { BlockList, isIPv6 } from 'node:net'
+import { sql } from 'kysely'
+import { parseAuthorization, parseToken } from '#lib/access/tokens.ts'
+import { addressKey } from '#lib/address-key.ts'
+import type { ChangedIds } from '#platform/cache/changes.ts'
+import type { InvalidationSubscriber } from '#platform/cache/listen.ts'
+import type { Db } from '#platform/db/db.ts'
+import type { Log } from '#platform/telemetry/log.ts'
+import type { GrantedRate, RateGrants } from './rate-limit.ts'
+
+/** Whoever changes a grant says `changed.addAll` of this kind. */
+const RATE_GRANT_KIND = 'rate-grant'
+
+export type RateGrantDirectory = RateGrants & {
+  /** Loads the grants as they are now. */
+  refresh(): Promise<void>
+  /** What keeps the directory current. */
+  subscribers: readonly InvalidationSubscriber[]
+}
+
+type TokenGrant = GrantedRate & { expiresAtMs: number }
+type RangeGrant = { id: string; requestsPerMinute: number; range: BlockList }
+type Grants = {
+  tokens: ReadonlyMap<string, TokenGrant>
+  /** The narrowest first. */
+  ranges: readonly RangeGrant[]
+  /** All ranges at once: whether an address is in any of them is told in a fraction of a microsecond. */
+  anyRange: BlockList
+  /** Addresses that are, as they were met; going through a thousand ranges takes a millisecond. */
+  met: Map<string, GrantedRate>
+}
+
+const NONE: Grants = { tokens: new Map(), ranges: [], anyRange: new BlockList(), met: new Map() }
+const MET_MAX = 10_000
+/** Until a load that failed is tried again. */
+const RETRY_MS = 1_000
+
+/** Starts without grants: `refresh`, or the first invalidation message, loads them. */
+export function createRateGrants({ db, log, now }: { db: Db; log: Log; now: () => number }): RateGrantDirectory {
+  let grants = NONE
+  let loading: Promise<void> = Promise.resolve()
+
+  // One load after the other, so that an older answer never replaces a newer one.
+  const refresh = (): Promise<void> => {
+    const load = async (): Promise<void> => {
+      grants = await loadGrants(db)
+    }
+    loading = loading.then(load, load)
+    return loading
+  }
+  const refreshSoon = (): void => {
+    refresh().catch((error: unknown) => {
+      log.warn({ err: error }, 'Granted request rates could not be loaded; those known before apply')
+      setTimeout(refreshSoon, RETRY_MS).unref()
+    })
+  }
+  return {
+    forRequest(authorization, address) {
+      if (grants === NONE) return undefined
+      return forToken(grants, authorization, now()) ?? forAddress(grants, address)
+    },
+    refresh,
+    subscribers: [
+      { kind: RATE_GRANT_KIND, handle: refreshSoon },
+      {
+        kind: 'token',
+        handle: (ids: ChangedIds) => {
+          const { tokens } = grants
+          if (tokens.size > 0 && (ids === 'all' || [...ids].some((hash) => tokens.has(hash)))) refreshSoon()
+        },
+      },
+    ],
+  }
+}
+
+function forToken({ tokens }: Grants, authorization: string | undefined, nowMs: number): GrantedRate | undefined {
+  if (tokens.size === 0 || authorization === undefined) return undefined
+  const token = parseToken(parseAuthorization(authorization) ?? '')
+  const grant = token === undefined ? undefined : tokens.get(token.hash.toString('hex'))
+  return grant !== undefined && grant.expiresAtMs > nowMs ? grant : undefined
+}
+
+/** The narrowest range that holds the address; each client in it has the whole rate for itself. */
+function forAddress({ ranges, anyRange, met }: Grants, address: string): GrantedRate | undefined {
+  const family = isIPv6(address) ? 'ipv6' : 'ipv4'
+  if (!anyRange.check(address, family)) return undefined
+  const known = met.get(address)
+  if (known !== undefined) return known
+  const grant = ranges.find(({ range }) => range.check(address, family))
+  if (grant === undefined) return undefined
+  const granted = { requestsPerMinute: grant.requestsPerMinute, key: `${grant.id}:${addressKey(address)}` }
+  if (met.size >= MET_MAX) met.clear()
+  met.set(address, granted)
+  return granted
+}
+
+type GrantRow = {
+  id: string
+  requests_per_minute: number
+  /** Hex; null for a range, and for a token that is gone. */
+  token_hash: string | null
+  token_expires: Date | null
+  address: string | null
+  prefix: number | null
+}
+
+async function loadGrants(db: Db): Promise<Grants> {
+  const { rows } = await sql<GrantRow>`
+    select rate_limit_grant.id, requests_per_minute, encode(token.token_hash, 'hex') as token_hash,
+      token.expires as token_expires, host(address_range) as address, masklen(address_range) as prefix
+    from rate_limit_grant left join (
+      select id, token_hash, expires from personal_access_token
+      union all select id, token_hash, expires from session
+      union all select id, token_hash, expires from oauth_token
+    ) token on token.id = rate_limit_grant.token_id
+    order by masklen(address_range) desc, rate_limit_grant.id`.execute(db)
+  if (rows.length === 0) return NONE
+  const tokens = new Map<string, TokenGrant>()
+  const ranges: RangeGrant[] = []
+  const anyRange = new BlockList()
+  for (const { id, requests_per_minute: requestsPerMinute, token_hash, token_expires, address, prefix } of rows) {
+    if (token_hash !== null && token_expires !== null) {
+      tokens.set(token_hash, { requestsPerMinute, key: id, expiresAtMs: token_expires.getTime() })
+    } else if (address !== null && prefix !== null) {
+      const range = new BlockList()
+      for (const list of [range, anyRange]) list.addSubnet(address, prefix, isIPv6(address) ? 'ipv6' : 'ipv4')
+      ranges.push({ id, requestsPerMinute, range })
+    }
+  }
+  return { tokens, ranges, anyRange, met: new Map() }
+}

@@ -1,0 +1,170 @@
+// From the schemas that run to an OpenAPI 3.0 document: what they leave unsaid, and their dialect.
+import type { FastifyContextConfig } from 'fastify'
+import type { RouteAuth } from '../route-config.ts'
+import { describeAccess, STATUS_WORDS } from './texts.ts'
+
+type Json = Record<string, unknown>
+
+/** A route's schema with what only its configuration knows: who may call it, and bodies outside the schema. */
+export function describeRoute(schema: Json, config: FastifyContextConfig | undefined): Json {
+  return {
+    ...schema,
+    ...describeUnread(schema, config),
+    ...withAccess(schema, config),
+    security: securityOf(config?.auth),
+  }
+}
+
+/** The library's document, mended where it is wrong or says nothing, in the dialect of OpenAPI 3.0. */
+export function describeDocument(document: Json): Json {
+  return toOpenApi30(withUsedTags(mendAnswers(withJsonForms(document))))
+}
+
+/** Groups of which the document has no operation are left out. */
+function withUsedTags(document: Json): Json {
+  const used = new Set<unknown>()
+  for (const item of Object.values(document['paths'] as Json)) {
+    for (const { tags = [] } of Object.values(item as Record<string, { tags?: unknown[] }>)) {
+      for (const tag of tags) used.add(tag)
+    }
+  }
+  return { ...document, tags: (document['tags'] as Json[]).filter(({ name }) => used.has(name)) }
+}
+
+const Bytes = { type: 'string', format: 'binary' }
+
+function withAccess({ description }: Json, config: FastifyContextConfig | undefined): Json {
+  const access = config === undefined ? undefined : describeAccess(config)
+  if (access === undefined) return {}
+  return { description: description === undefined ? access : `${description}\n\n${access}` }
+}
+
+/** What no schema of the route says: bodies that its handler reads or streams itself, and queries of any key. */
+function describeUnread(schema: Json, config: FastifyContextConfig | undefined): Json {
+  const {
+    consumes = [],
+    produces = [],
+    querystring,
+    response,
+  } = schema as {
+    consumes?: string[]
+    produces?: string[]
+    querystring?: Json
+    response?: Json
+  }
+  const read: Json = {}
+  if (querystring !== undefined && !('properties' in querystring)) read['querystring'] = openQuery(querystring)
+  // Bytes are streamed past the serialiser, so their routes have no schema of success.
+  if (produces.length > 0 && response !== undefined && !Object.keys(response).some((status) => status.startsWith('2')))
+    read['response'] = {
+      200: { content: Object.fromEntries(produces.map((type) => [type, { schema: Bytes }])) },
+      ...response,
+    }
+  const form = config?.formData
+  if ('body' in schema) return read
+  if (consumes.includes('image/*')) read['body'] = Bytes
+  if (form !== undefined) {
+    const required = form.isOptional === true ? {} : { required: ['data'] }
+    read['body'] = { type: 'object', ...required, properties: { data: form.schema }, additionalProperties: Bytes }
+  }
+  return read
+}
+
+/** One parameter that holds all keys: that is how the format writes `style: form` of an object. */
+function openQuery({ description, patternProperties = {} }: Json): Json {
+  const [values] = Object.values(patternProperties as Json)
+  return { type: 'object', properties: { keys: { type: 'object', description, additionalProperties: values } } }
+}
+
+/** Where a form may be JSON as well, the JSON is what the form has as its part `data`. */
+function withJsonForms(document: Json): Json {
+  for (const item of Object.values(document['paths'] as Json)) {
+    for (const operation of Object.values(item as Json)) {
+      const content = (operation as { requestBody?: { content?: Json } }).requestBody?.content
+      const form = content?.['multipart/form-data'] as { schema: { properties?: Json } } | undefined
+      const data = form?.schema.properties?.['data']
+      if (content?.['application/json'] !== undefined && data !== undefined)
+        content['application/json'] = { schema: data }
+    }
+  }
+  return document
+}
+
+/**
+ * What the library cannot know of answers: what a status means, that only successes come in the types which a route
+ * names while refusals and redirects are JSON, and that text is no JSON.
+ */
+function mendAnswers(document: Json): Json {
+  for (const item of Object.values(document['paths'] as Json)) {
+    for (const { responses = {} } of Object.values(item as Record<string, { responses?: Json }>)) {
+      for (const [status, answer] of Object.entries(responses)) mendAnswer(status, answer as Json)
+    }
+  }
+  return document
+}
+
+function mendAnswer(status: string, answer: Json): void {
+  if (answer['description'] === 'Default Response') answer['description'] = STATUS_WORDS[status]
+  const content = answer['content'] as Record<string, Json> | undefined
+  if (content === undefined) return
+  const [any] = Object.values(content)
+  answer['content'] = status.startsWith('2')
+    ? Object.fromEntries(
+        Object.entries(content).map(([type, media]) =>
+          type.startsWith('text/') ? [type, { schema: { type: 'string' } }] : [type, media],
+        ),
+      )
+    : { 'application/json': any }
+}
+
+function securityOf(auth: RouteAuth | undefined): Json[] | undefined {
+  if (auth === undefined || auth === 'public') return []
+  if (auth === 'operator') return [{ adminKey: [] }, { token: [] }]
+  return 'read' in auth ? [{}, { token: [] }] : [{ token: [] }]
+}
+
+/**
+ * JSON Schema as TypeBox writes it → the dialect of OpenAPI 3.0: `null` in a choice becomes `nullable`, constants
+ * become one-word enumerations, and schemas with a `title` move to `components.schemas`.
+ */
+function toOpenApi30(document: Json & { components?: Json }): Json {
+  const named = new Map<string, unknown>()
+  const convert = (value: unknown, isRoot: boolean): unknown => {
+    if (Array.isArray(value)) return value.map((item) => convert(item, false))
+    if (typeof value !== 'object' || value === null) return value
+    const schema = value as Json
+    const simple = simplify(schema)
+    const title = simple['title']
+    const converted = Object.fromEntries(Object.entries(simple).map(([key, inner]) => [key, convert(inner, false)]))
+    if (!isRoot && typeof title === 'string' && /^[A-Z][A-Za-z]+$/.test(title) && isSchema(simple)) {
+      named.set(title, converted)
+      return { $ref: `#/components/schemas/${title}` }
+    }
+    return converted
+  }
+  const paths = convert(document['paths'], true)
+  const schemas = Object.fromEntries([...named].sort(([a], [b]) => (a < b ? -1 : 1)))
+  return { ...document, paths, components: { ...document.components, schemas } }
+}
+
+function isSchema(value: Json): boolean {
+  return 'type' in value || 'anyOf' in value || 'allOf' in value
+}
+
+function simplify(given: Json): Json {
+  const { describedAs, ...schema } = given
+  if (describedAs !== undefined) return simplify({ ...schema, ...(describedAs as Json) })
+  if ('const' in schema) {
+    const { const: constant, ...rest } = schema
+    return { type: typeof constant, ...rest, enum: [constant] }
+  }
+  if (schema['type'] === 'null') return { ...schema, type: 'object', nullable: true, enum: [null] }
+  const choices = schema['anyOf']
+  if (!Array.isArray(choices)) return 'enum' in schema && !('type' in schema) ? { type: 'string', ...schema } : schema
+  const others = choices.filter((choice: Json) => choice['type'] !== 'null')
+  if (others.length === choices.length) return schema
+  const { anyOf: _, ...rest } = schema
+  const [only] = others
+  if (others.length === 1 && only !== undefined) return { ...simplify(only), ...rest, nullable: true }
+  return { ...rest, anyOf: others, nullable: true }
+}

@@ -1,0 +1,130 @@
+// The OpenAPI 3.0 descriptions, one for each version of the API, drawn from the schemas that run; and their viewer, which
+// loads nothing from elsewhere.
+import swagger from '@fastify/swagger'
+import swaggerUi from '@fastify/swagger-ui'
+import Type from 'typebox'
+import { type App, VIEWER_PREFIX } from '../server.ts'
+import { describeDocument, describeRoute } from './document.ts'
+import { describeErrors } from './error-responses.ts'
+import { INTRODUCTION, INTRODUCTION_V2, TAGS } from './texts.ts'
+
+/** The described versions of the API: `v3` is Depot's own, with everything that has no version; `v2` is the older one. */
+export type ApiVersion = 'v2' | 'v3'
+
+const DOCUMENTS = {
+  v3: { decorator: 'swagger', url: '/docs/openapi.json', operationId: 'getOpenApi', introduction: INTRODUCTION },
+  v2: {
+    decorator: 'swaggerV2',
+    url: '/docs/v2/openapi.json',
+    operationId: 'getOlderOpenApi',
+    introduction: INTRODUCTION_V2,
+  },
+} as const satisfies Record<ApiVersion, object>
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    swaggerV2: FastifyInstance['swagger']
+  }
+}
+
+const versionOf = (url: string): ApiVersion => (url.startsWith('/v2/') ? 'v2' : 'v3')
+
+/** Must be called before the routes are registered. */
+export async function registerOpenApi(app: App, about: { version: string; baseUrl: string }): Promise<void> {
+  for (const version of ['v3', 'v2'] as const) await registerDocument(app, version, about)
+  await app.register(swaggerUi, {
+    routePrefix: VIEWER_PREFIX,
+    // The base layout has no bar at the top, with the library's logo and a field for other addresses.
+    uiConfig: { layout: 'BaseLayout', deepLinking: true, validatorUrl: null as never },
+    staticCSP: viewerPolicy(about.baseUrl),
+    theme: { title: 'Depot API' },
+  })
+  for (const version of ['v3', 'v2'] as const) {
+    const { url, operationId } = DOCUMENTS[version]
+    app.get(
+      url,
+      {
+        config: { auth: 'public', cache: 'shared' },
+        schema: {
+          operationId,
+          summary:
+            version === 'v3' ? 'Get this OpenAPI description' : 'The description of the older version of the API',
+          tags: ['meta'],
+          produces: ['application/json'],
+          response: { 200: Type.Unsafe<string>({ type: 'object', description: 'OpenAPI 3.0' }) },
+        },
+      },
+      async (_req, reply) => reply.type('application/json; charset=utf-8').send(openApiText(app, version)),
+    )
+  }
+}
+
+async function registerDocument(
+  app: App,
+  described: ApiVersion,
+  about: { version: string; baseUrl: string },
+): Promise<void> {
+  await app.register(swagger, {
+    decorator: DOCUMENTS[described].decorator,
+    openapi: {
+      openapi: '3.0.3',
+      info: {
+        title: described === 'v3' ? 'Depot' : 'Depot, version 2',
+        version: about.version,
+        description: DOCUMENTS[described].introduction,
+        license: { name: 'MIT' },
+      },
+      servers: [{ url: about.baseUrl }],
+      tags: [...TAGS],
+      components: {
+        securitySchemes: {
+          token: {
+            type: 'apiKey',
+            in: 'header',
+            name: 'Authorization',
+            description: 'The token, raw or as `Bearer <token>`',
+          },
+          adminKey: { type: 'apiKey', in: 'header', name: 'X-Admin-Key', description: 'The operator’s key' },
+        },
+      },
+    },
+    transform: ({ schema, url, route }) => ({
+      schema: {
+        ...describeRoute((schema ?? {}) as Record<string, unknown>, route.config),
+        ...(url.includes('*') || versionOf(url) !== described ? { hide: true } : {}),
+      } as never,
+      url,
+    }),
+    transformObject: (document) =>
+      'openapiObject' in document
+        ? (describeErrors(describeDocument(document.openapiObject as never), app.routeTable()) as never)
+        : (document.swaggerObject as never),
+  })
+}
+
+const texts = new WeakMap<object, Map<ApiVersion, string>>()
+
+/** A description as text; made once, it cannot change while the server runs. */
+export function openApiText(app: App, version: ApiVersion = 'v3'): string {
+  const made = texts.get(app) ?? new Map<ApiVersion, string>()
+  texts.set(app, made)
+  let text = made.get(version)
+  if (text === undefined) {
+    text = `${JSON.stringify(app[DOCUMENTS[version].decorator](), null, 2)}\n`
+    made.set(version, text)
+  }
+  return text
+}
+
+/** The viewer reaches this service and nobody else; it works without TLS, where an operator has none. */
+function viewerPolicy(baseUrl: string): string {
+  return [
+    "default-src 'self'",
+    `connect-src 'self' ${new URL(baseUrl).origin}`,
+    "img-src 'self' data:",
+    "object-src 'none'",
+    "script-src-attr 'none'",
+    "base-uri 'self'",
+    "frame-ancestors 'self'",
+  ].join('; ')
+}

@@ -1,0 +1,119 @@
+// The texts of the OpenAPI document that belong to no single route: introduction, tags, access rules and statuses.
+import type { FastifyContextConfig } from 'fastify'
+import { SCOPES, type ScopeName } from '#lib/access/scopes.ts'
+import { permissionTables, scopeTable } from './bit-tables.ts'
+
+export const INTRODUCTION = `A content hosting service: projects, versions and files, with search, teams and analytics.
+
+- **User-Agent**: every request must identify its program, preferably with a contact address. Otherwise: 400.
+- **Tokens** are sent in \`Authorization\`, raw or as \`Bearer\`. Each operation names the scopes that it requires. What
+  the caller may not see is reported as 404.
+- **IDs** are 8 characters of \`0-9A-Za-z\` and never change. Where a slug or a username is accepted too, an ID takes
+  precedence.
+- **Lists of IDs** in a query are one JSON array, percent-encoded: \`ids=["AABBCCDD"]\`; at most 1000.
+- **Bodies** are JSON in UTF-8, at most 2 MiB. Types are not converted: \`"5"\` is not a number. In PATCH an absent field
+  keeps its value, and \`null\` clears it if it can be empty.
+- **Times** are RFC 3339 in UTC with milliseconds.
+- **Errors** are \`{"error", "description", "details"}\`. Decide by \`error\` and the status; \`details.field\` names an
+  invalid value. Retry 5xx, 424 and 429 after a pause.
+- **Rate limit**: 300 requests a minute for each client address; an operation that is expensive counts as several, and says
+  so. \`X-Ratelimit-Limit\`, \`-Remaining\` and \`-Reset\` show the current state; a 429 has \`Retry-After\`.
+- **Caching**: cacheable responses have an \`ETag\`; \`If-None-Match\` returns 304. Every GET also supports HEAD.
+
+## Scopes
+
+A set of scopes is the sum of their numbers; where one is sent, a list of their names does as well.
+
+${scopeTable()}
+
+## Permissions
+
+Sets of permissions are sums, too.
+
+${permissionTables()}`
+
+export const INTRODUCTION_V2 = `The older version of the API, for the clients that speak it: the same catalogue, the same rules, other names.
+Whatever is new stands in version 3, described at \`/docs/openapi.json\`; collections, organizations, analytics and payouts
+are there alone. Tokens, IDs, rate and caching are the same in both.
+
+- What is absent, or hidden from the caller, is 404 with an empty body. Other errors are \`{"error", "description",
+  "details"}\`.
+- Unknown keys of queries and bodies are ignored, an empty value of a query counts as none, and numbers above a limit count
+  as the limit.
+- What creates something answers 200 with it.`
+
+/** The groups of operations, in reading order; contains every tag that a route has. */
+export const TAGS = [
+  { name: 'projects', description: 'Published content: mods, modpacks, resource packs and the like' },
+  { name: 'versions', description: 'Releases of a project, with their files' },
+  { name: 'version files', description: 'Versions, projects and updates by the hash of a file' },
+  { name: 'files', description: 'Content of files and images' },
+  { name: 'search', description: 'Full-text search for projects, with filters' },
+  { name: 'tags', description: 'Categories, loaders, game versions, licences and other fixed lists' },
+  { name: 'users', description: 'Profiles, and the projects, collections and follows of a user' },
+  { name: 'follows', description: 'Projects that a user follows' },
+  { name: 'collections', description: 'Lists of projects, curated by users' },
+  { name: 'notifications', description: 'Notifications of a user' },
+  { name: 'teams', description: 'Members of projects and organizations, and their permissions' },
+  { name: 'organizations', description: 'Groups that own projects' },
+  { name: 'limits', description: 'Number of projects, organizations and collections that an account may own' },
+  { name: 'images', description: 'Images in descriptions, changelogs, reports and messages' },
+  { name: 'reports', description: 'Reports of content and users to moderators' },
+  { name: 'threads', description: 'Conversations with moderators, about a project or a report' },
+  { name: 'moderation', description: 'Queues of projects and file scans for moderators' },
+  { name: 'analytics', description: 'Reporting and querying of views, downloads and playtime' },
+  { name: 'statistics', description: 'Size of the catalogue' },
+  { name: 'payouts', description: 'Balance and payout history of the caller' },
+  { name: 'affiliates', description: 'Affiliate codes and their use' },
+  { name: 'accounts', description: 'Sign-up, sign-in, sessions and access tokens; also under `/v2/_internal`' },
+  { name: 'oauth', description: 'Third-party applications that act for a user' },
+  { name: 'build tools', description: 'Endpoints for build tools and for update checkers of loaders' },
+  { name: 'operator', description: 'Administration of the service' },
+  { name: 'meta', description: 'Health, metrics and version of the service' },
+] as const
+export type TagName = (typeof TAGS)[number]['name']
+
+/** Who may call a route and what it counts for, for its description; undefined where there is nothing to say. */
+export function describeAccess(config: FastifyContextConfig): string | undefined {
+  const { cost = 1 } = config
+  const parts = [describeCaller(config), cost === 1 ? undefined : `Counts as ${cost} requests at the rate limit.`]
+  const said = parts.filter((part) => part !== undefined)
+  return said.length === 0 ? undefined : said.join(' ')
+}
+
+function describeCaller({ auth, role }: FastifyContextConfig): string | undefined {
+  if (auth === 'public') return undefined
+  if (auth === 'operator') return 'Operators only: the header `X-Admin-Key`, or the session of an admin.'
+  if ('read' in auth) return optionalToken(auth.read)
+  const needed = auth.scope.length === 0 ? 'Requires a token.' : `Requires a token with ${listed(auth.scope, 'and')}.`
+  return role === undefined ? needed : `${needed} ${role === 'admin' ? 'Admins' : 'Moderators and admins'} only.`
+}
+
+function optionalToken(scopes: readonly ScopeName[]): string {
+  if (scopes.length === SCOPES.length) return 'Token optional; any scope will do.'
+  return `Token optional; with ${listed(scopes, 'or')} it identifies the caller.`
+}
+
+function listed(scopes: readonly ScopeName[], joint: 'and' | 'or'): string {
+  return scopes.map((scope) => `\`${scope}\``).join(` ${joint} `)
+}
+
+/** The default description of each response status. */
+export const STATUS_WORDS: Readonly<Record<string, string>> = {
+  200: 'Success',
+  201: 'Created',
+  206: 'The requested range',
+  304: 'Not modified',
+  307: 'Redirect to `Location`',
+  400: 'The request is invalid',
+  401: 'There are no credentials, or they are not accepted',
+  403: 'Not permitted',
+  404: 'Absent, or hidden from the caller',
+  409: 'In conflict with what is there',
+  410: 'Removed for good',
+  416: 'The range lies outside the file',
+  424: 'Another service did not answer',
+  429: 'Too many; try again after the seconds in `Retry-After`',
+  500: 'Internal error; the description ends with the request ID',
+  503: 'Not available at the moment; try again after a pause',
+}
