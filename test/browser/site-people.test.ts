@@ -35,9 +35,9 @@ for (const javaScriptEnabled of [true, false]) {
     await page.goto(`${site.url}${all.project}`)
     await page.getByRole('link', { name: /^Report/ }).click()
     await page.getByLabel('Reason').selectOption('spam')
-    await page.getByLabel('What is wrong').fill('It is the same as another.')
+    await page.getByLabel('Description of the problem').fill('It is the same as another.')
     await page.getByRole('button', { name: 'Send report' }).click()
-    await page.getByText('is with the moderators').waitFor()
+    await page.getByText('Moderators have received your report').waitFor()
     await shoot(page, `reported-${javaScriptEnabled ? 'scripts' : 'plain'}`)
     if (javaScriptEnabled) await checkAccess(page, { isStrict: true })
     assert.deepEqual(problems, [])
@@ -73,7 +73,7 @@ for (const javaScriptEnabled of [true, false]) {
         assert.equal(answer?.status(), status, below)
         assert.equal((await page.content()).includes('Not yet'), status === 200, below)
       }
-      if (status === 200) await page.getByText('only its members see it').waitFor()
+      if (status === 200) await page.getByText('Only its members can see it').waitFor()
       await context.close()
     }
   })

@@ -49,7 +49,7 @@ test('an error is beside its field, linked from the summary, and read with it', 
   const summary = String(errorSummary(page, errors))
   assert.match(summary, /role="alert" tabindex="-1" autofocus/)
   assert.match(summary, /<li lang="en"><a href="#name">The name is taken\.<\/a><\/li><li>Später\.<\/li>/)
-  assert.match(summary, /2 Angaben stimmen nicht/)
+  assert.match(summary, /Es gibt 2 Probleme/)
   assert.equal(errorSummary(page, []), null)
 })
 

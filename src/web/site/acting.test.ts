@@ -34,10 +34,10 @@ test('a report is filed from the pages of a project, a version and a user, and s
     const form = await person.get(address)
     assertValidHtml(form.body, address)
     assertSays(form, 200, `href="${path}"`)
-    assert.doesNotMatch(form.body, /is with the moderators/)
+    assert.doesNotMatch(form.body, /Moderators have received your report/)
     assertLeads(await person.sendFrom(form, '/report', { reason: 'spam', text: `Bad: ${HOSTILE}` }), address)
     const again = await person.get(address)
-    assertSays(again, 200, 'is with the moderators')
+    assertSays(again, 200, 'Moderators have received your report')
     assertValidHtml(again.body)
   }
   const reports = (await t.as(reporter).get('/v3/report')).json()

@@ -29,7 +29,7 @@ test('a project with nothing, and one with 3,000 versions for everything, are pa
     assert.ok(full.body.length < 700_000, `${path}: ${full.body.length}`)
   }
   assertSays(await visitor(t).get('/mod/large/versions?page=60'), 200, 'v')
-  assertSays(await visitor(t).get('/mod/large/versions?page=61'), 404, 'The list ends before this page')
+  assertSays(await visitor(t).get('/mod/large/versions?page=61'), 404, 'This page does not exist')
   assertSays(await visitor(t).get('/mod/large/changelog?from=v10&to=v2999'), 200, 'Change')
 })
 

@@ -107,10 +107,10 @@ test('what a project keeps to itself only its members with VIEW_ANALYTICS and ad
   ] as const)
     assert.equal(await isSeen(who), sees)
   const page = await visitor(t).get(`/mod/${project.slug}/statistics`)
-  assertSays(page, 200, 'The authors keep further numbers to themselves')
+  assertSays(page, 200, 'The authors have not made detailed statistics public')
   assertValidHtml(page.body)
   assert.equal((await visitor(t).get(`/mod/${project.slug}/statistics.csv?by=day`)).statusCode, 404)
-  assertSays(await visitor(t, owner.token).get(`/mod/${project.slug}/statistics`), 200, 'Downloads a day')
+  assertSays(await visitor(t, owner.token).get(`/mod/${project.slug}/statistics`), 200, 'Downloads per day')
   assert.match(
     (await visitor(t, owner.token).get(`/mod/${project.slug}/statistics.csv?by=day`)).body,
     /^Day,Downloads\r\n/,
@@ -139,7 +139,7 @@ test('the page has the same numbers as plots, tables and CSV; unknown spans are 
     assertValidHtml(page.body, query)
   }
   const page = await visitor(t).get(`/mod/${project.slug}/statistics`)
-  assertSays(page, 200, '72 downloads in this time, about 1 a day; 4 today so far')
+  assertSays(page, 200, '72 downloads in this period, about 1 per day; 4 so far today')
   assertSays(page, 200, /<th scope="row">Germany<\/th><td>67<\/td>/)
   const csv = await visitor(t).get(`/mod/${project.slug}/statistics.csv?by=loader&d=30`)
   assert.match(String(csv.headers['content-type']), /^text\/csv/)
@@ -171,7 +171,7 @@ test('a store that does not answer leaves the page and its totals', async () => 
     const project = await broken.make.project()
     await broken.make.version({ project })
     const page = await visitor(broken).get(`/mod/${project.slug}/statistics`)
-    assertSays(page, 200, 'The downloads cannot be counted at the moment')
+    assertSays(page, 200, 'Download statistics are temporarily unavailable')
     assertSays(page, 200, 'downloads')
     assertValidHtml(page.body)
     const csv = await visitor(broken).get(`/mod/${project.slug}/statistics.csv?by=day`)

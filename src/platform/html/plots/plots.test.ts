@@ -15,7 +15,7 @@ function days(count: number, valueAt: (index: number) => number) {
   return Array.from({ length: count }, (_, index) => ({ at: new Date(START + index * DAY_MS), value: valueAt(index) }))
 }
 
-const figure = { id: 'downloads', title: 'Downloads a day', summary: 'About 20 a day.', csvHref: '/x.csv' }
+const figure = { id: 'downloads', title: 'Downloads per day', summary: 'About 20 a day.', csvHref: '/x.csv' }
 
 test('a line plot has two pictures with a name, the same numbers as a table, and a link to CSV', () => {
   const page = samplePage()

@@ -127,7 +127,7 @@ test('a program is named by its scheme, whatever stands where hosts do in its ad
   const { id } = await makeApplication(t, owner, { redirect_uris: [uri] })
   const person = visitor(t, (await makeMember(t)).token)
   const asked = await person.get(`${CONSENT}${question({ client_id: id, redirect_uri: uri })}`)
-  assertSays(asked, 200, 'you go to <strong>org.evil.program:</strong>')
+  assertSays(asked, 200, 'you will be sent to <strong>org.evil.program:</strong>')
 })
 
 test('an IPv6 address, which no policy can name, is let through by its scheme', async () => {
@@ -135,7 +135,7 @@ test('an IPv6 address, which no policy can name, is let through by its scheme', 
   const person = visitor(t, (await makeMember(t)).token)
   const asked = await person.get(`${CONSENT}${question({ client_id: id, redirect_uri: 'http://[::1]:49152/cb' })}`)
   assert.match(String(asked.headers['content-security-policy']), /form-action 'self' http:;/)
-  assertSays(asked, 200, 'you go to <strong>[::1]:49152</strong>')
+  assertSays(asked, 200, 'you will be sent to <strong>[::1]:49152</strong>')
 })
 
 test('who is somebody else signs out and comes back to the question', async () => {
@@ -164,7 +164,7 @@ test('an authorized application is listed and revoked', async () => {
   const ended = await person.send('/account/authorizations', '/account/authorizations/revoke')
   assertLeads(ended, '/account/authorizations?done=authorization-ended')
   assert.equal(await statusOf(t, token), 401)
-  assertSays(await person.get('/account/authorizations'), 200, 'No application may act for you.')
+  assertSays(await person.get('/account/authorizations'), 200, 'You have not authorized any applications.')
 })
 
 test('an application is made, edited, given a new secret and deleted on its pages', async () => {
@@ -247,5 +247,5 @@ test('an application without a secret is told so', async () => {
   })
   const own = String(made.headers.location).split('?')[0] ?? ''
   assertLeads(made, `${own}?done=application-saved`)
-  assert.ok(!(await person.get(own)).body.includes('Make a new secret'))
+  assert.ok(!(await person.get(own)).body.includes('Create new secret'))
 })

@@ -63,7 +63,7 @@ test('the profile is changed by the rules of the API, and shown escaped', async 
   assertLeads(await send({ bio: `${HOSTILE}\r\nsecond line` }), '/account?done=profile')
   assert.equal((await t.anyone.get(`/v3/user/${member.id}`)).json().bio, `${HOSTILE}\nsecond line`)
   const page = await person.get('/account?done=profile')
-  assertSays(page, 200, 'Your profile is saved.')
+  assertSays(page, 200, 'Your profile was saved.')
   assert.ok(!page.body.includes('<script>alert'))
   assertLeads(await send({}), '/account?done=profile')
   assert.equal((await t.anyone.get(`/v3/user/${member.id}`)).json().bio, null)
@@ -153,7 +153,7 @@ test('two-factor sign-in is turned on, shows its backup codes once, and is turne
     await person.send(page, `${page}/two-factor/disable`, { code: codes[0] ?? '' }),
     `${page}?done=two-factor-off`,
   )
-  assertSays(await person.get(page), 200, 'Turn it on')
+  assertSays(await person.get(page), 200, 'Turn on')
 })
 
 test('sessions are listed with this one marked, ended one by one and all others at once', async () => {

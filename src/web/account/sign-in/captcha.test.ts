@@ -61,7 +61,7 @@ test('who solves it signs up, signs in and gets a new password', async () => {
   const again = visitor(t)
   assertLeads(await again.send(SIGN_IN, SIGN_IN, { username: 'solver', password: PASSWORD, ...solved }), '/account')
   const sent = await visitor(t).send(FORGOTTEN, FORGOTTEN, { username: 'solver', ...solved })
-  assertSays(sent, 200, 'a message with a link is on its way')
+  assertSays(sent, 200, 'an email with a link has been sent')
   assert.ok(!sent.body.includes('captcha') && !String(sent.headers['content-security-policy']).includes('frame-src'))
   assert.equal((await mailsTo(t, 'solver@example.org', /Reset/)).length, 1)
   assert.deepEqual(
@@ -100,9 +100,9 @@ test('where the pages cannot show it they say so, and have no form that would be
   try {
     const person = visitor(bare)
     for (const [page, text] of [
-      [SIGN_UP, 'Nobody can sign up on this page'],
-      [SIGN_IN, 'Nobody can sign in on this page'],
-      [FORGOTTEN, 'Nobody can ask for a new password on this page'],
+      [SIGN_UP, 'You cannot sign up on this page'],
+      [SIGN_IN, 'You cannot sign in on this page'],
+      [FORGOTTEN, 'You cannot request a new password on this page'],
     ] as const) {
       const answer = await person.get(page)
       assertSays(answer, 200, text)

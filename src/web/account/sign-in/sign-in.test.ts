@@ -33,13 +33,13 @@ test('somebody signs up, opens the mailed link and is verified', async () => {
     cookie,
     /__Host-depot-session=dps_[0-9A-Za-z]{60}; Path=\/; Expires=[^;]+; HttpOnly; Secure; SameSite=Lax/,
   )
-  assertSays(await person.get('/account'), 200, 'not verified yet')
+  assertSays(await person.get('/account'), 200, 'is not verified')
   const flow = await mailedFlow(t, 'page@example.org', /Verify/)
   const link = `/account/verify-email?flow=${flow}`
-  assertSays(await person.get(link), 200, 'Verify my address')
-  assertSays(await person.get('/account'), 200, 'not verified yet')
+  assertSays(await person.get(link), 200, 'Verify address')
+  assertSays(await person.get('/account'), 200, 'is not verified')
   assertLeads(await person.send(link, '/account/verify-email'), '/account?done=verified')
-  assert.ok(!(await person.get('/account')).body.includes('not verified yet'))
+  assert.ok(!(await person.get('/account')).body.includes('is not verified'))
   assertSays(await person.send(link, '/account/verify-email'), 400, 'The link is unknown')
 })
 
@@ -93,7 +93,7 @@ test('the second factor is asked for, by code or backup code', async () => {
     const person = visitor(t)
     const page = `${SIGN_IN}?return=%2Faccount%2Fsessions`
     const asked = await person.send(page, SIGN_IN, { username: member.username, password: PASSWORD })
-    assertSays(asked, 200, 'Second factor')
+    assertSays(asked, 200, 'Two-factor code')
     assert.ok(!person.cookies.has(COOKIE))
     const wrong = await person.sendFrom(asked, `${SIGN_IN}/code`, { code: '000000' })
     assertSays(wrong, 401, 'The code is wrong')
@@ -297,11 +297,11 @@ test('registration that is closed is said, and refused', async () => {
   const closed = await testApp({ env: { REGISTRATION: 'closed' } })
   try {
     const page = await visitor(closed).get('/account/sign-up')
-    assertSays(page, 200, 'takes no new accounts')
+    assertSays(page, 200, 'does not accept new accounts')
     const person = visitor(closed)
     const { _csrf = '' } = hiddenFields(await person.get(SIGN_IN), SIGN_IN)
     const fields = { _csrf, username: 'late', email: 'late@example.org', password: PASSWORD }
-    assertSays(await person.post('/account/sign-up', fields), 403, 'takes no new accounts')
+    assertSays(await person.post('/account/sign-up', fields), 403, 'does not accept new accounts')
   } finally {
     await closed.close()
   }

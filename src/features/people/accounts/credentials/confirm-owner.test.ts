@@ -173,7 +173,7 @@ test('the pages ask for the password before they offer what moves ownership', as
     await forget(member)
     const confirm = '/account/security/confirm'
     const asked = await person.get(page)
-    assertSays(asked, 200, 'Give your password again')
+    assertSays(asked, 200, 'Enter your password again')
     const csrf = hiddenFields(asked, confirm)
     assert.ok(!asked.body.includes(`${page}/delete`) && !asked.body.includes(`${page}/email`))
     const forged = page.endsWith('data') ? { username: member.username } : { email: 'forged@example.org' }
@@ -192,7 +192,7 @@ test('the page of a mailed link takes the change back', async () => {
   const [mail = ''] = await mailsTo(t, member.email, CHANGED)
   const path = /https:\/\/depot\.test(\/account\/undo-email\?flow=\w+)/.exec(mail)?.[1] ?? ''
   const person = visitor(t, member.token)
-  assertSays(await person.get(path), 200, 'Take the change of the address back')
+  assertSays(await person.get(path), 200, 'Undo the change of email address')
   assert.equal((await read(member)).email, 'by-page@example.org')
   assertLeads(await person.send(path, '/account/undo-email'), '/account/sign-in?done=email-restored')
   assertSays(await person.send(path, '/account/undo-email'), 400, 'The link is unknown')
