@@ -7,7 +7,6 @@ import { benchAnnouncements } from './announcements.ts'
 import { benchBackup } from './backup.ts'
 import { benchBeside } from './beside.ts'
 import { benchCatalogue } from './catalogue.ts'
-import { benchCosts } from './costs.ts'
 import { benchHttp } from './http.ts'
 import { benchIngest } from './ingest.ts'
 import { benchPeople } from './people.ts'
@@ -30,7 +29,6 @@ const PARTS: Record<string, { title: string; run: () => Promise<Row[]> }> = {
   site: { title: 'The public site against the API', run: benchSite },
   routes: { title: 'The most expensive request of every route', run: benchRoutes },
   load: { title: 'Readers beside what is expensive, and many connections', run: benchBeside },
-  costs: { title: 'What things cost, for `depot capacity`', run: benchCosts },
   people: { title: 'Organizations, collections, notifications', run: benchPeople },
 }
 

@@ -254,25 +254,11 @@ export const COMMANDS: readonly Command[] = [
     load: async () => (await import('./move.ts')).moveFilesCommand,
   },
   {
-    name: 'move database',
-    usage: '--to SETTINGS [--json]',
-    about: 'Copy all rows into another PostgreSQL, while no server runs; the old one stays as it is',
-    options: [['--to', 'A file in the form of .env with DATABASE_URL of a database that is empty'], JSON_OPTION],
-    load: async () => (await import('./move.ts')).moveDatabaseCommand,
-  },
-  {
     name: 'move analytics',
     usage: '--to SETTINGS [--json]',
     about: 'Copy all events into ClickHouse, while no server runs; the old store stays as it is',
     options: [['--to', 'A file in the form of .env with CLICKHOUSE_URL of a database without events'], JSON_OPTION],
     load: async () => (await import('./move.ts')).moveAnalyticsCommand,
-  },
-  {
-    name: 'move search',
-    usage: '--to SETTINGS [--json]',
-    about: 'Build the search index in OpenSearch and compare what it answers',
-    options: [['--to', 'A file in the form of .env with OPENSEARCH_URL, and OPENSEARCH_INDEX if wanted'], JSON_OPTION],
-    load: async () => (await import('./move.ts')).moveSearchCommand,
   },
   {
     name: 'reindex',
@@ -299,23 +285,6 @@ export const COMMANDS: readonly Command[] = [
     about: 'Show the state of everything Depot depends on',
     options: [JSON_OPTION],
     load: async () => (await import('./operations.ts')).checkCommand,
-  },
-  {
-    name: 'capacity',
-    usage:
-      '[--projects 10000] [--versions N] [--accounts N] [--follows N] [--reads-per-second 100] [--writes-per-second N] [--events-per-day N] [--file-kb 500] [--cores 8] [--json]',
-    about: 'Compute what an instance of some size needs, and which part reaches its end first',
-    options: [
-      ['--versions', 'With a file each; five for each project unless said'],
-      ['--accounts', 'As many as projects unless said'],
-      ['--follows', '32 for each project unless said'],
-      ['--writes-per-second', 'A fiftieth of the reads unless said'],
-      ['--events-per-day', 'Views and downloads; 10,000 for each read a second unless said'],
-      ['--file-kb', 'The mean size of a file'],
-      ['--cores', 'How many cores one machine has for HTTP'],
-      JSON_OPTION,
-    ],
-    load: async () => (await import('./capacity.ts')).capacityCommand,
   },
   {
     name: 'analytics set-aside',

@@ -7,11 +7,11 @@ import { observeSearch } from '#platform/telemetry/metrics.ts'
 import type { Deps } from '#ports/deps.ts'
 import type { IndexOptions } from '#ports/search-index/feed/followed-index.ts'
 import { claimIndexFolder } from '#ports/search-index/feed/index-folder.ts'
-import type { IndexPlace, IndexPlaces } from '#ports/search-index/feed/index-lease.ts'
+import type { IndexPlaces } from '#ports/search-index/feed/index-lease.ts'
 import { remoteFeed } from '#ports/search-index/feed/remote-feed.ts'
 import { createSearchFeed, type SearchFeed, type SearchFeedOptions } from '#ports/search-index/feed/search-feed.ts'
 import { sharedPlaces } from '#ports/search-index/feed/shared-lease.ts'
-import type { Catalogue, SearchIndex } from '#ports/search-index/search-index.ts'
+import type { SearchIndex } from '#ports/search-index/search-index.ts'
 
 export type SearchNeeds = Pick<Deps, 'config' | 'db' | 'pool' | 'taxonomy' | 'log' | 'metrics'>
 
@@ -37,75 +37,17 @@ export async function checkSearchEngine({ config, log }: Pick<Deps, 'config' | '
 }
 
 /**
- * The search of a command: on the folder that a server of this data folder would use, or on the shared index; undefined
- * while a server has it. `onBuild` hears how many projects a build has taken in.
+ * Opens the search index for a command: the data folder's index or the shared one. Returns undefined if a server uses it.
+ * @throws OperatorError if OpenSearch does not respond.
  */
-export async function openIdleSearch(
-  needs: SearchNeeds,
-  { onBuild = () => {} }: { onBuild?: (documents: number) => void } = {},
-): Promise<SearchFeed | undefined> {
+export async function openIdleSearch(needs: SearchNeeds): Promise<SearchFeed | undefined> {
   const reason = await findSearchError(needs.config)
-  if (reason !== undefined) throw new OperatorError(`OpenSearch does not answer: ${reason}`)
+  if (reason !== undefined) throw new OperatorError(`OpenSearch does not respond: ${reason}`)
   const options = feedOptions(needs)
   const place =
     needs.config.search.kind === 'embedded' ? await claimIndexFolder(indexRoot(needs), 1) : await options.places.claim()
   if (place === undefined) return undefined
-  return createSearchFeed({
-    ...options,
-    places: { ...options.places, claim: async () => place },
-    openIndex: async (indexOptions) => countingBuilds(await options.openIndex(indexOptions), onBuild),
-  })
-}
-
-function countingBuilds(index: SearchIndex, onBuild: (documents: number) => void): SearchIndex {
-  async function* counted(batches: Catalogue['batches']): Catalogue['batches'] {
-    let documents = 0
-    for await (const batch of batches) {
-      yield batch
-      documents += batch.length
-      onBuild(documents)
-    }
-  }
-  const rebuild: SearchIndex['rebuild'] = (open) =>
-    index.rebuild(async () => {
-      const { sequence, batches } = await open()
-      return { sequence, batches: counted(batches) }
-    })
-  return { ...index, rebuild }
-}
-
-/** An index in the memory of this process, built from the database and kept nowhere: what others are compared with. */
-export function openScratchSearch(needs: SearchNeeds): SearchFeed {
-  const nothing = async () => undefined
-  const place: IndexPlace = {
-    readState: nothing,
-    writeState: nothing,
-    isLost: () => false,
-    check: nothing,
-    release: nothing,
-  }
-  const { db, taxonomy, log } = needs
-  return createSearchFeed({
-    ...{ db, taxonomy, log, places: { claim: async () => place } },
-    openIndex: embeddedIndex,
-  })
-}
-
-/**
- * @throws OperatorError when the index that the settings name in OpenSearch has projects, and this database has never fed
- * it: the first build would remove what is another Depot's.
- */
-export async function requireOwnIndex({ config, db }: Pick<SearchNeeds, 'config' | 'db'>): Promise<void> {
-  const { search } = config
-  if (search.kind === 'embedded') return
-  const { openOpenSearchIndex } = await import('#ports/search-index/opensearch/opensearch-search-index.ts')
-  const index = openOpenSearchIndex({ url: search.url.reveal(), prefix: search.prefix })
-  const { documents } = await index.status().finally(() => index.close())
-  const known = await db.selectFrom('search_index').select('name').where('name', '=', search.prefix).executeTakeFirst()
-  if (documents === 0 || known !== undefined) return
-  throw new OperatorError(
-    `OPENSEARCH_INDEX=${search.prefix} has ${documents} projects of another instance. Name another one; nothing was changed`,
-  )
+  return createSearchFeed({ ...options, places: { ...options.places, claim: async () => place } })
 }
 
 async function findSearchError({ search }: Deps['config']): Promise<string | undefined> {

@@ -1,4 +1,4 @@
-// `depot move` onto real engines: what is there afterwards is what was here, and the next run says so.
+// Moves the events of an instance into a real ClickHouse, and compares both sides.
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,23 +9,17 @@ import { aClick, aDownload, aView, batchOf, somePlaytime, times } from '#test/su
 import { testClickHouse, withoutClickHouse } from '#test/support/clickhouse.ts'
 import { commandHere } from '#test/support/command-here.ts'
 import { type TestDatabase, testDatabase } from '#test/support/database.ts'
-import { startOpenSearch } from '#test/support/opensearch.ts'
 import { type Finished, makeDataDir } from '#test/support/running-depot.ts'
 
-const openSearch = await startOpenSearch()
 const { dataDir, remove } = makeDataDir()
 let database: TestDatabase
-let empty: TestDatabase
 before(async () => {
   database = await testDatabase()
-  empty = await testDatabase()
   await succeed(['seed', '--projects', '12'])
 })
 after(async () => {
   await database?.close()
-  await empty?.close()
   remove()
-  if (typeof openSearch !== 'string') await openSearch.stop()
 })
 
 function run(args: string[], env: Record<string, string> = {}): Promise<Finished> {
@@ -80,21 +74,4 @@ test('events go into ClickHouse, and the counters agree with them there', {
   const again = await run(['move', 'analytics', '--to', path])
   assert.equal(again.code, 1)
   assert.match(again.stderr, /^The new store has events already/)
-})
-
-const skip = typeof openSearch === 'string' ? openSearch : false
-test('the index is built in OpenSearch and answers the same; that of another instance is left alone', {
-  skip,
-}, async () => {
-  assert.ok(typeof openSearch !== 'string')
-  const values = { OPENSEARCH_URL: openSearch.url, OPENSEARCH_INDEX: openSearch.prefix() }
-  const path = settings(values)
-  const first = await succeed(['move', 'search', '--to', path])
-  assert.ok(first.documents >= 5 && first.queries > 50, JSON.stringify(first))
-  assert.deepEqual(await succeed(['move', 'search', '--to', path]), first)
-  const other = await run(['move', 'search', '--to', path], { DATABASE_URL: empty.connectionString })
-  assert.equal(other.code, 1)
-  assert.match(other.stderr, /^OPENSEARCH_INDEX=\S+ has \d+ projects of another instance/)
-  const { status } = await succeed(['check'], values)
-  assert.equal(status, 'ok')
 })

@@ -6,23 +6,21 @@ export type Table = Head['tables'][number]
 export type Client = pg.ClientBase
 
 /**
- * Of the very database: how far the search index has followed it (another is followed from its beginning), the log of
- * changes that running processes follow, which of their workers live, and the migrations, which another has of its own.
+ * Tables that a backup does not contain: the state of processes that follow this very database, its migrations, claims of
+ * unfinished uploads, the link of a first start, and what an instance creates again by itself.
  */
-export const OF_THE_DATABASE = [
+const LEFT_OUT = [
   'change_log',
   'job_worker',
   'search_change',
   'search_index',
   'search_rebuild',
   'schema_migration',
+  'first_admin_link',
+  'instance_secret',
+  'job_schedule',
+  'upload_claim',
 ]
-
-/**
- * Not in a backup: besides those, claims of uploads under way (their bytes are no part of it), the link of a first start,
- * and what an instance makes for itself and can make again.
- */
-const LEFT_OUT = [...OF_THE_DATABASE, 'first_admin_link', 'instance_secret', 'job_schedule', 'upload_claim']
 
 /** Rows that a new database has from the beginning; a backup brings its own. */
 const FIRST_ROWS = ['download_ledger', 'catalogue_change']
@@ -44,7 +42,7 @@ export async function connectAlone(pool: pg.Pool, applicationName: string): Prom
 }
 
 /** Every table but those left out, each after those that its rows refer to. */
-export async function listTables(client: Client, leftOut: readonly string[] = LEFT_OUT): Promise<Table[]> {
+export async function listTables(client: Client): Promise<Table[]> {
   const { rows } = await client.query<{ name: string; columns: string[]; refers: string[] }>(
     `select class.relname as name,
       array(select attname::text from pg_attribute
@@ -54,7 +52,7 @@ export async function listTables(client: Client, leftOut: readonly string[] = LE
     from pg_class class join pg_namespace namespace on namespace.oid = class.relnamespace
     where namespace.nspname = 'public' and class.relkind = 'r' and not class.relname = any($1::text[])
     order by class.relname`,
-    [leftOut],
+    [LEFT_OUT],
   )
   const ordered: Table[] = []
   const waiting = new Map(rows.map((row) => [row.name, row]))
