@@ -1,6 +1,6 @@
 // `npm run fuzz:schemathesis [-- --examples N --phases LIST --seed S]`: the requests of another fuzzer, which reads only the published
 // description. It is installed into a folder of its own where Python is there. What it has found stands
-// in docs/fuzzing.md.
+// in docs/guides/fuzzing.md.
 import { spawn } from 'node:child_process'
 import { existsSync, rmSync } from 'node:fs'
 import { mkdtemp } from 'node:fs/promises'

@@ -1,7 +1,7 @@
 // The documents say what is there: errors, variables, commands, files, features and decisions are held against the source.
 import assert from 'node:assert/strict'
-import { existsSync, globSync, readdirSync, readFileSync, statSync } from 'node:fs'
-import { dirname, join, relative } from 'node:path'
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { basename, dirname, join, relative } from 'node:path'
 import { test } from 'node:test'
 import { COMMANDS } from '#cli/commands.ts'
 import { ERRORS } from '#lib/errors.ts'
@@ -93,32 +93,29 @@ test('every function and key that a document names is in the source', () => {
 
 test('every feature is on the map in docs/architecture.md', () => {
   const map = read('docs/architecture.md')
-  const features = readdirSync(join(ROOT, 'src/features')).filter((name) =>
-    statSync(join(ROOT, 'src/features', name)).isDirectory(),
-  )
+  const features = globSync('src/features/*/*', { cwd: ROOT }).map((path) => basename(path))
   assert.deepEqual(
     features.filter((name) => !map.includes(`\`${name}\``)),
     [],
   )
 })
 
-test('every decision has a number of its own, a status, the four sections, and a line in the list', () => {
-  const files = readdirSync(join(ROOT, 'docs/decisions')).filter((name) => name !== 'README.md')
+test('every decision has a unique number, a status, the four sections, and a line in the list', () => {
+  const files = globSync('*/*.md', { cwd: join(ROOT, 'docs/decisions') })
   const list = read('docs/decisions/README.md')
   const problems: string[] = []
   const numbers = new Map<string, string>()
   for (const file of files) {
-    const number = /^(\d{4})-[a-z0-9-]+\.md$/.exec(file)?.[1] ?? ''
+    const number = /\/(\d{4})-[a-z0-9-]+\.md$/.exec(file)?.[1] ?? ''
     const text = read(`docs/decisions/${file}`)
     const [title = '', ...sections] = headingsOf(text)
-    if (number === '' || numbers.has(number)) problems.push(`${file}: its number is not one of its own`)
+    if (number === '' || numbers.has(number)) problems.push(`${file}: the number is missing or used twice`)
     numbers.set(number, file)
-    if (!title.startsWith(`${number} `)) problems.push(`${file}: its title does not begin with its number`)
-    if (!/^Status: (accepted|superseded by \[\d{4}\])/m.test(text)) problems.push(`${file}: it has no status`)
+    if (!title.startsWith(`${number} `)) problems.push(`${file}: the title does not begin with the number`)
+    if (!/^Status: (accepted|superseded by \[\d{4}\])/m.test(text)) problems.push(`${file}: the status is missing`)
     if (sections.join() !== 'Context,Decision,What it costs,When to revisit')
       problems.push(`${file}: ${sections.join()}`)
-    if (!list.includes(`[${number}](${file}) ${title.slice(5)}`))
-      problems.push(`${file}: the list has no line with its title`)
+    if (!list.includes(`[${number}](${file}) ${title.slice(5)}`)) problems.push(`${file}: the list has no line for it`)
   }
   assert.deepEqual(problems, [])
 })

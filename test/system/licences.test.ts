@@ -37,7 +37,7 @@ function isFree(expression: string): boolean {
   return choices.some((choice) => choice.split(' AND ').every((part) => FREE.includes(part.trim())))
 }
 
-/** Entries for other platforms are made from names: docs/decisions/0003-lock-file.md. The one of this platform is read. */
+/** Entries for other platforms are made from names: docs/decisions/tooling/0003-lock-file.md. The one of this platform is read. */
 const isMadeFromName = ({ optional, os }: Entry): boolean => optional === true && os !== undefined
 const licenceIsUnknown = (path: string, entry: Entry): boolean =>
   isMadeFromName(entry) && entry.license === undefined && !existsSync(join(ROOT, path))

@@ -7,7 +7,7 @@ export const ENGINE_VARIABLES = {
   OPENSEARCH_URL: optional(
     {
       description:
-        'OpenSearch 2.19 or later that holds the search index for all processes; see docs/opensearch.md. Unset: each ' +
+        'OpenSearch 2.19 or later that holds the search index for all processes; see docs/engines/opensearch.md. Unset: each ' +
         'process has an index of its own in memory.',
       must: 'an http or https address without query and fragment',
       example: 'https://depot:password@search.example.org:9200',
@@ -26,7 +26,7 @@ export const ENGINE_VARIABLES = {
     Type.String({
       pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{1,253}[A-Za-z0-9]$',
       description:
-        'Bucket of an S3-compatible store that keeps the files, in place of DATA_DIR/files; see docs/s3.md. Keys come ' +
+        'Bucket of an S3-compatible store that keeps the files, in place of DATA_DIR/files; see docs/engines/s3.md. Keys come ' +
         'from where the AWS SDK looks, such as AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.',
       must: 'the name of a bucket: 3 to 255 letters, digits, dots, hyphens and underscores',
       example: 'depot-files',
@@ -76,7 +76,7 @@ export const ENGINE_VARIABLES = {
   REDIS_URL: optional(
     {
       description:
-        'Redis 6.2 or later, or Valkey, in which all processes count together for their limits; see docs/redis.md. ' +
+        'Redis 6.2 or later, or Valkey, in which all processes count together for their limits; see docs/engines/redis.md. ' +
         'Unset: each process counts for itself.',
       must: 'a redis:// or rediss:// address, with no path but the number of a database',
       example: 'redis://depot:password@redis.example.org:6379/0',

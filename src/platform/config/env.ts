@@ -52,7 +52,7 @@ export const Env = Type.Object({
   CLICKHOUSE_URL: optional(
     {
       description:
-        'ClickHouse 24 or later, with its database, to keep analytics in instead of DATA_DIR; see docs/clickhouse.md.',
+        'ClickHouse 24 or later, with its database, to keep analytics in instead of DATA_DIR; see docs/engines/clickhouse.md.',
       must: 'an http or https address whose path is the name of a database',
       example: 'https://depot:password@clickhouse.example.org:8443/depot',
       secret: true,
@@ -100,7 +100,7 @@ export const Env = Type.Object({
     {
       description:
         'Program that judges uploaded files before they are shown, with its arguments, separated by spaces; see ' +
-        'docs/scanner.md. Unset, and SCANNER_URL too: files are not judged.',
+        'docs/engines/scanner.md. Unset, and SCANNER_URL too: files are not judged.',
       must: 'a program and its arguments, separated by spaces, at most 1000 characters',
       example: '/opt/depot/scripts/scan-with-clamav.mjs --daemon',
     },

@@ -1,5 +1,5 @@
 // The port for whoever judges uploaded files before they are shown: an operator's program or web service. It answers
-// with one JSON object, `{"verdict": "pass" | "warn" | "quarantine", "reason": text}`; docs/scanner.md is written for
+// with one JSON object, `{"verdict": "pass" | "warn" | "quarantine", "reason": text}`; docs/engines/scanner.md is written for
 // those who make one.
 import Type, { type Static } from 'typebox'
 import { Compile } from 'typebox/compile'

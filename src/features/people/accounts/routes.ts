@@ -1,4 +1,4 @@
-// Accounts: signing up and in, passwords, addresses, second factors, sessions and access tokens. See docs/accounts.md.
+// Accounts: signing up and in, passwords, addresses, second factors, sessions and access tokens. See docs/features/accounts.md.
 import { mountInternal } from '#platform/http/mounts.ts'
 import type { App } from '#platform/http/server.ts'
 import { accessTokenRoutes } from './access-tokens/routes.ts'

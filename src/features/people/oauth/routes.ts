@@ -1,4 +1,4 @@
-// OAuth 2.0 for third parties: applications, consent, tokens. See docs/oauth.md.
+// OAuth 2.0 for third parties: applications, consent, tokens. See docs/features/oauth.md.
 import { mountInternal } from '#platform/http/mounts.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'

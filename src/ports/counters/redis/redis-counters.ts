@@ -213,7 +213,7 @@ function operatorError(error: unknown): OperatorError {
 function hintFor(said: string): string {
   if (/^(WRONGPASS|NOAUTH|ERR AUTH|ERR invalid password)/.test(said))
     return '. Check the user and the password in REDIS_URL'
-  if (said.startsWith('NOPERM')) return '. docs/redis.md lists the rights that the user needs'
+  if (said.startsWith('NOPERM')) return '. docs/engines/redis.md lists the rights that the user needs'
   if (said.startsWith('READONLY')) return '. It is a replica; REDIS_URL must name the primary'
   if (/DB index|SELECT is not allowed/.test(said)) return '. Check the number of the database at the end of REDIS_URL'
   if (/ENOTFOUND/.test(said)) return '. Check the host in REDIS_URL'

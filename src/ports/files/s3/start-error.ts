@@ -33,7 +33,7 @@ function reason(error: unknown, { region, pathStyle }: S3Location): string {
   }
   if (status === 404) return 'the bucket does not exist. Make it, or check S3_BUCKET and S3_PATH_STYLE'
   if (status === 403) {
-    return `access is denied (${name}). Check the keys; docs/s3.md lists the rights that they need`
+    return `access is denied (${name}). Check the keys; docs/engines/s3.md lists the rights that they need`
   }
   return `it answers ${status ?? 'otherwise than an S3 store'} (${name}: ${said}). Check S3_ENDPOINT and S3_REGION`
 }

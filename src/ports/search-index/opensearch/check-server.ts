@@ -62,7 +62,7 @@ async function checkVersion(connection: ReturnType<typeof openConnection>): Prom
 function refusalText({ status, message }: EngineError, prefix: string): string {
   if (status === 401) return 'OPENSEARCH_URL: user or password is wrong'
   if (status === 403) {
-    return `OPENSEARCH_URL: the user lacks a right (${message}); it needs those that docs/opensearch.md lists on ${prefix} and ${prefix}-*`
+    return `OPENSEARCH_URL: the user lacks a right (${message}); it needs those that docs/engines/opensearch.md lists on ${prefix} and ${prefix}-*`
   }
   if (status === 404) return 'OPENSEARCH_URL names an address where OpenSearch does not answer'
   return `OPENSEARCH_URL: ${message}`
