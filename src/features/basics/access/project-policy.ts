@@ -1,6 +1,6 @@
 // Who sees a project, and what a viewer may do to it: pure rules, with their SQL twin `visibleTo`; a test compares the
 // two.
-import { type Expression, type ExpressionBuilder, type SqlBool, sql } from 'kysely'
+import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import {
   ALL_PROJECT_PERMISSIONS,
   hasProjectPermission,
@@ -10,7 +10,6 @@ import {
 import { isAdmin, isModerator, type Viewer } from '#lib/access/viewer.ts'
 import { forbidden } from '#lib/errors.ts'
 import { isPublicStatus, isSearchableStatus, PUBLIC_STATUSES } from '#lib/project-status.ts'
-import type { DB } from '#platform/db/schema.ts'
 
 /** What of a project decides who sees it. */
 export type ProjectFacts = { id: string; status: string; team_id: string; organization_id: string | null }
@@ -75,39 +74,28 @@ export function requireMember(viewer: Viewer, membership: Membership): void {
   if (!isMember(membership) && !isModerator(viewer)) throw forbidden('You are no member of this project')
 }
 
-type ProjectExpressions = ExpressionBuilder<DB, 'project'>
-
-/** SQL twin of `canSeeProject`. */
-export function visibleTo(viewer: Viewer | null): (eb: ProjectExpressions) => Expression<SqlBool> {
-  return (eb) => {
-    if (isModerator(viewer)) return sql<SqlBool>`true`
-    const isPublic = eb('project.status', 'in', [...PUBLIC_STATUSES])
-    return viewer === null ? isPublic : eb.or([isPublic, hasTeamRow(eb, viewer.id, false)])
-  }
+/** SQL twin of `canSeeProject`, over rows of `project`. */
+export function visibleTo(viewer: Viewer | null): RawBuilder<SqlBool> {
+  if (isModerator(viewer)) return sql<SqlBool>`true`
+  const isPublic = sql<SqlBool>`project.status in (${sql.join(PUBLIC_STATUSES)})`
+  return viewer === null ? isPublic : sql<SqlBool>`(${isPublic} or ${hasTeamRow(viewer.id, { acceptedOnly: false })})`
 }
 
-/** SQL twin of `isListedFor`. */
-export function listedFor(viewer: Viewer | null): (eb: ProjectExpressions) => Expression<SqlBool> {
-  return (eb) => {
-    if (isModerator(viewer)) return sql<SqlBool>`true`
-    const isSearchable = sql<SqlBool>`is_searchable(project.status)`
-    return viewer === null ? isSearchable : eb.or([isSearchable, hasTeamRow(eb, viewer.id, true)])
-  }
+/** SQL twin of `isListedFor`, over rows of `project`. */
+export function listedFor(viewer: Viewer | null): RawBuilder<SqlBool> {
+  if (isModerator(viewer)) return sql<SqlBool>`true`
+  const isSearchable = sql<SqlBool>`is_searchable(project.status)`
+  return viewer === null ? isSearchable : sql<SqlBool>`(${isSearchable} or ${memberOf(viewer)})`
 }
 
-/** SQL twin of `isMember`. */
-export function memberOf(viewer: Viewer): (eb: ProjectExpressions) => Expression<SqlBool> {
-  return (eb) => hasTeamRow(eb, viewer.id, true)
+/** SQL twin of `isMember`, over rows of `project`. */
+export function memberOf(viewer: Viewer): RawBuilder<SqlBool> {
+  return hasTeamRow(viewer.id, { acceptedOnly: true })
 }
 
-function hasTeamRow(eb: ProjectExpressions, accountId: string, acceptedOnly: boolean): Expression<SqlBool> {
-  const inProjectTeam = sql<SqlBool>`team_member.team_id = project.team_id`
-  const inOrganization = sql<SqlBool>`team_member.accepted and team_member.team_id =
-    (select organization.team_id from organization where organization.id = project.organization_id)`
-  const rows = eb
-    .selectFrom('team_member')
-    .select(sql`1`.as('one'))
-    .where('team_member.account_id', '=', accountId)
-    .where((inner) => inner.or([inProjectTeam, inOrganization]))
-  return eb.exists(acceptedOnly ? rows.where('team_member.accepted', '=', true) : rows)
+function hasTeamRow(accountId: string, { acceptedOnly }: { acceptedOnly: boolean }): RawBuilder<SqlBool> {
+  return sql<SqlBool>`exists (select 1 from team_member where team_member.account_id = ${accountId}
+    and (team_member.team_id = project.team_id or team_member.accepted and team_member.team_id =
+      (select organization.team_id from organization where organization.id = project.organization_id))
+    and ${acceptedOnly ? sql`team_member.accepted` : sql`true`})`
 }

@@ -1,5 +1,5 @@
 // Who sees a version: what its project allows, and its own status.
-import type { Expression, ExpressionBuilder, SqlBool } from 'kysely'
+import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import {
   canSeeProject,
   isMember,
@@ -11,7 +11,6 @@ import {
 import { isPublicVersionStatus, PUBLIC_VERSION_STATUSES } from '#features/basics/access/version-status.ts'
 import { isModerator, type Viewer } from '#lib/access/viewer.ts'
 import { forbidden } from '#lib/errors.ts'
-import type { DB } from '#platform/db/schema.ts'
 
 /** What of a version decides who sees it. */
 export type VersionFacts = { id: string; status: string; project: ProjectFacts }
@@ -38,14 +37,9 @@ export function requireCounterRights(viewer: Viewer): void {
 }
 
 /** SQL twin of `canSeeVersion`, over rows of `version` joined with their `project`. */
-export function versionVisibleTo(
-  viewer: Viewer | null,
-): (eb: ExpressionBuilder<DB, 'version' | 'project'>) => Expression<SqlBool> {
-  return (eb) => {
-    const project = eb as unknown as ExpressionBuilder<DB, 'project'>
-    if (isModerator(viewer)) return visibleTo(viewer)(project)
-    const isPublic = eb('version.status', 'in', [...PUBLIC_VERSION_STATUSES])
-    const may = viewer === null ? isPublic : eb.or([isPublic, memberOf(viewer)(project)])
-    return eb.and([visibleTo(viewer)(project), may])
-  }
+export function versionVisibleTo(viewer: Viewer | null): RawBuilder<SqlBool> {
+  if (isModerator(viewer)) return visibleTo(viewer)
+  const isPublic = sql<SqlBool>`version.status in (${sql.join(PUBLIC_VERSION_STATUSES)})`
+  const maySeeStatus = viewer === null ? isPublic : sql<SqlBool>`(${isPublic} or ${memberOf(viewer)})`
+  return sql<SqlBool>`(${visibleTo(viewer)} and ${maySeeStatus})`
 }

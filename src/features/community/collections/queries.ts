@@ -30,7 +30,7 @@ function visibleProjectIds(eb: ExpressionBuilder<DB, 'collection'>, viewer: View
     .innerJoin('project', 'project.id', 'collection_project.project_id')
     .select(sql<string[]>`coalesce(json_agg(project.id order by collection_project.position), '[]')`.as('ids'))
     .whereRef('collection_project.collection_id', '=', 'collection.id')
-    .where((inner) => visibleTo(projectViewer(viewer))(inner as unknown as ExpressionBuilder<DB, 'project'>))
+    .where(visibleTo(projectViewer(viewer)))
     .$asScalar()
 }
 
