@@ -10,7 +10,7 @@ const PROJECTS = 300
 const SECONDS = 4
 const CONNECTIONS = 16
 /** So many at once of the expensive kind. */
-const AT_ONCE = 4
+const CONCURRENCY = 4
 const MANY = 1_000
 const IDLE = 10_000
 /** What the 99th of a hundred readers may wait for beside others, as a ratio. */
@@ -137,7 +137,7 @@ async function besideOf(
   let sent = 0
   let done = 0
   const statuses = new Set<number>()
-  const senders = Array.from({ length: AT_ONCE }, async () => {
+  const senders = Array.from({ length: CONCURRENCY }, async () => {
     while (!isOver) {
       sent += 1
       const answer = await send(sent)

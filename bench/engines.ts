@@ -16,7 +16,7 @@ import { show, time } from './timing.ts'
 
 const RATE = { limit: 300, periodMs: MINUTE_MS, burst: 300 }
 const CALLS = 5_000
-const AT_ONCE = 64
+const CONCURRENCY = 64
 const FILE_BYTES = 200 * 1024 * 1024
 const CHUNK = Buffer.alloc(64 * 1024, 'depot')
 const ROUNDS = 5
@@ -38,13 +38,13 @@ async function benchRedis(): Promise<Row[]> {
         await counters.take(`address ${sent}`, RATE)
       }
     }
-    await Promise.all(Array.from({ length: AT_ONCE }, caller))
+    await Promise.all(Array.from({ length: CONCURRENCY }, caller))
     const perSecond = sent / ((performance.now() - start) / 1000)
     const { user, system } = process.cpuUsage(cpu)
     return [
       row('GCRA through Redis, one call after the other, median', alone.p50, { atMost: 0.3 }, ' ms', show(alone)),
       figure(
-        `the same, ${AT_ONCE} at once`,
+        `the same, ${CONCURRENCY} at once`,
         `${perSecond.toFixed(0)} calls/s, ${((user + system) / sent).toFixed(0)} µs of processor each`,
       ),
     ]

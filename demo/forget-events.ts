@@ -7,7 +7,7 @@ import type { Deps } from '#ports/deps.ts'
 
 type ForgetDeps = Pick<Deps, 'db' | 'analytics'>
 
-const AT_ONCE = 1000
+const CONCURRENCY = 1000
 
 /** The embedded store is open in one process: beside a server, it is the server's. */
 export async function isStoreHeld({ analytics }: Pick<Deps, 'analytics'>): Promise<boolean> {
@@ -33,7 +33,7 @@ export async function forgetEvents({ db, analytics }: ForgetDeps): Promise<void>
   for (;;) {
     const { rows } = await sql<{
       id: string
-    }>`select id from demo_item where ${GONE} order by id limit ${AT_ONCE}`.execute(db)
+    }>`select id from demo_item where ${GONE} order by id limit ${CONCURRENCY}`.execute(db)
     if (rows.length === 0) break
     const ids = rows.map(({ id }) => id)
     await analytics.forgetProjects(ids)

@@ -102,6 +102,6 @@ export function forbidden(description: string): ApiError {
 }
 
 /** For a caller whose account was deleted after their token was checked. */
-export function accountGone(): ApiError {
+export function accountDeleted(): ApiError {
   return new ApiError('unauthorized', 'The account of this token does not exist any more')
 }

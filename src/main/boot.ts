@@ -134,7 +134,7 @@ async function open(
   const cache = createEntityCache({
     maxBytes: test?.cacheBytes ?? CACHE_BYTES,
     announce: announcer.announce,
-    tellNeighbours: neighbours?.announce,
+    invalidatePeers: neighbours?.announce,
   })
   const files = await openFiles(config.files.store, { log, metrics })
   closers.push(() => files.close())

@@ -171,7 +171,7 @@ export function createFactories({ db, cache, files, now }: FactoryDeps) {
   async function touched(projectId: string): Promise<void> {
     const changes = new Map([['project', new Set([projectId])]])
     cache?.invalidate(changes)
-    await cache?.tellNeighbours(changes, new Map())
+    await cache?.invalidatePeers(changes, new Map())
   }
 
   /** A version without files; listed, for fabric on 1.20.1, unless said otherwise. */

@@ -3,7 +3,7 @@ import { parentPort } from 'node:worker_threads'
 import type { ThreadMessage } from './worker-thread.ts'
 
 /** Answers each question with what `work` returns; what it throws fails that question alone. */
-export function answerQuestions<Question, Answer>(work: (question: Question) => Answer): void {
+export function serveTasks<Question, Answer>(work: (question: Question) => Answer): void {
   parentPort?.on('message', (question: Question) => {
     let message: ThreadMessage<Answer>
     try {

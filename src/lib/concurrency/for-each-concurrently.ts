@@ -1,8 +1,8 @@
 /** Work under way at once: enough to keep a disk or a service busy, and little memory. */
-const AT_ONCE = 16
+const CONCURRENCY = 16
 
 /** Calls `act` for each item, a few at once. Rejects with the first error, once what had begun has ended. */
-export async function forEachAtOnce<Item>(
+export async function forEachConcurrently<Item>(
   items: readonly Item[],
   act: (item: Item) => Promise<unknown>,
 ): Promise<void> {
@@ -18,6 +18,6 @@ export async function forEachAtOnce<Item>(
       }
     }
   }
-  await Promise.all(Array.from({ length: AT_ONCE }, work))
+  await Promise.all(Array.from({ length: CONCURRENCY }, work))
   if (failed !== undefined) throw failed.error
 }

@@ -14,7 +14,7 @@ export type WorkerThread<Question, Answer> = {
 }
 
 type Options = {
-  /** The file of the thread, which calls `answerQuestions`. */
+  /** The file of the thread, which calls `serveTasks`. */
   url: URL
   /** For messages: `The password strength thread`. */
   name: string

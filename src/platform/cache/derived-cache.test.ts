@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Changes } from './changes.ts'
-import type { CompositionDefinition } from './derived-cache.ts'
+import type { DerivedDefinition } from './derived-cache.ts'
 import { createEntityCache } from './entity-cache.ts'
 import type { KindDefinition } from './entries.ts'
 
@@ -14,7 +14,7 @@ const THING: KindDefinition<Thing> = {
   sizeOf: () => 100,
   aliasesOf: ({ slug }) => [slug],
 }
-const PAGE: CompositionDefinition<string> = { name: 'page', sizeOf: (page) => page.length }
+const PAGE: DerivedDefinition<string> = { name: 'page', sizeOf: (page) => page.length }
 
 const changesOf = (...ids: string[]): Changes => new Map([['thing', new Set(ids)]])
 const load = async (refs: string[]): Promise<Thing[]> =>
@@ -23,7 +23,7 @@ const load = async (refs: string[]): Promise<Thing[]> =>
 function setUp({ maxBytes = 1_000_000 } = {}) {
   const cache = createEntityCache({ maxBytes })
   cache.enable()
-  const pages = cache.compositions(PAGE)
+  const pages = cache.derived(PAGE)
   /** Makes a page of two things, one by ID and one by name, and does something meanwhile. */
   const make = async (key: string, ids: [string, string], meanwhile = () => {}) => {
     const making = pages.begin(cache)
@@ -98,7 +98,7 @@ test('a table that is first asked for during a commit keeps nothing of it either
   const cache = createEntityCache({ maxBytes: 1_000_000 })
   cache.enable()
   const release = cache.hold(changesOf('a'))
-  const pages = cache.compositions({ name: 'late', sizeOf: () => 10 })
+  const pages = cache.derived({ name: 'late', sizeOf: () => 10 })
   const making = pages.begin(cache)
   await making.cache.kind(THING).get('a', load)
   making.keep('one', 'late')

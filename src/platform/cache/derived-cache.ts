@@ -7,7 +7,7 @@ import type { EntryLru, KindDefinition } from './entries.ts'
 import type { KindStats } from './kind-cache.ts'
 
 /** What the cache must know of the answers of one sort. A value is never changed once it is handed over. */
-export interface CompositionDefinition<V> {
+export interface DerivedDefinition<V> {
   /** For the metrics; no kind has it. */
   readonly name: string
   /** Bytes the value holds on to, about; the cache adds its own overhead. */
@@ -15,7 +15,7 @@ export interface CompositionDefinition<V> {
 }
 
 /** One answer that is being made. */
-export interface Composing<V> {
+export interface DerivedEntryBuilder<V> {
   /** The cache to read through. Whatever else is read must be announced as a change of something read through it. */
   readonly cache: EntityCache
   /** Keeps the answer, unless something that it was made of changed since it was begun. */
@@ -38,12 +38,12 @@ const OVERTAKEN_MAX = 10_000
 const sourceOf = (kind: string, id: string): string => `${kind}\n${id}`
 
 class Entry<V> {
-  readonly table: Compositions<V>
+  readonly table: DerivedCache<V>
   readonly key: string
   readonly value: V
   readonly sources: ReadonlySet<string>
 
-  constructor(table: Compositions<V>, fields: { key: string; value: V; sources: ReadonlySet<string> }) {
+  constructor(table: DerivedCache<V>, fields: { key: string; value: V; sources: ReadonlySet<string> }) {
     this.table = table
     this.key = fields.key
     this.value = fields.value
@@ -57,9 +57,9 @@ class Entry<V> {
 
 type Running = { sources: Set<string>; overtaken: Set<string> | 'all' }
 
-/** Made by `EntityCache.compositions`. Features call `has`, `peek` and `begin`; the rest belongs to the entity cache. */
-export class Compositions<V> {
-  readonly definition: CompositionDefinition<V>
+/** Made by `EntityCache.derived`. Features call `has`, `peek` and `begin`; the rest belongs to the entity cache. */
+export class DerivedCache<V> {
+  readonly definition: DerivedDefinition<V>
   readonly #lru: EntryLru
   readonly #byKey = new Map<string, Entry<V>>()
   readonly #bySource = new Map<string, Set<Entry<V>>>()
@@ -69,7 +69,7 @@ export class Compositions<V> {
   #enabled: boolean
   readonly #counts = { hits: 0, misses: 0, loads: 0, evicted: 0, overtaken: 0, oversized: 0 }
 
-  constructor(definition: CompositionDefinition<V>, { lru, enabled }: { lru: EntryLru; enabled: boolean }) {
+  constructor(definition: DerivedDefinition<V>, { lru, enabled }: { lru: EntryLru; enabled: boolean }) {
     this.definition = definition
     this.#lru = lru
     this.#enabled = enabled
@@ -93,7 +93,7 @@ export class Compositions<V> {
   }
 
   /** Begins an answer: everything that it is made of is read after this. `cache` is where it is read from. */
-  begin(cache: EntityCache): Composing<V> {
+  begin(cache: EntityCache): DerivedEntryBuilder<V> {
     const running: Running = { sources: new Set(), overtaken: this.#enabled ? new Set() : 'all' }
     this.#running.add(running)
     this.#counts.loads++

@@ -1,6 +1,6 @@
 import type { LoggedChanges } from './change-log.ts'
 import type { ChangedIds, Changes, Counts } from './changes.ts'
-import { type CompositionDefinition, Compositions } from './derived-cache.ts'
+import { DerivedCache, type DerivedDefinition } from './derived-cache.ts'
 import { createEntryLru, type KindDefinition } from './entries.ts'
 import { KindCache, type KindStats } from './kind-cache.ts'
 
@@ -15,7 +15,7 @@ export interface EntityCache {
   /** The entries of one kind. The same definition gives the same entries; a second definition of a name throws. */
   kind<V>(definition: KindDefinition<V>): KindReads<V>
   /** Answers made of many things. The same definition gives the same ones. */
-  compositions<V>(definition: CompositionDefinition<V>): Compositions<V>
+  derived<V>(definition: DerivedDefinition<V>): DerivedCache<V>
   /** Drops what changed. Kinds that nobody caches are ignored. */
   invalidate(changes: Changes): void
   /**
@@ -32,7 +32,7 @@ export interface EntityCache {
    * once they are committed, before anybody hears of it; without such processes there is nothing to wait for. Never
    * rejects.
    */
-  tellNeighbours(changes: Changes, counts: Counts): Promise<void> | undefined
+  invalidatePeers(changes: Changes, counts: Counts): Promise<void> | undefined
   /** Empties it. */
   clear(): void
   /** Starts keeping values, from empty. Called by the listener once it hears of changes. */
@@ -56,13 +56,13 @@ type CacheOptions = {
   /** Without it, other processes find what this one commits in the log of changes. */
   announce?: (logged: LoggedChanges) => void
   /** Tells the other processes of this server of changes, and resolves when they have dropped them. */
-  tellNeighbours?: ((changes: Changes, counts: Counts) => Promise<void>) | undefined
+  invalidatePeers?: ((changes: Changes, counts: Counts) => Promise<void>) | undefined
 }
 
-export function createEntityCache({ maxBytes, announce = () => {}, tellNeighbours }: CacheOptions): EntityCache {
+export function createEntityCache({ maxBytes, announce = () => {}, invalidatePeers }: CacheOptions): EntityCache {
   const lru = createEntryLru(maxBytes)
   const kinds = new Map<string, KindCache<unknown>>()
-  const composed = new Map<CompositionDefinition<unknown>, Compositions<unknown>>()
+  const composed = new Map<DerivedDefinition<unknown>, DerivedCache<unknown>>()
   const holds = new Set<{ changes: Changes; releases: (() => void)[] }>()
   let enabled = false
 
@@ -90,12 +90,12 @@ export function createEntityCache({ maxBytes, announce = () => {}, tellNeighbour
       for (const hold of holds) hold.releases.push(made.hold(hold.changes.get(changesOf(definition)) ?? new Set()))
       return made
     },
-    compositions: <V>(definition: CompositionDefinition<V>) => {
-      const known = composed.get(definition as CompositionDefinition<unknown>)
+    derived: <V>(definition: DerivedDefinition<V>) => {
+      const known = composed.get(definition as DerivedDefinition<unknown>)
       // The identity of the definition stands for its value type here too.
-      if (known !== undefined) return known as unknown as Compositions<V>
-      const made = new Compositions(definition, { lru, enabled })
-      composed.set(definition as CompositionDefinition<unknown>, made as unknown as Compositions<unknown>)
+      if (known !== undefined) return known as unknown as DerivedCache<V>
+      const made = new DerivedCache(definition, { lru, enabled })
+      composed.set(definition as DerivedDefinition<unknown>, made as unknown as DerivedCache<unknown>)
       for (const hold of holds) hold.releases.push(made.hold(hold.changes))
       return made
     },
@@ -121,8 +121,8 @@ export function createEntityCache({ maxBytes, announce = () => {}, tellNeighbour
       for (const compositions of composed.values()) compositions.recount(counts)
     },
     announce,
-    tellNeighbours: (changes, counts) =>
-      changes.size === 0 && counts.size === 0 ? undefined : tellNeighbours?.(changes, counts),
+    invalidatePeers: (changes, counts) =>
+      changes.size === 0 && counts.size === 0 ? undefined : invalidatePeers?.(changes, counts),
     clear: () => {
       for (const kind of kinds.values()) kind.invalidate('all')
       for (const compositions of composed.values()) compositions.clear()

@@ -4,7 +4,7 @@ import { execFile } from 'node:child_process'
 import { chownSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { rename } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { type Place, syncFolder } from './location.ts'
+import { type DatabaseLocation, syncFolder } from './location.ts'
 import { EmbeddedPostgresError, systemCode } from './start-error.ts'
 import { type SystemUser, spawnAs } from './system-user.ts'
 
@@ -30,7 +30,7 @@ export function checkVersion(clusterDir: string, major: number): void {
  * Makes the cluster with its role and its database, under another name until it is complete and on disk: a start that
  * is killed half-way leaves nothing that looks like a database.
  */
-export async function createCluster(binDir: string, { root, clusterDir, user }: Place): Promise<void> {
+export async function createCluster(binDir: string, { root, clusterDir, user }: DatabaseLocation): Promise<void> {
   const fresh = mkdtempSync(join(root, UNFINISHED_PREFIX))
   try {
     if (user !== undefined) chownSync(fresh, user.uid, user.gid)
@@ -56,7 +56,7 @@ export async function createCluster(binDir: string, { root, clusterDir, user }: 
  * Removes what killed starts left half-made, as far as that goes: an initdb that outlived its Depot for a moment may
  * still write there, and what it writes now goes with the next start.
  */
-export function removeUnfinished({ root }: Place): void {
+export function removeUnfinished({ root }: DatabaseLocation): void {
   for (const name of readdirSync(root)) {
     if (!name.startsWith(UNFINISHED_PREFIX)) continue
     try {

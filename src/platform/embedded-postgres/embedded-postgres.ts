@@ -13,7 +13,7 @@ import {
 } from '#platform/db/folder-lock.ts'
 import { findPostgresPackage, runnableBinaries } from './binaries.ts'
 import { checkVersion, createCluster, DATABASE, ROLE, removeUnfinished } from './cluster.ts'
-import { confirmPlace, findPlace, makeSocketDir, PORT, removeSocketDir } from './location.ts'
+import { makeSocketDir, PORT, recordLocation, removeSocketDir, resolveLocation } from './location.ts'
 import { endOrphan } from './orphan.ts'
 import { type EmbeddedLog, type PostgresExit, startPostmaster } from './postmaster.ts'
 import { EmbeddedPostgresError, systemCode } from './start-error.ts'
@@ -142,7 +142,7 @@ async function startOwned(
 async function prepare(options: EmbeddedPostgresOptions, dataDir: string) {
   const { log, systemDir = '/var/lib/depot' } = options
   const postgres = await findPostgresPackage()
-  const place = findPlace(dataDir, systemDir)
+  const place = resolveLocation(dataDir, systemDir)
   const isNew = !existsSync(place.clusterDir)
   removeUnfinished(place)
   if (!isNew) {
@@ -154,7 +154,7 @@ async function prepare(options: EmbeddedPostgresOptions, dataDir: string) {
   const copyRoot = place.user === undefined ? dataDir : systemDir
   const binDir = join(await runnableBinaries(postgres, { user: place.user, copyRoot }), 'bin')
   if (isNew) await createCluster(binDir, place)
-  confirmPlace(dataDir, place)
+  recordLocation(dataDir, place)
   return { place, binDir, isNew }
 }
 

@@ -22,7 +22,7 @@ import { canEnter, databaseUser, makeOpenFolder, type SystemUser } from './syste
 export const PORT = 5432
 
 /** Where a database lives: `root` holds the folders `postgres` (the data) and `run` (the socket). */
-export type Place = { root: string; clusterDir: string; user: SystemUser | undefined }
+export type DatabaseLocation = { root: string; clusterDir: string; user: SystemUser | undefined }
 
 /** In a data folder whose database is elsewhere: where that is, and whether it has been made there. */
 type Note = { folder: string; created: boolean }
@@ -39,7 +39,7 @@ const TEMPORARY_PREFIX = 'depot-pg-'
  * @throws EmbeddedPostgresError when the database is not where the note says, belongs to another data folder, or
  * cannot be reached by the user that owns it.
  */
-export function findPlace(dataDir: string, systemDir: string): Place {
+export function resolveLocation(dataDir: string, systemDir: string): DatabaseLocation {
   const inside = join(dataDir, 'postgres')
   if (existsSync(inside)) {
     const user = databaseUser(inside)
@@ -50,7 +50,7 @@ export function findPlace(dataDir: string, systemDir: string): Place {
     )
   }
   const note = readNote(dataDir)
-  if (note !== undefined) return placeElsewhere(dataDir, note)
+  if (note !== undefined) return locationElsewhere(dataDir, note)
   const user = databaseUser(undefined)
   if (user === undefined || canEnter(user, dataDir)) return { root: dataDir, clusterDir: inside, user }
   makeOpenFolder(systemDir)
@@ -63,12 +63,12 @@ export function findPlace(dataDir: string, systemDir: string): Place {
 }
 
 /** Records that the database has been made, so that its loss is noticed. */
-export function confirmPlace(dataDir: string, place: Place): void {
+export function recordLocation(dataDir: string, place: DatabaseLocation): void {
   if (place.root !== dataDir && readNote(dataDir)?.created !== true)
     writeNote(dataDir, { folder: place.root, created: true })
 }
 
-function placeElsewhere(dataDir: string, { folder, created }: Note): Place {
+function locationElsewhere(dataDir: string, { folder, created }: Note): DatabaseLocation {
   const clusterDir = join(folder, 'postgres')
   if (created && !existsSync(clusterDir)) {
     throw new EmbeddedPostgresError(
@@ -114,7 +114,7 @@ function writeNote(dataDir: string, note: Note): void {
  * Makes a fresh private folder (0700, of PostgreSQL's user) for the socket. It is the whole of the database's access
  * control: who can enter it is that user or root, and both could read the data files anyway.
  */
-export function makeSocketDir({ root, user }: Place): string {
+export function makeSocketDir({ root, user }: DatabaseLocation): string {
   const inside = join(root, 'run')
   rmSync(inside, { recursive: true, force: true })
   const fits = Buffer.byteLength(join(inside, `.s.PGSQL.${PORT}`)) <= SOCKET_PATH_BYTES_MAX
@@ -125,7 +125,7 @@ export function makeSocketDir({ root, user }: Place): string {
 }
 
 /** Removes a socket folder made by `makeSocketDir`, also one that a dead process left; never anything else. */
-export function removeSocketDir({ root }: Place, socketDir: string): void {
+export function removeSocketDir({ root }: DatabaseLocation, socketDir: string): void {
   if (socketDir !== join(root, 'run') && !basename(socketDir).startsWith(TEMPORARY_PREFIX)) return
   rmSync(socketDir, { recursive: true, force: true })
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
 import { ENVIRONMENT, readPostmasterFile, reasonIn } from './cluster.ts'
-import { type Place, PORT } from './location.ts'
+import { type DatabaseLocation, PORT } from './location.ts'
 import { EmbeddedPostgresError } from './start-error.ts'
 import { spawnAs } from './system-user.ts'
 
@@ -62,7 +62,7 @@ const STOP_STEPS = [
 
 export type PostmasterOptions = {
   binDir: string
-  place: Place
+  place: DatabaseLocation
   socketDir: string
   log: EmbeddedLog
   settings: Readonly<Record<string, string>>

@@ -3,7 +3,7 @@ import { ApiError } from '#lib/errors.ts'
 import type { App } from './server.ts'
 
 /** Answers every method at `urls` with 410 `api_deprecated`, whatever the body. They are not in the description. */
-export function refuseRetired(app: App, urls: readonly string[], description: string): void {
+export function rejectRetired(app: App, urls: readonly string[], description: string): void {
   const schema = { hide: true, operationId: 'retired' }
   const refuse = (): never => {
     throw new ApiError('api_deprecated', description)

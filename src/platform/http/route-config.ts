@@ -3,8 +3,8 @@ import type { FastifyContextConfig } from 'fastify'
 import type { TSchema } from 'typebox'
 import type { ScopeName } from '#lib/access/scopes.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
-import type { ReadyAnswer } from './fast-path/cached-routes.ts'
-import type { ReadySource } from './fast-path/fast-path.ts'
+import type { CachedResponse } from './fast-path/cached-routes.ts'
+import type { FastPathSource } from './fast-path/fast-path.ts'
 import type { ListBuffers } from './responses/list-buffers.ts'
 
 /**
@@ -53,7 +53,7 @@ declare module 'fastify' {
     drain(): void
     isDraining(): boolean
     /** Adds answers that leave before the framework sees the request. */
-    addReadySource(source: ReadySource): void
+    addFastPath(source: FastPathSource): void
   }
   interface FastifySchema {
     /** `verbNoun`, unique; every operation has one. */
@@ -82,7 +82,7 @@ declare module 'fastify' {
      * What a route of one path parameter answers everybody whom it does not know, where that is ready bytes at this
      * moment: for a GET of `auth: { read }` that is asked often (`ready-routes.ts`). Undefined: the handler answers.
      */
-    ready?: (value: string) => ReadyAnswer | undefined
+    ready?: (value: string) => CachedResponse | undefined
     /** The route answers outside limiter, User-Agent rule and rate headers (`/health`, `/ready`, `/metrics`). */
     unlimited?: boolean
     /** For the description alone: the part `data` of a form that the handler reads itself. */

@@ -23,9 +23,9 @@ import type { Metrics } from '#platform/telemetry/metrics.ts'
 import { type AuthOptions, authHook } from './auth/auth.ts'
 import { parseJson } from './bodies/json-body.ts'
 import { handleError } from './error-handler.ts'
-import { readyRoutes } from './fast-path/cached-routes.ts'
-import { answerReady } from './fast-path/fast-path.ts'
-import { type BodyPace, boundConnections, endSlowBodies, refuseUnread } from './limits/connections.ts'
+import { cachedRoutes } from './fast-path/cached-routes.ts'
+import { serveFastPath } from './fast-path/fast-path.ts'
+import { type BodyPace, endSlowBodies, limitConnections, rejectUnread } from './limits/connections.ts'
 import { createRateLimiter, type RateLimitOptions } from './limits/rate-limit.ts'
 import { prefersConstraint } from './preferred-type.ts'
 import { answersWhenReadOnly, type ReadOnlyState, readOnlyHook } from './read-only.ts'
@@ -37,8 +37,8 @@ import {
   requireRoute,
 } from './request-context.ts'
 import { createRequestLog, logRequest } from './request-log.ts'
-import { completeAnswers } from './responses/declared-responses.ts'
-import { tagAnswer } from './responses/entity-tags.ts'
+import { completeResponses } from './responses/declared-responses.ts'
+import { tagResponse } from './responses/entity-tags.ts'
 import { createListBuffers } from './responses/list-buffers.ts'
 import type { RouteEntry } from './route-config.ts'
 import { traceRequests } from './traces.ts'
@@ -108,13 +108,13 @@ export async function buildServer(options: ServerOptions): Promise<App> {
   app.server.on('checkExpectation', (req, res) => app.server.emit('request', req, res))
 
   // What a request asks for by CONNECT is another server.
-  app.server.on('connect', (_req, socket: Socket) => refuseUnread(socket, notFound('route')))
-  if (options.connectionsPerAddress !== undefined) boundConnections(app.server, options.connectionsPerAddress)
+  app.server.on('connect', (_req, socket: Socket) => rejectUnread(socket, notFound('route')))
+  if (options.connectionsPerAddress !== undefined) limitConnections(app.server, options.connectionsPerAddress)
   endSlowBodies(app.server, options.bodies)
   takeEveryMethod(app)
   takeLeave(app)
-  answerReady(app, { ...options, limiter, note })
-  app.addReadySource(readyRoutes(app))
+  serveFastPath(app, { ...options, limiter, note })
+  app.addFastPath(cachedRoutes(app))
   app.setValidatorCompiler(compileValidator)
   app.setSerializerCompiler(lazySerializers())
   app.setErrorHandler(handleError(options.log))
@@ -129,7 +129,7 @@ export async function buildServer(options: ServerOptions): Promise<App> {
   app.addHook('onRequest', setContext)
   app.addHook('onRequest', requireRoute)
   addRouteChecks(app, options)
-  app.addHook('onSend', tagAnswer)
+  app.addHook('onSend', tagResponse)
   if (limiter.settle !== undefined) app.addHook('onSend', limiter.settle)
   app.addHook('onResponse', logRequest(note))
   app.addHook('onResponse', discardRest)
@@ -184,7 +184,7 @@ function addRouteChecks(app: App, options: ServerOptions): void {
     if (methods.every((each) => each === 'OPTIONS')) return
     if (config?.auth === undefined) throw new Error(`${methods.join()} ${url} does not declare config.auth`)
     if (route.schema !== undefined && route.schema.hide !== true) {
-      route.schema.response = completeAnswers(route.schema.response as Record<string, unknown> | undefined)
+      route.schema.response = completeResponses(route.schema.response as Record<string, unknown> | undefined)
     }
     // Forms have limits of their own.
     const takesJson = route.schema?.hide !== true && (route.schema as { consumes?: string[] })?.consumes === undefined
@@ -286,7 +286,7 @@ function answerUnreadable(error: Error & { code?: string }, socket: Socket): voi
   if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) return void socket.destroy()
   const tooLarge = error.code === 'HPE_HEADER_OVERFLOW'
   const message = tooLarge ? `The headers exceed ${HEADER_BYTES_MAX} bytes` : 'This is not a valid HTTP request'
-  refuseUnread(socket, invalidInput(message))
+  rejectUnread(socket, invalidInput(message))
 }
 
 function asArray<T>(value: T | T[] | undefined): T[] {

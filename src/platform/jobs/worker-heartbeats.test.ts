@@ -6,7 +6,7 @@ import { createLogTo } from '#platform/telemetry/log.ts'
 import { createMetrics } from '#platform/telemetry/metrics.ts'
 import { type TestDatabase, testDatabase } from '#test/support/database.ts'
 import { type JobHandlers, type StartOptions, startWorker, type Worker } from './worker.ts'
-import { startWorkerBeats } from './worker-heartbeats.ts'
+import { startWorkerHeartbeats } from './worker-heartbeats.ts'
 
 let database: TestDatabase
 before(async () => {
@@ -63,7 +63,7 @@ test('jobs of the silent are given back, also after a clock was set; those of th
     ran.push(name)
     if (ran.length === expected.length) resolve()
   })
-  const beats = startWorkerBeats({ pool: database.pool, log }, 5)
+  const beats = startWorkerHeartbeats({ pool: database.pool, log }, 5)
   beats.add('own')
   await all
   assert.deepEqual(ran.sort(), expected)
@@ -119,7 +119,7 @@ test('who was cut off from the database judges nobody until the others could spe
     if (name === 'judge') resolve()
     return database.pool.query(text, values)
   }
-  const beats = startWorkerBeats({ pool: { query } as unknown as typeof database.pool, log }, 5)
+  const beats = startWorkerHeartbeats({ pool: { query } as unknown as typeof database.pool, log }, 5)
   await judged
   await beats.stop()
   const first = statements.indexOf('judge')

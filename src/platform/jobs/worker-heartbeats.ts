@@ -8,9 +8,9 @@ const BEAT_EVERY_MS = 15_000
 /** Who says nothing for so long is dead. Handlers are idempotent, should one of these only have been cut off. */
 const SILENT_SECONDS = 120
 /** Nobody judges others before they have heard them for as long: after an outage everybody looks dead. */
-const BEATS_BEFORE_JUDGING = SILENT_SECONDS / (BEAT_EVERY_MS / 1000)
+const HEARTBEATS_BEFORE_CLEANUP = SILENT_SECONDS / (BEAT_EVERY_MS / 1000)
 
-export type WorkerBeats = {
+export type WorkerHeartbeats = {
   /** A worker of this process begins, by the name under which the library locks jobs. */
   add(id: string): void
   /** It has ended; what it could not give back is given back once it has been silent for long enough. */
@@ -19,10 +19,10 @@ export type WorkerBeats = {
 }
 
 /** Says from now on that the workers of this process live, by the clock of the database, and takes care of the dead. */
-export function startWorkerBeats(
+export function startWorkerHeartbeats(
   { pool, log }: { pool: Pick<pg.Pool, 'query'>; log: Pick<Log, 'info' | 'warn'> },
   everyMs = BEAT_EVERY_MS,
-): WorkerBeats {
+): WorkerHeartbeats {
   const ids = new Set<string>()
   const former = new Set<string>()
   let isStopped = false
@@ -37,7 +37,7 @@ export function startWorkerBeats(
     const isSteady = seconds >= lastSeconds && seconds - lastSeconds < SILENT_SECONDS / 2
     lastSeconds = seconds
     inARow = isSteady ? inARow + 1 : 0
-    if (inARow < BEATS_BEFORE_JUDGING) return
+    if (inARow < HEARTBEATS_BEFORE_CLEANUP) return
     const freed = await freeSilent(pool)
     if (freed.length === 0) return
     await removeSuperseded(pool)

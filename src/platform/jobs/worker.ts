@@ -8,7 +8,7 @@ import type { Metrics } from '#platform/telemetry/metrics.ts'
 import { traceJob } from '#platform/telemetry/traces.ts'
 import type { JobName, Jobs } from './queue.ts'
 import { type Schedule, startSchedule } from './schedule.ts'
-import { removeSuperseded, startWorkerBeats, type WorkerBeats } from './worker-heartbeats.ts'
+import { removeSuperseded, startWorkerHeartbeats, type WorkerHeartbeats } from './worker-heartbeats.ts'
 
 /**
  * One handler for each job. A job may run more than once (a process dies between the work and its record), so each
@@ -39,7 +39,7 @@ const RESTART_MS = 1_000
 /** Starts working; `stop` finishes what runs and gives back what does not finish. */
 export async function startWorker(options: StartOptions): Promise<Worker> {
   if (options.isAlone === true) await unlockAll(options.pool)
-  const beats = startWorkerBeats(options, options.beatEveryMs)
+  const beats = startWorkerHeartbeats(options, options.beatEveryMs)
   const start = () => startRunner(options, beats)
   const runner = await keepRunning(start, options.log)
   const clock = await startSchedule(options)
@@ -52,7 +52,7 @@ export async function startWorker(options: StartOptions): Promise<Worker> {
   }
 }
 
-function startRunner(options: WorkerOptions, beats: WorkerBeats): Promise<Runner> {
+function startRunner(options: WorkerOptions, beats: WorkerHeartbeats): Promise<Runner> {
   return run({
     events: announced(beats),
     // Without a batch nobody waits for the record of what a job came to, and when it fails the process ends.
@@ -101,7 +101,7 @@ async function keepRunning(start: () => Promise<Runner>, log: Log): Promise<{ st
 }
 
 /** Names the workers that the library makes: it locks jobs for a pool of them. */
-function announced(beats: WorkerBeats): WorkerEvents {
+function announced(beats: WorkerHeartbeats): WorkerEvents {
   const events: WorkerEvents = new EventEmitter()
   events.on('pool:create', ({ workerPool }) => beats.add(workerPool.id))
   events.on('pool:release', ({ workerPool }) => beats.remove(workerPool.id))
@@ -117,7 +117,7 @@ async function unlockAll(pool: pg.Pool): Promise<void> {
 
 /** Runs every job that is due, those they cause included, and returns. For tests and the command line. */
 export async function drainJobs(options: Omit<WorkerOptions, 'schedule'>): Promise<void> {
-  const beats = startWorkerBeats(options)
+  const beats = startWorkerHeartbeats(options)
   try {
     await runOnce({
       events: announced(beats),

@@ -7,8 +7,8 @@ import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { bytesToKeep, entityTag } from '#lib/text/json-bytes.ts'
-import type { CompositionDefinition } from '#platform/cache/derived-cache.ts'
-import type { AnsweredRoute, ReadySource } from '#platform/http/fast-path/fast-path.ts'
+import type { DerivedDefinition } from '#platform/cache/derived-cache.ts'
+import type { FastPathRoute, FastPathSource } from '#platform/http/fast-path/fast-path.ts'
 import { type Coding, codedTag, codingFor } from '#platform/http/responses/content-coding.ts'
 import { matchesEntityTag } from '#platform/http/responses/entity-tags.ts'
 import type { Deps } from '#ports/deps.ts'
@@ -28,7 +28,7 @@ type DocumentFields = {
   /** When it was made, in milliseconds since 1970. */
   madeAt: number
   /** Which answered. */
-  route: AnsweredRoute
+  route: FastPathRoute
 }
 
 /** A page as it is sent. Its compressed forms are made when they are first asked for. */
@@ -37,7 +37,7 @@ export class PageDocument {
   readonly etag: string
   readonly isOwn: boolean
   readonly madeAt: number
-  readonly route: AnsweredRoute
+  readonly route: FastPathRoute
   readonly #coded = new Map<Coding, Buffer | Promise<Buffer>>()
 
   constructor(text: string, { isOwn, madeAt, route }: DocumentFields) {
@@ -61,7 +61,7 @@ export class PageDocument {
   }
 }
 
-const PAGE: CompositionDefinition<PageDocument> = {
+const PAGE: DerivedDefinition<PageDocument> = {
   name: 'page',
   // Its compressed forms are about half of it together.
   sizeOf: ({ bytes }) => 1.5 * bytes.length,
@@ -90,7 +90,7 @@ export function pageKey({ head, cookie, deps }: Asked): string | undefined {
 }
 
 export function keptPage({ cache, now }: Pick<Deps, 'cache' | 'now'>, key: string): PageDocument | undefined {
-  const page = cache.compositions(PAGE).peek(key)
+  const page = cache.derived(PAGE).peek(key)
   return page !== undefined && now() - page.madeAt < KEPT_MS ? page : undefined
 }
 
@@ -102,14 +102,14 @@ export function foundKey(key: string, answers: readonly (Uint8Array | string)[])
 }
 
 /** Keeps the page that is being made, which must be the same for everybody with this key. */
-export type Keeper = { key: string; route: AnsweredRoute; keep(key: string, page: PageDocument): void }
+export type Keeper = { key: string; route: FastPathRoute; keep(key: string, page: PageDocument): void }
 
 /** Makes a page that may be kept. `make` reads through the cache that it is handed. */
 export async function makeKept<Made>(
   { cache }: Pick<Deps, 'cache'>,
   make: (cache: Deps['cache'], keep: Keeper['keep']) => Promise<Made>,
 ): Promise<Made> {
-  const making = cache.compositions(PAGE).begin(cache)
+  const making = cache.derived(PAGE).begin(cache)
   try {
     return await make(making.cache, making.keep)
   } finally {
@@ -169,7 +169,7 @@ type ReadyPages = {
 }
 
 /** Pages that are kept under their address leave before the framework. */
-export function readyPages({ deps, cookie, beginnings, readCookies }: ReadyPages): ReadySource {
+export function readyPages({ deps, cookie, beginnings, readCookies }: ReadyPages): FastPathSource {
   const { cache, config } = deps
   const common = Object.entries(pageHeaders(config)()).flat()
   return ({ url = '', headers }) => {
@@ -179,7 +179,7 @@ export function readyPages({ deps, cookie, beginnings, readCookies }: ReadyPages
     if (encoding !== undefined && codingFor(encoding) === undefined) return undefined
     const cookies = headers.cookie === undefined ? {} : readCookies(headers.cookie)
     const key = pageKey({ head: { url, headers, cookies }, cookie, deps })
-    if (key === undefined || !cache.compositions(PAGE).has(key)) return undefined
+    if (key === undefined || !cache.derived(PAGE).has(key)) return undefined
     const page = keptPage(deps, key)
     const answer = page === undefined ? undefined : answerOf(page, headers)
     if (page === undefined || answer === undefined || answer.bytes instanceof Promise) return undefined

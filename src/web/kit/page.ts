@@ -15,7 +15,7 @@ import { layout, type Page } from '#platform/html/layout.ts'
 import { createMarkdown, type Markdown } from '#platform/html/markdown/markdown.ts'
 import { type PageContext, pathTo } from '#platform/html/page-context.ts'
 import type { TokenDirectory } from '#platform/http/auth/token-directory.ts'
-import type { AnsweredRoute } from '#platform/http/fast-path/fast-path.ts'
+import type { FastPathRoute } from '#platform/http/fast-path/fast-path.ts'
 import { matchesEntityTag } from '#platform/http/responses/entity-tags.ts'
 import type { RateBudget } from '#platform/http/route-config.ts'
 import type { App } from '#platform/http/server.ts'
@@ -110,7 +110,7 @@ function plain(given: SiteDeps, answer: Answer): Handler {
 function keeping(
   given: SiteDeps,
   answer: Answer,
-  { kept, route }: { kept: NonNullable<Options['kept']>; route: AnsweredRoute },
+  { kept, route }: { kept: NonNullable<Options['kept']>; route: FastPathRoute },
 ): Handler {
   const { deps, cookie } = given
   const usual = plain(given, answer)

@@ -59,7 +59,7 @@ export function siteRoutes(
     await protectPages(scope, deps.config)
     scope.setErrorHandler((thrown: Error, req, reply) => showSiteError(all, thrown, req, reply))
     const beginnings = new Set(projectTypes(deps).map((type) => `/${type}/`))
-    app.addReadySource(readyPages({ deps, cookie: all.cookie, beginnings, readCookies: scope.parseCookie }))
+    app.addFastPath(readyPages({ deps, cookie: all.cookie, beginnings, readCookies: scope.parseCookie }))
     setupRoute(scope, { config: deps.config, taxonomy: deps.taxonomy, site })
     listPages(scope, all)
     projectPages(scope, all)

@@ -2,7 +2,7 @@
 // deleted with that thing or when its text no longer contains it.
 import { type ExpressionBuilder, sql } from 'kysely'
 import type { Viewer } from '#lib/access/viewer.ts'
-import { ApiError, accountGone, notFound, validationError } from '#lib/errors.ts'
+import { ApiError, accountDeleted, notFound, validationError } from '#lib/errors.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
 import { isForeignKeyViolation } from '#platform/db/pg-errors.ts'
 import type { DB } from '#platform/db/schema.ts'
@@ -63,7 +63,7 @@ export async function insertImage(tx: Tx, viewer: Viewer, image: NewImage): Prom
     .values({ ...image, owner_id: viewer.id })
     .execute()
     .catch((error: unknown) => {
-      throw isForeignKeyViolation(error) ? accountGone() : error
+      throw isForeignKeyViolation(error) ? accountDeleted() : error
     })
 }
 

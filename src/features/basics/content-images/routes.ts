@@ -1,7 +1,7 @@
 // Pictures for texts: descriptions, changelogs, reports and messages.
 
 import { requireScope, requireViewer } from '#platform/http/auth/auth.ts'
-import { readRawBody, takeRawBodies } from '#platform/http/bodies/raw-body.ts'
+import { leaveBodiesUnparsed, readRawBody } from '#platform/http/bodies/raw-body.ts'
 import { COSTS } from '#platform/http/route-config.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
@@ -15,7 +15,7 @@ export function contentImageRoutes(app: App, deps: Deps, owners: ImageOwners): v
     .map(([context, owner]) => `${context} ${owner.scope}`)
     .join(', ')
   app.register(async (scope: App) => {
-    takeRawBodies(scope)
+    leaveBodiesUnparsed(scope)
     scope.post(
       '/v3/image',
       {

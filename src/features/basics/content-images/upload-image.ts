@@ -2,7 +2,7 @@
 
 import { placePicture, storePictures } from '#features/basics/pictures/pictures.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
-import { accountGone } from '#lib/errors.ts'
+import { accountDeleted } from '#lib/errors.ts'
 import { newId } from '#lib/ids.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import type { Deps } from '#ports/deps.ts'
@@ -67,7 +67,7 @@ async function attach(
     await lockPlace(tx, place)
     return (await takeImages(tx, viewer, { ids: [id], place })).has(id)
   })
-  if (!isThere) throw accountGone()
+  if (!isThere) throw accountDeleted()
 }
 
 /** Leaves the rest to the job when the store or the database does not answer. */

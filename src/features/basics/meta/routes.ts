@@ -2,7 +2,7 @@
 import Type from 'typebox'
 import { parseAuthorization, secretsEqual } from '#lib/access/tokens.ts'
 import { notFound } from '#lib/errors.ts'
-import { refuseRetired } from '#platform/http/retired.ts'
+import { rejectRetired } from '#platform/http/retired.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 import { Readiness, ReadinessQuery, STOPPING, sharedChecks } from './readiness.ts'
@@ -30,7 +30,7 @@ export function metaRoutes(app: App, deps: Deps & { version: string }): void {
       return root
     },
   )
-  refuseRetired(
+  rejectRetired(
     app,
     ['/v1', '/v1/*', '/api/v1', '/api/v1/*'],
     'This version of the API is outdated and was removed; please update your application',

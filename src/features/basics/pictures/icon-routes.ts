@@ -1,7 +1,7 @@
 // The routes of an icon, the same for everything that has one.
 
 import { requireViewer } from '#platform/http/auth/auth.ts'
-import { readRawBody, takeRawBodies } from '#platform/http/bodies/raw-body.ts'
+import { leaveBodiesUnparsed, readRawBody } from '#platform/http/bodies/raw-body.ts'
 import { IdParams, OrganizationParams, ProjectParams, UserParams } from '#platform/http/query-values.ts'
 import { done } from '#platform/http/responses/declared-responses.ts'
 import { COSTS } from '#platform/http/route-config.ts'
@@ -25,7 +25,7 @@ export function iconRoutes(app: App, deps: Deps, owner: IconOwner): void {
   const params = NAMED_BY[noun] ?? IdParams
   app.register(async (plain) => {
     const scope = plain as App
-    takeRawBodies(scope)
+    leaveBodiesUnparsed(scope)
     scope.patch(
       `${path}/:id/icon`,
       {

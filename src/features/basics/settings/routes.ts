@@ -1,6 +1,6 @@
 // What operators set while the service runs, and what everybody may know of it.
 import { operatorOf } from '#features/basics/audit/actor.ts'
-import { readRawBody, takeRawBodies } from '#platform/http/bodies/raw-body.ts'
+import { leaveBodiesUnparsed, readRawBody } from '#platform/http/bodies/raw-body.ts'
 import { mountInternal } from '#platform/http/mounts.ts'
 import { done } from '#platform/http/responses/declared-responses.ts'
 import { COSTS } from '#platform/http/route-config.ts'
@@ -69,7 +69,7 @@ export function settingsRoutes(app: App, deps: Deps): void {
     )
     scope.register(async (plain) => {
       const pictures = plain as App
-      takeRawBodies(pictures)
+      leaveBodiesUnparsed(pictures)
       pictures.patch(
         '/admin/settings/mark',
         {

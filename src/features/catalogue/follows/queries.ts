@@ -1,6 +1,6 @@
 // Who follows which project. The counter of a project moves only with a row that was inserted or deleted.
 import { sql } from 'kysely'
-import { accountGone, notFound } from '#lib/errors.ts'
+import { accountDeleted, notFound } from '#lib/errors.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
 import { isForeignKeyViolation } from '#platform/db/pg-errors.ts'
 
@@ -18,7 +18,7 @@ export async function insertFollow(tx: Tx, accountId: string, projectId: string)
     return numInsertedOrUpdatedRows === 1n
   } catch (error) {
     if (isForeignKeyViolation(error, 'follow_project_id_fkey')) throw notFound('project')
-    if (isForeignKeyViolation(error)) throw accountGone()
+    if (isForeignKeyViolation(error)) throw accountDeleted()
     throw error
   }
 }

@@ -2,7 +2,7 @@
 
 import { ProjectView } from '#features/catalogue/projects/views.ts'
 import { requireViewer } from '#platform/http/auth/auth.ts'
-import { takeForms } from '#platform/http/bodies/multipart.ts'
+import { leaveFormsUnparsed } from '#platform/http/bodies/multipart.ts'
 import { sendBytes } from '#platform/http/responses/entity-tags.ts'
 import { COSTS } from '#platform/http/route-config.ts'
 import type { App } from '#platform/http/server.ts'
@@ -14,7 +14,7 @@ import { ProjectData } from './requests.ts'
 export function publishingRoutes(app: App, deps: Deps): void {
   app.register(async (scope: App) => {
     // The form is read by the handler, part by part, and JSON is taken as well for a draft without files.
-    takeForms(scope)
+    leaveFormsUnparsed(scope)
     scope.post(
       '/v3/project',
       {

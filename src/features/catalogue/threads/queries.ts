@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import { findMembership, listMemberships } from '#features/basics/access/memberships.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
-import { accountGone, notFound } from '#lib/errors.ts'
+import { accountDeleted, notFound } from '#lib/errors.ts'
 import { newId } from '#lib/ids.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
 import { isForeignKeyViolation } from '#platform/db/pg-errors.ts'
@@ -148,7 +148,7 @@ export async function insertMessage(
     })
     .execute()
     .catch((error: unknown) => {
-      throw isForeignKeyViolation(error) ? accountGone() : error
+      throw isForeignKeyViolation(error) ? accountDeleted() : error
     })
   return { id, sizeBytes: thread.size_bytes }
 }

@@ -3,7 +3,7 @@ import { type ExpressionBuilder, type Selectable, sql } from 'kysely'
 import { visibleTo } from '#features/basics/access/project-policy.ts'
 import { projectViewer } from '#features/catalogue/projects/lookup/visible-lists.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
-import { accountGone, notFound, validationError } from '#lib/errors.ts'
+import { accountDeleted, notFound, validationError } from '#lib/errors.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
 import { isNamed } from '#platform/db/names.ts'
 import { isForeignKeyViolation } from '#platform/db/pg-errors.ts'
@@ -147,7 +147,7 @@ export async function insertCollection(
     .values({ ...collection, updated: collection.created })
     .execute()
     .catch((error) => {
-      throw isForeignKeyViolation(error) ? accountGone() : error
+      throw isForeignKeyViolation(error) ? accountDeleted() : error
     })
 }
 

@@ -7,7 +7,7 @@ import { canSeeVersion } from '#features/catalogue/versions/policy.ts'
 import { insertNotifications } from '#features/people/notifications/queries.ts'
 import { listAccountsByNames } from '#features/people/users/queries.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
-import { ApiError, accountGone, validationError } from '#lib/errors.ts'
+import { ApiError, accountDeleted, validationError } from '#lib/errors.ts'
 import { newId } from '#lib/ids.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import type { Tx } from '#platform/db/db.ts'
@@ -50,7 +50,7 @@ export async function createReport(
       })
       .execute()
       .catch((error: unknown) => {
-        if (isForeignKeyViolation(error, 'report_reporter_id_fkey')) throw accountGone()
+        if (isForeignKeyViolation(error, 'report_reporter_id_fkey')) throw accountDeleted()
         // It was deleted at this moment.
         throw isForeignKeyViolation(error) ? unknownItem(item.type) : error
       })

@@ -17,7 +17,7 @@ export type MoveReport = {
   missing: string[]
 }
 
-const AT_ONCE = 4
+const CONCURRENCY = 4
 const MISSING_MAX = 1_000
 
 /**
@@ -51,7 +51,7 @@ export async function moveFiles(
         .finally(() => running.delete(work))
       work.catch(() => undefined)
       running.add(work)
-      if (running.size >= AT_ONCE) await Promise.race(running)
+      if (running.size >= CONCURRENCY) await Promise.race(running)
     }
     await Promise.all(running)
     return report

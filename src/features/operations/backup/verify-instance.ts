@@ -35,7 +35,7 @@ export type VerifyOptions = {
 
 const LISTED_MAX = 1_000
 /** Files that are read at once. */
-const AT_ONCE = 4
+const CONCURRENCY = 4
 const KEYS_AT_ONCE = 1_000
 
 export async function verifyInstance(
@@ -85,7 +85,7 @@ async function verifyFiles(
     const settled: Promise<void> = check.finally(() => running.delete(settled))
     settled.catch(() => undefined)
     running.add(settled)
-    if (running.size >= AT_ONCE) await Promise.race(running)
+    if (running.size >= CONCURRENCY) await Promise.race(running)
   }
   await Promise.all(running)
   await client.query('commit')

@@ -216,12 +216,12 @@ test('counting leaves kept views where they are, with the new numbers and tags, 
   await getProject(reader, null, project.id)
   await applyBatches(deps, await append(5))
   const told: unknown[] = []
-  const { tellNeighbours } = deps.cache
+  const { invalidatePeers } = deps.cache
   const cache: typeof deps.cache = {
     ...deps.cache,
-    tellNeighbours: (changes, counts) => {
+    invalidatePeers: (changes, counts) => {
       told.push(counts.get('project')?.get(project.id)?.downloads)
-      return tellNeighbours(changes, counts)
+      return invalidatePeers(changes, counts)
     },
   }
   await showDownloads({ ...deps, cache }, { now: true })

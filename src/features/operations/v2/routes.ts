@@ -1,6 +1,6 @@
 // The older API, `/v2`: another wire form over the same queries, policies, commands and caches. It decides nothing itself.
 import type { ConfirmOwner } from '#features/basics/access/confirm-owner.ts'
-import { refuseRetired } from '#platform/http/retired.ts'
+import { rejectRetired } from '#platform/http/retired.ts'
 import type { App } from '#platform/http/server.ts'
 import { tagged } from '#platform/http/tagged.ts'
 import type { Deps } from '#ports/deps.ts'
@@ -48,7 +48,7 @@ export function v2Routes(app: App, deps: Deps & { confirmOwner: ConfirmOwner }):
       userRoutesV2(each, deps)
       userWriteRoutesV2(each, deps)
     })
-    refuseRetired(
+    rejectRetired(
       scope,
       ['/user/:id/payouts', '/user/:id/payouts_fees'],
       'Payouts are no part of this version any more; the third version has them below /v3/payout',

@@ -98,7 +98,7 @@ export async function readMultipart<Staged>(
 }
 
 /** In this scope forms are left unread, for the handler. Some clients call a form `multipart/mixed`. */
-export function takeForms(scope: App): void {
+export function leaveFormsUnparsed(scope: App): void {
   scope.addContentTypeParser(/^multipart\/(form-data|mixed)(\s*;|$)/i, (_req, _payload, done) => done(null, undefined))
 }
 

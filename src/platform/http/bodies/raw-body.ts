@@ -4,7 +4,7 @@ import { invalidInput } from '#lib/errors.ts'
 import type { App } from '../server.ts'
 
 /** In this scope bodies are left unread, as a stream in `req.body`. */
-export function takeRawBodies(scope: App): void {
+export function leaveBodiesUnparsed(scope: App): void {
   scope.removeAllContentTypeParsers()
   scope.addContentTypeParser(['multipart/form-data', 'application/x-www-form-urlencoded'], (_req, _payload, done) =>
     done(invalidInput('Send the picture itself as the body, not a form', 'content-type')),
@@ -13,7 +13,7 @@ export function takeRawBodies(scope: App): void {
 }
 
 /**
- * Reads a body that `takeRawBodies` left, into memory. The rest of one that is too large is not read.
+ * Reads a body that `leaveBodiesUnparsed` left, into memory. The rest of one that is too large is not read.
  * @throws ApiError `invalid_input` naming the limit and `field`, or that the body broke off.
  */
 export async function readRawBody(

@@ -4,12 +4,12 @@ import type { RouteOptions } from 'fastify'
 import { EXPOSED_HEADERS } from '../request-context.ts'
 import { CACHE_CONTROL, matchesEntityTag } from '../responses/entity-tags.ts'
 import type { App } from '../server.ts'
-import type { AnsweredRoute, Ready, ReadySource } from './fast-path.ts'
+import type { FastPathRoute, FastPathSource, Ready } from './fast-path.ts'
 
 /** A public answer of a route, JSON as its bytes and their tag. */
-export type ReadyAnswer = { readonly bytes: Buffer; readonly etag: string }
+export type CachedResponse = { readonly bytes: Buffer; readonly etag: string }
 
-type ReadyRoute = { route: AnsweredRoute; ready: (value: string) => ReadyAnswer | undefined; cacheControl: string }
+type ReadyRoute = { route: FastPathRoute; ready: (value: string) => CachedResponse | undefined; cacheControl: string }
 
 /** `/v3/project/:id` and `/v3/project/:id/version`: what stands before the parameter, and what after it. */
 const SHAPE = /^(\/v\d\/[^/:]+\/):\w+((?:\/[^/:]+)*)$/
@@ -18,7 +18,7 @@ const FIXED = /^\/v\d\/[^/:]+\/[^/:]+/
 const PLAIN = /^[\w.-]{1,64}$/
 
 /** What the routes that are added from now on have ready. Compressed answers are the framework's. */
-export function readyRoutes(app: App): ReadySource {
+export function cachedRoutes(app: App): FastPathSource {
   const routes = new Map<string, ReadyRoute>()
   /** Beginnings of paths that routes have word for word where others have a parameter. */
   const fixed = new Set<string>()
@@ -41,7 +41,7 @@ export function readyRoutes(app: App): ReadySource {
   }
 }
 
-function toReady({ route, cacheControl }: ReadyRoute, answer: ReadyAnswer, known: string | undefined): Ready {
+function toReady({ route, cacheControl }: ReadyRoute, answer: CachedResponse, known: string | undefined): Ready {
   const { bytes, etag } = answer
   const isKnown = known !== undefined && matchesEntityTag(known, etag)
   const type = ['content-type', 'application/json; charset=utf-8']

@@ -14,19 +14,19 @@ import type { Answered } from '../request-log.ts'
 import type { App } from '../server.ts'
 
 /** The route that a ready answer belongs to: for limiter, metrics and log. */
-export type AnsweredRoute = { url: string; operation: string; config: FastifyContextConfig }
+export type FastPathRoute = { url: string; operation: string; config: FastifyContextConfig }
 
 /**
  * What is ready for one request: the headers that the route and its scope would set, names and values in turn, without
  * those of every answer; no bytes for 304.
  */
-export type Ready = { route: AnsweredRoute; headers: readonly string[]; bytes: Buffer | undefined }
+export type Ready = { route: FastPathRoute; headers: readonly string[]; bytes: Buffer | undefined }
 
 /**
  * Says what is ready for a GET, at once; undefined leaves it to the framework. It must do so for every request that has
  * a header on which the answer depends and which it does not look at itself.
  */
-export type ReadySource = (req: IncomingMessage) => Ready | undefined
+export type FastPathSource = (req: IncomingMessage) => Ready | undefined
 
 const ONE_PIECE_BYTES_MAX = 16 * 1024
 
@@ -39,13 +39,13 @@ type ReadyOptions = RequestContextOptions & {
 const SPECIAL = ['authorization', 'x-ratelimit-key', 'content-length', 'transfer-encoding', 'content-encoding'] as const
 
 /**
- * Answers GETs for which one of the sources that `app.addReadySource` was given has an answer. To be called before any
+ * Answers GETs for which one of the sources that `app.addFastPath` was given has an answer. To be called before any
  * route is added. Where requests are traced, which is work of its own, all of them go through the framework.
  */
-export function answerReady(app: App, options: ReadyOptions): void {
-  const sources: ReadySource[] = []
+export function serveFastPath(app: App, options: ReadyOptions): void {
+  const sources: FastPathSource[] = []
   let isClosing = false
-  app.decorate('addReadySource', (source: ReadySource) => void sources.push(source))
+  app.decorate('addFastPath', (source: FastPathSource) => void sources.push(source))
   app.addHook('preClose', (done) => {
     isClosing = true
     done()

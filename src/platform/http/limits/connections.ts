@@ -15,14 +15,14 @@ const LOOKS = 4
 const LINGER_MS = 2_000
 
 /** Refuses connections beyond `max` of one address (of a /64 for IPv6). */
-export function boundConnections(server: Server, max: number): void {
+export function limitConnections(server: Server, max: number): void {
   const open = new Map<string, number>()
   server.on('connection', (socket: Socket) => {
     const key = addressKey(socket.remoteAddress ?? '')
     const count = open.get(key) ?? 0
     if (count >= max) {
       const message = `This address holds ${max} connections already; close some, or use them for several requests`
-      refuseUnread(socket, new ApiError('ratelimit_error', message, { headers: { 'retry-after': '1' } }))
+      rejectUnread(socket, new ApiError('ratelimit_error', message, { headers: { 'retry-after': '1' } }))
       return
     }
     open.set(key, count + 1)
@@ -54,7 +54,7 @@ export function endSlowBodies(server: Server, { ms, bytesPerSecond }: BodyPace):
       const error = judge(req, state, now)
       if (error === undefined) continue
       coming.delete(req)
-      refuseUnread(req.socket, error)
+      rejectUnread(req.socket, error)
     }
   }, ms / LOOKS)
   look.unref()
@@ -80,7 +80,7 @@ export function endSlowBodies(server: Server, { ms, bytesPerSecond }: BodyPace):
 }
 
 /** Answers on a connection that has no request, or whose request is not read to its end, and closes it. */
-export function refuseUnread(socket: Socket, error: ApiError): void {
+export function rejectUnread(socket: Socket, error: ApiError): void {
   if (socket.destroyed || !socket.writable) return void socket.destroy()
   const requestId = randomUUID()
   const body = JSON.stringify(errorBody(error, requestId))

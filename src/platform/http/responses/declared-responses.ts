@@ -35,6 +35,6 @@ export function done(reply: FastifyReply): FastifyReply {
 }
 
 /** The answers of a route as it declares them, with those that every route has. */
-export function completeAnswers(declared: Record<string, unknown> = { 204: Empty }): Record<string, unknown> {
+export function completeResponses(declared: Record<string, unknown> = { 204: Empty }): Record<string, unknown> {
   return { ...declared, ...ErrorAnswers, ...declared }
 }

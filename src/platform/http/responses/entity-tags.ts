@@ -24,7 +24,7 @@ export const CACHE_CONTROL = {
 } as const
 
 /** onSend: marks a successful read with its tag and lifetime, and answers 304 where the client has it already. */
-export function tagAnswer(
+export function tagResponse(
   req: FastifyRequest,
   reply: FastifyReply,
   payload: unknown,
@@ -56,7 +56,7 @@ type Entity = { readonly bytes: Uint8Array; readonly etag: string }
  * bytes, of which there may be megabytes.
  */
 export function sendList(reply: JoinedReply, entities: readonly Entity[]): never {
-  const bytes = joinJson(entities, lendBuffer(reply, joinedLength(entities)))
+  const bytes = joinJson(entities, reuseBuffer(reply, joinedLength(entities)))
   return sendBytes(reply, bytes, entityTag(tagsOf(entities)))
 }
 
@@ -68,7 +68,7 @@ export function sendObject(reply: JoinedReply, parts: Iterable<readonly [key: st
   const { method } = reply.request
   const tags = method === 'GET' || method === 'HEAD' ? ([] as string[]) : undefined
   const noted = tags === undefined ? parts : noteTags(parts, tags)
-  const bytes = joinJsonObject(noted, (length) => lendBuffer(reply, length))
+  const bytes = joinJsonObject(noted, (length) => reuseBuffer(reply, length))
   return sendBytes(reply, bytes, tags === undefined ? undefined : entityTag(tags.join()))
 }
 
@@ -85,7 +85,7 @@ function tagsOf(entities: readonly Entity[]): string {
 }
 
 /** Memory that is used again once the answer has left. */
-function lendBuffer({ raw, server: { listBuffers } }: JoinedReply, bytes: number): Buffer {
+function reuseBuffer({ raw, server: { listBuffers } }: JoinedReply, bytes: number): Buffer {
   const buffer = listBuffers.take(bytes)
   if (buffer === undefined) return Buffer.allocUnsafe(bytes)
   // Once the last byte is with the operating system; of an answer that is cut off the memory is not used again.

@@ -14,7 +14,7 @@ import {
   type PutObjectCommandInput,
   S3Client,
 } from '@aws-sdk/client-s3'
-import { forEachAtOnce } from '#lib/concurrency/for-each-concurrently.ts'
+import { forEachConcurrently } from '#lib/concurrency/for-each-concurrently.ts'
 import { ApiError } from '#lib/errors.ts'
 import { OperatorError } from '#lib/operator-error.ts'
 import { assertFileKey, type ByteRange, type Files, hostingError, type OpenedFile } from '../files.ts'
@@ -110,11 +110,11 @@ export async function openS3Files(options: S3FilesOptions): Promise<Files> {
       await discardStaged(staged)
     },
     put,
-    putAll: (items) => forEachAtOnce(items, ({ key, bytes, contentType }) => put(key, bytes, { contentType })),
+    putAll: (items) => forEachConcurrently(items, ({ key, bytes, contentType }) => put(key, bytes, { contentType })),
     flush: async () => {},
     async readAll(keys, { maxBytes }) {
       const read = new Map<string, Buffer | 'larger'>()
-      await forEachAtOnce(keys, async (key) => {
+      await forEachConcurrently(keys, async (key) => {
         const opened = await openObject(client, health, objectOf(key), {})
         if (opened === undefined) return
         if (opened.sizeBytes > maxBytes) opened.stream.destroy()

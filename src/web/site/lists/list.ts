@@ -2,7 +2,7 @@
 
 import type { FastifyReply } from 'fastify'
 import { countChoices, fieldIs, releasesOf } from '#features/operations/search/facet-counts.ts'
-import type { CompositionDefinition } from '#platform/cache/derived-cache.ts'
+import type { DerivedDefinition } from '#platform/cache/derived-cache.ts'
 import type { Page } from '#platform/html/layout.ts'
 import { callerOf } from '#platform/http/limits/client-address.ts'
 import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
@@ -132,7 +132,7 @@ export async function findHits(
 
 type CountDeps = Pick<Deps, 'search' | 'taxonomy' | 'now' | 'cache'>
 
-const COUNTS: CompositionDefinition<{ counted: readonly number[][]; at: number }> = {
+const COUNTS: DerivedDefinition<{ counted: readonly number[][]; at: number }> = {
   name: 'list-counts',
   sizeOf: ({ counted }) => 8 * counted.flat().length,
 }
@@ -145,7 +145,7 @@ async function keepCounts(
   key: string,
   count: () => Promise<readonly number[][]>,
 ): Promise<readonly number[][]> {
-  const kept = cache.compositions(COUNTS)
+  const kept = cache.derived(COUNTS)
   const known = kept.peek(key)
   const at = now()
   if (known !== undefined && at - known.at < COUNTS_MS) return known.counted

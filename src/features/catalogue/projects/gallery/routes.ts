@@ -1,7 +1,7 @@
 // The gallery of a project.
 
 import { requireViewer } from '#platform/http/auth/auth.ts'
-import { readRawBody, takeRawBodies } from '#platform/http/bodies/raw-body.ts'
+import { leaveBodiesUnparsed, readRawBody } from '#platform/http/bodies/raw-body.ts'
 import { ProjectParams } from '#platform/http/query-values.ts'
 import { done } from '#platform/http/responses/declared-responses.ts'
 import { COSTS } from '#platform/http/route-config.ts'
@@ -20,7 +20,7 @@ const path = '/v3/project/:id/gallery'
 export function galleryRoutes(app: App, deps: Deps): void {
   app.register(async (plain) => {
     const scope = plain as App
-    takeRawBodies(scope)
+    leaveBodiesUnparsed(scope)
     scope.post(
       path,
       {

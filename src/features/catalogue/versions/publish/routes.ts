@@ -2,7 +2,7 @@
 
 import { parseId } from '#lib/ids.ts'
 import { requireViewer } from '#platform/http/auth/auth.ts'
-import { takeForms } from '#platform/http/bodies/multipart.ts'
+import { leaveFormsUnparsed } from '#platform/http/bodies/multipart.ts'
 import { IdParams } from '#platform/http/query-values.ts'
 import { done } from '#platform/http/responses/declared-responses.ts'
 import { sendBytes } from '#platform/http/responses/entity-tags.ts'
@@ -20,7 +20,7 @@ export function versionUploadRoutes(app: App, deps: Deps): void {
   app.register(async (scope: App) => {
     // The form is read by the handler, part by part.
     scope.removeAllContentTypeParsers()
-    takeForms(scope)
+    leaveFormsUnparsed(scope)
     scope.post(
       '/v3/version',
       {

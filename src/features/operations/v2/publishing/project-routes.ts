@@ -10,7 +10,7 @@ import { receiveProjectForm } from '#features/catalogue/publishing/project-form.
 import { setEnvironments } from '#features/catalogue/versions/lifecycle/set-environments.ts'
 import { parseId } from '#lib/ids.ts'
 import { requireScope, requireViewer } from '#platform/http/auth/auth.ts'
-import { takeForms } from '#platform/http/bodies/multipart.ts'
+import { leaveFormsUnparsed } from '#platform/http/bodies/multipart.ts'
 import { IdsQuery, ProjectParams, parseIds } from '#platform/http/query-values.ts'
 import { done } from '#platform/http/responses/declared-responses.ts'
 import { sendBytes } from '#platform/http/responses/entity-tags.ts'
@@ -58,7 +58,7 @@ function creation(app: App, deps: Deps): void {
     const scope = plain as App
     // The form is read by the handler, part by part.
     scope.removeAllContentTypeParsers()
-    takeForms(scope)
+    leaveFormsUnparsed(scope)
     scope.post(
       '/project',
       {

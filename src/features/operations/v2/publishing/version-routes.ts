@@ -9,7 +9,7 @@ import { versionRoutes } from '#features/catalogue/versions/routes.ts'
 import type { VersionView } from '#features/catalogue/versions/views.ts'
 import { parseId } from '#lib/ids.ts'
 import { requireViewer } from '#platform/http/auth/auth.ts'
-import { takeForms } from '#platform/http/bodies/multipart.ts'
+import { leaveFormsUnparsed } from '#platform/http/bodies/multipart.ts'
 import { IdParams } from '#platform/http/query-values.ts'
 import { done } from '#platform/http/responses/declared-responses.ts'
 import { sendBytes } from '#platform/http/responses/entity-tags.ts'
@@ -46,7 +46,7 @@ function creation(app: App, deps: Deps): void {
     const scope = plain as App
     // The form is read by the handler, part by part.
     scope.removeAllContentTypeParsers()
-    takeForms(scope)
+    leaveFormsUnparsed(scope)
     scope.post(
       '/version',
       {

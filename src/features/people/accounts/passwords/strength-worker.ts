@@ -2,7 +2,7 @@
 import { ZxcvbnFactory } from '@zxcvbn-ts/core'
 import * as common from '@zxcvbn-ts/language-common'
 import * as english from '@zxcvbn-ts/language-en'
-import { answerQuestions } from '#lib/concurrency/answer-questions.ts'
+import { serveTasks } from '#lib/concurrency/answer-questions.ts'
 
 const zxcvbn = new ZxcvbnFactory({
   dictionary: { ...common.dictionary, ...english.dictionary },
@@ -11,4 +11,4 @@ const zxcvbn = new ZxcvbnFactory({
 
 export type StrengthQuestion = { password: string; knownWords: readonly string[] }
 
-answerQuestions(({ password, knownWords }: StrengthQuestion) => zxcvbn.check(password, [...knownWords]).score)
+serveTasks(({ password, knownWords }: StrengthQuestion) => zxcvbn.check(password, [...knownWords]).score)
