@@ -1,7 +1,7 @@
 // Numbers that stand beside things on many pages. They are a minute old at most, like the times that pages say, so that
 // they cost a page nothing; the pages that they lead to count exactly.
 import { LRUCache } from 'lru-cache'
-import { countDependents } from '#features/catalogue/versions/lookup/dependents.ts'
+import { countDependents } from '#features/catalogue/versions/dependencies/dependents.ts'
 import { MINUTE_MS } from '#lib/time.ts'
 import type { Deps } from '#ports/deps.ts'
 

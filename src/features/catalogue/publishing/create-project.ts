@@ -5,7 +5,7 @@ import { checkQuota } from '#features/basics/limits/quota.ts'
 import { storePictures } from '#features/basics/pictures/pictures.ts'
 import { type CachedProject, getProject } from '#features/catalogue/projects/lookup/project-cache.ts'
 import { assertProjectSlugFree } from '#features/catalogue/projects/queries.ts'
-import { type ReceivedFiles, usingParts } from '#features/catalogue/versions/publish/prepare-files.ts'
+import { type ReceivedFiles, withParts } from '#features/catalogue/versions/publish/prepare-files.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import type { Tx } from '#platform/db/db.ts'
@@ -41,7 +41,7 @@ export async function createProject(
     await deps.db.transaction().execute((tx) => requirePossible(tx, deps.config, viewer, described))
     return described
   })
-  const projectId = await usingParts(deps, parts, async () => {
+  const projectId = await withParts(deps, parts, async () => {
     const prepared = await prepareProject(deps, viewer, project, parts)
     const files = prepared.versions.flatMap((version) => version.files)
     const pictures = [...(prepared.icon?.stored ?? []), ...prepared.gallery.flatMap(({ stored }) => stored)]

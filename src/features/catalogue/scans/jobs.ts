@@ -1,7 +1,7 @@
 // Background work of scans. The table of scans is the queue: a job only says that something may be due.
 import { createScanner } from '#ports/scanner/create-scanner.ts'
-import { judgeVersion, type ScanDeps } from './judge-version.ts'
 import { listDueScans } from './queries.ts'
+import { type ScanDeps, scanVersion } from './scan-version.ts'
 
 /** In one process, so that a slow scanner leaves room for other jobs. */
 const SCANS_AT_ONCE = 2
@@ -23,7 +23,7 @@ export const scanJobs = (deps: ScanDeps) => {
         for (let count = 0; count < VERSIONS_PER_JOB && !signal.aborted; count += 1) {
           const callsBefore = calls
           const [versionId] = await listDueScans(deps.db, new Date(deps.now()), 1)
-          if (versionId !== undefined) await judgeVersion(deps, scanner, { versionId, signal })
+          if (versionId !== undefined) await scanVersion(deps, scanner, { versionId, signal })
           // A call that came after the look into the table may be about something newer.
           else if (calls === callsBefore) return
         }

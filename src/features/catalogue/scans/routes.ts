@@ -8,7 +8,7 @@ import { IdParams } from '#platform/http/query-values.ts'
 import { done } from '#platform/http/responses/declared-responses.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
-import { passVersion } from './pass-version.ts'
+import { overrideScan } from './override-scan.ts'
 import { countScans, findScan, listScans } from './queries.ts'
 import { repeatScan } from './repeat-scan.ts'
 import { ScansQuery } from './requests.ts'
@@ -72,7 +72,7 @@ function moderatorRoutes(app: App, deps: Deps): void {
       },
     },
     async (req, reply) => {
-      await passVersion(deps, requireViewer(req), parseId(req.params.id, 'id'))
+      await overrideScan(deps, requireViewer(req), parseId(req.params.id, 'id'))
       return done(reply)
     },
   )

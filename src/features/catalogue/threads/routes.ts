@@ -11,7 +11,7 @@ import { deleteMessage } from './delete-message.ts'
 import { postMessage } from './post-message.ts'
 import { getReadableThread, listReadableThreads } from './queries.ts'
 import { MessageInput, parseMessage } from './requests.ts'
-import { joinThreads, listThreadBytes, requireOneAnswer } from './thread-bytes.ts'
+import { joinThreads, listThreadBytes, requireSizeLimit } from './thread-bytes.ts'
 import { ThreadView } from './views.ts'
 
 type ThreadDeps = Pick<Deps, 'db' | 'cache'>
@@ -59,7 +59,7 @@ function threadReads(app: App, deps: ThreadDeps): void {
       const viewer = requireViewer(req)
       const ids = parseIds(req.query.ids).map((id) => parseId(id, 'ids'))
       const threads = await listReadableThreads(deps.db, viewer, ids)
-      requireOneAnswer(threads)
+      requireSizeLimit(threads)
       const { bytes, etag } = await joinThreads(await listThreadBytes(deps, viewer, threads))
       return sendBytes(reply, bytes, etag)
     },

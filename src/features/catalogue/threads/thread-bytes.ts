@@ -73,7 +73,7 @@ async function toThreadBytes(
 }
 
 /** @throws ApiError `invalid_input` naming `ids` when the threads that a request has named are too long for one answer. */
-export function requireOneAnswer(threads: readonly ThreadRow[]): void {
+export function requireSizeLimit(threads: readonly ThreadRow[]): void {
   const bytes = threads.reduce((sum, thread) => sum + thread.size_bytes, 0)
   if (bytes > ANSWER_BYTES_MAX) throw invalidInput('These threads are too long for one answer: name fewer', 'ids')
 }

@@ -7,7 +7,7 @@ import {
 } from '#features/catalogue/projects/lookup/project-cache.ts'
 import { listOwningTeams } from '#features/community/organizations/organization-cache.ts'
 import {
-  requireOneAnswer,
+  requireSizeLimit,
   shownMembers,
   shownProjectMembers,
   toMemberLists,
@@ -62,6 +62,6 @@ export async function listTeams(
     const project = projectOf.get(team.project_id ?? '')
     return project === undefined ? [] : [shownMembers(team, viewer, owning.get(project.organization_id ?? ''))]
   })
-  requireOneAnswer(shown)
+  requireSizeLimit(shown)
   return toMemberLists(reader, shown, toJson)
 }

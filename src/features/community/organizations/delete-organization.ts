@@ -10,8 +10,8 @@ import { transaction } from '#platform/cache/transaction.ts'
 import type { Tx } from '#platform/db/db.ts'
 import { recordEvent } from '#platform/telemetry/events.ts'
 import type { Deps } from '#ports/deps.ts'
-import { addMovedProjects } from './move-project.ts'
 import { requirePermissionIn } from './policy.ts'
+import { addMovedProjects } from './projects/move-project.ts'
 import { findMember, findOrganization, lockOrganization, type OrganizationRow } from './queries.ts'
 
 /**

@@ -1,7 +1,7 @@
 // Organizations kept as ready JSON up to their members, who are put in for each viewer. A change of an organization's
 // row names its ID under `organization`; its members belong to the kind `team`.
 
-import { requireOneAnswer, shownMembers, toMemberLists } from '#features/community/teams/member-lists.ts'
+import { requireSizeLimit, shownMembers, toMemberLists } from '#features/community/teams/member-lists.ts'
 import type { TeamRead } from '#features/community/teams/queries.ts'
 import { listCachedTeams } from '#features/community/teams/team-cache.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
@@ -96,7 +96,7 @@ export async function listOrganizationMembers(
     const team = teams.get(team_id)
     return team === undefined ? [] : shownMembers(team, viewer)
   })
-  if (named) requireOneAnswer(shown)
+  if (named) requireSizeLimit(shown)
   return toMemberLists(reader, shown)
 }
 

@@ -21,7 +21,7 @@ import {
   toOrganizationView,
   toOrganizationViews,
 } from './organization-cache.ts'
-import { organizationProjectRoutes } from './project-routes.ts'
+import { organizationProjectRoutes } from './projects/routes.ts'
 import { checkNewOrganization, NewOrganization, OrganizationPatch } from './requests.ts'
 import { updateOrganization } from './update-organization.ts'
 import { OrganizationView } from './views.ts'

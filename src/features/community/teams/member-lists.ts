@@ -37,7 +37,7 @@ export function shownProjectMembers(
 }
 
 /** @throws ApiError `invalid_input` naming `ids` when the lists that a request has named hold too much for one answer. */
-export function requireOneAnswer(lists: readonly (readonly ShownMember[])[]): void {
+export function requireSizeLimit(lists: readonly (readonly ShownMember[])[]): void {
   if (lists.reduce((sum, list) => sum + list.length, 0) <= ANSWER_MEMBERS_MAX) return
   throw invalidInput(`These have more than ${ANSWER_MEMBERS_MAX} members: name fewer`, 'ids')
 }

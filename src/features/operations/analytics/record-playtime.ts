@@ -1,6 +1,6 @@
 // Time played, as launchers report it: seconds by version.
 
-import { keepVisibleVersions } from '#features/catalogue/versions/lookup/version-cache.ts'
+import { filterVisibleVersions } from '#features/catalogue/versions/lookup/version-cache.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { validationError } from '#lib/errors.ts'
 import { isIdForm } from '#lib/ids.ts'
@@ -32,7 +32,7 @@ export async function recordPlaytime(
   const credible = entries.filter(([, { seconds }]) => seconds <= ENTRY_SECONDS_MAX)
   const parents = credible.flatMap(([, { parent }]) => parent ?? [])
   const ids = [...new Set([...credible.map(([id]) => id), ...parents])]
-  const found = await keepVisibleVersions(deps.db, viewer, await listPlayedVersions(deps.db, ids))
+  const found = await filterVisibleVersions(deps.db, viewer, await listPlayedVersions(deps.db, ids))
   const versions = new Map(found.map((version) => [version.id, version]))
   const nowMs = Math.floor(deps.now())
   for (const [id, entry] of credible) {

@@ -1,7 +1,7 @@
 // Files and pictures at the addresses that answers name: immutable bytes, in ranges, with strong tags.
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { keepVisibleVersions } from '#features/catalogue/versions/lookup/version-cache.ts'
+import { filterVisibleVersions } from '#features/catalogue/versions/lookup/version-cache.ts'
 import { ApiError, notFound } from '#lib/errors.ts'
 import { matchesEntityTag } from '#platform/http/responses/entity-tags.ts'
 import type { App } from '#platform/http/server.ts'
@@ -47,7 +47,7 @@ export function downloadRoutes(app: App, deps: DownloadDeps): void {
       const { project_id, version_id, filename } = req.params
       const file = await findServedFile(deps.db, project_id, version_id, filename)
       if (file === undefined) throw notFound('file')
-      const [visible] = await keepVisibleVersions(deps.db, req.viewer, [
+      const [visible] = await filterVisibleVersions(deps.db, req.viewer, [
         { id: file.version_id, status: file.version_status, project: file.project },
       ])
       if (visible === undefined) throw notFound('file')

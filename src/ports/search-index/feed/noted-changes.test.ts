@@ -89,7 +89,7 @@ async function addDependency(version: { id: string }, project: MadeProject, vers
   return id
 }
 
-async function addPicture(project: MadeProject, fields: { url: string; created: Date }): Promise<string> {
+async function addGalleryImage(project: MadeProject, fields: { url: string; created: Date }): Promise<string> {
   const id = newId()
   await t.deps.db
     .insertInto('gallery_item')
@@ -161,8 +161,8 @@ test('a change of a column is noted exactly when it changes the document', async
   const version = await t.make.version({ project })
   const otherVersion = await t.make.version({ project: other })
   const dependency = await addDependency(version, other)
-  const picture = await addPicture(project, { url: 'https://example.org/1', created: new Date(0) })
-  await addPicture(project, { url: 'https://example.org/2', created: new Date(1) })
+  const picture = await addGalleryImage(project, { url: 'https://example.org/1', created: new Date(0) })
+  await addGalleryImage(project, { url: 'https://example.org/2', created: new Date(1) })
   const results = [
     ...(await tryColumns({
       table: 'project',

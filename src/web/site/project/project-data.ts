@@ -10,11 +10,11 @@ import {
   listVisibleProjects,
 } from '#features/catalogue/projects/lookup/project-cache.ts'
 import type { ProjectView } from '#features/catalogue/projects/views.ts'
-import { listRequired } from '#features/catalogue/versions/lookup/required-versions.ts'
-import { listUpdates } from '#features/catalogue/versions/lookup/resolve-files.ts'
+import { listRequired } from '#features/catalogue/versions/dependencies/required-versions.ts'
+import { listUpdates } from '#features/catalogue/versions/hashes/resolve-files.ts'
 import {
   type CachedVersion,
-  keepVisibleVersions,
+  filterVisibleVersions,
   listCachedVersions,
 } from '#features/catalogue/versions/lookup/version-cache.ts'
 import type { VersionFilter } from '#features/catalogue/versions/lookup/version-filter.ts'
@@ -182,7 +182,7 @@ export async function loadNamed(
   const projectIds = dependencies.flatMap(({ project_id }) => project_id ?? [])
   const versionIds = dependencies.flatMap(({ version_id }) => version_id ?? [])
   const projects = new Map((await listVisibleProjects(deps, viewer, projectIds)).map((each) => [each.id, viewOf(each)]))
-  const cached = await keepVisibleVersions(deps.db, viewer, await listCachedVersions(deps, versionIds))
+  const cached = await filterVisibleVersions(deps.db, viewer, await listCachedVersions(deps, versionIds))
   const versions = new Map(cached.map((each) => [each.id, versionOf(each)]))
   return dependencies.flatMap(({ dependency_type: type, project_id, version_id, file_name: fileName }) => {
     const project = projects.get(project_id ?? '')

@@ -8,7 +8,7 @@ import { COSTS } from '#platform/http/route-config.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 import { getProjectAsMember } from '../lookup/project-cache.ts'
-import { addPicture } from './add-picture.ts'
+import { addGalleryImage } from './add-gallery-image.ts'
 import { removePicture } from './remove-picture.ts'
 import { GALLERY_BYTES_MAX, NewPictureQuery, PictureQuery, pictureText, UrlQuery } from './requests.ts'
 import { updatePicture } from './update-picture.ts'
@@ -38,7 +38,7 @@ export function galleryRoutes(app: App, deps: Deps): void {
         const viewer = requireViewer(req)
         const { project, membership } = await getProjectAsMember(deps, viewer, req.params.id)
         await deps.files.assertAvailable()
-        await addPicture(deps, viewer, {
+        await addGalleryImage(deps, viewer, {
           projectId: project.id,
           membership,
           readBytes: () => readRawBody(req.body, { maxBytes: GALLERY_BYTES_MAX, field: 'image' }),

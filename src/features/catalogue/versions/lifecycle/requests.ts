@@ -2,8 +2,8 @@
 import Type, { type Static } from 'typebox'
 import { SETTABLE_VERSION_STATUSES } from '#features/basics/access/version-status.ts'
 import { Nullable } from '#lib/schema/schema-parts.ts'
+import { ALGORITHMS } from '../hashes/resolve-files.ts'
 import { FILE_TYPES } from '../kinds.ts'
-import { ALGORITHMS } from '../lookup/resolve-files.ts'
 import { CHANGELOG_LENGTH_MAX, LOADERS_MAX, versionFields } from '../publish/requests.ts'
 
 export const versionPatchKeys = {

@@ -54,7 +54,7 @@ export function firstStatus(wanted: VersionStatus, scanner: ScannerConfig): Omit
 }
 
 /** After files were added to a version: they are judged, and until then it cannot be seen. */
-export async function holdForNewFiles(
+export async function holdForScan(
   tx: Tx,
   lockedVersion: { id: string; status: string },
   { scanner, now }: ScanGate,

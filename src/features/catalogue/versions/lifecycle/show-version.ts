@@ -65,7 +65,7 @@ export async function showVersion(
 }
 
 /** A version that was held for its verdict takes the status it was to have; others stay as they are. */
-export async function showHeld(
+export async function releaseHeldVersion(
   tx: Tx,
   changed: ChangeSet,
   locked: LockedVersion,

@@ -10,9 +10,9 @@ import type { Deps } from '#ports/deps.ts'
 import { VersionView } from '../views.ts'
 import { NumberParams, VersionListQuery, VersionsQuery, versionListFilter } from './list-requests.ts'
 import {
+  filterVisibleVersions,
   getVersion,
   getVersionByNumber,
-  keepVisibleVersions,
   listCachedVersions,
   peekPublicVersion,
   withChangelogs,
@@ -55,7 +55,7 @@ function versionReads(app: App, deps: Deps): void {
     },
     async (req, reply) => {
       const ids = parseIds(req.query.ids).map((id) => parseId(id, 'ids'))
-      const versions = await keepVisibleVersions(deps.db, req.viewer, await listCachedVersions(deps, ids))
+      const versions = await filterVisibleVersions(deps.db, req.viewer, await listCachedVersions(deps, ids))
       return sendList(reply, withChangelogs(versions, req.query.include_changelog))
     },
   )

@@ -73,11 +73,11 @@ export function peekPublicVersion({ cache }: Pick<VersionReader, 'cache'>, id: s
 
 /** The versions with these IDs, hidden ones too, in the order asked for; unknown ones are left out. At most one statement. */
 export async function listCachedVersions(reader: VersionReader, ids: readonly string[]): Promise<CachedVersion[]> {
-  return (await readVersions(reader, ids)).filter((version) => version !== undefined)
+  return (await readVersionsInOrder(reader, ids)).filter((version) => version !== undefined)
 }
 
 /** The same in the places of the IDs, of which some may be undefined, as unknown versions are. */
-export async function readVersions(
+export async function readVersionsInOrder(
   reader: VersionReader,
   ids: readonly (string | undefined)[],
 ): Promise<(CachedVersion | undefined)[]> {
@@ -97,7 +97,7 @@ export async function readVersions(
 }
 
 /** Of these versions, those the viewer may see. One statement at most. */
-export async function keepVisibleVersions<Facts extends VersionFacts>(
+export async function filterVisibleVersions<Facts extends VersionFacts>(
   db: Db,
   viewer: Viewer | null,
   versions: readonly Facts[],
@@ -113,7 +113,7 @@ export async function keepVisibleVersions<Facts extends VersionFacts>(
  * @throws ApiError 404 when it is absent or hidden.
  */
 export async function getVersion(reader: VersionReader, viewer: Viewer | null, id: string): Promise<CachedVersion> {
-  const [version] = await keepVisibleVersions(reader.db, viewer, await listCachedVersions(reader, [id]))
+  const [version] = await filterVisibleVersions(reader.db, viewer, await listCachedVersions(reader, [id]))
   if (version === undefined) throw notFound('version')
   return version
 }

@@ -3,7 +3,7 @@ import type { EntityCache } from '#platform/cache/entity-cache.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
 import { listVersionIdsOf, listVersionTraits, type VersionListFilter, type VersionTraits } from '../queries.ts'
-import { keepList } from './version-finds.ts'
+import { rememberVersionList } from './lookup-cache.ts'
 
 /**
  * IDs of the versions that a list shows, in its order. Asked for featured ones of a project that features none, it
@@ -14,7 +14,7 @@ export function listVersionIdsFor(
   projectId: string,
   filter: VersionListFilter,
 ): Promise<readonly string[]> {
-  return keepList({ cache }, { projectId, filter: JSON.stringify(filter) }, () =>
+  return rememberVersionList({ cache }, { projectId, filter: JSON.stringify(filter) }, () =>
     askVersionIds({ db, taxonomy }, projectId, filter),
   )
 }

@@ -10,10 +10,10 @@ import type { Tx } from '#platform/db/db.ts'
 import type { LoaderFieldValues } from '#platform/taxonomy/loader-fields.ts'
 import type { Deps } from '#ports/deps.ts'
 import { withStoredFiles } from '#ports/files/claims.ts'
-import { holdForNewFiles } from '../lifecycle/scan-gate.ts'
+import { holdForScan } from '../lifecycle/scan-gate.ts'
 import { lockVersion, touchVersion } from '../queries.ts'
 import { insertFiles } from './insert-version.ts'
-import { prepareFiles, type ReceivedFiles, usingParts } from './prepare-files.ts'
+import { prepareFiles, type ReceivedFiles, withParts } from './prepare-files.ts'
 import { FILE_PARTS_MAX, type FileTypes } from './requests.ts'
 
 export type FilesToAdd = {
@@ -34,7 +34,7 @@ export async function addFiles(
 ): Promise<void> {
   requirePermission(viewer, membership, 'UPLOAD_VERSION')
   const { description: fileTypes, parts } = await receive()
-  await usingParts(deps, parts, async () => {
+  await withParts(deps, parts, async () => {
     if (parts.length === 0) throw invalidInput('At least one file part is required', 'file')
     const row = await deps.db
       .selectFrom('version')
@@ -53,7 +53,7 @@ export async function addFiles(
         requirePermission(viewer, await findMembership(tx, viewer.id, locked.project), 'UPLOAD_VERSION')
         await refuseTooManyFiles(tx, versionId, files.length)
         await insertFiles(tx, { versionId, projectId, files })
-        await holdForNewFiles(tx, locked.version, { scanner: deps.config.scanner, now: deps.now() })
+        await holdForScan(tx, locked.version, { scanner: deps.config.scanner, now: deps.now() })
         await touchVersion(tx, versionId)
         await touchProject(tx, projectId, new Date(deps.now()))
         changed.add('version', versionId)

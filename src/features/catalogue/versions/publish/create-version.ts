@@ -14,7 +14,7 @@ import { withStoredFiles } from '#ports/files/claims.ts'
 import { announceVersion } from '../lifecycle/show-version.ts'
 import { type CachedVersion, getVersion } from '../lookup/version-cache.ts'
 import { insertVersion } from './insert-version.ts'
-import { prepareFiles, type ReceivedFiles, type UploadedPart, usingParts } from './prepare-files.ts'
+import { prepareFiles, type ReceivedFiles, type UploadedPart, withParts } from './prepare-files.ts'
 import { type NewVersion, parseVersionData } from './requests.ts'
 
 type Described = { version: NewVersion; projectId: string }
@@ -37,7 +37,7 @@ export async function createVersion(
   })
   const { version, projectId } = description
   const id = newId()
-  await usingParts(deps, parts, async () => {
+  await withParts(deps, parts, async () => {
     requireAllParts(version, parts)
     const choose = { primaryPart: version.primaryFile, declaredParts: version.fileParts.length }
     const files = await prepareFiles(deps, { version, versionId: id, parts, choose, caller: viewer.caller })

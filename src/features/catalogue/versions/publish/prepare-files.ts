@@ -17,7 +17,7 @@ export type UploadedPart = { readonly name: string; readonly filename: string; r
 export type ReceivedFiles<Description> = { description: Description; parts: readonly UploadedPart[] }
 
 /** Runs `use` and removes the staged files that it has not published, whatever became of it. */
-export async function usingParts<T>(
+export async function withParts<T>(
   { files }: Pick<Deps, 'files'>,
   parts: readonly UploadedPart[],
   use: () => Promise<T>,

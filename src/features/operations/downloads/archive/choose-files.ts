@@ -1,7 +1,7 @@
 // Which files an archive holds: those of a version or of a collection's projects, with what they require.
 import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
-import { listRequired } from '#features/catalogue/versions/lookup/required-versions.ts'
+import { listRequired } from '#features/catalogue/versions/dependencies/required-versions.ts'
 import type { CachedVersion } from '#features/catalogue/versions/lookup/version-cache.ts'
 import type { VersionFilter } from '#features/catalogue/versions/lookup/version-filter.ts'
 import type { VersionView } from '#features/catalogue/versions/views.ts'

@@ -3,10 +3,10 @@ import Type, { type Static } from 'typebox'
 import {
   checkUpdate,
   checkUpdates,
-  type FoundByHash,
   listProjectsByHash,
   listVersionsByHash,
-} from '#features/catalogue/versions/lookup/by-hash.ts'
+  type ResultsByHash,
+} from '#features/catalogue/versions/hashes/by-hash.ts'
 import {
   HashesBody,
   HashParams,
@@ -14,15 +14,15 @@ import {
   IndividualBody,
   type NamedFile,
   UpdateBody,
-} from '#features/catalogue/versions/lookup/hash-requests.ts'
-import { FilterBody, filterOfBody } from '#features/catalogue/versions/lookup/list-requests.ts'
+} from '#features/catalogue/versions/hashes/requests.ts'
 import {
   ALGORITHMS,
   type Algorithm,
   FILTERS_PER_PROJECT_MAX,
   getFile,
   resolveFile,
-} from '#features/catalogue/versions/lookup/resolve-files.ts'
+} from '#features/catalogue/versions/hashes/resolve-files.ts'
+import { FilterBody, filterOfBody } from '#features/catalogue/versions/lookup/list-requests.ts'
 import { type CachedVersion, getVersion } from '#features/catalogue/versions/lookup/version-cache.ts'
 import type { VersionFilter } from '#features/catalogue/versions/lookup/version-filter.ts'
 import { FileAddress, filePath } from '#features/catalogue/versions/views.ts'
@@ -162,11 +162,11 @@ function bulkFiles(app: App, deps: Deps): void {
 }
 
 /** One at a time: of an answer that is too large only the beginning is ever made. */
-function* versionEntries(deps: Deps, versions: FoundByHash<CachedVersion>) {
+function* versionEntries(deps: Deps, versions: ResultsByHash<CachedVersion>) {
   for (const [hash, version] of versions) yield [hash, versionBytes(deps, version)] as const
 }
 
-function* listEntries(deps: Deps, versions: FoundByHash<CachedVersion>) {
+function* listEntries(deps: Deps, versions: ResultsByHash<CachedVersion>) {
   for (const [hash, version] of versions) yield [hash, [versionBytes(deps, version)]] as const
 }
 

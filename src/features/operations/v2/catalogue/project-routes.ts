@@ -6,8 +6,8 @@ import {
   peekPublicProject,
 } from '#features/catalogue/projects/lookup/project-cache.ts'
 import { listRandomProjects } from '#features/catalogue/projects/lookup/random.ts'
+import { listDependencies } from '#features/catalogue/versions/dependencies/project-dependencies.ts'
 import { DependenciesQuery } from '#features/catalogue/versions/lookup/list-requests.ts'
-import { listDependencies } from '#features/catalogue/versions/lookup/project-dependencies.ts'
 import { IdsQuery, ProjectParams, parseIds } from '#platform/http/query-values.ts'
 import { sendBytes, sendList, sendObject } from '#platform/http/responses/entity-tags.ts'
 import type { App } from '#platform/http/server.ts'

@@ -8,9 +8,9 @@ import {
   versionListFilter,
 } from '#features/catalogue/versions/lookup/list-requests.ts'
 import {
+  filterVisibleVersions,
   getVersion,
   getVersionByNumber,
-  keepVisibleVersions,
   listCachedVersions,
   peekPublicVersion,
 } from '#features/catalogue/versions/lookup/version-cache.ts'
@@ -69,7 +69,7 @@ function versionsById(app: App, deps: Deps): void {
     },
     async (req, reply) => {
       const ids = parseIds(req.query.ids).map((id) => parseId(id, 'ids'))
-      const versions = await keepVisibleVersions(deps.db, req.viewer, await listCachedVersions(deps, ids))
+      const versions = await filterVisibleVersions(deps.db, req.viewer, await listCachedVersions(deps, ids))
       const changelogs = req.query.include_changelog !== false
       return sendList(reply, await listVersionBytes(deps, versions, { changelogs }))
     },

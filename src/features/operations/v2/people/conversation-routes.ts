@@ -1,7 +1,7 @@
 // Reports and threads of the older API: reading them. Reports are the same in both.
 import Type from 'typebox'
 import { getReadableThread, listReadableThreads } from '#features/catalogue/threads/queries.ts'
-import { joinThreads, listThreadBytes, requireOneAnswer } from '#features/catalogue/threads/thread-bytes.ts'
+import { joinThreads, listThreadBytes, requireSizeLimit } from '#features/catalogue/threads/thread-bytes.ts'
 import { reporterToList } from '#features/community/reports/policy.ts'
 import { getVisibleReport, listOpenReports, listVisibleReports } from '#features/community/reports/queries.ts'
 import { ReportView, toReportView } from '#features/community/reports/views.ts'
@@ -108,7 +108,7 @@ export function threadRoutesV2(app: App, deps: ConversationDeps): void {
       const viewer = requireViewer(req)
       const ids = parseIds(req.query.ids).map((id) => parseId(id, 'ids'))
       const threads = await listReadableThreads(deps.db, viewer, ids)
-      requireOneAnswer(threads)
+      requireSizeLimit(threads)
       const { bytes, etag } = await joinThreads(await listThreadBytes(deps, viewer, threads, THREAD_FORM))
       return sendBytes(reply, bytes, etag)
     },

@@ -1,7 +1,8 @@
 // Deleting one file of a version, in the older API.
+
+import { HashParams } from '#features/catalogue/versions/hashes/requests.ts'
+import { getFile } from '#features/catalogue/versions/hashes/resolve-files.ts'
 import { deleteFile } from '#features/catalogue/versions/lifecycle/delete-file.ts'
-import { HashParams } from '#features/catalogue/versions/lookup/hash-requests.ts'
-import { getFile } from '#features/catalogue/versions/lookup/resolve-files.ts'
 import { requireViewer } from '#platform/http/auth/auth.ts'
 import { done } from '#platform/http/responses/declared-responses.ts'
 import type { App } from '#platform/http/server.ts'

@@ -1,10 +1,6 @@
 // Forms of the older API. Whether a version is a pack may show only in the name of a file, which comes behind the
 // description: then the request is described a second time.
-import {
-  type ReceivedFiles,
-  type UploadedPart,
-  usingParts,
-} from '#features/catalogue/versions/publish/prepare-files.ts'
+import { type ReceivedFiles, type UploadedPart, withParts } from '#features/catalogue/versions/publish/prepare-files.ts'
 import type { Deps } from '#ports/deps.ts'
 import { type FieldNames, withFieldNames } from '../error-names.ts'
 
@@ -43,7 +39,7 @@ export async function receiveTranslated<Description>(
     if (JSON.stringify(second) === JSON.stringify(first)) return form
     return { description: await describe(second), parts: form.parts }
   } catch (error) {
-    await usingParts(deps, form.parts, async () => {})
+    await withParts(deps, form.parts, async () => {})
     throw error
   }
 }

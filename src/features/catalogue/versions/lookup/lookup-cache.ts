@@ -11,7 +11,7 @@ const ID_BYTES = 40
 const SLOT_BYTES = 120
 
 /** Results are added only by those who had it before they asked the database: so a change that they missed has dropped it. */
-export class VersionFinds {
+export class LookupResults {
   readonly projectId: string
   /** Hash, in small letters → version. Hashes of the two algorithms differ in length. */
   readonly files: ReadonlyMap<string, string>
@@ -21,7 +21,7 @@ export class VersionFinds {
   readonly firsts: Map<string, string | null>
   #bytes: number
 
-  constructor(projectId: string, files: ReadonlyMap<string, string> = new Map(), others?: VersionFinds) {
+  constructor(projectId: string, files: ReadonlyMap<string, string> = new Map(), others?: LookupResults) {
     this.projectId = projectId
     this.files = new Map([...(others?.files ?? []), ...files])
     this.lists = others?.lists ?? new Map()
@@ -45,31 +45,34 @@ export class VersionFinds {
 const FINDS = {
   name: 'version-finds',
   follows: 'project',
-  idOf: (finds: VersionFinds) => finds.projectId,
-  sizeOf: (finds: VersionFinds) => finds.sizeBytes,
-  aliasesOf: (finds: VersionFinds) => [...finds.files.keys()],
+  idOf: (finds: LookupResults) => finds.projectId,
+  sizeOf: (finds: LookupResults) => finds.sizeBytes,
+  aliasesOf: (finds: LookupResults) => [...finds.files.keys()],
   // Downloads are no part of it.
-  recount: (finds: VersionFinds) => finds,
+  recount: (finds: LookupResults) => finds,
 }
 
 type FindsCache = { cache: EntityCache }
 
 /** What was found so far for these projects, by project. */
-export function listFinds({ cache }: FindsCache, projectIds: Iterable<string>): Promise<Map<string, VersionFinds>> {
-  return cache.kind(FINDS).getMany(projectIds, async (missing) => missing.map((id) => new VersionFinds(id)))
+export function listLookupResults(
+  { cache }: FindsCache,
+  projectIds: Iterable<string>,
+): Promise<Map<string, LookupResults>> {
+  return cache.kind(FINDS).getMany(projectIds, async (missing) => missing.map((id) => new LookupResults(id)))
 }
 
 /**
  * The list of a project under a filter as text: kept, or asked for and kept.
  * @param ask IDs in the order of the list
  */
-export async function keepList(
+export async function rememberVersionList(
   { cache }: FindsCache,
   { projectId, filter }: { projectId: string; filter: string },
   ask: () => Promise<string[]>,
 ): Promise<readonly string[]> {
   const kind = cache.kind(FINDS)
-  const finds = kind.peek(projectId) ?? (await listFinds({ cache }, [projectId])).get(projectId)
+  const finds = kind.peek(projectId) ?? (await listLookupResults({ cache }, [projectId])).get(projectId)
   const known = finds?.lists.get(filter)
   if (known !== undefined) return known
   const ids = await ask()
@@ -82,12 +85,17 @@ export async function keepList(
 }
 
 /** The first of a list, when it is kept; null where the list is empty. */
-export function peekFirst({ cache }: FindsCache, projectId: string, filter: string): string | null | undefined {
+export function peekFirstVersion({ cache }: FindsCache, projectId: string, filter: string): string | null | undefined {
   return cache.kind(FINDS).peek(projectId)?.firsts.get(filter)
 }
 
 /** Keeps the first of a list, which was asked for after `finds` was. */
-export function keepFirst({ cache }: FindsCache, finds: VersionFinds, filter: string, id: string | undefined): void {
+export function storeFirstVersion(
+  { cache }: FindsCache,
+  finds: LookupResults,
+  filter: string,
+  id: string | undefined,
+): void {
   const bytes = finds.admit(filter, 1)
   if (bytes === 0) return
   finds.firsts.set(filter, id ?? null)
@@ -95,17 +103,17 @@ export function keepFirst({ cache }: FindsCache, finds: VersionFinds, filter: st
 }
 
 /** The version on which a file is, by its hash. */
-export type FoundFile = { hash: string; versionId: string; projectId: string }
+export type FileLocation = { hash: string; versionId: string; projectId: string }
 
 /**
  * The versions on which everybody sees the files with these hashes, in their places.
  * @param ask which of the hashes that are not kept can be found, in any order
  */
-export async function findFiles(
+export async function findVersionsOfFiles(
   { cache }: FindsCache,
   hashes: readonly (string | undefined)[],
-  ask: (missing: readonly string[]) => Promise<readonly FoundFile[]>,
-): Promise<(FoundFile | undefined)[]> {
+  ask: (missing: readonly string[]) => Promise<readonly FileLocation[]>,
+): Promise<(FileLocation | undefined)[]> {
   const kind = cache.kind(FINDS)
   const missing: string[] = []
   const files = hashes.map((hash) => {
@@ -120,12 +128,12 @@ export async function findFiles(
     for (const { hash, versionId, projectId } of await ask(unknown)) {
       byProject.set(projectId, (byProject.get(projectId) ?? new Map()).set(hash, versionId))
     }
-    return Array.from(byProject, ([id, own]) => new VersionFinds(id, own, kind.peek(id)))
+    return Array.from(byProject, ([id, own]) => new LookupResults(id, own, kind.peek(id)))
   })
   return hashes.map((hash, index) => (hash === undefined ? undefined : (files[index] ?? fileIn(found.get(hash), hash))))
 }
 
-function fileIn(finds: VersionFinds | undefined, hash: string): FoundFile | undefined {
+function fileIn(finds: LookupResults | undefined, hash: string): FileLocation | undefined {
   const versionId = finds?.files.get(hash)
   return finds === undefined || versionId === undefined ? undefined : { hash, versionId, projectId: finds.projectId }
 }

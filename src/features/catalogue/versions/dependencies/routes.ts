@@ -5,11 +5,11 @@ import { ProjectParams } from '#platform/http/query-values.ts'
 import { sendObject } from '#platform/http/responses/entity-tags.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
+import { DependenciesQuery, DependentsQuery } from '../lookup/list-requests.ts'
+import { withChangelogs } from '../lookup/version-cache.ts'
 import { DependenciesView, DependentsView } from '../views.ts'
 import { listDependents } from './dependents.ts'
-import { DependenciesQuery, DependentsQuery } from './list-requests.ts'
 import { listDependencies } from './project-dependencies.ts'
-import { withChangelogs } from './version-cache.ts'
 
 export function dependencyRoutes(app: App, deps: Deps): void {
   app.get(

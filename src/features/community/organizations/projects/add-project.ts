@@ -7,9 +7,9 @@ import { notFound, validationError } from '#lib/errors.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import type { Tx } from '#platform/db/db.ts'
 import type { Deps } from '#ports/deps.ts'
+import { requireFreeProject, requireProjectGiver } from '../policy.ts'
+import { findMember, findOrganization } from '../queries.ts'
 import { addMovedProjects, lockVisibleProject } from './move-project.ts'
-import { requireFreeProject, requireProjectGiver } from './policy.ts'
-import { findMember, findOrganization } from './queries.ts'
 
 /**
  * Gives a project to an organization. The rows of its owner and of the organization's owner leave its team: their

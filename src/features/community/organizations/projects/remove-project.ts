@@ -7,9 +7,9 @@ import type { Viewer } from '#lib/access/viewer.ts'
 import { notFound, validationError } from '#lib/errors.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import type { Deps } from '#ports/deps.ts'
+import { requirePermissionIn } from '../policy.ts'
+import { findMember, findOrganization } from '../queries.ts'
 import { addMovedProjects, lockVisibleProject } from './move-project.ts'
-import { requirePermissionIn } from './policy.ts'
-import { findMember, findOrganization } from './queries.ts'
 
 /**
  * Takes a project out of its organization and makes one of the organization's members its owner.

@@ -1,6 +1,6 @@
 import { actorOf } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
-import { showHeld } from '#features/catalogue/versions/lifecycle/show-version.ts'
+import { releaseHeldVersion } from '#features/catalogue/versions/lifecycle/show-version.ts'
 import { lockVersion } from '#features/catalogue/versions/queries.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { invalidInput, notFound } from '#lib/errors.ts'
@@ -12,7 +12,7 @@ import { lockScan } from './queries.ts'
  * Lets a version pass that waits for its verdict or is in quarantine; the scanner's findings stay on record.
  * @throws ApiError 404 without a version or a scan, `invalid_input` when it is not held.
  */
-export async function passVersion(
+export async function overrideScan(
   deps: Pick<Deps, 'db' | 'cache' | 'now'>,
   viewer: Viewer,
   versionId: string,
@@ -33,6 +33,6 @@ export async function passVersion(
       subject: { kind: 'version', id: versionId },
       details: { from: scan.state },
     })
-    await showHeld(tx, changed, locked, { isNews: !scan.shown_before, now: deps.now() })
+    await releaseHeldVersion(tx, changed, locked, { isNews: !scan.shown_before, now: deps.now() })
   })
 }

@@ -2,7 +2,7 @@
 
 import { listMemberIds } from '#features/basics/access/memberships.ts'
 import { hideVersion } from '#features/catalogue/versions/lifecycle/scan-gate.ts'
-import { showHeld } from '#features/catalogue/versions/lifecycle/show-version.ts'
+import { releaseHeldVersion } from '#features/catalogue/versions/lifecycle/show-version.ts'
 import { lockVersion } from '#features/catalogue/versions/queries.ts'
 import { insertNotifications } from '#features/people/notifications/queries.ts'
 import { MINUTE_MS } from '#lib/time.ts'
@@ -25,7 +25,7 @@ const PAUSE_MAX_MS = 15 * MINUTE_MS
  * held and is asked again later. Does nothing where no scan is due, so that it may run twice.
  * @param scanner undefined when the operator has none any more: then everything passes.
  */
-export async function judgeVersion(
+export async function scanVersion(
   deps: ScanDeps,
   scanner: Scanner | undefined,
   { versionId, signal }: { versionId: string; signal: AbortSignal },
@@ -119,7 +119,7 @@ async function settle(
     if (!(await settleScan(tx, { versionId, round }, verdict))) return
     if (state !== 'quarantine') {
       const shownBefore = (await lockScan(tx, versionId))?.shown_before === true
-      await showHeld(tx, changed, locked, { isNews: !shownBefore, now: deps.now() })
+      await releaseHeldVersion(tx, changed, locked, { isNews: !shownBefore, now: deps.now() })
       return
     }
     await hideVersion(tx, version)

@@ -9,11 +9,11 @@ import { done } from '#platform/http/responses/declared-responses.ts'
 import { sendList } from '#platform/http/responses/entity-tags.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
+import { getOrganization } from '../organization-cache.ts'
+import { listProjectIds } from '../queries.ts'
+import { ProjectAddition, ProjectParams, ProjectRemoval } from '../requests.ts'
 import { addProject } from './add-project.ts'
-import { getOrganization } from './organization-cache.ts'
-import { listProjectIds } from './queries.ts'
 import { removeProject } from './remove-project.ts'
-import { ProjectAddition, ProjectParams, ProjectRemoval } from './requests.ts'
 
 const move = { auth: { scope: ['PROJECT_WRITE', 'ORGANIZATION_WRITE'] } } as const
 

@@ -28,7 +28,7 @@ export type NewPicture = {
  * Adds a picture. A featured one replaces the one that was featured before.
  * @throws ApiError 403, `invalid_input` for an invalid picture, one that the gallery has already, and a full gallery.
  */
-export async function addPicture(
+export async function addGalleryImage(
   deps: GalleryDeps & Pick<Deps, 'images' | 'files' | 'log'>,
   viewer: Viewer,
   { projectId, membership, readBytes, ext, text }: NewPicture,

@@ -7,11 +7,11 @@ import { sendBytes, sendObject } from '#platform/http/responses/entity-tags.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 import { deleteFile } from '../lifecycle/delete-file.ts'
+import { getVersion } from '../lookup/version-cache.ts'
 import { FileAddress, filePath, VersionView } from '../views.ts'
 import { listProjectsByHash, listVersionsByHash } from './by-hash.ts'
-import { FileQuery, HashesBody, HashesQuery, HashParams, hashesOf } from './hash-requests.ts'
+import { FileQuery, HashesBody, HashesQuery, HashParams, hashesOf } from './requests.ts'
 import { getFile, resolveFile } from './resolve-files.ts'
-import { getVersion } from './version-cache.ts'
 
 const ByHash = <Schema extends Type.TSchema>(schema: Schema) => Type.Record(Type.String(), schema)
 const versionsByHash = { 200: ByHash(VersionView) }
@@ -62,19 +62,19 @@ function singleReads(app: App, deps: Deps): void {
 }
 
 function bulkReads(app: App, deps: Deps): void {
-  const readVersions = { auth: { read: ['VERSION_READ'] } } as const
+  const readVersionsInOrder = { auth: { read: ['VERSION_READ'] } } as const
   const both = ['VERSION_READ', 'PROJECT_READ'] as const
   const readProjects = { auth: { read: both } } as const
   const versions = { summary: 'Get the versions that contain files', response: versionsByHash }
   app.post(
     '/v3/version_files',
-    { config: readVersions, schema: { operationId: 'listVersionsByHash', ...versions, body: HashesBody } },
+    { config: readVersionsInOrder, schema: { operationId: 'listVersionsByHash', ...versions, body: HashesBody } },
     async (req, reply) => sendObject(reply, await listVersionsByHash(deps, req.viewer, hashesOf(req.body))),
   )
   app.get(
     '/v3/version_files',
     {
-      config: { ...readVersions, cache: 'public' },
+      config: { ...readVersionsInOrder, cache: 'public' },
       schema: { operationId: 'getVersionsByHash', ...versions, querystring: HashesQuery },
     },
     async (req, reply) => sendObject(reply, await listVersionsByHash(deps, req.viewer, hashesOf(req.query))),

@@ -7,24 +7,24 @@ import {
 import type { Viewer } from '#lib/access/viewer.ts'
 import { notFound } from '#lib/errors.ts'
 import { parseId } from '#lib/ids.ts'
-import type { NamedFile } from './hash-requests.ts'
+import { type CachedVersion, readVersionsInOrder, type VersionReader } from '../lookup/version-cache.ts'
+import type { VersionFilter } from '../lookup/version-filter.ts'
+import type { NamedFile } from './requests.ts'
 import { type HashQuery, listUpdates, resolveFiles, type UpdateCheck } from './resolve-files.ts'
-import { type CachedVersion, readVersions, type VersionReader } from './version-cache.ts'
-import type { VersionFilter } from './version-filter.ts'
 
 /** What was found for hashes, in their order, each with the hash as it was asked for. */
-export type FoundByHash<Thing> = (readonly [hash: string, Thing])[]
+export type ResultsByHash<Thing> = (readonly [hash: string, Thing])[]
 
 /** The versions of files; three statements at most. */
 export async function listVersionsByHash(
   reader: VersionReader,
   viewer: Viewer | null,
   query: HashQuery,
-): Promise<FoundByHash<CachedVersion>> {
+): Promise<ResultsByHash<CachedVersion>> {
   const files = await resolveFiles(reader, viewer, query)
   return byHash(
     query.hashes,
-    await readVersions(
+    await readVersionsInOrder(
       reader,
       files.map((file) => file?.versionId),
     ),
@@ -36,7 +36,7 @@ export async function listProjectsByHash(
   reader: ProjectReader,
   viewer: Viewer | null,
   query: HashQuery,
-): Promise<FoundByHash<CachedProject>> {
+): Promise<ResultsByHash<CachedProject>> {
   const files = await resolveFiles(reader, viewer, query)
   const ids = new Set(files.flatMap((file) => file?.projectId ?? []))
   const projects = new Map(
@@ -49,8 +49,8 @@ export async function listProjectsByHash(
 }
 
 /** @param things one for each hash */
-function byHash<Thing>(hashes: readonly string[], things: readonly (Thing | undefined)[]): FoundByHash<Thing> {
-  const found: FoundByHash<Thing> = []
+function byHash<Thing>(hashes: readonly string[], things: readonly (Thing | undefined)[]): ResultsByHash<Thing> {
+  const found: ResultsByHash<Thing> = []
   for (const [index, hash] of hashes.entries()) {
     const thing = things[index]
     if (thing !== undefined) found.push([hash, thing])
@@ -67,7 +67,7 @@ export async function checkUpdates(
   viewer: Viewer | null,
   query: HashQuery,
   filterOf: (hash: string) => VersionFilter,
-): Promise<FoundByHash<CachedVersion>> {
+): Promise<ResultsByHash<CachedVersion>> {
   const files = await resolveFiles(reader, viewer, query)
   const hashes: string[] = []
   const checks: UpdateCheck[] = []
@@ -77,7 +77,7 @@ export async function checkUpdates(
     hashes.push(hash)
     checks.push({ projectId: file.projectId, filter: filterOf(hash) })
   }
-  return byHash(hashes, await readVersions(reader, await listUpdates(reader, checks)))
+  return byHash(hashes, await readVersionsInOrder(reader, await listUpdates(reader, checks)))
 }
 
 /**

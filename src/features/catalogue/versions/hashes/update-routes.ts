@@ -6,8 +6,11 @@ import type { JsonPart } from '#lib/text/json-bytes.ts'
 import { sendBytes, sendObject } from '#platform/http/responses/entity-tags.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
+import { FilterBody, filterOfBody } from '../lookup/list-requests.ts'
+import type { CachedVersion } from '../lookup/version-cache.ts'
+import type { VersionFilter } from '../lookup/version-filter.ts'
 import { VersionView } from '../views.ts'
-import { checkUpdate, checkUpdates, type FoundByHash } from './by-hash.ts'
+import { checkUpdate, checkUpdates, type ResultsByHash } from './by-hash.ts'
 import {
   FileQuery,
   filterOfUpdateQuery,
@@ -17,11 +20,8 @@ import {
   SingleUpdateQuery,
   UpdateBody,
   UpdateQuery,
-} from './hash-requests.ts'
-import { FilterBody, filterOfBody } from './list-requests.ts'
+} from './requests.ts'
 import { FILTERS_PER_PROJECT_MAX, type HashQuery } from './resolve-files.ts'
-import type { CachedVersion } from './version-cache.ts'
-import type { VersionFilter } from './version-filter.ts'
 
 const config = { auth: { read: ['VERSION_READ'] } } as const
 const cached = { ...config, cache: 'public' } as const
@@ -70,7 +70,7 @@ function bulkUpdates(app: App, deps: Deps): void {
       summary: 'Get the latest versions that can replace files',
       response: { 200: byHash(VersionView) },
     },
-    answerOf: (updates: FoundByHash<CachedVersion>): FoundByHash<JsonPart<CachedVersion>> => updates,
+    answerOf: (updates: ResultsByHash<CachedVersion>): ResultsByHash<JsonPart<CachedVersion>> => updates,
   }
   // The same bytes belong to one project, so that one version is all there is for a hash.
   const many = {
@@ -80,7 +80,7 @@ function bulkUpdates(app: App, deps: Deps): void {
       summary: 'Get the latest versions that can replace files, as lists',
       response: { 200: byHash(Type.Array(VersionView)) },
     },
-    answerOf: (updates: FoundByHash<CachedVersion>): FoundByHash<JsonPart<CachedVersion>> =>
+    answerOf: (updates: ResultsByHash<CachedVersion>): ResultsByHash<JsonPart<CachedVersion>> =>
       updates.map(([hash, version]) => [hash, [version]]),
   }
   for (const { path, noun, schema, answerOf } of [one, many]) {

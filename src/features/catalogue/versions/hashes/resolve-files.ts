@@ -6,9 +6,15 @@ import { invalidInput, notFound } from '#lib/errors.ts'
 import { parseId } from '#lib/ids.ts'
 import type { EntityCache } from '#platform/cache/entity-cache.ts'
 import type { Db } from '#platform/db/db.ts'
+import {
+  type FileLocation,
+  findVersionsOfFiles,
+  listLookupResults,
+  peekFirstVersion,
+  storeFirstVersion,
+} from '../lookup/lookup-cache.ts'
+import { isListedAndPasses, LIST_ORDER, type VersionFilter } from '../lookup/version-filter.ts'
 import { versionVisibleTo } from '../policy.ts'
-import { isListedAndPasses, LIST_ORDER, type VersionFilter } from './version-filter.ts'
-import { type FoundFile, findFiles, keepFirst, listFinds, peekFirst } from './version-finds.ts'
 
 export const ALGORITHMS = ['sha1', 'sha512'] as const
 export type Algorithm = (typeof ALGORITHMS)[number]
@@ -47,7 +53,7 @@ export async function resolveFiles(
   const { versionId } = query
   const hashes = query.hashes.map((hash) => lowerHash(hash, query.algorithm))
   if (viewer === null && versionId === undefined) {
-    return findFiles(reader, hashes, (missing) => listFiles(reader.db, null, { hashes: missing, versionId }))
+    return findVersionsOfFiles(reader, hashes, (missing) => listFiles(reader.db, null, { hashes: missing, versionId }))
   }
   const asked = hashes.filter((hash) => hash !== undefined)
   const rows = await listFiles(reader.db, viewer, { hashes: asked, versionId })
@@ -70,8 +76,8 @@ async function listFiles(
   db: Db,
   viewer: Viewer | null,
   { hashes, versionId }: { hashes: readonly string[]; versionId: string | undefined },
-): Promise<FoundFile[]> {
-  const files: FoundFile[] = []
+): Promise<FileLocation[]> {
+  const files: FileLocation[] = []
   for (const algorithm of ALGORITHMS) {
     const own = hashes.filter((hash) => hash.length === HASH_LENGTHS[algorithm])
     if (own.length > 0) files.push(...(await listNewestFiles(db, viewer, { algorithm, hashes: own, versionId })))
@@ -151,7 +157,7 @@ export async function listUpdates(reader: FileReader, checks: readonly UpdateChe
   const unknown = new Set<Round>()
   const known = checks.map(({ projectId, filter }) => {
     const round = rounds.get(filter)
-    const first = round === undefined ? undefined : peekFirst(reader, projectId, round.text)
+    const first = round === undefined ? undefined : peekFirstVersion(reader, projectId, round.text)
     if (round === undefined || first !== undefined) return first
     round.found.set(projectId, undefined)
     unknown.add(round)
@@ -166,7 +172,7 @@ export async function listUpdates(reader: FileReader, checks: readonly UpdateChe
 
 /** Asks the database what stands first in the projects of the rounds, and keeps it. */
 async function findFirsts(reader: FileReader, rounds: readonly Round[]): Promise<void> {
-  const finds = await listFinds(reader, new Set(rounds.flatMap(({ found }) => [...found.keys()])))
+  const finds = await listLookupResults(reader, new Set(rounds.flatMap(({ found }) => [...found.keys()])))
   for (let start = 0; start < rounds.length; start += FILTERS_PER_STATEMENT) {
     const part = rounds.slice(start, start + FILTERS_PER_STATEMENT)
     const { rows } = await sql<{ round: number; project_id: string; id: string }>`${sql.join(
@@ -178,7 +184,7 @@ async function findFirsts(reader: FileReader, rounds: readonly Round[]): Promise
   for (const { text, found } of rounds) {
     for (const [projectId, first] of found) {
       const known = finds.get(projectId)
-      if (known !== undefined) keepFirst(reader, known, text, first)
+      if (known !== undefined) storeFirstVersion(reader, known, text, first)
     }
   }
 }

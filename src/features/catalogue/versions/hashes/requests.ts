@@ -3,9 +3,9 @@ import Type, { type Static } from 'typebox'
 import { invalidInput } from '#lib/errors.ts'
 import { Id, JSON_LIST } from '#lib/schema/schema-parts.ts'
 import { parseIds } from '#platform/http/query-values.ts'
-import { filterBody, filterOfQuery, filterQuery, versionTypesOfQuery } from './list-requests.ts'
+import { filterBody, filterOfQuery, filterQuery, versionTypesOfQuery } from '../lookup/list-requests.ts'
+import type { VersionFilter } from '../lookup/version-filter.ts'
 import { ALGORITHMS, HASH_LENGTH_MAX, HASHES_MAX, type HashQuery } from './resolve-files.ts'
-import type { VersionFilter } from './version-filter.ts'
 
 const Algorithm = Type.Enum([...ALGORITHMS], {
   description: 'Hash algorithm; default: inferred from the length of each hash',

@@ -6,7 +6,7 @@ import type { Viewer } from '#lib/access/viewer.ts'
 import type { ApiError } from '#lib/errors.ts'
 import type { ChangeSet } from '#platform/cache/changes.ts'
 import type { Tx } from '#platform/db/db.ts'
-import { listVersionIdsOfProjects } from './queries.ts'
+import { listVersionIdsOfProjects } from '../queries.ts'
 
 /** Names what a change of owner changes for the cache: the projects, their teams, and who sees their versions. */
 export async function addMovedProjects(

@@ -6,10 +6,15 @@ import {
 } from '#features/catalogue/projects/lookup/project-cache.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { projectTypesOf } from '#platform/taxonomy/taxonomy.ts'
+import { listUpdates } from '../hashes/resolve-files.ts'
+import {
+  type CachedVersion,
+  filterVisibleVersions,
+  listCachedVersions,
+  type VersionReader,
+} from '../lookup/version-cache.ts'
+import type { VersionFilter } from '../lookup/version-filter.ts'
 import type { VersionView } from '../views.ts'
-import { listUpdates } from './resolve-files.ts'
-import { type CachedVersion, keepVisibleVersions, listCachedVersions, type VersionReader } from './version-cache.ts'
-import type { VersionFilter } from './version-filter.ts'
 
 export type Required = { project: CachedProject; version: CachedVersion }
 
@@ -40,7 +45,7 @@ export async function listRequired(
     }),
   )
   const ids = projects.flatMap(({ id }, index) => named.get(id) ?? newest[index] ?? [])
-  const visible = await keepVisibleVersions(reader.db, viewer, await listCachedVersions(reader, ids))
+  const visible = await filterVisibleVersions(reader.db, viewer, await listCachedVersions(reader, ids))
   const byProject = new Map(visible.map((version) => [version.project.id, version]))
   return projects.flatMap((project) => {
     const version = byProject.get(project.id)

@@ -6,8 +6,13 @@ import type { CachedProject, ProjectReader } from '#features/catalogue/projects/
 import { listVisibleByIds } from '#features/catalogue/projects/lookup/visible-lists.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import type { Db } from '#platform/db/db.ts'
+import {
+  type CachedVersion,
+  filterVisibleVersions,
+  listCachedVersions,
+  type VersionReader,
+} from '../lookup/version-cache.ts'
 import { seesHiddenVersions } from '../policy.ts'
-import { type CachedVersion, keepVisibleVersions, listCachedVersions, type VersionReader } from './version-cache.ts'
 
 /** The newest so many of each kind; no real project comes near. */
 const LISTED_MAX = 10_000
@@ -29,7 +34,7 @@ export async function listDependencies(
   const versions: CachedVersion[] = []
   for (let from = 0; from < named.versions.length; from += BATCH_IDS) {
     const batch = await listCachedVersions(reader, named.versions.slice(from, from + BATCH_IDS))
-    versions.push(...(await keepVisibleVersions(reader.db, viewer, batch)))
+    versions.push(...(await filterVisibleVersions(reader.db, viewer, batch)))
   }
   return { projects, versions }
 }
