@@ -6,11 +6,11 @@ import type { Channel } from '#platform/channel/channel.ts'
 import { observeSearch } from '#platform/telemetry/metrics.ts'
 import type { Deps } from '#ports/deps.ts'
 import type { IndexOptions } from '#ports/search-index/feed/followed-index.ts'
-import { claimIndexFolder } from '#ports/search-index/feed/index-folder.ts'
-import type { IndexPlaces } from '#ports/search-index/feed/index-lease.ts'
+import { acquireIndexFolder } from '#ports/search-index/feed/index-folder.ts'
+import type { IndexLeases } from '#ports/search-index/feed/index-lease.ts'
 import { remoteFeed } from '#ports/search-index/feed/remote-feed.ts'
 import { createSearchFeed, type SearchFeed, type SearchFeedOptions } from '#ports/search-index/feed/search-feed.ts'
-import { sharedPlaces } from '#ports/search-index/feed/shared-lease.ts'
+import { sharedLeases } from '#ports/search-index/feed/shared-lease.ts'
 import type { SearchIndex } from '#ports/search-index/search-index.ts'
 
 export type SearchNeeds = Pick<Deps, 'config' | 'db' | 'pool' | 'taxonomy' | 'log' | 'metrics'>
@@ -44,10 +44,12 @@ export async function openIdleSearch(needs: SearchNeeds): Promise<SearchFeed | u
   const reason = await findSearchError(needs.config)
   if (reason !== undefined) throw new OperatorError(`OpenSearch does not respond: ${reason}`)
   const options = feedOptions(needs)
-  const place =
-    needs.config.search.kind === 'embedded' ? await claimIndexFolder(indexRoot(needs), 1) : await options.places.claim()
-  if (place === undefined) return undefined
-  return createSearchFeed({ ...options, places: { ...options.places, claim: async () => place } })
+  const lease =
+    needs.config.search.kind === 'embedded'
+      ? await acquireIndexFolder(indexRoot(needs), 1)
+      : await options.leases.acquire()
+  if (lease === undefined) return undefined
+  return createSearchFeed({ ...options, leases: { ...options.leases, acquire: async () => lease } })
 }
 
 async function findSearchError({ search }: Deps['config']): Promise<string | undefined> {
@@ -61,7 +63,7 @@ function feedOptions(needs: SearchNeeds): SearchFeedOptions {
   const { search } = config
   if (search.kind === 'embedded') {
     return {
-      ...{ db, taxonomy, log, places: folderPlaces(needs) },
+      ...{ db, taxonomy, log, leases: folderLeases(needs) },
       openIndex: embeddedIndex,
     }
   }
@@ -70,7 +72,7 @@ function feedOptions(needs: SearchNeeds): SearchFeedOptions {
     ...{ db, taxonomy, log },
     // The state is one small row; the next process to feed goes on from it.
     saveEveryMs: 0,
-    places: sharedPlaces({ db, connect: () => connectAlone(needs), name: prefix }),
+    leases: sharedLeases({ db, connect: () => connectAlone(needs), name: prefix }),
     openIndex: async () => {
       const { openOpenSearchIndex } = await import('#ports/search-index/opensearch/opensearch-search-index.ts')
       return openOpenSearchIndex({
@@ -89,10 +91,10 @@ async function embeddedIndex(options: IndexOptions): Promise<SearchIndex> {
   return openEmbeddedSearchIndex(options)
 }
 
-function folderPlaces(needs: SearchNeeds): IndexPlaces {
+function folderLeases(needs: SearchNeeds): IndexLeases {
   return {
-    async claim() {
-      const folder = await claimIndexFolder(indexRoot(needs))
+    async acquire() {
+      const folder = await acquireIndexFolder(indexRoot(needs))
       if (folder === undefined) throw new Error('Too many processes keep a search index in this data folder')
       return folder
     },

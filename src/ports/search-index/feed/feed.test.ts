@@ -19,7 +19,7 @@ import { openEmbeddedSearchIndex } from '#ports/search-index/embedded/embedded-s
 import type { SearchIndex } from '#ports/search-index/search-index.ts'
 import { databaseUrl } from '#test/support/database.ts'
 import { type TestApp, testApp } from '#test/support/harness.ts'
-import { claimIndexFolder } from './index-folder.ts'
+import { acquireIndexFolder } from './index-folder.ts'
 import { createSearchFeed, type SearchFeed, type SearchFeedOptions } from './search-feed.ts'
 
 let t: TestApp
@@ -58,7 +58,7 @@ function openFeed(options: Partial<SearchFeedOptions> & { wrap?: (index: SearchI
     taxonomy: t.deps.taxonomy,
     log,
     pollMs: 10,
-    places: { claim: () => claimIndexFolder(folder) },
+    leases: { acquire: () => acquireIndexFolder(folder) },
     openIndex: async (indexOptions) => {
       const index = await openEmbeddedSearchIndex({
         ...indexOptions,
@@ -324,11 +324,11 @@ test('a rebuild that fails is reported and tried again', async () => {
 })
 
 test('processes that share a data folder have an index folder each, and a dead one leaves it to the next', async () => {
-  const [a, b] = [await claimIndexFolder(folder), await claimIndexFolder(folder)]
+  const [a, b] = [await acquireIndexFolder(folder), await acquireIndexFolder(folder)]
   assert.notEqual(a?.snapshotFile, b?.snapshotFile)
-  assert.equal(await claimIndexFolder(folder, 2), undefined)
+  assert.equal(await acquireIndexFolder(folder, 2), undefined)
   await a?.release()
-  assert.equal((await claimIndexFolder(folder, 1))?.snapshotFile, a?.snapshotFile)
+  assert.equal((await acquireIndexFolder(folder, 1))?.snapshotFile, a?.snapshotFile)
 })
 
 test('without an index search answers 500 search_error, /ready says so, and nothing else suffers', async (context) => {
@@ -337,7 +337,7 @@ test('without an index search answers 500 search_error, /ready says so, and noth
     taxonomy: t.deps.taxonomy,
     log: silentLog(),
     pollMs: 5,
-    places: { claim: () => Promise.reject(new Error('The disk is gone')) },
+    leases: { acquire: () => Promise.reject(new Error('The disk is gone')) },
     openIndex: () => Promise.reject(new Error('not reached')),
   })
   const broken = await testApp({ deps: () => ({ search }) })

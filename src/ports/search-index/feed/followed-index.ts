@@ -3,7 +3,7 @@ import { HOUR_MS } from '#lib/time.ts'
 import type { SearchIndex, SearchIndexStatus } from '#ports/search-index/search-index.ts'
 import { finishRebuild, isOf, listChanges, takePosition } from './changes.ts'
 import { type FeedSource, followChanges, listCatalogue } from './follow-changes.ts'
-import type { IndexPlace, IndexPlaces, SavedState } from './index-lease.ts'
+import type { IndexLease, IndexLeases, SavedState } from './index-lease.ts'
 import { documentBasis } from './search-document.ts'
 
 export type IndexOptions = {
@@ -14,13 +14,13 @@ export type IndexOptions = {
 }
 
 export type FollowedIndexOptions = FeedSource & {
-  places: IndexPlaces
+  leases: IndexLeases
   openIndex: (options: IndexOptions) => Promise<SearchIndex>
   /** How often a changed index is saved; besides when it was rebuilt and at the end. Default one hour. */
   saveEveryMs?: number
   /** A failed rebuild is tried again after this. Default 5 s. */
   rebuildRetryMs?: number
-  /** How often the place, and an index that lies outside of the process, are looked after. Default 2 s. */
+  /** How often the lease, and an index that lies outside of the process, are looked after. Default 2 s. */
   checkEveryMs?: number
 }
 
@@ -28,8 +28,8 @@ const SAVE_EVERY_MS = HOUR_MS
 const REBUILD_RETRY_MS = 5_000
 const CHECK_EVERY_MS = 2_000
 
-/** Without a place another process feeds the index, and this one only asks it. */
-type Opened = { index: SearchIndex; place: IndexPlace | undefined; database: string }
+/** Without a lease another process feeds the index, and this one only asks it. */
+type Opened = { index: SearchIndex; lease: IndexLease | undefined; database: string }
 
 export type FollowedIndex = {
   readonly options: FollowedIndexOptions
@@ -88,41 +88,41 @@ export function createFollowedIndex(options: FollowedIndexOptions, onMoved: () =
   }
 }
 
-/** Opens the index, as it was saved where that was of this database; undefined places are those of other processes. */
+/** Opens the index, as it was saved where that was of this database; undefined leases are those of other processes. */
 export async function openIndex(followed: FollowedIndex): Promise<void> {
   const { log, ...options } = followed.options
-  const place = await options.places.claim()
-  if (place === undefined && options.places.watch === undefined) throw new Error('The search index is in use')
+  const lease = await options.leases.acquire()
+  if (lease === undefined && options.leases.watch === undefined) throw new Error('The search index is in use')
   let index: SearchIndex | undefined
   try {
     index = await options.openIndex({
-      ...(place?.snapshotFile === undefined ? {} : { snapshotFile: place.snapshotFile }),
+      ...(lease?.snapshotFile === undefined ? {} : { snapshotFile: lease.snapshotFile }),
       onError: ({ message, cause }) => log.error({ err: cause }, message),
       onRestart: (status) => goBack(followed, status),
     })
-    followed.opened = { index, place: undefined, database: '' }
+    followed.opened = { index, lease: undefined, database: '' }
     followed.checkedAt = performance.now()
-    if (place !== undefined) await takePlace(followed, place)
+    if (lease !== undefined) await takePlace(followed, lease)
   } catch (error) {
     followed.opened = undefined
     await index?.close()
-    await place?.release()
+    await lease?.release()
     throw error
   }
 }
 
 /** From here on this process feeds the index. */
-async function takePlace(followed: FollowedIndex, place: IndexPlace): Promise<void> {
+async function takePlace(followed: FollowedIndex, lease: IndexLease): Promise<void> {
   const { opened, options } = followed
   if (opened === undefined) return
   const status = await opened.index.status()
   if (!status.ready) throw new Error('The search engine does not answer')
-  const saved = await place.readState()
+  const saved = await lease.readState()
   const { database } = await takePosition(options.db)
   followed.saved = saved !== undefined && (await isOf(options.db, saved)) ? saved : undefined
   followed.savedAt = performance.now()
   followed.isBehind = false
-  opened.place = place
+  opened.lease = lease
   opened.database = database
   goBack(followed, status)
 }
@@ -142,28 +142,28 @@ function goBack(followed: FollowedIndex, { sequence, identity }: SearchIndexStat
 }
 
 /**
- * Now and then: whether this process still has the place, whether the index is still the one that it fed, and where
+ * Now and then: whether this process still has the lease, whether the index is still the one that it fed, and where
  * another process feeds it, whether that one is gone.
  */
 export async function checkPlace(followed: FollowedIndex): Promise<void> {
   const { opened, options } = followed
-  if (opened === undefined || options.places.watch === undefined) return
-  if (opened.place?.isLost() === true) await losePlace(followed, opened)
+  if (opened === undefined || options.leases.watch === undefined) return
+  if (opened.lease?.isLost() === true) await losePlace(followed, opened)
   if (performance.now() - followed.checkedAt < (options.checkEveryMs ?? CHECK_EVERY_MS)) return
   followed.checkedAt = performance.now()
-  if (opened.place === undefined) {
-    const place = await options.places.claim()
-    if (place === undefined) return
+  if (opened.lease === undefined) {
+    const lease = await options.leases.acquire()
+    if (lease === undefined) return
     try {
-      await takePlace(followed, place)
+      await takePlace(followed, lease)
       options.log.info('This process feeds the search index now')
     } catch (error) {
-      await place.release()
+      await lease.release()
       throw error
     }
     return
   }
-  await opened.place.check()
+  await opened.lease.check()
   if (followed.rebuilding !== undefined) return
   const status = await opened.index.status()
   if (!status.ready) throw new Error('The search engine does not answer')
@@ -174,18 +174,18 @@ export async function checkPlace(followed: FollowedIndex): Promise<void> {
 
 async function losePlace(followed: FollowedIndex, opened: Opened): Promise<void> {
   followed.options.log.warn('Another process may feed the search index; this one stops')
-  const { place } = opened
-  opened.place = undefined
+  const { lease } = opened
+  opened.lease = undefined
   followed.epoch += 1
   followed.cursor = undefined
-  await place?.release()
+  await lease?.release()
 }
 
 /** Where another process feeds the index: whether it can be asked, and whether it has all that was committed. */
 export async function watchIndex(followed: FollowedIndex): Promise<void> {
   const { options, opened } = followed
-  if (opened === undefined || opened.place !== undefined) return
-  const state = await options.places.watch?.()
+  if (opened === undefined || opened.lease !== undefined) return
+  const state = await options.leases.watch?.()
   followed.canAnswer = state !== undefined
   followed.isBehind = true
   if (state === undefined) return
@@ -199,7 +199,7 @@ export async function watchIndex(followed: FollowedIndex): Promise<void> {
 /** Applies what was committed since the last time. */
 export async function catchUp(followed: FollowedIndex): Promise<void> {
   const { options, opened, epoch, cursor } = followed
-  if (opened?.place === undefined || cursor === undefined) return
+  if (opened?.lease === undefined || cursor === undefined) return
   const { snapshot, requested, projects, database } = await followChanges(options, opened.index, cursor)
   if (followed.epoch !== epoch) return
   if (database !== opened.database) {
@@ -230,7 +230,7 @@ export function wantsRebuild({ mustRebuild, requested, rebuilt }: FollowedIndex)
 export function beginRebuild(followed: FollowedIndex): void {
   const { opened, options } = followed
   const isDue = wantsRebuild(followed) && performance.now() >= followed.retryAt
-  if (opened?.place === undefined || !isDue || followed.rebuilding !== undefined) return
+  if (opened?.lease === undefined || !isDue || followed.rebuilding !== undefined) return
   followed.rebuilding = rebuild(followed, opened)
     .then(() => {
       followed.rebuildError = undefined
@@ -249,8 +249,8 @@ export function beginRebuild(followed: FollowedIndex): void {
 
 async function rebuild(followed: FollowedIndex, opened: Opened): Promise<void> {
   const { options, epoch } = followed
-  const { index, place } = opened
-  const isOver = () => followed.isStopped || opened.place !== place || place?.isLost() === true
+  const { index, lease } = opened
+  const isOver = () => followed.isStopped || opened.lease !== lease || lease?.isLost() === true
   const startedAt = performance.now()
   let requested = 0
   await index.rebuild(async () => {
@@ -289,11 +289,11 @@ export async function saveIndex(followed: FollowedIndex, { isEnd = false } = {})
   const { options, opened, epoch, cursor, basis, rebuilt } = followed
   const isDue = isEnd || performance.now() - followed.savedAt > (options.saveEveryMs ?? SAVE_EVERY_MS)
   const isWhole = followed.canAnswer && !followed.mustRebuild && followed.rebuilding === undefined
-  if (opened?.place === undefined || cursor === undefined || !isDue || !isWhole || !followed.hasUnsaved) return
+  if (opened?.lease === undefined || cursor === undefined || !isDue || !isWhole || !followed.hasUnsaved) return
   await opened.index.checkpoint()
   if (followed.epoch !== epoch) return
   const state = { snapshot: cursor, database: opened.database, basis, rebuilt, identity: followed.identity }
-  await opened.place.writeState(state)
+  await opened.lease.writeState(state)
   followed.saved = state
   followed.savedAt = performance.now()
   followed.hasUnsaved = false
@@ -312,6 +312,6 @@ export async function closeIndex(followed: FollowedIndex): Promise<void> {
   } finally {
     followed.canAnswer = false
     await opened.index.close()
-    await opened.place?.release()
+    await opened.lease?.release()
   }
 }

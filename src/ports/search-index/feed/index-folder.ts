@@ -4,20 +4,20 @@ import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promise
 import { join } from 'node:path'
 import { Value } from 'typebox/value'
 import { type FolderLock, tryLockFolder } from '#platform/db/folder-lock.ts'
-import { type IndexPlace, SavedState } from './index-lease.ts'
+import { type IndexLease, SavedState } from './index-lease.ts'
 
 /** Processes on one machine that share a data folder have a folder each: as many as may run side by side. */
 const FOLDERS_MAX = 64
 
 /** `snapshotFile` is the index itself. */
-export type IndexFolder = IndexPlace & { snapshotFile: string }
+export type IndexFolder = IndexLease & { snapshotFile: string }
 
 /**
  * Takes the first folder below `root` that no running process has. A lock of the kernel holds it, so that a killed
  * process leaves its folder to the next one.
  * @returns undefined when all of the first `count` are taken.
  */
-export async function claimIndexFolder(root: string, count: number = FOLDERS_MAX): Promise<IndexFolder | undefined> {
+export async function acquireIndexFolder(root: string, count: number = FOLDERS_MAX): Promise<IndexFolder | undefined> {
   for (let number = 0; number < count; number += 1) {
     const folder = join(root, String(number))
     await mkdir(folder, { recursive: true, mode: 0o700 })

@@ -14,23 +14,23 @@ export const SavedState = Type.Object({
 export type SavedState = Static<typeof SavedState>
 
 /** Held by the one process that feeds the index. */
-export type IndexPlace = {
+export type IndexLease = {
   /** Where an index in memory is saved. */
   snapshotFile?: string
   /** Undefined when there is none, or none that can be read. */
   readState(): Promise<SavedState | undefined>
-  /** Call it when the index has been saved, with what was true before that. Fails when the place is lost. */
+  /** Call it when the index has been saved, with what was true before that. Fails when the lease is lost. */
   writeState(state: SavedState): Promise<void>
-  /** Whether another process may have taken the place meanwhile. */
+  /** Whether another process may have taken the lease meanwhile. */
   isLost(): boolean
   /** Finds out. */
   check(): Promise<void>
   release(): Promise<void>
 }
 
-export type IndexPlaces = {
-  /** Takes the place; undefined while another process has it. */
-  claim(): Promise<IndexPlace | undefined>
+export type IndexLeases = {
+  /** Takes the lease; undefined while another process has it. */
+  acquire(): Promise<IndexLease | undefined>
   /** For an index that processes share: what the one that feeds it has written down. */
   watch?(): Promise<SavedState | undefined>
 }

@@ -129,7 +129,7 @@ async function answering(feed: Feed): Promise<SearchIndex> {
     await feed.grace.promise
   }
   if (followed.opened === undefined || !followed.canAnswer) {
-    const isShared = followed.options.places.watch !== undefined
+    const isShared = followed.options.leases.watch !== undefined
     throw new ApiError(isShared ? 'service_unavailable' : 'search_error', BEING_BUILT, { headers: RETRY_AFTER })
   }
   return followed.opened.index
@@ -202,7 +202,7 @@ async function stateOf({ followed, problem, running }: Feed): Promise<SearchStat
   const sizes = {
     documents: status?.documents ?? 0,
     memoryBytes: status?.memoryBytes ?? 0,
-    isFeeding: followed.opened?.place !== undefined,
+    isFeeding: followed.opened?.lease !== undefined,
   }
   if (trouble !== undefined) return { state: 'failing', ...sizes, error: trouble.message }
   if (running === undefined) return { state: 'closed', ...sizes }

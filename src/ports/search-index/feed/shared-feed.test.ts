@@ -16,7 +16,7 @@ import { type TestApp, testApp } from '#test/support/harness.ts'
 import { startOpenSearch, startOwnOpenSearch } from '#test/support/opensearch.ts'
 import { type SlowProxy, startProxy } from '#test/support/slow-proxy.ts'
 import { createSearchFeed, type SearchFeed } from './search-feed.ts'
-import { sharedPlaces } from './shared-lease.ts'
+import { sharedLeases } from './shared-lease.ts'
 
 const engine = await startOpenSearch()
 const skip = typeof engine === 'string' ? engine : false
@@ -59,7 +59,7 @@ function openFeed(prefix: string, url: string): Opened {
   }
   const feed = createSearchFeed({
     ...{ db, taxonomy, log, pollMs: 10, saveEveryMs: 0, checkEveryMs: 50, rebuildRetryMs: 50 },
-    places: sharedPlaces({ db, connect, name: prefix }),
+    leases: sharedLeases({ db, connect, name: prefix }),
     openIndex: async () => openOpenSearchIndex({ url, prefix }),
   })
   opened.push(feed)
@@ -137,7 +137,7 @@ test('a rebuild is done once for all, and each process knows when it is done', {
   assert.equal(builds(feeds), 2)
 })
 
-test('a feeder that loses its connection stops, and one of the others takes its place', { skip }, async () => {
+test('a feeder that loses its connection stops, and one of the others takes its lease', { skip }, async () => {
   const prefix = newPrefix()
   const project = await t.make.project({ name: 'Torn Rope' })
   const feeds = [openFeed(prefix, sharedUrl()), openFeed(prefix, sharedUrl())]

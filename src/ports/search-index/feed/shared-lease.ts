@@ -1,10 +1,10 @@
-// The place of an index that all processes share: a row of the database, and a lock of which there is one.
+// The lease of an index that all processes share: a row of the database, and a lock of which there is one.
 import { sql } from 'kysely'
 import type { Client } from 'pg'
 import type { Db } from '#platform/db/db.ts'
-import type { IndexPlace, IndexPlaces, SavedState } from './index-lease.ts'
+import type { IndexLease, IndexLeases, SavedState } from './index-lease.ts'
 
-export type SharedPlaceOptions = {
+export type SharedLeaseOptions = {
   db: Db
   /** A connected client of its own, straight to PostgreSQL: the lock is one of its session. */
   connect: () => Promise<Client>
@@ -12,21 +12,21 @@ export type SharedPlaceOptions = {
   name: string
 }
 
-/** A connection that does not answer for this long is given up, and the place with it. */
+/** A connection that does not answer for this long is given up, and the lease with it. */
 const ANSWER_MS = 5_000
 
-/** The lock goes with its connection, so that a process that dies leaves the place to the next one at once. */
-export function sharedPlaces({ db, connect, name }: SharedPlaceOptions): IndexPlaces {
+/** The lock goes with its connection, so that a process that dies leaves the lease to the next one at once. */
+export function sharedLeases({ db, connect, name }: SharedLeaseOptions): IndexLeases {
   return {
     watch: () => readRow(db, name),
-    async claim() {
+    async acquire() {
       const client = await connect()
       const held = holdConnection(client)
       try {
         const { rows } = await held.query('select pg_try_advisory_lock(hashtextextended($1, 0)) as mine', [
           `depot search index ${name}`,
         ])
-        if (rows[0]?.['mine'] === true) return await makePlace({ db, name, held })
+        if (rows[0]?.['mine'] === true) return await makeLease({ db, name, held })
       } catch (error) {
         await held.end()
         throw error
@@ -70,7 +70,7 @@ function holdConnection(client: Client): Held {
   }
 }
 
-async function makePlace({ db, name, held }: { db: Db; name: string; held: Held }): Promise<IndexPlace> {
+async function makeLease({ db, name, held }: { db: Db; name: string; held: Held }): Promise<IndexLease> {
   // A number of its own for each holder: one that has lost the lock unawares writes nothing any more.
   const { rows } = await held.query(
     `insert into search_index (name) values ($1)
