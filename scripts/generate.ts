@@ -55,7 +55,7 @@ async function generateOpenApi(connectionString: string, dataDir: string): Promi
     DATA_DIR: join(dataDir, 'depot'),
     BASE_URL: 'http://127.0.0.1:8080',
   })
-  const booted = await boot({ config, log: silentLog(), holder: 'command' })
+  const booted = await boot({ config, log: silentLog(), mode: 'command' })
   const app = await buildApp(booted.deps)
   await app.ready()
   writeFileSync(join(ROOT, 'docs/generated/openapi.json'), openApiText(app))

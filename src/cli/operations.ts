@@ -15,7 +15,7 @@ const log = () => createLog({ level: 'warn', buffered: false, destination: 2 })
 
 export async function migrateCommand(args: readonly string[], env: Env): Promise<void> {
   const { values } = readArguments(args, { json: 'boolean' })
-  const booted = await boot({ config: loadConfig(env), log: log(), holder: 'command' })
+  const booted = await boot({ config: loadConfig(env), log: log(), mode: 'command' })
   try {
     const applied = await withProgress({ label: 'Applying migrations' }, (onProgress) =>
       migrateInstance(booted.deps, COMMAND, { onProgress }),
@@ -34,7 +34,7 @@ export async function checkCommand(args: readonly string[], env: Env): Promise<v
   try {
     const config = loadConfig(env)
     states['configuration'] = { status: 'ok' }
-    const booted = await boot({ config, log: log(), holder: 'command' })
+    const booted = await boot({ config, log: log(), mode: 'command' })
     try {
       Object.assign(states, (await checkDependencies(booted.deps)).dependencies)
     } finally {

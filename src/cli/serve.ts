@@ -134,8 +134,8 @@ async function open(
     if (config.database.kind === 'external') hold()
     const booted = await boot({
       ...{ config, log },
-      holder: 'server',
-      ...(processes === undefined ? {} : { neighbours: processes.neighbours }),
+      mode: 'server',
+      ...(processes === undefined ? {} : { peers: processes.peers }),
     })
     started.defer(booted.close)
     if (config.database.kind === 'embedded') hold()

@@ -26,7 +26,7 @@ export async function withUnmigratedDeps<T>(env: Env, act: (deps: Deps) => Promi
   const booted = await boot({
     config,
     log: createLog({ level: 'warn', buffered: false, destination: 2 }),
-    holder: 'command',
+    mode: 'command',
   })
   try {
     return await act(booted.deps)

@@ -4,7 +4,7 @@ import { statfs } from 'node:fs/promises'
 import type { LogEvent } from 'kysely'
 import pg from 'pg'
 import { OperatorError } from '#lib/operator-error.ts'
-import type { Neighbours } from '#main/processes/neighbours.ts'
+import type { PeerProcesses } from '#main/processes/peer-processes.ts'
 import { createArchiveInspector } from '#platform/archives/inspect-archive.ts'
 import { createAnnouncer } from '#platform/cache/announcer.ts'
 import { createEntityCache } from '#platform/cache/entity-cache.ts'
@@ -37,11 +37,11 @@ export type BootOptions = {
   config: Config
   log: Log
   /** A `server` owns the embedded database; a `command` joins or borrows it. */
-  holder: 'server' | 'command'
+  mode: 'server' | 'command'
   /** What another process of the same server has opened, and lends through a channel. */
-  borrowed?: { channel: Channel; database: Connection | undefined }
+  hub?: { channel: Channel; database: Connection | undefined }
   /** The other processes of the same server. */
-  neighbours?: Neighbours
+  peers?: PeerProcesses
   now?: () => number
   /** What tests look at and bring along. */
   test?: {
@@ -96,25 +96,25 @@ export async function boot(options: BootOptions): Promise<Booted> {
 }
 
 async function open(
-  { config, log, holder, borrowed, neighbours, now = Date.now, test }: BootOptions,
+  { config, log, mode, hub, peers, now = Date.now, test }: BootOptions,
   closers: (() => Promise<unknown>)[],
 ): Promise<Booted> {
-  const channel = borrowed?.channel
+  const channel = hub?.channel
   openDataFolder(config.dataDir)
-  if (holder === 'server') closers.push(await startTraces({ ...config.traces, version: VERSION }, log))
-  const { direct, pooled, replica, embedded } = await openConnections(config, log, holder, borrowed?.database)
+  if (mode === 'server') closers.push(await startTraces({ ...config.traces, version: VERSION }, log))
+  const { direct, pooled, replica, embedded } = await openConnections(config, log, mode, hub?.database)
   if (embedded !== undefined) closers.push(() => embedded.stop())
   const metrics = createMetrics({
     // Those of the process itself are collected once, by the one server that it is.
-    process: holder === 'server' && test === undefined,
-    ...(neighbours === undefined ? {} : { ofAll: neighbours.metrics }),
+    process: mode === 'server' && test === undefined,
+    ...(peers === undefined ? {} : { ofAll: peers.metrics }),
   })
   const onQuery = (event: LogEvent) => {
     metrics.querySeconds.observe(event.queryDurationMillis / 1000)
     traceStatement(event)
     test?.onQuery(event)
   }
-  const poolSize = test?.poolSize ?? (borrowed === undefined ? POOL_SIZE : poolShare(config))
+  const poolSize = test?.poolSize ?? (hub === undefined ? POOL_SIZE : poolShare(config))
   const pool = createPool(direct, {
     max: pooled === undefined ? poolSize : DIRECT_POOL_SIZE,
     applicationName: 'depot',
@@ -123,7 +123,7 @@ async function open(
   const queryPool =
     pooled === undefined ? pool : createPool(pooled, { max: poolSize, applicationName: 'depot', isPooled: true })
   if (queryPool !== pool) closers.push(() => queryPool.end())
-  if (pooled !== undefined && holder === 'server') await checkPooler(queryPool)
+  if (pooled !== undefined && mode === 'server') await checkPooler(queryPool)
   const readPool =
     replica === undefined ? queryPool : createPool(replica, { max: poolSize, applicationName: 'depot-read' })
   if (replica !== undefined) closers.push(() => readPool.end())
@@ -134,7 +134,7 @@ async function open(
   const cache = createEntityCache({
     maxBytes: test?.cacheBytes ?? CACHE_BYTES,
     announce: announcer.announce,
-    invalidatePeers: neighbours?.announce,
+    invalidatePeers: peers?.invalidate,
   })
   const files = await openFiles(config.files.store, { log, metrics })
   closers.push(() => files.close())
@@ -153,12 +153,12 @@ async function open(
   observeDisk(metrics, () => roomOf(config.dataDir))
   const db = createDb(queryPool, onQuery)
   const countryLookup = await openCountryLookup(config.analytics.geoipDatabase)
-  const verifies = holder === 'server' && borrowed === undefined
+  const verifies = mode === 'server' && hub === undefined
   if (verifies) await verifyAnalytics({ config, log })
   // The last thing to close before the database: it stores what requests have left behind.
   const { analytics, events, sink, warmUp, close } =
     channel === undefined
-      ? openAnalytics({ config, db, cache, log, metrics }, holder)
+      ? openAnalytics({ config, db, cache, log, metrics }, mode)
       : borrowAnalytics(channel, { log, metrics })
   closers.push(close)
   const data = loadTaxonomy()
@@ -174,7 +174,7 @@ async function open(
     files,
     counters,
     analytics,
-    events: neighbours === undefined ? events : flushingAll(events, neighbours),
+    events: peers === undefined ? events : flushingAll(events, peers),
     countryLookup,
     search,
     mail,
@@ -230,10 +230,10 @@ type Connections = {
 async function openConnections(
   { database, dataDir, http }: Config,
   log: Log,
-  holder: 'server' | 'command',
-  borrowed: Connection | undefined,
+  mode: 'server' | 'command',
+  hub: Connection | undefined,
 ): Promise<Connections> {
-  if (borrowed !== undefined) return { direct: borrowed }
+  if (hub !== undefined) return { direct: hub }
   if (database.kind === 'external') {
     const { url, directUrl, readUrl } = database
     return {
@@ -243,7 +243,7 @@ async function openConnections(
     }
   }
   const embedded = await startEmbeddedPostgres({
-    ...{ dataDir, holder, log },
+    ...{ dataDir, holder: mode, log },
     maxConnections: EMBEDDED_CONNECTIONS + CONNECTIONS_PER_PROCESS * (http.processes - 1),
   })
   return { direct: embedded.connection, embedded }
@@ -265,11 +265,11 @@ function poolShare({ http }: Config): number {
 }
 
 /** A question about events sees those that any process has accepted. */
-function flushingAll(events: EventBuffer, neighbours: Neighbours): EventBuffer {
+function flushingAll(events: EventBuffer, peers: PeerProcesses): EventBuffer {
   return {
     ...events,
     async flush(signal) {
-      const others = neighbours.flushEvents()
+      const others = peers.flushEvents()
       await Promise.all([events.flush(signal), signal === undefined ? others : unlessAborted(others, signal)])
     },
   }

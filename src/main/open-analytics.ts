@@ -32,12 +32,12 @@ const CLOSE_MS = 10_000
 const VERIFY_MS = 5_000
 
 /** Nothing is opened until the first call needs it. A `command` works beside the server that holds the store. */
-export function openAnalytics(deps: Needs, holder: 'server' | 'command'): OpenedAnalytics {
+export function openAnalytics(deps: Needs, mode: 'server' | 'command'): OpenedAnalytics {
   const { config, log, metrics } = deps
   const analytics = openLazily({
     open: async () => {
       const store = await openStore(config.analytics.store)
-      if (holder === 'command') return store
+      if (mode === 'command') return store
       try {
         await attachStore(deps, store)
         return store
@@ -46,7 +46,7 @@ export function openAnalytics(deps: Needs, holder: 'server' | 'command'): Opened
         throw error
       }
     },
-    mayBeHeld: holder === 'command',
+    mayBeHeld: mode === 'command',
   })
   const follower = createCounterFollower({ ...deps, store: analytics })
   const spool = openSpool(config.analytics.store, { next: follower.sink, log })

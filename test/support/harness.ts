@@ -104,7 +104,7 @@ export async function testApp({
       ...env,
     }),
     log: silentLog(),
-    holder: 'server',
+    mode: 'server',
     now,
     test: { onQuery, poolSize: 10, cacheBytes: 32 * 1024 * 1024 },
   }

@@ -34,8 +34,8 @@ export async function openSeveral(count: number, options: BootOptions, adapt: (d
   const { log, config } = options
   const onSilent = () => assert.fail('A process did not take in a change')
   const hub = await openHub({ dataDir: config.dataDir, log, onListening() {}, onLeaving() {}, onSilent })
-  const holder = await boot({ ...options, neighbours: hub.neighbours })
-  hub.lend(holder)
+  const main = await boot({ ...options, peers: hub.peers })
+  hub.lend(main)
   const joined = await Promise.all(
     Array.from({ length: count }, async () => {
       const channel = await connectToHub(hub.socketPath)
@@ -44,16 +44,16 @@ export async function openSeveral(count: number, options: BootOptions, adapt: (d
       return { ...process, channel }
     }),
   )
-  const caches = [holder, ...joined.map(({ booted }) => booted)].map(({ deps }) => deps.cache)
+  const caches = [main, ...joined.map(({ booted }) => booted)].map(({ deps }) => deps.cache)
   const cache: EntityCache = {
-    ...holder.deps.cache,
+    ...main.deps.cache,
     clear: () => {
       for (const each of caches) each.clear()
     },
     stats: () => addUp(caches.map((each) => each.stats())),
   }
   return {
-    deps: adapt({ ...holder.deps, cache }),
+    deps: adapt({ ...main.deps, cache }),
     apps: joined.map(({ app }) => app) as [App, ...App[]],
     close: async () => {
       for (const { app, booted, channel } of joined) {
@@ -61,7 +61,7 @@ export async function openSeveral(count: number, options: BootOptions, adapt: (d
         await booted.close()
         channel.close()
       }
-      await holder.close()
+      await main.close()
       hub.close()
     },
   }

@@ -39,7 +39,7 @@ describe('a pooler in transaction mode', { skip: noPooler() }, () => {
     const folder = await mkdtemp(join(dataDir, 'process-'))
     const config = loadConfig({ DATA_DIR: folder, LOG_LEVEL: 'silent', DATABASE_URL: pooler.url, ...env })
     const test = { onQuery: () => {}, poolSize: 5, cacheBytes: 1_000_000 }
-    const booted = await boot({ config, log: silentLog(), holder: 'server', test })
+    const booted = await boot({ config, log: silentLog(), mode: 'server', test })
     opened.push(booted)
     return booted
   }

@@ -15,7 +15,7 @@ import type { App } from '#platform/http/server.ts'
 import { createLog, isTextFormat } from '#platform/telemetry/log.ts'
 import type { Deps } from '#ports/deps.ts'
 import type { Borrowed } from './hub.ts'
-import type { Neighbours } from './neighbours.ts'
+import type { PeerProcesses } from './peer-processes.ts'
 import { metricsOf } from './shared-metrics.ts'
 
 type Options = {
@@ -42,7 +42,7 @@ export async function runHttpProcess({ name, socketPath, sharesPort, env }: Opti
   const channel = await connectToHub(socketPath)
   // Nothing that is borrowed works without the lender; the next start is the lender's business.
   const onLost = channel.closed.then(() => process.exit(1))
-  const { booted, app, rateGrants, stopping } = await joinHub(channel, { config, log, holder: 'server' })
+  const { booted, app, rateGrants, stopping } = await joinHub(channel, { config, log, mode: 'server' })
   await booted.listen(rateGrants.subscribers)
   await rateGrants.refresh()
   giveBackMemory()
@@ -97,14 +97,14 @@ type Joined = {
  */
 export async function joinHub(
   channel: Channel,
-  options: Omit<BootOptions, 'borrowed' | 'neighbours'>,
+  options: Omit<BootOptions, 'hub' | 'peers'>,
   adapt: (deps: Deps) => Deps = (deps) => deps,
 ): Promise<Joined> {
   const { database } = (await channel.call('hub.borrow', [], UNLIMITED)) as Borrowed
   const booted = await boot({
     ...options,
-    borrowed: { channel, database },
-    neighbours: neighboursBy(channel),
+    hub: { channel, database },
+    peers: peersOver(channel),
   })
   const deps = adapt(booted.deps)
   const rateGrants = createRateGrants(deps)
@@ -138,11 +138,11 @@ function answerHub(
   return stopping
 }
 
-function neighboursBy(channel: Channel): Neighbours {
+function peersOver(channel: Channel): PeerProcesses {
   return {
     // Without the hub this process ends.
-    announce: async (changes, counts) =>
-      void (await channel.call('hub.announce', [changes, counts], UNLIMITED).catch(() => undefined)),
+    invalidate: async (changes, counts) =>
+      void (await channel.call('hub.invalidate', [changes, counts], UNLIMITED).catch(() => undefined)),
     flushEvents: async () => void (await channel.call('hub.flushEvents', [], UNLIMITED)),
     metrics: async () => String(await channel.call('hub.metrics', [])),
   }

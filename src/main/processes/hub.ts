@@ -9,7 +9,7 @@ import type { Log } from '#platform/telemetry/log.ts'
 import { serveSink, serveStore } from '#ports/analytics-store/remote/remote-store.ts'
 import { serveCounters } from '#ports/counters/remote/remote-counters.ts'
 import { serveFeed } from '#ports/search-index/feed/remote-feed.ts'
-import type { Neighbours } from './neighbours.ts'
+import type { PeerProcesses } from './peer-processes.ts'
 import { createMetricsSum, metricsOf, type SentMetrics } from './shared-metrics.ts'
 import { listenForProcesses } from './socket.ts'
 
@@ -26,7 +26,7 @@ type Member = { pid: number; channel: Channel; metrics: SentMetrics; isListening
 
 export type Hub = {
   socketPath: string
-  neighbours: Neighbours
+  peers: PeerProcesses
   /** Lends what was opened to the processes, those that have asked for it already included. */
   lend(booted: Booted): void
   members(): Member[]
@@ -130,7 +130,7 @@ export async function openHub(options: HubOptions): Promise<Hub> {
       ...serveFeed(deps.search),
       ...serveStore(deps.analytics),
       ...serveSink(sink),
-      'hub.announce': async (args) => {
+      'hub.invalidate': async (args) => {
         const [changes, counts] = args as [Changes, Counts]
         deps.cache.invalidate(changes)
         deps.cache.recount(counts)
@@ -145,8 +145,8 @@ export async function openHub(options: HubOptions): Promise<Hub> {
   const meeting = await listenForProcesses(dataDir, welcome)
   return {
     socketPath: meeting.path,
-    neighbours: {
-      announce: (changes, counts) => tellOthers([changes, counts], undefined),
+    peers: {
+      invalidate: (changes, counts) => tellOthers([changes, counts], undefined),
       flushEvents: () => flushOthers(undefined),
       metrics,
     },

@@ -11,7 +11,7 @@ import { drain } from '#main/stop-listening.ts'
 import type { Log } from '#platform/telemetry/log.ts'
 import { observeProcesses } from '#platform/telemetry/metrics.ts'
 import { type Hub, openHub } from './hub.ts'
-import type { Neighbours } from './neighbours.ts'
+import type { PeerProcesses } from './peer-processes.ts'
 
 const ENTRY = join(import.meta.dirname, 'http-child.ts')
 /** A process that lived for less died young: the next one waits, twice as long each time. */
@@ -27,7 +27,7 @@ const SMALL = { MALLOC_ARENA_MAX: '2' }
 const SMALLER_HEAP = '--max-semi-space-size=8'
 
 export type HttpProcesses = {
-  neighbours: Neighbours
+  peers: PeerProcesses
   /** Lends the processes what was opened, and resolves with the address when all of them answer. */
   start(booted: Booted): Promise<string>
   /** Goes on answering for a while, so that balancers turn to others first; `cut` ends it before its time. */
@@ -128,7 +128,7 @@ export async function createHttpProcesses({ count, dataDir, host, port, env, log
 
   for (const name of names) fork(name)
   return {
-    neighbours: hub.neighbours,
+    peers: hub.peers,
     start(booted) {
       observeProcesses(booted.deps.metrics, () => hub.members().filter(({ isListening }) => isListening).length)
       hub.lend(booted)
