@@ -1,11 +1,9 @@
-// `npm run gen`: remakes what is drawn from the source: src/platform/db/schema.ts and schema.sql from the migrations,
-// openapi.json and openapi-v2.json from the routes, .env.example from the variables, docs/generated/scopes.md from the
-// tables of bits, the table in docs/errors.md from the error table.
+// `npm run gen`: generates the row types and schema.sql from the migrations, the API descriptions from the routes,
+// .env.example from the settings, docs/generated/scopes.md from the scopes, and the marked blocks of documents.
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { ERRORS } from '#lib/errors.ts'
 import { buildApp } from '#main/app.ts'
 import { boot } from '#main/boot.ts'
 import { loadConfig } from '#platform/config/config.ts'
@@ -17,7 +15,7 @@ import { permissionTables, scopeTable } from '#platform/http/openapi/bit-tables.
 import { openApiText } from '#platform/http/openapi/openapi.ts'
 import { silentLog } from '#platform/telemetry/log.ts'
 import { describeSchema } from './describe-schema.ts'
-import { errorTable, withErrorTable } from './error-table.ts'
+import { documentBlocks, documentsWithBlocks, withBlocks } from './document-blocks.ts'
 import { writeRowTypes } from './row-types.ts'
 
 const ROOT = join(import.meta.dirname, '..')
@@ -73,5 +71,8 @@ writeFileSync(
   join(ROOT, 'docs/generated/scopes.md'),
   `# Scopes and permissions\n\nMade by \`npm run gen\`.\n\n${scopeTable()}\n\n${permissionTables()}\n`,
 )
-const errorsDoc = join(ROOT, 'docs/errors.md')
-writeFileSync(errorsDoc, withErrorTable(await readFile(errorsDoc, 'utf8'), errorTable(ERRORS)))
+const blocks = documentBlocks()
+for (const path of documentsWithBlocks()) {
+  const document = join(ROOT, path)
+  writeFileSync(document, withBlocks(await readFile(document, 'utf8'), blocks))
+}

@@ -1,12 +1,14 @@
-// The layers of the code, from the lowest to the highest. A file can import files of its own layer and of lower layers.
-// test/system/architecture.test.ts enforces the order, and `npm run gen` writes it into docs/architecture.md.
+// The layers of the code and their parts, from the lowest to the highest. A file can import files of its own layer and of
+// lower layers. The architecture test enforces this order, and `npm run gen` writes it into docs/architecture.md.
 
 export type Layer = {
   name: string
   /** Path of the layer's folder, from the root of the repository. */
   folder: string
-  /** One sentence for docs/architecture.md, without a period. */
+  /** One sentence without a period. */
   purpose: string
+  /** The folders inside, with their purpose. A link to a page of docs/ can follow the purpose. */
+  parts?: Readonly<Record<string, string>>
 }
 
 export const LAYERS: readonly Layer[] = [
@@ -14,39 +16,119 @@ export const LAYERS: readonly Layer[] = [
   {
     name: 'platform',
     folder: 'src/platform',
-    purpose: 'What every service needs: HTTP server, HTML, cache, jobs, database, telemetry, configuration',
+    purpose: 'What any web service needs',
+    parts: {
+      archives: 'Reads uploaded archives and rejects harmful ones',
+      cache: 'The entity cache and transactions that invalidate it ([caching.md](caching.md))',
+      channel: 'Calls between two processes over one connection',
+      config: 'Reads the settings and reports every error in them',
+      db: 'Connections, migrations, row types, and the meaning of database errors',
+      'embedded-postgres': 'Starts and stops the embedded PostgreSQL',
+      html: 'Building blocks of pages: template tag, layout, forms, plots, Markdown, messages ([site.md](site.md))',
+      http: 'The HTTP server: authentication, rate limits, errors, ETags, OpenAPI, the fast path',
+      images: 'Reads, scales and draws images',
+      jobs: 'The job queue, its worker and the schedule',
+      taxonomy:
+        'Games, loaders, categories, licences and file rules from data files ([taxonomy](../taxonomy/README.md))',
+      telemetry: 'Logs, metrics, traces and business events ([logging.md](logging.md))',
+    },
   },
   {
     name: 'ports',
     folder: 'src/ports',
     purpose: 'Interfaces to stores and services that operators can replace, with their adapters; the type `Deps`',
+    parts: {
+      'analytics-store': 'Stores events and counts them: DuckDB or ClickHouse',
+      counters: 'Counts for limits: in memory or Redis',
+      files: 'Stores files: a folder or S3',
+      mail: 'Sends email: SMTP or a folder',
+      scanner: 'Scans uploaded files: a program or a web service',
+      'search-index': 'Searches projects: the embedded index or OpenSearch; the feed that keeps the index current',
+    },
   },
   {
     name: 'basics',
     folder: 'src/features/basics',
-    purpose: 'What other features build on: access policies, audit log, tags, limits, settings, images',
+    purpose: 'What other features build on',
+    parts: {
+      access: 'Memberships, permissions and visibility of projects ([people.md](features/people.md))',
+      audit: 'The audit log: recording, reading, export and retention ([security.md](security.md))',
+      'content-images': 'Images inside texts ([moderation.md](features/moderation.md))',
+      limits: 'How many projects, organizations and collections an account can own',
+      meta: 'Root document, health, readiness, metrics, retired API versions',
+      pictures: 'Icons and gallery images of any feature',
+      'rate-limits': 'Request rates that operators grant',
+      settings:
+        'Settings that operators change while Depot runs; read-only mode ([operating.md](operating.md#settings))',
+      statistics:
+        'Number of projects, versions, files and authors ([decision 0020](decisions/storage/0020-catalogue-counts.md))',
+      tags: 'Games, loaders, categories, loader fields and licences in the API',
+    },
   },
   {
     name: 'people',
     folder: 'src/features/people',
-    purpose: 'Users and their accounts: profiles, sign-in, OAuth, payouts, notifications',
+    purpose: 'Users and their accounts',
+    parts: {
+      accounts: 'Sign-up, sign-in, sessions, passwords, access tokens ([accounts.md](features/accounts.md))',
+      affiliates: 'Affiliate codes and their earnings ([money.md](features/money.md))',
+      notifications: 'Notifications in lists and by email ([people.md](features/people.md))',
+      oauth: 'The OAuth provider: applications, consent, tokens ([oauth.md](features/oauth.md))',
+      payouts: 'Revenue, balances and the ledger ([money.md](features/money.md))',
+      users: 'Profiles and the lists of what a user owns ([people.md](features/people.md))',
+    },
   },
   {
     name: 'catalogue',
     folder: 'src/features/catalogue',
-    purpose: 'Projects and versions: publishing, review threads, follows, releases, scans',
+    purpose: 'Projects and versions',
+    parts: {
+      follows: 'Following projects; notifying followers ([people.md](features/people.md))',
+      projects: 'Reading and changing projects, their gallery and their status',
+      publishing: 'Creating a project with its first versions',
+      releases: 'Publishing scheduled projects and versions at their time',
+      scans: 'Holding versions back until their files are scanned ([scanner.md](engines/scanner.md))',
+      threads: 'Conversations with moderators ([moderation.md](features/moderation.md))',
+      versions: 'Publishing versions, their files, dependencies, hash lookups and update checks',
+    },
   },
   {
     name: 'community',
     folder: 'src/features/community',
-    purpose: 'Groups of users and of projects: teams, organizations, collections, reports, moderation',
+    purpose: 'Groups of users and groups of projects',
+    parts: {
+      collections: 'Lists of projects that users make ([people.md](features/people.md))',
+      members: 'Members of a project, of a team, of several teams ([walkthrough](guides/walkthrough-teams.md))',
+      moderation: 'The review queue ([moderation.md](features/moderation.md))',
+      organizations: 'Organizations that own projects ([walkthrough](guides/walkthrough-teams.md))',
+      reports: 'Reports about projects, versions and users ([moderation.md](features/moderation.md))',
+      teams: 'Teams of projects and organizations ([walkthrough](guides/walkthrough-teams.md))',
+    },
   },
   {
     name: 'operations',
     folder: 'src/features/operations',
-    purpose: 'What works on the whole catalogue: search, downloads, analytics, the v2 API, exports, backups',
+    purpose: 'What works on the whole catalogue',
+    parts: {
+      analytics: 'Collects and counts views, downloads and playtime ([analytics.md](features/analytics.md))',
+      backup: 'Writes, restores and verifies backups; moves stores ([operating.md](operating.md))',
+      'build-tools': 'Endpoints for build tools and loaders: Maven and update files',
+      downloads: 'Sends files and counts downloads ([analytics.md](features/analytics.md))',
+      'personal-data': 'Exports and deletes what is stored about a user',
+      search: 'Search requests and facets ([search.md](search.md))',
+      v2: 'The v2 API: other requests and responses over the same queries, policies and caches ([v2.md](v2.md))',
+    },
   },
-  { name: 'web', folder: 'src/web', purpose: 'The web site: pages and forms that call the features' },
+  {
+    name: 'web',
+    folder: 'src/web',
+    purpose: 'The web site: pages and forms that call the features',
+    parts: {
+      kit: 'What every page uses: request, session, page cache, forms, errors, paths ([site.md](site.md))',
+      account: 'Sign-in, consent and settings ([pages.md](pages.md))',
+      site: 'The public pages: home, lists, projects, people ([site.md](site.md))',
+    },
+  },
   { name: 'main', folder: 'src/main', purpose: 'Opens the ports, lists all routes and jobs, starts the processes' },
   { name: 'demo', folder: 'demo', purpose: 'The demo catalogue that `depot seed` loads' },
   { name: 'cli', folder: 'src/cli', purpose: 'The commands; the only code that reads the environment and arguments' },

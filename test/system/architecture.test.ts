@@ -59,6 +59,18 @@ test('every file belongs to a layer, and imports only its own layer and lower la
   assert.deepEqual(problems, [])
 })
 
+test('scripts/layers.ts lists every folder of a layer', () => {
+  const problems = LAYERS.flatMap(({ folder, parts }) => {
+    if (parts === undefined) return []
+    const folders = readdirSync(join(ROOT, folder), { withFileTypes: true }).filter((entry) => entry.isDirectory())
+    const names = folders.map(({ name }) => name)
+    const missing = names.filter((name) => !(name in parts)).map((name) => `${folder}/${name} is not listed`)
+    const extra = Object.keys(parts).filter((name) => !names.includes(name))
+    return [...missing, ...extra.map((name) => `${folder}/${name} does not exist`)]
+  })
+  assert.deepEqual(problems, [])
+})
+
 test('no files import each other in a cycle, type imports included', () => {
   assert.deepEqual(cyclesOf(new Map(SOURCES.map((file) => [file, IMPORTS.get(file) ?? []]))), [])
 })

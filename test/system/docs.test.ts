@@ -1,12 +1,12 @@
 // The documents say what is there: errors, variables, commands, files, features and decisions are held against the source.
 import assert from 'node:assert/strict'
 import { existsSync, globSync, readFileSync } from 'node:fs'
-import { basename, dirname, join, relative } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { test } from 'node:test'
 import { COMMANDS } from '#cli/commands.ts'
 import { ERRORS } from '#lib/errors.ts'
 import { envExample } from '#platform/config/env-example.ts'
-import { errorTable, withErrorTable } from '../../scripts/error-table.ts'
+import { documentBlocks, documentsWithBlocks, withBlocks } from '../../scripts/document-blocks.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const DOCUMENTS = globSync('**/*.md', {
@@ -36,9 +36,10 @@ test('every error word has a section in docs/errors.md, and no section is of ano
   assert.deepEqual(sections.toSorted(), [...words].sort())
 })
 
-test('the table of errors is the one that npm run gen makes', () => {
-  const document = read('docs/errors.md')
-  assert.equal(withErrorTable(document, errorTable(ERRORS)), document)
+test('the generated blocks of the documents are up to date', () => {
+  const blocks = documentBlocks()
+  const outdated = documentsWithBlocks().filter((path) => withBlocks(read(path), blocks) !== read(path))
+  assert.deepEqual(outdated, [], 'run npm run gen')
 })
 
 test('.env.example is the one that npm run gen makes', () => {
@@ -89,15 +90,6 @@ test('every function and key that a document names is in the source', () => {
       .map(([, word]) => `${document} names ${word}, which is nowhere`),
   )
   assert.deepEqual(problems, [])
-})
-
-test('every feature is on the map in docs/architecture.md', () => {
-  const map = read('docs/architecture.md')
-  const features = globSync('src/features/*/*', { cwd: ROOT }).map((path) => basename(path))
-  assert.deepEqual(
-    features.filter((name) => !map.includes(`\`${name}\``)),
-    [],
-  )
 })
 
 test('every decision has a unique number, a status, the four sections, and a line in the list', () => {

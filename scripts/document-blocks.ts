@@ -1,0 +1,97 @@
+// The parts of documents that `npm run gen` makes from the code. A document marks the place of a block with the comments
+// `<!-- generated: NAME -->` and `<!-- end -->`.
+
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { COMMANDS, usageOf } from '#cli/commands.ts'
+import { ERRORS } from '#lib/errors.ts'
+import { VARIABLES } from '#platform/config/env.ts'
+import { LAYERS } from './layers.ts'
+
+const ROOT = join(import.meta.dirname, '..')
+
+/** Every block by its name. */
+export function documentBlocks(): Record<string, string> {
+  return {
+    layers: table(
+      ['layer', 'folder', 'purpose'],
+      LAYERS.map(({ name, folder, purpose }) => [name, `\`${folder}/\``, purpose]),
+    ),
+    folders: LAYERS.filter(({ parts }) => parts !== undefined)
+      .map(({ folder, parts = {} }) => {
+        const rows = Object.entries(parts).map(([name, purpose]) => [`\`${name}\``, purpose])
+        return `\`${folder}/\`\n\n${table(['folder', 'purpose'], rows)}`
+      })
+      .join('\n\n'),
+    errors: errorTable(),
+    metrics: metricTable(),
+    settings: table(
+      ['variable', 'meaning', 'default'],
+      VARIABLES.map(({ name, description, default: value }) => [
+        `\`${name}\``,
+        cell(description),
+        value === undefined ? '' : `\`${value}\``,
+      ]),
+    ),
+    commands: COMMANDS.map((command) => `### ${command.name}\n\n\`\`\`\n${usageOf(command).trimEnd()}\n\`\`\``).join(
+      '\n\n',
+    ),
+  }
+}
+
+/**
+ * Returns a document with its blocks replaced.
+ * @throws Error if the document names a block that does not exist.
+ */
+export function withBlocks(document: string, blocks: Readonly<Record<string, string>>): string {
+  return document.replaceAll(/<!-- generated: (\w+) -->\n[\s\S]*?<!-- end -->/g, (_, name: string) => {
+    const block = blocks[name]
+    if (block === undefined) throw new Error(`There is no generated block ${name}`)
+    return `<!-- generated: ${name} -->\n\n${block}\n\n<!-- end -->`
+  })
+}
+
+/** Paths of all documents that contain a block. */
+export function documentsWithBlocks(): string[] {
+  return globSync('{*.md,docs/**/*.md}', { cwd: ROOT })
+    .filter((path) => readFileSync(join(ROOT, path), 'utf8').includes('<!-- generated: '))
+    .sort()
+}
+
+/** One row per error code, with the statuses that it comes with. */
+function errorTable(): string {
+  const statuses = new Map<string, Set<number>>()
+  for (const { error, status } of Object.values(ERRORS))
+    statuses.set(error, (statuses.get(error) ?? new Set()).add(status))
+  const rows = [...statuses]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([error, set]) => [`[\`${error}\`](#${error.toLowerCase()})`, [...set].sort((a, b) => a - b).join(', ')])
+  return table(['`error`', 'status'], rows)
+}
+
+/** One row per metric, read from the source, so that metrics of adapters that are not in use are listed too. */
+function metricTable(): string {
+  const rows = globSync('src/**/*.ts', { cwd: ROOT })
+    .filter((path) => !path.endsWith('.test.ts'))
+    .flatMap((path) => {
+      const source = readFileSync(join(ROOT, path), 'utf8')
+      const pattern =
+        /name: '(depot_\w+)',\s*help:\s*(?:'([^']+)'|"([^"]+)"),([\s\S]*?)(?=new (?:Counter|Gauge|Histogram)|$)/g
+      return [...source.matchAll(pattern)].map(([, name = '', single, double, rest = '']) => {
+        const labels = /labelNames: \[([^\]]*)\]/.exec(rest)?.[1] ?? ''
+        return [`\`${name}\``, labels.replaceAll("'", '`'), cell(single ?? double ?? '')]
+      })
+    })
+    .sort(([a = ''], [b = '']) => (a < b ? -1 : 1))
+  return table(['metric', 'labels', 'meaning'], rows)
+}
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`
+  return [line(head), `|${'---|'.repeat(head.length)}`, ...rows.map(line)].join('\n')
+}
+
+/** Text in which a vertical bar does not end the cell. */
+function cell(text: string): string {
+  return text.replaceAll('|', '\\|')
+}
