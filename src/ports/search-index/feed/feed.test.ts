@@ -320,7 +320,7 @@ test('a rebuild that fails is reported and tried again', async () => {
   })
   await assert.rejects(feed.caughtUp(), /out of luck/u)
   await until(async () => (await feed.state()).state === 'ready')
-  assert.equal(feed.messages.filter((message) => message.includes('could not be built')).length, 2)
+  assert.equal(feed.messages.filter((message) => message.includes('Could not build')).length, 2)
 })
 
 test('processes that share a data folder have an index folder each, and a dead one leaves it to the next', async () => {

@@ -1,317 +1,250 @@
-// An index with the moment of the database up to which it has followed: opening, catching up, rebuilding, saving.
+// Opens the search index of a process, updates it from the database, rebuilds, saves and closes it.
 import { HOUR_MS } from '#lib/time.ts'
 import type { SearchIndex, SearchIndexStatus } from '#ports/search-index/search-index.ts'
 import { finishRebuild, isOf, listChanges, takePosition } from './changes.ts'
-import { type FeedSource, followChanges, listCatalogue } from './follow-changes.ts'
-import type { IndexLease, IndexLeases, SavedState } from './index-lease.ts'
-import { documentBasis } from './search-document.ts'
-
-export type IndexOptions = {
-  /** Where an index in memory is saved. */
-  snapshotFile?: string
-  onError: (problem: { message: string; cause?: unknown }) => void
-  onRestart: (status: SearchIndexStatus) => void
-}
-
-export type FollowedIndexOptions = FeedSource & {
-  leases: IndexLeases
-  openIndex: (options: IndexOptions) => Promise<SearchIndex>
-  /** How often a changed index is saved; besides when it was rebuilt and at the end. Default one hour. */
-  saveEveryMs?: number
-  /** A failed rebuild is tried again after this. Default 5 s. */
-  rebuildRetryMs?: number
-  /** How often the lease, and an index that lies outside of the process, are looked after. Default 2 s. */
-  checkEveryMs?: number
-}
+import { followChanges, listCatalogue } from './follow-changes.ts'
+import type { IndexLease } from './index-lease.ts'
+import { type Feeder, type Feeding, type FollowedIndex, feedingOf, settle, type Watching } from './index-state.ts'
 
 const SAVE_EVERY_MS = HOUR_MS
 const REBUILD_RETRY_MS = 5_000
 const CHECK_EVERY_MS = 2_000
 
-/** Without a lease another process feeds the index, and this one only asks it. */
-type Opened = { index: SearchIndex; lease: IndexLease | undefined; database: string }
-
-export type FollowedIndex = {
-  readonly options: FollowedIndexOptions
-  readonly basis: string
-  /** Called when what this says of itself has changed other than by the caller's own doing. */
-  readonly onMoved: () => void
-  opened: Opened | undefined
-  isStopped: boolean
-  /** The database up to this snapshot is in the index; undefined until a first build has begun. */
-  cursor: string | undefined
-  /** What is true of the index on disk. */
-  saved: SavedState | undefined
-  savedAt: number
-  hasUnsaved: boolean
-  /** Counts the replacements of the index by an older one: what was under way then says nothing of the new one. */
-  epoch: number
-  /** The index holds a whole catalogue of this database. */
-  canAnswer: boolean
-  /** Another process feeds the index and has not yet applied all that was committed. */
-  isBehind: boolean
-  /** As the index reported it last. */
-  identity: string
-  checkedAt: number
-  mustRebuild: boolean
-  /** Rebuilds asked for by operators, and those met. */
-  requested: number
-  rebuilt: number
-  rebuilding: Promise<void> | undefined
-  rebuildError: Error | undefined
-  retryAt: number
-}
-
-/** Nothing is opened yet. */
-export function createFollowedIndex(options: FollowedIndexOptions, onMoved: () => void): FollowedIndex {
-  return {
-    options,
-    basis: documentBasis(options.taxonomy),
-    onMoved,
-    opened: undefined,
-    isStopped: false,
-    cursor: undefined,
-    saved: undefined,
-    savedAt: 0,
-    hasUnsaved: false,
-    epoch: 0,
-    canAnswer: false,
-    isBehind: false,
-    identity: '',
-    checkedAt: Number.NEGATIVE_INFINITY,
-    mustRebuild: false,
-    requested: 0,
-    rebuilt: 0,
-    rebuilding: undefined,
-    rebuildError: undefined,
-    retryAt: 0,
-  }
-}
-
-/** Opens the index, as it was saved where that was of this database; undefined leases are those of other processes. */
+/** Opens the index and feeds it if the lease is available; otherwise watches it. */
 export async function openIndex(followed: FollowedIndex): Promise<void> {
   const { log, ...options } = followed.options
   const lease = await options.leases.acquire()
-  if (lease === undefined && options.leases.watch === undefined) throw new Error('The search index is in use')
+  if (lease === undefined && options.leases.watch === undefined)
+    throw new Error('Another process uses the search index')
   let index: SearchIndex | undefined
   try {
     index = await options.openIndex({
       ...(lease?.snapshotFile === undefined ? {} : { snapshotFile: lease.snapshotFile }),
       onError: ({ message, cause }) => log.error({ err: cause }, message),
-      onRestart: (status) => goBack(followed, status),
+      onRestart: (status) => revert(followed, status),
     })
-    followed.opened = { index, lease: undefined, database: '' }
+    if (lease === undefined) followed.state = { name: 'watching', index, isSearchable: false, isCurrent: false }
+    else await beginFeeding(followed, index, lease)
     followed.checkedAt = performance.now()
-    if (lease !== undefined) await takePlace(followed, lease)
   } catch (error) {
-    followed.opened = undefined
     await index?.close()
     await lease?.release()
     throw error
   }
 }
 
-/** From here on this process feeds the index. */
-async function takePlace(followed: FollowedIndex, lease: IndexLease): Promise<void> {
-  const { opened, options } = followed
-  if (opened === undefined) return
-  const status = await opened.index.status()
-  if (!status.ready) throw new Error('The search engine does not answer')
+async function beginFeeding(followed: FollowedIndex, index: SearchIndex, lease: IndexLease): Promise<void> {
+  const { db } = followed.options
+  const status = await readyStatus(index)
   const saved = await lease.readState()
-  const { database } = await takePosition(options.db)
-  followed.saved = saved !== undefined && (await isOf(options.db, saved)) ? saved : undefined
-  followed.savedAt = performance.now()
-  followed.isBehind = false
-  opened.lease = lease
-  opened.database = database
-  goBack(followed, status)
+  const { database } = await takePosition(db)
+  const feeding: Feeding = {
+    ...{ lease, database, cursor: undefined, identity: '', catalogue: 'none', requested: 0, rebuilt: 0 },
+    saved: saved !== undefined && (await isOf(db, saved)) ? saved : undefined,
+    savedAt: performance.now(),
+    hasUnsaved: false,
+  }
+  followed.state = settle({ index, feeding })
+  revert(followed, status)
 }
 
-/** The index is what it was when it was last saved, or empty. */
-function goBack(followed: FollowedIndex, { sequence, identity }: SearchIndexStatus): void {
-  const isSaved = sequence > 0 && (followed.saved?.identity ?? '') === identity
-  const saved = isSaved ? followed.saved : undefined
-  followed.epoch += 1
-  followed.identity = identity
-  followed.cursor = saved?.snapshot
-  followed.rebuilt = saved?.rebuilt ?? 0
-  followed.mustRebuild = saved?.basis !== followed.basis
-  followed.canAnswer = saved !== undefined
-  followed.retryAt = 0
-  followed.onMoved()
+async function readyStatus(index: SearchIndex): Promise<SearchIndexStatus> {
+  const status = await index.status()
+  if (!status.ready) throw new Error('The search engine does not respond')
+  return status
+}
+
+/** Continues from the saved state if the index has just loaded it, and otherwise as with an empty index. */
+function revert(
+  followed: FollowedIndex,
+  { sequence, identity }: Pick<SearchIndexStatus, 'sequence' | 'identity'>,
+): void {
+  const feeding = feedingOf(followed)
+  if (feeding === undefined) return
+  const isSaved = sequence > 0 && (feeding.saved?.identity ?? '') === identity
+  const saved = isSaved ? feeding.saved : undefined
+  const outdated = saved === undefined ? 'none' : 'outdated'
+  replaceFeeding(followed, {
+    ...feeding,
+    identity,
+    cursor: saved?.snapshot,
+    rebuilt: saved?.rebuilt ?? 0,
+    catalogue: saved?.basis === followed.basis ? 'current' : outdated,
+  })
+}
+
+/** A rebuild in progress fails after this, because it belongs to the previous object. */
+function replaceFeeding(followed: FollowedIndex, feeding: Feeding): void {
+  const { state } = followed
+  if (!('feeding' in state)) return
+  followed.state = state.name === 'rebuilding' ? { ...state, feeding } : settle({ ...state, feeding })
+  followed.onChange()
 }
 
 /**
- * Now and then: whether this process still has the lease, whether the index is still the one that it fed, and where
- * another process feeds it, whether that one is gone.
+ * Checks a shared index at intervals. A watcher tries to acquire the lease. A feeder checks that it still has the lease
+ * and that the index is still the one that it fed.
  */
-export async function checkPlace(followed: FollowedIndex): Promise<void> {
-  const { opened, options } = followed
-  if (opened === undefined || options.leases.watch === undefined) return
-  if (opened.lease?.isLost() === true) await losePlace(followed, opened)
+export async function checkLease(followed: FollowedIndex): Promise<void> {
+  const { options } = followed
+  if (options.leases.watch === undefined) return
+  if (feedingOf(followed)?.lease.isLost() === true) await loseLease(followed)
   if (performance.now() - followed.checkedAt < (options.checkEveryMs ?? CHECK_EVERY_MS)) return
   followed.checkedAt = performance.now()
-  if (opened.lease === undefined) {
-    const lease = await options.leases.acquire()
-    if (lease === undefined) return
-    try {
-      await takePlace(followed, lease)
-      options.log.info('This process feeds the search index now')
-    } catch (error) {
-      await lease.release()
-      throw error
-    }
-    return
+  if (followed.state.name === 'watching') await tryToFeed(followed, followed.state)
+  else await checkIdentity(followed)
+}
+
+async function loseLease(followed: FollowedIndex): Promise<void> {
+  followed.options.log.warn('This process stops feeding the search index because it lost the lease')
+  if (followed.state.name === 'rebuilding') await followed.state.done
+  if (!('feeding' in followed.state)) return
+  const { index, feeding } = followed.state
+  const isSearchable = feeding.catalogue !== 'none'
+  followed.state = { name: 'watching', index, isSearchable, isCurrent: false }
+  await feeding.lease.release()
+}
+
+async function tryToFeed(followed: FollowedIndex, { index }: Watching): Promise<void> {
+  const lease = await followed.options.leases.acquire()
+  if (lease === undefined) return
+  try {
+    await beginFeeding(followed, index, lease)
+  } catch (error) {
+    await lease.release()
+    throw error
   }
-  await opened.lease.check()
-  if (followed.rebuilding !== undefined) return
-  const status = await opened.index.status()
-  if (!status.ready) throw new Error('The search engine does not answer')
-  if (status.identity === followed.identity || followed.rebuilding !== undefined) return
-  options.log.warn('The search index was removed or replaced; it is built again')
-  goBack(followed, { ...status, sequence: 0 })
+  followed.options.log.info('This process now feeds the search index')
 }
 
-async function losePlace(followed: FollowedIndex, opened: Opened): Promise<void> {
-  followed.options.log.warn('Another process may feed the search index; this one stops')
-  const { lease } = opened
-  opened.lease = undefined
-  followed.epoch += 1
-  followed.cursor = undefined
-  await lease?.release()
+async function checkIdentity(followed: FollowedIndex): Promise<void> {
+  await feedingOf(followed)?.lease.check()
+  const before = followed.state
+  if (before.name !== 'outdated' && before.name !== 'ready') return
+  const { identity } = await readyStatus(before.index)
+  if (identity === before.feeding.identity || followed.state !== before) return
+  followed.options.log.warn('The search index was deleted or replaced outside of Depot and is being rebuilt')
+  revert(followed, { sequence: 0, identity })
 }
 
-/** Where another process feeds the index: whether it can be asked, and whether it has all that was committed. */
+/** Reads from the lease whether the feeder's index can be searched and contains everything that is committed. */
 export async function watchIndex(followed: FollowedIndex): Promise<void> {
-  const { options, opened } = followed
-  if (opened === undefined || opened.lease !== undefined) return
-  const state = await options.leases.watch?.()
-  followed.canAnswer = state !== undefined
-  followed.isBehind = true
-  if (state === undefined) return
-  const { requested, database, sequence } = await listChanges(options.db, { from: state.snapshot, limit: 1 })
-  followed.requested = requested
-  followed.rebuilt = state.rebuilt
-  followed.mustRebuild = state.basis !== followed.basis
-  followed.isBehind = sequence !== null || database !== state.database
+  const { options, basis, state } = followed
+  if (state.name !== 'watching') return
+  const saved = await options.leases.watch?.()
+  followed.state = { ...state, isSearchable: saved !== undefined, isCurrent: false }
+  if (saved === undefined) return
+  const { requested, database, sequence } = await listChanges(options.db, { from: saved.snapshot, limit: 1 })
+  const isSameBuild = saved.database === database && saved.basis === basis && saved.rebuilt >= requested
+  followed.state = { ...followed.state, isCurrent: isSameBuild && sequence === null }
 }
 
-/** Applies what was committed since the last time. */
+/** Applies the changes that were committed since the last call. */
 export async function catchUp(followed: FollowedIndex): Promise<void> {
-  const { options, opened, epoch, cursor } = followed
-  if (opened?.lease === undefined || cursor === undefined) return
-  const { snapshot, requested, projects, database } = await followChanges(options, opened.index, cursor)
-  if (followed.epoch !== epoch) return
-  if (database !== opened.database) {
-    startOver(followed, opened)
+  const { options, state } = followed
+  if (!('feeding' in state) || state.feeding.cursor === undefined) return
+  const { index, feeding } = state
+  const { snapshot, requested, projects, database } = await followChanges(options, index, state.feeding.cursor)
+  if (feedingOf(followed) !== feeding) return
+  if (database !== feeding.database) {
+    startOver(followed, feeding)
     return
   }
-  followed.cursor = snapshot
-  followed.requested = requested
-  if (projects > 0) followed.hasUnsaved = true
+  feeding.cursor = snapshot
+  feeding.requested = requested
+  if (projects > 0) feeding.hasUnsaved = true
+  if (followed.state.name === 'ready') followed.state = settle({ index, feeding })
 }
 
-/** What the index followed is gone: a backup was restored, or a standby took over. The old index answers meanwhile. */
-function startOver(followed: FollowedIndex, opened: Opened): void {
-  followed.options.log.warn('The database is not the one that search followed; the index is rebuilt')
-  opened.database = ''
-  followed.epoch += 1
-  followed.cursor = undefined
-  followed.saved = undefined
-  followed.mustRebuild = true
-  followed.retryAt = 0
+/** Follows another database, after a restore or a failover. Searches use the old index until it is rebuilt. */
+function startOver(followed: FollowedIndex, feeding: Feeding): void {
+  followed.options.log.warn('The database was restored or replaced; the search index is being rebuilt')
+  const catalogue = feeding.catalogue === 'none' ? 'none' : 'outdated'
+  replaceFeeding(followed, { ...feeding, database: '', cursor: undefined, saved: undefined, catalogue })
 }
 
-export function wantsRebuild({ mustRebuild, requested, rebuilt }: FollowedIndex): boolean {
-  return mustRebuild || requested > rebuilt
-}
-
-/** Begins a rebuild where one is due. It is not waited for, because the index is to follow the database meanwhile. */
+/** Begins a rebuild if one is due, and does not await it, because the index must follow the database during it. */
 export function beginRebuild(followed: FollowedIndex): void {
-  const { opened, options } = followed
-  const isDue = wantsRebuild(followed) && performance.now() >= followed.retryAt
-  if (opened?.lease === undefined || !isDue || followed.rebuilding !== undefined) return
-  followed.rebuilding = rebuild(followed, opened)
-    .then(() => {
-      followed.rebuildError = undefined
-    })
-    .catch((error: Error) => {
-      if (followed.isStopped) return
-      followed.rebuildError = error
-      followed.retryAt = performance.now() + (options.rebuildRetryMs ?? REBUILD_RETRY_MS)
-      options.log.error({ err: error }, 'The search index could not be built; it is tried again')
-    })
-    .finally(() => {
-      followed.rebuilding = undefined
-      followed.onMoved()
-    })
+  const { state } = followed
+  if (state.name !== 'outdated' || performance.now() < state.rebuildAt) return
+  const done = rebuild(followed, state).then(
+    () => endRebuild(followed),
+    (error: Error) => endRebuild(followed, error),
+  )
+  followed.state = { ...state, name: 'rebuilding', done }
 }
 
-async function rebuild(followed: FollowedIndex, opened: Opened): Promise<void> {
-  const { options, epoch } = followed
-  const { index, lease } = opened
-  const isOver = () => followed.isStopped || opened.lease !== lease || lease?.isLost() === true
+function endRebuild(followed: FollowedIndex, error?: Error): void {
+  const { options, state, signal } = followed
+  if (state.name !== 'rebuilding') return
+  const { index, feeding } = state
+  if (error === undefined || signal.aborted) followed.state = settle(state)
+  else {
+    const rebuildAt = performance.now() + (options.rebuildRetryMs ?? REBUILD_RETRY_MS)
+    followed.state = { name: 'outdated', index, feeding, rebuildAt, error }
+    options.log.error({ err: error }, 'Could not build the search index; it will be tried again')
+  }
+  followed.onChange()
+}
+
+async function rebuild(followed: FollowedIndex, { index, feeding }: Feeder): Promise<void> {
+  const { options, signal } = followed
+  const isReplaced = () => feedingOf(followed) !== feeding || feeding.lease.isLost()
   const startedAt = performance.now()
   let requested = 0
   await index.rebuild(async () => {
     const position = await takePosition(options.db)
     requested = position.requested
-    // A first build: what is committed from here on is followed while it runs.
-    if (followed.cursor === undefined) {
-      followed.cursor = position.snapshot
-      opened.database = position.database
-    }
-    followed.onMoved()
-    return { sequence: position.sequence, batches: listCatalogue(options, isOver) }
+    // A first build: changes that are committed from now on are applied during the build.
+    if (feeding.cursor === undefined) Object.assign(feeding, { cursor: position.snapshot, database: position.database })
+    followed.onChange()
+    const isStopped = () => signal.aborted || isReplaced()
+    return { sequence: position.sequence, batches: listCatalogue(options, isStopped) }
   })
-  if (followed.epoch !== epoch) throw new Error('The search index was replaced while it was built')
-  const { documents, identity, ready } = await index.status()
-  if (!ready) throw new Error('The search engine does not answer')
-  followed.identity = identity
-  followed.mustRebuild = false
-  followed.canAnswer = true
-  followed.hasUnsaved = true
-  followed.savedAt = Number.NEGATIVE_INFINITY
+  if (isReplaced()) throw new Error('The search index was replaced during the build')
+  const { documents, identity } = await readyStatus(index)
+  const savedAt = Number.NEGATIVE_INFINITY
+  Object.assign(feeding, { identity, catalogue: 'current', hasUnsaved: true, savedAt } satisfies Partial<Feeding>)
   const seconds = Math.round(performance.now() - startedAt) / 1000
   options.log.info(
     { search: { documents, build_s: seconds } },
     `Built the search index: ${documents} projects in ${seconds} s`,
   )
   await finishRebuild(options.db, requested)
-  if (followed.epoch === epoch) followed.rebuilt = requested
+  feeding.rebuilt = requested
 }
 
 /**
- * Saves the index where that is due, or at the `end`. Not beside `catchUp`: the index must not move on between the note
- * of where it stands and the writing of its file. A note that is too old is harmless, one that is too new is not.
+ * Saves the index if the interval has passed, or on close. Must not run concurrently with `catchUp`: the saved state may
+ * name a snapshot that is older than the content of the index, but never a newer one.
  */
 export async function saveIndex(followed: FollowedIndex, { isEnd = false } = {}): Promise<void> {
-  const { options, opened, epoch, cursor, basis, rebuilt } = followed
-  const isDue = isEnd || performance.now() - followed.savedAt > (options.saveEveryMs ?? SAVE_EVERY_MS)
-  const isWhole = followed.canAnswer && !followed.mustRebuild && followed.rebuilding === undefined
-  if (opened?.lease === undefined || cursor === undefined || !isDue || !isWhole || !followed.hasUnsaved) return
-  await opened.index.checkpoint()
-  if (followed.epoch !== epoch) return
-  const state = { snapshot: cursor, database: opened.database, basis, rebuilt, identity: followed.identity }
-  await opened.lease.writeState(state)
-  followed.saved = state
-  followed.savedAt = performance.now()
-  followed.hasUnsaved = false
+  const { options, state, basis } = followed
+  if (state.name !== 'outdated' && state.name !== 'ready') return
+  const { index, feeding } = state
+  const { lease, cursor, database, rebuilt, identity, catalogue, savedAt, hasUnsaved } = feeding
+  const isDue = isEnd || performance.now() - savedAt > (options.saveEveryMs ?? SAVE_EVERY_MS)
+  if (cursor === undefined || catalogue !== 'current' || !hasUnsaved || !isDue) return
+  await index.checkpoint()
+  if (feedingOf(followed) !== feeding) return
+  const saved = { snapshot: cursor, database, basis, rebuilt, identity }
+  await lease.writeState(saved)
+  Object.assign(feeding, { saved, savedAt: performance.now(), hasUnsaved: false } satisfies Partial<Feeding>)
 }
 
-/** Saves the index and ends it. The caller no longer catches up. */
+/** Saves and closes the index. The caller must have stopped calling `catchUp`. */
 export async function closeIndex(followed: FollowedIndex): Promise<void> {
-  followed.isStopped = true
-  await followed.rebuilding
-  const { opened, options } = followed
-  if (opened === undefined) return
+  const { options } = followed
+  if (followed.state.name === 'rebuilding') await followed.state.done
+  const { state } = followed
+  if (state.name === 'closed') return
   try {
     await saveIndex(followed, { isEnd: true })
   } catch (error) {
-    options.log.error({ err: error }, 'The search index could not be saved; the next start catches up or builds it')
+    options.log.error({ err: error }, 'Could not save the search index; the next start updates or rebuilds it')
   } finally {
-    followed.canAnswer = false
-    await opened.index.close()
-    await opened.lease?.release()
+    followed.state = { name: 'closed' }
+    await state.index.close()
+    if ('feeding' in state) await state.feeding.lease.release()
   }
 }

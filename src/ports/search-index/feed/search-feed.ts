@@ -5,22 +5,18 @@ import { ApiError } from '#lib/errors.ts'
 import type { InvalidationSubscriber } from '#platform/cache/listen.ts'
 import type { CountQuery, SearchAnswer, SearchIndex, SearchQuery } from '#ports/search-index/search-index.ts'
 import { SEARCH_KIND } from './changes.ts'
+import { beginRebuild, catchUp, checkLease, closeIndex, openIndex, saveIndex, watchIndex } from './followed-index.ts'
 import {
-  beginRebuild,
-  catchUp,
-  checkPlace,
-  closeIndex,
   createFollowedIndex,
   type FollowedIndex,
   type FollowedIndexOptions,
-  openIndex,
-  saveIndex,
-  wantsRebuild,
-  watchIndex,
-} from './followed-index.ts'
+  isCurrent,
+  rebuildError,
+  searchableIndex,
+} from './index-state.ts'
 
 export type SearchFeedOptions = FollowedIndexOptions & {
-  /** How often the log of changes is read when no invalidation message says so. Default 500. */
+  /** Interval at which the log of changes is read without an invalidation message. Default: 500 ms. */
   pollMs?: number
 }
 
@@ -28,40 +24,40 @@ export type SearchState = {
   state: 'closed' | 'opening' | 'building' | 'ready' | 'rebuilding' | 'failing'
   documents: number
   memoryBytes: number
-  /** Whether this process feeds the index; of the processes that share one, only one does. */
+  /** Whether this process feeds the index. Of the processes that share an index, only one feeds it. */
   isFeeding: boolean
   error?: string
 }
 
 export type SearchFeed = {
-  /** Opens the index, which the first search does too. Nothing is waited for. */
+  /** Begins to open the index. The first search does this too. */
   start(): void
   /**
-   * `caller` is who asks, as the key of an address: searches wait fairly between callers.
-   * @throws ApiError `search_error` while there is no index to answer from, 503 when too many wait.
+   * Searches wait in turn between callers; `caller` identifies the client, for example by its IP address.
+   * @throws ApiError `search_error` or 503 while no index can be searched, 503 if too many searches wait.
    */
   search(query: SearchQuery, caller?: string): Promise<SearchAnswer>
-  /** The hits of each filter. @throws ApiError as `search` */
+  /** Counts the hits of each filter. @throws ApiError as `search` */
   count(query: CountQuery, caller?: string): Promise<readonly number[]>
   /**
-   * Resolves when all that was committed before the call can be found, and rebuilds requested before it are done;
-   * rejects when such a rebuild fails.
+   * Resolves when searches find everything that was committed before the call and all rebuilds requested before it are
+   * done. Rejects when such a rebuild fails.
    */
   caughtUp(): Promise<void>
   state(): Promise<SearchState>
-  /** What makes changes searchable at once; without invalidation messages they are within half a second. */
+  /** Subscribers that make changes searchable immediately. Without invalidation messages this takes half a second. */
   subscribers: readonly InvalidationSubscriber[]
-  /** Saves the index and ends it. */
+  /** Saves and closes the index. */
   close(): Promise<void>
 }
 
-/** Searches that come before the first index stands wait for it this long after the start. */
+/** Maximum time after the start that a search waits for the first index. */
 const GRACE_MS = 2_000
-/** Changes that come one after the other are read together. */
+/** Delay during which consecutive changes are collected. */
 const GATHER_MS = 20
 const POLL_MS = 500
-/** Handed to the index together; each takes it a millisecond at most, so that this is what a search waits at most. */
-const SEARCHES_AT_ONCE = 32
+/** Maximum number of concurrent searches. Each takes at most a millisecond, so this bounds the wait of a search. */
+const SEARCHES_RUNNING_MAX = 32
 const SEARCHES_WAITING_MAX = 10_000
 
 const BEING_BUILT = 'The search index is being built; try again in a moment'
@@ -70,42 +66,38 @@ const RETRY_AFTER = { 'retry-after': '5' }
 type Feed = {
   readonly options: SearchFeedOptions
   readonly followed: FollowedIndex
-  running: Promise<void> | undefined
-  /** Why the loop does not get through. */
-  problem: Error | undefined
-  /** Those who wait for a turn of the loop that begins after they came. */
-  waiting: PromiseWithResolvers<void>[]
+  readonly stop: AbortController
+  /** Resolved when an index can be searched, or after `GRACE_MS`. */
   readonly grace: PromiseWithResolvers<void>
-  isWoken: boolean
-  wakeSleeper: () => void
+  loop: Promise<void> | undefined
+  /** Error of the last turn of the loop. */
+  problem: Error | undefined
+  /** Calls of `caughtUp` that wait for a turn that begins after them. */
+  waiting: PromiseWithResolvers<void>[]
+  /** Resolved to begin the next turn early. */
+  wake: PromiseWithResolvers<void>
 }
 
-/** Nothing is opened before `start` or the first search. */
+/** Opens nothing before `start` or the first search. */
 export function createSearchFeed(options: SearchFeedOptions): SearchFeed {
+  const stop = new AbortController()
   const feed: Feed = {
     options,
-    followed: createFollowedIndex(options, () => onMoved(feed)),
-    running: undefined,
+    followed: createFollowedIndex(options, { signal: stop.signal, onChange: () => onChange(feed) }),
+    stop,
+    grace: Promise.withResolvers(),
+    loop: undefined,
     problem: undefined,
     waiting: [],
-    grace: Promise.withResolvers(),
-    isWoken: false,
-    wakeSleeper: () => {},
+    wake: Promise.withResolvers(),
   }
-  const handle = (): void => wake(feed)
-  const limiter = createLimiter({ running: SEARCHES_AT_ONCE, waiting: SEARCHES_WAITING_MAX })
+  const handle = (): void => feed.wake.resolve()
+  const limiter = createLimiter({ running: SEARCHES_RUNNING_MAX, waiting: SEARCHES_WAITING_MAX })
   return {
     start: () => start(feed),
-    search: (query, caller) => limiter.run(async () => (await answering(feed)).search(query), caller),
-    count: (query, caller) => limiter.run(async () => (await answering(feed)).count(query), caller),
-    caughtUp: () => {
-      if (feed.followed.isStopped) return Promise.reject(wasClosed())
-      const turn = Promise.withResolvers<void>()
-      feed.waiting.push(turn)
-      start(feed)
-      wake(feed)
-      return turn.promise
-    },
+    search: (query, caller) => limiter.run(async () => (await requireIndex(feed)).search(query), caller),
+    count: (query, caller) => limiter.run(async () => (await requireIndex(feed)).count(query), caller),
+    caughtUp: () => caughtUp(feed),
     state: () => stateOf(feed),
     subscribers: [
       { kind: 'project', handle },
@@ -116,112 +108,111 @@ export function createSearchFeed(options: SearchFeedOptions): SearchFeed {
 }
 
 function start(feed: Feed): void {
-  if (feed.running !== undefined || feed.followed.isStopped) return
+  if (feed.loop !== undefined || feed.stop.signal.aborted) return
   setTimeout(feed.grace.resolve, GRACE_MS).unref()
-  feed.running = run(feed)
+  feed.loop = run(feed)
 }
 
-/** The index that answers. @throws ApiError while there is none */
-async function answering(feed: Feed): Promise<SearchIndex> {
-  const { followed } = feed
-  if (!followed.canAnswer) {
+/** @throws ApiError if no index can be searched. */
+async function requireIndex(feed: Feed): Promise<SearchIndex> {
+  if (searchableIndex(feed.followed) === undefined) {
     start(feed)
     await feed.grace.promise
   }
-  if (followed.opened === undefined || !followed.canAnswer) {
-    const isShared = followed.options.leases.watch !== undefined
-    throw new ApiError(isShared ? 'service_unavailable' : 'search_error', BEING_BUILT, { headers: RETRY_AFTER })
-  }
-  return followed.opened.index
+  const index = searchableIndex(feed.followed)
+  if (index !== undefined) return index
+  const isShared = feed.options.leases.watch !== undefined
+  throw new ApiError(isShared ? 'service_unavailable' : 'search_error', BEING_BUILT, { headers: RETRY_AFTER })
 }
 
-/** Until the end: reads the log when woken and now and then, begins rebuilds, saves. What fails is tried again. */
+function caughtUp(feed: Feed): Promise<void> {
+  if (feed.stop.signal.aborted) return Promise.reject(closedError())
+  const turn = Promise.withResolvers<void>()
+  feed.waiting.push(turn)
+  start(feed)
+  feed.wake.resolve()
+  return turn.promise
+}
+
+/** Follows the database until `stop`. A turn that fails is repeated. */
 async function run(feed: Feed): Promise<void> {
-  const { followed } = feed
-  while (!followed.isStopped) {
-    const turns = feed.waiting.splice(0)
-    feed.isWoken = false
+  while (!feed.stop.signal.aborted) {
+    const waiting = feed.waiting.splice(0)
+    feed.wake = Promise.withResolvers()
     try {
-      if (followed.opened === undefined) await openIndex(followed)
-      await checkPlace(followed)
-      await watchIndex(followed)
-      await catchUp(followed)
-      beginRebuild(followed)
-      await saveIndex(followed)
-      noteError(feed, undefined)
+      await takeTurn(feed.followed)
+      noteProblem(feed, undefined)
     } catch (error) {
-      noteError(feed, error instanceof Error ? error : new Error(String(error)))
+      noteProblem(feed, error instanceof Error ? error : new Error(String(error)))
     }
-    if (feed.problem === undefined && followed.canAnswer && !followed.isBehind && !wantsRebuild(followed)) {
-      for (const turn of turns) turn.resolve()
-    } else feed.waiting.push(...turns)
+    if (feed.problem === undefined && isCurrent(feed.followed)) for (const turn of waiting) turn.resolve()
+    else feed.waiting.push(...waiting)
     await pause(feed)
   }
 }
 
-function onMoved(feed: Feed): void {
-  const { followed } = feed
-  if (followed.canAnswer) feed.grace.resolve()
-  if (followed.rebuildError !== undefined) {
-    for (const turn of feed.waiting.splice(0)) turn.reject(followed.rebuildError)
-  }
-  wake(feed)
+async function takeTurn(followed: FollowedIndex): Promise<void> {
+  if (followed.state.name === 'closed') await openIndex(followed)
+  await checkLease(followed)
+  await watchIndex(followed)
+  await catchUp(followed)
+  beginRebuild(followed)
+  await saveIndex(followed)
 }
 
-/** Said once when it begins and once when it is over. */
-function noteError(feed: Feed, problem: Error | undefined): void {
+function onChange(feed: Feed): void {
+  const { followed } = feed
+  if (searchableIndex(followed) !== undefined) feed.grace.resolve()
+  const error = rebuildError(followed)
+  if (error !== undefined) for (const turn of feed.waiting.splice(0)) turn.reject(error)
+  feed.wake.resolve()
+}
+
+/** Logs only the first of consecutive failures, and the recovery. */
+function noteProblem(feed: Feed, problem: Error | undefined): void {
   const { log } = feed.options
   if (problem !== undefined && feed.problem === undefined) {
-    log.warn({ err: problem }, 'Search does not follow the database; it is tried again')
+    log.warn({ err: problem }, 'Could not update the search index from the database; it will be tried again')
   }
-  if (problem === undefined && feed.problem !== undefined) log.info('Search follows the database again')
+  if (problem === undefined && feed.problem !== undefined) log.info('The search index follows the database again')
   feed.problem = problem
 }
 
-function wake(feed: Feed): void {
-  feed.isWoken = true
-  feed.wakeSleeper()
-}
-
-async function pause(feed: Feed): Promise<void> {
-  if (feed.followed.isStopped) return
+async function pause({ stop, wake, options }: Feed): Promise<void> {
+  if (stop.signal.aborted) return
   await sleep(GATHER_MS)
-  if (feed.isWoken || feed.followed.isStopped) return
-  const { promise, resolve } = Promise.withResolvers<void>()
-  feed.wakeSleeper = resolve
-  const timer = setTimeout(resolve, feed.options.pollMs ?? POLL_MS)
-  await promise
+  const timer = setTimeout(wake.resolve, options.pollMs ?? POLL_MS)
+  await wake.promise
   clearTimeout(timer)
-  feed.wakeSleeper = () => {}
 }
 
-async function stateOf({ followed, problem, running }: Feed): Promise<SearchState> {
-  const status = await followed.opened?.index.status()
-  const isLost = status !== undefined && !status.ready
-  const trouble = isLost ? new Error('The search engine does not answer') : (problem ?? followed.rebuildError)
+async function stateOf({ followed, problem, loop }: Feed): Promise<SearchState> {
+  const { state } = followed
+  const status = state.name === 'closed' ? undefined : await state.index.status()
+  const lost = status?.ready === false ? new Error('The search engine does not respond') : undefined
+  const trouble = lost ?? problem ?? rebuildError(followed)
   const sizes = {
     documents: status?.documents ?? 0,
     memoryBytes: status?.memoryBytes ?? 0,
-    isFeeding: followed.opened?.lease !== undefined,
+    isFeeding: 'feeding' in followed.state,
   }
   if (trouble !== undefined) return { state: 'failing', ...sizes, error: trouble.message }
-  if (running === undefined) return { state: 'closed', ...sizes }
-  if (followed.opened === undefined) return { state: 'opening', ...sizes }
-  if (!followed.canAnswer) return { state: 'building', ...sizes }
-  return { state: followed.rebuilding === undefined ? 'ready' : 'rebuilding', ...sizes }
+  if (loop === undefined) return { state: 'closed', ...sizes }
+  if (followed.state.name === 'closed') return { state: 'opening', ...sizes }
+  if (searchableIndex(followed) === undefined) return { state: 'building', ...sizes }
+  return { state: followed.state.name === 'rebuilding' ? 'rebuilding' : 'ready', ...sizes }
 }
 
 async function close(feed: Feed): Promise<void> {
-  const { followed } = feed
-  if (followed.isStopped) return
-  followed.isStopped = true
+  if (feed.stop.signal.aborted) return
+  feed.stop.abort()
   feed.grace.resolve()
-  wake(feed)
-  await feed.running
-  await closeIndex(followed)
-  for (const turn of feed.waiting.splice(0)) turn.reject(wasClosed())
+  feed.wake.resolve()
+  await feed.loop
+  await closeIndex(feed.followed)
+  for (const turn of feed.waiting.splice(0)) turn.reject(closedError())
 }
 
-function wasClosed(): ApiError {
+function closedError(): ApiError {
   return new ApiError('search_error', 'Search was closed')
 }
