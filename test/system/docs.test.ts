@@ -3,7 +3,6 @@ import assert from 'node:assert/strict'
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { test } from 'node:test'
-import { COMMANDS } from '#cli/commands.ts'
 import { ERRORS } from '#lib/errors.ts'
 import { envExample } from '#platform/config/env-example.ts'
 import { documentBlocks, documentsWithBlocks, withBlocks } from '../../scripts/document-blocks.ts'
@@ -44,12 +43,6 @@ test('the generated blocks of the documents are up to date', () => {
 
 test('.env.example is the one that npm run gen makes', () => {
   assert.equal(read('.env.example'), envExample())
-})
-
-test('the README names every command', () => {
-  const readme = read('README.md')
-  const missing = COMMANDS.map(({ name }) => name).filter((name) => !readme.includes(`\`${name}\``))
-  assert.deepEqual(missing, [])
 })
 
 test('relative links lead to files, and their anchors to headings', () => {
