@@ -2,7 +2,7 @@
 // is deleted like the account of a person, one after the other.
 import { sql } from 'kysely'
 import { COMMAND } from '#features/basics/audit/actor.ts'
-import { removePictures } from '#features/basics/pictures/icons.ts'
+import { removeImages } from '#features/basics/images/icons.ts'
 import { deleteAccountOf } from '#features/operations/personal-data/delete-account.ts'
 import { getAccount } from '#features/people/users/queries.ts'
 import { transaction } from '#platform/cache/transaction.ts'
@@ -36,7 +36,7 @@ function removeUnused(deps: Pick<Deps, 'db' | 'cache' | 'config'>, all: readonly
       union select unnest(array[icon_url, raw_icon_url]) from collection where account_id = any(${ids}::text[])`.execute(
       tx,
     )
-    await removePictures(
+    await removeImages(
       tx,
       deps.config,
       pictures.map(({ url }) => url),

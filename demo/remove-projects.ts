@@ -2,8 +2,8 @@
 import { type RawBuilder, sql } from 'kysely'
 import { PLACEHOLDER_ID } from '#features/basics/access/placeholder.ts'
 import { dropImages } from '#features/basics/content-images/queries.ts'
-import { removePictures } from '#features/basics/pictures/icons.ts'
-import { pictureUrls } from '#features/basics/pictures/pictures.ts'
+import { imageUrls } from '#features/basics/images/hosted-image.ts'
+import { removeImages } from '#features/basics/images/icons.ts'
 import type { ChangeSet } from '#platform/cache/changes.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import type { Tx } from '#platform/db/db.ts'
@@ -57,9 +57,9 @@ async function removeFilesOf(tx: Tx, config: Deps['config'], projects: readonly 
     tx,
     files.map(({ storage_key }) => storage_key),
   )
-  await removePictures(tx, config, [
+  await removeImages(tx, config, [
     ...projects.flatMap(({ icon_url, raw_icon_url }) => [icon_url, raw_icon_url]),
-    ...gallery.flatMap(pictureUrls),
+    ...gallery.flatMap(imageUrls),
   ])
 }
 
@@ -110,7 +110,7 @@ export function removeOrganizations(deps: RemovalDeps, ids: readonly string[]): 
     await sql`delete from organization where id = any(${goingIds}::text[])`.execute(tx)
     await sql`delete from team where id = any(${teams}::text[])`.execute(tx)
     await sql`delete from demo_item where kind = 'organization' and id = any(${goingIds}::text[])`.execute(tx)
-    await removePictures(
+    await removeImages(
       tx,
       deps.config,
       going.flatMap(({ icon_url, raw_icon_url }) => [icon_url, raw_icon_url]),

@@ -16,7 +16,7 @@ import { bytesOf, placeDrawn } from '#demo/seed-pictures.ts'
 import { insertVersions, type PreparedVersion, prepareVersions } from '#demo/seed-versions.ts'
 import { storeBytes, writeRows } from '#demo/store-first.ts'
 import type { SeededProject } from '#demo/waiting-projects.ts'
-import type { Picture } from '#features/basics/pictures/pictures.ts'
+import type { HostedImage } from '#features/basics/images/hosted-image.ts'
 import { DAY_MS } from '#lib/time.ts'
 import type { Tx } from '#platform/db/db.ts'
 import type { Deps } from '#ports/deps.ts'
@@ -41,11 +41,11 @@ export type Names = {
 
 export type Indexed = { project: SeededProject; index: number }
 
-type GalleryPicture = { picture: Picture; name: string; description: string | null }
+type GalleryPicture = { picture: HostedImage; name: string; description: string | null }
 
 type PreparedProject = Indexed & {
   id: string
-  icon: Picture | undefined
+  icon: HostedImage | undefined
   color: number | null
   gallery: GalleryPicture[]
   versions: PreparedVersion[]

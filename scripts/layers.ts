@@ -54,9 +54,9 @@ export const LAYERS: readonly Layer[] = [
       access: 'Memberships, permissions and visibility of projects ([people.md](features/people.md))',
       audit: 'The audit log: recording, reading, export and retention ([security.md](security.md))',
       'content-images': 'Images inside texts ([moderation.md](features/moderation.md))',
+      images: 'Icons and gallery images of any feature',
       limits: 'How many projects, organizations and collections an account can own',
       meta: 'Root document, health, readiness, metrics, retired API versions',
-      pictures: 'Icons and gallery images of any feature',
       'rate-limits': 'Request rates that operators grant',
       settings:
         'Settings that operators change while Depot runs; read-only mode ([operating.md](operating.md#settings))',

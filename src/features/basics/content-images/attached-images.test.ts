@@ -148,11 +148,11 @@ test('of several things that ask for one picture at once one gets it', async () 
 test('a changed description or summary keeps the pictures that it names and drops the others', async () => {
   const owner = await t.make.account()
   const project = await make.project(owner)
-  const place = { project_id: project.id }
+  const target = { project_id: project.id }
   const [kept, dropped, inSummary] = [
-    await upload(owner, 'project', place),
-    await upload(owner, 'project', place),
-    await upload(owner, 'project', place),
+    await upload(owner, 'project', target),
+    await upload(owner, 'project', target),
+    await upload(owner, 'project', target),
   ]
   const waiting = await upload(owner, 'project')
   const elsewhere = await upload(owner, 'project', { project_id: (await make.project(owner)).id })

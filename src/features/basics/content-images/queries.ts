@@ -12,10 +12,10 @@ export const IMAGE_CONTEXTS = ['project', 'version', 'report', 'thread_message']
 export type ImageContext = (typeof IMAGE_CONTEXTS)[number]
 
 /** Something that has text with pictures in it. */
-export type ImagePlace = { context: ImageContext; id: string }
+export type ImageTarget = { context: ImageContext; id: string }
 
 /** Pictures that one thing holds. */
-const PLACE_MAX = 128
+const IMAGES_PER_TARGET_MAX = 128
 /** Pictures of one account that nothing uses yet. */
 const WAITING_MAX = 64
 
@@ -76,36 +76,37 @@ export async function insertImage(tx: Tx, viewer: Viewer, image: NewImage): Prom
 export async function attachImages(
   tx: Tx,
   viewer: Viewer,
-  { ids, place, field }: { ids: readonly string[]; place: ImagePlace; field: string },
+  { ids, target, field }: { ids: readonly string[]; target: ImageTarget; field: string },
 ): Promise<void> {
   if (ids.length === 0) return
-  const taken = await takeImages(tx, viewer, { ids, place })
+  const taken = await claimImages(tx, viewer, { ids, target })
   const missing = ids.findIndex((id) => !taken.has(id))
   if (missing >= 0) throw validationError(`${field}.${missing}`, 'names no unused picture of yours for this place')
 }
 
 /** The same for pictures that are attached where they are uploaded. @throws ApiError `limit_reached`. */
-export async function takeImages(
+export async function claimImages(
   tx: Tx,
   viewer: Viewer,
-  { ids, place }: { ids: readonly string[]; place: ImagePlace },
+  { ids, target }: { ids: readonly string[]; target: ImageTarget },
 ): Promise<Set<string>> {
-  const column = COLUMNS[place.context]
+  const column = COLUMNS[target.context]
   const rows = await tx
     .updateTable('image')
-    .set({ [column]: place.id })
+    .set({ [column]: target.id })
     .where('id', 'in', ids)
     .where('owner_id', '=', viewer.id)
-    .where('context', '=', place.context)
+    .where('context', '=', target.context)
     .where(isWaiting)
     .returning('id')
     .execute()
   const { count } = await tx
     .selectFrom('image')
     .select((eb) => eb.fn.countAll<number>().as('count'))
-    .where(column, '=', place.id)
+    .where(column, '=', target.id)
     .executeTakeFirstOrThrow()
-  if (count > PLACE_MAX) throw new ApiError('limit_reached', `One text holds at most ${PLACE_MAX} pictures`)
+  if (count > IMAGES_PER_TARGET_MAX)
+    throw new ApiError('limit_reached', `One text holds at most ${IMAGES_PER_TARGET_MAX} pictures`)
   return new Set(rows.map(({ id }) => id))
 }
 
@@ -113,7 +114,7 @@ export async function takeImages(
  * Locks a place until the transaction ends: it was looked up before the picture arrived, and may be gone.
  * @throws ApiError 404
  */
-export async function lockPlace(tx: Tx, { context, id }: ImagePlace): Promise<void> {
+export async function lockTarget(tx: Tx, { context, id }: ImageTarget): Promise<void> {
   const row = await tx
     .selectFrom(context)
     .select(`${context}.id`)
@@ -124,7 +125,7 @@ export async function lockPlace(tx: Tx, { context, id }: ImagePlace): Promise<vo
 }
 
 /** Removes the pictures of a place whose address its text, now `text`, does not contain. */
-export async function dropUnusedImages(tx: Tx, { context, id }: ImagePlace, text: string): Promise<void> {
+export async function dropUnusedImages(tx: Tx, { context, id }: ImageTarget, text: string): Promise<void> {
   const rows = await tx
     .deleteFrom('image')
     .where(COLUMNS[context], '=', id)

@@ -5,7 +5,7 @@ import { leaveBodiesUnparsed, readRawBody } from '#platform/http/bodies/raw-body
 import { COSTS } from '#platform/http/route-config.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
-import { type ImageOwners, resolvePlace } from './image-place.ts'
+import { type ImageOwners, resolveTarget } from './image-target.ts'
 import { ImageQuery } from './requests.ts'
 import { IMAGE_BYTES_MAX, uploadImage } from './upload-image.ts'
 import { ImageView, toImageView } from './views.ts'
@@ -35,10 +35,10 @@ export function contentImageRoutes(app: App, deps: Deps, owners: ImageOwners): v
         const viewer = requireViewer(req)
         const { context, ext } = req.query
         requireScope(viewer, owners[context].scope)
-        const place = await resolvePlace(owners, viewer, req.query)
+        const target = await resolveTarget(owners, viewer, req.query)
         await deps.files.assertAvailable()
         const bytes = await readRawBody(req.body, { maxBytes: IMAGE_BYTES_MAX, field: 'body' })
-        const image = await uploadImage(deps, viewer, { context, place, bytes, ext })
+        const image = await uploadImage(deps, viewer, { context, target, bytes, ext })
         return reply.status(201).send(toImageView(image))
       },
     )

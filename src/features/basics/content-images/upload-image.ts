@@ -1,25 +1,25 @@
 // Stores a picture for a text: checked by its content, under its own name, and attached where its place is known.
 
-import { placePicture, storePictures } from '#features/basics/pictures/pictures.ts'
+import { storeImageFiles, toHostedImage } from '#features/basics/images/hosted-image.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { accountDeleted } from '#lib/errors.ts'
 import { newId } from '#lib/ids.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import type { Deps } from '#ports/deps.ts'
 import {
+  claimImages,
   deleteImage,
   findImageOwner,
   type ImageContext,
-  type ImagePlace,
+  type ImageTarget,
   insertImage,
-  lockPlace,
-  takeImages,
+  lockTarget,
 } from './queries.ts'
 import type { UploadedImage } from './views.ts'
 
 export const IMAGE_BYTES_MAX = 1024 * 1024
 
-type NewUpload = { context: ImageContext; place: ImagePlace | undefined; bytes: Buffer; ext: string }
+type NewUpload = { context: ImageContext; target: ImageTarget | undefined; bytes: Buffer; ext: string }
 
 /**
  * Stores the picture at its full size, as texts show it. The row comes before the bytes, so that what a killed
@@ -30,27 +30,27 @@ type NewUpload = { context: ImageContext; place: ImagePlace | undefined; bytes: 
 export async function uploadImage(
   deps: Deps,
   viewer: Viewer,
-  { context, place, bytes, ext }: NewUpload,
+  { context, target, bytes, ext }: NewUpload,
 ): Promise<UploadedImage> {
   const limits = { field: 'body', extField: 'ext', maxBytes: IMAGE_BYTES_MAX, caller: viewer.caller }
   const { raw } = await deps.images.processTextImage(bytes, ext, limits)
   const id = newId()
   // A folder of its own: the same bytes sent twice are two pictures, and removing one leaves the other.
-  const picture = placePicture(deps.config, { raw, copies: [], color: null }, id)
+  const picture = toHostedImage(deps.config, { raw, copies: [], color: null }, id)
   const [stored] = picture.stored
   if (stored === undefined) throw new Error('unreachable: a picture has its raw form')
   const created = new Date(deps.now())
   const row = { id, context, url: picture.rawUrl, storage_key: stored.key, size_bytes: raw.bytes.length, created }
   await transaction(deps, (tx) => insertImage(tx, viewer, row))
   try {
-    await storePictures(deps.files, picture.stored)
-    await attach(deps, viewer, { id, place })
+    await storeImageFiles(deps.files, picture.stored)
+    await attach(deps, viewer, { id, target })
   } catch (error) {
     await removeAgain(deps, { id, key: stored.key })
     throw error
   }
   const { url, size_bytes: sizeBytes } = row
-  return { id, url, sizeBytes, created, ownerId: viewer.id, context, placeId: place?.id }
+  return { id, url, sizeBytes, created, ownerId: viewer.id, context, placeId: target?.id }
 }
 
 /**
@@ -60,12 +60,12 @@ export async function uploadImage(
 async function attach(
   deps: Pick<Deps, 'db' | 'cache'>,
   viewer: Viewer,
-  { id, place }: { id: string; place: ImagePlace | undefined },
+  { id, target }: { id: string; target: ImageTarget | undefined },
 ): Promise<void> {
   const isThere = await transaction(deps, async (tx) => {
-    if (place === undefined) return (await findImageOwner(tx, id)) === viewer.id
-    await lockPlace(tx, place)
-    return (await takeImages(tx, viewer, { ids: [id], place })).has(id)
+    if (target === undefined) return (await findImageOwner(tx, id)) === viewer.id
+    await lockTarget(tx, target)
+    return (await claimImages(tx, viewer, { ids: [id], target })).has(id)
   })
   if (!isThere) throw accountDeleted()
 }

@@ -2,8 +2,8 @@
 
 import type { Actor } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
-import { removePictures } from '#features/basics/pictures/icons.ts'
-import { type Picture, pictureUrls, placePicture, storePictures } from '#features/basics/pictures/pictures.ts'
+import { type HostedImage, imageUrls, storeImageFiles, toHostedImage } from '#features/basics/images/hosted-image.ts'
+import { removeImages } from '#features/basics/images/icons.ts'
 import { newId } from '#lib/ids.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import type { Deps } from '#ports/deps.ts'
@@ -20,11 +20,11 @@ export const MARK_BYTES_MAX = 262_144
 export async function setMark(deps: Deps, actor: Actor, { bytes, ext }: { bytes: Buffer; ext: string }): Promise<void> {
   const processed = await deps.images.processMark(bytes, ext)
   // A folder for each upload, so that parallel uploads of one picture share no file.
-  const mark = placePicture(deps.config, processed, `mark-${newId()}`)
+  const mark = toHostedImage(deps.config, processed, `mark-${newId()}`)
   const keys = mark.stored.map(({ key }) => key)
   await withClaims(deps, {
     keys,
-    store: () => storePictures(deps.files, mark.stored),
+    store: () => storeImageFiles(deps.files, mark.stored),
     commit: () => replaceMark(deps, actor, mark, keys),
   })
 }
@@ -33,7 +33,7 @@ export async function setMark(deps: Deps, actor: Actor, { bytes, ext }: { bytes:
 export async function replaceMark(
   deps: Pick<Deps, 'db' | 'cache' | 'config' | 'now'>,
   actor: Actor,
-  mark: Pick<Picture, 'url' | 'rawUrl' | 'copyWidths'> | null,
+  mark: Pick<HostedImage, 'url' | 'rawUrl' | 'copyWidths'> | null,
   claimed: readonly string[] = [],
 ): Promise<void> {
   await transaction(deps, async (tx, changed) => {
@@ -55,7 +55,7 @@ export async function replaceMark(
     await tx.updateTable('instance_settings').set(values).execute()
     if (before.mark_url !== null && before.raw_mark_url !== null) {
       const { mark_url: url, raw_mark_url: raw_url, mark_widths: copy_widths } = before
-      await removePictures(tx, deps.config, pictureUrls({ url, raw_url, copy_widths }))
+      await removeImages(tx, deps.config, imageUrls({ url, raw_url, copy_widths }))
     }
     await recordAudit(tx, {
       action: 'settings.changed',

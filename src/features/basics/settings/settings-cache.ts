@@ -1,6 +1,6 @@
 // The settings that operators change while the service runs, as every process sees them.
 import type { Selectable } from 'kysely'
-import { copyUrl } from '#features/basics/pictures/pictures.ts'
+import { copyUrl } from '#features/basics/images/hosted-image.ts'
 import type { EntityCache } from '#platform/cache/entity-cache.ts'
 import type { Config } from '#platform/config/config.ts'
 import type { Db } from '#platform/db/db.ts'

@@ -1,6 +1,6 @@
 // Pictures in a project's description.
 import { requireMember } from '#features/basics/access/project-policy.ts'
-import type { ImageOwner } from '#features/basics/content-images/image-place.ts'
+import type { ImageOwner } from '#features/basics/content-images/image-target.ts'
 import { getProjectAsMember, type ProjectReader } from './lookup/project-cache.ts'
 
 /** Members and moderators put pictures into a project's description. */

@@ -1,6 +1,6 @@
 // Projects: reading them, editing and deleting one.
 import Type from 'typebox'
-import { iconRoutes } from '#features/basics/pictures/icon-routes.ts'
+import { iconRoutes } from '#features/basics/images/icon-routes.ts'
 import { requireViewer } from '#platform/http/auth/auth.ts'
 import { IdsQuery, ProjectParams, parseIds } from '#platform/http/query-values.ts'
 import { done } from '#platform/http/responses/declared-responses.ts'

@@ -1,6 +1,6 @@
 // The wire shape of a project: the same bytes for everyone who may see it.
 import Type, { type Static } from 'typebox'
-import { copyUrl } from '#features/basics/pictures/pictures.ts'
+import { copyUrl } from '#features/basics/images/hosted-image.ts'
 import { PROJECT_STATUSES, REQUESTABLE_STATUSES } from '#lib/project-status.ts'
 import { Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
 import { licenseName } from '#platform/taxonomy/licenses.ts'

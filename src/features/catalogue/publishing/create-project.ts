@@ -1,8 +1,8 @@
 // Creating a project with its first versions, as one story.
 
 import { requireVerifiedEmail } from '#features/basics/access/email-policy.ts'
+import { storeImageFiles } from '#features/basics/images/hosted-image.ts'
 import { checkQuota } from '#features/basics/limits/quota.ts'
-import { storePictures } from '#features/basics/pictures/pictures.ts'
 import { type CachedProject, getProject } from '#features/catalogue/projects/lookup/project-cache.ts'
 import { assertProjectSlugFree } from '#features/catalogue/projects/queries.ts'
 import { type ReceivedFiles, withParts } from '#features/catalogue/versions/publish/prepare-files.ts'
@@ -50,7 +50,7 @@ export async function createProject(
     await withClaims(deps, {
       keys: [...pictureKeys, ...files.map(({ storageKey }) => storageKey)],
       store: async () => {
-        await storePictures(deps.files, pictures)
+        await storeImageFiles(deps.files, pictures)
         await publishFiles(deps.files, files)
       },
       commit: () =>

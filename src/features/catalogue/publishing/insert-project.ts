@@ -61,7 +61,7 @@ export async function insertProject(
   await tx.insertInto('thread').values({ id: newId(), type: 'project', project_id: projectId }).execute()
   await attachImages(tx, viewer, {
     ids: project.uploadedImages,
-    place: { context: 'project', id: projectId },
+    target: { context: 'project', id: projectId },
     field: 'uploaded_images',
   })
   await insertGallery(tx, project, prepared, at)

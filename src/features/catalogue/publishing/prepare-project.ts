@@ -1,7 +1,7 @@
 // From the parts of a form to versions and pictures that are ready to be published: what takes time, and no transaction.
 import { readFile } from 'node:fs/promises'
 import { extname } from 'node:path'
-import { type Picture, placePicture } from '#features/basics/pictures/pictures.ts'
+import { type HostedImage, toHostedImage } from '#features/basics/images/hosted-image.ts'
 import {
   type PreparedFile,
   prepareFiles,
@@ -16,8 +16,8 @@ import type { NewProject } from './requests.ts'
 export type PreparedProject = {
   projectId: string
   versions: { id: string; files: PreparedFile[] }[]
-  icon: Picture | undefined
-  gallery: Picture[]
+  icon: HostedImage | undefined
+  gallery: HostedImage[]
 }
 
 /**
@@ -57,18 +57,18 @@ export async function prepareProject(
   const icon =
     iconPart === undefined
       ? undefined
-      : placePicture(
+      : toHostedImage(
           deps.config,
           await deps.images.processIcon(...(await pictureOf(iconPart)), { field: 'icon', extField: 'icon', caller }),
           projectId,
         )
-  const gallery: Picture[] = []
+  const gallery: HostedImage[] = []
   for (const { item } of project.gallery) {
     const part = partNamed(item, true)
     if (part === undefined) continue
     const options = { field: item, extField: item, caller }
     const processed = await deps.images.processGalleryImage(...(await pictureOf(part)), options)
-    const picture = placePicture(deps.config, processed, `${projectId}/images`)
+    const picture = toHostedImage(deps.config, processed, `${projectId}/images`)
     if (gallery.some(({ contentSha1 }) => contentSha1 === picture.contentSha1))
       throw invalidInput(`The picture of part ${item} occurs twice`, item)
     gallery.push(picture)

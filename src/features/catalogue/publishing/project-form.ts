@@ -1,6 +1,6 @@
 // The request that makes a project: a form with its files and pictures, or JSON for a draft without.
 import type { FastifyRequest } from 'fastify'
-import { ICON_BYTES_MAX } from '#features/basics/pictures/icons.ts'
+import { ICON_BYTES_MAX } from '#features/basics/images/icons.ts'
 import { GALLERY_BYTES_MAX } from '#features/catalogue/projects/gallery/requests.ts'
 import { checkFilename } from '#features/catalogue/versions/files/filename.ts'
 import { FILE_BYTES_MAX, type ReceivedFiles } from '#features/catalogue/versions/publish/prepare-files.ts'

@@ -1,6 +1,6 @@
 // Pictures in messages.
 
-import type { ImageOwner } from '#features/basics/content-images/image-place.ts'
+import type { ImageOwner } from '#features/basics/content-images/image-target.ts'
 import { invalidInput } from '#lib/errors.ts'
 import { parseId } from '#lib/ids.ts'
 import type { Db } from '#platform/db/db.ts'

@@ -45,7 +45,7 @@ export async function postMessage(
     }
     await attachImages(tx, viewer, {
       ids: imageIds,
-      place: { context: 'thread_message', id },
+      target: { context: 'thread_message', id },
       field: 'body.associated_images',
     })
     if (asModerator && !isPrivate) await notifyOtherSide(tx, viewer, { thread, messageId: id })

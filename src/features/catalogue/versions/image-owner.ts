@@ -1,6 +1,6 @@
 // Pictures in a version's changelog.
 import { requireMember } from '#features/basics/access/project-policy.ts'
-import type { ImageOwner } from '#features/basics/content-images/image-place.ts'
+import type { ImageOwner } from '#features/basics/content-images/image-target.ts'
 import { parseId } from '#lib/ids.ts'
 import { getVersionAsMember, type VersionReader } from './lookup/version-cache.ts'
 

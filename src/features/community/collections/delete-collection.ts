@@ -1,6 +1,6 @@
 import { actorOf } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
-import { removePictures } from '#features/basics/pictures/icons.ts'
+import { removeImages } from '#features/basics/images/icons.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import type { Deps } from '#ports/deps.ts'
@@ -16,7 +16,7 @@ export async function deleteCollection(
   await transaction(deps, async (tx) => {
     const { icon_url, raw_icon_url } = requireEditable(viewer, await lockVisibleCollection(tx, viewer, id))
     await tx.deleteFrom('collection').where('id', '=', id).execute()
-    await removePictures(tx, deps.config, [icon_url, raw_icon_url])
+    await removeImages(tx, deps.config, [icon_url, raw_icon_url])
     const subject = { kind: 'collection', id } as const
     await recordAudit(tx, { action: 'collection.deleted', actor: actorOf(viewer), subject })
   })

@@ -1,6 +1,6 @@
 // A collection's icon, which its creator changes.
 
-import { ICON_BYTES_MAX, type IconOwner } from '#features/basics/pictures/icons.ts'
+import { ICON_BYTES_MAX, type IconOwner } from '#features/basics/images/icons.ts'
 import { parseId } from '#lib/ids.ts'
 import type { Deps } from '#ports/deps.ts'
 import { requireEditable } from './policy.ts'

@@ -1,6 +1,6 @@
 // Collections: lists of projects that a user puts together.
 import Type from 'typebox'
-import { iconRoutes } from '#features/basics/pictures/icon-routes.ts'
+import { iconRoutes } from '#features/basics/images/icon-routes.ts'
 import { getCachedUser } from '#features/people/users/user-cache.ts'
 import { notFound } from '#lib/errors.ts'
 import { parseId } from '#lib/ids.ts'

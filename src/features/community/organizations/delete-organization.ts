@@ -1,6 +1,6 @@
 import { actorOf } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
-import { removePictures } from '#features/basics/pictures/icons.ts'
+import { removeImages } from '#features/basics/images/icons.ts'
 import { inheritTeams } from '#features/community/teams/queries.ts'
 import { type AnsweredRow, markInvitationsRead } from '#features/people/notifications/queries.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
@@ -36,7 +36,7 @@ export async function deleteOrganization(
     await markInvitationsRead(tx, members)
     await tx.deleteFrom('organization').where('id', '=', row.id).execute()
     await tx.deleteFrom('team').where('id', '=', row.team_id).execute()
-    await removePictures(tx, deps.config, [row.icon_url, row.raw_icon_url])
+    await removeImages(tx, deps.config, [row.icon_url, row.raw_icon_url])
     const details = { slug: row.slug, name: row.name }
     const subject = { kind: 'organization', id: row.id } as const
     await recordAudit(tx, { action: 'organization.deleted', actor: actorOf(viewer), subject, details })

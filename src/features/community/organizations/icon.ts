@@ -1,6 +1,6 @@
 // An organization's icon, for those with EDIT_DETAILS to change.
 
-import { ICON_BYTES_MAX, type IconOwner } from '#features/basics/pictures/icons.ts'
+import { ICON_BYTES_MAX, type IconOwner } from '#features/basics/images/icons.ts'
 import { notFound } from '#lib/errors.ts'
 import type { Db } from '#platform/db/db.ts'
 import { requirePermissionIn } from './policy.ts'

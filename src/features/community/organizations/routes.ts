@@ -1,6 +1,6 @@
 // Organizations: reading, making, editing and deleting them.
 import Type from 'typebox'
-import { iconRoutes } from '#features/basics/pictures/icon-routes.ts'
+import { iconRoutes } from '#features/basics/images/icon-routes.ts'
 import { getProject } from '#features/catalogue/projects/lookup/project-cache.ts'
 import { TeamMemberView } from '#features/community/teams/views.ts'
 import { notFound } from '#lib/errors.ts'

@@ -55,8 +55,8 @@ export async function createReport(
         throw isForeignKeyViolation(error) ? unknownItem(item.type) : error
       })
     await tx.insertInto('thread').values({ id: newId(), type: 'report', report_id: id }).execute()
-    const place = { context: 'report', id } as const
-    await attachImages(tx, viewer, { ids: report.imageIds, place, field: 'uploaded_images' })
+    const target = { context: 'report', id } as const
+    await attachImages(tx, viewer, { ids: report.imageIds, target, field: 'uploaded_images' })
     await insertNotifications(tx, [viewer.id], { type: 'report_submitted', report_id: id })
   })
   recordEvent(deps, 'report.created', { report_id: id })

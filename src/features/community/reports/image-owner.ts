@@ -1,6 +1,6 @@
 // Pictures in reports.
 
-import type { ImageOwner } from '#features/basics/content-images/image-place.ts'
+import type { ImageOwner } from '#features/basics/content-images/image-target.ts'
 import { requireOpenReport } from '#features/catalogue/threads/policy.ts'
 import { parseId } from '#lib/ids.ts'
 import type { Db } from '#platform/db/db.ts'

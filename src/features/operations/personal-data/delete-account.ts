@@ -8,7 +8,7 @@ import { type Actor, actorOf, SYSTEM } from '#features/basics/audit/actor.ts'
 import { forgetAccount } from '#features/basics/audit/queries.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import { dropImagesOf } from '#features/basics/content-images/queries.ts'
-import { removePictures } from '#features/basics/pictures/icons.ts'
+import { removeImages } from '#features/basics/images/icons.ts'
 import { requireDeletableUser, requireNoPlaceholder } from '#features/people/users/policy.ts'
 import { type AccountRow, getAccountByName } from '#features/people/users/queries.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
@@ -129,7 +129,7 @@ async function removeOwnPictures({ tx, accountId }: Erasure, config: Deps['confi
     select unnest(array[avatar_url, raw_avatar_url]) as url from account where id = ${accountId}
     union
     select unnest(array[icon_url, raw_icon_url]) from collection where account_id = ${accountId}`.execute(tx)
-  await removePictures(
+  await removeImages(
     tx,
     config,
     rows.map(({ url }) => url),

@@ -1,7 +1,7 @@
 // A user's picture: the user and moderators change it.
 
 import { lockAccount } from '#features/basics/access/accounts.ts'
-import { ICON_BYTES_MAX, type IconOwner } from '#features/basics/pictures/icons.ts'
+import { ICON_BYTES_MAX, type IconOwner } from '#features/basics/images/icons.ts'
 import type { Deps } from '#ports/deps.ts'
 import { requireEditableUser } from './policy.ts'
 import { getAccountByName } from './queries.ts'

@@ -1,7 +1,7 @@
 // Users as others see them, and the caller's own account.
 import Type from 'typebox'
 import type { ConfirmOwner } from '#features/basics/access/confirm-owner.ts'
-import { iconRoutes } from '#features/basics/pictures/icon-routes.ts'
+import { iconRoutes } from '#features/basics/images/icon-routes.ts'
 import { notFound } from '#lib/errors.ts'
 import { joinJson } from '#lib/text/json-bytes.ts'
 import { requireScope, requireViewer } from '#platform/http/auth/auth.ts'

@@ -1,6 +1,6 @@
 // OAuth applications that one has made.
 import type { FastifyReply } from 'fastify'
-import { replaceIcon, setIcon } from '#features/basics/pictures/icons.ts'
+import { replaceIcon, setIcon } from '#features/basics/images/icons.ts'
 import { createApplication } from '#features/people/oauth/applications/create-application.ts'
 import { deleteApplication } from '#features/people/oauth/applications/delete-application.ts'
 import { applicationIconOwner } from '#features/people/oauth/applications/icon.ts'

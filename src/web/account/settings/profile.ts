@@ -1,6 +1,6 @@
 // The profile: name, words about oneself, picture.
 
-import { replaceIcon, setIcon } from '#features/basics/pictures/icons.ts'
+import { replaceIcon, setIcon } from '#features/basics/images/icons.ts'
 import { createConfirmOwner } from '#features/people/accounts/credentials/confirm-owner.ts'
 import { avatarOwner } from '#features/people/users/avatar.ts'
 import { UserPatch } from '#features/people/users/requests.ts'

@@ -4,7 +4,7 @@
 import { buffer } from 'node:stream/consumers'
 import type { FastifyReply } from 'fastify'
 import { LRUCache } from 'lru-cache'
-import { pictureKey } from '#features/basics/pictures/pictures.ts'
+import { imageKey } from '#features/basics/images/hosted-image.ts'
 import { getProject } from '#features/catalogue/projects/lookup/project-cache.ts'
 import type { ProjectView } from '#features/catalogue/projects/views.ts'
 import { notFound } from '#lib/errors.ts'
@@ -67,7 +67,7 @@ export function createCards(): SendCard {
 }
 
 async function readIcon(deps: Pick<Deps, 'files' | 'config'>, url: string | null): Promise<Uint8Array | undefined> {
-  const key = pictureKey(deps.config, url)
+  const key = imageKey(deps.config, url)
   if (key === undefined || !ICON_KINDS.test(key)) return undefined
   const opened = await deps.files.open(key)
   return opened === undefined ? undefined : buffer(opened.stream)

@@ -4,7 +4,7 @@ import { type Membership, requirePermission } from '#features/basics/access/proj
 import { actorOf } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import { dropImages } from '#features/basics/content-images/queries.ts'
-import { pictureKey, pictureUrls } from '#features/basics/pictures/pictures.ts'
+import { imageKey, imageUrls } from '#features/basics/images/hosted-image.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { notFound } from '#lib/errors.ts'
 import { transaction } from '#platform/cache/transaction.ts'
@@ -48,8 +48,8 @@ export async function deleteProject(
     await dropImages(tx, 'version', versionIds)
     await tx.deleteFrom('project').where('id', '=', locked.id).execute()
     await tx.deleteFrom('team').where('id', '=', locked.team_id).execute()
-    const pictures = [locked.icon_url, locked.raw_icon_url, ...gallery.flatMap(pictureUrls)]
-    const keys = pictures.flatMap((url) => pictureKey(deps.config, url) ?? [])
+    const pictures = [locked.icon_url, locked.raw_icon_url, ...gallery.flatMap(imageUrls)]
+    const keys = pictures.flatMap((url) => imageKey(deps.config, url) ?? [])
     await removeLater(tx, [...files.map(({ storage_key }) => storage_key), ...new Set(keys)])
     const details = { slug: locked.slug ?? null, name: locked.name }
     const subject = { kind: 'project', id: locked.id } as const

@@ -1,6 +1,6 @@
 // A project's icon, for those who may edit its details.
 import { requirePermission } from '#features/basics/access/project-policy.ts'
-import { ICON_BYTES_MAX, type IconOwner } from '#features/basics/pictures/icons.ts'
+import { ICON_BYTES_MAX, type IconOwner } from '#features/basics/images/icons.ts'
 import { notFound } from '#lib/errors.ts'
 import type { Deps } from '#ports/deps.ts'
 import { getProjectAsMember, type ProjectReader } from '../lookup/project-cache.ts'

@@ -1,7 +1,7 @@
 // Adds a picture to a project's gallery.
 
 import { type Membership, requirePermission } from '#features/basics/access/project-policy.ts'
-import { type Picture, placePicture, storePictures } from '#features/basics/pictures/pictures.ts'
+import { type HostedImage, storeImageFiles, toHostedImage } from '#features/basics/images/hosted-image.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { invalidInput } from '#lib/errors.ts'
 import { newId } from '#lib/ids.ts'
@@ -36,11 +36,11 @@ export async function addGalleryImage(
   requirePermission(viewer, membership, 'EDIT_DETAILS')
   const processed = await deps.images.processGalleryImage(await readBytes(), ext, { caller: viewer.caller })
   // A folder for each upload: removing one picture never takes away the bytes of another.
-  const picture = placePicture(deps.config, processed, `${projectId}-${newId()}/images`)
+  const picture = toHostedImage(deps.config, processed, `${projectId}-${newId()}/images`)
   const keys = picture.stored.map(({ key }) => key)
   await withClaims(deps, {
     keys,
-    store: () => storePictures(deps.files, picture.stored),
+    store: () => storeImageFiles(deps.files, picture.stored),
     commit: () =>
       editGallery(deps, projectId, async (tx) => {
         await insertPicture(tx, deps, { projectId, picture, text })
@@ -52,7 +52,7 @@ export async function addGalleryImage(
 async function insertPicture(
   tx: Tx,
   { now }: Pick<Deps, 'now'>,
-  { projectId, picture, text }: { projectId: string; picture: Picture; text: PictureText },
+  { projectId, picture, text }: { projectId: string; picture: HostedImage; text: PictureText },
 ): Promise<void> {
   const { count } = await tx
     .selectFrom('gallery_item')

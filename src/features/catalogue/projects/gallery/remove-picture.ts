@@ -1,6 +1,6 @@
 import { type Membership, requirePermission } from '#features/basics/access/project-policy.ts'
-import { removePictures } from '#features/basics/pictures/icons.ts'
-import { pictureUrls } from '#features/basics/pictures/pictures.ts'
+import { imageUrls } from '#features/basics/images/hosted-image.ts'
+import { removeImages } from '#features/basics/images/icons.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { editGallery, type GalleryDeps } from './edit-gallery.ts'
 import { getPicture } from './queries.ts'
@@ -15,6 +15,6 @@ export async function removePicture(
   await editGallery(deps, projectId, async (tx) => {
     const item = await getPicture(tx, projectId, url)
     await tx.deleteFrom('gallery_item').where('id', '=', item.id).execute()
-    await removePictures(tx, deps.config, pictureUrls(item))
+    await removeImages(tx, deps.config, imageUrls(item))
   })
 }

@@ -58,7 +58,7 @@ export async function insertVersion(
   const place = (field: string) => (at === '' ? field : `${at}.${field}`)
   await attachImages(tx, viewer, {
     ids: version.uploadedImages,
-    place: { context: 'version', id },
+    target: { context: 'version', id },
     field: place('uploaded_images'),
   })
   const declared = await resolveDependencies(tx, viewer, version.dependencies, place('dependencies'))

@@ -1,6 +1,6 @@
 import { actorOf } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
-import { removePictures } from '#features/basics/pictures/icons.ts'
+import { removeImages } from '#features/basics/images/icons.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import type { Deps } from '#ports/deps.ts'
@@ -17,7 +17,7 @@ export async function deleteApplication(
     const { account_id, icon_url, raw_icon_url } = requireEditable(viewer, await lockApplication(tx, id))
     await deleteTokens(tx, changed, { column: 'client_id', value: id })
     await tx.deleteFrom('oauth_client').where('id', '=', id).execute()
-    await removePictures(tx, deps.config, [icon_url, raw_icon_url])
+    await removeImages(tx, deps.config, [icon_url, raw_icon_url])
     const subject = { kind: 'oauth_application', id } as const
     const entry = { actor: actorOf(viewer), subject, accountIds: [account_id] }
     await recordAudit(tx, { ...entry, action: 'oauth.application_deleted' })

@@ -1,5 +1,5 @@
 // An application's icon, which its owner and moderators change.
-import { ICON_BYTES_MAX, type IconOwner } from '#features/basics/pictures/icons.ts'
+import { ICON_BYTES_MAX, type IconOwner } from '#features/basics/images/icons.ts'
 import { parseId } from '#lib/ids.ts'
 import type { Deps } from '#ports/deps.ts'
 import { requireEditable } from './policy.ts'

@@ -1,6 +1,6 @@
 // Applications of third parties: making, editing, giving a new secret, deleting.
 import Type from 'typebox'
-import { iconRoutes } from '#features/basics/pictures/icon-routes.ts'
+import { iconRoutes } from '#features/basics/images/icon-routes.ts'
 import { requireOwnUser } from '#features/people/users/policy.ts'
 import { getAccountByName } from '#features/people/users/queries.ts'
 import { parseId } from '#lib/ids.ts'

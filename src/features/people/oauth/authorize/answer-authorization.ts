@@ -7,7 +7,7 @@ import { transaction } from '#platform/cache/transaction.ts'
 import type { Deps } from '#ports/deps.ts'
 import { type Application, getApplication, lockApplication } from '../applications/queries.ts'
 import { codeUrl, refusalUrl } from './answer-urls.ts'
-import { requireAskedAccount } from './policy.ts'
+import { requireRequestedAccount } from './policy.ts'
 import { type ConsentRequest, deleteFlow, findFlow, insertCode, upsertAuthorization } from './queries.ts'
 
 type AnswerDeps = Pick<Deps, 'db' | 'cache' | 'config' | 'now'>
@@ -19,7 +19,7 @@ export async function getConsentRequest(
 ): Promise<ConsentRequest & { application: Application }> {
   const consent = await findFlow(db, { secret: flow, now: now() })
   if (consent === undefined) throw notFound('flow')
-  requireAskedAccount(accountId, consent)
+  requireRequestedAccount(accountId, consent)
   return { ...consent, application: await getApplication(db, consent.client_id) }
 }
 

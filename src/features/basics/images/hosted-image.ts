@@ -4,9 +4,9 @@ import type { ProcessedImage, StoredImage } from '#platform/images/images.ts'
 import type { Deps } from '#ports/deps.ts'
 
 /** A picture under the key it is or will be stored under. */
-export type StoredPicture = { key: string; image: StoredImage }
+export type ImageFile = { key: string; image: StoredImage }
 
-export type Picture = {
+export type HostedImage = {
   /** The narrowest scaled copy where it is smaller, else the raw one. */
   url: string
   rawUrl: string
@@ -18,7 +18,7 @@ export type Picture = {
   height: number | null
   /** The widths for which there are scaled copies. */
   copyWidths: number[]
-  stored: StoredPicture[]
+  stored: ImageFile[]
 }
 
 /** The address of a scaled copy, which stands beside the raw picture. */
@@ -27,7 +27,7 @@ export function copyUrl(rawUrl: string, width: number): string {
 }
 
 /** Every address of a picture in a gallery. */
-export function pictureUrls(item: { url: string; raw_url: string; copy_widths: readonly number[] }): string[] {
+export function imageUrls(item: { url: string; raw_url: string; copy_widths: readonly number[] }): string[] {
   return [item.url, item.raw_url, ...item.copy_widths.map((width) => copyUrl(item.raw_url, width))]
 }
 
@@ -35,11 +35,11 @@ export function pictureUrls(item: { url: string; raw_url: string; copy_widths: r
  * Where the pictures of one upload go: below the folder, named by their content, so that a changed picture has a new
  * address and each may be cached for ever.
  */
-export function placePicture(
+export function toHostedImage(
   config: Deps['config'],
   { raw, copies, optimized, size, color }: ProcessedImage,
   folder: string,
-): Picture {
+): HostedImage {
   const hash = createHash('sha1').update(raw.bytes).digest('hex')
   const rawPath = `${folder}/${hash}.${raw.ext}`
   const rawUrl = `${config.files.baseUrl}/data/${rawPath}`
@@ -60,12 +60,12 @@ export function placePicture(
 }
 
 /** Stores the pictures; storing the same again is harmless because the name is the content. */
-export async function storePictures(files: Deps['files'], pictures: readonly StoredPicture[]): Promise<void> {
+export async function storeImageFiles(files: Deps['files'], pictures: readonly ImageFile[]): Promise<void> {
   for (const { key, image } of pictures) await files.put(key, image.bytes, { contentType: image.contentType })
 }
 
 /** The store's key of a picture's URL; undefined for an address of another service. */
-export function pictureKey(config: Deps['config'], url: string | null): string | undefined {
+export function imageKey(config: Deps['config'], url: string | null): string | undefined {
   const prefix = `${config.files.baseUrl}/data/`
   return url?.startsWith(prefix) === true ? `pictures/${url.slice(prefix.length)}` : undefined
 }

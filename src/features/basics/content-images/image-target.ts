@@ -4,7 +4,7 @@
 import type { ScopeName } from '#lib/access/scopes.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { invalidInput } from '#lib/errors.ts'
-import { IMAGE_CONTEXTS, type ImageContext, type ImagePlace } from './queries.ts'
+import { IMAGE_CONTEXTS, type ImageContext, type ImageTarget } from './queries.ts'
 import type { ImageQuery } from './requests.ts'
 
 /** How one kind of text takes pictures. */
@@ -24,11 +24,11 @@ export type ImageOwners = Readonly<Record<ImageContext, ImageOwner>>
  * The place that a request names; undefined when nothing uses the picture yet.
  * @throws ApiError as the owner of the context does, and `invalid_input` for the ID of another context.
  */
-export async function resolvePlace(
+export async function resolveTarget(
   owners: ImageOwners,
   viewer: Viewer,
   query: ImageQuery,
-): Promise<ImagePlace | undefined> {
+): Promise<ImageTarget | undefined> {
   const { context } = query
   for (const other of IMAGE_CONTEXTS) {
     const key = `${other}_id` as const

@@ -8,7 +8,7 @@ import { transaction } from '#platform/cache/transaction.ts'
 import type { Tx } from '#platform/db/db.ts'
 import type { Deps } from '#ports/deps.ts'
 import { dropClaims, removeLater, withClaims } from '#ports/files/claims.ts'
-import { type Picture, pictureKey, placePicture, storePictures } from './pictures.ts'
+import { type HostedImage, imageKey, storeImageFiles, toHostedImage } from './hosted-image.ts'
 
 /** Something that has an icon, as its feature describes it. */
 export type IconOwner = {
@@ -33,7 +33,7 @@ export type IconOwner = {
   write(tx: Tx, changed: ChangeSet, change: IconChange): Promise<readonly (string | null)[]>
 }
 
-export type IconChange = { id: string; viewer: Viewer; icon: Pick<Picture, 'url' | 'rawUrl' | 'color'> | null }
+export type IconChange = { id: string; viewer: Viewer; icon: Pick<HostedImage, 'url' | 'rawUrl' | 'color'> | null }
 
 /** Organizations and projects take icons up to this size, users and collections below it. */
 export const ICON_BYTES_MAX = 262_144
@@ -44,11 +44,11 @@ export type IconUpload = { id: string; viewer: Viewer; bytes: Buffer; ext: strin
 export async function setIcon(deps: Deps, owner: IconOwner, { id, viewer, bytes, ext }: IconUpload): Promise<void> {
   const processed = await deps.images.processIcon(bytes, ext, { maxBytes: owner.maxBytes, caller: viewer.caller })
   // A folder for each upload, so that parallel uploads of one picture, of which one fails, share no file.
-  const icon = placePicture(deps.config, processed, `${id}-${newId()}`)
+  const icon = toHostedImage(deps.config, processed, `${id}-${newId()}`)
   const keys = icon.stored.map(({ key }) => key)
   await withClaims(deps, {
     keys,
-    store: () => storePictures(deps.files, icon.stored),
+    store: () => storeImageFiles(deps.files, icon.stored),
     commit: () => replaceIcon(deps, owner, { id, viewer, icon }, keys),
   })
 }
@@ -62,11 +62,11 @@ export async function replaceIcon(
 ): Promise<void> {
   await transaction(deps, async (tx, changed) => {
     await dropClaims(tx, claimed)
-    await removePictures(tx, deps.config, await owner.write(tx, changed, change))
+    await removeImages(tx, deps.config, await owner.write(tx, changed, change))
   })
 }
 
 /** Asks for the removal of the pictures at these addresses once the transaction commits. */
-export async function removePictures(tx: Tx, config: Deps['config'], urls: readonly (string | null)[]): Promise<void> {
-  await removeLater(tx, [...new Set(urls.flatMap((url) => pictureKey(config, url) ?? []))])
+export async function removeImages(tx: Tx, config: Deps['config'], urls: readonly (string | null)[]): Promise<void> {
+  await removeLater(tx, [...new Set(urls.flatMap((url) => imageKey(config, url) ?? []))])
 }
