@@ -1,163 +1,95 @@
-// The bounded buffer in front of the store. Requests only push an event into memory; batches are stored within a
-// second. Each kind has a lane of its own, so that trouble with one loses nothing of another.
+// A bounded buffer in front of the analytics store. Requests only push events into memory; batches are stored within a
+// second. Each kind of event has its own lane, so that a failure of one kind does not affect the others.
 import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import { APPEND_EVENTS_MAX, type Batch } from './analytics-store.ts'
 import { boundEvent, EVENT_KINDS, type EventKind, type Events } from './events.ts'
 
-/** Events of one kind held in memory; at 5,000 a second, 20 seconds of a store that does not answer. */
+/** Maximum number of events of one kind in memory: 20 seconds of an unavailable store at 5,000 events per second. */
 const CAPACITY = 100_000
-/** As many as the store takes: a batch costs turns of the event loop, which are long when there is most to store. */
+/** The maximum of the store, because each batch costs turns of the event loop. */
 const BATCH_EVENTS = APPEND_EVENTS_MAX
 const INTERVAL_MS = 1_000
-/** About eight minutes with the waits below; then the batch is given up, so that a poisoned one blocks nothing for ever. */
+/** After about 8 minutes of retries a batch is discarded, so that it cannot block its lane forever. */
 const ATTEMPTS = 20
-/** Once the process is stopping there is no time for more; a batch that has failed more often gets one more. */
+/** Maximum while the process stops. A batch that has failed more often gets one more attempt. */
 const ATTEMPTS_WHEN_CLOSING = 3
 const FIRST_WAIT_MS = 200
 const LONGEST_WAIT_MS = 30_000
 
-/** Where batches go: the store, with what has to happen before and after. */
+/** Destination of batches: the store, with the steps before and after it. */
 export type EventSink = {
-  /** Resolves once the batch is on disk; the same batch may come again when it rejects. */
+  /** Resolves when the batch is on disk. After a rejection the same batch can be appended again. */
   append<K extends EventKind>(kind: K, batch: Batch<K>): Promise<void>
-  /** Resolves when what was appended before the call has taken effect everywhere, or failed to for now. Never rejects. */
+  /** Resolves when the batches of earlier calls have taken effect or failed for now. Never rejects. */
   settled(): Promise<void>
 }
 
 export type LaneStats = {
   pending: number
   stored: number
-  /** Refused because the lane was full or closed. */
+  /** Rejected because the lane was full or closed. */
   dropped: number
-  /** Accepted, and given up after the last attempt. */
+  /** Accepted, and discarded after the last attempt. */
   lost: number
   failedAttempts: number
 }
 
 export type EventBuffer = {
-  /** Takes the event unless its lane is full or closed; false = dropped. Texts are cut to their longest length. */
+  /** Adds the event with its texts cut to their maximum length. Returns false if the lane is full or closed. */
   add<K extends EventKind>(kind: K, event: Events[K]): boolean
   /**
-   * Resolves when everything accepted before the call is stored (or given up, minutes later) and has taken effect. A
-   * signal ends the waiting, and nothing else: then it rejects with the signal's reason.
+   * Resolves when everything accepted before the call has been stored (or discarded, minutes later) and has taken
+   * effect. If the signal aborts first, it rejects with the signal's reason; the events are still stored.
    */
   flush(signal?: AbortSignal): Promise<void>
-  /** Takes nothing more, stores the rest, and resolves when it has taken effect. Idempotent. */
+  /** Accepts no more events and resolves when the others are stored and have taken effect. Idempotent. */
   close(): Promise<void>
   stats(): Record<EventKind, LaneStats>
 }
 
-type Log = { warn(fields: object, message: string): void; error(fields: object, message: string): void }
+export type BufferLog = { warn(fields: object, message: string): void; error(fields: object, message: string): void }
+/** Waits for `ms` milliseconds or until the signal aborts. */
+export type Wait = (ms: number, signal: AbortSignal) => Promise<void>
 
 export type BufferOptions = {
   sink: EventSink
-  log: Log
+  log: BufferLog
   capacity?: number
   batchEvents?: number
-  /** The clock of waiting: resolves after that many milliseconds, or when the signal aborts. */
-  wait?: (ms: number, signal: AbortSignal) => Promise<void>
+  /** Tests replace it. */
+  wait?: Wait
 }
 
-type Lane<K extends EventKind = EventKind> = {
-  kind: K
-  pending: Events[K][]
+type Lane = {
+  readonly kind: EventKind
+  readonly pending: Events[EventKind][]
+  readonly counts: Omit<LaneStats, 'pending'>
   inFlight: number
-  isTimed: boolean
+  hasTimer: boolean
+  /** Resolves when the events that were pending when it began are stored. */
   running: Promise<void> | undefined
-  counts: Omit<LaneStats, 'pending'>
 }
 
-/** Starts no timer before the first event; close it before the store. */
+type Buffer = { readonly options: Required<BufferOptions>; readonly closing: AbortController }
+
+/** Starts no timer before the first event. Close the buffer before the store. */
 export function createEventBuffer(options: BufferOptions): EventBuffer {
-  const { capacity = CAPACITY, batchEvents = BATCH_EVENTS, wait = waitFor } = options
   const closing = new AbortController()
-  const lanes = Object.fromEntries(EVENT_KINDS.map((kind) => [kind, emptyLane(kind)])) as Record<EventKind, Lane>
+  const buffer: Buffer = {
+    options: { capacity: CAPACITY, batchEvents: BATCH_EVENTS, wait: waitFor, ...options },
+    closing,
+  }
+  const lanes = perKind(emptyLane)
   let closed: Promise<void> | undefined
 
-  function add<K extends EventKind>(kind: K, event: Events[K]): boolean {
-    const lane = lanes[kind]
-    if (closing.signal.aborted || lane.pending.length + lane.inFlight >= capacity) {
-      lane.counts.dropped += 1
-      return false
-    }
-    lane.pending.push(boundEvent(event))
-    if (lane.pending.length >= batchEvents) start(lane)
-    else startLater(lane)
-    return true
-  }
-
-  function startLater(lane: Lane): void {
-    if (lane.isTimed || lane.running !== undefined) return
-    lane.isTimed = true
-    void wait(INTERVAL_MS, closing.signal).then(() => {
-      lane.isTimed = false
-      start(lane)
-    })
-  }
-
-  function start(lane: Lane): void {
-    if (lane.running !== undefined || lane.pending.length === 0) return
-    lane.running = storePending(lane).finally(() => {
-      lane.running = undefined
-      if (lane.pending.length >= batchEvents) start(lane)
-      else if (lane.pending.length > 0) startLater(lane)
-    })
-  }
-
-  /** Stores what is pending now; what arrives meanwhile waits for its own second, so that batches stay large. */
-  async function storePending(lane: Lane): Promise<void> {
-    let left = lane.pending.length
-    while (left > 0) {
-      const batch = lane.pending.splice(0, Math.min(left, batchEvents))
-      left -= batch.length
-      lane.inFlight = batch.length
-      await storeBatch(lane, { id: randomUUID(), madeAt: Date.now(), events: batch })
-      lane.inFlight = 0
-    }
-  }
-
-  async function storeBatch(lane: Lane, batch: Batch): Promise<void> {
-    const { length } = batch.events
-    for (let attempt = 1; ; attempt += 1) {
-      try {
-        await options.sink.append(lane.kind, batch)
-        lane.counts.stored += length
-        return
-      } catch (err) {
-        lane.counts.failedAttempts += 1
-        const fields = { err, kind: lane.kind, batch: batch.id, events: length, attempt }
-        if (attempt >= (closing.signal.aborted ? ATTEMPTS_WHEN_CLOSING : ATTEMPTS)) {
-          lane.counts.lost += length
-          options.log.error(fields, 'Gave up storing a batch of analytics events')
-          return
-        }
-        options.log.warn(fields, 'Could not store a batch of analytics events; trying again')
-        await waitForAttempt(attempt)
-      }
-    }
-  }
-
-  /** Closing cuts a wait short that is going on; the few attempts after it have short waits of their own. */
-  function waitForAttempt(attempt: number): Promise<void> {
-    if (closing.signal.aborted) return wait(FIRST_WAIT_MS, new AbortController().signal)
-    return wait(Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (attempt - 1)), closing.signal)
-  }
-
-  async function flushLane(lane: Lane): Promise<void> {
-    // What runs may have begun before the newest events came; the second round takes those.
-    await lane.running
-    start(lane)
-    await lane.running
-  }
-
   async function flushAll(): Promise<void> {
-    await Promise.all(Object.values(lanes).map(flushLane))
+    await Promise.all(Object.values(lanes).map((lane) => flushLane(buffer, lane)))
     await options.sink.settled()
   }
 
   return {
-    add,
+    add: (kind, event) => add(buffer, lanes[kind], event),
     flush: (signal) => (signal === undefined ? flushAll() : unlessAborted(flushAll(), signal)),
     close() {
       closing.abort()
@@ -165,21 +97,97 @@ export function createEventBuffer(options: BufferOptions): EventBuffer {
       return closed
     },
     stats: () =>
-      Object.fromEntries(
-        Object.values(lanes).map((lane) => [
-          lane.kind,
-          { pending: lane.pending.length + lane.inFlight, ...lane.counts },
-        ]),
-      ) as Record<EventKind, LaneStats>,
+      perKind((kind) => ({ pending: lanes[kind].pending.length + lanes[kind].inFlight, ...lanes[kind].counts })),
   }
 }
 
-function emptyLane<K extends EventKind>(kind: K): Lane<K> {
-  const counts = { stored: 0, dropped: 0, lost: 0, failedAttempts: 0 }
-  return { kind, pending: [], inFlight: 0, isTimed: false, running: undefined, counts }
+function perKind<T>(create: (kind: EventKind) => T): Record<EventKind, T> {
+  return Object.fromEntries(EVENT_KINDS.map((kind) => [kind, create(kind)])) as Record<EventKind, T>
 }
 
-/** The work, or until the signal: then it rejects with the signal's reason, and the work goes on. */
+function emptyLane(kind: EventKind): Lane {
+  const counts = { stored: 0, dropped: 0, lost: 0, failedAttempts: 0 }
+  return { kind, pending: [], counts, inFlight: 0, hasTimer: false, running: undefined }
+}
+
+function add(buffer: Buffer, lane: Lane, event: Events[EventKind]): boolean {
+  const { capacity, batchEvents } = buffer.options
+  if (buffer.closing.signal.aborted || lane.pending.length + lane.inFlight >= capacity) {
+    lane.counts.dropped += 1
+    return false
+  }
+  lane.pending.push(boundEvent(event))
+  if (lane.pending.length >= batchEvents) start(buffer, lane)
+  else startLater(buffer, lane)
+  return true
+}
+
+function startLater(buffer: Buffer, lane: Lane): void {
+  if (lane.hasTimer || lane.running !== undefined) return
+  lane.hasTimer = true
+  void buffer.options.wait(INTERVAL_MS, buffer.closing.signal).then(() => {
+    lane.hasTimer = false
+    start(buffer, lane)
+  })
+}
+
+function start(buffer: Buffer, lane: Lane): void {
+  if (lane.running !== undefined || lane.pending.length === 0) return
+  lane.running = storePending(buffer, lane).finally(() => {
+    lane.running = undefined
+    if (lane.pending.length >= buffer.options.batchEvents) start(buffer, lane)
+    else if (lane.pending.length > 0) startLater(buffer, lane)
+  })
+}
+
+/** Stores the pending events. Later ones wait for their own second, so that batches stay large. */
+async function storePending(buffer: Buffer, lane: Lane): Promise<void> {
+  let left = lane.pending.length
+  while (left > 0) {
+    const events = lane.pending.splice(0, Math.min(left, buffer.options.batchEvents))
+    left -= events.length
+    lane.inFlight = events.length
+    await storeBatch(buffer, lane, { id: randomUUID(), madeAt: Date.now(), events })
+    lane.inFlight = 0
+  }
+}
+
+async function storeBatch(buffer: Buffer, { kind, counts }: Lane, batch: Batch): Promise<void> {
+  const { sink, log } = buffer.options
+  const { length } = batch.events
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      await sink.append(kind, batch)
+      counts.stored += length
+      return
+    } catch (err) {
+      counts.failedAttempts += 1
+      const fields = { err, kind, batch: batch.id, events: length, attempt }
+      if (attempt >= (buffer.closing.signal.aborted ? ATTEMPTS_WHEN_CLOSING : ATTEMPTS)) {
+        counts.lost += length
+        log.error(fields, 'Discarded a batch of analytics events after the last attempt')
+        return
+      }
+      log.warn(fields, 'Could not store a batch of analytics events; trying again')
+      await waitForAttempt(buffer, attempt)
+    }
+  }
+}
+
+/** Closing ends the current wait. The few attempts after it have short waits. */
+function waitForAttempt({ options, closing }: Buffer, attempt: number): Promise<void> {
+  if (closing.signal.aborted) return options.wait(FIRST_WAIT_MS, new AbortController().signal)
+  return options.wait(Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (attempt - 1)), closing.signal)
+}
+
+async function flushLane(buffer: Buffer, lane: Lane): Promise<void> {
+  // The running round can have begun before the newest events arrived; the second round stores them.
+  await lane.running
+  start(buffer, lane)
+  await lane.running
+}
+
+/** Resolves with the work. If the signal aborts first, it rejects with the signal's reason and the work continues. */
 export function unlessAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const stop = (): void => reject(signal.reason)
@@ -189,7 +197,7 @@ export function unlessAborted(work: Promise<void>, signal: AbortSignal): Promise
   })
 }
 
-/** Keeps the process alive: there are accepted events to store. */
+/** Keeps the process alive while accepted events are not stored. */
 async function waitFor(ms: number, signal: AbortSignal): Promise<void> {
   await setTimeout(ms, undefined, { signal }).catch(() => undefined)
 }

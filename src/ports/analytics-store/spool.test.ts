@@ -71,7 +71,7 @@ test('more than may wait is refused, and taken again when there is room', async 
   store.isAway = true
   await spool.sink.append('download', batchOf([aDownload()]))
   const large = batchOf(times(10, () => aDownload()))
-  await assert.rejects(spool.sink.append('download', large), /as much as they may/)
+  await assert.rejects(spool.sink.append('download', large), /reached their maximum size/)
   assert.equal((await files()).length, 1)
   store.isAway = false
   await spool.sink.settled()
