@@ -15,7 +15,7 @@ import { type Connection, createDb, createPool, type Db } from '#platform/db/db.
 import { migrate } from '#platform/db/migrate.ts'
 import { startEmbeddedPostgres } from '#platform/embedded-postgres/embedded-postgres.ts'
 import { silentLog } from '#platform/telemetry/log.ts'
-import { makeDataDir } from '#test/support/running-depot.ts'
+import { makeDataDir } from '#test/support/processes/running-depot.ts'
 import { figure, printTable, type Row, row } from './table.ts'
 
 const WRITERS = 16

@@ -1,8 +1,8 @@
 // What readers notice of others: a mix of reads alone, then beside each kind of expensive request, with a thousand
 // connections that ask, and with ten thousand that do nothing. Latencies as ratios to the mix alone.
 import { connect, type Socket } from 'node:net'
-import { form, modJar, projectData, versionData } from '#test/support/forms.ts'
-import { depot, makeDataDir } from '#test/support/running-depot.ts'
+import { form, modJar, projectData, versionData } from '#test/support/http/forms.ts'
+import { depot, makeDataDir } from '#test/support/processes/running-depot.ts'
 import { call, type Load, load, residentMb, startBenchDepot } from './servers.ts'
 import { figure, type Row, row } from './table.ts'
 

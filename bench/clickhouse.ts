@@ -15,8 +15,8 @@ import { createEventBuffer } from '#ports/analytics-store/buffer.ts'
 import { openClickHouseStore } from '#ports/analytics-store/clickhouse/store.ts'
 import { sliceGrid } from '#ports/analytics-store/slices.ts'
 import { createSpool } from '#ports/analytics-store/spool.ts'
-import { aDownload, aView } from '#test/support/analytics-events.ts'
-import { startClickHouse } from '#test/support/clickhouse.ts'
+import { startClickHouse } from '#test/support/engines/clickhouse.ts'
+import { aDownload, aView } from '#test/support/factories/analytics-events.ts'
 import { figure, printTable, row } from './table.ts'
 
 const PROJECTS = 5_000

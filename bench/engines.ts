@@ -10,7 +10,7 @@ import { openRedisCounters } from '#ports/counters/redis/redis-counters.ts'
 import { openDiskFiles } from '#ports/files/disk/disk-files.ts'
 import type { Files } from '#ports/files/files.ts'
 import { openS3Files } from '#ports/files/s3/s3-files.ts'
-import { startEngine } from '../test/support/engine.ts'
+import { startEngine } from '#test/support/engines/engine.ts'
 import { figure, printTable, type Row, row } from './table.ts'
 import { show, time } from './timing.ts'
 

@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { makeDataDir } from '#test/support/running-depot.ts'
+import { makeDataDir } from '#test/support/processes/running-depot.ts'
 import { author, publishProjects } from './http.ts'
 import { call, cpuSeconds, peakMb, startBenchDepot } from './servers.ts'
 import { figure, type Row, row } from './table.ts'

@@ -8,7 +8,7 @@ import type { Db } from '#platform/db/db.ts'
 import { createDb, createPool } from '#platform/db/db.ts'
 import { startEmbeddedPostgres } from '#platform/embedded-postgres/embedded-postgres.ts'
 import { silentLog } from '#platform/telemetry/log.ts'
-import { makeDataDir, type RunningDepot } from '#test/support/running-depot.ts'
+import { makeDataDir, type RunningDepot } from '#test/support/processes/running-depot.ts'
 import { call, countQueries, cpuSeconds, startBenchDepot } from './servers.ts'
 import { figure, type Row, row } from './table.ts'
 

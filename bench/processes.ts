@@ -1,7 +1,7 @@
 // Two HTTP processes against one, and against two servers that share nothing, in one run: requests a second, processor
 // time a request, memory of each process, and how old a read at another process can be.
 import { readFileSync } from 'node:fs'
-import { makeDataDir, type RunningDepot } from '#test/support/running-depot.ts'
+import { makeDataDir, type RunningDepot } from '#test/support/processes/running-depot.ts'
 import { author, publishProjects } from './http.ts'
 import { call, cpuSecondsOfAll, descendants, type Load, load, startBenchDepot } from './servers.ts'
 import { figure, type Row, row } from './table.ts'

@@ -3,7 +3,7 @@
 //   OTHER_NODE=PATH node bench/runtime.ts     (the path of another Node's program)
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import { ENTRY, makeDataDir, type RunningDepot } from '#test/support/running-depot.ts'
+import { ENTRY, makeDataDir, type RunningDepot } from '#test/support/processes/running-depot.ts'
 import { author, publishProjects } from './http.ts'
 import { cpuSeconds, load, residentMb, startBenchDepot } from './servers.ts'
 import { figure, printTable, type Row } from './table.ts'

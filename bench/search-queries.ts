@@ -3,7 +3,12 @@ import MiniSearch, { type SearchResult } from 'minisearch'
 import { parseSearchRequest, type SearchRequest } from '#features/operations/search/requests.ts'
 import type { SearchDocument } from '#ports/search-index/document.ts'
 import type { SearchQuery } from '#ports/search-index/search-index.ts'
-import { SAMPLE_CATEGORIES, SAMPLE_LOADERS, sampleDocuments, sampleWords } from '#test/support/search-catalogue.ts'
+import {
+  SAMPLE_CATEGORIES,
+  SAMPLE_LOADERS,
+  sampleDocuments,
+  sampleWords,
+} from '#test/support/factories/search-catalogue.ts'
 
 export const SEED = 1
 export const VERSIONS = 5

@@ -9,7 +9,7 @@ import { promisify } from 'node:util'
 import type { SearchDocument } from '#ports/search-index/document.ts'
 import { openEmbeddedSearchIndex } from '#ports/search-index/embedded/embedded-search-index.ts'
 import type { SearchChange, SearchIndex, SearchQuery } from '#ports/search-index/search-index.ts'
-import { sampleDocuments } from '#test/support/search-catalogue.ts'
+import { sampleDocuments } from '#test/support/factories/search-catalogue.ts'
 import { batches, SEED, VERSIONS, variation } from './search-queries.ts'
 import { once, seconds, show, summary, type Times } from './timing.ts'
 

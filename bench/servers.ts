@@ -3,7 +3,7 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { startDepot } from '#test/support/running-depot.ts'
+import { startDepot } from '#test/support/processes/running-depot.ts'
 
 const run = promisify(execFile)
 const HERE = import.meta.dirname

@@ -3,7 +3,7 @@
 // database included. Processor time, so that other work on the machine moves the ratios less.
 import { sql } from 'kysely'
 import type { Db } from '#platform/db/db.ts'
-import type { RunningDepot } from '#test/support/running-depot.ts'
+import type { RunningDepot } from '#test/support/processes/running-depot.ts'
 import { call, countQueries, cpuSeconds, cpuSecondsOfAll, load } from './servers.ts'
 import { figure, type Row, row } from './table.ts'
 

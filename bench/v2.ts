@@ -2,7 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { MINUTE_MS } from '#lib/time.ts'
-import { makeDataDir, type RunningDepot } from '#test/support/running-depot.ts'
+import { makeDataDir, type RunningDepot } from '#test/support/processes/running-depot.ts'
 import { author, publishProjects } from './http.ts'
 import { call, countQueries, cpuSeconds, load, startBenchDepot } from './servers.ts'
 import { type Row, row } from './table.ts'

@@ -8,9 +8,9 @@ import { demoId } from '#demo/seed-ids.ts'
 import { PLACEHOLDER_ID } from '#features/basics/access/placeholder.ts'
 import { StoreHeldError } from '#ports/analytics-store/analytics-store.ts'
 import { EVENT_KINDS } from '#ports/analytics-store/events.ts'
-import { signIn } from '#test/support/account-steps.ts'
-import { everyAddress, everyAnswer, everyRow } from '#test/support/every-answer.ts'
-import { type TestApp, testApp } from '#test/support/harness.ts'
+import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { signIn } from '#test/support/http/account-steps.ts'
+import { everyAddress, everyAnswer, everyRow } from '#test/support/http/every-response.ts'
 
 let t: TestApp
 before(async () => {

@@ -7,8 +7,8 @@ import { demoId, demoVersionId } from '#demo/seed-ids.ts'
 import { DEMO_BIO } from '#demo/seed-people.ts'
 import { reconcileDownloads } from '#features/operations/downloads/reconcile-downloads.ts'
 import { StoreHeldError } from '#ports/analytics-store/analytics-store.ts'
-import { assertError, signIn } from '#test/support/account-steps.ts'
-import { type TestApp, testApp } from '#test/support/harness.ts'
+import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { assertError, signIn } from '#test/support/http/account-steps.ts'
 
 let t: TestApp
 before(async () => {

@@ -12,7 +12,7 @@ import {
   SEEN_ERRORS_FILE,
   type SeenErrors,
 } from '#platform/http/openapi/declared-errors.ts'
-import type { SeenAnswer } from '#test/support/declared-answers.ts'
+import type { SeenAnswer } from '#test/support/app/declared-errors-check.ts'
 
 function record(files: readonly string[]): void {
   const folder = mkdtempSync(join(tmpdir(), 'depot-errors-'))

@@ -18,15 +18,7 @@ if (major < 24 || (major === 24 && minor < 12)) {
 }
 
 /** Tests against engines that are started for them: `npm run test:engines`, one file after the other. */
-const engines = [
-  'src/ports/counters/redis/*.test.ts',
-  'src/ports/files/s3/*.test.ts',
-  'src/ports/search-index/opensearch/*.test.ts',
-  'src/features/operations/search/{shared-feed,opensearch-http}.test.ts',
-  'src/ports/analytics-store/clickhouse/*.test.ts',
-  'src/features/operations/backup/move-to-engines.test.ts',
-  'test/system/{engines,clickhouse-process,pooler}.test.ts',
-]
+const engines = ['src/**/*.engine.test.ts', 'test/engines/*.test.ts']
 /** What a server of two HTTP processes must pass too: `npm run test:processes`. */
 const processes = [
   'src/features/**/*.test.ts',
@@ -36,7 +28,12 @@ const processes = [
   'src/ports/search-index/feed/*.test.ts',
   'test/system/{processes,lifecycle,signals,search-process,analytics-process}.test.ts',
 ]
-const patterns = ['{src,demo}/**/*.test.ts', 'test/{system,conformance,support,fuzz}/**/*.test.ts']
+const patterns = [
+  '{src,demo}/**/*.test.ts',
+  'test/{rules,api}/**/*.test.ts',
+  'test/system/*.test.ts',
+  'test/system/fuzz/*.test.ts',
+]
 const [first = '', ...others] = process.argv.slice(2)
 /** `--minutes=N` before the files: how long one test may take, where ten minutes are too few. */
 const minutes = first.startsWith('--minutes=') ? Number(first.slice('--minutes='.length)) : undefined

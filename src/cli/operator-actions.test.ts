@@ -4,8 +4,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { commandHere } from '#test/support/command-here.ts'
-import { emptyDatabase, type TestDatabase } from '#test/support/database.ts'
+import { emptyDatabase, type TestDatabase } from '#test/support/app/database.ts'
+import { commandHere } from '#test/support/processes/command-here.ts'
 
 let database: TestDatabase
 let other: TestDatabase

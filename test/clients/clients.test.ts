@@ -5,11 +5,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { type ClientProgram, canRun, installClient, runClient } from '../support/client-programs.ts'
-import { form, modJar, projectDataV2, versionDataV2 } from '../support/forms.ts'
-import { type TestApp, testApp } from '../support/harness.ts'
-import { standInFor } from '../support/stand-in-host.ts'
-import { PNG } from '../system/authz-samples.ts'
+import { PNG } from '#test/api/operations/samples.ts'
+import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { form, modJar, projectDataV2, versionDataV2 } from '#test/support/http/forms.ts'
+import { type ClientProgram, canRun, installClient, runClient } from '#test/support/processes/client-programs.ts'
+import { standInFor } from '#test/support/stand-ins/public-host.ts'
 
 const CLIENTS: ClientProgram[] = [
   {

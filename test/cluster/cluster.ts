@@ -5,12 +5,12 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { freePort } from '#main/preflight.ts'
 import { DATABASE, ROLE } from '#platform/embedded-postgres/cluster.ts'
-import { ADDRESS_HEADER, ADMIN_KEY, BYPASS_KEY, type Instance } from '../faults/instance.ts'
-import { type Engine, startEngine } from '../support/engine.ts'
-import { type Balancer, startHaproxy } from '../support/haproxy.ts'
-import { type OwnDatabase, startOwnDatabase } from '../support/own-database.ts'
-import { makeDataDir, type RunningDepot, startDepot } from '../support/running-depot.ts'
-import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
+import { type Engine, startEngine } from '#test/support/engines/engine.ts'
+import { type Balancer, startHaproxy } from '#test/support/engines/haproxy.ts'
+import { type OwnDatabase, startOwnDatabase } from '#test/support/processes/own-database.ts'
+import { makeDataDir, type RunningDepot, startDepot } from '#test/support/processes/running-depot.ts'
+import { startTcpProxy, type TcpProxy } from '#test/support/stand-ins/tcp-proxy.ts'
+import { ADDRESS_HEADER, ADMIN_KEY, BYPASS_KEY, type Instance } from '#test/system/faults/instance.ts'
 
 export const ENGINES = ['redis', 's3', 'opensearch', 'clickhouse'] as const
 export type EngineName = (typeof ENGINES)[number]
@@ -43,7 +43,7 @@ export type Cluster = {
   /** What commands beside the servers need. */
   dataDir: string
   env: Record<string, string>
-  /** The same for the writers and checks of `test/faults`. */
+  /** The same for the writers and checks of `test/system/faults`. */
   instance: Instance
   close(): Promise<void>
 }

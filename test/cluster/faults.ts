@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { checkLedger, checkNothingLeft, untilReady } from '../faults/check.ts'
-import { setUp } from '../faults/set-up.ts'
-import { type Ledger, startWriters } from '../faults/writers.ts'
+import { checkLedger, checkNothingLeft, untilReady } from '#test/system/faults/check.ts'
+import { setUp } from '#test/system/faults/set-up.ts'
+import { type Ledger, startWriters } from '#test/system/faults/writers.ts'
 import { type Answer, type Cluster, type EngineName, send } from './cluster.ts'
 
 /** How many answers the writers get while something is broken. */

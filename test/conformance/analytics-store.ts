@@ -14,7 +14,15 @@ import { columnsOf } from '#ports/analytics-store/events.ts'
 import type { MetricKey } from '#ports/analytics-store/metrics.ts'
 import { joinSlices, type Point } from '#ports/analytics-store/points.ts'
 import { type Resolution, sliceGrid } from '#ports/analytics-store/slices.ts'
-import { aClick, aDownload, aView, batchOf, NOON, somePlaytime, times } from '../support/analytics-events.ts'
+import {
+  aClick,
+  aDownload,
+  aView,
+  batchOf,
+  NOON,
+  somePlaytime,
+  times,
+} from '#test/support/factories/analytics-events.ts'
 
 /** `open` opens the same store every time; a store of one writer gives the one it has opened. */
 export function testAnalyticsStore(name: string, open: () => Promise<AnalyticsStore>): void {

@@ -7,9 +7,9 @@ import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { DAY_MS, MINUTE_MS } from '#lib/time.ts'
 import { openDiskFiles } from '#ports/files/disk/disk-files.ts'
-import { type TestDatabase, testDatabase } from '../support/database.ts'
-import { createFactories } from '../support/factories.ts'
-import { depot, makeDataDir, type RunningDepot, startDepot } from '../support/running-depot.ts'
+import { type TestDatabase, testDatabase } from '#test/support/app/database.ts'
+import { createFactories } from '#test/support/factories/factories.ts'
+import { depot, makeDataDir, type RunningDepot, startDepot } from '#test/support/processes/running-depot.ts'
 
 const KEY = 'lifecycle-bypass-key-0123456789abcdef'
 const { dataDir, remove } = makeDataDir()

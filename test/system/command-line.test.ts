@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { findCommand } from '#cli/commands.ts'
-import { depot, makeDataDir, type RunningDepot, startDepot } from '../support/running-depot.ts'
+import { depot, makeDataDir, type RunningDepot, startDepot } from '#test/support/processes/running-depot.ts'
 
 const { dataDir, remove } = makeDataDir()
 after(remove)

@@ -10,8 +10,8 @@ import { parse } from 'yaml'
 import { freePort } from '#main/preflight.ts'
 import { loadConfig } from '#platform/config/config.ts'
 import { Env } from '#platform/config/env.ts'
-import { makeFakeNpm } from '../support/fake-npm.ts'
-import { makeDataDir, startDepotBy } from '../support/running-depot.ts'
+import { makeDataDir, startDepotBy } from '#test/support/processes/running-depot.ts'
+import { makeFakeNpm } from '#test/support/stand-ins/fake-npm.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const read = (name: string): string => readFileSync(join(ROOT, name), 'utf8')

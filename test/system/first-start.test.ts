@@ -1,7 +1,7 @@
 // An empty instance leads its operator: everything is said where people look on, and only there.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { makeDataDir, startDepot } from '../support/running-depot.ts'
+import { makeDataDir, startDepot } from '#test/support/processes/running-depot.ts'
 
 const { dataDir, remove } = makeDataDir()
 after(remove)

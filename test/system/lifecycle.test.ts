@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { depot, makeDataDir, startDepot } from '../support/running-depot.ts'
+import { depot, makeDataDir, startDepot } from '#test/support/processes/running-depot.ts'
 
 const run = promisify(execFile)
 const AGENT = { 'user-agent': 'depot-tests/1.0' }

@@ -10,8 +10,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { after, before, describe, test } from 'node:test'
-import { makeZip } from '#test/support/archives.ts'
-import { depot, makeDataDir, type RunningDepot, startDepot } from '#test/support/running-depot.ts'
+import { makeZip } from '#test/support/factories/archives.ts'
+import { depot, makeDataDir, type RunningDepot, startDepot } from '#test/support/processes/running-depot.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const NGINX = ['/usr/sbin/nginx', '/usr/bin/nginx', '/usr/local/sbin/nginx'].find(existsSync)

@@ -7,9 +7,9 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { sql } from 'kysely'
 import { enqueue } from '#platform/jobs/queue.ts'
-import { commandHere } from '../support/command-here.ts'
-import { type TestDatabase, testDatabase } from '../support/database.ts'
-import { ENTRY, type Finished, makeDataDir } from '../support/running-depot.ts'
+import { type TestDatabase, testDatabase } from '#test/support/app/database.ts'
+import { commandHere } from '#test/support/processes/command-here.ts'
+import { ENTRY, type Finished, makeDataDir } from '#test/support/processes/running-depot.ts'
 
 const { dataDir, remove } = makeDataDir()
 after(remove)

@@ -6,7 +6,7 @@ import { request } from 'node:http'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { depot, makeDataDir, type RunningDepot, startDepot } from '../support/running-depot.ts'
+import { depot, makeDataDir, type RunningDepot, startDepot } from '#test/support/processes/running-depot.ts'
 
 const BYPASS = 'test-bypass-key-0123456789abcdefghij'
 const ENV = { HTTP_PROCESSES: '2', RATE_LIMIT_BYPASS_KEY: BYPASS }

@@ -8,8 +8,8 @@ import { createDb, createPool } from '#platform/db/db.ts'
 import { startEmbeddedPostgres } from '#platform/embedded-postgres/embedded-postgres.ts'
 import { silentLog } from '#platform/telemetry/log.ts'
 import { openDiskFiles } from '#ports/files/disk/disk-files.ts'
-import { createFactories } from '../support/factories.ts'
-import { depot, makeDataDir, type RunningDepot, startDepot } from '../support/running-depot.ts'
+import { createFactories } from '#test/support/factories/factories.ts'
+import { depot, makeDataDir, type RunningDepot, startDepot } from '#test/support/processes/running-depot.ts'
 
 const { dataDir, remove } = makeDataDir()
 const INDEX = join(dataDir, 'search/0/index')

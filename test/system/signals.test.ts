@@ -5,7 +5,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { after, test } from 'node:test'
-import { makeDataDir, type RunningDepot, startDepotBy } from '../support/running-depot.ts'
+import { makeDataDir, type RunningDepot, startDepotBy } from '#test/support/processes/running-depot.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const { dataDir, remove } = makeDataDir()

@@ -8,8 +8,8 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { tryLockFolder } from '#platform/db/folder-lock.ts'
 import { openDuckDbStore } from '#ports/analytics-store/duckdb/store.ts'
-import { testDatabase } from '../support/database.ts'
-import { depot, makeDataDir, startDepot } from '../support/running-depot.ts'
+import { testDatabase } from '#test/support/app/database.ts'
+import { depot, makeDataDir, startDepot } from '#test/support/processes/running-depot.ts'
 
 const ENTRY = join(import.meta.dirname, '../../bin/depot.mjs')
 

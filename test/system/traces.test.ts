@@ -1,8 +1,8 @@
 // A request, its statements and the job it causes are one trace, at a receiver that the operator names.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { makeDataDir, startDepot } from '../support/running-depot.ts'
-import { type ReceivedSpan, startTraceReceiver } from '../support/trace-receiver.ts'
+import { makeDataDir, startDepot } from '#test/support/processes/running-depot.ts'
+import { type ReceivedSpan, startTraceReceiver } from '#test/support/stand-ins/trace-receiver.ts'
 
 const SECRET = 'somebody@example.org'
 /** The trace that a caller names. */

@@ -8,8 +8,8 @@ import { createInterface } from 'node:readline'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { freePort } from '#main/preflight.ts'
-import { makeFakeNpm } from '../support/fake-npm.ts'
-import { makeDataDir } from '../support/running-depot.ts'
+import { makeDataDir } from '#test/support/processes/running-depot.ts'
+import { makeFakeNpm } from '#test/support/stand-ins/fake-npm.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const CHAPTER = 'A walk'

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { deflateRawSync } from 'node:zlib'
 import { ApiError } from '#lib/errors.ts'
-import { makeZip, readEnd, rewriteEnd, type TestEntry, toZip64 } from '#test/support/archives.ts'
+import { makeZip, readEnd, rewriteEnd, type TestEntry, toZip64 } from '#test/support/factories/archives.ts'
 import { ARCHIVE_LIMITS, inspectArchive, isContainedPath } from './inspect-archive.ts'
 
 describe('inspecting an archive', () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import fc from 'fast-check'
 import { ApiError } from '#lib/errors.ts'
-import { channelPair } from '#test/support/channel-pair.ts'
+import { channelPair } from '#test/support/stand-ins/channel-pair.ts'
 import type { Handlers } from './channel.ts'
 import { createFrameReader, encodeFrame, FRAME_BYTES_MAX } from './frames.ts'
 

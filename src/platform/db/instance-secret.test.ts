@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { testDatabase } from '#test/support/database.ts'
+import { testDatabase } from '#test/support/app/database.ts'
 import { createDb } from './db.ts'
 import { instanceSecret } from './instance-secret.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { assertValidHtml, samplePage } from '#test/support/html-page.ts'
+import { assertValidHtml, samplePage } from '#test/support/http/html-page.ts'
 import { html } from './html.ts'
 import { layout } from './layout.ts'
 import { breadcrumbs, emptyState, note, pager, segments, tabs } from './lists.ts'

@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test'
 import pg from 'pg'
 import { createLogTo } from '#platform/telemetry/log.ts'
 import { createMetrics } from '#platform/telemetry/metrics.ts'
-import { type TestDatabase, testDatabase } from '#test/support/database.ts'
+import { type TestDatabase, testDatabase } from '#test/support/app/database.ts'
 import { type JobHandlers, type StartOptions, startWorker, type Worker } from './worker.ts'
 import { startWorkerHeartbeats } from './worker-heartbeats.ts'
 

@@ -1,7 +1,7 @@
 // What traces do where a process has none, follows those of callers, or has lost the receiver.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { startTraceReceiver } from '#test/support/trace-receiver.ts'
+import { startTraceReceiver } from '#test/support/stand-ins/trace-receiver.ts'
 import { silentLog } from './log.ts'
 import { startTraces, traceJob, traceRequest, withTrace } from './traces.ts'
 

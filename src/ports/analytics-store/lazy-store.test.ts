@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ApiError } from '#lib/errors.ts'
-import { aDownload, batchOf } from '#test/support/analytics-events.ts'
-import { openNaiveStore } from '#test/support/reference-analytics-store.ts'
+import { aDownload, batchOf } from '#test/support/factories/analytics-events.ts'
+import { openNaiveStore } from '#test/support/stand-ins/reference-analytics-store.ts'
 import { StoreHeldError } from './analytics-store.ts'
 import { openLazily } from './lazy-store.ts'
 

@@ -1,11 +1,11 @@
 // The site under input that nobody means well with, or that is simply large.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { makeExtremes, PROJECT_PAGES } from '#test/support/extremes.ts'
-import type { Person } from '#test/support/factories.ts'
-import { BYPASS_KEY, type TestApp, testApp } from '#test/support/harness.ts'
-import { assertValidHtml } from '#test/support/html-page.ts'
-import { assertSays, visitor } from '#test/support/visitor.ts'
+import { BYPASS_KEY, type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { makeExtremes, PROJECT_PAGES } from '#test/support/factories/extremes.ts'
+import type { Person } from '#test/support/factories/factories.ts'
+import { assertValidHtml } from '#test/support/http/html-page.ts'
+import { assertSays, visitor } from '#test/support/http/visitor.ts'
 
 let t: TestApp
 let owner: Person

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
-import type { MadeProject, Person } from '#test/support/factories.ts'
-import { BYPASS_KEY, type TestApp, testApp } from '#test/support/harness.ts'
+import { BYPASS_KEY, type TestApp, testApp } from '#test/support/app/test-app.ts'
+import type { MadeProject, Person } from '#test/support/factories/factories.ts'
 
 let t: TestApp
 let owner: Person

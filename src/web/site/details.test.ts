@@ -1,8 +1,8 @@
 // What pages say beside the things themselves: counts, sizes, who made something, how far it is, what the scanner said.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import type { MadeProject, Person } from '#test/support/factories.ts'
-import { BYPASS_KEY, type TestApp, testApp } from '#test/support/harness.ts'
+import { BYPASS_KEY, type TestApp, testApp } from '#test/support/app/test-app.ts'
+import type { MadeProject, Person } from '#test/support/factories/factories.ts'
 
 let t: TestApp
 let owner: Person

@@ -1,9 +1,9 @@
 // What operators set while the service runs, as the pages show it.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
-import { ADMIN_KEY, type TestApp, testApp } from '#test/support/harness.ts'
-import { assertValidHtml } from '#test/support/html-page.ts'
-import { assertSays, visitor } from '#test/support/visitor.ts'
+import { ADMIN_KEY, type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { assertValidHtml } from '#test/support/http/html-page.ts'
+import { assertSays, visitor } from '#test/support/http/visitor.ts'
 
 const NOTHING = { name: null, accent_hue: null, about: null, rules: null, announcement: null }
 const HOSTILE = `"><script>alert(1)</script><img src=x onerror=alert(1)>' </p></aside></title><!--`

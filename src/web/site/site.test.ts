@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { newId } from '#lib/ids.ts'
-import type { MadeProject, Person } from '#test/support/factories.ts'
-import { type TestApp, testApp } from '#test/support/harness.ts'
-import { assertValidHtml } from '#test/support/html-page.ts'
-import { assertSays, type Visitor, visitor } from '#test/support/visitor.ts'
+import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import type { MadeProject, Person } from '#test/support/factories/factories.ts'
+import { assertValidHtml } from '#test/support/http/html-page.ts'
+import { assertSays, type Visitor, visitor } from '#test/support/http/visitor.ts'
 
 let t: TestApp
 let owner: Person

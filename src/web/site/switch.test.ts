@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { type TestApp, testApp } from '#test/support/harness.ts'
-import { visitor } from '#test/support/visitor.ts'
+import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { visitor } from '#test/support/http/visitor.ts'
 
 let t: TestApp
 before(async () => {

@@ -1,9 +1,9 @@
 // The site while there is no search index to answer from, as when the first one is being built.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { testApp } from '#test/support/harness.ts'
-import { assertValidHtml } from '#test/support/html-page.ts'
-import { assertSays, visitor } from '#test/support/visitor.ts'
+import { testApp } from '#test/support/app/test-app.ts'
+import { assertValidHtml } from '#test/support/http/html-page.ts'
+import { assertSays, visitor } from '#test/support/http/visitor.ts'
 
 test('lists and the home page say that they are not available, and the others are there', async () => {
   const t = await testApp()

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { MAX_COUNTED } from '#ports/search-index/search-index.ts'
-import { sampleDocuments } from '../../support/search-catalogue.ts'
+import { sampleDocuments } from '#test/support/factories/search-catalogue.ts'
 import { type Each, isSearchError, makeDocument, makeVersion, where } from './tools.ts'
 
 /** Filters of every kind: of projects, of versions, of both, negated, and such as nothing fits. */

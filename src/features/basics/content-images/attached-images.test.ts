@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import sharp from 'sharp'
-import { assertError } from '#test/support/account-steps.ts'
-import { type ConversationFactories, conversationFactories } from '#test/support/conversation-factories.ts'
-import type { Person } from '#test/support/factories.ts'
-import { form, modJar, projectData, versionData } from '#test/support/forms.ts'
-import { type TestApp, testApp } from '#test/support/harness.ts'
-import { type TeamFactories, teamFactories } from '#test/support/team-factories.ts'
+import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { type ConversationFactories, conversationFactories } from '#test/support/factories/conversation-factories.ts'
+import type { Person } from '#test/support/factories/factories.ts'
+import { type TeamFactories, teamFactories } from '#test/support/factories/team-factories.ts'
+import { assertError } from '#test/support/http/account-steps.ts'
+import { form, modJar, projectData, versionData } from '#test/support/http/forms.ts'
 
 let t: TestApp
 let make: TeamFactories

@@ -4,11 +4,11 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import sharp from 'sharp'
 import { HOUR_MS } from '#lib/time.ts'
-import { assertError } from '#test/support/account-steps.ts'
-import { type ConversationFactories, conversationFactories } from '#test/support/conversation-factories.ts'
-import type { Person } from '#test/support/factories.ts'
-import { type TestApp, testApp } from '#test/support/harness.ts'
-import { scopeBits, type TeamFactories, teamFactories } from '#test/support/team-factories.ts'
+import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { type ConversationFactories, conversationFactories } from '#test/support/factories/conversation-factories.ts'
+import type { Person } from '#test/support/factories/factories.ts'
+import { scopeBits, type TeamFactories, teamFactories } from '#test/support/factories/team-factories.ts'
+import { assertError } from '#test/support/http/account-steps.ts'
 
 let t: TestApp
 let make: TeamFactories

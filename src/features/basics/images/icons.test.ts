@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import sharp from 'sharp'
 import { parseScopeNames } from '#lib/access/scopes.ts'
-import { assertError, statuses } from '#test/support/account-steps.ts'
-import type { Person } from '#test/support/factories.ts'
-import { failingFiles } from '#test/support/failing-files.ts'
-import { type TestApp, testApp } from '#test/support/harness.ts'
+import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import type { Person } from '#test/support/factories/factories.ts'
+import { assertError, statuses } from '#test/support/http/account-steps.ts'
+import { failingFiles } from '#test/support/stand-ins/failing-files.ts'
 
 let t: TestApp
 /** While set, the store takes this many pictures more and then is full. */

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { assertError, statuses } from '#test/support/account-steps.ts'
-import type { Person } from '#test/support/factories.ts'
-import { type TestApp, testApp } from '#test/support/harness.ts'
-import { type TeamFactories, teamFactories } from '#test/support/team-factories.ts'
+import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import type { Person } from '#test/support/factories/factories.ts'
+import { type TeamFactories, teamFactories } from '#test/support/factories/team-factories.ts'
+import { assertError, statuses } from '#test/support/http/account-steps.ts'
 
 let t: TestApp
 let make: TeamFactories

@@ -6,8 +6,8 @@ import { DAY_MS } from '#lib/time.ts'
 import { createEntityCache } from '#platform/cache/entity-cache.ts'
 import { listenForInvalidations } from '#platform/cache/listen.ts'
 import { createRateGrants } from '#platform/http/limits/rate-grants.ts'
-import { assertError } from '#test/support/account-steps.ts'
-import { ADMIN_KEY, type TestApp, testApp } from '#test/support/harness.ts'
+import { ADMIN_KEY, type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { assertError } from '#test/support/http/account-steps.ts'
 
 let t: TestApp
 before(async () => {

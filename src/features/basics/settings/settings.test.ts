@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { assertError, assertRefusedValues, mailsTo } from '#test/support/account-steps.ts'
-import type { Person } from '#test/support/factories.ts'
-import { ADMIN_KEY, type TestApp, testApp } from '#test/support/harness.ts'
+import { ADMIN_KEY, type TestApp, testApp } from '#test/support/app/test-app.ts'
+import type { Person } from '#test/support/factories/factories.ts'
+import { assertError, assertRefusedValues, mailsTo } from '#test/support/http/account-steps.ts'
 
 const SETTINGS = '/_internal/admin/settings'
 const KEY = { headers: { 'x-admin-key': ADMIN_KEY } }

@@ -1,7 +1,7 @@
 // The tag endpoints, over the taxonomy that is shipped.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { type TestApp, testApp } from '#test/support/harness.ts'
+import { type TestApp, testApp } from '#test/support/app/test-app.ts'
 
 const PLAYERS = { name: 'players', type: 'array_integer', optional: true, created: '2024-01-01T00:00:00.000Z' } as const
 

@@ -4,9 +4,9 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { ALL_SCOPES } from '#lib/access/scopes.ts'
-import type { Person } from '#test/support/factories.ts'
-import { type FormFile, form, modJar, projectData, versionData } from '#test/support/forms.ts'
-import { type TestApp, testApp } from '#test/support/harness.ts'
+import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import type { Person } from '#test/support/factories/factories.ts'
+import { type FormFile, form, modJar, projectData, versionData } from '#test/support/http/forms.ts'
 
 let t: TestApp
 let author: Person

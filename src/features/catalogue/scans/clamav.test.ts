@@ -5,8 +5,8 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { form, modJar, versionData } from '#test/support/forms.ts'
-import { testApp } from '#test/support/harness.ts'
+import { testApp } from '#test/support/app/test-app.ts'
+import { form, modJar, versionData } from '#test/support/http/forms.ts'
 
 const SCRIPT = join(import.meta.dirname, '../../../../scripts/scan-with-clamav.mjs')
 /** In two halves, so that no scanner takes offence at this file. */

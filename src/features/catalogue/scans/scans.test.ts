@@ -7,10 +7,10 @@ import { after, before, test } from 'node:test'
 import { HOUR_MS, MINUTE_MS } from '#lib/time.ts'
 import { jobHandlers } from '#main/app.ts'
 import { drainJobs } from '#platform/jobs/worker.ts'
-import { assertError } from '#test/support/account-steps.ts'
-import type { MadeProject, Person } from '#test/support/factories.ts'
-import { form, modJar, projectData, versionData } from '#test/support/forms.ts'
-import { type TestApp, testApp } from '#test/support/harness.ts'
+import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import type { MadeProject, Person } from '#test/support/factories/factories.ts'
+import { assertError } from '#test/support/http/account-steps.ts'
+import { form, modJar, projectData, versionData } from '#test/support/http/forms.ts'
 
 type Answer = (req: IncomingMessage, res: ServerResponse, about: { filename: string }) => void
 const says =

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { ProjectStatus } from '#lib/project-status.ts'
-import { assertError } from '#test/support/account-steps.ts'
+import { type TestApp, testApp } from '#test/support/app/test-app.ts'
 import {
   type ConversationFactories,
   conversationFactories,
   type ThreadView,
-} from '#test/support/conversation-factories.ts'
-import type { Person } from '#test/support/factories.ts'
-import { type TestApp, testApp } from '#test/support/harness.ts'
-import { scopeBits, type TeamFactories, teamFactories } from '#test/support/team-factories.ts'
+} from '#test/support/factories/conversation-factories.ts'
+import type { Person } from '#test/support/factories/factories.ts'
+import { scopeBits, type TeamFactories, teamFactories } from '#test/support/factories/team-factories.ts'
+import { assertError } from '#test/support/http/account-steps.ts'
 
 let t: TestApp
 let make: TeamFactories

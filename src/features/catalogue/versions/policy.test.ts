@@ -5,8 +5,8 @@ import { listMemberships } from '#features/basics/access/memberships.ts'
 import { VERSION_STATUSES } from '#features/basics/access/version-status.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { PROJECT_STATUSES } from '#lib/project-status.ts'
-import { type TestApp, testApp } from '#test/support/harness.ts'
-import { teamFactories } from '#test/support/team-factories.ts'
+import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { teamFactories } from '#test/support/factories/team-factories.ts'
 import { canSeeVersion, versionVisibleTo } from './policy.ts'
 
 let t: TestApp

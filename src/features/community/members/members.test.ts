@@ -2,9 +2,8 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { sql } from 'kysely'
 import { transaction } from '#platform/cache/transaction.ts'
-import { assertError } from '#test/support/account-steps.ts'
-import type { Person } from '#test/support/factories.ts'
-import { type Client, type TestApp, testApp } from '#test/support/harness.ts'
+import { type Client, type TestApp, testApp } from '#test/support/app/test-app.ts'
+import type { Person } from '#test/support/factories/factories.ts'
 import {
   type MemberView,
   memberOf,
@@ -12,7 +11,8 @@ import {
   scopeBits,
   type TeamFactories,
   teamFactories,
-} from '#test/support/team-factories.ts'
+} from '#test/support/factories/team-factories.ts'
+import { assertError } from '#test/support/http/account-steps.ts'
 
 let t: TestApp
 let make: TeamFactories

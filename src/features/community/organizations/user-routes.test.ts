@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { parseScopeNames } from '#lib/access/scopes.ts'
-import { assertError } from '#test/support/account-steps.ts'
-import { type Client, type TestApp, testApp } from '#test/support/harness.ts'
-import { type TeamFactories, teamFactories } from '#test/support/team-factories.ts'
+import { type Client, type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { type TeamFactories, teamFactories } from '#test/support/factories/team-factories.ts'
+import { assertError } from '#test/support/http/account-steps.ts'
 
 let t: TestApp
 let make: TeamFactories

@@ -2,16 +2,16 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { ensurePlaceholder, PLACEHOLDER_ID } from '#features/basics/access/placeholder.ts'
 import { insertNotifications } from '#features/people/notifications/queries.ts'
-import { ABSENT, assertError, assertRefusedValues, statuses } from '#test/support/account-steps.ts'
-import type { Person } from '#test/support/factories.ts'
-import { type TestApp, testApp } from '#test/support/harness.ts'
+import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import type { Person } from '#test/support/factories/factories.ts'
 import {
   type MemberView,
   memberOf,
   scopeBits,
   type TeamFactories,
   teamFactories,
-} from '#test/support/team-factories.ts'
+} from '#test/support/factories/team-factories.ts'
+import { ABSENT, assertError, assertRefusedValues, statuses } from '#test/support/http/account-steps.ts'
 import { TEAM_SIZE_MAX } from './invite-member.ts'
 
 let t: TestApp

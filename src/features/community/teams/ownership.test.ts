@@ -1,8 +1,14 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { ABSENT, assertError, assertRefusedValues, statuses } from '#test/support/account-steps.ts'
-import { type TestApp, testApp } from '#test/support/harness.ts'
-import { type MemberView, memberOf, names, type TeamFactories, teamFactories } from '#test/support/team-factories.ts'
+import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import {
+  type MemberView,
+  memberOf,
+  names,
+  type TeamFactories,
+  teamFactories,
+} from '#test/support/factories/team-factories.ts'
+import { ABSENT, assertError, assertRefusedValues, statuses } from '#test/support/http/account-steps.ts'
 
 let t: TestApp
 let make: TeamFactories

@@ -7,9 +7,9 @@ import fc from 'fast-check'
 import { newId } from '#lib/ids.ts'
 import { HOUR_MS, MINUTE_MS } from '#lib/time.ts'
 import type { Events } from '#ports/analytics-store/events.ts'
-import { aClick, aDownload, aView, somePlaytime } from '#test/support/analytics-events.ts'
-import type { Person } from '#test/support/factories.ts'
-import { type TestApp, testApp } from '#test/support/harness.ts'
+import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { aClick, aDownload, aView, somePlaytime } from '#test/support/factories/analytics-events.ts'
+import type { Person } from '#test/support/factories/factories.ts'
 
 /** Around a leap day. */
 const START = Date.UTC(2024, 1, 26)

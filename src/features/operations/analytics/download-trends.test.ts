@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '#lib/time.ts'
-import { aDownload, times } from '#test/support/analytics-events.ts'
-import type { MadeProject, Person } from '#test/support/factories.ts'
-import { type TestApp, testApp } from '#test/support/harness.ts'
-import { assertValidHtml } from '#test/support/html-page.ts'
-import { visitor } from '#test/support/visitor.ts'
+import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { aDownload, times } from '#test/support/factories/analytics-events.ts'
+import type { MadeProject, Person } from '#test/support/factories/factories.ts'
+import { assertValidHtml } from '#test/support/http/html-page.ts'
+import { visitor } from '#test/support/http/visitor.ts'
 import { riseOf } from './download-trends.ts'
 
 let t: TestApp

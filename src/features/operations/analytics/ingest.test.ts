@@ -4,9 +4,9 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { parseScopeNames } from '#lib/access/scopes.ts'
 import { HOUR_MS } from '#lib/time.ts'
-import { type Question, slicesOf } from '#test/support/analytics-questions.ts'
-import type { MadeProject, Person } from '#test/support/factories.ts'
-import { type TestApp, testApp } from '#test/support/harness.ts'
+import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import type { MadeProject, Person } from '#test/support/factories/factories.ts'
+import { type Question, slicesOf } from '#test/support/http/analytics-queries.ts'
 
 let t: TestApp
 before(async () => {

@@ -6,11 +6,11 @@ import { parseScopeNames } from '#lib/access/scopes.ts'
 import { newId } from '#lib/ids.ts'
 import { DAY_MS, HOUR_MS } from '#lib/time.ts'
 import { openLazily } from '#ports/analytics-store/lazy-store.ts'
-import { aClick, aDownload, aView, somePlaytime } from '#test/support/analytics-events.ts'
-import { ask, type Question, questionBody, slicesOf } from '#test/support/analytics-questions.ts'
-import type { MadeProject, Person } from '#test/support/factories.ts'
-import { type TestApp, testApp } from '#test/support/harness.ts'
-import { teamFactories } from '#test/support/team-factories.ts'
+import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { aClick, aDownload, aView, somePlaytime } from '#test/support/factories/analytics-events.ts'
+import type { MadeProject, Person } from '#test/support/factories/factories.ts'
+import { teamFactories } from '#test/support/factories/team-factories.ts'
+import { ask, type Question, questionBody, slicesOf } from '#test/support/http/analytics-queries.ts'
 
 let t: TestApp
 before(async () => {

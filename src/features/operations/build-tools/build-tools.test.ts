@@ -4,8 +4,8 @@ import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
 import type { FileType } from '#features/catalogue/versions/kinds.ts'
-import type { MadeProject, Person } from '#test/support/factories.ts'
-import { type TestApp, testApp } from '#test/support/harness.ts'
+import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import type { MadeProject, Person } from '#test/support/factories/factories.ts'
 
 let t: TestApp
 let stranger: Person

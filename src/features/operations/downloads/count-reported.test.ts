@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { DAY_MS, MINUTE_MS } from '#lib/time.ts'
-import { slicesOf } from '#test/support/analytics-questions.ts'
-import type { MadeProject } from '#test/support/factories.ts'
-import { ADMIN_KEY, type TestApp, testApp } from '#test/support/harness.ts'
+import { ADMIN_KEY, type TestApp, testApp } from '#test/support/app/test-app.ts'
+import type { MadeProject } from '#test/support/factories/factories.ts'
+import { slicesOf } from '#test/support/http/analytics-queries.ts'
 
 let t: TestApp
 before(async () => {

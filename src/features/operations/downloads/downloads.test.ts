@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { DAY_MS, HOUR_MS } from '#lib/time.ts'
-import type { MadeProject } from '#test/support/factories.ts'
-import { type TestApp, testApp } from '#test/support/harness.ts'
+import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import type { MadeProject } from '#test/support/factories/factories.ts'
 
 let t: TestApp
 let project: MadeProject

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { PLACEHOLDER_ID } from '#features/basics/access/placeholder.ts'
-import { statuses } from '#test/support/account-steps.ts'
-import { form, projectData } from '#test/support/forms.ts'
-import { type TestApp, testApp } from '#test/support/harness.ts'
-import { type TeamFactories, teamFactories } from '#test/support/team-factories.ts'
+import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { type TeamFactories, teamFactories } from '#test/support/factories/team-factories.ts'
+import { statuses } from '#test/support/http/account-steps.ts'
+import { form, projectData } from '#test/support/http/forms.ts'
 
 let t: TestApp
 let make: TeamFactories

@@ -6,11 +6,11 @@ import { newToken } from '#lib/access/tokens.ts'
 import { newId } from '#lib/ids.ts'
 import { MINUTE_MS } from '#lib/time.ts'
 import { enqueue } from '#platform/jobs/queue.ts'
-import { assertError } from '#test/support/account-steps.ts'
-import type { Person } from '#test/support/factories.ts'
-import { accountColumns, leaveEverything } from '#test/support/full-account.ts'
-import { type TestApp, testApp } from '#test/support/harness.ts'
-import { type TeamFactories, teamFactories } from '#test/support/team-factories.ts'
+import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import type { Person } from '#test/support/factories/factories.ts'
+import { accountColumns, leaveEverything } from '#test/support/factories/full-account.ts'
+import { type TeamFactories, teamFactories } from '#test/support/factories/team-factories.ts'
+import { assertError } from '#test/support/http/account-steps.ts'
 
 let t: TestApp
 let make: TeamFactories
@@ -86,7 +86,11 @@ test('whatever table a person has left a row in, nothing names them afterwards',
     const rows = await sql`select 1 from ${sql.table(table)} where ${sql.ref(column)} = ${person.id} limit 1`.execute(
       t.deps.db,
     )
-    assert.equal(rows.rows.length, 1, `the person has no ${table}.${column}: leave one in test/support/full-account.ts`)
+    assert.equal(
+      rows.rows.length,
+      1,
+      `the person has no ${table}.${column}: leave one in test/support/factories/full-account.ts`,
+    )
   }
   const former = { kind: 'email-changed', account_id: person.id, former_email: 'planted@example.com' } as const
   await t.deps.db.transaction().execute((tx) => enqueue(tx, 'accounts.send-mail', former))

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { newId } from '#lib/ids.ts'
-import { assertError } from '#test/support/account-steps.ts'
-import { leaveEverything } from '#test/support/full-account.ts'
-import { type TestApp, testApp } from '#test/support/harness.ts'
-import { teamFactories } from '#test/support/team-factories.ts'
+import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { leaveEverything } from '#test/support/factories/full-account.ts'
+import { teamFactories } from '#test/support/factories/team-factories.ts'
+import { assertError } from '#test/support/http/account-steps.ts'
 
 let t: TestApp
 before(async () => {

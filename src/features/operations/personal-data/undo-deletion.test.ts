@@ -7,6 +7,9 @@ import { ALL_SCOPES } from '#lib/access/scopes.ts'
 import { newId } from '#lib/ids.ts'
 import { DAY_MS } from '#lib/time.ts'
 import { enqueue } from '#platform/jobs/queue.ts'
+import { ADMIN_KEY, type TestApp, testApp } from '#test/support/app/test-app.ts'
+import type { Person } from '#test/support/factories/factories.ts'
+import { type TeamFactories, teamFactories } from '#test/support/factories/team-factories.ts'
 import {
   assertError,
   enableTwoFactor,
@@ -17,11 +20,8 @@ import {
   OTHER_PASSWORD,
   PASSWORD,
   signIn,
-} from '#test/support/account-steps.ts'
-import type { Person } from '#test/support/factories.ts'
-import { ADMIN_KEY, type TestApp, testApp } from '#test/support/harness.ts'
-import { type TeamFactories, teamFactories } from '#test/support/team-factories.ts'
-import { assertLeads, assertSays, visitor } from '#test/support/visitor.ts'
+} from '#test/support/http/account-steps.ts'
+import { assertLeads, assertSays, visitor } from '#test/support/http/visitor.ts'
 import { deleteAccountOf } from './delete-account.ts'
 import { personalDataJobs } from './jobs.ts'
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { findFinishedRebuild } from '#ports/search-index/feed/changes.ts'
-import type { Call, TestApp } from '#test/support/harness.ts'
-import { ADMIN_KEY, testApp } from '#test/support/harness.ts'
+import type { Call, TestApp } from '#test/support/app/test-app.ts'
+import { ADMIN_KEY, testApp } from '#test/support/app/test-app.ts'
 
 let t: TestApp
 before(async () => {

@@ -5,8 +5,8 @@ import { after, before, describe, test } from 'node:test'
 import { parseScopeNames } from '#lib/access/scopes.ts'
 import { newId } from '#lib/ids.ts'
 import { HOUR_MS, MINUTE_MS } from '#lib/time.ts'
-import type { Person } from '#test/support/factories.ts'
-import { ADMIN_KEY, type TestApp, testApp } from '#test/support/harness.ts'
+import { ADMIN_KEY, type TestApp, testApp } from '#test/support/app/test-app.ts'
+import type { Person } from '#test/support/factories/factories.ts'
 
 let t: TestApp
 let admin: Person

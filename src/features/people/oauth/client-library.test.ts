@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import * as client from 'openid-client'
-import { type TestApp, testApp } from '#test/support/harness.ts'
-import { authorize, BASE, CALLBACK, makeApplication, statusOf } from '#test/support/oauth-steps.ts'
+import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { authorize, BASE, CALLBACK, makeApplication, statusOf } from '#test/support/http/oauth-steps.ts'
 
 let t: TestApp
 before(async () => {

@@ -6,10 +6,10 @@ import { parseScopeNames } from '#lib/access/scopes.ts'
 import { formatUnits, parseUnits } from '#lib/decimal.ts'
 import { newId } from '#lib/ids.ts'
 import { DAY_MS } from '#lib/time.ts'
-import { aDownload, aView } from '#test/support/analytics-events.ts'
-import type { Person } from '#test/support/factories.ts'
-import { ADMIN_KEY, type TestApp, testApp } from '#test/support/harness.ts'
-import { teamFactories } from '#test/support/team-factories.ts'
+import { ADMIN_KEY, type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { aDownload, aView } from '#test/support/factories/analytics-events.ts'
+import type { Person } from '#test/support/factories/factories.ts'
+import { teamFactories } from '#test/support/factories/team-factories.ts'
 
 let t: TestApp
 before(async () => {

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { PLACEHOLDER_ID, PLACEHOLDER_USERNAME } from '#features/basics/access/placeholder.ts'
 import { parseScopeNames } from '#lib/access/scopes.ts'
-import { assertError, assertRefusedValues, makeMember, PASSWORD, statuses } from '#test/support/account-steps.ts'
-import type { Person } from '#test/support/factories.ts'
-import { type TestApp, testApp } from '#test/support/harness.ts'
-import { teamFactories } from '#test/support/team-factories.ts'
+import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import type { Person } from '#test/support/factories/factories.ts'
+import { teamFactories } from '#test/support/factories/team-factories.ts'
+import { assertError, assertRefusedValues, makeMember, PASSWORD, statuses } from '#test/support/http/account-steps.ts'
 
 let t: TestApp
 before(async () => {

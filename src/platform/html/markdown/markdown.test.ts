@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { assertValidHtml, samplePage } from '#test/support/html-page.ts'
+import { assertValidHtml, samplePage } from '#test/support/http/html-page.ts'
 import { html } from '../html.ts'
 import { DEFAULT_LANGUAGE, languageOf } from '../languages.ts'
 import { layout } from '../layout.ts'

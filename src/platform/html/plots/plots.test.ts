@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { DAY_MS } from '#lib/time.ts'
-import { assertValidHtml, samplePage } from '#test/support/html-page.ts'
+import { assertValidHtml, samplePage } from '#test/support/http/html-page.ts'
 import { html } from '../html.ts'
 import { layout } from '../layout.ts'
 import { barPlot, barPlotCsv } from './bar-plot.ts'

@@ -7,14 +7,14 @@ import { createInterface } from 'node:readline'
 import { type TestContext, test } from 'node:test'
 import { ApiError } from '#lib/errors.ts'
 import { HOUR_MS } from '#lib/time.ts'
-import { aDownload, aView, batchOf, NOON, times } from '#test/support/analytics-events.ts'
+import { aDownload, aView, batchOf, NOON, times } from '#test/support/factories/analytics-events.ts'
 import { type AnalyticsStore, APPEND_EVENTS_MAX, CELLS_MAX } from '../analytics-store.ts'
 import type { DownloadEvent } from '../events.ts'
 import { sliceGrid } from '../slices.ts'
 import { openDuckDbStore } from './store.ts'
 
 const GRID = sliceGrid(NOON, NOON + HOUR_MS, { slices: 1 })
-const INGEST = join(import.meta.dirname, '../../../../test/support/ingest-child.ts')
+const INGEST = join(import.meta.dirname, '../../../../test/support/processes/ingest-child.ts')
 
 test('what was stored is there after closing and opening again, and its batches are still known', async (t) => {
   const dir = await folder(t)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { MINUTE_MS } from '#lib/time.ts'
 import { counterConformance } from '#test/conformance/counters.ts'
-import { channelPair } from '#test/support/channel-pair.ts'
+import { channelPair } from '#test/support/stand-ins/channel-pair.ts'
 import { createMemoryCounters } from '../memory/memory-counters.ts'
 import { remoteCounters, serveCounters } from './remote-counters.ts'
 

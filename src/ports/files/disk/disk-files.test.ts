@@ -8,7 +8,7 @@ import { text } from 'node:stream/consumers'
 import { describe, test } from 'node:test'
 import { ApiError } from '#lib/errors.ts'
 import { filesConformance } from '#test/conformance/files.ts'
-import { failingFiles } from '#test/support/failing-files.ts'
+import { failingFiles } from '#test/support/stand-ins/failing-files.ts'
 import { openDiskFiles } from './disk-files.ts'
 import { syncFileSystem } from './sync-file-system.ts'
 

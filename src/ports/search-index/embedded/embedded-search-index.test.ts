@@ -8,7 +8,7 @@ import { parseSearchRequest, type SearchRequest } from '#features/operations/sea
 import { ApiError } from '#lib/errors.ts'
 import { testSearchIndex } from '#test/conformance/search-index/suite.ts'
 import { makeDocument } from '#test/conformance/search-index/tools.ts'
-import { sampleDocuments } from '#test/support/search-catalogue.ts'
+import { sampleDocuments } from '#test/support/factories/search-catalogue.ts'
 import type { SearchIndex, SearchIndexStatus } from '../search-index.ts'
 import { type EmbeddedOptions, openEmbeddedSearchIndex } from './embedded-search-index.ts'
 

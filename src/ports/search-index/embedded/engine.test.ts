@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parseSearchRequest, type SearchRequest } from '#features/operations/search/requests.ts'
-import { naiveSearch } from '#test/support/reference-search.ts'
 import {
   type Random,
   SAMPLE_CATEGORIES,
@@ -13,7 +12,8 @@ import {
   sampleId,
   sampleWords,
   seededRandom,
-} from '#test/support/search-catalogue.ts'
+} from '#test/support/factories/search-catalogue.ts'
+import { naiveSearch } from '#test/support/stand-ins/reference-search.ts'
 import type { SearchDocument } from '../document.ts'
 import { FIELDS } from '../filter/fields.ts'
 import { SORTS } from '../search-index.ts'

@@ -5,9 +5,9 @@ import { isDeepStrictEqual } from 'node:util'
 import { sql } from 'kysely'
 import { newId } from '#lib/ids.ts'
 import type { Tx } from '#platform/db/db.ts'
-import type { MadeProject, Person } from '#test/support/factories.ts'
-import { type TestApp, testApp } from '#test/support/harness.ts'
-import { teamFactories } from '#test/support/team-factories.ts'
+import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import type { MadeProject, Person } from '#test/support/factories/factories.ts'
+import { teamFactories } from '#test/support/factories/team-factories.ts'
 import { listDocumentRows } from './document-rows.ts'
 
 let t: TestApp

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { openEmbeddedSearchIndex } from '#ports/search-index/embedded/embedded-search-index.ts'
 import { testSearchIndex } from '#test/conformance/search-index/suite.ts'
-import { channelPair } from '#test/support/channel-pair.ts'
+import { channelPair } from '#test/support/stand-ins/channel-pair.ts'
 import { remoteFeed, serveFeed } from './remote-feed.ts'
 import type { SearchFeed } from './search-feed.ts'
 

@@ -1,9 +1,16 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { makeMember, PASSWORD } from '#test/support/account-steps.ts'
-import { type TestApp, testApp } from '#test/support/harness.ts'
-import { BASE, CALLBACK, exchange, makeApplication, statusOf, type TestApplication } from '#test/support/oauth-steps.ts'
-import { assertLeads, assertSays, hiddenFields, visitor } from '#test/support/visitor.ts'
+import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { makeMember, PASSWORD } from '#test/support/http/account-steps.ts'
+import {
+  BASE,
+  CALLBACK,
+  exchange,
+  makeApplication,
+  statusOf,
+  type TestApplication,
+} from '#test/support/http/oauth-steps.ts'
+import { assertLeads, assertSays, hiddenFields, visitor } from '#test/support/http/visitor.ts'
 
 let t: TestApp
 let owner: { token: string; username: string }

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { createLogTo } from '#platform/telemetry/log.ts'
-import { makeMember, PASSWORD } from '#test/support/account-steps.ts'
-import { type TestApp, testApp } from '#test/support/harness.ts'
-import { CALLBACK, exchange } from '#test/support/oauth-steps.ts'
-import { assertSays, visitor } from '#test/support/visitor.ts'
+import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { makeMember, PASSWORD } from '#test/support/http/account-steps.ts'
+import { CALLBACK, exchange } from '#test/support/http/oauth-steps.ts'
+import { assertSays, visitor } from '#test/support/http/visitor.ts'
 
 let t: TestApp
 const lines: string[] = []

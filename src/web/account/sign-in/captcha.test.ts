@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
-import { mailsTo, makeMember, PASSWORD } from '#test/support/account-steps.ts'
-import { type CaptchaService, startCaptchaService } from '#test/support/captcha-service.ts'
-import { type TestApp, testApp } from '#test/support/harness.ts'
-import { assertLeads, assertSays, hiddenFields, visitor } from '#test/support/visitor.ts'
+import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { mailsTo, makeMember, PASSWORD } from '#test/support/http/account-steps.ts'
+import { assertLeads, assertSays, hiddenFields, visitor } from '#test/support/http/visitor.ts'
+import { type CaptchaService, startCaptchaService } from '#test/support/stand-ins/captcha-service.ts'
 
 const SIGN_UP = '/account/sign-up'
 const SIGN_IN = '/account/sign-in'

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { makeFirstAdminLink } from '#features/people/accounts/sign-up/create-first-admin.ts'
-import { type TestApp, testApp } from '#test/support/harness.ts'
-import { visitor } from '#test/support/visitor.ts'
+import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { visitor } from '#test/support/http/visitor.ts'
 
 const PATH = '/account/first-admin'
 const PASSWORD = 'violet-harbour-lantern-42'

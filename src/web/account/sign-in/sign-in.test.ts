@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { brotliDecompressSync } from 'node:zlib'
+import { type TestApp, testApp } from '#test/support/app/test-app.ts'
 import {
   enableTwoFactor,
   mailedFlow,
@@ -9,9 +10,8 @@ import {
   OTHER_PASSWORD,
   PASSWORD,
   totpCode,
-} from '#test/support/account-steps.ts'
-import { type TestApp, testApp } from '#test/support/harness.ts'
-import { assertLeads, assertSays, hiddenFields, visitor } from '#test/support/visitor.ts'
+} from '#test/support/http/account-steps.ts'
+import { assertLeads, assertSays, hiddenFields, visitor } from '#test/support/http/visitor.ts'
 import { returnPath } from '#web/kit/return-path.ts'
 
 let t: TestApp

@@ -5,9 +5,9 @@ import { after, before, describe, test } from 'node:test'
 import { ALL_SCOPES } from '#lib/access/scopes.ts'
 import { PROJECT_STATUSES } from '#lib/project-status.ts'
 import { HOUR_MS } from '#lib/time.ts'
-import type { MadeProject, Person } from '#test/support/factories.ts'
-import { modJar } from '#test/support/forms.ts'
-import { type TestApp, testApp } from '#test/support/harness.ts'
+import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import type { MadeProject, Person } from '#test/support/factories/factories.ts'
+import { modJar } from '#test/support/http/forms.ts'
 
 let t: TestApp
 let moderator: Person

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { ALL_SCOPES, parseScopeNames } from '#lib/access/scopes.ts'
-import type { MadeProject, Person } from '#test/support/factories.ts'
-import { type Client, type TestApp, testApp } from '#test/support/harness.ts'
-import { teamFactories } from '#test/support/team-factories.ts'
+import { type Client, type TestApp, testApp } from '#test/support/app/test-app.ts'
+import type { MadeProject, Person } from '#test/support/factories/factories.ts'
+import { teamFactories } from '#test/support/factories/team-factories.ts'
 
 let t: TestApp
 let owner: Person

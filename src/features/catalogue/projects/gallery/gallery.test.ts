@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import sharp from 'sharp'
 import { ALL_SCOPES, parseScopeNames } from '#lib/access/scopes.ts'
-import type { MadeProject, Person } from '#test/support/factories.ts'
-import { failingFiles } from '#test/support/failing-files.ts'
-import { type Client, type TestApp, testApp } from '#test/support/harness.ts'
+import { type Client, type TestApp, testApp } from '#test/support/app/test-app.ts'
+import type { MadeProject, Person } from '#test/support/factories/factories.ts'
+import { failingFiles } from '#test/support/stand-ins/failing-files.ts'
 import { GALLERY_BYTES_MAX } from './requests.ts'
 
 let t: TestApp

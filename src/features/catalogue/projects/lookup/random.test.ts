@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { sql } from 'kysely'
 import { createRandom } from '#demo/demo-random.ts'
-import { type TestApp, testApp } from '#test/support/harness.ts'
+import { type TestApp, testApp } from '#test/support/app/test-app.ts'
 import { listRandomProjectIds } from './random.ts'
 
 const MANY = 2_000

@@ -10,8 +10,8 @@ import {
   visibleTo,
 } from '#features/basics/access/project-policy.ts'
 import { PROJECT_STATUSES } from '#lib/project-status.ts'
-import type { MadeProject, Person } from '#test/support/factories.ts'
-import { type TestApp, testApp } from '#test/support/harness.ts'
+import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import type { MadeProject, Person } from '#test/support/factories/factories.ts'
 
 let t: TestApp
 let moderator: Person

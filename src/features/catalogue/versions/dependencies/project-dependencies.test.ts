@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import type { MadeProject, Person } from '#test/support/factories.ts'
-import { type Client, type TestApp, testApp } from '#test/support/harness.ts'
+import { type Client, type TestApp, testApp } from '#test/support/app/test-app.ts'
+import type { MadeProject, Person } from '#test/support/factories/factories.ts'
 import type { DEPENDENCY_TYPES } from '../kinds.ts'
 
 let t: TestApp

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ApiError } from '#lib/errors.ts'
-import { readTestRules } from '#test/support/file-rules.ts'
+import { readTestRules } from '#test/support/factories/file-rules.ts'
 import { checkFilename } from './filename.ts'
 
 const rules = readTestRules()

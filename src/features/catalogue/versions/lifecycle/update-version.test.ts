@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { ALL_SCOPES } from '#lib/access/scopes.ts'
-import type { MadeProject, Person } from '#test/support/factories.ts'
-import { modJar } from '#test/support/forms.ts'
-import { type TestApp, testApp } from '#test/support/harness.ts'
+import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import type { MadeProject, Person } from '#test/support/factories/factories.ts'
+import { modJar } from '#test/support/http/forms.ts'
 
 let t: TestApp
 let stranger: Person

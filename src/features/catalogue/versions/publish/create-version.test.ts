@@ -8,11 +8,11 @@ import { Readable } from 'node:stream'
 import { after, before, describe, test } from 'node:test'
 import { sql } from 'kysely'
 import { ALL_SCOPES } from '#lib/access/scopes.ts'
-import { makeZip } from '#test/support/archives.ts'
-import type { MadeProject, Person } from '#test/support/factories.ts'
-import { failingFiles } from '#test/support/failing-files.ts'
-import { type FormFile, form, modJar, versionData } from '#test/support/forms.ts'
-import { type TestApp, testApp } from '#test/support/harness.ts'
+import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { makeZip } from '#test/support/factories/archives.ts'
+import type { MadeProject, Person } from '#test/support/factories/factories.ts'
+import { type FormFile, form, modJar, versionData } from '#test/support/http/forms.ts'
+import { failingFiles } from '#test/support/stand-ins/failing-files.ts'
 
 let t: TestApp
 let project: MadeProject

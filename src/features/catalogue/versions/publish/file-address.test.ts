@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { after, before, test } from 'node:test'
-import type { MadeProject } from '#test/support/factories.ts'
-import { form, modJar, versionData } from '#test/support/forms.ts'
-import { type TestApp, testApp } from '#test/support/harness.ts'
+import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import type { MadeProject } from '#test/support/factories/factories.ts'
+import { form, modJar, versionData } from '#test/support/http/forms.ts'
 
 let t: TestApp
 let project: MadeProject

@@ -1,10 +1,10 @@
 // A membership that ends while the files of a version are on their way.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { assertError } from '#test/support/account-steps.ts'
-import type { MadeProject, Person } from '#test/support/factories.ts'
-import { form, modJar, versionData } from '#test/support/forms.ts'
-import { type TestApp, testApp } from '#test/support/harness.ts'
+import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import type { MadeProject, Person } from '#test/support/factories/factories.ts'
+import { assertError } from '#test/support/http/account-steps.ts'
+import { form, modJar, versionData } from '#test/support/http/forms.ts'
 
 let t: TestApp
 let project: MadeProject

@@ -1,10 +1,10 @@
 // A version that is sent again, and keys of its description that name nothing.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { assertError, statuses } from '#test/support/account-steps.ts'
-import type { MadeProject } from '#test/support/factories.ts'
-import { form, modJar, projectData, versionData } from '#test/support/forms.ts'
-import { type TestApp, testApp } from '#test/support/harness.ts'
+import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import type { MadeProject } from '#test/support/factories/factories.ts'
+import { assertError, statuses } from '#test/support/http/account-steps.ts'
+import { form, modJar, projectData, versionData } from '#test/support/http/forms.ts'
 
 let t: TestApp
 let project: MadeProject

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { newId } from '#lib/ids.ts'
-import type { MadeProject } from '#test/support/factories.ts'
-import { form, modJar, versionData } from '#test/support/forms.ts'
-import { type TestApp, testApp } from '#test/support/harness.ts'
+import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import type { MadeProject } from '#test/support/factories/factories.ts'
+import { form, modJar, versionData } from '#test/support/http/forms.ts'
 
 let t: TestApp
 let project: MadeProject

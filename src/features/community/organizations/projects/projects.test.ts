@@ -1,8 +1,7 @@
 // The projects of organizations: lists, and moving them in and out.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { ABSENT, assertError, assertRefusedValues, statuses } from '#test/support/account-steps.ts'
-import { type TestApp, testApp } from '#test/support/harness.ts'
+import { type TestApp, testApp } from '#test/support/app/test-app.ts'
 import {
   type MemberView,
   memberOf,
@@ -10,7 +9,8 @@ import {
   scopeBits,
   type TeamFactories,
   teamFactories,
-} from '#test/support/team-factories.ts'
+} from '#test/support/factories/team-factories.ts'
+import { ABSENT, assertError, assertRefusedValues, statuses } from '#test/support/http/account-steps.ts'
 
 let t: TestApp
 let make: TeamFactories

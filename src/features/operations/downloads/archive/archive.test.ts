@@ -10,8 +10,8 @@ import { sql } from 'kysely'
 import { type Entry, fromBufferPromise } from 'yauzl'
 import { newId } from '#lib/ids.ts'
 import type { Files } from '#ports/files/files.ts'
-import type { MadeProject, Person } from '#test/support/factories.ts'
-import { BYPASS_KEY, type TestApp, testApp } from '#test/support/harness.ts'
+import { BYPASS_KEY, type TestApp, testApp } from '#test/support/app/test-app.ts'
+import type { MadeProject, Person } from '#test/support/factories/factories.ts'
 
 let t: TestApp
 let owner: Person

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { insertNotifications } from '#features/people/notifications/queries.ts'
 import { parseScopeNames } from '#lib/access/scopes.ts'
-import type { Person } from '#test/support/factories.ts'
-import { type Client, type TestApp, testApp } from '#test/support/harness.ts'
+import { type Client, type TestApp, testApp } from '#test/support/app/test-app.ts'
+import type { Person } from '#test/support/factories/factories.ts'
 
 let t: TestApp
 before(async () => {

@@ -1,9 +1,9 @@
 // What people write by the older API has the effects, the refusals and the answers of the newer one, in its form.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { makeMember, PASSWORD } from '#test/support/account-steps.ts'
-import { type TestApp, testApp } from '#test/support/harness.ts'
-import { PNG } from '#test/system/authz-samples.ts'
+import { PNG } from '#test/api/operations/samples.ts'
+import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { makeMember, PASSWORD } from '#test/support/http/account-steps.ts'
 
 let t: TestApp
 before(async () => {

@@ -4,10 +4,10 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { ALL_SCOPES } from '#lib/access/scopes.ts'
-import type { MadeProject, Person } from '#test/support/factories.ts'
-import { form, modJar, versionData, versionDataV2 } from '#test/support/forms.ts'
-import { type TestApp, testApp } from '#test/support/harness.ts'
-import { packFile, publishVersionV2 } from '#test/support/v2-steps.ts'
+import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import type { MadeProject, Person } from '#test/support/factories/factories.ts'
+import { form, modJar, versionData, versionDataV2 } from '#test/support/http/forms.ts'
+import { packFile, publishVersionV2 } from '#test/support/http/v2-steps.ts'
 
 let t: TestApp
 let project: MadeProject

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { hitsOf } from '#ports/search-index/answer-parts.ts'
-import type { MadeProject } from '#test/support/factories.ts'
-import { type Call, type TestApp, testApp } from '#test/support/harness.ts'
+import { type Call, type TestApp, testApp } from '#test/support/app/test-app.ts'
+import type { MadeProject } from '#test/support/factories/factories.ts'
 import { createHitMemory } from './hit-memory.ts'
 
 let t: TestApp

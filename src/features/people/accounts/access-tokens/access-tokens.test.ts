@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { ALL_SCOPES, GRANTABLE_SCOPES, SCOPES, type ScopeName } from '#lib/access/scopes.ts'
 import { DAY_MS, MINUTE_MS } from '#lib/time.ts'
-import { ABSENT, assertError, assertRefusedValues, mailsTo, statuses } from '#test/support/account-steps.ts'
-import type { Person } from '#test/support/factories.ts'
-import { type Client, type TestApp, testApp } from '#test/support/harness.ts'
+import { type Client, type TestApp, testApp } from '#test/support/app/test-app.ts'
+import type { Person } from '#test/support/factories/factories.ts'
+import { ABSENT, assertError, assertRefusedValues, mailsTo, statuses } from '#test/support/http/account-steps.ts'
 
 const PAT = '/_internal/pat'
 const USER_READ = 2

@@ -6,6 +6,8 @@ import { ALL_SCOPES } from '#lib/access/scopes.ts'
 import { DAY_MS } from '#lib/time.ts'
 import { createEntityCache } from '#platform/cache/entity-cache.ts'
 import { createTokenDirectory } from '#platform/http/auth/token-directory.ts'
+import { ADMIN_KEY, type TestApp, testApp } from '#test/support/app/test-app.ts'
+import type { Person } from '#test/support/factories/factories.ts'
 import {
   assertError,
   assertRefusedValues,
@@ -15,9 +17,7 @@ import {
   OTHER_PASSWORD,
   signIn,
   statuses,
-} from '#test/support/account-steps.ts'
-import type { Person } from '#test/support/factories.ts'
-import { ADMIN_KEY, type TestApp, testApp } from '#test/support/harness.ts'
+} from '#test/support/http/account-steps.ts'
 import { setRole } from '../set-role.ts'
 import { suspendAccount } from './suspend-account.ts'
 

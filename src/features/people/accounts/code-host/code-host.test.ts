@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net'
 import { after, before, beforeEach, test } from 'node:test'
 import { GRANTABLE_SCOPES } from '#lib/access/scopes.ts'
 import { MINUTE_MS } from '#lib/time.ts'
-import { assertError, assertRefusedValues } from '#test/support/account-steps.ts'
-import { type TestApp, testApp } from '#test/support/harness.ts'
+import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { assertError, assertRefusedValues } from '#test/support/http/account-steps.ts'
 
 const LINK = '/_internal/auth/code-host'
 

@@ -1,6 +1,7 @@
 // What moves ownership of an account asks for the password again; a change of the address can be taken back.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { type TestApp, testApp } from '#test/support/app/test-app.ts'
 import {
   assertError,
   enableTwoFactor,
@@ -13,9 +14,8 @@ import {
   signIn,
   statuses,
   totpCode,
-} from '#test/support/account-steps.ts'
-import { type TestApp, testApp } from '#test/support/harness.ts'
-import { assertLeads, assertSays, hiddenFields, visitor } from '#test/support/visitor.ts'
+} from '#test/support/http/account-steps.ts'
+import { assertLeads, assertSays, hiddenFields, visitor } from '#test/support/http/visitor.ts'
 
 const EMAIL = '/_internal/auth/email'
 const UNDO = '/_internal/auth/email/undo'

@@ -3,6 +3,7 @@ import { after, before, test } from 'node:test'
 import { requireVerifiedEmail } from '#features/basics/access/email-policy.ts'
 import { ALL_SCOPES } from '#lib/access/scopes.ts'
 import { HOUR_MS } from '#lib/time.ts'
+import { type TestApp, testApp } from '#test/support/app/test-app.ts'
 import {
   ABSENT,
   assertError,
@@ -14,8 +15,7 @@ import {
   PASSWORD,
   signIn,
   statuses,
-} from '#test/support/account-steps.ts'
-import { type TestApp, testApp } from '#test/support/harness.ts'
+} from '#test/support/http/account-steps.ts'
 import { accountJobs } from '../jobs.ts'
 import { findFlow, insertFlow } from '../mail/flows.ts'
 

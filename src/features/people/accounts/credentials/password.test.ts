@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { ALL_SCOPES } from '#lib/access/scopes.ts'
 import { HOUR_MS } from '#lib/time.ts'
+import { type TestApp, testApp } from '#test/support/app/test-app.ts'
 import {
   ABSENT,
   assertError,
@@ -14,8 +15,7 @@ import {
   PASSWORD,
   signIn,
   statuses,
-} from '#test/support/account-steps.ts'
-import { type TestApp, testApp } from '#test/support/harness.ts'
+} from '#test/support/http/account-steps.ts'
 
 const RESET = '/_internal/auth/password/reset'
 const CHANGE = '/_internal/auth/password'

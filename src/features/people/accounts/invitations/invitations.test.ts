@@ -3,9 +3,9 @@ import { after, before, test } from 'node:test'
 import { Secret } from '#lib/access/secret.ts'
 import { DAY_MS } from '#lib/time.ts'
 import { type MailMessage, mailError } from '#ports/mail/mail.ts'
-import { assertError, assertRefusedValues, PASSWORD, statuses } from '#test/support/account-steps.ts'
-import { ADMIN_KEY, type TestApp, testApp } from '#test/support/harness.ts'
-import { visitor } from '#test/support/visitor.ts'
+import { ADMIN_KEY, type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { assertError, assertRefusedValues, PASSWORD, statuses } from '#test/support/http/account-steps.ts'
+import { visitor } from '#test/support/http/visitor.ts'
 import type { MadeInvitation } from './views.ts'
 
 const KEY = { headers: { 'x-admin-key': ADMIN_KEY } }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { DAY_MS, MINUTE_MS } from '#lib/time.ts'
+import { type TestApp, testApp } from '#test/support/app/test-app.ts'
 import {
   ABSENT,
   assertError,
@@ -10,8 +11,7 @@ import {
   PASSWORD,
   signIn,
   statuses,
-} from '#test/support/account-steps.ts'
-import { type TestApp, testApp } from '#test/support/harness.ts'
+} from '#test/support/http/account-steps.ts'
 
 const LOGIN = '/_internal/auth/login'
 

@@ -4,8 +4,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { after, before, beforeEach, test } from 'node:test'
-import { assertError, PASSWORD } from '#test/support/account-steps.ts'
-import { type TestApp, testApp } from '#test/support/harness.ts'
+import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { assertError, PASSWORD } from '#test/support/http/account-steps.ts'
 
 /** A small captcha service: the answer `solved` is right; other answers make it misbehave in the way they name. */
 const asked: URLSearchParams[] = []

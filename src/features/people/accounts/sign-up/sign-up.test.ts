@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { sql } from 'kysely'
 import { DAY_MS } from '#lib/time.ts'
+import { type TestApp, testApp } from '#test/support/app/test-app.ts'
 import {
   ABSENT,
   assertError,
@@ -10,8 +11,7 @@ import {
   PASSWORD,
   signIn,
   statuses,
-} from '#test/support/account-steps.ts'
-import { type TestApp, testApp } from '#test/support/harness.ts'
+} from '#test/support/http/account-steps.ts'
 
 const CREATE = '/_internal/auth/create'
 const VALIDATE = '/_internal/auth/create/validate'

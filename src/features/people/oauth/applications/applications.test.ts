@@ -3,8 +3,8 @@ import { after, before, test } from 'node:test'
 import sharp from 'sharp'
 import { ALL_SCOPES, GRANTABLE_SCOPES } from '#lib/access/scopes.ts'
 import { newId } from '#lib/ids.ts'
-import { ABSENT, assertError, assertRefusedValues } from '#test/support/account-steps.ts'
-import { type TestApp, testApp } from '#test/support/harness.ts'
+import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { ABSENT, assertError, assertRefusedValues } from '#test/support/http/account-steps.ts'
 import {
   authorize,
   BASE,
@@ -15,7 +15,7 @@ import {
   makeApplication,
   SCOPES,
   statusOf,
-} from '#test/support/oauth-steps.ts'
+} from '#test/support/http/oauth-steps.ts'
 
 let t: TestApp
 before(async () => {

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { GRANTABLE_SCOPES, scopeNames } from '#lib/access/scopes.ts'
 import { MINUTE_MS } from '#lib/time.ts'
-import { assertError } from '#test/support/account-steps.ts'
-import { type TestApp, testApp } from '#test/support/harness.ts'
+import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { assertError } from '#test/support/http/account-steps.ts'
 import {
   authorize,
   BASE,
@@ -15,7 +15,7 @@ import {
   parametersOf,
   SCOPES,
   statusOf,
-} from '#test/support/oauth-steps.ts'
+} from '#test/support/http/oauth-steps.ts'
 
 let t: TestApp
 let owner: { id: string; token: string }

@@ -1,8 +1,8 @@
 // What happens to codes and tokens when two things come at the same moment.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import type { Person } from '#test/support/factories.ts'
-import { type TestApp, testApp } from '#test/support/harness.ts'
+import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import type { Person } from '#test/support/factories/factories.ts'
 import {
   assertOAuthError,
   BASE,
@@ -12,7 +12,7 @@ import {
   makeApplication,
   statusOf,
   type TestApplication,
-} from '#test/support/oauth-steps.ts'
+} from '#test/support/http/oauth-steps.ts'
 
 let t: TestApp
 let owner: Person

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import { DAY_MS, MINUTE_MS } from '#lib/time.ts'
-import type { Person } from '#test/support/factories.ts'
-import { type TestApp, testApp } from '#test/support/harness.ts'
+import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import type { Person } from '#test/support/factories/factories.ts'
 import {
   assertOAuthError,
   BASE,
@@ -16,7 +16,7 @@ import {
   SCOPES,
   statusOf,
   type TestApplication,
-} from '#test/support/oauth-steps.ts'
+} from '#test/support/http/oauth-steps.ts'
 import { oauthJobs } from '../jobs.ts'
 
 let t: TestApp

@@ -1,0 +1,305 @@
+// Who may do what: every operation, sent by everybody. The statuses are a snapshot to be read (authorization-matrix.txt;
+// `npm test -- --test-update-snapshots test/api/operations/authorization-matrix.test.ts` makes it again); the rules that hold everywhere are
+// tests of their own. An operation needs a line in samples.ts.
+import assert from 'node:assert/strict'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { ALL_SCOPES, SCOPES, type ScopeName } from '#lib/access/scopes.ts'
+import type { RouteEntry } from '#platform/http/route-config.ts'
+import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { assertSameRows } from '#test/support/http/compare-text.ts'
+import {
+  ANYONE,
+  type Answer,
+  authorizationOf,
+  bareRequest,
+  buildRequest,
+  CALLERS,
+  type Caller,
+  sampleOf,
+  send,
+  sendAsEach,
+} from './requests.ts'
+import { SAMPLES } from './samples.ts'
+import { createWorld, HIDDEN_THINGS } from './world.ts'
+
+/** Public, and yet the answer depends on the Authorization header, which stands for something else than a viewer. */
+const READS_ITS_OWN_HEADER = new Set(['refreshSession', 'exchangeCode', 'introspectToken', 'revokeToken'])
+/** A token without this scope still sees the other half: the organization of a hidden project, as strangers see it. */
+const OPENS_ITS_OWN_HALF = new Set(['getProjectOrganization ORGANIZATION_READ'])
+const NEVER_TWICE_THE_SAME = ['listRandomProjects', 'listRandomProjectsV2']
+/** For readers by name, and yet 401: callers are known by a flow instead, or are led to signing in. */
+const KNOWS_ANOTHER_WAY = new Set(['authorize', 'changePassword'])
+
+/** A code host that knows every token, and each as that of another account. */
+let codeHost: Server
+let t: TestApp
+let routes: RouteEntry[]
+let withoutSample: RouteEntry[]
+const matrix = new Map<string, Map<Caller, Answer>>()
+
+before(async () => {
+  codeHost = createServer((req, res) => {
+    res.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ id: req.headers.authorization }))
+  })
+  await new Promise<void>((resolve) => codeHost.listen(0, '127.0.0.1', resolve))
+  const { port } = codeHost.address() as AddressInfo
+  t = await testApp({ env: { CODE_HOST_API_URL: `http://127.0.0.1:${port}`, SCANNER_COMMAND: 'true' } })
+  // While the index is built, search answers nobody.
+  await t.searchable()
+  const operations = operationsOf(t.app.routeTable())
+  withoutSample = operations.filter(({ operationId }) => SAMPLES[operationId] === undefined)
+  routes = operations.filter(({ operationId }) => SAMPLES[operationId] !== undefined)
+  const moveClock = routes.filter(({ url }) => url.startsWith('/_internal/auth'))
+  const others = routes.filter((route) => !moveClock.includes(route))
+  const lanes = [moveClock, ...[0, 1, 2].map((lane) => others.filter((_, index) => index % 3 === lane))]
+  await Promise.all(lanes.map(walk))
+})
+after(async () => {
+  codeHost.close()
+  codeHost.closeAllConnections()
+  await t?.close()
+})
+
+async function walk(lane: RouteEntry[]): Promise<void> {
+  for (const route of lane) matrix.set(route.operationId, await sendAsEach(t, route))
+}
+
+/** Each operation once: those that are described, and those that are not though they ask who calls. */
+function operationsOf(table: RouteEntry[]): RouteEntry[] {
+  const wanted = table.filter(({ hidden, config }) => !hidden || config.auth !== 'public')
+  const byId = new Map<string, RouteEntry>()
+  for (const route of [...wanted.filter(({ hidden }) => !hidden), ...wanted]) {
+    if (!byId.has(route.operationId)) byId.set(route.operationId, route)
+  }
+  return [...byId.values()]
+}
+
+/** What is wrong with each answer that a rule is about; the rule holds when there is none. */
+function problems(
+  wanted: (route: RouteEntry) => boolean,
+  judge: (answer: Answer, caller: Caller, route: RouteEntry) => string | undefined,
+): string[] {
+  return routes.filter(wanted).flatMap((route) =>
+    [...(matrix.get(route.operationId) ?? [])].flatMap(([caller, answer]) => {
+      const problem = judge(answer, caller, route)
+      return problem === undefined
+        ? []
+        : [`${route.operationId} as ${caller}: ${problem}, but ${answer.status} ${answer.body.slice(0, 200)}`]
+    }),
+  )
+}
+
+const scopesOf = ({ config: { auth } }: RouteEntry): readonly ScopeName[] | undefined =>
+  typeof auth === 'object' && 'scope' in auth ? auth.scope : undefined
+const isRead = ({ config: { auth } }: RouteEntry): boolean => typeof auth === 'object' && 'read' in auth
+const readScopesOf = ({ config: { auth } }: RouteEntry): readonly ScopeName[] =>
+  typeof auth === 'object' && 'read' in auth ? auth.read : []
+const bitOf = (name: ScopeName): number => SCOPES.find((scope) => scope.name === name)?.value ?? 0
+const errorOf = ({ body }: Answer): { error?: unknown; description?: unknown; details?: { scope?: unknown } } => {
+  try {
+    return JSON.parse(body)
+  } catch {
+    return {}
+  }
+}
+
+test('every operation has a sample in samples.ts, which succeeds for somebody', () => {
+  assert.deepEqual(
+    withoutSample.map(({ operationId, method, url }) => `${operationId}: ${method} ${url}`),
+    [],
+  )
+  const known = new Set(routes.map(({ operationId }) => operationId))
+  assert.deepEqual(
+    Object.keys(SAMPLES).filter((operationId) => !known.has(operationId)),
+    [],
+  )
+  // What it needs stands only in a mail; its own tests do it.
+  const byMail = new Set(['undoEmailChange', 'undoEmailChangeV2'])
+  const neverDone = [...matrix].filter(
+    ([operationId, answers]) => !byMail.has(operationId) && [...answers.values()].every(({ status }) => status >= 400),
+  )
+  assert.deepEqual(
+    neverDone.map(([operationId, answers]) => [operationId, answers.get('owner')]),
+    [],
+  )
+})
+
+test('nothing answers 5xx, and every refusal has the form of an error', () => {
+  const wrong = problems(
+    () => true,
+    (answer, _caller, { url }) => {
+      if (answer.status >= 500) return 'an error of ours'
+      // In the older API what is absent has no body.
+      if (answer.status < 400 || (url.startsWith('/v2/') && answer.status === 404 && answer.body === ''))
+        return undefined
+      const { error, description } = errorOf(answer)
+      return typeof error === 'string' && typeof description === 'string' ? undefined : 'an error without its form'
+    },
+  )
+  assert.deepEqual(wrong, [])
+})
+
+test('a route for tokens answers 401 without one, and 403 naming the scope that a token lacks', () => {
+  const wrong = problems(
+    (route) => scopesOf(route) !== undefined,
+    (answer, caller, route) => {
+      const { error, details } = errorOf(answer)
+      if (caller === 'anonymous' || caller === 'unknown') {
+        return answer.status === 401 && error === 'unauthorized' ? undefined : '401 unauthorized'
+      }
+      const [first] = scopesOf(route) ?? []
+      if (caller !== 'weak' || first === undefined) return undefined
+      return answer.status === 403 && error === 'unauthorized' && details?.scope === first ? undefined : `403 ${first}`
+    },
+  )
+  assert.deepEqual(wrong, [])
+})
+
+test('each scope of a route is needed: a token with all others is refused by its name', async () => {
+  const wrong: string[] = []
+  const admin = await t.make.account({ role: 'admin' })
+  for (const route of routes) {
+    for (const name of scopesOf(route) ?? []) {
+      const { token } = await t.make.pat(admin, ALL_SCOPES - bitOf(name))
+      const answer = await send(t, bareRequest(route), token)
+      const { description } = errorOf(answer)
+      if (answer.status !== 403 || !String(description).includes(name)) {
+        wrong.push(`${route.operationId} without ${name}: ${answer.status} ${answer.body}`)
+      }
+    }
+  }
+  assert.deepEqual(wrong, [])
+})
+
+test('credentials come before the body: nobody uploads anonymously', async () => {
+  const wrong: string[] = []
+  for (const route of routes.filter((each) => scopesOf(each) !== undefined && each.method !== 'GET')) {
+    const request = bareRequest(route)
+    const headers = { ...request.headers, 'content-type': 'application/json' }
+    const answer = await send(t, { ...request, headers, payload: '{"cut off' }, undefined)
+    if (answer.status !== 401) wrong.push(`${route.operationId}: ${answer.status} ${answer.body}`)
+  }
+  assert.deepEqual(wrong, [])
+})
+
+test('a read is never refused for its token: one that is unknown or too weak means anonymous', () => {
+  const wrong = problems(
+    (route) => isRead(route) && !KNOWS_ANOTHER_WAY.has(route.operationId),
+    (answer, caller, route) => {
+      if (answer.status === 401 || answer.status === 403) return 'neither 401 nor 403'
+      const anonymous = matrix.get(route.operationId)?.get('anonymous')
+      if (caller !== 'unknown' && caller !== 'weak') return undefined
+      return answer.status === anonymous?.status ? undefined : `${anonymous?.status} as for an anonymous caller`
+    },
+  )
+  assert.deepEqual(wrong, [])
+})
+
+test('each scope of a read is needed to see more there than everybody does', async () => {
+  const wrong: string[] = []
+  const world = createWorld(t, { hidden: true })
+  const owner = await world.person('owner')
+  const others = new Set([...KNOWS_ANOTHER_WAY, ...NEVER_TWICE_THE_SAME])
+  for (const route of routes.filter((each) => isRead(each) && !others.has(each.operationId))) {
+    const request = await buildRequest(world, route)
+    const anonymous = await send(t, request, undefined)
+    for (const name of readScopesOf(route)) {
+      if (OPENS_ITS_OWN_HALF.has(`${route.operationId} ${name}`)) continue
+      const answer = await send(t, request, (await t.make.pat(owner, ALL_SCOPES - bitOf(name))).token)
+      if (answer.body !== anonymous.body)
+        wrong.push(`${route.operationId} without ${name}: ${answer.body.slice(0, 300)}`)
+    }
+  }
+  assert.deepEqual(wrong, [])
+})
+
+test('a route for moderators or admins refuses others with 403', () => {
+  const wrong = problems(
+    ({ config }) => config.role !== undefined,
+    (answer, caller, { config }) => {
+      const others =
+        config.role === 'admin' ? ['stranger', 'member', 'owner', 'moderator'] : ['stranger', 'member', 'owner']
+      return !others.includes(caller) || answer.status === 403 ? undefined : '403'
+    },
+  )
+  assert.deepEqual(wrong, [])
+})
+
+test("a route for operators does not exist for anybody without the key or an admin's session", () => {
+  const wrong = problems(
+    ({ config }) => config.auth === 'operator',
+    (answer, caller) => {
+      if (caller === 'admin') return answer.status < 400 ? undefined : 'success'
+      return answer.status === 404 && errorOf(answer).error === 'not_found' ? undefined : '404 not_found'
+    },
+  )
+  assert.deepEqual(wrong, [])
+})
+
+test('a public route does not look at the caller', () => {
+  const wrong = problems(
+    ({ config, operationId }) => config.auth === 'public' && !READS_ITS_OWN_HEADER.has(operationId),
+    (answer, _caller, { operationId }) => {
+      const anonymous = matrix.get(operationId)?.get('anonymous')
+      return answer.status === anonymous?.status ? undefined : `${anonymous?.status} as for an anonymous caller`
+    },
+  )
+  assert.deepEqual(wrong, [])
+})
+
+test('what is hidden is absent: a stranger gets the answer that a name of nothing gets, wherever a path names it', async () => {
+  const wrong: string[] = []
+  for (const route of routes) {
+    const parameters = Object.entries(sampleOf(route).at ?? {}).flatMap(([name, thing]) =>
+      typeof thing === 'string' && HIDDEN_THINGS.has(thing) ? [name] : [],
+    )
+    if (parameters.length === 0 || route.config.auth === 'public') continue
+    const world = createWorld(t, { hidden: true })
+    const token = await authorizationOf(world, 'stranger')
+    const hidden = await send(t, await buildRequest(world, route), token)
+    const absent = await send(t, await buildRequest(createWorld(t, { hidden: true }), route, parameters), token)
+    const anonymous = isRead(route) ? await send(t, await buildRequest(world, route), undefined) : hidden
+    if (
+      (hidden.status !== 404 && route.config.role === undefined) ||
+      hidden.body !== absent.body ||
+      anonymous.body !== hidden.body
+    ) {
+      wrong.push(
+        `${route.operationId}: hidden ${hidden.status} ${hidden.body} absent ${absent.status} ${absent.body} anonymous ${anonymous.status} ${anonymous.body}`,
+      )
+    }
+  }
+  assert.deepEqual(wrong, [])
+})
+
+const MATRIX = join(import.meta.dirname, 'authorization-matrix.txt')
+
+test('the statuses are those that were read and found right', () => {
+  const text = describeMatrix()
+  if (process.env['UPDATE_MATRIX'] !== undefined) writeFileSync(MATRIX, text)
+  assertSameRows(text, readFileSync(MATRIX, 'utf8'))
+})
+
+/** One line an operation, in the order of their paths. */
+function describeMatrix(): string {
+  const byPath = [...routes].sort((a, b) => (a.url === b.url ? order(a.method, b.method) : order(a.url, b.url)))
+  const lines = byPath.map(({ method, url, operationId, config }) => {
+    const answers = matrix.get(operationId)
+    const statuses = CALLERS.map((caller) => String(answers?.get(caller)?.status ?? '').padEnd(10))
+    const isSame = new Set(ANYONE.map((caller) => answers?.get(caller)?.status)).size === 1
+    const cells =
+      config.auth === 'public' && isSame ? `${answers?.get('anonymous')?.status} for anyone` : statuses.join('')
+    return `${operationId.padEnd(26)}${`${method} ${url}`.padEnd(56)}${cells}`.trimEnd()
+  })
+  const head =
+    `${'operation'.padEnd(26)}${'request'.padEnd(56)}${CALLERS.map((caller) => caller.padEnd(10)).join('')}`.trimEnd()
+  return `${[head, ...lines].join('\n')}\n`
+}
+
+function order(a: string, b: string): number {
+  return a < b ? -1 : 1
+}

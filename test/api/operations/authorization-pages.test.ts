@@ -1,0 +1,103 @@
+// What is not described as part of the API: pages, which know a browser by its cookie, and second addresses. The two
+// worlds are kept apart: a cookie opens no route of the API, and a token opens no page.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { RouteEntry } from '#platform/http/route-config.ts'
+import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import type { Person } from '#test/support/factories/factories.ts'
+import { assertValidHtml } from '#test/support/http/html-page.ts'
+import { cookieName } from '#web/kit/session-cookie.ts'
+import { bareRequest, send } from './requests.ts'
+
+let t: TestApp
+let routes: RouteEntry[]
+let pages: RouteEntry[]
+let person: Person
+let cookie: string
+/** Addresses that have answered a page. */
+const valid = new Set<string>()
+before(async () => {
+  t = await testApp()
+  routes = t.app.routeTable()
+  pages = routes.filter(({ hidden, url }) => hidden && /^\/account(\/|$)/.test(url))
+  person = await t.make.account()
+  cookie = `${cookieName(t.deps.config, 'session')}=${person.token}`
+})
+after(() => t?.close())
+
+/** Answers of a route by what comes with the request. Where that is a page, it is a valid one. */
+async function statusWith(route: RouteEntry, headers: Record<string, string>): Promise<number> {
+  const request = bareRequest(route)
+  const form: Record<string, string> =
+    route.method === 'GET' ? {} : { 'content-type': 'application/x-www-form-urlencoded' }
+  const payload = route.method === 'GET' ? {} : { payload: 'field=value' }
+  const all = { ...request.headers, ...form, ...headers }
+  const { status, body } = await send(t, { ...request, ...payload, headers: all }, undefined)
+  if (body.startsWith('<!doctype html>')) {
+    assertValidHtml(body, `${route.method} ${route.url}`)
+    valid.add(route.url)
+  }
+  return status
+}
+
+test('what is hidden from the description is a page of the account or the site, a file of one, a retired version, or another form of a route', () => {
+  const described = new Set(routes.filter(({ hidden }) => !hidden).map(({ operationId }) => operationId))
+  const known = new Set(['getAsset', 'setPreferences', 'getViewer', 'retired', 'putAffiliateCode', 'countDownload'])
+  const others = routes.filter(
+    (route) =>
+      route.hidden &&
+      !pages.includes(route) &&
+      !described.has(route.operationId) &&
+      !known.has(route.operationId) &&
+      !/^site[A-Z]/.test(route.operationId),
+  )
+  assert.deepEqual(others, [])
+})
+
+test('second addresses of an operation ask for the same credentials as the first', () => {
+  const first = new Map(routes.filter(({ hidden }) => !hidden).map((route) => [route.operationId, route.config]))
+  const wrong = routes.filter(({ operationId, config }) => {
+    const described = first.get(operationId)
+    if (described === undefined) return false
+    return JSON.stringify([described.auth, described.role]) !== JSON.stringify([config.auth, config.role])
+  })
+  assert.deepEqual(wrong, [])
+})
+
+test('a page shows itself or leads to signing in, and a token in the Authorization header is nobody there', async () => {
+  const wrong: unknown[] = []
+  for (const page of pages.filter(({ method }) => method === 'GET')) {
+    const anonymous = await statusWith(page, {})
+    const withToken = await statusWith(page, { authorization: person.token })
+    const withCookie = await statusWith(page, { cookie })
+    const isFine = [200, 303, 400, 404].includes(anonymous) && withToken === anonymous && withCookie < 500
+    if (!isFine) wrong.push([page.url, { anonymous, withToken, withCookie }])
+    if (withCookie !== 303 && !valid.has(page.url)) wrong.push([page.url, 'is no page'])
+  }
+  assert.deepEqual(wrong, [])
+})
+
+test('a form that does not come from our own page is refused, whoever sends it', async () => {
+  const wrong: unknown[] = []
+  for (const page of pages.filter(({ method }) => method === 'POST')) {
+    for (const headers of [{}, { cookie }, { cookie, origin: 'https://elsewhere.example' }]) {
+      const status = await statusWith(page, headers)
+      if (status !== 403) wrong.push([page.url, headers, status])
+    }
+  }
+  assert.deepEqual(wrong, [])
+})
+
+test('a cookie opens no route of the API', async () => {
+  const wrong: unknown[] = []
+  for (const route of routes.filter(({ config: { auth } }) => auth !== 'public')) {
+    const request = bareRequest(route)
+    const plain = await send(t, request, undefined)
+    const withCookie = await send(t, { ...request, headers: { ...request.headers, cookie } }, undefined)
+    const isScoped = typeof route.config.auth === 'object' && 'scope' in route.config.auth
+    if (withCookie.status !== plain.status || withCookie.body !== plain.body || (isScoped && plain.status !== 401)) {
+      wrong.push([route.method, route.url, plain, withCookie])
+    }
+  }
+  assert.deepEqual(wrong, [])
+})

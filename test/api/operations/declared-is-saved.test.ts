@@ -1,0 +1,173 @@
+// Every field that a create or an edit declares changes what the thing shows. A field that is declared and not saved is
+// found here, and so is a new field without a sample.
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { isDeepStrictEqual } from 'node:util'
+import type { RouteEntry } from '#platform/http/route-config.ts'
+import { ADMIN_KEY, type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { form } from '#test/support/http/forms.ts'
+import { asList, asObject, type Json, type Operation, operationsOf, resolve } from '#test/support/http/openapi-rules.ts'
+import { DECLARED, type Declared, type FieldSample } from './declared-samples.ts'
+import { authorizationOf, buildRequest, type Request, resolveGiven } from './requests.ts'
+import { createWorld, type World } from './world.ts'
+
+let t: TestApp
+let document: Json
+before(async () => {
+  t = await testApp()
+  document = (await t.anyone.get('/docs/openapi.json')).json()
+})
+after(() => t?.close())
+
+/** Edits, and what answers 201: the operations that write the fields they declare. */
+function writesOf(): { id: string; fields: string[] }[] {
+  return operationsOf(document)
+    .filter(
+      ({ method, operation }) => method === 'patch' || (method === 'post' && '201' in asObject(operation['responses'])),
+    )
+    .map(({ operation }) => ({ id: String(operation['operationId']), fields: fieldsOf(operation) }))
+}
+
+/** The keys of the query and of the body; of a form, those of its description. */
+function fieldsOf(operation: Operation['operation']): string[] {
+  const query = asList(operation['parameters']).flatMap(({ name, in: place }) =>
+    place === 'query' ? String(name) : [],
+  )
+  const bodies = Object.entries(asObject(asObject(operation['requestBody'])['content'])).map(([type, media]) => {
+    const { properties } = resolve(document, asObject(asObject(media)['schema']))
+    if (!type.startsWith('multipart/')) return asObject(properties)
+    return asObject(resolve(document, asObject(asObject(properties)['data']))['properties'])
+  })
+  return [...new Set([...query, ...bodies.flatMap((properties) => Object.keys(properties))])]
+}
+
+test('every declared field has a sample in declared-samples.ts, or a reason why no view shows it', () => {
+  const declared = writesOf().flatMap(({ id, fields }) => fields.map((field) => `${id}.${field}`))
+  const known = Object.entries(DECLARED).flatMap(([id, { fields = {}, unseen = {} }]) =>
+    [...Object.keys(fields), ...Object.keys(unseen)].map((field) => `${id}.${field}`),
+  )
+  assert.deepEqual(
+    declared.filter((field) => !known.includes(field)),
+    [],
+    'without a sample',
+  )
+  assert.deepEqual(
+    known.filter((field, index) => !declared.includes(field) || known.indexOf(field) !== index),
+    [],
+    'of fields that are gone, or twice',
+  )
+})
+
+describe('what is declared is saved', () => {
+  for (const [id, declared] of Object.entries(DECLARED)) {
+    const samples = Object.entries(declared.fields ?? {})
+    if (samples.length === 0) continue
+    test(id, async () => {
+      const route = t.app.routeTable().find(({ operationId }) => operationId === id)
+      assert.ok(route !== undefined, `There is no operation ${id}`)
+      const problems: string[] = []
+      for (const [field, sample] of samples) {
+        const problem = await problemOf(route, declared, field, sample)
+        if (problem !== undefined) problems.push(`${id}.${field}: ${problem}`)
+      }
+      assert.deepEqual(problems, [])
+    })
+  }
+})
+
+/** Sends one field and reads the thing before and after; what a create makes without the field stands for before. */
+async function problemOf(
+  route: RouteEntry,
+  declared: Declared,
+  field: string,
+  sample: FieldSample,
+): Promise<string | undefined> {
+  const place = sample.at ?? field
+  const isCreate = route.method === 'POST'
+  const earlier = isCreate ? await write(createWorld(t), route, declared, sample) : undefined
+  const world = createWorld(t)
+  const value = await resolveGiven(sample.send, world)
+  const later = await write(world, route, declared, sample, {
+    ...(await resolveGiven(sample.beside, world)),
+    [field]: value,
+  })
+  if (typeof later === 'string') return later
+  const [old, now] = [
+    valueAt(typeof earlier === 'object' ? earlier.after : later.before, place),
+    valueAt(later.after, place),
+  ]
+  const expected = sample.shows === undefined ? value : await resolveGiven(sample.shows, world)
+  if (typeof earlier === 'string') return `without it: ${earlier}`
+  if (isDeepStrictEqual(old, now)) return `${place} is ${JSON.stringify(now)} before and after`
+  if (!isDeepStrictEqual(now, expected)) return `${place} is ${JSON.stringify(now)}, not ${JSON.stringify(expected)}`
+  return undefined
+}
+
+type Views = { before: unknown; after: unknown }
+
+/** Sends the fields, of a create with those that it needs, and gives the views; a text says how it was refused. */
+async function write(
+  world: World,
+  route: RouteEntry,
+  declared: Declared,
+  sample: FieldSample,
+  fields?: Record<string, unknown>,
+): Promise<Views | string> {
+  const by = sample.by ?? declared.by ?? 'owner'
+  const request = await buildRequest(world, route)
+  await sample.before?.(world)
+  const authorization = by === 'operator' ? undefined : await authorizationOf(world, by)
+  const credentials = { 'x-admin-key': ADMIN_KEY, ...(authorization === undefined ? {} : { authorization }) }
+  const read = async (url: string): Promise<unknown> => {
+    const answer = await t.inject({ url, headers: { ...request.headers, ...credentials } })
+    assert.equal(answer.statusCode, 200, `${url}: ${answer.body}`)
+    return answer.json()
+  }
+  const view = sample.view ?? declared.view
+  const isCreate = route.method === 'POST'
+  const shown = isCreate ? undefined : await view(read, world, {})
+  const filled = await fill(world, request, { route, declared, sample, fields })
+  const url = sample.url === undefined ? filled.url : await sample.url(world)
+  const answer = await t.inject({ ...filled, url: url ?? '', headers: { ...filled.headers, ...credentials } })
+  if (answer.statusCode >= 300) return `${answer.statusCode} ${answer.body}`
+  return { before: shown, after: await view(read, world, isCreate ? answer.json() : {}) }
+}
+
+type Filling = {
+  route: RouteEntry
+  declared: Declared
+  sample: FieldSample
+  fields: Record<string, unknown> | undefined
+}
+
+/** The request with these fields, in the query, the body or the form, wherever the operation has them. */
+async function fill(world: World, request: Request, { route, declared, sample, fields }: Filling): Promise<Request> {
+  if (declared.form !== undefined) {
+    const files = [...declared.form.files(), ...(fields === undefined ? [] : (sample.files?.() ?? []))]
+    const { payload, headers } = await form(defined({ ...(await declared.form.data(world)), ...fields }), files)
+    return { ...request, payload, headers: { ...request.headers, ...headers } }
+  }
+  if (fields === undefined) return request
+  const operation = operationsOf(document).find(({ operation }) => operation['operationId'] === route.operationId)
+  const isInQuery = asList(operation?.operation['parameters']).some(
+    ({ name, in: place }) => place === 'query' && name !== 'ids' && String(name) in fields,
+  )
+  if (isInQuery) return { ...request, query: texts({ ...asObject(request.query), ...fields }) }
+  const rest = route.method === 'POST' ? asObject(request.payload) : {}
+  return { ...request, payload: defined({ ...rest, ...fields }) }
+}
+
+function defined(fields: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
+}
+
+function texts(fields: Record<string, unknown>): Record<string, string> {
+  return Object.fromEntries(Object.entries(defined(fields)).map(([key, value]) => [key, String(value)]))
+}
+
+/** The value at a dotted place. */
+function valueAt(view: unknown, place: string): unknown {
+  return place
+    .split('.')
+    .reduce<unknown>((value, key) => (value as Record<string, unknown> | undefined | null)?.[key], view)
+}

@@ -1,0 +1,525 @@
+// For each field that a create or an edit declares: a value that the thing does not have before, and where its view
+// shows it. A new field needs one line here, or a reason under `unseen`.
+
+import { newId } from '#lib/ids.ts'
+import { DAY_MS } from '#lib/time.ts'
+import { type FormFile, modJar, projectData, versionData } from '#test/support/http/forms.ts'
+import { PNG } from './samples.ts'
+import type { Role, Thing, World } from './world.ts'
+
+type Made<T> = T | ((world: World) => T | Promise<T>)
+
+export type FieldSample = {
+  /** What is sent. */
+  send: Made<unknown>
+  /** Where the view shows it, dotted; the field's own name unless given. */
+  at?: string
+  /** What the view shows; what is sent unless given. */
+  shows?: Made<unknown>
+  /** Other fields that this one needs beside it. */
+  beside?: Made<Record<string, unknown>>
+  /** Who sends it, where it is not the operation's person. */
+  by?: Role
+  /** Files that come with it, in a form. */
+  files?: () => FormFile[]
+  /** Another address and view, where the field belongs to another kind of thing. */
+  url?: (world: World) => Promise<string>
+  view?: Declared['view']
+  before?: (world: World) => Promise<unknown>
+}
+
+export type Declared = {
+  /** Who sends and reads; the owner unless given. */
+  by?: Role | 'operator'
+  /** Reads the thing; `answer` is what a create has answered. */
+  view: (read: Reader, world: World, answer: Record<string, unknown>) => unknown
+  fields?: Record<string, FieldSample>
+  /** Fields that no view shows, each with the reason. */
+  unseen?: Record<string, string>
+  /** Of a create that is sent as a form: its description, and the files that come with every one. */
+  form?: { data: (world: World) => Promise<Record<string, unknown>>; files: () => FormFile[] }
+}
+
+/** GET as the person who sent the request. */
+export type Reader = (path: string) => Promise<unknown>
+
+const send = (value: Made<unknown>, more: Omit<FieldSample, 'send'> = {}): FieldSample => ({ send: value, ...more })
+const thing = (name: Thing) => (world: World) => world.id(name)
+const uniqueName = (): string => `field-${newId().toLowerCase()}`
+const inDays = (days: number): string => new Date(Date.now() + days * DAY_MS).toISOString()
+
+/** The view of the thing that the path names. */
+const at =
+  (path: string, name: Thing): Declared['view'] =>
+  async (read, world) =>
+    read(`${path}/${await world.id(name)}`)
+/** The view of what was made. */
+const made =
+  (path: string): Declared['view'] =>
+  (read, _world, { id }) =>
+    read(`${path}/${id}`)
+/** The entry of a list with this ID. */
+const entry =
+  (path: string, name?: Thing): Declared['view'] =>
+  async (read, world, answer) => {
+    const wanted = name === undefined ? answer['id'] : await world.id(name)
+    return ((await read(path)) as { id: string }[]).find((each) => each.id === wanted)
+  }
+
+const ownUser: Declared['view'] = (read) => read('/v3/user')
+/** Of what has no address of its own. */
+const theAnswer: Declared['view'] = (_read, _world, answer) => answer
+/** What the owner sees of the payout, which an operator writes. */
+const lastPayout: Declared['view'] = async (_read, { t, person }) => {
+  const history: { type: string }[] = (await t.as(await person('owner')).get('/v3/payout/history')).json()
+  return history.find(({ type }) => type === 'withdrawal')
+}
+
+const PICTURE = 'chooses how the bytes are read; the picture is what the view shows'
+const NAMES = 'names the things that are changed'
+const ATTACHED = 'attaches pictures to the text; attached-images.test.ts holds what becomes of them'
+const ONCE = 'recognises a report that is sent twice'
+
+const LINK = { issues: 'https://example.org/declared' }
+const projectTexts = {
+  name: send('Another name'),
+  summary: send('Another summary of it.'),
+  description: send('Another description'),
+  license_url: send('https://example.org/license'),
+  public_statistics: send(false),
+  link_urls: send(LINK, { at: 'link_urls.issues.url', shows: LINK.issues }),
+}
+const makeApproved = async ({ t, id }: World) =>
+  t.deps.db
+    .updateTable('project')
+    .set({ approved: new Date() })
+    .where('id', '=', await id('project'))
+    .execute()
+const onlyPicture: Declared['view'] = async (read, world) =>
+  ((await read(`/v3/project/${await world.id('project')}`)) as { gallery: unknown[] }).gallery[0]
+const memberOf =
+  (team: Thing): Declared['view'] =>
+  async (read, world) => {
+    const member = await world.id('member')
+    const members = (await read(`/v3/team/${await world.id(team)}/members`)) as { user: { id: string } }[]
+    return members.find(({ user }) => user.id === member)
+  }
+const jar = (name: string): FormFile => ({ name, bytes: modJar(newId()) })
+const TWO_FILES = { file_parts: ['file', 'second'] }
+
+export const DECLARED: Record<string, Declared> = {
+  // Users and accounts
+  updateUser: {
+    view: ownUser,
+    fields: {
+      username: send(uniqueName),
+      bio: send('I make lanterns'),
+      role: send('moderator', { by: 'admin', view: at('/v3/user', 'owner') }),
+      badges: send(128, { by: 'admin', view: at('/v3/user', 'owner') }),
+      payout_handle: send('lantern@example.org', { at: 'payout_data.payout_handle' }),
+      allow_friend_requests: send(false),
+    },
+    unseen: { password: 'proves who asks', code: 'proves who asks' },
+  },
+  setUserIcon: { view: at('/v3/user', 'owner'), unseen: { ext: PICTURE } },
+  createAccount: {
+    by: 'admin',
+    view: async (read, world) => {
+      const newest = await world.t.deps.db
+        .selectFrom('account')
+        .select('id')
+        .orderBy('created', 'desc')
+        .limit(1)
+        .executeTakeFirstOrThrow()
+      return read(`/v3/user/${newest.id}`)
+    },
+    fields: { username: send(uniqueName), email: send(() => `${uniqueName()}@example.org`) },
+    unseen: {
+      password: 'is a secret; sign-up.test.ts signs in with it',
+      challenge: 'is the answer to the captcha, and spent',
+      invitation: 'is a secret; invitations.test.ts signs up with it',
+      account_consent: 'is set by programs that are no people, and refused',
+    },
+  },
+  changePassword: {
+    view: at('/v3/user', 'owner'),
+    unseen: {
+      flow: 'proves that the e-mail address is read',
+      old_password: 'is a secret',
+      password: 'proves who sends it',
+      code: 'proves who sends it',
+      new_password: 'is a secret; password.test.ts signs in with it',
+    },
+  },
+  changeEmail: {
+    view: ownUser,
+    fields: { email: send(() => `${uniqueName()}@example.org`) },
+    unseen: { password: 'proves who asks', code: 'proves who asks' },
+  },
+  createAccessToken: {
+    view: entry('/_internal/pat'),
+    fields: { name: send('For a third program'), scopes: send(4), expires: send(() => inDays(30)) },
+  },
+  updateAccessToken: {
+    view: entry('/_internal/pat', 'pat'),
+    fields: { name: send('For a third program'), expires: send(() => inDays(30)) },
+    unseen: { scopes: 'is refused: other scopes need another token' },
+  },
+
+  // Applications
+  updateApplication: {
+    view: at('/_internal/oauth/app', 'application'),
+    fields: {
+      name: send('Map maker'),
+      max_scopes: send(2),
+      redirect_uris: send(['https://maps.example.org/back'], {
+        at: 'redirect_uris.0.uri',
+        shows: 'https://maps.example.org/back',
+      }),
+      url: send('https://maps.example.org'),
+      description: send('Makes maps'),
+    },
+  },
+  createApplication: {
+    view: made('/_internal/oauth/app'),
+    fields: {
+      name: send('Map maker'),
+      max_scopes: send(2),
+      redirect_uris: send(['https://maps.example.org/back'], {
+        at: 'redirect_uris.0.uri',
+        shows: 'https://maps.example.org/back',
+      }),
+      url: send('https://maps.example.org'),
+      description: send('Makes maps'),
+      public_client: send(true),
+    },
+  },
+  setApplicationIcon: { view: at('/_internal/oauth/app', 'application'), unseen: { ext: PICTURE } },
+
+  // Notifications
+  markNotificationsRead: { view: at('/v3/notification', 'notification'), unseen: { ids: NAMES } },
+
+  // Projects
+  updateProject: {
+    view: at('/v3/project', 'project'),
+    fields: {
+      ...projectTexts,
+      categories: send(['technology']),
+      additional_categories: send(['storage']),
+      license_id: send('Apache-2.0', { at: 'license.id' }),
+      license_url: send('https://example.org/license', { at: 'license.url' }),
+      slug: send(uniqueName),
+      status: send('unlisted'),
+      requested_status: send('private'),
+      scheduled_at: send(() => inDays(3), {
+        beside: { status: 'scheduled', requested_status: 'approved' },
+        before: makeApproved,
+      }),
+      moderation_message: send('Please name the author', {
+        by: 'moderator',
+        at: 'moderator_message.message',
+      }),
+      moderation_message_body: send('In the description', {
+        by: 'moderator',
+        at: 'moderator_message.body',
+        beside: { moderation_message: 'Please' },
+      }),
+      monetization_status: send('demonetized'),
+    },
+  },
+  updateProjects: {
+    view: at('/v3/project', 'project'),
+    fields: {
+      categories: send(['technology']),
+      add_categories: send(['technology'], { at: 'categories', beside: { categories: [] } }),
+      remove_categories: send(['magic'], {
+        at: 'categories',
+        beside: { categories: ['magic', 'mobs'] },
+        shows: ['mobs'],
+      }),
+      additional_categories: send(['storage']),
+      add_additional_categories: send(['storage'], {
+        at: 'additional_categories',
+        beside: { additional_categories: [] },
+      }),
+      remove_additional_categories: send(['magic'], {
+        at: 'additional_categories',
+        beside: { additional_categories: ['magic', 'mobs'] },
+        shows: ['mobs'],
+      }),
+      link_urls: projectTexts.link_urls,
+    },
+    unseen: { ids: NAMES },
+  },
+  setProjectIcon: { view: at('/v3/project', 'project'), unseen: { ext: PICTURE } },
+  updateGalleryPicture: {
+    view: onlyPicture,
+    fields: {
+      name: send('At dusk'),
+      title: send('At dawn', { beside: { name: undefined } }),
+      description: send('A lantern on a hill'),
+      featured: send(true),
+      ordering: send(7),
+    },
+    unseen: { url: 'names the picture' },
+  },
+  createProject: {
+    view: made('/v3/project'),
+    form: { data: async () => projectData(uniqueName()), files: () => [] },
+    fields: {
+      ...projectTexts,
+      slug: send(uniqueName),
+      categories: send(['technology']),
+      additional_categories: send(['storage']),
+      license_id: send('Apache-2.0', { at: 'license.id' }),
+      license_url: send('https://example.org/license', { at: 'license.url' }),
+      is_draft: send(false, {
+        at: 'status',
+        shows: 'processing',
+        beside: { initial_versions: [versionData()] },
+        files: () => [jar('file')],
+      }),
+      initial_versions: send([versionData()], { at: 'versions.length', shows: 1, files: () => [jar('file')] }),
+      gallery_items: send([{ item: 'shot', featured: true, name: 'At dusk' }], {
+        at: 'gallery.0.name',
+        shows: 'At dusk',
+        files: () => [{ name: 'shot', filename: 'shot.png', bytes: PNG }],
+      }),
+      requested_status: send('unlisted'),
+      organization_id: send(thing('organization')),
+    },
+    unseen: {
+      uploaded_images: ATTACHED,
+    },
+  },
+
+  // Versions
+  createVersion: {
+    view: made('/v3/version'),
+    form: {
+      data: async (w: World) => ({ ...versionData(), project_id: await w.id('project') }),
+      files: () => [jar('file')],
+    },
+    fields: {
+      project_id: send(thing('project')),
+      version_number: send('9.9.9'),
+      version_title: send('Ninth light', { at: 'name' }),
+      version_body: send('Brighter', { at: 'changelog' }),
+      release_channel: send('alpha', { at: 'version_type' }),
+      dependencies: send([{ file_name: 'oil.jar', dependency_type: 'optional' }], {
+        at: 'dependencies.0.file_name',
+        shows: 'oil.jar',
+      }),
+      loaders: send(['fabric', 'quilt']),
+      featured: send(true),
+      file_parts: send(TWO_FILES.file_parts, {
+        at: 'files.1.filename',
+        shows: 'second.jar',
+        files: () => [jar('second')],
+      }),
+      primary_file: send('second', {
+        at: 'files.0.filename',
+        shows: 'second.jar',
+        beside: TWO_FILES,
+        files: () => [jar('second')],
+      }),
+      file_types: send({ file: 'unknown' }, { at: 'files.0.file_type', shows: 'unknown' }),
+      status: send('unlisted'),
+      ordering: send(4),
+    },
+    unseen: { uploaded_images: ATTACHED },
+  },
+  updateVersion: {
+    view: at('/v3/version', 'version'),
+    fields: {
+      name: send('Ninth light'),
+      version_number: send('9.9.9'),
+      changelog: send('Brighter'),
+      version_type: send('alpha'),
+      dependencies: send([{ file_name: 'oil.jar', dependency_type: 'optional' }], {
+        at: 'dependencies.0.file_name',
+        shows: 'oil.jar',
+      }),
+      loaders: send(['forge']),
+      featured: send(true),
+      status: send('unlisted'),
+      requested_status: send('archived'),
+      scheduled_at: send(() => inDays(3), { beside: { status: 'scheduled', requested_status: 'listed' } }),
+      ordering: send(4),
+      downloads: send(77, { by: 'moderator' }),
+      file_types: send(
+        async (w: World) => [{ algorithm: 'sha512', hash: await w.id('fileHash'), file_type: 'signature' }],
+        {
+          at: 'files.0.file_type',
+          shows: 'signature',
+        },
+      ),
+    },
+  },
+
+  // Pictures in texts: the answer is the only view.
+  createImage: {
+    view: theAnswer,
+    fields: {
+      context: send('version', { beside: { project_id: undefined } }),
+      project_id: send(thing('project')),
+      version_id: send(thing('version'), { beside: { context: 'version', project_id: undefined } }),
+      report_id: send(thing('report'), { beside: { context: 'report', project_id: undefined } }),
+      thread_message_id: send(thing('message'), { beside: { context: 'thread_message', project_id: undefined } }),
+    },
+    unseen: { ext: PICTURE },
+  },
+
+  // Teams and organizations
+  updateTeamMember: {
+    view: memberOf('team'),
+    fields: {
+      role: send('Artist'),
+      permissions: send(4),
+      payouts_split: send(50),
+      ordering: send(3),
+      organization_permissions: send(2, {
+        url: async (w: World) => `/v3/team/${await w.id('organizationTeam')}/members/${await w.id('member')}`,
+        view: memberOf('organizationTeam'),
+      }),
+    },
+  },
+  transferTeamOwnership: {
+    view: async (read, world) => {
+      const members = (await read(`/v3/team/${await world.id('team')}/members`)) as {
+        is_owner: boolean
+        user: { id: string }
+      }[]
+      return { owner: members.find(({ is_owner }) => is_owner)?.user.id }
+    },
+    fields: { user_id: send(thing('member'), { at: 'owner' }) },
+  },
+  updateOrganization: {
+    view: at('/v3/organization', 'organization'),
+    fields: { slug: send(uniqueName), name: send('Lamp makers'), description: send('We make lamps') },
+  },
+  createOrganization: {
+    view: made('/v3/organization'),
+    fields: { slug: send(uniqueName), name: send('Lamp makers'), description: send('We make lamps') },
+  },
+  setOrganizationIcon: { view: at('/v3/organization', 'organization'), unseen: { ext: PICTURE } },
+
+  // Collections
+  updateCollection: {
+    view: at('/v3/collection', 'collection'),
+    fields: {
+      name: send('Lamps'),
+      description: send('Lights to carry'),
+      status: send('unlisted'),
+      new_projects: send(async (w: World) => [await w.id('project')], {
+        at: 'projects.0',
+        shows: thing('project'),
+      }),
+    },
+  },
+  createCollection: {
+    view: made('/v3/collection'),
+    fields: {
+      name: send('Lamps'),
+      description: send('Lights to carry'),
+      projects: send(async (w: World) => [await w.id('project')]),
+    },
+  },
+  setCollectionIcon: { view: at('/v3/collection', 'collection'), unseen: { ext: PICTURE } },
+
+  // Reports
+  updateReport: {
+    by: 'moderator',
+    view: at('/v3/report', 'report'),
+    fields: { body: send('Another reason'), closed: send(true) },
+  },
+  createReport: {
+    view: made('/v3/report'),
+    fields: {
+      report_type: send('malicious'),
+      item_id: send(thing('stranger'), { beside: { item_type: 'user' } }),
+      item_type: send('user', { beside: async (w: World) => ({ item_id: await w.id('stranger') }) }),
+      body: send('Another reason'),
+    },
+    unseen: { uploaded_images: ATTACHED },
+  },
+
+  // Money
+  createAffiliateCode: {
+    view: made('/_internal/affiliate'),
+    fields: {
+      source_name: send('Another shop'),
+      affiliate: send(thing('stranger'), { by: 'admin' }),
+      revenue_split: send('0.250000', { by: 'admin' }),
+    },
+  },
+  updateAffiliateCode: {
+    view: at('/_internal/affiliate', 'affiliateCode'),
+    fields: { source_name: send('Another shop'), revenue_split: send('0.250000', { by: 'admin' }) },
+  },
+  recordConversion: {
+    by: 'operator',
+    view: theAnswer,
+    fields: {
+      affiliate_code_id: send(thing('affiliateCode')),
+      at: send(() => inDays(-1)),
+      amount: send('99.00'),
+    },
+    unseen: { external_id: ONCE },
+  },
+  distributeRevenue: {
+    by: 'operator',
+    view: theAnswer,
+    fields: { day: send('2026-02-02'), amount: send('99.00') },
+    unseen: { external_id: ONCE },
+  },
+  recordPayout: {
+    by: 'operator',
+    view: theAnswer,
+    fields: {
+      user_id: send(thing('owner')),
+      amount: send('7.00'),
+      fee: send('0.50'),
+      status: send('in-transit'),
+    },
+    unseen: { external_id: ONCE },
+  },
+  updatePayout: { by: 'operator', view: lastPayout, fields: { status: send('success') } },
+  setMark: { by: 'operator', view: (read) => read('/_internal/instance'), unseen: { ext: PICTURE } },
+  updateSettings: {
+    by: 'operator',
+    view: (read) => read('/_internal/admin/settings'),
+    fields: {
+      name: send('Our lanterns'),
+      accent_hue: send(210),
+      about: send('What we do'),
+      rules: send('What we do not'),
+      announcement: send('Maintenance on Sunday'),
+      read_only_message: send('Back in an hour'),
+    },
+    unseen: {
+      registration: 'would close sign-up for the other operations; settings.test.ts has it',
+      read_only: 'would refuse the other operations; read-only.test.ts has it',
+    },
+  },
+  createInvitation: {
+    by: 'operator',
+    view: entry('/_internal/admin/invitations'),
+    fields: {
+      uses: send(7),
+      expires: send(() => new Date(Date.now() + 86_400_000).toISOString()),
+      email: send('mira@example.org'),
+      note: send('For the translators'),
+    },
+  },
+  createRateLimit: {
+    by: 'operator',
+    view: entry('/_internal/admin/rate-limits'),
+    fields: {
+      token_id: send(thing('pat'), { beside: { address_range: undefined } }),
+      address_range: send('198.51.100.0/24'),
+      requests_per_minute: send(900),
+      note: send('For a mirror'),
+    },
+  },
+}

@@ -1,0 +1,83 @@
+// Patterns in the description are the server's: what does not match is refused wherever it is sent. Most of them are
+// checked by code whose errors differ from those of a schema, so that the description could say more than is true.
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import type { RouteEntry } from '#platform/http/route-config.ts'
+import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { asList, asObject, type Json, operationsOf, resolve } from '#test/support/http/openapi-rules.ts'
+import { authorizationOf, buildRequest, type Request } from './requests.ts'
+import { createWorld } from './world.ts'
+
+/** No pattern, enumeration or format of the description has it. */
+const ODD = '!? /'
+
+let t: TestApp
+before(async () => {
+  t = await testApp({ env: { SCANNER_COMMAND: 'true' } })
+  await t.searchable()
+})
+after(() => t?.close())
+
+/** They tell the application by the address to which they send the browser back. */
+const ANSWERED_ELSEWHERE = ['authorize query response_type', 'authorize query code_challenge_method']
+
+type Place = { route: RouteEntry; in: 'path' | 'query' | 'body'; name: string }
+
+const isPatterned = (document: Json, schema: unknown): boolean => {
+  const { pattern, enum: words, format } = resolve(document, asObject(schema))
+  return pattern !== undefined || words !== undefined || format === 'date-time' || format === 'date'
+}
+
+/** Every parameter of a path or query, and every field of a JSON body, that has a pattern. */
+function places(name: string): Place[] {
+  const routes = new Map(t.app.routeTable().map((route) => [route.operationId, route]))
+  const document = JSON.parse(readFileSync(join(import.meta.dirname, '../../../docs/generated', name), 'utf8'))
+  return operationsOf(document).flatMap(({ operation }): Place[] => {
+    const route = routes.get(String(operation['operationId']))
+    assert.ok(route !== undefined)
+    const parameters = asList(operation['parameters'])
+      .filter(({ name, schema }) => ['ids', 'version_id'].includes(String(name)) || isPatterned(document, schema))
+      .map((parameter) => ({ route, in: parameter['in'] as 'path', name: String(parameter['name']) }))
+    const content = asObject(asObject(operation['requestBody'])['content'])
+    const body = resolve(document, asObject(asObject(content['application/json'])['schema']))
+    const fields = Object.entries(asObject(body['properties']))
+      .filter(([, schema]) => isPatterned(document, schema))
+      .map(([name]) => ({ route, in: 'body' as const, name }))
+    return [...parameters, ...fields]
+  })
+}
+
+function withOdd(request: Request, { in: part, name, route }: Place): Request {
+  if (part === 'query') {
+    const value = name === 'ids' ? JSON.stringify([ODD]) : ODD
+    return { ...request, query: { ...(request.query as Record<string, string>), [name]: value } }
+  }
+  if (part === 'body') return { ...request, payload: { ...(request.payload as object), [name]: ODD } }
+  const at = route.url.split('/').indexOf(`:${name}`)
+  const url = String(request.url).split('/').with(at, encodeURIComponent(ODD)).join('/')
+  return { ...request, url }
+}
+
+test('what does not match a pattern of the description is refused', async () => {
+  const wrong: string[] = []
+  const all = [...places('openapi.json'), ...places('openapi-v2.json')]
+  for (const place of all) {
+    const world = createWorld(t)
+    const request = await buildRequest(world, place.route)
+    if (place.in === 'body' && (Buffer.isBuffer(request.payload) || typeof request.payload !== 'object')) continue
+    const { auth, role } = place.route.config
+    const caller = auth === 'operator' || role !== undefined ? 'admin' : 'owner'
+    const authorization = await authorizationOf(world, caller)
+    const headers = { ...request.headers, ...(authorization === undefined ? {} : { authorization }) }
+    const { statusCode, body } = await t.inject({ ...withOdd(request, place), headers })
+    const name = `${place.route.operationId} ${place.in} ${place.name}`
+    // Where a list may hold slugs or user names, nothing has this one.
+    const isNothing = place.name === 'ids' && body === '[]'
+    const isRefused = [400, 403, 404].includes(statusCode) || isNothing || ANSWERED_ELSEWHERE.includes(name)
+    if (!isRefused) wrong.push(`${name}: ${statusCode} ${body.slice(0, 150)}`)
+  }
+  assert.ok(all.length > 100, `${all.length} places`)
+  assert.deepEqual(wrong, [])
+})

@@ -1,0 +1,95 @@
+// Sends the sample request of an operation as each kind of caller.
+import assert from 'node:assert/strict'
+import type { InjectOptions } from 'fastify'
+import type { RouteEntry } from '#platform/http/route-config.ts'
+import { BYPASS_KEY, type TestApp } from '#test/support/app/test-app.ts'
+import { SAMPLES, type Sample } from './samples.ts'
+import { absentThing, createWorld, type Role, unknownToken, type World } from './world.ts'
+
+/** `unknown` sends a token that nobody has, `weak` one of the owner's that has no scopes, the others a session. */
+export const CALLERS = ['anonymous', 'unknown', 'weak', 'stranger', 'member', 'moderator', 'admin', 'owner'] as const
+export type Caller = (typeof CALLERS)[number]
+/** Who is sent to routes that do not look at the caller. */
+export const ANYONE = ['anonymous', 'unknown', 'owner'] as const satisfies readonly Caller[]
+
+export type Answer = { status: number; body: string }
+export type Request = Omit<InjectOptions, 'headers'> & { headers: Record<string, string> }
+
+const COMMON_HEADERS = { 'user-agent': 'depot-tests/1.0 (tests)', 'x-ratelimit-key': BYPASS_KEY }
+
+/** The request as the sample describes it, without credentials; `absent` names parameters that are to name nothing. */
+export async function buildRequest(world: World, route: RouteEntry, absent: readonly string[] = []): Promise<Request> {
+  const sample = sampleOf(route)
+  await sample.before?.(world)
+  const query = await resolveGiven(sample.query, world)
+  const raw = await resolveGiven(sample.raw, world)
+  const body = await resolveGiven(sample.body, world)
+  return {
+    method: route.method as 'GET',
+    url: await pathOf(world, route, absent),
+    headers: { ...COMMON_HEADERS, ...raw?.headers },
+    ...(query === undefined ? {} : { query }),
+    ...(raw === undefined && body === undefined ? {} : { payload: raw?.payload ?? body ?? {} }),
+  }
+}
+
+/** A request to the route that names nothing and says nothing, for what is refused before that matters. */
+export function bareRequest({ method, url }: RouteEntry): Request {
+  return { method: method as 'GET', url: url.replace(/:[a-z_]+/g, 'AAAAAAAA'), headers: COMMON_HEADERS }
+}
+
+export function sampleOf({ operationId, method, url }: RouteEntry): Sample {
+  const sample = SAMPLES[operationId]
+  assert.ok(sample !== undefined, `${operationId} (${method} ${url}) has no sample in test/api/operations/samples.ts`)
+  return sample
+}
+
+export function resolveGiven<T>(
+  given: T | ((world: World) => T | Promise<T>) | undefined,
+  world: World,
+): T | Promise<T> | undefined {
+  return typeof given === 'function' ? (given as (world: World) => T | Promise<T>)(world) : given
+}
+
+async function pathOf(world: World, route: RouteEntry, absent: readonly string[]): Promise<string> {
+  const parts = route.url.split('/').map(async (part) => {
+    if (!part.startsWith(':')) return part
+    const name = part.slice(1)
+    const named = sampleOf(route).at?.[name]
+    assert.ok(named !== undefined, `The sample of ${route.operationId} does not say what :${name} is`)
+    if (typeof named === 'function') return encodeURIComponent(await named(world))
+    return encodeURIComponent(absent.includes(name) ? absentThing(named) : await world.id(named))
+  })
+  return (await Promise.all(parts)).join('/')
+}
+
+export async function authorizationOf(world: World, caller: Caller): Promise<string | undefined> {
+  if (caller === 'anonymous') return undefined
+  if (caller === 'unknown') return unknownToken()
+  if (caller === 'weak') return (await world.t.make.pat(await world.person('owner'), 0)).token
+  return (await world.person(caller satisfies Role)).token
+}
+
+export async function send(t: TestApp, request: Request, authorization: string | undefined): Promise<Answer> {
+  const headers = { ...request.headers, ...(authorization === undefined ? {} : { authorization }) }
+  const { statusCode, body } = await t.inject({ ...request, headers })
+  return { status: statusCode, body }
+}
+
+/**
+ * The answers of an operation to each caller, who is refused least coming last. Those who are refused share a world;
+ * whoever changes something gets the next one a world of its own.
+ */
+export async function sendAsEach(t: TestApp, route: RouteEntry): Promise<Map<Caller, Answer>> {
+  const answers = new Map<Caller, Answer>()
+  let world = createWorld(t)
+  let request = await buildRequest(world, route)
+  for (const caller of route.config.auth === 'public' ? ANYONE : CALLERS) {
+    const answer = await send(t, request, await authorizationOf(world, caller))
+    answers.set(caller, answer)
+    if (route.method === 'GET' || answer.status >= 400 || caller === 'owner') continue
+    world = createWorld(t)
+    request = await buildRequest(world, route)
+  }
+  return answers
+}

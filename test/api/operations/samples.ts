@@ -1,0 +1,487 @@
+// One valid request for each operation, for the authorisation matrix. A new operation needs one line here.
+
+import { SYSTEM } from '#features/basics/audit/actor.ts'
+import { hideAccount } from '#features/operations/personal-data/hide-account.ts'
+import { suspendAccount } from '#features/people/accounts/administration/suspend-account.ts'
+import { createInvitation } from '#features/people/accounts/invitations/create-invitation.ts'
+import { toInvitation } from '#features/people/accounts/invitations/requests.ts'
+import { insertFlow } from '#features/people/accounts/mail/flows.ts'
+import { getAccount } from '#features/people/users/queries.ts'
+import { newId } from '#lib/ids.ts'
+import { DAY_MS } from '#lib/time.ts'
+import {
+  enableTwoFactor,
+  type Member,
+  OTHER_PASSWORD,
+  PASSWORD,
+  signIn,
+  totpCode,
+} from '#test/support/http/account-steps.ts'
+import { type Form, form, modJar, projectData, versionData } from '#test/support/http/forms.ts'
+import { CALLBACK, SCOPES as OAUTH_SCOPES } from '#test/support/http/oauth-steps.ts'
+import { samplesV2 } from './samples-v2.ts'
+import { earn, openCode, openQuestion, randomRange, type Thing, type World } from './world.ts'
+
+type Given<T> = T | ((world: World) => T | Promise<T>)
+type Query = Record<string, string>
+
+export type Sample = {
+  /** What each parameter of the path names: a thing of the world, or a text. */
+  at?: Record<string, Thing | ((world: World) => string | Promise<string>)>
+  query?: Given<Query>
+  /** A JSON body. */
+  body?: Given<object>
+  /** A body that is not JSON, with its content type. */
+  raw?: Given<Form>
+  /** Brings the world into the state that the request needs. */
+  before?: (world: World) => Promise<unknown>
+}
+
+export const PNG = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAACXBIWXMAAAPoAAAD6AG1e1JrAAAAEElEQVQI12P4f4YBiBggFAA2PgctYFZQWAAAAABJRU5ErkJggg==',
+  'base64',
+)
+const picture: Form = { payload: PNG, headers: { 'content-type': 'image/png' } }
+const icon = { query: { ext: 'png' }, raw: picture }
+
+const at = (thing: Thing): Sample => ({ at: { id: thing } })
+const ids = (thing: Thing): Sample => ({ query: async (w) => ({ ids: JSON.stringify([await w.id(thing)]) }) })
+const slug = (): string => `lantern-${newId().toLowerCase()}`
+const inAYear = (): string => new Date(Date.now() + 365 * DAY_MS).toISOString()
+const newAccount = () => {
+  const username = slug()
+  return { username, email: `${username}@example.org`, password: PASSWORD }
+}
+const urlEncoded = (fields: Query): Form => ({
+  payload: Buffer.from(new URLSearchParams(fields).toString()),
+  headers: { 'content-type': 'application/x-www-form-urlencoded' },
+})
+
+const hash: Sample = { at: { hash: 'fileHash' } }
+const hashes = async (w: World) => ({ hashes: [await w.id('fileHash')] })
+const byHashes: Sample = { body: hashes }
+const askHashes: Sample = { query: async (w) => ({ hashes: JSON.stringify((await hashes(w)).hashes) }) }
+
+/** The owner as an account that can sign in. */
+const asMember = async (w: World): Promise<Member> => ({ ...(await w.person('owner')), sessionId: '' })
+
+const mailedFlow = async (w: World) => {
+  const { id: accountId, email } = await w.person('owner')
+  return insertFlow(w.t.deps.db, { kind: 'verify_email', accountId, data: { email }, now: w.t.deps.now() })
+}
+
+const secondFactor = async (w: World) => {
+  const owner = await asMember(w)
+  const { secret } = await enableTwoFactor(w.t, owner)
+  const asked = await signIn(w.t, owner.username)
+  return { flow: asked.json().flow, code: totpCode(w.t, secret) }
+}
+
+const firstCode = async (w: World) => {
+  const answer = await w.t.as(await w.person('owner')).post('/_internal/auth/2fa/get_secret')
+  const { flow, secret } = answer.json()
+  return { flow, code: totpCode(w.t, secret) }
+}
+
+const clientFields = async (w: World) => {
+  const { id, secret } = await w.application()
+  return { client_id: id, client_secret: secret }
+}
+const heldToken = async (w: World) => urlEncoded({ ...(await clientFields(w)), token: (await w.person('owner')).token })
+
+const AFFILIATE_BADGE = 128
+const giveAffiliateBadge = async ({ t, id }: World) =>
+  t.deps.db
+    .updateTable('account')
+    .set({ badges: AFFILIATE_BADGE })
+    .where('id', '=', await id('owner'))
+    .execute()
+const newAffiliateCode: Sample = { before: giveAffiliateBadge, body: { source_name: 'A shop' } }
+const makeFile = (w: World) => w.file()
+const aDownload = async (w: World) => ({
+  url: `/data/${await w.id('project')}/versions/${await w.id('version')}/${await w.id('filename')}`,
+  ip: '192.0.2.1',
+})
+/** A version that the scanner holds. */
+const heldVersion: Sample = {
+  ...at('version'),
+  before: async ({ t: { deps }, id }) => {
+    const version_id = await id('version')
+    const now = new Date(deps.now())
+    await deps.db
+      .insertInto('version_scan')
+      .values({ version_id, state: 'quarantine', next_attempt: now, requested: now })
+      .execute()
+    await deps.db.updateTable('version').set({ status: 'unknown' }).where('id', '=', version_id).execute()
+  },
+}
+
+const send = { query: { ext: 'png' }, headers: picture.headers }
+
+/** The address of a picture that the owner has put into the gallery. */
+const galleryUrl = async (w: World): Promise<string> => {
+  const path = `/v3/project/${await w.id('project')}`
+  const owner = w.t.as(await w.person('owner'))
+  const added = await owner.post(`${path}/gallery`, PNG, send)
+  // A sample that asks twice finds it there already.
+  if (added.statusCode !== 204 && added.statusCode !== 400) {
+    throw new Error(`No picture was added: ${added.statusCode} ${added.body}`)
+  }
+  return (await owner.get(path)).json().gallery[0].url
+}
+const iconUrl = async (w: World): Promise<string> => {
+  const path = `/v3/project/${await w.id('project')}`
+  const owner = w.t.as(await w.person('owner'))
+  await owner.patch(`${path}/icon`, PNG, send)
+  return (await owner.get(path)).json().icon_url
+}
+const partOf = (url: string, index: number): string => url.split('/').at(index) ?? ''
+
+const OPERATIONS: Record<string, Sample> = {
+  // What the service says of itself.
+  getRoot: {},
+  getOpenApi: {},
+  getOlderOpenApi: {},
+  getHealth: {},
+  getReadiness: {},
+  getMetrics: {},
+  getStatistics: {},
+  getOAuthMetadata: {},
+
+  // Tags
+  listGames: {},
+  listLoaders: {},
+  listCategories: {},
+  listLicenses: {},
+  listLinkPlatforms: {},
+  listReportTypes: {},
+  listProjectTypes: {},
+  listLoaderFieldValues: { query: { loader_field: 'game_versions' } },
+  getLicense: { at: { id: () => 'MIT' } },
+
+  // Users
+  getOwnUser: {},
+  getUser: at('owner'),
+  listUsers: ids('owner'),
+  searchUsers: { query: { query: 'person' } },
+  getUserByEmail: { query: async (w) => ({ email: (await w.person('owner')).email }) },
+  listUserProjects: at('owner'),
+  listAllUserProjects: at('owner'),
+  listUserOrganizations: at('owner'),
+  listUserCollections: at('owner'),
+  listUserFollows: at('owner'),
+  listUserNotifications: at('owner'),
+  listUserApplications: at('owner'),
+  updateUser: { ...at('owner'), body: { bio: 'I make lanterns' } },
+  deleteUser: { ...at('owner'), body: {} },
+  setUserIcon: { ...at('owner'), ...icon },
+  deleteUserIcon: at('owner'),
+  exportData: {},
+  getProjectLimit: {},
+  getOrganizationLimit: {},
+  getCollectionLimit: {},
+
+  // Follows and notifications
+  followProject: at('project'),
+  unfollowProject: {
+    ...at('project'),
+    before: async (w) => w.t.as(await w.person('owner')).post(`/v3/project/${await w.id('project')}/follow`),
+  },
+  listNotifications: ids('notification'),
+  markNotificationsRead: ids('notification'),
+  deleteNotifications: ids('notification'),
+  getNotification: at('notification'),
+  markNotificationRead: at('notification'),
+  deleteNotification: at('notification'),
+
+  // Projects
+  getProject: at('project'),
+  listProjects: ids('project'),
+  listRandomProjects: { query: { count: '1' } },
+  checkProject: at('project'),
+  listProjectDependencies: at('project'),
+  listProjectDependents: at('project'),
+  getProjectStatistics: at('project'),
+  createProject: { raw: () => form(projectData(slug())) },
+  updateProject: { ...at('project'), body: { summary: 'A light to carry' } },
+  updateProjects: { ...ids('project'), body: { add_categories: ['magic'] } },
+  deleteProject: at('project'),
+  setProjectIcon: { ...at('project'), ...icon },
+  deleteProjectIcon: at('project'),
+  addGalleryPicture: { ...at('project'), ...icon },
+  updateGalleryPicture: { ...at('project'), query: async (w) => ({ url: await galleryUrl(w), name: 'Dusk' }) },
+  removeGalleryPicture: { ...at('project'), query: async (w) => ({ url: await galleryUrl(w) }) },
+  getQueuePlace: at('project'),
+
+  // Search
+  searchProjects: { query: { query: 'lantern' } },
+  countSearchFacets: { query: { query: 'lantern' } },
+  searchProjectsByBody: { body: { query: 'lantern' } },
+  rebuildSearch: {},
+
+  // Versions and files
+  getVersion: at('version'),
+  listVersions: ids('version'),
+  listProjectVersions: at('project'),
+  getProjectVersion: { at: { id: 'project', version_number: 'versionNumber' } },
+  createVersion: {
+    raw: async (w) => form({ ...versionData(), project_id: await w.id('project') }, [jar()]),
+  },
+  updateVersion: { ...at('version'), body: { name: 'Second light' } },
+  deleteVersion: at('version'),
+  addVersionFiles: { ...at('version'), raw: () => form({}, [jar()]) },
+  getVersionByHash: hash,
+  downloadByHash: hash,
+  deleteVersionFile: {
+    ...hash,
+    before: async ({ t, id, project }) =>
+      t.make.file({
+        version: { id: await id('version') },
+        project: await project(),
+        bytes: Buffer.from(newId()),
+        filename: 'second.jar',
+        primary: false,
+      }),
+  },
+  findUpdate: { ...hash, body: {} },
+  getUpdate: hash,
+  listVersionsByHash: byHashes,
+  getVersionsByHash: askHashes,
+  listProjectsByHash: byHashes,
+  getProjectsByHash: askHashes,
+  findUpdates: byHashes,
+  getUpdates: askHashes,
+  findUpdateLists: byHashes,
+  getUpdateLists: askHashes,
+  findIndividualUpdates: { body: async (w) => ({ hashes: [{ hash: await w.id('fileHash') }] }) },
+  downloadVersionArchive: at('version'),
+  downloadFile: { at: { project_id: 'project', version_id: 'version', filename: 'filename' } },
+  getPicture: {
+    at: { folder: async (w) => partOf(await iconUrl(w), -2), picture: async (w) => partOf(await iconUrl(w), -1) },
+  },
+  getGalleryPicture: {
+    at: { folder: async (w) => partOf(await galleryUrl(w), -3), picture: async (w) => partOf(await galleryUrl(w), -1) },
+  },
+  createImage: {
+    query: async (w) => ({ ext: 'png', context: 'project', project_id: await w.id('project') }),
+    raw: picture,
+  },
+
+  // Teams
+  listProjectMembers: at('project'),
+  listTeamMembers: at('team'),
+  listTeams: ids('team'),
+  inviteTeamMember: { ...at('team'), body: async (w) => ({ user_id: await w.id('stranger') }) },
+  updateTeamMember: { at: { id: 'team', user_id: 'member' }, body: { role: 'Artist' } },
+  removeTeamMember: { at: { id: 'team', user_id: 'member' } },
+  joinTeam: {
+    ...at('team'),
+    before: async ({ t, id }) =>
+      t.deps.db
+        .updateTable('team_member')
+        .set({ accepted: false })
+        .where('account_id', '=', await id('member'))
+        .execute(),
+  },
+  transferTeamOwnership: { ...at('team'), body: async (w) => ({ user_id: await w.id('member') }) },
+
+  // Organizations
+  getOrganization: at('organization'),
+  listOrganizations: ids('organization'),
+  listOrganizationMembers: at('organization'),
+  listOrganizationProjects: at('organization'),
+  getProjectOrganization: at('organizationProject'),
+  createOrganization: { body: () => ({ slug: slug(), name: 'Lantern makers', description: 'We make lanterns' }) },
+  updateOrganization: { ...at('organization'), body: { name: 'Lamp makers' } },
+  deleteOrganization: at('organization'),
+  addOrganizationProject: { ...at('organization'), body: async (w) => ({ project_id: await w.id('project') }) },
+  removeOrganizationProject: {
+    at: { id: 'organization', project_id: 'organizationProject' },
+    body: async (w) => ({ new_owner: await w.id('owner') }),
+  },
+  setOrganizationIcon: { ...at('organization'), ...icon },
+  deleteOrganizationIcon: at('organization'),
+
+  // Collections
+  getCollection: at('collection'),
+  downloadCollectionArchive: {
+    ...at('collection'),
+    before: async ({ t, id }) => {
+      await id('version')
+      const row = { collection_id: await id('collection'), project_id: await id('project'), position: 0 }
+      const query = t.deps.db.insertInto('collection_project').values(row)
+      return query.onConflict((conflict) => conflict.doNothing()).execute()
+    },
+  },
+  listCollections: ids('collection'),
+  createCollection: { body: { name: 'Lanterns' } },
+  updateCollection: { ...at('collection'), body: { status: 'unlisted' } },
+  deleteCollection: at('collection'),
+  setCollectionIcon: { ...at('collection'), ...icon },
+  deleteCollectionIcon: at('collection'),
+
+  // Reports, threads, moderation
+  getReport: at('report'),
+  listReports: ids('report'),
+  listOpenReports: {},
+  createReport: {
+    body: async (w) => ({ report_type: 'spam', item_type: 'project', item_id: await w.id('project'), body: 'Look' }),
+  },
+  updateReport: { ...at('report'), body: { body: 'Look again' } },
+  deleteReport: at('report'),
+  getThread: at('thread'),
+  listThreads: ids('thread'),
+  postThreadMessage: { ...at('thread'), body: { body: { type: 'text', body: 'Hello' } } },
+  deleteThreadMessage: at('message'),
+  listModerationQueue: {},
+
+  // Accounts
+  getGlobals: {},
+  createAccount: { body: newAccount },
+  validateNewAccount: { body: newAccount },
+  signIn: { body: async (w) => ({ username: (await w.person('owner')).username, password: PASSWORD }) },
+  signInWithSecondFactor: { body: secondFactor },
+  requestPasswordReset: { body: async (w) => ({ username: (await w.person('owner')).username }) },
+  changePassword: { body: { old_password: PASSWORD, new_password: OTHER_PASSWORD } },
+  changeEmail: { body: () => ({ email: `${slug()}@example.org` }) },
+  resendVerification: {
+    before: async ({ t, id }) =>
+      t.deps.db
+        .updateTable('account')
+        .set({ email_verified: false })
+        .where('id', '=', await id('owner'))
+        .execute(),
+  },
+  undoEmailChange: { body: { flow: 'unknown' } },
+  verifyEmail: { body: async (w) => ({ flow: await mailedFlow(w) }) },
+  startTwoFactor: {},
+  enableTwoFactor: { body: firstCode },
+  disableTwoFactor: { body: async (w) => ({ code: (await enableTwoFactor(w.t, await asMember(w))).backupCodes[0] }) },
+  linkCodeHost: { body: async (w) => ({ token: `ghp_${await w.id('owner')}` }) },
+  unlinkCodeHost: {},
+  listSessions: {},
+  deleteSession: at('session'),
+  refreshSession: {},
+  listAccessTokens: {},
+  createAccessToken: { body: () => ({ name: 'For my program', scopes: 2, expires: inAYear() }) },
+  updateAccessToken: { ...at('pat'), body: { name: 'For another program' } },
+  deleteAccessToken: at('pat'),
+
+  // Applications of third parties
+  getApplication: at('application'),
+  listApplications: ids('application'),
+  createApplication: { body: { name: 'Chart Maker', max_scopes: OAUTH_SCOPES, redirect_uris: [CALLBACK] } },
+  updateApplication: { ...at('application'), body: { name: 'Map Maker' } },
+  rotateApplicationSecret: at('application'),
+  deleteApplication: at('application'),
+  setApplicationIcon: { ...at('application'), ...icon },
+  deleteApplicationIcon: at('application'),
+  authorize: { query: async (w) => ({ client_id: await w.id('application'), redirect_uri: CALLBACK }) },
+  acceptAuthorization: { body: async (w) => ({ flow: await openQuestion(w) }) },
+  rejectAuthorization: { body: async (w) => ({ flow: await openQuestion(w) }) },
+  listAuthorizations: {},
+  revokeAuthorization: {
+    query: async (w) => ({ client_id: await w.id('application') }),
+    before: openCode,
+  },
+  exchangeCode: {
+    raw: async (w) => urlEncoded({ ...(await clientFields(w)), code: await openCode(w), redirect_uri: CALLBACK }),
+  },
+  introspectToken: { raw: heldToken },
+  revokeToken: { raw: heldToken },
+
+  // Statistics and money
+  reportView: { body: async (w) => ({ url: `https://depot.test/project/${await w.id('project')}` }) },
+  reportPlaytime: { body: async (w) => ({ [await w.id('version')]: { seconds: 60 } }) },
+  reportAffiliateClick: {
+    body: async (w) => ({ url: 'https://depot.test/', affiliate_code_id: await w.id('affiliateCode') }),
+  },
+  queryAnalytics: {
+    body: {
+      time_range: { start: '2026-01-01T00:00:00Z', end: '2026-01-02T00:00:00Z', resolution: { slices: 2 } },
+      return_metrics: { project_views: { bucket_by: [] } },
+    },
+  },
+  listAffiliateCodes: {},
+  getAffiliateCode: at('affiliateCode'),
+  createAffiliateCode: newAffiliateCode,
+  putAffiliateCode: newAffiliateCode,
+  updateAffiliateCode: { ...at('affiliateCode'), before: giveAffiliateBadge, body: { source_name: 'Another shop' } },
+  deleteAffiliateCode: at('affiliateCode'),
+  recordConversion: {
+    body: async (w) => ({ external_id: slug(), affiliate_code_id: await w.id('affiliateCode'), amount: '12.34' }),
+  },
+
+  countDownloads: { body: async (w) => ({ downloads: [await aDownload(w)] }) },
+  countDownload: { body: aDownload },
+
+  getBalance: {},
+  getPayoutHistory: {},
+  distributeRevenue: { body: () => ({ external_id: slug(), day: '2026-01-01', amount: '12.34' }) },
+  recordPayout: {
+    before: earn,
+    body: async (w) => ({ external_id: slug(), user_id: await w.id('owner'), amount: '12.34' }),
+  },
+  updatePayout: { ...at('payout'), body: { status: 'success' } },
+
+  // Build tools
+  getMavenMetadata: { at: { group: () => 'depot', id: 'project', file: () => 'maven-metadata.xml' }, before: makeFile },
+  getMavenFile: {
+    at: {
+      group: () => 'depot',
+      id: 'project',
+      version: 'version',
+      file: async (w) => `${await w.id('project')}-${await w.id('version')}.pom`,
+    },
+  },
+  getUpdateFile: { at: { id: 'project', file: () => 'forge_updates.json' } },
+
+  // The scanner
+  getVersionScan: at('version'),
+  listVersionScans: {},
+  releaseVersion: heldVersion,
+  repeatVersionScan: heldVersion,
+
+  // Operators
+  listRateLimits: {},
+  createRateLimit: { body: () => ({ address_range: randomRange(), requests_per_minute: 600 }) },
+  deleteRateLimit: at('grant'),
+  listAuditEntries: {},
+  getInstance: {},
+  getSettings: {},
+  updateSettings: { body: { announcement: 'Maintenance on Sunday' } },
+  setMark: icon,
+  deleteMark: {},
+  listSuspendedUsers: {},
+  suspendUser: { ...at('stranger'), body: { reason: 'Advertising in every project' } },
+  unsuspendUser: {
+    ...at('stranger'),
+    before: async (w) =>
+      suspendAccount(w.t.deps, SYSTEM, { name: await w.id('stranger'), reason: 'Advertising', until: null }),
+  },
+  listDeletedUsers: {},
+  restoreUser: {
+    ...at('stranger'),
+    before: async (w) => {
+      const { deps } = w.t
+      const config = { ...deps.config, accounts: { ...deps.config.accounts, deletionDays: 7 } }
+      const account = await getAccount(deps.db, await w.id('stranger'))
+      await hideAccount({ ...deps, config }, account, { actor: SYSTEM, byOwner: true })
+    },
+  },
+  listInvitations: {},
+  createInvitation: { body: { uses: 2 } },
+  revokeInvitation: {
+    at: { id: async (w) => (await createInvitation(w.t.deps, SYSTEM, toInvitation({}, w.t.deps.now()))).id },
+  },
+  signOutUser: at('stranger'),
+  makePasswordLink: at('stranger'),
+  exportAuditEntries: {},
+  listOwnAuditEntries: {},
+}
+
+function jar() {
+  return { name: 'file', bytes: modJar(newId()) }
+}
+
+export const SAMPLES: Record<string, Sample> = { ...OPERATIONS, ...samplesV2(OPERATIONS) }

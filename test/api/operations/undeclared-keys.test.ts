@@ -1,0 +1,66 @@
+// What a body brings beside the declared fields changes nothing: no column is written and nobody is acted for because a
+// key happens to have its name.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { newId } from '#lib/ids.ts'
+import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { enableTwoFactor, makeMember, PASSWORD } from '#test/support/http/account-steps.ts'
+import { CALLBACK, SCOPES } from '#test/support/http/oauth-steps.ts'
+import { authorizationOf, buildRequest, type Caller, send } from './requests.ts'
+import { SAMPLES } from './samples.ts'
+import { createWorld } from './world.ts'
+
+/** Their bodies are open: further keys are loader fields, or IDs. */
+const OPEN = new Set(['updateVersion', 'updateVersionV2', 'reportPlaytime', 'queryAnalytics'])
+
+let t: TestApp
+before(async () => {
+  t = await testApp()
+})
+after(() => t.close())
+
+test('names of columns and of parameters in a body are ignored like any unknown key', async () => {
+  const more = {
+    id: newId(),
+    account_id: newId(),
+    accountId: newId(),
+    viewer: { id: newId(), role: 'admin' },
+    is_owner: true,
+    accepted: true,
+    secret_hash: 'x',
+    unknown_key: {},
+  }
+  const routes = t.app
+    .routeTable()
+    .filter(({ hidden, operationId }) => !hidden && SAMPLES[operationId]?.body !== undefined)
+  assert.ok(routes.length > 40)
+  for (const route of routes.filter(({ operationId }) => !OPEN.has(operationId))) {
+    const { auth, role } = route.config
+    const caller: Caller = auth === 'operator' ? 'admin' : (role ?? 'owner')
+    const statuses: number[] = []
+    for (const extra of [{}, more]) {
+      const world = createWorld(t)
+      const request = await buildRequest(world, route)
+      const payload = { ...extra, ...(request.payload as object) }
+      statuses.push((await send(t, { ...request, payload }, await authorizationOf(world, caller))).status)
+    }
+    assert.equal(statuses[1], statuses[0], route.operationId)
+  }
+})
+
+test('nobody is acted for by a body that names them', async () => {
+  const [attacker, victim] = [await makeMember(t), await makeMember(t)]
+  const { backupCodes } = await enableTwoFactor(t, victim)
+  const viewer = { id: victim.id, role: 'admin', scopes: SCOPES }
+  await t.as(attacker).delete('/_internal/auth/2fa', { code: backupCodes[0], password: PASSWORD, viewer })
+  const { totp_secret } = await t.deps.db
+    .selectFrom('account')
+    .select('totp_secret')
+    .where('id', '=', victim.id)
+    .executeTakeFirstOrThrow()
+  assert.notEqual(totp_secret, null)
+
+  const application = { name: 'Chart Maker', max_scopes: SCOPES, redirect_uris: [CALLBACK], account_id: victim.id }
+  const made = await t.as(attacker).post('/_internal/oauth/app', application)
+  assert.equal(made.json().created_by, attacker.id)
+})

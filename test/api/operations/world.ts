@@ -1,0 +1,261 @@
+// What the requests of the authorisation matrix are about: one owner with one of everything, made when it is asked for.
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { createPasswords } from '#features/people/accounts/passwords/passwords.ts'
+import { hashToken, newToken } from '#lib/access/tokens.ts'
+import { newId } from '#lib/ids.ts'
+import { ADMIN_KEY, type TestApp } from '#test/support/app/test-app.ts'
+import { conversationFactories } from '#test/support/factories/conversation-factories.ts'
+import type { MadeProject, Person } from '#test/support/factories/factories.ts'
+import { type Owned, teamFactories } from '#test/support/factories/team-factories.ts'
+import { PASSWORD } from '#test/support/http/account-steps.ts'
+import { authorize, CALLBACK, getCode, makeApplication, type TestApplication } from '#test/support/http/oauth-steps.ts'
+
+/** `member` is an accepted member of the owner's project and organization who holds no permission. */
+export type Role = 'stranger' | 'member' | 'moderator' | 'admin' | 'owner'
+
+/** What a path or a body names. */
+export type Thing =
+  | 'affiliateCode'
+  | 'application'
+  | 'collection'
+  | 'fileHash'
+  | 'filename'
+  | 'grant'
+  | 'member'
+  | 'message'
+  | 'notification'
+  | 'organization'
+  | 'organizationProject'
+  | 'organizationTeam'
+  | 'owner'
+  | 'pat'
+  | 'payout'
+  | 'project'
+  | 'report'
+  | 'session'
+  | 'stranger'
+  | 'team'
+  | 'thread'
+  | 'version'
+  | 'versionNumber'
+
+/** What a stranger does not see, at the latest in a world made with `hidden`. */
+export const HIDDEN_THINGS: ReadonlySet<Thing> = new Set<Thing>([
+  'affiliateCode',
+  'collection',
+  'fileHash',
+  'message',
+  'notification',
+  'organizationProject',
+  'pat',
+  'project',
+  'report',
+  'session',
+  'team',
+  'thread',
+  'version',
+])
+
+/** Something of the right form that does not exist. */
+export function absentThing(thing: Thing): string {
+  return thing === 'fileHash' ? randomBytes(64).toString('hex') : newId()
+}
+
+export type World = {
+  t: TestApp
+  hidden: boolean
+  person(role: Role): Promise<Person>
+  project(): Promise<MadeProject>
+  organization(): Promise<Owned>
+  application(): Promise<TestApplication>
+  file(): Promise<{ filename: string; sha512: string; version: string }>
+  report(): Promise<{ id: string; threadId: string }>
+  /** What names the thing in a path. */
+  id(thing: Thing): Promise<string>
+}
+
+const THINGS: Record<Thing, (world: World) => Promise<string>> = {
+  affiliateCode: async (w) => {
+    const id = newId()
+    const account_id = await w.id('owner')
+    await w.t.deps.db.insertInto('affiliate_code').values({ id, account_id, source_name: 'A shop' }).execute()
+    return id
+  },
+  application: async (w) => (await w.application()).id,
+  collection: makeCollection,
+  fileHash: async (w) => (await w.file()).sha512,
+  filename: async (w) => (await w.file()).filename,
+  grant: ({ t }) => operator(t, 'rate-limits', { address_range: randomRange(), requests_per_minute: 600 }),
+  member: async (w) => {
+    await w.project()
+    await w.organization()
+    return (await w.person('member')).id
+  },
+  message: async (w) =>
+    conversationFactories(w.t.deps.db).message((await w.report()).threadId, await w.person('owner')),
+  notification: makeNotification,
+  organization: async (w) => (await w.organization()).id,
+  organizationProject: async (w) => {
+    const status = w.hidden ? 'draft' : 'approved'
+    return (await w.t.make.project({ organization_id: (await w.organization()).id, status })).id
+  },
+  organizationTeam: async (w) => (await w.organization()).teamId,
+  owner: async (w) => (await w.person('owner')).id,
+  pat: async (w) => {
+    const { token } = await w.t.make.pat(await w.person('owner'))
+    return idByHash(w, 'personal_access_token', token)
+  },
+  payout: async (w) => {
+    await earn(w)
+    const fields = { external_id: newId(), amount: '1.00', status: 'in-transit' }
+    return operator(w.t, 'payout', { ...fields, user_id: await w.id('owner') })
+  },
+  project: async (w) => (await w.project()).id,
+  report: async (w) => (await w.report()).id,
+  session: async (w) => idByHash(w, 'session', await w.t.make.session((await w.person('owner')).id)),
+  stranger: async (w) => (await w.person('stranger')).id,
+  team: async (w) => (await w.project()).teamId,
+  thread: async (w) => {
+    const { db } = w.t.deps
+    const project = await w.project()
+    return (await db.selectFrom('thread').select('id').where('project_id', '=', project.id).executeTakeFirstOrThrow())
+      .id
+  },
+  version: async (w) => (await w.file()).version,
+  versionNumber: async (w) => {
+    await w.file()
+    return '1.0.0'
+  },
+}
+
+/** Every kind of thing that a world can make. */
+export const THING_NAMES = Object.keys(THINGS) as Thing[]
+
+/** Each thing is made on first need and stays the same; a world in which something was changed is thrown away. */
+export function createWorld(t: TestApp, { hidden = false } = {}): World {
+  const made = new Map<string, Promise<unknown>>()
+  const once = <T>(name: string, make: () => Promise<T>): Promise<T> => {
+    const known = made.get(name) ?? make()
+    made.set(name, known)
+    return known as Promise<T>
+  }
+  const world: World = {
+    t,
+    hidden,
+    person: (role) => once(`person ${role}`, () => makePerson(t, role)),
+    project: () => once('project', () => makeProject(world)),
+    organization: () => once('organization', () => makeOrganization(world)),
+    application: () => once('application', async () => makeApplication(t, await world.person('owner'))),
+    file: () => once('file', () => makeFile(world)),
+    report: () => once('report', async () => conversationFactories(t.deps.db).report(await world.person('owner'))),
+    id: (thing) => once(`thing ${thing}`, () => THINGS[thing](world)),
+  }
+  return world
+}
+
+let passwordHash: Promise<string> | undefined
+
+/** The owner has a password; the others need none. */
+async function makePerson(t: TestApp, role: Role): Promise<Person> {
+  const person = await t.make.account({ role: role === 'moderator' || role === 'admin' ? role : 'developer' })
+  if (role !== 'owner') return person
+  passwordHash ??= createPasswords().hash(PASSWORD)
+  const password_hash = await passwordHash
+  await t.deps.db.updateTable('account').set({ password_hash }).where('id', '=', person.id).execute()
+  return person
+}
+
+async function makeProject(w: World): Promise<MadeProject> {
+  const { make } = w.t
+  const project = await make.project({ owner: await w.person('owner'), status: w.hidden ? 'draft' : 'approved' })
+  await make.member({ teamId: project.teamId, accountId: (await w.person('member')).id, permissions: 0 })
+  return project
+}
+
+async function makeOrganization(w: World): Promise<Owned> {
+  const factories = teamFactories(w.t.deps.db)
+  const organization = await factories.organization(await w.person('owner'))
+  await factories.member(organization.teamId, await w.person('member'), { organization_permissions: 0 })
+  return organization
+}
+
+async function makeFile(w: World): Promise<{ filename: string; sha512: string; version: string }> {
+  const project = await w.project()
+  const version = await w.t.make.version({ project })
+  const filename = 'lantern.jar'
+  const { sha512 } = await w.t.make.file({ version, project, bytes: randomBytes(32), filename })
+  return { filename, sha512, version: version.id }
+}
+
+async function makeCollection(w: World): Promise<string> {
+  const id = newId()
+  const account_id = (await w.person('owner')).id
+  const status = w.hidden ? 'private' : 'listed'
+  await w.t.deps.db.insertInto('collection').values({ id, account_id, name: 'Lanterns', status }).execute()
+  return id
+}
+
+async function makeNotification(w: World): Promise<string> {
+  const id = newId()
+  const account_id = (await w.person('owner')).id
+  const body = JSON.stringify({ type: 'project_update', project_id: newId(), version_id: newId() })
+  await w.t.deps.db.insertInto('notification').values({ id, account_id, body }).execute()
+  return id
+}
+
+async function idByHash(w: World, table: 'session' | 'personal_access_token', token: string): Promise<string> {
+  const row = await w.t.deps.db
+    .selectFrom(table)
+    .select('id')
+    .where('token_hash', '=', hashToken(token))
+    .executeTakeFirstOrThrow()
+  return row.id
+}
+
+/** Something the owner has earned, so that there is something to pay out. */
+export async function earn(w: World): Promise<void> {
+  const [at, amount] = [new Date(w.t.deps.now() - 1000), '100.00']
+  await w.t.deps.db
+    .insertInto('affiliate_conversion')
+    .values({
+      external_id: newId(),
+      affiliate_code_id: newId(),
+      account_id: await w.id('owner'),
+      converted: at,
+      available: at,
+      amount,
+      revenue: amount,
+    })
+    .execute()
+}
+
+/** The ID of what an operator's route makes. */
+async function operator(t: TestApp, path: string, body: object): Promise<string> {
+  const answer = await t.anyone.post(`/_internal/admin/${path}`, body, { headers: { 'x-admin-key': ADMIN_KEY } })
+  assert.equal(answer.statusCode, 201, answer.body)
+  return answer.json().id
+}
+
+/** So that grants of several worlds do not meet. */
+export function randomRange(): string {
+  const [a = 0, b = 0] = randomBytes(2)
+  return `10.${a}.${b}.0/24`
+}
+
+/** Well formed, and never given to anybody. */
+export function unknownToken(): string {
+  return newToken('session').token
+}
+
+/** A question of an application to the owner that waits for an answer. */
+export async function openQuestion(w: World): Promise<string> {
+  const { id } = await w.application()
+  const answer = await authorize(w.t, await w.person('owner'), { client_id: id, redirect_uri: CALLBACK })
+  return answer.json().flow_id
+}
+
+/** A code that the owner has allowed the application. */
+export async function openCode(w: World): Promise<string> {
+  return getCode(w.t, await w.person('owner'), { client_id: (await w.application()).id })
+}

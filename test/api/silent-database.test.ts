@@ -1,0 +1,80 @@
+// A database that is cut off one way, takes statements and answers none, holds no request until the balancer gives up.
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { sql } from 'kysely'
+import pg from 'pg'
+import { createDb, createPool } from '#platform/db/db.ts'
+import { databaseUrl } from '#test/support/app/database.ts'
+import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { startTcpProxy, type TcpProxy } from '#test/support/stand-ins/tcp-proxy.ts'
+
+let t: TestApp
+let line: TcpProxy
+let pool: pg.Pool
+
+before(async () => {
+  const server = new pg.Client({ connectionString: databaseUrl('postgres') })
+  line = await startTcpProxy(
+    server.host.startsWith('/') ? () => join(server.host, `.s.PGSQL.${server.port}`) : server.port,
+  )
+  t = await testApp({
+    deps: ({ config }) => {
+      const url = new URL(config.database.kind === 'external' ? config.database.url.reveal() : '')
+      url.search = ''
+      url.host = `127.0.0.1:${line.port}`
+      pool = createPool(
+        { connectionString: url.href },
+        { max: 4, applicationName: 'depot-silent', answerTimeoutMs: 1_000 },
+      )
+      const db = createDb(pool)
+      return { db, dbRead: db }
+    },
+  })
+})
+after(async () => {
+  await line?.mend()
+  await t?.close()
+  await pool?.end()
+  await line?.close()
+})
+
+/** So many connections that are open already: the time to connect is bounded apart. */
+async function connected(count: number): Promise<void> {
+  const clients = await Promise.all(Array.from({ length: count }, () => pool.connect()))
+  for (const client of clients) client.release()
+}
+
+test('reads and writes are answered with 503, and the next ones get connections that answer', async () => {
+  const [project, unread] = [await t.make.project(), await t.make.project()]
+  const rename = (summary: string) => t.as(project.owner).patch(`/v3/project/${project.id}`, { summary })
+  assert.equal((await rename('Before the cable was pulled')).statusCode, 204)
+  await connected(2)
+  line.hang('answers')
+  const before = line.connections()
+  const answers = await Promise.all([t.anyone.get(`/v3/project/${unread.id}`), rename('While nothing answers')])
+  for (const answer of answers) {
+    assert.deepEqual([answer.statusCode, answer.json().error], [503, 'database_error'], answer.body)
+  }
+  await line.mend()
+  assert.equal((await t.anyone.get(`/v3/project/${unread.id}`)).statusCode, 200)
+  assert.equal((await rename('Afterwards')).statusCode, 204)
+  assert.ok(line.connections() > before, 'a connection that was given up was used again')
+})
+
+test('a transaction that gets no answer waits once, not again for its rollback', async () => {
+  await connected(1)
+  const failures: string[] = []
+  const db = createDb(pool, (event) => {
+    if (event.level === 'error') failures.push(`${event.query.sql}: ${(event.error as Error).message}`)
+  })
+  const failed = db.transaction().execute(async (tx) => {
+    await sql`select 1`.execute(tx)
+    line.hang('answers')
+    await sql`select 2`.execute(tx)
+  })
+  await assert.rejects(failed, /Query read timeout/)
+  assert.deepEqual(failures, ['select 2: Query read timeout', 'rollback: Client was closed and is not queryable'])
+  await line.mend()
+  assert.equal((await sql<{ n: number }>`select 3 as n`.execute(t.deps.db)).rows[0]?.n, 3)
+})

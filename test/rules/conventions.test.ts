@@ -1,0 +1,122 @@
+// One shape for each feature, standard words, and no references that a reader cannot follow. CONTRIBUTING.md says why.
+import assert from 'node:assert/strict'
+import { globSync, readFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { test } from 'node:test'
+import { ERRORS } from '#lib/errors.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8')
+const FEATURES = globSync('src/{features,web}/**/*.ts', { cwd: ROOT }).filter((file) => !file.endsWith('.test.ts'))
+/** Pages are forms for people: their handlers call commands like routes do, but have no JSON requests. */
+const isPage = (file: string): boolean => /^src\/web\//.test(file)
+/** A translation of another form of the API: what a request looks like stands beside its translation. */
+const isTranslation = (file: string): boolean => file.startsWith('src/features/operations/v2/')
+const isRoutes = (file: string): boolean => /(^|\/)([a-z0-9-]+-)?routes\.ts$/.test(file)
+const isPolicy = (file: string): boolean => /(^|\/)([a-z0-9-]+-)?policy\.ts$/.test(file)
+
+/** Lines of `files` that match, as `file:line text`. */
+function find(files: readonly string[], pattern: RegExp, except: (line: string) => boolean = () => false): string[] {
+  return files.flatMap((file) =>
+    read(file)
+      .split('\n')
+      .flatMap((line, index) =>
+        pattern.test(line) && !except(line) ? [`${file}:${index + 1} ${line.trim().slice(0, 160)}`] : [],
+      ),
+  )
+}
+
+test('routes are declared in files that are called routes', () => {
+  const others = FEATURES.filter((file) => !isRoutes(file) && !isPage(file))
+  assert.deepEqual(find(others, /\b(app|scope)\.(get|post|patch|put|delete)\(/), [])
+})
+
+test('routes neither open transactions nor record events', () => {
+  assert.deepEqual(find(FEATURES.filter(isRoutes), /#cache\/transaction\.ts|#telemetry\/events\.ts/), [])
+})
+
+test('routes hold no schema of a request', () => {
+  const own = FEATURES.filter((file) => isRoutes(file) && !isTranslation(file))
+  assert.deepEqual(find(own, /\bType\.Object\(/), [])
+})
+
+test('who may do what is decided in policies', () => {
+  const others = FEATURES.filter((file) => !isPolicy(file) && !isPage(file))
+  assert.deepEqual(find(others, /\b(isAdmin|isModerator|forbidden)\(|new ApiError\('forbidden'/), [])
+})
+
+/** The exported functions of a file with their whole text. */
+function functionsOf(file: string): { name: string; text: string }[] {
+  return [...read(file).matchAll(/^export (?:async )?function (\w+)[\s\S]*?^\}/gm)].map(([text, name = '']) => ({
+    name,
+    text,
+  }))
+}
+
+test('query verbs are contracts: find gives undefined, get throws, list gives many, lock wants a transaction', () => {
+  const readers = FEATURES.filter((file) => /(^|\/)([a-z0-9-]+-)?(queries|cache)\.ts$/.test(file))
+  const odd = readers.flatMap((file) =>
+    functionsOf(file)
+      .filter(({ name, text }) => {
+        const answer = /\)\s*:\s*([\s\S]*?) \{\n {2}(?=\S)(?!\w+\??: )/.exec(text)?.[1] ?? ''
+        if (/^find[A-Z]/.test(name)) return !/undefined/.test(answer)
+        if (/^get[A-Z]/.test(name)) return /undefined|\[\]/.test(answer)
+        if (/^list[A-Z]/.test(name)) return !/\[\]|Map<|Set<|Record</.test(answer)
+        if (/^lock[A-Z]/.test(name)) return !/\btx: Tx|\{ tx\b/.test(text)
+        return false
+      })
+      .map(({ name }) => `${file} ${name}`),
+  )
+  assert.deepEqual(odd, [])
+})
+
+/** Files of several commands, or of a transaction that is no command of its own, and why they are one. */
+const SEVERAL_COMMANDS: Readonly<Record<string, string>> = {
+  'src/features/people/accounts/two-factor/switch-two-factor.ts': 'one subject in three steps: start, confirm, end',
+  'src/features/people/accounts/sign-in/sign-in-guard.ts': 'records refused sign-ins for every way to sign in',
+  'src/features/basics/images/icons.ts': 'the icon of any feature that has one',
+  'src/features/operations/downloads/counter-ledger.ts': 'bookkeeping between the store of events and the database',
+}
+
+test('a command bears the name of its file', () => {
+  const odd = FEATURES.filter((file) => !isPage(file) && !(file in SEVERAL_COMMANDS) && !file.endsWith('/jobs.ts'))
+    .filter((file) => /\brecordEvent\(|\btransaction\(/.test(read(file)))
+    .filter((file) => {
+      const name = basename(file, '.ts').replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase())
+      return !new RegExp(`export (async )?function ${name}\\b`).test(read(file))
+    })
+  assert.deepEqual(odd, [])
+})
+
+const TEXTS = [
+  'README.md',
+  'CONTRIBUTING.md',
+  'SECURITY.md',
+  'CHANGELOG.md',
+  ...globSync('{docs,migrations,taxonomy}/**/*.{md,sql}', { cwd: ROOT }),
+]
+const CODE = globSync('{src,demo,test,bench,scripts}/**/*.{ts,mjs}', { cwd: ROOT }).filter(
+  (file) => file !== 'test/rules/conventions.test.ts',
+)
+
+test('people are "they"', () => {
+  const pattern = /(?<![\w'’.-])(he|his|him|himself)(?![\w'’-])/i
+  assert.deepEqual(find([...TEXTS, ...CODE, 'docs/generated/openapi.json'], pattern), [])
+})
+
+test('nothing cites a document that is not in the repository', () => {
+  const pattern = /\b(decisions|design|style|spec|house)\.md \d|\bfacts\/[a-z0-9]+\.md|\bshared\//
+  assert.deepEqual(find([...TEXTS, ...CODE, 'docs/generated/openapi.json'], pattern), [])
+})
+
+test('every error that is not reserved is thrown somewhere', () => {
+  const source = globSync('{src,demo}/**/*.ts', { cwd: ROOT })
+    .filter((file) => !file.endsWith('.test.ts') && file !== 'src/lib/errors.ts')
+    .map(read)
+    .join('\n')
+  const used = `${source}\n${read('src/lib/errors.ts').split('} as const')[1]}`
+  const unused = Object.entries(ERRORS)
+    .filter(([kind, entry]) => !('reserved' in entry) && !used.includes(`'${kind}'`))
+    .map(([kind]) => kind)
+  assert.deepEqual(unused, [])
+})

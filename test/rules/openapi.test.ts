@@ -1,0 +1,237 @@
+// The published descriptions: they are the committed ones, they are OpenAPI 3.0, they say enough of every operation, and
+// their viewer needs nobody else.
+
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { SCOPES } from '#lib/access/scopes.ts'
+import { SAMPLES } from '#test/api/operations/samples.ts'
+import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { assertSameText } from '#test/support/http/compare-text.ts'
+import {
+  answerComponents,
+  asList,
+  asObject,
+  type Json,
+  operationProblems,
+  operationsOf,
+  requestSchemas,
+  schemaProblems,
+  schemasOf,
+  unboundedPlaces,
+  walkSchema,
+} from '#test/support/http/openapi-rules.ts'
+
+const VIEWER = '/docs/swagger-ui/'
+
+let t: TestApp
+before(async () => {
+  t = await testApp({ env: { BASE_URL: 'http://127.0.0.1:8080' } })
+})
+after(() => t?.close())
+
+const idOf = ({ operation }: { operation: Json }): string => String(operation['operationId'])
+
+/** `openAnswers` are those that hold a map, with what its values are: nothing else has properties that are not described. */
+const DOCUMENTS = [
+  {
+    version: 'v3',
+    url: '/docs/openapi.json',
+    file: 'openapi.json',
+    openAnswers: ['AuditEntry.details', 'Error.details', 'Loader.metadata', 'OwnAuditEntry.details'],
+  },
+  { version: 'v2', url: '/docs/v2/openapi.json', file: 'openapi-v2.json', openAnswers: ['Error.details'] },
+]
+
+for (const { version, url, file, openAnswers } of DOCUMENTS)
+  describe(version, () => {
+    let text: string
+    let document: Json
+    before(async () => {
+      text = (await t.anyone.get(url)).body
+      document = JSON.parse(text)
+    })
+
+    test('the committed one is what the routes say; `npm run gen` makes it again', () => {
+      assertSameText(text, readFileSync(join(import.meta.dirname, '../../docs/generated', file), 'utf8'))
+    })
+
+    test('the document is valid OpenAPI 3.0', () => {
+      assert.match(String(document['openapi']), /^3\.0\.\d+$/)
+      const { title, version } = asObject(document['info'])
+      assert.deepEqual([typeof title, typeof version], ['string', 'string'])
+      const problems = [
+        ...operationsOf(document).flatMap((each) =>
+          operationProblems(document, each).map((problem) => `${idOf(each)}: ${problem}`),
+        ),
+        ...schemasOf(document).flatMap(({ name, schema }) =>
+          schemaProblems(document, schema).map((problem) => `${name}${problem}`),
+        ),
+      ]
+      assert.deepEqual(problems, [])
+      assert.deepEqual(
+        Object.keys(asObject(document['paths'])).filter((path) => !path.startsWith('/') || path.includes('*')),
+        [],
+      )
+    })
+
+    /** Names of operations that are one verb: the protocol's own. */
+    const VERBS_ALONE = ['authorize']
+
+    test('every operation has a name of its own, verb and noun, a summary, a tag and answers', () => {
+      const operations = operationsOf(document)
+      const names = operations.map(idOf)
+      assert.deepEqual(
+        names.filter((name, index) => names.indexOf(name) !== index),
+        [],
+      )
+      assert.deepEqual(
+        names.filter((name) => !/^[a-z]+([A-Z][A-Za-z0-9]*)+$/.test(name)),
+        VERBS_ALONE.filter((name) => names.includes(name)),
+      )
+      const incomplete = operations.filter(({ operation: { summary, tags, responses, security } }) => {
+        const hasTag = Array.isArray(tags) && tags.length === 1 && typeof tags[0] === 'string'
+        const isSaid = typeof summary === 'string' && /^\S.*[^.]$/.test(summary)
+        return !hasTag || !isSaid || !Array.isArray(security) || Object.keys(asObject(responses)).length === 0
+      })
+      assert.deepEqual(
+        incomplete.map(({ path, method }) => `${method} ${path}`),
+        [],
+      )
+    })
+
+    test('every tag of an operation is explained, and none is explained that has no operation', () => {
+      const explained = asList(document['tags']).map(({ name, description }) => [name, typeof description])
+      const used = new Set(operationsOf(document).flatMap(({ operation }) => operation['tags'] as string[]))
+      assert.deepEqual(
+        explained.toSorted(),
+        [...used].sort().map((tag) => [tag, 'string']),
+      )
+    })
+
+    test('every parameter is described, and every answer in words of our own', () => {
+      const problems = operationsOf(document).flatMap((each) => {
+        const parameters = asList(each.operation['parameters']).filter(
+          ({ description }) => typeof description !== 'string',
+        )
+        const answers = Object.entries(asObject(each.operation['responses'])).filter(
+          ([, answer]) => asObject(answer)['description'] === 'Default Response',
+        )
+        return [...parameters.map(({ name }) => name), ...answers.map(([status]) => status)].map(
+          (problem) => `${idOf(each)}.${problem}`,
+        )
+      })
+      assert.deepEqual(problems, [])
+    })
+
+    test('every operation that looks at a token says which scopes it asks for', () => {
+      const configs = new Map(t.app.routeTable().map(({ operationId, config }) => [operationId, config.auth]))
+      const silent = operationsOf(document).filter((each) => {
+        const auth = configs.get(idOf(each))
+        if (auth === undefined || auth === 'public' || auth === 'operator') return false
+        const text = String(each.operation['description'])
+        const scopes = 'read' in auth ? auth.read : auth.scope
+        if (scopes.length === SCOPES.length) return !text.includes('any scope')
+        return !scopes.every((scope) => text.includes(`\`${scope}\``))
+      })
+      assert.deepEqual(silent.map(idOf), [])
+    })
+
+    test('only what succeeds comes in other types than JSON', () => {
+      const problems = operationsOf(document).flatMap((each) =>
+        Object.entries(asObject(each.operation['responses']))
+          .filter(([status]) => !status.startsWith('2'))
+          .flatMap(([status, answer]) =>
+            Object.keys(asObject(asObject(answer)['content'])).map((type) => [status, type]),
+          )
+          .filter(([, type]) => type !== 'application/json')
+          .map(([status, type]) => `${idOf(each)} ${status} ${type}`),
+      )
+      assert.deepEqual(problems, [])
+    })
+
+    test('every operation describes how it can fail', () => {
+      const silent = operationsOf(document).filter(({ operation }) => {
+        const statuses = Object.keys(asObject(operation['responses']))
+        return !statuses.some((status) => /^[45]/.test(status))
+      })
+      assert.deepEqual(silent.map(idOf), [])
+    })
+
+    test('every operation that takes a body describes it', () => {
+      const described = operationsOf(document).filter(({ operation }) => 'requestBody' in operation)
+      const taking = Object.entries(SAMPLES).filter(([, { body, raw }]) => body !== undefined || raw !== undefined)
+      const published = new Set(operationsOf(document).map(idOf))
+      assert.deepEqual(
+        described.map(idOf).sort(),
+        taking
+          .map(([operationId]) => operationId)
+          .filter((operationId) => published.has(operationId))
+          .sort(),
+      )
+    })
+
+    /** What may be sent without a bound of its own, because something else bounds it. This list may only shrink. */
+    const UNBOUNDED: string[] = []
+
+    test('every text, list and whole number that a client sends has its bounds', () => {
+      const places = operationsOf(document).flatMap((each) =>
+        requestSchemas(each.operation).flatMap(({ name, schema }) =>
+          unboundedPlaces(document, schema).map((place) => `${idOf(each)}.${name}${place}`),
+        ),
+      )
+      assert.deepEqual([...new Set(places)].sort(), UNBOUNDED)
+    })
+
+    test('answers are closed: what is not described does not come', () => {
+      const shown = answerComponents(document)
+      const answers = schemasOf(document).filter(({ name }) => shown.has(name) || /\.([1-5]\d\d|[1-5]XX)$/.test(name))
+      const open = answers.flatMap(({ name, schema }) => {
+        const places: string[] = []
+        walkSchema(schema, (value, at) => {
+          if (value['additionalProperties'] === true) places.push(`${name}${at}`)
+        })
+        return places
+      })
+      assert.deepEqual([...new Set(open)].sort(), openAnswers)
+    })
+  })
+
+test('the viewer loads its page, styles and scripts from here, and its policy lets it reach nobody else', async () => {
+  const page = await t.anyone.get(VIEWER)
+  assert.equal(page.statusCode, 200)
+  const loaded = [...page.body.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, address = '']) => address)
+  assert.ok(loaded.length >= 5, page.body)
+  for (const address of loaded) {
+    assert.match(address, /^\.\//)
+    const file = await t.anyone.get(new URL(address, `https://depot.test${VIEWER}`).pathname)
+    assert.equal(file.statusCode, 200, address)
+    const isStyle = address.endsWith('.css')
+    const outside = isStyle
+      ? [...file.body.matchAll(/(?:url\(\s*["']?|@import\s+["'])((?:https?:)?\/\/[^"')]+)/g)]
+      : [...file.body.matchAll(/(?:import\(|importScripts\(|\.src\s*=\s*)["'`]((?:https?:)?\/\/[^"'`]+)/g)]
+    assert.deepEqual(
+      outside.map(([, found]) => found),
+      [],
+      address,
+    )
+  }
+  const initializer = await t.anyone.get(`${VIEWER}static/swagger-initializer.js`)
+  assert.match(initializer.body, /const config = \{[^}]*"validatorUrl":null/)
+  assert.equal(
+    (await t.anyone.get(`${VIEWER}json`)).body.trim(),
+    JSON.stringify((await t.anyone.get('/docs/openapi.json')).json()),
+    'it shows this description',
+  )
+  const policy = String(page.headers['content-security-policy'])
+  assert.match(policy, /(^|; )default-src 'self'/)
+  const sources = policy.split(';').flatMap((directive) => directive.trim().split(/\s+/).slice(1))
+  const own = ["'self'", "'none'", 'data:', 'http://127.0.0.1:8080']
+  assert.deepEqual(
+    sources.filter((source) => !own.includes(source)),
+    [],
+    policy,
+  )
+  assert.doesNotMatch(policy, /upgrade-insecure-requests/, 'Depot may be read without TLS, in a house of its own')
+})

@@ -1,0 +1,96 @@
+// A migrated database of its own for each test file, cloned from a template that is made once per schema.
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { LogEvent } from 'kysely'
+import pg from 'pg'
+import { createDb, createPool, type Db } from '#platform/db/db.ts'
+import { migrate } from '#platform/db/migrate.ts'
+
+const MIGRATIONS = join(import.meta.dirname, '../../../migrations')
+const TEMPLATE_LOCK = 7_300_422
+
+export type TestDatabase = {
+  connectionString: string
+  pool: pg.Pool
+  db: Db
+  close(): Promise<void>
+}
+
+/** The server the tests use: `npm test` starts one and names it in TEST_DATABASE_URL. */
+function testServerUrl(): string {
+  const url = process.env['TEST_DATABASE_URL']
+  if (url === undefined) throw new Error('TEST_DATABASE_URL is not set; run tests with: npm test -- FILES')
+  return url
+}
+
+/** A fresh clone of the migrated template; `close` drops it. */
+export function testDatabase(onQuery?: (event: LogEvent) => void): Promise<TestDatabase> {
+  return createDatabase(ensureTemplate, onQuery)
+}
+
+/** A database without a schema, for tests of the migrations themselves. */
+export function emptyDatabase(): Promise<TestDatabase> {
+  return createDatabase(async () => 'template1')
+}
+
+async function createDatabase(
+  chooseTemplate: (admin: pg.Client) => Promise<string>,
+  onQuery?: (event: LogEvent) => void,
+): Promise<TestDatabase> {
+  const name = `depot_test_${process.pid}_${Math.random().toString(36).slice(2, 10)}`
+  await withAdmin(async (admin) => {
+    const template = await chooseTemplate(admin)
+    await admin.query(`create database ${name} template ${template}`)
+  })
+  const connectionString = databaseUrl(name)
+  const pool = createPool({ connectionString }, { max: 10, applicationName: 'depot-test' })
+  return {
+    connectionString,
+    pool,
+    db: createDb(pool, onQuery),
+    close: async () => {
+      await pool.end()
+      await withAdmin((admin) => admin.query(`drop database if exists ${name} with (force)`))
+    },
+  }
+}
+
+/** The test server's URL for another database on it. */
+export function databaseUrl(name: string): string {
+  const url = new URL(testServerUrl())
+  url.pathname = `/${name}`
+  return url.href
+}
+
+async function withAdmin<T>(act: (admin: pg.Client) => Promise<T>): Promise<T> {
+  const admin = new pg.Client({ connectionString: testServerUrl() })
+  await admin.connect()
+  try {
+    return await act(admin)
+  } finally {
+    await admin.end()
+  }
+}
+
+/** Test files run side by side: the first one makes the template, the others wait at the lock. */
+async function ensureTemplate(admin: pg.Client): Promise<string> {
+  const hash = createHash('sha256')
+  for (const file of readdirSync(MIGRATIONS).sort()) hash.update(file).update(readFileSync(join(MIGRATIONS, file)))
+  const name = `depot_template_${hash.digest('hex').slice(0, 16)}`
+  await admin.query('select pg_advisory_lock($1)', [TEMPLATE_LOCK])
+  try {
+    const { rowCount } = await admin.query('select 1 from pg_database where datname = $1', [name])
+    if (rowCount === 1) return name
+    const making = `${name}_making`
+    await admin.query(`drop database if exists ${making} with (force)`)
+    await admin.query(`create database ${making}`)
+    const pool = createPool({ connectionString: databaseUrl(making) }, { max: 2, applicationName: 'depot-test' })
+    await migrate(pool)
+    await pool.end()
+    await admin.query(`alter database ${making} rename to ${name}`)
+    return name
+  } finally {
+    await admin.query('select pg_advisory_unlock($1)', [TEMPLATE_LOCK])
+  }
+}

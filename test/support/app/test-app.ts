@@ -1,0 +1,277 @@
+// The real application over a real database of its own, and the people who use it in tests.
+import assert from 'node:assert/strict'
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { FastifyReply, FastifyRequest, InjectOptions, LightMyRequestResponse } from 'fastify'
+import type { LogEvent } from 'kysely'
+import { Compile } from 'typebox/compile'
+import { jobHandlers } from '#main/app.ts'
+import type { BootOptions } from '#main/boot.ts'
+import { loadConfig } from '#platform/config/config.ts'
+import type { App } from '#platform/http/server.ts'
+import { drainJobs } from '#platform/jobs/worker.ts'
+import { silentLog } from '#platform/telemetry/log.ts'
+import type { Deps } from '#ports/deps.ts'
+import { createFactories, type Factories, type Person } from '../factories/factories.ts'
+import { testDatabase } from './database.ts'
+import { answerJudge } from './declared-errors-check.ts'
+import { openOne, openSeveral } from './open-app.ts'
+
+/** What the test clients send instead of being limited; a test of the limiter leaves it out. */
+export const BYPASS_KEY = 'test-bypass-key-0123456789abcdefghij'
+export const ADMIN_KEY = 'test-admin-key-0123456789abcdefghijk'
+
+/** `npm run test:processes` runs tests on several. */
+const HTTP_PROCESSES = Number(process.env['TEST_HTTP_PROCESSES'] ?? 1)
+
+export type Call = { query?: Record<string, string | number | boolean>; headers?: Record<string, string> }
+type Send = (path: string, body?: unknown, call?: Call) => Promise<LightMyRequestResponse>
+export type Client = {
+  get(path: string, call?: Call): Promise<LightMyRequestResponse>
+  post: Send
+  patch: Send
+  put: Send
+  delete: Send
+}
+
+export type TestApp = {
+  app: App
+  /** How many processes answer; a request after a write goes to the next one. */
+  processes: number
+  deps: Deps
+  make: Factories
+  /** A client with no token. */
+  anyone: Client
+  /** A client with a session of this person, or with a token of exactly these scopes. */
+  as(person: Person | { token: string }): Client
+  inject(options: InjectOptions): Promise<LightMyRequestResponse>
+  /** Runs the background jobs that are due. */
+  runJobs(): Promise<void>
+  /** Waits until everything written so far can be found. The first call opens the index. */
+  searchable(): Promise<void>
+  /** The mails sent so far, oldest first, as text. */
+  mails(): Promise<string[]>
+  /** The statements that were sent to the database while `act` ran, also by what works in the background. */
+  queriesDuring(act: () => Promise<unknown>): Promise<string[]>
+  /** The statements that `act` sent to the database. */
+  queriesOf<T>(act: () => Promise<T>): Promise<{ result: T; queries: string[] }>
+  /** Moves the clock of the application forward. */
+  advance(ms: number): void
+  /** Stops the clock of the application until `thaw`; `advance` still moves it. */
+  freeze(): void
+  thaw(): void
+  close(): Promise<void>
+}
+
+export type TestAppOptions = {
+  env?: Record<string, string>
+  deps?: (deps: Deps) => Partial<Deps>
+  /** Sees the application before it is ready, in place of the check that each answer is as its route declares. */
+  watch?: (app: App) => void
+  /** 1 for a test of what one process alone keeps or counts; else what the run is told. */
+  processes?: 1
+}
+
+/** One application with its own database, data folder and clock. Close it when the test file ends. */
+export async function testApp({
+  env = {},
+  deps: override = () => ({}),
+  watch,
+  processes,
+}: TestAppOptions = {}): Promise<TestApp> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'depot-test-'))
+  const database = await testDatabase()
+  // By where a statement was asked for: what runs beside the call, such as counters that are stored, is not its own.
+  const recorded = new AsyncLocalStorage<string[]>()
+  const everything = new Set<string[]>()
+  const onQuery = ({ query }: LogEvent) => {
+    for (const list of everything) list.push(query.sql)
+    recorded.getStore()?.push(query.sql)
+  }
+  let skewMs = 0
+  let frozenAt: number | undefined
+  const now = () => (frozenAt ?? Date.now()) + skewMs
+  const options: BootOptions = {
+    config: loadConfig({
+      DATA_DIR: dataDir,
+      DATABASE_URL: database.connectionString,
+      ADMIN_KEY,
+      RATE_LIMIT_BYPASS_KEY: BYPASS_KEY,
+      BASE_URL: 'https://depot.test',
+      LOG_LEVEL: 'silent',
+      ...env,
+    }),
+    log: silentLog(),
+    mode: 'server',
+    now,
+    test: { onQuery, poolSize: 10, cacheBytes: 32 * 1024 * 1024 },
+  }
+  const adapt = (deps: Deps): Deps => ({ ...deps, ...override(deps) })
+  const count = processes ?? HTTP_PROCESSES
+  const { deps, apps, close } = count > 1 ? await openSeveral(count, options, adapt) : await openOne(options, adapt)
+  const undeclared = new Set<string>()
+  const overlapped = overlaps(apps)
+  for (const app of apps) {
+    if (watch === undefined) checkAnswers(app, undeclared, overlapped)
+    else watch(app)
+    await app.ready()
+  }
+  const [app] = apps
+  let next = app
+  let last = app
+  /** Which process answered each request last: there it is warm. */
+  const answeredBy = new Map<string, App>()
+  const inject = async (options: InjectOptions): Promise<LightMyRequestResponse> => {
+    const asked = `${options.method} ${String(options.url)}`
+    last = (recorded.getStore() === undefined ? undefined : answeredBy.get(asked)) ?? next
+    answeredBy.set(asked, last)
+    // What is written at one process is read at another; reads stay where the one before has warmed the cache.
+    if (options.method !== 'GET' && options.method !== 'HEAD')
+      next = apps[(apps.indexOf(last) + 1) % apps.length] ?? app
+    return last.inject(options)
+  }
+  const client = (headers: Record<string, string>): Client => makeClient(inject, headers)
+  const common = { 'user-agent': 'depot-tests/1.0 (tests)', 'x-ratelimit-key': BYPASS_KEY }
+  return {
+    app,
+    processes: apps.length,
+    deps,
+    make: createFactories(deps),
+    anyone: client(common),
+    as: ({ token }) => client({ ...common, authorization: token }),
+    inject,
+    runJobs: () => drainJobs({ pool: deps.pool, handlers: jobHandlers(deps), log: deps.log, metrics: deps.metrics }),
+    searchable: () => deps.search.caughtUp(),
+    mails: async () => {
+      const folder = join(dataDir, 'outbox')
+      const names = (await readdir(folder).catch(() => [])).filter((name) => name.endsWith('.eml')).sort()
+      return Promise.all(names.map((name) => readFile(join(folder, name), 'utf8')))
+    },
+    queriesDuring: async (act) => {
+      // Where the request before has warmed the cache.
+      next = last
+      const queries: string[] = []
+      everything.add(queries)
+      await act().finally(() => everything.delete(queries))
+      return queries
+    },
+    queriesOf: async (act) => {
+      next = last
+      const queries: string[] = []
+      return { result: await recorded.run(queries, act), queries }
+    },
+    advance: (ms) => {
+      skewMs += ms
+    },
+    freeze: () => {
+      frozenAt = Date.now()
+    },
+    thaw: () => {
+      frozenAt = undefined
+    },
+    close: async () => {
+      await close()
+      await database.close()
+      await rm(dataDir, { recursive: true, force: true })
+      assert.deepEqual([...undeclared], [], 'answers that no description has')
+    },
+  }
+}
+
+function makeClient(inject: TestApp['inject'], headers: Record<string, string>): Client {
+  const send =
+    (method: 'POST' | 'PATCH' | 'PUT' | 'DELETE'): Send =>
+    (path, body, call = {}) =>
+      inject({
+        method,
+        url: path,
+        query: stringValues(call.query),
+        headers: { ...headers, ...call.headers },
+        ...(body === undefined ? {} : { payload: body as never }),
+      })
+  return {
+    get: (path, call = {}) =>
+      inject({ method: 'GET', url: path, query: stringValues(call.query), headers: { ...headers, ...call.headers } }),
+    post: send('POST'),
+    patch: send('PATCH'),
+    put: send('PUT'),
+    delete: send('DELETE'),
+  }
+}
+
+function stringValues(query: Call['query'] = {}): Record<string, string> {
+  return Object.fromEntries(Object.entries(query).map(([key, value]) => [key, String(value)]))
+}
+
+const validators = new WeakMap<object, ReturnType<typeof Compile>>()
+
+/**
+ * Says whether a request ran beside a write. What loses a race gets one of many errors, such as that of an account that
+ * has gone since: which of them depends on timing, so such an answer is recorded where it is seen and fails no run.
+ */
+function overlaps(apps: readonly App[]): (req: FastifyRequest) => boolean {
+  const running = new Set<FastifyRequest>()
+  const overlapped = new WeakSet<FastifyRequest>()
+  const writes = ({ method }: FastifyRequest) => method !== 'GET' && method !== 'HEAD'
+  for (const app of apps) {
+    app.addHook('onRequest', (req, _reply, done) => {
+      for (const other of running) {
+        if (writes(req)) overlapped.add(other)
+        if (writes(other)) overlapped.add(req)
+      }
+      running.add(req)
+      done()
+    })
+    app.addHook('onSend', (req, _reply, payload, done) => {
+      running.delete(req)
+      done(null, payload)
+    })
+    app.addHook('onResponse', (req, _reply, done) => {
+      running.delete(req)
+      done()
+    })
+    app.addHook('onRequestAbort', (req, done) => {
+      running.delete(req)
+      done()
+    })
+  }
+  return (req) => overlapped.has(req)
+}
+
+/**
+ * Holds every JSON answer against the schema its route declares, and every refusal against the errors that it declares:
+ * ready bytes bypass the serialiser, not the contract.
+ */
+function checkAnswers(app: App, undeclared: Set<string>, overlapped: (req: FastifyRequest) => boolean): void {
+  const judge = answerJudge(app)
+  app.addHook('onSend', (req, reply, payload, done) => {
+    const { text, problems } = judgeAnswer(req, reply, payload)
+    const problem = judge(req, reply, text)
+    if (problem !== undefined && !overlapped(req)) undeclared.add(problem)
+    assert.deepEqual(
+      problems,
+      [],
+      `${req.method} ${req.url} answered ${reply.statusCode} against its schema: ${text.slice(0, 500)}`,
+    )
+    done(null, payload)
+  })
+}
+
+/** What a JSON answer has against the schema that its route declares for this status; nothing for other answers. */
+export function judgeAnswer(
+  req: FastifyRequest,
+  reply: FastifyReply,
+  payload: unknown,
+): { text: string; problems: unknown[] } {
+  const responses = req.routeOptions.schema?.response as Record<string, object> | undefined
+  const schema = responses?.[reply.statusCode] ?? responses?.[`${Math.floor(reply.statusCode / 100)}xx`]
+  const type = String(reply.getHeader('content-type') ?? '')
+  const text =
+    typeof payload === 'string' ? payload : payload instanceof Uint8Array ? Buffer.from(payload).toString('utf8') : ''
+  if (schema === undefined || text === '' || !type.startsWith('application/json')) return { text, problems: [] }
+  const validator = validators.get(schema) ?? Compile(schema as never)
+  validators.set(schema, validator)
+  return { text, problems: [...validator.Errors(JSON.parse(text))] }
+}

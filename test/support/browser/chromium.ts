@@ -1,0 +1,118 @@
+// A real Chromium against a real Depot that listens. Run by `npm run test:browser`, not by `npm test`.
+import assert from 'node:assert/strict'
+import { mkdirSync } from 'node:fs'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import axe from 'axe-core'
+import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { cookieName } from '#web/kit/session-cookie.ts'
+import { BYPASS_KEY, type TestApp, testApp } from '../app/test-app.ts'
+
+export const CHROMIUM = process.env['CHROMIUM'] ?? '/usr/bin/chromium'
+/** Where pictures of the pages go, for people to look at; none are taken when it is unset. */
+const SCREENSHOTS = process.env['SCREENSHOTS']
+
+const FLAGS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+]
+
+export type Site = {
+  t: TestApp
+  url: string
+  browser: Browser
+  /** The address of an application that people come back to, with their parameters in what it shows. */
+  callback: string
+  close(): Promise<void>
+}
+
+export async function openSite(env: Record<string, string> = {}): Promise<Site> {
+  const port = await freePort()
+  const url = `http://127.0.0.1:${port}`
+  const t = await testApp({ env: { BASE_URL: url, REQUIRE_VERIFIED_EMAIL: 'true', ...env } })
+  await t.app.listen({ host: '127.0.0.1', port })
+  const application = await listen(
+    (_req, res) => void res.end('<!doctype html><title>Back</title><h1>Back at the application</h1>'),
+  )
+  const browser = await openBrowser()
+  return {
+    t,
+    url,
+    browser,
+    callback: `http://127.0.0.1:${(application.address() as AddressInfo).port}/callback`,
+    close: async () => {
+      await browser.close()
+      application.close()
+      application.closeAllConnections()
+      await t.close()
+    },
+  }
+}
+
+export function openBrowser(): Promise<Browser> {
+  return chromium.launch({ executablePath: CHROMIUM, args: FLAGS })
+}
+
+function listen(handler: Parameters<typeof createServer>[1]): Promise<Server> {
+  const server = createServer(handler)
+  return new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(server)))
+}
+
+async function freePort(): Promise<number> {
+  const server = await listen(() => {})
+  const { port } = server.address() as AddressInfo
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
+
+/** A browser of its own for one person. What its pages refuse to load or run fails the test. */
+export async function newPerson(
+  site: Site,
+  options: BrowserContextOptions = {},
+): Promise<{ context: BrowserContext; page: Page; problems: string[] }> {
+  const context = await site.browser.newContext({ extraHTTPHeaders: { 'x-ratelimit-key': BYPASS_KEY }, ...options })
+  context.setDefaultTimeout(15_000)
+  const page = await context.newPage()
+  const problems: string[] = []
+  page.on('console', (message) => {
+    if (message.type() === 'error' && !/status of 4\d\d/.test(message.text())) problems.push(message.text())
+  })
+  page.on('pageerror', (error) => problems.push(String(error)))
+  return { context, page, problems }
+}
+
+/** Takes a picture where the operator of the test wants some. */
+export async function shoot(page: Page, name: string): Promise<void> {
+  if (SCREENSHOTS === undefined) return
+  mkdirSync(SCREENSHOTS, { recursive: true })
+  await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`), fullPage: true })
+}
+
+/** Fails when a page has an error that keeps people out; with `isStrict`, for anything the checker has to say. */
+export async function checkAccess(page: Page, { isStrict = false } = {}): Promise<void> {
+  await page.evaluate(axe.source)
+  const { violations } = (await page.evaluate('axe.run()')) as axe.AxeResults
+  const problems = violations
+    .filter(({ impact }) => isStrict || impact === 'serious' || impact === 'critical')
+    .map(
+      ({ id, nodes }) => `${id}: ${nodes.map(({ html, failureSummary }) => `${html} ${failureSummary}`).join(' | ')}`,
+    )
+  assert.deepEqual(problems, [], page.url())
+}
+
+/** Fails when something on the page is wider than the window. */
+export async function checkFits(page: Page): Promise<void> {
+  const overflow = 'document.documentElement.scrollWidth > document.documentElement.clientWidth'
+  assert.equal(await page.evaluate(overflow), false, page.url())
+}
+
+/** Makes the context that of an account that is signed in. */
+export async function signIn(site: Site, context: BrowserContext, token: string): Promise<void> {
+  await context.addCookies([{ name: cookieName(site.t.deps.config, 'session'), value: token, url: site.url }])
+}

@@ -1,0 +1,64 @@
+// The ClickHouse server that TEST_CLICKHOUSE_URL names (`scripts/engines/clickhouse.sh` starts one), with a database for
+// each test file. Where the variable is unset, tests that need a server are left out.
+import { execFile } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { createClient } from '@clickhouse/client'
+
+const run = promisify(execFile)
+const given = process.env['TEST_CLICKHOUSE_URL']
+/** The server itself: the database of the address may not exist. */
+const server = given === undefined ? undefined : new URL('/', given).href
+
+/** For `describe` and `test`: why there is nothing to test, or false. */
+export const withoutClickHouse = server === undefined ? 'TEST_CLICKHOUSE_URL is not set' : false
+
+export type TestClickHouse = {
+  /** As CLICKHOUSE_URL, with a database of its own that does not exist yet. */
+  url: string
+  /** Drops the database. */
+  remove(): Promise<void>
+}
+
+export function testClickHouse(): TestClickHouse {
+  if (server === undefined) throw new Error('TEST_CLICKHOUSE_URL is not set')
+  const database = `depot_test_${randomBytes(8).toString('hex')}`
+  return {
+    url: new URL(database, server).href,
+    async remove() {
+      const client = createClient({ url: server })
+      await client.command({ query: `DROP DATABASE IF EXISTS ${database}` })
+      await client.close()
+    },
+  }
+}
+
+const SCRIPT = join(import.meta.dirname, '../../../scripts/engines/clickhouse.sh')
+
+/** A server of its own that a test can kill and start again, with its data in `folder`. */
+export async function startClickHouse(folder: string): Promise<{ url: string; start(): Promise<void>; kill(): void }> {
+  const port = await freePort()
+  let pid = 0
+  const start = async () => {
+    const { stdout } = await run('bash', [SCRIPT, 'start', String(port), folder])
+    pid = Number(/^CLICKHOUSE_PID=(\d+)$/m.exec(stdout)?.[1])
+  }
+  await start()
+  return {
+    url: `http://depot:depot-test@127.0.0.1:${port}/depot`,
+    start,
+    kill: () => void process.kill(pid, 'SIGKILL'),
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}

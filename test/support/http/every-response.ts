@@ -1,0 +1,120 @@
+// Every GET answer of an instance, over what its tables hold, to be compared with those of another instance.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { sql } from 'kysely'
+import type { Db } from '#platform/db/db.ts'
+import type { Client } from '../app/test-app.ts'
+
+const DESCRIPTION = join(import.meta.dirname, '../../../docs/generated/openapi.json')
+
+/** Answers that speak of the process and the moment, not of what is stored. */
+const OF_THE_PROCESS = ['/', '/health', '/ready', '/metrics', '/docs/openapi.json', '/v3/projects_random']
+
+type Get = { parameters?: { in: string; name: string; required?: boolean }[] }
+
+/** A part of a file is no download, and so changes no counter. */
+const PART = { range: 'bytes=1-' }
+
+/** IDs that a path may have in the place of `{id}`, by what stands before it; `SELECT` gives one column. */
+const SOURCES: readonly (readonly [pattern: RegExp, select: string])[] = [
+  [/\/user\/|\/users$/, 'select id from account'],
+  [/\/project\/|\/projects$/, 'select id from project'],
+  [/\/version\/|\/versions$/, 'select id from version'],
+  [/\/organization\/|\/organizations$/, 'select id from organization'],
+  [/\/team\/|\/teams$/, 'select id from team'],
+  [/\/collection\/|\/collections$/, 'select id from collection'],
+  [/\/notification\/|\/notifications$/, 'select id from notification'],
+  [/\/report\/|\/reports$/, 'select id from report'],
+  [/\/thread\/|\/threads$/, 'select id from thread'],
+  [/\/oauth\/apps?/, 'select id from oauth_client'],
+  [/\/affiliate\//, 'select id from affiliate_code'],
+  [/\/version_file/, 'select sha512 from file'],
+  [/^\/updates\/|^\/maven\//, 'select id from project'],
+]
+
+/** The addresses of all GET routes, filled with what the tables hold. */
+export async function everyAddress(db: Db): Promise<string[]> {
+  const { paths } = JSON.parse(readFileSync(DESCRIPTION, 'utf8')) as { paths: Record<string, { get?: Get }> }
+  const column = async (select: string): Promise<string[]> =>
+    (await sql<Record<string, string>>`${sql.raw(`${select} order by 1`)}`.execute(db)).rows.map(
+      (row) => Object.values(row)[0] ?? '',
+    )
+  const all: string[] = []
+  for (const [path, { get }] of Object.entries(paths)) {
+    // An archive of files is a download of each, which the statistics show.
+    if (get === undefined || OF_THE_PROCESS.includes(path) || path.endsWith('/archive')) continue
+    const required = (get.parameters ?? []).filter((parameter) => parameter.required).map(({ name }) => name)
+    const select = SOURCES.find(([pattern]) => pattern.test(path))?.[1]
+    const ids = select === undefined ? [''] : await column(select)
+    if (required.includes('ids')) all.push(`${path}?ids=${encodeURIComponent(JSON.stringify(ids.slice(0, 100)))}`)
+    else if (required.includes('hashes'))
+      all.push(`${path}?hashes=${encodeURIComponent(JSON.stringify(ids.slice(0, 50)))}`)
+    else if (required.every((name) => ['id', 'hash'].includes(name))) {
+      for (const id of required.length === 0 ? [''] : ids) all.push(path.replace(/\{(id|hash)\}/, id))
+    }
+  }
+  const pictures = await column(
+    `select raw_avatar_url from account where raw_avatar_url is not null union select icon_url from project
+    where icon_url is not null union select url from gallery_item`,
+  )
+  const files = await column(
+    `select '/data/' || project_id || '/versions/' || version_id || '/' || filename
+    from file join version on version.id = version_id`,
+  )
+  const numbers = await column(`select '/v3/project/' || project_id || '/version/' || version_number from version`)
+  return [
+    ...all,
+    ...files.map(encodeURI),
+    ...numbers.map(encodeURI),
+    ...pictures.map((url) => url.replace(/^https?:\/\/[^/]+/, '')),
+  ]
+}
+
+/** Status and body of each address, as this client is answered. */
+export async function everyAnswer(client: Client, addresses: readonly string[]): Promise<Map<string, string>> {
+  const answers = new Map<string, string>()
+  for (const address of addresses) {
+    const { statusCode, rawPayload, headers } = await client.get(address, { headers: PART })
+    // Asking is a use of the session, which is written some seconds later, with where from and by which program.
+    const text = rawPayload
+      .toString('latin1')
+      .replace(/"(last_login|last_used|ip|user_agent)":"[^"]*"/g, '"$1":"of the last use"')
+    answers.set(address, `${statusCode} ${headers['content-type']} ${headers['etag'] ?? ''}\n${text}`)
+  }
+  return answers
+}
+
+/** Every row of every table as text, without those that belong to the very database. */
+export async function everyRow(db: Db): Promise<Map<string, string[]>> {
+  const own = [
+    'change_log',
+    'first_admin_link',
+    'instance_secret',
+    'job_schedule',
+    'job_worker',
+    'schema_migration',
+    'search_change',
+    'search_index',
+    'search_rebuild',
+    'download_ledger',
+    'download_batch',
+  ]
+  // What operators do with an instance, such as restoring it, is in its log alone.
+  const ownEntries = sql`where coalesce(to_jsonb(t)->>'action', '') not in (
+    'search.rebuild_requested', 'schema.migrated', 'backup.made', 'backup.restored')`
+  const { rows: tables } = await sql<{ name: string }>`
+    select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r' order by 1`.execute(
+    db,
+  )
+  const all = new Map<string, string[]>()
+  for (const { name } of tables.filter((table) => !own.includes(table.name))) {
+    const { rows } = await sql<{
+      text: string
+    }>`select to_jsonb(t)::text as text from ${sql.table(name)} t ${ownEntries} order by 1`.execute(db)
+    all.set(
+      name,
+      rows.map(({ text }) => text),
+    )
+  }
+  return all
+}

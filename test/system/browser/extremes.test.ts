@@ -1,0 +1,56 @@
+// Pages of what is as large, as wide or as empty as it may be, on the narrowest windows.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { newPerson, openSite, type Site, shoot } from '#test/support/browser/chromium.ts'
+import { makeExtremes, PROJECT_PAGES, WIDE_NAME } from '#test/support/factories/extremes.ts'
+
+let site: Site
+let paths: string[]
+before(async () => {
+  site = await openSite()
+  const { t } = site
+  const owner = await t.make.account()
+  const { bare, large } = await makeExtremes(t, owner)
+  const { id } = (
+    await t.as(owner).post('/v3/collection', { name: WIDE_NAME, description: WIDE_NAME, projects: [large.id, bare.id] })
+  ).json()
+  await t.searchable()
+  const filters = [...t.deps.taxonomy.loaders.keys()].slice(0, 50).map((name) => `l=${name}`)
+  paths = [
+    ...PROJECT_PAGES.map((below) => `/mod/large${below}`),
+    // Without a version it is of no type yet.
+    ...PROJECT_PAGES.map((below) => `/project/bare${below}`),
+    '/mod/large/version/v2999',
+    '/mod/large/changelog?from=v10&to=v2999',
+    '/',
+    `/search?${filters.join('&')}&c=${WIDE_NAME}`,
+    `/search?q=${WIDE_NAME}`,
+    '/mods?view=grid',
+    `/user/${owner.username}`,
+    `/collection/${id}`,
+  ]
+})
+after(() => site?.close())
+
+const OVERFLOWS = 'document.documentElement.scrollWidth > document.documentElement.clientWidth'
+/** The first elements that reach beyond the window, for the message. */
+const WIDEST = `[...document.querySelectorAll('main *')]
+  .filter((element) => element.getBoundingClientRect().right > innerWidth + 1)
+  .slice(0, 6)
+  .map((element) => element.parentElement.className + ' > ' + element.localName + '.' + element.className)`
+
+for (const width of [320, 390]) {
+  test(`nothing that is large, wide or empty makes a page wider than ${width} pixels`, async () => {
+    const { context, page, problems } = await newPerson(site, { viewport: { width, height: 844 } })
+    const wide: unknown[] = []
+    for (const path of paths) {
+      const answer = await page.goto(`${site.url}${path}`)
+      assert.equal(answer?.status(), 200, path)
+      await shoot(page, `extreme-${width}${path.replace(/\W+/g, '-').slice(0, 40)}`)
+      if ((await page.evaluate(OVERFLOWS)) === true) wide.push([path, await page.evaluate(WIDEST)])
+    }
+    assert.deepEqual(wide, [])
+    assert.deepEqual(problems, [])
+    await context.close()
+  })
+}

@@ -1,0 +1,197 @@
+// Every page of the public site in a real browser: wide and narrow, light, dark and with more contrast, from right to
+// left, and what it loads.
+import assert from 'node:assert/strict'
+import { get } from 'node:http'
+import { after, before, test } from 'node:test'
+import { BYPASS_KEY } from '#test/support/app/test-app.ts'
+import {
+  checkAccess,
+  checkFits,
+  newPerson,
+  openSite,
+  type Site,
+  shoot,
+  signIn,
+} from '#test/support/browser/chromium.ts'
+import { measurePaint } from '#test/support/browser/paint.ts'
+import { makeSitePages, NO_PAGES, type SitePages } from '#test/support/browser/site-pages.ts'
+import { assertValidHtml } from '#test/support/http/html-page.ts'
+
+let site: Site
+let all: SitePages
+before(async () => {
+  site = await openSite()
+  all = await makeSitePages(site)
+})
+after(() => site?.close())
+
+const WIDE = { width: 1280, height: 900 }
+const NARROW = { width: 390, height: 844 }
+
+test('each page of the site is among those that are looked at', () => {
+  const operations = site.t.app
+    .routeTable()
+    .filter(({ method, operationId }) => method === 'GET' && /^site[A-Z]/.test(operationId))
+    .map(({ operationId }) => operationId)
+  const looked = new Set(all.pages.map(({ operation }) => operation))
+  const missing = [...new Set(operations)].filter((name) => !looked.has(name) && !NO_PAGES.has(name))
+  assert.deepEqual(missing, [])
+})
+
+const LOOKS = [
+  { name: 'wide-light', colorScheme: 'light', viewport: WIDE },
+  { name: 'wide-dark', colorScheme: 'dark', viewport: WIDE },
+  { name: 'narrow-light', colorScheme: 'light', viewport: NARROW },
+  { name: 'narrow-dark', colorScheme: 'dark', viewport: NARROW },
+  { name: 'contrast', colorScheme: 'light', contrast: 'more', viewport: WIDE },
+] as const
+
+for (const { name, ...look } of LOOKS) {
+  test(`every page is readable by everybody and fits its window (${name})`, async () => {
+    const { context, page, problems } = await newPerson(site, look)
+    await signIn(site, context, (await site.t.make.account()).token)
+    for (const { name: what, path, status = 200 } of all.pages) {
+      const answer = await page.goto(`${site.url}${path}`)
+      assert.equal(answer?.status(), status, path)
+      if (name === 'contrast') assertValidHtml((await answer?.text()) ?? '', `${path}, signed in`)
+      await shoot(page, `${what}-${name}`)
+      await checkAccess(page, { isStrict: true })
+      await checkFits(page)
+    }
+    assert.deepEqual(problems, [])
+    await context.close()
+  })
+}
+
+test('no page is wider than 320 pixels, with text twice as large, or from right to left', async () => {
+  for (const [name, width, zoom, language] of [
+    ['tiny', 320, 1, 'en'],
+    ['large', 780, 2, 'de'],
+    ['mirrored', 1280, 1, 'ar-XB'],
+    ['mirrored-narrow', 390, 1, 'ar-XB'],
+  ] as const) {
+    const { context, page } = await newPerson(site, { viewport: { width, height: 900 } })
+    await context.addCookies([{ name: 'depot-language', value: language, url: site.url }])
+    for (const { name: what, path, isSignedIn } of all.pages) {
+      if (isSignedIn === true) continue
+      await page.goto(`${site.url}${path}`)
+      if (zoom !== 1) await page.evaluate(`document.documentElement.style.fontSize = '${zoom * 100}%'`)
+      await shoot(page, `${what}-${name}`)
+      await checkFits(page)
+    }
+    await context.close()
+  }
+})
+
+/** The least contrast of links, buttons and notes, by theme and hue; the page's own style says the colours. */
+const LEAST_CONTRASTS = `(() => {
+  const root = document.documentElement
+  const probe = document.body.appendChild(document.createElement('i'))
+  const canvas = document.createElement('canvas').getContext('2d', { willReadFrequently: true })
+  const luminance = (name) => {
+    probe.style.color = 'var(--' + name + ')'
+    canvas.fillStyle = getComputedStyle(probe).color
+    canvas.fillRect(0, 0, 1, 1)
+    const [r, g, b] = [...canvas.getImageData(0, 0, 1, 1).data].map((value) => {
+      const part = value / 255
+      return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4
+    })
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b
+  }
+  const pairs = [['brand', 'ground'], ['brand', 'sheet'], ['brand', 'brand-soft'], ['brand-ink', 'brand'], ['ink', 'brand-soft']]
+  const found = []
+  for (const theme of ['light', 'dark']) for (let hue = 0; hue < 360; hue += 15) {
+    root.dataset.theme = theme
+    root.className = 'h' + hue
+    const contrasts = pairs.map(([one, other]) => {
+      const [dark, light] = [luminance(one), luminance(other)].sort((a, b) => a - b)
+      return (light + 0.05) / (dark + 0.05)
+    })
+    found.push([theme + ' ' + hue, Math.min(...contrasts), getComputedStyle(document.querySelector('.announcement .i')).color])
+  }
+  return found
+})()`
+
+test('links and buttons can be read in each hue that an operator may choose', async () => {
+  const { context, page, problems } = await newPerson(site, { viewport: WIDE })
+  await page.goto(`${site.url}/about`)
+  const found = (await page.evaluate(LEAST_CONTRASTS)) as [string, number, string][]
+  assert.equal(found.length, 48)
+  assert.equal(new Set(found.map(([, , shown]) => shown)).size, 48, 'the hue is what is shown')
+  const unreadable = found.filter(([, contrast]) => !(contrast >= 4.5))
+  assert.deepEqual(unreadable, [])
+  assert.deepEqual(problems, [])
+  await context.close()
+})
+
+test('choosing a loader alone narrows a list without a button', async () => {
+  const { context, page } = await newPerson(site, { viewport: WIDE })
+  await page.goto(`${site.url}/mods`)
+  await page.locator('#setup select[name=loader]').selectOption('fabric')
+  await page.getByRole('heading', { name: /mods? for Fabric$/ }).waitFor()
+  assert.equal(await page.locator('#setup select[name=loader]').inputValue(), 'fabric')
+  assert.equal(await page.locator('#setup button').isVisible(), false)
+  await context.close()
+})
+
+test('a page is valid HTML and loads little, and nothing from elsewhere', async () => {
+  const { context, page } = await newPerson(site, { viewport: WIDE })
+  const assets = new Map<string, string>()
+  for (const { path, isSignedIn } of all.pages) {
+    if (isSignedIn === true) continue
+    const requests: { address: string; type: string }[] = []
+    const note = (request: { url(): string; resourceType(): string }) =>
+      requests.push({ address: request.url(), type: request.resourceType() })
+    page.on('request', note)
+    const answer = await page.goto(`${site.url}${path}`, { waitUntil: 'load' })
+    page.off('request', note)
+    assertValidHtml((await answer?.text()) ?? '', path)
+    assert.deepEqual(
+      requests.filter(({ address }) => new URL(address).origin !== site.url).map(({ address }) => address),
+      [],
+      path,
+    )
+    // Pages with code load its typeface as well.
+    const own = requests.filter(({ type, address }) => type !== 'image' && !address.includes('hyperlegible-mono'))
+    assert.ok(own.length <= 6, `${path} loads ${own.map(({ address }) => address).join(' ')}`)
+    const weight = await compressedBytes(`${site.url}${path}`)
+    assert.ok(weight <= 12 * 1024, `${path} weighs ${weight}`)
+    for (const { address, type } of own) assets.set(address, type)
+  }
+  for (const [type, kilobytes] of [
+    ['stylesheet', 9],
+    ['script', 6],
+  ] as const) {
+    const addresses = [...assets].filter(([, each]) => each === type).map(([address]) => address)
+    assert.equal(addresses.length, 1, `the pages share one ${type}: ${addresses}`)
+    const weight = await compressedBytes(addresses[0] ?? '')
+    assert.ok(weight <= kilobytes * 1024, `the ${type} weighs ${weight}`)
+  }
+  await context.close()
+})
+
+test('nothing moves on a page that arrives over a slow line', async () => {
+  const headers = { 'x-ratelimit-key': BYPASS_KEY }
+  for (const width of [WIDE.width, NARROW.width]) {
+    for (const path of ['/', '/search?q=a', all.project]) {
+      const { shift, largestMs } = await measurePaint(site.browser, `${site.url}${path}`, { width, headers })
+      assert.ok(largestMs > 0, `${path} shows something`)
+      assert.ok(shift <= 0.01, `${path} at ${width} pixels shifts by ${shift}`)
+    }
+  }
+})
+
+/** What a document weighs on its way: fetch would show it unpacked. */
+function compressedBytes(address: string): Promise<number> {
+  const headers = { accept: 'text/html', 'accept-encoding': 'br', 'user-agent': 'Mozilla/5.0' }
+  return new Promise((resolve, reject) => {
+    get(address, { headers }, (answer) => {
+      assert.equal(answer.headers['content-encoding'], 'br', address)
+      let bytes = 0
+      answer.on('data', (piece: Buffer) => {
+        bytes += piece.length
+      })
+      answer.on('end', () => resolve(bytes))
+    }).on('error', reject)
+  })
+}
