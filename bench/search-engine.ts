@@ -3,7 +3,7 @@
 import { parseSearchRequest } from '#features/operations/search/requests.ts'
 import type { SearchDocument } from '#ports/search-index/document.ts'
 import { Engine } from '#ports/search-index/embedded/engine.ts'
-import { ByteWriter } from '#ports/search-index/embedded/hit-store.ts'
+import { ByteWriter } from '#ports/search-index/embedded/parts/hit-store.ts'
 import type { SearchChange } from '#ports/search-index/search-index.ts'
 import { sampleDocuments } from '#test/support/factories/search-catalogue.ts'
 import { batches, type Query, SEED, VERSIONS } from './search-queries.ts'

@@ -18,7 +18,7 @@ import type { SearchDocument } from '../document.ts'
 import { FIELDS } from '../filter/fields.ts'
 import { SORTS } from '../search-index.ts'
 import { Engine } from './engine.ts'
-import { ByteWriter } from './hit-store.ts'
+import { ByteWriter } from './parts/hit-store.ts'
 
 // FUZZ_RUNS=100000 makes it long; FUZZ_SEED repeats a failure.
 const { FUZZ_RUNS = '500', FUZZ_SEED = '1' } = process.env

@@ -1,14 +1,14 @@
 // The index itself, in one thread and without input or output: changes in, answers out.
 import type { CountQuery, SearchChange, SearchQuery } from '../search-index.ts'
-import { BitsPool } from './bits.ts'
-import { Compaction } from './compaction.ts'
-import { type DocSet, mergeSets } from './doc-set.ts'
-import { countWithin, narrow } from './evaluate.ts'
-import { FilterMemory } from './filter-memory.ts'
-import type { ByteWriter } from './hit-store.ts'
-import { takePage } from './page.ts'
-import { applyChange, finishChanges, makeParts, type Parts, type SavedParts, saveParts } from './parts.ts'
-import { makePlan, newestHolding } from './plan.ts'
+import { Compaction } from './parts/compaction.ts'
+import type { ByteWriter } from './parts/hit-store.ts'
+import { applyChange, finishChanges, makeParts, type Parts, type SavedParts, saveParts } from './parts/parts.ts'
+import { countWithin, narrow } from './query/evaluate.ts'
+import { FilterMemory } from './query/filter-cache.ts'
+import { takePage } from './query/page.ts'
+import { makePlan, newestHolding } from './query/plan.ts'
+import { BitsPool } from './storage/bits.ts'
+import { type DocSet, mergeSets } from './storage/doc-set.ts'
 
 export type EngineLimits = {
   /** Compaction waits for this many dead slots, and for them to be a quarter as many as the living. */

@@ -6,7 +6,7 @@ import { endianness } from 'node:os'
 import { dirname } from 'node:path'
 import { crc32 } from 'node:zlib'
 import type { SavedEngine } from './engine.ts'
-import type { Typed } from './memory.ts'
+import type { Typed } from './storage/memory.ts'
 
 /** Grows with every change of what is saved: another format is not read but rebuilt from the database. */
 const FORMAT = 2

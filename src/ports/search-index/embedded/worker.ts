@@ -3,9 +3,9 @@ import { setTimeout } from 'node:timers/promises'
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import type { SearchChange, SearchIndexStatus, SearchQuery } from '../search-index.ts'
 import { Engine } from './engine.ts'
-import { ByteWriter } from './hit-store.ts'
-import { KnownFilters } from './known-filters.ts'
+import { ByteWriter } from './parts/hit-store.ts'
 import type { Command, Reply, Request, WorkerData } from './protocol.ts'
+import { KnownFilters } from './query/filter-sources.ts'
 import { readSnapshot, writeSnapshot } from './snapshot.ts'
 
 /** Work at a stretch on what changes have left behind, and the pause after it: an eighth or so of the thread's time. */

@@ -1,8 +1,8 @@
 // A filter with its values resolved to codes and columns, and the three ways to evaluate it: for all documents at once,
 // for all versions at once, for one version.
-import type { Filter, Predicate } from '../filter/tree.ts'
-import type { DocTable } from './doc-table.ts'
-import type { FacetIndex } from './facet-index.ts'
+import type { Filter, Predicate } from '#ports/search-index/filter/tree.ts'
+import type { DocTable } from '../parts/doc-table.ts'
+import type { FacetIndex } from '../parts/facet-index.ts'
 
 /**
  * `project` plans ask nothing of versions. `codes` holds where one of them is carried; `range` where the column's number

@@ -1,8 +1,8 @@
 // The documents of recent filters: most searches share a few filters. What is remembered outlives changes, because a
 // changed document has a new slot, and only the slots that came since have to be asked.
-import { type Bits, hasBit, setBit } from './bits.ts'
-import { withLength } from './memory.ts'
-import { DROPPED, stretches } from './new-slots.ts'
+import { type Bits, hasBit, setBit } from '../storage/bits.ts'
+import { withLength } from '../storage/memory.ts'
+import { DROPPED, stretches } from '../storage/new-slots.ts'
 import { asksCounts, newestHolding, type Plan, type Sources } from './plan.ts'
 
 /** With more new slots than this, the filter is evaluated afresh. */

@@ -1,10 +1,10 @@
 // Which versions and which projects carry a value of a text field, and the numbers of live components.
-import { dependencyIds, type SearchDocument, type SearchVersion, union } from '../document.ts'
-import { authorKey } from '../filter/fields.ts'
-import { withLength } from './memory.ts'
-import { DROPPED, type NewSlots, stretches } from './new-slots.ts'
-import { Postings, type SavedPostings } from './postings.ts'
-import { type SavedTable, StringTable } from './string-table.ts'
+import { dependencyIds, type SearchDocument, type SearchVersion, union } from '#ports/search-index/document.ts'
+import { authorKey } from '#ports/search-index/filter/fields.ts'
+import { withLength } from '../storage/memory.ts'
+import { DROPPED, type NewSlots, stretches } from '../storage/new-slots.ts'
+import { Postings, type SavedPostings } from '../storage/postings.ts'
+import { type SavedTable, StringTable } from '../storage/string-table.ts'
 
 export type SavedFacets = {
   keys: SavedTable

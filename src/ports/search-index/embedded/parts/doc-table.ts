@@ -1,11 +1,11 @@
 // One row per indexed project and per version: numbers, dates and identifiers in columns. A changed project gets new
 // slots at the end and its old ones die; the slots of its versions are neighbours, newest first.
 import { hash } from 'node:crypto'
-import type { SearchDocument } from '../document.ts'
-import { type Bits, clearBit, setBit } from './bits.ts'
-import { withLength } from './memory.ts'
-import { gather, type NewSlots, stretches } from './new-slots.ts'
-import { type SavedTable, StringTable } from './string-table.ts'
+import type { SearchDocument } from '#ports/search-index/document.ts'
+import { type Bits, clearBit, setBit } from '../storage/bits.ts'
+import { withLength } from '../storage/memory.ts'
+import { gather, type NewSlots, stretches } from '../storage/new-slots.ts'
+import { type SavedTable, StringTable } from '../storage/string-table.ts'
 
 /** Columns per document slot; dates in milliseconds; the fingerprint is that of all but the counts. */
 const COLUMN_NAMES = ['downloads', 'follows', 'created', 'modified', 'freshness', 'fingerprint'] as const

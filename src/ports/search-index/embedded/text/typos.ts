@@ -1,6 +1,6 @@
 // Terms within one or two typos of a word. The vocabulary is walked in byte order as if it were a trie: neighbours share
 // the rows of the distance table for their common beginning, and a beginning that is already too far skips all its terms.
-import { firstLetterCost } from '../typo-rules.ts'
+import { firstLetterCost } from '#ports/search-index/typo-rules.ts'
 import type { Vocabulary } from './vocabulary.ts'
 
 /** Longer than any term. */

@@ -1,7 +1,7 @@
 // The page of hits out of sets of documents and an order over all of them.
-import { type Bits, hasBit, listBits } from './bits.ts'
-import type { DocSet } from './doc-set.ts'
-import type { Compare, SortedSlots } from './sorted-slots.ts'
+import { type Bits, hasBit, listBits } from '../storage/bits.ts'
+import type { DocSet } from '../storage/doc-set.ts'
+import type { Compare, SortedSlots } from '../storage/sorted-slots.ts'
 
 /** What one comparison of a sort costs in steps along an order. */
 const COMPARISON_STEPS = 8

@@ -11,9 +11,9 @@ import {
   setBit,
   share,
   unite,
-} from './bits.ts'
-import { type DocSet, few } from './doc-set.ts'
-import type { FilterMemory } from './filter-memory.ts'
+} from '../storage/bits.ts'
+import { type DocSet, few } from '../storage/doc-set.ts'
+import type { FilterMemory } from './filter-cache.ts'
 import { holdsOn, newestHolding, type Plan, type Sources } from './plan.ts'
 
 export type Pools = { readonly docs: BitsPool; readonly versions: BitsPool }

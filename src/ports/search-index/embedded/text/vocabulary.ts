@@ -1,6 +1,6 @@
-import { withLength } from './memory.ts'
-import { SortedSlots } from './sorted-slots.ts'
-import { encode, type SavedTable, StringTable } from './string-table.ts'
+import { withLength } from '../storage/memory.ts'
+import { SortedSlots } from '../storage/sorted-slots.ts'
+import { encode, type SavedTable, StringTable } from '../storage/string-table.ts'
 
 const HEAD_BYTES = 4
 

@@ -1,12 +1,12 @@
 // The parts of an index, which change together.
 import { ApiError } from '#lib/errors.ts'
-import { datedNewestFirst, type SearchDocument } from '../document.ts'
-import type { SearchChange } from '../search-index.ts'
+import { datedNewestFirst, type SearchDocument } from '#ports/search-index/document.ts'
+import type { SearchChange } from '#ports/search-index/search-index.ts'
+import { type SavedText, TextIndex } from '../text/text-index.ts'
 import { type DocDates, DocTable, fingerprint, type SavedDocs } from './doc-table.ts'
 import { FacetIndex, type SavedFacets } from './facet-index.ts'
 import { HitStore, type SavedHits } from './hit-store.ts'
 import { Orders, type SavedOrders } from './orders.ts'
-import { type SavedText, TextIndex } from './text-index.ts'
 
 export type Parts = {
   readonly docs: DocTable

@@ -1,6 +1,6 @@
 // Filters kept as objects, so that those which come often need not be read from their JSON again.
-import type { Filter } from '../filter/tree.ts'
-import { MAX_KEY_LENGTH } from './filter-memory.ts'
+import type { Filter } from '#ports/search-index/filter/tree.ts'
+import { MAX_KEY_LENGTH } from './filter-cache.ts'
 
 const MAX_FILTERS = 1024
 

@@ -1,11 +1,11 @@
 // The hits, ready to be sent: of each project the JSON values, with the keys put between them on the way out.
 
 import { invalidInput } from '#lib/errors.ts'
-import { MAX_DOCUMENT_BYTES, type SearchDocument, type SearchVersion } from '../document.ts'
-import { HIT_TEMPLATE, hitValues } from '../hit.ts'
-import { Arena, withLength } from './memory.ts'
-import { DROPPED, gather, type NewSlots, stretches } from './new-slots.ts'
-import { encode } from './string-table.ts'
+import { MAX_DOCUMENT_BYTES, type SearchDocument, type SearchVersion } from '#ports/search-index/document.ts'
+import { HIT_TEMPLATE, hitValues } from '#ports/search-index/hit.ts'
+import { Arena, withLength } from '../storage/memory.ts'
+import { DROPPED, gather, type NewSlots, stretches } from '../storage/new-slots.ts'
+import { encode } from '../storage/string-table.ts'
 
 /** Blocks of 4 MiB, the largest record there may be. */
 const BLOCK_SHIFT = 22

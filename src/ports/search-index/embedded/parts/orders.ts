@@ -1,8 +1,8 @@
 // The four orders in which hits are listed, each over the living documents.
-import type { Sort } from '../search-index.ts'
+import type { Sort } from '#ports/search-index/search-index.ts'
+import { remapSlots } from '../storage/new-slots.ts'
+import { type Compare, SortedSlots } from '../storage/sorted-slots.ts'
 import type { DocColumn, DocTable } from './doc-table.ts'
-import { remapSlots } from './new-slots.ts'
-import { type Compare, SortedSlots } from './sorted-slots.ts'
 
 /** The column each order follows; relevance, within a class, follows downloads (their logarithm sorts the same). */
 const COLUMN_OF_SORT: Readonly<Record<Sort, OrderColumn>> = {

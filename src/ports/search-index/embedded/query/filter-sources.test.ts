@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { where } from '#test/conformance/search-index/tools.ts'
-import { DocTable } from './doc-table.ts'
-import { FacetIndex } from './facet-index.ts'
-import { FilterMemory } from './filter-memory.ts'
-import { KnownFilters } from './known-filters.ts'
+import { DocTable } from '../parts/doc-table.ts'
+import { FacetIndex } from '../parts/facet-index.ts'
+import { FilterMemory } from './filter-cache.ts'
+import { KnownFilters } from './filter-sources.ts'
 import { makePlan } from './plan.ts'
 
 const keyOf = (written: string) => JSON.stringify(where(written))

@@ -1,8 +1,8 @@
 // A copy of the index without the dead slots, made in small steps. Meanwhile the original answers and takes changes; the
 // copy gets these afterwards, and then takes its place.
-import type { SearchChange } from '../search-index.ts'
-import type { FilterMemory } from './filter-memory.ts'
-import { numberLiving } from './new-slots.ts'
+import type { SearchChange } from '#ports/search-index/search-index.ts'
+import type { FilterMemory } from '../query/filter-cache.ts'
+import { numberLiving } from '../storage/new-slots.ts'
 import { Orders } from './orders.ts'
 import { applyChange, finishChanges, type Parts } from './parts.ts'
 

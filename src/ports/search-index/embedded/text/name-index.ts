@@ -1,9 +1,9 @@
 // Exact slugs, exact names and beginnings of names.
-import type { Slots } from './doc-set.ts'
-import { DROPPED, remapSlots } from './new-slots.ts'
-import { Postings, type SavedPostings } from './postings.ts'
-import { SortedSlots } from './sorted-slots.ts'
-import { encode, type SavedStrings, type SavedTable, StringList, StringTable } from './string-table.ts'
+import type { Slots } from '../storage/doc-set.ts'
+import { DROPPED, remapSlots } from '../storage/new-slots.ts'
+import { Postings, type SavedPostings } from '../storage/postings.ts'
+import { SortedSlots } from '../storage/sorted-slots.ts'
+import { encode, type SavedStrings, type SavedTable, StringList, StringTable } from '../storage/string-table.ts'
 
 const SPACE = 0x20
 /** Names copied in one step of a compaction. */
