@@ -1,7 +1,7 @@
 // `depot serve`: HTTP, jobs and schedules, until a signal ends it.
 
 import { SYSTEM } from '#features/basics/audit/actor.ts'
-import { eventsSubscriber } from '#features/operations/backup/event-parts.ts'
+import { eventsSubscriber } from '#features/operations/backup/events/event-parts.ts'
 import { makeFirstAdminLink } from '#features/people/accounts/sign-up/create-first-admin.ts'
 import { buildApp, jobHandlers, SCHEDULE } from '#main/app.ts'
 import { type Booted, boot } from '#main/boot.ts'

@@ -1,7 +1,7 @@
 // Opens what events of use need: their store, the buffer before it, and the counters that follow.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createCounterFollower } from '#features/operations/downloads/counter-follower.ts'
-import { attachStore } from '#features/operations/downloads/counter-ledger.ts'
+import { openCounterLedger } from '#features/operations/downloads/counter-ledger.ts'
 import { OperatorError } from '#lib/operator-error.ts'
 import type { Channel } from '#platform/channel/channel.ts'
 import type { AnalyticsStoreConfig } from '#platform/config/config.ts'
@@ -39,7 +39,7 @@ export function openAnalytics(deps: Needs, mode: 'server' | 'command'): OpenedAn
       const store = await openStore(config.analytics.store)
       if (mode === 'command') return store
       try {
-        await attachStore(deps, store)
+        await openCounterLedger(deps, store)
         return store
       } catch (error) {
         await store.close()

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gunzipSync } from 'node:zlib'
-import { openArchive } from '#features/operations/backup/archive-reader.ts'
+import { openArchive } from '#features/operations/backup/archive/archive-reader.ts'
 import { emptyDatabase, type TestDatabase } from '#test/support/app/database.ts'
 import { depot, ENTRY, makeDataDir, startDepot } from '#test/support/processes/running-depot.ts'
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
-import { parseAnalyticsQuestion } from '#features/operations/analytics/requests.ts'
+import { parseAnalyticsQuery } from '#features/operations/analytics/requests.ts'
 import { HOUR_MS } from '#lib/time.ts'
 import { type TestClickHouse, testClickHouse, withoutClickHouse } from '#test/support/engines/clickhouse.ts'
 import { aClick, aDownload, aView, batchOf, somePlaytime } from '#test/support/factories/analytics-events.ts'
@@ -84,7 +84,7 @@ test('every metric over random ranges, resolutions, buckets and filters is the s
   let points = 0
   await fc.assert(
     fc.asyncProperty(aQuestion(), async (body) => {
-      const { grid, metrics, projectIds } = parseAnalyticsQuestion(body)
+      const { grid, metrics, projectIds } = parseAnalyticsQuery(body)
       const sourced = metrics.map((request) => ({
         ...request,
         sources: metricOf(request.metric).source === 'project_id' ? (projectIds ?? PROJECTS) : CODES,

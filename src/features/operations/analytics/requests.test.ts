@@ -2,13 +2,13 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ApiError } from '#lib/errors.ts'
 import { HOUR_MS } from '#lib/time.ts'
-import { metricNeedingPayoutsRead, parseAnalyticsQuestion } from './requests.ts'
+import { metricNeedingPayoutsRead, parseAnalyticsQuery } from './requests.ts'
 
 const RANGE = { start: '2024-01-01T00:00:00Z', end: '2024-01-02T00:00:00Z', resolution: { slices: 2 } }
 const START_MS = Date.UTC(2024, 0, 1)
 
 test('a whole question is read, its metrics in a fixed order', () => {
-  const question = parseAnalyticsQuestion({
+  const question = parseAnalyticsQuery({
     time_range: { start: '2024-01-01T02:00:00.25+02:00', end: '2024-01-02T00:00:00Z', resolution: { minutes: 90 } },
     return_metrics: {
       affiliate_code_clicks: { bucket_by: ['affiliate_code_id'] },
@@ -30,16 +30,16 @@ test('a whole question is read, its metrics in a fixed order', () => {
 })
 
 test('no metrics, no projects and empty filters are questions too', () => {
-  const question = parseAnalyticsQuestion({ time_range: RANGE, return_metrics: {}, project_ids: [] })
+  const question = parseAnalyticsQuery({ time_range: RANGE, return_metrics: {}, project_ids: [] })
   assert.deepEqual([question.metrics, question.projectIds, question.grid.count], [[], undefined, 2])
   const filter_by = { domain: [], monetized: [true, false] }
-  const open = parseAnalyticsQuestion({ time_range: RANGE, return_metrics: { project_views: { filter_by } } })
+  const open = parseAnalyticsQuery({ time_range: RANGE, return_metrics: { project_views: { filter_by } } })
   assert.deepEqual(open.metrics[0]?.filterBy, {})
 })
 
 test('the limits themselves are allowed', () => {
   const grid = (end: string, resolution: object) =>
-    parseAnalyticsQuestion({ time_range: { ...RANGE, end, resolution }, return_metrics: {} }).grid.count
+    parseAnalyticsQuery({ time_range: { ...RANGE, end, resolution }, return_metrics: {} }).grid.count
   assert.equal(grid('2024-01-01T01:00:00Z', { slices: 1 }), 1)
   assert.equal(grid('2024-01-01T01:00:00Z', { minutes: 60 }), 1)
   assert.equal(grid('2024-01-01T01:00:00Z', { minutes: Number.MAX_SAFE_INTEGER }), 1)
@@ -149,7 +149,7 @@ const problems: [name: string, body: unknown, field: string, message?: RegExp][]
 for (const [name, body, field, message] of problems) {
   test(`${name}: refused with the field ${field}`, () => {
     assert.throws(
-      () => parseAnalyticsQuestion(body),
+      () => parseAnalyticsQuery(body),
       (error) => {
         assert.ok(error instanceof ApiError)
         const { field: named } = error.details ?? {}
@@ -163,7 +163,7 @@ for (const [name, body, field, message] of problems) {
 
 test('the first metric that needs PAYOUTS_READ is named', () => {
   const needing = (return_metrics: object) =>
-    metricNeedingPayoutsRead(parseAnalyticsQuestion({ time_range: RANGE, return_metrics }))
+    metricNeedingPayoutsRead(parseAnalyticsQuery({ time_range: RANGE, return_metrics }))
   assert.equal(needing({ project_views: {}, affiliate_code_conversions: {} }), undefined)
   assert.equal(needing({ affiliate_code_revenue: {}, project_views: {} }), 'affiliate_code_revenue')
   assert.equal(needing({ affiliate_code_revenue: {}, project_revenue: {} }), 'project_revenue')

@@ -64,7 +64,7 @@ const FILTER_VALUES_MAX = 256
 const FILTER_TEXT_MAX = 512
 const BUCKET_FIELDS_MAX = 32
 
-/** Only the description says what is inside: `parseAnalyticsQuestion` reads it and names its errors. */
+/** Only the description says what is inside: `parseAnalyticsQuery` reads it and names its errors. */
 const Inside = (described: TSchema, description: string) =>
   Type.Optional(Type.Unsafe<unknown>({ description, describedAs: described }))
 
@@ -100,7 +100,7 @@ const ReturnMetrics = Closed(
   ),
 )
 
-export const AnalyticsQuestionBody = Type.Object(
+export const AnalyticsQueryBody = Type.Object(
   {
     time_range: Inside(
       TimeRange,
@@ -118,14 +118,14 @@ export const AnalyticsQuestionBody = Type.Object(
     ),
   },
   // `Inside` is optional for the validator: what is missing is named by the reader.
-  { title: 'AnalyticsQuestion', describedAs: { required: ['time_range', 'return_metrics'] } },
+  { title: 'AnalyticsQuery', describedAs: { required: ['time_range', 'return_metrics'] } },
 )
 
 // A question is read strictly: inside `time_range`, `return_metrics` and the filters an unknown key is an error, because
 // a typo there would silently give a wrong answer. Only own keys are read, so that `__proto__` is a key like another.
 
 /** A question of the right form; which projects the viewer may ask about is checked later. */
-export type AnalyticsQuestion = {
+export type AnalyticsQuery = {
   grid: SliceGrid
   /** In the order of `METRIC_KEYS`. */
   metrics: MetricRequest[]
@@ -136,7 +136,7 @@ export type AnalyticsQuestion = {
 type Fields = Readonly<Record<string, unknown>>
 
 /** @throws ApiError `validation_error` that names the first wrong field in dotted form. */
-export function parseAnalyticsQuestion(body: unknown): AnalyticsQuestion {
+export function parseAnalyticsQuery(body: unknown): AnalyticsQuery {
   const fields = objectAt(body, 'body')
   return {
     grid: parseTimeRange(own(fields, 'time_range')),
@@ -146,7 +146,7 @@ export function parseAnalyticsQuestion(body: unknown): AnalyticsQuestion {
 }
 
 /** The first metric asked for that needs the scope PAYOUTS_READ; to be checked before any query runs. */
-export function metricNeedingPayoutsRead(question: AnalyticsQuestion): MetricKey | undefined {
+export function metricNeedingPayoutsRead(question: AnalyticsQuery): MetricKey | undefined {
   return question.metrics.find(({ metric }) => METRICS[metric].needsPayoutsRead)?.metric
 }
 

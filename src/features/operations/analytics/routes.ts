@@ -6,10 +6,10 @@ import { requireScope, requireViewer } from '#platform/http/auth/auth.ts'
 import { COSTS } from '#platform/http/route-config.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
-import { answerQuestion } from './answer-question.ts'
-import { AnalyticsQuestionBody, metricNeedingPayoutsRead, parseAnalyticsQuestion } from './requests.ts'
-import { AnalyticsAnswer } from './views.ts'
-import { prefersCsv, writeCsv, writeJson } from './write-answer.ts'
+import { runAnalyticsQuery } from './query/run-query.ts'
+import { prefersCsv, writeCsv, writeJson } from './query/write-response.ts'
+import { AnalyticsQueryBody, metricNeedingPayoutsRead, parseAnalyticsQuery } from './requests.ts'
+import { AnalyticsResponse } from './views.ts'
 
 export function analyticsRoutes(app: App, deps: Pick<Deps, 'db' | 'analytics'>): void {
   app.post(
@@ -22,16 +22,16 @@ export function analyticsRoutes(app: App, deps: Pick<Deps, 'db' | 'analytics'>):
         description:
           'Covers the projects on which the caller has VIEW_ANALYTICS, and the affiliate codes of the caller. ' +
           '`Accept: text/csv` returns CSV.',
-        body: AnalyticsQuestionBody,
+        body: AnalyticsQueryBody,
         produces: ['application/json', 'text/csv'],
-        response: { 200: AnalyticsAnswer },
+        response: { 200: AnalyticsResponse },
       },
     },
     async (req, reply) => {
       const viewer = requireViewer(req)
-      const question = parseAnalyticsQuestion(req.body)
+      const question = parseAnalyticsQuery(req.body)
       if (metricNeedingPayoutsRead(question) !== undefined) requireScope(viewer, 'PAYOUTS_READ')
-      const slices = await answerQuestion(deps, viewer, { question, signal: clientGone(reply) })
+      const slices = await runAnalyticsQuery(deps, viewer, { question, signal: abortOnDisconnect(reply) })
       void reply.header('vary', 'Accept')
       if (!prefersCsv(req.headers.accept)) {
         return sendPieces(reply.type('application/json; charset=utf-8'), writeJson(slices))
@@ -43,7 +43,7 @@ export function analyticsRoutes(app: App, deps: Pick<Deps, 'db' | 'analytics'>):
 }
 
 /** Aborts when the client disconnects before it has its answer. The request's own signal does so once the body is read. */
-function clientGone(reply: FastifyReply): AbortSignal {
+function abortOnDisconnect(reply: FastifyReply): AbortSignal {
   const gone = new AbortController()
   reply.raw.once('close', () => {
     if (!reply.raw.writableFinished) gone.abort(new Error('The client has disconnected'))

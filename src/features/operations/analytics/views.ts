@@ -23,7 +23,7 @@ const AnalyticsPoint = Type.Object(
   { title: 'AnalyticsPoint', additionalProperties: false },
 )
 
-export const AnalyticsAnswer = Type.Array(Type.Array(AnalyticsPoint), {
+export const AnalyticsResponse = Type.Array(Type.Array(AnalyticsPoint), {
   description: 'One list for each slice, in chronological order; as CSV, one row for each data point',
 })
 

@@ -3,9 +3,9 @@ import { createReadStream } from 'node:fs'
 import { ApiError } from '#lib/errors.ts'
 import type { Deps } from '#ports/deps.ts'
 import { assertFileKey, type StoredBytes } from '#ports/files/files.ts'
-import { ArchiveError, damaged, type ManifestEntry, unreadable } from './archive-format.ts'
-import { type ArchiveReader, openArchive } from './archive-reader.ts'
-import type { Member } from './member-reader.ts'
+import { ArchiveError, damaged, type ManifestEntry, unreadable } from './archive/archive-format.ts'
+import { type ArchiveReader, openArchive } from './archive/archive-reader.ts'
+import type { Member } from './archive/member-reader.ts'
 
 /** Files up to this size go through memory, as many at a time as have it together. */
 const SMALL_BYTES = 1024 * 1024

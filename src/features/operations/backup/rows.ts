@@ -1,6 +1,6 @@
 // What the database holds, as far as a backup copies it: tables with their columns and order, sequences, jobs.
 import type pg from 'pg'
-import type { Head } from './archive-format.ts'
+import type { Head } from './archive/archive-format.ts'
 
 export type Table = Head['tables'][number]
 export type Client = pg.ClientBase

@@ -8,10 +8,10 @@ import { OperatorError } from '#lib/operator-error.ts'
 import type { Deps } from '#ports/deps.ts'
 import type { Files } from '#ports/files/files.ts'
 import { holdRemovals } from '#ports/files/removals.ts'
-import { FORMAT, fileMember, type Head, type ManifestEntry, partMember } from './archive-format.ts'
-import { openPrevious } from './archive-reader.ts'
-import { type ArchiveWriter, createArchiveWriter } from './archive-writer.ts'
-import { EVENT_COLUMNS, type EventSource } from './event-parts.ts'
+import { FORMAT, fileMember, type Head, type ManifestEntry, partMember } from './archive/archive-format.ts'
+import { openPrevious } from './archive/archive-reader.ts'
+import { type ArchiveWriter, createArchiveWriter } from './archive/archive-writer.ts'
+import { EVENT_COLUMNS, type EventSource } from './events/event-parts.ts'
 import {
   type Client,
   columnList,

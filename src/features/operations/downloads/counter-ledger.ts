@@ -24,7 +24,7 @@ const RECENT_MS = 2 * DAY_MS
  * from an older copy, only what comes from now on is news, and what the counters have beyond its events is theirs to
  * keep (`needs_rebase`).
  */
-export async function attachStore({ db, log }: LedgerDeps, store: AnalyticsStore): Promise<void> {
+export async function openCounterLedger({ db, log }: LedgerDeps, store: AnalyticsStore): Promise<void> {
   const identity = await store.identity()
   const before = await readLedger(db)
   if (before.store_id === identity && !(await hasForgotten(db, store))) return

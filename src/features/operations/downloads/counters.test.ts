@@ -16,7 +16,7 @@ import { aDownload, batchOf, times } from '#test/support/factories/analytics-eve
 import type { MadeProject } from '#test/support/factories/factories.ts'
 import { openNaiveStore } from '#test/support/stand-ins/reference-analytics-store.ts'
 import { createCounterFollower } from './counter-follower.ts'
-import { applyBatches, attachStore, catchUp, type LedgerDeps, readLedger } from './counter-ledger.ts'
+import { applyBatches, catchUp, type LedgerDeps, openCounterLedger, readLedger } from './counter-ledger.ts'
 import { reconcileDownloads } from './reconcile-downloads.ts'
 import { showDownloads } from './show-downloads.ts'
 
@@ -31,7 +31,7 @@ async function setUp() {
   const store = openNaiveStore()
   const project = await t.make.project()
   const version = await t.make.version({ project })
-  await attachStore(t.deps, store)
+  await openCounterLedger(t.deps, store)
   // Other tests' stores have left the ledger, and their projects, behind.
   await reconcileDownloads({ ...t.deps, store })
   const event = aDownload({ project_id: project.id, version_id: version.id })
@@ -281,7 +281,7 @@ test('a store that was lost takes no download away, and counting goes on', async
   await append(9)
   await count(deps)
   const fresh = { ...deps, store: openNaiveStore() }
-  await attachStore(t.deps, fresh.store)
+  await openCounterLedger(t.deps, fresh.store)
   await fresh.store.append('download', batchOf([event]))
   await count(fresh)
   assert.equal(await downloadsOf(project), 10)
@@ -297,7 +297,7 @@ test('a store put back from an older copy is followed from there on', async () =
   await count(deps)
   const copy = { ...deps, store: { ...openNaiveStore(), identity: store.identity } }
   await copy.store.append('download', batchOf([event]))
-  await attachStore(t.deps, copy.store)
+  await openCounterLedger(t.deps, copy.store)
   await copy.store.append('download', batchOf([event]))
   await count(copy)
   assert.equal(await downloadsOf(project), 3)
@@ -311,13 +311,13 @@ test('the same store attached again, by any number of processes, changes nothing
   await count(deps)
   await append(1)
   const before = await readLedger(t.deps.db)
-  await Promise.all([attachStore(t.deps, store), attachStore(t.deps, store)])
+  await Promise.all([openCounterLedger(t.deps, store), openCounterLedger(t.deps, store)])
   assert.deepEqual(await readLedger(t.deps.db), before)
 })
 
 test('two processes with a store each behind one database both go on counting, and neither reconciles the other', async () => {
   const first = await setUp()
-  await attachStore(t.deps, openNaiveStore())
+  await openCounterLedger(t.deps, openNaiveStore())
   const follower = createCounterFollower(first.deps)
   await follower.sink.append('download', batchOf([first.event, first.event]))
   await follower.sink.settled()

@@ -9,9 +9,9 @@ import type { Db } from '#platform/db/db.ts'
 import { type AnalyticsStore, SOURCES_MAX, type SourcedMetric } from '#ports/analytics-store/analytics-store.ts'
 import { METRICS, type MetricRequest, metricOf, sourcesOf } from '#ports/analytics-store/metrics.ts'
 import { joinSlices, type MetricSlices, type Point, recordSlices } from '#ports/analytics-store/points.ts'
-import { canSeeAllAnalytics, canSeeAnalytics } from './policy.ts'
-import { listProjectIdsByNames, listProjectIdsOfMember, sumConversions, sumProjectRevenue } from './queries.ts'
-import type { AnalyticsQuestion } from './requests.ts'
+import { canSeeAllAnalytics, canSeeAnalytics } from '../policy.ts'
+import { listProjectIdsByNames, listProjectIdsOfMember, sumConversions, sumProjectRevenue } from '../queries.ts'
+import type { AnalyticsQuery } from '../requests.ts'
 
 type AnswerDeps = { db: Db; analytics: AnalyticsStore }
 
@@ -20,10 +20,10 @@ type AnswerDeps = { db: Db; analytics: AnalyticsStore }
  * A signal stops the work.
  * @throws ApiError `invalid_input` for too many projects or points, `analytics_database_error`.
  */
-export async function answerQuestion(
+export async function runAnalyticsQuery(
   { db, analytics }: AnswerDeps,
   viewer: Viewer,
-  { question, signal }: { question: AnalyticsQuestion; signal: AbortSignal },
+  { question, signal }: { question: AnalyticsQuery; signal: AbortSignal },
 ): Promise<Point[][]> {
   const { grid } = question
   const metrics = await withSources(db, viewer, question)
@@ -36,7 +36,7 @@ export async function answerQuestion(
 }
 
 /** Each metric with what the viewer may see of it; what no metric asks about is not looked up. */
-async function withSources(db: Db, viewer: Viewer, question: AnalyticsQuestion): Promise<SourcedMetric[]> {
+async function withSources(db: Db, viewer: Viewer, question: AnalyticsQuery): Promise<SourcedMetric[]> {
   const wants = (source: string) => question.metrics.some(({ metric }) => METRICS[metric].source === source)
   const projects = wants('project_id') ? await listReadableProjects(db, viewer, question.projectIds) : []
   const codes = wants('affiliate_code_id') ? await listAffiliateCodeIdsOf(db, viewer.id) : []
@@ -63,14 +63,14 @@ async function listReadableProjects(db: Db, viewer: Viewer, names: readonly stri
   return ids.filter((id) => canSeeAnalytics(viewer, memberships.get(id) ?? {}))
 }
 
-async function sumRecords(db: Db, { grid }: AnalyticsQuestion, request: SourcedMetric): Promise<MetricSlices> {
+async function sumRecords(db: Db, { grid }: AnalyticsQuery, request: SourcedMetric): Promise<MetricSlices> {
   const rows = await readRecords(db, grid, request)
   return recordSlices(request, grid.count, rows)
 }
 
 async function readRecords(
   db: Db,
-  grid: AnalyticsQuestion['grid'],
+  grid: AnalyticsQuery['grid'],
   { metric, sources }: MetricRequest & { sources: readonly string[] },
 ) {
   if (metric === 'project_revenue') {

@@ -17,7 +17,7 @@ import {
   type EventRow,
 } from '#ports/analytics-store/events.ts'
 import type { Deps } from '#ports/deps.ts'
-import { EVENTS_KIND, requestEvents } from './request-events.ts'
+import { EVENTS_KIND, requestEventExport } from './request-events.ts'
 
 export type EventPart = { kind: EventKind; count: number; bytes: Buffer }
 
@@ -130,7 +130,7 @@ export const eventsOfServer = (
     const folder = join(storeFolder, FOLDER, id)
     await mkdir(folder, { recursive: true, mode: 0o700 })
     try {
-      await requestEvents(deps, id)
+      await requestEventExport(deps, id)
       const until = performance.now() + beginMs
       for (let next = 1; ; ) {
         const names = await readdir(folder)

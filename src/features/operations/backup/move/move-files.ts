@@ -3,9 +3,9 @@
 import { OperatorError } from '#lib/operator-error.ts'
 import type { Deps } from '#ports/deps.ts'
 import type { Files } from '#ports/files/files.ts'
-import { contentTypeOf } from './restore-files.ts'
-import { connectAlone } from './rows.ts'
-import { countStoredKeys, type StoredKey, storedKeys } from './stored-keys.ts'
+import { contentTypeOf } from '../restore-files.ts'
+import { connectAlone } from '../rows.ts'
+import { countStoredKeys, type StoredKey, storedKeys } from '../stored-keys.ts'
 
 export type MoveReport = {
   /** Files that were copied now. */

@@ -3,9 +3,9 @@ import { getProject } from '#features/catalogue/projects/lookup/project-cache.ts
 import { ProjectParams } from '#platform/http/query-values.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
+import { STATISTICS_DAYS, StatisticsQuery } from '../requests.ts'
+import { ProjectStatisticsView } from '../views.ts'
 import type { ProjectStatistics } from './project-statistics.ts'
-import { STATISTICS_DAYS, StatisticsQuery } from './requests.ts'
-import { ProjectStatisticsView } from './views.ts'
 
 export function projectStatisticsRoutes(app: App, deps: Deps & { statistics: ProjectStatistics }): void {
   app.get(

@@ -5,10 +5,10 @@ import { OperatorError } from '#lib/operator-error.ts'
 import type { AnalyticsStore } from '#ports/analytics-store/analytics-store.ts'
 import { EVENT_KINDS, type EventKind } from '#ports/analytics-store/events.ts'
 import type { Deps } from '#ports/deps.ts'
-import { damaged, type Head } from './archive-format.ts'
+import { damaged, type Head } from '../archive/archive-format.ts'
+import type { Member } from '../archive/member-reader.ts'
+import type { Client } from '../rows.ts'
 import { readPart } from './event-parts.ts'
-import type { Member } from './member-reader.ts'
-import type { Client } from './rows.ts'
 
 export type EventStage = {
   /** Which store it is, and an instant of it before anything is stored. */

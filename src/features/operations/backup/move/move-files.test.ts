@@ -8,8 +8,8 @@ import { openDiskFiles } from '#ports/files/disk/disk-files.ts'
 import type { Files } from '#ports/files/files.ts'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'
 import { failingFiles } from '#test/support/stand-ins/failing-files.ts'
+import { verifyInstance } from '../verify-instance.ts'
 import { moveFiles } from './move-files.ts'
-import { verifyInstance } from './verify-instance.ts'
 
 const COUNT = 9
 let t: TestApp

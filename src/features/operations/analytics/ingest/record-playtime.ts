@@ -6,8 +6,8 @@ import { validationError } from '#lib/errors.ts'
 import { isIdForm } from '#lib/ids.ts'
 import { HOUR_MS } from '#lib/time.ts'
 import type { Deps } from '#ports/deps.ts'
-import { listPlayedVersions, type PlayedVersion } from './queries.ts'
-import type { PlaytimeEntry } from './requests.ts'
+import { listPlayedVersions, type PlayedVersion } from '../queries.ts'
+import type { PlaytimeEntry } from '../requests.ts'
 
 const ENTRIES_MAX = 2_000
 /** An entry with more is not credible. */

@@ -10,10 +10,10 @@ import { OperatorError } from '#lib/operator-error.ts'
 import { type AnalyticsStore, APPEND_EVENTS_MAX } from '#ports/analytics-store/analytics-store.ts'
 import { EVENT_KINDS } from '#ports/analytics-store/events.ts'
 import type { Deps } from '#ports/deps.ts'
-import { countOf, differenceOf, digesting, digestOf, type EventDigest } from './event-digest.ts'
-import { EVENT_COLUMNS, eventsOfStore, readPart } from './event-parts.ts'
-import { followStore, hasEvents } from './event-stage.ts'
-import { isServed } from './rows.ts'
+import { countOf, differenceOf, digesting, digestOf, type EventDigest } from '../events/event-digest.ts'
+import { EVENT_COLUMNS, eventsOfStore, readPart } from '../events/event-parts.ts'
+import { followStore, hasEvents } from '../events/event-stage.ts'
+import { isServed } from '../rows.ts'
 
 export type MoveAnalyticsReport = {
   events: number

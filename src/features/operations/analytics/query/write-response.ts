@@ -4,8 +4,8 @@ import { csvCell } from '#lib/text/csv.ts'
 import { METRICS } from '#ports/analytics-store/metrics.ts'
 import type { Point } from '#ports/analytics-store/points.ts'
 import { type SliceGrid, sliceEdges } from '#ports/analytics-store/slices.ts'
-import type { AnalyticsQuestion } from './requests.ts'
-import { bucketFields } from './views.ts'
+import type { AnalyticsQuery } from '../requests.ts'
+import { bucketFields } from '../views.ts'
 
 /** A thousand points take about a millisecond. */
 const POINTS_AT_ONCE = 1_000
@@ -34,7 +34,7 @@ export async function* writeJson(slices: readonly (readonly Point[])[]): AsyncGe
 
 /** One row for each point (RFC 4180): when, what, of whom, the buckets that were asked for, and the value. */
 export async function* writeCsv(
-  { grid, metrics }: Pick<AnalyticsQuestion, 'metrics'> & { grid: SliceGrid },
+  { grid, metrics }: Pick<AnalyticsQuery, 'metrics'> & { grid: SliceGrid },
   slices: readonly (readonly Point[])[],
 ): AsyncGenerator<string> {
   const asked = new Set(metrics.flatMap(({ bucketBy }) => bucketBy))

@@ -9,8 +9,8 @@ import { compare } from '#lib/compare.ts'
 import { DAY_MS, MINUTE_MS } from '#lib/time.ts'
 import { sliceGrid } from '#ports/analytics-store/slices.ts'
 import type { Deps } from '#ports/deps.ts'
-import { maySeeStatistics } from './policy.ts'
-import type { DownloadSeries, ProjectStatisticsView } from './views.ts'
+import { maySeeStatistics } from '../policy.ts'
+import type { DownloadSeries, ProjectStatisticsView } from '../views.ts'
 
 /** The largest parts of each kind that are listed. */
 const PARTS_MAX = 100
