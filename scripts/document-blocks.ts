@@ -5,6 +5,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { COMMANDS, usageOf } from '#cli/commands.ts'
 import { ERRORS } from '#lib/errors.ts'
+import { DERIVED_CACHES, ENTITY_CACHES, REMEMBERED, type RememberedLimits } from '#platform/cache/names.ts'
 import { VARIABLES } from '#platform/config/env.ts'
 import { LAYERS } from './layers.ts'
 
@@ -25,6 +26,7 @@ export function documentBlocks(): Record<string, string> {
       .join('\n\n'),
     errors: errorTable(),
     metrics: metricTable(),
+    caches: cacheTable(),
     settings: table(
       ['variable', 'meaning', 'default'],
       VARIABLES.map(({ name, description, default: value }) => [
@@ -67,6 +69,28 @@ function errorTable(): string {
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([error, set]) => [`[\`${error}\`](#${error.toLowerCase()})`, [...set].sort((a, b) => a - b).join(', ')])
   return table(['`error`', 'status'], rows)
+}
+
+/** One row per cache: entities, derived values and computed values. */
+function cacheTable(): string {
+  const rowOf =
+    (kind: string) =>
+    ([name, contains]: [string, string]) => [`\`${name}\``, kind, contains, '', '']
+  const computed = Object.entries<RememberedLimits>(REMEMBERED).map(([name, { contains, maxAgeMs, maxBytes }]) => [
+    `\`${name}\``,
+    'computed',
+    contains,
+    maxAgeMs === undefined ? '' : `${maxAgeMs / 60_000} min`,
+    `${maxBytes / 1024 / 1024} MiB`,
+  ])
+  return table(
+    ['cache', 'kind', 'contains', 'maximum age', 'maximum size'],
+    [
+      ...Object.entries(ENTITY_CACHES).map(rowOf('entity')),
+      ...Object.entries(DERIVED_CACHES).map(rowOf('derived')),
+      ...computed,
+    ],
+  )
 }
 
 /** One row per metric, read from the source, so that metrics of adapters that are not in use are listed too. */

@@ -133,6 +133,7 @@ async function open(
   closers.push(() => announcer.close())
   const cache = createEntityCache({
     maxBytes: test?.cacheBytes ?? CACHE_BYTES,
+    now,
     announce: announcer.announce,
     invalidatePeers: peers?.invalidate,
   })

@@ -18,7 +18,7 @@ const IDS = ['one', 'two']
 const NAMES = ['red', 'green']
 
 const definition: KindDefinition<Thing> = {
-  name: 'thing',
+  name: 'project',
   idOf: (thing) => thing.id,
   sizeOf: () => 100,
   aliasesOf: (thing) => [thing.name],
@@ -138,9 +138,9 @@ async function run(s: fc.Scheduler, steps: readonly Step[], maxBytes: number): P
   }
   const write = async (id: string, name: string | undefined, fails: boolean): Promise<void> => {
     await pause('write: begin')
-    const changes: Changes = new Map([['thing', new Set(IDS)]])
+    const changes: Changes = new Map([['project', new Set(IDS)]])
     // Who loses a name to this write is known only in its transaction; a model without locks holds them all.
-    const release = writer.hold(name === undefined ? new Map([['thing', new Set([id])]]) : changes)
+    const release = writer.hold(name === undefined ? new Map([['project', new Set([id])]]) : changes)
     await pause('write: commit')
     if (!fails) {
       const changed = database.commit(id, name)
@@ -151,7 +151,7 @@ async function run(s: fc.Scheduler, steps: readonly Step[], maxBytes: number): P
         await before
         await pause('invalidation')
         if (listening.lost || listening !== connection) return
-        other.invalidate(new Map([['thing', new Set(changed)]]))
+        other.invalidate(new Map([['project', new Set(changed)]]))
         heard = index
       })()
     }

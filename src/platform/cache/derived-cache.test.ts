@@ -9,14 +9,14 @@ import type { KindDefinition } from './entries.ts'
 type Thing = { id: string; slug: string }
 
 const THING: KindDefinition<Thing> = {
-  name: 'thing',
+  name: 'project',
   idOf: ({ id }) => id,
   sizeOf: () => 100,
   aliasesOf: ({ slug }) => [slug],
 }
 const PAGE: DerivedDefinition<string> = { name: 'page', sizeOf: (page) => page.length }
 
-const changesOf = (...ids: string[]): Changes => new Map([['thing', new Set(ids)]])
+const changesOf = (...ids: string[]): Changes => new Map([['project', new Set(ids)]])
 const load = async (refs: string[]): Promise<Thing[]> =>
   refs.map((ref) => ({ id: ref.replace('slug-', ''), slug: `slug-${ref.replace('slug-', '')}` }))
 
@@ -31,7 +31,7 @@ function setUp({ maxBytes = 1_000_000 } = {}) {
     await things.get(ids[0], load)
     meanwhile()
     await things.getNamed(`slug-${ids[1]}`, load)
-    making.keep(key, `page of ${ids}`)
+    making.store(key, `page of ${ids}`)
     making.end()
   }
   return { cache, pages, make }
@@ -53,8 +53,8 @@ test('an answer is kept until one of the things changes that it was made of, and
 test('counted downloads, a change of anything, an empty and a switched-off cache drop it', async () => {
   const { cache, pages, make } = setUp()
   const drops = [
-    () => cache.recount(new Map([['thing', new Map([['b', { revision: 1, downloads: 2 }]])]])),
-    () => cache.invalidate(new Map([['thing', 'all']])),
+    () => cache.recount(new Map([['project', new Map([['b', { revision: 1, downloads: 2 }]])]])),
+    () => cache.invalidate(new Map([['project', 'all']])),
     () => cache.clear(),
     () => cache.disable(),
   ]
@@ -98,13 +98,13 @@ test('a table that is first asked for during a commit keeps nothing of it either
   const cache = createEntityCache({ maxBytes: 1_000_000 })
   cache.enable()
   const release = cache.hold(changesOf('a'))
-  const pages = cache.derived({ name: 'late', sizeOf: () => 10 })
+  const pages = cache.derived({ name: 'list-counts', sizeOf: () => 10 })
   const making = pages.begin(cache)
   await making.cache.kind(THING).get('a', load)
-  making.keep('one', 'late')
+  making.store('one', 'late')
   assert.equal(pages.peek('one'), undefined)
   release()
-  making.keep('one', 'late')
+  making.store('one', 'late')
   making.end()
   assert.equal(pages.peek('one'), undefined)
 })
@@ -120,7 +120,7 @@ test('the bytes of answers count with those of everything else, and the least us
   const { entries = 0, evicted = 0 } = cache.stats().kinds['page'] ?? {}
   assert.equal(entries + evicted, 100)
   const making = pages.begin(cache)
-  making.keep('huge', 'x'.repeat(5_000))
+  making.store('huge', 'x'.repeat(5_000))
   making.end()
   assert.equal(pages.peek('huge'), undefined)
   assert.equal(cache.stats().kinds['page']?.oversized, 1)

@@ -1,41 +1,47 @@
-// Answers that are made of many things, such as a page: each is kept until one of the things that it was made of changes.
-// What it was made of is noted while it is made, by the cache that its maker reads through.
+// Values that depend on several entities, such as a page: each is cached until one of these entities changes. A builder
+// reads through a cache that records the dependencies.
 
 import type { ChangedIds, Changes, Counts } from './changes.ts'
-import type { EntityCache, KindReads } from './entity-cache.ts'
-import type { EntryLru, KindDefinition } from './entries.ts'
-import type { KindStats } from './kind-cache.ts'
+import {
+  type CachePart,
+  type CacheStats,
+  type EntryLru,
+  entryBytes,
+  isOversized,
+  type KindDefinition,
+} from './entries.ts'
+import type { KindReads } from './kind-cache.ts'
+import { LoadGuard } from './load-guard.ts'
+import type { DerivedCacheName } from './names.ts'
 
-/** What the cache must know of the answers of one sort. A value is never changed once it is handed over. */
+/** Describes a kind of derived value. A value never changes once it is stored. */
 export interface DerivedDefinition<V> {
-  /** For the metrics; no kind has it. */
-  readonly name: string
-  /** Bytes the value holds on to, about; the cache adds its own overhead. */
+  readonly name: DerivedCacheName
+  /** Approximate size in bytes; the cache adds its own overhead. */
   readonly sizeOf: (value: V) => number
 }
 
-/** One answer that is being made. */
-export interface DerivedEntryBuilder<V> {
-  /** The cache to read through. Whatever else is read must be announced as a change of something read through it. */
-  readonly cache: EntityCache
-  /** Keeps the answer, unless something that it was made of changed since it was begun. */
-  keep(key: string, value: V): void
-  /** Must be called in the end, whether or not something was kept. */
+/** Builds one derived value. */
+export interface DerivedEntryBuilder<V, Cache> {
+  /** The cache to read through. A change of data from elsewhere must be announced as a change of an entity read here. */
+  readonly cache: Cache
+  /** Caches the value, unless one of its dependencies changed after `begin`. */
+  store(key: string, value: V): void
+  /** Must be called in the end, whether or not a value was stored. */
   end(): void
 }
 
-/** Rough cost of an entry beside its value, and of each thing that it was made of. */
-const ENTRY_OVERHEAD_BYTES = 400
+/** Approximate overhead of a dependency. */
 const SOURCE_OVERHEAD_BYTES = 150
-/** No answer may take more than this part of the whole cache. */
-const ENTRY_SHARE_MAX = 1 / 16
-/** An answer made of more things is not kept. */
+/** A value with more dependencies is not cached. */
 const SOURCES_MAX = 1000
-/** From so many changes on, one that is being made counts as overtaken by everything. */
-const OVERTAKEN_MAX = 10_000
 
-/** A thing by its kind and ID. Neither has a line break in it. */
+/** Identifies an entity by kind and ID, neither of which contains a line break. */
 const sourceOf = (kind: string, id: string): string => `${kind}\n${id}`
+
+/** Identifies the entities of changes. */
+const sourcesOf = (kind: string, ids: ChangedIds): ChangedIds =>
+  ids === 'all' ? ids : new Set(Array.from(ids, (id) => sourceOf(kind, id)))
 
 class Entry<V> {
   readonly table: DerivedCache<V>
@@ -55,27 +61,22 @@ class Entry<V> {
   }
 }
 
-type Running = { sources: Set<string>; overtaken: Set<string> | 'all' }
-
-/** Made by `EntityCache.derived`. Features call `has`, `peek` and `begin`; the rest belongs to the entity cache. */
-export class DerivedCache<V> {
-  readonly definition: DerivedDefinition<V>
+/** Created by `EntityCache.derived`. Features call `has`, `peek` and `begin`. */
+export class DerivedCache<V> implements CachePart {
+  readonly #definition: DerivedDefinition<V>
   readonly #lru: EntryLru
   readonly #byKey = new Map<string, Entry<V>>()
   readonly #bySource = new Map<string, Set<Entry<V>>>()
-  readonly #running = new Set<Running>()
-  readonly #held = new Map<string, number>()
-  #heldAll = 0
-  #enabled: boolean
-  readonly #counts = { hits: 0, misses: 0, loads: 0, evicted: 0, overtaken: 0, oversized: 0 }
+  readonly #guard: LoadGuard
+  readonly #counts = { hits: 0, misses: 0, loads: 0, evicted: 0, oversized: 0 }
 
   constructor(definition: DerivedDefinition<V>, { lru, enabled }: { lru: EntryLru; enabled: boolean }) {
-    this.definition = definition
+    this.#definition = definition
     this.#lru = lru
-    this.#enabled = enabled
+    this.#guard = new LoadGuard(enabled)
   }
 
-  /** The answer that is kept under this key. */
+  /** Returns the value with this key. */
   peek(key: string): V | undefined {
     const entry = this.#byKey.get(key)
     if (entry === undefined) {
@@ -87,23 +88,22 @@ export class DerivedCache<V> {
     return entry.value
   }
 
-  /** Whether an answer is kept under this key; does not count as a use. */
+  /** Whether a value with this key is cached. Does not count as a use. */
   has(key: string): boolean {
     return this.#byKey.has(key)
   }
 
-  /** Begins an answer: everything that it is made of is read after this. `cache` is where it is read from. */
-  begin(cache: EntityCache): DerivedEntryBuilder<V> {
-    const running: Running = { sources: new Set(), overtaken: this.#enabled ? new Set() : 'all' }
-    this.#running.add(running)
+  /** Begins to build a value. The builder must read all dependencies after this, from `cache`. */
+  begin<Cache extends KindSource>(cache: Cache): DerivedEntryBuilder<V, Cache> {
+    const load = this.#guard.begin()
+    const sources = new Set<string>()
     this.#counts.loads++
     return {
-      cache: noteReads(cache, running.sources),
-      keep: (key, value) => {
-        if (this.#mayKeep(running)) this.#put(key, value, new Set(running.sources))
-        else if (this.#enabled) this.#counts.overtaken++
+      cache: recordReads(cache, sources),
+      store: (key, value) => {
+        if (sources.size <= SOURCES_MAX && this.#guard.allows(load, sources)) this.#put(key, value, new Set(sources))
       },
-      end: () => void this.#running.delete(running),
+      end: () => this.#guard.end(load),
     }
   }
 
@@ -111,25 +111,24 @@ export class DerivedCache<V> {
     for (const [kind, ids] of changes) this.#drop(kind, ids)
   }
 
-  /** Counted downloads are part of answers: those of the things that were counted are dropped. */
+  /** Removes values that depend on a counted entity, because they might show the download count. */
   recount(counts: Counts): void {
     for (const [kind, counted] of counts) this.#drop(kind, new Set(counted.keys()))
   }
 
-  /** Until the returned function is called, nothing is kept that is made of these. */
+  /** Blocks caching of values that depend on these IDs until the returned function is called. */
   hold(changes: Changes): () => void {
-    this.#countHolds(changes, 1)
+    for (const [kind, ids] of changes) this.#guard.hold(sourcesOf(kind, ids))
     this.invalidate(changes)
     return () => {
-      this.#countHolds(changes, -1)
-      // What was begun under the hold may have read what was there before the commit.
+      for (const [kind, ids] of changes) this.#guard.release(sourcesOf(kind, ids))
+      // A builder that began before the commit might have read what the commit replaced.
       this.invalidate(changes)
     }
   }
 
-  /** Empties it, and switches between keeping answers and keeping none. */
   setEnabled(enabled: boolean): void {
-    this.#enabled = enabled
+    this.#guard.enabled = enabled
     this.clear()
   }
 
@@ -137,41 +136,32 @@ export class DerivedCache<V> {
     for (const entry of this.#byKey.values()) this.#lru.delete(entry)
     this.#byKey.clear()
     this.#bySource.clear()
-    for (const running of this.#running) running.overtaken = 'all'
+    this.#guard.change('all')
   }
 
-  stats(): KindStats {
-    return { entries: this.#byKey.size, ...this.#counts }
+  stats(): CacheStats {
+    return { entries: this.#byKey.size, ...this.#counts, overtaken: this.#guard.overtaken }
   }
 
-  /** Called by an entry that the list of use has thrown out. */
+  /** Called when the LRU list evicts an entry. */
   evicted(entry: Entry<V>): void {
     this.#unmap(entry)
     this.#counts.evicted++
   }
 
   #drop(kind: string, ids: ChangedIds): void {
-    // Rare enough that it is not worth knowing which answers are made of something of this kind.
+    // Rare, so it is not worth recording which values depend on a kind.
     if (ids === 'all') return this.clear()
-    for (const id of ids) for (const entry of this.#bySource.get(sourceOf(kind, id)) ?? []) this.#remove(entry)
-    for (const running of this.#running) {
-      if (running.overtaken === 'all') continue
-      if (running.overtaken.size + ids.size > OVERTAKEN_MAX) running.overtaken = 'all'
-      else for (const id of ids) running.overtaken.add(sourceOf(kind, id))
-    }
-  }
-
-  #mayKeep({ sources, overtaken }: Running): boolean {
-    if (overtaken === 'all' || this.#heldAll > 0 || sources.size > SOURCES_MAX) return false
-    for (const source of sources) if (overtaken.has(source) || this.#held.has(source)) return false
-    return true
+    const sources = sourcesOf(kind, ids)
+    for (const source of sources) for (const entry of this.#bySource.get(source) ?? []) this.#remove(entry)
+    this.#guard.change(sources)
   }
 
   #put(key: string, value: V, sources: ReadonlySet<string>): void {
     const present = this.#byKey.get(key)
     if (present !== undefined) this.#remove(present)
-    const size = Math.ceil(this.definition.sizeOf(value)) + ENTRY_OVERHEAD_BYTES + sources.size * SOURCE_OVERHEAD_BYTES
-    if (size > this.#lru.maxSize * ENTRY_SHARE_MAX) {
+    const size = entryBytes(this.#definition.sizeOf(value)) + sources.size * SOURCE_OVERHEAD_BYTES
+    if (isOversized(this.#lru, size)) {
       this.#counts.oversized++
       return
     }
@@ -198,56 +188,45 @@ export class DerivedCache<V> {
       if (entries?.size === 0) this.#bySource.delete(source)
     }
   }
-
-  #countHolds(changes: Changes, by: 1 | -1): void {
-    for (const [kind, ids] of changes) {
-      if (ids === 'all') this.#heldAll += by
-      else for (const id of ids) this.#countHold(sourceOf(kind, id), by)
-    }
-  }
-
-  #countHold(source: string, by: 1 | -1): void {
-    const count = (this.#held.get(source) ?? 0) + by
-    if (count > 0) this.#held.set(source, count)
-    else this.#held.delete(source)
-  }
 }
 
-/** The same cache, of which every value that is read is noted, and every ID that is asked for. */
-function noteReads(cache: EntityCache, sources: Set<string>): EntityCache {
-  return { ...cache, kind: (definition) => noteReadsOf(definition, cache.kind(definition), sources) }
+type KindSource = { kind<V>(definition: KindDefinition<V>): KindReads<V> }
+
+/** Returns the same cache, but records each value that is read and each ID that is requested. */
+function recordReads<Cache extends KindSource>(cache: Cache, sources: Set<string>): Cache {
+  return { ...cache, kind: (definition) => recordReadsOf(definition, cache.kind(definition), sources) }
 }
 
-function noteReadsOf<V>(definition: KindDefinition<V>, kind: KindReads<V>, sources: Set<string>): KindReads<V> {
-  // What follows another kind changes with it.
+function recordReadsOf<V>(definition: KindDefinition<V>, kind: KindReads<V>, sources: Set<string>): KindReads<V> {
+  // A kind that follows another one changes with it.
   const name = definition.follows ?? definition.name
-  const noteValue = <Found extends V | undefined>(value: Found): Found => {
+  const recordValue = <Value extends V | undefined>(value: Value): Value => {
     if (value !== undefined) sources.add(sourceOf(name, definition.idOf(value)))
     return value
   }
-  const noteId = (id: string): void => void sources.add(sourceOf(name, id))
+  const recordId = (id: string): void => void sources.add(sourceOf(name, id))
   return {
     peek: (id) => {
-      noteId(id)
+      recordId(id)
       return kind.peek(id)
     },
-    peekNamed: (asked) => noteValue(kind.peekNamed(asked)),
+    peekNamed: (requested) => recordValue(kind.peekNamed(requested)),
     get: (id, load) => {
-      noteId(id)
+      recordId(id)
       return kind.get(id, load)
     },
-    getNamed: async (asked, load) => noteValue(await kind.getNamed(asked, load)),
+    getNamed: async (requested, load) => recordValue(await kind.getNamed(requested, load)),
     getMany: (ids, load) => {
-      const asked = [...ids]
-      for (const id of asked) noteId(id)
-      return kind.getMany(asked, load)
+      const requested = [...ids]
+      for (const id of requested) recordId(id)
+      return kind.getMany(requested, load)
     },
     getManyNamed: async (names, load) => {
-      const found = await kind.getManyNamed(names, load)
-      for (const value of found.values()) noteValue(value)
-      return found
+      const values = await kind.getManyNamed(names, load)
+      for (const value of values.values()) recordValue(value)
+      return values
     },
-    derive: (value, form) => kind.derive(noteValue(value), form),
+    derive: (value, form) => kind.derive(recordValue(value), form),
     grow: (value, bytes) => kind.grow(value, bytes),
     stats: () => kind.stats(),
   }

@@ -20,7 +20,7 @@ const thing = (id: string, fields: Partial<Thing> = {}): Thing => ({
 })
 
 const definition: KindDefinition<Thing> = {
-  name: 'thing',
+  name: 'project',
   idOf: (value) => value.id,
   sizeOf: (value) => value.bytes,
   aliasesOf: (value) => [value.slug],
@@ -57,7 +57,7 @@ function setUp(options: { rows?: Thing[]; maxBytes?: number } = {}) {
   return { rows, cache, things: cache.kind(definition), loads, load, slowLoad }
 }
 
-const changesOf = (...ids: string[]): Changes => new Map([['thing', new Set(ids)]])
+const changesOf = (...ids: string[]): Changes => new Map([['project', new Set(ids)]])
 
 test('many cold values cost one load, warm ones none, and absent ones are left out', async () => {
   const { things, load, loads } = setUp()
@@ -193,7 +193,7 @@ test('under a hold each read loads for itself and nothing is kept, not even afte
 
 test('overlapping holds of one thing end with the last of them', async () => {
   const { cache, things, load } = setUp()
-  const [one, two] = [cache.hold(changesOf('a')), cache.hold(new Map([['thing', 'all' as const]]))]
+  const [one, two] = [cache.hold(changesOf('a')), cache.hold(new Map([['project', 'all' as const]]))]
   one()
   one()
   await things.get('a', load)
@@ -276,7 +276,7 @@ test('a definition gives the same entries each time, a second definition of its 
   const { cache, things, load } = setUp()
   await things.get('a', load)
   assert.equal(cache.kind(definition).peek('a')?.id, 'a')
-  assert.throws(() => cache.kind({ ...definition }), /Two definitions of the cached kind thing/)
+  assert.throws(() => cache.kind({ ...definition }), /Two definitions of the cache project/)
 })
 
 test('the counts of hits, misses and loads are those of the reads', async () => {
@@ -286,18 +286,18 @@ test('the counts of hits, misses and loads are those of the reads', async () => 
   await things.getMany(['a', 'b'], load)
   const { hits, misses, loads, entries } = things.stats()
   assert.deepEqual({ hits, misses, loads, entries }, { hits: 3, misses: 3, loads: 1, entries: 2 })
-  assert.deepEqual(Object.entries(cache.stats().kinds), [['thing', things.stats()]])
+  assert.deepEqual(Object.entries(cache.stats().kinds), [['project', things.stats()]])
 })
 
 test('a change set says "all" of a kind from five thousand IDs on, and refuses what is no kind or no ID', () => {
   const changed = new ChangeSet<string>()
-  changed.add('thing', ...Array.from({ length: 5_000 }, (_, index) => String(index)))
-  assert.notEqual(changed.changes.get('thing'), 'all')
-  changed.add('thing', 'one more')
-  assert.equal(changed.changes.get('thing'), 'all')
-  changed.add('thing', 'and another')
+  changed.add('project', ...Array.from({ length: 5_000 }, (_, index) => String(index)))
+  assert.notEqual(changed.changes.get('project'), 'all')
+  changed.add('project', 'one more')
+  assert.equal(changed.changes.get('project'), 'all')
+  changed.add('project', 'and another')
   changed.add('nothing')
-  assert.deepEqual([...changed.changes.keys()], ['thing'])
+  assert.deepEqual([...changed.changes.keys()], ['project'])
   assert.throws(() => changed.add('No Kind', 'x'), RangeError)
   assert.throws(() => changed.add('thing-2', ''), RangeError)
   assert.throws(() => changed.add('thing-2', 'x'.repeat(201)), RangeError)
@@ -359,7 +359,7 @@ function setUpCounting() {
   const cache = createEntityCache({ maxBytes: 1_000_000 })
   cache.enable()
   const things = cache.kind<CountedThing>({
-    name: 'thing',
+    name: 'project',
     idOf: ({ id }) => id,
     sizeOf: () => 100,
     revisionOf: ({ revision }) => revision,
@@ -371,7 +371,7 @@ function setUpCounting() {
   const row = { id: 'a', revision: 2, downloads: 5 }
   const load = async (): Promise<CountedThing[]> => [{ ...row }]
   const recount = (revision: number, downloads: number): void =>
-    cache.recount(new Map([['thing', new Map([['a', { revision, downloads }]])]]))
+    cache.recount(new Map([['project', new Map([['a', { revision, downloads }]])]]))
   return { cache, things, row, load, recount }
 }
 
@@ -409,6 +409,6 @@ test('a load that may have read the old number is not kept, nor given to who ask
 test('kinds that show no downloads drop what was counted', async () => {
   const { cache, things, load } = setUp()
   await things.get('a', load)
-  cache.recount(new Map([['thing', new Map([['a', { revision: 1, downloads: 1 }]])]]))
+  cache.recount(new Map([['project', new Map([['a', { revision: 1, downloads: 1 }]])]]))
   assert.equal(things.peek('a'), undefined)
 })

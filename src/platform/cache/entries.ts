@@ -1,46 +1,69 @@
-// What is kept of one kind: values by ID, and names that lead to them. It knows nothing of loading or of changes.
+// Stores the entities of one kind by ID, and the aliases that lead to them. It knows nothing of loads and changes.
 
 import { LRUCache } from 'lru-cache'
-import type { Counted } from './changes.ts'
+import type { Changes, Counted, Counts } from './changes.ts'
+import type { EntityCacheName } from './names.ts'
 
-/** What the cache must know of a kind; the value itself is the feature's and is never changed once handed over. */
+/** Describes a kind of entity. The value belongs to the feature, which never changes it once it is cached. */
 export interface KindDefinition<V> {
-  /** The name under which changes of this kind are announced. */
-  readonly name: string
-  /** The kind whose changes concern these values, which have the IDs of that kind; their own unless given. */
+  /** Changes are announced with this name, unless the kind `follows` another one. */
+  readonly name: EntityCacheName
+  /** The kind whose changes remove these values, which must have the IDs of that kind. Default: `name`. */
   readonly follows?: string
   readonly idOf: (value: V) => string
-  /** Bytes the value holds on to, about; the cache adds its own overhead. */
+  /** Approximate size in bytes; the cache adds its own overhead. */
   readonly sizeOf: (value: V) => number
-  /** Further names (slug, username), already folded. */
+  /** Other names (slug, username) in folded form. */
   readonly aliasesOf?: (value: V) => readonly string[]
-  /** Folds a name as it was asked for into the form of `aliasesOf`. IDs are never folded. */
+  /** Folds a name that a client sent into the form of `aliasesOf`. IDs are never folded. */
   readonly foldAlias?: (name: string) => string
-  /** The row's revision; an older one never replaces a newer one. */
+  /** The row's revision; an older revision never replaces a newer one. */
   readonly revisionOf?: (value: V) => number
   /**
-   * The same value with newly counted downloads, or undefined when it cannot be told: then it is dropped. Numbers may
-   * come late and out of order. Without it, a count drops the value.
+   * Returns the value with a new download count, or undefined to remove it. Counts can arrive late and in any order.
+   * Default: a new count removes the value.
    */
   readonly recount?: (value: V, counted: Counted) => V | undefined
 }
 
-/** Another form of the values of a kind, made from the value alone: the same value always gives the same form. */
+/** Another form of a value, computed from the value alone. */
 export interface DerivedForm<V, D> {
   readonly derive: (value: V) => D
-  /** Bytes that the form holds on to, about. */
+  /** Approximate size in bytes. */
   readonly sizeOf: (form: D) => number
 }
 
-/** Rough cost of an entry beside its value: two map slots, the entry, its strings. */
+/** What the entity cache calls on each of its caches. */
+export interface CachePart {
+  invalidate(changes: Changes): void
+  hold(changes: Changes): () => void
+  recount(counts: Counts): void
+  setEnabled(enabled: boolean): void
+  clear(): void
+  stats(): CacheStats
+}
+
+export interface CacheStats {
+  entries: number
+  hits: number
+  misses: number
+  loads: number
+  evicted: number
+  /** Loaded values that were not cached because they changed during their load. */
+  overtaken: number
+  /** Loaded values that were not cached because they are too large. */
+  oversized: number
+}
+
+/** Approximate overhead of an entry: two map slots, the entry and its strings. */
 const ENTRY_OVERHEAD_BYTES = 400
-/** No value may take more than this part of the whole cache, so that one giant cannot empty it. */
+/** Maximum share of the cache for one value, so that one large value cannot evict all others. */
 const ENTRY_SHARE_MAX = 1 / 16
 
-/** Entries of all kinds in the order of their use, bounded by the bytes they hold together. */
+/** Entries of all caches in the order of their last use, limited by their total size. */
 export type EntryLru = LRUCache<{ evicted(): void }, true>
 
-/** A list that throws out what was used longest ago when more than `maxBytes` are held. */
+/** Evicts the least recently used entries when they exceed `maxBytes`. */
 export function createEntryLru(maxBytes: number): EntryLru {
   return new LRUCache({
     maxSize: maxBytes,
@@ -48,6 +71,15 @@ export function createEntryLru(maxBytes: number): EntryLru {
       if (reason === 'evict') entry.evicted()
     },
   })
+}
+
+/** Returns the size of an entry whose value has this size. */
+export function entryBytes(valueBytes: number): number {
+  return Math.ceil(valueBytes) + ENTRY_OVERHEAD_BYTES
+}
+
+export function isOversized(lru: EntryLru, bytes: number): boolean {
+  return bytes > lru.maxSize * ENTRY_SHARE_MAX
 }
 
 class Entry<V> {
@@ -70,7 +102,7 @@ class Entry<V> {
   }
 }
 
-/** The entries of one kind, in a list of use that all kinds share. */
+/** The entries of one kind. All kinds share one LRU list. */
 export class EntryTable<V> {
   readonly #definition: KindDefinition<V>
   readonly #lru: EntryLru
@@ -88,18 +120,18 @@ export class EntryTable<V> {
     return entry === undefined ? undefined : this.#hit(entry)
   }
 
-  /** By ID as typed or, failing that, by alias. */
+  /** Finds a value by its exact ID, otherwise by alias. */
   findByName(name: string): V | undefined {
     const entry = this.#byId.get(name) ?? this.#byAlias.get(this.fold(name))
     return entry === undefined ? undefined : this.#hit(entry)
   }
 
-  /** The kept value, without counting as a use. */
+  /** Finds a value without counting a use. */
   at(id: string): V | undefined {
     return this.#byId.get(id)?.value
   }
 
-  /** Keeps a value and returns the one that stands: the present one when that has the higher revision. */
+  /** Stores a value and returns it, or returns the present value if that has a higher revision. */
   put(id: string, value: V): V {
     const present = this.#byId.get(id)
     if (present !== undefined) {
@@ -107,8 +139,8 @@ export class EntryTable<V> {
       this.#remove(present)
     }
     const aliases = this.#definition.aliasesOf?.(value) ?? []
-    const bytes = this.#definition.sizeOf(value) + ENTRY_OVERHEAD_BYTES
-    if (bytes > this.#lru.maxSize * ENTRY_SHARE_MAX) {
+    const bytes = entryBytes(this.#definition.sizeOf(value))
+    if (isOversized(this.#lru, bytes)) {
       this.#counts.oversized++
       return value
     }
@@ -119,12 +151,12 @@ export class EntryTable<V> {
     return value
   }
 
-  /** Counts more bytes for a value that is kept; one that is not has none. */
+  /** Adds to the size of a value if it is cached. */
   grow(value: V, bytes: number): void {
     const entry = this.#byId.get(this.#definition.idOf(value))
     if (entry === undefined || entry.value !== value) return
     entry.bytes += bytes
-    // The list keeps the size with which an entry came.
+    // The list does not change the size of an entry that it contains.
     this.#lru.delete(entry)
     this.#lru.set(entry, true, { size: entry.bytes })
   }
@@ -140,7 +172,7 @@ export class EntryTable<V> {
     this.#byAlias.clear()
   }
 
-  /** Called by an entry that the list of use has thrown out. */
+  /** Called when the list evicts an entry. */
   evicted(entry: Entry<V>): void {
     this.#unmap(entry)
     this.#counts.evicted++
@@ -165,7 +197,7 @@ export class EntryTable<V> {
     this.#unmap(entry)
   }
 
-  /** An entry takes its aliases along: an alias exists only while the cached value behind it lists it. */
+  /** Removes the aliases too: an alias exists only while the cached value lists it. */
   #unmap(entry: Entry<V>): void {
     this.#byId.delete(entry.id)
     for (const alias of entry.aliases) if (this.#byAlias.get(alias) === entry) this.#byAlias.delete(alias)

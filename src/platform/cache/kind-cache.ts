@@ -1,149 +1,186 @@
-// One kind of thing: its entries, the loads under key for it, and the changes being committed to it right now.
-// docs/caching.md gives the rules that keep it from being stale.
+// The cache of one kind of entity: its entries and the loads in progress. docs/caching.md explains why it is never stale.
 
-import type { ChangedIds, Counted } from './changes.ts'
-import { type DerivedForm, type EntryLru, EntryTable, type KindDefinition } from './entries.ts'
+import type { ChangedIds, Changes, Counts } from './changes.ts'
+import {
+  type CachePart,
+  type CacheStats,
+  type DerivedForm,
+  type EntryLru,
+  EntryTable,
+  type KindDefinition,
+} from './entries.ts'
+import { type GuardedLoad, LoadGuard } from './load-guard.ts'
 
 /**
- * Reads what the cache lacks, in any order, leaving out what does not exist. It reads the primary database outside
- * any transaction: a snapshot older than the call would put the past into a cache that everyone reads.
+ * Reads missing values in any order and skips what does not exist. It must read the primary database outside any
+ * transaction: a snapshot older than the call would put outdated values into a cache that everyone reads.
  */
 export type Load<V> = (missing: string[]) => Promise<readonly V[]>
 
-export interface KindStats {
-  entries: number
-  hits: number
-  misses: number
-  loads: number
-  evicted: number
-  /** Loaded values not kept because a change overtook them. */
-  overtaken: number
-  /** Loaded values not kept because they are larger than one entry may be. */
-  oversized: number
-}
-
-/** A load under key as changes see it: what they touched since it began; from a bound on, everything. */
-interface Running {
-  overtaken: Set<string> | 'all'
-}
+/** What features call. */
+export type KindReads<V> = Pick<
+  KindCache<V>,
+  'peek' | 'peekNamed' | 'get' | 'getNamed' | 'getMany' | 'getManyNamed' | 'derive' | 'grow' | 'stats'
+>
 
 interface Loaded<V> {
   byId: Map<string, V>
   byAlias: Map<string, V>
 }
 
-/** What is looked up by: ID or name. Each shares its own loads, since their loaders differ. */
+/** Lookup by ID or by name. Each shares its own loads, because the loaders differ. */
 interface LookupKey<V> {
-  /** The loads that a caller asking now may wait for. A change takes out those that began before it. */
+  /** Loads in progress that a new caller can share. A change removes the loads that began before it. */
   shared: Map<string, Promise<Loaded<V>>>
   find(ref: string): V | undefined
   pick(loaded: Loaded<V>, ref: string): V | undefined
-  /** Whether a change being committed right now may concern `ref`. */
+  /** Whether a transaction that is being committed might change `ref`. */
   isHeld(ref: string): boolean
 }
 
 interface Lookup<V> {
-  found: Map<string, V>
+  values: Map<string, V>
   missing: Iterable<string>
   load: Load<V>
   mayRetry: boolean
 }
 
-const OVERTAKEN_IDS_MAX = 10_000
-
-/** Made by `EntityCache.kind`. Features call `peek*` and `get*`; the rest belongs to the entity cache. */
-export class KindCache<V> {
-  readonly definition: KindDefinition<V>
+export class KindCache<V> implements CachePart {
+  readonly #definition: KindDefinition<V>
   readonly #entries: EntryTable<V>
-  readonly #running = new Set<Running>()
-  readonly #held = new Map<string, number>()
-  #heldAll = 0
-  #enabled: boolean
-  readonly #counts = { misses: 0, loads: 0, overtaken: 0 }
-  /** By the value, so that a form is gone when its value is. */
+  readonly #guard: LoadGuard
+  /** The kind whose changes concern these values. */
+  readonly #follows: string
+  readonly #counts = { misses: 0, loads: 0 }
+  /** By the value, so that a form is released with its value. */
   readonly #forms = new Map<object, WeakMap<object, unknown>>()
   readonly #byId: LookupKey<V>
   readonly #byName: LookupKey<V>
 
-  constructor(definition: KindDefinition<V>, options: { lru: EntryLru; enabled: boolean }) {
-    const entries = new EntryTable(definition, options.lru)
-    this.definition = definition
+  constructor(definition: KindDefinition<V>, { lru, enabled }: { lru: EntryLru; enabled: boolean }) {
+    const entries = new EntryTable(definition, lru)
+    const guard = new LoadGuard(enabled)
+    this.#definition = definition
     this.#entries = entries
-    this.#enabled = options.enabled
+    this.#guard = guard
+    this.#follows = definition.follows ?? definition.name
     this.#byId = {
       shared: new Map(),
       find: (id) => entries.findById(id),
       pick: (loaded, id) => loaded.byId.get(id),
-      isHeld: (id) => this.#isHeld(id),
+      isHeld: (id) => guard.isHeld(id),
     }
     this.#byName = {
       shared: new Map(),
       find: (name) => entries.findByName(name),
       pick: (loaded, name) => loaded.byId.get(name) ?? loaded.byAlias.get(entries.fold(name)),
-      // Which thing a name stands for is known only once it is loaded: any change of the kind may concern it.
-      isHeld: () => this.#heldAll > 0 || this.#held.size > 0,
+      // Only the loaded value tells which entity has the name: any change of the kind might concern it.
+      isHeld: () => guard.isAnyHeld(),
     }
   }
 
-  /** The cached value of an ID at once, or undefined when it must be loaded. For answers without a promise. */
+  /** Returns the cached value of an ID, or undefined if it must be loaded. */
   peek(id: string): V | undefined {
     return this.#entries.findById(id)
   }
 
-  /** The same by ID as typed or, failing that, by alias. */
+  /** Returns the cached value of an exact ID, otherwise of an alias. */
   peekNamed(name: string): V | undefined {
     return this.#entries.findByName(name)
   }
 
   /**
-   * The values of those IDs that exist, keyed by ID, in no particular order; duplicates collapse. Calls `load` once
-   * at most, with what neither the cache has nor another caller is loading; once more when another caller's load that
-   * this one waited for fails. Rejects with the loader's error.
+   * Returns the existing values by ID, in no particular order. Calls `load` with the IDs that are neither cached nor
+   * being loaded, and a second time if a load of another caller fails. Rejects with the error of `load`.
    */
   getMany(ids: Iterable<string>, load: Load<V>): Promise<Map<string, V>> {
     return this.#find(this.#byId, ids, load)
   }
 
-  /** The same for names, each an ID or an alias (the ID wins), keyed by the name as it was asked for. */
+  /** Does the same for names, each an ID or an alias (an ID takes precedence). The keys are the requested names. */
   getManyNamed(names: Iterable<string>, load: Load<V>): Promise<Map<string, V>> {
     return this.#find(this.#byName, names, load)
   }
 
-  /** One value by ID, or undefined when there is none. */
+  /** Returns one value by ID, or undefined if it does not exist. */
   async get(id: string, load: Load<V>): Promise<V | undefined> {
     return this.peek(id) ?? (await this.getMany([id], load)).get(id)
   }
 
-  /** One value by ID or alias, or undefined when there is none. */
+  /** Returns one value by ID or alias, or undefined if it does not exist. */
   async getNamed(name: string, load: Load<V>): Promise<V | undefined> {
     return this.peekNamed(name) ?? (await this.getManyNamed([name], load)).get(name)
   }
 
-  /**
-   * Another form of a value that this kind has given: made when it is first asked for, kept and dropped with the value,
-   * and counted with it. Values must be objects.
-   */
+  /** Returns another form of a value of this kind. Computed once, cached and removed with the value, which must be an object. */
   derive<D>(value: V, form: DerivedForm<V, D>): D {
     let forms = this.#forms.get(form)
     if (forms === undefined) {
       forms = new WeakMap()
       this.#forms.set(form, forms)
     }
-    const known = forms.get(value as object)
-    if (known !== undefined) return known as D
-    const made = form.derive(value)
-    forms.set(value as object, made)
-    this.#entries.grow(value, form.sizeOf(made))
-    return made
+    const cached = forms.get(value as object)
+    if (cached !== undefined) return cached as D
+    const derived = form.derive(value)
+    forms.set(value as object, derived)
+    this.#entries.grow(value, form.sizeOf(derived))
+    return derived
   }
 
-  /** Counts more bytes for a value that grows while it is kept; one that is not kept has none. */
+  /** Adds to the size of a value if it is cached. */
   grow(value: V, bytes: number): void {
     this.#entries.grow(value, bytes)
   }
 
-  /** Drops the entries, and sees to it that no load under way stores them or is handed to a later caller. */
-  invalidate(ids: ChangedIds): void {
+  /** Removes changed entries. Loads in progress do not store these values, and new callers do not share the loads. */
+  invalidate(changes: Changes): void {
+    const ids = changes.get(this.#follows)
+    if (ids !== undefined) this.#drop(ids)
+  }
+
+  /** Updates download counts. Loads in progress might have read the old counts and do not store them. */
+  recount(counts: Counts): void {
+    const counted = counts.get(this.#follows)
+    if (counted === undefined) return
+    this.#byName.shared.clear()
+    for (const [id, count] of counted) {
+      this.#byId.shared.delete(id)
+      const value = this.#entries.at(id)
+      if (value === undefined) continue
+      const next = this.#definition.recount?.(value, count)
+      if (next === undefined) this.#entries.remove(id)
+      else if (next !== value) this.#entries.put(id, next)
+    }
+    this.#guard.change(new Set(counted.keys()))
+  }
+
+  /** Until the returned function is called, each read of a changed ID calls its own loader, and nothing is stored. */
+  hold(changes: Changes): () => void {
+    const ids = changes.get(this.#follows)
+    if (ids === undefined) return () => {}
+    this.#guard.hold(ids)
+    this.#drop(ids)
+    return () => {
+      this.#guard.release(ids)
+      // A load that began before the commit might have read what the commit replaced.
+      this.#drop(ids)
+    }
+  }
+
+  setEnabled(enabled: boolean): void {
+    this.#guard.enabled = enabled
+    this.clear()
+  }
+
+  clear(): void {
+    this.#drop('all')
+  }
+
+  stats(): CacheStats {
+    return { ...this.#entries.stats(), ...this.#counts, overtaken: this.#guard.overtaken }
+  }
+
+  #drop(ids: ChangedIds): void {
     this.#byName.shared.clear()
     if (ids === 'all') {
       this.#byId.shared.clear()
@@ -154,57 +191,21 @@ export class KindCache<V> {
         this.#entries.remove(id)
       }
     }
-    for (const running of this.#running) overtake(running, ids)
-  }
-
-  /** Puts new numbers of downloads into the entries; loads under way may have read the old ones, and are not kept. */
-  recount(counts: ReadonlyMap<string, Counted>): void {
-    this.#byName.shared.clear()
-    for (const [id, counted] of counts) {
-      this.#byId.shared.delete(id)
-      const value = this.#entries.at(id)
-      if (value === undefined) continue
-      const next = this.definition.recount?.(value, counted)
-      if (next === undefined) this.#entries.remove(id)
-      else if (next !== value) this.#entries.put(id, next)
-    }
-    const ids = new Set(counts.keys())
-    for (const running of this.#running) overtake(running, ids)
-  }
-
-  /** Until the returned function is called, reads of these IDs go to their loader, each by itself, and store nothing. */
-  hold(ids: ChangedIds): () => void {
-    this.#countHolds(ids, 1)
-    this.invalidate(ids)
-    return () => {
-      this.#countHolds(ids, -1)
-      // A load that began under the hold may have read what was there before the commit.
-      this.invalidate(ids)
-    }
-  }
-
-  /** Switches between keeping values and serving every read from its loader; either key the cache starts empty. */
-  setEnabled(enabled: boolean): void {
-    this.#enabled = enabled
-    this.invalidate('all')
-  }
-
-  stats(): KindStats {
-    return { ...this.#entries.stats(), ...this.#counts }
+    this.#guard.change(ids)
   }
 
   #find(key: LookupKey<V>, refs: Iterable<string>, load: Load<V>): Promise<Map<string, V>> {
-    const found = new Map<string, V>()
+    const values = new Map<string, V>()
     let missing: Set<string> | undefined
     for (const ref of refs) {
       const value = key.find(ref)
-      if (value !== undefined) found.set(ref, value)
+      if (value !== undefined) values.set(ref, value)
       else if (missing === undefined) missing = new Set([ref])
       else missing.add(ref)
     }
-    if (missing === undefined) return Promise.resolve(found)
+    if (missing === undefined) return Promise.resolve(values)
     this.#counts.misses += missing.size
-    return this.#fill(key, { found, missing, load, mayRetry: true })
+    return this.#fill(key, { values, missing, load, mayRetry: true })
   }
 
   async #fill(key: LookupKey<V>, lookup: Lookup<V>): Promise<Map<string, V>> {
@@ -215,82 +216,52 @@ export class KindCache<V> {
       if (shared === undefined) own.push(ref)
       else others.set(shared, [...(others.get(shared) ?? []), ref])
     }
-    const take = (loaded: Loaded<V>, refs: string[]): void => {
+    const pick = (loaded: Loaded<V>, refs: string[]): void => {
       for (const ref of refs) {
         const value = key.pick(loaded, ref)
-        if (value !== undefined) lookup.found.set(ref, value)
+        if (value !== undefined) lookup.values.set(ref, value)
       }
     }
     const failed: string[] = []
     const waits = [...others].map(async ([shared, refs]) => {
       try {
-        take(await shared, refs)
+        pick(await shared, refs)
       } catch (error) {
-        // Another caller's load may have failed for a reason of its own, such as its client going away.
+        // The load of another caller might have failed for its own reason, such as a disconnected client.
         if (!lookup.mayRetry) throw error
         failed.push(...refs)
       }
     })
-    if (own.length > 0) waits.push(this.#start(key, own, lookup.load).then((loaded) => take(loaded, own)))
+    if (own.length > 0) waits.push(this.#start(key, own, lookup.load).then((loaded) => pick(loaded, own)))
     await Promise.all(waits)
     if (failed.length > 0) await this.#fill(key, { ...lookup, missing: failed, mayRetry: false })
-    return lookup.found
+    return lookup.values
   }
 
   #start(key: LookupKey<V>, refs: string[], load: Load<V>): Promise<Loaded<V>> {
-    // Without invalidation messages nobody says when a value has become too old to keep or a load too old to share.
-    const running: Running = { overtaken: this.#enabled ? new Set() : 'all' }
-    this.#running.add(running)
+    const running = this.#guard.begin()
     this.#counts.loads++
     const loaded = this.#run(running, refs, load).finally(() => {
-      this.#running.delete(running)
+      this.#guard.end(running)
       for (const ref of refs) if (key.shared.get(ref) === loaded) key.shared.delete(ref)
     })
-    if (this.#enabled) for (const ref of refs) if (!key.isHeld(ref)) key.shared.set(ref, loaded)
+    // Without announcements, no one would notice that a load has become too old to share.
+    if (this.#guard.enabled) for (const ref of refs) if (!key.isHeld(ref)) key.shared.set(ref, loaded)
     return loaded
   }
 
-  async #run(running: Running, refs: string[], load: Load<V>): Promise<Loaded<V>> {
+  async #run(running: GuardedLoad, refs: string[], load: Load<V>): Promise<Loaded<V>> {
     const loaded: Loaded<V> = { byId: new Map(), byAlias: new Map() }
     for (const value of await load(refs)) {
-      const id = this.definition.idOf(value)
-      const standing = this.#mayKeep(running, id) ? this.#entries.put(id, value) : value
-      loaded.byId.set(id, standing)
-      // The one that stands may have been renamed since this load read it, and the name gone to another: by this name the
-      // load has found what it read.
-      const names = this.definition.aliasesOf?.(standing) ?? []
-      for (const alias of this.definition.aliasesOf?.(value) ?? []) {
-        loaded.byAlias.set(alias, names.includes(alias) ? standing : value)
+      const id = this.#definition.idOf(value)
+      const newest = this.#guard.allows(running, [id]) ? this.#entries.put(id, value) : value
+      loaded.byId.set(id, newest)
+      // The newest value might have been renamed since this load read it: the old name still leads to the loaded value.
+      const names = this.#definition.aliasesOf?.(newest) ?? []
+      for (const alias of this.#definition.aliasesOf?.(value) ?? []) {
+        loaded.byAlias.set(alias, names.includes(alias) ? newest : value)
       }
     }
     return loaded
   }
-
-  #mayKeep(running: Running, id: string): boolean {
-    if (running.overtaken !== 'all' && !running.overtaken.has(id) && !this.#isHeld(id)) return true
-    if (this.#enabled) this.#counts.overtaken++
-    return false
-  }
-
-  #countHolds(ids: ChangedIds, by: 1 | -1): void {
-    if (ids === 'all') {
-      this.#heldAll += by
-      return
-    }
-    for (const id of ids) {
-      const count = (this.#held.get(id) ?? 0) + by
-      if (count > 0) this.#held.set(id, count)
-      else this.#held.delete(id)
-    }
-  }
-
-  #isHeld(id: string): boolean {
-    return this.#heldAll > 0 || this.#held.has(id)
-  }
-}
-
-function overtake(running: Running, ids: ChangedIds): void {
-  if (running.overtaken === 'all') return
-  if (ids === 'all' || running.overtaken.size + ids.size > OVERTAKEN_IDS_MAX) running.overtaken = 'all'
-  else for (const id of ids) running.overtaken.add(id)
 }

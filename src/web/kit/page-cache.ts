@@ -111,7 +111,7 @@ export async function makeKept<Made>(
 ): Promise<Made> {
   const making = cache.derived(PAGE).begin(cache)
   try {
-    return await make(making.cache, making.keep)
+    return await make(making.cache, making.store)
   } finally {
     making.end()
   }

@@ -4,7 +4,7 @@ import { buildApp } from '#main/app.ts'
 import { type BootOptions, boot } from '#main/boot.ts'
 import { connectToHub, joinHub } from '#main/processes/http-process.ts'
 import { openHub } from '#main/processes/hub.ts'
-import type { CacheStats, EntityCache } from '#platform/cache/entity-cache.ts'
+import type { EntityCacheStats, EntityCache } from '#platform/cache/entity-cache.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 
@@ -67,8 +67,8 @@ export async function openSeveral(count: number, options: BootOptions, adapt: (d
   }
 }
 
-function addUp(all: readonly CacheStats[]): CacheStats {
-  const kinds: CacheStats['kinds'] = {}
+function addUp(all: readonly EntityCacheStats[]): EntityCacheStats {
+  const kinds: EntityCacheStats['kinds'] = {}
   for (const [name, stats] of all.flatMap((each) => Object.entries(each.kinds))) {
     const sum = kinds[name]
     kinds[name] =
@@ -84,7 +84,7 @@ function addUp(all: readonly CacheStats[]): CacheStats {
             oversized: sum.oversized + stats.oversized,
           }
   }
-  const sumOf = (of: (stats: CacheStats) => number): number => all.reduce((total, each) => total + of(each), 0)
+  const sumOf = (of: (stats: EntityCacheStats) => number): number => all.reduce((total, each) => total + of(each), 0)
   return {
     enabled: all.every(({ enabled }) => enabled),
     bytes: sumOf(({ bytes }) => bytes),

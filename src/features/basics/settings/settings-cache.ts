@@ -44,7 +44,7 @@ const READ_ONLY_MESSAGE = 'This service is read-only at present. Please try agai
 export const SETTINGS_ID = 'instance'
 
 const SETTINGS = {
-  name: 'settings',
+  name: 'settings' as const,
   idOf: () => SETTINGS_ID,
   sizeOf: (row: SettingsRow) => 500 + 2 * ((row.about?.length ?? 0) + (row.rules?.length ?? 0)),
   revisionOf: (row: SettingsRow) => row.revision,

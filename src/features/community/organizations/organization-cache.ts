@@ -22,7 +22,7 @@ export type CachedOrganization = {
 export type OrganizationReader = { db: Db; cache: EntityCache }
 
 const ORGANIZATION = {
-  name: 'organization',
+  name: 'organization' as const,
   idOf: (organization: CachedOrganization) => organization.id,
   sizeOf: (organization: CachedOrganization) => 2 * organization.openView.length + 200,
   aliasesOf: (organization: CachedOrganization) => [organization.slug],

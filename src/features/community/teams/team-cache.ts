@@ -8,7 +8,7 @@ const TEAM_BYTES = 120
 const ROW_BYTES = 200
 
 const TEAM = {
-  name: 'team',
+  name: 'team' as const,
   idOf: (team: TeamRead) => team.id,
   sizeOf: (team: TeamRead) => TEAM_BYTES + ROW_BYTES * team.members.length,
 }

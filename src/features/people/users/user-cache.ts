@@ -17,7 +17,7 @@ export type CachedUser = {
 }
 
 const USER = {
-  name: 'user',
+  name: 'user' as const,
   idOf: (user: CachedUser) => user.id,
   sizeOf: (user: CachedUser) => user.bytes.length + 200,
   aliasesOf: (user: CachedUser) => [user.username.toLowerCase()],

@@ -28,9 +28,9 @@ type AccountEntry = {
 }
 
 // Whoever ends a token names its hash in hex under `token`; whoever changes an account names its ID under `viewer`.
-const TOKEN = { name: 'token', idOf: (token: TokenEntry) => token.hash, sizeOf: () => 200 }
+const TOKEN = { name: 'token' as const, idOf: (token: TokenEntry) => token.hash, sizeOf: () => 200 }
 const VIEWER = {
-  name: 'viewer',
+  name: 'viewer' as const,
   idOf: (account: AccountEntry) => account.id,
   sizeOf: () => 100,
   revisionOf: (account: AccountEntry) => account.revision,

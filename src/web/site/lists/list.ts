@@ -152,7 +152,7 @@ async function keepCounts(
   const making = kept.begin(cache)
   try {
     const counted = await count()
-    making.keep(key, { counted, at })
+    making.store(key, { counted, at })
     return counted
   } finally {
     making.end()

@@ -29,7 +29,7 @@ export type CachedProject = ProjectFacts & {
 export type ProjectReader = { db: Db; cache: EntityCache; taxonomy: Taxonomy }
 
 const PROJECT = {
-  name: 'project',
+  name: 'project' as const,
   idOf: (project: CachedProject) => project.id,
   sizeOf: (project: CachedProject) => project.bytes.length + 300,
   aliasesOf: (project: CachedProject) => [project.slug],

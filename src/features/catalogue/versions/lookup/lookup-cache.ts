@@ -43,7 +43,7 @@ export class LookupResults {
 }
 
 const FINDS = {
-  name: 'version-finds',
+  name: 'version-finds' as const,
   follows: 'project',
   idOf: (finds: LookupResults) => finds.projectId,
   sizeOf: (finds: LookupResults) => finds.sizeBytes,

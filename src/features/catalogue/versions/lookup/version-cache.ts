@@ -43,7 +43,7 @@ function toCachedVersion(row: VersionReadRow, { taxonomy, config }: VersionReade
 export type VersionReader = { db: Db; cache: EntityCache; taxonomy: Taxonomy; config: { files: { baseUrl: string } } }
 
 const VERSION = {
-  name: 'version',
+  name: 'version' as const,
   idOf: (version: CachedVersion) => version.id,
   sizeOf: (version: CachedVersion) => version.sizeBytes + 400,
   revisionOf: (version: CachedVersion) => version.revision,

@@ -1,6 +1,5 @@
 // How often projects were downloaded in the last weeks, for lists: a few numbers each, and which of them are rising.
 // Only what projects show to everybody; whether they do is asked of the cache each time, so that it is never an old no.
-import { LRUCache } from 'lru-cache'
 import {
   type CachedProject,
   listVisibleProjects,
@@ -8,16 +7,17 @@ import {
 } from '#features/catalogue/projects/lookup/project-cache.ts'
 import type { ProjectView } from '#features/catalogue/projects/views.ts'
 import { isSearchableStatus } from '#lib/project-status.ts'
-import { DAY_MS, HOUR_MS, MINUTE_MS } from '#lib/time.ts'
+import { DAY_MS, MINUTE_MS } from '#lib/time.ts'
 import type { DerivedForm } from '#platform/cache/entries.ts'
+import type { RememberDefinition } from '#platform/cache/remembered.ts'
 import { sliceGrid } from '#ports/analytics-store/slices.ts'
 import type { Deps } from '#ports/deps.ts'
 
 /** Numbers of a project, one for each whole week before the running day. */
 export const TREND_WEEKS = 12
 
-const KEPT_MS = HOUR_MS
-const KEPT_MAX = 20_000
+const WEEKS: RememberDefinition<readonly number[]> = { name: 'download-trend', sizeOf: (weeks) => 8 * weeks.length }
+const TRENDING: RememberDefinition<readonly string[]> = { name: 'trending-projects', sizeOf: (ids) => 30 * ids.length }
 /** A store that has just failed is left in peace: lists are there without it. */
 const FAILED_MS = MINUTE_MS
 /** Of the most downloaded ones, those that may be found to rise. */
@@ -48,23 +48,15 @@ const SHOWS_STATISTICS: DerivedForm<CachedProject, boolean> = {
 }
 
 export function createDownloadTrends(deps: TrendDeps): DownloadTrends {
-  const { now } = deps
-  const clock = { ttlResolution: 0, perf: { now } }
-  const kept = new LRUCache<string, readonly number[]>({ max: KEPT_MAX, ttl: KEPT_MS, ...clock })
-  const risen = new LRUCache<string, readonly string[]>({
-    max: 1,
-    ttl: KEPT_MS,
-    allowStale: true,
-    ...clock,
-    // Concurrent requests wait for one count; who comes later gets the list before meanwhile.
-    fetchMethod: () => findRising(),
-  })
+  const { cache, now } = deps
+  const weeklyDownloads = cache.remember(WEEKS)
+  const trending = cache.remember(TRENDING)
   const counting = new Map<string, Promise<void>>()
   let failedAt = Number.NEGATIVE_INFINITY
 
   /** Counts what is not kept. */
   async function count(ids: readonly string[]): Promise<void> {
-    const missing = ids.filter((id) => !kept.has(id)).sort()
+    const missing = ids.filter((id) => weeklyDownloads.peek(id) === undefined).sort()
     if (missing.length === 0 || now() - failedAt < FAILED_MS) return
     const key = missing.join(' ')
     const running = counting.get(key) ?? countWeeks(deps, missing).then((found) => keep(found))
@@ -80,7 +72,7 @@ export function createDownloadTrends(deps: TrendDeps): DownloadTrends {
   }
 
   function keep(found: ReadonlyMap<string, readonly number[]>): void {
-    for (const [id, weeks] of found) kept.set(id, weeks)
+    for (const [id, weeks] of found) weeklyDownloads.store(id, weeks)
   }
 
   async function shown(reader: Reader, ids: readonly string[]): Promise<string[]> {
@@ -100,7 +92,7 @@ export function createDownloadTrends(deps: TrendDeps): DownloadTrends {
     const ids = rows.map(({ id }) => id)
     await count(ids)
     return ids
-      .map((id) => ({ id, score: riseOf(kept.get(id) ?? []) }))
+      .map((id) => ({ id, score: riseOf(weeklyDownloads.peek(id) ?? []) }))
       .filter(({ score }) => score > 0)
       .sort((a, b) => b.score - a.score)
       .slice(0, RISING_MAX)
@@ -113,12 +105,12 @@ export function createDownloadTrends(deps: TrendDeps): DownloadTrends {
       await count(ids)
       return new Map(
         ids.flatMap((id) => {
-          const weeks = kept.get(id)
+          const weeks = weeklyDownloads.peek(id)
           return weeks?.some((downloads) => downloads > 0) === true ? [[id, weeks] as const] : []
         }),
       )
     },
-    rising: async (reader) => shown(reader, (await risen.fetch('rising')) ?? []),
+    rising: async (reader) => shown(reader, await trending.get('all', findRising)),
   }
 }
 

@@ -1,12 +1,12 @@
 // How the downloads of one project are made up: by day, version, loader, game version and country. What everybody may
 // see of it is up to the project.
-import { LRUCache } from 'lru-cache'
 import type { CachedProject } from '#features/catalogue/projects/lookup/project-cache.ts'
 import type { ProjectView } from '#features/catalogue/projects/views.ts'
 import { listVersionTraits } from '#features/catalogue/versions/queries.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { compare } from '#lib/compare.ts'
 import { DAY_MS, MINUTE_MS } from '#lib/time.ts'
+import type { RememberDefinition } from '#platform/cache/remembered.ts'
 import { sliceGrid } from '#ports/analytics-store/slices.ts'
 import type { Deps } from '#ports/deps.ts'
 import { maySeeStatistics } from '../policy.ts'
@@ -15,9 +15,10 @@ import type { DownloadSeries, ProjectStatisticsView } from '../views.ts'
 /** The largest parts of each kind that are listed. */
 const PARTS_MAX = 100
 
-/** The numbers of one project and span are counted at most once in this time. */
-const KEPT_MS = MINUTE_MS
-const KEPT_MAX = 2000
+const STATISTICS: RememberDefinition<DownloadSeries> = {
+  name: 'project-statistics',
+  sizeOf: (series) => 2 * JSON.stringify(series).length,
+}
 
 export type ProjectStatistics = {
   /**
@@ -28,23 +29,16 @@ export type ProjectStatistics = {
   read(project: CachedProject, viewer: Viewer | null, days: number): Promise<ProjectStatisticsView>
 }
 
-type StatisticsDeps = Pick<Deps, 'db' | 'analytics' | 'now'>
+type StatisticsDeps = Pick<Deps, 'db' | 'cache' | 'analytics' | 'now'>
 
 export function createProjectStatistics(deps: StatisticsDeps): ProjectStatistics {
-  const kept = new LRUCache<string, DownloadSeries, Asked>({
-    max: KEPT_MAX,
-    ttl: KEPT_MS,
-    ttlResolution: 0,
-    perf: { now: deps.now },
-    // Concurrent requests for the same wait for one count.
-    fetchMethod: (_key, _old, { context }) => countSeries(deps, context),
-  })
+  const statistics = deps.cache.remember(STATISTICS)
   return {
     read: async (project, viewer, days) => {
       const view = JSON.parse(project.bytes.toString()) as ProjectView
       const { startMs, todayMs } = spanOf(deps.now(), days)
       const isSeen = await maySeeStatistics(deps.db, viewer, { ...project, isPublic: view.public_statistics })
-      const asked: Asked = { projectId: project.id, startMs, todayMs }
+      const span: ProjectSpan = { projectId: project.id, startMs, todayMs }
       const key = `${project.id} ${startMs} ${todayMs}`
       return {
         project_id: project.id,
@@ -52,14 +46,14 @@ export function createProjectStatistics(deps: StatisticsDeps): ProjectStatistics
         public_statistics: view.public_statistics,
         start: new Date(startMs).toISOString(),
         end: new Date(todayMs).toISOString(),
-        series: isSeen ? await kept.forceFetch(key, { context: asked }) : null,
+        series: isSeen ? await statistics.get(key, () => countSeries(deps, span)) : null,
       }
     },
   }
 }
 
-/** `todayMs`: when the running day began, with which the span ends. */
-type Asked = { projectId: string; startMs: number; todayMs: number }
+/** `todayMs`: start of the current day (UTC), where the span ends. */
+type ProjectSpan = { projectId: string; startMs: number; todayMs: number }
 
 function spanOf(now: number, days: number): { startMs: number; todayMs: number } {
   const todayMs = Math.floor(now / DAY_MS) * DAY_MS
@@ -67,8 +61,8 @@ function spanOf(now: number, days: number): { startMs: number; todayMs: number }
 }
 
 async function countSeries(
-  { db, analytics }: StatisticsDeps,
-  { projectId, startMs, todayMs }: Asked,
+  { db, analytics }: Pick<StatisticsDeps, 'db' | 'analytics'>,
+  { projectId, startMs, todayMs }: ProjectSpan,
 ): Promise<DownloadSeries> {
   const count = (endMs: number, resolution: Parameters<typeof sliceGrid>[2], buckets: readonly string[][]) =>
     analytics.query(

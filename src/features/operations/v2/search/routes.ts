@@ -26,9 +26,9 @@ const SearchQueryV2 = Type.Object({
   offset: Clamped('Hits skipped, exactly'),
 })
 
-export function searchRoutesV2(app: App, deps: Pick<Deps, 'search'>): void {
+export function searchRoutesV2(app: App, deps: Pick<Deps, 'search' | 'cache'>): void {
   const foldCase = caseFolder()
-  const memory = createHitMemory()
+  const memory = createHitMemory(deps.cache)
   app.get(
     '/search',
     {

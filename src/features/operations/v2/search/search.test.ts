@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { createEntityCache } from '#platform/cache/entity-cache.ts'
 import { hitsOf } from '#ports/search-index/answer-parts.ts'
 import { type Call, type TestApp, testApp } from '#test/support/app/test-app.ts'
 import type { MadeProject } from '#test/support/factories/factories.ts'
@@ -129,7 +130,7 @@ test('a hit is remade when it changes, and only then', async () => {
     hits.map(({ bytes }) => JSON.parse(bytes.toString())),
     JSON.parse(body.toString()).hits,
   )
-  const memory = createHitMemory()
+  const memory = createHitMemory(createEntityCache({ maxBytes: 1_000_000 }))
   const [first] = hits
   assert.ok(first !== undefined)
   const shown = memory(first)

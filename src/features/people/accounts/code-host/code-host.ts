@@ -23,7 +23,7 @@ const TOKEN_FORM = /^[\x21-\x7e]{1,512}$/
 type Answer = { id: string; hostId: string | null }
 
 // The ID is the token's hash and the span of time in which the answer counts; in a new span the host is asked again.
-const ANSWER = { name: 'code-host-answer', idOf: (answer: Answer) => answer.id, sizeOf: () => 150 }
+const ANSWER = { name: 'code-host-answer' as const, idOf: (answer: Answer) => answer.id, sizeOf: () => 150 }
 
 export type CodeHost = {
   /** The caller a token stands for; undefined for a text that is no token of the host. */

@@ -1,0 +1,53 @@
+// The names of all caches, and how long each keeps a value. docs/caching.md lists them.
+import { HOUR_MS, MINUTE_MS } from '#lib/time.ts'
+
+const MIB = 1024 * 1024
+
+/** Caches of entities. An announced change removes the entity. */
+export const ENTITY_CACHES = {
+  'code-host-answer': 'Account at the code host that a token belongs to, for 5 minutes',
+  organization: 'Organization as JSON, without its members',
+  project: 'Public view of a project as JSON',
+  settings: 'Settings of the instance',
+  team: 'Members of a team',
+  token: 'Owner, scopes and expiry of a token',
+  user: 'Public profile of a user as JSON',
+  version: 'View of a version as JSON',
+  'version-finds': 'Results of version lists and hash lookups of a project',
+  viewer: 'Role and suspension of an account',
+} as const
+export type EntityCacheName = keyof typeof ENTITY_CACHES
+
+/** Caches of values that depend on several entities. A change to any of them removes the value. */
+export const DERIVED_CACHES = {
+  'list-counts': 'Counts next to the filters of a list, for 1 second',
+  page: 'HTML page for visitors without a session, for 1 minute',
+} as const
+export type DerivedCacheName = keyof typeof DERIVED_CACHES
+
+/** Limits of a cache of computed values. Without `maxAgeMs`, the key or the reader determines whether a value is current. */
+export type RememberedLimits = {
+  readonly contains: string
+  readonly maxAgeMs?: number
+  readonly maxBytes: number
+  /** Whether callers get an expired value while a new one is loaded. */
+  readonly isStaleAllowed?: boolean
+}
+
+/** Caches of computed values, which no announcement removes. */
+export const REMEMBERED = {
+  'dependent-count': { contains: 'Number of projects that use a project', maxAgeMs: MINUTE_MS, maxBytes: 4 * MIB },
+  'download-trend': { contains: 'Weekly downloads of a project', maxAgeMs: HOUR_MS, maxBytes: 8 * MIB },
+  'project-card': { contains: 'Preview image of a project, by its content', maxBytes: 16 * MIB },
+  'project-count': { contains: 'Number of projects in the catalogue', maxAgeMs: MINUTE_MS, maxBytes: MIB },
+  'project-statistics': { contains: 'Download statistics of a project', maxAgeMs: MINUTE_MS, maxBytes: 16 * MIB },
+  'rendered-text': { contains: 'Markdown text of a user as HTML, by its content', maxBytes: 32 * MIB },
+  'search-hit-v2': { contains: 'Search hit in the format of the v2 API, by its content', maxBytes: 16 * MIB },
+  'trending-projects': {
+    contains: 'IDs of trending projects',
+    maxAgeMs: HOUR_MS,
+    maxBytes: MIB,
+    isStaleAllowed: true,
+  },
+} as const satisfies Record<string, RememberedLimits>
+export type RememberedName = keyof typeof REMEMBERED
