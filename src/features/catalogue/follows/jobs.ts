@@ -1,16 +1,15 @@
-// Notifying followers of a new version.
+// Notifies followers of a new version.
 import { isPublicStatus } from '#lib/project-status.ts'
 import type { Deps } from '#ports/deps.ts'
 import { notifyFollowers } from './queries.ts'
 
-/** Followers notified by one statement, about a second of work at most. */
+/** Number of followers that one statement notifies: at most about a second of work. */
 const BATCH = 10_000
 
 export const followJobs = (deps: Pick<Deps, 'db'>) => ({
   /**
-   * Notifies the followers of a project of a version that is listed now. Run twice, it notifies nobody twice: a cause
-   * makes one notification for each account. A version that was withdrawn, or a project that was hidden, before the job
-   * runs makes none.
+   * Notifies the followers of a project about a newly listed version. Idempotent: the database stores one notification
+   * per account and cause. Notifies no one if the version is no longer listed or the project is no longer public.
    */
   'versions.notify-followers': async (
     { version_id: versionId }: { version_id: string },

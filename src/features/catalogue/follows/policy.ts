@@ -1,9 +1,10 @@
-// Who sees what an account follows: a pure rule.
+// Decides who can see which projects a user follows.
 
 import { isAdmin, type Viewer } from '#lib/access/viewer.ts'
 import { forbidden } from '#lib/errors.ts'
 
-/** @throws ApiError 403 for the follows of another account, unless the viewer is an admin. */
+/** @throws ApiError 403 for the followed projects of another user, unless the viewer is an admin. */
 export function requireFollowReader(viewer: Viewer, accountId: string): void {
-  if (accountId !== viewer.id && !isAdmin(viewer)) throw forbidden('These are the follows of another account')
+  if (accountId !== viewer.id && !isAdmin(viewer))
+    throw forbidden('Only admins can see which projects another user follows')
 }

@@ -1,12 +1,12 @@
-// Who follows which project. The counter of a project moves only with a row that was inserted or deleted.
+// Rows of followed projects. A project's follower count changes only in the transaction that inserts or deletes a row.
 import { sql } from 'kysely'
 import { accountDeleted, notFound } from '#lib/errors.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
 import { isForeignKeyViolation } from '#platform/db/pg-errors.ts'
 
 /**
- * Returns whether the row is new; the primary key settles races.
- * @throws ApiError 404 or 401 when the project or the account is being deleted at this moment.
+ * Returns whether the row is new. The primary key resolves races.
+ * @throws ApiError 404 if the project was deleted in the meantime, 401 if the account was.
  */
 export async function insertFollow(tx: Tx, accountId: string, projectId: string): Promise<boolean> {
   try {
@@ -23,7 +23,7 @@ export async function insertFollow(tx: Tx, accountId: string, projectId: string)
   }
 }
 
-/** Returns whether there was a row to delete. */
+/** Returns whether a row existed. */
 export async function deleteFollow(tx: Tx, accountId: string, projectId: string): Promise<boolean> {
   const { numDeletedRows } = await tx
     .deleteFrom('follow')
@@ -33,7 +33,7 @@ export async function deleteFollow(tx: Tx, accountId: string, projectId: string)
   return numDeletedRows === 1n
 }
 
-/** Moves a project's counter by one, in the transaction of the row that justifies it. */
+/** Adds 1 to a project's follower count or subtracts 1, in the transaction that inserts or deletes the row. */
 export async function addToFollowers(tx: Tx, projectId: string, by: 1 | -1): Promise<void> {
   await tx
     .updateTable('project')
@@ -42,7 +42,7 @@ export async function addToFollowers(tx: Tx, projectId: string, by: 1 | -1): Pro
     .execute()
 }
 
-/** IDs of the projects an account follows, the last followed first. */
+/** Returns the IDs of the projects that an account follows, most recently followed first. */
 export async function listFollowedIds(db: Db, accountId: string): Promise<string[]> {
   const rows = await db
     .selectFrom('follow')
@@ -55,8 +55,8 @@ export async function listFollowedIds(db: Db, accountId: string): Promise<string
 }
 
 /**
- * Notifies the next `limit` followers of a project of a version, in the order of their IDs and in one statement; who was
- * notified already is left out. Returns the last follower it came to, undefined at the end.
+ * Notifies the next `limit` followers of a project about a version, ordered by account ID, in one statement. Skips
+ * accounts that were already notified. Returns the ID of the last follower, or undefined at the end of the list.
  */
 export async function notifyFollowers(
   db: Db,

@@ -1,4 +1,4 @@
-// Following projects, and the list of those a user follows.
+// Routes to follow a project, and to list the projects that a user follows.
 import Type from 'typebox'
 import { getProject, type ProjectReader } from '#features/catalogue/projects/lookup/project-cache.ts'
 import { listVisibleByIds, projectViewer } from '#features/catalogue/projects/lookup/visible-lists.ts'
@@ -10,10 +10,9 @@ import { done } from '#platform/http/responses/declared-responses.ts'
 import { sendList } from '#platform/http/responses/entity-tags.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
-import { followProject } from './follow-project.ts'
+import { followProject, unfollowProject } from './follow-project.ts'
 import { requireFollowReader } from './policy.ts'
 import { listFollowedIds } from './queries.ts'
-import { unfollowProject } from './unfollow-project.ts'
 
 const WRITE = { auth: { scope: ['USER_WRITE'] } } as const
 

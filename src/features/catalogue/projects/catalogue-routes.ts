@@ -1,4 +1,4 @@
-// Routes over several projects: editing many, and choosing at random.
+// Routes for several projects: bulk edit and random choice.
 import Type from 'typebox'
 import { parseId } from '#lib/ids.ts'
 import { requireViewer } from '#platform/http/auth/auth.ts'
@@ -9,8 +9,7 @@ import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 import { ProjectBulkPatch } from './edit/requests.ts'
 import { updateProjects } from './edit/update-projects.ts'
-import { listRandomProjects } from './lookup/random.ts'
-import { RandomQuery } from './lookup/requests.ts'
+import { listRandomProjects, RandomQuery } from './lookup/random.ts'
 import { ProjectView } from './views.ts'
 
 export function catalogueRoutes(app: App, deps: Deps): void {
@@ -25,7 +24,7 @@ function bulkRoute(app: App, deps: Deps): void {
       config: { auth: { scope: ['PROJECT_WRITE'] } },
       schema: {
         operationId: 'updateProjects',
-        summary: 'Edit categories and links of several projects, all or none',
+        summary: 'Edit the categories and links of several projects in one transaction',
         querystring: IdsQuery,
         body: ProjectBulkPatch,
       },
@@ -45,7 +44,7 @@ function randomRoute(app: App, deps: Deps): void {
       config: { auth: { read: ['PROJECT_READ'] } },
       schema: {
         operationId: 'listRandomProjects',
-        summary: 'Get random approved and archived projects, all with equal probability',
+        summary: 'Get random approved and archived projects, each with the same probability',
         querystring: RandomQuery,
         response: { 200: Type.Array(ProjectView) },
       },

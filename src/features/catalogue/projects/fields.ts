@@ -1,4 +1,4 @@
-// The fields of a project that creating and editing share: their bounds, and the checks that a schema cannot say.
+// The project fields that creating and editing share: their limits, and checks that a schema cannot express.
 import type { Selectable } from 'kysely'
 import Type, { type Static, type TOptional, type TSchema } from 'typebox'
 import { validationError } from '#lib/errors.ts'
@@ -14,7 +14,6 @@ export const ADDITIONAL_CATEGORIES_MAX = 256
 const DESCRIPTION_LENGTH_MAX = 65_536
 const NAME_LENGTH = { min: 3, max: 64 }
 
-/** Bounds of the fields that creating and editing share. */
 export const projectFields = {
   name: Type.String({ minLength: NAME_LENGTH.min, maxLength: NAME_LENGTH.max }),
   slug: Type.String({ minLength: 3, maxLength: 64, pattern: PROJECT_SLUG_PATTERN }),
@@ -22,27 +21,31 @@ export const projectFields = {
   description: Type.String({ maxLength: DESCRIPTION_LENGTH_MAX, description: 'Markdown' }),
   categories: Type.Array(Type.String({ maxLength: 64 }), {
     maxItems: CATEGORIES_MAX,
-    description: 'Names from /v3/tag/category',
+    description: 'Names of categories from `GET /v3/tag/category`',
   }),
   additional_categories: Type.Array(Type.String({ maxLength: 64 }), {
     maxItems: ADDITIONAL_CATEGORIES_MAX,
-    description: 'Secondary categories, also found by search',
+    description: 'Secondary categories, which search also matches',
   }),
-  license_id: Type.String({ minLength: 1, maxLength: 2048, description: 'SPDX expression, or `arr`' }),
+  license_id: Type.String({
+    minLength: 1,
+    maxLength: 2048,
+    description: 'SPDX expression, or `arr` for all rights reserved',
+  }),
   link_urls: Type.Record(Type.String({ maxLength: 64 }), Nullable(Type.String({ maxLength: URL_LENGTH_MAX })), {
-    description: 'Platform name → https URL; null removes the link',
+    description: 'Platform name → HTTPS URL; null removes the link',
   }),
   requested_status: Nullable(
-    Type.Enum([...REQUESTABLE_STATUSES], { description: 'Status that the project takes after review' }),
+    Type.Enum([...REQUESTABLE_STATUSES], { description: 'Status that the project takes after the review' }),
   ),
 } as const
 
-/** A field that may be left out, and what is stored of it. */
+/** Schema of an optional field, and the function that checks its value and returns the stored one. */
 type OptionalField = { schema: TSchema; toColumn: (value: never) => Selectable<Project>[keyof Project] }
 
 /**
- * Optional fields with a column of the same name. A new one needs a row here, its column and its place in the view:
- * creating and editing take it, check it and save it by this table.
+ * Optional fields that have a column of the same name. The commands that create and edit projects use this table, so a
+ * new field needs an entry here, its column, and a property in the view (see docs/guides/add-a-field.md).
  */
 export const optionalFields = {
   license_url: {
@@ -52,7 +55,7 @@ export const optionalFields = {
   public_statistics: {
     schema: Type.Boolean({
       description:
-        'Whether everybody sees downloads by day, version, loader and country, or members alone; default true',
+        'Whether everyone can see downloads by day, version, loader and country. If false, only members can. Default: true',
     }),
     toColumn: (isPublic: boolean) => isPublic,
   },
@@ -62,12 +65,12 @@ type OptionalFields = typeof optionalFields
 type OptionalSchemas = { [Name in keyof OptionalFields]: TOptional<OptionalFields[Name]['schema']> }
 type OptionalValues = { [Name in keyof OptionalFields]?: Static<OptionalFields[Name]['schema']> }
 
-/** The table's fields as properties of a request. */
+/** The optional fields as properties of a request schema. */
 export const optionalFieldSchemas = Object.fromEntries(
   Object.entries(optionalFields).map(([name, { schema }]) => [name, Type.Optional(schema)]),
 ) as OptionalSchemas
 
-/** How each of the table's fields is saved. */
+/** The columns that each optional field sets. */
 export const optionalFieldColumns = Object.fromEntries(
   Object.entries(optionalFields).map(([name, { toColumn }]) => [
     name,
@@ -75,26 +78,25 @@ export const optionalFieldColumns = Object.fromEntries(
   ]),
 ) as unknown as PatchColumns<OptionalValues, Selectable<Project>>
 
-/** The columns that a request's optional fields fill. @throws ApiError `validation_error` naming the field. */
+/** Returns the columns that the optional fields of a request set. @throws ApiError `validation_error` naming the field. */
 export function toOptionalColumns(values: OptionalValues): Partial<Pick<Selectable<Project>, keyof OptionalFields>> {
   return toColumns(values, optionalFieldColumns)
 }
 
-/** The name as it is stored, without white space at its ends; what is left must still be long enough. */
+/** Returns the trimmed name. @throws ApiError `validation_error` if it is then too short. */
 export function checkProjectName(typed: string): string {
   return checkText(typed.trim(), 'name', { ...NAME_LENGTH, visible: true })
 }
 
-/** @throws ApiError `validation_error` for a summary that shows nothing. */
+/** @throws ApiError `validation_error` for a blank summary. */
 export function checkSummary(summary: string): string {
   if (isBlank(summary)) throw validationError('summary', 'must not be blank')
   return summary
 }
 
 /**
- * The links after a change: named platforms are replaced, null removes, the others stay. An unknown platform with a URL
- * is refused; with null it is ignored.
- * @throws ApiError `validation_error` naming `link_urls.<platform>`.
+ * Returns the links after the changes. A null URL removes a link, even of an unknown platform.
+ * @throws ApiError `validation_error` naming `link_urls.<platform>` for an invalid URL or a URL of an unknown platform.
  */
 export function applyLinkChanges(
   current: Readonly<Record<string, string>>,

@@ -1,9 +1,9 @@
-// Pictures in a project's description.
+// Lets users upload images for a project's description.
 import { requireMember } from '#features/basics/access/project-policy.ts'
 import type { ImageOwner } from '#features/basics/content-images/image-target.ts'
 import { getProjectAsMember, type ProjectReader } from './lookup/project-cache.ts'
 
-/** Members and moderators put pictures into a project's description. */
+/** Allows members of the project and moderators. */
 export function projectImages(reader: ProjectReader): ImageOwner {
   return {
     scope: 'PROJECT_WRITE',

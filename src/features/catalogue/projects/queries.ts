@@ -1,4 +1,4 @@
-// Reads of projects. A project's whole view comes in one statement, for one project as for a thousand.
+// Rows of projects. One statement reads everything for the views of any number of projects.
 import { type Selectable, sql } from 'kysely'
 import { jsonArrayFrom } from 'kysely/helpers/postgres'
 import { ApiError } from '#lib/errors.ts'
@@ -21,7 +21,7 @@ export type GalleryRow = {
   ordering: number
 }
 
-/** A project with what its view adds up from its listed and archived versions. */
+/** A project with its gallery and the values that its view aggregates from listed and archived versions. */
 export type ProjectReadRow = ProjectRow & {
   thread_id: string | null
   gallery: GalleryRow[]
@@ -68,29 +68,29 @@ function readProjects(db: Db) {
     ])
 }
 
-/** Projects that `names` name as ID or, lower-cased, as slug. */
+/** Returns the projects whose ID is in `names` or whose slug is in `names`, lower-cased. */
 export function listProjectReadsByNames(db: Db, names: readonly string[]): Promise<ProjectReadRow[]> {
   return readProjects(db)
     .where(isNamed('project.id', 'project.slug', names))
     .execute()
 }
 
-/** The row, locked until the transaction ends; undefined when it is gone. */
+/** Returns the row, locked until the transaction ends. */
 export function lockProject(tx: Tx, id: string): Promise<ProjectRow | undefined> {
   return tx.selectFrom('project').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()
 }
 
-/** The rows of those that exist, locked one after the other in the order of their IDs, as every command locks them. */
+/** Returns the rows of the existing projects, locked in the order of their IDs to prevent deadlocks. */
 export function lockProjects(tx: Tx, ids: readonly string[]): Promise<ProjectRow[]> {
   return tx.selectFrom('project').selectAll().where('id', 'in', ids).orderBy('id').forUpdate().execute()
 }
 
-/** Moves the project's `updated`: what its page shows has changed. */
+/** Sets the project's `updated`. */
 export async function touchProject(tx: Tx, id: string, at: Date): Promise<void> {
   await tx.updateTable('project').set({ updated: at }).where('id', '=', id).execute()
 }
 
-/** @throws ApiError `conflict` for a slug that is another project's or, case aside, any project's ID. */
+/** @throws ApiError `conflict` if another project has this slug, or an ID that differs from it only in case. */
 export async function assertProjectSlugFree(db: Db, slug: string, exceptId?: string): Promise<void> {
   const { rows } = await sql`select 1 from project where (slug = ${slug} or lower(id) = ${slug})
     and id is distinct from ${exceptId ?? null} limit 1`.execute(db)
@@ -101,13 +101,13 @@ export function projectSlugTaken(): ApiError {
   return new ApiError('conflict', 'This slug is taken', { details: { field: 'slug', message: 'is taken' } })
 }
 
-/** IDs of all versions of a project, for cache invalidation when their project's visibility changes. */
+/** Returns the IDs of all versions of a project, for cache invalidation when the visibility of the project changes. */
 export async function listVersionIds(db: Db, projectId: string): Promise<string[]> {
   const rows = await db.selectFrom('version').select('id').where('project_id', '=', projectId).execute()
   return rows.map(({ id }) => id)
 }
 
-/** IDs of all projects of an organization. */
+/** Returns the IDs of all projects of an organization. */
 export async function listProjectIdsOfOrganization(db: Db, organizationId: string): Promise<string[]> {
   const rows = await db.selectFrom('project').select('id').where('organization_id', '=', organizationId).execute()
   return rows.map(({ id }) => id)

@@ -1,4 +1,4 @@
-// Projects: reading them, editing and deleting one.
+// Routes to read, edit and delete projects.
 import Type from 'typebox'
 import { iconRoutes } from '#features/basics/images/icon-routes.ts'
 import { requireViewer } from '#platform/http/auth/auth.ts'
@@ -38,9 +38,9 @@ function projectReads(app: App, deps: Deps): void {
       },
     },
     (req, reply) => {
-      // Also for known callers, whom `ready` leaves to this handler: without a promise when it is warm and public.
-      const warm = peekPublicProject(deps, req.params.id)
-      if (warm !== undefined) return sendBytes(reply, warm.bytes, warm.etag)
+      // `ready` serves only anonymous callers; this serves cached public projects to all others without a promise.
+      const cached = peekPublicProject(deps, req.params.id)
+      if (cached !== undefined) return sendBytes(reply, cached.bytes, cached.etag)
       return getProject(deps, req.viewer, req.params.id).then(({ bytes, etag }) => sendBytes(reply, bytes, etag))
     },
   )
@@ -66,7 +66,8 @@ function projectReads(app: App, deps: Deps): void {
       config,
       schema: {
         operationId: 'checkProject',
-        summary: 'Check whether a project with this ID or slug exists; returns its ID',
+        summary: 'Check whether a project with an ID or slug exists',
+        description: 'Returns the ID of the project.',
         params: ProjectParams,
         response: { 200: ProjectCheckView },
       },
@@ -103,7 +104,7 @@ function projectWrites(app: App, deps: Deps): void {
       config: { auth: { scope: ['PROJECT_DELETE'] } },
       schema: {
         operationId: 'deleteProject',
-        summary: 'Delete a project with its versions and files',
+        summary: 'Delete a project with its versions, files and images',
         params: ProjectParams,
       },
     },

@@ -1,12 +1,12 @@
-// A job for the moment at which a scheduled project or version comes out. The schedule that runs each minute finds what
-// such a job has missed.
+// Enqueues the job that releases a scheduled project or version. The sweep that runs every minute releases what such a
+// job missed.
 import type { Tx } from '#platform/db/db.ts'
 import { enqueue } from '#platform/jobs/queue.ts'
 
-/** Past the moment itself, so that a process whose clock is a little behind finds it due. */
+/** Delay after the scheduled time, so that a worker whose clock is slightly slow finds the release due. */
 const MARGIN_MS = 1_000
 
-/** A later call for the same thing replaces the earlier one. */
+/** Enqueues the job, which replaces an earlier job for the same project or version. */
 export async function scheduleRelease(
   tx: Tx,
   subject: { project_id: string } | { version_id: string },

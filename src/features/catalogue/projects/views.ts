@@ -1,4 +1,4 @@
-// The wire shape of a project: the same bytes for everyone who may see it.
+// Response schema of a project. Everyone who can see a project gets the same response.
 import Type, { type Static } from 'typebox'
 import { copyUrl } from '#features/basics/images/hosted-image.ts'
 import { PROJECT_STATUSES, REQUESTABLE_STATUSES } from '#lib/project-status.ts'
@@ -13,23 +13,23 @@ const LinkView = Type.Object(
   { title: 'ProjectLink' },
 )
 
-const PictureSizeView = Type.Object(
+const ImageSizeView = Type.Object(
   { url: Type.String(), width: Type.Integer({ minimum: 1 }), height: Type.Integer({ minimum: 1 }) },
   { title: 'PictureSize' },
 )
 
 const GalleryItemView = Type.Object(
   {
-    url: Type.String({ description: 'Scaled down for display' }),
-    raw_url: Type.String({ description: 'The image in full size' }),
-    width: Nullable(Type.Integer({ minimum: 1, description: 'Of the image in full size, in pixels' })),
-    height: Nullable(Type.Integer({ minimum: 1 })),
-    sizes: Type.Array(PictureSizeView, {
-      description: 'Scaled copies, 350, 700 and 1400 pixels wide as far as the image is, narrowest first',
+    url: Type.String({ description: 'URL of a copy scaled for display' }),
+    raw_url: Type.String({ description: 'URL of the image in full size' }),
+    width: Nullable(Type.Integer({ minimum: 1, description: 'Width of the full-size image, in pixels' })),
+    height: Nullable(Type.Integer({ minimum: 1, description: 'Height of the full-size image, in pixels' })),
+    sizes: Type.Array(ImageSizeView, {
+      description: 'Copies that are 350, 700 and 1400 pixels wide, or as wide as a narrower image; narrowest first',
     }),
     featured: Type.Boolean(),
     name: Nullable(Type.String()),
-    title: Nullable(Type.String({ description: 'The same as `name`' })),
+    title: Nullable(Type.String({ description: 'Alias of `name`' })),
     description: Nullable(Type.String()),
     created: Timestamp,
     ordering: Type.Integer(),
@@ -41,10 +41,12 @@ export const ProjectView = Type.Object(
   {
     id: Type.String(),
     slug: Type.String(),
-    project_types: Type.Array(Type.String(), { description: 'Derived from the loaders of its versions' }),
-    games: Type.Array(Type.String(), { description: 'Derived from the loaders of its versions' }),
+    project_types: Type.Array(Type.String(), {
+      description: 'Project types, derived from the loaders of its versions',
+    }),
+    games: Type.Array(Type.String(), { description: 'Games, derived from the loaders of its versions' }),
     team_id: Type.String(),
-    organization: Nullable(Type.String({ description: 'The same as `organization_id`' })),
+    organization: Nullable(Type.String({ description: 'Alias of `organization_id`' })),
     organization_id: Nullable(Type.String()),
     name: Type.String(),
     summary: Type.String(),
@@ -52,13 +54,20 @@ export const ProjectView = Type.Object(
     published: Timestamp,
     updated: Timestamp,
     approved: Nullable(Timestamp),
-    queued: Nullable(Type.String({ format: 'date-time', description: 'When it was last submitted for review' })),
+    queued: Nullable(
+      Type.String({ format: 'date-time', description: 'When the project was last submitted for review' }),
+    ),
     scheduled_at: Nullable(
-      Type.String({ format: 'date-time', description: 'When a `scheduled` project takes its `requested_status`' }),
+      Type.String({
+        format: 'date-time',
+        description: 'When the scheduled project takes the status `requested_status`',
+      }),
     ),
     status: Type.Enum([...PROJECT_STATUSES]),
     requested_status: Nullable(
-      Type.Enum([...REQUESTABLE_STATUSES], { description: 'Status that it takes after review or at `scheduled_at`' }),
+      Type.Enum([...REQUESTABLE_STATUSES], {
+        description: 'Status that the project takes after the review or at `scheduled_at`',
+      }),
     ),
     moderator_message: Nullable(Type.Object({ message: Type.String(), body: Nullable(Type.String()) })),
     license: Type.Object({
@@ -69,34 +78,35 @@ export const ProjectView = Type.Object(
     downloads: Type.Integer(),
     followers: Type.Integer(),
     categories: Type.Array(Type.String()),
-    additional_categories: Type.Array(Type.String(), { description: 'Secondary categories, also found by search' }),
+    additional_categories: Type.Array(Type.String(), {
+      description: 'Secondary categories, which search also matches',
+    }),
     loaders: Type.Array(Type.String()),
     versions: Type.Array(Type.String(), { description: 'IDs of listed and archived versions, oldest first' }),
     icon_url: Nullable(Type.String()),
-    raw_icon_url: Nullable(Type.String({ description: 'The image in full size' })),
+    raw_icon_url: Nullable(Type.String({ description: 'URL of the icon in full size' })),
     link_urls: Type.Record(Type.String(), LinkView, { description: 'Platform name → link' }),
     gallery: Type.Array(GalleryItemView),
-    color: Nullable(Type.Integer({ description: 'RGB, taken from the icon' })),
-    thread_id: Nullable(Type.String({ description: 'ID of the thread with moderators' })),
+    color: Nullable(Type.Integer({ description: 'Main colour of the icon, as RGB' })),
+    thread_id: Nullable(Type.String({ description: 'ID of the thread between members and moderators' })),
     monetization_status: Type.Enum(['monetized', 'demonetized', 'force-demonetized']),
-    public_statistics: Type.Boolean({ description: 'Whether everybody sees how its downloads are made up' }),
+    public_statistics: Type.Boolean({ description: 'Whether everyone can see the breakdown of its downloads' }),
     side_types_migration_review_status: Type.Enum(['reviewed', 'pending'], {
-      description: 'Always `reviewed`: environments are set where versions are published; clients demand the key',
+      description: 'Always `reviewed`; kept for existing clients. Publishers set the environments of each version',
     }),
   },
   {
     title: 'Project',
     additionalProperties: Type.Array(Type.Unknown(), {
-      description: 'Loader field → its values in all listed versions',
+      description: 'Loader field → its distinct values in listed and archived versions',
     }),
   },
 )
 export type ProjectView = Static<typeof ProjectView>
 
-/** That a name is a project's, and which. */
 export const ProjectCheckView = Type.Object({ id: Type.String() })
 
-/** Row → wire. Aggregated loader fields follow the fixed keys; array fields without a value appear empty. */
+/** Returns the view of a project. Array loader fields without a value are empty arrays. */
 export function toProjectView(row: ProjectReadRow, taxonomy: Taxonomy): ProjectView {
   const loaders = (row.loaders ?? []).sort()
   return {

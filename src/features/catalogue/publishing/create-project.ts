@@ -1,4 +1,4 @@
-// Creating a project with its first versions, as one story.
+// Creates a project with its first versions. `createProject` shows all steps in order.
 
 import { requireVerifiedEmail } from '#features/basics/access/email-policy.ts'
 import { storeImageFiles } from '#features/basics/images/hosted-image.ts'
@@ -19,10 +19,13 @@ import { getOrganizationPermissions, lockOrganization } from './queries.ts'
 import { type NewProject, parseProjectData } from './requests.ts'
 
 /**
- * Creates a project, step by step: the description is read and what can be refused by it is refused, the files are
- * staged, inspected, and stored, the rows are written in one transaction, and the project is answered as its owner gets
- * it. A step that refuses leaves nothing behind.
- * @param receive reads the request: it hands the description to `describe` before the first file is read.
+ * Creates a project in these steps:
+ * 1. Read and check the description, and the viewer's permission and quota, before the first file is read.
+ * 2. Stage the uploaded files on disk (`receive`), then inspect archives and scale images (`prepareProject`).
+ * 3. Store the files and images (`withClaims`).
+ * 4. Write all rows in one transaction (`insertProject`).
+ * If a step fails, nothing remains.
+ * @param receive reads the request and passes its description to `describe` before it reads the first file.
  * @throws ApiError 403, `conflict` for the slug, `limit_reached`, `validation_error` and `invalid_input` naming the field
  * or the part.
  */
@@ -33,24 +36,24 @@ export async function createProject(
 ): Promise<CachedProject> {
   requireVerifiedEmail(deps, viewer)
   const { description: project, parts } = await receive(async (data) => {
-    const described = parseProjectData(data, deps.taxonomy)
-    const { organizationId } = described
+    const description = parseProjectData(data, deps.taxonomy)
+    const { organizationId } = description
     if (organizationId !== undefined) {
       requireAddProject(viewer, await getOrganizationPermissions(deps.db, organizationId, viewer.id))
     }
-    await deps.db.transaction().execute((tx) => requirePossible(tx, deps.config, viewer, described))
-    return described
+    await deps.db.transaction().execute((tx) => requirePossible(tx, deps.config, viewer, description))
+    return description
   })
   const projectId = await withParts(deps, parts, async () => {
     const prepared = await prepareProject(deps, viewer, project, parts)
     const files = prepared.versions.flatMap((version) => version.files)
-    const pictures = [...(prepared.icon?.stored ?? []), ...prepared.gallery.flatMap(({ stored }) => stored)]
-    const pictureKeys = pictures.map(({ key }) => key)
-    // Bytes before rows: a file that a row names is in the store.
+    const images = [...(prepared.icon?.stored ?? []), ...prepared.gallery.flatMap(({ stored }) => stored)]
+    const imageKeys = images.map(({ key }) => key)
+    // Files are stored before their rows: every file that a row refers to exists.
     await withClaims(deps, {
-      keys: [...pictureKeys, ...files.map(({ storageKey }) => storageKey)],
+      keys: [...imageKeys, ...files.map(({ storageKey }) => storageKey)],
       store: async () => {
-        await storeImageFiles(deps.files, pictures)
+        await storeImageFiles(deps.files, images)
         await publishFiles(deps.files, files)
       },
       commit: () =>
@@ -58,7 +61,7 @@ export async function createProject(
           await requirePossible(tx, deps.config, viewer, project)
           const { scanner } = deps.config
           await insertProject(tx, viewer, project, prepared, { scanner, at: new Date(deps.now()) })
-          await dropClaims(tx, pictureKeys)
+          await dropClaims(tx, imageKeys)
         }),
     })
     return prepared.projectId
@@ -68,7 +71,8 @@ export async function createProject(
 }
 
 /**
- * What the database may refuse, asked before the files are read and again where it is held until the commit.
+ * Checks the conditions that depend on the database: once before the files are read, and once in the transaction that
+ * locks what it checked until the commit.
  * @throws ApiError `limit_reached`, `conflict` for the slug, `validation_error` for the organization.
  */
 async function requirePossible(tx: Tx, config: Deps['config'], viewer: Viewer, project: NewProject): Promise<void> {

@@ -1,7 +1,8 @@
-// The rows of a new project: itself, its team with the creator as owner, its moderation thread, its pictures and first
-// versions.
+// Inserts the rows of a new project: project, team, moderation thread, gallery and first versions.
 
 import { attachImages } from '#features/basics/content-images/queries.ts'
+import { insertGalleryItems } from '#features/catalogue/projects/gallery/queries.ts'
+import type { GalleryImageFields } from '#features/catalogue/projects/gallery/requests.ts'
 import { projectSlugTaken } from '#features/catalogue/projects/queries.ts'
 import { insertVersion } from '#features/catalogue/versions/publish/insert-version.ts'
 import { ALL_PROJECT_PERMISSIONS } from '#lib/access/permissions.ts'
@@ -11,13 +12,13 @@ import type { ScannerConfig } from '#platform/config/config.ts'
 import type { Tx } from '#platform/db/db.ts'
 import { onUnique } from '#platform/db/pg-errors.ts'
 import type { PreparedProject } from './prepare-project.ts'
-import type { NewProject } from './requests.ts'
+import type { GalleryItemInput, NewProject } from './requests.ts'
 
-/** The owner's share of revenue, as a weight, until another one is set. */
+/** Initial weight of the owner's share of revenue. */
 const OWNER_SPLIT = 100
 
 /**
- * Inserts the project with its team, its thread, its gallery and its versions.
+ * Inserts the project. Unless an organization owns it, the creator becomes the owner of its team.
  * @throws ApiError `conflict` for the slug, and what `insertVersion` throws.
  */
 export async function insertProject(
@@ -30,7 +31,7 @@ export async function insertProject(
   const { projectId, icon } = prepared
   const teamId = newId()
   await tx.insertInto('team').values({ id: teamId }).execute()
-  // An organization's project has no members of its own at first: its rights come from the organization.
+  // The members of an organization have permissions without a row in the project's team.
   if (project.organizationId === undefined) await insertOwner(tx, teamId, viewer.id)
   await tx
     .insertInto('project')
@@ -64,49 +65,35 @@ export async function insertProject(
     target: { context: 'project', id: projectId },
     field: 'uploaded_images',
   })
-  await insertGallery(tx, project, prepared, at)
+  await insertGalleryItems(
+    tx,
+    projectId,
+    prepared.gallery.map((image, index) => ({
+      image,
+      fields: toGalleryFields(project.gallery[index]),
+      created: new Date(at.getTime() + index),
+    })),
+  )
   for (const [index, version] of project.versions.entries()) {
     const { id, files } = prepared.versions[index] ?? { id: newId(), files: [] }
-    // Versions of one request are a moment apart, so that "newest first" has one answer.
+    // Versions of one request are 1 ms apart, so that their order by date is unambiguous.
     const publishedAt = new Date(at.getTime() + index)
-    const place = `initial_versions.${index}`
-    await insertVersion(tx, viewer, { id, projectId, version, files, publishedAt, scanner, at: place })
+    const field = `initial_versions.${index}`
+    await insertVersion(tx, viewer, { id, projectId, version, files, publishedAt, scanner, at: field })
   }
 }
 
-async function insertGallery(
-  tx: Tx,
-  project: NewProject,
-  { projectId, gallery }: PreparedProject,
-  at: Date,
-): Promise<void> {
-  if (gallery.length === 0) return
-  await tx
-    .insertInto('gallery_item')
-    .values(
-      gallery.map((picture, index) => {
-        const item = project.gallery[index]
-        return {
-          id: newId(),
-          project_id: projectId,
-          url: picture.url,
-          raw_url: picture.rawUrl,
-          content_sha1: picture.contentSha1,
-          width: picture.width,
-          height: picture.height,
-          copy_widths: picture.copyWidths,
-          featured: item?.featured ?? false,
-          name: item?.name ?? item?.title ?? null,
-          description: item?.description ?? null,
-          ordering: item?.ordering ?? 0,
-          created: new Date(at.getTime() + index),
-        }
-      }),
-    )
-    .execute()
+function toGalleryFields(item: GalleryItemInput | undefined): GalleryImageFields {
+  const { featured = false, name, title, description, ordering = 0 } = item ?? {}
+  const caption = name ?? title
+  return {
+    featured,
+    ordering,
+    ...(caption == null ? {} : { name: caption }),
+    ...(description == null ? {} : { description }),
+  }
 }
 
-/** The first row of a team: role `Owner`, every bit, accepted. */
 async function insertOwner(tx: Tx, teamId: string, accountId: string): Promise<void> {
   await tx
     .insertInto('team_member')

@@ -1,4 +1,4 @@
-// Who may put a new project into an organization: a pure rule.
+// Decides who may create a project in an organization. Unlike for existing projects, moderators need a membership.
 
 import { hasOrganizationPermission } from '#lib/access/permissions.ts'
 import { isAdmin, type Viewer } from '#lib/access/viewer.ts'

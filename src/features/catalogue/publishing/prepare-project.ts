@@ -1,4 +1,4 @@
-// From the parts of a form to versions and pictures that are ready to be published: what takes time, and no transaction.
+// Prepares the files and images of a new project: the slow work, done before the transaction.
 import { readFile } from 'node:fs/promises'
 import { extname } from 'node:path'
 import { type HostedImage, toHostedImage } from '#features/basics/images/hosted-image.ts'
@@ -21,8 +21,8 @@ export type PreparedProject = {
 }
 
 /**
- * Inspects the archives and scales the pictures.
- * @throws ApiError `invalid_input` naming the part that is missing or invalid.
+ * Inspects the archives and scales the images.
+ * @throws ApiError `invalid_input` naming the missing or invalid part.
  */
 export async function prepareProject(
   deps: Deps,
@@ -30,53 +30,50 @@ export async function prepareProject(
   project: NewProject,
   parts: readonly UploadedPart[],
 ): Promise<PreparedProject> {
-  const partNamed = (name: string, needed: boolean): UploadedPart | undefined => {
+  const getPart = (name: string): UploadedPart => {
     const part = parts.find((candidate) => candidate.name === name)
-    if (part === undefined && needed) throw invalidInput(`The part ${name} is missing`, name)
+    if (part === undefined) throw invalidInput(`The part ${name} is missing`, name)
     return part
   }
   const projectId = newId()
   const versions = []
   for (const [index, version] of project.versions.entries()) {
     const id = newId()
-    const own = version.fileParts.map((name) => partNamed(name, true)).filter((part) => part !== undefined)
     const choose = { primaryPart: version.primaryFile, declaredParts: version.fileParts.length }
     versions.push({
       id,
       files: await prepareFiles(deps, {
         version,
         versionId: id,
-        parts: own,
+        parts: version.fileParts.map(getPart),
         choose,
         caller,
         at: `initial_versions.${index}`,
       }),
     })
   }
-  const iconPart = partNamed('icon', false)
+  const iconPart = parts.find(({ name }) => name === 'icon')
   const icon =
     iconPart === undefined
       ? undefined
       : toHostedImage(
           deps.config,
-          await deps.images.processIcon(...(await pictureOf(iconPart)), { field: 'icon', extField: 'icon', caller }),
+          await deps.images.processIcon(...(await readImage(iconPart)), { field: 'icon', extField: 'icon', caller }),
           projectId,
         )
   const gallery: HostedImage[] = []
   for (const { item } of project.gallery) {
-    const part = partNamed(item, true)
-    if (part === undefined) continue
     const options = { field: item, extField: item, caller }
-    const processed = await deps.images.processGalleryImage(...(await pictureOf(part)), options)
-    const picture = toHostedImage(deps.config, processed, `${projectId}/images`)
-    if (gallery.some(({ contentSha1 }) => contentSha1 === picture.contentSha1))
-      throw invalidInput(`The picture of part ${item} occurs twice`, item)
-    gallery.push(picture)
+    const processed = await deps.images.processGalleryImage(...(await readImage(getPart(item))), options)
+    const image = toHostedImage(deps.config, processed, `${projectId}/images`)
+    if (gallery.some(({ contentSha1 }) => contentSha1 === image.contentSha1))
+      throw invalidInput(`The image in part ${item} has the same content as another gallery image`, item)
+    gallery.push(image)
   }
   return { projectId, versions, icon, gallery }
 }
 
-async function pictureOf({ filename, staged }: UploadedPart): Promise<[Buffer, string]> {
-  // At most 5 MiB: the form's limits have seen to that.
+/** Returns the content of an image, which the limits of the form restrict to 5 MiB, and its extension. */
+async function readImage({ filename, staged }: UploadedPart): Promise<[content: Buffer, extension: string]> {
   return [await readFile(staged.path), extname(filename).slice(1).toLowerCase()]
 }

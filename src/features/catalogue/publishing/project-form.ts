@@ -1,4 +1,4 @@
-// The request that makes a project: a form with its files and pictures, or JSON for a draft without.
+// Reads the request that creates a project: a form with files and images, or JSON for a draft without files.
 import type { FastifyRequest } from 'fastify'
 import { ICON_BYTES_MAX } from '#features/basics/images/icons.ts'
 import { GALLERY_BYTES_MAX } from '#features/catalogue/projects/gallery/requests.ts'
@@ -9,14 +9,14 @@ import { readMultipart } from '#platform/http/bodies/multipart.ts'
 import type { Deps } from '#ports/deps.ts'
 import type { NewProject } from './requests.ts'
 
-/** Up to 32 versions with their changelogs and thousands of dependencies. */
+/** Maximum size of the description: up to 32 versions with changelogs and thousands of dependencies. */
 const DATA_BYTES_MAX = 16 * 1024 * 1024
 const PARTS_MAX = 512
 const BODY_BYTES_MAX = 8 * 1024 * 1024 * 1024
 
 /**
- * Reads the request: hands its description to `describe`, which refuses it before a file is read, and then stages the
- * files. The caller discards what is staged.
+ * Reads the request: passes its description to `describe`, which can reject it before a file is read, and then stages
+ * the files. The caller discards the staged files.
  * @throws ApiError `invalid_input` naming the part, and what `describe` throws.
  */
 export async function receiveProjectForm(
@@ -26,7 +26,7 @@ export async function receiveProjectForm(
 ): Promise<ReceivedFiles<NewProject>> {
   if (!isMultipart(req)) {
     const project = await describe(req.body)
-    refuseFiles(project)
+    rejectFiles(project)
     return { description: project, parts: [] }
   }
   const received: { project?: NewProject } = {}
@@ -42,7 +42,8 @@ export async function receiveProjectForm(
       if (name === 'icon') return ICON_BYTES_MAX
       if (received.project?.gallery.some(({ item }) => item === name) === true) return GALLERY_BYTES_MAX
       if (received.project?.versions.some(({ fileParts }) => fileParts.includes(name)) !== true) {
-        throw invalidInput(`The part ${name} is named by no version, no gallery item and is no icon`, name)
+        const reason = 'it is not the icon, and no version or gallery item refers to it'
+        throw invalidInput(`The form part ${name} is not used: ${reason}`, name)
       }
       checkFilename(deps.fileRules, name, filename)
       return FILE_BYTES_MAX
@@ -52,17 +53,17 @@ export async function receiveProjectForm(
   return { description: received.project, parts: form.parts }
 }
 
-/** JSON brings no files. */
-function refuseFiles(project: NewProject): void {
+/** @throws ApiError `validation_error` if the project needs files, which JSON cannot contain. */
+function rejectFiles(project: NewProject): void {
   if (project.versions.length > 0) {
-    throw validationError('initial_versions', 'need their files: send the request as multipart/form-data')
+    throw validationError('initial_versions', 'need files: send the request as multipart/form-data')
   }
   if (project.gallery.length > 0) {
-    throw validationError('gallery_items', 'need their pictures: send the request as multipart/form-data')
+    throw validationError('gallery_items', 'need images: send the request as multipart/form-data')
   }
 }
 
-/** Of the other kind this route takes, JSON, an empty body is no body and refused as such. */
+/** Returns whether the body is a form. The route accepts only forms and JSON. */
 function isMultipart(req: FastifyRequest): boolean {
   return /^multipart\//i.test(req.headers['content-type'] ?? '')
 }

@@ -1,11 +1,11 @@
-// Organizations, as far as publishing asks.
+// Reads the organization that will own a new project.
 
 import { type ApiError, validationError } from '#lib/errors.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
 
 /**
- * The account's permission bits as an accepted member, 0 for others.
- * @throws ApiError `validation_error` when there is no such organization.
+ * Returns the account's permission bits in the organization: 0 unless the account is an accepted member.
+ * @throws ApiError `validation_error` if the organization does not exist.
  */
 export async function getOrganizationPermissions(db: Db, organizationId: string, accountId: string): Promise<number> {
   const row = await db
@@ -23,12 +23,12 @@ export async function getOrganizationPermissions(db: Db, organizationId: string,
   return row.organization_permissions ?? 0
 }
 
-/** Keeps an organization from being deleted before the project is in it. @throws ApiError when it is gone. */
+/** Locks the organization against deletion until the transaction ends. @throws ApiError if it does not exist. */
 export async function lockOrganization(tx: Tx, id: string): Promise<void> {
   const row = await tx.selectFrom('organization').select('id').where('id', '=', id).forShare().executeTakeFirst()
   if (row === undefined) throw organizationUnknown()
 }
 
 function organizationUnknown(): ApiError {
-  return validationError('organization_id', 'names no organization')
+  return validationError('organization_id', 'must be the ID of an organization')
 }

@@ -1,4 +1,4 @@
-// The `data` object that describes a new project, checked and put into one form.
+// Checks and normalises the `data` object that describes a new project.
 import Type, { type Static } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { ImageIds } from '#features/basics/content-images/requests.ts'
@@ -42,7 +42,7 @@ export const ProjectData = Type.Object(
     initial_versions: Type.Optional(
       Type.Array(Type.Unknown(), {
         maxItems: INITIAL_VERSIONS_MAX,
-        description: 'Each like the body of POST /v3/version, without `project_id`',
+        description: 'First versions; each has the properties of the body of `POST /v3/version` except `project_id`',
         describedAs: { items: InitialVersion },
       }),
     ),
@@ -53,7 +53,10 @@ export const ProjectData = Type.Object(
     link_urls: Type.Optional(projectFields.link_urls),
     is_draft: Type.Optional(
       Nullable(
-        Type.Boolean({ description: 'A draft may have no versions; any other project is submitted for review' }),
+        Type.Boolean({
+          description:
+            'Whether to create a draft, which can be without versions. Other projects are submitted for review. Default: false',
+        }),
       ),
     ),
     requested_status: Type.Optional(projectFields.requested_status),
@@ -67,7 +70,7 @@ const validator = Compile(ProjectData)
 
 const ALIASES = { mod_name: 'name', mod_slug: 'slug', mod_description: 'summary', mod_body: 'description' } as const
 
-/** A new project: everything is checked that needs neither the database nor the files. */
+/** A new project that has passed all checks that need neither the database nor the files. */
 export type NewProject = {
   name: string
   slug: string
@@ -77,7 +80,7 @@ export type NewProject = {
   categories: string[]
   additionalCategories: string[]
   license: string
-  /** Of the optional fields, what is stored. */
+  /** Columns that the optional fields set. */
   optional: ReturnType<typeof toOptionalColumns>
   linkUrls: Record<string, string>
   isDraft: boolean
@@ -93,7 +96,7 @@ export function parseProjectData(input: unknown, taxonomy: Taxonomy): NewProject
   const isDraft = data.is_draft ?? false
   const versions = (data.initial_versions ?? []).map((version, index) => parseInitialVersion(version, taxonomy, index))
   if (!isDraft && versions.length === 0) {
-    throw validationError('initial_versions', 'must hold a version unless the project is a draft')
+    throw validationError('initial_versions', 'must contain a version unless the project is a draft')
   }
   const organizationId = data.organization_id ?? undefined
   if (organizationId !== undefined && !isIdForm(organizationId)) {
@@ -104,7 +107,7 @@ export function parseProjectData(input: unknown, taxonomy: Taxonomy): NewProject
     (item, index) => item.featured && gallery.findIndex((other) => other.featured) !== index,
   )
   if (secondFeatured >= 0)
-    throw validationError(`gallery_items.${secondFeatured}.featured`, 'only one picture may be featured')
+    throw validationError(`gallery_items.${secondFeatured}.featured`, 'only one image can be featured')
   checkPartNames(gallery, versions)
   return {
     name: checkProjectName(data.name),
@@ -129,12 +132,12 @@ function parseInitialVersion(version: unknown, taxonomy: Taxonomy, index: number
   const at = `initial_versions.${index}`
   const parsed = parseVersionData(version, taxonomy, at)
   if (parsed.projectId !== undefined)
-    throw validationError(`${at}.project_id`, 'must not be given: the project is being made')
-  // A project that is made with a version is made to be reviewed with it.
+    throw validationError(`${at}.project_id`, 'must be absent: the version belongs to the new project')
+  // The versions of a new project are reviewed together with it.
   return { ...parsed, status: 'listed' }
 }
 
-/** Each part belongs to one thing: a version, a gallery item or the icon. */
+/** @throws ApiError `validation_error` unless each part belongs to exactly one version, gallery item or the icon. */
 function checkPartNames(gallery: readonly GalleryItemInput[], versions: readonly NewVersion[]): void {
   const owners = new Map<string, string>([
     ['icon', 'the icon'],
@@ -142,7 +145,7 @@ function checkPartNames(gallery: readonly GalleryItemInput[], versions: readonly
   ])
   const claim = (name: string, field: string): void => {
     const owner = owners.get(name)
-    if (owner !== undefined) throw validationError(field, `names the part ${name}, which belongs to ${owner} already`)
+    if (owner !== undefined) throw validationError(field, `names the part ${name}, which already belongs to ${owner}`)
     owners.set(name, field)
   }
   for (const [index, { item }] of gallery.entries()) claim(item, `gallery_items.${index}.item`)

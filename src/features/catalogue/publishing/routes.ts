@@ -1,4 +1,4 @@
-// Creating a project with its first versions.
+// The route that creates a project with its first versions.
 
 import { ProjectView } from '#features/catalogue/projects/views.ts'
 import { requireViewer } from '#platform/http/auth/auth.ts'
@@ -13,7 +13,7 @@ import { ProjectData } from './requests.ts'
 
 export function publishingRoutes(app: App, deps: Deps): void {
   app.register(async (scope: App) => {
-    // The form is read by the handler, part by part, and JSON is taken as well for a draft without files.
+    // The handler reads forms part by part. The JSON parser stays active for drafts without files.
     leaveFormsUnparsed(scope)
     scope.post(
       '/v3/project',
@@ -23,7 +23,7 @@ export function publishingRoutes(app: App, deps: Deps): void {
           operationId: 'createProject',
           summary: 'Create a project with versions and files, or a draft without them',
           description:
-            'Send multipart/form-data with the part `data` (JSON) first, or only that object as application/json for a draft without files.',
+            'Send multipart/form-data whose first part is `data` (JSON). For a draft without files, you can send this object as application/json instead.',
           consumes: ['multipart/form-data', 'application/json'],
           response: { 201: ProjectView },
         },

@@ -1,18 +1,45 @@
-// A scheduled project takes the status that was requested when its time has come: once, whatever finds it first, because
-// the row is locked and looked at again.
+// Releases scheduled projects and versions: they take their requested status. Several jobs can find the same release;
+// each locks the row and checks it again, so that only the first one releases it.
 import { sql } from 'kysely'
 import { insertStatusMessage } from '#features/catalogue/projects/edit/change-status.ts'
 import { listVersionIds, lockProject, type ProjectRow } from '#features/catalogue/projects/queries.ts'
-import { announceVersion } from '#features/catalogue/versions/lifecycle/show-version.ts'
+import { admitStatus } from '#features/catalogue/versions/lifecycle/scan-gate.ts'
+import { announceVersion, showVersion } from '#features/catalogue/versions/lifecycle/show-version.ts'
+import { lockVersion } from '#features/catalogue/versions/queries.ts'
 import { isApprovedClass, isPublicStatus } from '#lib/project-status.ts'
 import { transaction } from '#platform/cache/transaction.ts'
-import type { Tx } from '#platform/db/db.ts'
-import { isDue, type ReleaseDeps } from './queries.ts'
+import type { Db, Tx } from '#platform/db/db.ts'
+import type { Deps } from '#ports/deps.ts'
 
-/** Versions that became listed while the project was hidden, of which followers are notified; of more, the newest. */
+export type ReleaseDeps = Pick<Deps, 'db' | 'cache' | 'now' | 'config'>
+
+/** Maximum number of versions, newest first, about which followers are notified when the project becomes public. */
 const ANNOUNCED_MAX = 20
 
-/** Returns whether the project was released by this call; false when it is not due, or no longer scheduled. */
+/** Returns whether a locked row is still scheduled and its time has come. */
+function isDue(
+  row: { status: string; scheduled_at: Date | null; requested_status: string | null },
+  nowMs: number,
+): boolean {
+  const { status, scheduled_at, requested_status } = row
+  return status === 'scheduled' && requested_status !== null && scheduled_at !== null && scheduled_at.getTime() <= nowMs
+}
+
+/** Returns the IDs of due projects or versions, longest overdue first. */
+export async function listDue(db: Db, table: 'project' | 'version', now: Date, limit: number): Promise<string[]> {
+  const rows = await db
+    .selectFrom(table)
+    .select('id')
+    .where('status', '=', 'scheduled')
+    .where('scheduled_at', '<=', now)
+    .where('requested_status', 'is not', null)
+    .orderBy('scheduled_at')
+    .limit(limit)
+    .execute()
+  return rows.map(({ id }) => id)
+}
+
+/** Returns whether this call released the project: false if the project is not due or no longer scheduled. */
 export async function releaseProject(deps: ReleaseDeps, id: string): Promise<boolean> {
   return transaction(deps, async (tx, changed) => {
     const project = await lockProject(tx, id)
@@ -32,13 +59,13 @@ export async function releaseProject(deps: ReleaseDeps, id: string): Promise<boo
       .where('id', '=', id)
       .execute()
     changed.add('project', id)
-    // Versions are cached with their project's status, which decides who sees them.
+    // Versions are cached with the status of their project, which decides who can see them.
     changed.addEach('version', await listVersionIds(tx, id))
     return true
   })
 }
 
-/** Notifies followers of versions that became listed while the project, with its new status, was hidden. */
+/** Notifies followers about versions that became listed while the project was scheduled and therefore hidden. */
 async function announceHidden(tx: Tx, project: ProjectRow, at: Date): Promise<void> {
   const hiddenSince = sql<Date>`(select max(thread_message.created)
     from thread join thread_message on thread_message.thread_id = thread.id
@@ -54,4 +81,28 @@ async function announceHidden(tx: Tx, project: ProjectRow, at: Date): Promise<vo
     .limit(ANNOUNCED_MAX)
     .execute()
   for (const { id } of versions) await announceVersion(tx, { versionId: id, project, status: 'listed', at })
+}
+
+/**
+ * Releases a version with its scheduled time as its publication date. If its files are not scanned yet, the version
+ * stays hidden until the scan. Returns whether this call released it: false if it is not due or no longer scheduled.
+ */
+export async function releaseVersion(deps: ReleaseDeps, id: string): Promise<boolean> {
+  return transaction(deps, async (tx, changed) => {
+    const locked = await lockVersion(tx, id)
+    const wanted = locked?.version.requested_status ?? null
+    if (locked === undefined || wanted === null || !isDue(locked.version, deps.now())) return false
+    const { version } = locked
+    const datePublished = version.scheduled_at ?? new Date(deps.now())
+    const gate = { scanner: deps.config.scanner, now: deps.now() }
+    const admitted = await admitStatus(tx, { id, from: version.status, wanted }, gate)
+    if (admitted.status === wanted) {
+      await showVersion(tx, changed, locked, { status: wanted, datePublished, isNews: true, now: deps.now() })
+      return true
+    }
+    const held = { ...admitted, date_published: datePublished }
+    await tx.updateTable('version').set(held).where('id', '=', id).execute()
+    changed.add('version', id)
+    return true
+  })
 }

@@ -6,8 +6,7 @@ import { createEntityCache } from '#platform/cache/entity-cache.ts'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'
 import type { MadeProject, Person } from '#test/support/factories/factories.ts'
 import { assertError } from '#test/support/http/account-steps.ts'
-import { releaseProject } from './release-project.ts'
-import { releaseVersion } from './release-version.ts'
+import { releaseProject, releaseVersion } from './release-project.ts'
 
 let t: TestApp
 let owner: Person

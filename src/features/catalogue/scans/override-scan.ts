@@ -1,5 +1,9 @@
+// Lets moderators override the scanner or repeat a scan.
+
+import { isPublicVersionStatus } from '#features/basics/access/version-status.ts'
 import { actorOf } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
+import { requestScan } from '#features/catalogue/versions/lifecycle/scan-gate.ts'
 import { releaseHeldVersion } from '#features/catalogue/versions/lifecycle/show-version.ts'
 import { lockVersion } from '#features/catalogue/versions/queries.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
@@ -9,8 +13,8 @@ import type { Deps } from '#ports/deps.ts'
 import { lockScan } from './queries.ts'
 
 /**
- * Lets a version pass that waits for its verdict or is in quarantine; the scanner's findings stay on record.
- * @throws ApiError 404 without a version or a scan, `invalid_input` when it is not held.
+ * Releases a version that waits for its verdict or is in quarantine. The findings of the scanner remain stored.
+ * @throws ApiError 404 if there is no such version or scan, `invalid_input` if the scanner does not hold it back.
  */
 export async function overrideScan(
   deps: Pick<Deps, 'db' | 'cache' | 'now'>,
@@ -21,7 +25,8 @@ export async function overrideScan(
     const locked = await lockVersion(tx, versionId)
     const scan = await lockScan(tx, versionId)
     if (locked === undefined || scan === undefined) throw notFound('scan')
-    if (scan.state === 'pass' || scan.state === 'warn') throw invalidInput('The scanner does not hold this version')
+    if (scan.state === 'pass' || scan.state === 'warn')
+      throw invalidInput('The scanner does not hold this version back')
     await tx
       .updateTable('version_scan')
       .set({ state: 'pass', released_by: viewer.id, finished: new Date(deps.now()) })
@@ -34,5 +39,22 @@ export async function overrideScan(
       details: { from: scan.state },
     })
     await releaseHeldVersion(tx, changed, locked, { isNews: !scan.shown_before, now: deps.now() })
+  })
+}
+
+/**
+ * Requests another scan, or the first scan of a version. A public version stays public until the verdict.
+ * @throws ApiError 404 if the version does not exist, `invalid_input` if no scanner is configured.
+ */
+export async function repeatScan(
+  deps: Pick<Deps, 'db' | 'cache' | 'now' | 'config'>,
+  versionId: string,
+): Promise<void> {
+  await transaction(deps, async (tx) => {
+    const locked = await lockVersion(tx, versionId)
+    if (locked === undefined) throw notFound('version')
+    if (deps.config.scanner.kind === 'none') throw invalidInput('No scanner is configured')
+    const shownBefore = isPublicVersionStatus(locked.version.status)
+    await requestScan(tx, versionId, { now: deps.now(), shownBefore })
   })
 }

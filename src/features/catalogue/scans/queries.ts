@@ -1,4 +1,4 @@
-// Scans: their rows, and the reads of them.
+// Rows of scans.
 
 import { type Selectable, sql, type Updateable } from 'kysely'
 import { MINUTE_MS } from '#lib/time.ts'
@@ -36,17 +36,17 @@ export function findScan(db: Db, versionId: string): Promise<ScanRow | undefined
   return readScans(db).where('version_id', '=', versionId).executeTakeFirst()
 }
 
-/** The row, locked until the transaction ends. */
+/** Returns the row, locked until the transaction ends. */
 export function lockScan(tx: Tx, versionId: string): Promise<ScanRow | undefined> {
   return readScans(tx).where('version_id', '=', versionId).forUpdate().executeTakeFirst()
 }
 
-/** Beyond what the scanner may take for each file. */
+/** Time of the lease in addition to the scanner's timeout for each file. */
 const LEASE_MS = MINUTE_MS
 
 /**
- * Takes a due scan for as long as the scanner may need, so that no other process asks about the same files meanwhile;
- * undefined when it is not due, or no longer wanted.
+ * Leases a due scan for the time that the scanner can need, so that no other process scans the same files. Returns
+ * undefined if the scan is not due or no longer pending.
  */
 export async function claimScan(
   db: Db,
@@ -61,7 +61,7 @@ export async function claimScan(
   return rows[0]
 }
 
-/** Changes a scan that still waits for its verdict on this set of files; returns whether it did. */
+/** Updates a scan if it is still pending for this set of files (`round`). Returns whether it was. */
 export async function settleScan(
   tx: Db,
   { versionId, round }: { versionId: string; round: number },
@@ -86,7 +86,7 @@ export async function listFilesToScan(db: Db, versionId: string): Promise<FileTo
     .execute()
 }
 
-/** Versions whose scan is due, the longest waiting first. */
+/** Returns the IDs of versions whose scan is due, longest waiting first. */
 export async function listDueScans(db: Db, now: Date, limit: number): Promise<string[]> {
   const rows = await db
     .selectFrom('version_scan')
@@ -115,7 +115,7 @@ export async function countScans(db: Db, state: ScanState): Promise<number> {
   return total
 }
 
-/** A page of the scans in one state, the longest waiting first. */
+/** Returns a page of the scans in one state, longest waiting first. */
 export function listScans(
   db: Db,
   { state, count, offset }: { state: ScanState; count: number; offset: number },
@@ -133,7 +133,7 @@ export function listScans(
     .execute()
 }
 
-/** What an entry of the review queue shows of a version that the scanner has not passed. */
+/** A version that has not passed the scan, as an entry of the moderation queue shows it. */
 export type QueuedScan = {
   version_id: string
   version_number: string
@@ -141,7 +141,7 @@ export type QueuedScan = {
   reason: string | null
 }
 
-/** These of a `project`, as an SQL value: at most 50. */
+/** SQL expression: the versions of `project` that have not passed the scan, at most 50, as JSON. */
 export const SCANS_OF_PROJECT = sql<
   QueuedScan[]
 >`(select coalesce(jsonb_agg(jsonb_build_object('version_id', scan.version_id, 'version_number', scan.version_number,

@@ -1,4 +1,4 @@
-// Verdicts of the scanner: for members of the project, and for moderators, who may override them.
+// Routes to scan results, for members of the project, and to override them, for moderators.
 import { requireMember } from '#features/basics/access/project-policy.ts'
 import { getVersionAsMember } from '#features/catalogue/versions/lookup/version-cache.ts'
 import { parseId } from '#lib/ids.ts'
@@ -8,9 +8,8 @@ import { IdParams } from '#platform/http/query-values.ts'
 import { done } from '#platform/http/responses/declared-responses.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
-import { overrideScan } from './override-scan.ts'
+import { overrideScan, repeatScan } from './override-scan.ts'
 import { countScans, findScan, listScans } from './queries.ts'
-import { repeatScan } from './repeat-scan.ts'
 import { ScansQuery } from './requests.ts'
 import { ScanListView, ScanView, toListedScanView, toScanView } from './views.ts'
 
@@ -27,7 +26,7 @@ function memberRoute(app: App, deps: Deps): void {
       schema: {
         operationId: 'getVersionScan',
         summary: "Get the scan result of a version's files",
-        description: 'For members of its project and for moderators.',
+        description: 'Only for members of the project and moderators.',
         params: IdParams,
         response: { 200: ScanView },
       },
@@ -48,7 +47,7 @@ function moderatorRoutes(app: App, deps: Deps): void {
       config: { auth: { scope: ['VERSION_READ'] }, role: 'moderator' },
       schema: {
         operationId: 'listVersionScans',
-        summary: 'List versions with scanned or pending files, longest waiting first',
+        summary: 'List the scans of versions, longest waiting first',
         querystring: ScansQuery,
         response: { 200: ScanListView },
       },
@@ -68,6 +67,7 @@ function moderatorRoutes(app: App, deps: Deps): void {
       schema: {
         operationId: 'releaseVersion',
         summary: 'Release a version that the scanner holds back',
+        description: 'Keeps the findings of the scanner. Adds an entry to the audit log.',
         params: IdParams,
       },
     },
@@ -83,6 +83,7 @@ function moderatorRoutes(app: App, deps: Deps): void {
       schema: {
         operationId: 'repeatVersionScan',
         summary: 'Scan the files of a version again',
+        description: 'A public version stays public until the verdict.',
         params: IdParams,
       },
     },

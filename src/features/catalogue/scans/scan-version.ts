@@ -1,4 +1,4 @@
-// Asks the scanner about the files of a version, and acts on the verdict.
+// Scans the files of a version and acts on the verdict.
 
 import { listMemberIds } from '#features/basics/access/memberships.ts'
 import { hideVersion } from '#features/catalogue/versions/lifecycle/scan-gate.ts'
@@ -13,17 +13,17 @@ import { claimScan, type FileToScan, type Finding, listFilesToScan, lockScan, se
 
 export type ScanDeps = Pick<Deps, 'db' | 'cache' | 'files' | 'log' | 'now' | 'config'>
 
-type Judged = { state: Verdict; reason: string | null; findings: Finding[] }
+type ScanResult = { state: Verdict; reason: string | null; findings: Finding[] }
 
 const REASON_LENGTH_MAX = 500
-/** Between two questions about the same files: half a minute at first, twice as long each time, at most this. */
+/** Pause before a failed scan is retried. It doubles with each attempt, up to the maximum. */
 const FIRST_PAUSE_MS = 30_000
 const PAUSE_MAX_MS = 15 * MINUTE_MS
 
 /**
- * Judges the files of a version and settles what becomes of it. A scanner that gives no verdict leaves the version
- * held and is asked again later. Does nothing where no scan is due, so that it may run twice.
- * @param scanner undefined when the operator has none any more: then everything passes.
+ * Scans the files of a version and stores the verdict. If the scanner fails, the version remains hidden and the scan is
+ * retried later. Idempotent: does nothing if no scan is due.
+ * @param scanner undefined if the operator removed the scanner: every file then passes.
  */
 export async function scanVersion(
   deps: ScanDeps,
@@ -37,9 +37,9 @@ export async function scanVersion(
   const round = { versionId, round: claim.round }
   try {
     const files = await listFilesToScan(db, versionId)
-    const judged =
-      scanner === undefined ? withoutScanner() : await judgeFiles(deps, scanner, { ...round, files, signal })
-    await settle(deps, round, judged)
+    const result =
+      scanner === undefined ? withoutScanner() : await scanFiles(deps, scanner, { ...round, files, signal })
+    await applyResult(deps, round, result)
   } catch (error) {
     if (signal.aborted) {
       await settleScan(db, round, { next_attempt: new Date(now()) })
@@ -55,23 +55,23 @@ export async function scanVersion(
     })
     deps.log.warn(
       { err: error, version_id: versionId, scan: { attempts, pause_ms: pauseMs } },
-      'The scanner gave no verdict; the version stays held',
+      'The scanner returned no verdict; the version remains hidden',
     )
   }
 }
 
-function withoutScanner(): Judged {
-  return { state: 'pass', reason: 'No scanner is set up any more', findings: [] }
+function withoutScanner(): ScanResult {
+  return { state: 'pass', reason: 'No scanner is configured', findings: [] }
 }
 
-async function judgeFiles(
+async function scanFiles(
   deps: ScanDeps,
   scanner: Scanner,
   { versionId, files, signal }: { versionId: string; files: readonly FileToScan[]; signal: AbortSignal },
-): Promise<Judged> {
+): Promise<ScanResult> {
   const findings: Finding[] = []
   for (const file of files) {
-    const { verdict, reason } = await judgeFile(deps, scanner, { versionId, file, signal })
+    const { verdict, reason } = await scanFile(deps, scanner, { versionId, file, signal })
     findings.push({ file_id: file.id, filename: file.filename, verdict, reason })
   }
   const worst = findings.map(({ verdict }) => VERDICTS.indexOf(verdict)).reduce((a, b) => Math.max(a, b), 0)
@@ -82,8 +82,8 @@ async function judgeFiles(
   return { state, reason: oneLine(reasons.join('; '), REASON_LENGTH_MAX) || null, findings }
 }
 
-/** Gives the scanner a copy on the local disk, wherever the store keeps its files. */
-async function judgeFile(
+/** Copies the file to the local disk for the scanner, because the store can be remote. */
+async function scanFile(
   { db, files: store }: ScanDeps,
   scanner: Scanner,
   { versionId, file, signal }: { versionId: string; file: FileToScan; signal: AbortSignal },
@@ -97,7 +97,8 @@ async function judgeFile(
   if (opened === undefined) throw new Error(`The file ${file.id} is missing from the store`)
   const staged = await store.stage(opened.stream, { maxBytes: opened.sizeBytes, signal })
   try {
-    if (staged.sha512 !== file.sha512) throw new Error(`The file ${file.id} is not what was uploaded`)
+    if (staged.sha512 !== file.sha512)
+      throw new Error(`The stored content of file ${file.id} differs from the uploaded content`)
     const { id: fileId, filename } = file
     return await scanner.judge({ ...staged, fileId, filename, versionId, projectId }, signal)
   } finally {
@@ -105,10 +106,10 @@ async function judgeFile(
   }
 }
 
-async function settle(
+async function applyResult(
   deps: ScanDeps,
   { versionId, round }: { versionId: string; round: number },
-  { state, reason, findings }: Judged,
+  { state, reason, findings }: ScanResult,
 ): Promise<void> {
   await transaction(deps, async (tx, changed) => {
     const locked = await lockVersion(tx, versionId)

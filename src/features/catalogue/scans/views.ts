@@ -1,10 +1,10 @@
-// The wire shapes of scans.
+// Response schemas of scans.
 import Type, { type Static } from 'typebox'
 import { Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
 import { VERDICTS } from '#ports/scanner/scanner.ts'
 import type { Finding, ListedScan, ScanRow } from './queries.ts'
 
-/** States of a scan; a version that was never scanned has none of them. */
+/** States of a scan. */
 export const SCAN_STATES = ['pending', ...VERDICTS] as const
 
 const scan = {
@@ -18,7 +18,7 @@ const scan = {
       reason: Nullable(Type.String()),
     }),
   ),
-  released: Type.Boolean({ description: "Whether a moderator released it regardless of the scanner's verdict" }),
+  released: Type.Boolean({ description: 'Whether a moderator released the version and overrode the scanner' }),
   requested: Nullable(Timestamp),
   finished: Nullable(Timestamp),
 }
@@ -42,8 +42,8 @@ const ListedScanView = Type.Object(
     project_name: Type.String(),
     version_number: Type.String(),
     version_status: Type.String(),
-    attempts: Type.Integer({ description: 'Number of scans that ended without a verdict' }),
-    last_error: Nullable(Type.String({ description: 'Why the last of them gave no verdict' })),
+    attempts: Type.Integer({ description: 'Number of attempts that ended without a verdict' }),
+    last_error: Nullable(Type.String({ description: 'Error of the last attempt' })),
   },
   { title: 'ListedVersionScan' },
 )
@@ -53,7 +53,7 @@ export const ScanListView = Type.Object(
   { title: 'VersionScanList' },
 )
 
-/** What members of the project see of a scan; `none` for a version without one. */
+/** Returns the view for members of the project; its state is `none` if there is no scan. */
 export function toScanView(versionId: string, row: ScanRow | undefined): ScanView {
   if (row === undefined) {
     const nothing = { reason: null, files: [], released: false, requested: null, finished: null }

@@ -1,7 +1,6 @@
 // The other pages of a project: pictures, what it needs, what needs it; and following it.
 import type { FastifyReply } from 'fastify'
-import { followProject } from '#features/catalogue/follows/follow-project.ts'
-import { unfollowProject } from '#features/catalogue/follows/unfollow-project.ts'
+import { followProject, unfollowProject } from '#features/catalogue/follows/follow-project.ts'
 import { listDependents } from '#features/catalogue/versions/dependencies/dependents.ts'
 import { listDependencies } from '#features/catalogue/versions/dependencies/project-dependencies.ts'
 import { ApiError } from '#lib/errors.ts'

@@ -1,4 +1,4 @@
-// A project's change from one status to another: what it needs, and what follows from it.
+// Changes the status of a project: checks the requirements, and writes the message and notifications.
 
 import { sql, type Updateable } from 'kysely'
 import { listMemberIds } from '#features/basics/access/memberships.ts'
@@ -18,34 +18,35 @@ import { scheduleRelease } from '../schedule-release.ts'
 import { actsAsModerator, hidesIdentity, requireTransition } from './policy.ts'
 import type { ProjectPatch } from './requests.ts'
 
-/** Fields of a patch that depend on each other, and are written together. */
+/** Fields of a patch that depend on each other and are written together. */
 export type StatusField = 'status' | 'requested_status' | 'scheduled_at'
 
 export type StatusChange = {
   viewer: Viewer
   membership: Membership
-  /** As it is, locked. */
+  /** The current row, locked. */
   project: ProjectRow
-  /** As the other fields of the patch will leave it. */
+  /** Values after the other fields of the patch are applied. */
   next: Pick<ProjectRow, 'license' | 'summary'>
   patch: Pick<ProjectPatch, StatusField | 'moderation_message'>
   now: number
 }
 
 /**
- * The columns that a requested change of status sets; writes the thread message and the notifications that go with it.
- * @throws ApiError 403 when the viewer lacks the power, `invalid_input` when the state cannot be.
+ * Returns the columns that the requested status change sets, and writes its thread message and notifications.
+ * @throws ApiError 403 if the viewer may not make this change, `invalid_input` if the project does not meet the
+ * requirements of the status.
  */
 export async function changeStatus(tx: Tx, change: StatusChange): Promise<Updateable<Project>> {
   const { viewer, project, next, patch, now } = change
   const requested = patch.requested_status === undefined ? {} : { requested_status: patch.requested_status }
   const to = patch.status
   if (patch.scheduled_at !== undefined && patch.scheduled_at !== null && to !== 'scheduled') {
-    throw validationError('scheduled_at', 'goes with the status scheduled')
+    throw validationError('scheduled_at', 'can be set only together with the status scheduled')
   }
   if (to === undefined) {
     if (project.status === 'scheduled' && patch.requested_status === null) {
-      throw validationError('requested_status', 'is what the schedule leads to')
+      throw validationError('requested_status', 'cannot be null while the status is scheduled')
     }
     return requested
   }
@@ -72,7 +73,7 @@ export async function changeStatus(tx: Tx, change: StatusChange): Promise<Update
   }
 }
 
-/** What a review needs to look at. */
+/** @throws ApiError `invalid_input` if a version, license or summary that the review needs is missing. */
 async function requireReviewable(
   tx: Tx,
   projectId: string,
@@ -82,7 +83,7 @@ async function requireReviewable(
     .selectFrom('version')
     .select('id')
     .where('project_id', '=', projectId)
-    // Also one that is to be listed once the scanner has judged its files.
+    // Includes versions that will be listed after the scan of their files.
     .where(sql<boolean>`is_listed(case status when 'unknown' then requested_status else status end)`)
     .limit(1)
     .executeTakeFirst()
@@ -91,7 +92,7 @@ async function requireReviewable(
   if (summary.trim() === '') throw invalidInput('A project needs a summary before it can be reviewed', 'summary')
 }
 
-/** The status `scheduled` needs the status that follows, and when. */
+/** @throws ApiError `validation_error` unless the patch or the project has a future time and the status to take then. */
 function scheduleOf({ project, patch, now }: StatusChange): {
   scheduled_at: Date
   requested_status: RequestableStatus
@@ -106,7 +107,7 @@ function scheduleOf({ project, patch, now }: StatusChange): {
   return { scheduled_at: new Date(at), requested_status: next }
 }
 
-/** A message in the project's thread; a change by a moderator also notifies the members. */
+/** Writes a message to the project's thread. If a moderator made the change, also notifies the members. */
 async function announceChange(
   tx: Tx,
   { viewer, membership, project, patch }: StatusChange,
@@ -128,7 +129,7 @@ async function announceChange(
   )
 }
 
-/** The thread keeps each change of status; a moderator's name is not shown to the team. */
+/** Records a status change in the project's thread. */
 export async function insertStatusMessage(
   tx: Tx,
   {

@@ -1,4 +1,4 @@
-// Deletes a project with everything it holds; reports and the moderation thread stay for moderators, without it.
+// Deletes a project with its versions, files and images. Reports and the moderation thread remain for moderators.
 
 import { type Membership, requirePermission } from '#features/basics/access/project-policy.ts'
 import { actorOf } from '#features/basics/audit/actor.ts'
@@ -23,7 +23,7 @@ export async function deleteProject(
   await transaction(deps, async (tx, changed) => {
     const locked = await lockProject(tx, project.id)
     if (locked === undefined) throw notFound('project')
-    // Not sooner: of two deletions at once, the second may have read the membership when the team was gone already.
+    // Checked only after the lock: if the project was deleted concurrently, the response must be 404 and not 403.
     requirePermission(viewer, membership, 'DELETE_PROJECT')
     const versionIds = await listVersionIds(tx, locked.id)
     const files = await tx
@@ -37,7 +37,7 @@ export async function deleteProject(
       .select(['url', 'raw_url', 'copy_widths'])
       .where('project_id', '=', locked.id)
       .execute()
-    // Versions of other projects that depend on this one show it; their dependency rows go with it.
+    // Deleting the project also deletes the dependency rows of other projects, so their cached versions change.
     const dependents = await tx
       .selectFrom('dependency')
       .select('dependent_id')
@@ -48,8 +48,8 @@ export async function deleteProject(
     await dropImages(tx, 'version', versionIds)
     await tx.deleteFrom('project').where('id', '=', locked.id).execute()
     await tx.deleteFrom('team').where('id', '=', locked.team_id).execute()
-    const pictures = [locked.icon_url, locked.raw_icon_url, ...gallery.flatMap(imageUrls)]
-    const keys = pictures.flatMap((url) => imageKey(deps.config, url) ?? [])
+    const urls = [locked.icon_url, locked.raw_icon_url, ...gallery.flatMap(imageUrls)]
+    const keys = urls.flatMap((url) => imageKey(deps.config, url) ?? [])
     await removeLater(tx, [...files.map(({ storage_key }) => storage_key), ...new Set(keys)])
     const details = { slug: locked.slug ?? null, name: locked.name }
     const subject = { kind: 'project', id: locked.id } as const

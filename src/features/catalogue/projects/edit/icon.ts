@@ -1,4 +1,4 @@
-// A project's icon, for those who may edit its details.
+// Lets members with EDIT_DETAILS change the icon of a project.
 import { requirePermission } from '#features/basics/access/project-policy.ts'
 import { ICON_BYTES_MAX, type IconOwner } from '#features/basics/images/icons.ts'
 import { notFound } from '#lib/errors.ts'

@@ -1,4 +1,4 @@
-// Who may change what of a project: pure rules.
+// Decides who may change which fields of a project.
 import {
   isMember,
   type Membership,
@@ -11,7 +11,7 @@ import { isApprovedClass, mayOwnerMove, type ProjectStatus } from '#lib/project-
 import type { ProjectRow } from '../queries.ts'
 import type { ProjectPatch } from './requests.ts'
 
-/** The description wants EDIT_BODY, every other field EDIT_DETAILS; so does a body without fields. */
+/** @throws ApiError 403 without EDIT_BODY for the description, or without EDIT_DETAILS for other fields or an empty body. */
 export function requireFieldPermissions(viewer: Viewer, membership: Membership, patch: ProjectPatch): void {
   const bits = projectPermissions(viewer, membership)
   const { description, ...details } = patch
@@ -20,8 +20,9 @@ export function requireFieldPermissions(viewer: Viewer, membership: Membership, 
 }
 
 /**
- * Fields of moderation: only moderators write the messages, members may clear them once a review has passed; only
- * moderators force a project to earn nothing, or end that.
+ * Only moderators set the moderation messages; members may clear them after the project was approved. Only moderators
+ * change `monetization_status` to or from `force-demonetized`.
+ * @throws ApiError 403.
  */
 export function requireModerationRights(
   viewer: Viewer,
@@ -32,18 +33,21 @@ export function requireModerationRights(
   for (const field of ['moderation_message', 'moderation_message_body'] as const) {
     const value = patch[field]
     if (value === undefined || (value === null && isApprovedClass(project.status))) continue
-    throw forbidden(`Only moderators may change ${field}`)
+    throw forbidden(`Only moderators can change ${field}`)
   }
   const forced = 'force-demonetized'
   if (
     patch.monetization_status !== undefined &&
     (patch.monetization_status === forced || project.monetization_status === forced)
   ) {
-    throw forbidden(`Only moderators may change monetization_status to or from ${forced}`)
+    throw forbidden(`Only moderators can change monetization_status to or from ${forced}`)
   }
 }
 
-/** Moderators may make every transition; an owner those of the table, and may move the date of a schedule. */
+/**
+ * Moderators may make every transition. Members may make those of `mayOwnerMove`, and reschedule an approved project.
+ * @throws ApiError 403.
+ */
 export function requireTransition(
   viewer: Viewer,
   project: Pick<ProjectRow, 'status' | 'approved'>,
@@ -53,19 +57,19 @@ export function requireTransition(
   const from = project.status as ProjectStatus
   const reschedules = from === 'scheduled' && to === 'scheduled' && project.approved !== null
   if (!mayOwnerMove(from, to) && !reschedules) {
-    throw forbidden(`Only moderators may take a project from ${from} to ${to}`)
+    throw forbidden(`Only moderators can change the status of a project from ${from} to ${to}`)
   }
   if (to === 'scheduled' && project.approved === null) {
-    throw forbidden('Only a project that was approved before may be scheduled by its owner')
+    throw forbidden('The project must be approved before its owner can schedule it')
   }
 }
 
-/** The team does not see which moderator changed a status. */
+/** Returns whether the viewer's identity is hidden from the team when they change a status. */
 export function hidesIdentity(viewer: Viewer): boolean {
   return isModerator(viewer)
 }
 
-/** Whether the viewer acts on the project as a moderator, and not as one of its members. */
+/** Returns whether the viewer acts as a moderator and not as a member of the project. */
 export function actsAsModerator(viewer: Viewer, membership: Membership): boolean {
   return isModerator(viewer) && !isMember(membership)
 }

@@ -1,10 +1,10 @@
-// What an edit of one project, and of many, may say.
+// Request bodies to edit one project or several.
 import Type, { type Static } from 'typebox'
 import { PROJECT_STATUSES } from '#lib/project-status.ts'
 import { Nullable } from '#lib/schema/schema-parts.ts'
 import { ADDITIONAL_CATEGORIES_MAX, optionalFieldSchemas, projectFields } from '../fields.ts'
 
-/** Absent keeps a field, null clears it where it can be empty. */
+/** An absent field stays unchanged; null clears a field that can be empty. */
 export const ProjectPatch = Type.Object(
   {
     name: Type.Optional(projectFields.name),
@@ -23,7 +23,7 @@ export const ProjectPatch = Type.Object(
         Type.String({
           format: 'date-time',
           maxLength: 64,
-          description: 'When `requested_status` takes effect; only with the status `scheduled`',
+          description: 'When the project takes the status `requested_status`; only with the status `scheduled`',
         }),
       ),
     ),
@@ -31,7 +31,7 @@ export const ProjectPatch = Type.Object(
       Nullable(
         Type.String({
           maxLength: 2000,
-          description: 'Only moderators may set it; members may clear it with null once the project is approved',
+          description: 'Message of the moderators to the members. Members can only clear it (null), after the approval',
         }),
       ),
     ),
@@ -39,7 +39,7 @@ export const ProjectPatch = Type.Object(
       Nullable(
         Type.String({
           maxLength: 65_536,
-          description: 'Only moderators may set it; members may clear it with null once the project is approved',
+          description: 'Details of the message, in Markdown. Members can only clear them (null), after the approval',
         }),
       ),
     ),
@@ -61,6 +61,6 @@ export const ProjectBulkPatch = Type.Object(
     remove_additional_categories: Type.Optional(AnyCategories),
     link_urls: Type.Optional(projectFields.link_urls),
   },
-  { title: 'ProjectBulkPatch', description: 'Replacements are applied first, then removals, then additions' },
+  { title: 'ProjectBulkPatch', description: 'Depot applies replacements first, then removals, then additions.' },
 )
 export type ProjectBulkPatch = Static<typeof ProjectBulkPatch>

@@ -1,4 +1,4 @@
-// Edits a project: all of it or nothing.
+// Edits a project in one transaction.
 import type { Updateable } from 'kysely'
 import type { Membership } from '#features/basics/access/project-policy.ts'
 import { dropUnusedImages } from '#features/basics/content-images/queries.ts'
@@ -24,11 +24,11 @@ export type ProjectEdit = {
   project: CachedProject
   membership: Membership
   patch: ProjectPatch
-  /** Changes that belong to the same edit, in its transaction; returns whether it has made any. */
+  /** Makes further changes in the same transaction; returns whether it changed anything. */
   alongside?: (tx: Tx, changed: ChangeSet) => Promise<boolean>
 }
 
-/** @throws ApiError 403 for a field the viewer may not change, `validation_error` naming a field; nothing is saved then. */
+/** @throws ApiError 403 for a field that the viewer may not change, `validation_error` naming a field; nothing is saved. */
 export async function updateProject(
   deps: Deps,
   viewer: Viewer,
@@ -45,11 +45,11 @@ export async function updateProject(
     const next = { ...project, license: fields.license ?? project.license, summary: fields.summary ?? project.summary }
     const status = await changeStatus(tx, { viewer, membership, project, next, patch, now })
     const update = { ...fields, ...status }
-    const hasMore = (await alongside?.(tx, changed)) ?? false
-    if (Object.keys(update).length === 0 && !hasMore) return
+    const hasMoreChanges = (await alongside?.(tx, changed)) ?? false
+    if (Object.keys(update).length === 0 && !hasMoreChanges) return
     await tx
       .updateTable('project')
-      .set({ ...update, ...(hasMore || isShownToAll(patch) ? { updated: new Date(now) } : {}) })
+      .set({ ...update, ...(hasMoreChanges || changesPublicFields(patch) ? { updated: new Date(now) } : {}) })
       .where('id', '=', id)
       .execute()
       .catch(onUnique({ project_slug_key: projectSlugTaken }))
@@ -58,12 +58,12 @@ export async function updateProject(
       await dropUnusedImages(tx, { context: 'project', id }, text)
     }
     changed.add('project', id)
-    // Versions are cached with their project's status, which decides who sees them.
+    // Versions are cached with the status of their project, which decides who can see them.
     if (status.status !== undefined) changed.addEach('version', await listVersionIds(tx, id))
   })
 }
 
-/** What each field of the patch sets. The three of the status depend on each other: `changeStatus` has them. */
+/** Returns the columns that each field of the patch sets, except the status fields, which `changeStatus` handles. */
 function columnsOf(
   project: ProjectRow,
   taxonomy: Taxonomy,
@@ -88,8 +88,8 @@ function columnsOf(
   }
 }
 
-/** `updated` moves with what everybody sees; messages between owners and moderators are not that. */
-function isShownToAll(patch: ProjectPatch): boolean {
+/** Returns whether the patch has a field whose change sets `updated`. */
+function changesPublicFields(patch: ProjectPatch): boolean {
   const {
     moderation_message,
     moderation_message_body,
@@ -97,7 +97,7 @@ function isShownToAll(patch: ProjectPatch): boolean {
     public_statistics,
     requested_status,
     scheduled_at,
-    ...shown
+    ...publicFields
   } = patch
-  return Object.values(shown).some((value) => value !== undefined)
+  return Object.values(publicFields).some((value) => value !== undefined)
 }

@@ -1,4 +1,4 @@
-// Edits categories and links of many projects at once: all of them or none.
+// Edits the categories and links of several projects in one transaction.
 import { sql } from 'kysely'
 import { listMemberships } from '#features/basics/access/memberships.ts'
 import { canSeeProject, requirePermission } from '#features/basics/access/project-policy.ts'
@@ -15,10 +15,10 @@ import type { ProjectBulkPatch } from './requests.ts'
 type Edit = Pick<ProjectRow, 'id' | 'categories' | 'additional_categories'> & { link_urls: Record<string, string> }
 
 /**
- * Applies one patch to all of these projects, in one transaction; its rows are locked in the order of their IDs. Four
- * statements, whatever the number. Projects that stay as they are keep their `updated`.
- * @throws ApiError 404 when one is absent or hidden, 403 when one may not be edited, `validation_error` naming the
- * field when a name is unknown or a project would have too many categories; nothing is saved then.
+ * Applies one patch to all these projects, with four statements for any number. Does not set `updated` of a project that
+ * does not change.
+ * @throws ApiError 404 if a project is absent or hidden, 403 if the viewer may not edit it, `validation_error` naming
+ * the field for an unknown name or too many categories; nothing is saved.
  */
 export async function updateProjects(
   deps: Pick<Deps, 'db' | 'cache' | 'taxonomy' | 'now'>,
@@ -41,7 +41,7 @@ export async function updateProjects(
   })
 }
 
-/** What can be refused without looking at any project. */
+/** Checks everything that does not depend on the projects. */
 function checkPatch(taxonomy: Taxonomy, patch: ProjectBulkPatch): void {
   for (const field of ['categories', 'add_categories', 'additional_categories', 'add_additional_categories'] as const) {
     checkCategories(taxonomy, patch[field] ?? [], field)
@@ -63,22 +63,22 @@ async function lockEditable(tx: Tx, viewer: Viewer, ids: readonly string[]): Pro
   return projects
 }
 
-/** A category that the taxonomy has dropped may be removed where a project still has it; any other is a mistake. */
+/** A removed category must be in the taxonomy, unless a project still has it. @throws ApiError `validation_error`. */
 function checkRemovals(taxonomy: Taxonomy, projects: readonly ProjectRow[], patch: ProjectBulkPatch): void {
   const lists = [
     ['remove_categories', 'categories'],
     ['remove_additional_categories', 'additional_categories'],
   ] as const
   for (const [field, column] of lists) {
-    const held = new Set(projects.flatMap((project) => project[column]))
+    const current = new Set(projects.flatMap((project) => project[column]))
     const removed = patch[field] ?? []
-    const wrong = removed.findIndex((name) => !taxonomy.categoryNames.has(name) && !held.has(name))
-    if (wrong >= 0)
-      throw validationError(`${field}.${wrong}`, 'is not a known category: GET /v3/tag/category lists them')
+    const unknown = removed.findIndex((name) => !taxonomy.categoryNames.has(name) && !current.has(name))
+    if (unknown >= 0)
+      throw validationError(`${field}.${unknown}`, 'is not a known category: GET /v3/tag/category lists them')
   }
 }
 
-/** The project's new values; undefined when nothing would change. */
+/** Returns the project's new values, or undefined if nothing changes. */
 function editOf(taxonomy: Taxonomy, project: ProjectRow, patch: ProjectBulkPatch): Edit | undefined {
   const categories = changedList(project.categories, {
     set: patch.categories,
@@ -106,10 +106,10 @@ function editOf(taxonomy: Taxonomy, project: ProjectRow, patch: ProjectBulkPatch
 type ListChange = { set: string[] | undefined; remove: string[] | undefined; add: string[] | undefined }
 
 function changedList(current: readonly string[], { set, remove = [], add = [] }: ListChange): string[] {
-  const kept = (set ?? current).filter((name) => !remove.includes(name))
-  return [...new Set([...kept, ...add])]
+  const remaining = (set ?? current).filter((name) => !remove.includes(name))
+  return [...new Set([...remaining, ...add])]
 }
 
 function tooMany(field: string, { id }: ProjectRow, max: number) {
-  return validationError(field, `would leave project ${id} with more than ${max}`)
+  return validationError(field, `would give project ${id} more than ${max} categories`)
 }

@@ -1,12 +1,25 @@
+// Edits and deletes images of a project's gallery.
+
+import type { Updateable } from 'kysely'
+import { type Membership, requirePermission } from '#features/basics/access/project-policy.ts'
+import { imageUrls } from '#features/basics/images/hosted-image.ts'
+import { removeImages } from '#features/basics/images/icons.ts'
+import type { Viewer } from '#lib/access/viewer.ts'
 import { notFound } from '#lib/errors.ts'
+import { type PatchColumns, toColumns } from '#lib/schema/patch.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import type { Tx } from '#platform/db/db.ts'
+import type { GalleryItem } from '#platform/db/schema.ts'
 import type { Deps } from '#ports/deps.ts'
 import { lockProject, touchProject } from '../queries.ts'
+import { clearFeatured, getGalleryItem } from './queries.ts'
+import type { GalleryImageFields } from './requests.ts'
 
 export type GalleryDeps = Pick<Deps, 'db' | 'cache' | 'config' | 'now'>
 
-/** The transaction of every edit of a gallery: it locks the project's row, and it is the project that changes. */
+type GalleryImage = { projectId: string; membership: Membership; url: string }
+
+/** Runs `edit` in a transaction that locks the project's row and sets its `updated`. */
 export async function editGallery(
   deps: GalleryDeps,
   projectId: string,
@@ -17,5 +30,42 @@ export async function editGallery(
     await edit(tx)
     await touchProject(tx, projectId, new Date(deps.now()))
     changed.add('project', projectId)
+  })
+}
+
+const columns = {
+  name: (name) => ({ name }),
+  description: (description) => ({ description }),
+  featured: (featured) => ({ featured }),
+  ordering: (ordering) => ({ ordering }),
+} satisfies PatchColumns<GalleryImageFields, Updateable<GalleryItem>>
+
+/** @throws ApiError 403 without EDIT_DETAILS, 404 if the gallery has no image with this URL. */
+export async function updateGalleryImage(
+  deps: GalleryDeps,
+  viewer: Viewer,
+  { projectId, membership, url, fields }: GalleryImage & { fields: GalleryImageFields },
+): Promise<void> {
+  requirePermission(viewer, membership, 'EDIT_DETAILS')
+  await editGallery(deps, projectId, async (tx) => {
+    const { id } = await getGalleryItem(tx, projectId, url)
+    if (fields.featured === true) await clearFeatured(tx, projectId)
+    const update: Updateable<GalleryItem> = toColumns(fields, columns)
+    if (Object.keys(update).length === 0) return
+    await tx.updateTable('gallery_item').set(update).where('id', '=', id).execute()
+  })
+}
+
+/** @throws ApiError 403 without EDIT_DETAILS, 404 if the gallery has no image with this URL. */
+export async function removeGalleryImage(
+  deps: GalleryDeps,
+  viewer: Viewer,
+  { projectId, membership, url }: GalleryImage,
+): Promise<void> {
+  requirePermission(viewer, membership, 'EDIT_DETAILS')
+  await editGallery(deps, projectId, async (tx) => {
+    const item = await getGalleryItem(tx, projectId, url)
+    await tx.deleteFrom('gallery_item').where('id', '=', item.id).execute()
+    await removeImages(tx, deps.config, imageUrls(item))
   })
 }

@@ -1,33 +1,37 @@
-// What requests say of a gallery picture. It stands in the query, because the body is the picture.
+// Query parameters that describe a gallery image. They are in the query because the body is the image.
 import Type, { type Static } from 'typebox'
 import { Ordering } from '#lib/schema/schema-parts.ts'
 import { URL_LENGTH_MAX } from '#lib/text/text-rules.ts'
 
-/** Bytes of one picture. */
+/** Maximum size of one image, in bytes. */
 export const GALLERY_BYTES_MAX = 5 * 1024 * 1024
 
-/** What is said of a picture; an absent key keeps it as it is. */
-export type PictureText = { name?: string; description?: string; featured?: boolean; ordering?: number }
+/** Fields of a gallery image; an absent field stays unchanged. */
+export type GalleryImageFields = { name?: string; description?: string; featured?: boolean; ordering?: number }
 
 const Caption = Type.Optional(
-  Type.String({ minLength: 1, maxLength: 255, description: 'Caption; `name` and `title` mean the same' }),
+  Type.String({
+    minLength: 1,
+    maxLength: 255,
+    description: 'Caption. `name` and `title` are aliases; if both are set, `name` applies',
+  }),
 )
-const texts = {
+const fields = {
   name: Caption,
   title: Caption,
   description: Type.Optional(Type.String({ minLength: 1, maxLength: 2048, description: 'Text below the caption' })),
   featured: Type.Optional(
-    Type.Boolean({ description: 'Whether this is the featured image; it replaces the previous one' }),
+    Type.Boolean({ description: 'Whether the image is featured; it replaces the previous featured image' }),
   ),
   ordering: Type.Optional(Ordering),
 }
-export const NewPictureQuery = Type.Object({
+export const NewImageQuery = Type.Object({
   ext: Type.String({
     maxLength: 16,
     describedAs: { enum: ['png', 'jpg', 'jpeg', 'gif', 'webp'] },
-    description: 'Format of the image, in any case',
+    description: 'Format of the image; case does not matter',
   }),
-  ...texts,
+  ...fields,
 })
 export const UrlQuery = Type.Object({
   url: Type.String({
@@ -36,10 +40,10 @@ export const UrlQuery = Type.Object({
     description: '`url` of the image, as returned in the gallery',
   }),
 })
-export const PictureQuery = Type.Object({ ...UrlQuery.properties, ...texts })
+export const ImageQuery = Type.Object({ ...UrlQuery.properties, ...fields })
 
-/** `title` is another name of `name`, which wins. */
-export function pictureText(query: Omit<Static<typeof PictureQuery>, 'url'>): PictureText {
+/** Returns the fields that the query sets. */
+export function toGalleryImageFields(query: Omit<Static<typeof ImageQuery>, 'url'>): GalleryImageFields {
   const { name = query.title, description, featured, ordering } = query
   return {
     ...(name === undefined ? {} : { name }),

@@ -1,4 +1,4 @@
-// The gallery of a project.
+// Routes for the gallery of a project.
 
 import { requireViewer } from '#platform/http/auth/auth.ts'
 import { leaveBodiesUnparsed, readRawBody } from '#platform/http/bodies/raw-body.ts'
@@ -9,9 +9,8 @@ import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 import { getProjectAsMember } from '../lookup/project-cache.ts'
 import { addGalleryImage } from './add-gallery-image.ts'
-import { removePicture } from './remove-picture.ts'
-import { GALLERY_BYTES_MAX, NewPictureQuery, PictureQuery, pictureText, UrlQuery } from './requests.ts'
-import { updatePicture } from './update-picture.ts'
+import { removeGalleryImage, updateGalleryImage } from './edit-gallery.ts'
+import { GALLERY_BYTES_MAX, ImageQuery, NewImageQuery, toGalleryImageFields, UrlQuery } from './requests.ts'
 
 const config = { auth: { scope: ['PROJECT_WRITE'] } } as const
 const about = { params: ProjectParams }
@@ -28,9 +27,9 @@ export function galleryRoutes(app: App, deps: Deps): void {
         schema: {
           operationId: 'addGalleryPicture',
           summary: 'Add an image to the gallery',
-          description: `The body is the image itself, at most ${GALLERY_BYTES_MAX} bytes.`,
+          description: `The body is the image: at most ${GALLERY_BYTES_MAX / 1024 ** 2} MiB.`,
           consumes: ['image/*'],
-          querystring: NewPictureQuery,
+          querystring: NewImageQuery,
           ...about,
         },
       },
@@ -43,7 +42,7 @@ export function galleryRoutes(app: App, deps: Deps): void {
           membership,
           readBytes: () => readRawBody(req.body, { maxBytes: GALLERY_BYTES_MAX, field: 'image' }),
           ext: req.query.ext.toLowerCase(),
-          text: pictureText(req.query),
+          fields: toGalleryImageFields(req.query),
         })
         return done(reply)
       },
@@ -56,7 +55,7 @@ export function galleryRoutes(app: App, deps: Deps): void {
       schema: {
         operationId: 'updateGalleryPicture',
         summary: 'Edit a gallery image',
-        querystring: PictureQuery,
+        querystring: ImageQuery,
         ...about,
       },
     },
@@ -64,7 +63,8 @@ export function galleryRoutes(app: App, deps: Deps): void {
       const viewer = requireViewer(req)
       const { project, membership } = await getProjectAsMember(deps, viewer, req.params.id)
       const { url, ...query } = req.query
-      await updatePicture(deps, viewer, { projectId: project.id, membership, url, text: pictureText(query) })
+      const fields = toGalleryImageFields(query)
+      await updateGalleryImage(deps, viewer, { projectId: project.id, membership, url, fields })
       return done(reply)
     },
   )
@@ -82,7 +82,7 @@ export function galleryRoutes(app: App, deps: Deps): void {
     async (req, reply) => {
       const viewer = requireViewer(req)
       const { project, membership } = await getProjectAsMember(deps, viewer, req.params.id)
-      await removePicture(deps, viewer, { projectId: project.id, membership, url: req.query.url })
+      await removeGalleryImage(deps, viewer, { projectId: project.id, membership, url: req.query.url })
       return done(reply)
     },
   )

@@ -1,5 +1,5 @@
-// Projects kept as ready bytes with what decides who sees them. A command that changes what a project's view shows names
-// the project's ID under `project`.
+// Caches the JSON of projects together with the facts that decide who can see them. A command that changes a project's
+// view must add the project's ID to the change set, under `project`.
 
 import { findMembership, listMemberships } from '#features/basics/access/memberships.ts'
 import { canSeeProject, type Membership, type ProjectFacts } from '#features/basics/access/project-policy.ts'
@@ -17,9 +17,9 @@ import { toProjectView } from '../views.ts'
 
 export type CachedProject = ProjectFacts & {
   slug: string
-  /** Whether its views and downloads earn money. */
+  /** Whether views and downloads of the project earn revenue. */
   monetized: boolean
-  /** Of its newest listed or archived version; null where there is none, or none that says. */
+  /** Environment of the newest listed or archived version; null without such a version or field. */
   environment: string | null
   revision: number
   bytes: Buffer
@@ -36,7 +36,7 @@ const PROJECT = {
   foldAlias: (name: string) => name.toLowerCase(),
   revisionOf: (project: CachedProject) => project.revision,
   recount: (project: CachedProject, { revision, downloads }: Counted): CachedProject | undefined => {
-    // A later revision was read with its downloads; of an earlier one more has changed than this number.
+    // A later revision already includes these downloads. An earlier revision is outdated in other fields too.
     if (project.revision !== revision) return project.revision > revision ? project : undefined
     const before = project.bytes.toString()
     const after = withLargerNumber(before, 'downloads', downloads)
@@ -49,7 +49,7 @@ const PROJECT = {
 function toCachedProject(row: ProjectReadRow, taxonomy: Taxonomy): CachedProject {
   const bytes = Buffer.from(JSON.stringify(toProjectView(row, taxonomy)))
   const { id, slug, status, team_id, organization_id, newest, revision } = row
-  // A field shows only where a loader of the version has it.
+  // A loader field is part of the view only if a loader of the version supports it.
   const environment = fieldsOf(taxonomy, newest?.loaders ?? []).includes('environment')
     ? (newest?.environment ?? null)
     : null
@@ -57,7 +57,7 @@ function toCachedProject(row: ProjectReadRow, taxonomy: Taxonomy): CachedProject
   return { id, slug, monetized, status, team_id, organization_id, environment, revision, bytes, etag: entityTag(bytes) }
 }
 
-/** Another form of a project as it is cached, kept and dropped with it. */
+/** Returns another representation of a cached project, which is cached and invalidated together with the project. */
 export function projectForm<D>(
   { cache }: ProjectReader,
   project: CachedProject,
@@ -66,13 +66,13 @@ export function projectForm<D>(
   return cache.kind(PROJECT).derive(project, form)
 }
 
-/** A project in the cache and public, without a promise; undefined means: ask `getProject`. */
+/** Returns the project synchronously if it is cached and public. If undefined, call `getProject`. */
 export function peekPublicProject({ cache }: ProjectReader, name: string): CachedProject | undefined {
   const project = cache.kind(PROJECT).peekNamed(name)
   return project !== undefined && isPublicStatus(project.status) ? project : undefined
 }
 
-/** The same for a list, each once; undefined unless all of them are in the cache and public. */
+/** Returns the projects without duplicates, or undefined unless all of them are cached and public. */
 function peekPublicProjects({ cache }: ProjectReader, names: readonly string[]): CachedProject[] | undefined {
   const kind = cache.kind(PROJECT)
   const projects = new Set<CachedProject>()
@@ -84,7 +84,7 @@ function peekPublicProjects({ cache }: ProjectReader, names: readonly string[]):
   return [...projects]
 }
 
-/** The project that `name` names as ID or slug (the ID wins), visible or not; undefined when there is none. */
+/** Returns the project with this ID or slug, hidden or not. An ID takes precedence over a slug. */
 export function findProject({ db, cache, taxonomy }: ProjectReader, name: string): Promise<CachedProject | undefined> {
   return cache
     .kind(PROJECT)
@@ -94,8 +94,8 @@ export function findProject({ db, cache, taxonomy }: ProjectReader, name: string
 }
 
 /**
- * The project that `name` names, if this viewer may see it.
- * @throws ApiError 404 when it is absent or hidden.
+ * Returns the project with this ID or slug if the viewer can see it.
+ * @throws ApiError 404 if the project is absent or hidden.
  */
 export async function getProject(reader: ProjectReader, viewer: Viewer | null, name: string): Promise<CachedProject> {
   const project = await findProject(reader, name)
@@ -106,7 +106,7 @@ export async function getProject(reader: ProjectReader, viewer: Viewer | null, n
   return project
 }
 
-/** The same with the viewer's membership, for commands that go on to ask what the viewer may do. */
+/** Returns the project as `getProject` does, with the viewer's membership, which decides what they may do. */
 export async function getProjectAsMember(
   reader: ProjectReader,
   viewer: Viewer,
@@ -120,31 +120,31 @@ export async function getProjectAsMember(
 }
 
 /**
- * The projects that `names` name as ID or slug and this viewer may see, in the order asked for, each once. At most two
- * statements, whatever the number: the missing projects, and the viewer's memberships in hidden ones.
+ * Returns the projects with these IDs or slugs that the viewer can see, in the requested order and without duplicates.
+ * Runs at most two statements: one for projects that are not cached, one for memberships in hidden projects.
  */
 export async function listVisibleProjects(
   reader: ProjectReader,
   viewer: Viewer | null,
   names: readonly string[],
 ): Promise<CachedProject[]> {
-  const warm = peekPublicProjects(reader, names)
-  if (warm !== undefined) return warm
-  const found = await reader.cache
+  const cached = peekPublicProjects(reader, names)
+  if (cached !== undefined) return cached
+  const byName = await reader.cache
     .kind(PROJECT)
     .getManyNamed(names, async (missing) =>
       (await listProjectReadsByNames(reader.db, missing)).map((row) => toCachedProject(row, reader.taxonomy)),
     )
   const byId = new Map<string, CachedProject>()
   for (const name of names) {
-    const project = found.get(name)
+    const project = byName.get(name)
     if (project !== undefined) byId.set(project.id, project)
   }
-  return keepVisible(reader.db, viewer, [...byId.values()])
+  return filterVisible(reader.db, viewer, [...byId.values()])
 }
 
-/** Of these projects, those the viewer may see. One statement at most. */
-async function keepVisible<Facts extends ProjectFacts>(
+/** Returns the projects that the viewer can see. Runs at most one statement. */
+async function filterVisible<Facts extends ProjectFacts>(
   db: Db,
   viewer: Viewer | null,
   projects: readonly Facts[],

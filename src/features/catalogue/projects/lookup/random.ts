@@ -1,28 +1,31 @@
-// Random projects, each as likely as any other, without reading the catalogue.
+// Selects random projects with equal probability, without reading the whole catalogue.
 import { sql } from 'kysely'
+import Type, { type Static } from 'typebox'
 import { getStatistics } from '#features/basics/statistics/queries.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { invalidInput } from '#lib/errors.ts'
 import type { Db } from '#platform/db/db.ts'
 import { loadersOf } from '#platform/taxonomy/taxonomy.ts'
 import { type CachedProject, listVisibleProjects, type ProjectReader } from './project-cache.ts'
-import type { RandomQuery } from './requests.ts'
 
-/** Each project lies at a random point of this line for ever (`project.random_key`). */
-const LINE = 2 ** 31
-/** Up to here all are read and shuffled. */
+export const RandomQuery = Type.Object({
+  count: Type.Integer({ minimum: 1, maximum: 100, description: 'Maximum number of projects' }),
+  project_type: Type.Optional(Type.String({ maxLength: 64, description: 'Only projects of this type' })),
+})
+export type RandomQuery = Static<typeof RandomQuery>
+
+/** Number of values of `project.random_key`, a random number that each project gets once. */
+const KEYS = 2 ** 31
+/** Up to this number of projects, all IDs are read and shuffled. */
 const READ_ALL_MAX = 1_000
-/** So many are found before some of them are taken, so that it matters little which projects are neighbours. */
-const FOUND_MIN = 200
-/** Bounds of the search: rounds, stretches in a round, and projects looked at. */
+/** Minimum number of candidates, so that projects with adjacent keys rarely appear together. */
+const CANDIDATES_MIN = 200
+/** Limits of the search: rounds, key ranges per round, and projects examined. */
 const ROUNDS_MAX = 3
-const STRETCHES_MAX = 2_000
-const LOOKED_AT_MAX = 40_000
+const RANGES_MAX = 2_000
+const EXAMINED_MAX = 40_000
 
-/**
- * Random projects that everybody may see, as their views.
- * @throws ApiError `invalid_input` for an unknown project type.
- */
+/** Returns random public projects. @throws ApiError `invalid_input` for an unknown project type. */
 export async function listRandomProjects(
   reader: ProjectReader,
   viewer: Viewer | null,
@@ -30,7 +33,7 @@ export async function listRandomProjects(
 ): Promise<CachedProject[]> {
   const { db, taxonomy } = reader
   if (type !== undefined && !taxonomy.projectTypes.includes(type)) {
-    throw invalidInput(`There is no project type of the name ${type}`, 'project_type')
+    throw invalidInput(`The project type ${type} does not exist`, 'project_type')
   }
   const { projects: total } = await getStatistics(db)
   const filter = type === undefined ? {} : { loaders: loadersOf(taxonomy, type) }
@@ -40,63 +43,65 @@ export async function listRandomProjects(
 export type RandomChoice = {
   /** 1 to 100. */
   count: number
-  /** How many projects there are to choose from, before the filter. */
+  /** Number of projects before the filter. */
   total: number
   /** Only projects with a listed version for one of these loaders. */
   loaders?: readonly string[]
 }
 
 /**
- * IDs of approved and archived projects, different ones, in random order; fewer than asked for only where there are
- * fewer.
+ * Returns IDs of different approved and archived projects in random order: `count`, or all if fewer match.
  *
- * The line is cut into equal stretches, with one project each on average. Random stretches are read whole until they
- * gave enough projects, of which a random part is the answer. Every project is equally likely to be read; that it then
- * shares with more or fewer neighbours moves its chance by about half a percent. A walk from one random point would
- * favour those behind a gap, many times over for single projects, and always give the same neighbours together.
+ * The keys are divided into equal ranges that contain one project on average. The function reads all projects of random
+ * ranges until it has enough candidates, and returns a random part of these. Each project is equally likely to be read;
+ * the number of other projects in its range changes its probability by about 0.5 %. Reading from one random key onward
+ * would prefer projects after a gap, and always return the same projects together.
  *
- * Where so few pass the filter that there are fewer of them than projects to look at, all of them are listed instead.
- * @param random from 0 up to, and without, 1.
+ * If the filter is so selective that the search would examine more projects than match, it lists all matches instead.
+ * @param random returns a number from 0 (inclusive) to 1 (exclusive).
  */
 export async function listRandomProjectIds(db: Db, choice: RandomChoice, random: () => number): Promise<string[]> {
   const { count, total, loaders } = choice
   if (total <= READ_ALL_MAX) return shuffle(await listAll(db, loaders), random).slice(0, count)
-  const found = await findSome(db, choice, random)
-  const isEnough = loaders === undefined || found.length >= count
-  return shuffle(isEnough ? found : await listAll(db, loaders), random).slice(0, count)
+  const candidates = await listCandidates(db, choice, random)
+  const isEnough = loaders === undefined || candidates.length >= count
+  return shuffle(isEnough ? candidates : await listAll(db, loaders), random).slice(0, count)
 }
 
-/** Projects of random stretches; too few of them where the filter makes a list of all the cheaper way. */
-async function findSome(db: Db, { count, total, loaders }: RandomChoice, random: () => number): Promise<string[]> {
-  const wanted = Math.max(FOUND_MIN, 2 * count)
-  const found = new Set<string>()
-  let lookedAt = 0
-  for (let round = 0; round < ROUNDS_MAX && found.size < wanted && lookedAt < LOOKED_AT_MAX; round += 1) {
-    // How many of those looked at pass the filter, by what is known so far.
-    const share = round === 0 ? 1 : Math.max(found.size, 0.5) / lookedAt
-    // A little more, so that one round is nearly always enough.
-    const needed = Math.ceil((1.3 * (wanted - found.size)) / share)
+/** Returns projects of random key ranges; too few if listing all matches is cheaper. */
+async function listCandidates(
+  db: Db,
+  { count, total, loaders }: RandomChoice,
+  random: () => number,
+): Promise<string[]> {
+  const target = Math.max(CANDIDATES_MIN, 2 * count)
+  const ids = new Set<string>()
+  let examined = 0
+  for (let round = 0; round < ROUNDS_MAX && ids.size < target && examined < EXAMINED_MAX; round += 1) {
+    // The share of examined projects that matched the filter in earlier rounds.
+    const share = round === 0 ? 1 : Math.max(ids.size, 0.5) / examined
+    // The reserve makes one round nearly always sufficient.
+    const needed = Math.ceil((1.3 * (target - ids.size)) / share)
     if (needed > share * total) break
-    const toLookAt = Math.min(needed, LOOKED_AT_MAX - lookedAt)
-    const stretches = Math.min(toLookAt, STRETCHES_MAX)
-    const width = Math.ceil((LINE / total) * (toLookAt / stretches))
-    for (const id of await listStretches(db, { starts: drawStarts(stretches, width, random), width, loaders }))
-      found.add(id)
-    lookedAt += toLookAt
+    const toExamine = Math.min(needed, EXAMINED_MAX - examined)
+    const ranges = Math.min(toExamine, RANGES_MAX)
+    const width = Math.ceil((KEYS / total) * (toExamine / ranges))
+    for (const id of await listRanges(db, { starts: drawStarts(ranges, width, random), width, loaders })) ids.add(id)
+    examined += toExamine
   }
-  return [...found]
+  return [...ids]
 }
 
-/** Beginnings of different stretches of the line. */
-function drawStarts(stretches: number, width: number, random: () => number): number[] {
+/** Returns the first keys of different ranges. */
+function drawStarts(ranges: number, width: number, random: () => number): number[] {
   const starts = new Set<number>()
-  const all = Math.ceil(LINE / width)
-  while (starts.size < Math.min(stretches, all)) starts.add(Math.floor(random() * all) * width)
+  const all = Math.ceil(KEYS / width)
+  while (starts.size < Math.min(ranges, all)) starts.add(Math.floor(random() * all) * width)
   return [...starts]
 }
 
-/** All that lie in these stretches. One statement; without a filter it reads the index alone. */
-async function listStretches(
+/** Returns all matching projects in these ranges. Without a filter, the statement reads only the index. */
+async function listRanges(
   db: Db,
   { starts, width, loaders }: { starts: number[]; width: number; loaders: readonly string[] | undefined },
 ): Promise<string[]> {
@@ -109,7 +114,7 @@ async function listStretches(
   return rows.map(({ id }) => id)
 }
 
-/** All there are. With a filter only what passes it is read: `offset 0` keeps the database from reading all projects. */
+/** Returns all matching projects. `offset 0` prevents the database from reading all projects if there is a filter. */
 async function listAll(db: Db, loaders: readonly string[] | undefined): Promise<string[]> {
   const query =
     loaders === undefined
@@ -123,13 +128,13 @@ async function listAll(db: Db, loaders: readonly string[] | undefined): Promise<
   return rows.map(({ id }) => id)
 }
 
-// Indexes have the same conditions.
+// The conditions must be the same as in the indexes.
 const IS_SEARCHABLE = sql`is_searchable(project.status)`
 const IS_LISTED = sql`is_listed(version.status)`
 
 function isEligible(loaders: readonly string[] | undefined) {
   if (loaders === undefined) return IS_SEARCHABLE
-  // `is true` hides the condition from the index of loaders: read for each stretch, it costs more than it saves.
+  // `is true` prevents the use of the index on loaders: reading it for each range costs more than it saves.
   return sql`${IS_SEARCHABLE} and exists (
     select 1 from version where version.project_id = project.id and ${IS_LISTED} and (${isFor(loaders)}) is true)`
 }
@@ -138,7 +143,7 @@ function isFor(loaders: readonly string[]) {
   return sql`version.loaders && ${[...loaders]}::text[]`
 }
 
-/** Fisher-Yates. */
+/** Shuffles the items in place (Fisher-Yates). */
 function shuffle(items: string[], random: () => number): string[] {
   for (let i = items.length - 1; i > 0; i -= 1) {
     const j = Math.floor(random() * (i + 1))

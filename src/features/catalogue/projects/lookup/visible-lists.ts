@@ -1,14 +1,14 @@
-// Lists of projects by ID that may be of any length, such as those a user follows.
+// Reads lists of projects of any length, such as the projects that a user follows.
 import { hasScope } from '#lib/access/scopes.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { type CachedProject, listVisibleProjects, type ProjectReader } from './project-cache.ts'
 
-/** Far below what one statement can name. */
+/** Number of IDs per statement, far below the limit of PostgreSQL. */
 const BATCH_IDS = 5_000
 
 /**
- * The projects of these IDs that the viewer may see, in this order: two statements for each 5000 that the cache lacks
- * or that are not public.
+ * Returns the projects with these IDs that the viewer can see, in this order. Runs at most two statements per 5,000
+ * projects.
  */
 export async function listVisibleByIds(
   reader: ProjectReader,
@@ -22,7 +22,7 @@ export async function listVisibleByIds(
   return projects
 }
 
-/** As whom a request for something else sees projects: a token without PROJECT_READ sees what anybody sees. */
+/** Returns the viewer if their token includes PROJECT_READ, otherwise null: the request then sees public projects only. */
 export function projectViewer(viewer: Viewer | null): Viewer | null {
   return viewer !== null && hasScope(viewer.scopes, 'PROJECT_READ') ? viewer : null
 }
