@@ -187,7 +187,7 @@ describe('two processes, one S3 store, one Redis', { skip: missing.length > 0 &&
   test('a start with a setting that is wrong ends with the setting to mend', async () => {
     for (const [wrong, sentence] of [
       [{ S3_BUCKET: 'no-such-bucket' }, /^files: failing .*the bucket does not exist. Make it, or check S3_BUCKET/m],
-      [{ AWS_SECRET_ACCESS_KEY: 'another-secret' }, /^files: failing .*(Check the keys|keys are refused)/m],
+      [{ AWS_SECRET_ACCESS_KEY: 'another-secret' }, /^files: failing .*(Check the keys|keys are invalid)/m],
       [
         { REDIS_URL: `redis://depot:hidden@127.0.0.1:${counters.port}` },
         /^counters: failing .*WRONGPASS.*Check the user and the password in REDIS_URL/m,

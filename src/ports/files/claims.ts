@@ -1,5 +1,5 @@
-// Bytes before rows: files become durable in the store before the transaction that names them, and a claim says so, so
-// that neither a refused transaction nor a killed process leaves bytes that nobody owns.
+// Stores files before the transaction that inserts their rows. A claim names each file until then, so that a failed
+// transaction or a killed process leaves no file without an owner.
 
 import { sql } from 'kysely'
 import type { Db, Tx } from '#platform/db/db.ts'
@@ -23,10 +23,7 @@ export async function publishFiles(files: Deps['files'], stored: readonly Stored
   for (const { staged, storageKey, contentType } of stored) await files.publish(staged, storageKey, { contentType })
 }
 
-/**
- * Puts bytes under `keys` by `store`, runs `commit` (which must drop the claims in its transaction by `dropClaims`),
- * and takes the bytes back when either fails.
- */
+/** Claims `keys`, runs `store`, then `commit`, which must call `dropClaims` in its transaction. Removes the files on failure. */
 export async function withClaims<T>(
   { db, files, log }: Pick<Deps, 'db' | 'files' | 'log'>,
   { keys, store, commit }: { keys: readonly string[]; store: () => Promise<void>; commit: () => Promise<T> },
@@ -40,26 +37,26 @@ export async function withClaims<T>(
     await store()
     return await commit()
   } catch (error) {
-    await takeBack({ db, files }, keys).catch((cause) =>
-      log.error({ err: cause }, 'Refused files could not be removed'),
+    await undoUpload({ db, files }, keys).catch((cause) =>
+      log.error({ err: cause }, 'Could not remove the files of a failed upload'),
     )
     throw error
   }
 }
 
-/** Part of the transaction that makes the rows: the bytes have an owner now. */
+/** Called in the transaction that inserts the rows, which own the files from then on. */
 export async function dropClaims(tx: Tx, keys: readonly string[]): Promise<void> {
   if (keys.length === 0) return
   await tx.deleteFrom('upload_claim').where('storage_key', 'in', keys).execute()
 }
 
-/** Asks for the removal of stored files once the transaction that drops their rows commits. */
+/** Enqueues the removal of stored files in the transaction that deletes their rows. */
 export async function removeLater(tx: Tx, keys: readonly string[]): Promise<void> {
   if (keys.length > 0) await enqueue(tx, 'files.remove', { keys: [...keys] })
 }
 
-async function takeBack({ db, files }: Pick<Deps, 'db' | 'files'>, keys: readonly string[]): Promise<void> {
-  // A commit whose answer was lost may have taken place: only what is still claimed has no owner.
+async function undoUpload({ db, files }: Pick<Deps, 'db' | 'files'>, keys: readonly string[]): Promise<void> {
+  // The commit can have succeeded although its response was lost. Files without a claim then have an owner.
   const claimed = await db.selectFrom('upload_claim').select('storage_key').where('storage_key', 'in', keys).execute()
   await removeClaimed(
     { db, files },
@@ -73,8 +70,8 @@ async function removeClaimed({ db, files }: Pick<Deps, 'db' | 'files'>, keys: re
   await db.deleteFrom('upload_claim').where('storage_key', 'in', keys).execute()
 }
 
-/** Removes everything that is claimed, whoever claimed it: for an instance that nobody uses. */
-export async function takeBackClaimed(deps: Pick<Deps, 'db' | 'files'>): Promise<void> {
+/** Removes all claimed files, also recent ones. The instance must not be in use. */
+export async function removeClaimedFiles(deps: Pick<Deps, 'db' | 'files'>): Promise<void> {
   for (;;) {
     const rows = await deps.db.selectFrom('upload_claim').select('storage_key').limit(SWEEP_MAX).execute()
     if (rows.length === 0) return
@@ -85,11 +82,11 @@ export async function takeBackClaimed(deps: Pick<Deps, 'db' | 'files'>): Promise
   }
 }
 
-/** An upload takes less than this from its claim to its commit. */
+/** Maximum time from the claim of an upload to its commit. */
 const CLAIM_AGE_MAX = '6 hours'
 const SWEEP_MAX = 1000
 
-/** Removes what killed processes left in the store and no row names. Returns how many. */
+/** Removes files that killed processes left in the store. Returns their number. */
 export async function sweepClaims({ db, files }: Pick<Deps, 'db' | 'files'>): Promise<number> {
   const keys = await listStaleClaims(db)
   await removeClaimed({ db, files }, keys)

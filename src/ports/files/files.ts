@@ -1,11 +1,11 @@
-// The files port: where the bytes of published files and pictures live. An upload is first staged on the local disk,
-// because archives need random access to be checked, and then published under a key. Adapters: `disk/`, `s3/`.
+// The files port: stores published files and images. An upload is first staged on the local disk, because checks of
+// archives need random access, and then published under a key. Adapters: `disk/`, `s3/`.
 import type { Readable } from 'node:stream'
 import { ApiError } from '#lib/errors.ts'
 
-/** An upload on the local disk, complete and hashed, not yet visible to anybody. */
+/** A complete and hashed upload on the local disk, not published yet. */
 export type StagedFile = {
-  /** Local path, for random access by archive checks and picture work; valid until `publish` or `discard`. */
+  /** Local path for archive checks and image processing; valid until `publish` or `discard`. */
   readonly path: string
   readonly sizeBytes: number
   /** Lower-case hex. */
@@ -15,102 +15,103 @@ export type StagedFile = {
 }
 
 export type StageOptions = {
-  /** The largest size accepted; one byte more is refused. */
+  /** Maximum size, inclusive. */
   maxBytes: number
-  /** The request part or field that an error names. */
+  /** Request part or field that an error names. */
   field?: string
-  /** Ends the staging early; the promise then rejects with the signal's reason. */
+  /** Stops the staging; the promise then rejects with the signal's reason. */
   signal?: AbortSignal
 }
 
 export type StoreOptions = { contentType: string }
 
-/** Bytes in memory and the key they are to have. */
+/** Content in memory, and the key to store it under. */
 export type StoredBytes = StoreOptions & { key: string; bytes: Uint8Array }
 
-/** What the answer at a file's own address says of it. */
+/** Headers of the response at a signed URL. */
 export type LinkOptions = StoreOptions & { contentDisposition: string }
 
-/** Byte positions as in an HTTP range: both ends are included; an `end` past the last byte means the last byte. */
+/** Byte positions as in an HTTP range: inclusive; an `end` past the last byte means the last byte. */
 export type ByteRange = { start?: number; end?: number }
 
 export type OpenedFile = {
-  /** The bytes asked for. Whoever opens a file consumes this stream or destroys it: it holds a file open. */
+  /** The requested bytes. The caller must consume or destroy the stream, because it keeps a file open. */
   readonly stream: Readable
-  /** The size of the whole file, whatever the range. */
+  /** Size of the whole file, also if a range was requested. */
   readonly sizeBytes: number
 }
 
 /**
- * Where files live. Every failure of the store itself (full, not permitted) is an ApiError `file_hosting_error` with the
- * cause, and `files_unavailable` when it does not answer for now; neither leaves anything behind that no claim names. Keys are made by this service, never taken from a
- * request: see `assertFileKey`. No key may be the folder of another (`a` and `a/b`).
+ * A file store. A failure of the store (full, not permitted) is an ApiError `file_hosting_error` with the cause, or
+ * `files_unavailable` if the store does not respond; neither leaves content behind without a claim. Depot generates the
+ * keys (see `assertFileKey`) and never takes them from a request. A key must not be the folder of another (`a`, `a/b`).
  */
-export interface Files {
+export interface Files extends BulkFiles {
   /**
-   * Streams `source` to the local disk while both digests are computed; memory stays flat. The source is destroyed
-   * when the staging fails.
-   * @throws ApiError `invalid_input` naming the limit when the source is larger than `maxBytes`; the source's own
-   * error, or the signal's reason, when the source breaks. In each case nothing stays on disk.
+   * Streams `source` to the local disk and computes both digests, in constant memory. If it fails, it destroys the
+   * source and leaves nothing on disk.
+   * @throws ApiError `invalid_input` with the limit if the source is larger than `maxBytes`; the error of the source,
+   * or the reason of the signal.
    */
   stage(source: Readable, options: StageOptions): Promise<StagedFile>
   /**
-   * Makes a staged file durable under `key`, replacing what is there; a reader sees the old bytes or the new ones.
-   * The staged file is used up. After a failure it is still there, to be discarded.
+   * Moves a staged file to `key` durably and atomically, replacing an existing file. After a failure the staged file
+   * still exists and must be discarded.
    */
   publish(staged: StagedFile, key: string, options: StoreOptions): Promise<void>
-  /** Stores bytes that are in memory already (pictures), with the promises of `publish`. */
+  /** Stores content that is in memory, such as an image, durably and atomically. */
   put(key: string, bytes: Uint8Array, options: StoreOptions): Promise<void>
   /**
-   * Stores many small files that nobody reads yet, for commands: the disk may hold the event loop for as long as it takes.
-   * They are durable once `flush` resolves; after a failure some may be there, the last of them in part.
-   */
-  putAll(items: readonly StoredBytes[]): Promise<void>
-  /** Makes everything durable that `putAll` has stored. */
-  flush(): Promise<void>
-  /**
-   * Opens a file or a part of it; undefined when the key is absent.
-   * @throws ApiError `range_not_satisfiable` when the range starts at or after the end of the file.
+   * Opens a file or a range of it; undefined if the file does not exist.
+   * @throws ApiError `range_not_satisfiable` if the range starts at or after the end of the file.
    */
   open(key: string, range?: ByteRange): Promise<OpenedFile | undefined>
   /**
-   * Reads many small files, for commands as `putAll` is: in the order of `keys`, undefined where one is absent, `larger`
-   * where it has more than `maxBytes`.
-   */
-  readAll(keys: readonly string[], options: { maxBytes: number }): Promise<(Buffer | 'larger' | undefined)[]>
-  /**
-   * An address at which the store itself gives the file to anybody who has it, for some minutes; undefined when this
-   * store has none. Whether the file is there is not looked up.
+   * Returns a URL at which the store itself serves the file for some minutes; undefined if the store has no such URLs.
+   * Does not check whether the file exists.
    */
   link(key: string, options: LinkOptions): Promise<string | undefined>
-  /** The size of a file; undefined when the key is absent. */
+  /** Returns undefined if the file does not exist. */
   stat(key: string): Promise<{ sizeBytes: number } | undefined>
-  /** Every key with its size, in no order; files that come and go meanwhile may be in it or not. */
-  list(): AsyncIterable<{ key: string; sizeBytes: number }>
-  /** Removes a file; removing what is absent is not an error. */
+  /** Removes a file; does nothing if it does not exist. */
   remove(key: string): Promise<void>
-  /** Removes a staged file; harmless after `publish` and when called twice. */
+  /** Removes a staged file; does nothing after `publish` and on a second call. */
   discard(staged: StagedFile): Promise<void>
-  /** Removes staged files untouched for `olderThanMs` before `nowMs` (a killed process leaves them); returns how many. */
+  /** Removes staged files of killed processes, unchanged for `olderThanMs` before `nowMs`. Returns their number. */
   sweep(options: { olderThanMs: number; nowMs: number }): Promise<number>
   /**
-   * Asked before the bytes of an upload are taken; costs nothing while the store is in use and answers.
-   * @throws ApiError `files_unavailable` when it does not answer.
+   * Checks the store before an upload is received. Sends no request if the store responded recently.
+   * @throws ApiError `files_unavailable` if the store does not respond.
    */
   assertAvailable(): Promise<void>
-  /** Resolves when the store takes writes and has room; otherwise rejects with `file_hosting_error` or `files_unavailable`. */
+  /** @throws ApiError `file_hosting_error` or `files_unavailable` unless the store accepts writes and has free space. */
   check(): Promise<void>
   close(): Promise<void>
 }
 
-/** The failure of a store, as the client sees it; the cause is for the log. */
-export function hostingError(cause: unknown): ApiError {
-  return new ApiError('file_hosting_error', 'The file store could not do this; nothing was stored', { cause })
+/** Functions that only commands use (backup, move, seed). `bulk.ts` implements the first three over `put` and `open`. */
+export interface BulkFiles {
+  /**
+   * Stores many small files that no one reads yet. Can block the event loop. The files are durable when `flush` has
+   * resolved; after a failure some are stored, the last of them incompletely.
+   */
+  putAll(items: readonly StoredBytes[]): Promise<void>
+  /** Makes all files durable that `putAll` has stored. */
+  flush(): Promise<void>
+  /** Reads small files in the order of `keys`: undefined if missing, `larger` if larger than `maxBytes`. */
+  readAll(keys: readonly string[], options: { maxBytes: number }): Promise<(Buffer | 'larger' | undefined)[]>
+  /** Lists every key with its size, unordered. Files that are added or removed during the call can be missing. */
+  list(): AsyncIterable<{ key: string; sizeBytes: number }>
 }
 
-/** The answer while a store is away: come back after so many seconds. */
+/** Returns the error of a failed store for the client; the cause is logged. */
+export function hostingError(cause: unknown): ApiError {
+  return new ApiError('file_hosting_error', 'The file store failed; nothing was stored', { cause })
+}
+
+/** Returns the error for an unavailable store, with `Retry-After`. */
 export function filesUnavailable(cause: unknown, retryAfterSeconds: number): ApiError {
-  return new ApiError('files_unavailable', 'The file store does not answer at the moment; please try again', {
+  return new ApiError('files_unavailable', 'The file store does not respond; try again later', {
     cause,
     headers: { 'retry-after': String(retryAfterSeconds) },
   })
@@ -120,9 +121,9 @@ const KEY_LENGTH_MAX = 512
 const KEY_SEGMENT = /^(?!\.)[A-Za-z0-9._-]{1,255}$/
 
 /**
- * A key is 1 to 512 characters: segments of letters, digits, dot, underscore and hyphen, joined by `/`; a segment does
- * not begin with a dot, so that no key climbs out of the store or meets a hidden file.
- * @throws Error (an error of the caller, not of a client).
+ * Checks that a key has 1 to 512 characters: segments of letters, digits, dots, underscores and hyphens, joined by `/`.
+ * No segment begins with a dot, so that a key cannot leave the store or name a hidden file.
+ * @throws Error, because a wrong key is an error of Depot and not of a client
  */
 export function assertFileKey(key: string): void {
   if (key.length > KEY_LENGTH_MAX || !key.split('/').every((segment) => KEY_SEGMENT.test(segment))) {
@@ -130,7 +131,7 @@ export function assertFileKey(key: string): void {
   }
 }
 
-/** A byte count in words a person can compare: `500 MiB`, `256 KiB`, `10 bytes`. */
+/** Formats a size: `500 MiB`, `256 KiB`, `10 bytes`. */
 export function describeBytes(bytes: number): string {
   for (const [unit, size] of [
     ['MiB', 1024 * 1024],

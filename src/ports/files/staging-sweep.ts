@@ -1,19 +1,19 @@
-// Staged uploads lie on the disk of the process that took them, so each server sweeps its own folder: a job would run on
-// one machine only.
+// Each server sweeps its own staging folder, because staged uploads are on its local disk. A job would run on one machine
+// only.
 import { HOUR_MS } from '#lib/time.ts'
 import type { Deps } from '#ports/deps.ts'
 
-/** An upload takes less than this. */
+/** Maximum duration of an upload. */
 const AGE_MAX_MS = 6 * HOUR_MS
 
-/** Removes staged files that a killed process left, now and every hour until stopped. What fails is logged. */
+/** Removes staged files of killed processes, now and every hour until stopped. Logs failures. */
 export function startStagingSweep({ files, log, now }: Pick<Deps, 'files' | 'log' | 'now'>): { stop(): Promise<void> } {
   const sweep = async (): Promise<void> => {
     try {
       const removed = await files.sweep({ olderThanMs: AGE_MAX_MS, nowMs: now() })
-      if (removed > 0) log.info({ files: { removed } }, 'Removed uploads that a process had left unfinished')
+      if (removed > 0) log.info({ files: { removed } }, 'Removed unfinished uploads of a stopped process')
     } catch (error) {
-      log.warn({ err: error }, 'Unfinished uploads could not be removed')
+      log.warn({ err: error }, 'Could not remove unfinished uploads')
     }
   }
   let running = sweep()

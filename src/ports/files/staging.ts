@@ -1,4 +1,4 @@
-// Staged uploads on the local disk, the half that every files adapter shares: streaming in, hashing, throwing away.
+// Staged uploads on the local disk: receives, hashes and discards them. Every files adapter shares this code.
 import { createHash } from 'node:crypto'
 import { type FileHandle, open, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -7,12 +7,12 @@ import { invalidInput } from '#lib/errors.ts'
 import { randomBase62 } from '#lib/ids.ts'
 import { describeBytes, hostingError, type StagedFile, type StageOptions } from './files.ts'
 
-// Chunks are gathered to this size before they are written: few system calls, and at most two batches in memory.
+// Size of a write: few system calls, and at most two batches in memory.
 const BATCH_BYTES = 1024 * 1024
-// A long upload is pushed to the disk as it arrives, so that making it durable at the end does not take seconds.
+// A long upload is synced as it arrives, so that the final sync does not take seconds.
 const SYNC_EVERY_BYTES = 32 * 1024 * 1024
 
-/** Runs a step of the store; its failure becomes `file_hosting_error` with the cause. */
+/** Converts a failure of the step to `file_hosting_error` with the cause. */
 export async function hosted<T>(step: Promise<T>): Promise<T> {
   try {
     return await step
@@ -21,16 +21,16 @@ export async function hosted<T>(step: Promise<T>): Promise<T> {
   }
 }
 
-/** A fresh path in the staging folder. */
+/** Returns an unused path in the staging folder. */
 export function newStagedPath(folder: string): string {
   return join(folder, `${randomBase62(24)}.part`)
 }
 
-/** `Files.stage` for a staging folder on the local disk. */
+/** Implements `Files.stage`. */
 export async function stageFile(folder: string, source: Readable, options: StageOptions): Promise<StagedFile> {
   const path = newStagedPath(folder)
   let writer: BatchWriter | undefined
-  // The source may break before anybody reads it; the reader then meets the error of the destroyed stream.
+  // The source can fail before it is read; reading then throws the error.
   source.on('error', () => undefined)
   try {
     if (options.signal !== undefined) addAbortSignal(options.signal, source)
@@ -65,28 +65,28 @@ async function pump(source: Readable, writer: BatchWriter, { maxBytes, field }: 
 type BatchWriter = {
   write(chunk: Buffer): Promise<void>
   close(): Promise<void>
-  /** Closes whatever is open and swallows errors: the file is about to be removed. */
+  /** Closes the file and ignores errors, because the file is removed next. */
   abandon(): Promise<void>
 }
 
-/** Gathers chunks and writes each batch while the next one is gathered and hashed. */
+/** Writes each batch of chunks while the next one is received and hashed. */
 function batchWriter(handle: FileHandle): BatchWriter {
   let batch: Buffer[] = []
   let batchBytes = 0
   let unsyncedBytes = 0
-  let underway: Promise<void> = Promise.resolve()
+  let writing: Promise<void> = Promise.resolve()
 
   async function flush(): Promise<void> {
-    await underway
+    await writing
     const full = batch
     unsyncedBytes += batchBytes
     const sync = unsyncedBytes >= SYNC_EVERY_BYTES
     if (sync) unsyncedBytes = 0
     batch = []
     batchBytes = 0
-    underway = writeBatch(handle, full, { sync })
-    // The error is met by the next `flush` or by `close`; until then it must not count as unhandled.
-    underway.catch(() => undefined)
+    writing = writeBatch(handle, full, { sync })
+    // The next `flush` or `close` throws the error; until then it must not count as unhandled.
+    writing.catch(() => undefined)
   }
 
   return {
@@ -97,11 +97,11 @@ function batchWriter(handle: FileHandle): BatchWriter {
     },
     async close() {
       if (batchBytes > 0) await flush()
-      await underway
+      await writing
       await hosted(handle.close())
     },
     async abandon() {
-      await underway.catch(() => undefined)
+      await writing.catch(() => undefined)
       await handle.close().catch(() => undefined)
     },
   }
@@ -110,17 +110,17 @@ function batchWriter(handle: FileHandle): BatchWriter {
 async function writeBatch(handle: FileHandle, batch: Buffer[], { sync }: { sync: boolean }): Promise<void> {
   const total = batch.reduce((sum, chunk) => sum + chunk.length, 0)
   const { bytesWritten } = await hosted(handle.writev(batch))
-  // A nearly full disk takes a part and refuses the rest with the next call.
+  // A nearly full disk accepts a part and fails with the next call.
   if (bytesWritten < total) await hosted(handle.appendFile(Buffer.concat(batch).subarray(bytesWritten)))
   if (sync) await hosted(handle.datasync())
 }
 
-/** `Files.discard` for a staging folder on the local disk. */
+/** Implements `Files.discard`. */
 export async function discardStaged(staged: StagedFile): Promise<void> {
   await hosted(rm(staged.path, { force: true }))
 }
 
-/** `Files.sweep` for a staging folder on the local disk; a file that vanishes meanwhile counts for nobody. */
+/** Implements `Files.sweep`. A file that another process removes first is not counted. */
 export async function sweepStaged(folder: string, olderThanMs: number, nowMs: number): Promise<number> {
   let removed = 0
   for (const name of await hosted(readdir(folder))) {

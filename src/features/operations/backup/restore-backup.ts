@@ -12,7 +12,7 @@ import { requestRebuild } from '#features/operations/search/request-rebuild.ts'
 import { OperatorError } from '#lib/operator-error.ts'
 import { type Migration, migrate, readMigrations } from '#platform/db/migrate.ts'
 import type { Deps } from '#ports/deps.ts'
-import { takeBackClaimed } from '#ports/files/claims.ts'
+import { removeClaimedFiles } from '#ports/files/claims.ts'
 import { ArchiveError, damaged, type Head, unreadable } from './archive/archive-format.ts'
 import { type ArchiveReader, openArchive, readHeadOf } from './archive/archive-reader.ts'
 import type { Member } from './archive/member-reader.ts'
@@ -92,7 +92,7 @@ export async function restoreBackup(deps: RestoreDeps, options: RestoreOptions):
       // Not a rollback: that would wait for a COPY that gets no more rows.
       await deps.pool.query('select pg_terminate_backend($1, 10000)', [pid])
       // Nothing else claims keys of an instance that is empty and not served. A killed restore leaves this to the sweep.
-      await takeBackClaimed(deps).catch((err) =>
+      await removeClaimedFiles(deps).catch((err) =>
         deps.log.error({ err }, 'Files of a failed restore could not be removed'),
       )
       throw error

@@ -1,5 +1,5 @@
-// Forces what was written to disk. Forcing thousands of files one by one takes minutes; Linux can force a whole file
-// system, which Node has no call for and the program `sync` has.
+// Flushes written files to disk. Flushing thousands of files one by one takes minutes. Linux can flush a whole file system,
+// which the program `sync` does; Node.js has no function for it.
 import { execFile } from 'node:child_process'
 import { open, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -7,12 +7,12 @@ import { promisify } from 'node:util'
 
 const run = promisify(execFile)
 
-/** Everything below `folder` is on disk when it resolves. */
+/** Flushes everything below `folder`. */
 export async function syncFileSystem(folder: string, program = 'sync'): Promise<void> {
   try {
     await run(program, ['-f', folder])
   } catch {
-    // Other systems have no such program, or one without `-f`.
+    // Other systems do not have this program, or not its option `-f`.
     await syncTree(folder)
   }
 }
@@ -26,7 +26,7 @@ async function syncTree(folder: string): Promise<void> {
   await syncPath(folder)
 }
 
-/** One file, or the names in one folder. */
+/** Flushes one file, or the names in one folder. */
 export async function syncPath(path: string): Promise<void> {
   const handle = await open(path, 'r')
   try {

@@ -1,13 +1,10 @@
-// A stream from the store that does not wait for ever.
+// A stream from the store with a time limit.
 import { Readable } from 'node:stream'
 
-/**
- * The bytes of `source`. It fails when a reader wants bytes and none have come for `stallMs`; a reader that takes its time
- * is waited for.
- */
+/** Wraps `source`. Fails if a reader waits for `stallMs` without data. A slow reader has no time limit. */
 export function guardStream(source: Readable, stallMs: number): Readable {
   let timer: NodeJS.Timeout | undefined
-  const rest = () => {
+  const stopTimer = () => {
     clearTimeout(timer)
     timer = undefined
   }
@@ -17,7 +14,7 @@ export function guardStream(source: Readable, stallMs: number): Readable {
       timer ??= setTimeout(() => stream.destroy(new Error(`The file store sent nothing for ${stallMs} ms`)), stallMs)
     },
     destroy(error, done) {
-      rest()
+      stopTimer()
       source.destroy()
       done(error)
     },
@@ -27,16 +24,17 @@ export function guardStream(source: Readable, stallMs: number): Readable {
       timer?.refresh()
     } else {
       source.pause()
-      rest()
+      stopTimer()
     }
   })
   source.on('end', () => {
-    rest()
+    stopTimer()
     stream.push(null)
   })
   source.on('error', (error) => stream.destroy(error))
   source.on('close', () => {
-    if (!source.readableEnded && !stream.destroyed) stream.destroy(new Error('The file store broke off'))
+    if (!source.readableEnded && !stream.destroyed)
+      stream.destroy(new Error('The file store closed the connection before the end of the file'))
   })
   source.pause()
   return stream

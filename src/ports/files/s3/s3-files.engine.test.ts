@@ -14,7 +14,8 @@ import { type Engine, startEngine } from '#test/support/engines/engine.ts'
 import { startTcpProxy, type TcpProxy } from '#test/support/stand-ins/tcp-proxy.ts'
 import type { Files } from '../files.ts'
 import { guardStream } from './guarded-stream.ts'
-import { openS3Files, type S3FilesOptions, type S3Location } from './s3-files.ts'
+import { openS3Files, type S3FilesOptions } from './s3-files.ts'
+import type { S3Location } from './store-client.ts'
 
 const started = await startEngine('s3')
 const skip = typeof started === 'string' ? started : false
@@ -143,7 +144,7 @@ describe('S3', { skip }, () => {
     test('the bucket is in another region', async (t) =>
       refused(t, { endpoint: await answering(t, 301) }, /another region.*S3_REGION/))
     test('it is no S3 store', async (t) =>
-      refused(t, { endpoint: await answering(t, 200, '<html>') }, /answers for an object that is not there/))
+      refused(t, { endpoint: await answering(t, 200, '<html>') }, /returns an object that does not exist/))
     test('a right is missing', async (t) =>
       refused(t, { endpoint: await answering(t, 403) }, /access is denied.*docs\/s3\.md/))
     test('the secret is wrong', async (t) => {
@@ -152,7 +153,7 @@ describe('S3', { skip }, () => {
       t.after(() => {
         process.env['AWS_SECRET_ACCESS_KEY'] = right
       })
-      await refused(t, {}, /Check the keys|keys are refused/)
+      await refused(t, {}, /Check the keys|keys are invalid/)
     })
   })
 

@@ -1,50 +1,62 @@
-// How the S3 adapter asks its store: time limits, repeated tries, and what is known of its health.
+// Sends the requests of the S3 adapter with time limits and retries, and tracks whether the store is available.
 import { performance } from 'node:perf_hooks'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { ApiError } from '#lib/errors.ts'
 import { OperatorError } from '#lib/operator-error.ts'
 import { filesUnavailable, hostingError } from '../files.ts'
 
-export type Ask = <T>(
-  operation: string,
-  attempt: (signal: AbortSignal) => Promise<T>,
-  options?: AskOptions,
-) => Promise<T>
-
-export type AskOptions = {
-  /** How long one try may take until the store has answered. */
-  timeoutMs?: number
-  /** How often it is tried before it counts as failed; 3 unless given. */
-  tries?: number
+export type S3Location = {
+  bucket: string
+  /** URL of a store other than Amazon S3, without a trailing slash. */
+  endpoint: string | undefined
+  region: string
+  /** Whether the bucket is the first part of the path instead of the host. */
+  pathStyle: boolean
+  /** Prefix of every key; empty, or ends with `/`. */
+  prefix: string
 }
 
+type Request = <T>(
+  operation: string,
+  attempt: (signal: AbortSignal) => Promise<T>,
+  options?: {
+    /** Time limit of one attempt. Default: 5 s. */
+    timeoutMs?: number
+    /** Number of attempts. Default: 3. */
+    tries?: number
+  },
+) => Promise<T>
+
 export type StoreHealth = {
-  /** Repeats what fails for a moment. Fails at once while the store is known to be away, but for one call a second. */
-  ask: Ask
-  /** Whether the store has answered within the last `ms` milliseconds, and nothing has failed since. */
+  /**
+   * Runs `attempt`, and repeats it after a temporary failure. While the store is unavailable, calls fail immediately,
+   * except one per second.
+   */
+  request: Request
+  /** Whether the store has responded within the last `ms` milliseconds, and nothing has failed since. */
   isFresh(ms: number): boolean
 }
 
-/** Called with each call's name, its time in seconds and whether it failed. */
+/** Called with the name of each call, its duration in seconds and whether it failed. */
 export type OnCall = (operation: string, seconds: number, failed: boolean) => void
 
 const TIMEOUT_MS = 5_000
 const TRIES = 3
 const PAUSE_MS = 150
-/** How long the store is left alone after it was found away. */
+/** Time during which no request is sent to an unavailable store. */
 const REST_MS = 1_000
 const RETRY_AFTER_SECONDS = 5
 
-/** Words of S3 for what passes by itself; the clock is set right by the failure. */
-const PASSING =
+/** S3 error codes of temporary failures. The SDK corrects the clock after `RequestTimeTooSkewed`. */
+const TEMPORARY =
   /^(SlowDown|RequestTimeout|RequestTimeTooSkewed|Throttling|ThrottlingException|TooManyRequests|InternalError)$/
 
-/** Errors of a local file, of a name, and of a certificate. */
-const LASTING = /^(ENOENT|EIO|EBADF|EISDIR|ENOTFOUND|ERR_TLS|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|ERR_SSL|EPROTO)/
+/** Error codes of local files, host names and certificates. */
+const PERMANENT = /^(ENOENT|EIO|EBADF|EISDIR|ENOTFOUND|ERR_TLS|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|ERR_SSL|EPROTO)/
 
 export function createStoreHealth(onCall: OnCall = () => {}): StoreHealth {
-  let answeredAt = Number.NEGATIVE_INFINITY
-  let away: { error: unknown; restUntil: number } | undefined
+  let respondedAt = Number.NEGATIVE_INFINITY
+  let outage: { error: unknown; restUntil: number } | undefined
 
   async function attemptOnce<T>(
     operation: string,
@@ -53,17 +65,17 @@ export function createStoreHealth(onCall: OnCall = () => {}): StoreHealth {
   ): Promise<T> {
     const start = performance.now()
     const stop = new AbortController()
-    const timer = setTimeout(() => stop.abort(new Error(`No answer within ${timeoutMs} ms`)), timeoutMs)
+    const timer = setTimeout(() => stop.abort(new Error(`no response within ${timeoutMs} ms`)), timeoutMs)
     let failed = true
     try {
       const result = await attempt(stop.signal)
       failed = false
       return result
     } catch (error) {
-      // A refusal is an answer, and no error of the store.
-      failed = statusOf(error) === undefined || isPassing(error)
+      // A rejected request is not a failure of the store.
+      failed = statusOf(error) === undefined || isTemporary(error)
       const reason = stop.signal.aborted ? stop.signal.reason : error
-      // What is still under way has lost its reader.
+      // Cancels a request that is still in flight.
       stop.abort()
       throw reason
     } finally {
@@ -72,62 +84,62 @@ export function createStoreHealth(onCall: OnCall = () => {}): StoreHealth {
     }
   }
 
-  function answered(): void {
-    answeredAt = performance.now()
-    away = undefined
+  function noteResponse(): void {
+    respondedAt = performance.now()
+    outage = undefined
   }
 
   function failure(error: unknown): ApiError {
-    if (!isPassing(error)) return hostingError(error)
-    if (isAway(error)) away = { error, restUntil: performance.now() + REST_MS }
+    if (!isTemporary(error)) return hostingError(error)
+    if (isUnavailable(error)) outage = { error, restUntil: performance.now() + REST_MS }
     return filesUnavailable(error, RETRY_AFTER_SECONDS)
   }
 
   return {
-    isFresh: (ms) => away === undefined && performance.now() - answeredAt < ms,
-    async ask(operation, attempt, { timeoutMs = TIMEOUT_MS, tries = TRIES } = {}) {
+    isFresh: (ms) => outage === undefined && performance.now() - respondedAt < ms,
+    async request(operation, attempt, { timeoutMs = TIMEOUT_MS, tries = TRIES } = {}) {
       const start = performance.now()
-      if (away !== undefined) {
-        if (start < away.restUntil) throw filesUnavailable(away.error, RETRY_AFTER_SECONDS)
-        // The others go on failing at once while this call tries.
-        away.restUntil = start + Math.min(timeoutMs, TIMEOUT_MS)
+      if (outage !== undefined) {
+        if (start < outage.restUntil) throw filesUnavailable(outage.error, RETRY_AFTER_SECONDS)
+        // Other calls fail immediately during this attempt.
+        outage.restUntil = start + Math.min(timeoutMs, TIMEOUT_MS)
       }
-      const triesMax = away === undefined ? tries : 1
-      for (let tried = 1; ; tried += 1) {
+      const triesMax = outage === undefined ? tries : 1
+      for (let count = 1; ; count += 1) {
         try {
           const result = await attemptOnce(operation, attempt, timeoutMs)
-          answered()
+          noteResponse()
           return result
         } catch (error) {
-          if (!isPassing(error)) {
-            if (statusOf(error) !== undefined) answered()
+          if (!isTemporary(error)) {
+            if (statusOf(error) !== undefined) noteResponse()
             throw error
           }
           const late = performance.now() - start >= timeoutMs
-          if (tried >= triesMax || late) throw failure(error)
-          await pause(PAUSE_MS * 4 ** (tried - 1) * (0.5 + Math.random()))
+          if (count >= triesMax || late) throw failure(error)
+          await pause(PAUSE_MS * 4 ** (count - 1) * (0.5 + Math.random()))
         }
       }
     },
   }
 }
 
-/** The HTTP status of the store's answer; undefined when there was none. */
+/** Returns the HTTP status of the response; undefined if the store did not respond. */
 export function statusOf(error: unknown): number | undefined {
   if (!(error instanceof Error) || !('$metadata' in error)) return undefined
   return (error.$metadata as { httpStatusCode?: number }).httpStatusCode
 }
 
-/** Whether the same may succeed a moment later. */
-export function isPassing(error: unknown): boolean {
+/** Whether another attempt could succeed. */
+export function isTemporary(error: unknown): boolean {
   if (!(error instanceof Error) || error instanceof OperatorError) return false
   const status = statusOf(error)
-  if (status !== undefined) return status >= 500 ? status !== 501 : status === 429 || PASSING.test(error.name)
-  return error.name !== 'CredentialsProviderError' && !('code' in error && LASTING.test(String(error.code)))
+  if (status !== undefined) return status >= 500 ? status !== 501 : status === 429 || TEMPORARY.test(error.name)
+  return error.name !== 'CredentialsProviderError' && !('code' in error && PERMANENT.test(String(error.code)))
 }
 
-/** Nobody answered, or what answers has no store behind it. */
-function isAway(error: unknown): boolean {
+/** Whether the store did not respond, or a proxy responded that it is unavailable. */
+function isUnavailable(error: unknown): boolean {
   const status = statusOf(error)
   return status === undefined || (status >= 502 && status <= 504)
 }
