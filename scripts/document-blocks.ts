@@ -24,6 +24,7 @@ export function documentBlocks(): Record<string, string> {
         return `\`${folder}/\`\n\n${table(['folder', 'purpose'], rows)}`
       })
       .join('\n\n'),
+    decisions: decisionList(),
     errors: errorTable(),
     metrics: metricTable(),
     caches: cacheTable(),
@@ -58,6 +59,18 @@ export function documentsWithBlocks(): string[] {
   return globSync('{*.md,docs/**/*.md}', { cwd: ROOT })
     .filter((path) => readFileSync(join(ROOT, path), 'utf8').includes('<!-- generated: '))
     .sort()
+}
+
+/** One line per decision, in the order of their numbers. */
+function decisionList(): string {
+  const folder = join(ROOT, 'docs/decisions')
+  return globSync('*/*.md', { cwd: folder })
+    .map((path) => {
+      const [, number = '', title = ''] = /^# (\d+) (.+)$/m.exec(readFileSync(join(folder, path), 'utf8')) ?? []
+      return `- [${number}](${path}) ${title}`
+    })
+    .sort()
+    .join('\n')
 }
 
 /** One row per error code, with the statuses that it comes with. */

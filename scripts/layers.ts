@@ -119,6 +119,7 @@ export const LAYERS: readonly Layer[] = [
       v2: 'The v2 API: other requests and responses over the same queries, policies and caches ([v2.md](v2.md))',
     },
   },
+  { name: 'demo', folder: 'demo', purpose: 'The demo catalogue that `depot seed` loads' },
   {
     name: 'web',
     folder: 'src/web',
@@ -130,6 +131,5 @@ export const LAYERS: readonly Layer[] = [
     },
   },
   { name: 'main', folder: 'src/main', purpose: 'Opens the ports, lists all routes and jobs, starts the processes' },
-  { name: 'demo', folder: 'demo', purpose: 'The demo catalogue that `depot seed` loads' },
   { name: 'cli', folder: 'src/cli', purpose: 'The commands; the only code that reads the environment and arguments' },
 ]
