@@ -1,4 +1,4 @@
-// Who sees the analytics of a project.
+// Decides who can see the analytics of a project.
 
 import { findMembership } from '#features/basics/access/memberships.ts'
 import { type Membership, type ProjectFacts, projectPermissions } from '#features/basics/access/project-policy.ts'
@@ -6,7 +6,7 @@ import { hasProjectPermission } from '#lib/access/permissions.ts'
 import { isAdmin, type Viewer } from '#lib/access/viewer.ts'
 import type { Db } from '#platform/db/db.ts'
 
-/** Whether the viewer sees them for every project, so that no membership need be read. */
+/** Returns whether the viewer can see the analytics of every project, so that callers can skip memberships. */
 export function canSeeAllAnalytics(viewer: Viewer | null): boolean {
   return isAdmin(viewer)
 }
@@ -15,7 +15,7 @@ export function canSeeAnalytics(viewer: Viewer, membership: Membership): boolean
   return hasProjectPermission(projectPermissions(viewer, membership), 'VIEW_ANALYTICS')
 }
 
-/** Whether the viewer, who sees the project, sees how its downloads are made up. */
+/** Returns whether a viewer who can see the project can also see its download statistics. */
 export async function maySeeStatistics(
   db: Db,
   viewer: Viewer | null,

@@ -1,4 +1,4 @@
-// Reads of the database for analytics: what was played, whose projects one may ask about, and the records of money.
+// Database queries for analytics: played versions, the projects of a user, revenue and conversions.
 import { sql } from 'kysely'
 import type { VersionFacts } from '#features/catalogue/versions/policy.ts'
 import type { Db } from '#platform/db/db.ts'
@@ -10,7 +10,7 @@ export type PlayedVersion = VersionFacts & {
   project_loaders: string[]
 }
 
-/** The versions with these IDs that exist, visible or not. */
+/** Returns the versions with these IDs, including hidden ones. */
 export async function listPlayedVersions(db: Db, ids: readonly string[]): Promise<PlayedVersion[]> {
   if (ids.length === 0) return []
   const rows = await db
@@ -37,9 +37,9 @@ async function listProjectLoaders(db: Db, projectIds: readonly string[]): Promis
   return new Map(rows.map(({ project_id, loaders }) => [project_id, loaders]))
 }
 
-/** IDs of the projects to which an account belongs by an accepted row, their own or their organization's; at most `limit`. */
+/** Returns at most `limit` IDs of projects whose team, or organization's team, has the account as an accepted member. */
 export async function listProjectIdsOfMember(db: Db, accountId: string, limit: number): Promise<string[]> {
-  // Two look-ups by index; one condition with `or` would read every project.
+  // Each half uses an index. A single query with `or` would read every project.
   const { rows } = await sql<{ id: string }>`
     with teams as (select team_id from team_member where account_id = ${accountId} and accepted)
     select id from project where team_id in (select team_id from teams)
@@ -50,7 +50,7 @@ export async function listProjectIdsOfMember(db: Db, accountId: string, limit: n
   return rows.map(({ id }) => id)
 }
 
-/** IDs of the projects that `names` name as ID or slug; the ID wins. */
+/** Returns the IDs of the projects with these IDs or slugs. If a name is both, the ID wins. */
 export async function listProjectIdsByNames(db: Db, names: readonly string[]): Promise<string[]> {
   const rows = await db
     .selectFrom('project')
@@ -62,10 +62,10 @@ export async function listProjectIdsByNames(db: Db, names: readonly string[]): P
   return [...new Set(names.flatMap((name) => (byId.has(name) ? name : (bySlug.get(name.toLowerCase()) ?? []))))]
 }
 
-/** What a record adds to one slice and source; amounts are decimal texts, counts numbers. */
+/** Amount, as a decimal string, that records add to one slice and source. */
 export type RecordCell = { slice: number; source: string; amount: string }
 
-/** Revenue of projects, everybody's share together, dated by its day. */
+/** Sums the revenue of projects over all shares, by the day of the revenue. */
 export async function sumProjectRevenue(db: Db, grid: SliceGrid, projectIds: readonly string[]): Promise<RecordCell[]> {
   const { rows } = await sql<RecordCell>`
     select ${sliceIndex(grid, 'day')} as slice, project_id as source, sum(amount)::text as amount
@@ -75,7 +75,7 @@ export async function sumProjectRevenue(db: Db, grid: SliceGrid, projectIds: rea
   return rows
 }
 
-/** Conversions of affiliate codes, and what they earned. */
+/** Counts the conversions of affiliate codes and sums their revenue. */
 export async function sumConversions(
   db: Db,
   grid: SliceGrid,
@@ -92,7 +92,7 @@ export async function sumConversions(
 
 const millisecondsOf = (column: string) => sql`(extract(epoch from ${sql.ref(column)}) * 1000)::bigint`
 
-/** The same half-open slices as the store's: an edge belongs to the later one. */
+/** Returns the index of the half-open slice, as in the store: a time on an edge belongs to the later slice. */
 function sliceIndex(grid: SliceGrid, column: string) {
   return sql<number>`width_bucket(${millisecondsOf(column)}, ${sliceEdges(grid)}::bigint[]) - 1`
 }

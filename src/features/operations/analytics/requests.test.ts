@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ApiError } from '#lib/errors.ts'
 import { HOUR_MS } from '#lib/time.ts'
-import { metricNeedingPayoutsRead, parseAnalyticsQuery } from './requests.ts'
+import { needsPayoutsRead, parseAnalyticsQuery } from './requests.ts'
 
 const RANGE = { start: '2024-01-01T00:00:00Z', end: '2024-01-02T00:00:00Z', resolution: { slices: 2 } }
 const START_MS = Date.UTC(2024, 0, 1)
@@ -161,12 +161,11 @@ for (const [name, body, field, message] of problems) {
   })
 }
 
-test('the first metric that needs PAYOUTS_READ is named', () => {
-  const needing = (return_metrics: object) =>
-    metricNeedingPayoutsRead(parseAnalyticsQuery({ time_range: RANGE, return_metrics }))
-  assert.equal(needing({ project_views: {}, affiliate_code_conversions: {} }), undefined)
-  assert.equal(needing({ affiliate_code_revenue: {}, project_views: {} }), 'affiliate_code_revenue')
-  assert.equal(needing({ affiliate_code_revenue: {}, project_revenue: {} }), 'project_revenue')
+test('revenue metrics need PAYOUTS_READ', () => {
+  const needs = (return_metrics: object) => needsPayoutsRead(parseAnalyticsQuery({ time_range: RANGE, return_metrics }))
+  assert.equal(needs({ project_views: {}, affiliate_code_conversions: {} }), false)
+  assert.equal(needs({ affiliate_code_revenue: {}, project_views: {} }), true)
+  assert.equal(needs({ project_views: {}, project_revenue: {} }), true)
 })
 
 /** As `JSON.parse` makes it: `__proto__` as a key like another. */

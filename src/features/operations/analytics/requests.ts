@@ -1,4 +1,4 @@
-// What clients send to analytics: reports of views, playtime and clicks, and the body of `POST /v3/analytics`.
+// Request schemas of analytics: reports of views, playtime and clicks, and the body of `POST /v3/analytics`.
 
 import Type, { type Static, type TSchema } from 'typebox'
 import { validationError } from '#lib/errors.ts'
@@ -10,13 +10,13 @@ import { METRIC_KEYS, METRICS, type MetricKey, type MetricRequest, metricOf } fr
 import { parseRfc3339 } from '#ports/analytics-store/rfc3339.ts'
 import { type Resolution, type SliceGrid, sliceGrid } from '#ports/analytics-store/slices.ts'
 
-/** Addresses are cut when they are stored; this bounds what is read. */
-const WebAddress = (description: string) => Type.String({ maxLength: 8192, description })
+/** Limits the size of the request only: URLs are truncated when they are stored. */
+const WebUrl = (description: string) => Type.String({ maxLength: 8192, description })
 
 export const PageView = Type.Object(
   {
-    url: WebAddress('Address of the visited page; a path /project/… or /{project type}/… counts for that project'),
-    referrer: Type.Optional(Nullable(WebAddress('Address of the page that linked to it'))),
+    url: WebUrl('URL of the visited page. A path /project/… or /{project type}/… counts for that project'),
+    referrer: Type.Optional(Nullable(WebUrl('URL of the page that linked to the visited page'))),
   },
   { title: 'PageView' },
 )
@@ -26,7 +26,7 @@ const PlaytimeEntry = Type.Object(
     seconds: Type.Integer({ minimum: 0, maximum: 65_535, description: 'Entries above 300 seconds are not counted' }),
     loader: Type.Optional(Type.String({ maxLength: 64 })),
     game_version: Type.Optional(Type.String({ maxLength: 64 })),
-    parent: Type.Optional(Id('Version of the modpack that contained it')),
+    parent: Type.Optional(Id('ID of the modpack version that contained the played version')),
   },
   { title: 'PlaytimeEntry' },
 )
@@ -34,15 +34,15 @@ export type PlaytimeEntry = Static<typeof PlaytimeEntry>
 
 export const Playtime = Type.Record(Type.String(), PlaytimeEntry, {
   title: 'Playtime',
-  description: 'Version ID → playtime; at most 2000 entries',
+  description: 'Map from version ID to playtime, with at most 2,000 entries',
 })
 
 export const AffiliateClick = Type.Object(
-  { url: WebAddress('Address of the page that the click led to'), affiliate_code_id: Id() },
+  { url: WebUrl('URL of the page that the click led to'), affiliate_code_id: Id() },
   { title: 'AffiliateClick' },
 )
 
-/** Days of a project's statistics that nobody asked for otherwise. */
+/** Default number of days of project statistics. */
 export const STATISTICS_DAYS = 30
 
 export const StatisticsQuery = Type.Object({
@@ -51,21 +51,21 @@ export const StatisticsQuery = Type.Object({
       minimum: 1,
       maximum: 365,
       default: STATISTICS_DAYS,
-      description: 'Whole days (UTC) before the running one',
+      description: 'Number of full days (UTC) before today',
     }),
   ),
 })
 
 const SLICES_MAX = 1024
 const SLICE_MINUTES_MIN = 60
-/** As many as a list by `ids` may name. */
+/** The same limit as for lists by `ids`. */
 const PROJECT_IDS_MAX = 1000
 const FILTER_VALUES_MAX = 256
 const FILTER_TEXT_MAX = 512
 const BUCKET_FIELDS_MAX = 32
 
-/** Only the description says what is inside: `parseAnalyticsQuery` reads it and names its errors. */
-const Inside = (described: TSchema, description: string) =>
+/** A field that only the API description defines: `parseAnalyticsQuery` validates it, with more precise errors. */
+const ParsedLater = (described: TSchema, description: string) =>
   Type.Optional(Type.Unsafe<unknown>({ description, describedAs: described }))
 
 const Count = (maximum: number) => Type.Integer({ minimum: 1, maximum })
@@ -89,53 +89,53 @@ const ReturnMetrics = Closed(
   Object.fromEntries(
     METRIC_KEYS.map((metric) => {
       const { buckets, filters } = metricOf(metric)
-      const asked = Closed({
+      const options = Closed({
         bucket_by: Type.Optional(Type.Array(Type.Enum([...buckets]), { maxItems: BUCKET_FIELDS_MAX })),
         filter_by: Type.Optional(
           Closed(Object.fromEntries(filters.map((name) => [name, Type.Optional(FilterValues(name))]))),
         ),
       })
-      return [metric, Type.Optional(asked)]
+      return [metric, Type.Optional(options)]
     }),
   ),
 )
 
 export const AnalyticsQueryBody = Type.Object(
   {
-    time_range: Inside(
+    time_range: ParsedLater(
       TimeRange,
-      '`resolution` is `{slices: n}` for n equal parts, or `{minutes: n}` for parts of n minutes. ' +
+      '`resolution` is `{slices: n}` for n equal slices, or `{minutes: n}` for slices of n minutes. ' +
         `At most ${SLICES_MAX} slices of at least ${SLICE_MINUTES_MIN} minutes.`,
     ),
-    return_metrics: Inside(
+    return_metrics: ParsedLater(
       ReturnMetrics,
-      'The metrics to return. `bucket_by` lists the fields that split them, `filter_by` has the accepted values of ' +
-        'fields. Revenue metrics require the scope PAYOUTS_READ.',
+      'Metrics to return. `bucket_by` lists the fields to group by, `filter_by` the accepted values of each field. ' +
+        'Revenue metrics require the scope PAYOUTS_READ.',
     ),
-    project_ids: Inside(
+    project_ids: ParsedLater(
       Type.Array(Type.String({ maxLength: 64, pattern: NAME_PATTERN }), { maxItems: PROJECT_IDS_MAX }),
-      'IDs or slugs; if absent or empty, all projects whose analytics the caller may see',
+      'Project IDs or slugs. Default, also for an empty list: all projects whose analytics the caller can see',
     ),
   },
-  // `Inside` is optional for the validator: what is missing is named by the reader.
+  // All fields are optional for the validator: `parseAnalyticsQuery` reports missing ones.
   { title: 'AnalyticsQuery', describedAs: { required: ['time_range', 'return_metrics'] } },
 )
 
-// A question is read strictly: inside `time_range`, `return_metrics` and the filters an unknown key is an error, because
-// a typo there would silently give a wrong answer. Only own keys are read, so that `__proto__` is a key like another.
+// Unknown keys in `time_range`, `return_metrics` and the filters are errors, because a typo there would silently return
+// wrong numbers. Only own keys are read, so that `__proto__` is a key like any other.
 
-/** A question of the right form; which projects the viewer may ask about is checked later. */
+/** A valid query. `runAnalyticsQuery` checks which projects the viewer can query. */
 export type AnalyticsQuery = {
   grid: SliceGrid
   /** In the order of `METRIC_KEYS`. */
   metrics: MetricRequest[]
-  /** IDs or slugs as given, duplicates collapsed; undefined when absent or empty: all projects of the caller. */
+  /** IDs or slugs without duplicates; undefined for all projects of the caller. */
   projectIds: string[] | undefined
 }
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** @throws ApiError `validation_error` that names the first wrong field in dotted form. */
+/** Parses a request body. @throws ApiError `validation_error` with the path of the first invalid field. */
 export function parseAnalyticsQuery(body: unknown): AnalyticsQuery {
   const fields = objectAt(body, 'body')
   return {
@@ -145,9 +145,9 @@ export function parseAnalyticsQuery(body: unknown): AnalyticsQuery {
   }
 }
 
-/** The first metric asked for that needs the scope PAYOUTS_READ; to be checked before any query runs. */
-export function metricNeedingPayoutsRead(question: AnalyticsQuery): MetricKey | undefined {
-  return question.metrics.find(({ metric }) => METRICS[metric].needsPayoutsRead)?.metric
+/** Returns whether the query requires the scope PAYOUTS_READ. */
+export function needsPayoutsRead({ metrics }: AnalyticsQuery): boolean {
+  return metrics.some(({ metric }) => METRICS[metric].needsPayoutsRead)
 }
 
 function parseTimeRange(value: unknown): SliceGrid {
@@ -158,7 +158,7 @@ function parseTimeRange(value: unknown): SliceGrid {
   if (endMs <= startMs) throw validationError('time_range.end', 'must be later than start')
   const rangeMs = endMs - startMs
   if (rangeMs < SLICE_MINUTES_MIN * MINUTE_MS) {
-    throw validationError('time_range.end', `the range must be at least ${SLICE_MINUTES_MIN} minutes long`)
+    throw validationError('time_range.end', `must be at least ${SLICE_MINUTES_MIN} minutes after start`)
   }
   checkResolution(resolution, rangeMs)
   return sliceGrid(startMs, endMs, resolution)
@@ -168,7 +168,7 @@ function parseTime(value: unknown, field: string): number {
   if (typeof value !== 'string') throw validationError(field, 'must be an RFC 3339 timestamp')
   const ms = parseRfc3339(value)
   if (ms === undefined) {
-    throw validationError(field, 'must be an RFC 3339 timestamp of a day that exists, with Z or an offset')
+    throw validationError(field, 'must be an RFC 3339 timestamp of an existing day, with Z or an offset')
   }
   return ms
 }
@@ -191,19 +191,19 @@ function checkResolution(resolution: Resolution, rangeMs: number): void {
   const field = `time_range.resolution.${isSlices ? 'slices' : 'minutes'}`
   const count = isSlices ? resolution.slices : Math.ceil(rangeMs / MINUTE_MS / resolution.minutes)
   const minutes = isSlices ? rangeMs / MINUTE_MS / count : resolution.minutes
-  if (count > SLICES_MAX) throw validationError(field, `asks for ${count} slices; the maximum is ${SLICES_MAX}`)
-  // A product, not a quotient: exact for every range.
+  if (count > SLICES_MAX) throw validationError(field, `results in ${count} slices; the maximum is ${SLICES_MAX}`)
+  // A product is exact for every range, a quotient is not.
   const isTooShort = isSlices ? rangeMs < count * SLICE_MINUTES_MIN * MINUTE_MS : minutes < SLICE_MINUTES_MIN
   if (isTooShort) {
-    throw validationError(field, `makes slices of ${minutes} minutes; the minimum is ${SLICE_MINUTES_MIN}`)
+    throw validationError(field, `results in slices of ${minutes} minutes; the minimum is ${SLICE_MINUTES_MIN}`)
   }
 }
 
 function parseMetrics(value: unknown): MetricRequest[] {
-  const asked = strictObjectAt(value, 'return_metrics', METRIC_KEYS)
-  return METRIC_KEYS.filter((metric) => Object.hasOwn(asked, metric)).map((metric) => {
+  const requested = strictObjectAt(value, 'return_metrics', METRIC_KEYS)
+  return METRIC_KEYS.filter((metric) => Object.hasOwn(requested, metric)).map((metric) => {
     const field = `return_metrics.${metric}`
-    const object = strictObjectAt(asked[metric], field, ['bucket_by', 'filter_by'])
+    const object = strictObjectAt(requested[metric], field, ['bucket_by', 'filter_by'])
     return {
       metric,
       bucketBy: parseBuckets(metric, own(object, 'bucket_by'), `${field}.bucket_by`),
@@ -214,13 +214,13 @@ function parseMetrics(value: unknown): MetricRequest[] {
 
 function parseBuckets(metric: MetricKey, value: unknown, field: string): string[] {
   const { buckets } = metricOf(metric)
-  const asked = listAt(value, field, BUCKET_FIELDS_MAX)
-  for (const [i, name] of asked.entries()) {
+  const names = listAt(value, field, BUCKET_FIELDS_MAX)
+  for (const [i, name] of names.entries()) {
     if (typeof name !== 'string' || !buckets.includes(name)) {
       throw validationError(`${field}.${i}`, `must be one of ${buckets.join(', ')}`)
     }
   }
-  return buckets.filter((name) => asked.includes(name))
+  return buckets.filter((name) => names.includes(name))
 }
 
 function parseFilters(metric: MetricKey, value: unknown, field: string): MetricRequest['filterBy'] {
@@ -236,7 +236,7 @@ function parseFilters(metric: MetricKey, value: unknown, field: string): MetricR
   return filters
 }
 
-/** `[true, false]` is no filter; without this it would still split the country floor in two. */
+/** `[true, false]` filters nothing, but would apply the minimum count per country to each half separately. */
 function isEveryFlag(values: readonly (string | boolean)[]): boolean {
   return values.includes(true) && values.includes(false)
 }
@@ -247,7 +247,7 @@ function filterValue(name: string, value: unknown, field: string): string | bool
     return value
   }
   if (typeof value !== 'string' || value.length > FILTER_TEXT_MAX) {
-    throw validationError(field, `must be a text of at most ${FILTER_TEXT_MAX} characters`)
+    throw validationError(field, `must be a string of at most ${FILTER_TEXT_MAX} characters`)
   }
   if (name.endsWith('_id') && !isIdForm(value)) throw validationError(field, 'must be a base62 identifier')
   return value.toWellFormed().replaceAll('\0', '')
@@ -256,7 +256,7 @@ function filterValue(name: string, value: unknown, field: string): string | bool
 function parseProjectIds(value: unknown): string[] | undefined {
   const list = listAt(value, 'project_ids', PROJECT_IDS_MAX)
   for (const [i, id] of list.entries()) {
-    // The characters of slugs include those of identifiers.
+    // The pattern of slugs also matches IDs.
     if (typeof id !== 'string' || !/^[A-Za-z0-9._-]{1,64}$/.test(id)) {
       throw validationError(`project_ids.${i}`, 'must be the identifier or slug of a project')
     }
@@ -274,7 +274,7 @@ function listAt(value: unknown, field: string, max: number): unknown[] {
 function strictObjectAt(value: unknown, field: string, known: readonly string[]): Fields {
   const object = objectAt(value, field)
   for (const key of Object.keys(object)) {
-    if (!known.includes(key)) throw validationError(`${field}.${key}`, `is unknown; known are ${known.join(', ')}`)
+    if (!known.includes(key)) throw validationError(`${field}.${key}`, `is unknown; must be one of ${known.join(', ')}`)
   }
   return object
 }

@@ -1,4 +1,4 @@
-// Questions about use and money.
+// The route for analytics queries.
 
 import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
@@ -8,7 +8,7 @@ import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 import { runAnalyticsQuery } from './query/run-query.ts'
 import { prefersCsv, writeCsv, writeJson } from './query/write-response.ts'
-import { AnalyticsQueryBody, metricNeedingPayoutsRead, parseAnalyticsQuery } from './requests.ts'
+import { AnalyticsQueryBody, needsPayoutsRead, parseAnalyticsQuery } from './requests.ts'
 import { AnalyticsResponse } from './views.ts'
 
 export function analyticsRoutes(app: App, deps: Pick<Deps, 'db' | 'analytics'>): void {
@@ -21,7 +21,7 @@ export function analyticsRoutes(app: App, deps: Pick<Deps, 'db' | 'analytics'>):
         summary: 'Query views, downloads, playtime, revenue and affiliate metrics by time slice',
         description:
           'Covers the projects on which the caller has VIEW_ANALYTICS, and the affiliate codes of the caller. ' +
-          '`Accept: text/csv` returns CSV.',
+          'Returns CSV if the request has `Accept: text/csv`.',
         body: AnalyticsQueryBody,
         produces: ['application/json', 'text/csv'],
         response: { 200: AnalyticsResponse },
@@ -29,29 +29,32 @@ export function analyticsRoutes(app: App, deps: Pick<Deps, 'db' | 'analytics'>):
     },
     async (req, reply) => {
       const viewer = requireViewer(req)
-      const question = parseAnalyticsQuery(req.body)
-      if (metricNeedingPayoutsRead(question) !== undefined) requireScope(viewer, 'PAYOUTS_READ')
-      const slices = await runAnalyticsQuery(deps, viewer, { question, signal: abortOnDisconnect(reply) })
+      const query = parseAnalyticsQuery(req.body)
+      if (needsPayoutsRead(query)) requireScope(viewer, 'PAYOUTS_READ')
+      const slices = await runAnalyticsQuery(deps, viewer, { query, signal: abortOnDisconnect(reply) })
       void reply.header('vary', 'Accept')
       if (!prefersCsv(req.headers.accept)) {
         return sendPieces(reply.type('application/json; charset=utf-8'), writeJson(slices))
       }
       void reply.header('content-disposition', 'attachment; filename="analytics.csv"')
-      return sendPieces(reply.type('text/csv; charset=utf-8'), writeCsv(question, slices))
+      return sendPieces(reply.type('text/csv; charset=utf-8'), writeCsv(query, slices))
     },
   )
 }
 
-/** Aborts when the client disconnects before it has its answer. The request's own signal does so once the body is read. */
+/**
+ * Returns a signal that aborts if the client disconnects before the response is sent. `req.signal` cannot be used: it
+ * aborts as soon as the request body is read.
+ */
 function abortOnDisconnect(reply: FastifyReply): AbortSignal {
-  const gone = new AbortController()
+  const controller = new AbortController()
   reply.raw.once('close', () => {
-    if (!reply.raw.writableFinished) gone.abort(new Error('The client has disconnected'))
+    if (!reply.raw.writableFinished) controller.abort(new Error('The client disconnected'))
   })
-  return gone.signal
+  return controller.signal
 }
 
-/** What fits into one piece goes as one; the rest is written while it is being sent. */
+/** Sends a response of one piece as a buffer, and a larger one as a stream. */
 async function sendPieces(reply: FastifyReply, pieces: AsyncGenerator<string>): Promise<never> {
   const first = await pieces.next()
   const second = await pieces.next()

@@ -1,4 +1,4 @@
-// The wire shapes of analytics: the points of an answer.
+// Response schemas of analytics.
 import Type, { type Static } from 'typebox'
 import { Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
 import { METRICS, type MetricKey } from '#ports/analytics-store/metrics.ts'
@@ -24,26 +24,30 @@ const AnalyticsPoint = Type.Object(
 )
 
 export const AnalyticsResponse = Type.Array(Type.Array(AnalyticsPoint), {
-  description: 'One list for each slice, in chronological order; as CSV, one row for each data point',
+  description: 'One list of points per slice, in chronological order. As CSV: one row per point',
 })
 
 const downloads = Type.Integer()
 const parts = <K extends string>(name: K, description: string) =>
   Type.Array(
     Type.Object({ [name]: Type.String(), downloads } as Record<K, Type.TString> & { downloads: Type.TInteger }),
-    {
-      description,
-    },
+    { description },
   )
 
 const DownloadSeries = Type.Object(
   {
-    days: parts('date', 'Every day (UTC) of the span, oldest first'),
-    today: Type.Integer({ description: 'Downloads of the running day so far, which no series contains' }),
-    versions: parts('version_id', 'Listed versions, most downloaded first; at most 100, as in the lists below'),
-    loaders: parts('loader', 'A download counts for each loader that its version names'),
-    game_versions: parts('game_version', 'A download counts for each game version that its version names'),
-    countries: parts('country', 'ISO 3166 alpha-2; `XX` is unknown, or fewer than 50'),
+    days: parts('date', 'Downloads of each day (UTC), oldest first'),
+    today: Type.Integer({ description: 'Downloads so far today (UTC). Not included in the series' }),
+    versions: parts(
+      'version_id',
+      'Listed versions, most downloaded first. This list and the following ones: at most 100',
+    ),
+    loaders: parts('loader', 'A download counts for each loader of its version'),
+    game_versions: parts('game_version', 'A download counts for each game version of its version'),
+    countries: parts(
+      'country',
+      'ISO 3166-1 alpha-2 country code. `XX`: unknown country, or a country with fewer than 50 downloads',
+    ),
   },
   { title: 'DownloadSeries' },
 )
@@ -52,8 +56,8 @@ export type DownloadSeries = Static<typeof DownloadSeries>
 export const ProjectStatisticsView = Type.Object(
   {
     project_id: Type.String(),
-    downloads: Type.Integer({ description: 'Of all times' }),
-    public_statistics: Type.Boolean({ description: 'Whether everybody sees the series' }),
+    downloads: Type.Integer({ description: 'All-time total' }),
+    public_statistics: Type.Boolean({ description: 'Whether the series are public' }),
     start: Timestamp,
     end: Timestamp,
     series: Nullable(DownloadSeries),
@@ -62,7 +66,7 @@ export const ProjectStatisticsView = Type.Object(
 )
 export type ProjectStatisticsView = Static<typeof ProjectStatisticsView>
 
-/** The bucket fields of these metrics in the order of the metrics, each once. */
+/** Returns the bucket fields of these metrics without duplicates, in the order of the metrics. */
 export function bucketFields(metrics: readonly MetricKey[]): string[] {
   return [...new Set(metrics.flatMap((metric): readonly string[] => METRICS[metric].buckets))]
 }

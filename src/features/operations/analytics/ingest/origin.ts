@@ -1,4 +1,4 @@
-// What an event keeps of its request: the country and the kind of program, never the address.
+// Derives the origin of an event from its request: the country and the kind of client, never the IP address.
 import type { ViewEvent } from '#ports/analytics-store/events.ts'
 import { HIDDEN_COUNTRY } from '#ports/analytics-store/points.ts'
 import type { CountryLookup } from '#ports/country-lookup.ts'
@@ -6,7 +6,7 @@ import type { Deps } from '#ports/deps.ts'
 
 export type Origin = Pick<ViewEvent, 'recorded_at' | 'country' | 'user_agent'>
 
-/** The parts of a request that an event is made from. */
+/** The parts of a request from which an origin is derived. */
 export type Caller = { address: string; headers: Readonly<Record<string, string | string[] | undefined>> }
 
 type OriginDeps = Pick<Deps, 'config' | 'now' | 'countryLookup' | 'clientPrograms'>
@@ -26,9 +26,8 @@ function textOf(header: string | string[] | undefined): string | undefined {
 }
 
 /**
- * A country code in capitals, `XX` when unknown. `header` is the value of the header named by the operator, undefined
- * when none is named or sent; an unusable value counts as unknown and the database is not asked, because the proxy
- * has seen the address.
+ * Returns the upper-case country code, or `XX` if the country is unknown. `header` is the value of the operator's
+ * country header. A header with an unusable value means unknown: the proxy saw the address, so there is no lookup.
  */
 export function countryOf(
   request: { header: string | undefined; address: string | undefined },

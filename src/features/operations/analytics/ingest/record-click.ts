@@ -6,8 +6,8 @@ import { type Caller, originOf } from './origin.ts'
 import { parsePageAddress } from './visited-page.ts'
 
 /**
- * Records a click on an affiliate link. A click on an unknown code is not stored; the answer is the same.
- * @throws ApiError `validation_error` for an address or a code that is none.
+ * Records a click on an affiliate link. Ignores unknown codes.
+ * @throws ApiError `validation_error` for an invalid URL or code.
  */
 export async function recordAffiliateClick(
   deps: Deps,

@@ -11,9 +11,8 @@ import type { VisitorCaps } from './visitor-caps.ts'
 export type ViewDeps = Deps & { caps: VisitorCaps }
 
 /**
- * Records that a page was viewed. Pages of no project, of an unknown one and of one that the viewer may not see are
- * not recorded; the answer is the same.
- * @throws ApiError `validation_error` for an address that is none.
+ * Records a view of a project page. Ignores all other pages, and projects that do not exist or that the viewer cannot see.
+ * @throws ApiError `validation_error` for an invalid URL.
  */
 export async function recordView(
   deps: ViewDeps,
@@ -27,7 +26,7 @@ export async function recordView(
   deps.events.add('view', {
     ...originOf(deps, caller),
     project_id: project.id,
-    // Where the visitor came from says more than our own host, where it is known.
+    // The referring site is more informative than Depot's own host.
     domain: parseReferrer(referrer).domain || page.domain,
     site_path: page.site_path,
     monetized,

@@ -1,4 +1,4 @@
-// Reports of pages, launchers and affiliate links. Every well-formed report is answered 204, counted or not.
+// Routes for reports from pages, launchers and affiliate links. A valid report gets 204 even if it is not counted.
 
 import { requireViewer } from '#platform/http/auth/auth.ts'
 import { done } from '#platform/http/responses/declared-responses.ts'
@@ -33,7 +33,7 @@ export function analyticsIngestRoutes(app: App, deps: ViewDeps): void {
       schema: {
         operationId: 'reportPlaytime',
         summary: 'Report playtime of versions',
-        description: 'At most 14,400 seconds are counted for each account and hour.',
+        description: 'Counts at most 14,400 seconds per account and hour.',
         body: Playtime,
       },
     },

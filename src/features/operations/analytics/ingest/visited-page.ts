@@ -1,4 +1,4 @@
-// What the address of a visited page says: where it was, and which project it shows.
+// Parses the URL of a visited page: its domain, its path and the project that it shows.
 import { validationError } from '#lib/errors.ts'
 import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
 
@@ -6,16 +6,16 @@ export type PageAddress = {
   domain: string
   /** Without query and fragment. */
   site_path: string
-  /** ID or slug as the path names it; undefined when the page is no project's. */
+  /** ID or slug in the path; undefined if the page does not belong to a project. */
   project: string | undefined
 }
 
-/** @throws ApiError `validation_error` for what is no web address with a host. */
+/** Parses an http or https URL. @throws ApiError `validation_error` */
 export function parsePageAddress(text: string, field: string, taxonomy: Taxonomy): PageAddress {
   const url = parseWebAddress(text)
-  if (url === undefined) throw validationError(field, 'must be an http or https address')
-  const [place = '', name = ''] = url.pathname.slice(1).split('/')
-  const isProject = place === 'project' || taxonomy.projectTypes.includes(place)
+  if (url === undefined) throw validationError(field, 'must be an http or https URL')
+  const [type = '', name = ''] = url.pathname.slice(1).split('/')
+  const isProject = type === 'project' || taxonomy.projectTypes.includes(type)
   return {
     domain: url.hostname,
     site_path: url.pathname,
@@ -23,7 +23,7 @@ export function parsePageAddress(text: string, field: string, taxonomy: Taxonomy
   }
 }
 
-/** Host and path of a `Referer`; both empty where there is none worth the name. */
+/** Returns the domain and the path of a `Referer`; both are empty if it is missing or invalid. */
 export function parseReferrer(text: string | undefined): { domain: string; site_path: string } {
   const url = text === undefined ? undefined : parseWebAddress(text)
   return url === undefined ? { domain: '', site_path: '' } : { domain: url.hostname, site_path: url.pathname }

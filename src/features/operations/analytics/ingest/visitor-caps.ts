@@ -1,23 +1,23 @@
-// How much one address can add to a count. Addresses are known here only as hashes whose key changes each day.
+// Limits how much one IP address can add to a count. Addresses are stored only as hashes whose key changes every day.
 
 import { DAY_MS, HOUR_MS } from '#lib/time.ts'
 import type { Counters, Window } from '#ports/counters/counters.ts'
 import { createVisitorHash } from './visitor-hash.ts'
 
 const SIX_HOURS_MS = 6 * HOUR_MS
-/** At most this many downloads of one project count for one address. */
+/** Maximum number of counted downloads per project and address. */
 const DOWNLOADS: Window = { max: 6, windowMs: SIX_HOURS_MS }
-/** The first few views of a project earn money. */
+/** Maximum number of monetized views per project and address. */
 const MONETIZED_VIEWS: Window = { max: 3, windowMs: SIX_HOURS_MS }
 
 export type VisitorCaps = {
-  /** Whether one more download of the project counts for this address; asking counts it. */
+  /** Counts a download of the project from this address. Returns false if the cap was already reached. */
   countsDownload(address: string, projectId: string): Promise<boolean>
-  /** Whether one more view of the project earns money; asking counts it. */
+  /** Counts a view of the project from this address. Returns false if the cap was already reached. */
   earnsView(address: string, projectId: string): Promise<boolean>
 }
 
-/** `secret` stays the same for as long as the counters do, in every process that shares them. */
+/** Creates the caps. `secret` must be the same in every process that shares the counters. */
 export function createVisitorCaps({
   counters,
   now,
@@ -32,8 +32,8 @@ export function createVisitorCaps({
 
   async function counts(kind: string, address: string, projectId: string, window: Window): Promise<boolean> {
     const nowMs = now()
-    // A window that began yesterday was counted under yesterday's key; today has what that leaves. It can only become
-    // more, so calls at the same moment do not count more than the window allows together.
+    // A window that began yesterday was counted under yesterday's key, so only the rest of it is available today. The
+    // rest can only grow, so concurrent calls cannot exceed the cap.
     const max = nowMs % DAY_MS < window.windowMs ? window.max - (await countYesterday()) : window.max
     if (max <= 0) return false
     return (await counters.hit(`${kind}:${hashToday(address, nowMs)}:${projectId}`, { ...window, max })).counted

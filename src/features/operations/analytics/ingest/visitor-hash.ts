@@ -1,19 +1,18 @@
-// Distinguishes visitors without storing addresses: a keyed hash of the address, with a key of its own for each UTC day,
-// so that hashes of two days cannot be joined and none can be reversed without the secret.
+// Distinguishes visitors without storing IP addresses: a keyed hash of the address, with a new key for each UTC day.
+// Hashes of different days cannot be linked, and no hash can be reversed without the secret.
 
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
 import { isIPv4, isIPv6 } from 'node:net'
 import { DAY_MS } from '#lib/time.ts'
 
 /**
- * Makes the function that hashes an address at a time (milliseconds) to 128 bits as base64url: the key for
- * deduplication and caps. IPv4 counts whole, IPv6 by its /64, the part
- * that one household or host has. The function keeps the key of the day it was last asked about.
- * @throws Error from that function for what is not an address.
+ * Returns a function that hashes an IP address at a time (in milliseconds) to 128 bits as base64url. It hashes the
+ * whole IPv4 address, and the /64 prefix of an IPv6 address, which one household or host has.
+ * The function throws an Error for an invalid address.
  */
 export function createVisitorHash(secret: Uint8Array | string): (address: string, nowMs: number) => string {
   let day = Number.NaN
-  // Made ready once a day: with bytes for a key, each hash takes three times as long.
+  // A key object is created once per day: with raw bytes as the key, each hash takes three times as long.
   let dayKey: KeyObject | undefined
   return (address, nowMs) => {
     const today = Math.floor(nowMs / DAY_MS)
@@ -25,13 +24,13 @@ export function createVisitorHash(secret: Uint8Array | string): (address: string
   }
 }
 
-/** The part of an address that stands for one visitor, in one spelling: `192.0.2.1`, or the first four groups. */
+/** Returns the part of an IP address that identifies one visitor: `192.0.2.1`, or the first four groups of IPv6. */
 export function networkOf(address: string): string {
   if (isIPv4(address)) return address
   const plain = address.split('%')[0] ?? ''
   if (!isIPv6(plain)) throw new Error('Not an internet address')
   const groups = expandIpv6(plain)
-  // IPv4 within IPv6 (::ffff:0:0/96) is the IPv4 visitor.
+  // An IPv4-mapped address (::ffff:0:0/96) is the same visitor as its IPv4 address.
   if (groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff) {
     const [high = 0, low = 0] = groups.slice(6)
     return [high >> 8, high & 255, low >> 8, low & 255].join('.')
@@ -42,7 +41,7 @@ export function networkOf(address: string): string {
     .join(':')}::/64`
 }
 
-/** Eight numbers of 16 bits. The caller has checked that the text is an IPv6 address. */
+/** Returns the eight 16-bit groups of a valid IPv6 address. */
 function expandIpv6(address: string): number[] {
   const [head = '', tail] = address.split('::')
   const before = groupsOf(head)

@@ -1,5 +1,5 @@
-// How often projects were downloaded in the last weeks, for lists: a few numbers each, and which of them are rising.
-// Only what projects show to everybody; whether they do is asked of the cache each time, so that it is never an old no.
+// Computes weekly downloads of projects for lists, and which projects are trending. Includes only projects with public
+// statistics, which is checked on each call because projects can change it.
 import {
   type CachedProject,
   listVisibleProjects,
@@ -13,30 +13,30 @@ import type { RememberDefinition } from '#platform/cache/remembered.ts'
 import { sliceGrid } from '#ports/analytics-store/slices.ts'
 import type { Deps } from '#ports/deps.ts'
 
-/** Numbers of a project, one for each whole week before the running day. */
+/** Number of full weeks before today for which a trend has a count. */
 export const TREND_WEEKS = 12
 
 const WEEKS: RememberDefinition<readonly number[]> = { name: 'download-trend', sizeOf: (weeks) => 8 * weeks.length }
 const TRENDING: RememberDefinition<readonly string[]> = { name: 'trending-projects', sizeOf: (ids) => 30 * ids.length }
-/** A store that has just failed is left in peace: lists are there without it. */
+/** Pause after the store failed. Lists are complete without trends. */
 const FAILED_MS = MINUTE_MS
-/** Of the most downloaded ones, those that may be found to rise. */
+/** Number of the most downloaded projects that are checked for a trend. */
 const CANDIDATES = 2000
 const RISING_MAX = 50
-/** Fewer in the last week are no trend. */
+/** Minimum number of downloads in the last week. */
 const RISING_DOWNLOADS_MIN = 10
 
 export type DownloadTrends = {
   /**
-   * Downloads of the last weeks, oldest first, by project, at most an hour old. Left out are projects that nobody
-   * downloaded, those that keep their statistics to themselves, and all while the store does not answer.
+   * Returns the weekly downloads by project ID, oldest first, cached for up to one hour. Omits projects without
+   * downloads or without public statistics, and all projects if the store fails.
    */
   weekly(reader: Reader, ids: readonly string[]): Promise<ReadonlyMap<string, readonly number[]>>
-  /** IDs of the projects whose last week stands out most from the weeks before it, at most 50, at most two hours old. */
+  /** Returns the IDs of at most 50 projects whose last week exceeds their previous weeks most, at most two hours old. */
   rising(reader: Reader): Promise<readonly string[]>
 }
 
-/** What it is asked through, so that a page which shows a trend is made again when its project changes. */
+/** The reader of the calling page: a cached page that shows a trend then depends on the project. */
 type Reader = Pick<Deps, 'db' | 'cache' | 'taxonomy'>
 
 type TrendDeps = Pick<Deps, 'db' | 'dbRead' | 'cache' | 'taxonomy' | 'analytics' | 'now' | 'log'>
@@ -114,7 +114,7 @@ export function createDownloadTrends(deps: TrendDeps): DownloadTrends {
   }
 }
 
-/** How far the last week is above the mean of the four before, in units of the noise of such counts. */
+/** Returns how far the last week is above the mean of the four weeks before, in standard deviations of such counts. */
 export function riseOf(weeks: readonly number[]): number {
   const last = weeks.at(-1) ?? 0
   const before = weeks.slice(-5, -1)
@@ -128,7 +128,7 @@ async function countWeeks(
 ): Promise<Map<string, readonly number[]>> {
   const todayMs = Math.floor(now() / DAY_MS) * DAY_MS
   const grid = sliceGrid(todayMs - TREND_WEEKS * 7 * DAY_MS, todayMs, { slices: TREND_WEEKS })
-  const [found] = await analytics.query(
+  const [downloads] = await analytics.query(
     {
       grid,
       metrics: [{ metric: 'project_downloads', bucketBy: ['project_id'], filterBy: {}, sources: ids }],
@@ -136,10 +136,10 @@ async function countWeeks(
     { caller: 'download trends' },
   )
   const weeks = new Map(ids.map((id) => [id, new Array<number>(TREND_WEEKS).fill(0)]))
-  for (const [index, points] of (found?.slices ?? []).entries()) {
+  for (const [index, points] of (downloads?.slices ?? []).entries()) {
     for (const point of points as readonly Record<string, unknown>[]) {
-      const of = weeks.get(String(point['source_project']))
-      if (of !== undefined) of[index] = (of[index] ?? 0) + Number(point['downloads'])
+      const counts = weeks.get(String(point['source_project']))
+      if (counts !== undefined) counts[index] = (counts[index] ?? 0) + Number(point['downloads'])
     }
   }
   return weeks

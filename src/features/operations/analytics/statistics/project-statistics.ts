@@ -1,5 +1,4 @@
-// How the downloads of one project are made up: by day, version, loader, game version and country. What everybody may
-// see of it is up to the project.
+// Computes the downloads of a project by day, version, loader, game version and country.
 import type { CachedProject } from '#features/catalogue/projects/lookup/project-cache.ts'
 import type { ProjectView } from '#features/catalogue/projects/views.ts'
 import { listVersionTraits } from '#features/catalogue/versions/queries.ts'
@@ -12,7 +11,7 @@ import type { Deps } from '#ports/deps.ts'
 import { maySeeStatistics } from '../policy.ts'
 import type { DownloadSeries, ProjectStatisticsView } from '../views.ts'
 
-/** The largest parts of each kind that are listed. */
+/** Maximum length of each list. */
 const PARTS_MAX = 100
 
 const STATISTICS: RememberDefinition<DownloadSeries> = {
@@ -75,7 +74,7 @@ async function countSeries(
           sources: [projectId],
         })),
       },
-      // One place in the queue for all of them, so that pages for everybody never hold up a publisher's questions.
+      // All public pages share one caller in the queue, so that they never delay the queries of a publisher.
       { caller: 'project statistics' },
     )
   const [byDay] = await count(todayMs + DAY_MS, { minutes: DAY_MS / MINUTE_MS }, [[]])
@@ -112,7 +111,7 @@ function amountsBy(points: Points, field: string): Map<string, number> {
   return new Map(points.map((point) => [String(point[field] ?? ''), Number(point['downloads'])]))
 }
 
-/** Largest first, equal ones by name; what was not downloaded is left out. */
+/** Sorts by downloads, then by name, and omits names without downloads. */
 function largest(amounts: Iterable<readonly [name: string, amount: number]>): (readonly [string, number])[] {
   return [...amounts]
     .filter(([, amount]) => amount > 0)

@@ -1,4 +1,4 @@
-// What everybody may see of a project's downloads.
+// The route for the download statistics of a project.
 import { getProject } from '#features/catalogue/projects/lookup/project-cache.ts'
 import { ProjectParams } from '#platform/http/query-values.ts'
 import type { App } from '#platform/http/server.ts'
@@ -14,10 +14,10 @@ export function projectStatisticsRoutes(app: App, deps: Deps & { statistics: Pro
       config: { auth: { read: ['PROJECT_READ'] } },
       schema: {
         operationId: 'getProjectStatistics',
-        summary: "A project's downloads by day, version, loader, game version and country",
+        summary: 'Get the downloads of a project by day, version, loader, game version and country',
         description:
-          'The series are null where the project keeps them to its members (`public_statistics`) and the caller has no ' +
-          'VIEW_ANALYTICS on it. Numbers are at most a minute old.',
+          '`series` is null if `public_statistics` is false and the caller does not have VIEW_ANALYTICS on the project. ' +
+          'Numbers are cached for up to one minute.',
         params: ProjectParams,
         querystring: StatisticsQuery,
         response: { 200: ProjectStatisticsView },
