@@ -1,13 +1,13 @@
-// Locking an account's row, for every feature that changes one or rests on what it says.
+// Locks for account rows, for every feature that changes an account or depends on its state.
 import type { Selectable } from 'kysely'
 import { invalidInput, notFound } from '#lib/errors.ts'
 import type { Tx } from '#platform/db/db.ts'
 import type { Account } from '#platform/db/schema.ts'
 
 /**
- * Locks an account's row until the transaction ends. What signs in, or changes how one signs in, starts with this and
- * then checks again what it rests on: a sign-in and a change of password at the same moment happen one after the other.
- * @throws ApiError 404, also while the account's deletion is pending.
+ * Locks an account's row until the transaction ends. Every sign-in and every change of credentials starts with this
+ * lock and then repeats its checks, so that a sign-in and a concurrent change of password run one after the other.
+ * @throws ApiError 404 also if the deletion of the account is pending.
  */
 export async function lockAccount(tx: Tx, id: string): Promise<Selectable<Account>> {
   const row = await lockAccountIfAny(tx, id)
@@ -15,7 +15,7 @@ export async function lockAccount(tx: Tx, id: string): Promise<Selectable<Accoun
   return row
 }
 
-/** The same where an account that is gone is no error: undefined. */
+/** Locks an account like `lockAccount`, but returns undefined instead of throwing. */
 export function lockAccountIfAny(tx: Tx, id: string): Promise<Selectable<Account> | undefined> {
   return tx
     .selectFrom('account')
@@ -26,19 +26,19 @@ export function lockAccountIfAny(tx: Tx, id: string): Promise<Selectable<Account
     .executeTakeFirst()
 }
 
-/** The same for what an owner does also while the deletion of the account is pending. @throws ApiError 404. */
+/** Locks an account even if its deletion is pending. @throws ApiError 404. */
 export async function lockAccountOrLeaving(tx: Tx, id: string): Promise<Selectable<Account>> {
   const row = await lockAnyAccount(tx, id)
   if (row === undefined) throw notFound('user')
   return row
 }
 
-/** The same where the absence of the account has an answer of its own. */
+/** Locks an account even if its deletion is pending; returns undefined if it does not exist. */
 export function lockAnyAccount(tx: Tx, id: string): Promise<Selectable<Account> | undefined> {
   return tx.selectFrom('account').selectAll().where('id', '=', id).forNoKeyUpdate().executeTakeFirst()
 }
 
-/** Whether an account is suspended at this time. */
+/** Returns whether an account is suspended at `nowMs`. */
 export function isSuspended(
   { suspended_at, suspended_until }: Pick<Selectable<Account>, 'suspended_at' | 'suspended_until'>,
   nowMs: number,
@@ -47,9 +47,9 @@ export function isSuspended(
 }
 
 /**
- * Makes sure that an admin is left when this account stops being one: what takes an admin away calls it in its
- * transaction. The admins stay locked until it ends, so that two who remove each other do not both succeed.
- * @throws ApiError `invalid_input` when there is no other admin who is not suspended.
+ * Makes sure that another admin remains. Every command that removes an admin calls it in its transaction. It locks all
+ * admins until the transaction ends, so that two admins cannot remove each other at the same time.
+ * @throws ApiError `invalid_input` if every other admin is suspended or there is no other admin.
  */
 export async function lockOtherAdmins(tx: Tx, accountId: string, nowMs: number): Promise<void> {
   const admins = await tx

@@ -1,12 +1,12 @@
-// What moves ownership of an account is asked of its owner again. The accounts feature knows how; the others ask it.
+// The type of the check before sensitive changes of an account. The accounts feature implements it.
 import type { Viewer } from '#lib/access/viewer.ts'
 
 export type OwnerProof = { password?: string | undefined; code?: string | undefined }
 
 /**
- * Makes sure that the owner of the viewer's account asks: by its password (and second factor), or because their session
- * gave it within the last ten minutes. A session that gives it now counts as confirmed from here on.
- * @throws ApiError 401 with `details.field` `password` or `code` when it is missing, `invalid_credentials` when it is
- * wrong, `ratelimit_error` after ten wrong ones.
+ * Confirms that the request comes from the owner of the viewer's account: by its password and two-factor code, or
+ * because the session confirmed them within the last 10 minutes. A successful check confirms the session.
+ * @throws ApiError 401 with `details.field` `password` or `code` if one is missing, `invalid_credentials` if one is
+ * wrong, `ratelimit_error` after 10 wrong attempts.
  */
 export type ConfirmOwner = (viewer: Viewer, proof: OwnerProof) => Promise<void>

@@ -1,9 +1,9 @@
-// Membership rows as policies and notifications need them: the viewer's own, and those of all members of a project.
+// Queries of team memberships for policies and notifications.
 import { sql } from 'kysely'
 import type { Db } from '#platform/db/db.ts'
 import type { Membership, ProjectFacts } from './project-policy.ts'
 
-/** The viewer's team rows for each of these projects, in one statement; projects without a row are left out. */
+/** Returns the account's memberships by project ID. Omits projects in which the account has no membership. */
 export async function listMemberships(
   db: Db,
   accountId: string,
@@ -40,7 +40,7 @@ export async function listMemberships(
   return memberships
 }
 
-/** The account's rows in the teams of the project and of its organization, pending ones too; none is an empty object. */
+/** Returns the account's rows in the teams of the project and of its organization, including pending invitations. */
 export async function findMembership(
   db: Db,
   accountId: string,
@@ -49,7 +49,7 @@ export async function findMembership(
   return (await listMemberships(db, accountId, [project.id])).get(project.id) ?? {}
 }
 
-/** Accounts of the accepted members of the project's team and of its organization, each once. */
+/** Returns the distinct account IDs of the accepted members of the project's team and of its organization. */
 export async function listMemberIds(
   db: Db,
   project: Pick<ProjectFacts, 'team_id' | 'organization_id'>,

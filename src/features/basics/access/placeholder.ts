@@ -1,8 +1,8 @@
-// The account that stands for deleted ones: it owns what they owned and is the author of what they wrote. It has no
-// address and no password, so nobody can sign in to it. It is created when it is first needed.
+// The placeholder account takes over the projects and texts of deleted users. No one can sign in to it, because it has
+// no email address and no password. Depot creates it when it first needs it.
 import type { Db } from '#platform/db/db.ts'
 
-/** The database gives both to nobody else (`account_placeholder_check`). */
+/** The database rejects both values for any other account (`account_placeholder_check`). */
 export const PLACEHOLDER_ID = 'deleted0'
 export const PLACEHOLDER_USERNAME = 'deleted-user'
 
@@ -10,13 +10,13 @@ export function isPlaceholder({ id }: { id: string }): boolean {
   return id === PLACEHOLDER_ID
 }
 
-/** Whether a username, case aside, is kept for the placeholder: its name or its ID. */
+/** Returns whether a username is the name or the ID of the placeholder, ignoring case. */
 export function isReservedUsername(username: string): boolean {
   const folded = username.toLowerCase()
   return folded === PLACEHOLDER_USERNAME || folded === PLACEHOLDER_ID
 }
 
-/** Idempotent, also in parallel. */
+/** Creates the placeholder account if it does not exist. Safe to call concurrently. */
 export async function ensurePlaceholder(db: Db): Promise<void> {
   await db
     .insertInto('account')

@@ -1,5 +1,4 @@
-// Who sees a project, and what a viewer may do to it: pure rules, with their SQL twin `visibleTo`; a test compares the
-// two.
+// Visibility and permissions of projects, as pure rules and as SQL conditions. A test compares the two forms.
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import {
   ALL_PROJECT_PERMISSIONS,
@@ -11,24 +10,23 @@ import { isAdmin, isModerator, type Viewer } from '#lib/access/viewer.ts'
 import { forbidden } from '#lib/errors.ts'
 import { isPublicStatus, isSearchableStatus, PUBLIC_STATUSES } from '#lib/project-status.ts'
 
-/** What of a project decides who sees it. */
+/** The columns of a project that determine its visibility. */
 export type ProjectFacts = { id: string; status: string; team_id: string; organization_id: string | null }
 
-/** The viewer's rows in the project's team and in its organization's team; undefined where there is none. */
+/** The viewer's rows in the project's team and in its organization's team, if any. */
 export type Membership = {
   project?: { accepted: boolean; is_owner: boolean; permissions: number }
   organization?: { accepted: boolean; is_owner: boolean; permissions: number }
 }
 
-/** Whether the viewer belongs to the project's team or its organization, by an accepted row. */
+/** Returns whether the viewer is an accepted member of the project's team or of its organization. */
 export function isMember(membership: Membership): boolean {
   return membership.project?.accepted === true || membership.organization?.accepted === true
 }
 
 /**
- * Whether the viewer may know that the project exists. Members and moderators see every status; an invitee sees the
- * project of the invitation, to decide on it. An invitation to an organization shows the organization, and not yet its
- * projects.
+ * Returns whether the viewer can see the project. Members and moderators see every status. A pending invitation to the
+ * project's team is sufficient; a pending invitation to its organization is not.
  */
 export function canSeeProject(
   viewer: Viewer | null,
@@ -39,7 +37,7 @@ export function canSeeProject(
   return viewer !== null && (membership.project !== undefined || membership.organization?.accepted === true)
 }
 
-/** Whether the project stands in lists that are not the viewer's own (profiles, organizations). */
+/** Returns whether the project is listed in profiles and organizations that the viewer looks at. */
 export function isListedFor(
   viewer: Viewer | null,
   project: Pick<ProjectFacts, 'status'>,
@@ -49,8 +47,8 @@ export function isListedFor(
 }
 
 /**
- * The permission bits, first match wins: admin all; accepted project member the bits of that row; accepted member of
- * the owning organization the project bits of that row; moderator a few; else none.
+ * Returns the viewer's permission bits from the first rule that applies: admins have all; accepted members of the
+ * project have those of their row; accepted members of its organization have those of their row; moderators have a few.
  */
 export function projectPermissions(viewer: Viewer | null, membership: Membership): number {
   if (isAdmin(viewer)) return ALL_PROJECT_PERMISSIONS
@@ -59,36 +57,36 @@ export function projectPermissions(viewer: Viewer | null, membership: Membership
   return isModerator(viewer) ? MODERATOR_PROJECT_PERMISSIONS : 0
 }
 
-/** @throws ApiError 403 naming the permission that the viewer lacks on a project. */
+/** Requires a permission on a project. @throws ApiError 403 naming the permission. */
 export function requirePermission(viewer: Viewer, membership: Membership, permission: ProjectPermission): void {
   requireProjectPermission(projectPermissions(viewer, membership), permission)
 }
 
-/** @throws ApiError 403 naming the permission when `bits` lack it. */
+/** Requires that `bits` contain a permission. @throws ApiError 403 naming the permission. */
 export function requireProjectPermission(bits: number, permission: ProjectPermission): void {
   if (!hasProjectPermission(bits, permission)) throw forbidden(`You lack the permission ${permission} on this project`)
 }
 
-/** @throws ApiError 403 unless the viewer is an accepted member or a moderator. */
+/** Requires an accepted member or a moderator. @throws ApiError 403. */
 export function requireMember(viewer: Viewer, membership: Membership): void {
-  if (!isMember(membership) && !isModerator(viewer)) throw forbidden('You are no member of this project')
+  if (!isMember(membership) && !isModerator(viewer)) throw forbidden('You are not a member of this project')
 }
 
-/** SQL twin of `canSeeProject`, over rows of `project`. */
+/** SQL form of `canSeeProject`, over rows of `project`. */
 export function visibleTo(viewer: Viewer | null): RawBuilder<SqlBool> {
   if (isModerator(viewer)) return sql<SqlBool>`true`
   const isPublic = sql<SqlBool>`project.status in (${sql.join(PUBLIC_STATUSES)})`
   return viewer === null ? isPublic : sql<SqlBool>`(${isPublic} or ${hasTeamRow(viewer.id, { acceptedOnly: false })})`
 }
 
-/** SQL twin of `isListedFor`, over rows of `project`. */
+/** SQL form of `isListedFor`, over rows of `project`. */
 export function listedFor(viewer: Viewer | null): RawBuilder<SqlBool> {
   if (isModerator(viewer)) return sql<SqlBool>`true`
   const isSearchable = sql<SqlBool>`is_searchable(project.status)`
   return viewer === null ? isSearchable : sql<SqlBool>`(${isSearchable} or ${memberOf(viewer)})`
 }
 
-/** SQL twin of `isMember`, over rows of `project`. */
+/** SQL form of `isMember`, over rows of `project`. */
 export function memberOf(viewer: Viewer): RawBuilder<SqlBool> {
   return hasTeamRow(viewer.id, { acceptedOnly: true })
 }

@@ -1,19 +1,19 @@
-// Body fields with which a caller shows that they own their account, for every feature that asks for it.
+// Request fields that confirm the owner of an account.
 import Type from 'typebox'
 
-/** Needed unless the caller's session gave the password within the last ten minutes. */
+/** Required unless the session was confirmed within the last 10 minutes. */
 export const OwnerProofFields = {
   password: Type.Optional(
     Type.String({
       maxLength: 256,
       description:
-        "The caller's password; not needed in a session that gave it within the last ten minutes. An account without one sends a personal token of its linked account at the code host.",
+        "The caller's password, or a personal token of the linked code-host account if the account has no password. Not required if the session was confirmed within the last 10 minutes",
     }),
   ),
   code: Type.Optional(
     Type.String({
       maxLength: 32,
-      description: 'A code or backup code, beside `password`, where two-factor sign-in is on',
+      description: 'Two-factor code or backup code; required with `password` if two-factor sign-in is enabled',
     }),
   ),
 }

@@ -1,5 +1,4 @@
-// Who may do what in a team, and what of it each viewer sees: pure rules. What members may do to a project is in
-// project-policy.ts.
+// Permissions and visibility within a team, as pure rules. project-policy.ts has the permissions on projects.
 
 import {
   ALL_ORGANIZATION_PERMISSIONS,
@@ -11,7 +10,7 @@ import {
 import { isAdmin, isModerator, type Viewer } from '#lib/access/viewer.ts'
 import { forbidden } from '#lib/errors.ts'
 
-/** What of a team's row decides who may do what. */
+/** The columns of a team member that determine permissions and visibility. */
 export type MemberFacts = {
   account_id: string
   is_owner: boolean
@@ -21,8 +20,8 @@ export type MemberFacts = {
 }
 
 /**
- * The organization permission bits, first match wins: admin all; accepted member the bits of that row; moderator a few;
- * else none. A moderator who is a member has the member's bits.
+ * Returns the viewer's permission bits in an organization from the first rule that applies: admins have all; accepted
+ * members have those of their row, even if they are moderators; moderators have a few.
  */
 export function organizationPermissions(viewer: Viewer | null, row: MemberFacts | undefined): number {
   if (isAdmin(viewer)) return ALL_ORGANIZATION_PERMISSIONS
@@ -30,25 +29,25 @@ export function organizationPermissions(viewer: Viewer | null, row: MemberFacts 
   return isModerator(viewer) ? MODERATOR_ORGANIZATION_PERMISSIONS : 0
 }
 
-/** The project bits that a member of an organization holds in its projects, and so may give to other members. */
+/** Returns a member's permission bits on the projects of an organization, which they can also grant to others. */
 export function defaultProjectPermissions(viewer: Viewer | null, row: MemberFacts | undefined): number {
   if (isAdmin(viewer)) return ALL_PROJECT_PERMISSIONS
   return row?.accepted === true ? row.permissions : 0
 }
 
-/** @throws ApiError 403 naming the permission when `bits` lack it. */
+/** Requires that `bits` contain a permission. @throws ApiError 403 naming the permission. */
 export function requireOrganizationPermission(bits: number, permission: OrganizationPermission): void {
   if (!hasOrganizationPermission(bits, permission)) {
     throw forbidden(`You lack the permission ${permission} in this organization`)
   }
 }
 
-/** Whether the viewer is one of these rows' accepted members. */
+/** Returns whether the viewer has an accepted row. */
 export function isAcceptedIn(rows: readonly MemberFacts[], viewer: Viewer | null): boolean {
   return viewer !== null && rows.some((row) => row.accepted && row.account_id === viewer.id)
 }
 
-/** Members see every row of their team; others the accepted ones, and invitees their own. */
+/** Returns whether the viewer can see a row: members see all, invitees their own, everyone the accepted ones. */
 export function canSeeRow(row: MemberFacts, viewer: Viewer | null, asMember: boolean): boolean {
   return asMember || row.accepted || row.account_id === viewer?.id
 }

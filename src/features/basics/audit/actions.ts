@@ -1,6 +1,5 @@
-// What the audit log keeps: one table, from which filters, the description and a test are drawn.
+// Actions and subjects of the audit log. Filters and the API description use these lists.
 
-/** Each action with what its `details` hold, where they hold anything. */
 export const AUDIT_ACTIONS = [
   'account.created',
   'account.signed_in',
@@ -76,7 +75,7 @@ export const AUDIT_ACTIONS = [
 
 export type AuditAction = (typeof AUDIT_ACTIONS)[number]
 
-/** The kinds of things that entries are about. */
+/** Kinds of resources that an entry can be about. */
 export const SUBJECT_KINDS = [
   'user',
   'session',

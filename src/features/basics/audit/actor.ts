@@ -1,17 +1,17 @@
-// Who acts, as the audit log keeps it.
+// The actor of an audit entry.
 import type { Viewer } from '#lib/access/viewer.ts'
 
 export const ACTOR_KINDS = ['account', 'operator', 'command', 'system', 'anonymous'] as const
 
 /**
- * `account`: a person by a token. `operator`: the holder of the admin key. `command`: the command line. `system`: Depot
- * by itself, for instance on a schedule. `anonymous`: a request without credentials, such as a refused sign-in.
+ * `account`: a user. `operator`: the holder of the admin key. `command`: the command line. `system`: Depot itself, for
+ * example on a schedule. `anonymous`: a request without credentials, such as a failed sign-in.
  */
 export type Actor =
   | {
       kind: 'account'
       id: string
-      /** Absent where the request needs none, as a sign-in or a mailed link. */
+      /** Absent if the request needs no token, as for a sign-in or a link in an email. */
       token?: { kind: string; id: string }
       address: string | null
     }
@@ -21,17 +21,17 @@ export type Actor =
 export const COMMAND: Actor = { kind: 'command' }
 export const SYSTEM: Actor = { kind: 'system' }
 
-/** The account behind a token. */
+/** Returns the account of a viewer as an actor. */
 export function actorOf({ id, token, address }: Viewer): Actor {
   return { kind: 'account', id, token, address }
 }
 
-/** The caller of an operator route: an admin by their session, else the holder of the key. */
+/** Returns the caller of an operator route: an admin with a session, otherwise the holder of the key. */
 export function operatorOf({ viewer, clientAddress }: { viewer: Viewer | null; clientAddress: string }): Actor {
   return viewer === null ? { kind: 'operator', address: clientAddress } : actorOf(viewer)
 }
 
-/** An account that proves itself otherwise than by a token. `ip` is the address that the request comes from. */
+/** Returns an account that acts without a token, from the IP address of the request. */
 export function ownerAt(id: string, { ip }: { ip: string }): Actor {
   return { kind: 'account', id, address: ip }
 }

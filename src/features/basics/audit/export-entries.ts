@@ -1,14 +1,12 @@
-// The audit log as a stream of text, read in pages, so that any length takes little memory.
-
 import { csvCell } from '#lib/text/csv.ts'
 import type { Db } from '#platform/db/db.ts'
 import { listEntriesAfter } from './queries.ts'
 import type { AuditFilter } from './requests.ts'
 import { CSV_COLUMNS, toAuditEntryView, toCsvValues } from './views.ts'
 
-const ROWS_AT_ONCE = 1_000
+const PAGE_ROWS = 1_000
 
-/** The oldest entry first. Entries made while it runs may be in it. */
+/** Yields the audit log page by page, oldest entry first. It can include entries that are added during the export. */
 export async function* exportEntries(
   db: Db,
   filter: AuditFilter,
@@ -17,7 +15,7 @@ export async function* exportEntries(
   if (format === 'csv') yield `${CSV_COLUMNS.join(',')}\r\n`
   let after = 0
   while (true) {
-    const rows = await listEntriesAfter(db, filter, { after, limit: ROWS_AT_ONCE })
+    const rows = await listEntriesAfter(db, filter, { after, limit: PAGE_ROWS })
     const last = rows.at(-1)
     if (last === undefined) return
     yield rows
@@ -27,7 +25,7 @@ export async function* exportEntries(
           : `${JSON.stringify(toAuditEntryView(row))}\n`,
       )
       .join('')
-    if (rows.length < ROWS_AT_ONCE) return
+    if (rows.length < PAGE_ROWS) return
     after = last.id
   }
 }

@@ -1,4 +1,4 @@
-// What leaves the audit log in time: addresses first, then whole entries.
+// The job that deletes old audit entries, and the IP addresses of newer ones.
 
 import { DAY_MS } from '#lib/time.ts'
 import { transaction } from '#platform/cache/transaction.ts'
@@ -7,13 +7,13 @@ import type { Jobs } from '#platform/jobs/queue.ts'
 import type { Deps } from '#ports/deps.ts'
 import { allowMaintenance, deleteEntries, dropAddresses } from './queries.ts'
 
-/** Rows of one transaction. */
+/** Maximum number of rows in a transaction. */
 const BATCH = 5_000
 
 type RetentionDeps = Pick<Deps, 'db' | 'cache' | 'config' | 'now'>
 
 export const auditJobs = (deps: RetentionDeps) => ({
-  /** A second run finds nothing. */
+  // Idempotent: a second run finds nothing.
   'audit.expire': async (_payload: Jobs['audit.expire'], signal: AbortSignal): Promise<void> => {
     const { retentionDays, addressDays } = deps.config.audit
     const before = (days: number): Date => new Date(deps.now() - days * DAY_MS)

@@ -1,14 +1,14 @@
-// Reads of the audit log, and what is taken out of it in time.
+// Queries of the audit log, and its retention.
 import { type Selectable, sql } from 'kysely'
 import { PLACEHOLDER_ID } from '#features/basics/access/placeholder.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
 import type { AuditEntry } from '#platform/db/schema.ts'
 import type { AuditFilter } from './requests.ts'
 
-/** An entry with the names that its actor and its subject have now, where these are accounts. */
+/** An entry with the current usernames of its actor and its subject, if these are accounts. */
 export type AuditRow = Selectable<AuditEntry> & { actor_name: string | null; subject_name: string | null }
 
-/** Entries by filter, the newest first; `before` is the ID of the last entry of the page before. */
+/** Returns the entries that match the filter, newest first; `before` is the last ID of the previous page. */
 export function listEntries(
   db: Db,
   filter: AuditFilter,
@@ -21,7 +21,7 @@ export function listEntries(
     .execute()
 }
 
-/** Entries of one export, the oldest first: at most `limit` that follow the entry `after`. */
+/** Returns the entries that match the filter and follow the entry `after`, oldest first. */
 export function listEntriesAfter(
   db: Db,
   filter: AuditFilter,
@@ -49,14 +49,14 @@ function selectEntries(db: Db, filter: AuditFilter) {
     .$if(until !== undefined, (query) => query.where('at', '<', until ?? new Date(0)))
 }
 
-/** Lets the rest of the transaction take things out of the log. */
+/** Allows the rest of the transaction to change and delete entries. */
 export async function allowMaintenance(tx: Tx): Promise<void> {
   await sql`select set_config('depot.audit_maintenance', 'on', true)`.execute(tx)
 }
 
 /**
- * The placeholder stands for an account that is about to go: in what it did, in what was done to it, and in what else
- * is about it. Its addresses and tokens go; details of entries about it go too, since they may quote somebody.
+ * Replaces an account by the placeholder in all entries before it is deleted. Removes its IP addresses and tokens, and
+ * the details of entries about it, because these can contain personal data.
  */
 export async function forgetAccount(tx: Tx, accountId: string): Promise<void> {
   await allowMaintenance(tx)
@@ -72,14 +72,14 @@ export async function forgetAccount(tx: Tx, accountId: string): Promise<void> {
   await sql`select set_config('depot.audit_maintenance', '', true)`.execute(tx)
 }
 
-/** Drops the addresses of entries older than `before`, at most `limit`; returns how many. */
+/** Removes the IP addresses of at most `limit` entries older than `before`; returns their number. */
 export async function dropAddresses(tx: Tx, before: Date, limit: number): Promise<number> {
   const result = await sql`update audit_entry set address = null where id in (
     select id from audit_entry where address is not null and at < ${before} limit ${limit})`.execute(tx)
   return Number(result.numAffectedRows ?? 0)
 }
 
-/** Deletes entries older than `before`, at most `limit`; returns how many. */
+/** Deletes at most `limit` entries older than `before`; returns their number. */
 export async function deleteEntries(tx: Tx, before: Date, limit: number): Promise<number> {
   const result = await sql`delete from audit_entry where id in (
     select id from audit_entry where at < ${before} limit ${limit})`.execute(tx)

@@ -5,17 +5,17 @@ import type { Actor } from './actor.ts'
 export type AuditEntry = {
   action: AuditAction
   actor: Actor
-  /** The thing that the action is about. */
+  /** The resource that the action changed. */
   subject?: { kind: SubjectKind; id: string }
-  /** Further accounts that the entry is about; the actor and a subject that is an account are added. */
+  /** Other accounts that the entry is about, in addition to the actor and to a subject that is an account. */
   accountIds?: readonly string[]
-  /** What happened in more detail: statuses, names of fields, amounts. Never secrets, addresses or IDs of accounts. */
+  /** Statuses, names of fields, amounts. Never secrets, email addresses, IP addresses or account IDs. */
   details?: Readonly<Record<string, string | number | boolean | null | readonly string[]>>
 }
 
 /**
- * Adds an entry to the audit log. A command passes its transaction, so that there is an entry if and only if the change
- * was made; what changes nothing, such as a refused sign-in, passes the database.
+ * Adds an entry to the audit log. A command passes its transaction, so that the entry exists if and only if the change
+ * was made. Entries without a change, such as a failed sign-in, use the database directly.
  */
 export async function recordAudit(
   db: Db,

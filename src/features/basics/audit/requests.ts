@@ -1,4 +1,4 @@
-// What requests about the audit log bring.
+// Requests of the audit log.
 import Type, { type Static } from 'typebox'
 import { invalidInput } from '#lib/errors.ts'
 import { parseId } from '#lib/ids.ts'
@@ -8,11 +8,13 @@ import { AUDIT_ACTIONS, type AuditAction, SUBJECT_KINDS, type SubjectKind } from
 export const AUDIT_PAGE_MAX = 500
 
 const filterFields = {
-  action: Type.Optional(Type.Enum([...AUDIT_ACTIONS], { description: 'What was done' })),
+  action: Type.Optional(Type.Enum([...AUDIT_ACTIONS], { description: 'Action of the entries' })),
   actor: Type.Optional(Id('ID of the account that acted')),
   user: Type.Optional(Id('ID of an account that acted or that the entry is about')),
-  subject_kind: Type.Optional(Type.Enum([...SUBJECT_KINDS], { description: 'Kind of the thing that was acted on' })),
-  subject_id: Type.Optional(Type.String({ maxLength: 256, description: 'ID of the thing that was acted on' })),
+  subject_kind: Type.Optional(
+    Type.Enum([...SUBJECT_KINDS], { description: 'Kind of the resource that the action changed' }),
+  ),
+  subject_id: Type.Optional(Type.String({ maxLength: 256, description: 'ID of the resource that the action changed' })),
   since: Type.Optional(
     Type.String({ maxLength: 64, format: 'date-time', description: 'Entries at or after this time' }),
   ),
@@ -21,23 +23,26 @@ const filterFields = {
 
 const pageFields = {
   before: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: '`next` of the page before' }),
+    Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: '`next` of the previous page' }),
   ),
   limit: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: AUDIT_PAGE_MAX, default: 100, description: 'Entries of one page' }),
+    Type.Integer({ minimum: 1, maximum: AUDIT_PAGE_MAX, default: 100, description: 'Maximum number of entries' }),
   ),
 }
 
-/** A page of the log, the newest entries first. */
+/** Filter and pagination of the audit log. */
 export const AuditQuery = Type.Object({ ...filterFields, ...pageFields })
 
-/** A page of what is about the caller. */
+/** Pagination of the caller's own audit entries. */
 export const OwnAuditQuery = Type.Object(pageFields)
 
 export const AuditExportQuery = Type.Object({
   ...filterFields,
   format: Type.Optional(
-    Type.Enum(['jsonl', 'csv'], { default: 'jsonl', description: 'One JSON object a line, or CSV (RFC 4180)' }),
+    Type.Enum(['jsonl', 'csv'], {
+      default: 'jsonl',
+      description: '`jsonl`: one JSON object per line. `csv`: CSV (RFC 4180)',
+    }),
   ),
 })
 
@@ -50,7 +55,7 @@ export type AuditFilter = {
   until?: Date | undefined
 }
 
-/** @throws ApiError `invalid_input` where `until` is not after `since`, `decoding_error` for what is no ID. */
+/** @throws ApiError `invalid_input` if `until` is not after `since`, `decoding_error` if an ID is invalid. */
 export function toAuditFilter(query: Omit<Static<typeof AuditQuery>, 'before' | 'limit'>): AuditFilter {
   const since = query.since === undefined ? undefined : new Date(query.since)
   const until = query.until === undefined ? undefined : new Date(query.until)

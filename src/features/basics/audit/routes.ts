@@ -1,4 +1,4 @@
-// The audit log: for operators whole, for everybody what is about them.
+// The audit log: operators see all entries, users see the entries about themselves.
 import { Readable } from 'node:stream'
 import Type from 'typebox'
 import { requireViewer } from '#platform/http/auth/auth.ts'
@@ -12,7 +12,6 @@ import { AuditPage, OwnAuditPage, toAuditEntryView, toOwnAuditEntryView } from '
 
 const TYPES = { csv: 'text/csv; charset=utf-8', jsonl: 'application/jsonl; charset=utf-8' } as const
 
-/** Operator routes. */
 export function auditOperatorRoutes(app: App, { db }: Pick<Deps, 'db'>): void {
   mountInternal(app, (scope) => {
     scope.get(
@@ -21,7 +20,7 @@ export function auditOperatorRoutes(app: App, { db }: Pick<Deps, 'db'>): void {
         config: { auth: 'operator' },
         schema: {
           operationId: 'listAuditEntries',
-          summary: 'Who did what, the newest entries first',
+          summary: 'List the entries of the audit log, newest first',
           querystring: AuditQuery,
           response: { 200: AuditPage },
         },
@@ -38,7 +37,7 @@ export function auditOperatorRoutes(app: App, { db }: Pick<Deps, 'db'>): void {
         config: { auth: 'operator' },
         schema: {
           operationId: 'exportAuditEntries',
-          summary: 'The audit log as a file, the oldest entries first',
+          summary: 'Download the audit log, oldest entries first',
           querystring: AuditExportQuery,
           produces: ['application/jsonl', 'text/csv'],
           response: { 200: Type.Unsafe<unknown>({ type: 'string' }) },
@@ -54,7 +53,6 @@ export function auditOperatorRoutes(app: App, { db }: Pick<Deps, 'db'>): void {
   })
 }
 
-/** What is about the caller. */
 export function auditRoutes(app: App, { db }: Pick<Deps, 'db'>): void {
   mountInternal(app, (scope) =>
     scope.get(
@@ -63,7 +61,7 @@ export function auditRoutes(app: App, { db }: Pick<Deps, 'db'>): void {
         config: { auth: { scope: ['SESSION_READ'] } },
         schema: {
           operationId: 'listOwnAuditEntries',
-          summary: 'What the caller did, and what was done to their account, the newest entries first',
+          summary: "List the audit entries about the caller's account, newest first",
           querystring: OwnAuditQuery,
           response: { 200: OwnAuditPage },
         },
@@ -81,7 +79,7 @@ export function auditRoutes(app: App, { db }: Pick<Deps, 'db'>): void {
   )
 }
 
-/** One row more than the page holds says that there is another page. */
+/** Returns the key of the next page. The query reads one row more than the page contains to detect it. */
 function pageOf(rows: readonly AuditRow[], limit: number): { next: number | null } {
   return { next: rows.length > limit ? (rows[limit - 1]?.id ?? null) : null }
 }

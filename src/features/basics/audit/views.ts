@@ -1,4 +1,4 @@
-// Entries of the audit log as routes answer with them.
+// Response schemas of the audit log.
 import Type, { type Static } from 'typebox'
 import { Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
 import { AUDIT_ACTIONS, SUBJECT_KINDS } from './actions.ts'
@@ -8,14 +8,14 @@ import type { AuditRow } from './queries.ts'
 const Details = Type.Unsafe<Record<string, unknown>>({
   type: 'object',
   additionalProperties: true,
-  description: 'What the action is about in more detail: statuses, fields, amounts',
+  description: 'Details of the action, such as statuses, fields and amounts',
 })
 
 const Subject = Nullable(
   Type.Object({
     kind: Type.Enum([...SUBJECT_KINDS]),
     id: Type.String(),
-    name: Nullable(Type.String({ description: 'Present username, where the thing is an account' })),
+    name: Nullable(Type.String({ description: 'Current username if the resource is an account, otherwise null' })),
   }),
 )
 
@@ -27,14 +27,14 @@ export const AuditEntryView = Type.Object(
     actor: Type.Object({
       kind: Type.Enum([...ACTOR_KINDS], {
         description:
-          '`account`: by a token. `operator`: by the admin key. `command`: on the command line. `system`: Depot by ' +
-          'itself. `anonymous`: without credentials',
+          '`account`: a user. `operator`: the holder of the admin key. `command`: the command line. `system`: Depot ' +
+          'itself. `anonymous`: a client without credentials',
       }),
-      id: Nullable(Type.String({ description: 'Account that acted; `deleted0` stands for deleted ones' })),
-      name: Nullable(Type.String({ description: 'Its present username' })),
+      id: Nullable(Type.String({ description: 'ID of the account that acted; `deleted0` for deleted accounts' })),
+      name: Nullable(Type.String({ description: 'Current username of the account' })),
       token: Nullable(Type.Object({ kind: Type.String(), id: Type.String() })),
     }),
-    address: Nullable(Type.String({ description: 'Client address; kept for a shorter time than the entry' })),
+    address: Nullable(Type.String({ description: 'IP address of the client; deleted earlier than the entry' })),
     subject: Subject,
     details: Details,
   },
@@ -42,7 +42,7 @@ export const AuditEntryView = Type.Object(
 )
 export type AuditEntryView = Static<typeof AuditEntryView>
 
-const next = Nullable(Type.Integer({ description: '`before` of the next page; null on the last one' }))
+const next = Nullable(Type.Integer({ description: '`before` of the next page; null on the last page' }))
 
 export const AuditPage = Type.Object({ entries: Type.Array(AuditEntryView), next }, { title: 'AuditPage' })
 
@@ -51,8 +51,8 @@ export const OwnAuditEntryView = Type.Object(
     id: Type.Integer(),
     at: Timestamp,
     action: Type.Enum([...AUDIT_ACTIONS]),
-    by: Type.Enum(['you', 'others'], { description: 'Who others are is not shown' }),
-    address: Nullable(Type.String({ description: 'Your address; null for what others did' })),
+    by: Type.Enum(['you', 'others'], { description: '`you`: the caller. `others`: anyone else, without their name' }),
+    address: Nullable(Type.String({ description: 'Your IP address; null for the actions of others' })),
     subject: Subject,
     details: Details,
   },
@@ -79,7 +79,7 @@ export function toAuditEntryView(row: AuditRow): AuditEntryView {
   }
 }
 
-/** As a person sees an entry about them: what others did is without their names and addresses. */
+/** Maps an entry for the user it is about, without the names and IP addresses of others. */
 export function toOwnAuditEntryView(row: AuditRow, accountId: string): Static<typeof OwnAuditEntryView> {
   const isOwn = row.actor_id === accountId
   return {
@@ -98,7 +98,7 @@ function toSubject({ subject_kind, subject_id, subject_name }: AuditRow): AuditE
   return { kind: subject_kind as (typeof SUBJECT_KINDS)[number], id: subject_id, name: subject_name }
 }
 
-/** The columns of an export as CSV, and their values. */
+/** Columns of the CSV export. */
 export const CSV_COLUMNS = [
   'id',
   'at',

@@ -1,5 +1,5 @@
-// What a picture is uploaded for: which text of which project, version, report or message. The feature that owns the
-// text says whether the caller may put pictures there.
+// The target of an image upload: the text of a project, version, report or message. The feature that owns the text
+// decides whether the caller can add images to it.
 
 import type { ScopeName } from '#lib/access/scopes.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
@@ -7,22 +7,22 @@ import { invalidInput } from '#lib/errors.ts'
 import { IMAGE_CONTEXTS, type ImageContext, type ImageTarget } from './queries.ts'
 import type { ImageQuery } from './requests.ts'
 
-/** How one kind of text takes pictures. */
+/** The rules of a feature whose texts can contain images. */
 export type ImageOwner = {
-  /** A picture is part of writing such a text, and asks for the same scope. */
+  /** The scope that is also required to write the text. */
   scope: ScopeName
   /**
-   * The ID of the text that `name` names.
-   * @throws ApiError 404 for what the viewer does not see, 403 for what they cannot write in, `invalid_input` for what
-   * takes no pictures now.
+   * Returns the ID of the resource with this ID or slug.
+   * @throws ApiError 404 if the viewer cannot see it, 403 if they cannot write in it, `invalid_input` if it currently
+   * accepts no images.
    */
   resolve(viewer: Viewer, name: string): Promise<string>
 }
 export type ImageOwners = Readonly<Record<ImageContext, ImageOwner>>
 
 /**
- * The place that a request names; undefined when nothing uses the picture yet.
- * @throws ApiError as the owner of the context does, and `invalid_input` for the ID of another context.
+ * Returns the target that a request names; undefined if it names none.
+ * @throws ApiError like `ImageOwner.resolve`, and `invalid_input` for the ID of another context.
  */
 export async function resolveTarget(
   owners: ImageOwners,
@@ -33,7 +33,7 @@ export async function resolveTarget(
   for (const other of IMAGE_CONTEXTS) {
     const key = `${other}_id` as const
     if (other !== context && query[key] !== undefined)
-      throw invalidInput(`${key} does not go with the context ${context}`, key)
+      throw invalidInput(`${key} must not be set for the context ${context}`, key)
   }
   const name = query[`${context}_id`]
   return name === undefined ? undefined : { context, id: await owners[context].resolve(viewer, name) }

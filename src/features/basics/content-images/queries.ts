@@ -1,5 +1,5 @@
-// Pictures inside texts, as rows: each is unused at first, belongs to one thing once something uses it, and is
-// deleted with that thing or when its text no longer contains it.
+// Rows of images inside texts. An image is unused at first, then belongs to one target, and is deleted with its target
+// or when the text no longer contains it.
 import { type ExpressionBuilder, sql } from 'kysely'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { ApiError, accountDeleted, notFound, validationError } from '#lib/errors.ts'
@@ -11,13 +11,13 @@ import { removeLater } from '#ports/files/claims.ts'
 export const IMAGE_CONTEXTS = ['project', 'version', 'report', 'thread_message'] as const
 export type ImageContext = (typeof IMAGE_CONTEXTS)[number]
 
-/** Something that has text with pictures in it. */
+/** A resource whose text can contain images. */
 export type ImageTarget = { context: ImageContext; id: string }
 
-/** Pictures that one thing holds. */
+/** Maximum number of images of a target. */
 const IMAGES_PER_TARGET_MAX = 128
-/** Pictures of one account that nothing uses yet. */
-const WAITING_MAX = 64
+/** Maximum number of unused images of an account. */
+const UNUSED_MAX = 64
 
 const COLUMNS = {
   project: 'project_id',
@@ -26,8 +26,8 @@ const COLUMNS = {
   thread_message: 'thread_message_id',
 } as const satisfies Record<ImageContext, keyof DB['image']>
 
-/** Nothing uses the picture: not yet, or not any more. */
-const isWaiting = (eb: ExpressionBuilder<DB, 'image'>) =>
+/** The condition that no text uses the image. */
+const isUnused = (eb: ExpressionBuilder<DB, 'image'>) =>
   eb.and(Object.values(COLUMNS).map((column) => eb(column, 'is', null)))
 
 export type NewImage = {
@@ -40,9 +40,8 @@ export type NewImage = {
 }
 
 /**
- * Inserts a picture that waits to be used. The account's row stays locked meanwhile, so that uploads at once are
- * counted one after the other.
- * @throws ApiError `limit_reached` when too many wait.
+ * Inserts an unused image. Locks the account's row, so that concurrent uploads count each other.
+ * @throws ApiError `limit_reached` if the account has too many unused images.
  */
 export async function insertImage(tx: Tx, viewer: Viewer, image: NewImage): Promise<void> {
   await tx.selectFrom('account').select('id').where('id', '=', viewer.id).forNoKeyUpdate().execute()
@@ -50,12 +49,12 @@ export async function insertImage(tx: Tx, viewer: Viewer, image: NewImage): Prom
     .selectFrom('image')
     .select((eb) => eb.fn.countAll<number>().as('count'))
     .where('owner_id', '=', viewer.id)
-    .where(isWaiting)
+    .where(isUnused)
     .executeTakeFirstOrThrow()
-  if (count >= WAITING_MAX) {
+  if (count >= UNUSED_MAX) {
     throw new ApiError(
       'limit_reached',
-      `${count} of your pictures wait to be used, and no more than ${WAITING_MAX} may`,
+      `You have ${count} unused images and can have at most ${UNUSED_MAX}. Use them in a text before you upload more.`,
     )
   }
   await tx
@@ -68,10 +67,10 @@ export async function insertImage(tx: Tx, viewer: Viewer, image: NewImage): Prom
 }
 
 /**
- * Attaches pictures to what uses them from now on. Each must be the viewer's own, made for such a place and used by
- * nothing yet; of two that ask for the same picture at once, one gets it.
- * @param field the list of the request that names them.
- * @throws ApiError `validation_error` naming the first that is none of these (`uploaded_images.2`).
+ * Attaches images to a target. Each must be an unused image that the viewer uploaded for this context. If two requests
+ * name the same image concurrently, one of them fails.
+ * @param field name of the request field with the IDs.
+ * @throws ApiError `validation_error` naming the first invalid ID (`uploaded_images.2`), `limit_reached`.
  */
 export async function attachImages(
   tx: Tx,
@@ -79,12 +78,15 @@ export async function attachImages(
   { ids, target, field }: { ids: readonly string[]; target: ImageTarget; field: string },
 ): Promise<void> {
   if (ids.length === 0) return
-  const taken = await claimImages(tx, viewer, { ids, target })
-  const missing = ids.findIndex((id) => !taken.has(id))
-  if (missing >= 0) throw validationError(`${field}.${missing}`, 'names no unused picture of yours for this place')
+  const claimed = await claimImages(tx, viewer, { ids, target })
+  const missing = ids.findIndex((id) => !claimed.has(id))
+  if (missing >= 0) {
+    const message = 'must be the ID of an unused image that you uploaded for this context'
+    throw validationError(`${field}.${missing}`, message)
+  }
 }
 
-/** The same for pictures that are attached where they are uploaded. @throws ApiError `limit_reached`. */
+/** Attaches the images that the viewer can use for the target; returns their IDs. @throws ApiError `limit_reached`. */
 export async function claimImages(
   tx: Tx,
   viewer: Viewer,
@@ -97,7 +99,7 @@ export async function claimImages(
     .where('id', 'in', ids)
     .where('owner_id', '=', viewer.id)
     .where('context', '=', target.context)
-    .where(isWaiting)
+    .where(isUnused)
     .returning('id')
     .execute()
   const { count } = await tx
@@ -106,13 +108,12 @@ export async function claimImages(
     .where(column, '=', target.id)
     .executeTakeFirstOrThrow()
   if (count > IMAGES_PER_TARGET_MAX)
-    throw new ApiError('limit_reached', `One text holds at most ${IMAGES_PER_TARGET_MAX} pictures`)
+    throw new ApiError('limit_reached', `A text can contain at most ${IMAGES_PER_TARGET_MAX} images`)
   return new Set(rows.map(({ id }) => id))
 }
 
 /**
- * Locks a place until the transaction ends: it was looked up before the picture arrived, and may be gone.
- * @throws ApiError 404
+ * Locks a target until the transaction ends. @throws ApiError 404 if it was deleted during the upload.
  */
 export async function lockTarget(tx: Tx, { context, id }: ImageTarget): Promise<void> {
   const row = await tx
@@ -124,7 +125,7 @@ export async function lockTarget(tx: Tx, { context, id }: ImageTarget): Promise<
   if (row === undefined) throw notFound(context)
 }
 
-/** Removes the pictures of a place whose address its text, now `text`, does not contain. */
+/** Deletes the images of a target whose URL is not in its new text. */
 export async function dropUnusedImages(tx: Tx, { context, id }: ImageTarget, text: string): Promise<void> {
   const rows = await tx
     .deleteFrom('image')
@@ -135,7 +136,7 @@ export async function dropUnusedImages(tx: Tx, { context, id }: ImageTarget, tex
   await removeStored(tx, rows)
 }
 
-/** Removes all pictures of these places: they are about to be deleted. */
+/** Deletes all images of targets that are about to be deleted. */
 export async function dropImages(tx: Tx, context: ImageContext, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return
   const rows = await tx.deleteFrom('image').where(COLUMNS[context], 'in', ids).returning('storage_key').execute()
@@ -143,38 +144,38 @@ export async function dropImages(tx: Tx, context: ImageContext, ids: readonly st
 }
 
 /**
- * Removes an account's pictures before it is deleted. Those in projects and versions stay with them, since these stay
- * too; nobody is named as their owner any more.
+ * Deletes an account's images before the account is deleted. Images in projects and versions remain, without an owner,
+ * because the projects and versions remain.
  */
 export async function dropImagesOf(tx: Tx, accountId: string): Promise<void> {
   const rows = await tx
     .deleteFrom('image')
     .where('owner_id', '=', accountId)
-    .where((eb) => eb.or([eb('context', 'in', ['report', 'thread_message']), isWaiting(eb)]))
+    .where((eb) => eb.or([eb('context', 'in', ['report', 'thread_message']), isUnused(eb)]))
     .returning('storage_key')
     .execute()
   await removeStored(tx, rows)
 }
 
-/** Whose picture it is; undefined when it has gone, null when nobody's any more. */
+/** Returns the ID of the image's owner: null if the owner was deleted, undefined if the image does not exist. */
 export async function findImageOwner(db: Db, id: string): Promise<string | null | undefined> {
   return (await db.selectFrom('image').select('owner_id').where('id', '=', id).executeTakeFirst())?.owner_id
 }
 
-/** The row of a picture that could not be stored. */
+/** Deletes the row of an image whose file could not be stored. */
 export async function deleteImage(db: Db, id: string): Promise<void> {
   await db.deleteFrom('image').where('id', '=', id).execute()
 }
 
-/** Removes up to `limit` pictures that were made before `before` and that nothing uses; returns how many. */
-export async function dropWaitingImages(tx: Tx, { before, limit }: { before: Date; limit: number }): Promise<number> {
+/** Deletes at most `limit` unused images that were created before `before`; returns their number. */
+export async function dropUnclaimedImages(tx: Tx, { before, limit }: { before: Date; limit: number }): Promise<number> {
   const rows = await tx
     .deleteFrom('image')
     .where('id', 'in', (eb) =>
       eb
         .selectFrom('image')
         .select('id')
-        .where(isWaiting)
+        .where(isUnused)
         .where('created', '<', before)
         .orderBy('created')
         .limit(limit)

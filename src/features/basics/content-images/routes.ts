@@ -1,5 +1,4 @@
-// Pictures for texts: descriptions, changelogs, reports and messages.
-
+// Uploads of images for descriptions, changelogs, reports and messages.
 import { requireScope, requireViewer } from '#platform/http/auth/auth.ts'
 import { leaveBodiesUnparsed, readRawBody } from '#platform/http/bodies/raw-body.ts'
 import { COSTS } from '#platform/http/route-config.ts'
@@ -24,8 +23,8 @@ export function contentImageRoutes(app: App, deps: Deps, owners: ImageOwners): v
           operationId: 'createImage',
           summary: 'Upload an image for use in a text',
           description:
-            `The body is the image itself, at most ${IMAGE_BYTES_MAX} bytes. The token must have the scope of the context: ` +
-            `${scopes}. An image uploaded without an ID is deleted if it is not used within a day.`,
+            `The body is the image, at most ${IMAGE_BYTES_MAX} bytes. The token must have the scope of the context: ` +
+            `${scopes}. Depot deletes an image that no text uses within one day.`,
           consumes: ['image/*'],
           querystring: ImageQuery,
           response: { 201: ImageView },

@@ -1,5 +1,4 @@
-// Stores a picture for a text: checked by its content, under its own name, and attached where its place is known.
-
+// Validates and stores an image for a text, and attaches it if the request names a target.
 import { storeImageFiles, toHostedImage } from '#features/basics/images/hosted-image.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { accountDeleted } from '#lib/errors.ts'
@@ -22,10 +21,10 @@ export const IMAGE_BYTES_MAX = 1024 * 1024
 type NewUpload = { context: ImageContext; target: ImageTarget | undefined; bytes: Buffer; ext: string }
 
 /**
- * Stores the picture at its full size, as texts show it. The row comes before the bytes, so that what a killed
- * process leaves is an unused picture, which a job removes.
- * @throws ApiError `invalid_input` for what is no picture, is too large or is not what `ext` says, `limit_reached`, 404
- * when its place is gone.
+ * Stores an image in its full size. Inserts the row before it stores the file, so that a killed process leaves an
+ * unused image, which a job deletes.
+ * @throws ApiError `invalid_input` if the body is not an image, is too large or does not match `ext`, `limit_reached`,
+ * 404 if the target was deleted.
  */
 export async function uploadImage(
   deps: Deps,
@@ -35,43 +34,43 @@ export async function uploadImage(
   const limits = { field: 'body', extField: 'ext', maxBytes: IMAGE_BYTES_MAX, caller: viewer.caller }
   const { raw } = await deps.images.processTextImage(bytes, ext, limits)
   const id = newId()
-  // A folder of its own: the same bytes sent twice are two pictures, and removing one leaves the other.
-  const picture = toHostedImage(deps.config, { raw, copies: [], color: null }, id)
-  const [stored] = picture.stored
-  if (stored === undefined) throw new Error('unreachable: a picture has its raw form')
+  // Each upload has a separate folder, so that deleting one of two equal images leaves the other.
+  const image = toHostedImage(deps.config, { raw, copies: [], color: null }, id)
+  const [stored] = image.stored
+  if (stored === undefined) throw new Error('unreachable: an image has at least its raw file')
   const created = new Date(deps.now())
-  const row = { id, context, url: picture.rawUrl, storage_key: stored.key, size_bytes: raw.bytes.length, created }
+  const row = { id, context, url: image.rawUrl, storage_key: stored.key, size_bytes: raw.bytes.length, created }
   await transaction(deps, (tx) => insertImage(tx, viewer, row))
   try {
-    await storeImageFiles(deps.files, picture.stored)
+    await storeImageFiles(deps.files, image.stored)
     await attach(deps, viewer, { id, target })
   } catch (error) {
-    await removeAgain(deps, { id, key: stored.key })
+    await discard(deps, { id, key: stored.key })
     throw error
   }
   const { url, size_bytes: sizeBytes } = row
-  return { id, url, sizeBytes, created, ownerId: viewer.id, context, placeId: target?.id }
+  return { id, url, sizeBytes, created, ownerId: viewer.id, context, targetId: target?.id }
 }
 
 /**
- * Attaches the picture where its place is known. Its account may have been deleted, and the row with it, while the
- * bytes were being stored: then no job would ever remove the bytes.
+ * Attaches the image to its target, if any. Throws if the account and its rows were deleted during the upload, because
+ * no job would ever delete the file.
  */
 async function attach(
   deps: Pick<Deps, 'db' | 'cache'>,
   viewer: Viewer,
   { id, target }: { id: string; target: ImageTarget | undefined },
 ): Promise<void> {
-  const isThere = await transaction(deps, async (tx) => {
+  const exists = await transaction(deps, async (tx) => {
     if (target === undefined) return (await findImageOwner(tx, id)) === viewer.id
     await lockTarget(tx, target)
     return (await claimImages(tx, viewer, { ids: [id], target })).has(id)
   })
-  if (!isThere) throw accountDeleted()
+  if (!exists) throw accountDeleted()
 }
 
-/** Leaves the rest to the job when the store or the database does not answer. */
-async function removeAgain(
+/** Deletes an image that could not be attached. If this fails, the job deletes it. */
+async function discard(
   { db, files, log }: Pick<Deps, 'db' | 'files' | 'log'>,
   { id, key }: { id: string; key: string },
 ): Promise<void> {
@@ -79,6 +78,6 @@ async function removeAgain(
     await files.remove(key)
     await deleteImage(db, id)
   } catch (cause) {
-    log.error({ err: cause }, 'A refused picture could not be removed')
+    log.error({ err: cause }, 'Could not delete a rejected image')
   }
 }

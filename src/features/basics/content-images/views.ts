@@ -1,14 +1,14 @@
-// The wire shape of a picture inside texts.
+// Response schema of images inside texts.
 import Type, { type Static } from 'typebox'
 import { Timestamp } from '#lib/schema/schema-parts.ts'
 import { IMAGE_CONTEXTS, type ImageContext } from './queries.ts'
 
-/** Of the last four keys the one of the context is there: what the picture belongs to, null while nothing uses it. */
+/** Only the ID that matches the context is set; it is null if no text uses the image. */
 export const ImageView = Type.Object(
   {
     id: Type.String(),
-    url: Type.String({ description: 'Address to use in the text' }),
-    size: Type.Integer({ description: 'Bytes' }),
+    url: Type.String({ description: 'URL to use in the text' }),
+    size: Type.Integer({ description: 'Size in bytes' }),
     created: Timestamp,
     owner_id: Type.String(),
     context: Type.Enum([...IMAGE_CONTEXTS]),
@@ -28,11 +28,11 @@ export type UploadedImage = {
   created: Date
   ownerId: string
   context: ImageContext
-  placeId: string | undefined
+  targetId: string | undefined
 }
 
 export function toImageView(image: UploadedImage): ImageView {
-  const { id, url, sizeBytes, created, ownerId, context, placeId } = image
-  const about = { id, url, size: sizeBytes, created: created.toISOString(), owner_id: ownerId, context }
-  return { ...about, [`${context}_id`]: placeId ?? null }
+  const { id, url, sizeBytes, created, ownerId, context, targetId } = image
+  const view = { id, url, size: sizeBytes, created: created.toISOString(), owner_id: ownerId, context }
+  return { ...view, [`${context}_id`]: targetId ?? null }
 }

@@ -1,39 +1,39 @@
-// Icons and gallery pictures: stored under the hash of their content, and shown by URL.
+// Icons, logos and gallery images: their storage keys and URLs.
 import { createHash } from 'node:crypto'
 import type { ProcessedImage, StoredImage } from '#platform/images/images.ts'
 import type { Deps } from '#ports/deps.ts'
 
-/** A picture under the key it is or will be stored under. */
+/** A file of an image and its storage key. */
 export type ImageFile = { key: string; image: StoredImage }
 
 export type HostedImage = {
-  /** The narrowest scaled copy where it is smaller, else the raw one. */
+  /** URL of the narrowest copy if it is smaller than the raw image, otherwise the raw URL. */
   url: string
   rawUrl: string
-  /** The same for two uploads of one picture, in any folder. */
+  /** Hash of the raw image, to detect uploads of the same image. */
   contentSha1: string
   color: number | null
-  /** Of the raw one, in pixels; null where they are not known. */
+  /** Width of the raw image in pixels; null if unknown. */
   width: number | null
   height: number | null
-  /** The widths for which there are scaled copies. */
+  /** Widths of the scaled copies. */
   copyWidths: number[]
   stored: ImageFile[]
 }
 
-/** The address of a scaled copy, which stands beside the raw picture. */
+/** Returns the URL of a scaled copy of an image. */
 export function copyUrl(rawUrl: string, width: number): string {
   return `${rawUrl.replace(/\.[a-z]+$/, '')}_${width}.webp`
 }
 
-/** Every address of a picture in a gallery. */
+/** Returns all URLs of an image. */
 export function imageUrls(item: { url: string; raw_url: string; copy_widths: readonly number[] }): string[] {
   return [item.url, item.raw_url, ...item.copy_widths.map((width) => copyUrl(item.raw_url, width))]
 }
 
 /**
- * Where the pictures of one upload go: below the folder, named by their content, so that a changed picture has a new
- * address and each may be cached for ever.
+ * Returns the URLs and files of a processed upload. The file names contain the hash of the content, so that responses
+ * can be cached permanently.
  */
 export function toHostedImage(
   config: Deps['config'],
@@ -59,12 +59,12 @@ export function toHostedImage(
   }
 }
 
-/** Stores the pictures; storing the same again is harmless because the name is the content. */
-export async function storeImageFiles(files: Deps['files'], pictures: readonly ImageFile[]): Promise<void> {
-  for (const { key, image } of pictures) await files.put(key, image.bytes, { contentType: image.contentType })
+/** Stores the files of an image. Storing the same files again is harmless, because each name is a hash. */
+export async function storeImageFiles(files: Deps['files'], images: readonly ImageFile[]): Promise<void> {
+  for (const { key, image } of images) await files.put(key, image.bytes, { contentType: image.contentType })
 }
 
-/** The store's key of a picture's URL; undefined for an address of another service. */
+/** Returns the storage key for the URL of an image; undefined for the URL of another service. */
 export function imageKey(config: Deps['config'], url: string | null): string | undefined {
   const prefix = `${config.files.baseUrl}/data/`
   return url?.startsWith(prefix) === true ? `pictures/${url.slice(prefix.length)}` : undefined

@@ -1,5 +1,4 @@
-// The routes of an icon, the same for everything that has one.
-
+// The icon routes of every resource that has an icon.
 import { requireViewer } from '#platform/http/auth/auth.ts'
 import { leaveBodiesUnparsed, readRawBody } from '#platform/http/bodies/raw-body.ts'
 import { IdParams, OrganizationParams, ProjectParams, UserParams } from '#platform/http/query-values.ts'
@@ -10,7 +9,7 @@ import type { Deps } from '#ports/deps.ts'
 import { type IconOwner, replaceIcon, setIcon } from './icons.ts'
 import { ExtQuery } from './requests.ts'
 
-/** What stands in the path, by noun; an ID unless it is said here. */
+/** Path parameters by noun. All other resources have an ID. */
 const NAMED_BY: Readonly<Record<string, typeof IdParams>> = {
   Project: ProjectParams,
   Organization: OrganizationParams,
@@ -20,7 +19,7 @@ const NAMED_BY: Readonly<Record<string, typeof IdParams>> = {
 /** Registers `PATCH` and `DELETE {path}/{id}/icon`. */
 export function iconRoutes(app: App, deps: Deps, owner: IconOwner): void {
   const { path, noun } = owner
-  const named = `${/^[AEIO]/.test(noun) ? 'an' : 'a'} ${noun.toLowerCase()}`
+  const resource = `${/^[AEIO]/.test(noun) ? 'an' : 'a'} ${noun.toLowerCase()}`
   const config = { auth: { scope: owner.scopes } }
   const params = NAMED_BY[noun] ?? IdParams
   app.register(async (plain) => {
@@ -32,8 +31,8 @@ export function iconRoutes(app: App, deps: Deps, owner: IconOwner): void {
         config: { ...config, cost: COSTS.picture },
         schema: {
           operationId: `set${noun}Icon`,
-          summary: `Set the icon of ${named}`,
-          description: `The body is the image itself, at most ${owner.maxBytes} bytes.`,
+          summary: `Set the icon of ${resource}`,
+          description: `The body is the image, at most ${owner.maxBytes} bytes.`,
           consumes: ['image/*'],
           params,
           querystring: ExtQuery,
@@ -55,7 +54,7 @@ export function iconRoutes(app: App, deps: Deps, owner: IconOwner): void {
       config,
       schema: {
         operationId: `delete${noun}Icon`,
-        summary: `Remove the icon of ${named}`,
+        summary: `Delete the icon of ${resource}`,
         params,
       },
     },

@@ -1,5 +1,4 @@
-// Setting and removing the icon of everything that has one. The old picture is removed after the new one is saved.
-
+// Sets and removes the icons of resources. The old files are deleted after the new icon is saved.
 import type { ScopeName } from '#lib/access/scopes.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { newId } from '#lib/ids.ts'
@@ -10,40 +9,40 @@ import type { Deps } from '#ports/deps.ts'
 import { dropClaims, removeLater, withClaims } from '#ports/files/claims.ts'
 import { type HostedImage, imageKey, storeImageFiles, toHostedImage } from './hosted-image.ts'
 
-/** Something that has an icon, as its feature describes it. */
+/** A kind of resource that has an icon, as its feature describes it. */
 export type IconOwner = {
-  /** Path of the things, as `/v3/user`. */
+  /** Base path of the resource, such as `/v3/user`. */
   path: string
-  /** One of them, as `User`: part of the operations' names. */
+  /** Name of the resource in operation IDs, such as `User`. */
   noun: string
-  /** All of these, as routes declare them. */
+  /** Required scopes. */
   scopes: readonly ScopeName[]
-  /** The largest picture taken. */
+  /** Maximum size of the image. */
   maxBytes: number
   /**
-   * ID of what `name` names, if the viewer may change its icon. Asked before the picture is read.
-   * @throws ApiError 404 for what is absent or hidden, 403.
+   * Returns the ID of the resource with this ID or slug. Called before the body is read.
+   * @throws ApiError 404, 403 if the viewer cannot change the icon.
    */
   authorize(viewer: Viewer, name: string): Promise<string>
   /**
-   * Puts the addresses into the row, which it locks; null clears them. Names what it changes.
-   * @returns the addresses that were there before.
-   * @throws ApiError 404 when the row has gone meanwhile.
+   * Locks the row, saves the URLs (null clears them) and reports the change.
+   * @returns the previous URLs.
+   * @throws ApiError 404 if the resource was deleted during the upload.
    */
   write(tx: Tx, changed: ChangeSet, change: IconChange): Promise<readonly (string | null)[]>
 }
 
 export type IconChange = { id: string; viewer: Viewer; icon: Pick<HostedImage, 'url' | 'rawUrl' | 'color'> | null }
 
-/** Organizations and projects take icons up to this size, users and collections below it. */
+/** Maximum size of the icons of organizations and projects. */
 export const ICON_BYTES_MAX = 262_144
 
 export type IconUpload = { id: string; viewer: Viewer; bytes: Buffer; ext: string }
 
-/** @throws ApiError `invalid_input` naming `icon` or `ext`, `file_hosting_error`, and what the owner refuses. */
+/** Processes, stores and sets an icon. @throws ApiError `invalid_input` naming `icon` or `ext`, `file_hosting_error`. */
 export async function setIcon(deps: Deps, owner: IconOwner, { id, viewer, bytes, ext }: IconUpload): Promise<void> {
   const processed = await deps.images.processIcon(bytes, ext, { maxBytes: owner.maxBytes, caller: viewer.caller })
-  // A folder for each upload, so that parallel uploads of one picture, of which one fails, share no file.
+  // Each upload has a separate folder, so that a failed upload cannot delete the files of a concurrent one.
   const icon = toHostedImage(deps.config, processed, `${id}-${newId()}`)
   const keys = icon.stored.map(({ key }) => key)
   await withClaims(deps, {
@@ -53,7 +52,7 @@ export async function setIcon(deps: Deps, owner: IconOwner, { id, viewer, bytes,
   })
 }
 
-/** Puts the addresses in place, or clears them, and removes the pictures that were there; `claimed` have a row then. */
+/** Saves or clears an icon and deletes the previous files; the files `claimed` then belong to the row. */
 export async function replaceIcon(
   deps: Pick<Deps, 'db' | 'cache' | 'config'>,
   owner: IconOwner,
@@ -66,7 +65,7 @@ export async function replaceIcon(
   })
 }
 
-/** Asks for the removal of the pictures at these addresses once the transaction commits. */
+/** Schedules the deletion of the images with these URLs for when the transaction commits. */
 export async function removeImages(tx: Tx, config: Deps['config'], urls: readonly (string | null)[]): Promise<void> {
   await removeLater(tx, [...new Set(urls.flatMap((url) => imageKey(config, url) ?? []))])
 }

@@ -57,7 +57,7 @@ test('at the limit creation is refused until one is given away; parallel creatio
   const refused = answers.find(({ statusCode }) => statusCode === 400)
   assert.deepEqual(refused?.json(), {
     error: 'LimitReached',
-    description: 'You own 2 organizations and may own 2',
+    description: 'You have reached your limit for organizations (2)',
     details: { kind: 'organizations', current: 2, max: 2 },
   })
   assert.deepEqual(await limit(owner, 'organizations'), { current: 2, max: 2 })

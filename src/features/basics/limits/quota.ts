@@ -1,41 +1,40 @@
-// How many projects, organizations and collections an account may own. Only owned ones count: invitations and
-// memberships do not, and what an organization owns counts for nobody.
+// Limits for the projects, organizations and collections that an account owns. Invitations, memberships and the
+// projects of organizations do not count.
 import { type RawBuilder, sql } from 'kysely'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { ApiError } from '#lib/errors.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
 import type { Deps } from '#ports/deps.ts'
-import { isUnlimited } from './policy.ts'
 
 export const QUOTA_KINDS = ['projects', 'organizations', 'collections'] as const
 export type QuotaKind = (typeof QUOTA_KINDS)[number]
 
-/** What an account owns and may own; `max` is null where there is no limit. */
+/** The number of resources that an account owns and its limit; null without a limit. */
 export type Quota = { current: number; max: number | null }
 
 type QuotaConfig = Pick<Deps['config'], 'quotas'>
 type Owner = Pick<Viewer, 'id' | 'role'>
 
-/** As things are; only `checkQuota` holds what it counted. */
+/** Returns the current quota without a lock. Use `checkQuota` to enforce it. */
 export async function getQuota(db: Db, config: QuotaConfig, owner: Owner, kind: QuotaKind): Promise<Quota> {
   const { rows } = await sql<{ current: number; override: number | null }>`
     select ${countOwned(owner.id, kind)} as current,
       (select ${sql.ref(kind)} from quota_override where account_id = ${owner.id}) as override`.execute(db)
   const row = rows[0]
-  const max = isUnlimited(owner) ? null : (row?.override ?? config.quotas[kind])
+  // Admins have no limits.
+  const max = owner.role === 'admin' ? null : (row?.override ?? config.quotas[kind])
   return { current: row?.current ?? 0, max }
 }
 
 /**
- * Lets one more thing of this kind be made in this transaction. The account's row stays locked until it ends, so that
- * of two creations at once the second counts what the first has made.
- * @throws ApiError `limit_reached`.
+ * Requires room for one more resource. Locks the account until the transaction ends, so that concurrent creations
+ * count each other. @throws ApiError `limit_reached`.
  */
 export async function checkQuota(tx: Tx, config: QuotaConfig, owner: Owner, kind: QuotaKind): Promise<void> {
   await tx.selectFrom('account').select('id').where('id', '=', owner.id).forNoKeyUpdate().execute()
   const { current, max } = await getQuota(tx, config, owner, kind)
   if (max !== null && current >= max) {
-    throw new ApiError('limit_reached', `You own ${current} ${kind} and may own ${max}`, {
+    throw new ApiError('limit_reached', `You have reached your limit for ${kind} (${max})`, {
       details: { kind, current, max },
     })
   }

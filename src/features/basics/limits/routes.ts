@@ -1,4 +1,4 @@
-// How many projects, organizations and collections the caller owns and may own.
+// The caller's limits for projects, organizations and collections.
 import { requireViewer } from '#platform/http/auth/auth.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
@@ -19,7 +19,7 @@ export function limitRoutes(app: App, deps: Pick<Deps, 'db' | 'config'>): void {
         config: { auth: { scope: [] }, cache: 'private' },
         schema: {
           operationId: OPERATION[kind],
-          summary: `Get the number of ${kind} that the caller owns and may own`,
+          summary: `Get the number of ${kind} that the caller owns, and the limit`,
           response: { 200: QuotaView },
         },
       },

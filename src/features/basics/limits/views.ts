@@ -1,10 +1,12 @@
 import Type from 'typebox'
 
-/** How much of a kind an account owns and may own. */
 export const QuotaView = Type.Object(
   {
-    current: Type.Integer({ minimum: 0, description: 'Number owned now, without invitations and memberships' }),
-    max: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()], { description: 'Null for no limit' }),
+    current: Type.Integer({
+      minimum: 0,
+      description: 'Number of owned resources, without invitations and memberships',
+    }),
+    max: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()], { description: 'Limit; null without a limit' }),
   },
   { title: 'Quota' },
 )

@@ -59,7 +59,7 @@ test('a check that takes its time is slow, which is ready; one that never ends i
   const checks = sharedChecks({ ...t.deps, log, mail }, { slowMs: 50, lostMs: 50 })
   const lost = await checks()
   assert.deepEqual([lost.status, lost.dependencies['mail']?.status], ['unavailable', 'failing'])
-  assert.match(lost.dependencies['mail']?.error ?? '', /no answer within 50 ms/)
+  assert.match(lost.dependencies['mail']?.error ?? '', /no response within 50 ms/)
   await checks('balancer')
   assert.equal(calls, 2, 'a check that still runs is not begun again')
 })

@@ -1,4 +1,4 @@
-// The state of everything that Depot depends on, for /ready and `depot check`.
+// Checks the dependencies of Depot for /ready and `depot check`.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import Type, { type Static } from 'typebox'
@@ -6,12 +6,12 @@ import type { Deps } from '#ports/deps.ts'
 
 const DependencyState = Type.Object({
   status: Type.Enum(['ok', 'slow', 'failing'], {
-    description: '`slow` has not answered yet, which a busy machine may be the cause of; it counts as ready',
+    description: '`slow`: the check has not finished, for example because the machine is busy. Counts as ready',
   }),
-  state: Type.Optional(Type.String({ description: 'More about its state' })),
+  state: Type.Optional(Type.String({ description: 'More about the state' })),
 })
 
-/** With the reason of a failure, which only the operator reads: /ready is public. */
+/** A state with the reason of a failure. Only the log contains the reason, because /ready is public. */
 type Checked = Static<typeof DependencyState> & { error?: string }
 
 export const Readiness = Type.Object(
@@ -22,26 +22,25 @@ export const Readiness = Type.Object(
   { title: 'Readiness' },
 )
 
-/** Who asks: `balancer` wants to know whether this server is the one to turn away from. */
 export const ReadinessQuery = Type.Object({
   for: Type.Optional(
     Type.Enum(['balancer'], {
       description:
-        'Only the database, without which nothing can be answered, and files where they are in a folder of the ' +
-        'server. A file store that all servers share would take away all of them at once. Unset: everything',
+        '`balancer` checks the database and, if files are stored on a local disk, the disk. It ignores a shared file ' +
+        'store, whose failure would remove every server from rotation. Default: check everything',
     }),
   ),
 })
 
 export type Audience = Static<typeof ReadinessQuery>['for']
 
-/** After this time a check that still runs is `slow`. */
+/** Time after which a running check counts as `slow`. */
 const SLOW_MS = 3_000
-/** After this time it is `failing`: a connection that is cut without a word never answers. */
+/** Time after which a running check counts as `failing`, because a silently dropped connection never responds. */
 const LOST_MS = 30_000
-/** Of the time between two beats no more than this counts: in the rest the process did not run and could not listen. */
+/** Interval in which a check's running time is measured. A longer gap means that the process itself was stopped. */
 const BEAT_MS = 1_000
-/** Checks write and open connections, and /ready is not limited: requests within this time share one round. */
+/** Requests within this time share one round of checks, because /ready is not limited and checks are expensive. */
 const SHARED_MS = 500
 
 type CheckedDeps = Pick<Deps, 'db' | 'files' | 'search' | 'analytics' | 'counters' | 'mail' | 'config'>
@@ -49,8 +48,8 @@ type Dependencies = { status: 'ready' | 'unavailable'; dependencies: Record<stri
 type Times = { slowMs: number; lostMs: number }
 
 /**
- * `checkDependencies` for /ready, with an end: each audience shares its rounds, and a check that has not ended is waited
- * for and not begun again. Reasons of failures go to the log.
+ * Returns a function that checks the dependencies for /ready in bounded time. Requests of the same audience share a
+ * round, and a check that is still running is not started again. Logs the reasons of failures.
  */
 export function sharedChecks(
   deps: CheckedDeps & Pick<Deps, 'log'>,
@@ -60,8 +59,8 @@ export function sharedChecks(
   const forBalancer = deps.config.files.store.kind === 'folder' ? ['database', 'files'] : ['database']
   const rounds = new Map<Audience, Promise<Dependencies>>()
   const round = async (audience: Audience): Promise<Dependencies> => {
-    const asked = checks.filter(([name]) => audience === undefined || forBalancer.includes(name))
-    const states = await Promise.all(asked.map(async ([name, look]) => [name, await look()] as const))
+    const requested = checks.filter(([name]) => audience === undefined || forBalancer.includes(name))
+    const states = await Promise.all(requested.map(async ([name, check]) => [name, await check()] as const))
     const result = summary(Object.fromEntries(states))
     for (const [dependency, { error }] of Object.entries(result.dependencies)) {
       if (error !== undefined) deps.log.warn({ dependency, reason: error }, `Not ready: ${dependency} fails`)
@@ -79,7 +78,7 @@ export function sharedChecks(
   }
 }
 
-/** Checks all dependencies in parallel, each for as long as it takes to call it lost. */
+/** Checks all dependencies concurrently, and waits for each until it succeeds, fails or times out. */
 export async function checkDependencies(deps: CheckedDeps): Promise<Dependencies> {
   const times = { slowMs: LOST_MS, lostMs: LOST_MS }
   const states = await Promise.all(
@@ -88,7 +87,7 @@ export async function checkDependencies(deps: CheckedDeps): Promise<Dependencies
   return summary(Object.fromEntries(states))
 }
 
-/** What /ready says from the moment on at which the process is asked to stop. */
+/** Response of /ready after the process has received a signal to stop. */
 export const STOPPING: Dependencies = {
   status: 'unavailable',
   dependencies: { server: { status: 'failing', state: 'stopping' } },
@@ -110,14 +109,14 @@ function checksOf(deps: CheckedDeps): Record<string, () => Promise<unknown>> {
   }
 }
 
-/** An index that is opened or built for the first time is no failure: everything else works meanwhile. */
+/** An index that is being opened or built is not a failure, because everything except search works. */
 async function checkSearch({ search }: Pick<Deps, 'search'>): Promise<string> {
   const { state, error } = await search.state()
   if (state === 'failing') throw new Error(error)
   return state
 }
 
-/** Runs a check, or goes on waiting for the one that runs, until `slowMs` have passed. */
+/** Returns a function that runs a check, or joins the running one, and waits for at most `slowMs`. */
 function watched(check: () => Promise<unknown>, { slowMs, lostMs }: Times): () => Promise<Checked> {
   let running: { done: Promise<Checked>; waitedMs: number } | undefined
 
@@ -146,7 +145,7 @@ function watched(check: () => Promise<unknown>, { slowMs, lostMs }: Times): () =
     const waiting = async (): Promise<Checked> => {
       while (!over.signal.aborted) {
         await sleep(Math.min(slowMs, 100), undefined, { signal: over.signal }).catch(() => undefined)
-        if (own.waitedMs >= lostMs) return { status: 'failing', error: `no answer within ${lostMs} ms` }
+        if (own.waitedMs >= lostMs) return { status: 'failing', error: `no response within ${lostMs} ms` }
         if (own.waitedMs >= slowMs) return { status: 'slow' }
       }
       return done
@@ -157,8 +156,8 @@ function watched(check: () => Promise<unknown>, { slowMs, lostMs }: Times): () =
 
 async function outcome(check: () => Promise<unknown>): Promise<Checked> {
   try {
-    const doing = await check()
-    return { status: 'ok', ...(typeof doing === 'string' ? { state: doing } : {}) }
+    const state = await check()
+    return { status: 'ok', ...(typeof state === 'string' ? { state } : {}) }
   } catch (error) {
     return { status: 'failing', error: error instanceof Error ? error.message : String(error) }
   }

@@ -1,4 +1,4 @@
-// The root document, retired API versions, and the probes of operators and their tools.
+// The root document, removed API versions, health, readiness and metrics.
 import Type from 'typebox'
 import { parseAuthorization, secretsEqual } from '#lib/access/tokens.ts'
 import { notFound } from '#lib/errors.ts'
@@ -33,7 +33,7 @@ export function metaRoutes(app: App, deps: Deps & { version: string }): void {
   rejectRetired(
     app,
     ['/v1', '/v1/*', '/api/v1', '/api/v1/*'],
-    'This version of the API is outdated and was removed; please update your application',
+    'This version of the API was removed. Update your application.',
   )
   operatorProbes(app, deps)
 }
@@ -47,7 +47,7 @@ function operatorProbes(app: App, deps: Deps): void {
       config,
       schema: {
         operationId: 'getHealth',
-        summary: 'Check that the process is up',
+        summary: 'Check that the process is running',
         response: { 200: Health },
       },
     },
@@ -60,8 +60,7 @@ function operatorProbes(app: App, deps: Deps): void {
       schema: {
         operationId: 'getReadiness',
         summary: 'Check each dependency',
-        description:
-          'Once the server is asked to stop it answers 503, for as long as it goes on answering (`DRAIN_SECONDS`).',
+        description: 'Returns 503 while the server drains connections before it stops (`DRAIN_SECONDS`).',
         querystring: ReadinessQuery,
         response: { 200: Readiness, 503: Readiness },
       },

@@ -1,10 +1,10 @@
-// The wire shapes of what the service says about itself; `readiness.ts` has that of /ready.
+// Response schemas of the root document and of /health; readiness.ts has the schema of /ready.
 import Type from 'typebox'
 
 export const RootDocument = Type.Object(
   {
     name: Type.String(),
-    version: Type.String({ description: "The server's own version" }),
+    version: Type.String({ description: 'Version of Depot' }),
     documentation: Type.String(),
     about: Type.String(),
   },

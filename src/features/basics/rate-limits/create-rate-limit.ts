@@ -7,13 +7,13 @@ import type { Deps } from '#ports/deps.ts'
 import { countGrants, existsToken, GRANTS_MAX, insertGrant } from './queries.ts'
 import type { GrantSubject } from './requests.ts'
 
-/** `rateGrants` holds the grants in memory; `refresh` reads them again. */
+/** `rateGrants` caches the grants in memory; `refresh` reads them again. */
 export type RateLimitDeps = Pick<Deps, 'db' | 'cache' | 'now'> & { rateGrants: { refresh(): Promise<void> } }
 
 /**
- * Grants a request rate and returns the ID of the grant. It is in force in this process when this returns, in others
- * within seconds.
- * @throws ApiError `validation_error` for an unknown token, `conflict` where there is a grant.
+ * Grants a request rate and returns the ID of the grant. The grant applies immediately in this process and within
+ * seconds in the others.
+ * @throws ApiError `validation_error` for an unknown token, `conflict` if the subject has a grant.
  */
 export async function createRateLimit(
   deps: RateLimitDeps,
@@ -24,10 +24,10 @@ export async function createRateLimit(
   await transaction(deps, async (tx, changed) => {
     changed.addAll('rate-grant')
     if ('tokenId' in subject && !(await existsToken(tx, subject.tokenId))) {
-      throw validationError('token_id', 'names no token')
+      throw validationError('token_id', 'must be the ID of a token')
     }
-    // Two inserts at once may pass the limit by one, which does no harm.
-    if ((await countGrants(tx)) >= GRANTS_MAX) throw invalidInput(`There may be at most ${GRANTS_MAX} rate limits`)
+    // Concurrent inserts can exceed the limit by one, which is harmless.
+    if ((await countGrants(tx)) >= GRANTS_MAX) throw invalidInput(`There can be at most ${GRANTS_MAX} rate limits`)
     await insertGrant(tx, { id, subject, requestsPerMinute, note, created: new Date(deps.now()) })
     const details = { requests_per_minute: requestsPerMinute, ...detailsOf(subject) }
     await recordAudit(tx, { action: 'rate_limit.granted', actor, subject: { kind: 'rate_limit', id }, details })

@@ -5,7 +5,7 @@ import { transaction } from '#platform/cache/transaction.ts'
 import type { RateLimitDeps } from './create-rate-limit.ts'
 import { deleteGrant } from './queries.ts'
 
-/** Takes a granted request rate back. @throws ApiError 404 when there is none. */
+/** Revokes a granted request rate. @throws ApiError 404. */
 export async function deleteRateLimit(deps: RateLimitDeps, actor: Actor, id: string): Promise<void> {
   await transaction(deps, async (tx, changed) => {
     changed.addAll('rate-grant')

@@ -1,26 +1,26 @@
-// Higher request rates for one token or for an address range, as rows.
+// Queries of the request rates that operators grant to tokens and IP ranges.
 import { sql } from 'kysely'
 import { ApiError, notFound } from '#lib/errors.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
 import { onUnique } from '#platform/db/pg-errors.ts'
 import type { GrantSubject } from './requests.ts'
 
-/** Every process keeps all of them in memory and walks the ranges at each request. */
+/** Maximum number of grants. Every process caches all of them and compares each request with every range. */
 export const GRANTS_MAX = 1000
 
 export type GrantRow = {
   id: string
   token_id: string | null
-  /** `192.0.2.0/24`; a single address ends in /32 or /128. */
+  /** `192.0.2.0/24`; a single IP address ends in /32 or /128. */
   address_range: string | null
   requests_per_minute: number
   note: string
   created: Date
-  /** Whose token it is; null for a range, and for a token that is gone. */
+  /** Owner of the token; null for a range and for a deleted token. */
   account_id: string | null
 }
 
-/** All grants, the oldest first. */
+/** Returns all grants, oldest first. */
 export async function listGrants(db: Db): Promise<GrantRow[]> {
   return (await readGrants().execute(db)).rows
 }
@@ -55,11 +55,13 @@ export async function countGrants(db: Db): Promise<number> {
 
 type NewGrant = { id: string; subject: GrantSubject; requestsPerMinute: number; note: string; created: Date }
 
-/** A range is kept as its network: `192.0.2.7/24` as `192.0.2.0/24`. @throws ApiError `conflict` where there is one. */
+/** Inserts a grant. Stores a range as its network: `192.0.2.7/24` as `192.0.2.0/24`. @throws ApiError `conflict`. */
 export async function insertGrant(tx: Tx, grant: NewGrant): Promise<void> {
   const { id, subject, requestsPerMinute, note, created } = grant
   const taken = (field: string) => () =>
-    new ApiError('conflict', 'There is a rate limit for this already', { details: { field, message: 'is taken' } })
+    new ApiError('conflict', 'This token or range already has a rate limit', {
+      details: { field, message: 'is taken' },
+    })
   const range = 'addressRange' in subject ? subject.addressRange : null
   await tx
     .insertInto('rate_limit_grant')
@@ -77,13 +79,13 @@ export async function insertGrant(tx: Tx, grant: NewGrant): Promise<void> {
     )
 }
 
-/** False when there is none. */
+/** Deletes a grant; returns whether it existed. */
 export async function deleteGrant(tx: Tx, id: string): Promise<boolean> {
   const { numDeletedRows } = await tx.deleteFrom('rate_limit_grant').where('id', '=', id).executeTakeFirstOrThrow()
   return numDeletedRows === 1n
 }
 
-/** Whether an ID is that of a personal access token, a session or an OAuth token. */
+/** Returns whether an ID belongs to a personal access token, a session or an OAuth token. */
 export async function existsToken(db: Db, id: string): Promise<boolean> {
   const { rows } = await sql`
     select 1 from personal_access_token where id = ${id}

@@ -1,4 +1,4 @@
-// Operator routes: who may send more requests than others.
+// Operator routes for request rates of single tokens and IP ranges.
 
 import Type from 'typebox'
 import { operatorOf } from '#features/basics/audit/actor.ts'
@@ -27,7 +27,7 @@ function readRoute(app: App, { db }: RateLimitDeps): void {
       config: { auth: 'operator' },
       schema: {
         operationId: 'listRateLimits',
-        summary: 'List request rates granted to tokens and address ranges',
+        summary: 'List the request rates granted to tokens and IP ranges',
         response: { 200: Type.Array(RateLimitView, { maxItems: GRANTS_MAX }) },
       },
     },
@@ -42,10 +42,11 @@ function writeRoutes(app: App, deps: RateLimitDeps): void {
       config: { auth: 'operator' },
       schema: {
         operationId: 'createRateLimit',
-        summary: 'Grant a request rate to a token or an address range',
+        summary: 'Grant a request rate to a token or an IP range',
         description:
-          'A token has its own budget, from whatever address; within a range, each client address has its own. A token ' +
-          'takes precedence over a range, a narrow range over a wide one. The rate takes effect within seconds.',
+          'A token has its own limit, independent of the IP address. In a range, each client IP address has its own ' +
+          'limit. A token takes precedence over a range, and a narrow range over a wide one. The rate takes effect ' +
+          'within seconds.',
         body: RateLimitInput,
         response: { 201: RateLimitView },
       },

@@ -1,4 +1,4 @@
-// Granted request rates as routes answer with them.
+// Response schema of granted request rates.
 import Type, { type Static } from 'typebox'
 import { Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
 import type { GrantRow } from './queries.ts'
@@ -7,7 +7,7 @@ export const RateLimitView = Type.Object(
   {
     id: Type.String(),
     token_id: Nullable(Type.String({ description: 'ID of a personal access token, a session or an OAuth token' })),
-    account_id: Nullable(Type.String({ description: 'Owner of the token; null once the token is gone' })),
+    account_id: Nullable(Type.String({ description: 'Owner of the token; null for a range and for a deleted token' })),
     address_range: Nullable(Type.String()),
     requests_per_minute: Type.Integer(),
     note: Type.String(),

@@ -1,4 +1,4 @@
-// What may be set, within which bounds.
+// Requests that change settings.
 
 import type { Updateable } from 'kysely'
 import Type, { type Static } from 'typebox'
@@ -8,23 +8,23 @@ import { Maybe } from '#lib/schema/schema-parts.ts'
 import { checkStorable, isBlank } from '#lib/text/text-rules.ts'
 import type { InstanceSettings } from '#platform/db/schema.ts'
 
-/** Null takes a setting back to what the environment says. */
+/** Null resets a setting to its value from the environment. */
 export const SettingsPatch = Type.Object(
   {
-    name: Maybe(Type.String({ minLength: 1, maxLength: 64, description: 'What people call the instance: one line' })),
-    accent_hue: Maybe(
-      Type.Integer({ minimum: 0, maximum: 359, description: 'Colour of links and buttons, in degrees of the circle' }),
-    ),
-    about: Maybe(Type.String({ maxLength: 20_000, description: 'Markdown: what the instance is for' })),
-    rules: Maybe(Type.String({ maxLength: 50_000, description: 'Markdown: what may be published' })),
-    announcement: Maybe(Type.String({ maxLength: 1000, description: 'A sentence for everybody' })),
+    name: Maybe(Type.String({ minLength: 1, maxLength: 64, description: 'Name of the instance, in one line' })),
+    accent_hue: Maybe(Type.Integer({ minimum: 0, maximum: 359, description: 'Hue of links and buttons, in degrees' })),
+    about: Maybe(Type.String({ maxLength: 20_000, description: 'Purpose of the instance, in Markdown' })),
+    rules: Maybe(Type.String({ maxLength: 50_000, description: 'Rules for publishers, in Markdown' })),
+    announcement: Maybe(Type.String({ maxLength: 1000, description: 'Announcement at the top of every page' })),
     registration: Maybe(
       Type.Enum(['open', 'invitation', 'closed'], {
-        description: 'Whether people may make accounts themselves, or need an invitation',
+        description: '`open`: anyone can sign up. `invitation`: users need an invitation. `closed`: no one can sign up',
       }),
     ),
-    read_only: Maybe(Type.Boolean({ description: 'Whether everything that changes something is refused with 503' })),
-    read_only_message: Maybe(Type.String({ maxLength: 500, description: 'What callers are told meanwhile: one line' })),
+    read_only: Maybe(Type.Boolean({ description: 'Whether requests that change data fail with 503' })),
+    read_only_message: Maybe(
+      Type.String({ maxLength: 500, description: 'Error message in read-only mode, in one line' }),
+    ),
   },
   { title: 'SettingsPatch' },
 )
@@ -38,7 +38,7 @@ export const MarkQuery = Type.Object({
   ext: Type.String({ maxLength: 16, description: 'png, webp or svg' }),
 })
 
-/** With the one that is a picture and so is set by a route of its own. */
+/** All settings, including the logo, which has its own route because it is a file. */
 export const SET_NAMES = [...SETTING_NAMES, 'mark'] as const
 export type SetName = (typeof SET_NAMES)[number]
 
@@ -58,7 +58,7 @@ export function toSettingsColumns(patch: SettingsPatch): Updateable<InstanceSett
   return toColumns(patch, columns)
 }
 
-/** Line ends, and signs that turn the direction of what follows, would reach into the page around the text. */
+/** Line breaks and characters that change the text direction, which would affect the surrounding page. */
 const NOT_IN_LINES = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u
 
 function lineOf(text: string | null, field: SettingName): string | null {
@@ -66,7 +66,7 @@ function lineOf(text: string | null, field: SettingName): string | null {
     throw validationError(field, 'must be one line without control characters')
   }
   const checked = textOf(text, field)
-  if (checked !== null && isBlank(checked)) throw validationError(field, 'must not be blank; null takes it back')
+  if (checked !== null && isBlank(checked)) throw validationError(field, 'must not be blank; null resets it')
   return checked?.trim() ?? null
 }
 

@@ -1,4 +1,4 @@
-// What operators set while the service runs, and what everybody may know of it.
+// Settings that operators change while the service runs, and the public view of the instance.
 import { operatorOf } from '#features/basics/audit/actor.ts'
 import { leaveBodiesUnparsed, readRawBody } from '#platform/http/bodies/raw-body.ts'
 import { mountInternal } from '#platform/http/mounts.ts'
@@ -14,7 +14,6 @@ import { InstanceView, SettingsView, toSettingsView } from './views.ts'
 
 type SettingsDeps = Pick<Deps, 'db' | 'cache' | 'config' | 'now'>
 
-/** For everybody. */
 export function instanceRoute(app: App, deps: SettingsDeps): void {
   mountInternal(app, (scope) =>
     scope.get(
@@ -23,7 +22,7 @@ export function instanceRoute(app: App, deps: SettingsDeps): void {
         config: { auth: 'public', cache: 'shared' },
         schema: {
           operationId: 'getInstance',
-          summary: 'Name, texts and state of this instance',
+          summary: 'Get the name, texts and state of this instance',
           response: { 200: InstanceView },
         },
       },
@@ -32,7 +31,6 @@ export function instanceRoute(app: App, deps: SettingsDeps): void {
   )
 }
 
-/** Operator routes. */
 export function settingsRoutes(app: App, deps: Deps): void {
   mountInternal(app, (scope) => {
     scope.get(
@@ -41,7 +39,7 @@ export function settingsRoutes(app: App, deps: Deps): void {
         config: { auth: 'operator' },
         schema: {
           operationId: 'getSettings',
-          summary: 'Settings that change while the service runs, as they are in force',
+          summary: 'Get the current values of the settings',
           response: { 200: SettingsView },
         },
       },
@@ -53,12 +51,12 @@ export function settingsRoutes(app: App, deps: Deps): void {
     scope.patch(
       '/admin/settings',
       {
-        // The way out of read-only mode.
+        // Operators need this route to leave read-only mode.
         config: { auth: 'operator', whenReadOnly: 'answers' },
         schema: {
           operationId: 'updateSettings',
-          summary: 'Change settings; null takes one back to what the environment says',
-          description: 'In force in every process within a second.',
+          summary: 'Update settings; null resets a setting to its value from the environment',
+          description: 'The change takes effect in every process within one second.',
           body: SettingsPatch,
         },
       },
@@ -68,16 +66,16 @@ export function settingsRoutes(app: App, deps: Deps): void {
       },
     )
     scope.register(async (plain) => {
-      const pictures = plain as App
-      leaveBodiesUnparsed(pictures)
-      pictures.patch(
+      const images = plain as App
+      leaveBodiesUnparsed(images)
+      images.patch(
         '/admin/settings/mark',
         {
           config: { auth: 'operator', cost: COSTS.picture },
           schema: {
             operationId: 'setMark',
-            summary: 'Set the picture that stands for the instance',
-            description: `The body is the picture itself: square and still, at most ${MARK_BYTES_MAX} bytes.`,
+            summary: 'Set the logo of the instance',
+            description: `The body is the image: square, not animated, at most ${MARK_BYTES_MAX} bytes.`,
             consumes: ['image/*'],
             querystring: MarkQuery,
           },
@@ -94,7 +92,7 @@ export function settingsRoutes(app: App, deps: Deps): void {
       '/admin/settings/mark',
       {
         config: { auth: 'operator' },
-        schema: { operationId: 'deleteMark', summary: 'Take the mark back to the one that Depot draws' },
+        schema: { operationId: 'deleteMark', summary: 'Delete the custom logo and use the default logo' },
       },
       async (req, reply) => {
         await replaceMark(deps, operatorOf(req), null)

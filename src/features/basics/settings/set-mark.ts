@@ -1,5 +1,3 @@
-// The picture that stands for the instance.
-
 import type { Actor } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import { type HostedImage, imageUrls, storeImageFiles, toHostedImage } from '#features/basics/images/hosted-image.ts'
@@ -10,16 +8,16 @@ import type { Deps } from '#ports/deps.ts'
 import { dropClaims, withClaims } from '#ports/files/claims.ts'
 import { SETTINGS_ID } from './settings-cache.ts'
 
-/** The largest picture taken. */
+/** Maximum size of a logo. */
 export const MARK_BYTES_MAX = 262_144
 
 /**
- * Stores the picture with its copies and puts it in the place of the one before, whose files are removed after that.
+ * Stores a logo with its copies, makes it the logo of the instance, and then removes the files of the previous one.
  * @throws ApiError `invalid_input` naming `mark` or `ext`, `file_hosting_error`.
  */
 export async function setMark(deps: Deps, actor: Actor, { bytes, ext }: { bytes: Buffer; ext: string }): Promise<void> {
   const processed = await deps.images.processMark(bytes, ext)
-  // A folder for each upload, so that parallel uploads of one picture share no file.
+  // Each upload has a separate folder, so that concurrent uploads of the same image share no file.
   const mark = toHostedImage(deps.config, processed, `mark-${newId()}`)
   const keys = mark.stored.map(({ key }) => key)
   await withClaims(deps, {
@@ -29,7 +27,7 @@ export async function setMark(deps: Deps, actor: Actor, { bytes, ext }: { bytes:
   })
 }
 
-/** Puts the addresses in place, or goes back to the drawn mark; `claimed` have a row then. */
+/** Saves the URLs of a logo, or resets it to the default; the files `claimed` then belong to the row. */
 export async function replaceMark(
   deps: Pick<Deps, 'db' | 'cache' | 'config' | 'now'>,
   actor: Actor,
@@ -44,7 +42,7 @@ export async function replaceMark(
       mark_widths: mark?.copyWidths ?? [],
       changed: new Date(deps.now()),
     }
-    // The row first, so that the second of two that come at once sees the picture of the first.
+    // Creates the row first, so that concurrent changes lock it and each sees the previous logo.
     await tx
       .insertInto('instance_settings')
       .values({ changed: values.changed })

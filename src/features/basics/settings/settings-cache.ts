@@ -1,4 +1,4 @@
-// The settings that operators change while the service runs, as every process sees them.
+// The cached settings that operators change while the service runs.
 import type { Selectable } from 'kysely'
 import { copyUrl } from '#features/basics/images/hosted-image.ts'
 import type { EntityCache } from '#platform/cache/entity-cache.ts'
@@ -8,39 +8,38 @@ import type { InstanceSettings } from '#platform/db/schema.ts'
 
 export type SettingsRow = Selectable<InstanceSettings>
 
-/** As they are in force: what the database says, else the environment, else the default. */
+/** The settings in effect: from the database, otherwise from the environment, otherwise the defaults. */
 export type Settings = {
-  /** What people call the instance. */
   name: string
-  /** Degrees of a colour circle, 0 to 359; null leaves the colours as they come. */
+  /** Hue in degrees, 0 to 359; null for the default colours. */
   accent_hue: number | null
-  /** Markdown: what the instance is for, and its rules. */
+  /** Purpose of the instance, in Markdown. */
   about: string | null
   rules: string | null
-  /** A sentence that every page shows. */
+  /** Announcement at the top of every page. */
   announcement: string | null
-  /** The picture that stands for the instance; null for the drawn one. */
+  /** Logo of the instance; null for the default logo. */
   mark: Mark | null
   registration: 'open' | 'invitation' | 'closed'
   read_only: boolean
-  /** What callers are told who want to change something meanwhile. */
+  /** Error message of requests that change data in read-only mode. */
   read_only_message: string
 }
 
 export type Mark = {
   /** The smallest copy. */
   url: string
-  /** As it was uploaded; an SVG cleaned. */
+  /** The uploaded file; an SVG is sanitized. */
   raw_url: string
-  /** Square copies in WebP, the smallest first; `width` in pixels is what they were made for. */
+  /** Square WebP copies, smallest first; `width` is the requested width in pixels. */
   sizes: { width: number; url: string }[]
 }
 
 export type SettingsReader = { db: Db; cache: EntityCache; config: Config }
 
-const READ_ONLY_MESSAGE = 'This service is read-only at present. Please try again later.'
+const READ_ONLY_MESSAGE = 'This service is currently read-only. Please try again later.'
 
-/** The only ID of this kind. */
+/** The only ID of this kind of cache entry. */
 export const SETTINGS_ID = 'instance'
 
 const SETTINGS = {
@@ -50,14 +49,14 @@ const SETTINGS = {
   revisionOf: (row: SettingsRow) => row.revision,
 }
 
-/** Costs no query while nothing changes. A change is in force everywhere once its invalidation has arrived. */
+/** Returns the settings from the cache. A change takes effect in a process when it receives the invalidation. */
 export async function getSettings(reader: SettingsReader): Promise<Settings> {
   const settings = reader.cache.kind(SETTINGS)
   const row = settings.peek(SETTINGS_ID) ?? (await settings.get(SETTINGS_ID, () => listSettingsRows(reader.db)))
   return toSettings(row, reader.config)
 }
 
-/** For pages: those that report an error are drawn also while the database cannot be asked, as if nothing were set. */
+/** Returns the settings for a page, or the defaults if the database is unavailable, as error pages need them. */
 export async function getShownSettings(reader: SettingsReader): Promise<Settings> {
   try {
     return await getSettings(reader)
@@ -66,8 +65,8 @@ export async function getShownSettings(reader: SettingsReader): Promise<Settings
   }
 }
 
-/** Stands for the row that is not there while nothing was ever set, so that the cache has something to keep. */
-const NOTHING_SET: SettingsRow = {
+/** Row for the cache if no setting was ever changed. */
+const EMPTY_ROW: SettingsRow = {
   singleton: true,
   name: null,
   accent_hue: null,
@@ -84,10 +83,10 @@ const NOTHING_SET: SettingsRow = {
   revision: 0,
 }
 
-/** One row, always. */
+/** Returns exactly one row. */
 export async function listSettingsRows(db: Db): Promise<SettingsRow[]> {
   const rows = await db.selectFrom('instance_settings').selectAll().execute()
-  return rows.length === 0 ? [NOTHING_SET] : rows
+  return rows.length === 0 ? [EMPTY_ROW] : rows
 }
 
 function toMark({ mark_url: url, raw_mark_url, mark_widths }: SettingsRow): Mark | null {
@@ -99,7 +98,7 @@ function toMark({ mark_url: url, raw_mark_url, mark_widths }: SettingsRow): Mark
   }
 }
 
-/** `row` absent: nothing is set. */
+/** Returns the settings in effect; without a row, those of the environment. */
 export function toSettings(row: SettingsRow | undefined, { site, accounts, readOnly }: Config): Settings {
   return {
     name: row?.name ?? site.name,
@@ -109,7 +108,7 @@ export function toSettings(row: SettingsRow | undefined, { site, accounts, readO
     announcement: row?.announcement ?? null,
     mark: row === undefined ? null : toMark(row),
     registration: (row?.registration as Settings['registration'] | null | undefined) ?? accounts.registration,
-    // What the environment holds shut no route opens.
+    // No route can disable the read-only mode of the environment.
     read_only: readOnly || (row?.read_only ?? false),
     read_only_message: row?.read_only_message ?? READ_ONLY_MESSAGE,
   }

@@ -6,8 +6,7 @@ import { type SettingsPatch, toSettingsColumns } from './requests.ts'
 import { SETTINGS_ID } from './settings-cache.ts'
 
 /**
- * Changes settings: all of the patch or nothing. They are in force in this process when this returns, in others within a
- * second.
+ * Changes settings in one transaction. They take effect immediately in this process and within one second in the others.
  * @throws ApiError `validation_error` naming the setting.
  */
 export async function updateSettings(
@@ -24,9 +23,9 @@ export async function updateSettings(
       .values({ ...values, changed: new Date(deps.now()) })
       .onConflict((conflict) => conflict.column('singleton').doUpdateSet({ ...values, changed: new Date(deps.now()) }))
       .execute()
-    const shown = { registration: values.registration, read_only: values.read_only, name: values.name }
-    const known = Object.entries(shown).filter(([, value]) => value !== undefined)
-    await recordAudit(tx, { action: 'settings.changed', actor, details: { fields, ...Object.fromEntries(known) } })
+    const recorded = { registration: values.registration, read_only: values.read_only, name: values.name }
+    const changes = Object.entries(recorded).filter(([, value]) => value !== undefined)
+    await recordAudit(tx, { action: 'settings.changed', actor, details: { fields, ...Object.fromEntries(changes) } })
     changed.add('settings', SETTINGS_ID)
   })
 }

@@ -1,4 +1,4 @@
-// Settings as routes answer with them.
+// Response schemas of the settings.
 import Type, { type Static } from 'typebox'
 import { Nullable } from '#lib/schema/schema-parts.ts'
 import { SET_NAMES, SETTING_NAMES, type SetName, type SettingName } from './requests.ts'
@@ -7,21 +7,21 @@ import type { Settings, SettingsRow } from './settings-cache.ts'
 const fields = {
   name: Type.String(),
   accent_hue: Nullable(
-    Type.Integer({ description: 'Degrees of the colour circle; null leaves the colours as they come' }),
+    Type.Integer({ description: 'Hue of the accent colour, in degrees; null for the default colours' }),
   ),
-  about: Nullable(Type.String({ description: 'Markdown' })),
-  rules: Nullable(Type.String({ description: 'Markdown' })),
+  about: Nullable(Type.String({ description: 'Purpose of the instance, in Markdown' })),
+  rules: Nullable(Type.String({ description: 'Rules for publishers, in Markdown' })),
   announcement: Nullable(Type.String()),
   mark: Nullable(
     Type.Object(
       {
-        url: Type.String({ description: 'The smallest copy' }),
-        raw_url: Type.String({ description: 'The picture as it was uploaded; an SVG cleaned' }),
+        url: Type.String({ description: 'URL of the smallest copy' }),
+        raw_url: Type.String({ description: 'URL of the uploaded file; an SVG is sanitized' }),
         sizes: Type.Array(Type.Object({ width: Type.Integer(), url: Type.String() }), {
-          description: 'Copies in WebP, as far as the picture is so many pixels wide',
+          description: 'WebP copies in each standard width that does not exceed the width of the original',
         }),
       },
-      { description: 'The picture that stands for the instance; null for the drawn one' },
+      { description: 'Logo of the instance; null for the default logo' },
     ),
   ),
   registration: Type.Enum(['open', 'invitation', 'closed']),
@@ -29,14 +29,14 @@ const fields = {
   read_only_message: Type.String(),
 }
 
-/** What everybody may know of the instance. */
+/** Public information about the instance. */
 export const InstanceView = Type.Object(fields, { title: 'Instance' })
 
 export const SettingsView = Type.Object(
   {
     ...fields,
     set: Type.Array(Type.Enum(SET_NAMES), {
-      description: 'Settings that were set while the service runs; the others are as the environment says',
+      description: 'Settings that an operator has set; the others have their values from the environment',
     }),
   },
   { title: 'Settings' },

@@ -1,9 +1,9 @@
-// Keeps the rows that the counts are made of few.
+// The job that compacts the rows behind the catalogue's counts.
 import type { Deps } from '#ports/deps.ts'
 import { foldStatistics } from './queries.ts'
 
 export const statisticsJobs = (deps: Pick<Deps, 'db'>) => ({
-  // Idempotent: adding up changes no sum.
+  // Idempotent: it does not change the sums.
   'statistics.fold': async (): Promise<void> => {
     await foldStatistics(deps.db)
   },

@@ -1,35 +1,34 @@
-// The counts of the catalogue, which triggers keep (`migrations/0006_count_catalogue.sql`): a read adds up a few rows.
+// Counts of the catalogue. Triggers maintain them as rows to add up (`migrations/0006_count_catalogue.sql`).
 import { sql } from 'kysely'
 import type { Db } from '#platform/db/db.ts'
 
 export type Statistics = { projects: number; versions: number; files: number; authors: number }
 
-/** Approved and archived projects, their listed and archived versions, the files of these, and the people behind them. */
+/** Counts approved and archived projects, their listed and archived versions, the files of these, and the authors. */
 export async function getStatistics(db: Db): Promise<Statistics> {
-  return db
-    .selectFrom('catalogue_change')
-    .select((eb) => [
-      eb.cast<number>(eb.fn.coalesce(eb.fn.sum('projects'), eb.lit(0)), 'bigint').as('projects'),
-      eb.cast<number>(eb.fn.coalesce(eb.fn.sum('versions'), eb.lit(0)), 'bigint').as('versions'),
-      eb.cast<number>(eb.fn.coalesce(eb.fn.sum('files'), eb.lit(0)), 'bigint').as('files'),
-      eb.cast<number>(eb.fn.coalesce(eb.fn.sum('authors'), eb.lit(0)), 'bigint').as('authors'),
-    ])
-    .executeTakeFirstOrThrow()
+  const { rows } = await sql<Statistics>`
+    select coalesce(sum(projects), 0)::bigint as projects, coalesce(sum(versions), 0)::bigint as versions,
+      coalesce(sum(files), 0)::bigint as files, coalesce(sum(authors), 0)::bigint as authors
+    from catalogue_change`.execute(db)
+  return onlyRow(rows)
 }
 
-/** The same by counting everything, which reads the whole catalogue: for checks. */
+/** Counts the whole catalogue again, to check the result of `getStatistics`. */
 export async function recountStatistics(db: Db): Promise<Statistics> {
   const { rows } = await sql<Statistics>`select projects, versions, files, authors from catalogue_recount()`.execute(db)
-  const [counted] = rows
-  if (counted === undefined) throw new Error('catalogue_recount() gave no row')
-  return counted
+  return onlyRow(rows)
 }
 
-/** Adds the changes so far up into one row. In one statement: a reader sees the rows before or the row after. */
+/** Replaces all rows by their sum. One statement does it, so that a reader never sees a part. */
 export async function foldStatistics(db: Db): Promise<void> {
   await sql`with folded as (delete from catalogue_change returning projects, versions, files, authors)
     insert into catalogue_change (projects, versions, files, authors)
     select coalesce(sum(projects), 0), coalesce(sum(versions), 0), coalesce(sum(files), 0), coalesce(sum(authors), 0)
     from folded`.execute(db)
   await sql`delete from author where teams = 0`.execute(db)
+}
+
+function onlyRow([row]: Statistics[]): Statistics {
+  if (row === undefined) throw new Error('The counts of the catalogue returned no row')
+  return row
 }

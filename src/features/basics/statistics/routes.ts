@@ -1,4 +1,4 @@
-// How much the catalogue holds.
+// Counts of the catalogue.
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 import { getStatistics } from './queries.ts'

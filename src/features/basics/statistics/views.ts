@@ -1,4 +1,3 @@
-// The wire shape of the catalogue's counts.
 import Type from 'typebox'
 
 const Count = (description: string) => Type.Integer({ minimum: 0, description })

@@ -1,4 +1,4 @@
-// How the tag endpoints are asked.
+// Requests of the tag endpoints.
 import Type from 'typebox'
 import { invalidInput } from '#lib/errors.ts'
 import { parseJsonValue } from '#platform/http/query-values.ts'
@@ -6,16 +6,18 @@ import { parseJsonValue } from '#platform/http/query-values.ts'
 export const LoaderFieldQuery = Type.Object({
   loader_field: Type.String({ maxLength: 64, description: 'Name of the loader field' }),
   filters: Type.Optional(
-    Type.String({ maxLength: 1024, description: 'JSON object of conditions; game versions have `type` and `major`' }),
+    Type.String({
+      maxLength: 1024,
+      description: 'Conditions as a JSON object; game versions support `type` and `major`',
+    }),
   ),
 })
 
 export type ValueFilters = { type?: string; major?: boolean }
 
 /**
- * Reads `filters`.
- * @throws ApiError `invalid_input` for what is no object of `type` (text) and `major` (boolean): a typing error there
- * would silently give a wrong list.
+ * Parses `filters`.
+ * @throws ApiError `invalid_input` if it is not an object or has unknown keys: a typing error must not be ignored.
  */
 export function parseValueFilters(text: string | undefined): ValueFilters {
   if (text === undefined) return {}
@@ -24,7 +26,8 @@ export function parseValueFilters(text: string | undefined): ValueFilters {
     throw invalidInput('filters must be a JSON object', 'filters')
   for (const [key, value] of Object.entries(filters)) {
     const expected = key === 'type' ? 'string' : key === 'major' ? 'boolean' : undefined
-    if (expected === undefined) throw invalidInput(`filters has the keys type and major, not ${key}`, 'filters')
+    if (expected === undefined)
+      throw invalidInput(`filters must not contain ${key}; it can contain type and major`, 'filters')
     if (typeof value !== expected) throw invalidInput(`filters.${key} must be a ${expected}`, 'filters')
   }
   return filters

@@ -1,4 +1,4 @@
-// The tag endpoints: what projects and versions can be tagged with, from the taxonomy.
+// The tag endpoints: the values of the taxonomy that projects and versions can have.
 import Type from 'typebox'
 import type { App } from '#platform/http/server.ts'
 import { licenseText, listLicenses } from '#platform/taxonomy/licenses.ts'
@@ -24,9 +24,9 @@ export function tagRoutes(app: App, { taxonomy }: Pick<Deps, 'taxonomy'>): void 
   const list = <Schema extends Type.TObject>(
     path: string,
     about: { operationId: string; summary: string },
-    answer: Schema,
-    give: () => Type.Static<Schema>,
-  ) => app.get(path, { config, schema: { ...about, response: { 200: answer } } }, give as never)
+    response: Schema,
+    handler: () => Type.Static<Schema>,
+  ) => app.get(path, { config, schema: { ...about, response: { 200: response } } }, handler as never)
 
   list('/v3/games', { operationId: 'listGames', summary: 'List games' }, listOf('games', Game), () => ({
     games: [...taxonomy.games.values()],

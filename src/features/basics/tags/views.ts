@@ -1,4 +1,4 @@
-// The wire shapes of tags, and what they show of the taxonomy.
+// Response schemas of the tag endpoints, and their values from the taxonomy.
 import Type, { type Static, type TSchema } from 'typebox'
 import { invalidInput } from '#lib/errors.ts'
 import { Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
@@ -49,7 +49,7 @@ export const License = Type.Object({ short: Type.String(), name: Type.String() }
 export const LicenseText = Type.Object({ title: Type.String(), body: Type.String() }, { title: 'LicenseText' })
 export const LinkPlatform = Type.Object({ name: Type.String(), donation: Type.Boolean() }, { title: 'LinkPlatform' })
 
-/** A-Z by name. */
+/** Returns the loaders, ordered by name. */
 export function toLoaderViews({ loaders }: Taxonomy): Static<typeof Loader>[] {
   return Array.from(loaders.values(), (loader) => ({
     name: loader.name,
@@ -61,19 +61,19 @@ export function toLoaderViews({ loaders }: Taxonomy): Static<typeof Loader>[] {
   }))
 }
 
-/** By ordering, then by name, then by project type. */
+/** Returns the categories, ordered by their ordering, name and project type. */
 export function toCategoryViews({ categories }: Taxonomy): Static<typeof Category>[] {
   return categories.map(({ name, icon, project_type, header }) => ({ name, icon, project_type, header }))
 }
 
 /**
- * The values of a loader field: an enumeration's by ordering (those without one last), then newest first; `true` and
- * `false` for a boolean. A value without the metadata never matches a filter.
- * @throws ApiError `invalid_input` for an unknown field, and a field that has no list of values.
+ * Returns the values of a loader field: those of an enumeration by ordering (values without an ordering last), then
+ * newest first; `true` and `false` for a boolean. A value without the filtered metadata does not match.
+ * @throws ApiError `invalid_input` for an unknown field and for a field without a list of values.
  */
 export function toLoaderFieldValues({ fields }: Taxonomy, name: string, filters: ValueFilters): LoaderFieldValue[] {
   const field = fields.get(name)
-  if (field === undefined) throw invalidInput(`There is no loader field of the name ${name}`, 'loader_field')
+  if (field === undefined) throw invalidInput(`There is no loader field with the name ${name}`, 'loader_field')
   const { type, major } = filters
   return valuesOf(field).filter(
     (value) => (type === undefined || value.type === type) && (major === undefined || value.major === major),
@@ -99,7 +99,7 @@ function valuesOf(field: LoaderField): LoaderFieldValue[] {
   )
 }
 
-/** An answer that is one list under a key of its own. */
+/** Returns the schema of a response with one list under a key. */
 export function listOf<Key extends string, Item extends TSchema>(key: Key, item: Item) {
   return Type.Object({ [key]: Type.Array(item) } as Record<Key, Type.TArray<Item>>)
 }

@@ -197,7 +197,7 @@ test('publishing follows the state of the address at once', async () => {
   const publish = () => t.as(member).post('/v3/collection', { name: 'Favourites' })
   const refused = await publish()
   assertError(refused, 403, 'unauthorized')
-  assert.match(refused.json().description, /Verify your e-mail address/)
+  assert.match(refused.json().description, /Verify your email address/)
   await t.as(member).post(RESEND)
   await verify(await mailedFlow(t, member.email, VERIFY_SUBJECT))
   assert.equal((await publish()).statusCode, 201)
@@ -209,7 +209,7 @@ test('publishing asks for a verified address only where the operator does', asyn
   const unverified = { emailVerified: false }
   assert.throws(() => requireVerifiedEmail(t.deps, unverified), {
     kind: 'forbidden',
-    message: /Verify your e-mail address/,
+    message: /Verify your email address/,
   })
   requireVerifiedEmail(t.deps, { emailVerified: true })
   const lenient = await testApp()
