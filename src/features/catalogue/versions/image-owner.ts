@@ -1,10 +1,10 @@
-// Pictures in a version's changelog.
+// Lets users upload images for a version's changelog.
 import { requireMember } from '#features/basics/access/project-policy.ts'
 import type { ImageOwner } from '#features/basics/content-images/image-target.ts'
 import { parseId } from '#lib/ids.ts'
 import { getVersionAsMember, type VersionReader } from './lookup/version-cache.ts'
 
-/** Members and moderators put pictures into a version's changelog. */
+/** Allows members of the project and moderators. */
 export function versionImages(reader: VersionReader): ImageOwner {
   return {
     scope: 'VERSION_WRITE',

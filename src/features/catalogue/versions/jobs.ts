@@ -1,13 +1,13 @@
-// Background work of versions and their files.
+// Background jobs that delete files from the store.
 
 import type { Deps } from '#ports/deps.ts'
 import { sweepClaims } from '#ports/files/claims.ts'
 import { removeUnlessHeld } from '#ports/files/removals.ts'
 
 export const versionJobs = (deps: Pick<Deps, 'db' | 'files'>) => ({
-  // Idempotent: removing what is gone is no error.
+  // Idempotent: deleting a missing file is not an error.
   'files.remove': async ({ keys }: { keys: string[] }) => removeUnlessHeld(deps, keys),
-  // Idempotent: it removes what is there.
+  // Idempotent: deletes the files of expired claims.
   'files.sweep': async () => {
     await sweepClaims(deps)
   },

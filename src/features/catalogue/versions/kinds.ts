@@ -1,4 +1,4 @@
-// The closed lists of words that describe a version, its files and its dependencies.
+// Enum values of versions, files and dependencies.
 
 export const VERSION_TYPES = ['release', 'beta', 'alpha'] as const
 export type VersionType = (typeof VERSION_TYPES)[number]

@@ -1,4 +1,4 @@
-// Who sees a version: what its project allows, and its own status.
+// Decides who can see a version, by its status and the visibility of its project.
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import {
   canSeeProject,
@@ -12,28 +12,28 @@ import { isPublicVersionStatus, PUBLIC_VERSION_STATUSES } from '#features/basics
 import { isModerator, type Viewer } from '#lib/access/viewer.ts'
 import { forbidden } from '#lib/errors.ts'
 
-/** What of a version decides who sees it. */
+/** The facts that decide who can see a version. */
 export type VersionFacts = { id: string; status: string; project: ProjectFacts }
 
-/** Whether everybody may see it. */
+/** Returns whether everyone can see the version. */
 export function isPublicVersion(version: VersionFacts): boolean {
   return isPublicVersionStatus(version.status) && canSeeProject(null, version.project, {})
 }
 
-/** Listed, archived and unlisted versions follow the project; the rest is for members and moderators. */
+/** Everyone who can see the project can see its listed, archived and unlisted versions; members and moderators see all. */
 export function canSeeVersion(viewer: Viewer | null, version: VersionFacts, membership: Membership): boolean {
   if (!canSeeProject(viewer, version.project, membership)) return false
   return isPublicVersionStatus(version.status) || seesHiddenVersions(viewer, membership)
 }
 
-/** Whether the viewer sees versions of every status of a project. */
+/** Returns whether the viewer can see versions of every status of a project. */
 export function seesHiddenVersions(viewer: Viewer | null, membership: Membership): boolean {
   return isModerator(viewer) || isMember(membership)
 }
 
-/** @throws ApiError 403 unless the viewer may change a moderator's numbers. */
+/** @throws ApiError 403 unless the viewer may set download counts. */
 export function requireCounterRights(viewer: Viewer): void {
-  if (!isModerator(viewer)) throw forbidden('Only moderators may change downloads')
+  if (!isModerator(viewer)) throw forbidden('Only moderators can change downloads')
 }
 
 /** SQL twin of `canSeeVersion`, over rows of `version` joined with their `project`. */

@@ -1,4 +1,4 @@
-// Reads of versions. A version's whole view comes in one statement, for one version as for a thousand.
+// Rows of versions. One statement reads everything for the views of any number of versions.
 
 import { type Selectable, sql } from 'kysely'
 import { jsonArrayFrom } from 'kysely/helpers/postgres'
@@ -27,7 +27,7 @@ export type DependencyRow = {
   dependency_type: string
 }
 
-/** A version with its files, its dependencies and what of its project decides who sees it. */
+/** A version with its files, its dependencies and the columns of its project that decide who can see it. */
 export type VersionReadRow = VersionRow & {
   files: FileRow[]
   dependencies: DependencyRow[]
@@ -62,25 +62,24 @@ export function listVersionReads(db: Db, ids: readonly string[]): Promise<Versio
             .orderBy('id'),
         ).as('dependencies'),
       ])
-      // One parameter, not one for each: a thousand of them cost more than the rows.
+      // One array parameter: 1,000 single parameters cost more than the rows.
       .where(sql<boolean>`version.id = any(${[...ids]}::text[])`)
       .execute()
   )
 }
 
-/** A filter with the part of the list that is wanted. */
+/** A filter with the requested part of the list. */
 export type VersionListFilter = VersionFilter & { featured?: boolean; limit?: number; offset?: number }
 
 /**
- * IDs of a project's listed and archived versions that pass the filter: those with an `ordering` first, ascending, then
- * newest first. One statement; pages by offset.
+ * Returns the IDs of a project's listed and archived versions that match the filter: first those with an `ordering`,
+ * ascending, then the others, newest first.
  */
 export async function listVersionIdsOf(db: Db, projectId: string, filter: VersionListFilter): Promise<string[]> {
   return (await filteredVersions(db, projectId, filter).select('version.id').execute()).map(({ id }) => id)
 }
 
-/** What decides which versions stand in for featured ones. */
-/** Number and day of every listed or archived version, newest first. */
+/** Returns the number and date of each listed or archived version, newest first. */
 export async function listVersionNumbers(
   db: Db,
   projectId: string,
@@ -95,9 +94,10 @@ export async function listVersionNumbers(
     .execute()
 }
 
+/** The columns that decide which versions replace featured ones. */
 export type VersionTraits = { id: string; featured: boolean; loaders: string[]; game_versions: string[] }
 
-/** The same list with what the choice of featured versions needs. */
+/** Returns the traits of the versions that `listVersionIdsOf` returns, in the same order. */
 export async function listVersionTraits(
   db: Db,
   projectId: string,
@@ -112,7 +112,7 @@ export async function listVersionTraits(
   })
 }
 
-/** Those of the projects whose listed versions have no release among them, each with the better channel that they have. */
+/** Returns the projects that have listed versions but no release, each with its most stable channel. */
 export async function listUnreleased(db: Db, projectIds: readonly string[]): Promise<Map<string, 'alpha' | 'beta'>> {
   if (projectIds.length === 0) return new Map()
   const { rows } = await sql<{ id: string; has_beta: boolean }>`
@@ -138,8 +138,8 @@ function filteredVersions(db: Db, projectId: string, filter: VersionListFilter) 
 }
 
 /**
- * The listed or archived version of a project that `name` names: as ID, else as version number; of several with one
- * number the first of the list's order.
+ * Returns the ID of the listed or archived version with this ID or version number. An ID takes precedence. If several
+ * versions have the number, returns the first in the order of the list.
  */
 export async function findVersionIdByNumber(db: Db, projectId: string, name: string): Promise<string | undefined> {
   const row = await db
@@ -156,21 +156,21 @@ export async function findVersionIdByNumber(db: Db, projectId: string, name: str
   return row?.id
 }
 
-/** A version and its project, both locked until the transaction ends. */
+/** A version and its project; both rows are locked until the transaction ends. */
 export type LockedVersion = { project: ProjectRow; version: VersionRow }
 
 /**
- * Locks the project first and then the version, as every command does, so that two edits wait for each other instead of
- * deadlocking; undefined when the version is gone.
+ * Locks the project and then the version. Every command uses this order, so that concurrent edits wait for each other
+ * instead of deadlocking.
  */
 export async function lockVersion(tx: Tx, id: string): Promise<LockedVersion | undefined> {
-  const named = await tx.selectFrom('version').select('project_id').where('id', '=', id).executeTakeFirst()
-  const project = named === undefined ? undefined : await lockProject(tx, named.project_id)
+  const owner = await tx.selectFrom('version').select('project_id').where('id', '=', id).executeTakeFirst()
+  const project = owner === undefined ? undefined : await lockProject(tx, owner.project_id)
   const version = await tx.selectFrom('version').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()
   return project === undefined || version === undefined ? undefined : { project, version }
 }
 
-/** Counts the version's revision up when what changed is in other tables: its files, its dependencies. */
+/** Increments the version's revision after a change in another table, such as its files or dependencies. */
 export async function touchVersion(tx: Tx, id: string): Promise<void> {
   await tx.updateTable('version').set({ revision: sql`revision + 1` }).where('id', '=', id).execute()
 }

@@ -1,4 +1,4 @@
-// Versions: reading, publishing, editing and deleting them.
+// Routes to read, publish, edit and delete versions.
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 import { versionEditRoutes } from './lifecycle/routes.ts'

@@ -1,4 +1,4 @@
-// The wire shapes of versions and files: the same for everyone who may see them.
+// Response schemas of versions and files. Everyone who can see a version gets the same response.
 import Type, { type Static } from 'typebox'
 import { VERSION_STATUSES } from '#features/basics/access/version-status.ts'
 import { ProjectView } from '#features/catalogue/projects/views.ts'
@@ -11,10 +11,10 @@ const FileView = Type.Object(
   {
     id: Type.String(),
     hashes: Type.Object({ sha1: Type.String(), sha512: Type.String() }),
-    url: Type.String({ description: 'The content at this address never changes' }),
+    url: Type.String({ description: 'Download URL; its content never changes' }),
     filename: Type.String(),
     primary: Type.Boolean({ description: 'Whether this is the file to install' }),
-    size: Type.Integer({ description: 'Bytes' }),
+    size: Type.Integer({ description: 'Size in bytes' }),
     file_type: Nullable(Type.Enum([...FILE_TYPES])),
   },
   { title: 'File' },
@@ -38,42 +38,47 @@ export const VersionView = Type.Object(
     featured: Type.Boolean(),
     name: Type.String(),
     version_number: Type.String(),
-    project_types: Type.Array(Type.String(), { description: 'Derived from its loaders' }),
-    games: Type.Array(Type.String(), { description: 'Derived from its loaders' }),
-    changelog: Type.Optional(Type.String({ description: 'Markdown; absent with include_changelog=false' })),
+    project_types: Type.Array(Type.String(), { description: 'Project types, derived from its loaders' }),
+    games: Type.Array(Type.String(), { description: 'Games, derived from its loaders' }),
+    changelog: Type.Optional(
+      Type.String({ description: 'Changelog, in Markdown; absent if `include_changelog` is false' }),
+    ),
     date_published: Timestamp,
     downloads: Type.Integer(),
     version_type: Type.Enum([...VERSION_TYPES]),
     status: Type.Enum([...VERSION_STATUSES]),
     requested_status: Nullable(
-      Type.String({ description: 'Status that it takes at `scheduled_at`, or once its files are scanned' }),
+      Type.String({ description: 'Status that the version takes at `scheduled_at`, or after the scan of its files' }),
     ),
     scheduled_at: Nullable(Timestamp),
     files: Type.Array(FileView),
     dependencies: Type.Array(DependencyView),
     loaders: Type.Array(Type.String()),
-    ordering: Nullable(Type.Integer({ description: 'Sort key, ascending; null unless set' })),
+    ordering: Nullable(Type.Integer({ description: 'Sort key for lists, ascending; null if not set' })),
   },
-  { title: 'Version', additionalProperties: Type.Unknown({ description: 'A loader field' }) },
+  { title: 'Version', additionalProperties: Type.Unknown({ description: 'Value of a loader field' }) },
 )
 export type VersionView = Static<typeof VersionView>
 
-/** What a project depends on, newest first. */
+/** Projects and versions that a project depends on, newest first. */
 export const DependenciesView = Type.Object(
   { projects: Type.Array(ProjectView), versions: Type.Array(VersionView) },
   { title: 'ProjectDependencies' },
 )
 
-/** Which projects use a project. */
+/** Projects that depend on a project. */
 export const DependentsView = Type.Object(
-  { projects: Type.Array(ProjectView), total: Type.Integer({ minimum: 0, description: 'Of all pages' }) },
+  {
+    projects: Type.Array(ProjectView),
+    total: Type.Integer({ minimum: 0, description: 'Number of projects on all pages' }),
+  },
   { title: 'ProjectDependents' },
 )
 
-/** Where a redirect leads, for clients that do not follow the header. */
+/** Body of a redirect, for clients that do not follow the `Location` header. */
 export const FileAddress = Type.Object({ url: Type.String() }, { title: 'FileAddress' })
 
-/** Path of a file below the files' base address; the name is percent-encoded but for unreserved characters. */
+/** Returns the path of a file below the base URL of files, with all but unreserved characters percent-encoded. */
 export function filePath(projectId: string, versionId: string, filename: string): string {
   return `/data/${projectId}/versions/${versionId}/${encodeUnreserved(filename)}`
 }
@@ -85,7 +90,7 @@ function encodeUnreserved(text: string): string {
   )
 }
 
-/** Row → wire, without the changelog, which lists may leave out. Loader fields stand beside the fixed keys. */
+/** Returns the view of a version without the changelog, which lists can omit. */
 export function toVersionView(
   row: VersionReadRow,
   { taxonomy, filesBaseUrl }: { taxonomy: Taxonomy; filesBaseUrl: string },

@@ -1,5 +1,5 @@
-// Content packs: archives with an index of files to download. The index is checked here, and what a pack embeds is
-// listed for the version's dependencies.
+// Content packs are archives with an index of files to download. This module checks the index, and lists the embedded
+// files for the dependencies of the version.
 import Type, { type Static } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { type ApiError, invalidInput } from '#lib/errors.ts'
@@ -9,7 +9,7 @@ import { nameProblem } from './filename.ts'
 
 const INDEX_BYTES_MAX = 4 * 1024 * 1024
 const FILES_MAX = 4096
-/** As many as a version may have dependencies, with names as long as those may be. */
+/** The same limits as for the dependencies of a version and their file names. */
 const EMBEDDED_MAX = 4096
 const FILE_NAME_LENGTH_MAX = 255
 
@@ -39,22 +39,22 @@ const PackIndex = Type.Object({
   dependencies: Type.Record(Type.String(), Text),
 })
 
-/** The index of a content pack, checked. */
+/** The checked index of a content pack. */
 export type PackIndex = Static<typeof PackIndex>
 
-/** Something inside a pack: a file of the index, known by its hash, or an archive in an override folder. */
+/** An embedded file: an entry of the index, or an archive in an override folder. */
 export type Embedded = {
-  /** Lower-case hex; absent for what lies in an override folder. */
+  /** Lower-case hex; absent for an archive in an override folder. */
   sha1?: string
-  /** What to call it when its hash is unknown here. */
+  /** Name of the dependency if no version contains a file with this hash. */
   fileName: string
 }
 
 export type PackOptions = {
   rules: ContentPackRules
-  /** Addresses of this service (`https://files.example.org`), from which packs may download as well. */
+  /** Origins of this instance (`https://files.example.org`), from which packs can also download. */
   ownOrigins: readonly string[]
-  /** The request part that an error names. */
+  /** Name of the form part, for errors. */
   field: string
 }
 
@@ -63,9 +63,9 @@ type ReadableArchive = Extract<Archive, { readable: true }>
 const validator = Compile(PackIndex)
 
 /**
- * Reads and checks the index of a pack; undefined when the archive has none.
- * @throws ApiError `invalid_input` for JSON that is not an index, another game or an unknown dependency, a path that
- * leaves the pack, a download from a host that is not allowed, and a pack that holds nothing.
+ * Reads and checks the index of a pack. Returns undefined if the archive has no index.
+ * @throws ApiError `invalid_input` for an invalid index, an unknown game or dependency, a path outside the pack, a
+ * download from a host that is not allowed, and an empty pack.
  */
 export async function readPackIndex(archive: ReadableArchive, options: PackOptions): Promise<PackIndex | undefined> {
   const { rules, field } = options
@@ -73,52 +73,51 @@ export async function readPackIndex(archive: ReadableArchive, options: PackOptio
   const indexName = rules.index_names.find((name) => names.has(name))
   const bytes = indexName && (await archive.readEntry(indexName, INDEX_BYTES_MAX))
   if (indexName === undefined || !bytes) return undefined
-  const refuse = (reason: string) => invalidInput(`The pack's index ${indexName} ${reason}`, field)
-  const index = parseJson(bytes, refuse)
+  const indexError = (reason: string) => invalidInput(`The pack's index ${indexName} ${reason}`, field)
+  const index = parseJson(bytes, indexError)
   if (!validator.Check(index)) {
     const [problem] = validator.Errors(index)
-    throw refuse(`is not valid: ${problem?.instancePath || '/'} ${problem?.message ?? ''}`)
+    throw indexError(`is not valid: ${problem?.instancePath || '/'} ${problem?.message ?? ''}`)
   }
-  if (!rules.games.includes(index.game))
-    throw refuse(`is for the game ${JSON.stringify(index.game)}, which is not known`)
+  if (!rules.games.includes(index.game)) throw indexError(`is for the unknown game ${JSON.stringify(index.game)}`)
   const unknown = Object.keys(index.dependencies).find((name) => !rules.dependencies.includes(name))
-  if (unknown !== undefined) throw refuse(`has an unknown dependency ${JSON.stringify(unknown.slice(0, 100))}`)
-  const problem = index.files.map((file) => fileProblem(file, options)).find((found) => found !== undefined)
-  if (problem !== undefined) throw refuse(problem)
+  if (unknown !== undefined) throw indexError(`has an unknown dependency ${JSON.stringify(unknown.slice(0, 100))}`)
+  const problem = index.files.map((file) => fileProblem(file, options)).find((text) => text !== undefined)
+  if (problem !== undefined) throw indexError(problem)
   if (index.files.length === 0 && !archive.entries.some(({ name }) => isOverride(rules, name))) {
-    throw refuse('lists no file, and there are no overrides')
+    throw indexError('lists no files, and the pack has no overrides')
   }
   return index
 }
 
-function parseJson(bytes: Buffer, refuse: (reason: string) => ApiError): unknown {
+function parseJson(bytes: Buffer, indexError: (reason: string) => ApiError): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
   } catch {
-    throw refuse('is not JSON')
+    throw indexError('is not JSON')
   }
 }
 
 function fileProblem(file: PackIndex['files'][number], { rules, ownOrigins }: PackOptions): string | undefined {
   const shown = JSON.stringify(file.path.slice(0, 100))
-  // Packs are unpacked on every system, so each segment has to be a name on all of them.
+  // Users unpack packs on every operating system, so each segment must be a valid name on all of them.
   if (file.path.split('/').some((segment) => nameProblem(segment) !== undefined)) return `has the unsafe path ${shown}`
-  const refused = file.downloads.find((url) => !isAllowedDownload(url, rules.download_hosts, ownOrigins))
-  if (refused === undefined) return undefined
-  return `downloads ${shown} from a host that is not allowed: ${JSON.stringify(refused.slice(0, 200))}`
+  const forbidden = file.downloads.find((url) => !isAllowedDownload(url, rules.download_hosts, ownOrigins))
+  if (forbidden === undefined) return undefined
+  return `downloads ${shown} from a host that is not allowed: ${JSON.stringify(forbidden.slice(0, 200))}`
 }
 
 function isAllowedDownload(text: string, hosts: readonly string[], ownOrigins: readonly string[]): boolean {
   const url = URL.parse(text)
   if (url === null || url.username !== '' || url.password !== '') return false
   if (ownOrigins.includes(url.origin)) return true
-  // `host` has the port unless it is the usual one: another port is another host.
+  // `host` includes a non-default port: another port is another host.
   return url.protocol === 'https:' && hosts.includes(url.host)
 }
 
 /**
- * What a pack embeds: each file of the index, then the archives in its override folders, each file name once.
- * @throws ApiError `invalid_input` when it is more than a version may have dependencies.
+ * Returns the files of the index, then the archives in override folders, without duplicates.
+ * @throws ApiError `invalid_input` for more files than a version can have dependencies.
  */
 export function listEmbedded(archive: ReadableArchive, index: PackIndex, options: PackOptions): Embedded[] {
   const { rules, field } = options
@@ -143,7 +142,7 @@ function extensionOf(name: string): string {
   return name.slice(name.lastIndexOf('.') + 1).toLowerCase()
 }
 
-/** The last segment, as short as a dependency's file name may be, and without characters that show as nothing. */
+/** Returns the last segment without control characters, truncated to the maximum length of a dependency's file name. */
 function nameOf(path: string): string {
   const segment = path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1)
   return segment.replace(/\p{Cc}/gu, '').slice(0, FILE_NAME_LENGTH_MAX)

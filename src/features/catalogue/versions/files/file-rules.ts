@@ -1,5 +1,4 @@
-// Applies the file rules to one uploaded file: does it look like what its loaders take? The table is data
-// (taxonomy/file-rules.json); here is only how it is read.
+// Checks whether an uploaded file looks like a file for its loaders. The rules are data: taxonomy/file-rules.json.
 import { invalidInput, validationError } from '#lib/errors.ts'
 import type { Archive } from '#platform/archives/inspect-archive.ts'
 import type { Alternative, FileRule, FileRules } from '#platform/taxonomy/file-rules.ts'
@@ -7,11 +6,11 @@ import { type Embedded, listEmbedded, type PackOptions, readPackIndex } from './
 import type { CheckedFilename } from './filename.ts'
 
 export type FileToValidate = {
-  /** The request part that an error names. */
+  /** Name of the form part, for errors. */
   part: string
   name: CheckedFilename
   fileType: string | null
-  /** Undefined for a file that is no archive (a signature). */
+  /** Undefined for a file that is not an archive, such as a signature. */
   archive: Archive | undefined
 }
 
@@ -20,15 +19,15 @@ export type FileContext = {
   loaders: readonly string[]
   /** When each game version of the version was created. */
   gameVersionsCreated: readonly Date[]
-  /** Addresses of this service, from which content packs may download as well. */
+  /** Origins of this instance, from which content packs can also download. */
   ownOrigins: readonly string[]
 }
 
 export type Verdict = {
   result: 'pass' | 'warning'
-  /** Why it is a warning. */
+  /** Reason for the warning. */
   reason?: string
-  /** What a content pack embeds; absent for other files. */
+  /** Files that a content pack embeds; absent for other files. */
   embedded?: Embedded[]
 }
 
@@ -36,8 +35,8 @@ const PASS: Verdict = { result: 'pass' }
 
 /**
  * Checks a file against the rules of its version's loaders.
- * @throws ApiError `invalid_input` naming the part: an archive that cannot be read, an extension that none of the
- * loaders takes, a signature that is no signature, a content pack with an invalid index.
+ * @throws ApiError `invalid_input` naming the part: for an unreadable archive, an extension that no loader accepts, a
+ * signature with another extension, or a content pack with an invalid index.
  */
 export async function validateFile(rules: FileRules, file: FileToValidate, context: FileContext): Promise<Verdict> {
   const { name, fileType, part } = file
@@ -48,15 +47,15 @@ export async function validateFile(rules: FileRules, file: FileToValidate, conte
   if (fileType !== null && rules.resourcePacks.fileTypes.includes(fileType)) {
     return applyRules(rules, [rules.resourcePacks.rule], file, context)
   }
-  const ofLoaders = rules.rules.filter((rule) => isFor(rule, context))
-  const ofExtension = ofLoaders.filter((rule) => rule.extensions.includes(name.extension))
-  if (ofLoaders.length > 0 && ofExtension.length === 0) {
-    const message = `The extension ${name.extension} does not fit the loaders ${context.loaders.join(', ')}`
+  const loaderRules = rules.rules.filter((rule) => isFor(rule, context))
+  const matchingRules = loaderRules.filter((rule) => rule.extensions.includes(name.extension))
+  if (loaderRules.length > 0 && matchingRules.length === 0) {
+    const message = `The loaders ${context.loaders.join(', ')} do not accept files with the extension ${name.extension}`
     if (!rules.warned_extensions.includes(name.extension)) throw invalidInput(message, part)
-    refuseUnreadable(file)
+    rejectUnreadable(file)
     return { result: 'warning', reason: message }
   }
-  return applyRules(rules, ofExtension, file, context)
+  return applyRules(rules, matchingRules, file, context)
 }
 
 function isFor(rule: FileRule, { loaders, gameVersionsCreated }: FileContext): boolean {
@@ -68,7 +67,7 @@ function isFor(rule: FileRule, { loaders, gameVersionsCreated }: FileContext): b
   )
 }
 
-/** The first warning wins. An archive that cannot be read passes only when every rule tolerates it. */
+/** Returns the first warning. An unreadable archive passes only if every rule tolerates it. */
 async function applyRules(
   rules: FileRules,
   applied: readonly FileRule[],
@@ -78,12 +77,12 @@ async function applyRules(
   const { archive, part } = file
   if (archive === undefined) {
     if (applied.length === 0) return PASS
-    throw invalidInput(`The file of part ${part} must be an archive`, part)
+    throw invalidInput(`The file in part ${part} must be an archive`, part)
   }
   if (!archive.readable) {
-    const words = applied.map((rule) => rule.tolerated_when_unreadable)
-    for (const word of words.length === 0 ? [undefined] : words) {
-      if (word === undefined || !(await archive.mentions(word))) refuseUnreadable(file)
+    const terms = applied.map((rule) => rule.tolerated_when_unreadable)
+    for (const term of terms.length === 0 ? [undefined] : terms) {
+      if (term === undefined || !(await archive.mentions(term))) rejectUnreadable(file)
     }
     return PASS
   }
@@ -91,7 +90,7 @@ async function applyRules(
   for (const rule of applied) {
     if (!matches(rule.contains, archive.entries)) return { result: 'warning', reason: rule.warning }
     if (rule.mod && matches(rules.looksLikeContentPack, archive.entries)) {
-      return { result: 'warning', reason: 'The archive looks like a content pack, not like a single mod' }
+      return { result: 'warning', reason: 'The archive looks like a content pack, not a single mod' }
     }
     if (rule.content_pack) {
       const options: PackOptions = { rules: rules.content_packs, ownOrigins, field: part }
@@ -103,7 +102,7 @@ async function applyRules(
   return verdict
 }
 
-function refuseUnreadable({ archive, part }: FileToValidate): void {
+function rejectUnreadable({ archive, part }: FileToValidate): void {
   if (archive?.readable === false) throw invalidInput(archive.reason, part)
 }
 
@@ -112,9 +111,9 @@ function matches(alternatives: readonly Alternative[], entries: readonly { name:
 }
 
 /**
- * Which of a new version's files is its primary one, as an index: the part that `primaryPart` names; else the only
- * one, when the version declares a single file; else the first that passed; undefined when none did.
- * @throws ApiError `invalid_input`: `primaryPart` names no part, or the primary file has a warning (with its text).
+ * Returns the index of a new version's primary file: the file in `primaryPart`, otherwise the only declared file,
+ * otherwise the first file without a warning. Returns undefined if every file has a warning.
+ * @throws ApiError `validation_error` if `primaryPart` is unknown, `invalid_input` if the primary file has a warning.
  */
 export function choosePrimary(
   files: readonly { part: string; verdict: Verdict }[],
@@ -122,7 +121,7 @@ export function choosePrimary(
 ): number | undefined {
   const chosen = primaryIndex(files, primaryPart, declaredParts)
   if (primaryPart !== undefined && chosen === -1) {
-    throw validationError('primary_file', 'names no file part of this request')
+    throw validationError('primary_file', 'must be the name of a file part of this request')
   }
   const file = files[chosen]
   if (file?.verdict.result === 'warning') throw invalidInput(file.verdict.reason ?? 'The file has a warning', file.part)

@@ -1,4 +1,4 @@
-// What a published file may be called: one path component that is safe on every system that may unpack or save it.
+// Checks the names of published files: one path component that is safe on every operating system.
 import { type ApiError, invalidInput } from '#lib/errors.ts'
 import type { FileRules } from '#platform/taxonomy/file-rules.ts'
 
@@ -8,18 +8,18 @@ export type CheckedFilename = {
   /** Lower case, without the dot. */
   readonly extension: string
   readonly contentType: string
-  /** Whether a file of this extension is an archive, to be inspected. */
+  /** Whether files with this extension are archives, which are inspected. */
   readonly isArchive: boolean
 }
 
 const NAME_BYTES_MAX = 255
 const WINDOWS_DEVICE = /^(con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])[ ]*(\.|$)/i
-// Separators, what Windows forbids in a name, control characters, and characters that make a name read as another one:
-// marks of direction, and those that take no room. (Joiners stay: Persian and emoji need them.)
+// Separators, characters that Windows forbids, control characters, and characters that disguise a name: direction marks
+// and zero-width characters. Joiners are allowed, because Persian and emoji need them.
 const UNSAFE =
   /[/\\:*?"<>|\p{Cc}\p{Zl}\p{Zp}\u061c\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff\ufffd]|\p{Cs}/u
 
-/** Why a name cannot be one path component on every system; undefined when it can. */
+/** Returns why a name is not a safe path component on every operating system, or undefined if it is. */
 export function nameProblem(name: string): string | undefined {
   if (name === '') return 'is empty'
   if (Buffer.byteLength(name) > NAME_BYTES_MAX) return `is longer than ${NAME_BYTES_MAX} bytes`
@@ -30,19 +30,18 @@ export function nameProblem(name: string): string | undefined {
 }
 
 /**
- * Checks the name of an uploaded file as the client sent it: one path component, nothing a file system reads
- * specially, 1 to 255 bytes, and an extension of the data file.
+ * Checks the name of an uploaded file: a safe path component of 1 to 255 bytes with an extension of the file rules.
  * @throws ApiError `invalid_input` naming the part.
  */
 export function checkFilename(rules: Pick<FileRules, 'extensions'>, part: string, filename: string): CheckedFilename {
-  const refuse = (reason: string): ApiError => invalidInput(`The file name of part ${part} ${reason}`, part)
+  const nameError = (reason: string): ApiError => invalidInput(`The file name of part ${part} ${reason}`, part)
   const problem = nameProblem(filename)
-  if (problem !== undefined) throw refuse(problem)
+  if (problem !== undefined) throw nameError(problem)
   const dot = filename.lastIndexOf('.')
   const extension = dot === -1 ? '' : filename.slice(dot + 1).toLowerCase()
-  const known = Object.hasOwn(rules.extensions, extension) ? rules.extensions[extension] : undefined
-  if (known === undefined || dot === 0) {
-    throw refuse(`must be a name and one of the extensions ${Object.keys(rules.extensions).join(', ')}`)
+  const rule = Object.hasOwn(rules.extensions, extension) ? rules.extensions[extension] : undefined
+  if (rule === undefined || dot === 0) {
+    throw nameError(`must end in one of the extensions ${Object.keys(rules.extensions).join(', ')}`)
   }
-  return { filename, extension, contentType: known.content_type, isArchive: known.archive }
+  return { filename, extension, contentType: rule.content_type, isArchive: rule.archive }
 }

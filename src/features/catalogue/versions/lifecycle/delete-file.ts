@@ -1,4 +1,4 @@
-// Deletes one file of a version that has others.
+// Deletes a file from a version that has other files.
 
 import { findMembership } from '#features/basics/access/memberships.ts'
 import { requirePermission } from '#features/basics/access/project-policy.ts'
@@ -15,9 +15,10 @@ import { freeContents } from './delete-version.ts'
 import { repeatIfQuarantined } from './scan-gate.ts'
 
 /**
- * The bytes are removed, and may be uploaded to other projects; the name stays theirs in this version. Where the file was the primary one, another becomes it:
- * the first by name that has no file type, else the first.
- * @throws ApiError 403 without DELETE_VERSION, 404 when it is gone, `invalid_input` when it is the only one.
+ * Deletes the file and its content, which any project can then upload again. Another file of this version can use the
+ * name only with the same content. If the file was primary, the first file by name without a file type becomes primary,
+ * otherwise the first file by name.
+ * @throws ApiError 403 without DELETE_VERSION, 404 if the file does not exist, `invalid_input` if it is the only file.
  */
 export async function deleteFile(
   deps: Pick<Deps, 'db' | 'cache' | 'now'>,
@@ -37,7 +38,8 @@ export async function deleteFile(
     if (locked === undefined || file === undefined) throw notFound('file')
     const others = files.filter((candidate) => candidate !== file)
     const next = others.find(({ file_type }) => file_type === null) ?? others[0]
-    if (next === undefined) throw invalidInput('This is the only file of its version', 'hash')
+    if (next === undefined)
+      throw invalidInput('The only file of a version cannot be deleted; delete the version instead', 'hash')
     await tx.deleteFrom('file').where('id', '=', id).execute()
     if (file.is_primary) await tx.updateTable('file').set({ is_primary: true }).where('id', '=', next.id).execute()
     await freeContents(tx, projectId, [file.sha512])

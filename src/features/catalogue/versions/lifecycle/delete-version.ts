@@ -1,4 +1,4 @@
-// Deletes a version with its files; what depended on it depends on its project from then on.
+// Deletes a version with its files. Dependencies on the version become dependencies on its project.
 
 import { sql } from 'kysely'
 import { type Membership, requirePermission } from '#features/basics/access/project-policy.ts'
@@ -16,8 +16,8 @@ import { removeLater } from '#ports/files/claims.ts'
 import { lockVersion } from '../queries.ts'
 
 /**
- * In one transaction, with the project locked; the bytes are removed by a job once it has committed.
- * @throws ApiError 403 without DELETE_VERSION, 404 when the version is gone; of two deletions at once the second finds none.
+ * Deletes the rows in one transaction that locks the project. A job deletes the files after the commit.
+ * @throws ApiError 403 without DELETE_VERSION, 404 if the version does not exist.
  */
 export async function deleteVersion(
   deps: Deps,
@@ -61,7 +61,7 @@ export async function deleteVersion(
   recordEvent(deps, 'version.deleted', { project_id: projectId, version_id: id })
 }
 
-/** The bytes are free for other projects again once no version of this one holds them. */
+/** Lets other projects upload these files again, unless a version of this project still contains them. */
 export async function freeContents(tx: Tx, projectId: string, sha512s: readonly string[]): Promise<void> {
   await sql`delete from file_content where project_id = ${projectId} and sha512 = any(${[...sha512s]}::text[])
     and not exists (select 1 from file where file.sha512 = file_content.sha512)`.execute(tx)

@@ -1,4 +1,4 @@
-// The body of PATCH /v3/version/{id}: version keys, and loader fields beside them.
+// The body of `PATCH /v3/version/{id}`: fixed keys and, as additional keys, loader fields.
 import Type, { type Static } from 'typebox'
 import { SETTABLE_VERSION_STATUSES } from '#features/basics/access/version-status.ts'
 import { Nullable } from '#lib/schema/schema-parts.ts'
@@ -21,13 +21,17 @@ export const versionPatchKeys = {
       Type.String({
         format: 'date-time',
         maxLength: 64,
-        description: 'When `requested_status` takes effect; only with the status `scheduled`',
+        description: 'When the version takes the status `requested_status`; only with the status `scheduled`',
       }),
     ),
   ),
   ordering: versionFields.ordering,
   downloads: Type.Optional(
-    Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description: 'Only moderators may set it' }),
+    Type.Integer({
+      minimum: 0,
+      maximum: Number.MAX_SAFE_INTEGER,
+      description: 'Number of downloads; only moderators can set it',
+    }),
   ),
   file_types: Type.Optional(
     Type.Array(
@@ -43,10 +47,10 @@ export const versionPatchKeys = {
 
 export const VersionPatch = Type.Object(versionPatchKeys, {
   title: 'VersionPatch',
-  additionalProperties: Type.Unknown({ description: 'A loader field; null keeps its value' }),
+  additionalProperties: Type.Unknown({ description: 'Value of a loader field; null leaves it unchanged' }),
 })
 export type VersionPatch = Static<typeof VersionPatch>
 
-/** The patch without loader fields, whose names the schema does not know. */
+/** The patch without loader fields. */
 const VersionKeys = Type.Object(versionPatchKeys)
 export type VersionKeys = Static<typeof VersionKeys>

@@ -1,4 +1,4 @@
-// Editing and deleting a version.
+// Routes to edit and delete a version.
 
 import { parseId } from '#lib/ids.ts'
 import { requireViewer } from '#platform/http/auth/auth.ts'

@@ -1,6 +1,6 @@
-// A version whose files the operator's scanner has not judged, or has put into quarantine, has the status `unknown`, which
-// only members and moderators see, and keeps the status it is to have as requested status. So no rule about who sees a
-// version depends on scans.
+// Hides versions until their files are scanned. A version that waits for the scan or is in quarantine has the status
+// `unknown`, which only members and moderators can see; `requested_status` is the status that it takes afterwards.
+// Visibility rules therefore depend only on the status, never on scans.
 
 import { sql } from 'kysely'
 import {
@@ -15,45 +15,46 @@ import { enqueue } from '#platform/jobs/queue.ts'
 
 export type ScanGate = { scanner: ScannerConfig; now: number }
 
-/** The columns of a version that a status brings with it. */
+/** Columns that are written together with a version's status. */
 export type HeldStatus = {
   status: VersionStatus
   requested_status: SettableVersionStatus | null
   scheduled_at: null
 }
 
-/** The status of a version that waits for its verdict. */
+/** Status of a version that waits for its scan or is in quarantine. */
 export const HELD = 'unknown'
 
-/** Long enough that the clocks of two processes agree that it is due. */
+/** Makes a requested scan due immediately, even for a process whose clock is slow. */
 const CLOCK_SKEW_MS = MINUTE_MS
 
 /**
- * The status that a version takes when it is to have `wanted`: that one, or for a public one the hold, until the
- * scanner has judged. A version that is public already stays so; a quarantine also holds when no scanner is set up any more.
+ * Returns the status for a version that should get the status `wanted`: `HELD` if `wanted` is public and the files have
+ * not passed the scan, otherwise `wanted`. A public version stays public. A quarantine remains in effect even if the
+ * operator removed the scanner.
  */
 export async function admitStatus(
   tx: Tx,
   { id, from, wanted }: { id: string; from: VersionStatus; wanted: VersionStatus },
   { scanner, now }: ScanGate,
 ): Promise<HeldStatus> {
-  const open = { status: wanted, requested_status: null, scheduled_at: null }
-  if (!isPublicVersionStatus(wanted) || isPublicVersionStatus(from)) return open
+  const admitted = { status: wanted, requested_status: null, scheduled_at: null }
+  if (!isPublicVersionStatus(wanted) || isPublicVersionStatus(from)) return admitted
   const scan = await tx.selectFrom('version_scan').select('state').where('version_id', '=', id).executeTakeFirst()
-  if (scan === undefined && scanner.kind === 'none') return open
+  if (scan === undefined && scanner.kind === 'none') return admitted
   if (scan === undefined) await requestScan(tx, id, { now, shownBefore: false })
-  else if (scan.state === 'pass' || scan.state === 'warn') return open
+  else if (scan.state === 'pass' || scan.state === 'warn') return admitted
   return { status: HELD, requested_status: wanted, scheduled_at: null }
 }
 
-/** Where a version is made: the status it begins with; its files go to the scanner whatever it is. */
+/** Returns the initial status of a version. */
 export function firstStatus(wanted: VersionStatus, scanner: ScannerConfig): Omit<HeldStatus, 'scheduled_at'> {
   return scanner.kind !== 'none' && isPublicVersionStatus(wanted)
     ? { status: HELD, requested_status: wanted }
     : { status: wanted, requested_status: null }
 }
 
-/** After files were added to a version: they are judged, and until then it cannot be seen. */
+/** Requests a scan after files were added, and hides the version until then. */
 export async function holdForScan(
   tx: Tx,
   lockedVersion: { id: string; status: string },
@@ -65,13 +66,13 @@ export async function holdForScan(
   await hideVersion(tx, lockedVersion)
 }
 
-/** Hides a public version until its verdict; it returns to the same status. Others stay as they are. */
+/** Hides a public version; after the scan, it returns to its present status. Other versions stay unchanged. */
 export async function hideVersion(tx: Tx, { id, status }: { id: string; status: string }): Promise<void> {
   if (!isPublicVersionStatus(status)) return
   await tx.updateTable('version').set({ status: HELD, requested_status: status }).where('id', '=', id).execute()
 }
 
-/** After a file was taken away: without it a quarantined version may be harmless. */
+/** Requests another scan of a quarantined version after a file was deleted, because the rest might be harmless. */
 export async function repeatIfQuarantined(tx: Tx, versionId: string, now: number): Promise<void> {
   const scan = await tx
     .selectFrom('version_scan')
@@ -82,7 +83,7 @@ export async function repeatIfQuarantined(tx: Tx, versionId: string, now: number
   if (scan !== undefined) await requestScan(tx, versionId, { now, shownBefore: false })
 }
 
-/** Asks for a verdict on the files as they are now; a verdict on an earlier set no longer counts. */
+/** Requests a scan of the present files. A verdict on an earlier set of files is then ignored. */
 export async function requestScan(
   tx: Tx,
   versionId: string,

@@ -1,4 +1,4 @@
-// Sets where the versions of a project run, of all of them at once.
+// Sets the environment (client or server) of all versions of a project.
 import { sql } from 'kysely'
 import type { ChangeSet } from '#platform/cache/changes.ts'
 import type { Tx } from '#platform/db/db.ts'
@@ -7,13 +7,12 @@ import { fieldsOf, type Taxonomy } from '#platform/taxonomy/taxonomy.ts'
 
 const FIELD = 'environment'
 
-/** Of the environment that a version has, the one that it is to have. */
+/** Returns the new environment of a version. */
 export type NextEnvironment = (current: string) => string
 
 /**
- * Changes the listed and archived versions of a project, whose row the caller has locked and whose editor may edit
- * versions. Versions of loaders without that field stay as they are. Two statements, whatever the number.
- * @returns whether any has changed.
+ * Updates the listed and archived versions of a project with two statements, and returns whether any version changed.
+ * Skips versions whose loaders have no environment. The caller must lock the project and check the permission.
  */
 export async function setEnvironments(
   tx: Tx,

@@ -1,5 +1,4 @@
-// What follows when a version becomes visible: because it was published or edited, because its date has come, or because
-// its files were judged.
+// Makes versions visible and announces them: after publication, an edit, a scheduled release or a scan.
 
 import { isPublicVersionStatus, type VersionStatus } from '#features/basics/access/version-status.ts'
 import { type ProjectRow, touchProject } from '#features/catalogue/projects/queries.ts'
@@ -11,8 +10,8 @@ import type { LockedVersion } from '../queries.ts'
 import { HELD } from './scan-gate.ts'
 
 /**
- * What follows when a version becomes listed: the project's `updated` moves, and followers of a visible project are
- * notified, once for each version.
+ * Announces a version that became listed: sets the project's `updated` and, if the project is public, enqueues the job
+ * that notifies its followers once per version. Does nothing for other statuses.
  */
 export async function announceVersion(
   tx: Tx,
@@ -31,16 +30,16 @@ export async function announceVersion(
 }
 
 export type Showing = {
-  /** The status that it waited for. */
+  /** The new status. */
   status: VersionStatus
-  /** The time from which it counts as published; absent: as before. */
+  /** New publication date. Default: unchanged. */
   datePublished?: Date
   /** Whether followers are notified when it becomes listed. */
   isNews: boolean
   now: number
 }
 
-/** Sets the status that a version waited for, with all that follows: the project's `updated`, followers, caches. */
+/** Sets a status that the version waited for, updates the project and the caches, and announces the version. */
 export async function showVersion(
   tx: Tx,
   changed: ChangeSet,
@@ -64,7 +63,7 @@ export async function showVersion(
   changed.add('project', project.id)
 }
 
-/** A version that was held for its verdict takes the status it was to have; others stay as they are. */
+/** Gives a held version its requested status. Other versions stay unchanged. */
 export async function releaseHeldVersion(
   tx: Tx,
   changed: ChangeSet,

@@ -1,4 +1,4 @@
-// Edits a version: all of it or nothing.
+// Edits a version in one transaction.
 
 import { sql, type Updateable } from 'kysely'
 import { type Membership, requirePermission } from '#features/basics/access/project-policy.ts'
@@ -25,7 +25,7 @@ import { type VersionKeys, type VersionPatch, versionPatchKeys } from './request
 import { admitStatus, type ScanGate } from './scan-gate.ts'
 import { announceVersion } from './show-version.ts'
 
-/** @throws ApiError 403 without UPLOAD_VERSION, `validation_error` naming the field; nothing is saved then. */
+/** @throws ApiError 403 without UPLOAD_VERSION, `validation_error` naming the field; nothing is saved. */
 export async function updateVersion(
   deps: Deps,
   viewer: Viewer,
@@ -65,12 +65,12 @@ export async function updateVersion(
   })
 }
 
-/** Fields of a patch that depend on each other, and are written together. */
+/** Fields of a patch that depend on each other and are written together. */
 type StatusField = 'status' | 'requested_status' | 'scheduled_at'
-/** Fields that are columns of the version; dependencies and file types are rows of their own. */
+/** Fields that are columns of the version. Dependencies and file types are separate rows. */
 type ColumnFields = Omit<VersionKeys, StatusField | 'dependencies' | 'file_types'>
 
-/** What each field of the patch sets. */
+/** Returns the columns that each field of the patch sets. */
 function columnsOf(taxonomy: Taxonomy): PatchColumns<ColumnFields, Updateable<Version>> {
   return {
     name: (name) => ({ name: checkName(name) }),
@@ -97,12 +97,12 @@ async function replaceDependencies(
 ): Promise<void> {
   const resolved = await resolveDependencies(tx, viewer, dependencies)
   if (resolved.some(({ version_id }) => version_id === id))
-    throw validationError('dependencies', 'a version cannot depend on itself')
+    throw validationError('dependencies', 'cannot contain the version itself')
   await tx.deleteFrom('dependency').where('dependent_id', '=', id).execute()
   await insertDependencies(tx, id, resolved)
 }
 
-/** A project's number of downloads is the sum of its versions'. */
+/** Adjusts the project's downloads, which are the sum of the downloads of its versions. */
 async function addToDownloads(tx: Tx, projectId: string, difference: number): Promise<void> {
   if (difference === 0) return
   await tx
@@ -113,8 +113,8 @@ async function addToDownloads(tx: Tx, projectId: string, difference: number): Pr
 }
 
 /**
- * The version's loader fields with those of the patch over them, checked against the loaders it will have. Fields that
- * the new loaders do not know are dropped; those they require must be there.
+ * Returns the version's loader fields after the patch. Fields that the new loaders do not support are removed.
+ * @throws ApiError `validation_error` for an invalid field or a missing required field.
  */
 function fieldChanges(
   version: VersionRow,
@@ -125,14 +125,14 @@ function fieldChanges(
   if (sent.length === 0 && loaders === undefined) return {}
   const next = loaders ?? version.loaders
   const supported = new Set(fieldsOf(taxonomy, next))
-  const kept = Object.entries(version.fields as LoaderFieldValues).filter(([key]) => supported.has(key))
-  const fields = checkLoaderFields(taxonomy, next, Object.fromEntries([...kept, ...sent]))
+  const current = Object.entries(version.fields as LoaderFieldValues).filter(([key]) => supported.has(key))
+  const fields = checkLoaderFields(taxonomy, next, Object.fromEntries([...current, ...sent]))
   return { fields: JSON.stringify(fields) }
 }
 
 /**
- * `scheduled` needs a future time and the status that follows; every other status ends a schedule. A public one may have
- * to wait for the scanner.
+ * Returns the columns of the status change. The status `scheduled` needs a future time and the status that follows; any
+ * other status cancels the schedule. A public status can have to wait for the scan.
  */
 async function statusChange(
   tx: Tx,
@@ -142,9 +142,10 @@ async function statusChange(
 ): Promise<Updateable<Version>> {
   const { status } = patch
   if (status === undefined) {
-    if (patch.scheduled_at != null) throw validationError('scheduled_at', 'goes with the status scheduled')
+    if (patch.scheduled_at != null)
+      throw validationError('scheduled_at', 'can be set only together with the status scheduled')
     if (version.status === 'scheduled' && patch.requested_status === null) {
-      throw validationError('requested_status', 'is what the schedule leads to')
+      throw validationError('requested_status', 'cannot be null while the status is scheduled')
     }
     return patch.requested_status === undefined ? {} : { requested_status: patch.requested_status }
   }
@@ -157,7 +158,7 @@ async function statusChange(
   return { status, requested_status: next, scheduled_at: new Date(at) }
 }
 
-/** Only files of this version can be retagged. */
+/** Changes the types of files. @throws ApiError `validation_error` for a file that is not in this version. */
 async function retagFiles(tx: Tx, versionId: string, changes: NonNullable<VersionPatch['file_types']>): Promise<void> {
   for (const [index, { algorithm, hash, file_type }] of changes.entries()) {
     if (algorithm !== 'sha1' && algorithm !== 'sha512') {
@@ -169,6 +170,7 @@ async function retagFiles(tx: Tx, versionId: string, changes: NonNullable<Versio
       .where('version_id', '=', versionId)
       .where(algorithm, '=', hash.toLowerCase())
       .executeTakeFirst()
-    if (numUpdatedRows === 0n) throw validationError(`file_types.${index}.hash`, 'is no file of this version')
+    if (numUpdatedRows === 0n)
+      throw validationError(`file_types.${index}.hash`, 'must be the hash of a file of this version')
   }
 }

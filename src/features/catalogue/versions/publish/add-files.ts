@@ -1,4 +1,4 @@
-// Adds files to a published version.
+// Adds files to an existing version.
 
 import { findMembership } from '#features/basics/access/memberships.ts'
 import { type Membership, requirePermission } from '#features/basics/access/project-policy.ts'
@@ -19,13 +19,13 @@ import { FILE_PARTS_MAX, type FileTypes } from './requests.ts'
 export type FilesToAdd = {
   versionId: string
   membership: Membership
-  /** Reads the form, once the viewer is known to be allowed to add files. */
+  /** Reads the form; called only if the viewer may add files. */
   receive: () => Promise<ReceivedFiles<FileTypes>>
 }
 
 /**
- * Adds files to a version; none of them becomes the primary one.
- * @throws ApiError 403 without UPLOAD_VERSION, 404 when the version is gone, `invalid_input` naming the part.
+ * Adds files to a version. None of them becomes the primary file.
+ * @throws ApiError 403 without UPLOAD_VERSION, 404 if the version does not exist, `invalid_input` naming the part.
  */
 export async function addFiles(
   deps: Deps,
@@ -49,9 +49,9 @@ export async function addFiles(
         const locked = await lockVersion(tx, versionId)
         if (locked === undefined) throw notFound('version')
         const projectId = locked.project.id
-        // Asked again: the files may have taken minutes, and membership may have ended meanwhile.
+        // Checked again because the membership might have ended during the upload.
         requirePermission(viewer, await findMembership(tx, viewer.id, locked.project), 'UPLOAD_VERSION')
-        await refuseTooManyFiles(tx, versionId, files.length)
+        await rejectTooManyFiles(tx, versionId, files.length)
         await insertFiles(tx, { versionId, projectId, files })
         await holdForScan(tx, locked.version, { scanner: deps.config.scanner, now: deps.now() })
         await touchVersion(tx, versionId)
@@ -63,11 +63,11 @@ export async function addFiles(
   })
 }
 
-async function refuseTooManyFiles(tx: Tx, versionId: string, added: number): Promise<void> {
+async function rejectTooManyFiles(tx: Tx, versionId: string, added: number): Promise<void> {
   const { count } = await tx
     .selectFrom('file')
     .select((eb) => eb.fn.countAll<number>().as('count'))
     .where('version_id', '=', versionId)
     .executeTakeFirstOrThrow()
-  if (count + added > FILE_PARTS_MAX) throw invalidInput(`A version has at most ${FILE_PARTS_MAX} files`, 'file')
+  if (count + added > FILE_PARTS_MAX) throw invalidInput(`A version can have at most ${FILE_PARTS_MAX} files`, 'file')
 }

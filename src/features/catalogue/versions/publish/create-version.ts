@@ -1,4 +1,4 @@
-// Publishing a version of an existing project, as one story.
+// Publishes a version of an existing project. `createVersion` shows all steps in order.
 
 import { findMembership } from '#features/basics/access/memberships.ts'
 import { canSeeProject, type ProjectFacts, requirePermission } from '#features/basics/access/project-policy.ts'
@@ -17,19 +17,24 @@ import { insertVersion } from './insert-version.ts'
 import { prepareFiles, type ReceivedFiles, type UploadedPart, withParts } from './prepare-files.ts'
 import { type NewVersion, parseVersionData } from './requests.ts'
 
-type Described = { version: NewVersion; projectId: string }
+type Description = { version: NewVersion; projectId: string }
 
 /**
- * Publishes a version, step by step: the description is read and the permission asked, the files are staged, inspected,
- * and stored, the rows are written in one transaction, followers are notified by a job, and the version is answered as
- * a reader gets it. A step that refuses leaves nothing behind.
- * @param receive reads the request: it hands the description to `describe` before the first file is read.
+ * Publishes a version in these steps:
+ * 1. Read and check the description (`parseVersionData`) and the viewer's permission, before the first file is read.
+ * 2. Stage the uploaded files on disk and check them: names, archives and the rules of the loaders (`prepareFiles`).
+ * 3. Store the files (`withStoredFiles`).
+ * 4. Write the rows in one transaction (`insertVersion`), and enqueue the scan and the job that notifies followers
+ *    (`announceVersion`). If the operator has configured a scanner, the version is hidden until the scan.
+ * 5. Count and log the publication (`recordEvent`). Downloads are counted in features/operations/downloads.
+ * If a step fails, nothing remains.
+ * @param receive reads the request and passes its description to `describe` before it reads the first file.
  * @throws ApiError `validation_error` and `invalid_input` naming the field or the part, 403 without UPLOAD_VERSION.
  */
 export async function createVersion(
   deps: Deps,
   viewer: Viewer,
-  receive: (describe: (data: unknown) => Promise<Described>) => Promise<ReceivedFiles<Described>>,
+  receive: (describe: (data: unknown) => Promise<Description>) => Promise<ReceivedFiles<Description>>,
 ): Promise<CachedVersion> {
   const { description, parts } = await receive(async (data) => {
     const version = parseVersionData(data, deps.taxonomy)
@@ -41,10 +46,10 @@ export async function createVersion(
     requireAllParts(version, parts)
     const choose = { primaryPart: version.primaryFile, declaredParts: version.fileParts.length }
     const files = await prepareFiles(deps, { version, versionId: id, parts, choose, caller: viewer.caller })
-    // Bytes before rows: a file that a row names is in the store.
+    // Files are stored before their rows: every file that a row refers to exists.
     await withStoredFiles(deps, files, () =>
       transaction(deps, async (tx, changed) => {
-        // Asked again: the files may have taken minutes, and membership may have ended meanwhile.
+        // Checked again because the membership might have ended during the upload.
         const project = await requireUploader(tx, viewer, await lockProject(tx, projectId))
         const publishedAt = new Date(deps.now())
         const { scanner } = deps.config
@@ -60,8 +65,8 @@ export async function createVersion(
 }
 
 /**
- * The project's ID, if the viewer may publish in it.
- * @throws ApiError `validation_error` when `project_id` names nothing the viewer sees, 403 without UPLOAD_VERSION.
+ * Returns the ID of the project if the viewer may publish in it.
+ * @throws ApiError `validation_error` if the project is absent or hidden, 403 without UPLOAD_VERSION.
  */
 async function requirePublisher(db: Db, viewer: Viewer, projectId: string | undefined): Promise<string> {
   if (projectId === undefined) throw validationError('project_id', 'is required')
@@ -74,7 +79,7 @@ async function requirePublisher(db: Db, viewer: Viewer, projectId: string | unde
   return (await requireUploader(db, viewer, project)).id
 }
 
-/** @throws as `requirePublisher`. */
+/** @throws ApiError like `requirePublisher`. */
 async function requireUploader<Project extends ProjectFacts>(
   db: Db,
   viewer: Viewer,
@@ -82,7 +87,7 @@ async function requireUploader<Project extends ProjectFacts>(
 ): Promise<Project> {
   const membership = project === undefined ? {} : await findMembership(db, viewer.id, project)
   if (project === undefined || !canSeeProject(viewer, project, membership)) {
-    throw validationError('project_id', 'names no project')
+    throw validationError('project_id', 'must be the ID of a project that you can see')
   }
   requirePermission(viewer, membership, 'UPLOAD_VERSION')
   return project
@@ -91,5 +96,5 @@ async function requireUploader<Project extends ProjectFacts>(
 function requireAllParts(version: NewVersion, parts: readonly UploadedPart[]): void {
   if (parts.length === 0) throw invalidInput('At least one file part is required', 'file_parts')
   const missing = version.fileParts.find((name) => !parts.some((part) => part.name === name))
-  if (missing !== undefined) throw invalidInput(`The part ${missing}, named in file_parts, is missing`, missing)
+  if (missing !== undefined) throw invalidInput(`The part ${missing}, which file_parts lists, is missing`, missing)
 }

@@ -1,4 +1,4 @@
-// What a version depends on: checked against what its publisher may see, and completed with projects of versions.
+// Resolves the dependencies of a version: checks that the publisher can see them, and adds the projects of versions.
 
 import { listMemberships } from '#features/basics/access/memberships.ts'
 import { canSeeProject, type ProjectFacts } from '#features/basics/access/project-policy.ts'
@@ -9,7 +9,7 @@ import { PUBLIC_STATUSES } from '#lib/project-status.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
 import type { Embedded } from '../files/content-pack.ts'
 import { canSeeVersion } from '../policy.ts'
-import { type DependencyInput, refuseDoubles } from './requests.ts'
+import { type DependencyInput, rejectDuplicateDependencies } from './requests.ts'
 
 export type ResolvedDependency = {
   project_id: string | null
@@ -18,12 +18,12 @@ export type ResolvedDependency = {
   dependency_type: DependencyInput['dependency_type']
 }
 
-type Named = { project: ProjectFacts; version?: { id: string; status: string } }
+type Target = { project: ProjectFacts; version?: { id: string; status: string } }
 
 /**
- * Completes each dependency with the project of its version. Three statements at most, whatever the number.
- * @throws ApiError `validation_error` naming the dependency's field when what it names is unknown or hidden, or when
- * its project and version do not belong together, or when two stand for the same.
+ * Adds the project of each version. Runs at most three statements.
+ * @throws ApiError `validation_error` naming the dependency's field if its project or version is unknown or hidden, if
+ * the version belongs to another project, or if a dependency is listed twice.
  */
 export async function resolveDependencies(
   db: Db,
@@ -39,26 +39,26 @@ export async function resolveDependencies(
     db,
     dependencies.flatMap(({ project_id }) => project_id ?? []),
   )
-  const named = [...versions.values(), ...projects.values()]
-  const memberships = await listMemberships(db, viewer.id, [...new Set(named.map(({ project }) => project.id))])
-  const isVisible = ({ project, version }: Named): boolean => {
+  const targets = [...versions.values(), ...projects.values()]
+  const memberships = await listMemberships(db, viewer.id, [...new Set(targets.map(({ project }) => project.id))])
+  const isVisible = ({ project, version }: Target): boolean => {
     const membership = memberships.get(project.id) ?? {}
     return version === undefined
       ? canSeeProject(viewer, project, membership)
       : canSeeVersion(viewer, { ...version, project }, membership)
   }
   const resolved = dependencies.map(({ project_id, version_id, file_name, dependency_type }, index) => {
-    const place = `${at}.${index}`
+    const field = `${at}.${index}`
     const version = version_id ? versions.get(version_id) : undefined
     if (version_id && (version === undefined || !isVisible(version))) {
-      throw validationError(`${place}.version_id`, 'names no version')
+      throw validationError(`${field}.version_id`, 'must be the ID of a version that you can see')
     }
     const project = project_id ? projects.get(project_id) : undefined
     if (project_id && (project === undefined || !isVisible(project))) {
-      throw validationError(`${place}.project_id`, 'names no project')
+      throw validationError(`${field}.project_id`, 'must be the ID of a project that you can see')
     }
     if (version !== undefined && project !== undefined && version.project.id !== project.project.id) {
-      throw validationError(`${place}.version_id`, 'is not a version of that project')
+      throw validationError(`${field}.version_id`, 'must be the ID of a version of the project in project_id')
     }
     return {
       project_id: version?.project.id ?? project?.project.id ?? null,
@@ -67,12 +67,12 @@ export async function resolveDependencies(
       dependency_type,
     }
   })
-  // A version alone, and the same version with its project.
-  refuseDoubles(resolved, at)
+  // Checked again because one entry can name only a version, and another the same version with its project.
+  rejectDuplicateDependencies(resolved, at)
   return resolved
 }
 
-async function findVersions(db: Db, ids: readonly string[]): Promise<Map<string, Required<Named>>> {
+async function findVersions(db: Db, ids: readonly string[]): Promise<Map<string, Required<Target>>> {
   if (ids.length === 0) return new Map()
   const rows = await db
     .selectFrom('version')
@@ -95,7 +95,7 @@ async function findVersions(db: Db, ids: readonly string[]): Promise<Map<string,
   )
 }
 
-async function findProjects(db: Db, ids: readonly string[]): Promise<Map<string, Named>> {
+async function findProjects(db: Db, ids: readonly string[]): Promise<Map<string, Target>> {
   if (ids.length === 0) return new Map()
   const rows = await db
     .selectFrom('project')
@@ -105,7 +105,7 @@ async function findProjects(db: Db, ids: readonly string[]): Promise<Map<string,
   return new Map(rows.map((project) => [project.id, { project }]))
 }
 
-/** In batches: a statement has at most 65,535 parameters. */
+/** Inserts dependencies in batches, because a statement can have at most 65,535 parameters. */
 export async function insertDependencies(
   tx: Tx,
   dependentId: string,
@@ -120,8 +120,8 @@ export async function insertDependencies(
 }
 
 /**
- * What a content pack embeds, as dependencies: a version where the hash is known here, else the name of the file. One
- * statement.
+ * Returns the embedded files of a content pack as dependencies: on the public version that contains a file with this
+ * hash, otherwise on the file name. Runs at most one statement.
  */
 export async function embeddedDependencies(db: Db, embedded: readonly Embedded[]): Promise<ResolvedDependency[]> {
   if (embedded.length === 0) return []
@@ -139,10 +139,10 @@ export async function embeddedDependencies(db: Db, embedded: readonly Embedded[]
           .where('project.status', 'in', PUBLIC_STATUSES)
           .orderBy('version.date_published')
           .execute()
-  const known = new Map(rows.map((row) => [row.sha1, row]))
+  const bySha1 = new Map(rows.map((row) => [row.sha1, row]))
   const seen = new Set<string>()
   return embedded.flatMap(({ sha1, fileName }) => {
-    const file = sha1 === undefined ? undefined : known.get(sha1)
+    const file = sha1 === undefined ? undefined : bySha1.get(sha1)
     const dependency = {
       project_id: file?.project_id ?? null,
       version_id: file?.version_id ?? null,

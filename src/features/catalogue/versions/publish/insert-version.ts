@@ -1,4 +1,4 @@
-// The rows of a new version: itself, its files with their claim to the bytes, and its dependencies.
+// Inserts the rows of a new version: version, files and dependencies.
 import { sql } from 'kysely'
 import { attachImages } from '#features/basics/content-images/queries.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
@@ -18,22 +18,23 @@ export type VersionToInsert = {
   version: NewVersion
   files: readonly PreparedFile[]
   publishedAt: Date
-  /** What has to judge the files before the version is shown. */
+  /** The scanner that must pass the files before the version is public. */
   scanner: ScannerConfig
-  /** Dotted path of the version in the request, for errors; empty for the body itself. */
+  /** Dotted path of the version in the request, for errors. Default: empty, for the whole body. */
   at?: string
 }
 
 /**
- * Inserts a version with everything it holds, and returns the status it begins with.
- * @throws ApiError `conflict` with `details.version_id` where the project has the version already; for dependencies and pictures that cannot be, and for bytes or file names that are taken.
+ * Inserts a version with its files, images and dependencies, and returns its initial status.
+ * @throws ApiError `conflict` with `details.version_id` if the project already has the version, `validation_error` for
+ * invalid dependencies and images, and the errors of `insertFiles`.
  */
 export async function insertVersion(
   tx: Tx,
   viewer: Viewer,
   { id, projectId, version, files, publishedAt, scanner, at = '' }: VersionToInsert,
 ): Promise<string> {
-  await refuseSameVersion(tx, { projectId, version, files, at })
+  await rejectSameVersion(tx, { projectId, version, files, at })
   const { status, requested_status } = firstStatus(version.status, scanner)
   await tx
     .insertInto('version')
@@ -75,10 +76,10 @@ export async function insertVersion(
 }
 
 /**
- * The same files under the same number are the same version, sent again. Uploads to one project come one after the
- * other, so that of two at once the second is refused.
+ * Rejects a version with the number and the files of an existing version. The lock on the project serialises uploads,
+ * so that this also detects a concurrent duplicate.
  */
-async function refuseSameVersion(
+async function rejectSameVersion(
   tx: Tx,
   { projectId, version, files, at = '' }: Pick<VersionToInsert, 'projectId' | 'version' | 'files' | 'at'>,
 ): Promise<void> {
@@ -91,20 +92,21 @@ async function refuseSameVersion(
     limit 1`.execute(tx)
   const [same] = rows
   if (same === undefined) return
-  throw new ApiError('conflict', 'The project has this version already: the same number and the same files', {
+  throw new ApiError('conflict', 'The project already has a version with this number and these files', {
     details: {
       field: at === '' ? 'version_number' : `${at}.version_number`,
-      message: `belongs to the version ${same.id}, which has the same files`,
+      message: `is the number of version ${same.id}, which has the same files`,
       version_id: same.id,
     },
   })
 }
 
 /**
- * Inserts files of a version and drops the claims on their bytes. The same bytes belong to one project only; the
- * primary key of `file_content` settles it, also between two uploads at once. So does that of `file_address` for a name
- * that was used before: it may come back with the same bytes only.
- * @throws ApiError `invalid_input` for bytes or names that are taken, `conflict` for a name that had other bytes.
+ * Inserts files of a version and drops the claims on their storage keys. Keys of the database make two rules safe for
+ * concurrent uploads: only one project can contain a file (`file_content`), and a file name that was used in a version
+ * before can only be reused with the same content (`file_address`).
+ * @throws ApiError `invalid_input` for a file of another project or a duplicate name, `conflict` for a name that was used
+ * with other content.
  */
 export async function insertFiles(
   tx: Tx,
@@ -130,7 +132,7 @@ export async function insertFiles(
       .execute()
       .catch(
         onUnique({
-          file_name_key: () => invalidInput(`The version has a file named ${file.filename} already`, file.part),
+          file_name_key: () => invalidInput(`The version already has a file named ${file.filename}`, file.part),
           file_address_key: () => nameUsedBefore(file),
         }),
       )
@@ -142,19 +144,19 @@ export async function insertFiles(
 }
 
 function nameUsedBefore({ part, filename }: PreparedFile): ApiError {
-  const message = `The name ${filename} was used for other bytes in this version, and its address stays theirs: choose another name`
+  const message = `A different file named ${filename} was published in this version before. Choose another file name.`
   return new ApiError('conflict', message, { details: { field: part, message } })
 }
 
 async function claimContents(tx: Tx, projectId: string, files: readonly PreparedFile[]): Promise<void> {
-  // In the order of their keys, so that two uploads of the same files wait for each other and do not deadlock.
+  // Sorted by key, so that two uploads of the same files wait for each other instead of deadlocking.
   for (const { part, staged } of files.toSorted((a, b) => (a.staged.sha512 < b.staged.sha512 ? -1 : 1))) {
     const { rows } = await sql<{ project_id: string }>`
       insert into file_content (sha512, project_id) values (${staged.sha512}, ${projectId})
       on conflict (sha512) do update set project_id = file_content.project_id
       returning project_id`.execute(tx)
     if (rows[0]?.project_id !== projectId) {
-      throw invalidInput('These bytes are a file of another project already', part)
+      throw invalidInput('Another project already contains this file', part)
     }
   }
 }

@@ -1,4 +1,4 @@
-// From uploaded parts to files ready to be published: names, content, the rules of the loaders, and which is primary.
+// Checks uploaded files before they are published: their names, their content and the rules of the loaders.
 
 import { invalidInput, validationError } from '#lib/errors.ts'
 import { newId } from '#lib/ids.ts'
@@ -10,13 +10,13 @@ import { type CheckedFilename, checkFilename } from '../files/filename.ts'
 import type { FileType } from '../kinds.ts'
 import type { FileTypes, NewVersion } from './requests.ts'
 
-/** A file part of a form, staged. */
+/** A file part of a form, staged on the local disk. */
 export type UploadedPart = { readonly name: string; readonly filename: string; readonly staged: StagedFile }
 
-/** A form that was read: what it says, and its files, staged. */
+/** A form after reading: its description and its staged files. */
 export type ReceivedFiles<Description> = { description: Description; parts: readonly UploadedPart[] }
 
-/** Runs `use` and removes the staged files that it has not published, whatever became of it. */
+/** Runs `use`, and then discards the staged files that were not published, even after an error. */
 export async function withParts<T>(
   { files }: Pick<Deps, 'files'>,
   parts: readonly UploadedPart[],
@@ -29,9 +29,9 @@ export async function withParts<T>(
   }
 }
 
-/** A file that has passed every check that needs no database. */
+/** A file that has passed all checks that do not need the database. */
 export type PreparedFile = {
-  /** The request part that an error names. */
+  /** Name of the form part, for errors. */
   part: string
   id: string
   storageKey: string
@@ -40,21 +40,21 @@ export type PreparedFile = {
   contentType: string
   fileType: FileType | null
   isPrimary: boolean
-  /** What a content pack embeds. */
+  /** Files that a content pack embeds. */
   embedded: Embedded[]
 }
 
-/** 500 MiB. */
+/** Maximum size of a file, in bytes. */
 export const FILE_BYTES_MAX = 500 * 1024 * 1024
 
 export type PreparingVersion = Pick<NewVersion, 'loaders' | 'fields' | 'fileTypes'>
 
 /**
- * Checks the files of one version.
- * @param choose how the primary one is found; absent when files are added to a version that has one.
- * @param at dotted path of the version in the request, empty for the body itself.
- * @param caller the uploader's address key: archives wait fairly between callers.
- * @throws ApiError `invalid_input` naming the part; 503 when too many archives wait.
+ * Checks the files of one version and chooses the primary file.
+ * @param choose rules for the primary file; absent if the version already has one.
+ * @param at dotted path of the version in the request; empty for the whole body.
+ * @param caller key of the uploader's IP address, for fair scheduling of archive inspections.
+ * @throws ApiError `invalid_input` naming the part, 503 if too many archives wait for inspection.
  */
 export async function prepareFiles(
   deps: Pick<Deps, 'archives' | 'fileRules' | 'taxonomy' | 'config'>,
@@ -74,8 +74,8 @@ export async function prepareFiles(
     at?: string
   },
 ): Promise<PreparedFile[]> {
-  refuseDoubles(parts)
-  refuseUnknownTypes(version.fileTypes, parts, at)
+  rejectDuplicates(parts)
+  rejectUnknownTypes(version.fileTypes, parts, at)
   const context = fileContext(deps, version)
   const checked: {
     part: string
@@ -108,31 +108,36 @@ export async function prepareFiles(
   })
 }
 
-/** Of two files with the same name or the same bytes one could not be downloaded. */
-function refuseDoubles(parts: readonly UploadedPart[]): void {
+/** Rejects files with the same name or content, because only one of them could be downloaded. */
+function rejectDuplicates(parts: readonly UploadedPart[]): void {
   const names = new Set<string>()
   const contents = new Set<string>()
   for (const { name, filename, staged } of parts) {
-    if (names.has(filename)) throw invalidInput(`The file name ${filename} occurs twice`, name)
-    if (contents.has(staged.sha512)) throw invalidInput(`The file of part ${name} is the same as another one`, name)
+    if (names.has(filename)) throw invalidInput(`Two files of this request are named ${filename}`, name)
+    if (contents.has(staged.sha512)) {
+      throw invalidInput(`The file in part ${name} has the same content as another file in this request`, name)
+    }
     names.add(filename)
     contents.add(staged.sha512)
   }
 }
 
-/** @throws ApiError `validation_error` for a type of what is neither a part nor a file name. */
-function refuseUnknownTypes(types: FileTypes, parts: readonly UploadedPart[], at: string): void {
+/** @throws ApiError `validation_error` if a key of `file_types` is neither a part nor a file name. */
+function rejectUnknownTypes(types: FileTypes, parts: readonly UploadedPart[], at: string): void {
   for (const name of types.keys()) {
     if (parts.some((part) => part.name === name || part.filename === name)) continue
-    throw validationError(`${at === '' ? '' : `${at}.`}file_types.${name}`, 'names no file part of this request')
+    throw validationError(
+      `${at === '' ? '' : `${at}.`}file_types.${name}`,
+      'must be the name of a file part of this request',
+    )
   }
 }
 
 function fileContext({ taxonomy, config }: Pick<Deps, 'taxonomy' | 'config'>, version: PreparingVersion): FileContext {
-  const known = taxonomy.fields.get('game_versions')?.enumValues
+  const knownVersions = taxonomy.fields.get('game_versions')?.enumValues
   const gameVersions = version.fields['game_versions']
   const created = Array.isArray(gameVersions)
-    ? gameVersions.flatMap((value) => known?.get(String(value))?.created ?? [])
+    ? gameVersions.flatMap((value) => knownVersions?.get(String(value))?.created ?? [])
     : []
   const origins = [config.files.baseUrl, config.http.baseUrl].map((url) => new URL(url).origin)
   return {

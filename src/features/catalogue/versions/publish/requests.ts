@@ -1,5 +1,5 @@
-// The `data` objects that describe a new version, as POST /v3/version and `initial_versions` take it, and added files,
-// checked and put into one form.
+// Checks and normalises the `data` objects that describe a new version (`POST /v3/version` and `initial_versions`) or
+// added files.
 import Type, { type Static } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { SETTABLE_VERSION_STATUSES, type SettableVersionStatus } from '#features/basics/access/version-status.ts'
@@ -23,7 +23,9 @@ export const DependencyInput = Type.Object({
   project_id: Maybe(Id()),
   version_id: Maybe(Id()),
   file_name: Type.Optional(
-    Nullable(Type.String({ minLength: 1, maxLength: 255, description: 'Name of a file that is not hosted here' })),
+    Nullable(
+      Type.String({ minLength: 1, maxLength: 255, description: 'Name of a file that this instance does not host' }),
+    ),
   ),
   dependency_type: Type.Enum([...DEPENDENCY_TYPES]),
 })
@@ -31,7 +33,7 @@ export type DependencyInput = Static<typeof DependencyInput>
 
 const FileTypeInput = Nullable(Type.Enum([...FILE_TYPES]))
 
-/** Bounds of the fields that publishing and editing share. */
+/** Schemas of the fields that publishing and editing share. */
 export const versionFields = {
   name: Type.String({ minLength: 1, maxLength: 64 }),
   version_number: Type.String({ minLength: 1, maxLength: 32, pattern: VERSION_NUMBER_PATTERN }),
@@ -45,23 +47,23 @@ const known = {
   version_number: versionFields.version_number,
   version_title: versionFields.name,
   version_body: Type.Optional(
-    Nullable(Type.String({ maxLength: CHANGELOG_LENGTH_MAX, description: 'The changelog, in Markdown' })),
+    Nullable(Type.String({ maxLength: CHANGELOG_LENGTH_MAX, description: 'Changelog, in Markdown' })),
   ),
   dependencies: Type.Optional(versionFields.dependencies),
   release_channel: versionFields.version_type,
   loaders: Type.Array(Type.String({ maxLength: 64 }), {
     minItems: 1,
     maxItems: LOADERS_MAX,
-    description: 'Names from /v3/tag/loader',
+    description: 'Names of loaders from `GET /v3/tag/loader`',
   }),
   featured: Type.Optional(versionFields.featured),
   file_parts: Type.Array(Type.String({ minLength: 1, maxLength: 255 }), {
     minItems: 1,
     maxItems: FILE_PARTS_MAX,
-    description: 'Names of the form parts that hold its files',
+    description: 'Names of the form parts that contain its files',
   }),
   primary_file: Type.Optional(
-    Nullable(Type.String({ maxLength: 255, description: 'Name of the form part that holds the file to install' })),
+    Nullable(Type.String({ maxLength: 255, description: 'Name of the form part that contains the file to install' })),
   ),
   status: Type.Optional(Type.Enum([...SETTABLE_VERSION_STATUSES])),
   file_types: Type.Optional(
@@ -79,14 +81,14 @@ export const VersionData = Type.Object(
 )
 const validator = Compile(VersionData)
 
-/** For the description: what `initial_versions` holds, which is read version by version. */
+/** An entry of `initial_versions`, only for the API description: `parseVersionData` reads each entry. */
 export const InitialVersion = Type.Object(known, {
   title: 'InitialVersion',
   description: 'Additional keys are loader fields',
   additionalProperties: true,
 })
 
-/** Other names under which clients send the same keys. */
+/** Aliases of keys that clients send. */
 const ALIASES = {
   mod_id: 'project_id',
   name: 'version_title',
@@ -94,10 +96,10 @@ const ALIASES = {
   version_type: 'release_channel',
 } as const
 
-/** Names come from clients: a map, because an object has keys of its own. */
+/** A map and not an object, because clients choose the names, which could be `__proto__`. */
 export type FileTypes = ReadonlyMap<string, FileType | null>
 
-/** A new version: everything is checked that needs neither the database nor the files. */
+/** A new version that has passed all checks that need neither the database nor the files. */
 export type NewVersion = {
   projectId: string | undefined
   versionNumber: string
@@ -110,7 +112,7 @@ export type NewVersion = {
   fileParts: string[]
   primaryFile: string | undefined
   status: SettableVersionStatus
-  /** By part or file name. */
+  /** Types by part name or file name. */
   fileTypes: FileTypes
   ordering: number | null
   fields: LoaderFieldValues
@@ -118,8 +120,8 @@ export type NewVersion = {
 }
 
 /**
- * Checks a version's `data`. Keys that are no version keys are loader fields of its loaders.
- * @param at dotted path of the object in the body (`initial_versions.0`), empty for the body itself.
+ * Checks a version's `data`. Additional keys are loader fields.
+ * @param at dotted path of the object in the body (`initial_versions.0`); empty for the whole body.
  * @throws ApiError `validation_error` naming the field.
  */
 export function parseVersionData(input: unknown, taxonomy: Taxonomy, at = ''): NewVersion {
@@ -132,11 +134,11 @@ export function parseVersionData(input: unknown, taxonomy: Taxonomy, at = ''): N
   checkDependencies(data.dependencies ?? [], place('dependencies'))
   const duplicate = data.file_parts.findIndex((name, index) => data.file_parts.indexOf(name) !== index)
   const primary = data.primary_file ?? undefined
-  // Of one version alone every part of the form is a file; of several, those that it names.
+  // Without `at`, all parts of the form are files of this version, and `choosePrimary` checks the name.
   if (at !== '' && primary !== undefined && !data.file_parts.includes(primary)) {
-    throw validationError(place('primary_file'), 'names none of file_parts')
+    throw validationError(place('primary_file'), 'must be an entry of file_parts')
   }
-  if (duplicate >= 0) throw validationError(place(`file_parts.${duplicate}`), 'names a part twice')
+  if (duplicate >= 0) throw validationError(place(`file_parts.${duplicate}`), 'is listed twice')
   return {
     projectId: project_id,
     versionNumber: data.version_number,
@@ -156,22 +158,25 @@ export function parseVersionData(input: unknown, taxonomy: Taxonomy, at = ''): N
   }
 }
 
-/** Form of each dependency: it names something, its IDs look like IDs, and no two are the same. */
+/** Checks the form of each dependency. @throws ApiError `validation_error`, also for duplicates. */
 export function checkDependencies(dependencies: readonly DependencyInput[], at: string): void {
   for (const [index, { project_id, version_id, file_name }] of dependencies.entries()) {
-    const place = `${at}.${index}`
+    const field = `${at}.${index}`
     if (project_id == null && version_id == null && file_name == null) {
-      throw validationError(place, 'must name a project_id, a version_id or a file_name')
+      throw validationError(field, 'must contain a project_id, a version_id or a file_name')
     }
     for (const [key, id] of Object.entries({ project_id, version_id })) {
-      if (id != null && !isIdForm(id)) throw validationError(`${place}.${key}`, 'is not a base62 identifier')
+      if (id != null && !isIdForm(id)) throw validationError(`${field}.${key}`, 'is not a base62 identifier')
     }
   }
-  refuseDoubles(dependencies, at)
+  rejectDuplicateDependencies(dependencies, at)
 }
 
-/** @throws ApiError naming the first dependency that stands for the same as one before it. */
-export function refuseDoubles(dependencies: readonly Omit<DependencyInput, 'dependency_type'>[], at: string): void {
+/** @throws ApiError `validation_error` naming the first duplicate. */
+export function rejectDuplicateDependencies(
+  dependencies: readonly Omit<DependencyInput, 'dependency_type'>[],
+  at: string,
+): void {
   const seen = new Set<string>()
   for (const [index, { project_id, version_id, file_name }] of dependencies.entries()) {
     const key = JSON.stringify([project_id ?? null, version_id ?? null, file_name ?? null])
@@ -180,14 +185,14 @@ export function refuseDoubles(dependencies: readonly Omit<DependencyInput, 'depe
   }
 }
 
-/** The description of files that are added to a version. */
+/** Description of files that are added to a version. */
 export const FilesData = Type.Object(
   { file_types: Type.Optional(Nullable(Type.Record(Type.String({ maxLength: 255 }), FileTypeInput))) },
   { title: 'VersionFilesAdd' },
 )
 const filesValidator = Compile(FilesData)
 
-/** The file types by part, none where there is no description. @throws ApiError `validation_error` naming the field. */
+/** Returns the file types by part; empty without a description. @throws ApiError `validation_error` naming the field. */
 export function parseFilesData(data: unknown): FileTypes {
   const declared = data === undefined ? {} : checkBody(filesValidator, data)
   return new Map(Object.entries(declared.file_types ?? {}))

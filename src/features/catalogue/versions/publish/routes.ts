@@ -1,4 +1,4 @@
-// Publishing a version, and adding files to one.
+// Routes to publish a version and to add files to a version.
 
 import { parseId } from '#lib/ids.ts'
 import { requireViewer } from '#platform/http/auth/auth.ts'
@@ -18,7 +18,7 @@ import { receiveForm } from './version-form.ts'
 
 export function versionUploadRoutes(app: App, deps: Deps): void {
   app.register(async (scope: App) => {
-    // The form is read by the handler, part by part.
+    // The handlers read the forms part by part.
     scope.removeAllContentTypeParsers()
     leaveFormsUnparsed(scope)
     scope.post(

@@ -1,4 +1,4 @@
-// The form that brings the files of a version: a description first, then one part for each file.
+// Reads the form with the files of a version: first the description, then one part per file.
 import type { FastifyRequest } from 'fastify'
 import { readMultipart } from '#platform/http/bodies/multipart.ts'
 import type { Deps } from '#ports/deps.ts'
@@ -6,14 +6,14 @@ import { checkFilename } from '../files/filename.ts'
 import { FILE_BYTES_MAX, type ReceivedFiles } from './prepare-files.ts'
 import { FILE_PARTS_MAX } from './requests.ts'
 
-/** The description of one version: a changelog and thousands of dependencies. */
+/** Maximum size of the description: a changelog and thousands of dependencies. */
 const DATA_BYTES_MAX = 4 * 1024 * 1024
 const BODY_BYTES_MAX = 4 * 1024 * 1024 * 1024
 
 /**
- * Reads the form: hands its description to `describe`, which refuses the request before a file is read, and then stages
- * the files. The caller discards what is staged.
- * @param options.isDataOptional a form without a description is described by undefined.
+ * Reads the form: passes its description to `describe`, which can reject the request before a file is read, and then
+ * stages the files. The caller discards the staged files.
+ * @param options.isDataOptional whether `describe` accepts undefined for a form without a description.
  * @throws ApiError `invalid_input` naming the part, and what `describe` throws.
  */
 export async function receiveForm<Description>(
