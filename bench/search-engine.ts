@@ -28,7 +28,7 @@ export async function benchEngine(
   print: (line: string) => void,
 ): Promise<EngineFigures> {
   // Nothing is remembered of the run before: each query is asked as if for the first time.
-  const engine = new Engine(undefined, { rememberedFilters: 0 })
+  const engine = new Engine(undefined, { cachedFilters: 0 })
   const built = await build(engine, projects, print)
   const out = new ByteWriter()
   const times = new Map<string, Times>()

@@ -1,4 +1,4 @@
-// The embedded adapter: an index in memory, in a thread of its own, so that a search never holds up the event loop.
+// The embedded adapter: an index in memory, in a worker thread, so that a search never blocks the event loop.
 import { setImmediate as nextTurn } from 'node:timers'
 import { Worker } from 'node:worker_threads'
 import { ApiError } from '#lib/errors.ts'
@@ -16,27 +16,27 @@ import {
 import type { Command, Reply, Request, WorkerData } from './protocol.ts'
 
 export type EmbeddedOptions = {
-  /** Where `checkpoint` leaves the index; without it nothing is kept. */
+  /** File in which `checkpoint` saves the index. Default: the index is not saved. */
   readonly snapshotFile?: string
-  /** Called with what is worth a line in the log. */
+  /** Called with problems to log. */
   readonly onError?: (problem: { readonly message: string; readonly cause?: unknown }) => void
-  /** Called when a replaced thread answers again: changes after `status.sequence` must be applied again. */
+  /** Called when a new thread has replaced a dead one. Changes after `status.sequence` must then be applied again. */
   readonly onRestart?: (status: SearchIndexStatus) => void
-  /** How the thread is made; the default is the one that ships. */
+  /** Tests replace it. */
   readonly startWorker?: (data: WorkerData) => Worker
 }
 
-/** Searches and commands waiting for the thread; more are refused at once. */
+/** Maximum number of searches and commands that wait for the thread. */
 const MAX_WAITING = 10_000
-/** Of the memory that the thread's JavaScript objects may take; arrays are not among them. */
+/** Heap limit of the thread. The heap does not include typed arrays. */
 const MAX_HEAP_MB = 1024
-/** What is read from messages dies young; more room for it would only be more memory. */
+/** Messages are short-lived. A larger young generation would only use more memory. */
 const MAX_YOUNG_HEAP_MB = 24
-/** A thread that dies again and again is started after a growing pause. */
+/** Delay before the restart of a dead thread, by number of consecutive failures. */
 const RESTART_PAUSES_MS = [0, 100, 1000, 5000, 30_000]
 
 const MAX_CLOSE_MS = 10_000
-/** Documents in one message of a rebuild: a few milliseconds of indexing. */
+/** Number of documents per message of a rebuild: a few milliseconds of indexing. */
 const REBUILD_SLICE = 50
 
 type Waiting = { readonly resolve: (value: never) => void; readonly reject: (error: Error) => void }
@@ -46,12 +46,12 @@ type Host = {
   worker: Worker | undefined
   status: SearchIndexStatus
   readonly waiting: Map<number, Waiting>
-  /** Searches of this turn of the event loop, sent together at its end. */
+  /** Searches of this turn of the event loop, sent in one message at its end. */
   ids: number[]
   queries: string[]
   filters: string[]
   nextId: number
-  /** Threads that died in a row without becoming ready. */
+  /** Number of consecutive threads that died before they were ready. */
   failures: number
   isRebuilding: boolean
   isClosed: boolean
@@ -68,7 +68,7 @@ const NOT_READY: SearchIndexStatus = {
   identity: '',
 }
 
-/** Starts the thread and waits until it answers, from the snapshot when there is a good one, else empty. */
+/** Starts the thread and resolves when it is ready, with the saved index or, if that is missing or damaged, an empty one. */
 export async function openEmbeddedSearchIndex(options: EmbeddedOptions = {}): Promise<SearchIndex> {
   const host: Host = {
     options,
@@ -101,16 +101,16 @@ export async function openEmbeddedSearchIndex(options: EmbeddedOptions = {}): Pr
 }
 
 function search(host: Host, { filter, ...rest }: SearchQuery): Promise<SearchAnswer> {
-  return ask(host, JSON.stringify(rest), JSON.stringify(filter))
+  return send(host, JSON.stringify(rest), JSON.stringify(filter))
 }
 
 async function count(host: Host, { text, filters }: CountQuery): Promise<readonly number[]> {
-  if (filters.length > MAX_COUNTED) throw failure(`More than ${MAX_COUNTED} filters to count`)
-  const { body } = await ask(host, JSON.stringify({ text }), JSON.stringify(filters))
+  if (filters.length > MAX_COUNTED) throw failure(`More than ${MAX_COUNTED} filters in one count`)
+  const { body } = await send(host, JSON.stringify({ text }), JSON.stringify(filters))
   return JSON.parse(Buffer.from(body).toString())
 }
 
-function ask(host: Host, query: string, filter: string): Promise<SearchAnswer> {
+function send(host: Host, query: string, filter: string): Promise<SearchAnswer> {
   return new Promise((resolve, reject) => {
     const id = wait(host, { resolve, reject })
     if (id === undefined) return
@@ -133,14 +133,14 @@ function clearUnsent(host: Host): void {
 }
 
 async function apply(host: Host, changes: readonly SearchChange[]): Promise<void> {
-  if (changes.length > MAX_CHANGES) throw failure(`More than ${MAX_CHANGES} changes at once`)
+  if (changes.length > MAX_CHANGES) throw failure(`More than ${MAX_CHANGES} changes in one call`)
   if (changes.length > 0) await command(host, { kind: 'apply', changes })
 }
 
 async function rebuild(host: Host, open: () => Promise<Catalogue>): Promise<void> {
-  if (host.isRebuilding) throw failure('The index is being rebuilt already')
+  if (host.isRebuilding) throw failure('The index is already being rebuilt')
   host.isRebuilding = true
-  // A thread that was replaced half-way has forgotten the new index: its remains must not be taken for the whole.
+  // If the thread is replaced, the half-built index is lost, and the rest must not become a complete one.
   const { worker } = host
   const step = async (message: Command) => {
     if (host.worker !== worker) throw failure('The search thread was replaced during the rebuild')
@@ -149,7 +149,7 @@ async function rebuild(host: Host, open: () => Promise<Catalogue>): Promise<void
   try {
     await step({ kind: 'rebuild-begin' })
     const { sequence, batches } = await open()
-    // One slice is indexed while the next is made; searches wait for a slice at most.
+    // The thread indexes one slice while the next one is read. A search waits for at most one slice.
     let indexed: Promise<unknown> = Promise.resolve()
     let sent = indexed
     for await (const batch of batches) {
@@ -157,7 +157,7 @@ async function rebuild(host: Host, open: () => Promise<Catalogue>): Promise<void
         await indexed
         indexed = sent
         sent = step({ kind: 'rebuild-add', sequence, documents: batch.slice(i, i + REBUILD_SLICE) })
-        // It is awaited above or below, unless the reading fails first.
+        // Awaited above or below, unless reading fails first.
         sent.catch(() => undefined)
       }
     }
@@ -179,7 +179,7 @@ function command(host: Host, message: Command): Promise<SearchIndexStatus> {
   })
 }
 
-/** Never fails: a thread that dies instead of answering is one that is not ready. */
+/** Never rejects. If the thread dies, the status is not ready. */
 async function status(host: Host): Promise<SearchIndexStatus> {
   if (!host.status.ready) return host.status
   return command(host, { kind: 'status' }).catch(() => host.status)
@@ -189,25 +189,25 @@ async function close(host: Host): Promise<void> {
   clearTimeout(host.restartTimer)
   flush(host)
   const { worker } = host
-  const isAsked = host.status.ready && worker !== undefined
+  const canClose = host.status.ready && worker !== undefined
   const exited = worker === undefined ? undefined : new Promise((resolve) => worker.once('exit', resolve))
-  // What refuses to be asked, because too many wait for it, is ended as what does not answer yet.
+  // Terminates the thread if the command is rejected because too many others wait.
   const end = () => worker?.terminate()
-  const closing = isAsked ? command(host, { kind: 'close' }).catch(end) : end()
+  const closing = canClose ? command(host, { kind: 'close' }).catch(end) : end()
   host.isClosed = true
   if (worker === undefined) return
-  // The thread ends by itself, and what waits fails when it does; should it not, it is not waited for.
-  let patience: NodeJS.Timeout | undefined
-  const enough = new Promise<void>((resolve) => {
-    patience = setTimeout(() => {
+  // The exit of the thread rejects waiting calls. A thread that hangs is terminated after a time limit.
+  let timer: NodeJS.Timeout | undefined
+  const timeout = new Promise<void>((resolve) => {
+    timer = setTimeout(() => {
       void worker.terminate()
       worker.unref()
       failWaiting(host, undefined)
       resolve()
     }, MAX_CLOSE_MS)
   })
-  await Promise.race([Promise.allSettled([closing, exited]), enough])
-  clearTimeout(patience)
+  await Promise.race([Promise.allSettled([closing, exited]), timeout])
+  clearTimeout(timer)
 }
 
 function start(host: Host, opening?: { resolve: () => void; reject: (error: Error) => void }): void {
@@ -226,8 +226,8 @@ function start(host: Host, opening?: { resolve: () => void; reject: (error: Erro
   })
   worker.on('exit', () => {
     const neverReady = opening !== undefined && !host.status.ready
-    lose(host, cause, neverReady)
-    if (neverReady) opening.reject(failure('The search thread does not start', cause))
+    handleExit(host, cause, neverReady)
+    if (neverReady) opening.reject(failure('The search thread did not start', cause))
   })
 }
 
@@ -238,16 +238,16 @@ function startWorker(data: WorkerData): Worker {
   })
 }
 
-/** The thread is gone: what waits fails, and a new one is started unless this is the end. */
-function lose(host: Host, cause: unknown, isFinal: boolean): void {
+/** Rejects waiting calls after the exit of the thread and starts a new thread, unless the index is closed. */
+function handleExit(host: Host, cause: unknown, isFinal: boolean): void {
   host.worker = undefined
   host.failures = host.status.ready ? 0 : host.failures + 1
   host.status = NOT_READY
   failWaiting(host, cause)
   if (host.isClosed || isFinal) return
-  host.options.onError?.({ message: 'The search thread died and is replaced', cause })
+  host.options.onError?.({ message: 'The search thread died and will be restarted', cause })
   const pause = RESTART_PAUSES_MS[Math.min(host.failures, RESTART_PAUSES_MS.length - 1)]
-  // It keeps the process alive as a thread does: who opened the index closes it.
+  // Keeps the process alive, as a thread does, until the index is closed.
   host.restartTimer = setTimeout(() => restart(host), pause)
 }
 
@@ -255,8 +255,8 @@ function restart(host: Host): void {
   try {
     start(host)
   } catch (error) {
-    // There is no room for a thread at the moment, for instance.
-    lose(host, error, false)
+    // For example, there is not enough memory for a thread.
+    handleExit(host, error, false)
   }
 }
 
@@ -273,7 +273,7 @@ function receive(host: Host, reply: Reply): void {
     case 'ready':
       host.status = reply.status
       if (reply.snapshotError !== undefined) {
-        host.options.onError?.({ message: `The search snapshot cannot be used: ${reply.snapshotError}` })
+        host.options.onError?.({ message: `Could not read the saved search index: ${reply.snapshotError}` })
       }
       return
     case 'found':
@@ -299,15 +299,11 @@ function receiveAnswers(host: Host, { ids, ends, totals, bytes }: Extract<Reply,
   }
 }
 
-/** An ID under which the answer is waited for; without a thread, or with too many waiting, refused at once. */
+/** Registers a call and returns its ID. Rejects it and returns undefined without a thread or with too many calls. */
 function wait(host: Host, waiting: Waiting): number | undefined {
-  const isRefused = !host.status.ready || host.isClosed || host.waiting.size >= MAX_WAITING
-  if (isRefused) {
-    waiting.reject(
-      failure(
-        host.status.ready && !host.isClosed ? 'The search index is overloaded' : 'The search index is not available',
-      ),
-    )
+  const isAvailable = host.status.ready && !host.isClosed
+  if (!isAvailable || host.waiting.size >= MAX_WAITING) {
+    waiting.reject(failure(isAvailable ? 'The search index is overloaded' : 'The search index is not available'))
     return undefined
   }
   const id = host.nextId

@@ -1,24 +1,24 @@
-// The index itself, in one thread and without input or output: changes in, answers out.
+// The index: applies changes and runs searches, in one thread and without I/O.
 import type { CountQuery, SearchChange, SearchQuery } from '../search-index.ts'
 import { Compaction } from './parts/compaction.ts'
 import type { ByteWriter } from './parts/hit-store.ts'
 import { applyChange, finishChanges, makeParts, type Parts, type SavedParts, saveParts } from './parts/parts.ts'
 import { countWithin, narrow } from './query/evaluate.ts'
-import { FilterMemory } from './query/filter-cache.ts'
+import { FilterCache } from './query/filter-cache.ts'
 import { takePage } from './query/page.ts'
-import { makePlan, newestHolding } from './query/plan.ts'
+import { makePlan, newestMatch } from './query/plan.ts'
 import { BitsPool } from './storage/bits.ts'
 import { type DocSet, mergeSets } from './storage/doc-set.ts'
 
 export type EngineLimits = {
-  /** Compaction waits for this many dead slots, and for them to be a quarter as many as the living. */
+  /** Compaction begins when this many slots are dead, and a quarter as many as are live. */
   readonly minDeadSlots: number
-  /** Filters whose documents are remembered. */
-  readonly rememberedFilters: number
+  /** Number of filters whose documents are cached. */
+  readonly cachedFilters: number
 }
-const LIMITS: EngineLimits = { minDeadSlots: 10_000, rememberedFilters: 128 }
+const LIMITS: EngineLimits = { minDeadSlots: 10_000, cachedFilters: 128 }
 
-/** While an index is built, what was added is put in order when it is this many: some milliseconds of work. */
+/** Number of documents that `add` collects before it sorts them: some milliseconds of work. */
 const MAX_PENDING = 1000
 
 export type SavedEngine = SavedParts & { sequence: number }
@@ -28,13 +28,13 @@ export class Engine {
   sequence: number
   #parts: Parts
   #compaction: Compaction | undefined
-  #memory: FilterMemory
+  #cache: FilterCache
   readonly #limits: EngineLimits
   readonly #pools = { docs: new BitsPool(), versions: new BitsPool() }
 
   constructor(saved?: SavedEngine, limits: Partial<EngineLimits> = {}) {
     this.#limits = { ...LIMITS, ...limits }
-    this.#memory = new FilterMemory(this.#limits.rememberedFilters)
+    this.#cache = new FilterCache(this.#limits.cachedFilters)
     this.sequence = saved?.sequence ?? 0
     this.#parts = makeParts(saved)
   }
@@ -43,14 +43,14 @@ export class Engine {
     return this.#parts.docs.liveCount
   }
 
-  /** Places in the index, those of dead documents included. */
+  /** Number of document slots, including dead ones. */
   get slots(): number {
     return this.#parts.docs.docCount
   }
 
   /**
-   * Applies changes in order; those no newer than what their project has change nothing. Those before one that is
-   * refused stay applied.
+   * Applies changes in order and ignores those that are not newer than the project's last one. If a change is rejected,
+   * the changes before it stay applied.
    */
   apply(changes: readonly SearchChange[]): void {
     try {
@@ -60,7 +60,7 @@ export class Engine {
     }
   }
 
-  /** As `apply`, for an index that is being built: what is added is found after `finish`. */
+  /** As `apply`, for an index that is being built. Searches find the documents after `finish`. */
   add(changes: readonly SearchChange[]): void {
     this.#applyEach(changes)
     if (this.#parts.orders.pending >= MAX_PENDING) this.finish()
@@ -70,7 +70,7 @@ export class Engine {
     finishChanges(this.#parts)
   }
 
-  /** Writes the response body; gives the number of all hits. `key` stands for the filter. */
+  /** Writes the response body and returns the number of hits. `key` identifies the filter in the cache. */
   search(query: SearchQuery, out: ByteWriter, key = JSON.stringify(query.filter)): number {
     const { docs, facets, text, hits, orders } = this.#parts
     const sources = { docs, facets }
@@ -80,49 +80,49 @@ export class Engine {
     const classes = text.search(query.text, docs.live, this.#pools.docs) ?? [all]
     const sets = query.sort === 'relevance' ? classes : [mergeSets(classes, this.#pools.docs)]
     const plan = makePlan(query.filter, sources)
-    const narrowed = narrow(sets, { plan, key, memory: this.#memory }, sources, this.#pools)
+    const narrowed = narrow(sets, { plan, key, cache: this.#cache }, sources, this.#pools)
     const page = takePage(narrowed, orders.get(query.sort), query)
     out.text('{"hits":[')
     for (const [i, doc] of page.docs.entries()) {
       if (i > 0) out.text(',')
-      hits.write(out, doc, plan.isProject ? undefined : newestHolding(plan, sources, doc))
+      hits.write(out, doc, plan.isProject ? undefined : newestMatch(plan, sources, doc))
     }
     const number = Math.floor(query.offset / query.limit) + 1
     out.text(`],"page":${number},"hits_per_page":${query.limit},"total_hits":${page.total}}`)
     return page.total
   }
 
-  /** The hits of each filter. Filters are not remembered: most of them are asked once, and there are many. */
+  /** Returns the number of hits of each filter. Does not cache the filters, because most of them are used once. */
   count({ text, filters }: CountQuery): number[] {
     const { docs, facets, text: words } = this.#parts
     const sources = { docs, facets }
     this.#pools.docs.reset(docs.docCount)
     this.#pools.versions.reset(docs.versionCount)
     const classes = words.search(text, docs.live, this.#pools.docs) ?? [{ kind: 'all', count: docs.liveCount }]
-    const found = mergeSets(classes, this.#pools.docs)
-    return filters.map((filter) => countWithin(found, makePlan(filter, sources), sources, this.#pools))
+    const matches = mergeSets(classes, this.#pools.docs)
+    return filters.map((filter) => countWithin(matches, makePlan(filter, sources), sources, this.#pools))
   }
 
   /**
-   * Gets rid of what changes have left behind, about a millisecond's work at a time; whether there is more to do. What
-   * searches find is the same before and after. Not while what `save` gave is still needed.
+   * Removes dead slots and unused space, about a millisecond of work per call. Returns whether more is to do. Does not
+   * affect the results of searches. Must not be called while the arrays of `save` are in use.
    */
   tidy(): boolean {
     if (this.#compaction === undefined) {
       if (!this.#isCompactionDue()) return this.#parts.hits.tidy()
-      this.#compaction = new Compaction({ parts: this.#parts, memory: this.#memory })
+      this.#compaction = new Compaction({ parts: this.#parts, cache: this.#cache })
       return true
     }
     const copy = this.#compaction.step()
     if (copy !== undefined) {
       this.#parts = copy.parts
-      this.#memory = copy.memory
+      this.#cache = copy.cache
       this.#compaction = undefined
     }
     return true
   }
 
-  /** The whole state as arrays that are still in use: write them out before the next change. */
+  /** Returns the state without copying its arrays. The caller must write them before the next change. */
   save(): SavedEngine {
     return { sequence: this.sequence, ...saveParts(this.#parts) }
   }

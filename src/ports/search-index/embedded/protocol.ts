@@ -1,13 +1,11 @@
-// The messages between the process and its search thread. What is sent travels as JSON text, which is made and read
-// faster than the copies that threads make of objects; several searches share a message, and come back as the bytes of
-// all their answers in one transferred buffer.
+// Messages between the process and its search thread. Requests are JSON, which is faster than the structured clones that
+// threads make of objects. Several searches share a message; one transferred buffer returns all their results.
 import type { SearchDocument } from '../document.ts'
 import type { SearchChange, SearchIndexStatus } from '../search-index.ts'
 
-/** Handed to the thread when it starts. */
 export type WorkerData = { readonly snapshotFile: string | undefined }
 
-/** Work other than searching; done in the order sent, one at a time. Sent as JSON. */
+/** Work other than searches, sent as JSON. The thread runs one command at a time, in order. */
 export type Command =
   | { readonly kind: 'apply'; readonly changes: readonly SearchChange[] }
   | { readonly kind: 'rebuild-begin' }
@@ -22,20 +20,20 @@ export type Request =
   | {
       readonly kind: 'search'
       readonly ids: readonly number[]
-      /** What is asked, but for the filter, as JSON. */
+      /** The queries without their filters, as JSON. */
       readonly queries: readonly string[]
       /**
-       * The filters as JSON, by which the thread also knows one that it has seen before. Where it is an array of them,
-       * the hits of each are counted, and the bytes of the answer are an array of numbers.
+       * The filters as JSON, which is also their key in caches. For an array of filters, the thread counts the hits of
+       * each and returns an array of numbers.
        */
       readonly filters: readonly string[]
     }
   | { readonly kind: 'command'; readonly id: number; readonly command: string }
 
 export type Reply =
-  /** Loaded: searches are answered from now on. `snapshotError`: why there was a snapshot that could not be used. */
+  /** The thread accepts searches. `snapshotError`: why an existing snapshot could not be read. */
   | { readonly kind: 'ready'; readonly status: SearchIndexStatus; readonly snapshotError: string | undefined }
-  /** Answer i is `bytes` from the end of the one before up to `ends[i]`; a total of -1 marks a failure. */
+  /** Result i is in `bytes` from the end of the previous one up to `ends[i]`. A total of -1 marks a failure. */
   | {
       readonly kind: 'found'
       readonly ids: readonly number[]

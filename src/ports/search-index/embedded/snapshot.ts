@@ -1,4 +1,4 @@
-// The engine's state in one file: a header that describes the arrays, the arrays as they lie in memory, a checksum.
+// Saves the state of the engine in one file: a header that describes the arrays, the arrays, a checksum.
 import { randomUUID } from 'node:crypto'
 import { closeSync, openSync, readSync } from 'node:fs'
 import { mkdir, open, rename, rm } from 'node:fs/promises'
@@ -8,18 +8,18 @@ import { crc32 } from 'node:zlib'
 import type { SavedEngine } from './engine.ts'
 import type { Typed } from './storage/memory.ts'
 
-/** Grows with every change of what is saved: another format is not read but rebuilt from the database. */
-const FORMAT = 2
+/** Increase it with every change of the saved state. An index of another format is rebuilt from the database. */
+const FORMAT = 3
 const MAGIC = Buffer.from(`depotidx${endianness()}`)
-/** Small enough that searches hardly wait while the file is written. */
+/** Small, so that searches do not wait while the file is written. */
 const CHUNK_BYTES = 1024 * 1024
 const MAX_HEADER_BYTES = 64 * 1024 * 1024
 const KINDS = { u8: Uint8Array, u32: Uint32Array, f64: Float64Array } as const
 type Kind = keyof typeof KINDS
 
 /**
- * Writes beside the old file, then renames: after a crash there is the old one or the new one, whole. `onWritten` is
- * called as soon as the state may change again; what is left is for the disk.
+ * Writes a temporary file and renames it, so that a crash leaves the old file or the new one complete. Calls `onWritten`
+ * when the state can change again, before the file is synced.
  */
 export async function writeSnapshot(path: string, state: SavedEngine, onWritten: () => void): Promise<void> {
   const arrays: Typed[] = []
@@ -72,16 +72,16 @@ async function writeArrays(file: Awaited<ReturnType<typeof open>>, arrays: reado
 }
 
 /**
- * Reads a snapshot; `undefined` when there is none.
- * @throws Error when the file is of another format, cut short or damaged.
+ * Reads a snapshot; undefined if it does not exist.
+ * @throws Error if the file has another format, is truncated or damaged.
  */
 export function readSnapshot(path: string): SavedEngine | undefined {
-  const file = openIfThere(path)
+  const file = openIfExists(path)
   if (file === undefined) return undefined
   try {
-    const start = readBytes(file, new Uint8Array(MAGIC.length + 8))
-    if (MAGIC.compare(start.subarray(0, MAGIC.length)) !== 0) throw new Error('not a snapshot of this format')
-    const lengths = Buffer.from(start.subarray(MAGIC.length))
+    const prefix = readBytes(file, new Uint8Array(MAGIC.length + 8))
+    if (MAGIC.compare(prefix.subarray(0, MAGIC.length)) !== 0) throw new Error('not a snapshot of this format')
+    const lengths = Buffer.from(prefix.subarray(MAGIC.length))
     const length = lengths.readUInt32LE(0)
     if (length > MAX_HEADER_BYTES) throw new Error('damaged header')
     const header = readBytes(file, new Uint8Array(length))
@@ -96,7 +96,7 @@ function readState(file: number, header: string): SavedEngine {
   const { format, state } = JSON.parse(header) as { format: number; state: unknown }
   if (format !== FORMAT) throw new Error('not a snapshot of this format')
   let checksum = 0
-  // The header lists the arrays in the order in which they follow.
+  // The header lists the arrays in the order of the file.
   const restore = (value: unknown): unknown => {
     if (typeof value !== 'object' || value === null) return value
     if (Array.isArray(value)) return value.map(restore)
@@ -113,7 +113,7 @@ function readState(file: number, header: string): SavedEngine {
   return restored
 }
 
-function openIfThere(path: string): number | undefined {
+function openIfExists(path: string): number | undefined {
   try {
     return openSync(path, 'r')
   } catch (error) {
@@ -125,7 +125,7 @@ function openIfThere(path: string): number | undefined {
 function readBytes(file: number, bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
   for (let at = 0; at < bytes.length; ) {
     const read = readSync(file, bytes, at, Math.min(bytes.length - at, 2 ** 30), null)
-    if (read === 0) throw new Error('cut short')
+    if (read === 0) throw new Error('truncated')
     at += read
   }
   return bytes

@@ -1,14 +1,14 @@
-// The search thread: one engine, a second one while it is rebuilt, and the snapshot file.
+// The search thread: an engine, a second one during a rebuild, and the snapshot file.
 import { setTimeout } from 'node:timers/promises'
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import type { SearchChange, SearchIndexStatus, SearchQuery } from '../search-index.ts'
 import { Engine } from './engine.ts'
 import { ByteWriter } from './parts/hit-store.ts'
 import type { Command, Reply, Request, WorkerData } from './protocol.ts'
-import { KnownFilters } from './query/filter-sources.ts'
+import { ParsedFilters } from './query/filter-cache.ts'
 import { readSnapshot, writeSnapshot } from './snapshot.ts'
 
-/** Work at a stretch on what changes have left behind, and the pause after it: an eighth or so of the thread's time. */
+/** Duration of a clean-up step and of the pause after it: about an eighth of the thread's time. */
 const TIDY_MS = 0.5
 const TIDY_PAUSE_MS = 4
 
@@ -16,11 +16,11 @@ type State = {
   engine: Engine
   next: Engine | undefined
   readonly snapshotFile: string | undefined
-  readonly filters: KnownFilters
+  readonly filters: ParsedFilters
   readonly out: ByteWriter
-  /** The arrays are being written: nothing may change. */
+  /** Whether the arrays are being written and must not change. */
   isWriting: boolean
-  /** The last snapshot, on the disk or failed. */
+  /** Settles when the last snapshot is on disk or has failed. */
   saved: Promise<void>
   isTidying: boolean
   isClosed: boolean
@@ -35,19 +35,19 @@ function run(port: MessagePort, { snapshotFile }: WorkerData): void {
     engine,
     next: undefined,
     snapshotFile,
-    filters: new KnownFilters(),
+    filters: new ParsedFilters(),
     out: new ByteWriter(),
     isWriting: false,
     saved: Promise.resolve(),
     isTidying: false,
     isClosed: false,
   }
-  // Commands wait for each other, so that a snapshot is not changed while it is written; searches do not wait.
+  // Commands run one after another, so that none changes the index while a snapshot is written. Searches do not wait.
   let last = Promise.resolve()
   port.on('message', (request: Request) => {
     if (request.kind === 'search') {
-      const found = answer(state, request)
-      reply(found, [found.bytes.buffer])
+      const results = search(state, request)
+      reply(results, [results.bytes.buffer])
       return
     }
     const { id } = request
@@ -83,7 +83,7 @@ function load(snapshotFile: string | undefined): { engine: Engine; problem: stri
   }
 }
 
-function answer(
+function search(
   state: State,
   { ids, queries, filters }: Extract<Request, { kind: 'search' }>,
 ): Extract<Reply, { kind: 'found' }> {
@@ -103,7 +103,7 @@ function answer(
       const query: Omit<SearchQuery, 'filter'> = JSON.parse(json)
       totals.push(engine.search({ ...query, filter: state.filters.read(key) }, out, key))
     } catch {
-      // An error of the engine costs this one answer; the caller is told and logs it.
+      // An error of the engine fails only this search; the caller logs it.
       out.length = start
       totals.push(-1)
     }
@@ -118,21 +118,21 @@ function execute(state: State, command: Command): void {
       try {
         state.engine.apply(command.changes)
       } finally {
-        // Up to a change that is refused, both have had the same.
+        // If a change is rejected, both engines have applied the changes before it.
         state.next?.add(command.changes)
       }
       return
     case 'rebuild-begin':
-      if (state.next !== undefined) throw new Error('The index is being rebuilt already')
+      if (state.next !== undefined) throw new Error('The index is already being rebuilt')
       state.next = new Engine()
       return
     case 'rebuild-add': {
       const { sequence, documents } = command
-      rebuilt(state).add(documents.map((document): SearchChange => ({ kind: 'upsert', sequence, document })))
+      nextEngine(state).add(documents.map((document): SearchChange => ({ kind: 'upsert', sequence, document })))
       return
     }
     case 'rebuild-end': {
-      const next = rebuilt(state)
+      const next = nextEngine(state)
       next.finish()
       next.sequence = Math.max(next.sequence, command.sequence)
       state.engine = next
@@ -151,12 +151,12 @@ function execute(state: State, command: Command): void {
   }
 }
 
-function rebuilt({ next }: State): Engine {
+function nextEngine({ next }: State): Engine {
   if (next === undefined) throw new Error('The index is not being rebuilt')
   return next
 }
 
-/** Resolves when changes may go on; `done` and `failed` tell when the snapshot is on the disk, or that it is not. */
+/** Resolves when changes can continue. Calls `done` when the snapshot is on disk, or `failed`. */
 async function checkpoint(state: State, done: () => void, failed: (error: unknown) => void): Promise<void> {
   await state.saved
   const { snapshotFile } = state
@@ -174,7 +174,7 @@ async function checkpoint(state: State, done: () => void, failed: (error: unknow
   }
 }
 
-/** A little at a time, with pauses in which searches are answered and changes applied. */
+/** Cleans up in short steps, between which searches and changes run. */
 async function tidy(state: State): Promise<void> {
   if (state.isTidying) return
   state.isTidying = true

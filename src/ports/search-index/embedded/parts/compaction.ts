@@ -1,37 +1,36 @@
-// A copy of the index without the dead slots, made in small steps. Meanwhile the original answers and takes changes; the
-// copy gets these afterwards, and then takes its place.
+// Copies the index without dead slots, in small steps. During the copy the original serves searches and changes. The copy
+// then applies these changes and replaces the original.
 import type { SearchChange } from '#ports/search-index/search-index.ts'
-import type { FilterMemory } from '../query/filter-cache.ts'
-import { numberLiving } from '../storage/new-slots.ts'
+import type { FilterCache } from '../query/filter-cache.ts'
+import { numberLiveSlots } from '../storage/new-slots.ts'
 import { Orders } from './orders.ts'
 import { applyChange, finishChanges, type Parts } from './parts.ts'
 
-/** Changes made up for in one step. */
+/** Number of missed changes applied per step. */
 const STEP_CHANGES = 4
 
-/** The index with the filters it remembers. */
-export type Copy = { readonly parts: Parts; readonly memory: FilterMemory }
+export type Copy = { readonly parts: Parts; readonly cache: FilterCache }
 
 export class Compaction {
   readonly #copying: Generator<void, Copy>
   #copy: Copy | undefined
-  /** What the original got since the copy began. */
+  /** Changes of the original since the copy began. */
   #missed: SearchChange[] = []
 
   constructor(original: Copy) {
-    this.#copying = copyLiving(original)
-    // What changes in place is taken now, all of it at one moment.
+    this.#copying = copyLive(original)
+    // Copies the data that changes in place now, in one step.
     this.#copying.next()
   }
 
-  /** Every change that the original has taken. With a long backlog it also makes it shorter, so that there is an end to it. */
+  /** Records changes of the original. Also applies some missed ones, so that a busy index reaches the end of the copy. */
   record(changes: readonly SearchChange[]): void {
     this.#missed.push(...changes)
     if (this.#copy !== undefined && this.#missed.length > STEP_CHANGES)
       this.#catchUp(this.#copy.parts, changes.length * 2)
   }
 
-  /** A millisecond of work at most, but for the first; gives the finished copy at the end. */
+  /** Works for at most a millisecond, except in the first step. Returns the copy when it is finished. */
   step(): Copy | undefined {
     if (this.#copy !== undefined) {
       this.#catchUp(this.#copy.parts, STEP_CHANGES)
@@ -52,20 +51,20 @@ export class Compaction {
   }
 }
 
-function* copyLiving({ parts, memory }: Copy): Generator<void, Copy> {
+function* copyLive({ parts, cache }: Copy): Generator<void, Copy> {
   const { docCount, versionCount, docOfVersion } = parts.docs
   const live = parts.docs.live.slice()
   const slots = { docs: new Uint32Array(docCount), versions: new Uint32Array(versionCount) }
-  const takingDocs = parts.docs.remapped(slots)
-  const takingText = parts.text.remapped(slots.docs)
-  const takingOrders = parts.orders.remapped(slots.docs)
-  for (const taking of [takingDocs, takingText, takingOrders]) taking.next()
+  const docsCopy = parts.docs.remapped(slots)
+  const textCopy = parts.text.remapped(slots.docs)
+  const ordersCopy = parts.orders.remapped(slots.docs)
+  for (const part of [docsCopy, textCopy, ordersCopy]) part.next()
   yield
-  yield* numberLiving(slots, live, docOfVersion)
-  const docs = yield* takingDocs
-  const text = yield* takingText
+  yield* numberLiveSlots(slots, live, docOfVersion)
+  const docs = yield* docsCopy
+  const text = yield* textCopy
   const facets = yield* parts.facets.remapped(slots)
   const hits = yield* parts.hits.remapped(slots)
-  const orders = new Orders(docs, yield* takingOrders)
-  return { parts: { docs, text, facets, hits, orders }, memory: yield* memory.remapped(slots.docs) }
+  const orders = new Orders(docs, yield* ordersCopy)
+  return { parts: { docs, text, facets, hits, orders }, cache: yield* cache.remapped(slots.docs) }
 }

@@ -1,5 +1,5 @@
 // One row per indexed project and per version: numbers, dates and identifiers in columns. A changed project gets new
-// slots at the end and its old ones die; the slots of its versions are neighbours, newest first.
+// slots at the end, and its old slots are dead. The slots of its versions are adjacent, newest first.
 import { hash } from 'node:crypto'
 import type { SearchDocument } from '#ports/search-index/document.ts'
 import { type Bits, clearBit, setBit } from '../storage/bits.ts'
@@ -7,11 +7,11 @@ import { withLength } from '../storage/memory.ts'
 import { gather, type NewSlots, stretches } from '../storage/new-slots.ts'
 import { type SavedTable, StringTable } from '../storage/string-table.ts'
 
-/** Columns per document slot; dates in milliseconds; the fingerprint is that of all but the counts. */
+/** Columns per document slot; dates in milliseconds. The fingerprint covers everything except the counts. */
 const COLUMN_NAMES = ['downloads', 'follows', 'created', 'modified', 'freshness', 'fingerprint'] as const
 export type DocColumn = (typeof COLUMN_NAMES)[number]
 
-/** In milliseconds; of the versions newest first. */
+/** Dates in milliseconds; versions newest first. */
 export type DocDates = { readonly created: number; readonly modified: number; readonly published: readonly number[] }
 
 type Columns = Record<DocColumn, Float64Array<ArrayBuffer>>
@@ -33,24 +33,24 @@ export type SavedDocs = {
 
 const NO_SLOT = 0xffffffff
 
-/** The table's state is open to the engine's parts; only its own functions change it. */
+/** The other parts of the engine can read the fields; only the methods change them. */
 export class DocTable {
-  /** Project IDs ever seen, deleted ones too: their sequence numbers keep old changes out. */
+  /** All project IDs, including deleted projects, whose sequence numbers prevent older changes. */
   ids: StringTable
   slotOfId: Uint32Array<ArrayBuffer>
   sequenceOfId: Float64Array<ArrayBuffer>
   idOfDoc: Uint32Array<ArrayBuffer>
-  /** First version slot of each document, and one past the last document's last. */
+  /** First version slot of each document, and the end of the last document. */
   versionStart: Uint32Array<ArrayBuffer>
   docOfVersion: Uint32Array<ArrayBuffer>
-  /** Milliseconds; NaN for the place that a project without versions has. */
+  /** Milliseconds; NaN for the slot of a project without versions. */
   published: Float64Array<ArrayBuffer>
   live: Bits
   columns: Columns
   docCount: number
   versionCount: number
   liveCount: number
-  /** Grows with every change of a count in place. */
+  /** Incremented with each change of a count in place. */
   countsRevision = 0
 
   constructor(saved?: SavedDocs) {
@@ -68,7 +68,7 @@ export class DocTable {
     this.liveCount = saved?.liveCount ?? 0
   }
 
-  /** The sequence number of the last change applied to that project, a deletion included; -1 for none. */
+  /** Returns the sequence number of the last change or deletion of the project; -1 if there is none. */
   lastSequence(id: string): number {
     const code = this.ids.find(id)
     return code < 0 ? -1 : (this.sequenceOfId[code] ?? -1)
@@ -76,17 +76,17 @@ export class DocTable {
 
   recordSequence(id: string, sequence: number): void {
     const code = this.ids.intern(id)
-    const known = this.slotOfId.length
+    const slots = this.slotOfId.length
     this.slotOfId = withLength(this.slotOfId, code + 1)
-    // Codes that a copy of the table has given meanwhile have neither slot nor sequence here.
-    if (this.slotOfId.length > known) this.slotOfId.fill(NO_SLOT, known)
+    // A copy of the table can have assigned codes that have no slot or sequence here.
+    if (this.slotOfId.length > slots) this.slotOfId.fill(NO_SLOT, slots)
     const sequences = this.sequenceOfId.length
     this.sequenceOfId = withLength(this.sequenceOfId, code + 1)
     if (this.sequenceOfId.length > sequences) this.sequenceOfId.fill(-1, sequences)
     this.sequenceOfId[code] = sequence
   }
 
-  /** The live slot of a project. */
+  /** Returns the live slot of a project. */
   find(id: string): number | undefined {
     const code = this.ids.find(id)
     const slot = code < 0 ? NO_SLOT : (this.slotOfId[code] ?? NO_SLOT)
@@ -99,7 +99,7 @@ export class DocTable {
     this.liveCount -= 1
   }
 
-  /** Appends a project whose sequence is recorded, and places for its versions; gives its slot. */
+  /** Appends a project, whose sequence must be recorded, and slots for its versions. Returns the slot of the project. */
   append(document: SearchDocument, { created, modified, published }: DocDates, print: number): number {
     const doc = this.docCount
     const first = this.versionCount
@@ -117,7 +117,7 @@ export class DocTable {
     this.liveCount += 1
     this.columns.created[doc] = created
     this.columns.modified[doc] = modified
-    // The date of the newest version; that of creation where there is none.
+    // The date of the newest version; without versions, the date of creation.
     this.columns.freshness[doc] = published[0] ?? created
     this.columns.fingerprint[doc] = print
     this.columns.downloads[doc] = document.downloads
@@ -131,17 +131,21 @@ export class DocTable {
     this.columns.follows[doc] = counts.follows
   }
 
-  /** A copy without the dead, which shares the IDs. What changes in place is taken before the first yield. */
+  /** Copies the table without dead slots; the copy shares the IDs. Copies columns that can change before the first yield. */
   *remapped(slots: NewSlots): Generator<void, DocTable> {
     const copy = new DocTable()
     copy.ids = this.ids
     copy.sequenceOfId = this.sequenceOfId.slice(0, this.ids.size)
     copy.slotOfId = this.slotOfId.slice(0, this.ids.size)
-    const taken = { ...this.columns, downloads: this.columns.downloads.slice(), follows: this.columns.follows.slice() }
+    const columns = {
+      ...this.columns,
+      downloads: this.columns.downloads.slice(),
+      follows: this.columns.follows.slice(),
+    }
     yield
     for (const name of COLUMN_NAMES) {
       copy.columns[name] = new Float64Array(slots.docs.length)
-      copy.docCount = yield* gather(copy.columns[name], taken[name], slots.docs)
+      copy.docCount = yield* gather(copy.columns[name], columns[name], slots.docs)
     }
     copy.idOfDoc = new Uint32Array(slots.docs.length)
     yield* gather(copy.idOfDoc, this.idOfDoc, slots.docs)
@@ -153,7 +157,7 @@ export class DocTable {
     return copy
   }
 
-  /** What holds document slots gets the new ones. */
+  /** Replaces document slots by the new numbers. */
   *#renumber(newDocs: Uint32Array<ArrayBuffer>): Generator<void> {
     for (const { start, end } of stretches(this.slotOfId.length)) {
       for (let code = start; code < end; code += 1) {
@@ -216,7 +220,7 @@ function mapColumns(make: (name: DocColumn) => Float64Array<ArrayBuffer>): Colum
   return Object.fromEntries(COLUMN_NAMES.map((name) => [name, make(name)])) as Columns
 }
 
-/** 48 bits over all that is indexed except the counts, which change without the rest. */
+/** Returns a 48-bit hash of the document without its counts, which change independently. */
 export function fingerprint(document: SearchDocument): number {
   return hash('sha1', JSON.stringify({ ...document, downloads: 0, follows: 0 }), 'buffer').readUIntBE(0, 6)
 }

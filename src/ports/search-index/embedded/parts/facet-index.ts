@@ -1,4 +1,4 @@
-// Which versions and which projects carry a value of a text field, and the numbers of live components.
+// Finds the versions and projects with a value of a text field, and stores the numbers of live components.
 import { dependencyIds, type SearchDocument, type SearchVersion, union } from '#ports/search-index/document.ts'
 import { authorKey } from '#ports/search-index/filter/fields.ts'
 import { withLength } from '../storage/memory.ts'
@@ -13,26 +13,26 @@ export type SavedFacets = {
   numbers: Record<string, Float64Array<ArrayBuffer>>
 }
 
-/** At most this many different number components get a column; further ones have no values. */
+/** Maximum number of numeric components with a column. Others have no values. */
 const MAX_NUMBER_COLUMNS = 64
 
-/** Values of one field whose codes are remembered. */
-const MAX_REMEMBERED = 4096
+/** Number of cached codes per field. */
+const MAX_CACHED_CODES = 4096
 
-/** What stands for "has a value" among a field's keys. */
+/** Key suffix for "has a value". */
 const ANY = '?'
 
 /**
- * A key is a field with one of its values. Its code has postings of version slots when the field lives on versions, and
- * postings of document slots always: for a version field, the documents that have it on some version.
+ * A key is a field with a value. Its code has postings of document slots: for a version field, documents with the value
+ * on some version. Codes of version fields also have postings of version slots.
  */
 export class FacetIndex {
   #keys: StringTable
-  /** Codes by value for each field with few values: that makes no key of those that come again and again. */
-  #knownCodes = new Map<string, Map<string, number>>()
+  /** Cached codes by field and value, so that frequent values need no key. */
+  #cachedCodes = new Map<string, Map<string, number>>()
   versions: Postings
   docs: Postings
-  /** Component numbers by field, NaN where there is none; shorter than the documents when the last have none. */
+  /** Component numbers by field, NaN if missing. Can be shorter than the documents, if the last ones have none. */
   #numbers: Map<string, Float64Array<ArrayBuffer>>
 
   constructor(saved?: SavedFacets) {
@@ -45,7 +45,7 @@ export class FacetIndex {
   add(doc: number, firstVersion: number, document: SearchDocument, versions: readonly SearchVersion[]): void {
     const projectCategories = document.categories
     for (const [field, values] of projectValues(document)) this.#addValues(field, values, doc)
-    // A project without versions has the place of one: its own categories count there.
+    // A project without versions has one version slot, with the categories of the project.
     if (versions.length === 0) this.#addVersionValues('categories', projectCategories, doc, firstVersion)
     for (const [i, version] of versions.entries()) {
       const slot = firstVersion + i
@@ -61,12 +61,12 @@ export class FacetIndex {
     }
   }
 
-  /** The codes of those values that occur at all. */
+  /** Returns the codes of those values that occur. */
   codes(field: string, values: readonly string[]): number[] {
     return values.map((value) => this.#keys.find(`${field}=${value}`)).filter((code) => code >= 0)
   }
 
-  /** The code of "has a value"; -1 when none has. */
+  /** Returns the code of "has a value"; -1 if no project has one. */
   anyCode(field: string): number {
     return this.#keys.find(field + ANY)
   }
@@ -75,11 +75,11 @@ export class FacetIndex {
     return this.#numbers.get(field) ?? new Float64Array(0)
   }
 
-  /** A copy without the slots that are dropped, which shares the keys. */
+  /** Copies the index without dropped slots; the copy shares the keys. */
   *remapped(slots: NewSlots): Generator<void, FacetIndex> {
     const copy = new FacetIndex()
     copy.#keys = this.#keys
-    copy.#knownCodes = this.#knownCodes
+    copy.#cachedCodes = this.#cachedCodes
     copy.versions = yield* this.versions.remapped(slots.versions)
     copy.docs = yield* this.docs.remapped(slots.docs)
     for (const [field, column] of this.#numbers) {
@@ -108,9 +108,9 @@ export class FacetIndex {
     if (values.length === 0) return
     const codes = this.#codesOf(field)
     this.docs.add(codes.get(ANY) ?? 0, doc)
-    const isOften = OFTEN_THE_SAME.has(field)
+    const isRepetitive = REPETITIVE.has(field)
     for (const value of values) {
-      this.docs.add(isOften ? this.#codeOf(field, value, codes) : this.#keys.intern(`${field}=${value}`), doc)
+      this.docs.add(isRepetitive ? this.#codeOf(field, value, codes) : this.#keys.intern(`${field}=${value}`), doc)
     }
   }
 
@@ -122,19 +122,19 @@ export class FacetIndex {
   }
 
   #codesOf(field: string): Map<string, number> {
-    let codes = this.#knownCodes.get(field)
+    let codes = this.#cachedCodes.get(field)
     if (codes === undefined) {
       codes = new Map([[ANY, this.#keys.intern(field + ANY)]])
-      this.#knownCodes.set(field, codes)
+      this.#cachedCodes.set(field, codes)
     }
     return codes
   }
 
   #codeOf(field: string, value: string, codes: Map<string, number>): number {
-    const known = value === ANY ? undefined : codes.get(value)
-    if (known !== undefined) return known
+    const cached = value === ANY ? undefined : codes.get(value)
+    if (cached !== undefined) return cached
     const code = this.#keys.intern(`${field}=${value}`)
-    if (codes.size < MAX_REMEMBERED && value !== ANY) codes.set(value, code)
+    if (codes.size < MAX_CACHED_CODES && value !== ANY) codes.set(value, code)
     return code
   }
 
@@ -152,11 +152,11 @@ export class FacetIndex {
   }
 }
 
-/** The filter fields that are loader fields of a version. */
+/** Filter fields that are loader fields of a version. */
 const VERSION_FIELDS = ['game_versions', 'environment', 'client_side', 'server_side'] as const
 
-/** Project fields with few values. */
-const OFTEN_THE_SAME: ReadonlySet<string> = new Set([
+/** Project fields with few different values. */
+const REPETITIVE: ReadonlySet<string> = new Set([
   'license',
   'open_source',
   'all_project_types',

@@ -1,4 +1,4 @@
-// The hits, ready to be sent: of each project the JSON values, with the keys put between them on the way out.
+// Stores the JSON values of each hit, and writes them with the keys between them.
 
 import { invalidInput } from '#lib/errors.ts'
 import { MAX_DOCUMENT_BYTES, type SearchDocument, type SearchVersion } from '#ports/search-index/document.ts'
@@ -7,18 +7,18 @@ import { Arena, withLength } from '../storage/memory.ts'
 import { DROPPED, gather, type NewSlots, stretches } from '../storage/new-slots.ts'
 import { encode } from '../storage/string-table.ts'
 
-/** Blocks of 4 MiB, the largest record there may be. */
+/** Blocks of 4 MiB, which is also the maximum size of a record. */
 const BLOCK_SHIFT = 22
-/** Between two values; JSON text never holds it. */
+/** Separates two values; JSON cannot contain it. */
 const SEPARATOR = 0
 
 const utf8 = new TextEncoder()
-/** A value that two keys have comes again right after its first time, so that a record is read from end to end. */
+/** If two keys have the same value, they are adjacent, so that a record is read once from start to end. */
 const PARTS = HIT_TEMPLATE.map(([before, value], i) => ({
   before: utf8.encode(before),
   isVersion: value === 'version',
-  isAgain: HIT_TEMPLATE[i - 1]?.[1] === value,
-  // Inside the object the tail has no leading comma.
+  isRepeated: HIT_TEMPLATE[i - 1]?.[1] === value,
+  // At the start of an object, the value has no leading comma.
   skip: before.endsWith('{') && value === 'fields' ? 1 : 0,
 }))
 const TEMPLATE_BYTES = PARTS.reduce((sum, { before }) => sum + before.length, 1)
@@ -35,24 +35,24 @@ export type SavedHits = {
   size: number
 }
 
-/** IDs are at most 11 base62 characters: their length, then the characters. */
+/** Length of an ID, then up to 11 base62 characters. */
 const ID_WIDTH = 12
 
-/** Bytes placed before blocks are looked through for unused ones, and how full a block may be to be emptied. */
-const MIN_TIDY_BYTES = 32 * 1024 * 1024
+/** Bytes written between two searches for unused space, and the maximum share in use of a block to empty. */
+const TIDY_AFTER_BYTES = 32 * 1024 * 1024
 const MAX_USED_SHARE = 2 / 3
 
 export class HitStore {
   #arena: Arena<Uint8Array<ArrayBuffer>>
   #addresses: Float64Array<ArrayBuffer>
-  /** 0 where there is no record. */
+  /** 0 without a record. */
   #lengths: Uint32Array<ArrayBuffer>
   #versionIds: Uint8Array<ArrayBuffer>
   #size: number
-  /** The original of this copy still shows the records, so that none may be written over. */
+  /** Whether the original of this copy still reads the records, so that none can be overwritten. */
   #isShared = false
-  /** Bytes of the records that were placed since blocks were last looked through. */
-  #placedBytes = 0
+  /** Bytes written since the last search for unused space. */
+  #writtenBytes = 0
 
   constructor(saved?: SavedHits) {
     this.#arena = new Arena((length) => new Uint8Array(length), BLOCK_SHIFT, saved)
@@ -62,9 +62,9 @@ export class HitStore {
     this.#size = saved?.size ?? 0
   }
 
-  /** Sets the record of a slot; `versions` newest first, the first of them at `firstVersion`. */
+  /** Sets the record of a slot. `versions` are newest first and have the slots from `firstVersion`. */
   set(doc: number, firstVersion: number, document: SearchDocument, versions: readonly SearchVersion[]): void {
-    this.#place(doc, encode(`${hitValues(document, versions).join('\0')}\0`))
+    this.#writeRecord(doc, encode(`${hitValues(document, versions).join('\0')}\0`))
     this.#versionIds = withLength(this.#versionIds, (firstVersion + Math.max(1, versions.length)) * ID_WIDTH)
     this.#versionIds[firstVersion * ID_WIDTH] = 0
     for (let i = 0; i < versions.length; i += 1) {
@@ -76,12 +76,12 @@ export class HitStore {
     }
   }
 
-  /** The record of a dead slot goes. */
+  /** Removes the record of a dead slot. */
   remove(doc: number): void {
     this.#lengths[doc] = 0
   }
 
-  /** Appends one hit as JSON. `version` names another version than the usual one. */
+  /** Appends one hit as JSON. `version`: the version to show instead of the newest one. */
   write(out: ByteWriter, doc: number, version: number | undefined): void {
     const address = this.#addresses[doc] ?? 0
     const block = this.#arena.block(address)
@@ -89,9 +89,9 @@ export class HitStore {
     let at = out.length
     let from = this.#arena.offset(address)
     let valueStart = from
-    for (const { before, isAgain, isVersion, skip } of PARTS) {
+    for (const { before, isRepeated, isVersion, skip } of PARTS) {
       for (let i = 0; i < before.length; i += 1, at += 1) to[at] = before[i] as number
-      if (isAgain) from = valueStart
+      if (isRepeated) from = valueStart
       else valueStart = from
       if (isVersion && version !== undefined) {
         at = this.#writeVersion(to, at, version)
@@ -110,7 +110,7 @@ export class HitStore {
     out.length = at + 1
   }
 
-  /** A copy for the new slots, which shares the records until `takeOver`. */
+  /** Copies the store for the new slots. The copy shares the records until `takeOver`. */
   *remapped(slots: NewSlots): Generator<void, HitStore> {
     const copy = new HitStore()
     copy.#arena = this.#arena
@@ -133,14 +133,14 @@ export class HitStore {
     return copy
   }
 
-  /** The original is not used any more. */
+  /** Must be called when the original is no longer used. */
   takeOver(): void {
     this.#isShared = false
   }
 
-  /** Empties one block that is largely unused into others, where much is unused in all; whether there may be more. */
+  /** Moves the records of one largely unused block to other blocks. Returns whether there could be more such blocks. */
   tidy(): boolean {
-    if (this.#placedBytes < MIN_TIDY_BYTES) return false
+    if (this.#writtenBytes < TIDY_AFTER_BYTES) return false
     const size = 2 ** BLOCK_SHIFT
     const { blocks, end } = this.#arena
     const used = new Float64Array(blocks.length)
@@ -148,11 +148,11 @@ export class HitStore {
       const block = this.#arena.blockOf(this.#addresses[doc] ?? 0)
       used[block] = (used[block] ?? 0) + (this.#lengths[doc] ?? 0)
     }
-    const isWorthIt = (block: number) =>
+    const isSparse = (block: number) =>
       blocks[block]?.length === size && block !== this.#arena.blockOf(end) && (used[block] ?? 0) < MAX_USED_SHARE * size
-    const emptied = blocks.findIndex((_, block) => isWorthIt(block))
+    const emptied = blocks.findIndex((_, block) => isSparse(block))
     if (emptied < 0) {
-      this.#placedBytes = 0
+      this.#writtenBytes = 0
       return false
     }
     for (let doc = 0; doc < this.#size; doc += 1) {
@@ -181,17 +181,17 @@ export class HitStore {
     }
   }
 
-  #place(doc: number, record: Uint8Array): void {
+  #writeRecord(doc: number, record: Uint8Array): void {
     if (record.length > MAX_DOCUMENT_BYTES)
-      throw invalidInput(`A project takes over ${MAX_DOCUMENT_BYTES} bytes in the index`)
-    const room = doc < this.#size ? (this.#lengths[doc] ?? 0) : 0
-    // A changed count seldom changes the length, so most records stay where they are.
-    const isRoomEnough = record.length <= room && !this.#isShared
-    const address = isRoomEnough ? (this.#addresses[doc] ?? 0) : this.#arena.allocate(record.length)
+      throw invalidInput(`A project needs more than ${MAX_DOCUMENT_BYTES} bytes in the index`)
+    const available = doc < this.#size ? (this.#lengths[doc] ?? 0) : 0
+    // A changed count rarely changes the length, so that most records can be overwritten.
+    const fits = record.length <= available && !this.#isShared
+    const address = fits ? (this.#addresses[doc] ?? 0) : this.#arena.allocate(record.length)
     this.#arena.block(address).set(record, this.#arena.offset(address))
     this.#addresses = withLength(this.#addresses, doc + 1)
     this.#lengths = withLength(this.#lengths, doc + 1)
-    if (!isRoomEnough) this.#placedBytes += record.length
+    if (!fits) this.#writtenBytes += record.length
     this.#addresses[doc] = address
     this.#lengths[doc] = record.length
     this.#size = Math.max(this.#size, doc + 1)
@@ -213,12 +213,12 @@ export class HitStore {
   }
 }
 
-/** Bytes of an answer; grows as needed, used again for the next. */
+/** A growing buffer for responses, which is reused. */
 export class ByteWriter {
   #bytes: Uint8Array<ArrayBuffer> = new Uint8Array(65_536)
   length = 0
 
-  /** The bytes, with room for `length` more after those written; the caller moves `this.length`. */
+  /** Returns the buffer, with space for `length` more bytes. The caller advances `this.length`. */
   reserve(length: number): Uint8Array<ArrayBuffer> {
     this.#bytes = withLength(this.#bytes, this.length + length)
     return this.#bytes
@@ -230,7 +230,7 @@ export class ByteWriter {
     this.length += bytes.length
   }
 
-  /** What was written, as bytes of their own; the writer is empty afterwards. */
+  /** Returns a copy of the written bytes and empties the writer. */
   take(): Uint8Array<ArrayBuffer> {
     const bytes = this.#bytes.slice(0, this.length)
     this.length = 0

@@ -1,10 +1,10 @@
-// The four orders in which hits are listed, each over the living documents.
+// The four sort orders of hits, each over all live documents.
 import type { Sort } from '#ports/search-index/search-index.ts'
 import { remapSlots } from '../storage/new-slots.ts'
 import { type Compare, SortedSlots } from '../storage/sorted-slots.ts'
 import type { DocColumn, DocTable } from './doc-table.ts'
 
-/** The column each order follows; relevance, within a class, follows downloads (their logarithm sorts the same). */
+/** Column of each order. Within a class, relevance sorts by downloads, whose logarithm sorts the same. */
 const COLUMN_OF_SORT: Readonly<Record<Sort, OrderColumn>> = {
   relevance: 'downloads',
   downloads: 'downloads',
@@ -14,12 +14,12 @@ const COLUMN_OF_SORT: Readonly<Record<Sort, OrderColumn>> = {
 }
 const ORDER_COLUMNS = ['downloads', 'follows', 'created', 'modified'] as const
 type OrderColumn = (typeof ORDER_COLUMNS)[number]
-/** With more changes than this at once, one pass over an order takes less than looking up each place. */
-const MAX_LOOKED_UP = 16
+/** For more changes than this, one pass over an order is faster than a search for each position. */
+const MAX_SEARCHED = 16
 
 export type SavedOrders = Record<OrderColumn, Uint32Array<ArrayBuffer>>
 
-/** `leaving` and `entering` wait for the end of the batch; what is in both moves. */
+/** `leaving` and `entering` are applied at the end of the batch. A slot in both of them moves. */
 type Order = { readonly slots: SortedSlots; readonly leaving: Set<number>; readonly entering: Set<number> }
 
 export class Orders {
@@ -37,11 +37,11 @@ export class Orders {
   }
 
   beginBatch(changes: number): void {
-    // What is leaving still stands in the orders, where its new counts would mislead a look-up.
-    this.#isLargeBatch = changes > MAX_LOOKED_UP || ORDER_COLUMNS.some((name) => this.#orders[name].leaving.size > 0)
+    // Slots in `leaving` are still in the orders, where their new counts would mislead a binary search.
+    this.#isLargeBatch = changes > MAX_SEARCHED || ORDER_COLUMNS.some((name) => this.#orders[name].leaving.size > 0)
   }
 
-  /** Listed after `finishBatch`; the slot's columns may not change but through `setCounts`. */
+  /** Adds the slot at `finishBatch`. Only `setCounts` may change its columns afterwards. */
   add(doc: number): void {
     for (const column of ORDER_COLUMNS) this.#orders[column].entering.add(doc)
   }
@@ -72,7 +72,7 @@ export class Orders {
     return { slots: this.#orders[column].slots, compare: this.#compare(column) }
   }
 
-  /** The orders of the new slots, for a copy of the table; they are taken before the first yield. */
+  /** Returns the orders of the new slots for a copy of the table. Copies the orders before the first yield. */
   *remapped(newDocs: Uint32Array<ArrayBuffer>): Generator<void, SavedOrders> {
     const orders = mapOrders((column) => this.#orders[column].slots.save().slice())
     yield
@@ -82,7 +82,7 @@ export class Orders {
     return orders
   }
 
-  /** Slots that wait for `finishBatch`. */
+  /** Number of slots that wait for `finishBatch`. */
   get pending(): number {
     return this.#orders.created.entering.size
   }
@@ -91,7 +91,7 @@ export class Orders {
     return mapOrders((column) => this.#orders[column].slots.save())
   }
 
-  /** A place is found by the columns as they were when the slot was listed, so before they change. */
+  /** Must be called before the columns of the slot change, because the position is found by them. */
   #leave(column: OrderColumn, doc: number): void {
     const { slots, leaving, entering } = this.#orders[column]
     if (entering.delete(doc)) return

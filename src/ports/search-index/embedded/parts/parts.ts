@@ -1,4 +1,4 @@
-// The parts of an index, which change together.
+// The parts of an index and the changes that apply to all of them.
 import { ApiError } from '#lib/errors.ts'
 import { datedNewestFirst, type SearchDocument } from '#ports/search-index/document.ts'
 import type { SearchChange } from '#ports/search-index/search-index.ts'
@@ -35,12 +35,12 @@ export function makeParts(saved?: SavedParts): Parts {
   }
 }
 
-/** The state as arrays that are still in use. */
+/** Returns the state without copying its arrays. */
 export function saveParts({ docs, facets, text, hits, orders }: Parts): SavedParts {
   return { docs: docs.save(), facets: facets.save(), text: text.save(), hits: hits.save(), orders: orders.save() }
 }
 
-/** Applies a change, unless it is no newer than what its project has. It is found after `finishChanges`. */
+/** Applies a change if it is newer than the last one of its project. Searches see it after `finishChanges`. */
 export function applyChange(parts: Parts, change: SearchChange): void {
   const id = change.kind === 'upsert' ? change.document.id : change.id
   if (change.sequence > parts.docs.lastSequence(id)) applyNewer(parts, id, change)
@@ -72,7 +72,7 @@ function applyNewer(parts: Parts, id: string, change: SearchChange): void {
   const isSame = old !== undefined && docs.columns.fingerprint[old] === print
   const slot = isSame ? old : docs.docCount
   const firstVersion = isSame ? (docs.versionStart[old] ?? 0) : docs.versionCount
-  // First, because it refuses what is too large.
+  // First, because it rejects documents that are too large.
   hits.set(slot, firstVersion, document, versions)
   docs.recordSequence(id, change.sequence)
   if (isSame) {
@@ -92,8 +92,8 @@ function kill({ docs, hits, orders }: Parts, doc: number): void {
   docs.kill(doc)
 }
 
-/** What the sort orders rely on. */
+/** The sort orders need finite numbers. */
 function checkNumbers({ id, downloads, follows }: SearchDocument, { created, modified, published }: DocDates): void {
   const isSound = [downloads, follows, created, modified].every(Number.isFinite) && published.every(Number.isFinite)
-  if (!isSound) throw new ApiError('search_error', `Project ${id} has a date or a count that is not one`)
+  if (!isSound) throw new ApiError('search_error', `Project ${id} has an invalid date or count`)
 }

@@ -1,5 +1,5 @@
-// A plan evaluated for the whole catalogue, on bits: of documents where no two predicates have to meet on one version,
-// of versions where they do, folded to documents once.
+// Evaluates a plan for the whole catalogue with bit sets: sets of documents, or sets of versions if two predicates must
+// match the same version. The versions are then converted to documents.
 import {
   type Bits,
   type BitsPool,
@@ -7,56 +7,61 @@ import {
   countBits,
   hasBit,
   intersect,
+  intersection,
   listBits,
   setBit,
-  share,
   unite,
 } from '../storage/bits.ts'
 import { type DocSet, few } from '../storage/doc-set.ts'
-import type { FilterMemory } from './filter-cache.ts'
-import { holdsOn, newestHolding, type Plan, type Sources } from './plan.ts'
+import type { FilterCache } from './filter-cache.ts'
+import { matches, newestMatch, type Plan, type Sources } from './plan.ts'
 
 export type Pools = { readonly docs: BitsPool; readonly versions: BitsPool }
 
-/** With fewer documents than this left by the text, each is asked alone. */
+/** Up to this many documents are evaluated one by one. */
 const FEW = 512
-/** A predicate on at most one version in this many leads its group: its versions are asked one by one. */
+/** A predicate that at most one version in 128 matches leads its group: these versions are evaluated one by one. */
 const RARE = 128
 
-/** A filter: its plan, its key in the memory, and the memory. */
-export type Asked = { readonly plan: Plan; readonly key: string; readonly memory: FilterMemory }
+/** A filter: its plan and its key in the cache. */
+export type PlannedFilter = { readonly plan: Plan; readonly key: string; readonly cache: FilterCache }
 
-/** Narrows sets of living documents to those one of whose versions satisfies the plan. */
-export function narrow(sets: readonly DocSet[], asked: Asked, sources: Sources, pools: Pools): readonly DocSet[] {
-  const { plan, key, memory } = asked
+/** Reduces sets of live documents to those with a version that matches the plan. */
+export function narrow(
+  sets: readonly DocSet[],
+  filter: PlannedFilter,
+  sources: Sources,
+  pools: Pools,
+): readonly DocSet[] {
+  const { plan, key, cache } = filter
   if (plan.kind === 'and' && plan.children.length === 0) return sets
   const total = sets.reduce((sum, set) => sum + set.count, 0)
   if (total === 0) return sets
-  let where = memory.find(key, plan, sources)
+  let where = cache.find(key, plan, sources)
   if (where === undefined && total > FEW) {
     where = docsWhere(plan, sources, pools)
-    memory.put(key, where, sources)
+    cache.put(key, where, sources)
   }
-  return sets.map((set) => (where === undefined ? holding(set, plan, sources) : within(set, where, sources, pools)))
+  return sets.map((set) => (where === undefined ? matching(set, plan, sources) : within(set, where, sources, pools)))
 }
 
-/** How many living documents of the set have a version that satisfies the plan. The set stays as it is. */
+/** Counts the live documents of the set with a version that matches the plan. Does not change the set. */
 export function countWithin(set: DocSet, plan: Plan, sources: Sources, pools: Pools): number {
   if (set.count === 0 || (plan.kind === 'and' && plan.children.length === 0)) return set.count
-  if (set.count <= FEW) return holding(set, plan, sources).count
+  if (set.count <= FEW) return matching(set, plan, sources).count
   return pools.docs.within(() =>
     pools.versions.within(() => {
       const where = docsWhere(plan, sources, pools)
       if (set.kind === 'few') return set.docs.filter((doc) => hasBit(where, doc)).length
-      return share(where, where, set.kind === 'all' ? sources.docs.live : set.bits)
+      return intersection(where, where, set.kind === 'all' ? sources.docs.live : set.bits)
     }),
   )
 }
 
-/** Each document asked alone; for few. */
-function holding(set: DocSet, plan: Plan, sources: Sources): DocSet {
+/** Evaluates each document. */
+function matching(set: DocSet, plan: Plan, sources: Sources): DocSet {
   const docs = listed(set, sources)
-  return few(docs.filter((doc) => newestHolding(plan, sources, doc) !== undefined))
+  return few(docs.filter((doc) => newestMatch(plan, sources, doc) !== undefined))
 }
 
 function listed(set: DocSet, { docs: { live } }: Sources): readonly number[] {
@@ -70,14 +75,14 @@ function within(set: DocSet, where: Bits, { docs: { live } }: Sources, pools: Po
       return few(set.docs.filter((doc) => hasBit(where, doc)))
     case 'all': {
       const bits = pools.docs.take()
-      return { kind: 'many', bits, count: share(bits, where, live) }
+      return { kind: 'many', bits, count: intersection(bits, where, live) }
     }
     case 'many':
-      return { kind: 'many', bits: set.bits, count: share(set.bits, set.bits, where) }
+      return { kind: 'many', bits: set.bits, count: intersection(set.bits, set.bits, where) }
   }
 }
 
-/** The documents, dead ones perhaps included, with a version that satisfies the plan. */
+/** Returns the documents, possibly including dead ones, with a version that matches the plan. */
 export function docsWhere(plan: Plan, sources: Sources, pools: Pools): Bits {
   if (plan.kind === 'or') return docsWhereAny(plan.children, sources, pools)
   if (plan.kind === 'and') return docsWhereAll(plan.children, sources, pools)
@@ -91,12 +96,12 @@ export function docsWhere(plan: Plan, sources: Sources, pools: Pools): Bits {
   return plan.isProject ? complemented(carrying, sources) : docsLacking(plan, carrying, sources, pools)
 }
 
-/** Alternatives that take a pass over the versions take it together. */
+/** Alternatives that need a pass over the versions share one pass. */
 function docsWhereAny(children: readonly Plan[], sources: Sources, pools: Pools): Bits {
   const result = pools.docs.take()
   const costly = children.filter((child) => isCostly(child, sources))
-  const apart = costly.length > 1 ? children.filter((child) => !costly.includes(child)) : children
-  for (const child of apart) pools.docs.within(() => unite(result, docsWhere(child, sources, pools)))
+  const separate = costly.length > 1 ? children.filter((child) => !costly.includes(child)) : children
+  for (const child of separate) pools.docs.within(() => unite(result, docsWhere(child, sources, pools)))
   if (costly.length > 1) {
     const together: Plan = { kind: 'or', children: costly, isProject: false }
     pools.docs.within(() => unite(result, fold(versionsWhere(together, sources, pools), sources, pools)))
@@ -114,7 +119,7 @@ function isCostly(plan: Plan, sources: Sources): boolean {
   return rarest(perVersion, sources) === undefined
 }
 
-/** Documents with a version that lacks every code: all that never carry one, and of the others those that differ. */
+/** Returns documents with a version without any of the codes. `carrying`: documents with a code on some version. */
 function docsLacking(plan: Extract<Plan, { kind: 'codes' }>, carrying: Bits, sources: Sources, pools: Pools): Bits {
   const lacking = pools.docs.take()
   unite(lacking, carrying)
@@ -125,20 +130,20 @@ function docsLacking(plan: Extract<Plan, { kind: 'codes' }>, carrying: Bits, sou
     return lacking
   }
   for (const doc of listBits(candidates, sources.docs.docCount)) {
-    if (newestHolding(plan, sources, doc) !== undefined) setBit(lacking, doc)
+    if (newestMatch(plan, sources, doc) !== undefined) setBit(lacking, doc)
   }
   return lacking
 }
 
-/** Project predicates hold for all versions alike, so only the others have to meet on one. */
+/** Only version predicates must match the same version; project predicates match all versions or none. */
 function docsWhereAll(children: readonly Plan[], sources: Sources, pools: Pools): Bits {
   const result = complemented(pools.docs.take(), sources)
-  const keep = (find: () => Bits) => pools.docs.within(() => intersect(result, find()))
-  for (const child of children) if (child.isProject) keep(() => docsWhere(child, sources, pools))
+  const restrict = (find: () => Bits) => pools.docs.within(() => intersect(result, find()))
+  for (const child of children) if (child.isProject) restrict(() => docsWhere(child, sources, pools))
   const perVersion = children.filter((child) => !child.isProject)
   const [only] = perVersion
-  if (perVersion.length === 1 && only !== undefined) keep(() => docsWhere(only, sources, pools))
-  if (perVersion.length > 1) keep(() => docsMeeting(perVersion, sources, pools))
+  if (perVersion.length === 1 && only !== undefined) restrict(() => docsWhere(only, sources, pools))
+  if (perVersion.length > 1) restrict(() => docsMeeting(perVersion, sources, pools))
   return result
 }
 
@@ -154,13 +159,13 @@ function docsMeeting(plans: readonly Plan[], sources: Sources, pools: Pools): Bi
   for (const code of lead.codes) {
     sources.facets.versions.forEach(code, (version) => {
       const doc = docOfVersion[version] ?? 0
-      if (others.every((other) => holdsOn(other, sources, version, doc))) setBit(result, doc)
+      if (others.every((other) => matches(other, sources, version, doc))) setBit(result, doc)
     })
   }
   return result
 }
 
-/** The predicate that leaves the fewest versions, when these are few. */
+/** Returns the predicate that the fewest versions match, if they are few. */
 function rarest(plans: readonly Plan[], sources: Sources): Extract<Plan, { kind: 'codes' }> | undefined {
   let best: Extract<Plan, { kind: 'codes' }> | undefined
   let least = sources.docs.versionCount / RARE
@@ -197,7 +202,7 @@ function versionsWhere(plan: Plan, sources: Sources, pools: Pools): Bits {
   return result
 }
 
-/** All versions of the documents. The fewer are set one by one: the documents', or the others' and then all but these. */
+/** Adds all versions of the documents. If these are most documents, it sets the others and inverts the result. */
 function spread(docs: Bits, result: Bits, sources: Sources): void {
   const { docCount, versionCount, versionStart } = sources.docs
   const isMost = countBits(docs) * 2 > docCount
@@ -212,7 +217,7 @@ function spread(docs: Bits, result: Bits, sources: Sources): void {
   if (isMost) complement(result, versionCount)
 }
 
-/** The documents of the versions: after a document's first version the rest of it is skipped. */
+/** Returns the documents of the versions. Skips the other versions of a document after the first. */
 function fold(versions: Bits, sources: Sources, pools: Pools): Bits {
   const result = pools.docs.take()
   const { docOfVersion, versionStart } = sources.docs
@@ -232,7 +237,7 @@ function fold(versions: Bits, sources: Sources, pools: Pools): Bits {
 
 function rangeBits(plan: Extract<Plan, { kind: 'range' }>, result: Bits, size: number): Bits {
   const { column, min, max, outside, negated } = plan
-  // Whole seconds: `floor(x / 1000)` lies within whole bounds where x lies within their milliseconds.
+  // Compares milliseconds instead of dividing each number by 1000.
   const low = plan.divisor === 1 ? min : Math.ceil(min) * plan.divisor
   const high = plan.divisor === 1 ? max : (Math.floor(max) + 1) * plan.divisor - 1
   for (let start = 0; start < size; start += 32) {

@@ -1,71 +1,93 @@
-// The documents of recent filters: most searches share a few filters. What is remembered outlives changes, because a
-// changed document has a new slot, and only the slots that came since have to be asked.
+// Caches recent filters, because most searches share a few filters. The cached documents of a filter stay valid after
+// changes: a changed document gets a new slot, so only the slots that were added since must be evaluated.
+import type { Filter } from '../../filter/tree.ts'
 import { type Bits, hasBit, setBit } from '../storage/bits.ts'
 import { withLength } from '../storage/memory.ts'
 import { DROPPED, stretches } from '../storage/new-slots.ts'
-import { asksCounts, newestHolding, type Plan, type Sources } from './plan.ts'
+import { newestMatch, type Plan, type Sources, usesCounts } from './plan.ts'
 
-/** With more new slots than this, the filter is evaluated afresh. */
+/** If more slots were added, the filter is evaluated again for all slots. */
 const MAX_NEW_SLOTS = 4096
 
-/** Filters with a longer key are not remembered: people send short ones, and long ones by the hundred would fill memory. */
-export const MAX_KEY_LENGTH = 4096
+/** Longer filters are not cached, because hundreds of them would fill the memory. */
+const MAX_KEY_LENGTH = 4096
 
-type Remembered = { bits: Bits; docCount: number; readonly countsRevision: number }
+const MAX_PARSED = 1024
 
-export class FilterMemory {
-  readonly #sets = new Map<string, Remembered>()
+type Entry = { bits: Bits; docCount: number; readonly countsRevision: number }
+
+export class FilterCache {
+  readonly #entries = new Map<string, Entry>()
   readonly #max: number
 
-  /** Remembers that many filters; a set takes a bit per document. */
+  /** Caches up to `max` filters, with a bit per document each. */
   constructor(max: number) {
     this.#max = max
   }
 
-  /** The documents, dead ones perhaps included, of the filter with that key; `plan` is its plan of now. */
+  /** Returns the documents of a filter, possibly including dead ones. `plan` is the current plan of the filter. */
   find(key: string, plan: Plan, sources: Sources): Bits | undefined {
-    const known = this.#sets.get(key)
-    if (known === undefined) return undefined
+    const entry = this.#entries.get(key)
+    if (entry === undefined) return undefined
     const { docCount, countsRevision } = sources.docs
-    const isStale = known.countsRevision !== countsRevision && asksCounts(plan, sources)
-    this.#sets.delete(key)
-    if (isStale || docCount - known.docCount > MAX_NEW_SLOTS) return undefined
-    // Last in the map: the first is the one to forget.
-    this.#sets.set(key, known)
-    known.bits = withLength(known.bits, (docCount + 31) >>> 5)
-    for (let doc = known.docCount; doc < docCount; doc += 1) {
-      if (newestHolding(plan, sources, doc) !== undefined) setBit(known.bits, doc)
+    const isStale = entry.countsRevision !== countsRevision && usesCounts(plan, sources)
+    this.#entries.delete(key)
+    if (isStale || docCount - entry.docCount > MAX_NEW_SLOTS) return undefined
+    // Moves the entry to the end: the first entry is the least recently used.
+    this.#entries.set(key, entry)
+    entry.bits = withLength(entry.bits, (docCount + 31) >>> 5)
+    for (let doc = entry.docCount; doc < docCount; doc += 1) {
+      if (newestMatch(plan, sources, doc) !== undefined) setBit(entry.bits, doc)
     }
-    known.docCount = docCount
-    return known.bits
+    entry.docCount = docCount
+    return entry.bits
   }
 
-  /** Keeps a copy. */
+  /** Stores a copy of `bits`. */
   put(key: string, bits: Bits, { docs: { docCount, countsRevision } }: Sources): void {
     if (key.length > MAX_KEY_LENGTH) return
-    const [oldest] = this.#sets.keys()
-    if (this.#sets.size >= this.#max && oldest !== undefined) this.#sets.delete(oldest)
-    if (this.#max > 0) this.#sets.set(key, { bits: bits.slice(), docCount, countsRevision })
+    const [oldest] = this.#entries.keys()
+    if (this.#entries.size >= this.#max && oldest !== undefined) this.#entries.delete(oldest)
+    if (this.#max > 0) this.#entries.set(key, { bits: bits.slice(), docCount, countsRevision })
   }
 
-  /** The same filters over new slots, for a copy of the index. */
-  *remapped(newDocs: Uint32Array<ArrayBuffer>): Generator<void, FilterMemory> {
-    const copy = new FilterMemory(this.#max)
-    for (const [key, { bits, docCount }] of [...this.#sets]) {
-      const known = Math.min(docCount, newDocs.length)
+  /** Copies the cache for a copy of the index with new slots. */
+  *remapped(newDocs: Uint32Array<ArrayBuffer>): Generator<void, FilterCache> {
+    const copy = new FilterCache(this.#max)
+    for (const [key, { bits, docCount }] of [...this.#entries]) {
+      const length = Math.min(docCount, newDocs.length)
       const to = new Uint32Array(bits.length)
-      let kept = 0
-      for (const { start, end } of stretches(known)) {
+      let count = 0
+      for (const { start, end } of stretches(length)) {
         for (let doc = start; doc < end; doc += 1) {
           if (newDocs[doc] === DROPPED) continue
-          if (hasBit(bits, doc)) setBit(to, kept)
-          kept += 1
+          if (hasBit(bits, doc)) setBit(to, count)
+          count += 1
         }
         yield
       }
-      // Counts have changed meanwhile: no revision of the copy's is this one.
-      copy.#sets.set(key, { bits: to, docCount: kept, countsRevision: -1 })
+      // Counts can have changed during the copy; -1 matches no revision.
+      copy.#entries.set(key, { bits: to, docCount: count, countsRevision: -1 })
     }
     return copy
+  }
+}
+
+/** Caches parsed filters by their JSON. */
+export class ParsedFilters {
+  readonly #filters = new Map<string, Filter>()
+
+  get size(): number {
+    return this.#filters.size
+  }
+
+  read(json: string): Filter {
+    const cached = this.#filters.get(json)
+    if (cached !== undefined) return cached
+    const filter: Filter = JSON.parse(json)
+    if (json.length > MAX_KEY_LENGTH) return filter
+    if (this.#filters.size >= MAX_PARSED) this.#filters.clear()
+    this.#filters.set(json, filter)
+    return filter
   }
 }

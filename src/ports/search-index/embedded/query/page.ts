@@ -1,15 +1,15 @@
-// The page of hits out of sets of documents and an order over all of them.
+// Selects the page of hits from sets of documents and an order of all documents.
 import { type Bits, hasBit, listBits } from '../storage/bits.ts'
 import type { DocSet } from '../storage/doc-set.ts'
 import type { Compare, SortedSlots } from '../storage/sorted-slots.ts'
 
-/** What one comparison of a sort costs in steps along an order. */
+/** Cost of one comparison in a sort, in steps along an order. */
 const COMPARISON_STEPS = 8
 
 export type PageRange = { readonly offset: number; readonly limit: number }
 type Order = { readonly slots: SortedSlots; readonly compare: Compare }
 
-/** The sets one after another, each in the order; they must be disjoint and hold only documents that are in it. */
+/** Takes the page from the sets, one after another, each sorted. The sets must be disjoint and part of the order. */
 export function takePage(sets: readonly DocSet[], order: Order, range: PageRange): { docs: number[]; total: number } {
   const docs: number[] = []
   let total = 0
@@ -25,7 +25,7 @@ export function takePage(sets: readonly DocSet[], order: Order, range: PageRange
 function takeFrom(set: DocSet, { slots, compare }: Order, { offset, limit }: PageRange): readonly number[] {
   const { items, length } = slots
   switch (set.kind) {
-    // An order holds exactly the living documents.
+    // An order contains exactly the live documents.
     case 'all':
       return Array.from(items.subarray(offset, Math.min(offset + limit, length)))
     case 'few':
@@ -43,13 +43,13 @@ function takeFrom(set: DocSet, { slots, compare }: Order, { offset, limit }: Pag
 }
 
 function walk(set: Bits, { items, length }: SortedSlots, { offset, limit }: PageRange): number[] {
-  const taken: number[] = []
+  const docs: number[] = []
   let skip = offset
   for (let i = 0; i < length; i += 1) {
     const doc = items[i] ?? 0
     if (!hasBit(set, doc)) continue
     if (skip > 0) skip -= 1
-    else if (taken.push(doc) === limit) break
+    else if (docs.push(doc) === limit) break
   }
-  return taken
+  return docs
 }

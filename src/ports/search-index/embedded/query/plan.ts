@@ -1,12 +1,13 @@
-// A filter with its values resolved to codes and columns, and the three ways to evaluate it: for all documents at once,
-// for all versions at once, for one version.
+// A plan: a filter whose values are resolved to codes and columns. This file evaluates it for one version; evaluate.ts
+// evaluates it for all documents or all versions together.
 import type { Filter, Predicate } from '#ports/search-index/filter/tree.ts'
 import type { DocTable } from '../parts/doc-table.ts'
 import type { FacetIndex } from '../parts/facet-index.ts'
 
 /**
- * `project` plans ask nothing of versions. `codes` holds where one of them is carried; `range` where the column's number
- * lies from `min` to `max` (`outside`: where it has a number that does not). `negated` is the complement of all that.
+ * `isProject`: the plan does not depend on versions. `codes` matches if the slot has one of the codes. `range` matches if
+ * the number in the column is from `min` to `max` (`outside`: if there is a number outside of them). `negated` inverts
+ * the result.
  */
 export type Plan =
   | { readonly kind: 'and'; readonly children: readonly Plan[]; readonly isProject: boolean }
@@ -20,7 +21,7 @@ export type Plan =
   | {
       readonly kind: 'range'
       readonly column: Float64Array
-      /** The column's numbers are divided by this and rounded down: milliseconds to seconds. */
+      /** Numbers are divided by this and rounded down: milliseconds to seconds. */
       readonly divisor: number
       readonly min: number
       readonly max: number
@@ -73,7 +74,7 @@ function planNumber(predicate: Predicate, sources: Sources): Plan {
     return group(predicate.negated ? 'and' : 'or', each)
   }
   const { operator, value } = predicate
-  // `< v` is "has a number, and not one from v up", so that no smallest step below v is needed.
+  // `< v` means "has a number that is not >= v", so that no largest number below v is needed.
   const isUp = operator === '>=' || operator === '<'
   const bounds = isUp ? { min: value, max: Infinity } : { min: -Infinity, max: value }
   return range({ ...bounds, outside: operator === '<' || operator === '>' })
@@ -101,20 +102,20 @@ export function inRange(plan: Extract<Plan, { kind: 'range' }>, slot: number): b
   return (!Number.isNaN(x) && (x >= plan.min && x <= plan.max) !== plan.outside) !== plan.negated
 }
 
-/** Whether the plan depends on counts, which change in place. */
-export function asksCounts(plan: Plan, sources: Sources): boolean {
-  if (plan.kind === 'and' || plan.kind === 'or') return plan.children.some((child) => asksCounts(child, sources))
+/** Whether the plan depends on counts, which can change without a new slot. */
+export function usesCounts(plan: Plan, sources: Sources): boolean {
+  if (plan.kind === 'and' || plan.kind === 'or') return plan.children.some((child) => usesCounts(child, sources))
   const { downloads, follows } = sources.docs.columns
   return plan.kind === 'range' && (plan.column === downloads || plan.column === follows)
 }
 
-/** Whether the plan holds on one version of a document. */
-export function holdsOn(plan: Plan, sources: Sources, version: number, doc: number): boolean {
+/** Whether one version of a document matches the plan. */
+export function matches(plan: Plan, sources: Sources, version: number, doc: number): boolean {
   switch (plan.kind) {
     case 'and':
-      return plan.children.every((child) => holdsOn(child, sources, version, doc))
+      return plan.children.every((child) => matches(child, sources, version, doc))
     case 'or':
-      return plan.children.some((child) => holdsOn(child, sources, version, doc))
+      return plan.children.some((child) => matches(child, sources, version, doc))
     case 'range':
       return inRange(plan, plan.isProject ? doc : version)
     case 'codes': {
@@ -125,11 +126,11 @@ export function holdsOn(plan: Plan, sources: Sources, version: number, doc: numb
   }
 }
 
-/** The newest version of a document on which the plan holds. */
-export function newestHolding(plan: Plan, sources: Sources, doc: number): number | undefined {
+/** Returns the newest version of a document that matches the plan. */
+export function newestMatch(plan: Plan, sources: Sources, doc: number): number | undefined {
   const end = sources.docs.versionStart[doc + 1] ?? 0
   for (let version = sources.docs.versionStart[doc] ?? 0; version < end; version += 1) {
-    if (holdsOn(plan, sources, version, doc)) return version
+    if (matches(plan, sources, version, doc)) return version
   }
   return undefined
 }

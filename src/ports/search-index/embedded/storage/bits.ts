@@ -1,4 +1,4 @@
-// Sets of small integers as bits. Two sets may differ in length; what lies beyond the shorter one counts as absent.
+// Bit sets of small integers. Sets can differ in length; a shorter set does not contain the integers beyond its end.
 
 export type Bits = Uint32Array<ArrayBuffer>
 
@@ -6,7 +6,7 @@ export function hasBit(bits: Bits, i: number): boolean {
   return (((bits[i >>> 5] ?? 0) >>> (i & 31)) & 1) === 1
 }
 
-/** `i` must lie within the set's length. */
+/** `i` must be within the length of the set. */
 export function setBit(bits: Bits, i: number): void {
   const word = i >>> 5
   bits[word] = (bits[word] ?? 0) | (1 << (i & 31))
@@ -23,13 +23,13 @@ export function intersect(target: Bits, other: Bits): void {
   target.fill(0, shared)
 }
 
-/** What `other` holds beyond `target`'s length is dropped. */
+/** Ignores what is in `other` beyond the length of `target`. */
 export function unite(target: Bits, other: Bits): void {
   const shared = Math.min(target.length, other.length)
   for (let w = 0; w < shared; w += 1) target[w] = (target[w] ?? 0) | (other[w] ?? 0)
 }
 
-/** The complement among the integers below `size`. */
+/** Inverts the set of integers below `size`. */
 export function complement(target: Bits, size: number): void {
   for (let w = 0; w < target.length; w += 1) target[w] = ~(target[w] ?? 0)
   const last = size >>> 5
@@ -37,14 +37,14 @@ export function complement(target: Bits, size: number): void {
   target.fill(0, last + 1)
 }
 
-/** Adds what two sets share. */
+/** Adds the intersection of two sets. */
 export function uniteShared(target: Bits, a: Bits, b: Bits): void {
   const shared = Math.min(target.length, a.length, b.length)
   for (let w = 0; w < shared; w += 1) target[w] = (target[w] ?? 0) | ((a[w] ?? 0) & (b[w] ?? 0))
 }
 
-/** Makes `target` what `a` and `b` share, and counts it. Either may be `target` itself. */
-export function share(target: Bits, a: Bits, b: Bits): number {
+/** Sets `target` to the intersection of `a` and `b`, of which one can be `target`. Returns its size. */
+export function intersection(target: Bits, a: Bits, b: Bits): number {
   const shared = Math.min(target.length, a.length, b.length)
   let count = 0
   for (let w = 0; w < shared; w += 1) {
@@ -56,7 +56,7 @@ export function share(target: Bits, a: Bits, b: Bits): number {
   return count
 }
 
-/** Leaves in `target` what is in `live` and not yet in `seen`, adds it to `seen` and counts it: one pass for all. */
+/** Keeps the integers of `target` that are live and not seen, adds them to `seen` and returns their number. */
 export function claimBits(target: Bits, live: Bits, seen: Bits): number {
   const shared = Math.min(target.length, live.length, seen.length)
   let count = 0
@@ -87,7 +87,7 @@ function countWord(word: number): number {
   return Math.imul((x + (x >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24
 }
 
-/** The members in ascending order; `limit` bounds the work. */
+/** Returns the members in ascending order, about `limit` at most. */
 export function listBits(bits: Bits, limit: number): number[] {
   const members: number[] = []
   for (let w = 0; w < bits.length && members.length < limit; w += 1) {
@@ -99,33 +99,33 @@ export function listBits(bits: Bits, limit: number): number[] {
 /** Must be a power of two. */
 const STEP_WORDS = 256
 
-/** Sets of one length that a query borrows and gives back all at once, so that queries make no garbage. */
+/** Bit sets of one length that queries reuse, so that they create no garbage. */
 export class BitsPool {
   #sets: Bits[] = []
   #used = 0
   #words = 0
 
-  /** Starts a query over integers below `size`: every set lent before is free again. */
+  /** Starts a query over integers below `size` and frees all sets. */
   reset(size: number): void {
-    // In steps, so that an index that grows keeps its sets for a while.
+    // Rounded up, so that a growing index can reuse its sets for a while.
     const words = ((size >>> 5) + STEP_WORDS) & -STEP_WORDS
     if (words !== this.#words) this.#sets = []
     this.#words = words
     this.#used = 0
   }
 
-  /** An empty set. */
+  /** Returns an empty set. */
   take(): Bits {
     const set = this.#sets[this.#used]
     this.#used += 1
     if (set !== undefined) return set.fill(0)
-    const made = new Uint32Array(this.#words)
-    // A deep filter borrows many sets at once; only the first are worth keeping.
-    if (this.#sets.length < 32) this.#sets.push(made)
-    return made
+    const created = new Uint32Array(this.#words)
+    // A deep filter uses many sets; only the first are worth reusing.
+    if (this.#sets.length < 32) this.#sets.push(created)
+    return created
   }
 
-  /** What `use` borrows is free again afterwards, so that a long filter needs no more sets than a deep one. */
+  /** Frees the sets that `use` took, so that a long filter does not need more sets than a deep one. */
   within<T>(use: () => T): T {
     const used = this.#used
     const result = use()

@@ -1,5 +1,5 @@
-// The documents that a query has found: all there are, a few in a list, or many as bits. Most sets of a search are small,
-// and a list of three costs nothing where bits cost a pass over the whole catalogue.
+// The documents that match a query: all, a few as a list, or many as bits. Most sets are small, and a short list is cheap
+// where bits need a pass over the whole catalogue.
 import { type Bits, type BitsPool, claimBits, hasBit, setBit, unite } from './bits.ts'
 
 export type DocSet =
@@ -7,17 +7,17 @@ export type DocSet =
   | { readonly kind: 'few'; readonly docs: readonly number[]; readonly count: number }
   | { readonly kind: 'many'; readonly bits: Bits; readonly count: number }
 
-/** Slots in any order, each once or more often. */
+/** Slots in any order, possibly with duplicates. */
 export type Slots = ArrayLike<number>
 
-/** Up to this many documents are kept as a list. */
+/** Maximum number of documents in a list. */
 const FEW = 128
 
 export function few(docs: readonly number[]): DocSet {
   return { kind: 'few', docs, count: docs.length }
 }
 
-/** The slots that live and are not yet seen, from now on seen. */
+/** Returns the live slots that are not in `seen`, and adds them to `seen`. */
 export function claimSlots(slots: Slots, { live, seen }: { live: Bits; seen: Bits }, pool: BitsPool): DocSet {
   const bits = slots.length > FEW ? pool.take() : undefined
   const docs: number[] = []
@@ -33,12 +33,12 @@ export function claimSlots(slots: Slots, { live, seen }: { live: Bits; seen: Bit
   return bits === undefined ? few(docs) : { kind: 'many', bits, count }
 }
 
-/** As `claimSlots`, for a set of bits, which becomes the result. */
+/** As `claimSlots`, for bits, which become the result. */
 export function claimSet(bits: Bits, { live, seen }: { live: Bits; seen: Bits }): DocSet {
   return { kind: 'many', bits, count: claimBits(bits, live, seen) }
 }
 
-/** Disjoint sets as one. */
+/** Merges disjoint sets. */
 export function mergeSets(sets: readonly DocSet[], pool: BitsPool): DocSet {
   const filled = sets.filter((set) => set.count > 0)
   const [only] = filled

@@ -1,8 +1,8 @@
-// Growth of typed arrays, and storage in blocks for what is too large to be copied when it grows.
+// Growing typed arrays, and storage in blocks for data that is too large to copy when it grows.
 
 export type Typed = Uint8Array<ArrayBuffer> | Uint32Array<ArrayBuffer> | Float64Array<ArrayBuffer>
 
-/** `array` itself, or a copy at least `length` long when it is shorter; the rest is 0. */
+/** Returns `array`, or a copy filled with 0 if it is shorter than `length`. */
 export function withLength<A extends Typed>(array: A, length: number): A {
   if (length <= array.length) return array
   const grown = new (array.constructor as new (length: number) => A)(
@@ -12,16 +12,16 @@ export function withLength<A extends Typed>(array: A, length: number): A {
   return grown
 }
 
-/** Contiguous runs of items in blocks of fixed size, addressed by one number; nothing moves once placed. */
+/** Contiguous runs of items in blocks of a fixed size. A run has one number as its address and never moves. */
 export class Arena<A extends Uint8Array<ArrayBuffer> | Uint32Array<ArrayBuffer>> {
   readonly #make: (length: number) => A
   readonly #shift: number
-  /** One that was given back has no length. */
+  /** A released block has length 0. */
   readonly blocks: A[]
-  /** The next free address, in the block that is being filled. */
+  /** Next free address in the current block. */
   end: number
 
-  /** A block holds 2^`shift` items; no run may be longer. */
+  /** A block, and the longest run, has 2^`shift` items. */
   constructor(make: (length: number) => A, shift: number, saved?: { blocks: A[]; end: number }) {
     this.#make = make
     this.#shift = shift
@@ -29,7 +29,7 @@ export class Arena<A extends Uint8Array<ArrayBuffer> | Uint32Array<ArrayBuffer>>
     this.end = saved?.end ?? 0
   }
 
-  /** Room for `length` items inside one block. */
+  /** Returns the address of `length` unused items in one block. */
   allocate(length: number): number {
     const size = 2 ** this.#shift
     if (length > size) throw new RangeError(`a run of ${length} items is longer than a block of ${size}`)
@@ -56,7 +56,7 @@ export class Arena<A extends Uint8Array<ArrayBuffer> | Uint32Array<ArrayBuffer>>
     return address % 2 ** this.#shift
   }
 
-  /** Gives a block back, which nothing is placed in any more and which is not the one being filled. */
+  /** Releases an unused block, which must not be the current one. */
   release(index: number): void {
     this.blocks[index] = this.#make(0)
   }

@@ -1,20 +1,20 @@
-// Where slots go in a copy of the index without the dead, and how a copy is made in steps.
+// Maps the slots of the index to those of a copy without dead slots, and copies data in steps.
 import { type Bits, hasBit } from './bits.ts'
 
-/** In a table of new slots: the slot goes. */
+/** Marks a slot that is not copied. */
 export const DROPPED = 0xffffffff
-/** Slots in one step: a tenth of a millisecond or so. */
+/** Number of slots per step, which takes about 0.1 ms. */
 const STEP = 10_000
 
 export type NewSlots = { readonly docs: Uint32Array<ArrayBuffer>; readonly versions: Uint32Array<ArrayBuffer> }
 
-/** The numbers from 0 up to `length` in stretches of one step each. */
+/** Splits the numbers below `length` into ranges of one step each. */
 export function* stretches(length: number, step = STEP): Generator<{ start: number; end: number }> {
   for (let start = 0; start < length; start += step) yield { start, end: Math.min(start + step, length) }
 }
 
-/** Numbers the slots of the living again. */
-export function* numberLiving(slots: NewSlots, live: Bits, docOfVersion: Uint32Array): Generator<void> {
+/** Assigns new numbers to the live slots. */
+export function* numberLiveSlots(slots: NewSlots, live: Bits, docOfVersion: Uint32Array): Generator<void> {
   let next = 0
   for (const { start, end } of stretches(slots.docs.length)) {
     for (let doc = start; doc < end; doc += 1) {
@@ -35,25 +35,25 @@ export function* numberLiving(slots: NewSlots, live: Bits, docOfVersion: Uint32A
   }
 }
 
-/** The values of the slots that are kept, in an array as long as the old one; gives their number. */
+/** Copies the values of live slots to `to`, which is as long as `from`. Returns their number. */
 export function* gather<A extends Float64Array<ArrayBuffer> | Uint32Array<ArrayBuffer>>(
   to: A,
   from: A,
   newSlots: Uint32Array,
 ): Generator<void, number> {
-  let kept = 0
+  let count = 0
   for (const { start, end } of stretches(newSlots.length)) {
     for (let slot = start; slot < end; slot += 1) {
       if (newSlots[slot] === DROPPED) continue
-      to[kept] = from[slot] as number
-      kept += 1
+      to[count] = from[slot] as number
+      count += 1
     }
     yield
   }
-  return kept
+  return count
 }
 
-/** The new numbers of a list of slots, in its order, without the dropped. */
+/** Returns the new numbers of a list of slots, in its order, without dropped slots. */
 export function* remapSlots(
   slots: Uint32Array<ArrayBuffer>,
   newSlots: Uint32Array<ArrayBuffer>,

@@ -2,13 +2,13 @@ import { type Bits, hasBit, listBits, setBit, unite } from './bits.ts'
 import { Arena, withLength } from './memory.ts'
 import { DROPPED, stretches } from './new-slots.ts'
 
-/** A list this long whose members are at least one in 32 of all slots becomes a set of bits. */
+/** A list of at least this length that contains one in 32 of all slots is stored as bits. */
 const MIN_DENSE = 4096
-/** 2^20 slots of 4 bytes in a block: more than the longest list that is not yet dense, up to 16 million slots. */
+/** 2^20 slots of 4 bytes per block: longer than any list that is not dense, for up to 16 million slots. */
 const BLOCK_SHIFT = 20
 
-const LAST_KNOWN = 4096
-/** Slots copied in one step of a compaction. */
+const LAST_CODES = 4096
+/** Number of slots copied per step of a compaction. */
 const STEP_SLOTS = 8_000
 
 export type SavedPostings = {
@@ -21,17 +21,17 @@ export type SavedPostings = {
 }
 
 /**
- * For each code the ascending slots that carry it: one slot inline, then a run whose capacity is the next power of two
- * (outgrown runs are reused), then bits. Slots are only ever appended, in ascending order for each code.
+ * The ascending slots of each code. One slot is stored inline, more in a run whose capacity is the next power of two
+ * (outgrown runs are reused), and a dense list as bits. Slots can only be appended, in ascending order per code.
  */
 export class Postings {
   #starts: Uint32Array<ArrayBuffer>
   #counts: Uint32Array<ArrayBuffer>
   #arena: Arena<Uint32Array<ArrayBuffer>>
   #dense: Map<number, Bits>
-  /** The slot that came last, of the first codes: the common ones come first. */
-  readonly #last = new Float64Array(LAST_KNOWN).fill(-1)
-  /** Addresses of outgrown runs by the exponent of their capacity. */
+  /** Last slot of the first codes, which are the frequent ones. */
+  readonly #last = new Float64Array(LAST_CODES).fill(-1)
+  /** Addresses of outgrown runs, by the exponent of their capacity. */
   #free: number[][] = Array.from({ length: BLOCK_SHIFT + 1 }, () => [])
 
   constructor(saved?: SavedPostings) {
@@ -45,14 +45,14 @@ export class Postings {
     return this.#counts[code] ?? 0
   }
 
-  /** Appends; the same slot again changes nothing. */
+  /** Appends a slot; does nothing if it is the last slot already. */
   add(code: number, slot: number): void {
     if (code >= this.#counts.length) {
       this.#counts = withLength(this.#counts, code + 1)
       this.#starts = withLength(this.#starts, code + 1)
     }
-    // A document comes once for each of its versions.
-    if (code < LAST_KNOWN) {
+    // A document is added once per version.
+    if (code < LAST_CODES) {
       if (this.#last[code] === slot) return
       this.#last[code] = slot
     }
@@ -82,7 +82,7 @@ export class Postings {
     return low < start + count && items[low] === slot
   }
 
-  /** The bits of a dense code. */
+  /** Returns the bits of a dense code. */
   dense(code: number): Bits | undefined {
     return this.#dense.get(code)
   }
@@ -119,20 +119,20 @@ export class Postings {
   }
 
   /**
-   * A copy in which each slot has its new number; `DROPPED` ones are gone, and so are those beyond `newSlots`, which may
-   * be added meanwhile. New numbers ascend as the old ones do. Yields between steps.
+   * Copies the postings with new slot numbers, which ascend as the old ones do. Omits `DROPPED` slots and those beyond
+   * `newSlots`, which can be added during the copy. Yields between steps.
    */
   *remapped(newSlots: Uint32Array<ArrayBuffer>): Generator<void, Postings> {
     const copy = new Postings()
     const codes = this.#counts.length
     copy.#starts = new Uint32Array(codes)
     copy.#counts = new Uint32Array(codes)
-    const kept = new Uint32Array(newSlots.length)
+    const slots = new Uint32Array(newSlots.length)
     let work = 0
     for (let code = 0; code < codes; code += 1) {
       const count = this.count(code)
       const dense = count >= MIN_DENSE ? this.#dense.get(code) : undefined
-      if (dense === undefined) copy.#fill(code, kept, this.#keptOf(code, newSlots, kept))
+      if (dense === undefined) copy.#fill(code, slots, this.#liveSlotsOf(code, newSlots, slots))
       else copy.#fillDense(code, yield* remapBits(dense, newSlots))
       work += 1 + count
       if (work < STEP_SLOTS) continue
@@ -153,27 +153,27 @@ export class Postings {
     }
   }
 
-  /** Writes the new slots of a code that is not dense into `kept`; gives their number. */
-  #keptOf(code: number, newSlots: Uint32Array<ArrayBuffer>, kept: Uint32Array<ArrayBuffer>): number {
+  /** Writes the new slots of a code that is not dense to `target`. Returns their number. */
+  #liveSlotsOf(code: number, newSlots: Uint32Array<ArrayBuffer>, target: Uint32Array<ArrayBuffer>): number {
     const count = this.count(code)
     if (count === 0) return 0
     const { items, start } = count === 1 ? { items: this.#starts, start: code } : this.#run(code)
     let size = 0
     for (let i = start; i < start + count; i += 1) {
       const to = newSlots[items[i] ?? 0] ?? DROPPED
-      kept[size] = to
+      target[size] = to
       if (to !== DROPPED) size += 1
     }
     return size
   }
 
-  /** Gives a code without slots all of its slots at once: the first `count` of `slots`. */
+  /** Sets the slots of an empty code to the first `count` of `slots`. */
   #fill(code: number, slots: ArrayLike<number>, count: number): void {
     const last = slots[count - 1] ?? 0
     this.#counts[code] = count
     if (count <= 1) this.#starts[code] = last
     else if (isDense(count, last)) {
-      const bits = new Uint32Array(roomFor(last))
+      const bits = new Uint32Array(wordsFor(last))
       for (let i = 0; i < count; i += 1) setBit(bits, slots[i] ?? 0)
       this.#dense.set(code, bits)
     } else {
@@ -208,7 +208,7 @@ export class Postings {
     const first = this.#starts[code] ?? 0
     const run = count === 1 ? undefined : this.#run(code)
     if ((run === undefined ? first : run.items[run.start + count - 1]) === slot) return
-    // The capacity is the next power of two, so a run is full when its count is one.
+    // The capacity is the next power of two, so a run is full if its count is a power of two.
     const isFull = (count & (count - 1)) === 0
     if (isFull && isDense(count, slot)) {
       this.#makeDense(code, slot)
@@ -231,7 +231,7 @@ export class Postings {
   }
 
   #makeDense(code: number, slot: number): void {
-    const bits = new Uint32Array(roomFor(slot))
+    const bits = new Uint32Array(wordsFor(slot))
     this.forEach(code, (member) => setBit(bits, member))
     this.#free[Math.log2(this.count(code))]?.push(this.#starts[code] ?? 0)
     this.#dense.set(code, bits)
@@ -243,17 +243,17 @@ function isDense(count: number, last: number): boolean {
   return count >= MIN_DENSE && count * 32 >= last
 }
 
-/** Words for bits up to that slot and some more to come. */
-function roomFor(slot: number): number {
+/** Returns the number of words for bits up to the slot, with reserve. */
+function wordsFor(slot: number): number {
   return Math.ceil((slot * 1.25) / 32) + 1
 }
 
-/** The set with each slot's new number; also their number and the last one. */
+/** Copies the set with new slot numbers. Also returns its size and its last slot. */
 function* remapBits(
   dense: Bits,
   newSlots: Uint32Array<ArrayBuffer>,
 ): Generator<void, { bits: Bits; count: number; last: number }> {
-  const bits = new Uint32Array(Math.min(dense.length, roomFor(newSlots.length)))
+  const bits = new Uint32Array(Math.min(dense.length, wordsFor(newSlots.length)))
   let count = 0
   let last = 0
   for (const { start, end } of stretches(dense.length, STEP_SLOTS / 32)) {

@@ -3,7 +3,7 @@ import { withLength } from './memory.ts'
 
 export type Compare = (a: number, b: number) => number
 
-/** Slots kept in an order; the comparison is total and its keys never change while a slot is in. */
+/** A sorted list of slots. The comparison must be total, and the keys of a slot must not change while it is in the list. */
 export class SortedSlots {
   items: Uint32Array<ArrayBuffer>
   length: number
@@ -13,7 +13,7 @@ export class SortedSlots {
     this.length = saved?.length ?? 0
   }
 
-  /** Merges from the end, so that one call moves each item at most once, however many slots come. */
+  /** Merges from the end, so that one call moves each item at most once. */
   insert(slots: readonly number[], compare: Compare): void {
     if (slots.length === 0) return
     const sorted = [...slots].sort(compare)
@@ -36,22 +36,22 @@ export class SortedSlots {
     this.length -= 1
   }
 
-  /** In one pass; every slot is below `size`. */
+  /** Removes the slots, which must be below `size`, in one pass. */
   removeAll(slots: ReadonlySet<number>, size: number): void {
     if (slots.size === 0) return
-    const gone: Bits = new Uint32Array((size + 31) >>> 5)
-    for (const slot of slots) setBit(gone, slot)
-    let kept = 0
+    const removed: Bits = new Uint32Array((size + 31) >>> 5)
+    for (const slot of slots) setBit(removed, slot)
+    let count = 0
     for (let i = 0; i < this.length; i += 1) {
       const slot = this.items[i] ?? 0
-      if (hasBit(gone, slot)) continue
-      this.items[kept] = slot
-      kept += 1
+      if (hasBit(removed, slot)) continue
+      this.items[count] = slot
+      count += 1
     }
-    this.length = kept
+    this.length = count
   }
 
-  /** The first position from which `test` holds; it must hold for all after the first. `end` bounds the search. */
+  /** Returns the first position at which `test` holds; it must then hold for all later ones. Searches `start` to `end`. */
   firstWhere(test: (slot: number) => boolean, end = this.length, start = 0): number {
     let low = start
     let high = end

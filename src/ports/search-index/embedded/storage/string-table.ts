@@ -1,13 +1,13 @@
 import { withLength } from './memory.ts'
 
-/** Texts whose codes are remembered outside the table. */
+/** Number of strings whose codes are cached in a map. */
 const MAX_COMMON = 8192
 
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
 let scratch = new Uint8Array(1024)
 
-/** UTF-8 into a buffer that the next call overwrites. */
+/** Encodes as UTF-8 into a buffer that the next call overwrites. */
 export function encode(text: string): Uint8Array<ArrayBuffer> {
   if (text.length * 3 > scratch.length) scratch = new Uint8Array(text.length * 4)
   let length = 0
@@ -21,7 +21,7 @@ export function encode(text: string): Uint8Array<ArrayBuffer> {
 
 export type SavedStrings = { bytes: Uint8Array<ArrayBuffer>; offsets: Uint32Array<ArrayBuffer>; size: number }
 
-/** Texts appended one after another as UTF-8, numbered from 0. Under 4 GiB in all. */
+/** An append-only list of UTF-8 strings, numbered from 0. Limit: 4 GiB in total. */
 export class StringList {
   bytes: Uint8Array<ArrayBuffer>
   offsets: Uint32Array<ArrayBuffer>
@@ -54,7 +54,7 @@ export class StringList {
     return true
   }
 
-  /** Byte order, which is code point order. */
+  /** Compares in byte order, which is code point order. */
   compare(a: number, b: number): number {
     let i = this.offsets[a] ?? 0
     let j = this.offsets[b] ?? 0
@@ -67,7 +67,7 @@ export class StringList {
     return endA - i - (endB - j)
   }
 
-  /** Under 0 when the text sorts before every text with that prefix, 0 when it has the prefix, over 0 when after. */
+  /** Returns 0 if the string has the prefix; < 0 if it sorts before all strings that have it, > 0 if after. */
   comparePrefix(index: number, prefix: Uint8Array<ArrayBuffer>): number {
     const start = this.offsets[index] ?? 0
     const length = (this.offsets[index + 1] ?? 0) - start
@@ -90,10 +90,10 @@ export class StringList {
 
 export type SavedTable = SavedStrings & { slots: Uint32Array<ArrayBuffer> }
 
-/** Texts to dense codes and back: an open-addressing hash over a `StringList`. Codes are never freed. */
+/** Maps strings to consecutive codes: an open-addressing hash table over a `StringList`. Codes are never freed. */
 export class StringTable {
   readonly list: StringList
-  /** Code + 1, or 0 where free; its length is a power of two. */
+  /** Code + 1, or 0 if free. The length is a power of two. */
   #slots: Uint32Array<ArrayBuffer>
   readonly #common = new Map<string, number>()
 
@@ -106,18 +106,18 @@ export class StringTable {
     return this.list.size
   }
 
-  /** The code of `text`, or -1. */
+  /** Returns the code of `text`, or -1. */
   find(text: string): number {
     const bytes = encode(text)
     return (this.#slots[this.#probe(bytes)] ?? 0) - 1
   }
 
-  /** The code of `text`, new when it has none. */
+  /** Returns the code of `text`, which it adds if necessary. */
   intern(text: string): number {
     const bytes = encode(text)
     let slot = this.#probe(bytes)
-    const found = this.#slots[slot] ?? 0
-    if (found > 0) return found - 1
+    const entry = this.#slots[slot] ?? 0
+    if (entry > 0) return entry - 1
     if ((this.list.size + 1) * 2 > this.#slots.length) {
       this.#rehash()
       slot = this.#probe(bytes)
@@ -127,10 +127,10 @@ export class StringTable {
     return code
   }
 
-  /** As `intern`, remembering the codes of the first few thousand texts as they are, for those that come often. */
+  /** As `intern`, with a cache of the first few thousand strings, for frequent strings. */
   internCommon(text: string): number {
-    const known = this.#common.get(text)
-    if (known !== undefined) return known
+    const cached = this.#common.get(text)
+    if (cached !== undefined) return cached
     const code = this.intern(text)
     if (this.#common.size < MAX_COMMON) this.#common.set(text, code)
     return code

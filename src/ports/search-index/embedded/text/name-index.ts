@@ -1,4 +1,4 @@
-// Exact slugs, exact names and beginnings of names.
+// Finds exact slugs, exact names and name prefixes.
 import type { Slots } from '../storage/doc-set.ts'
 import { DROPPED, remapSlots } from '../storage/new-slots.ts'
 import { Postings, type SavedPostings } from '../storage/postings.ts'
@@ -6,7 +6,7 @@ import { SortedSlots } from '../storage/sorted-slots.ts'
 import { encode, type SavedStrings, type SavedTable, StringList, StringTable } from '../storage/string-table.ts'
 
 const SPACE = 0x20
-/** Names copied in one step of a compaction. */
+/** Number of names copied per step of a compaction. */
 const STEP_NAMES = 2000
 
 export type SavedNames = {
@@ -16,7 +16,7 @@ export type SavedNames = {
   slugPostings: SavedPostings
 }
 
-/** Folded names, one per document slot, sorted as if they had no spaces; folded slugs in a table. */
+/** Folded names, one per document slot, sorted without their spaces, and folded slugs in a table. */
 export class NameIndex {
   readonly #names: StringList
   #sorted: SortedSlots
@@ -43,8 +43,8 @@ export class NameIndex {
   }
 
   /**
-   * Exact slug, exact name, name prefix, and names that are the words but for the spaces. Words typed as one also find
-   * names written as several.
+   * Finds documents by exact slug, exact name, name prefix, and by a name that differs only in its spaces. One word also
+   * finds names that are written as several words.
    */
   search(words: readonly string[]): [slug: Slots, exact: Slots, prefix: Slots, unspaced: readonly number[]] {
     const slug: number[] = []
@@ -54,7 +54,7 @@ export class NameIndex {
     const { items } = this.#sorted
     const start = this.#sorted.firstWhere((doc) => this.#compareJoined(doc, joined) >= 0)
     const end = this.#sorted.firstWhere((doc) => this.#compareJoined(doc, joined) > 0, this.#sorted.length, start)
-    // The shorter sorts first, so the names that are the words alone come before those that go on.
+    // Shorter names sort first, so exact names come before longer ones.
     const exactEnd = this.#sorted.firstWhere((doc) => this.#joinedLength(doc) > joined.length, end, start)
     const [exact, prefix] = [items.subarray(start, exactEnd), items.subarray(exactEnd, end)]
     if (words.length === 1) return [slug, exact, prefix, []]
@@ -64,7 +64,7 @@ export class NameIndex {
     return [slug, exact.filter(isSpaced), prefix.filter(isSpaced), unspaced]
   }
 
-  /** A copy without the slots that `newDocs` drops; the order is taken before the first yield. */
+  /** Copies the index without dropped slots. Copies the order before the first yield, because it can change later. */
   *remapped(newDocs: Uint32Array<ArrayBuffer>): Generator<void, NameIndex> {
     const sorted = this.#sorted.save().slice()
     yield
@@ -96,7 +96,7 @@ export class NameIndex {
     return length
   }
 
-  /** As `StringList.comparePrefix`, spaces skipped. */
+  /** As `StringList.comparePrefix`, without spaces. */
   #compareJoined(doc: number, joined: Uint8Array): number {
     const { bytes, offsets } = this.#names
     const end = offsets[doc + 1] ?? 0

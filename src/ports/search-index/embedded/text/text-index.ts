@@ -1,4 +1,4 @@
-// Which documents a text finds, and in which class of relevance.
+// Finds the documents that match a text, by class of relevance.
 import type { SearchDocument } from '#ports/search-index/document.ts'
 import { foldWords, indexTerms, innerWords, queryTerms } from '#ports/search-index/fold.ts'
 import { MAX_TYPOS, MAX_WORDS_FOR_TYPOS, typosAllowed } from '#ports/search-index/typo-rules.ts'
@@ -10,40 +10,40 @@ import { NameIndex, type SavedNames } from './name-index.ts'
 import { visitTypos } from './typos.ts'
 import { type SavedVocabulary, Vocabulary } from './vocabulary.ts'
 
-/** Beginnings of up to this many letters have postings of their own, because the terms under them are too many. */
-const SHORT = 2
-/** Terms whose beginnings are remembered. */
-const MAX_KNOWN_BEGINNINGS = 16_384
+/** Prefixes of up to this length have separate postings, because too many terms share them. */
+const SHORT_PREFIX = 2
+/** Number of terms whose prefixes are cached. */
+const MAX_CACHED_PREFIXES = 16_384
 
 export type SavedText = {
   vocabulary: SavedVocabulary
   postings: SavedPostings
-  beginnings: SavedTable
-  beginningPostings: SavedPostings
+  prefixes: SavedTable
+  prefixPostings: SavedPostings
   names: SavedNames
 }
 
 /**
- * The documents of a text in disjoint classes, best first: exact slug, exact name, name prefix, all words by prefix;
- * only when these are empty, one typo and two typos.
+ * Returns disjoint classes of documents, best first: exact slug, exact name, name prefix, all words by prefix. If these
+ * are empty: one typo, two typos.
  */
 export class TextIndex {
   #vocabulary: Vocabulary
   #postings: Postings
-  #beginnings: StringTable
-  readonly #knownBeginnings: (readonly number[] | undefined)[] = []
-  #beginningPostings: Postings
+  #prefixes: StringTable
+  readonly #cachedPrefixes: (readonly number[] | undefined)[] = []
+  #prefixPostings: Postings
   #names: NameIndex
 
   constructor(saved?: SavedText) {
     this.#vocabulary = new Vocabulary(saved?.vocabulary)
     this.#postings = new Postings(saved?.postings)
-    this.#beginnings = new StringTable(saved?.beginnings)
-    this.#beginningPostings = new Postings(saved?.beginningPostings)
+    this.#prefixes = new StringTable(saved?.prefixes)
+    this.#prefixPostings = new Postings(saved?.prefixPostings)
     this.#names = new NameIndex(saved?.names)
   }
 
-  /** `doc` is the next slot. Found after `finishBatch`. */
+  /** `doc` is the next slot. Searches find the document after `finishBatch`. */
   add(doc: number, document: SearchDocument): void {
     const nameWords = foldWords(document.name)
     const terms = new Set<string>()
@@ -55,7 +55,7 @@ export class TextIndex {
     for (const term of terms) {
       const code = this.#vocabulary.intern(term)
       this.#postings.add(code, doc)
-      for (const beginning of this.#beginningsOf(term, code)) this.#beginningPostings.add(beginning, doc)
+      for (const prefix of this.#prefixesOf(term, code)) this.#prefixPostings.add(prefix, doc)
     }
     this.#names.add(doc, nameWords, document.slug === null ? [] : foldWords(document.slug))
   }
@@ -65,7 +65,7 @@ export class TextIndex {
     this.#names.finishBatch()
   }
 
-  /** `undefined`: the text has no word, so it asks for nothing. `live` are the documents there are. */
+  /** Returns undefined if the text has no word. `live`: the documents that exist. */
   search(text: string, live: Bits, pool: BitsPool): DocSet[] | undefined {
     const words = foldWords(text)
     if (words.length === 0) return undefined
@@ -73,32 +73,32 @@ export class TextIndex {
     const rest = { live, seen: pool.take() }
     const all = this.#withAllTerms(terms, pool)
     const [slug, exact, prefix, unspaced] = this.#names.search(words)
-    // `WorldEdit` is exactly `world edit`, whose words it has inside; `Carpet` is not `car pet`.
+    // `WorldEdit` counts as exactly `world edit`, because it contains both words. `Carpet` does not count as `car pet`.
     const composed = unspaced.filter((doc) => hasBit(all, doc))
     const named = composed.length === 0 ? exact : [...Array.from(exact), ...composed]
     const classes = [slug, named, prefix].map((slots) => claimSlots(slots, rest, pool))
     classes.push(claimSet(all, rest))
     if (classes.some(({ count }) => count > 0) || terms.length > MAX_WORDS_FOR_TYPOS) return classes
     const [one, two] = this.#withTypos(terms, live, pool)
-    // A space too many is a typo as well: `town crier` for a name written in one word.
+    // An extra space is a typo as well: `town crier` for a name of one word.
     for (const slots of words.length > 1 ? this.#names.search([words.join('')]) : []) {
       for (let i = 0; i < slots.length; i += 1) setBit(one, slots[i] ?? 0)
     }
-    // Nothing has been claimed: the classes so far are empty.
+    // The previous classes are empty, so nothing was claimed.
     return [claimSet(one, rest), claimSet(two, rest)]
   }
 
-  /** A copy without the slots that `newDocs` drops, which shares the words. What moves is taken before the first yield. */
+  /** Copies the index without dropped slots; the copy shares the terms. Copies the names' order before the first yield. */
   *remapped(newDocs: Uint32Array<ArrayBuffer>): Generator<void, TextIndex> {
     const names = this.#names.remapped(newDocs)
     names.next()
     yield
     const copy = new TextIndex()
     copy.#vocabulary = this.#vocabulary
-    copy.#beginnings = this.#beginnings
+    copy.#prefixes = this.#prefixes
     copy.#names = yield* names
     copy.#postings = yield* this.#postings.remapped(newDocs)
-    copy.#beginningPostings = yield* this.#beginningPostings.remapped(newDocs)
+    copy.#prefixPostings = yield* this.#prefixPostings.remapped(newDocs)
     return copy
   }
 
@@ -106,19 +106,19 @@ export class TextIndex {
     return {
       vocabulary: this.#vocabulary.save(),
       postings: this.#postings.save(),
-      beginnings: this.#beginnings.save(),
-      beginningPostings: this.#beginningPostings.save(),
+      prefixes: this.#prefixes.save(),
+      prefixPostings: this.#prefixPostings.save(),
       names: this.#names.save(),
     }
   }
 
-  /** The codes of a term's first letter and of its first two. */
-  #beginningsOf(term: string, code: number): readonly number[] {
-    const known = this.#knownBeginnings[code]
-    if (known !== undefined) return known
-    const codes = shortBeginnings(term).map((beginning) => this.#beginnings.internCommon(beginning))
-    // Terms get their codes one after another, so the common ones come first.
-    if (code < MAX_KNOWN_BEGINNINGS) this.#knownBeginnings[code] = codes
+  /** Returns the codes of the prefixes of one and two letters. */
+  #prefixesOf(term: string, code: number): readonly number[] {
+    const cached = this.#cachedPrefixes[code]
+    if (cached !== undefined) return cached
+    const codes = shortPrefixes(term).map((prefix) => this.#prefixes.internCommon(prefix))
+    // Codes are assigned in sequence, so frequent terms have low codes.
+    if (code < MAX_CACHED_PREFIXES) this.#cachedPrefixes[code] = codes
     return codes
   }
 
@@ -134,16 +134,16 @@ export class TextIndex {
   }
 
   #uniteByPrefix(term: string, target: Bits): void {
-    if (term.length <= SHORT || [...term].length <= SHORT) {
-      const code = this.#beginnings.find(term)
-      if (code >= 0) this.#beginningPostings.uniteInto(code, target)
+    if (term.length <= SHORT_PREFIX || [...term].length <= SHORT_PREFIX) {
+      const code = this.#prefixes.find(term)
+      if (code >= 0) this.#prefixPostings.uniteInto(code, target)
       return
     }
     const { start, end } = this.#vocabulary.range(term)
     for (let p = start; p < end; p += 1) this.#postings.uniteInto(this.#vocabulary.codeAt(p), target)
   }
 
-  /** Each word as it stands or with its allowed typos, at most two in all: the classes of one and of two typos. */
+  /** Returns the documents that match all terms with one and with two typos in total. */
   #withTypos(terms: readonly string[], live: Bits, pool: BitsPool): [Bits, Bits] {
     let reached: readonly Bits[] = [live]
     for (const term of terms) {
@@ -160,7 +160,7 @@ export class TextIndex {
     return [reached[1] ?? pool.take(), reached[2] ?? pool.take()]
   }
 
-  /** The documents that have the word with no, one and two typos. */
+  /** Returns the documents that match the term with 0, 1 and 2 typos. */
   #near(term: string, pool: BitsPool): Bits[] {
     const near = [pool.take(), pool.take(), pool.take()]
     if (near[0] !== undefined) this.#uniteByPrefix(term, near[0])
@@ -175,7 +175,7 @@ export class TextIndex {
   }
 }
 
-function shortBeginnings(term: string): string[] {
+function shortPrefixes(term: string): string[] {
   const first = String.fromCodePoint(term.codePointAt(0) ?? 0)
   if (first.length === term.length) return [first]
   return [first, first + String.fromCodePoint(term.codePointAt(first.length) ?? 0)]

@@ -1,5 +1,5 @@
-// Terms within one or two typos of a word. The vocabulary is walked in byte order as if it were a trie: neighbours share
-// the rows of the distance table for their common beginning, and a beginning that is already too far skips all its terms.
+// Finds terms with one or two typos. Walks the vocabulary in byte order like a trie: adjacent terms share the rows of the
+// distance table for their common prefix, and a prefix that is too far skips all its terms.
 import { firstLetterCost } from '#ports/search-index/typo-rules.ts'
 import type { Vocabulary } from './vocabulary.ts'
 
@@ -10,21 +10,21 @@ const FAR = 255
 type Walk = {
   readonly word: readonly number[]
   readonly allowed: number
-  /** Row d: distances between the first d letters of the term and each beginning of the word. */
+  /** Row d: distances between the first d letters of the term and each prefix of the word. */
   readonly rows: readonly Uint8Array[]
-  /** The letters of the term at hand, and where each ends among its bytes. */
+  /** Letters of the current term, and the byte offset of the end of each. */
   readonly letters: Uint32Array
   readonly ends: Uint32Array
   depth: number
-  /** Best distance of a beginning of the term of at most d letters. */
+  /** Smallest distance of a prefix of the term of at most d letters. */
   readonly best: Uint8Array
   /** Smallest distance of each row. */
   readonly smallest: Uint8Array
 }
 
 /**
- * Visits term codes with their distance (insert, drop, replace, swap neighbours: one typo each). A term also matches by
- * a beginning that is no shorter than the word and ends in the word's last letter: a longer word being typed.
+ * Visits term codes with their number of typos: inserted, missing, replaced or swapped letters. A term also matches by a
+ * prefix that is at least as long as the word and ends with its last letter, because the user can still be typing.
  */
 export function visitTypos(
   vocabulary: Vocabulary,
@@ -48,7 +48,7 @@ export function visitTypos(
 
 function beginWalk(word: string, allowed: number): Walk {
   const letters = Array.from(word, (letter) => letter.codePointAt(0) ?? 0)
-  // One cell more at the end, so that the band's right neighbour always exists.
+  // One extra cell at the end, so that the cell to the right of the band always exists.
   const rows = Array.from({ length: MAX_DEPTH + 1 }, () => new Uint8Array(letters.length + 2).fill(FAR))
   const extra = firstLetterCost(allowed) - 1
   for (let j = 0; j <= letters.length; j += 1) (rows[0] as Uint8Array)[j] = j === 0 ? 0 : j + extra
@@ -64,7 +64,7 @@ function beginWalk(word: string, allowed: number): Walk {
   }
 }
 
-/** Brings the rows to this term; true when its beginning of `depth` letters is already too far for all under it. */
+/** Updates the rows for this term. Returns true if its prefix of `depth` letters is too far for all terms that have it. */
 function stepThrough(walk: Walk, bytes: Uint8Array, start: number, end: number): boolean {
   const shared = walk.depth
   let depth = 0
@@ -88,20 +88,20 @@ function stepThrough(walk: Walk, bytes: Uint8Array, start: number, end: number):
   return false
 }
 
-/** The first position after a dead end where the walk may lead on. */
+/** Returns the next position after a prefix that is too far. */
 function skip(walk: Walk, vocabulary: Vocabulary, position: number): number {
   const { depth, ends, smallest, allowed } = walk
   const end = ends[depth - 1] ?? 0
-  // With a typo left, any other letter in this place may do.
-  if (depth < 2 || (smallest[depth - 1] ?? 0) < allowed) return vocabulary.endOfBeginning(position, end)
+  // With a typo left, any other letter could match here.
+  if (depth < 2 || (smallest[depth - 1] ?? 0) < allowed) return vocabulary.endOfPrefix(position, end)
   const before = ends[depth - 2] ?? 0
   const letter = nextLetter(walk)
   return letter === undefined
-    ? vocabulary.endOfBeginning(position, before)
+    ? vocabulary.endOfPrefix(position, before)
     : vocabulary.firstFrom(position, before, letter)
 }
 
-/** With no typo left: the next letter after the one at the end that is right in its place or by a swap. */
+/** Returns the next letter after the last one that matches exactly or by a swap; for a walk without typos left. */
 function nextLetter({ word, rows, letters, depth, allowed }: Walk): number | undefined {
   const above = rows[depth - 1]
   const aboveThat = rows[depth - 2]
@@ -110,9 +110,9 @@ function nextLetter({ word, rows, letters, depth, allowed }: Walk): number | und
   const from = Math.max(1, depth - allowed)
   const to = Math.min(word.length, depth + allowed)
   for (let j = from; j <= to; j += 1) {
-    const isRight = (above?.[j - 1] ?? FAR) <= allowed
+    const isMatch = (above?.[j - 1] ?? FAR) <= allowed
     const isSwapped = j > 1 && word[j - 1] === letters[depth - 2] && (aboveThat?.[j - 2] ?? FAR) < allowed
-    for (const letter of [isRight ? word[j - 1] : undefined, isSwapped ? word[j - 2] : undefined]) {
+    for (const letter of [isMatch ? word[j - 1] : undefined, isSwapped ? word[j - 2] : undefined]) {
       if (letter !== undefined && letter > last && (next === undefined || letter < next)) next = letter
     }
   }
@@ -120,38 +120,40 @@ function nextLetter({ word, rows, letters, depth, allowed }: Walk): number | und
 }
 
 /**
- * Fills row `depth` where it can be near enough, and returns a distance that no longer beginning can go below. Cells off
- * the diagonal by more than the typos allowed stay far.
+ * Fills row `depth` within the band around the diagonal that the allowed typos can reach. Returns a lower bound for the
+ * distances of all longer prefixes.
  */
 function fillRow(walk: Walk, depth: number): number {
-  const { word, rows, letters, best, smallest, allowed } = walk
+  const { word, rows, letters, allowed } = walk
   const row = rows[depth] as Uint8Array
   const above = rows[depth - 1] as Uint8Array
+  const aboveThat = rows[Math.max(0, depth - 2)] as Uint8Array
   const letter = letters[depth - 1]
+  const before = letters[depth - 2]
   const from = Math.max(1, depth - allowed)
   const to = Math.min(word.length, depth + allowed)
   const extra = firstLetterCost(allowed) - 1
   row[from - 1] = from === 1 ? depth + extra : FAR
   let least = row[from - 1] ?? FAR
   for (let j = from; j <= to; j += 1) {
-    let distance = Math.min(
-      (above[j - 1] ?? FAR) + (word[j - 1] === letter ? 0 : depth === 1 && j === 1 ? 1 + extra : 1),
-      (above[j] ?? FAR) + 1,
-      (row[j - 1] ?? FAR) + 1,
-      FAR,
-    )
-    if (depth > 1 && j > 1 && word[j - 1] === letters[depth - 2] && word[j - 2] === letter) {
-      const cost = depth === 2 && j === 2 ? 1 + extra : 1
-      distance = Math.min(distance, (rows[depth - 2]?.[j - 2] ?? FAR) + cost)
+    const replaced = (above[j - 1] ?? FAR) + (word[j - 1] === letter ? 0 : depth + j === 2 ? 1 + extra : 1)
+    let distance = Math.min(replaced, (above[j] ?? FAR) + 1, (row[j - 1] ?? FAR) + 1, FAR)
+    if (j > 1 && word[j - 1] === before && word[j - 2] === letter) {
+      distance = Math.min(distance, (aboveThat[j - 2] ?? FAR) + (depth + j === 4 ? 1 + extra : 1))
     }
     row[j] = distance
     if (distance < least) least = distance
   }
   row[to + 1] = FAR
-  if (to < word.length) row[word.length] = FAR
-  const isWhole = depth >= word.length && letter === word[word.length - 1]
+  return finishRow(walk, depth, least)
+}
+
+function finishRow({ word, rows, letters, best, smallest, allowed }: Walk, depth: number, least: number): number {
+  const row = rows[depth] as Uint8Array
+  if (depth + allowed < word.length) row[word.length] = FAR
+  const isWhole = depth >= word.length && letters[depth - 1] === word[word.length - 1]
   best[depth] = Math.min(best[depth - 1] ?? FAR, isWhole ? (row[word.length] ?? FAR) : FAR)
   smallest[depth] = least
-  // The next letter may swap with this one, which starts from the row above.
+  // The next letter can be swapped with this one, which starts from the row above.
   return Math.min(least, (smallest[depth - 1] ?? FAR) + 1)
 }

@@ -6,13 +6,13 @@ const HEAD_BYTES = 4
 
 export type SavedVocabulary = { table: SavedTable; sorted: Uint32Array<ArrayBuffer> }
 
-/** Terms with their codes, also in byte order, so that the terms with one beginning are neighbours. */
+/** Terms with their codes, and the codes in byte order of the terms, so that terms with one prefix are adjacent. */
 export class Vocabulary {
   readonly table: StringTable
   readonly sorted: SortedSlots
-  /** The first four bytes of each term as a number, so that most comparisons need not look for its bytes. */
+  /** First 4 bytes of each term as a number, which is enough for most comparisons. */
   #heads: Uint32Array<ArrayBuffer> = new Uint32Array(64)
-  /** New terms wait here for `sortNew`. */
+  /** New terms, until `sortNew`. */
   #unsorted: number[] = []
 
   constructor(saved?: SavedVocabulary) {
@@ -30,13 +30,13 @@ export class Vocabulary {
     return code
   }
 
-  /** Call after each batch: until then new terms are not found. */
+  /** Must be called after each batch; searches do not find new terms before. */
   sortNew(): void {
     this.sorted.insert(this.#unsorted, (a, b) => this.table.list.compare(a, b))
     this.#unsorted = []
   }
 
-  /** The positions in `sorted` of the terms that begin so: from `start` up to, not including, `end`. */
+  /** Returns the positions in `sorted` of the terms with the prefix; `end` is exclusive. */
   range(prefix: string): { start: number; end: number } {
     const bytes = encode(prefix)
     const { list } = this.table
@@ -47,14 +47,14 @@ export class Vocabulary {
     }
   }
 
-  /** The first position after `position` whose term does not share the first `length` bytes with the term there. */
-  endOfBeginning(position: number, length: number): number {
+  /** Returns the first later position whose term differs in the first `length` bytes from that at `position`. */
+  endOfPrefix(position: number, length: number): number {
     return this.#firstAfter(position, this.#differsFrom(this.codeAt(position), length))
   }
 
   /**
-   * The first position after `position` whose term is not before the first `length` bytes of the term there, followed
-   * by that letter.
+   * Returns the first later position whose term does not sort before the first `length` bytes of the term at `position`
+   * followed by `letter`.
    */
   firstFrom(position: number, length: number, letter: number): number {
     return this.#firstAfter(position, this.#reaches(this.codeAt(position), length, letter))
@@ -68,7 +68,7 @@ export class Vocabulary {
     return { table: this.table.save(), sorted: this.sorted.save() }
   }
 
-  /** The test must hold for all after the first; what is looked for is most often near. */
+  /** Searches with growing steps, because the result is usually near. `test` must hold for all positions after the first. */
   #firstAfter(position: number, test: (code: number) => boolean): number {
     let step = 1
     while (position + step < this.sorted.length && !test(this.codeAt(position + step))) step *= 2
@@ -79,8 +79,8 @@ export class Vocabulary {
     if (length <= HEAD_BYTES) {
       const heads = this.#heads
       const shift = 8 * (HEAD_BYTES - length)
-      const beginning = (heads[code] ?? 0) >>> shift
-      return (other) => (heads[other] ?? 0) >>> shift !== beginning
+      const prefix = (heads[code] ?? 0) >>> shift
+      return (other) => (heads[other] ?? 0) >>> shift !== prefix
     }
     const { list } = this.table
     const start = list.offsets[code] ?? 0
@@ -92,9 +92,9 @@ export class Vocabulary {
     if (length < HEAD_BYTES && letter < 0x80) {
       const heads = this.#heads
       const shift = 8 * (HEAD_BYTES - length)
-      // A shift by all 32 bits would be none.
-      const beginning = length === 0 ? 0 : ((heads[code] ?? 0) >>> shift) << shift
-      const least = (beginning | (letter << (shift - 8))) >>> 0
+      // A shift by 32 bits has no effect in JavaScript.
+      const prefix = length === 0 ? 0 : ((heads[code] ?? 0) >>> shift) << shift
+      const least = (prefix | (letter << (shift - 8))) >>> 0
       return (other) => (heads[other] ?? 0) >= least
     }
     const { list } = this.table
@@ -113,7 +113,7 @@ export class Vocabulary {
   }
 }
 
-/** The first bytes as a number that sorts as they do; 0 stands for what is missing, which no term holds. */
+/** Returns the first bytes as a number that sorts as they do. A missing byte is 0, which no term contains. */
 function headOf(bytes: Uint8Array, start: number, end: number): number {
   let head = 0
   for (let i = start; i < start + HEAD_BYTES; i += 1) head = (head << 8) | (i < end ? (bytes[i] ?? 0) : 0)
