@@ -1,8 +1,8 @@
-// The one table of what can go wrong in a way a client may see, and the one class that carries it.
+// The errors that clients can receive: the table of their codes, and the class that routes throw.
 
 /**
- * Kind of error → the `error` word on the wire and its HTTP status. A kind has a key of its own only where one word
- * stands for two statuses. `reserved` words belong to the contract and are answered by nothing at present.
+ * Kind of error → the `error` code and the status of the response. The kind differs from the code only if one code comes
+ * with two statuses. `reserved` codes are part of the contract, but no route returns them at present.
  */
 export const ERRORS = {
   unauthorized: { error: 'unauthorized', status: 401 },
@@ -39,17 +39,53 @@ export const ERRORS = {
   limit_reached: { error: 'LimitReached', status: 400 },
 } as const
 
-/** What can be thrown: every kind but the reserved ones. */
+/** Kinds that can be thrown: all except the reserved ones. */
 export type ErrorKind = {
   [Kind in keyof typeof ERRORS]: (typeof ERRORS)[Kind] extends { reserved: true } ? never : Kind
 }[keyof typeof ERRORS]
 
-/** The JSON object `details` of an error; `field` is in dotted form (`dependencies.3.project_id`). */
+/** One example per kind, for the API description. */
+export const ERROR_EXAMPLES: Readonly<Record<ErrorKind, { description: string; details?: ErrorDetails }>> = {
+  unauthorized: { description: 'The token is unknown, expired or revoked' },
+  forbidden: { description: 'The token lacks the scope PROJECT_WRITE', details: { scope: 'PROJECT_WRITE' } },
+  invalid_credentials: { description: 'The username or the password is wrong' },
+  invalid_input: ofField('ids', 'ids must be a JSON array of strings'),
+  validation_error: ofField('name', 'must be at least 3 characters long', 'Field name: '),
+  json_error: { description: 'The body must be JSON and is empty' },
+  decoding_error: ofField('id', 'is not a base62 identifier of 1 to 11 characters', 'id '),
+  captcha_error: ofField('challenge', 'was not solved', 'The captcha '),
+  not_found: { description: 'The requested project does not exist' },
+  conflict: ofField('slug', 'is taken', 'This slug '),
+  api_deprecated: { description: 'This version of the API was removed; use version 3' },
+  range_not_satisfiable: { description: 'The range is outside the 10000 bytes of the file' },
+  ratelimit_error: { description: 'You are being rate-limited. Please wait 12000 milliseconds. 0/300 remaining.' },
+  internal_error: { description: 'An unexpected error occurred' },
+  database_error: { description: 'A database operation failed' },
+  analytics_database_error: { description: 'The analytics query failed' },
+  analytics_unavailable: { description: 'The analytics store is unavailable' },
+  search_error: { description: 'The search index is being built' },
+  file_hosting_error: { description: 'The file store failed; nothing was stored' },
+  files_unavailable: { description: 'The file store is unavailable' },
+  mail_error: { description: 'The email could not be sent' },
+  unavailable: { description: 'The database is not available' },
+  service_unavailable: { description: 'Too many requests are waiting; try again in a moment' },
+  external_service_error: { description: 'The captcha service does not respond. Please try again later.' },
+  limit_reached: {
+    description: 'You have reached your limit for projects (256)',
+    details: { kind: 'projects', current: 256, max: 256 },
+  },
+}
+
+function ofField(field: string, message: string, prefix = '') {
+  return { description: `${prefix}${message}`, details: { field, message } }
+}
+
+/** The object `details` of an error. `field` is in dotted form (`dependencies.3.project_id`). */
 export type ErrorDetails = Record<string, unknown>
 
 /**
- * An error meant for the client. `description` is public; what only the log may see goes into `cause`.
- * Throw it, never return it: returning from a transaction callback commits.
+ * An error for the client. `description` is public; details for the log go into `cause`. Throw it, never return it: a
+ * transaction callback that returns commits.
  */
 export class ApiError extends Error {
   readonly kind: ErrorKind
@@ -77,12 +113,12 @@ export class ApiError extends Error {
   }
 }
 
-/** 404: absent, or hidden from this caller; the two must not be told apart. `what` names the kind ("project"). */
+/** 404 for a missing or hidden resource, without a difference between them. `what` names the kind ("project"). */
 export function notFound(what: string): ApiError {
   return new ApiError('not_found', `The requested ${what} does not exist`)
 }
 
-/** 400 for a bad path or query value or a broken rule; `field` names the value where there is one. */
+/** 400 for an invalid path or query value, or an operation that the state does not allow. `field` names the value. */
 export function invalidInput(description: string, field?: string): ApiError {
   return new ApiError(
     'invalid_input',
@@ -91,17 +127,17 @@ export function invalidInput(description: string, field?: string): ApiError {
   )
 }
 
-/** 400 for a body field of wrong shape, length, range or content. */
+/** 400 for a body field of the wrong type, length, range or content. */
 export function validationError(field: string, message: string): ApiError {
   return new ApiError('validation_error', `Field ${field}: ${message}`, { details: { field, message } })
 }
 
-/** 403: the caller sees the thing but may not do this to it. */
+/** 403: the caller can see the resource but is not permitted to do this. */
 export function forbidden(description: string): ApiError {
   return new ApiError('forbidden', description)
 }
 
 /** For a caller whose account was deleted after their token was checked. */
 export function accountDeleted(): ApiError {
-  return new ApiError('unauthorized', 'The account of this token does not exist any more')
+  return new ApiError('unauthorized', 'The account of this token was deleted')
 }

@@ -4,7 +4,7 @@ import { buildApp } from '#main/app.ts'
 import { type BootOptions, boot } from '#main/boot.ts'
 import { connectToHub, joinHub } from '#main/processes/http-process.ts'
 import { openHub } from '#main/processes/hub.ts'
-import type { EntityCacheStats, EntityCache } from '#platform/cache/entity-cache.ts'
+import type { EntityCache, EntityCacheStats } from '#platform/cache/entity-cache.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 

@@ -1,7 +1,7 @@
 // From the schemas that run to an OpenAPI 3.0 document: what they leave unsaid, and their dialect.
 import type { FastifyContextConfig } from 'fastify'
 import type { RouteAuth } from '../route-config.ts'
-import { describeAccess, STATUS_WORDS } from './texts.ts'
+import { describeAccess, STATUS_DESCRIPTIONS } from './texts.ts'
 
 type Json = Record<string, unknown>
 
@@ -104,7 +104,7 @@ function mendAnswers(document: Json): Json {
 }
 
 function mendAnswer(status: string, answer: Json): void {
-  if (answer['description'] === 'Default Response') answer['description'] = STATUS_WORDS[status]
+  if (answer['description'] === 'Default Response') answer['description'] = STATUS_DESCRIPTIONS[status]
   const content = answer['content'] as Record<string, Json> | undefined
   if (content === undefined) return
   const [any] = Object.values(content)

@@ -21,6 +21,8 @@ const DOCUMENTS = {
   },
 } as const satisfies Record<ApiVersion, object>
 
+const LIST_LENGTH_MAX = 100
+
 declare module 'fastify' {
   interface FastifyInstance {
     swaggerV2: FastifyInstance['swagger']
@@ -104,16 +106,27 @@ async function registerDocument(
 
 const texts = new WeakMap<object, Map<ApiVersion, string>>()
 
-/** A description as text; made once, it cannot change while the server runs. */
+/** Returns a description as JSON. Cached, because it cannot change while the server runs. */
 export function openApiText(app: App, version: ApiVersion = 'v3'): string {
-  const made = texts.get(app) ?? new Map<ApiVersion, string>()
-  texts.set(app, made)
-  let text = made.get(version)
-  if (text === undefined) {
-    text = `${JSON.stringify(app[DOCUMENTS[version].decorator](), null, 2)}\n`
-    made.set(version, text)
-  }
+  const cached = texts.get(app) ?? new Map<ApiVersion, string>()
+  texts.set(app, cached)
+  const text = cached.get(version) ?? toText(app[DOCUMENTS[version].decorator]())
+  cached.set(version, text)
   return text
+}
+
+const SCALAR = /"(?:[^"\\\n]|\\.)*"|[\w.+-]+/.source
+const SHORT_LIST = new RegExp(`\\[\\s+(?:(?:${SCALAR}),?\\s+)+\\]`, 'g')
+
+/** Writes references and short lists in one line, so that the committed file is easier to read. */
+function toText(document: unknown): string {
+  const text = JSON.stringify(document, null, 2)
+    .replaceAll(/\{\s+("\$ref": "[^"]+")\s+\}/g, '{ $1 }')
+    .replaceAll(SHORT_LIST, (list) => {
+      const line = list.replaceAll(/,\n\s+/g, ', ').replaceAll(/\n\s+/g, '')
+      return line.length <= LIST_LENGTH_MAX ? line : list
+    })
+  return `${text}\n`
 }
 
 /** The viewer reaches this service and nobody else; it works without TLS, where an operator has none. */

@@ -99,21 +99,23 @@ function listed(scopes: readonly ScopeName[], joint: 'and' | 'or'): string {
 }
 
 /** The default description of each response status. */
-export const STATUS_WORDS: Readonly<Record<string, string>> = {
+export const STATUS_DESCRIPTIONS: Readonly<Record<string, string>> = {
   200: 'Success',
   201: 'Created',
+  204: 'Success, without a body',
   206: 'The requested range',
+  303: 'Redirect to `Location`',
   304: 'Not modified',
   307: 'Redirect to `Location`',
   400: 'The request is invalid',
-  401: 'There are no credentials, or they are not accepted',
-  403: 'Not permitted',
-  404: 'Absent, or hidden from the caller',
-  409: 'In conflict with what is there',
-  410: 'Removed for good',
-  416: 'The range lies outside the file',
-  424: 'Another service did not answer',
-  429: 'Too many; try again after the seconds in `Retry-After`',
-  500: 'Internal error; the description ends with the request ID',
-  503: 'Not available at the moment; try again after a pause',
+  401: 'Credentials are missing or invalid',
+  403: 'Permission denied',
+  404: 'Not found, or not visible to the caller',
+  409: 'Conflicts with existing data',
+  410: 'Permanently removed',
+  416: 'The range is outside the file',
+  424: 'Another service did not respond',
+  429: 'Too many requests',
+  500: 'Internal error',
+  503: 'Unavailable',
 }
