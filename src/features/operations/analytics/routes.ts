@@ -3,6 +3,7 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import { requireScope, requireViewer } from '#platform/http/auth/auth.ts'
+import { sendRaw } from '#platform/http/responses/declared-responses.ts'
 import { COSTS } from '#platform/http/route-config.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
@@ -59,11 +60,11 @@ async function sendPieces(reply: FastifyReply, pieces: AsyncGenerator<string>): 
   const first = await pieces.next()
   const second = await pieces.next()
   const start = first.done === true ? '' : first.value
-  if (second.done === true) return reply.send(Buffer.from(start)) as never
+  if (second.done === true) return sendRaw(reply, Buffer.from(start))
   async function* all(): AsyncGenerator<string> {
     yield start
     yield second.value
     yield* pieces
   }
-  return reply.send(Readable.from(all(), { objectMode: false })) as never
+  return sendRaw(reply, Readable.from(all(), { objectMode: false }))
 }

@@ -1,15 +1,15 @@
-// A project as a Maven repository shows it: its metadata, its POM, and which of its files a file name stands for.
+// Maps a project to a Maven repository: metadata, POM files, and the resolution of versions and file names.
 import type { ProjectView } from '#features/catalogue/projects/views.ts'
 import type { VersionView } from '#features/catalogue/versions/views.ts'
 import { type XmlElement, xmlDocument } from '#lib/text/xml.ts'
 import type { VersionCoordinates } from './queries.ts'
 
-/** The group and the artifact as the request's path names them; the artifact is an ID or a slug. */
+/** Group and artifact from the request path. `id` is a project ID or a slug. */
 export type Artifact = { group: string; id: string }
 
 const groupId = (group: string): XmlElement => ['groupId', `maven.${group}`]
 
-/** `maven-metadata.xml`. `versions` are in the order of the project's list: the latest first. */
+/** Returns `maven-metadata.xml`. `versions` must be in list order, the latest first. */
 export function mavenMetadata(
   { group, id }: Artifact,
   versions: readonly VersionCoordinates[],
@@ -28,7 +28,7 @@ export function mavenMetadata(
         [
           latest === undefined ? undefined : ['latest', latest],
           release === undefined ? undefined : ['release', release],
-          // Oldest first, as repositories list them.
+          // Maven repositories list the oldest version first.
           ['versions', named.toReversed().map(({ name }) => ['version', name] as const)],
           ['lastUpdated', updated.replace(/\D/g, '').slice(0, 14)],
         ],
@@ -37,17 +37,17 @@ export function mavenMetadata(
   ])
 }
 
-/** A number that several versions share stands for the first of the list; the others go by their IDs. */
+/** Names each version by its number. If several versions share a number, all but the first get their ID. */
 function nameVersions(versions: readonly VersionCoordinates[]): (VersionCoordinates & { name: string })[] {
-  const taken = new Set<string>()
+  const names = new Set<string>()
   return versions.map((version) => {
-    const name = taken.has(version.version_number) ? version.id : version.version_number
-    taken.add(name)
+    const name = names.has(version.version_number) ? version.id : version.version_number
+    names.add(name)
     return { ...version, name }
   })
 }
 
-/** The POM of one version, under the coordinate that was asked for. */
+/** Returns the POM of a version, with the requested coordinate as its version. */
 export function mavenPom({ group, id }: Artifact, coordinate: string, project: ProjectView): string {
   const { license } = project
   const url = license.url
@@ -71,8 +71,8 @@ export function mavenPom({ group, id }: Artifact, coordinate: string, project: P
 }
 
 /**
- * The version that a coordinate stands for: an ID, else a number, else `number-filter,filter`, where each filter is a
- * loader or a game version that the version has. Of several the first of the list.
+ * Returns the first version that matches the coordinate: an ID, otherwise a version number, otherwise
+ * `number-filter,filter`, where each filter is a loader or a game version of the version.
  */
 export function findByCoordinate(
   versions: readonly VersionCoordinates[],
@@ -94,9 +94,9 @@ function isFiltered({ version_number, loaders, game_versions }: VersionCoordinat
 type File = VersionView['files'][number]
 
 /**
- * The file that a name in the repository stands for: a file's own name, in any case, else
- * `{artifact}-{version}[-classifier].{ext}`. Without a classifier that is the version's main file with this extension,
- * with one the file whose type it is (`sources` for `sources-jar`). A signature's ending is put after that.
+ * Returns the file with this name (ignoring case), otherwise the file for `{artifact}-{version}[-classifier].{ext}`: with
+ * a classifier, the file of that type (`sources` for `sources-jar`), without one, the main file with the extension. The
+ * name can end in the extension of a signature.
  */
 export function findMavenFile(files: readonly File[], name: string, stem: string): File | undefined {
   const exact = findNamed(files, name)

@@ -1,4 +1,4 @@
-// The versions of a project as build tools name them.
+// Queries for the Maven coordinates of versions.
 
 import { isListedAndPasses, LIST_ORDER } from '#features/catalogue/versions/lookup/version-filter.ts'
 import type { Db } from '#platform/db/db.ts'
@@ -11,10 +11,10 @@ export type VersionCoordinates = {
   game_versions: string[]
 }
 
-/** No real project comes near. */
+/** Far more versions than any real project has. */
 const VERSIONS_MAX = 20_000
 
-/** The listed and archived versions of a project in the order of its list: the one to have first. One statement. */
+/** Returns the listed and archived versions of a project in list order, the best version first. */
 export async function listCoordinates(db: Db, projectId: string): Promise<VersionCoordinates[]> {
   const rows = await db
     .selectFrom('version')

@@ -1,4 +1,4 @@
-// Addresses that build tools ask for.
+// Request schemas of the routes for build tools.
 import Type from 'typebox'
 import { ProjectParams } from '#platform/http/query-values.ts'
 
@@ -6,27 +6,27 @@ const ArtifactParams = Type.Object({
   group: Type.String({
     pattern: '^[A-Za-z0-9_-]{1,64}$',
     maxLength: 64,
-    description: 'Any word; the Maven groupId is `maven.` followed by it',
+    description: 'Any name. The Maven groupId is `maven.` followed by this name',
   }),
   ...ProjectParams.properties,
 })
-const FileName = Type.String({ maxLength: 512, description: 'Name of the file, see the description' })
+const FileName = Type.String({ maxLength: 512, description: 'File name. See the description of the operation' })
 
 export const MetadataParams = Type.Object({ ...ArtifactParams.properties, file: FileName })
 
 export const FileParams = Type.Object({
   ...ArtifactParams.properties,
-  version: Type.String({ maxLength: 256, description: 'Maven version, see the description' }),
+  version: Type.String({ maxLength: 256, description: 'Maven version. See the description of the operation' }),
   file: FileName,
 })
 
 export const UpdateFileParams = Type.Object({ ...ProjectParams.properties, file: FileName })
 
 export const UpdateFileQuery = Type.Record(Type.String({ maxLength: 64 }), Type.String({ maxLength: 64 }), {
-  description: 'Loader → `include`, `only` or `none`',
+  description: 'Map from loader to `include`, `only` or `none`',
 })
 
-/** A digest that an address may ask for in place of the file. */
+/** Checksum that a URL can request instead of the file. */
 export type Digest = 'sha1' | 'sha512'
 
 export function splitDigest(file: string): { name: string; digest?: Digest } {

@@ -1,4 +1,4 @@
-// The catalogue as build tools and loaders read it: a Maven repository, and update files.
+// Routes for build tools and loaders: a Maven repository and update files.
 import { createHash } from 'node:crypto'
 import type { FastifyReply } from 'fastify'
 import Type from 'typebox'
@@ -7,13 +7,13 @@ import type { ProjectView } from '#features/catalogue/projects/views.ts'
 import { getVersion } from '#features/catalogue/versions/lookup/version-cache.ts'
 import { FileAddress, type VersionView } from '#features/catalogue/versions/views.ts'
 import { notFound } from '#lib/errors.ts'
+import { sendRaw } from '#platform/http/responses/declared-responses.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 import { findByCoordinate, findMavenFile, mavenMetadata, mavenPom } from './maven.ts'
 import { listCoordinates } from './queries.ts'
 import { type Digest, FileParams, MetadataParams, splitDigest, UpdateFileParams, UpdateFileQuery } from './requests.ts'
-import { loadersOfUpdateFile, promotions } from './update-file.ts'
-import { UpdateFileView } from './views.ts'
+import { loadersOfUpdateFile, promotions, UpdateFileView } from './update-file.ts'
 
 const config = { auth: { read: ['PROJECT_READ'] }, cache: 'public' } as const
 const METADATA = 'maven-metadata.xml'
@@ -55,7 +55,8 @@ function mavenRoutes(app: App, deps: Deps): void {
         operationId: 'getMavenFile',
         summary: 'Get the POM or a file of a version by Maven coordinates',
         description:
-          'The version is a version number, an ID, or `number-loader,gameversion`. Files are served by a redirect; a suffix `.sha1` or `.sha512` returns the checksum.',
+          'The version is a version number, an ID, or `number-loader,gameversion`. Redirects to files. With the suffix ' +
+          '`.sha1` or `.sha512`, returns the checksum of the file.',
         produces: ['text/xml', 'text/plain'],
         params: FileParams,
         response: { 200: Type.String(), 307: FileAddress },
@@ -70,10 +71,10 @@ function mavenRoutes(app: App, deps: Deps): void {
       const stem = `${id}-${coordinate}`
       if (name === `${stem}.pom`) return sendText(reply, mavenPom({ group, id }, coordinate, viewOf(project)), digest)
       const { files }: VersionView = JSON.parse((await getVersion(deps, req.viewer, version.id)).brief.bytes.toString())
-      const found = findMavenFile(files, name, stem)
-      if (found === undefined) throw notFound('file')
-      if (digest !== undefined) return reply.type('text/plain; charset=utf-8').send(found.hashes[digest])
-      return reply.status(307).header('location', found.url).send({ url: found.url })
+      const match = findMavenFile(files, name, stem)
+      if (match === undefined) throw notFound('file')
+      if (digest !== undefined) return reply.type('text/plain; charset=utf-8').send(match.hashes[digest])
+      return reply.status(307).header('location', match.url).send({ url: match.url })
     },
   )
 }
@@ -85,9 +86,10 @@ function updateFileRoute(app: App, deps: Deps): void {
       config,
       schema: {
         operationId: 'getUpdateFile',
-        summary: "Get the latest version for each game version, for a loader's built-in update checker",
+        summary: 'Get the latest version for each game version, for the update checker of a loader',
         description:
-          'Serves `{loader}_updates.json`. A query parameter named like another loader adds its versions (`include`), uses only them (`only`) or omits them (`none`, the default).',
+          'Serves `{loader}_updates.json`. Query parameters named after other loaders add their versions (`include`), ' +
+          'return only their versions (`only`) or omit them (`none`, the default).',
         params: UpdateFileParams,
         querystring: UpdateFileQuery,
         response: { 200: UpdateFileView },
@@ -107,12 +109,11 @@ function updateFileRoute(app: App, deps: Deps): void {
   )
 }
 
-/** What everybody sees of a project is kept as bytes; these routes need some of it as values. */
 function viewOf(project: CachedProject): ProjectView {
   return JSON.parse(project.bytes.toString())
 }
 
 function sendText(reply: Pick<FastifyReply, 'type'>, xml: string, digest: Digest | undefined): never {
-  if (digest === undefined) return reply.type('text/xml; charset=utf-8').send(xml) as never
-  return reply.type('text/plain; charset=utf-8').send(createHash(digest).update(xml).digest('hex')) as never
+  if (digest === undefined) return sendRaw(reply.type('text/xml; charset=utf-8'), xml)
+  return sendRaw(reply.type('text/plain; charset=utf-8'), createHash(digest).update(xml).digest('hex'))
 }

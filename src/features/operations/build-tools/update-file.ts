@@ -1,15 +1,21 @@
-// The file that loaders with an update checker of their own read: for each game version the newest version, and the
-// newest release.
+// Builds the file that a loader's update checker reads: the newest version and the newest release per game version.
+import Type from 'typebox'
 import { invalidInput } from '#lib/errors.ts'
 import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
 import type { VersionCoordinates } from './queries.ts'
 
+/** Response schema of an update file. */
+export const UpdateFileView = Type.Object(
+  { homepage: Type.String(), promos: Type.Record(Type.String(), Type.String()) },
+  { title: 'UpdateFile' },
+)
+
 const CHOICES = ['only', 'include', 'none']
 
 /**
- * The loaders that `{loader}_updates.json` speaks for: its own, and, by a query key with the name of another loader,
- * that one as well (`include`) or instead (`only`). Undefined when the file is of no known loader.
- * @throws ApiError `invalid_input` when such a key has another value.
+ * Returns the loaders that `{loader}_updates.json` covers: the loader itself, and others that the query adds (`include`)
+ * or uses instead (`only`). Undefined if the loader is unknown.
+ * @throws ApiError `invalid_input` if such a parameter has another value.
  */
 export function loadersOfUpdateFile(
   taxonomy: Taxonomy,
@@ -26,7 +32,7 @@ export function loadersOfUpdateFile(
   return [...(only.length > 0 ? only : [loader]), ...included]
 }
 
-/** `versions` in the order of the project's list; of each game version and kind the first that has it counts. */
+/** Maps each game version and kind to the first matching version number. `versions` must be in list order. */
 export function promotions(
   versions: readonly VersionCoordinates[],
   loaders: readonly string[],

@@ -1,4 +1,5 @@
 // Response schemas that every route shares.
+import type { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import Type from 'typebox'
 import { ERRORS } from '#lib/errors.ts'
@@ -32,6 +33,11 @@ export const Empty = Type.Null({ description: 'No body' })
 /** Answers 204 without a body: what most edits, deletions and actions do. A route that declares no answer has this one. */
 export function done(reply: FastifyReply): FastifyReply {
   return reply.status(204).send(null)
+}
+
+/** Sends a body that bypasses serialisation: a stream, bytes or text. A route handler can return the result. */
+export function sendRaw(reply: Pick<FastifyReply, 'send'>, body?: Readable | Uint8Array | string): never {
+  return reply.send(body) as never
 }
 
 /** The answers of a route as it declares them, with those that every route has. */

@@ -115,7 +115,7 @@ const hitsOf = (answer: SearchAnswer | undefined) => (answer === undefined ? [] 
 
 /** Those that rise and run on the setup. */
 async function findRising({ deps, setup, trends }: SiteRequest): Promise<ProjectRow[]> {
-  const projects = await listVisibleProjects(deps, null, await trends.rising(deps))
+  const projects = await listVisibleProjects(deps, null, await trends.trending(deps))
   const fitting = projects.filter((project) => isFitting(viewOf(project), setup))
   return authoredRows({ deps }, fitting.slice(0, SHOWN))
 }

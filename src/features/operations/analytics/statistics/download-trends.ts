@@ -22,9 +22,9 @@ const TRENDING: RememberDefinition<readonly string[]> = { name: 'trending-projec
 const FAILED_MS = MINUTE_MS
 /** Number of the most downloaded projects that are checked for a trend. */
 const CANDIDATES = 2000
-const RISING_MAX = 50
+const TRENDING_MAX = 50
 /** Minimum number of downloads in the last week. */
-const RISING_DOWNLOADS_MIN = 10
+const TREND_DOWNLOADS_MIN = 10
 
 export type DownloadTrends = {
   /**
@@ -33,7 +33,7 @@ export type DownloadTrends = {
    */
   weekly(reader: Reader, ids: readonly string[]): Promise<ReadonlyMap<string, readonly number[]>>
   /** Returns the IDs of at most 50 projects whose last week exceeds their previous weeks most, at most two hours old. */
-  rising(reader: Reader): Promise<readonly string[]>
+  trending(reader: Reader): Promise<readonly string[]>
 }
 
 /** The reader of the calling page: a cached page that shows a trend then depends on the project. */
@@ -54,33 +54,33 @@ export function createDownloadTrends(deps: TrendDeps): DownloadTrends {
   const counting = new Map<string, Promise<void>>()
   let failedAt = Number.NEGATIVE_INFINITY
 
-  /** Counts what is not kept. */
-  async function count(ids: readonly string[]): Promise<void> {
+  /** Counts the weekly downloads that are not cached. Concurrent calls for the same projects share one query. */
+  async function cacheWeeks(ids: readonly string[]): Promise<void> {
     const missing = ids.filter((id) => weeklyDownloads.peek(id) === undefined).sort()
     if (missing.length === 0 || now() - failedAt < FAILED_MS) return
     const key = missing.join(' ')
-    const running = counting.get(key) ?? countWeeks(deps, missing).then((found) => keep(found))
+    const running = counting.get(key) ?? countWeeks(deps, missing).then(storeWeeks)
     counting.set(key, running)
     try {
       await running
     } catch (error) {
       failedAt = now()
-      deps.log.warn({ err: error }, 'Trends of downloads are left out')
+      deps.log.warn({ err: error }, 'Could not count weekly downloads; lists omit trends for one minute')
     } finally {
       counting.delete(key)
     }
   }
 
-  function keep(found: ReadonlyMap<string, readonly number[]>): void {
-    for (const [id, weeks] of found) weeklyDownloads.store(id, weeks)
+  function storeWeeks(counts: ReadonlyMap<string, readonly number[]>): void {
+    for (const [id, weeks] of counts) weeklyDownloads.store(id, weeks)
   }
 
-  async function shown(reader: Reader, ids: readonly string[]): Promise<string[]> {
+  async function filterPublic(reader: Reader, ids: readonly string[]): Promise<string[]> {
     const projects = await listVisibleProjects(reader, null, ids)
     return projects.filter((project) => projectForm(reader, project, SHOWS_STATISTICS)).map(({ id }) => id)
   }
 
-  async function findRising(): Promise<readonly string[]> {
+  async function findTrending(): Promise<readonly string[]> {
     const rows = await deps.dbRead
       .selectFrom('project')
       .select('id')
@@ -90,19 +90,19 @@ export function createDownloadTrends(deps: TrendDeps): DownloadTrends {
       .limit(CANDIDATES)
       .execute()
     const ids = rows.map(({ id }) => id)
-    await count(ids)
+    await cacheWeeks(ids)
     return ids
       .map((id) => ({ id, score: riseOf(weeklyDownloads.peek(id) ?? []) }))
       .filter(({ score }) => score > 0)
       .sort((a, b) => b.score - a.score)
-      .slice(0, RISING_MAX)
+      .slice(0, TRENDING_MAX)
       .map(({ id }) => id)
   }
 
   return {
-    weekly: async (reader, asked) => {
-      const ids = await shown(reader, [...new Set(asked)])
-      await count(ids)
+    weekly: async (reader, projectIds) => {
+      const ids = await filterPublic(reader, [...new Set(projectIds)])
+      await cacheWeeks(ids)
       return new Map(
         ids.flatMap((id) => {
           const weeks = weeklyDownloads.peek(id)
@@ -110,7 +110,7 @@ export function createDownloadTrends(deps: TrendDeps): DownloadTrends {
         }),
       )
     },
-    rising: async (reader) => shown(reader, await trending.get('all', findRising)),
+    trending: async (reader) => filterPublic(reader, await trending.get('all', findTrending)),
   }
 }
 
@@ -119,7 +119,7 @@ export function riseOf(weeks: readonly number[]): number {
   const last = weeks.at(-1) ?? 0
   const before = weeks.slice(-5, -1)
   const mean = before.reduce((sum, downloads) => sum + downloads, 0) / Math.max(1, before.length)
-  return last < RISING_DOWNLOADS_MIN ? 0 : (last - mean) / Math.sqrt(mean + RISING_DOWNLOADS_MIN)
+  return last < TREND_DOWNLOADS_MIN ? 0 : (last - mean) / Math.sqrt(mean + TREND_DOWNLOADS_MIN)
 }
 
 async function countWeeks(

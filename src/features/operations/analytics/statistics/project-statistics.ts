@@ -21,9 +21,9 @@ const STATISTICS: RememberDefinition<DownloadSeries> = {
 
 export type ProjectStatistics = {
   /**
-   * The total, and the series where the viewer may see them, at most a minute old. `days`: whole days (UTC) before the
-   * running one.
-   * @throws ApiError `analytics_database_error` when the store does not answer
+   * Returns the total and, if the viewer can see them, the series of the last `days` full days (UTC), cached for up to
+   * one minute.
+   * @throws ApiError `analytics_database_error` if the store does not respond
    */
   read(project: CachedProject, viewer: Viewer | null, days: number): Promise<ProjectStatisticsView>
 }
