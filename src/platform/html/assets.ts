@@ -1,5 +1,5 @@
-// Style, script, fonts and icons, read once. Their names hold a hash of what is in them, so that browsers keep them for
-// good and a change is seen at once.
+// The style sheet, script, fonts and icons, read once. Their names contain a hash of their content, so browsers can cache
+// them permanently and load a changed file immediately.
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,11 +7,11 @@ import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 
 const FOLDER = join(import.meta.dirname, 'assets')
-/** Where the assets are, below the path of the public address. */
+/** Path of the assets, below the path of the public URL. */
 export const ASSETS_PATH = '/assets'
 
 const STYLES = join(import.meta.dirname, 'style')
-/** What the style sheet is made of. Where two rules weigh the same, the later one counts. */
+/** Parts of the style sheet. Of two rules with the same specificity, the later one applies. */
 const STYLE_PARTS = [
   'base',
   'layout',
@@ -34,16 +34,16 @@ const TYPES = {
   woff2: 'font/woff2',
 }
 
-/** In the order of their making: the style names the fonts. */
+/** Build order: fonts first, because the style sheet contains their hashed names. */
 const FILES = ['hyperlegible.woff2', 'hyperlegible-mono.woff2', 'icons.svg', 'mark.svg', 'site.js', 'site.css'] as const
 export type AssetName = (typeof FILES)[number]
 
 export type Asset = {
-  /** The last part of its address, such as `site.3f9a0c1b2d4e.css`. */
+  /** Last part of the URL, such as `site.3f9a0c1b2d4e.css`. */
   name: string
   type: string
   bytes: Buffer
-  /** The bytes in a content coding, made when they are first asked for; undefined for what is compressed already. */
+  /** Compresses the asset when a client first requests it; undefined if its format is already compressed. */
   encode: ((coding: AssetCoding) => Promise<Buffer>) | undefined
 }
 
@@ -51,7 +51,7 @@ type AssetCoding = 'br' | 'gzip'
 
 export type Assets = ReadonlyMap<AssetName, Asset>
 
-/** Reads every asset: once when the server starts. */
+/** Reads every asset. Called once, when the server starts. */
 export function loadAssets(): Assets {
   const assets = new Map<AssetName, Asset>()
   for (const file of FILES) {
@@ -68,7 +68,7 @@ export function loadAssets(): Assets {
   return assets
 }
 
-/** The style sheet without comments and line breaks, with the hashed names of its fonts, which are beside it. */
+/** Returns the style sheet without comments and line breaks, with the hashed names of its fonts. */
 function joinStyles(assets: Assets): Buffer {
   const style = STYLE_PARTS.map((part) => readFileSync(join(STYLES, `${part}.css`), 'utf8')).join('')
   const short = style
@@ -78,22 +78,22 @@ function joinStyles(assets: Assets): Buffer {
   return Buffer.from(
     short.replace(/url\(([a-z-]+\.woff2)\)/g, (_all, file: string) => {
       const font = assets.get(file as AssetName)
-      if (font === undefined) throw new Error(`The style names a font that is not there: ${file}`)
+      if (font === undefined) throw new Error(`The style sheet refers to a missing font: ${file}`)
       return `url(${font.name})`
     }),
   )
 }
 
-/** Compresses once for each coding, beside the event loop: together it takes some 100 ms, which no start waits for. */
+/** Returns a function that compresses the content once per coding, outside the event loop (about 100 ms for all assets). */
 function encoder(bytes: Buffer): (coding: AssetCoding) => Promise<Buffer> {
-  const kept = new Map<AssetCoding, Promise<Buffer>>()
+  const cache = new Map<AssetCoding, Promise<Buffer>>()
   return (coding) => {
-    const known = kept.get(coding)
-    if (known !== undefined) return known
+    const cached = cache.get(coding)
+    if (cached !== undefined) return cached
     const encoded = ENCODERS[coding](bytes)
-    kept.set(coding, encoded)
-    // The next one who asks tries again.
-    encoded.catch(() => kept.delete(coding))
+    cache.set(coding, encoded)
+    // After a failure, the next request tries again.
+    encoded.catch(() => cache.delete(coding))
     return encoded
   }
 }
@@ -107,7 +107,7 @@ const ENCODERS: Readonly<Record<AssetCoding, (bytes: Buffer) => Promise<Buffer>>
   gzip: (bytes) => promisify(gzip)(bytes, { level: 9 }),
 }
 
-/** The path of an asset, for links. `base` is the path of the public address, without a slash at its end. */
+/** Returns the path of an asset. `base` is the path of the public URL without a trailing slash. */
 export function assetPath(assets: Assets, base: string, file: AssetName): string {
   return `${base}${ASSETS_PATH}/${assets.get(file)?.name}`
 }

@@ -1,19 +1,19 @@
-// Numbers, sizes and times as a language writes them.
+// Formats numbers, sizes and times for a language.
 import { DAY_MS, HOUR_MS } from '#lib/time.ts'
 import { html, type Markup } from './html.ts'
 import type { Language } from './languages.ts'
 
-/** Makers of formats are slow to build and quick to use: one for each language and purpose. */
+/** Caches one formatter per language, because formatters are slow to create. */
 function perLanguage<Format>(make: (tag: string) => Format): (language: Language) => Format {
-  const made = new Map<string, Format>()
+  const formats = new Map<string, Format>()
   return ({ tag }) => {
-    const format = made.get(tag) ?? make(tag)
-    made.set(tag, format)
+    const format = formats.get(tag) ?? make(tag)
+    formats.set(tag, format)
     return format
   }
 }
 
-// Digits stay those of the rest of the page, whatever a language would choose.
+// All languages use Latin digits, like the rest of the page.
 const DIGITS = { numberingSystem: 'latn' } as const
 const whole = perLanguage((tag) => new Intl.NumberFormat(tag, DIGITS))
 const short = perLanguage(
@@ -28,12 +28,12 @@ const moment = perLanguage(
   (tag) => new Intl.DateTimeFormat(tag, { ...DIGITS, dateStyle: 'long', timeStyle: 'long', timeZone: 'UTC' }),
 )
 
-/** All digits, with the marks between thousands: `2,481,930`. */
+/** Formats all digits with thousands separators: `2,481,930`. */
 export function wholeNumber(language: Language, value: number): string {
   return whole(language).format(value)
 }
 
-/** Few digits, for lists: `2.5M`. Put the whole number into `title`. */
+/** Formats a short number for lists: `2.5M`. Put the whole number into `title`. */
 export function shortNumber(language: Language, value: number): string {
   return short(language).format(value)
 }
@@ -52,20 +52,20 @@ const sizes = SIZES.map((unit, index) =>
   ),
 )
 
-/** A number of bytes in the largest unit that leaves at least one, by powers of 1000: `1.8 MB`. */
+/** Formats a number of bytes in the largest unit with a value of at least 1, by powers of 1,000: `1.8 MB`. */
 export function fileSize(language: Language, bytes: number): string {
   let step = 0
-  // What would be rounded up to a thousand of a unit is one of the next.
+  // A value that would be rounded up to 1,000 uses the next unit.
   while (step < SIZES.length - 1 && Number((bytes / 1000 ** step).toFixed(step < 2 ? 0 : 1)) >= 1000) step += 1
   return sizes[step]?.(language).format(bytes / 1000 ** step) ?? ''
 }
 
-/** `14 March 2021`, of the day in UTC. */
+/** Formats the UTC day: `14 March 2021`. */
 export function dayText(language: Language, at: Date): string {
   return day(language).format(at)
 }
 
-/** `14 Mar`, for axes and tables of plots. */
+/** Formats the UTC day for axes and tables of plots: `14 Mar`. */
 export function shortDayText(language: Language, at: Date): string {
   return shortDay(language).format(at)
 }
@@ -79,25 +79,25 @@ const STEPS: readonly [unit: Intl.RelativeTimeFormatUnit, ms: number][] = [
   ['minute', 60_000],
 ]
 
-/** `3 days ago`, `in 2 hours`, `now`. `nowMs`: milliseconds since 1970. */
+/** Formats a relative time: `3 days ago`, `in 2 hours`, `now`. `nowMs`: milliseconds since 1970. */
 export function relativeTime(language: Language, at: Date, nowMs: number): string {
   const distance = at.getTime() - nowMs
   const [unit, ms] = STEPS.find(([, ms]) => Math.abs(distance) >= ms) ?? ['second', 0]
   return relative(language).format(ms === 0 ? 0 : Math.trunc(distance / ms), unit)
 }
 
-/** A moment, as far away as it is, with the exact one for machines and behind the pointer. */
+/** Renders a relative time with the exact time for machines and as a tooltip. */
 export function timeAgo(language: Language, at: Date, nowMs: number): Markup {
   const exact = moment(language).format(at)
   return html`<time datetime="${at.toISOString()}" title="${exact}">${relativeTime(language, at, nowMs)}</time>`
 }
 
-/** A moment to the second, where being exact matters. */
+/** Renders a time to the second. */
 export function exactTime(language: Language, at: Date): Markup {
   return html`<time datetime="${at.toISOString()}">${moment(language).format(at)}</time>`
 }
 
-/** A short number with the whole one behind the pointer. */
+/** Renders a short number with the whole number as a tooltip. */
 export function countOf(language: Language, value: number): Markup {
   return html`<data value="${value}" title="${wholeNumber(language, value)}">${shortNumber(language, value)}</data>`
 }

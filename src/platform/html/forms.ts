@@ -1,12 +1,12 @@
-// Forms: fields with label, hint and error, the summary of what is wrong, the token against forged posts.
+// Forms: fields with label, hint and error, the error summary, and the CSRF token.
 import { type AttributeValue, attributes, html, type Markup, type Part } from './html.ts'
 import { icon, type PageContext } from './page-context.ts'
 
-/** What is wrong with a form. `field` names the field it is about, where it is about one. */
+/** Error of a form. `field` is the name of the field, or undefined. */
 export type FormError = {
   field: string | undefined
   message: string
-  /** The language of the message, where it is not that of the page: refusals of the API are English. */
+  /** Language of the message if it differs from the page: errors of the API are in English. */
   lang?: string
 }
 
@@ -15,16 +15,16 @@ export type FormErrors = readonly FormError[]
 type Field = {
   name: string
   label: string
-  /** What stands under the label. */
+  /** Hint below the label. */
   hint?: Part
   errors?: FormErrors
-  /** Fields are required unless this says otherwise; others are marked as optional. */
+  /** Whether the field is optional. Default: false */
   isOptional?: boolean
-  /** The ID of its element, where it is not the name. */
+  /** ID of the element. Default: the name */
   id?: string
 }
 
-/** The token that shows that the form came from a page of ours. */
+/** Renders the CSRF token. */
 export function csrfField(page: PageContext): Markup {
   return html`<input type="hidden" name="_csrf" value="${page.csrfToken()}">`
 }
@@ -33,7 +33,7 @@ export function hiddenField(name: string, value: string): Markup {
   return html`<input type="hidden" name="${name}" value="${value}">`
 }
 
-/** A form that posts to a path of ours, with the token in it. */
+/** Renders a form with the CSRF token that posts to a path of the instance. */
 export function form(
   page: PageContext,
   of: { action: string; content: Part; className?: string; hasFile?: boolean },
@@ -47,7 +47,7 @@ ${of.content}
 
 export type ButtonKind = 'main' | 'plain' | 'danger'
 
-/** A form that is one button, such as the one that revokes a token. */
+/** Renders a form with a single button, such as Revoke. */
 export function buttonForm(
   page: PageContext,
   of: {
@@ -75,15 +75,15 @@ type InputField = Field & {
   maxLength?: number
   autocomplete?: string
   placeholder?: string
-  /** Letters of one width, and no spelling or capitals of the browser's own. */
+  /** Monospaced, without spell checking and automatic capitals. */
   isCode?: boolean
-  /** Names, which no dictionary should correct. */
+  /** A name, without spell checking and automatic capitals. */
   isName?: boolean
   hasFocus?: boolean
   inputMode?: 'numeric' | 'decimal'
 }
 
-/** A line of text. */
+/** Renders a field for one line of text. */
 export function textField(page: PageContext, of: InputField): Markup {
   const input = attributes({
     type: of.type ?? 'text',
@@ -103,7 +103,7 @@ export function textField(page: PageContext, of: InputField): Markup {
 
 type PasswordField = Field & { autocomplete: 'current-password' | 'new-password' }
 
-/** A password, with a button that shows it where scripts run. What was typed is never shown again. */
+/** Renders a password field with a button that shows the password, if scripts run. Never contains the submitted value. */
 export function passwordField(page: PageContext, of: PasswordField): Markup {
   const { language } = page
   const input = attributes({ type: 'password', ...common(of), maxlength: 256, autocomplete: of.autocomplete })
@@ -114,7 +114,7 @@ export function passwordField(page: PageContext, of: PasswordField): Markup {
   )
 }
 
-/** Several lines of text. */
+/** Renders a field for several lines of text. */
 export function textArea(
   page: PageContext,
   of: Field & { value: string; maxLength?: number; rows?: number; isCode?: boolean },
@@ -126,7 +126,7 @@ export function textArea(
     rows: of.rows,
     spellcheck: of.isCode === true ? 'false' : null,
   })
-  // Browsers leave out the first line break, so that one of the text's own stays.
+  // Browsers remove the first line break, so the template adds one.
   return field(
     page,
     of,
@@ -137,7 +137,7 @@ ${of.value}</textarea>`,
 
 export type Choice = { value: string; label: string; isChosen?: boolean; isDisabled?: boolean }
 
-/** One of several, in a list that opens. */
+/** Renders a select field. */
 export function selectField(page: PageContext, of: Field & { choices: readonly Choice[] }): Markup {
   const options = of.choices.map(
     (choice) =>
@@ -146,18 +146,18 @@ export function selectField(page: PageContext, of: Field & { choices: readonly C
   return field(page, of, html`<select${attributes(common(of))}>${options}</select>`)
 }
 
-/** A file of the person's own. */
+/** Renders a file field. */
 export function fileField(page: PageContext, of: Field & { accept: string }): Markup {
   return field(page, of, html`<input${attributes({ type: 'file', ...common(of), accept: of.accept })}>`)
 }
 
-/** A box to tick, with its words beside it. */
+/** Renders a checkbox with its label. */
 export function checkbox(of: { name: string; value: string; isChecked: boolean; label: Part; hint?: Part }): Markup {
   const box = attributes({ type: 'checkbox', name: of.name, value: of.value, checked: of.isChecked })
   return html`<label class="choice"><input${box}><span>${of.label}${of.hint !== undefined && html`<small>${of.hint}</small>`}</span></label>`
 }
 
-/** Fields that answer one question together. */
+/** Renders a group of related fields. */
 export function fieldset(
   page: PageContext,
   of: { legend: Part; content: Part; name: string; errors?: FormErrors; className?: string },
@@ -177,8 +177,8 @@ ${of.content}
 }
 
 /**
- * What is wrong with the form, with a link to each field it is about. It has the focus when the page appears, and stays
- * until the form is sent again. Nothing when nothing is wrong.
+ * Renders the summary of errors with a link to each field. It has the focus when the page loads. Renders nothing without
+ * errors.
  */
 export function errorSummary(page: PageContext, errors: FormErrors): Part {
   if (errors.length === 0) return null
@@ -220,7 +220,7 @@ function errorOf({ name, errors = [] }: { name: string; errors?: FormErrors }): 
   return errors.find(({ field }) => field === name)
 }
 
-/** Attributes that every control has. */
+/** Returns the attributes of every control. */
 function common(of: Field): Record<string, AttributeValue> {
   const id = idOf(of)
   const isWrong = errorOf(of) !== undefined

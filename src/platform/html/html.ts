@@ -1,6 +1,6 @@
-// The template tag that pages are written with: markup is a type of its own, and everything else is escaped.
+// The template tag of the pages. Markup is a separate type; everything else is escaped.
 
-/** Markup that is safe to send as it is. Only `html`, `attributes` and `trusted` make it. */
+/** Markup that is safe to send. Only `html`, `attributes` and `trusted` create it. */
 export class Markup {
   readonly #text: string
 
@@ -13,34 +13,34 @@ export class Markup {
   }
 }
 
-/** What a template may hold. Objects, dates, promises and `true` are not in it, so that the compiler refuses them. */
+/** Value in a template. The compiler rejects objects, dates, promises and `true`. */
 export type Part = Markup | string | number | bigint | false | null | undefined | readonly Part[]
 
-/** Where a value stands: in text or a quoted attribute, in one that holds an address, or between attributes. */
-type Place = 'text' | 'address' | 'tag'
+/** Position of a value: in text or a quoted attribute, in an attribute with a URL, or between attributes. */
+type Position = 'text' | 'address' | 'tag'
 
-const places = new WeakMap<TemplateStringsArray, readonly Place[]>()
+const positionsByTemplate = new WeakMap<TemplateStringsArray, readonly Position[]>()
 
 /**
- * Makes markup of a template. Text is escaped, markup and lists of parts are put in as they are, and `null`,
- * `undefined` and `false` are left out. Addresses in `href`, `src`, `action` and their like lead nowhere when a browser
- * would run them.
- * @throws Error for a value outside quotes in a tag, or inside a script, a style or a comment
+ * Creates markup from a template. Escapes text, inserts markup and lists of parts unchanged, and omits `null`,
+ * `undefined` and `false`. Replaces URLs in `href`, `src`, `action` and similar attributes by `#` if a browser would run
+ * them.
+ * @throws Error for a value outside quotes in a tag, or inside a script, a style or a comment.
  */
 export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Markup {
-  let found = places.get(strings)
-  if (found === undefined) {
-    found = placesIn(strings)
-    places.set(strings, found)
+  let positions = positionsByTemplate.get(strings)
+  if (positions === undefined) {
+    positions = positionsIn(strings)
+    positionsByTemplate.set(strings, positions)
   }
   let text = strings[0] ?? ''
   for (let index = 0; index < parts.length; index += 1) {
-    text += textAt(found[index], parts[index]) + (strings[index + 1] ?? '')
+    text += textAt(positions[index], parts[index]) + (strings[index + 1] ?? '')
   }
   return new Markup(text)
 }
 
-/** Text that is markup already. For the output of the sanitizer and of our own drawing code, and for nothing else. */
+/** Marks text as markup. Use it only for the output of the sanitizer and of Depot's drawing code. */
 export function trusted(text: string): Markup {
   return new Markup(text)
 }
@@ -50,14 +50,14 @@ export type AttributeValue = string | number | boolean | null | undefined
 const ADDRESSES = new Set(['href', 'src', 'action', 'formaction', 'poster', 'cite', 'ping', 'data', 'xlink:href'])
 
 /**
- * Attributes with a space before each. `true` gives a name alone; `false`, `null` and `undefined` give nothing.
- * @throws Error for a name that is none, and for `style` and `on…`, which the content policy forbids
+ * Returns attributes, each after a space. `true` writes only the name; `false`, `null` and `undefined` write nothing.
+ * @throws Error for an invalid name, and for `style` and `on…`, which the content policy forbids.
  */
 export function attributes(values: Readonly<Record<string, AttributeValue>>): Markup {
   let text = ''
   for (const [name, value] of Object.entries(values)) {
     if (!/^[a-z][a-z0-9:_-]*$/i.test(name) || /^(on|style$|srcdoc$)/i.test(name))
-      throw new Error(`${name} is no attribute of our pages`)
+      throw new Error(`Attribute ${name} is not allowed in pages`)
     if (value === false || value === null || value === undefined) continue
     const escaped = escapeText(String(value))
     if (value === true) text += ` ${name}`
@@ -66,10 +66,10 @@ export function attributes(values: Readonly<Record<string, AttributeValue>>): Ma
   return new Markup(text)
 }
 
-function textAt(place: Place | undefined, part: Part): string {
-  if (place === 'address') return safeAddress(textOf(part))
-  if (place === 'tag' && part !== null && part !== undefined && part !== false && !(part instanceof Markup))
-    throw new Error('Between attributes a template takes what `attributes` makes, and nothing else')
+function textAt(position: Position | undefined, part: Part): string {
+  if (position === 'address') return safeAddress(textOf(part))
+  if (position === 'tag' && part !== null && part !== undefined && part !== false && !(part instanceof Markup))
+    throw new Error('Between attributes, a template accepts only the result of `attributes`')
   return textOf(part)
 }
 
@@ -83,7 +83,7 @@ function textOf(part: Part): string {
     for (const one of part as readonly Part[]) text += textOf(one)
     return text
   }
-  throw new TypeError(`A template was given ${typeof part}, which is neither text nor markup`)
+  throw new TypeError(`A template cannot contain a value of type ${typeof part}`)
 }
 
 const ESCAPES: Readonly<Record<string, string>> = {
@@ -94,23 +94,23 @@ const ESCAPES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 }
 
-/** Text for element content and quoted attributes. */
+/** Escapes text for element content and quoted attributes. */
 export function escapeText(text: string): string {
   return /[&<>"']/.test(text) ? text.replace(/[&<>"']/g, (character) => ESCAPES[character] ?? character) : text
 }
 
 const SCHEMES = new Set(['http', 'https', 'mailto', 'otpauth'])
 
-/** An address as it is, or one that leads nowhere when its scheme is not one that pages lead to. */
+/** Returns the URL, or `#` if its scheme is not allowed in pages. */
 function safeAddress(escaped: string): string {
-  // Browsers leave out control characters and spaces before they look for the scheme.
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is to be left out
+  // Browsers remove control characters and spaces before they parse the scheme.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: removes control characters
   const scheme = /^([^/?#]*?):/.exec(escaped.replace(/[\u0000-\u0020\u007f-\u00a0\u2028\u2029]/g, ''))?.[1]
   return scheme === undefined || SCHEMES.has(scheme.toLowerCase()) ? escaped : '#'
 }
 
-/** Reads the fixed text of a template once and says where its values stand. */
-function placesIn(strings: TemplateStringsArray): Place[] {
+/** Parses the fixed text of a template and returns the position of each value. */
+function positionsIn(strings: TemplateStringsArray): Position[] {
   let isInTag = false
   let element = ''
   let quote = ''
@@ -139,7 +139,7 @@ function placesIn(strings: TemplateStringsArray): Place[] {
   })
 }
 
-/** Where what is no markup ends. @throws Error when a value comes before that */
+/** Returns the index of `end`, the closing delimiter of a script, style or comment. @throws Error if a value comes before it. */
 function endOf(end: string, string: string, from: number): number {
   const index = string.indexOf(end, from)
   if (index === -1) throw new Error(`A template has a value before ${end}: ${string.slice(from)}`)

@@ -1,4 +1,4 @@
-// The symbols of the sprite, assets/icons.svg.
+// Names of the symbols in the sprite assets/icons.svg.
 export const ICON_NAMES = [
   'package',
   'search',

@@ -1,5 +1,5 @@
-// The languages of the pages. Texts are ICU messages in one file for each language; English is the source, whose keys
-// all others have.
+// The languages of the pages. Texts are ICU messages in one file per language. English is the source; all other languages
+// have the same keys.
 import { IntlMessageFormat } from 'intl-messageformat'
 import type { Markup, Part } from './html.ts'
 import german from './messages/de.json' with { type: 'json' }
@@ -9,9 +9,9 @@ import { mirrorText } from './pseudo-language.ts'
 export type MessageKey = keyof typeof english
 type Messages = Readonly<Record<MessageKey, string>>
 
-/** A number and a date are written as the language writes them. */
+/** Values of a message. Numbers and dates are formatted for the language. */
 export type MessageValues = Readonly<Record<string, string | number | Date | null | undefined>>
-/** Markup may stand for a name, and a function may wrap what a message has between `<name>` and `</name>`. */
+/** Values that can be markup. A function wraps the part of a message between `<name>` and `</name>`. */
 export type RichValues = Readonly<Record<string, string | number | Date | Markup | ((chunks: Part) => Markup)>>
 
 export type LanguageTag = 'en' | 'de' | 'ar-XB'
@@ -19,31 +19,31 @@ export type LanguageTag = 'en' | 'de' | 'ar-XB'
 export type Language = {
   tag: LanguageTag
   dir: 'ltr' | 'rtl'
-  /** The name of the language in itself. */
+  /** Name of the language in that language. */
   name: string
-  /** The text of a message. @throws Error when a value that it names is missing */
+  /** Returns the text of a message. @throws Error if a value is missing. */
   t(key: MessageKey, values?: MessageValues): string
-  /** The same as parts of a template, where values may be markup. */
+  /** Returns a message as parts of a template, with values that can be markup. */
   rich(key: MessageKey, values: RichValues): Part
 }
 
 const LANGUAGES: Readonly<Record<LanguageTag, Language>> = {
   en: createLanguage({ tag: 'en', dir: 'ltr', name: 'English', messages: english }),
   de: createLanguage({ tag: 'de', dir: 'ltr', name: 'Deutsch', messages: german }),
-  // For tests of layout: English between marks that turn it round. Only its cookie chooses it, and no page offers it.
+  // For layout tests: English text between characters that reverse it. Only a cookie selects it, and no page offers it.
   'ar-XB': createLanguage({ tag: 'ar-XB', dir: 'rtl', name: 'Pseudo', messages: english, rewrite: mirrorText }),
 }
 
 export const DEFAULT_LANGUAGE = LANGUAGES.en
-/** What a visitor may choose, in the order of lists. */
+/** Languages that visitors can choose, in the order of lists. */
 export const OFFERED_LANGUAGES: readonly Language[] = [LANGUAGES.en, LANGUAGES.de]
 
-/** The language with this tag; undefined for any other text. */
+/** Returns the language with this tag, or undefined. */
 export function languageOf(tag: string): Language | undefined {
   return Object.hasOwn(LANGUAGES, tag) ? LANGUAGES[tag as LanguageTag] : undefined
 }
 
-/** The language of a page: what the cookie says, else the offered one that the browser likes best, else English. */
+/** Returns the language of a page: from the cookie, otherwise the best match for the browser, otherwise English. */
 export function chooseLanguage(cookie: string | undefined, acceptLanguage: string | undefined): Language {
   const chosen = cookie === undefined ? undefined : languageOf(cookie)
   if (chosen !== undefined) return chosen
@@ -54,10 +54,10 @@ export function chooseLanguage(cookie: string | undefined, acceptLanguage: strin
   return DEFAULT_LANGUAGE
 }
 
-/** More than any browser sends; the rest of a longer header is not looked at. */
+/** Maximum number of tags that are read; browsers send fewer. */
 const ACCEPTED_MAX = 32
 
-/** The tags of `Accept-Language` in small letters, best first, without those of weight 0 (RFC 9110, 12.5.4). */
+/** Returns the tags of `Accept-Language` in lower case, best first, without tags of weight 0 (RFC 9110, 12.5.4). */
 function acceptedTags(header: string): string[] {
   return header
     .slice(0, 1024)
@@ -93,7 +93,7 @@ function createLanguage({ tag, dir, name, messages, rewrite = (text) => text }: 
     dir,
     name,
     t: (key, values) => {
-      // Most messages are plain text, and not worth the walk through their parts.
+      // Most messages are plain text and need no formatting.
       const isPlain = values === undefined && !/[{<']/.test(messages[key])
       return rewrite(isPlain ? messages[key] : String(compile(key).format(values)))
     },

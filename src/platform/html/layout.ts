@@ -1,4 +1,4 @@
-// The document around every page: head, header, footer.
+// The HTML document of every page: head, header and footer.
 
 import { csrfField } from './forms.ts'
 import { attributes, html, type Markup, type Part, trusted } from './html.ts'
@@ -9,35 +9,35 @@ import { assetHref, icon, type PageContext, pathTo, type SiteLink, THEMES } from
 export type Feed = { path: string; title: string; type: 'application/atom+xml' | 'application/feed+json' }
 
 export type Page = {
-  /** Of the page alone; the name of the instance follows it. */
+  /** Title of the page; the name of the instance is appended. */
   title: string
   body: Markup
   /** One or two sentences for search engines and previews. */
   description?: string
-  /** The one path under which search engines should know the page. */
+  /** Canonical path for search engines. */
   canonical?: string
-  /** Search engines leave it out of their lists. */
+  /** Whether search engines must not index the page. Default: false */
   isUnlisted?: boolean
   openGraph?: {
     type: 'website' | 'article' | 'profile'
     image?: { url: string; alt: string; width: number; height: number }
   }
-  /** Descriptions for machines (schema.org). */
+  /** Structured data (schema.org). */
   structuredData?: readonly object[]
   feeds?: readonly Feed[]
   previous?: string
   next?: string
   /** Classes of `main`. */
   className?: string
-  /** Scripts besides our own, by address; the content policy must allow them. */
+  /** URLs of external scripts; the content policy must allow them. */
   scripts?: readonly string[]
-  /** A path that the browser goes to by itself. */
+  /** Path that the browser opens automatically. */
   refresh?: string
-  /** The form on the page was refused. */
+  /** Whether the form on the page has errors. */
   hasErrors?: boolean
 }
 
-/** The whole document, ready to send. */
+/** Renders the whole document. */
 export function layout(context: PageContext, page: Page): string {
   const { site, language, theme } = context
   const root = attributes({
@@ -63,12 +63,12 @@ ${footer(context)}
 `)
 }
 
-/** The nearest of the classes that the style sheet has, one for each step of 15 degrees. */
+/** Returns the nearest hue class of the style sheet, which has one per 15 degrees. */
 function hueClass(degrees: number): string {
   return `h${(Math.round(degrees / 15) * 15) % 360}`
 }
 
-/** What is painted first waits for the style and for the script, which takes buttons away; not for the font. */
+/** The first paint waits for the style sheet and for the script, which hides buttons, but not for the font. */
 function head(context: PageContext, page: Page): Part {
   const { site, language } = context
   const title = page.hasErrors === true ? language.t('layout.error-title', { title: page.title }) : page.title
@@ -93,7 +93,7 @@ ${page.scripts?.map(
 )}${forMachines(context, page)}`
 }
 
-/** A drawing is sharp at any size; of other pictures the smallest copy does. */
+/** Uses an SVG logo directly, and the smallest copy of other logos. */
 function favicon(context: PageContext): Markup {
   const { mark } = context.site
   if (mark === undefined) return html`<link rel="icon" href="${assetHref(context, 'mark.svg')}" type="image/svg+xml">`
@@ -151,14 +151,14 @@ ${
   ]
 }
 
-/** A description in JSON that cannot end its element. Browsers run nothing of this type, so the policy has no say. */
+/** Renders JSON that cannot end its element. Browsers do not run this type, so the content policy does not apply. */
 function dataScript(data: object): Markup {
   const json = JSON.stringify({ '@context': 'https://schema.org', ...data })
   const inert = json.replace(/[<>&\u2028\u2029]/g, (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`)
   return trusted(`<script type="application/ld+json">${inert}</script>\n`)
 }
 
-/** The line may be in another language, and so in another direction, than the page. */
+/** The announcement can be in another language and direction than the page. */
 function announcement(context: PageContext, text: string): Markup {
   return html`<aside class="announcement" aria-label="${context.language.t('layout.announcement')}"><p class="page">${icon(context, 'info')}<span dir="auto">${text}</span></p></aside>
 `

@@ -1,15 +1,15 @@
-// Small parts that pages are put together from: navigation, faces, badges, empty lists.
+// Small parts of pages: navigation, avatars, badges, empty lists.
 
 import { wholeNumber } from './format.ts'
 import { attributes, html, type Markup, type Part } from './html.ts'
 import type { IconName } from './icons.ts'
 import { icon, type PageContext } from './page-context.ts'
 
-/** A person's or a thing's picture, else the first letter of the name. */
+/** Renders the avatar of a user or the icon of a resource, or the first letter of its name. */
 export function face(of: {
   name: string
   url: string | null | undefined
-  /** The picture that `url` was scaled down from, for screens on which a large one would be too small. */
+  /** Original image, for screens with a high pixel density. */
   rawUrl?: string | null | undefined
   isSquare?: boolean
   isLarge?: boolean
@@ -26,14 +26,14 @@ export function face(of: {
 
 export type BadgeKind = 'good' | 'warn' | 'bad'
 
-/** A word about a thing, beside its name. */
+/** Renders a short label next to a name. */
 export function badge(kind: BadgeKind, text: string): Markup {
   return html`<span class="${kind === 'warn' ? 'badge' : `badge ${kind}`}">${text}</span>`
 }
 
 export type Tab = { href: string; label: string; icon: IconName; count?: number; isCurrent: boolean }
 
-/** The tabs above a sheet; the current one is part of it. */
+/** Renders the tabs above a sheet. */
 export function tabs(page: PageContext, label: string, items: readonly Tab[]): Markup {
   return html`<nav class="tabs" aria-label="${label}"><ul>
 ${items.map(
@@ -44,17 +44,17 @@ ${items.map(
 )}</ul></nav>`
 }
 
-/** Where a page stands, from the most general on; the page itself is not in it. */
+/** Renders the breadcrumbs of a page, without the page itself. */
 export function breadcrumbs(page: PageContext, items: readonly { href: string; label: string }[]): Markup {
   return html`<nav class="crumbs" aria-label="${page.language.t('list.breadcrumbs')}"><ol>${items.map(({ href, label }) => html`<li><a href="${href}">${label}</a></li>`)}</ol></nav>`
 }
 
-/** A few views of the same, one of which is shown. */
+/** Renders links to alternative views of the same content. */
 export function segments(label: string, items: readonly { href: string; label: string; isCurrent: boolean }[]): Markup {
   return html`<nav class="segments" aria-label="${label}">${items.map((item) => html`<a${attributes({ href: item.href, 'aria-current': item.isCurrent && 'true' })}>${item.label}</a>`)}</nav>`
 }
 
-/** Links to the pages of a list: first, last, those around the current one, the next. Nothing for a single page. */
+/** Renders links to the pages of a list: first, last, adjacent and next. Renders nothing for a single page. */
 export function pager(page: PageContext, of: { current: number; last: number; href: (page: number) => string }): Part {
   const { language } = page
   if (of.last <= 1) return null
@@ -77,13 +77,13 @@ function relationOf(number: number, current: number): string | undefined {
   return number === current + 1 ? 'next' : undefined
 }
 
-/** The numbers that a pager shows, ascending: two to each side of the current one, the first, and the last. */
+/** Returns the page numbers of a pager, ascending: two on each side of the current page, the first and the last. */
 function pagesAround(current: number, last: number): number[] {
   const numbers = [1, last, ...[-2, -1, 0, 1, 2].map((step) => current + step)]
   return [...new Set(numbers.filter((number) => number >= 1 && number <= last))].sort((a, b) => a - b)
 }
 
-/** What stands where a list has nothing: what is missing, and what one can do. */
+/** Renders the placeholder of an empty list, with an optional action. */
 export function emptyState(
   page: PageContext,
   of: { icon: IconName; title: string; text?: Part; action?: Markup },
@@ -93,7 +93,7 @@ export function emptyState(
 
 export type NoteKind = 'good' | 'warn' | 'bad'
 
-/** A bar that says what became of something, or what state a thing is in. `status` is read out when it appears. */
+/** Renders a notice. Screen readers announce a notice with the role `status`. */
 export function note(page: PageContext, kind: NoteKind, content: Part, { role }: { role?: 'status' } = {}): Markup {
   const name = kind === 'good' ? 'check' : 'warning'
   return html`<div${attributes({ class: `note ${kind}`, role })}>${icon(page, name)}<div>${content}</div></div>`

@@ -1,26 +1,26 @@
-// What every page knows of the instance and of the one who looks at it.
+// The data about the instance and the visitor that every page uses.
 import { type AssetName, type Assets, assetPath } from './assets.ts'
 import { html, type Markup } from './html.ts'
 import type { IconName } from './icons.ts'
 import type { Language } from './languages.ts'
 
-/** The instance, the same for all pages while it runs. Paths stand below the public address, without its own path. */
+/** The instance. Paths are relative to the public URL, without its path. */
 export type Site = {
-  /** What people call the instance. */
+  /** Name of the instance. */
   name: string
-  /** Its public address, without a slash at its end. */
+  /** Public URL without a trailing slash. */
   url: string
   assets: Assets
-  /** Degrees of the colour circle that links and buttons take; absent leaves the colours as they come. */
+  /** Hue of links and buttons in degrees; absent for the default colours. */
   accentHue?: number
-  /** The picture that stands for the instance; absent for the drawn one. `url` is its smallest copy, 96 pixels wide. */
+  /** Logo of the instance; absent for the default logo. `url` is its smallest copy, 96 pixels wide. */
   mark?: { url: string; rawUrl: string; sizes: readonly { width: number; url: string }[] }
-  /** A line above every page. */
+  /** Announcement at the top of every page. */
   announcement?: string
   paths: { home: string; signIn: string; signOut: string; account: string; preferences: string }
-  /** The form in the header; absent while there is nothing to search. */
+  /** Search form in the header; absent if the site is off. */
   search?: { action: string; projectCount?: number }
-  /** Links before the account's, such as the one for publishing. Narrow windows leave them out. */
+  /** Links before the account menu. Narrow windows hide them. */
   navigation?: readonly SiteLink[]
   /** Links in the footer. */
   footer?: readonly SiteLink[]
@@ -28,7 +28,7 @@ export type Site = {
 
 export type SiteLink = { path: string; label: (language: Language) => string; icon?: IconName }
 
-/** `system` follows the device. */
+/** Colour themes. `system` uses the setting of the device. */
 export const THEMES = ['system', 'light', 'dark'] as const
 export type Theme = (typeof THEMES)[number]
 
@@ -36,22 +36,22 @@ export type PageContext = {
   site: Site
   language: Language
   theme: Theme
-  /** Path and query of the request, for coming back. */
+  /** Path and query of the request, to return to this page. */
   address: string
-  /** Who is signed in. */
+  /** Signed-in account. */
   account: { username: string; avatar_url: string | null } | undefined
   /** Milliseconds since 1970. */
   now: number
-  /** The token that every form of somebody who is signed in carries. Asking for it sets a cookie. */
+  /** Returns the CSRF token for forms of a signed-in user, and sets its cookie. */
   csrfToken(): string
 }
 
-/** The path of the public address: empty, or `/depot` where the instance is at https://example.org/depot. */
+/** Returns the path of the public URL: empty, or `/depot` for https://example.org/depot. */
 export function basePath({ url }: Pick<Site, 'url'>): string {
   return new URL(url).pathname.replace(/\/$/, '')
 }
 
-/** A link's address for a path of ours. */
+/** Returns the URL of a path of the instance. */
 export function pathTo(page: Pick<PageContext, 'site'>, path: string): string {
   return `${basePath(page.site)}${path}`
 }
@@ -60,7 +60,7 @@ export function assetHref(page: Pick<PageContext, 'site'>, name: AssetName): str
   return assetPath(page.site.assets, basePath(page.site), name)
 }
 
-/** A picture beside text that says the same. Where there is no such text, put some for screen readers (`.vh`). */
+/** Renders a decorative icon. Add text with the same meaning, for screen readers at least (`.vh`). */
 export function icon(page: Pick<PageContext, 'site'>, name: IconName): Markup {
   return html`<svg class="i" aria-hidden="true"><use href="${`${assetHref(page, 'icons.svg')}#${name}`}"/></svg>`
 }

@@ -1,4 +1,4 @@
-// How numbers went over time: lines, with marks for what happened meanwhile.
+// Line plots of values over time, with markers for events.
 import { scaleLinear, scaleUtc } from 'd3-scale'
 import { area, curveLinear, line } from 'd3-shape'
 import { shortDayText, shortNumber, wholeNumber } from '../format.ts'
@@ -9,25 +9,25 @@ import { toCsv } from './csv.ts'
 import { coordinate, type PlotFigure, pictureAttributes, plotFigure } from './figure.ts'
 
 export type Series = { label: string; points: readonly { at: Date; value: number }[] }
-/** Something that happened, such as a release. */
+/** Marker for an event, such as a release. */
 export type Mark = { at: Date; label: string }
 
 export type LinePlot = PlotFigure & {
-  /** At most three, over the same times, ascending; the first is filled when it is the only one. */
+  /** At most three series over the same times, ascending. A single series is filled. */
   series: readonly Series[]
   marks?: readonly Mark[]
-  /** What the rows of the table are: `Week from`. */
+  /** Header of the time column: `Week from`. */
   timeLabel: string
 }
 
-/** Two pictures of the same, of which the style shows the one that fits. */
+/** Two sizes of a plot; the style sheet shows the one that fits. */
 const SIZES = {
   wide: { width: 760, height: 230, ticks: 4, dates: 6 },
   narrow: { width: 340, height: 190, ticks: 2, dates: 3 },
 }
 type Size = (typeof SIZES)[keyof typeof SIZES]
 const EDGE = { left: 44, right: 8, top: 26, bottom: 24 }
-/** Letters of marks that come too close to the one before are left out; the line stays. */
+/** Minimum distance of marker labels in pixels. A marker that is closer to the previous label has no label. */
 const MARK_DISTANCE = 44
 
 export function linePlot(page: PageContext, of: LinePlot): Markup {
@@ -49,7 +49,7 @@ export function linePlot(page: PageContext, of: LinePlot): Markup {
   return plotFigure(page, of, { pictures: [legend, pictures], table: { header, rows } })
 }
 
-/** The numbers of a plot, with times as in RFC 3339. */
+/** Returns the values of a plot as CSV, with times in RFC 3339. */
 export function linePlotCsv({ series, timeLabel }: Pick<LinePlot, 'series' | 'timeLabel'>): string {
   const times = series[0]?.points ?? []
   return toCsv(

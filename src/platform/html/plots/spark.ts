@@ -1,4 +1,4 @@
-// A line as small as a word, beside a number that says what it ends in.
+// A sparkline: a small line next to a number.
 import { scaleLinear } from 'd3-scale'
 import { area, line } from 'd3-shape'
 import { html, type Part } from '../html.ts'
@@ -6,7 +6,7 @@ import { html, type Part } from '../html.ts'
 const WIDTH = 100
 const HEIGHT = 25
 
-/** The course of a few numbers, oldest first. It says nothing that is not said beside it: screen readers leave it out. */
+/** Renders a sparkline, oldest value first. Screen readers skip it, because the number next to it has the information. */
 export function spark(values: readonly number[]): Part {
   if (values.length < 2) return null
   const x = scaleLinear([0, values.length - 1], [0, WIDTH])
