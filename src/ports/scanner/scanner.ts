@@ -37,7 +37,7 @@ export class ScannerFailure extends Error {
 }
 
 /** What a scanner may say at most; the rest of a program's output would be no verdict either. */
-export const ANSWER_BYTES_MAX = 65_536
+export const RESPONSE_BYTES_MAX = 65_536
 const REASON_LENGTH_MAX = 500
 
 const Answer = Type.Object({

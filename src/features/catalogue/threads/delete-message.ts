@@ -1,4 +1,4 @@
-// Deletes the text of a message. The message keeps its place, without its text and its pictures.
+// Deletes a message: removes its text and images, and keeps an empty entry in the thread.
 
 import { actorOf } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
@@ -11,15 +11,16 @@ import { requireMessageEditor } from './policy.ts'
 import { getReadableMessage, type MessageBody } from './queries.ts'
 
 /**
- * Empties a message; doing it twice is no error. Entries that the server writes cannot be deleted.
- * @throws ApiError 404 when the viewer does not read it, 403 unless they wrote it or are a moderator.
+ * Deletes a message. Idempotent.
+ * @throws ApiError 404 if the viewer cannot read it, 403 unless they are its author or a moderator, `invalid_input` for
+ * entries that the server created.
  */
 export async function deleteMessage(deps: Pick<Deps, 'db' | 'cache'>, viewer: Viewer, id: string): Promise<void> {
   await transaction(deps, async (tx) => {
     const message = await getReadableMessage(tx, viewer, id)
     requireMessageEditor(viewer, message)
     if (message.body.type === 'deleted') return
-    if (message.body.type !== 'text') throw invalidInput('Only messages that a person wrote can be deleted')
+    if (message.body.type !== 'text') throw invalidInput('Entries that the server created cannot be deleted')
     const body: MessageBody = { type: 'deleted', private: message.body.private }
     await tx
       .updateTable('thread_message')

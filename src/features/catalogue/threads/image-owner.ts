@@ -1,4 +1,4 @@
-// Pictures in messages.
+// Lets users upload images for messages.
 
 import type { ImageOwner } from '#features/basics/content-images/image-target.ts'
 import { invalidInput } from '#lib/errors.ts'
@@ -7,7 +7,7 @@ import type { Db } from '#platform/db/db.ts'
 import { requireMessageEditor } from './policy.ts'
 import { getReadableMessage } from './queries.ts'
 
-/** The author puts pictures into a message, and so do moderators. */
+/** Allows the author of the message and moderators. */
 export function messageImages({ db }: { db: Db }): ImageOwner {
   return {
     scope: 'THREAD_WRITE',
@@ -15,7 +15,7 @@ export function messageImages({ db }: { db: Db }): ImageOwner {
       const id = parseId(name, 'thread_message_id')
       const message = await getReadableMessage(db, viewer, id)
       requireMessageEditor(viewer, message)
-      if (message.body.type !== 'text') throw invalidInput('This message has no text')
+      if (message.body.type !== 'text') throw invalidInput('Images can only be added to a message with text')
       return id
     },
   }

@@ -1,56 +1,56 @@
-// Who reads and writes a thread, and what of it.
+// Decides who can read a thread and its messages, and who can write in it.
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import { isMember, type Membership } from '#features/basics/access/project-policy.ts'
 import { isModerator, type Viewer } from '#lib/access/viewer.ts'
 import { forbidden, invalidInput } from '#lib/errors.ts'
 
-/** What of a thread decides who reads it. Threads of deleted projects have lost their project. */
+/** The facts that decide who can read a thread. `project_id` is null if the project was deleted. */
 export type ThreadFacts = { id: string; type: string; project_id: string | null; reporter_id: string | null }
 
-/** Whether the viewer reads every thread, whatever project they belong to. */
+/** Returns whether the viewer can read every thread. */
 export function canReadAllThreads(viewer: Viewer): boolean {
   return isModerator(viewer)
 }
 
-/** Moderators read every thread, accepted members that of their project, a reporter that of their report. */
+/** Moderators can read every thread, accepted members that of their project, reporters that of their report. */
 export function canReadThread(viewer: Viewer, thread: ThreadFacts, membership: Membership): boolean {
   if (canReadAllThreads(viewer)) return true
   if (thread.type === 'project') return thread.project_id !== null && isMember(membership)
   return thread.type === 'report' && thread.reporter_id === viewer.id
 }
 
-/** In SQL: private messages are for moderators, the others for everybody who reads the thread. */
+/** SQL condition: only moderators can see private messages. */
 export function messageVisibleTo(viewer: Viewer): RawBuilder<SqlBool> {
   return isModerator(viewer)
     ? sql<SqlBool>`true`
     : sql<SqlBool>`(thread_message.body ->> 'private') is distinct from 'true'`
 }
 
-/** Messages of moderators are anonymous to everybody else, so that nobody blames one person for the team's decisions. */
+/** Only moderators see who wrote a moderator's message, so that users do not blame a person for decisions of the team. */
 export function canSeeAuthor(viewer: Viewer, message: { hide_identity: boolean }): boolean {
   return !message.hide_identity || isModerator(viewer)
 }
 
 /**
- * Whether the viewer writes on behalf of the moderation team: without a name, in a full thread too, and with
- * notifications to the other side.
+ * Returns whether the viewer writes for the moderation team: anonymously, without the size limit, and with
+ * notifications to the members or the reporter.
  */
 export function writesAsModerator(viewer: Viewer): boolean {
   return isModerator(viewer)
 }
 
-/** @throws ApiError 403 unless the viewer may write messages that only moderators read. */
+/** @throws ApiError 403 unless the viewer may write private messages. */
 export function requirePrivateWriter(viewer: Viewer): void {
-  if (!isModerator(viewer)) throw forbidden('Only moderators may write private messages')
+  if (!isModerator(viewer)) throw forbidden('Only moderators can write private messages')
 }
 
-/** A closed report is final for its reporter until a moderator reopens it. @throws ApiError `invalid_input` */
+/** @throws ApiError `invalid_input` if the report is closed, unless the viewer is a moderator. */
 export function requireOpenReport(viewer: Viewer, report: { closed: boolean }): void {
   if (report.closed && !isModerator(viewer)) throw invalidInput('This report is closed')
 }
 
-/** Authors and moderators change a message. @throws ApiError 403 */
+/** @throws ApiError 403 unless the viewer is the author or a moderator. */
 export function requireMessageEditor(viewer: Viewer, message: { author_id: string | null }): void {
   if (message.author_id === viewer.id || isModerator(viewer)) return
-  throw forbidden('Only its author or a moderator may change this message')
+  throw forbidden('Only the author and moderators can change this message')
 }

@@ -1,4 +1,4 @@
-// Writes a message into a thread, where a project's members or a reporter talk with the moderators.
+// Posts a message to a thread between moderators and the members of a project or the reporter of a report.
 
 import { listMemberIds } from '#features/basics/access/memberships.ts'
 import { attachImages } from '#features/basics/content-images/queries.ts'
@@ -12,14 +12,14 @@ import { requireOpenReport, requirePrivateWriter, writesAsModerator } from './po
 import { getReadableMessage, getReadableThread, insertMessage, type ThreadRow } from './queries.ts'
 import type { NewText } from './requests.ts'
 
-/** What one thread holds; moderators can always add to it, so that nobody shuts them out by filling it. */
+/** Maximum size of a thread, in bytes. It does not apply to moderators, so that no one can lock them out. */
 const THREAD_BYTES_MAX = 4 * 1024 * 1024
 
 /**
- * Writes a message. One by a moderator notifies the other side; one by the other side notifies nobody, because
- * moderators look through their queues.
- * @throws ApiError 404 for a thread that the viewer may not read, 403 for a private message by somebody who is no
- * moderator, `invalid_input` for a reporter in a closed report, `validation_error` naming the field, `limit_reached`.
+ * Posts a message. A message of a moderator notifies the members or the reporter. Moderators receive no notifications,
+ * because they work through their queues.
+ * @throws ApiError 404 if the viewer cannot read the thread, 403 for a private message unless the viewer is a moderator,
+ * `invalid_input` for a closed report, `validation_error` naming the field, `limit_reached` for a full thread.
  */
 export async function postMessage(
   deps: Pick<Deps, 'db' | 'cache'>,
@@ -31,7 +31,7 @@ export async function postMessage(
   await transaction(deps, async (tx) => {
     const thread = await getReadableThread(tx, viewer, threadId)
     if (isPrivate) requirePrivateWriter(viewer)
-    // The report is locked before the thread, as where it is closed: the opposite order would deadlock.
+    // Locks the report before the thread, in the same order as `updateReport`, to prevent deadlocks.
     await requireOpen(tx, viewer, thread)
     if (replyingTo !== null) await requireSameThread(tx, viewer, thread, replyingTo)
     const { id, sizeBytes } = await insertMessage(tx, {
@@ -41,7 +41,7 @@ export async function postMessage(
       hideIdentity: asModerator,
     })
     if (sizeBytes > THREAD_BYTES_MAX && !asModerator) {
-      throw new ApiError('limit_reached', 'This thread is full; moderators can still answer in it')
+      throw new ApiError('limit_reached', 'This thread has reached its size limit; only moderators can post in it')
     }
     await attachImages(tx, viewer, {
       ids: imageIds,
@@ -68,7 +68,8 @@ async function requireSameThread(tx: Tx, viewer: Viewer, thread: ThreadRow, mess
     if (error instanceof ApiError && error.kind === 'not_found') return undefined
     throw error
   })
-  if (target?.thread_id !== thread.id) throw validationError('body.replying_to', 'names no message of this thread')
+  if (target?.thread_id !== thread.id)
+    throw validationError('body.replying_to', 'must be the ID of a message in this thread')
 }
 
 async function notifyOtherSide(
@@ -93,7 +94,7 @@ async function notifyOtherSide(
     .select(['status', 'team_id', 'organization_id'])
     .where('id', '=', thread.project_id)
     .executeTakeFirst()
-  // During a review the team is notified of its outcome only.
+  // During a review, members are notified only of the result.
   if (project === undefined || project.status === 'processing') return
   const others = (await listMemberIds(tx, project)).filter((id) => id !== viewer.id)
   await insertNotifications(tx, others, { type: 'moderator_message', ...about })

@@ -1,4 +1,4 @@
-// Threads and their messages as rows. The messages of a thousand threads come in one statement, as those of one do.
+// Rows of threads and messages. One statement reads the messages of any number of threads.
 import { sql } from 'kysely'
 import { findMembership, listMemberships } from '#features/basics/access/memberships.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
@@ -10,7 +10,7 @@ import { canReadAllThreads, canReadThread, messageVisibleTo, type ThreadFacts } 
 
 export type ThreadRow = ThreadFacts & { report_id: string | null; size_bytes: number }
 
-/** What is stored of a message; the pictures of a text are rows that name the message. */
+/** The stored body of a message. Images are separate rows that refer to the message. */
 export type MessageBody =
   | { type: 'text'; body: string; private: boolean; replying_to: string | null }
   | { type: 'status_change'; old_status: string; new_status: string }
@@ -25,16 +25,16 @@ export type MessageRow = {
   body: MessageBody
   hide_identity: boolean
   created: Date
-  /** In the order in which they were uploaded. */
+  /** IDs in the order of upload. */
   image_ids: string[] | null
 }
 
-/** Added to the length of each message's text: more than a row takes, so that many short messages are bounded too. */
+/** Counted per message in addition to its text. More than the size of a row, so that it limits short messages too. */
 const MESSAGE_OVERHEAD_BYTES = 1024
-/** The messages of all threads in one answer. */
-export const ANSWER_BYTES_MAX = 32 * 1024 * 1024
-/** Only changes of status can fill a thread beyond this; the newest messages are shown. */
-const MESSAGES_MAX = ANSWER_BYTES_MAX / MESSAGE_OVERHEAD_BYTES
+/** Maximum size of the messages in one response, in bytes. */
+export const RESPONSE_BYTES_MAX = 32 * 1024 * 1024
+/** Maximum number of messages, newest first. Only status changes can make a thread exceed it. */
+const MESSAGES_MAX = RESPONSE_BYTES_MAX / MESSAGE_OVERHEAD_BYTES
 
 function readThreads(db: Db) {
   return db
@@ -44,7 +44,7 @@ function readThreads(db: Db) {
     .select('report.reporter_id')
 }
 
-/** The threads with these IDs that the viewer reads, in the order asked for. Two statements. */
+/** Returns the threads with these IDs that the viewer can read, in this order. Runs two statements. */
 export async function listReadableThreads(db: Db, viewer: Viewer, ids: readonly string[]): Promise<ThreadRow[]> {
   if (ids.length === 0) return []
   const rows = await readThreads(db).where('thread.id', 'in', ids).execute()
@@ -56,14 +56,14 @@ export async function listReadableThreads(db: Db, viewer: Viewer, ids: readonly 
     .filter((row) => canReadThread(viewer, row, memberships.get(row.project_id ?? '') ?? {}))
 }
 
-/** @throws ApiError 404 when the thread is absent or the viewer may not read it. */
+/** @throws ApiError 404 if the thread is absent or the viewer cannot read it. */
 export async function getReadableThread(db: Db, viewer: Viewer, id: string): Promise<ThreadRow> {
   const [thread] = await listReadableThreads(db, viewer, [id])
   if (thread === undefined) throw notFound('thread')
   return thread
 }
 
-/** The messages of these threads that the viewer reads, oldest first. */
+/** Returns the messages of these threads that the viewer can read, oldest first. */
 export async function listMessages(db: Db, viewer: Viewer, threadIds: readonly string[]): Promise<MessageRow[]> {
   if (threadIds.length === 0) return []
   const rows = await readMessages(db)
@@ -90,8 +90,8 @@ function readMessages(db: Db) {
 }
 
 /**
- * A message that the viewer reads, with its thread.
- * @throws ApiError 404 when it is absent, in a thread that they may not read, or for moderators only.
+ * Returns a message with its thread.
+ * @throws ApiError 404 if the message is absent or the viewer cannot read it.
  */
 export async function getReadableMessage(
   db: Db,
@@ -118,9 +118,9 @@ export async function getReadableMessage(
 export type NewMessage = { threadId: string; authorId: string | null; body: MessageBody; hideIdentity: boolean }
 
 /**
- * Writes a message at the end of a thread and returns its ID with the thread's size after it. Messages take the
- * database's time, since a thread is written from several processes and is read in the order of their times.
- * @throws ApiError 404 or 401 when the thread or the author is being deleted at this moment.
+ * Inserts a message at the end of a thread. Returns its ID and the new size of the thread. Uses the time of the database,
+ * because messages from several processes are sorted by time.
+ * @throws ApiError 404 if the thread was deleted in the meantime, 401 if the author was.
  */
 export async function insertMessage(
   tx: Tx,
@@ -128,7 +128,7 @@ export async function insertMessage(
 ): Promise<{ id: string; sizeBytes: number }> {
   const id = newId()
   const bytes = MESSAGE_OVERHEAD_BYTES + (body.type === 'text' ? Buffer.byteLength(body.body) : 0)
-  // Also makes messages of one thread wait for each other.
+  // The update also locks the thread, so that its messages are inserted one after the other.
   const thread = await tx
     .updateTable('thread')
     .set((eb) => ({ size_bytes: eb('size_bytes', '+', bytes) }))

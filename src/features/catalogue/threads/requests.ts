@@ -1,4 +1,4 @@
-// What clients send to write into a thread.
+// The request to post a message to a thread.
 import Type, { type Static } from 'typebox'
 import { ImageIds } from '#features/basics/content-images/requests.ts'
 import { validationError } from '#lib/errors.ts'
@@ -12,10 +12,14 @@ const TEXT_LENGTH_MAX = 65_536
 export const MessageInput = Type.Object(
   {
     body: Type.Object({
-      type: Type.Enum(['text'], { description: 'Other types are created by the server only' }),
+      type: Type.Enum(['text'], { description: 'Clients can create only text messages' }),
       body: Type.String({ maxLength: TEXT_LENGTH_MAX, description: 'Markdown' }),
       private: Type.Optional(
-        Nullable(Type.Boolean({ description: 'Visible to moderators only; only they may set it' })),
+        Nullable(
+          Type.Boolean({
+            description: 'Whether only moderators can see the message; only moderators can set it. Default: false',
+          }),
+        ),
       ),
       replying_to: Type.Optional(Nullable(Id('ID of a message in the same thread'))),
       associated_images: Type.Optional(Nullable(ImageIds('text'))),

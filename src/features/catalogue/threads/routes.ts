@@ -1,4 +1,4 @@
-// Threads: conversations between moderators and the members of a project, or the reporter of a report.
+// Routes to threads: conversations between moderators and the members of a project or the reporter of a report.
 import Type from 'typebox'
 import { parseId } from '#lib/ids.ts'
 import { requireViewer } from '#platform/http/auth/auth.ts'
@@ -50,7 +50,7 @@ function threadReads(app: App, deps: ThreadDeps): void {
       schema: {
         operationId: 'listThreads',
         summary: 'Get threads by ID',
-        description: 'In the requested order, without threads that the caller may not read.',
+        description: 'Returns threads in the requested order and skips threads that the caller cannot read.',
         querystring: IdsQuery,
         response: { 200: Type.Array(ThreadView) },
       },
@@ -91,7 +91,8 @@ function threadWrites(app: App, deps: ThreadDeps): void {
       schema: {
         operationId: 'deleteThreadMessage',
         summary: 'Delete a message',
-        description: 'The message stays in the thread with the type `deleted`, without its text.',
+        description:
+          'Removes the text and images of the message. The message remains in the thread with the type `deleted`.',
         params: IdParams,
       },
     },

@@ -1,4 +1,5 @@
-// Threads as bytes of JSON, joined from the bytes of their members. They may be long, so the work is done in steps.
+// Writes threads as JSON and includes the cached JSON of their members. Threads can be long, so the work is divided into
+// steps that let other requests run.
 import { setImmediate as yieldToOthers } from 'node:timers/promises'
 import { type CachedUser, listCachedUsers } from '#features/people/users/user-cache.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
@@ -6,10 +7,10 @@ import { invalidInput } from '#lib/errors.ts'
 import { entityTag, joinJson } from '#lib/text/json-bytes.ts'
 import { writeJsonArray } from '#lib/text/json-pieces.ts'
 import type { Deps } from '#ports/deps.ts'
-import { ANSWER_BYTES_MAX, listMessages, type MessageRow, type ThreadRow } from './queries.ts'
+import { listMessages, type MessageRow, RESPONSE_BYTES_MAX, type ThreadRow } from './queries.ts'
 import { type ThreadMessageView, toMessageViews } from './views.ts'
 
-/** Another form of what a thread consists of. */
+/** Functions that replace the default JSON of messages and members. */
 export type ThreadForm = {
   toShown?: (message: ThreadMessageView) => object
   bytesOf?: (user: CachedUser) => { bytes: Uint8Array }
@@ -18,8 +19,7 @@ export type ThreadForm = {
 const asItIs = <T>(value: T): T => value
 
 /**
- * These threads as the viewer reads them, each as JSON: two statements for any number. `toShown` gives what is shown of
- * a message, `bytesOf` of a member.
+ * Returns the JSON of each thread as the viewer can see it. Runs two statements for any number of threads.
  */
 export async function listThreadBytes(
   { db, cache }: Pick<Deps, 'db' | 'cache'>,
@@ -29,7 +29,6 @@ export async function listThreadBytes(
 ): Promise<Buffer[]> {
   const byThread = new Map<string, MessageRow[]>(threads.map(({ id }) => [id, []]))
   for (const row of await listMessages(db, viewer, [...byThread.keys()])) byThread.get(row.thread_id)?.push(row)
-  // A thread may hold megabytes, or thousands of messages; other requests are served between steps.
   const views: { thread: ThreadRow; messages: ThreadMessageView[] }[] = []
   for (const thread of threads) {
     views.push({ thread, messages: toMessageViews(byThread.get(thread.id) ?? [], viewer) })
@@ -37,24 +36,23 @@ export async function listThreadBytes(
   }
   const authors = new Set(views.flatMap(({ messages }) => authorsOf(messages)))
   const users = new Map((await listCachedUsers({ db, cache }, [...authors])).map((user) => [user.id, user]))
-  const answers: Buffer[] = []
+  const threadBytes: Buffer[] = []
   for (const { thread, messages } of views) {
-    answers.push(await toThreadBytes(thread, messages.map(toShown), membersOf(messages, users).map(bytesOf)))
+    threadBytes.push(await toThreadBytes(thread, messages.map(toShown), membersOf(messages, users).map(bytesOf)))
     await yieldToOthers()
   }
-  return answers
+  return threadBytes
 }
 
 function authorsOf(messages: readonly ThreadMessageView[]): string[] {
   return messages.flatMap(({ author_id }) => author_id ?? [])
 }
 
-/** Its authors as far as they are shown, in the order in which they first wrote. */
+/** Returns the visible authors, in the order of their first messages. */
 function membersOf(messages: readonly ThreadMessageView[], users: ReadonlyMap<string, CachedUser>): CachedUser[] {
   return [...new Set(authorsOf(messages))].flatMap((id) => users.get(id) ?? [])
 }
 
-/** A thread as bytes: its members are ready bytes already. */
 async function toThreadBytes(
   thread: ThreadRow,
   messages: readonly object[],
@@ -72,13 +70,14 @@ async function toThreadBytes(
   ])
 }
 
-/** @throws ApiError `invalid_input` naming `ids` when the threads that a request has named are too long for one answer. */
+/** @throws ApiError `invalid_input` naming `ids` if the threads are too long for one response. */
 export function requireSizeLimit(threads: readonly ThreadRow[]): void {
   const bytes = threads.reduce((sum, thread) => sum + thread.size_bytes, 0)
-  if (bytes > ANSWER_BYTES_MAX) throw invalidInput('These threads are too long for one answer: name fewer', 'ids')
+  if (bytes > RESPONSE_BYTES_MAX)
+    throw invalidInput('These threads are too long for one response; request fewer threads', 'ids')
 }
 
-/** Several threads as one JSON array, with its tag; other requests are served between them. */
+/** Joins threads to a JSON array and computes its ETag. */
 export async function joinThreads(threads: readonly Buffer[]): Promise<{ bytes: Buffer; etag: string }> {
   const etags: string[] = []
   for (const thread of threads) {

@@ -1,4 +1,4 @@
-// The wire shapes of a thread and its messages, as far as each viewer may read them.
+// Response schemas of threads and messages.
 import Type, { type Static } from 'typebox'
 import { UserView } from '#features/people/users/views.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
@@ -10,7 +10,7 @@ const MessageBodyView = Type.Union([
   Type.Object({
     type: Type.Literal('text'),
     body: Type.String({ description: 'Markdown' }),
-    private: Type.Boolean({ description: 'Visible to moderators only' }),
+    private: Type.Boolean({ description: 'Whether only moderators can see the message' }),
     replying_to: Nullable(Type.String()),
     associated_images: Type.Array(Type.String(), { description: 'IDs of the images in the message' }),
   }),
@@ -24,11 +24,11 @@ export const ThreadMessageView = Type.Object(
   {
     id: Type.String(),
     author_id: Nullable(
-      Type.String({ description: 'Null for messages of moderators, unless the caller is a moderator' }),
+      Type.String({ description: 'User ID; null for messages of moderators unless the caller is a moderator' }),
     ),
     body: MessageBodyView,
     created: Timestamp,
-    hide_identity: Type.Boolean({ description: 'Whether the author is hidden from everyone but moderators' }),
+    hide_identity: Type.Boolean({ description: 'Whether only moderators can see the author' }),
   },
   { title: 'ThreadMessage' },
 )
@@ -38,15 +38,15 @@ export const ThreadView = Type.Object(
   {
     id: Type.String(),
     type: Type.Enum(['project', 'report', 'direct_message']),
-    project_id: Nullable(Type.String({ description: 'Null once the project is deleted' })),
+    project_id: Nullable(Type.String({ description: 'ID of the project; null after its deletion' })),
     report_id: Nullable(Type.String()),
     messages: Type.Array(ThreadMessageView, { description: 'Oldest first' }),
-    members: Type.Array(UserView, { description: 'Authors of messages whose identity the caller may see' }),
+    members: Type.Array(UserView, { description: 'Authors of messages whose identity the caller can see' }),
   },
   { title: 'Thread' },
 )
 
-/** The messages of one thread as the viewer reads them; a reply to one that they may not read names none. */
+/** Returns the views of one thread's messages. Omits the ID of a replied-to message that the viewer cannot read. */
 export function toMessageViews(rows: readonly MessageRow[], viewer: Viewer): ThreadMessageView[] {
   const shown = new Set(rows.map(({ id }) => id))
   return rows.map((row) => ({

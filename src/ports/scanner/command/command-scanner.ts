@@ -3,7 +3,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { tmpdir } from 'node:os'
 import { dirname } from 'node:path'
-import { ANSWER_BYTES_MAX, describeFile, oneLine, readJudgement, type Scanner, ScannerFailure } from '../scanner.ts'
+import { RESPONSE_BYTES_MAX, describeFile, oneLine, readJudgement, type Scanner, ScannerFailure } from '../scanner.ts'
 
 export type CommandScannerOptions = {
   /** The program, then its arguments; no shell reads them. */
@@ -81,7 +81,7 @@ function gather(stream: NodeJS.ReadableStream, onTooMuch: () => void): () => str
   let bytes = 0
   stream.on('data', (chunk: Buffer) => {
     bytes += chunk.length
-    if (bytes <= ANSWER_BYTES_MAX) chunks.push(chunk)
+    if (bytes <= RESPONSE_BYTES_MAX) chunks.push(chunk)
     else onTooMuch()
   })
   return () => Buffer.concat(chunks).toString('utf8')

@@ -2,7 +2,7 @@
 // its verdict.
 import { openAsBlob } from 'node:fs'
 import type { Secret } from '#lib/access/secret.ts'
-import { ANSWER_BYTES_MAX, describeFile, readJudgement, type Scanner, ScannerFailure } from '../scanner.ts'
+import { RESPONSE_BYTES_MAX, describeFile, readJudgement, type Scanner, ScannerFailure } from '../scanner.ts'
 
 export type WebScannerOptions = { url: string; token: Secret | undefined; timeoutMs: number }
 
@@ -44,7 +44,7 @@ async function readText({ body }: Response): Promise<string> {
   let bytes = 0
   for await (const chunk of body ?? []) {
     bytes += chunk.length
-    if (bytes > ANSWER_BYTES_MAX) throw new ScannerFailure(`The scanner's answer is over ${ANSWER_BYTES_MAX} bytes`)
+    if (bytes > RESPONSE_BYTES_MAX) throw new ScannerFailure(`The scanner's answer is over ${RESPONSE_BYTES_MAX} bytes`)
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString('utf8')

@@ -1,4 +1,4 @@
-// Which projects use a project: those with a listed version that depends on it.
+// Finds the dependents of a project: the searchable projects with a listed version that depends on it.
 import { sql } from 'kysely'
 import {
   type CachedProject,
@@ -7,33 +7,29 @@ import {
 } from '#features/catalogue/projects/lookup/project-cache.ts'
 import type { Db } from '#platform/db/db.ts'
 
-/** One page of the projects that stand in lists and depend on this one, most downloaded first, and how many there are. */
+/** Returns one page of the dependents, most downloaded first, and their total number. */
 export async function listDependents(
   reader: ProjectReader,
   projectId: string,
   { limit, offset }: { limit: number; offset: number },
 ): Promise<{ projects: CachedProject[]; total: number }> {
-  const { ids, total } = await findDependentIds(reader.db, projectId, { limit, offset })
-  // Who asks does not matter: these stand in everybody's lists.
-  return { projects: await listVisibleProjects(reader, null, ids), total }
+  // Two statements: a page after the end has no row that could contain the total.
+  const total = await countDependents(reader.db, projectId)
+  const { rows } = await sql<{ id: string }>`select project.id ${dependentsOf(projectId)}
+    order by project.downloads desc, project.id limit ${limit} offset ${offset}`.execute(reader.db)
+  // Everyone can see searchable projects, so the viewer does not matter.
+  const projects = await listVisibleProjects(
+    reader,
+    null,
+    rows.map(({ id }) => id),
+  )
+  return { projects, total }
 }
 
-/** How many projects that stand in lists depend on this one. */
+/** Returns the number of dependents. */
 export async function countDependents(db: Db, projectId: string): Promise<number> {
   const { rows } = await sql<{ total: number }>`select count(*)::int as total ${dependentsOf(projectId)}`.execute(db)
   return rows[0]?.total ?? 0
-}
-
-/** Two statements: an answer beyond the end has no row that could tell the total. */
-async function findDependentIds(
-  db: Db,
-  projectId: string,
-  { limit, offset }: { limit: number; offset: number },
-): Promise<{ ids: string[]; total: number }> {
-  const total = await countDependents(db, projectId)
-  const page = await sql<{ id: string }>`select project.id ${dependentsOf(projectId)}
-    order by project.downloads desc, project.id limit ${limit} offset ${offset}`.execute(db)
-  return { ids: page.rows.map(({ id }) => id), total }
 }
 
 function dependentsOf(projectId: string) {

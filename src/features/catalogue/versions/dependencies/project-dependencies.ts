@@ -1,4 +1,4 @@
-// What a project depends on through its versions, as far as the viewer may see either end.
+// Lists the dependencies of a project, if the viewer can see both the dependent version and the dependency.
 import { sql } from 'kysely'
 import { findMembership } from '#features/basics/access/memberships.ts'
 import { PUBLIC_VERSION_STATUSES, VERSION_STATUSES } from '#features/basics/access/version-status.ts'
@@ -14,13 +14,14 @@ import {
 } from '../lookup/version-cache.ts'
 import { seesHiddenVersions } from '../policy.ts'
 
-/** The newest so many of each kind; no real project comes near. */
+/** Maximum number of projects, and of versions, newest first. No real project has that many. */
 const LISTED_MAX = 10_000
 const BATCH_IDS = 5_000
 
 /**
- * Projects and versions that versions of this project name, each once, newest first. Hidden ones are left out, and so
- * is what only versions name that the viewer may not see. At most seven statements for the first 5000 of each.
+ * Returns the projects and versions on which versions of this project depend, without duplicates, newest first. Skips
+ * hidden ones, and dependencies of versions that the viewer cannot see. Runs at most seven statements for up to 5,000
+ * projects and 5,000 versions.
  */
 export async function listDependencies(
   reader: ProjectReader & VersionReader,
@@ -29,30 +30,30 @@ export async function listDependencies(
 ): Promise<{ projects: CachedProject[]; versions: CachedVersion[] }> {
   const membership = viewer === null ? {} : await findMembership(reader.db, viewer.id, { id: projectId })
   const seesAll = seesHiddenVersions(viewer, membership)
-  const named = await listNamed(reader.db, projectId, seesAll ? VERSION_STATUSES : PUBLIC_VERSION_STATUSES)
-  const projects = await listVisibleByIds(reader, viewer, named.projects)
+  const ids = await listDependencyIds(reader.db, projectId, seesAll ? VERSION_STATUSES : PUBLIC_VERSION_STATUSES)
+  const projects = await listVisibleByIds(reader, viewer, ids.projects)
   const versions: CachedVersion[] = []
-  for (let from = 0; from < named.versions.length; from += BATCH_IDS) {
-    const batch = await listCachedVersions(reader, named.versions.slice(from, from + BATCH_IDS))
+  for (let from = 0; from < ids.versions.length; from += BATCH_IDS) {
+    const batch = await listCachedVersions(reader, ids.versions.slice(from, from + BATCH_IDS))
     versions.push(...(await filterVisibleVersions(reader.db, viewer, batch)))
   }
   return { projects, versions }
 }
 
-/** IDs of what the versions with these statuses name, newest first. Two statements. */
-async function listNamed(
+/** Returns the IDs of the dependencies of versions with these statuses, newest first. */
+async function listDependencyIds(
   db: Db,
   projectId: string,
   statuses: readonly string[],
 ): Promise<{ projects: string[]; versions: string[] }> {
-  // Every dependency on a version also holds the version's project.
-  const names = sql`from version dependent join dependency on dependency.dependent_id = dependent.id
+  // A dependency on a version also contains the ID of the version's project.
+  const dependencies = sql`from version dependent join dependency on dependency.dependent_id = dependent.id
     where dependent.project_id = ${projectId} and dependent.status = any(${[...statuses]}::text[])`
   const projects = await sql<{ id: string }>`select project.id from project
-    where project.id in (select distinct dependency.project_id ${names})
+    where project.id in (select distinct dependency.project_id ${dependencies})
     order by project.published desc, project.id limit ${LISTED_MAX}`.execute(db)
   const versions = await sql<{ id: string }>`select version.id from version
-    where version.id in (select distinct dependency.version_id ${names})
+    where version.id in (select distinct dependency.version_id ${dependencies})
     order by version.date_published desc, version.id limit ${LISTED_MAX}`.execute(db)
   return { projects: projects.rows.map(({ id }) => id), versions: versions.rows.map(({ id }) => id) }
 }

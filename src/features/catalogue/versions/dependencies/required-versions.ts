@@ -1,4 +1,4 @@
-// What versions require of other projects: the version that a dependency names, else the newest that fits.
+// Resolves required dependencies: the version that the dependency specifies, otherwise the newest that matches.
 import {
   type CachedProject,
   listVisibleProjects,
@@ -19,9 +19,9 @@ import type { VersionView } from '../views.ts'
 export type Required = { project: CachedProject; version: CachedVersion }
 
 /**
- * What these versions require directly, each project once, in the order of their dependencies. The filter's loaders
- * are asked of projects of the kinds that run on them. Projects that are hidden from the viewer, or have no version that
- * fits, are left out. At most five statements.
+ * Returns the direct requirements of these versions in the order of the dependencies, each project once. The filter's
+ * loaders apply only to project types that run on them: a mod can require a resource pack. Skips projects that are hidden
+ * from the viewer or have no matching version. Runs at most five statements.
  */
 export async function listRequired(
   reader: ProjectReader & VersionReader,
@@ -29,12 +29,12 @@ export async function listRequired(
   versions: readonly Pick<VersionView, 'dependencies'>[],
   filter: VersionFilter,
 ): Promise<Required[]> {
-  const named = new Map<string, string | null>()
+  const versionByProject = new Map<string, string | null>()
   for (const { dependency_type, project_id, version_id } of versions.flatMap(({ dependencies }) => dependencies)) {
     if (dependency_type !== 'required' || project_id === null) continue
-    named.set(project_id, named.get(project_id) ?? version_id)
+    versionByProject.set(project_id, versionByProject.get(project_id) ?? version_id)
   }
-  const projects = await listVisibleProjects(reader, viewer, [...named.keys()])
+  const projects = await listVisibleProjects(reader, viewer, [...versionByProject.keys()])
   const runsOn = new Set(projectTypesOf(reader.taxonomy, [...(filter.loaders ?? [])]))
   const { loaders: _, ...others } = filter
   const newest = await listUpdates(
@@ -44,7 +44,7 @@ export async function listRequired(
       return { projectId: project.id, filter: types.some((type) => runsOn.has(type)) ? filter : others }
     }),
   )
-  const ids = projects.flatMap(({ id }, index) => named.get(id) ?? newest[index] ?? [])
+  const ids = projects.flatMap(({ id }, index) => versionByProject.get(id) ?? newest[index] ?? [])
   const visible = await filterVisibleVersions(reader.db, viewer, await listCachedVersions(reader, ids))
   const byProject = new Map(visible.map((version) => [version.project.id, version]))
   return projects.flatMap((project) => {

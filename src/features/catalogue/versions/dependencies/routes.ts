@@ -1,4 +1,4 @@
-// What a project depends on, over HTTP.
+// Routes to the dependencies and dependents of a project.
 import { getProject } from '#features/catalogue/projects/lookup/project-cache.ts'
 import { JsonEntity } from '#lib/text/json-bytes.ts'
 import { ProjectParams } from '#platform/http/query-values.ts'
@@ -37,7 +37,7 @@ export function dependencyRoutes(app: App, deps: Deps): void {
       config: { auth: { read: ['PROJECT_READ'] }, cache: 'public' },
       schema: {
         operationId: 'listProjectDependents',
-        summary: 'Projects in whose listed versions a project is a dependency, most downloaded first',
+        summary: 'List the projects whose listed versions depend on a project, most downloaded first',
         params: ProjectParams,
         querystring: DependentsQuery,
         response: { 200: DependentsView },

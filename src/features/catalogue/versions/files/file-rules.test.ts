@@ -164,7 +164,7 @@ describe('the file rules', () => {
     const bytes = zipOf('fabric.mod.json')
     await refused(
       { loaders: ['minecraft'], filename: 'a.jar', bytes },
-      /extension jar does not fit the loaders minecraft/,
+      /loaders minecraft do not accept files with the extension jar/,
     )
     await refused({ loaders: ['fabric'], filename: 'a.mrpack', bytes }, /mrpack/)
     await refused({ loaders: ['fabric'], filename: 'a.jar.asc', bytes: Buffer.from('sig') }, /asc/)
@@ -359,7 +359,7 @@ describe('the file rules', () => {
 
     test('a pack that holds nothing is refused; overrides are enough', async () => {
       const empty = { ...index, files: [] }
-      await refused(pack(empty, [{ name: 'other/a.txt' }]), /lists no file, and there are no overrides/)
+      await refused(pack(empty, [{ name: 'other/a.txt' }]), /lists no files, and the pack has no overrides/)
       assert.equal((await validate(pack(empty, [{ name: 'overrides/options.txt' }]))).result, 'pass')
     })
 
@@ -380,7 +380,7 @@ test('the primary file is the named one, the only one, or the first that passed'
   assert.equal(choosePrimary([warned('a'), warned('b')], unnamed(2)), undefined)
   assert.throws(() => choosePrimary([warned('a'), pass('b')], named('a')), /No good/)
   assert.throws(() => choosePrimary([warned('a')], unnamed(1)), /No good/)
-  assert.throws(() => choosePrimary([pass('a')], named('c')), /names no file part/)
+  assert.throws(() => choosePrimary([pass('a')], named('c')), /must be the name of a file part/)
 })
 
 test('rule data with an error is refused with its place', () => {

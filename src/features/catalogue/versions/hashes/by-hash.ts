@@ -1,4 +1,4 @@
-// What many hashes of files lead to: versions, projects, and the versions to install instead.
+// Finds versions, projects and updates by the hashes of files.
 import {
   type CachedProject,
   listVisibleProjects,
@@ -12,10 +12,10 @@ import type { VersionFilter } from '../lookup/version-filter.ts'
 import type { NamedFile } from './requests.ts'
 import { type HashQuery, listUpdates, resolveFiles, type UpdateCheck } from './resolve-files.ts'
 
-/** What was found for hashes, in their order, each with the hash as it was asked for. */
-export type ResultsByHash<Thing> = (readonly [hash: string, Thing])[]
+/** Results in the order of the requested hashes, without hashes that have no result. */
+export type ResultsByHash<Result> = (readonly [hash: string, Result])[]
 
-/** The versions of files; three statements at most. */
+/** Returns the versions that contain the files. Runs at most three statements. */
 export async function listVersionsByHash(
   reader: VersionReader,
   viewer: Viewer | null,
@@ -31,7 +31,7 @@ export async function listVersionsByHash(
   )
 }
 
-/** The projects of files; three statements at most. */
+/** Returns the projects that contain the files. Runs at most three statements. */
 export async function listProjectsByHash(
   reader: ProjectReader,
   viewer: Viewer | null,
@@ -48,19 +48,17 @@ export async function listProjectsByHash(
   )
 }
 
-/** @param things one for each hash */
-function byHash<Thing>(hashes: readonly string[], things: readonly (Thing | undefined)[]): ResultsByHash<Thing> {
-  const found: ResultsByHash<Thing> = []
-  for (const [index, hash] of hashes.entries()) {
-    const thing = things[index]
-    if (thing !== undefined) found.push([hash, thing])
-  }
-  return found
+/** @param results one per hash, in the same order. */
+function byHash<Result>(hashes: readonly string[], results: readonly (Result | undefined)[]): ResultsByHash<Result> {
+  return hashes.flatMap((hash, index) => {
+    const result = results[index]
+    return result === undefined ? [] : [[hash, result] as const]
+  })
 }
 
 /**
- * For each hash of a file that the viewer sees, the version that its filter leads to. Three statements, whatever the
- * number of hashes; one more for every 64 different filters.
+ * Returns, for each file that the viewer can see, the first version of its project that matches the filter. Runs three
+ * statements for any number of hashes, and one more per 64 different filters.
  */
 export async function checkUpdates(
   reader: VersionReader,
@@ -81,8 +79,8 @@ export async function checkUpdates(
 }
 
 /**
- * The version to install instead of one file.
- * @throws ApiError 404 when the file is unknown or hidden, or when no version passes the filter.
+ * Returns the version that can replace a file.
+ * @throws ApiError 404 if the file is unknown or hidden, or if no version matches the filter.
  */
 export async function checkUpdate(
   reader: VersionReader,

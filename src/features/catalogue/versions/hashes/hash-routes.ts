@@ -1,4 +1,4 @@
-// Files by their hashes: the version, the project, the address of the bytes; and the deletion of one file.
+// Routes to the versions, projects and downloads of files by their hashes, and to delete a file.
 import Type from 'typebox'
 import { ProjectView } from '#features/catalogue/projects/views.ts'
 import { requireViewer, viewerWith } from '#platform/http/auth/auth.ts'
@@ -31,7 +31,7 @@ function singleReads(app: App, deps: Deps): void {
       config: { auth: { read: ['VERSION_READ'] }, cache: 'public' },
       schema: {
         operationId: 'getVersionByHash',
-        summary: 'Get the version that contains a file; if there are several, the one published last',
+        summary: 'Get the version that contains a file, or the latest of several',
         ...about,
         response: { 200: VersionView },
       },
@@ -48,7 +48,7 @@ function singleReads(app: App, deps: Deps): void {
       config: { auth: { read: ['VERSION_READ'] } },
       schema: {
         operationId: 'downloadByHash',
-        summary: 'Redirect to the content of a file',
+        summary: 'Redirect to the download URL of a file',
         ...about,
         response: { 307: FileAddress },
       },
@@ -81,7 +81,7 @@ function bulkReads(app: App, deps: Deps): void {
   )
   const projects = {
     summary: 'Get the projects that contain files',
-    description: 'Non-public items are included only if the token has both scopes.',
+    description: 'Includes non-public projects only if the token has both scopes.',
     response: projectsByHash,
   }
   app.post(

@@ -1,4 +1,4 @@
-// What requests that name files by their hashes may say.
+// Requests that name files by their hashes.
 import Type, { type Static } from 'typebox'
 import { invalidInput } from '#lib/errors.ts'
 import { Id, JSON_LIST } from '#lib/schema/schema-parts.ts'
@@ -8,10 +8,10 @@ import type { VersionFilter } from '../lookup/version-filter.ts'
 import { ALGORITHMS, HASH_LENGTH_MAX, HASHES_MAX, type HashQuery } from './resolve-files.ts'
 
 const Algorithm = Type.Enum([...ALGORITHMS], {
-  description: 'Hash algorithm; default: inferred from the length of each hash',
+  description: 'Hash algorithm. Default: inferred from the length of each hash',
 })
 
-/** Longer ones, and what is no hash at all, stand for no file. */
+/** Longer and malformed hashes match no file. */
 export const HashParams = Type.Object({
   hash: Type.String({ maxLength: 256, description: 'SHA-1 or SHA-512, hexadecimal' }),
 })
@@ -37,11 +37,11 @@ const hashesQuery = {
 }
 export const HashesQuery = Type.Object(hashesQuery)
 
-/** The hashes that a body or a query names, each once. @throws ApiError `invalid_input` for a query that is not JSON. */
+/** Returns the requested hashes without duplicates. @throws ApiError `invalid_input` for a query that is not JSON. */
 export function hashesOf(request: Static<typeof HashesBody> | Static<typeof HashesQuery>): HashQuery {
   const hashes = typeof request.hashes === 'string' ? parseIds(request.hashes, 'hashes') : [...new Set(request.hashes)]
   if (hashes.some((hash) => hash.length > HASH_LENGTH_MAX)) {
-    throw invalidInput(`A hash has at most ${HASH_LENGTH_MAX} characters`, 'hashes')
+    throw invalidInput(`A hash can have at most ${HASH_LENGTH_MAX} characters`, 'hashes')
   }
   return { hashes, algorithm: request.algorithm ?? undefined }
 }
@@ -71,8 +71,8 @@ export function filterOfUpdateQuery(
   return { ...filterOfQuery(query), versionTypes: versionTypesOfQuery(query.version_types) }
 }
 
-/** A file by its hash. */
+/** A request for one file by its hash. */
 export type NamedFile = Static<typeof HashParams> & Static<typeof FileQuery>
 
-/** Query of an update check of one file. */
+/** Query of an update check for one file. */
 export const SingleUpdateQuery = Type.Object({ ...FileQuery.properties, ...updateQuery })

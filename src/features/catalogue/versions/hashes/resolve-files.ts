@@ -1,5 +1,5 @@
-// From the hashes of files to versions, for every route that takes hashes: one resolver, so that all of them agree on
-// what a hash stands for and who may know it. What is hidden is left out before anything is chosen.
+// Resolves the hashes of files to versions, for every route that accepts hashes, so that all of them agree. Hidden
+// versions are excluded before one of several versions is chosen.
 import { sql } from 'kysely'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { invalidInput, notFound } from '#lib/errors.ts'
@@ -19,31 +19,30 @@ import { versionVisibleTo } from '../policy.ts'
 export const ALGORITHMS = ['sha1', 'sha512'] as const
 export type Algorithm = (typeof ALGORITHMS)[number]
 
-/** Hashes that one request may name. */
+/** Maximum number of hashes per request. */
 export const HASHES_MAX = 1000
-/** Hexadecimal digits. */
+/** Length of each hash, in hexadecimal digits. */
 const HASH_LENGTHS: Readonly<Record<Algorithm, number>> = { sha1: 40, sha512: 128 }
 export const HASH_LENGTH_MAX = HASH_LENGTHS.sha512
 
 export type HashQuery = {
-  /** In any case. */
+  /** Hexadecimal, upper or lower case. */
   hashes: readonly string[]
-  /** Absent: each hash says by its length what it is. */
+  /** Default: inferred from the length of each hash. */
   algorithm?: Algorithm | undefined
-  /** Of several versions with the file, this one. */
+  /** ID of the version to choose if several contain the file. */
   versionId?: string | undefined
 }
 
-/** The version that the viewer sees a file on. */
+/** The version in which the viewer can see a file. */
 export type ResolvedFile = { versionId: string; projectId: string }
 
-/** What resolving reads from. */
 export type FileReader = { db: Db; cache: EntityCache }
 
 /**
- * Where the file is that each hash stands for, in the order of the hashes; undefined for unknown and hidden ones. Of several
- * versions with the same file the one published last counts. One statement for each algorithm, which reads indexes alone;
- * none for what everybody sees and is known already.
+ * Returns the version that contains each file, in the order of the hashes: undefined for unknown and hidden files, and
+ * the latest of several versions. Runs one statement per algorithm, which reads only indexes, and none if all results
+ * are cached.
  */
 export async function resolveFiles(
   reader: FileReader,
@@ -55,23 +54,23 @@ export async function resolveFiles(
   if (viewer === null && versionId === undefined) {
     return findVersionsOfFiles(reader, hashes, (missing) => listFiles(reader.db, null, { hashes: missing, versionId }))
   }
-  const asked = hashes.filter((hash) => hash !== undefined)
-  const rows = await listFiles(reader.db, viewer, { hashes: asked, versionId })
-  const found = new Map(rows.map((file) => [file.hash, file]))
-  return hashes.map((hash) => (hash === undefined ? undefined : found.get(hash)))
+  const valid = hashes.filter((hash) => hash !== undefined)
+  const rows = await listFiles(reader.db, viewer, { hashes: valid, versionId })
+  const byHash = new Map(rows.map((file) => [file.hash, file]))
+  return hashes.map((hash) => (hash === undefined ? undefined : byHash.get(hash)))
 }
 
-/** A hash as it is stored; undefined where its length says that it is none of the algorithm, or of any. */
+/** Returns the hash in lower case, or undefined if its length does not match the algorithm or any algorithm. */
 function lowerHash(hash: string, algorithm: Algorithm | undefined): string | undefined {
-  const own = algorithmOf(hash)
-  return own === undefined || (algorithm !== undefined && algorithm !== own) ? undefined : hash.toLowerCase()
+  const actual = algorithmOf(hash)
+  return actual === undefined || (algorithm ?? actual) !== actual ? undefined : hash.toLowerCase()
 }
 
 function algorithmOf({ length }: string): Algorithm | undefined {
   return ALGORITHMS.find((algorithm) => HASH_LENGTHS[algorithm] === length)
 }
 
-/** The same from the database, in any order. */
+/** Reads the files from the database, in any order. */
 async function listFiles(
   db: Db,
   viewer: Viewer | null,
@@ -79,8 +78,10 @@ async function listFiles(
 ): Promise<FileLocation[]> {
   const files: FileLocation[] = []
   for (const algorithm of ALGORITHMS) {
-    const own = hashes.filter((hash) => hash.length === HASH_LENGTHS[algorithm])
-    if (own.length > 0) files.push(...(await listNewestFiles(db, viewer, { algorithm, hashes: own, versionId })))
+    const matching = hashes.filter((hash) => hash.length === HASH_LENGTHS[algorithm])
+    if (matching.length > 0) {
+      files.push(...(await listNewestFiles(db, viewer, { algorithm, hashes: matching, versionId })))
+    }
   }
   return files
 }
@@ -105,7 +106,7 @@ async function listNewestFiles(
   return (versionId === undefined ? query : query.where('version.id', '=', versionId)).execute()
 }
 
-/** The file of a version with this hash; undefined when it is gone. */
+/** Returns the file of a version with this hash. */
 function findFileIn(db: Db, versionId: string, hash: string): Promise<{ id: string; filename: string } | undefined> {
   return db
     .selectFrom('file')
@@ -116,111 +117,121 @@ function findFileIn(db: Db, versionId: string, hash: string): Promise<{ id: stri
     .executeTakeFirst()
 }
 
-/** A file as a request names it. */
-type FileName = { hash: string; algorithm?: Algorithm | undefined; version_id?: string | undefined }
+/** The parameters of a request for one file. */
+type FileRequest = { hash: string; algorithm?: Algorithm | undefined; version_id?: string | undefined }
 
-/** @throws ApiError 404 when the hash is unknown or hidden. */
-export async function resolveFile(reader: FileReader, viewer: Viewer | null, named: FileName): Promise<ResolvedFile> {
-  const { hash, algorithm, version_id: versionId } = named
+/** @throws ApiError 404 if the file is unknown or hidden. */
+export async function resolveFile(
+  reader: FileReader,
+  viewer: Viewer | null,
+  { hash, algorithm, version_id: versionId }: FileRequest,
+): Promise<ResolvedFile> {
   if (versionId !== undefined) parseId(versionId, 'version_id')
   const [file] = await resolveFiles(reader, viewer, { hashes: [hash], algorithm, versionId })
   if (file === undefined) throw notFound('file')
   return file
 }
 
-/** The same with the file itself. */
-export async function getFile(reader: FileReader, viewer: Viewer | null, named: FileName) {
-  const place = await resolveFile(reader, viewer, named)
-  const file = await findFileIn(reader.db, place.versionId, named.hash)
+/** Returns the ID and name of the file with its version and project. @throws ApiError 404. */
+export async function getFile(reader: FileReader, viewer: Viewer | null, request: FileRequest) {
+  const resolved = await resolveFile(reader, viewer, request)
+  const file = await findFileIn(reader.db, resolved.versionId, request.hash)
   if (file === undefined) throw notFound('file')
-  return { ...place, ...file }
+  return { ...resolved, ...file }
 }
 
 export type UpdateCheck = { projectId: string; filter: VersionFilter }
 
-/** Different filters for files of one project in one request: each goes through the versions of the project again. */
+/** Maximum number of different filters per project and request: each reads the versions of the project again. */
 export const FILTERS_PER_PROJECT_MAX = 32
-/** Different filters in one statement. */
+/** Number of different filters per statement. */
 const FILTERS_PER_STATEMENT = 64
 
-/** Projects whose lists are gone through under one filter, and what stood first in them. */
-type Round = { filter: VersionFilter; text: string; found: Map<string, string | undefined> }
+/** A filter, its cache key, and the projects to which it applies with the first version that matches in each. */
+type FilterGroup = { filter: VersionFilter; key: string; firstByProject: Map<string, string | undefined> }
 
 /**
- * For each check the version that stands first in its project's list under its filter; undefined where none passes.
- * A viewer who sees the project sees each of these. One statement for every 64 different filters, for what is not known.
- * @throws ApiError `invalid_input` when one project comes with too many different filters.
+ * Returns the first version in each project's list that matches the filter, or undefined if no version matches. Everyone
+ * who can see the project can see these versions. Runs one statement per 64 different filters that are not cached.
+ * @throws ApiError `invalid_input` for too many different filters per project.
  */
 export async function listUpdates(reader: FileReader, checks: readonly UpdateCheck[]): Promise<(string | undefined)[]> {
-  const rounds = roundsOf(checks)
-  refuseManyFilters(checks, rounds)
-  const unknown = new Set<Round>()
-  const known = checks.map(({ projectId, filter }) => {
-    const round = rounds.get(filter)
-    const first = round === undefined ? undefined : peekFirstVersion(reader, projectId, round.text)
-    if (round === undefined || first !== undefined) return first
-    round.found.set(projectId, undefined)
-    unknown.add(round)
+  const groups = groupByFilter(checks)
+  rejectManyFilters(checks, groups)
+  const incomplete = new Set<FilterGroup>()
+  const cached = checks.map(({ projectId, filter }) => {
+    const group = groups.get(filter)
+    const first = group === undefined ? undefined : peekFirstVersion(reader, projectId, group.key)
+    if (group === undefined || first !== undefined) return first
+    group.firstByProject.set(projectId, undefined)
+    incomplete.add(group)
     return undefined
   })
-  if (unknown.size > 0) await findFirsts(reader, [...unknown])
+  if (incomplete.size > 0) await readFirstVersions(reader, [...incomplete])
   return checks.map(({ projectId, filter }, index) => {
-    const first = known[index]
-    return first === undefined ? rounds.get(filter)?.found.get(projectId) : (first ?? undefined)
+    const first = cached[index]
+    return first === undefined ? groups.get(filter)?.firstByProject.get(projectId) : (first ?? undefined)
   })
 }
 
-/** Asks the database what stands first in the projects of the rounds, and keeps it. */
-async function findFirsts(reader: FileReader, rounds: readonly Round[]): Promise<void> {
-  const finds = await listLookupResults(reader, new Set(rounds.flatMap(({ found }) => [...found.keys()])))
-  for (let start = 0; start < rounds.length; start += FILTERS_PER_STATEMENT) {
-    const part = rounds.slice(start, start + FILTERS_PER_STATEMENT)
-    const { rows } = await sql<{ round: number; project_id: string; id: string }>`${sql.join(
-      part.map(listFirst),
+/** Reads the first versions of the groups from the database and caches them. */
+async function readFirstVersions(reader: FileReader, groups: readonly FilterGroup[]): Promise<void> {
+  // Before the query, so that a change during the query invalidates the entries.
+  const entries = await listLookupResults(
+    reader,
+    new Set(groups.flatMap(({ firstByProject }) => [...firstByProject.keys()])),
+  )
+  for (let start = 0; start < groups.length; start += FILTERS_PER_STATEMENT) {
+    const batch = groups.slice(start, start + FILTERS_PER_STATEMENT)
+    const { rows } = await sql<{ position: number; project_id: string; id: string }>`${sql.join(
+      batch.map(selectFirstVersions),
       sql` union all `,
     )}`.execute(reader.db)
-    for (const { round, project_id, id } of rows) part[round]?.found.set(project_id, id)
+    for (const { position, project_id, id } of rows) batch[position]?.firstByProject.set(project_id, id)
   }
-  for (const { text, found } of rounds) {
-    for (const [projectId, first] of found) {
-      const known = finds.get(projectId)
-      if (known !== undefined) storeFirstVersion(reader, known, text, first)
+  for (const { key, firstByProject } of groups) {
+    for (const [projectId, first] of firstByProject) {
+      const entry = entries.get(projectId)
+      if (entry !== undefined) storeFirstVersion(reader, entry, key, first)
     }
   }
 }
 
-/** The round of each filter: filters that say the same are one. */
-function roundsOf(checks: readonly UpdateCheck[]): Map<VersionFilter, Round> {
-  const byFilter = new Map<VersionFilter, Round>()
-  const byText = new Map<string, Round>()
+/** Returns the group of each filter object; equal filters share a group. */
+function groupByFilter(checks: readonly UpdateCheck[]): Map<VersionFilter, FilterGroup> {
+  const byFilter = new Map<VersionFilter, FilterGroup>()
+  const byKey = new Map<string, FilterGroup>()
   for (const { filter } of checks) {
     if (byFilter.has(filter)) continue
-    const text = JSON.stringify(filter)
-    const round = byText.get(text) ?? { filter, text, found: new Map() }
-    byText.set(text, round)
-    byFilter.set(filter, round)
+    const key = JSON.stringify(filter)
+    const group = byKey.get(key) ?? { filter, key, firstByProject: new Map() }
+    byKey.set(key, group)
+    byFilter.set(filter, group)
   }
   return byFilter
 }
 
-function refuseManyFilters(checks: readonly UpdateCheck[], rounds: ReadonlyMap<VersionFilter, Round>): void {
-  if (new Set(rounds.values()).size <= FILTERS_PER_PROJECT_MAX) return
-  const asked = new Map<string, Set<Round | undefined>>()
+function rejectManyFilters(checks: readonly UpdateCheck[], groups: ReadonlyMap<VersionFilter, FilterGroup>): void {
+  if (new Set(groups.values()).size <= FILTERS_PER_PROJECT_MAX) return
+  const byProject = new Map<string, Set<FilterGroup | undefined>>()
   for (const { projectId, filter } of checks) {
-    const own = asked.get(projectId) ?? new Set()
-    own.add(rounds.get(filter))
-    asked.set(projectId, own)
-    if (own.size > FILTERS_PER_PROJECT_MAX) {
-      throw invalidInput(`At most ${FILTERS_PER_PROJECT_MAX} different filters for files of one project`, 'hashes')
+    const projectGroups = byProject.get(projectId) ?? new Set()
+    projectGroups.add(groups.get(filter))
+    byProject.set(projectId, projectGroups)
+    if (projectGroups.size > FILTERS_PER_PROJECT_MAX) {
+      throw invalidInput(
+        `The files of one project can have at most ${FILTERS_PER_PROJECT_MAX} different filters`,
+        'hashes',
+      )
     }
   }
 }
 
-function listFirst({ filter, found }: Round, round: number) {
-  return sql`select ${sql.lit(round)} as round, asked.project_id, first.id
-    from unnest(${[...found.keys()]}::text[]) as asked (project_id)
+function selectFirstVersions({ filter, firstByProject }: FilterGroup, position: number) {
+  return sql`select ${sql.lit(position)} as position, requested.project_id, first.id
+    from unnest(${[...firstByProject.keys()]}::text[]) as requested (project_id)
     cross join lateral (
       select version.id from version
-      where version.project_id = asked.project_id and ${isListedAndPasses(filter)}
+      where version.project_id = requested.project_id and ${isListedAndPasses(filter)}
       order by ${LIST_ORDER} limit 1) first`
 }

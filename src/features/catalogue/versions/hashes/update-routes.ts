@@ -1,5 +1,5 @@
-// Update checks: for an installed file, the version to install instead. It is always the first entry of the version list
-// of its project under the same filter.
+// Update checks: the version that can replace an installed file. It is the first version in the project's version list
+// with the same filter.
 import Type from 'typebox'
 import type { Viewer } from '#lib/access/viewer.ts'
 import type { JsonPart } from '#lib/text/json-bytes.ts'
@@ -72,7 +72,7 @@ function bulkUpdates(app: App, deps: Deps): void {
     },
     answerOf: (updates: ResultsByHash<CachedVersion>): ResultsByHash<JsonPart<CachedVersion>> => updates,
   }
-  // The same bytes belong to one project, so that one version is all there is for a hash.
+  // Only one project can contain a file, so each list has one version.
   const many = {
     path: '/v3/version_files/update_many',
     noun: 'UpdateLists',
@@ -112,14 +112,14 @@ function individualUpdates(app: App, deps: Deps): void {
       schema: {
         operationId: 'findIndividualUpdates',
         summary: 'Get the latest versions that can replace files, with a filter for each file',
-        description: `At most ${FILTERS_PER_PROJECT_MAX} different filters for the files of one project.`,
+        description: `The files of one project can have at most ${FILTERS_PER_PROJECT_MAX} different filters.`,
         body: IndividualBody,
         response: { 200: byHash(VersionView) },
       },
     },
     async (req, reply) => {
       const filters = new Map<string, VersionFilter>()
-      // Of two entries with one hash the first counts: a file that is installed twice may be sent twice.
+      // Clients can send the same file twice; the filter of the first entry applies.
       for (const entry of req.body.hashes.toReversed()) filters.set(entry.hash, filterOfBody(entry))
       const query = hashesOf({ hashes: [...filters.keys()], algorithm: req.body.algorithm ?? null })
       const updates = await checkUpdates(deps, req.viewer, query, (hash) => filters.get(hash) ?? {})

@@ -1,4 +1,4 @@
-// What requests for lists of versions may say: which versions, which part of the list.
+// Requests for lists of versions: filters and paging.
 import Type, { type Static } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { invalidInput } from '#lib/errors.ts'
@@ -13,12 +13,12 @@ const FIELDS_MAX = 64
 const QUERY_LENGTH_MAX = 65_536
 
 const Scalar = Type.Union([Type.String({ maxLength: 2048 }), Type.Number(), Type.Boolean()])
-const Words = (description: string) =>
+const Names = (description: string) =>
   Type.Array(Type.String({ maxLength: 256 }), { maxItems: VALUES_MAX, description: `${description}; empty for any` })
 
-/** Keys of a body; null and an empty list are no filter. */
+/** Filter keys of a body. Null and an empty list match every version. */
 export const filterBody = {
-  loaders: Maybe(Words('Accepted loaders')),
+  loaders: Maybe(Names('Accepted loaders')),
   version_types: Maybe(Type.Array(Type.Enum([...VERSION_TYPES]), { maxItems: VALUES_MAX })),
   loader_fields: Maybe(
     Type.Record(Type.String({ maxLength: 64 }), Type.Array(Scalar, { maxItems: VALUES_MAX }), {
@@ -26,7 +26,7 @@ export const filterBody = {
       description: 'Loader field → accepted values',
     }),
   ),
-  game_versions: Maybe(Words('Accepted game versions, short for the loader field `game_versions`')),
+  game_versions: Maybe(Names('Accepted game versions; shorthand for the loader field `game_versions`')),
 }
 export const FilterBody = Type.Object(filterBody)
 
@@ -39,7 +39,7 @@ export function filterOfBody(body: Static<typeof FilterBody>): VersionFilter {
   }
 }
 
-/** Keys of a query. */
+/** Filter keys of a query. */
 export const filterQuery = {
   loaders: Type.Optional(
     Type.String({
@@ -58,14 +58,14 @@ export const filterQuery = {
   game_versions: Type.Optional(
     Type.String({
       maxLength: QUERY_LENGTH_MAX,
-      description: 'JSON array; shorthand for the loader field `game_versions`',
+      description: 'JSON array of accepted game versions; shorthand for the loader field `game_versions`',
       examples: ['["1.20.1","1.20.4"]'],
     }),
   ),
 }
 const FilterQuery = Type.Object(filterQuery)
 
-/** @throws ApiError `invalid_input` naming the key whose value is not the JSON it should be. */
+/** @throws ApiError `invalid_input` naming the key whose value is not the expected JSON. */
 export function filterOfQuery(query: Static<typeof FilterQuery>): VersionFilter {
   const { loaders, loader_fields, game_versions } = query
   return {
@@ -85,29 +85,30 @@ function parseLoaderFields(text: string): Record<string, unknown[]> {
   throw invalidInput(`loader_fields must be a JSON object of up to ${FIELDS_MAX} lists of values`, 'loader_fields')
 }
 
-/** `version_types` of a query: a JSON array. @throws ApiError `invalid_input`. */
+/** Parses `version_types` of a query, a JSON array. @throws ApiError `invalid_input`. */
 export function versionTypesOfQuery(text: string | undefined): string[] {
   if (text === undefined) return []
   const types = parseIds(text, 'version_types')
-  const wrong = types.find((type) => !(VERSION_TYPES as readonly string[]).includes(type))
-  if (wrong !== undefined) throw invalidInput(`${wrong} is none of ${VERSION_TYPES.join(', ')}`, 'version_types')
+  if (types.some((type) => !(VERSION_TYPES as readonly string[]).includes(type))) {
+    throw invalidInput(`version_types must contain only ${VERSION_TYPES.join(', ')}`, 'version_types')
+  }
   return types
 }
 
-/** Changelogs are most of the bytes of a list. */
+/** Clients can omit changelogs, which are the largest part of a list. */
 export const IncludeChangelog = Type.Optional(
-  Type.Boolean({ default: true, description: 'Whether to include changelogs' }),
+  Type.Boolean({ default: true, description: 'Whether to include changelogs. Default: true' }),
 )
 
 export const VersionsQuery = Type.Object({ ...IdsQuery.properties, include_changelog: IncludeChangelog })
 export const DependenciesQuery = Type.Object({ include_changelog: IncludeChangelog })
 
-/** Projects in one answer about dependents. */
+/** Maximum page size of dependents. */
 const DEPENDENTS_MAX = 100
 
 export const DependentsQuery = Type.Object({
   limit: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: DEPENDENTS_MAX, default: 20, description: 'Projects in the answer' }),
+    Type.Integer({ minimum: 1, maximum: DEPENDENTS_MAX, default: 20, description: 'Page size. Default: 20' }),
   ),
   offset: Offset,
 })
@@ -119,10 +120,15 @@ export const NumberParams = Type.Object({
 
 export const VersionListQuery = Type.Object({
   ...filterQuery,
-  featured: Type.Optional(Type.Boolean({ description: 'Only featured versions (true) or only others (false)' })),
+  featured: Type.Optional(
+    Type.Boolean({
+      description:
+        'Whether versions must be featured (true) or must not be (false). If true and the project features no version: the newest version for each major game version and loader',
+    }),
+  ),
   version_type: Type.Optional(Type.Enum([...VERSION_TYPES], { description: 'Only versions of this release channel' })),
   limit: Type.Optional(
-    Type.Integer({ minimum: 0, maximum: 1_000_000, description: 'Maximum number of versions; default: all' }),
+    Type.Integer({ minimum: 0, maximum: 1_000_000, description: 'Maximum number of versions. Default: all' }),
   ),
   offset: Offset,
   include_changelog: IncludeChangelog,

@@ -1,23 +1,26 @@
-// What was found among the versions of a project, kept as long as nothing of the project changes: its lists, the first of
-// each list, and the versions on which everybody sees its files.
+// Caches the results of lookups in the versions of a project: lists, the first version of each list, and the public
+// versions that contain its files. A change of the project invalidates them.
 import type { EntityCache } from '#platform/cache/entity-cache.ts'
 
-/** Filters that are written longer than this are rare, and not kept. */
+/** Longer filters are rare and not cached. */
 const FILTER_LENGTH_MAX = 300
-/** What is kept for one project; more is found again each time. */
+/** Maximum size of the results of one project, in bytes. */
 const BYTES_MAX = 512 * 1024
-/** An ID with its slot, and a key or a list with its own, about. */
+/** Estimated size of an ID, and of a map entry or array, in bytes. */
 const ID_BYTES = 40
 const SLOT_BYTES = 120
 
-/** Results are added only by those who had it before they asked the database: so a change that they missed has dropped it. */
+/**
+ * The cached results of one project. Get this object before you query the database, and then add the result: if the
+ * project changed in the meantime, the object is no longer in the cache and the outdated result is lost.
+ */
 export class LookupResults {
   readonly projectId: string
-  /** Hash, in small letters → version. Hashes of the two algorithms differ in length. */
+  /** Hash in lower case → version ID. SHA-1 and SHA-512 hashes differ in length. */
   readonly files: ReadonlyMap<string, string>
-  /** Filter as text → the IDs of the list. */
+  /** Filter as JSON → IDs of the list. */
   readonly lists: Map<string, readonly string[]>
-  /** Filter as text → the first ID of the list; null where the list is empty. */
+  /** Filter as JSON → first ID of the list; null if the list is empty. */
   readonly firsts: Map<string, string | null>
   #bytes: number
 
@@ -33,7 +36,7 @@ export class LookupResults {
     return this.#bytes
   }
 
-  /** Counts what is about to be kept; 0 says that it is too much. */
+  /** Returns the size of a new result and adds it to the total, or returns 0 if the result is too large to cache. */
   admit(key: string, ids: number): number {
     const bytes = SLOT_BYTES + key.length + ids * ID_BYTES
     if (key.length > FILTER_LENGTH_MAX || this.#bytes + bytes > BYTES_MAX) return 0
@@ -42,79 +45,80 @@ export class LookupResults {
   }
 }
 
-const FINDS = {
+const RESULTS = {
   name: 'version-finds' as const,
   follows: 'project',
-  idOf: (finds: LookupResults) => finds.projectId,
-  sizeOf: (finds: LookupResults) => finds.sizeBytes,
-  aliasesOf: (finds: LookupResults) => [...finds.files.keys()],
-  // Downloads are no part of it.
-  recount: (finds: LookupResults) => finds,
+  idOf: (results: LookupResults) => results.projectId,
+  sizeOf: (results: LookupResults) => results.sizeBytes,
+  aliasesOf: (results: LookupResults) => [...results.files.keys()],
+  // The results do not contain download counts.
+  recount: (results: LookupResults) => results,
 }
 
 type FindsCache = { cache: EntityCache }
 
-/** What was found so far for these projects, by project. */
+/** Returns the cached results of these projects, by project ID. */
 export function listLookupResults(
   { cache }: FindsCache,
   projectIds: Iterable<string>,
 ): Promise<Map<string, LookupResults>> {
-  return cache.kind(FINDS).getMany(projectIds, async (missing) => missing.map((id) => new LookupResults(id)))
+  return cache.kind(RESULTS).getMany(projectIds, async (missing) => missing.map((id) => new LookupResults(id)))
 }
 
 /**
- * The list of a project under a filter as text: kept, or asked for and kept.
- * @param ask IDs in the order of the list
+ * Returns the version list of a project from the cache, or reads and caches it.
+ * @param filter the filter as JSON.
+ * @param read returns the IDs in the order of the list.
  */
 export async function rememberVersionList(
   { cache }: FindsCache,
   { projectId, filter }: { projectId: string; filter: string },
-  ask: () => Promise<string[]>,
+  read: () => Promise<string[]>,
 ): Promise<readonly string[]> {
-  const kind = cache.kind(FINDS)
-  const finds = kind.peek(projectId) ?? (await listLookupResults({ cache }, [projectId])).get(projectId)
-  const known = finds?.lists.get(filter)
-  if (known !== undefined) return known
-  const ids = await ask()
-  const bytes = finds?.admit(filter, ids.length) ?? 0
-  if (finds !== undefined && bytes > 0) {
-    finds.lists.set(filter, ids)
-    kind.grow(finds, bytes)
+  const kind = cache.kind(RESULTS)
+  const results = kind.peek(projectId) ?? (await listLookupResults({ cache }, [projectId])).get(projectId)
+  const cached = results?.lists.get(filter)
+  if (cached !== undefined) return cached
+  const ids = await read()
+  const bytes = results?.admit(filter, ids.length) ?? 0
+  if (results !== undefined && bytes > 0) {
+    results.lists.set(filter, ids)
+    kind.grow(results, bytes)
   }
   return ids
 }
 
-/** The first of a list, when it is kept; null where the list is empty. */
+/** Returns the cached first version of a list: null if the list is empty, undefined if it is not cached. */
 export function peekFirstVersion({ cache }: FindsCache, projectId: string, filter: string): string | null | undefined {
-  return cache.kind(FINDS).peek(projectId)?.firsts.get(filter)
+  return cache.kind(RESULTS).peek(projectId)?.firsts.get(filter)
 }
 
-/** Keeps the first of a list, which was asked for after `finds` was. */
+/** Caches the first version of a list, which must be read after `results`. */
 export function storeFirstVersion(
   { cache }: FindsCache,
-  finds: LookupResults,
+  results: LookupResults,
   filter: string,
   id: string | undefined,
 ): void {
-  const bytes = finds.admit(filter, 1)
+  const bytes = results.admit(filter, 1)
   if (bytes === 0) return
-  finds.firsts.set(filter, id ?? null)
-  cache.kind(FINDS).grow(finds, bytes)
+  results.firsts.set(filter, id ?? null)
+  cache.kind(RESULTS).grow(results, bytes)
 }
 
-/** The version on which a file is, by its hash. */
+/** The version that contains a file. */
 export type FileLocation = { hash: string; versionId: string; projectId: string }
 
 /**
- * The versions on which everybody sees the files with these hashes, in their places.
- * @param ask which of the hashes that are not kept can be found, in any order
+ * Returns the public version that contains each file, in the order of the hashes.
+ * @param read returns the locations of files that are not cached, in any order.
  */
 export async function findVersionsOfFiles(
   { cache }: FindsCache,
   hashes: readonly (string | undefined)[],
-  ask: (missing: readonly string[]) => Promise<readonly FileLocation[]>,
+  read: (missing: readonly string[]) => Promise<readonly FileLocation[]>,
 ): Promise<(FileLocation | undefined)[]> {
-  const kind = cache.kind(FINDS)
+  const kind = cache.kind(RESULTS)
   const missing: string[] = []
   const files = hashes.map((hash) => {
     if (hash === undefined) return undefined
@@ -123,17 +127,21 @@ export async function findVersionsOfFiles(
     return file
   })
   if (missing.length === 0) return files
-  const found = await kind.getManyNamed(missing, async (unknown) => {
+  const resultsByHash = await kind.getManyNamed(missing, async (unknown) => {
     const byProject = new Map<string, Map<string, string>>()
-    for (const { hash, versionId, projectId } of await ask(unknown)) {
+    for (const { hash, versionId, projectId } of await read(unknown)) {
       byProject.set(projectId, (byProject.get(projectId) ?? new Map()).set(hash, versionId))
     }
-    return Array.from(byProject, ([id, own]) => new LookupResults(id, own, kind.peek(id)))
+    return Array.from(byProject, ([id, versions]) => new LookupResults(id, versions, kind.peek(id)))
   })
-  return hashes.map((hash, index) => (hash === undefined ? undefined : (files[index] ?? fileIn(found.get(hash), hash))))
+  return hashes.map((hash, index) =>
+    hash === undefined ? undefined : (files[index] ?? fileIn(resultsByHash.get(hash), hash)),
+  )
 }
 
-function fileIn(finds: LookupResults | undefined, hash: string): FileLocation | undefined {
-  const versionId = finds?.files.get(hash)
-  return finds === undefined || versionId === undefined ? undefined : { hash, versionId, projectId: finds.projectId }
+function fileIn(results: LookupResults | undefined, hash: string): FileLocation | undefined {
+  const versionId = results?.files.get(hash)
+  return results === undefined || versionId === undefined
+    ? undefined
+    : { hash, versionId, projectId: results.projectId }
 }

@@ -1,4 +1,4 @@
-// Reading versions: by ID, and the lists of a project.
+// Routes to read versions by ID, and the versions of a project.
 import Type from 'typebox'
 import { getProject } from '#features/catalogue/projects/lookup/project-cache.ts'
 import { parseId } from '#lib/ids.ts'
@@ -61,7 +61,7 @@ function versionReads(app: App, deps: Deps): void {
   )
 }
 
-const BOTH_SCOPES = 'Non-public items are included only if the token has both scopes.'
+const BOTH_SCOPES = 'Requires both scopes to see non-public projects and versions.'
 
 function projectVersionReads(app: App, deps: Deps): void {
   const both = ['PROJECT_READ', 'VERSION_READ'] as const

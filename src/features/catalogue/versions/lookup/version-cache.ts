@@ -1,5 +1,6 @@
-// Versions kept as ready bytes, with and without their changelog, and with what decides who sees them. A command that
-// changes what a version's view shows, or who may see its project, names the version's ID under `version`.
+// Caches the JSON of versions, with and without changelog, together with the facts that decide who can see them. A
+// command that changes a version's view or the visibility of its project must add the version's ID to the change set,
+// under `version`.
 
 import { findMembership, listMemberships } from '#features/basics/access/memberships.ts'
 import type { Membership, ProjectFacts } from '#features/basics/access/project-policy.ts'
@@ -15,7 +16,7 @@ import { canSeeVersion, isPublicVersion, type VersionFacts } from '../policy.ts'
 import { findVersionIdByNumber, listVersionReads, type VersionReadRow } from '../queries.ts'
 import { toVersionView } from '../views.ts'
 
-/** A version's whole view as ready bytes; `brief` lacks the changelog, which comes last. */
+/** The JSON of a version. `brief` is the JSON without the changelog, which comes last. */
 export class CachedVersion extends JsonEntityWithTail implements VersionFacts {
   readonly id: string
   readonly status: string
@@ -48,7 +49,7 @@ const VERSION = {
   sizeOf: (version: CachedVersion) => version.sizeBytes + 400,
   revisionOf: (version: CachedVersion) => version.revision,
   recount: (version: CachedVersion, { revision, downloads }: Counted): CachedVersion | undefined => {
-    // A later revision was read with its downloads; of an earlier one more has changed than this number.
+    // A later revision already includes these downloads. An earlier revision is outdated in other fields too.
     if (version.revision !== revision) return version.revision > revision ? version : undefined
     const before = version.headText
     const head = withLargerNumber(before, 'downloads', downloads)
@@ -56,7 +57,7 @@ const VERSION = {
   },
 }
 
-/** Another form of a version as it is cached, kept and dropped with it. */
+/** Returns another representation of a cached version, which is cached and invalidated together with the version. */
 export function versionForm<D>(
   { cache }: VersionReader,
   version: CachedVersion,
@@ -65,18 +66,18 @@ export function versionForm<D>(
   return cache.kind(VERSION).derive(version, form)
 }
 
-/** A version in the cache that everybody may see, without a promise; undefined means: ask `getVersion`. */
+/** Returns the version synchronously if it is cached and public. If undefined, call `getVersion`. */
 export function peekPublicVersion({ cache }: Pick<VersionReader, 'cache'>, id: string): CachedVersion | undefined {
   const version = cache.kind(VERSION).peek(id)
   return version !== undefined && isPublicVersion(version) ? version : undefined
 }
 
-/** The versions with these IDs, hidden ones too, in the order asked for; unknown ones are left out. At most one statement. */
+/** Returns the versions with these IDs, including hidden ones, in this order. Skips unknown IDs. */
 export async function listCachedVersions(reader: VersionReader, ids: readonly string[]): Promise<CachedVersion[]> {
   return (await readVersionsInOrder(reader, ids)).filter((version) => version !== undefined)
 }
 
-/** The same in the places of the IDs, of which some may be undefined, as unknown versions are. */
+/** Returns one version per ID, or undefined for an unknown or undefined ID. Runs at most one statement. */
 export async function readVersionsInOrder(
   reader: VersionReader,
   ids: readonly (string | undefined)[],
@@ -90,13 +91,13 @@ export async function readVersionsInOrder(
     return version
   })
   if (missing.length === 0) return versions
-  const found = await kind.getMany(missing, async (unknown) =>
+  const versionsById = await kind.getMany(missing, async (unknown) =>
     (await listVersionReads(reader.db, unknown)).map((row) => toCachedVersion(row, reader)),
   )
-  return versions.map((version, index) => version ?? found.get(ids[index] ?? ''))
+  return versions.map((version, index) => version ?? versionsById.get(ids[index] ?? ''))
 }
 
-/** Of these versions, those the viewer may see. One statement at most. */
+/** Returns the versions that the viewer can see. Runs at most one statement. */
 export async function filterVisibleVersions<Facts extends VersionFacts>(
   db: Db,
   viewer: Viewer | null,
@@ -109,8 +110,8 @@ export async function filterVisibleVersions<Facts extends VersionFacts>(
 }
 
 /**
- * The version with this ID, if the viewer may see it.
- * @throws ApiError 404 when it is absent or hidden.
+ * Returns the version with this ID if the viewer can see it.
+ * @throws ApiError 404 if the version is absent or hidden.
  */
 export async function getVersion(reader: VersionReader, viewer: Viewer | null, id: string): Promise<CachedVersion> {
   const [version] = await filterVisibleVersions(reader.db, viewer, await listCachedVersions(reader, [id]))
@@ -118,7 +119,7 @@ export async function getVersion(reader: VersionReader, viewer: Viewer | null, i
   return version
 }
 
-/** The same with the viewer's membership, for commands that go on to ask what the viewer may do. */
+/** Returns the version as `getVersion` does, with the viewer's membership, which decides what they may do. */
 export async function getVersionAsMember(
   reader: VersionReader,
   viewer: Viewer,
@@ -132,8 +133,8 @@ export async function getVersionAsMember(
 }
 
 /**
- * The listed or archived version of a project that `name` names as ID or as version number.
- * @throws ApiError 404 when there is none.
+ * Returns the listed or archived version of a project with this ID or version number.
+ * @throws ApiError 404.
  */
 export async function getVersionByNumber(
   reader: VersionReader,
@@ -145,7 +146,7 @@ export async function getVersionByNumber(
   return getVersion(reader, viewer, id)
 }
 
-/** The versions as a list shows them: without their changelogs where the request says so. */
+/** Returns the versions for a list, without changelogs if `included` is false. */
 export function withChangelogs(
   versions: readonly CachedVersion[],
   included: boolean | undefined,

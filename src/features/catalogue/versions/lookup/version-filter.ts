@@ -1,16 +1,16 @@
-// What a version list, and with it every update check, may be narrowed to: one meaning, written once.
+// The filter of version lists and update checks.
 import { type RawBuilder, sql } from 'kysely'
 
-/** An empty list is no filter. */
+/** Conditions that a version must all match. An empty list matches every version. */
 export type VersionFilter = {
-  /** Any of them will do. */
+  /** The version must have one of these loaders. */
   loaders?: readonly string[]
   versionTypes?: readonly string[]
-  /** Loader field → accepted values, any of which will do; a version without the field passes. */
+  /** Loader field → accepted values. A version without the field matches. */
   loaderFields?: Readonly<Record<string, readonly unknown[]>>
 }
 
-/** Whether a row of `version` stands in its project's lists and passes the filter. */
+/** Returns the SQL condition for rows of `version` that are listed and match the filter. */
 export function isListedAndPasses({ loaders = [], versionTypes = [], loaderFields = {} }: VersionFilter) {
   const conditions = [sql<boolean>`is_listed(version.status)`]
   if (loaders.length > 0) conditions.push(hasLoader(loaders))
@@ -21,11 +21,11 @@ export function isListedAndPasses({ loaders = [], versionTypes = [], loaderField
   return sql<boolean>`(${sql.join(conditions, sql` and `)})`
 }
 
-// Beyond so many, a list of constants costs less as a hash table than compared one by one. PostgreSQL makes one of
-// `= any`, whatever the list's length; of the operators on arrays and JSON it does not.
+// For longer lists, a hash table is faster than comparisons one by one. PostgreSQL builds a hash table for `= any`, but
+// not for the operators on arrays and JSON.
 const COMPARED_MAX = 32
 
-/** A pack is found by its own loader, and by those that it names inside. */
+/** A modpack matches by its own loader and by the loaders of its index. */
 function hasLoader(names: readonly string[]): RawBuilder<boolean> {
   const wanted = sql`${[...names]}::text[]`
   if (names.length <= COMPARED_MAX) {
@@ -35,7 +35,7 @@ function hasLoader(names: readonly string[]): RawBuilder<boolean> {
     or exists (select 1 from jsonb_array_elements_text(version.fields -> 'mrpack_loaders') own where own = any(${wanted})))`
 }
 
-/** Whether the field is, or as a list holds, one of these texts, numbers and booleans. */
+/** Returns the condition that the field has one of these values, or is a list that contains one. */
 function hasValue(name: string, values: readonly unknown[]): RawBuilder<boolean> {
   const field = sql`version.fields -> ${name}`
   const wanted = sql`${values.map((value) => JSON.stringify(value))}::jsonb[]`
@@ -45,5 +45,5 @@ function hasValue(name: string, values: readonly unknown[]): RawBuilder<boolean>
     where own.value = any(${wanted}))`
 }
 
-/** The order of lists: those with an `ordering` first, ascending, then newest first. */
+/** Order of version lists: first versions with an `ordering`, ascending, then the others, newest first. */
 export const LIST_ORDER: RawBuilder<unknown> = sql`version.ordering, version.date_published desc, version.id`

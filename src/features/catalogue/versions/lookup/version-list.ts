@@ -1,4 +1,4 @@
-// The version list of a project: filters, order, and the featured ones or what stands in for them.
+// The version list of a project: filters, order, and featured versions or their replacements.
 import type { EntityCache } from '#platform/cache/entity-cache.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
@@ -6,8 +6,8 @@ import { listVersionIdsOf, listVersionTraits, type VersionListFilter, type Versi
 import { rememberVersionList } from './lookup-cache.ts'
 
 /**
- * IDs of the versions that a list shows, in its order. Asked for featured ones of a project that features none, it
- * gives the newest for each major game version and loader, and where there is no such version all of them.
+ * Returns the IDs of a project's version list. If the filter requires featured versions and the project has none, returns
+ * the newest version for each major game version and loader, or all versions if no version has a major game version.
  */
 export function listVersionIdsFor(
   { db, cache, taxonomy }: { db: Db; cache: EntityCache; taxonomy: Taxonomy },
@@ -15,11 +15,11 @@ export function listVersionIdsFor(
   filter: VersionListFilter,
 ): Promise<readonly string[]> {
   return rememberVersionList({ cache }, { projectId, filter: JSON.stringify(filter) }, () =>
-    askVersionIds({ db, taxonomy }, projectId, filter),
+    readVersionIds({ db, taxonomy }, projectId, filter),
   )
 }
 
-async function askVersionIds(
+async function readVersionIds(
   { db, taxonomy }: { db: Db; taxonomy: Taxonomy },
   projectId: string,
   filter: VersionListFilter,
@@ -34,16 +34,16 @@ async function askVersionIds(
   return listed.slice(offset, limit === undefined ? undefined : offset + limit)
 }
 
-/** For each major game version and loader the first version of the list that has both. */
+/** Returns the first version in the list for each pair of major game version and loader. */
 function autoFeatured(versions: readonly VersionTraits[], taxonomy: Taxonomy): Set<string> {
-  const known = taxonomy.fields.get('game_versions')?.enumValues
-  const taken = new Set<string>()
+  const knownVersions = taxonomy.fields.get('game_versions')?.enumValues
+  const pairs = new Set<string>()
   const chosen = new Set<string>()
   for (const { id, loaders, game_versions } of versions) {
-    const majors = game_versions.filter((value) => known?.get(value)?.metadata?.major === true)
+    const majors = game_versions.filter((value) => knownVersions?.get(value)?.metadata?.major === true)
     for (const pair of majors.flatMap((major) => loaders.map((loader) => `${major} ${loader}`))) {
-      if (taken.has(pair)) continue
-      taken.add(pair)
+      if (pairs.has(pair)) continue
+      pairs.add(pair)
       chosen.add(id)
     }
   }

@@ -46,7 +46,7 @@ test('a name that was used stays with its bytes after the file is deleted', asyn
 
   const refused = await add(version, 'extra.jar', other)
   assert.deepEqual([refused.statusCode, refused.json().error, refused.json().details.field], [409, 'conflict', 'part'])
-  assert.match(refused.json().description, /extra\.jar.*choose another name/)
+  assert.match(refused.json().description, /extra\.jar.*Choose another file name/)
   assert.equal((await t.anyone.get(address)).statusCode, 404)
   assert.deepEqual(
     await t.deps.db.selectFrom('upload_claim').selectAll().execute(),
