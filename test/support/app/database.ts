@@ -1,4 +1,4 @@
-// A migrated database of its own for each test file, cloned from a template that is made once per schema.
+// Creates a migrated database for each test file, as a clone of a template. The template is created once per schema.
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -73,24 +73,44 @@ async function withAdmin<T>(act: (admin: pg.Client) => Promise<T>): Promise<T> {
   }
 }
 
-/** Test files run side by side: the first one makes the template, the others wait at the lock. */
+/** Creates the template and drops what earlier runs left: their databases, and templates of other schemas. */
+export async function prepareTestServer(): Promise<void> {
+  await withAdmin(async (admin) => {
+    const template = await ensureTemplate(admin)
+    const { rows } = await admin.query(
+      "select datname from pg_database where datname like 'depot\\_%' and datname <> $1",
+      [template],
+    )
+    for (const { datname } of rows) await admin.query(`drop database "${datname}" with (force)`)
+  })
+}
+
+let templateName: string | undefined
+
+/** Returns the name of the template for the current migrations. The first process creates it; others wait for the lock. */
 async function ensureTemplate(admin: pg.Client): Promise<string> {
+  if (templateName !== undefined) return templateName
   const hash = createHash('sha256')
   for (const file of readdirSync(MIGRATIONS).sort()) hash.update(file).update(readFileSync(join(MIGRATIONS, file)))
   const name = `depot_template_${hash.digest('hex').slice(0, 16)}`
   await admin.query('select pg_advisory_lock($1)', [TEMPLATE_LOCK])
   try {
     const { rowCount } = await admin.query('select 1 from pg_database where datname = $1', [name])
-    if (rowCount === 1) return name
-    const making = `${name}_making`
-    await admin.query(`drop database if exists ${making} with (force)`)
-    await admin.query(`create database ${making}`)
-    const pool = createPool({ connectionString: databaseUrl(making) }, { max: 2, applicationName: 'depot-test' })
-    await migrate(pool)
-    await pool.end()
-    await admin.query(`alter database ${making} rename to ${name}`)
+    if (rowCount === 0) await createTemplate(admin, name)
+    templateName = name
     return name
   } finally {
     await admin.query('select pg_advisory_unlock($1)', [TEMPLATE_LOCK])
   }
+}
+
+/** Migrates under another name, so that an interrupted run leaves no incomplete template. */
+async function createTemplate(admin: pg.Client, name: string): Promise<void> {
+  const unfinished = `${name}_unfinished`
+  await admin.query(`drop database if exists ${unfinished} with (force)`)
+  await admin.query(`create database ${unfinished}`)
+  const pool = createPool({ connectionString: databaseUrl(unfinished) }, { max: 2, applicationName: 'depot-test' })
+  await migrate(pool)
+  await pool.end()
+  await admin.query(`alter database ${unfinished} rename to ${name}`)
 }

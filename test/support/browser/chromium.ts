@@ -1,4 +1,4 @@
-// A real Chromium against a real Depot that listens. Run by `npm run test:browser`, not by `npm test`.
+// A real Chromium against a real Depot that listens. Run by `npm test -- test/system/browser`, not by `npm test`.
 import assert from 'node:assert/strict'
 import { mkdirSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'

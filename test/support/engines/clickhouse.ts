@@ -1,20 +1,26 @@
-// The ClickHouse server that TEST_CLICKHOUSE_URL names (`scripts/engines/clickhouse.sh` starts one), with a database for
-// each test file. Where the variable is unset, tests that need a server are left out.
+// ClickHouse for tests, with a database for each test file: the server of TEST_CLICKHOUSE_URL, otherwise one that the file
+// starts in `npm run test:engines`. Tests are skipped if there is neither.
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
+import { after } from 'node:test'
 import { promisify } from 'node:util'
 import { createClient } from '@clickhouse/client'
+import { startEngine } from './engine.ts'
 
 const run = promisify(execFile)
 const given = process.env['TEST_CLICKHOUSE_URL']
-/** The server itself: the database of the address may not exist. */
-const server = given === undefined ? undefined : new URL('/', given).href
+const wanted = given === undefined && process.env['TEST_ENGINES'] !== undefined
+const started = wanted ? await startEngine('clickhouse') : 'TEST_CLICKHOUSE_URL is not set'
+if (typeof started === 'object') after(() => started.remove())
+const url = given ?? (typeof started === 'object' ? started.settings['CLICKHOUSE_URL'] : undefined)
+/** The server itself: the database in the URL might not exist. */
+const server = url === undefined ? undefined : new URL('/', url).href
 
 /** For `describe` and `test`: why there is nothing to test, or false. */
-export const withoutClickHouse = server === undefined ? 'TEST_CLICKHOUSE_URL is not set' : false
+export const withoutClickHouse = server === undefined ? String(started) : false
 
 export type TestClickHouse = {
   /** As CLICKHOUSE_URL, with a database of its own that does not exist yet. */

@@ -1,0 +1,46 @@
+// Prints the result of a run: each failure when it happens, then the counts and the slowest files.
+import { relative } from 'node:path'
+import { inspect } from 'node:util'
+
+const SLOWEST = 20
+
+/** Reads the events of `run()` to their end. */
+export async function report(events) {
+  const startedAt = performance.now()
+  const counts = { passed: 0, failed: 0, skipped: 0 }
+  const durations = {}
+  for await (const { type, data } of events) {
+    if (type === 'test:stdout') process.stdout.write(data.message)
+    if (type === 'test:stderr') process.stderr.write(data.message)
+    if (type !== 'test:complete') continue
+    const { details, name } = data
+    if (isFile(data)) durations[relative('', name)] = details.duration_ms
+    if (!details.passed && details.error?.failureType !== 'subtestsFailed') {
+      counts.failed += 1
+      printFailure(data)
+    } else if (data.skip !== undefined || data.todo !== undefined) {
+      counts.skipped += 1
+    } else if (details.passed && !isFile(data) && details.type !== 'suite') {
+      counts.passed += 1
+    }
+  }
+  printSlowest(durations)
+  const seconds = ((performance.now() - startedAt) / 1000).toFixed(1)
+  console.log(`${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped in ${seconds} s`)
+  return { passed: counts.failed === 0 && counts.passed > 0, durations }
+}
+
+const isFile = ({ name, nesting }) => nesting === 0 && name.endsWith('.test.ts')
+
+function printFailure({ name, file, line, details }) {
+  const error = details.error?.cause ?? details.error
+  const text = typeof error === 'string' ? error : (error?.stack ?? inspect(error))
+  const lines = text.split('\n').filter((text) => !/^\s+at .*\(?node:internal/.test(text))
+  console.error(`\n✖ ${name}\n  ${relative('', file ?? '')}:${line}\n  ${lines.join('\n  ')}\n`)
+}
+
+function printSlowest(durations) {
+  const slowest = Object.entries(durations).sort(([, a], [, b]) => b - a)
+  if (slowest.length > 1) console.log('Slowest files:')
+  for (const [file, ms] of slowest.slice(0, SLOWEST)) console.log(`  ${(ms / 1000).toFixed(1).padStart(6)} s  ${file}`)
+}
