@@ -200,7 +200,7 @@ function searchForm(
 
 function signInLink(context: PageContext): Markup {
   const { site, language } = context
-  // The account pages come first after signing in anyway.
+  // After sign-in, the account pages come first anyway.
   const back = context.address.startsWith('/account') ? '' : `?return=${encodeURIComponent(context.address)}`
   return html`<li><a class="button" href="${pathTo(context, site.paths.signIn)}${back}">${icon(context, 'user')}${language.t('layout.sign-in')}</a></li>`
 }
@@ -231,7 +231,7 @@ ${
 </div></footer>`
 }
 
-/** It carries no token, so that pages for everybody stay the same for everybody; its route asks where it came from. */
+/** The form has no CSRF token, so that public pages are the same for everyone; its route checks the origin instead. */
 function preferencesForm(context: PageContext): Markup {
   const { site, language, theme } = context
   const select = (id: string, label: string, options: Markup[]) =>

@@ -1,10 +1,10 @@
-// What the pages gain from scripts. Each works without.
+// Enhancements of the pages. Every page works without scripts.
 
 const each = (selector, action) => {
   for (const element of document.querySelectorAll(selector)) action(element)
 }
 
-// The key / is the search.
+// The / key moves to the search field.
 document.addEventListener('keydown', (event) => {
   const { target } = event
   const isTyping =
@@ -16,7 +16,7 @@ document.addEventListener('keydown', (event) => {
   search.select()
 })
 
-// A form of choices is sent when one changes, and needs no button.
+// Submits a form of filters when one changes, and hides its button.
 each('form[data-send]', (form) => {
   each('form[data-send] button:not([type=button])', (button) => {
     if (button.form === form) button.hidden = true
@@ -24,7 +24,7 @@ each('form[data-send]', (form) => {
   form.addEventListener('change', () => form.requestSubmit())
 })
 
-// Copies the text of a field to the clipboard and says so for a moment.
+// Copies the text of a field to the clipboard and confirms it briefly.
 if (navigator.clipboard !== undefined) {
   each('[data-copy]', (button) => {
     const field = document.getElementById(button.dataset.copy)
@@ -41,7 +41,7 @@ if (navigator.clipboard !== undefined) {
   })
 }
 
-// Hands the address of the page to the device, or copies it.
+// Shares the URL of the page, or copies it.
 each('[data-share]', (button) => {
   const said = button.querySelector('[role=status]')
   const url = document.querySelector('link[rel=canonical]')?.href ?? location.href
@@ -54,7 +54,7 @@ each('[data-share]', (button) => {
   })
 })
 
-// Ticks all boxes of a group, or none where all are ticked.
+// Selects all checkboxes of a group, or none if all are selected.
 each('[data-tick-all]', (button) => {
   const all = button.textContent
   const boxes = [...button.closest('fieldset').querySelectorAll('input[type=checkbox]')]
@@ -72,7 +72,7 @@ each('[data-tick-all]', (button) => {
   show()
 })
 
-// Lets people read the password they type.
+// Shows the typed password.
 each('[data-reveal]', (button) => {
   const field = document.getElementById(button.dataset.reveal)
   button.hidden = false
@@ -84,5 +84,5 @@ each('[data-reveal]', (button) => {
   })
 })
 
-// The open tab is in sight where the row of tabs is wider than the window.
+// Scrolls to the current tab if the row of tabs is wider than the window.
 each('.tabs [aria-current]', (tab) => tab.scrollIntoView({ block: 'nearest', inline: 'center' }))

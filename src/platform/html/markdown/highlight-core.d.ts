@@ -1,7 +1,7 @@
-// What we use of the highlighter.
+// Types of the parts of highlight.js that Depot uses.
 type Highlighter = {
   registerLanguage(name: string, language: object): void
-  /** Undefined for a language that is not registered, under this name or as another name of one. */
+  /** Undefined if no registered language has this name or alias. */
   getLanguage(name: string): object | undefined
   configure(options: { classPrefix: string }): void
   highlight(code: string, options: { language: string; ignoreIllegals: boolean }): { value: string }

@@ -1,4 +1,4 @@
-// Colours in code: classes that the style sheet knows, for the languages that projects are written in.
+// Syntax highlighting for the languages of projects, with classes of the style sheet.
 import hljs from 'highlight.js/lib/core'
 import bash from 'highlight.js/lib/languages/bash'
 import groovy from 'highlight.js/lib/languages/groovy'
@@ -11,15 +11,15 @@ import xml from 'highlight.js/lib/languages/xml'
 import yaml from 'highlight.js/lib/languages/yaml'
 import type { MarkdownIt } from 'markdown-it'
 
-/** Each brings its usual other names, such as `toml` for `ini` and `kts` for `kotlin`. */
+/** Each language includes its aliases, such as `toml` for `ini` and `kts` for `kotlin`. */
 const LANGUAGES = { bash, groovy, ini, java, javascript, json, kotlin, xml, yaml }
 for (const [name, language] of Object.entries(LANGUAGES)) hljs.registerLanguage(name, language)
 hljs.configure({ classPrefix: 'tok-' })
 
-/** So much code of a text gets colours; a block that goes beyond it, and what follows, gets none. */
+/** Maximum number of highlighted characters per text; the block that exceeds it and later blocks are not highlighted. */
 const COLOURED_LENGTH_MAX = 24_576
 
-/** A plugin: code in a known language gets its words in spans. */
+/** Markdown plugin that highlights code in a known language. */
 export function highlighting(parser: MarkdownIt): void {
   parser.core.ruler.push('highlighting-limit', ({ tokens }) => {
     let left = COLOURED_LENGTH_MAX
@@ -29,7 +29,7 @@ export function highlighting(parser: MarkdownIt): void {
       if (left < 0) token.info = ''
     }
   })
-  // Escaped; empty leaves the code as it is.
+  // The result is escaped; an empty result leaves the code unchanged.
   parser.set({
     highlight: (code, language) =>
       hljs.getLanguage(language) === undefined ? '' : hljs.highlight(code, { language, ignoreIllegals: true }).value,

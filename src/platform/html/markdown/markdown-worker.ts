@@ -1,7 +1,7 @@
-// The thread behind markdown.ts.
+// The worker thread of markdown.ts.
 import { serveTasks } from '#lib/concurrency/answer-questions.ts'
 import { type MarkdownOptions, renderMarkdown } from './render.ts'
 
-export type MarkdownQuestion = { text: string; options: MarkdownOptions }
+export type MarkdownTask = { text: string; options: MarkdownOptions }
 
-serveTasks(({ text, options }: MarkdownQuestion) => renderMarkdown(text, options))
+serveTasks(({ text, options }: MarkdownTask) => renderMarkdown(text, options))

@@ -1,9 +1,8 @@
-// People's texts as markup. The work is done in a thread: a text of 64 KB takes from 0.1 to some seconds, depending on
-// how hostile it is, and requests must not wait for that.
+// Renders Markdown of users in a worker thread, because a hostile text of 64 KB takes up to some seconds.
 import { createWorkerThread } from '#lib/concurrency/worker-thread.ts'
 import { html, type Markup, trusted } from '../html.ts'
 import type { Language } from '../languages.ts'
-import type { MarkdownQuestion } from './markdown-worker.ts'
+import type { MarkdownTask } from './markdown-worker.ts'
 
 const WAITING_MAX = 500
 const ANSWER_MS = 30_000
@@ -11,14 +10,14 @@ const IDLE_MS = 300_000
 
 export type Markdown = {
   /**
-   * The markup of a text, in an element of its own. One that cannot be rendered, because too many wait or it takes too
-   * long, is shown as it was written. Keep what comes back: it costs more than any other part of a page.
+   * Renders a text inside a separate element. If too many texts wait or rendering takes too long, returns the text as
+   * written. Cache the result: it costs more than any other part of a page.
    */
   render(text: string, language: Language): Promise<Markup>
   close(): Promise<void>
 }
 
-/** `imageOrigins`: where pictures may be loaded from, such as `https://cdn.example.org`. */
+/** `imageOrigins`: origins whose images are shown, such as `https://cdn.example.org`. */
 export function createMarkdown({
   imageOrigins,
   onError,
@@ -26,7 +25,7 @@ export function createMarkdown({
   imageOrigins: readonly string[]
   onError: (error: Error) => void
 }): Markdown {
-  const thread = createWorkerThread<MarkdownQuestion, string>({
+  const thread = createWorkerThread<MarkdownTask, string>({
     url: new URL('./markdown-worker.ts', import.meta.url),
     name: 'The Markdown thread',
     waiting: WAITING_MAX,
@@ -48,7 +47,7 @@ export function createMarkdown({
   }
 }
 
-function wordsOf({ t }: Language): MarkdownQuestion['options']['words'] {
+function wordsOf({ t }: Language): MarkdownTask['options']['words'] {
   return {
     code: t('text.code'),
     table: t('text.table'),

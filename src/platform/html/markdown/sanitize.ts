@@ -1,8 +1,8 @@
-// The list of what people's texts may hold. Everything else is dropped, or shown as the text it is.
+// The elements and attributes that texts of users can contain. The sanitizer drops everything else or shows it as text.
 import sanitizeHtml from 'sanitize-html'
 import type { MarkdownOptions } from './render.ts'
 
-/** Before the IDs of people's texts, so that none is that of a part of the page. */
+/** Prefix of IDs in texts of users, so that none equals an ID of the page. */
 export const ID_PREFIX = 'text-'
 
 const ALIGNED = ['p', 'div', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'td', 'th', 'img']
@@ -14,7 +14,7 @@ const TAGS = [
   ...['b', 'strong', 'i', 'em', 's', 'del', 'ins', 'u', 'small', 'sub', 'sup', 'kbd', 'samp', 'var', 'mark', 'q'],
   ...['abbr', 'cite', 'figure', 'figcaption'],
 ]
-/** Gone with what is in them: it is not for reading. */
+/** Elements that are removed with their content. */
 const SILENT = [
   'script',
   'style',
@@ -34,9 +34,9 @@ const TOKEN_CLASSES = ['tok-*', 'function_', 'class_', 'language_', 'invoke__', 
 type Attributes = Record<string, string>
 type Element = { tagName: string; attribs: Attributes; text?: string }
 
-/** Markup without anything that runs, loads, poses as a part of the page, or leads somewhere unseen. */
+/** Removes everything that runs code, loads resources, imitates a part of the page, or hides the target of a link. */
 export function sanitize(markup: string, { imageOrigins, words }: MarkdownOptions): string {
-  const isOurs = (address: string | undefined) => address !== undefined && isShown(address, imageOrigins)
+  const isAllowed = (address: string | undefined) => address !== undefined && isShown(address, imageOrigins)
   const clean = sanitizeHtml(markup, {
     allowedTags: TAGS,
     nonTextTags: SILENT,
@@ -62,15 +62,15 @@ export function sanitize(markup: string, { imageOrigins, words }: MarkdownOption
       ...Object.fromEntries(ALIGNED.map((tag) => [tag, ['align-center', 'align-right', 'align-left']])),
     },
     transformTags: {
-      // After the one of its own that an element may have.
+      // Runs after the specific transformation of an element.
       '*': (tagName, attribs) => ({ tagName, attribs: common(tagName, attribs) }),
       center: () => ({ tagName: 'div', attribs: { class: 'align-center' } }),
       strike: 'del',
       tt: 'code',
       a: (_tag, attribs) => link(attribs),
-      img: (_tag, attribs) => (isOurs(attribs['src']) ? image(attribs) : pictureLink(attribs, words.picture)),
+      img: (_tag, attribs) => (isAllowed(attribs['src']) ? image(attribs) : imageLink(attribs, words.picture)),
       source: (_tag, attribs) =>
-        isOurs(attribs['srcset']) ? { tagName: 'source', attribs } : { tagName: 'dropped', attribs: {} },
+        isAllowed(attribs['srcset']) ? { tagName: 'source', attribs } : { tagName: 'dropped', attribs: {} },
       iframe: (_tag, attribs) => video(attribs, words.video),
     },
     exclusiveFilter: ({ tag, attribs, text, mediaChildren = [] }) =>
@@ -80,11 +80,11 @@ export function sanitize(markup: string, { imageOrigins, words }: MarkdownOption
       text.trim() === '' &&
       mediaChildren.length === 0,
   })
-  // Of an element that is left open inside another, the sanitizer leaves the end. No text of people can be this.
+  // The sanitizer leaves the end tag of a dropped element that is not closed. Texts of users cannot contain this tag.
   return clean.replaceAll('</dropped>', '')
 }
 
-/** Global attributes in the form in which the page takes them. */
+/** Returns the global attributes in the form that pages use. */
 function common(tag: string, attribs: Attributes): Attributes {
   const { id, name, align, style, class: classes, ...rest } = attribs
   const anchor = id ?? (tag === 'a' ? name : undefined)
@@ -97,7 +97,7 @@ function common(tag: string, attribs: Attributes): Attributes {
   }
 }
 
-/** Columns of Markdown's tables say it in `style`, old HTML in `align`. */
+/** Returns the alignment: Markdown tables use `style`, old HTML `align`. */
 function sideOf(align: string | undefined, style: string | undefined): string | undefined {
   const side = (align ?? /^text-align:\s*(left|center|right)$/.exec(style ?? '')?.[1])?.toLowerCase()
   return side === 'left' || side === 'center' || side === 'right' ? side : undefined
@@ -111,7 +111,7 @@ function link(attribs: Attributes): Element {
   return { tagName: 'a', attribs: { ...rest, href: address, rel: 'nofollow ugc noopener' } }
 }
 
-/** A picture of our own stores, at the size it says, loaded when it comes into sight. */
+/** Renders an image of an allowed origin with its given size, loaded when it becomes visible. */
 function image({ src = '', alt = '', width, height, title, align, style }: Attributes): Element {
   const size = (text: string | undefined) => (text !== undefined && /^[1-9]\d{0,3}$/.test(text) ? text : undefined)
   const [wide, high] = [size(width), size(height)]
@@ -130,8 +130,8 @@ function image({ src = '', alt = '', width, height, title, align, style }: Attri
   }
 }
 
-/** What stands where a picture of another host would: its words and its host, to be opened by whoever wants to. */
-function pictureLink({ src = '', alt = '' }: Attributes, word: string): Element {
+/** Replaces an image of another host by a link with its text and host. */
+function imageLink({ src = '', alt = '' }: Attributes, word: string): Element {
   const url = URL.parse(src.startsWith('//') ? `https:${src}` : src)
   if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:'))
     return { tagName: 'span', attribs: {}, text: alt }
@@ -146,7 +146,7 @@ function isShown(address: string, origins: readonly string[]): boolean {
 
 const VIDEO = /^(?:https?:)?\/\/(?:www\.)?youtube(?:-nocookie)?\.com\/embed\/([\w-]{11})(?:[?#]|$)/
 
-/** A film on YouTube as a link to it. Other frames leave nothing. */
+/** Replaces an embedded YouTube video by a link. Other frames are removed. */
 function video({ src = '', title = '' }: Attributes, word: string): Element {
   const id = VIDEO.exec(src)?.[1]
   if (id === undefined) return { tagName: 'dropped', attribs: {} }

@@ -1,11 +1,10 @@
-// What is done to a text that is safe already, so that it fits into a page: levels of headings, places to jump to, and
-// wide things that a keyboard can scroll. The sanitizer closes what it opens and escapes the rest, so that tags can be
-// found by their letters.
+// Fits sanitized markup into a page: levels and IDs of headings, and keyboard access to wide elements. The sanitizer
+// closes every element and escapes the rest, so regular expressions can find tags.
 import { escapeText } from '../html.ts'
 import type { MarkdownOptions } from './render.ts'
 import { ID_PREFIX } from './sanitize.ts'
 
-/** Markup of the sanitizer with headings in order from `h2` on, each with an ID. */
+/** Returns the markup with headings in order from `h2` on, each with an ID. */
 export function shapeDocument(markup: string, { words }: MarkdownOptions): string {
   const scrollable = (label: string) => `tabindex="0" role="group" aria-label="${escapeText(label)}"`
   return namedHeadings(orderedHeadings(markup))
@@ -23,9 +22,9 @@ function tick(isDone: boolean, { done, notDone }: MarkdownOptions['words']): str
   return `<span class="tick" role="img" aria-label="${escapeText(isDone ? done : notDone)}"></span>`
 }
 
-/** No level is left out on the way down, and none is that of the page's own heading. */
+/** Renumbers headings so that no level is skipped and none equals the heading of the page. */
 function orderedHeadings(markup: string): string {
-  /** Levels as they are written, from the outermost of the present place to the innermost. */
+  /** Written levels of the enclosing headings, outermost first. */
   const path: number[] = []
   const open: number[] = []
   return markup.replace(/<(\/?)h([1-6])\b/g, (_tag, slash: string, digit: string) => {
@@ -39,9 +38,9 @@ function orderedHeadings(markup: string): string {
   })
 }
 
-/** IDs made of the words, as people know them from code hosts; each is there once. */
+/** Adds unique IDs made of the words of each heading, as on code hosts. */
 function namedHeadings(markup: string): string {
-  const taken = new Set([...markup.matchAll(/ id="([^"]*)"/g)].map(([, id]) => id))
+  const usedIds = new Set([...markup.matchAll(/ id="([^"]*)"/g)].map(([, id]) => id))
   const counts = new Map<string, number>()
   return markup.replace(/<(h[2-6])>((?:(?!<\/h[2-6]>)[\s\S])*)/g, (tag, name: string, content: string) => {
     const words = content
@@ -57,9 +56,9 @@ function namedHeadings(markup: string): string {
     do {
       id = `${ID_PREFIX}${words}${count === 0 ? '' : `-${count}`}`
       count += 1
-    } while (taken.has(id))
+    } while (usedIds.has(id))
     counts.set(words, count)
-    taken.add(id)
+    usedIds.add(id)
     return `<${name} id="${id}">${content}`
   })
 }

@@ -1,7 +1,7 @@
-// Lists of things to do: `- [x] done`.
+// Task lists: `- [x] done`.
 import type { MarkdownIt } from 'markdown-it'
 
-/** Marks the items of such lists; the sanitizer turns the mark into a picture with words. */
+/** Adds a class to the items of task lists, which shapeDocument turns into a labelled symbol. */
 export function taskLists(parser: MarkdownIt): void {
   parser.core.ruler.after('inline', 'task-lists', ({ tokens }) => {
     for (const [index, token] of tokens.entries()) {

@@ -1,17 +1,17 @@
-// How a sum is made up: one bar for each of its parts.
+// Bar plots: one bar per part of a sum.
 import { scaleLinear } from 'd3-scale'
 import { shortNumber, wholeNumber } from '../format.ts'
 import { html, type Markup } from '../html.ts'
 import type { PageContext } from '../page-context.ts'
 import { toCsv } from './csv.ts'
-import { coordinate, type PlotFigure, pictureAttributes, plotFigure } from './figure.ts'
+import { coordinate, type PlotFigure, plotFigure, svgAttributes } from './figure.ts'
 
 export type BarPlot = PlotFigure & {
   /** Largest first. */
   bars: readonly { label: string; value: number }[]
-  /** What the parts are, and what is counted: `Loader`, `Downloads`. */
+  /** Headers of the table: `Loader`, `Downloads`. */
   labels: readonly [part: string, value: string]
-  /** Bars that are drawn; the table has the others too. Default: all. */
+  /** Maximum number of drawn bars; the table has all. Default: all */
   shownMax?: number
 }
 
@@ -22,12 +22,12 @@ const NUMBER_WIDTH = 56
 
 export function barPlot(page: PageContext, of: BarPlot): Markup {
   const { language } = page
-  const pictures =
+  const images =
     of.bars.length === 0
       ? html`<p class="soft">${language.t('plot.empty')}</p>`
-      : (['wide', 'narrow'] as const).map((name) => picture(page, of, name))
+      : (['wide', 'narrow'] as const).map((name) => drawing(page, of, name))
   const rows = of.bars.map(({ label, value }) => ({ name: label, cells: [wholeNumber(language, value)] }))
-  return plotFigure(page, of, { pictures, table: { header: of.labels, rows } })
+  return plotFigure(page, of, { images, table: { header: of.labels, rows } })
 }
 
 export function barPlotCsv({ bars, labels }: Pick<BarPlot, 'bars' | 'labels'>): string {
@@ -37,7 +37,7 @@ export function barPlotCsv({ bars, labels }: Pick<BarPlot, 'bars' | 'labels'>): 
   )
 }
 
-function picture(
+function drawing(
   { language }: PageContext,
   { id, bars: all, shownMax = all.length }: BarPlot,
   name: keyof typeof SIZES,
@@ -47,7 +47,7 @@ function picture(
   const length = scaleLinear()
     .domain([0, Math.max(1, ...bars.map(({ value }) => value))])
     .range([0, width - labelWidth - NUMBER_WIDTH])
-  return html`<svg${pictureAttributes(id, `${name} bars`, { width, height: bars.length * ROW })}>
+  return html`<svg${svgAttributes(id, `${name} bars`, { width, height: bars.length * ROW })}>
 ${bars.map(({ label, value }, index) => {
   const top = index * ROW
   const end = labelWidth + length(value)

@@ -1,6 +1,6 @@
-// Tables as CSV (RFC 4180), for people's own programs.
+// Tables as CSV (RFC 4180).
 
-/** Rows of cells, with a header. Text that a spreadsheet would take for a formula gets an apostrophe before it. */
+/** Returns a table as CSV. Prefixes text that a spreadsheet would run as a formula with an apostrophe. */
 export function toCsv(header: readonly string[], rows: readonly (readonly (string | number)[])[]): string {
   return [header, ...rows].map((row) => `${row.map(cell).join(',')}\r\n`).join('')
 }

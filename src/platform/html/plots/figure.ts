@@ -1,4 +1,4 @@
-// What every plot has around it: a heading, a sentence, the same numbers as a table, and their CSV.
+// The figure around every plot: heading, summary, table and CSV link.
 import { attributes, html, type Markup, type Part } from '../html.ts'
 import { icon, type PageContext } from '../page-context.ts'
 
@@ -6,18 +6,18 @@ export type PlotFigure = {
   /** Unique on the page. */
   id: string
   title: string
-  /** What the plot shows, in a sentence; also for those who cannot see it. */
+  /** One sentence that describes the plot, also for screen readers. */
   summary: string
-  /** Views of the same, such as spans of time. */
+  /** Links to other views, such as periods. */
   controls?: Markup
-  /** Where the numbers are as CSV. */
+  /** URL of the CSV file. */
   csvHref?: string
 }
 
 export type PlotTable = { header: readonly string[]; rows: readonly { name: string; cells: readonly string[] }[] }
 
-/** The attributes by which a picture is named and described by the figure around it. */
-export function pictureAttributes(
+/** Returns the attributes that connect an SVG with the title and summary of its figure. */
+export function svgAttributes(
   id: string,
   className: string,
   { width, height }: { width: number; height: number },
@@ -34,12 +34,12 @@ export function pictureAttributes(
 export function plotFigure(
   page: PageContext,
   of: PlotFigure,
-  { pictures, table }: { pictures: Part; table: PlotTable },
+  { images, table }: { images: Part; table: PlotTable },
 ): Markup {
   const { language } = page
   const { id, title, summary, controls, csvHref } = of
   return html`<figure class="plot" id="${id}"><figcaption><h2 id="${id}-title">${title}</h2>${controls}</figcaption>
-${pictures}
+${images}
 <p class="small soft" id="${id}-summary">${summary}</p>
 <details><summary>${language.t('plot.table')}</summary>
 <div class="scroll" tabindex="0" role="group" aria-label="${title}">
@@ -56,7 +56,7 @@ ${pictures}
 </figure>`
 }
 
-/** A coordinate with one digit behind the point, which no eye can tell from more. */
+/** Formats a coordinate with one decimal digit, which is precise enough for screens. */
 export function coordinate(value: number): string {
   return String(Math.round(value * 10) / 10)
 }

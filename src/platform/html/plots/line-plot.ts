@@ -6,7 +6,7 @@ import { html, type Markup } from '../html.ts'
 import type { Language } from '../languages.ts'
 import type { PageContext } from '../page-context.ts'
 import { toCsv } from './csv.ts'
-import { coordinate, type PlotFigure, pictureAttributes, plotFigure } from './figure.ts'
+import { coordinate, type PlotFigure, plotFigure, svgAttributes } from './figure.ts'
 
 export type Series = { label: string; points: readonly { at: Date; value: number }[] }
 /** Marker for an event, such as a release. */
@@ -34,9 +34,9 @@ export function linePlot(page: PageContext, of: LinePlot): Markup {
   const { language } = page
   const [first] = of.series
   const isEmpty = first === undefined || first.points.length === 0
-  const pictures = isEmpty
+  const images = isEmpty
     ? html`<p class="soft">${language.t('plot.empty')}</p>`
-    : (['wide', 'narrow'] as const).map((name) => picture(language, of, name))
+    : (['wide', 'narrow'] as const).map((name) => drawing(language, of, name))
   const legend =
     of.series.length > 1 &&
     html`<ul class="legend">${of.series.map(({ label }, index) => html`<li class="series-${index + 1}">${label}</li>`)}</ul>
@@ -46,7 +46,7 @@ export function linePlot(page: PageContext, of: LinePlot): Markup {
     cells: of.series.map(({ points }) => wholeNumber(language, points[index]?.value ?? 0)),
   }))
   const header = [of.timeLabel, ...of.series.map(({ label }) => label)]
-  return plotFigure(page, of, { pictures: [legend, pictures], table: { header, rows } })
+  return plotFigure(page, of, { images: [legend, images], table: { header, rows } })
 }
 
 /** Returns the values of a plot as CSV, with times in RFC 3339. */
@@ -58,7 +58,7 @@ export function linePlotCsv({ series, timeLabel }: Pick<LinePlot, 'series' | 'ti
   )
 }
 
-function picture(language: Language, { id, series, marks = [] }: LinePlot, name: keyof typeof SIZES): Markup {
+function drawing(language: Language, { id, series, marks = [] }: LinePlot, name: keyof typeof SIZES): Markup {
   const size: Size = SIZES[name]
   const points = series.flatMap((one) => one.points)
   const times = points.map(({ at }) => at.getTime())
@@ -81,7 +81,7 @@ function picture(language: Language, { id, series, marks = [] }: LinePlot, name:
     ({ value }) => y(value),
   ).digits(1)
   const [only] = series
-  return html`<svg${pictureAttributes(id, name, size)}>
+  return html`<svg${svgAttributes(id, name, size)}>
 ${y
   .ticks(size.ticks)
   .filter(Number.isInteger)

@@ -17,7 +17,7 @@ function days(count: number, valueAt: (index: number) => number) {
 
 const figure = { id: 'downloads', title: 'Downloads per day', summary: 'About 20 a day.', csvHref: '/x.csv' }
 
-test('a line plot has two pictures with a name, the same numbers as a table, and a link to CSV', () => {
+test('a line plot has two images with a name, the same numbers as a table, and a link to CSV', () => {
   const page = samplePage()
   const plot = String(
     linePlot(page, {
