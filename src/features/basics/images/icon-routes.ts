@@ -16,9 +16,10 @@ const NAMED_BY: Readonly<Record<string, typeof IdParams>> = {
   User: UserParams,
 }
 
-/** Registers `PATCH` and `DELETE {path}/{id}/icon`. */
-export function iconRoutes(app: App, deps: Deps, owner: IconOwner): void {
-  const { path, noun } = owner
+/** Registers `PATCH` and `DELETE {path}/{id}/icon`. `prefix` replaces `/v3` in the path. */
+export function iconRoutes(app: App, deps: Deps, owner: IconOwner, prefix = '/v3'): void {
+  const { noun } = owner
+  const path = owner.path.replace('/v3', prefix)
   const resource = `${/^[AEIO]/.test(noun) ? 'an' : 'a'} ${noun.toLowerCase()}`
   const config = { auth: { scope: owner.scopes } }
   const params = NAMED_BY[noun] ?? IdParams

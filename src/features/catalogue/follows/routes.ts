@@ -17,38 +17,7 @@ import { listFollowedIds } from './queries.ts'
 const WRITE = { auth: { scope: ['USER_WRITE'] } } as const
 
 export function followRoutes(app: App, deps: ProjectReader & Pick<Deps, 'config'>): void {
-  app.post(
-    '/v3/project/:id/follow',
-    {
-      config: WRITE,
-      schema: {
-        operationId: 'followProject',
-        summary: 'Follow a project',
-        params: ProjectParams,
-      },
-    },
-    async (req, reply) => {
-      const viewer = requireViewer(req)
-      const project = await getProject(deps, viewer, req.params.id)
-      await followProject(deps, viewer, project.id)
-      return done(reply)
-    },
-  )
-  app.delete(
-    '/v3/project/:id/follow',
-    {
-      config: WRITE,
-      schema: {
-        operationId: 'unfollowProject',
-        summary: 'Unfollow a project',
-        params: ProjectParams,
-      },
-    },
-    async (req, reply) => {
-      await unfollowProject(deps, requireViewer(req), req.params.id)
-      return done(reply)
-    },
-  )
+  followWrites(app, deps)
   app.get(
     '/v3/user/:id/follows',
     {
@@ -66,6 +35,42 @@ export function followRoutes(app: App, deps: ProjectReader & Pick<Deps, 'config'
       requireFollowReader(viewer, id)
       const ids = await listFollowedIds(deps.db, id)
       return sendList(reply, await listVisibleByIds(deps, projectViewer(viewer), ids))
+    },
+  )
+}
+
+/** `prefix`: the v2 API has the same routes. */
+export function followWrites(app: App, deps: ProjectReader & Pick<Deps, 'config'>, prefix = '/v3'): void {
+  app.post(
+    `${prefix}/project/:id/follow`,
+    {
+      config: WRITE,
+      schema: {
+        operationId: 'followProject',
+        summary: 'Follow a project',
+        params: ProjectParams,
+      },
+    },
+    async (req, reply) => {
+      const viewer = requireViewer(req)
+      const project = await getProject(deps, viewer, req.params.id)
+      await followProject(deps, viewer, project.id)
+      return done(reply)
+    },
+  )
+  app.delete(
+    `${prefix}/project/:id/follow`,
+    {
+      config: WRITE,
+      schema: {
+        operationId: 'unfollowProject',
+        summary: 'Unfollow a project',
+        params: ProjectParams,
+      },
+    },
+    async (req, reply) => {
+      await unfollowProject(deps, requireViewer(req), req.params.id)
+      return done(reply)
     },
   )
 }

@@ -18,10 +18,9 @@ import { ProjectCheckView, ProjectView } from './views.ts'
 
 export function projectRoutes(app: App, deps: Deps): void {
   projectReads(app, deps)
-  projectWrites(app, deps)
+  projectEdits(app, deps)
   catalogueRoutes(app, deps)
-  iconRoutes(app, deps, projectIconOwner(deps))
-  galleryRoutes(app, deps)
+  sharedProjectRoutes(app, deps)
 }
 
 function projectReads(app: App, deps: Deps): void {
@@ -79,7 +78,7 @@ function projectReads(app: App, deps: Deps): void {
   )
 }
 
-function projectWrites(app: App, deps: Deps): void {
+function projectEdits(app: App, deps: Deps): void {
   app.patch(
     '/v3/project/:id',
     {
@@ -98,8 +97,14 @@ function projectWrites(app: App, deps: Deps): void {
       return done(reply)
     },
   )
+}
+
+/** The routes that the v2 API has too, with another `prefix`. */
+export function sharedProjectRoutes(app: App, deps: Deps, prefix = '/v3'): void {
+  iconRoutes(app, deps, projectIconOwner(deps), prefix)
+  galleryRoutes(app, deps, prefix)
   app.delete(
-    '/v3/project/:id',
+    `${prefix}/project/:id`,
     {
       config: { auth: { scope: ['PROJECT_DELETE'] } },
       schema: {

@@ -66,9 +66,10 @@ function threadReads(app: App, deps: ThreadDeps): void {
   )
 }
 
-function threadWrites(app: App, deps: ThreadDeps): void {
+/** `prefix`: the v2 API has the same routes. */
+export function threadWrites(app: App, deps: ThreadDeps, prefix = '/v3'): void {
   app.post(
-    '/v3/thread/:id',
+    `${prefix}/thread/:id`,
     {
       config: WRITE,
       schema: {
@@ -85,7 +86,7 @@ function threadWrites(app: App, deps: ThreadDeps): void {
     },
   )
   app.delete(
-    '/v3/message/:id',
+    `${prefix}/message/:id`,
     {
       config: WRITE,
       schema: {

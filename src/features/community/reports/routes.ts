@@ -20,7 +20,8 @@ const READ = { auth: { scope: ['REPORT_READ'] }, cache: 'private' } as const
 
 export function reportRoutes(app: App, deps: Deps): void {
   reportReads(app, deps)
-  reportWrites(app, deps)
+  reportCreation(app, deps)
+  reportEdits(app, deps)
 }
 
 function reportReads(app: App, { db }: Pick<Deps, 'db'>): void {
@@ -77,7 +78,7 @@ function reportReads(app: App, { db }: Pick<Deps, 'db'>): void {
   )
 }
 
-function reportWrites(app: App, deps: Deps): void {
+function reportCreation(app: App, deps: Deps): void {
   app.post(
     '/v3/report',
     {
@@ -95,8 +96,12 @@ function reportWrites(app: App, deps: Deps): void {
       return reply.status(201).send(toReportView(await getVisibleReport(deps.db, viewer, id)))
     },
   )
+}
+
+/** `prefix`: the v2 API has the same routes. */
+export function reportEdits(app: App, deps: Deps, prefix = '/v3'): void {
   app.patch(
-    '/v3/report/:id',
+    `${prefix}/report/:id`,
     {
       config: { auth: { scope: ['REPORT_WRITE'] } },
       schema: {
@@ -113,7 +118,7 @@ function reportWrites(app: App, deps: Deps): void {
     },
   )
   app.delete(
-    '/v3/report/:id',
+    `${prefix}/report/:id`,
     {
       config: { auth: { scope: ['REPORT_DELETE'] } },
       schema: {

@@ -18,14 +18,15 @@ type TeamDeps = Pick<Deps, 'db' | 'cache' | 'log' | 'metrics'>
 /** Teams of organizations are changed by the same routes, and ask for the same scope. */
 const write = { auth: { scope: ['PROJECT_WRITE'] } } as const
 
-export function teamRoutes(app: App, deps: TeamDeps): void {
-  memberWrites(app, deps)
-  ownWrites(app, deps)
+/** `prefix`: the v2 API has the same routes. */
+export function teamRoutes(app: App, deps: TeamDeps, prefix = '/v3'): void {
+  memberWrites(app, deps, prefix)
+  ownWrites(app, deps, prefix)
 }
 
-function memberWrites(app: App, deps: TeamDeps): void {
+function memberWrites(app: App, deps: TeamDeps, prefix: string): void {
   app.post(
-    '/v3/team/:id/members',
+    `${prefix}/team/:id/members`,
     {
       config: write,
       schema: {
@@ -45,7 +46,7 @@ function memberWrites(app: App, deps: TeamDeps): void {
     },
   )
   app.patch(
-    '/v3/team/:id/members/:user_id',
+    `${prefix}/team/:id/members/:user_id`,
     {
       config: write,
       schema: {
@@ -65,7 +66,7 @@ function memberWrites(app: App, deps: TeamDeps): void {
     },
   )
   app.delete(
-    '/v3/team/:id/members/:user_id',
+    `${prefix}/team/:id/members/:user_id`,
     {
       config: write,
       schema: {
@@ -84,9 +85,9 @@ function memberWrites(app: App, deps: TeamDeps): void {
   )
 }
 
-function ownWrites(app: App, deps: TeamDeps): void {
+function ownWrites(app: App, deps: TeamDeps, prefix: string): void {
   app.post(
-    '/v3/team/:id/join',
+    `${prefix}/team/:id/join`,
     {
       config: write,
       schema: {
@@ -103,7 +104,7 @@ function ownWrites(app: App, deps: TeamDeps): void {
     },
   )
   app.patch(
-    '/v3/team/:id/owner',
+    `${prefix}/team/:id/owner`,
     {
       config: write,
       schema: {

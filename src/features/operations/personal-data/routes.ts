@@ -35,9 +35,10 @@ function exportRoute(app: App, deps: ExportReader): void {
   })
 }
 
-function deletionRoute(app: App, deps: DeletingDeps): void {
+/** `prefix`: the v2 API has the same route. */
+export function deletionRoute(app: App, deps: DeletingDeps, prefix = '/v3'): void {
   app.delete(
-    '/v3/user/:id',
+    `${prefix}/user/:id`,
     {
       config: { auth: { scope: ['USER_DELETE'] }, cost: COSTS.password },
       schema: {

@@ -1,5 +1,5 @@
 // What the routes of the older API have in common, beside what every route of Depot has.
-import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyError, FastifyReply, FastifyRequest, FastifySchema } from 'fastify'
 import Type from 'typebox'
 import { asApiError, handleError } from '#platform/http/error-handler.ts'
 import type { App } from '#platform/http/server.ts'
@@ -17,13 +17,20 @@ export function v2Scope(app: App, { log }: { log: Log }, routes: (scope: App) =>
       scope.setErrorHandler(answerError(log))
       scope.addHook('preValidation', dropEmptyValues)
       scope.addHook('onRoute', (route) => {
-        if (route.config?.formData !== undefined || route.schema === undefined) return
+        if (route.schema === undefined) return
+        route.schema.operationId = withSuffix(route.schema)
+        if (route.config?.formData !== undefined) return
         route.schema = { ...route.schema, response: { 404: Absent, ...(route.schema.response as object | undefined) } }
       })
       routes(scope as App)
     },
     { prefix: '/v2' },
   )
+}
+
+/** Routes that v3 has too are registered with the name of the v3 operation. */
+function withSuffix({ operationId = '', hide }: FastifySchema): string {
+  return hide === true || operationId.endsWith('V2') ? operationId : `${operationId}V2`
 }
 
 function answerError(log: Log) {

@@ -24,11 +24,11 @@ const READ = { auth: { scope: ['NOTIFICATION_READ'] }, cache: 'private' } as con
 const WRITE = { auth: { scope: ['NOTIFICATION_WRITE'] } } as const
 
 export function notificationRoutes(app: App, deps: Pick<Deps, 'db' | 'cache'>): void {
-  notificationLists(app, deps)
-  singleNotifications(app, deps)
+  notificationReads(app, deps)
+  notificationWrites(app, deps)
 }
 
-function notificationLists(app: App, deps: Pick<Deps, 'db' | 'cache'>): void {
+function notificationReads(app: App, deps: Pick<Deps, 'db' | 'cache'>): void {
   const list = { 200: Type.Array(NotificationView) }
   app.get(
     '/v3/user/:id/notifications',
@@ -67,39 +67,6 @@ function notificationLists(app: App, deps: Pick<Deps, 'db' | 'cache'>): void {
       return sendBytes(reply, await writeJsonArray(rows, toNotificationView))
     },
   )
-  app.patch(
-    '/v3/notifications',
-    {
-      config: WRITE,
-      schema: {
-        operationId: 'markNotificationsRead',
-        summary: 'Mark notifications as read',
-        querystring: IdsQuery,
-      },
-    },
-    async (req, reply) => {
-      await markNotificationsRead(deps.db, parseNotificationIds(req.query), requireViewer(req).id)
-      return done(reply)
-    },
-  )
-  app.delete(
-    '/v3/notifications',
-    {
-      config: WRITE,
-      schema: {
-        operationId: 'deleteNotifications',
-        summary: 'Delete notifications',
-        querystring: IdsQuery,
-      },
-    },
-    async (req, reply) => {
-      await deleteNotifications(deps.db, parseNotificationIds(req.query), requireViewer(req).id)
-      return done(reply)
-    },
-  )
-}
-
-function singleNotifications(app: App, deps: Pick<Deps, 'db' | 'cache'>): void {
   app.get(
     '/v3/notification/:id',
     {
@@ -114,8 +81,42 @@ function singleNotifications(app: App, deps: Pick<Deps, 'db' | 'cache'>): void {
     async (req) =>
       toNotificationView(await getReadableNotification(deps.db, requireViewer(req), parseId(req.params.id, 'id'))),
   )
+}
+
+/** `prefix`: the v2 API has the same routes. */
+export function notificationWrites(app: App, deps: Pick<Deps, 'db' | 'cache'>, prefix = '/v3'): void {
   app.patch(
-    '/v3/notification/:id',
+    `${prefix}/notifications`,
+    {
+      config: WRITE,
+      schema: {
+        operationId: 'markNotificationsRead',
+        summary: 'Mark notifications as read',
+        querystring: IdsQuery,
+      },
+    },
+    async (req, reply) => {
+      await markNotificationsRead(deps.db, parseNotificationIds(req.query), requireViewer(req).id)
+      return done(reply)
+    },
+  )
+  app.delete(
+    `${prefix}/notifications`,
+    {
+      config: WRITE,
+      schema: {
+        operationId: 'deleteNotifications',
+        summary: 'Delete notifications',
+        querystring: IdsQuery,
+      },
+    },
+    async (req, reply) => {
+      await deleteNotifications(deps.db, parseNotificationIds(req.query), requireViewer(req).id)
+      return done(reply)
+    },
+  )
+  app.patch(
+    `${prefix}/notification/:id`,
     {
       config: WRITE,
       schema: {
@@ -135,7 +136,7 @@ function singleNotifications(app: App, deps: Pick<Deps, 'db' | 'cache'>): void {
     },
   )
   app.delete(
-    '/v3/notification/:id',
+    `${prefix}/notification/:id`,
     {
       config: WRITE,
       schema: {

@@ -22,8 +22,13 @@ import { FoundUserView, UserView } from './views.ts'
 export function userRoutes(app: App, deps: Deps & { confirmOwner: ConfirmOwner }): void {
   singleUsers(app, deps)
   foundUsers(app, deps)
-  updateRoute(app, deps)
-  iconRoutes(app, deps, avatarOwner(deps))
+  userWrites(app, deps)
+}
+
+/** `prefix`: the v2 API has the same routes. */
+export function userWrites(app: App, deps: Deps & { confirmOwner: ConfirmOwner }, prefix = '/v3'): void {
+  updateRoute(app, deps, prefix)
+  iconRoutes(app, deps, avatarOwner(deps), prefix)
 }
 
 type UserDeps = Pick<Deps, 'db' | 'cache' | 'now'>
@@ -114,9 +119,9 @@ function foundUsers(app: App, deps: UserDeps): void {
   )
 }
 
-function updateRoute(app: App, deps: UpdatingDeps): void {
+function updateRoute(app: App, deps: UpdatingDeps, prefix: string): void {
   app.patch(
-    '/v3/user/:id',
+    `${prefix}/user/:id`,
     {
       config: { auth: { scope: ['USER_WRITE'] } },
       schema: {

@@ -14,9 +14,9 @@ import { GALLERY_BYTES_MAX, ImageQuery, NewImageQuery, toGalleryImageFields, Url
 
 const config = { auth: { scope: ['PROJECT_WRITE'] } } as const
 const about = { params: ProjectParams }
-const path = '/v3/project/:id/gallery'
 
-export function galleryRoutes(app: App, deps: Deps): void {
+export function galleryRoutes(app: App, deps: Deps, prefix: string): void {
+  const path = `${prefix}/project/:id/gallery`
   app.register(async (plain) => {
     const scope = plain as App
     leaveBodiesUnparsed(scope)

@@ -12,6 +12,7 @@ import { VersionPatch } from './requests.ts'
 import { updateVersion } from './update-version.ts'
 
 export function versionEditRoutes(app: App, deps: Deps): void {
+  versionDeletionRoute(app, deps)
   app.patch(
     '/v3/version/:id',
     {
@@ -30,8 +31,12 @@ export function versionEditRoutes(app: App, deps: Deps): void {
       return done(reply)
     },
   )
+}
+
+/** `prefix`: the v2 API has the same route. */
+export function versionDeletionRoute(app: App, deps: Deps, prefix = '/v3'): void {
   app.delete(
-    '/v3/version/:id',
+    `${prefix}/version/:id`,
     {
       config: { auth: { scope: ['VERSION_DELETE'] } },
       schema: {

@@ -38,8 +38,17 @@ export function versionUploadRoutes(app: App, deps: Deps): void {
         return sendBytes(reply.status(201), version.bytes)
       },
     )
+  })
+  fileUploadRoute(app, deps)
+}
+
+/** `prefix`: the v2 API has the same route. */
+export function fileUploadRoute(app: App, deps: Deps, prefix = '/v3'): void {
+  app.register(async (scope: App) => {
+    scope.removeAllContentTypeParsers()
+    leaveFormsUnparsed(scope)
     scope.post(
-      '/v3/version/:id/file',
+      `${prefix}/version/:id/file`,
       {
         config: {
           auth: { scope: ['VERSION_WRITE'] },

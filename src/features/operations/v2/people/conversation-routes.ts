@@ -1,9 +1,11 @@
-// Reports and threads of the older API: reading them. Reports are the same in both.
+// Routes of the v2 API to create and read reports, and to read threads.
 import Type from 'typebox'
 import { getReadableThread, listReadableThreads } from '#features/catalogue/threads/queries.ts'
 import { joinThreads, listThreadBytes, requireSizeLimit } from '#features/catalogue/threads/thread-bytes.ts'
+import { createReport } from '#features/community/reports/create-report.ts'
 import { reporterToList } from '#features/community/reports/policy.ts'
 import { getVisibleReport, listOpenReports, listVisibleReports } from '#features/community/reports/queries.ts'
+import { parseReport, ReportInput } from '#features/community/reports/requests.ts'
 import { ReportView, toReportView } from '#features/community/reports/views.ts'
 import { parseId } from '#lib/ids.ts'
 import { writeJsonArray } from '#lib/text/json-pieces.ts'
@@ -68,6 +70,27 @@ export function reportRoutesV2(app: App, { db }: ConversationDeps): void {
         offset: clamp(req.query.offset, { fallback: 0, min: 0, max: 1_000_000_000 }),
       })
       return sendBytes(reply, await writeJsonArray(page.reverse(), toReportView))
+    },
+  )
+}
+
+/** Differs from the v3 API only in the status 200. */
+export function reportCreationV2(app: App, deps: Deps): void {
+  app.post(
+    '/report',
+    {
+      config: { auth: { scope: ['REPORT_CREATE'] } },
+      schema: {
+        operationId: 'createReportV2',
+        summary: 'Report a project, a version or a user',
+        body: ReportInput,
+        response: { 200: ReportView },
+      },
+    },
+    async (req) => {
+      const viewer = requireViewer(req)
+      const id = await createReport(deps, viewer, parseReport(req.body, deps.taxonomy))
+      return toReportView(await getVisibleReport(deps.db, viewer, id))
     },
   )
 }

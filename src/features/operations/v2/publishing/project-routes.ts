@@ -4,7 +4,7 @@ import { requirePermission } from '#features/basics/access/project-policy.ts'
 import { updateProject } from '#features/catalogue/projects/edit/update-project.ts'
 import { updateProjects } from '#features/catalogue/projects/edit/update-projects.ts'
 import { getProjectAsMember } from '#features/catalogue/projects/lookup/project-cache.ts'
-import { projectRoutes } from '#features/catalogue/projects/routes.ts'
+import { sharedProjectRoutes } from '#features/catalogue/projects/routes.ts'
 import { createProject } from '#features/catalogue/publishing/create-project.ts'
 import { receiveProjectForm } from '#features/catalogue/publishing/project-form.ts'
 import { setEnvironments } from '#features/catalogue/versions/lifecycle/set-environments.ts'
@@ -21,7 +21,6 @@ import { ProjectV2, projectBytes } from '../catalogue/project-views.ts'
 import { changeSides } from '../catalogue/sides.ts'
 import { parseOwn } from '../entities.ts'
 import { withFieldNames } from '../error-names.ts'
-import { sameRoutes } from '../same-routes.ts'
 import {
   ProjectBulkPatchV2,
   ProjectDataV2,
@@ -35,14 +34,6 @@ import {
 import { receiveTranslated } from './receive.ts'
 import { ProjectSchedule, scheduleFieldNames } from './version-requests.ts'
 
-const SAME = [
-  'deleteProject',
-  'setProjectIcon',
-  'deleteProjectIcon',
-  'addGalleryPicture',
-  'updateGalleryPicture',
-  'removeGalleryPicture',
-]
 const WRITE = { auth: { scope: ['PROJECT_WRITE'] } } as const
 
 export function projectWriteRoutesV2(app: App, deps: Deps): void {
@@ -50,7 +41,7 @@ export function projectWriteRoutesV2(app: App, deps: Deps): void {
   edit(app, deps)
   bulkEdit(app, deps)
   schedule(app, deps)
-  sameRoutes(app, SAME, (scope) => projectRoutes(scope, deps))
+  sharedProjectRoutes(app, deps, '')
 }
 
 function creation(app: App, deps: Deps): void {

@@ -1,11 +1,12 @@
 // Versions of the older API: publishing and editing them. Deleting one and adding files are the same in both.
 
 import { findProject } from '#features/catalogue/projects/lookup/project-cache.ts'
+import { versionDeletionRoute } from '#features/catalogue/versions/lifecycle/routes.ts'
 import { updateVersion } from '#features/catalogue/versions/lifecycle/update-version.ts'
 import { getVersionAsMember } from '#features/catalogue/versions/lookup/version-cache.ts'
 import { createVersion } from '#features/catalogue/versions/publish/create-version.ts'
+import { fileUploadRoute } from '#features/catalogue/versions/publish/routes.ts'
 import { receiveForm } from '#features/catalogue/versions/publish/version-form.ts'
-import { versionRoutes } from '#features/catalogue/versions/routes.ts'
 import type { VersionView } from '#features/catalogue/versions/views.ts'
 import { parseId } from '#lib/ids.ts'
 import { requireViewer } from '#platform/http/auth/auth.ts'
@@ -20,7 +21,6 @@ import { PACK_LOADER } from '../catalogue/pack-loaders.ts'
 import { VersionV2, versionBytes } from '../catalogue/version-views.ts'
 import { parseOwn } from '../entities.ts'
 import { withFieldNames } from '../error-names.ts'
-import { sameRoutes } from '../same-routes.ts'
 import { isPackPart } from './packs.ts'
 import { receiveTranslated, type Translate } from './receive.ts'
 import {
@@ -38,7 +38,8 @@ import {
 export function versionWriteRoutesV2(app: App, deps: Deps): void {
   creation(app, deps)
   edits(app, deps)
-  sameRoutes(app, ['deleteVersion', 'addVersionFiles'], (scope) => versionRoutes(scope, deps))
+  versionDeletionRoute(app, deps, '')
+  fileUploadRoute(app, deps, '')
 }
 
 function creation(app: App, deps: Deps): void {
