@@ -12,7 +12,7 @@ import { makeDataDir } from '#test/support/processes/running-depot.ts'
 import { makeFakeNpm } from '#test/support/stand-ins/fake-npm.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
-const CHAPTER = 'A walk'
+const CHAPTER = 'Walkthrough'
 /** What a checkout does not have. */
 const NOT_TRACKED = ['node_modules', 'data', '.git', '.env', 'coverage']
 const PORTS = ['8080', '8081', '8088', '8443']
