@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { COMMAND } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import { OperatorError } from '#lib/operator-error.ts'
-import { holdAnalytics, openDataFolder } from '#main/preflight.ts'
+import { lockAnalytics, openDataFolder } from '#main/preflight.ts'
 import { type Config, loadConfig } from '#platform/config/config.ts'
 import { readArguments } from './arguments.ts'
 import { type Env, print, withDeps } from './with-deps.ts'
@@ -28,7 +28,7 @@ export async function analyticsSetAside(args: readonly string[], env: Env): Prom
 
 function setAside(config: Config, folder: string): { moved: string[]; text: string } {
   openDataFolder(config.dataDir)
-  const lock = holdAnalytics(config)
+  const lock = lockAnalytics(config)
   try {
     const ending = `.set-aside-${new Date().toISOString().replace(/[:.]/g, '-')}`
     const moved = FILES.filter((name) => existsSync(join(folder, name))).map((name) => {

@@ -1,4 +1,4 @@
-// What people at a terminal see: no line that wraps but for paths and addresses, and nothing that is hidden from them.
+// The greeting and the log at a terminal: only paths and URLs can wrap, and no secrets are shown.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { loadConfig } from '#platform/config/config.ts'
@@ -8,7 +8,7 @@ import { type Greeting, greeting } from './greeting.ts'
 const text = (env: Record<string, string>, of: Partial<Greeting> = {}): string =>
   greeting({
     config: loadConfig({ DATA_DIR: '/srv/depot', ...env }),
-    address: 'http://127.0.0.1:8080',
+    url: 'http://127.0.0.1:8080',
     databaseFolder: '/srv/depot/postgres',
     firstAdmin: undefined,
     isEmpty: false,
@@ -19,7 +19,7 @@ const text = (env: Record<string, string>, of: Partial<Greeting> = {}): string =
 test('an empty instance: where everything is, how mail leaves, what to do next', () => {
   const shown = text({}, { isEmpty: true, firstAdmin: 'a-secret' })
   for (const part of [
-    'Depot answers on http://127.0.0.1:8080\n',
+    'Depot listens on http://127.0.0.1:8080\n',
     '/srv/depot\n',
     '/srv/depot/outbox\n',
     'depot seed',

@@ -1,15 +1,15 @@
-// What a start says to people at a terminal: where Depot answers, where everything is kept, and what to do next.
+// The greeting of `depot serve` at a terminal: the URL, the locations of the data, and the next steps.
 import type { Config } from '#platform/config/config.ts'
 
 export type Greeting = {
   config: Config
-  /** Where it answers. */
-  address: string
+  /** The URL on which Depot listens. */
+  url: string
   /** The folder of the embedded database. */
   databaseFolder: string | undefined
-  /** Secret of the link that makes the first admin; undefined where there is one. */
+  /** Secret of the link that creates the first admin; undefined if there is an admin. */
   firstAdmin: string | undefined
-  /** Whether there is no project yet. */
+  /** Whether there are no projects. */
   isEmpty: boolean
   colour: boolean
 }
@@ -17,29 +17,29 @@ export type Greeting = {
 /** Path of the page behind the link. */
 const FIRST_ADMIN = '/account/first-admin'
 
-/** Lines of at most 80 characters, but for paths and addresses, which have lines of their own. */
-export function greeting({ config, address, databaseFolder, firstAdmin, isEmpty, colour }: Greeting): string {
+/** Returns lines of at most 80 characters. Paths and URLs can be longer and have their own lines. */
+export function greeting({ config, url, databaseFolder, firstAdmin, isEmpty, colour }: Greeting): string {
   const paint = (code: number, text: string): string => (colour ? `\x1b[${code}m${text}\x1b[0m` : text)
   const line = (label: string, value: string): string => `  ${paint(2, label.padEnd(9))} ${value}`
   const more = (value: string): string => `            ${value}`
   const warn = (value: string): string => `  ${paint(33, value)}`
-  const lines = ['', `  ${paint(1, paint(32, `Depot answers on ${address}`))}`]
-  if (config.http.baseUrl !== address) lines.push(line('Public', config.http.baseUrl))
-  if (config.http.isBaseUrlGuessed) {
+  const { baseUrl, isBaseUrlGuessed } = config.http
+  const lines = ['', `  ${paint(1, paint(32, `Depot listens on ${url}`))}`]
+  if (baseUrl !== url) lines.push(line('Public', baseUrl))
+  if (isBaseUrlGuessed) {
     lines.push(
-      warn('Every address of this machine is listened on, and BASE_URL is not set: links'),
-      warn('begin with the address above. Set BASE_URL to the one that people use.'),
+      warn('Depot listens on all addresses of this machine, and BASE_URL is not set.'),
+      warn('Links begin with the URL above. Set BASE_URL to the public URL.'),
     )
   }
   lines.push(line('Data', config.dataDir), ...database(config, databaseFolder, { line, more, warn }))
-  lines.push(...elsewhere(config).map(([label, value]) => line(label, value)))
+  lines.push(...engines(config).map(([label, value]) => line(label, value)))
   lines.push(...mail(config, { line, more }))
-  if (isEmpty) lines.push(line('Demo', '`./bin/depot seed` fills a catalogue to look at'))
+  if (isEmpty) lines.push(line('Demo', 'run `./bin/depot seed` to create a demo catalogue'))
   if (firstAdmin !== undefined) {
-    const link = `${config.http.baseUrl}${FIRST_ADMIN}?flow=${firstAdmin}`
     lines.push(
-      line('Admin', 'there is none yet; this link makes the first, once, within a day:'),
-      more(paint(36, link)),
+      line('Admin', 'there is no admin. Open this link within a day to create one:'),
+      more(paint(36, `${baseUrl}${FIRST_ADMIN}?flow=${firstAdmin}`)),
     )
   }
   return `${lines.join('\n')}\n\n`
@@ -48,26 +48,26 @@ export function greeting({ config, address, databaseFolder, firstAdmin, isEmpty,
 type Draw = { line(label: string, value: string): string; more(value: string): string; warn(value: string): string }
 
 function database({ database, dataDir }: Config, folder: string | undefined, { line, warn }: Draw): string[] {
-  if (database.kind === 'external') return [line('Database', 'PostgreSQL of DATABASE_URL')]
+  if (database.kind === 'external') return [line('Database', 'PostgreSQL at DATABASE_URL')]
   if (folder === undefined || folder.startsWith(`${dataDir}/`)) return []
   return [
     line('Database', folder),
-    warn('The database is not in the data folder: its user cannot enter that. A copy of'),
-    warn('the data folder lacks it; `./bin/depot backup` has everything.'),
+    warn('The database is not in the data folder, because its user has no access to it.'),
+    warn('A copy of the data folder is not a backup. Use `./bin/depot backup`.'),
   ]
 }
 
-/** What is kept by other services. */
-function elsewhere({ files, search, analytics, counters }: Config): [string, string][] {
+/** The external engines. */
+function engines({ files, search, analytics, counters }: Config): [string, string][] {
   const all: [string, string][] = []
   if (files.store.kind === 's3') all.push(['Files', `bucket ${files.store.bucket}`])
-  if (search.kind === 'opensearch') all.push(['Search', 'OpenSearch of OPENSEARCH_URL'])
-  if (analytics.store.kind === 'clickhouse') all.push(['Events', 'ClickHouse of CLICKHOUSE_URL'])
-  if (counters.kind === 'redis') all.push(['Counters', 'Redis of REDIS_URL'])
+  if (search.kind === 'opensearch') all.push(['Search', 'OpenSearch at OPENSEARCH_URL'])
+  if (analytics.store.kind === 'clickhouse') all.push(['Events', 'ClickHouse at CLICKHOUSE_URL'])
+  if (counters.kind === 'redis') all.push(['Counters', 'Redis at REDIS_URL'])
   return all
 }
 
 function mail({ mail }: Config, { line, more }: Pick<Draw, 'line' | 'more'>): string[] {
-  if (mail.kind === 'smtp') return [line('Mail', `sent through SMTP_URL from ${mail.from}`)]
-  return [line('Mail', 'not sent (set SMTP_URL) but written to'), more(mail.folder)]
+  if (mail.kind === 'smtp') return [line('Email', `sent through SMTP_URL from ${mail.from}`)]
+  return [line('Email', 'not sent, because SMTP_URL is not set. Written to'), more(mail.folder)]
 }

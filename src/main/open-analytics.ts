@@ -1,69 +1,57 @@
-// Opens what events of use need: their store, the buffer before it, and the counters that follow.
+// Opens the store of analytics events, the buffer in front of it, and the counters that follow it.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createCounterFollower } from '#features/operations/downloads/counter-follower.ts'
 import { openCounterLedger } from '#features/operations/downloads/counter-ledger.ts'
 import { OperatorError } from '#lib/operator-error.ts'
-import type { Channel } from '#platform/channel/channel.ts'
 import type { AnalyticsStoreConfig } from '#platform/config/config.ts'
 import { observeEventBuffer, observeSpool } from '#platform/telemetry/metrics.ts'
 import type { AnalyticsStore } from '#ports/analytics-store/analytics-store.ts'
 import { createEventBuffer, type EventBuffer, type EventSink } from '#ports/analytics-store/buffer.ts'
 import { openLazily } from '#ports/analytics-store/lazy-store.ts'
-import { remoteSink, remoteStore } from '#ports/analytics-store/remote/remote-store.ts'
-import { createSpool, type Spool, type SpoolOptions } from '#ports/analytics-store/spool.ts'
+import { createSpool, type Spool } from '#ports/analytics-store/spool.ts'
 import type { Deps } from '#ports/deps.ts'
 
 export type OpenedAnalytics = {
   analytics: AnalyticsStore
   events: EventBuffer
-  /** Where the buffer puts batches; those of other processes go in here too. */
+  /** The destination of the buffer's batches, and of the batches of other processes. */
   sink: EventSink
-  /** Opens the store before anybody asks for it, and takes in what an earlier process left. Never rejects. */
+  /** Opens the store before the first query, and counts what an earlier process has left. Never rejects. */
   warmUp(): Promise<void>
-  /** Stores every accepted event, lets counters follow for some seconds, and closes the store. */
+  /** Stores every accepted event, updates the counters for some seconds, and closes the store. */
   close(): Promise<void>
 }
 
 type Needs = Pick<Deps, 'config' | 'db' | 'cache' | 'log' | 'metrics'>
 
-/** How long counters and a store that is elsewhere may take when the process stops; what is left is taken in later. */
+/** Time for the counters and a remote store when the process stops. The next start processes the rest. */
 const CLOSE_MS = 10_000
-/** How long the start waits for a store that is elsewhere. */
+/** Time that the start waits for a remote store. */
 const VERIFY_MS = 5_000
 
-/** Nothing is opened until the first call needs it. A `command` works beside the server that holds the store. */
+/** Opens nothing until the first call needs it. A `command` does not fail if a server uses the embedded store. */
 export function openAnalytics(deps: Needs, mode: 'server' | 'command'): OpenedAnalytics {
   const { config, log, metrics } = deps
+  const open = () => openStore(config.analytics.store)
   const analytics = openLazily({
-    open: async () => {
-      const store = await openStore(config.analytics.store)
-      if (mode === 'command') return store
-      try {
-        await openCounterLedger(deps, store)
-        return store
-      } catch (error) {
-        await store.close()
-        throw error
-      }
-    },
+    open: mode === 'command' ? open : () => openAttached(deps, open),
     mayBeHeld: mode === 'command',
   })
   const follower = createCounterFollower({ ...deps, store: analytics })
-  const spool = openSpool(config.analytics.store, { next: follower.sink, log })
+  const spool = openSpool(deps, follower.sink)
   const sink = spool?.sink ?? follower.sink
   const events = createEventBuffer({ sink, log })
   observeEventBuffer(metrics, events.stats)
-  if (spool !== undefined) observeSpool(metrics, spool.stats)
   return {
     analytics,
     events,
     sink,
     async warmUp() {
-      await spool?.start().catch((err: unknown) => log.error({ err }, 'Events that wait on disk cannot be read'))
+      await spool?.start().catch((err: unknown) => log.error({ err }, 'Could not read the events that wait on disk'))
       await follower.start()
     },
     async close() {
-      // Events that are on disk are safe; a store that does not answer keeps no process from stopping.
+      // Events on disk are safe, so a store that does not respond must not keep the process from stopping.
       const limit = spool === undefined ? undefined : setTimeout(spool.close, CLOSE_MS)
       await events.close()
       clearTimeout(limit)
@@ -74,17 +62,20 @@ export function openAnalytics(deps: Needs, mode: 'server' | 'command'): OpenedAn
   }
 }
 
-/** The store and the counters that another process of this server holds, behind a buffer of this one. */
-export function borrowAnalytics(channel: Channel, { log, metrics }: Pick<Needs, 'log' | 'metrics'>): OpenedAnalytics {
-  const sink = remoteSink(channel)
-  const events = createEventBuffer({ sink, log })
-  observeEventBuffer(metrics, events.stats)
-  return { analytics: remoteStore(channel), events, sink, warmUp: async () => {}, close: () => events.close() }
+async function openAttached(deps: Needs, open: () => Promise<AnalyticsStore>): Promise<AnalyticsStore> {
+  const store = await open()
+  try {
+    await openCounterLedger(deps, store)
+    return store
+  } catch (error) {
+    await store.close()
+    throw error
+  }
 }
 
 /**
- * The store itself, without counters and buffer. Loaded here: the embedded store's library takes longer to load than the
- * rest of the server. @throws OperatorError and ApiError as the stores do
+ * Opens the store without counters and buffer. Loads only its library: that of the embedded store takes longer to load
+ * than the rest of the server. @throws OperatorError; ApiError
  */
 export async function openStore(store: AnalyticsStoreConfig): Promise<AnalyticsStore> {
   if (store.kind === 'clickhouse') {
@@ -95,30 +86,33 @@ export async function openStore(store: AnalyticsStoreConfig): Promise<AnalyticsS
   return openDuckDbStore({ dir: store.folder })
 }
 
-function openSpool(store: AnalyticsStoreConfig, given: Pick<SpoolOptions, 'next' | 'log'>): Spool | undefined {
+function openSpool({ config, log, metrics }: Needs, next: EventSink): Spool | undefined {
+  const { store } = config.analytics
   if (store.kind !== 'clickhouse') return undefined
-  return createSpool({ dir: store.spoolFolder, maxBytes: store.spoolBytes, ...given })
+  const spool = createSpool({ dir: store.spoolFolder, maxBytes: store.spoolBytes, next, log })
+  observeSpool(metrics, spool.stats)
+  return spool
 }
 
 /**
- * Looks at a store that is elsewhere before anything depends on it.
- * @throws OperatorError in one sentence when its version, database, user or rights are wrong. One that does not answer
- * is no error: events wait on disk for it.
+ * Checks a remote store before anything depends on it. A store that does not respond is only logged, because events wait
+ * on disk.
+ * @throws OperatorError if its version, database, user or permissions are wrong.
  */
 export async function verifyAnalytics({ config, log }: Pick<Needs, 'config' | 'log'>): Promise<void> {
   const { store } = config.analytics
   if (store.kind !== 'clickhouse') return
-  const isPatient = new AbortController()
-  const tooLate = sleep(VERIFY_MS, undefined, { signal: isPatient.signal }).then(() => {
-    throw new Error(`no answer within ${VERIFY_MS} ms`)
+  const timer = new AbortController()
+  const tooLate = sleep(VERIFY_MS, undefined, { signal: timer.signal }).then(() => {
+    throw new Error(`no response within ${VERIFY_MS} ms`)
   })
   try {
     await Promise.race([openStore(store).then((opened) => opened.close()), tooLate])
   } catch (err) {
     if (err instanceof OperatorError) throw err
-    log.warn({ err }, 'ClickHouse does not answer; events wait on disk until it does')
+    log.warn({ err }, 'ClickHouse does not respond; events wait on disk until it does')
   } finally {
     tooLate.catch(() => undefined)
-    isPatient.abort()
+    timer.abort()
   }
 }

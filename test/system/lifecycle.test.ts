@@ -152,7 +152,7 @@ test('a start that fails half-way stops what it has started, and says why in one
   const PORT = String(typeof address === 'object' ? address?.port : 0)
   try {
     for (const [env, sentence] of [
-      [{ PORT }, /listen on 127\.0\.0\.1, port \d+: another program listens there/],
+      [{ PORT }, /listen on 127\.0\.0\.1, port \d+: another program uses this port/],
       [{ DATABASE_URL }, /database cannot be reached: .*ECONNREFUSED/],
       [{ DATABASE_URL, GEOIP_DATABASE: '/nowhere' }, /address database \/nowhere .* cannot be read/],
     ] as const) {

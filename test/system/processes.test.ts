@@ -241,7 +241,7 @@ describe('two processes', () => {
     const refused = await depot(samePort.dataDir, ['serve'], { ...ENV, PORT: port })
     samePort.remove()
     assert.equal(refused.code, 1)
-    assert.match(refused.stderr, /another program listens there/)
+    assert.match(refused.stderr, /another program uses this port/)
     const sameFolder = await depot(dataDir, ['serve'], ENV)
     assert.equal(sameFolder.code, 1)
     assert.match(sameFolder.stderr, /Depot is already running on this data folder/)

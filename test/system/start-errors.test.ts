@@ -28,9 +28,9 @@ test('a port that is taken, or a file that is not there, is reported before a da
   const PORT = String(typeof address === 'object' ? address?.port : 0)
   try {
     for (const [env, sentence] of [
-      [{ PORT }, /another program listens there/],
-      [{ GEOIP_DATABASE: '/nowhere' }, /\/nowhere \(GEOIP_DATABASE\) cannot be read/],
-      [{ SCANNER_COMMAND: '/nowhere/scan --fast' }, /\/nowhere\/scan \(SCANNER_COMMAND\) is not there/],
+      [{ PORT }, /another program uses this port/],
+      [{ GEOIP_DATABASE: '/nowhere' }, /Cannot read the GeoIP database \/nowhere/],
+      [{ SCANNER_COMMAND: '/nowhere/scan --fast' }, /\/nowhere\/scan \(SCANNER_COMMAND\) does not exist/],
     ] as const) {
       const dataDir = folder()
       const { code, stderr } = await depot(dataDir, ['serve'], env)
@@ -46,7 +46,7 @@ test('a port that is taken, or a file that is not there, is reported before a da
 
 test('a data folder that is a file, or lies below one, is refused in a sentence that names the setting', async () => {
   for (const [dataDir, reason] of [
-    [import.meta.filename, /\(DATA_DIR\): it is a file, and must be a folder/],
+    [import.meta.filename, /\(DATA_DIR\): it is a file, not a folder/],
     [join(import.meta.filename, 'below'), /\(DATA_DIR\): a part of its path is a file/],
   ] as const) {
     const { code, stderr } = await depot(dataDir, ['serve'])
@@ -80,10 +80,10 @@ test('on a database of the operator, a second server on the same data folder is 
   try {
     const second = await depot(dataDir, ['serve'], env)
     assert.equal(second.code, 1)
-    assert.match(second.stderr, /^Another Depot answers requests with the data folder .*with spaces.*CLICKHOUSE_URL/)
+    assert.match(second.stderr, /^Another Depot serves requests with the data folder .*with spaces.*CLICKHOUSE_URL/)
     oneSentence(second.stderr)
     const command = await depot(dataDir, ['analytics', 'set-aside'], env)
-    assert.deepEqual([command.code, /^Another Depot answers/.test(command.stderr)], [1, true], command.stderr)
+    assert.deepEqual([command.code, /^Another Depot serves/.test(command.stderr)], [1, true], command.stderr)
     const worker = await startDepot(dataDir, env, ['--role', 'worker']).catch((error: Error) => error)
     assert.ok(!(worker instanceof Error), 'one that only does jobs may join')
     await worker.stop()

@@ -1,146 +1,112 @@
-// One HTTP process of several: it answers requests with what it borrows from the process that started it.
+// Opens an HTTP process. It has its own database connections, cache and local ports, and uses the embedded engines of the
+// hub over a channel.
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import { buildApp } from '#main/app.ts'
-import { type Booted, type BootOptions, boot } from '#main/boot.ts'
-import { drain, stopListening } from '#main/stop-listening.ts'
+import { type Booted, openBase, openOrClose, type ProcessOptions, wire } from '#main/boot.ts'
+import { openCounters } from '#main/open-counters.ts'
+import { type Connections, openDatabase } from '#main/open-database.ts'
+import { openLocalPorts, type PortNeeds, type SharedPorts } from '#main/open-ports.ts'
+import { openSearch } from '#main/open-search.ts'
 import type { Changes, Counts } from '#platform/cache/changes.ts'
 import type { InvalidationSubscriber } from '#platform/cache/listen.ts'
-import { type Channel, openChannel } from '#platform/channel/channel.ts'
-import { type Config, loadConfig } from '#platform/config/config.ts'
+import { Channel } from '#platform/channel/channel.ts'
+import type { Config } from '#platform/config/config.ts'
 import { createRateGrants, type RateGrantDirectory } from '#platform/http/limits/rate-grants.ts'
 import type { App } from '#platform/http/server.ts'
-import { createLog, isTextFormat } from '#platform/telemetry/log.ts'
+import { observeEventBuffer } from '#platform/telemetry/metrics.ts'
+import { createEventBuffer } from '#ports/analytics-store/buffer.ts'
+import { remoteSink, remoteStore } from '#ports/analytics-store/remote/remote-store.ts'
+import { remoteCounters } from '#ports/counters/remote/remote-counters.ts'
 import type { Deps } from '#ports/deps.ts'
-import type { Borrowed } from './hub.ts'
+import { remoteFeed } from '#ports/search-index/feed/remote-feed.ts'
 import type { PeerProcesses } from './peer-processes.ts'
 import { metricsOf } from './shared-metrics.ts'
 
-type Options = {
-  name: string
-  socketPath: string
-  /** Whether the process listens by itself, or takes connections that the first process hands out. */
-  sharesPort: boolean
-  env: Record<string, string | undefined>
-}
-
 const UNLIMITED = { timeoutMs: Number.POSITIVE_INFINITY }
+/** Database connections of all HTTP processes together, and limits for one process. */
+const POOLS_SIZE = 48
+const POOL_SIZE_MIN = 4
+const POOL_SIZE_MAX = 16
 
-/** Resolves when the process has finished its requests and may end. */
-export async function runHttpProcess({ name, socketPath, sharesPort, env }: Options): Promise<void> {
-  // A terminal sends it to all; the first process decides.
-  process.on('SIGINT', () => {})
-  const config = forOneOf(loadConfig(env))
-  const log = createLog({
-    level: config.log.level,
-    buffered: true,
-    asText: isTextFormat(config.log.format),
-    process: name,
-  })
-  const channel = await connectToHub(socketPath)
-  // Nothing that is borrowed works without the lender; the next start is the lender's business.
-  const onLost = channel.closed.then(() => process.exit(1))
-  const { booted, app, rateGrants, stopping } = await joinHub(channel, { config, log, mode: 'server' })
-  await booted.listen(rateGrants.subscribers)
-  await rateGrants.refresh()
-  giveBackMemory()
-  const { host, port, drainMs } = config.http
-  const address = await app.listen({ host, port, ...(sharesPort ? { reusePort: true } : {}) })
-  process.on('SIGTERM', async () => {
-    if (app.isDraining()) return
-    await channel.call('hub.leaving', [name, process.pid]).catch(() => undefined)
-    await drain(app, drainMs)
-    stopping.resolve()
-  })
-  await channel.call('hub.listening', [name, address])
-  await Promise.race([stopping.promise, onLost])
-  await stopListening(app, log)
-  await booted.close()
-  await channel.call('hub.metrics.last', [await metricsOf(booted.deps.metrics.registry)]).catch(() => undefined)
-  log.flush()
-  process.exit(0)
-}
-
-/**
- * Loading and compiling leave garbage behind, which a process would keep for long. V8 also forgets the shapes of objects
- * of which none is alive; `process.nextTick`, which every request calls often, stays slow after that (a tenth of the
- * time of all in a profile), so that one of its objects waits meanwhile.
- */
-function giveBackMemory(): void {
-  setFlagsFromString('--expose-gc')
-  const collect: unknown = runInNewContext('gc')
-  if (typeof collect !== 'function') return
-  process.nextTick(() => {})
-  process.nextTick((_: unknown) => {}, undefined)
-  collect({ type: 'major', execution: 'sync', flavor: 'last-resort' })
+export type HttpProcess = {
+  booted: Booted
+  app: App
+  rateGrants: RateGrantDirectory
+  /** Resolves when the hub asks the process to stop. */
+  stopping: Promise<void>
 }
 
 export async function connectToHub(socketPath: string): Promise<Channel> {
   const socket = connect(socketPath)
   await once(socket, 'connect')
-  return openChannel(socket)
-}
-
-type Joined = {
-  booted: Booted
-  app: App
-  rateGrants: RateGrantDirectory
-  /** Resolves when the hub asks the process to stop. */
-  stopping: PromiseWithResolvers<void>
+  return new Channel(socket)
 }
 
 /**
- * Opens everything with what the hub lends, which may take until it has something to lend, and becomes one of those that
- * hear of changes. The server does not listen yet. `adapt` replaces parts of what its routes use.
+ * Opens the process when the hub is open, and joins the processes that receive invalidations. The server does not listen
+ * yet. Tests replace dependencies of the routes with `adapt`.
  */
 export async function joinHub(
   channel: Channel,
-  options: Omit<BootOptions, 'hub' | 'peers'>,
+  options: Omit<ProcessOptions, 'peers'>,
   adapt: (deps: Deps) => Deps = (deps) => deps,
-): Promise<Joined> {
-  const { database } = (await channel.call('hub.borrow', [], UNLIMITED)) as Borrowed
-  const booted = await boot({
-    ...options,
-    hub: { channel, database },
-    peers: peersOver(channel),
-  })
+): Promise<HttpProcess> {
+  const connections = (await channel.call('hub.open', [], UNLIMITED)) as Connections
+  const booted = await openProcess(channel, connections, options)
   const deps = adapt(booted.deps)
   const rateGrants = createRateGrants(deps)
   const app = await buildApp(deps, rateGrants)
-  const stopping = answerHub(channel, { booted, app, subscribers: rateGrants.subscribers })
+  const stopping = offerToHub(channel, { booted, app, subscribers: rateGrants.subscribers })
   await channel.call('hub.join', [process.pid])
   return { booted, app, rateGrants, stopping }
 }
 
-/** What the hub may ask of this process; the promise resolves when it asks it to stop. */
-function answerHub(
+function openProcess(
   channel: Channel,
-  { booted, app, subscribers }: { booted: Booted; app: App; subscribers: readonly InvalidationSubscriber[] },
-): PromiseWithResolvers<void> {
-  const stopping = Promise.withResolvers<void>()
-  channel.offer({
-    'process.changed': (args) => {
-      const [changed, counts] = args as [Changes, Counts]
-      booted.deps.cache.invalidate(changed)
-      booted.deps.cache.recount(counts)
-      for (const { kind, handle } of subscribers) {
-        const ids = changed.get(kind)
-        if (ids !== undefined) handle(ids)
-      }
-    },
-    'process.flushEvents': () => booted.events.flush(),
-    'process.metrics': () => metricsOf(booted.deps.metrics.registry),
-    'process.drain': () => app.drain(),
-    'process.stop': () => stopping.resolve(),
+  connections: Connections,
+  options: Omit<ProcessOptions, 'peers'>,
+): Promise<Booted> {
+  return openOrClose(async (resources) => {
+    const { config, test } = options
+    const peers = peersOver(channel)
+    const base = await openBase({ ...options, peers }, 'server', resources)
+    const poolSize = test?.poolSize ?? poolShare(config)
+    const database = openDatabase(base, { ...test, connections, poolSize, peers }, resources)
+    const needs = { ...base, ...database }
+    const local = await openLocalPorts(needs, resources)
+    const shared = await openRemotePorts(channel, { ...needs, ...local }, resources)
+    return wire({ base, database, ports: { ...local, ...shared }, peers, connections, embedded: undefined }, resources)
   })
-  return stopping
+}
+
+const poolShare = ({ http }: Config): number =>
+  Math.max(POOL_SIZE_MIN, Math.min(POOL_SIZE_MAX, Math.floor(POOLS_SIZE / http.processes)))
+
+/** The embedded engines are those of the hub; external engines are used directly. */
+async function openRemotePorts(
+  channel: Channel,
+  needs: PortNeeds & Pick<Deps, 'taxonomy'>,
+  resources: AsyncDisposableStack,
+): Promise<SharedPorts> {
+  const { config, log, metrics, now } = needs
+  const counters =
+    config.counters.kind === 'memory'
+      ? remoteCounters(channel, { now, processes: config.http.processes })
+      : await openCounters(config.counters, needs)
+  resources.defer(() => counters.close())
+  const sink = remoteSink(channel)
+  const events = createEventBuffer({ sink, log })
+  observeEventBuffer(metrics, events.stats)
+  resources.defer(() => events.close())
+  const search = config.search.kind === 'embedded' ? remoteFeed(channel) : openSearch(needs)
+  resources.defer(() => search.close())
+  return { counters, search, analytics: remoteStore(channel), events, sink, warmUp: async () => {} }
 }
 
 function peersOver(channel: Channel): PeerProcesses {
   return {
-    // Without the hub this process ends.
+    // Without the hub, this process ends.
     invalidate: async (changes, counts) =>
       void (await channel.call('hub.invalidate', [changes, counts], UNLIMITED).catch(() => undefined)),
     flushEvents: async () => void (await channel.call('hub.flushEvents', [], UNLIMITED)),
@@ -148,10 +114,25 @@ function peersOver(channel: Channel): PeerProcesses {
   }
 }
 
-/** What is limited for the server as a whole and counted in each process is divided. */
-function forOneOf(config: Config): Config {
-  const { connectionsPerAddress, processes } = config.http
-  if (connectionsPerAddress === undefined) return config
-  const share = Math.ceil(connectionsPerAddress / processes)
-  return { ...config, http: { ...config.http, connectionsPerAddress: share } }
+type Parts = Pick<HttpProcess, 'booted' | 'app'> & { subscribers: readonly InvalidationSubscriber[] }
+
+/** Offers the functions that the hub calls. The promise resolves when the hub asks the process to stop. */
+function offerToHub(channel: Channel, { booted: { deps, events }, app, subscribers }: Parts): Promise<void> {
+  const stopping = Promise.withResolvers<void>()
+  channel.offer({
+    'process.invalidate': (args) => {
+      const [changes, counts] = args as [Changes, Counts]
+      deps.cache.invalidate(changes)
+      deps.cache.recount(counts)
+      for (const { kind, handle } of subscribers) {
+        const ids = changes.get(kind)
+        if (ids !== undefined) handle(ids)
+      }
+    },
+    'process.flushEvents': () => events.flush(),
+    'process.metrics': () => metricsOf(deps.metrics.registry),
+    'process.drain': () => app.drain(),
+    'process.stop': () => stopping.resolve(),
+  })
+  return stopping.promise
 }

@@ -1,130 +1,117 @@
-// The middle of a server of several processes. It holds what exists once (the embedded database, the search index, the
-// store of events, counters in memory), lends it to the HTTP processes, and passes on what they tell each other.
+// The hub of a server with several processes. It owns the embedded database, the search index, the event store and the
+// counters, offers them to the HTTP processes, and passes messages between these.
 import type { Socket } from 'node:net'
 import type { Booted } from '#main/boot.ts'
+import type { Connections } from '#main/open-database.ts'
 import type { Changes, Counts } from '#platform/cache/changes.ts'
-import { type Channel, type Handlers, openChannel } from '#platform/channel/channel.ts'
-import type { Connection } from '#platform/db/db.ts'
+import { Channel, type Handlers } from '#platform/channel/channel.ts'
 import type { Log } from '#platform/telemetry/log.ts'
 import { serveSink, serveStore } from '#ports/analytics-store/remote/remote-store.ts'
 import { serveCounters } from '#ports/counters/remote/remote-counters.ts'
 import { serveFeed } from '#ports/search-index/feed/remote-feed.ts'
 import type { PeerProcesses } from './peer-processes.ts'
-import { createMetricsSum, metricsOf, type SentMetrics } from './shared-metrics.ts'
-import { listenForProcesses } from './socket.ts'
+import { MetricsSum, metricsOf, type SentMetrics } from './shared-metrics.ts'
+import { listenForProcesses, type ProcessSocket } from './socket.ts'
 
-/** A process that does not say for so long that it has dropped what changed is ended: it may answer with it. */
-const SILENT_MS = 15_000
+/** A process that has not confirmed an invalidation after this time is killed, because it might use stale data. */
+const INVALIDATE_MS = 15_000
 const METRICS_MS = 5_000
 const FLUSH_MS = 60_000
 
-/** What a process needs to open the rest; without a database it uses the one that its environment names. */
-export type Borrowed = { database: Connection | undefined }
-
-/** An HTTP process, from before it answers its first request; `isListening` while new connections may come to it. */
+/** An HTTP process. `isListening` while it accepts new connections. */
 type Member = { pid: number; channel: Channel; metrics: SentMetrics; isListening: boolean }
-
-export type Hub = {
-  socketPath: string
-  peers: PeerProcesses
-  /** Lends what was opened to the processes, those that have asked for it already included. */
-  lend(booted: Booted): void
-  members(): Member[]
-  close(): void
-}
 
 export type HubOptions = {
   dataDir: string
   log: Log
-  /** A process answers requests at this address. */
-  onListening: (name: string, address: string) => void
-  /** A process stops by itself, and wants to be replaced meanwhile. */
+  /** Called when a process accepts requests at this URL. */
+  onListening: (name: string, url: string) => void
+  /** Called when a process stops because it was asked to, and needs a successor. */
   onLeaving: (name: string, pid: number) => void
-  /** A process does not answer the others. */
+  /** Called when a process does not respond to the hub. */
   onSilent: (pid: number) => void
 }
 
-export async function openHub(options: HubOptions): Promise<Hub> {
-  const { dataDir, log, onListening, onLeaving, onSilent } = options
-  const members = new Set<Member>()
-  const channels = new Set<Channel>()
-  const lent = Promise.withResolvers<Booted>()
-  // A start that fails lends nothing.
-  lent.promise.catch(() => undefined)
-  const sum = createMetricsSum()
+export class Hub {
+  readonly peers: PeerProcesses = {
+    invalidate: (changes, counts) => this.#invalidateExcept(undefined, changes, counts),
+    flushEvents: () => this.#flushExcept(undefined),
+    metrics: () => this.#metrics(),
+  }
+  readonly #options: HubOptions
+  readonly #members = new Map<Channel, Member>()
+  readonly #channels = new Set<Channel>()
+  readonly #opened = Promise.withResolvers<Booted>()
+  readonly #sum = new MetricsSum()
+  #socket: ProcessSocket | undefined
 
-  async function tellOthers([changes, counts]: [Changes, Counts], except: Channel | undefined): Promise<void> {
-    await Promise.all(
-      [...members].map(async ({ pid, channel }) => {
-        if (channel === except) return
-        try {
-          await channel.call('process.changed', [changes, counts], { timeoutMs: SILENT_MS })
-        } catch (err) {
-          if (!channels.has(channel)) return
-          log.error({ err, pid }, 'A process does not take in changes; it is replaced')
-          onSilent(pid)
-        }
-      }),
-    )
+  private constructor(options: HubOptions) {
+    this.#options = options
+    // The hub is closed before it opens anything if the start fails.
+    this.#opened.promise.catch(() => undefined)
   }
 
-  async function flushOthers(except: Channel | undefined): Promise<void> {
-    await Promise.all(
-      [...members]
-        .filter(({ channel }) => channel !== except)
-        .map(({ channel }) => channel.call('process.flushEvents', [], { timeoutMs: FLUSH_MS }).catch(() => undefined)),
-    )
+  static async open(options: HubOptions): Promise<Hub> {
+    const hub = new Hub(options)
+    hub.#socket = await listenForProcesses(options.dataDir, (socket) => hub.#accept(socket))
+    return hub
   }
 
-  async function metrics(): Promise<string> {
-    const { deps } = await lent.promise
-    await Promise.all(
-      [...members].map(async (member) => {
-        const now = await member.channel.call('process.metrics', [], { timeoutMs: METRICS_MS }).catch(() => undefined)
-        if (now !== undefined) member.metrics = now as SentMetrics
-      }),
-    )
-    return sum.text([await metricsOf(deps.metrics.registry), ...[...members].map((member) => member.metrics)])
+  get socketPath(): string {
+    return this.#socket?.path ?? ''
   }
 
-  function setListening(channel: Channel, isListening: boolean): void {
-    for (const member of members) if (member.channel === channel) member.isListening = isListening
+  /** Offers the ports of the main process to the HTTP processes. */
+  expose(booted: Booted): void {
+    this.#opened.resolve(booted)
   }
 
-  function welcome(socket: Socket): void {
-    const channel = openChannel(socket, {
-      'hub.borrow': async (): Promise<Borrowed> => {
-        const booted = await lent.promise
-        channel.offer(lentBy(booted, channel))
-        return { database: booted.embeddedConnection }
-      },
-      'hub.metrics.last': ([last]) => {
-        for (const member of members) if (member.channel === channel) member.metrics = last as SentMetrics
+  get members(): readonly Member[] {
+    return [...this.#members.values()]
+  }
+
+  close(): void {
+    this.#opened.reject(new Error('The server stops'))
+    for (const channel of this.#channels) channel.close()
+    this.#socket?.close()
+  }
+
+  #accept(socket: Socket): void {
+    const channel: Channel = new Channel(socket, {
+      'hub.open': async (): Promise<Connections> => {
+        const booted = await this.#opened.promise
+        channel.offer(this.#portsOf(booted, channel))
+        return booted.connections
       },
       'hub.join': ([pid]) => {
-        const member: Member = { pid: Number(pid), channel, metrics: [], isListening: false }
-        members.add(member)
-        void channel.closed.then(() => {
-          members.delete(member)
-          return sum.keep(member.metrics)
-        })
+        this.#members.set(channel, { pid: Number(pid), channel, metrics: [], isListening: false })
       },
-      'hub.listening': ([name, address]) => {
-        setListening(channel, true)
-        onListening(String(name), String(address))
+      'hub.listening': ([name, url]) => {
+        this.#update(channel, { isListening: true })
+        this.#options.onListening(String(name), String(url))
       },
       'hub.leaving': ([name, pid]) => {
-        setListening(channel, false)
-        onLeaving(String(name), Number(pid))
+        this.#update(channel, { isListening: false })
+        this.#options.onLeaving(String(name), Number(pid))
       },
-      'hub.metrics': metrics,
+      'hub.metrics': () => this.#metrics(),
+      'hub.metrics.last': ([metrics]) => this.#update(channel, { metrics: metrics as SentMetrics }),
     })
-    channels.add(channel)
-    void channel.closed.then(() => channels.delete(channel))
+    this.#channels.add(channel)
+    void channel.closed.then(() => {
+      this.#channels.delete(channel)
+      const member = this.#members.get(channel)
+      this.#members.delete(channel)
+      return member && this.#sum.addEnded(member.metrics)
+    })
   }
 
-  function lentBy(booted: Booted, channel: Channel): Handlers {
-    const { deps, sink } = booted
+  #update(channel: Channel, change: Partial<Member>): void {
+    const member = this.#members.get(channel)
+    if (member !== undefined) Object.assign(member, change)
+  }
+
+  #portsOf({ deps, sink, events }: Booted, channel: Channel): Handlers {
     return {
       ...serveCounters(deps.counters),
       ...serveFeed(deps.search),
@@ -134,28 +121,43 @@ export async function openHub(options: HubOptions): Promise<Hub> {
         const [changes, counts] = args as [Changes, Counts]
         deps.cache.invalidate(changes)
         deps.cache.recount(counts)
-        await tellOthers([changes, counts], channel)
+        await this.#invalidateExcept(channel, changes, counts)
       },
       'hub.flushEvents': async () => {
-        await Promise.all([flushOthers(channel), booted.events.flush()])
+        await Promise.all([this.#flushExcept(channel), events.flush()])
       },
     }
   }
 
-  const meeting = await listenForProcesses(dataDir, welcome)
-  return {
-    socketPath: meeting.path,
-    peers: {
-      invalidate: (changes, counts) => tellOthers([changes, counts], undefined),
-      flushEvents: () => flushOthers(undefined),
-      metrics,
-    },
-    lend: lent.resolve,
-    members: () => [...members],
-    close() {
-      lent.reject(new Error('The server stops'))
-      for (const channel of channels) channel.close()
-      meeting.close()
-    },
+  async #invalidateExcept(sender: Channel | undefined, changes: Changes, counts: Counts): Promise<void> {
+    const { log, onSilent } = this.#options
+    await this.#callOthers(sender, async ({ pid, channel }) => {
+      try {
+        await channel.call('process.invalidate', [changes, counts], { timeoutMs: INVALIDATE_MS })
+      } catch (err) {
+        if (!this.#channels.has(channel)) return
+        log.error({ err, pid }, 'A process does not confirm invalidations; it will be replaced')
+        onSilent(pid)
+      }
+    })
+  }
+
+  #flushExcept(sender: Channel | undefined): Promise<void> {
+    const options = { timeoutMs: FLUSH_MS }
+    return this.#callOthers(sender, ({ channel }) => channel.call('process.flushEvents', [], options).catch(() => {}))
+  }
+
+  async #callOthers(sender: Channel | undefined, call: (member: Member) => Promise<unknown>): Promise<void> {
+    await Promise.all(this.members.filter(({ channel }) => channel !== sender).map(call))
+  }
+
+  async #metrics(): Promise<string> {
+    const { deps } = await this.#opened.promise
+    await this.#callOthers(undefined, async (member) => {
+      const call = member.channel.call('process.metrics', [], { timeoutMs: METRICS_MS })
+      const metrics = await call.catch(() => undefined)
+      if (metrics !== undefined) member.metrics = metrics as SentMetrics
+    })
+    return this.#sum.text([await metricsOf(deps.metrics.registry), ...this.members.map(({ metrics }) => metrics)])
   }
 }

@@ -1,28 +1,26 @@
-// Metrics of several processes as one: counts, gauges and histograms are added up.
+// Adds the metrics of several processes: counters, gauges and histograms.
 import { AggregatorRegistry, type MetricObject, type Registry } from 'prom-client'
 
-/** What a process sends of its registry. */
+/** The metrics of one process, in the form that it sends. */
 export type SentMetrics = MetricObject[]
 
 export const metricsOf = (registry: Registry): Promise<SentMetrics> =>
   registry.getMetricsAsJSON() as unknown as Promise<SentMetrics>
 
-export type MetricsSum = {
-  /** The sum, in the text format of Prometheus. */
-  text(current: readonly SentMetrics[]): Promise<string>
-  /** Keeps the counts of a process that has ended: a count never goes back because its process was replaced. */
-  keep(last: SentMetrics): Promise<void>
-}
+export class MetricsSum {
+  #ended: SentMetrics = []
 
-export function createMetricsSum(): MetricsSum {
-  let ended: SentMetrics = []
-  const add = (parts: readonly SentMetrics[]): Registry =>
-    AggregatorRegistry.aggregate(parts.filter((part) => part.length > 0) as never)
-  return {
-    text: (current) => add([ended, ...current]).metrics(),
-    async keep(last) {
-      const counts = last.filter(({ type }) => ['counter', 'histogram'].includes(String(type)))
-      ended = await metricsOf(add([ended, counts]))
-    },
+  /** Returns the sum in the text format of Prometheus. */
+  text(current: readonly SentMetrics[]): Promise<string> {
+    return sumOf([this.#ended, ...current]).metrics()
+  }
+
+  /** Adds the counters of a process that has ended, because the counters of the server must never decrease. */
+  async addEnded(last: SentMetrics): Promise<void> {
+    const counters = last.filter(({ type }) => ['counter', 'histogram'].includes(String(type)))
+    this.#ended = await metricsOf(sumOf([this.#ended, counters]))
   }
 }
+
+const sumOf = (parts: readonly SentMetrics[]): Registry =>
+  AggregatorRegistry.aggregate(parts.filter((part) => part.length > 0) as never)

@@ -1,21 +1,24 @@
-// Where the processes of one server meet: a Unix socket in a folder that only its user may enter.
+// The Unix socket on which the HTTP processes connect to the hub. Only the user of the server can access its folder.
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { createServer, type Server, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** The path of a socket has 107 bytes at most on Linux, 103 on other systems. */
+/** A socket path can have 107 bytes on Linux, 103 on other systems. */
 const PATH_BYTES_MAX = 100
 const NAME = 'processes.sock'
 
-export type Meeting = { path: string; close(): void }
+export type ProcessSocket = { path: string; close(): void }
 
 /**
- * Listens on a new socket: in `DATA_DIR/run-processes`, or where that path is too long in the system's folder for
- * temporary files. Only one server at a time uses a data folder so; what a killed one left is removed.
+ * Listens on a new socket in `DATA_DIR/run-processes`, or in the temporary folder if that path is too long. Deletes the
+ * socket of a killed server: only one server at a time can have several processes on a data folder.
  */
-export async function listenForProcesses(dataDir: string, onConnection: (socket: Socket) => void): Promise<Meeting> {
-  const folder = makeFolder(dataDir)
+export async function listenForProcesses(
+  dataDir: string,
+  onConnection: (socket: Socket) => void,
+): Promise<ProcessSocket> {
+  const folder = createFolder(dataDir)
   const path = join(folder, NAME)
   const server = createServer(onConnection)
   await listen(server, path)
@@ -29,7 +32,7 @@ export async function listenForProcesses(dataDir: string, onConnection: (socket:
   }
 }
 
-function makeFolder(dataDir: string): string {
+function createFolder(dataDir: string): string {
   const inside = join(dataDir, 'run-processes')
   rmSync(inside, { recursive: true, force: true })
   if (Buffer.byteLength(join(inside, NAME)) > PATH_BYTES_MAX) return mkdtempSync(join(shortTemporary(), 'depot-'))
@@ -37,7 +40,7 @@ function makeFolder(dataDir: string): string {
   return inside
 }
 
-/** The configured folder for temporary files may be just as deep. */
+/** The configured temporary folder can have a long path, too. */
 const shortTemporary = (): string => (Buffer.byteLength(tmpdir()) < PATH_BYTES_MAX / 2 ? tmpdir() : '/tmp')
 
 function listen(server: Server, path: string): Promise<void> {

@@ -1,4 +1,4 @@
-// Starts the HTTP processes of a server, replaces those that die, and stops them together.
+// Starts the HTTP processes of a server, replaces the ones that die, and stops all of them together.
 import cluster, { type Worker } from 'node:cluster'
 import { once } from 'node:events'
 import { getCompileCacheDir } from 'node:module'
@@ -7,36 +7,26 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { OperatorError } from '#lib/operator-error.ts'
 import type { Booted } from '#main/boot.ts'
-import { drain } from '#main/stop-listening.ts'
+import { drain, type HttpServer } from '#main/http-server.ts'
 import type { Log } from '#platform/telemetry/log.ts'
 import { observeProcesses } from '#platform/telemetry/metrics.ts'
-import { type Hub, openHub } from './hub.ts'
+import { Hub } from './hub.ts'
 import type { PeerProcesses } from './peer-processes.ts'
 
 const ENTRY = join(import.meta.dirname, 'http-child.ts')
-/** A process that lived for less died young: the next one waits, twice as long each time. */
+/** After a shorter life, the successor waits, twice as long each time. */
 const YOUNG_MS = 30_000
 const FIRST_WAIT_MS = 100
 const LONGEST_WAIT_MS = 10_000
-/** How long a process may take to end once its requests are over. */
+/** Time for a process to end after its last request. */
 const END_MS = 20_000
 
-/** The threads of glibc's allocator otherwise keep memory for themselves. Other systems do not know it. */
-const SMALL = { MALLOC_ARENA_MAX: '2' }
-/** Half of what V8 takes for objects that have just been made. */
-const SMALLER_HEAP = '--max-semi-space-size=8'
+/** Limits the memory that glibc's allocator reserves per thread. Other systems ignore the variable. */
+const SMALL_ARENAS = { MALLOC_ARENA_MAX: '2' }
+/** Half of V8's default size for new objects. */
+const SMALL_YOUNG_HEAP = '--max-semi-space-size=8'
 
-export type HttpProcesses = {
-  peers: PeerProcesses
-  /** Lends the processes what was opened, and resolves with the address when all of them answer. */
-  start(booted: Booted): Promise<string>
-  /** Goes on answering for a while, so that balancers turn to others first; `cut` ends it before its time. */
-  drain(ms: number, cut: Promise<void>): Promise<void>
-  /** Finishes requests under way, ends the processes, and resolves when they are gone. Idempotent. */
-  stop(): Promise<void>
-}
-
-type Options = {
+export type SupervisorOptions = {
   count: number
   dataDir: string
   host: string
@@ -45,117 +35,154 @@ type Options = {
   log: Log
 }
 
-/** The processes load their code at once, and wait for `start` before they open anything. */
-export async function createHttpProcesses({ count, dataDir, host, port, env, log }: Options): Promise<HttpProcesses> {
-  const names = Array.from({ length: count }, (_, n) => `http-${n + 1}`)
-  /** The process that has each place; one that leaves gives it up before it ends. */
-  const places = new Map<string, Worker>()
-  const alive = new Set<Worker>()
-  const listening = new Set<string>()
-  const youngDeaths = new Map<string, number>()
-  const started = Promise.withResolvers<string>()
-  started.promise.catch(() => undefined)
-  const waits = new AbortController()
-  let isStarted = false
-  let stopped: Promise<void> | undefined
-  const sharesPort = await canSharePort(host)
+export class Supervisor implements HttpServer {
+  readonly #options: SupervisorOptions
+  readonly #hub: Hub
+  readonly #sharesPort: boolean
+  /** The current process of each name; a process that leaves gives up its name before it ends. */
+  readonly #current = new Map<string, Worker>()
+  readonly #alive = new Set<Worker>()
+  readonly #youngDeaths = new Map<string, number>()
+  readonly #waits = new AbortController()
+  readonly #started: Started
+  #stopped: Promise<void> | undefined
 
-  const hub: Hub = await openHub({
-    dataDir,
-    log,
-    onListening(name, address) {
-      listening.add(name)
-      if (listening.size < count) return
-      isStarted = true
-      started.resolve(address)
-    },
-    onLeaving(name, pid) {
-      if (stopped !== undefined || places.get(name)?.process.pid !== pid) return
-      log.info({ leaving: name, pid }, 'A process was asked to stop; another takes its place')
-      fork(name)
-    },
-    onSilent: (pid) => void process.kill(pid, 'SIGKILL'),
-  })
-
-  function fork(name: string): void {
-    const bornAt = performance.now()
-    cluster.setupPrimary({
-      exec: ENTRY,
-      args: [name, hub.socketPath, sharesPort ? 'port' : 'handle'],
-      execArgv: [...process.execArgv, SMALLER_HEAP],
-    })
-    const worker = cluster.fork({ ...SMALL, ...env, ...compileCache(), PORT: String(port) })
-    places.set(name, worker)
-    alive.add(worker)
-    worker.on('error', (err) => log.warn({ err, failed: name }, 'A process could not be reached'))
-    worker.once('exit', (code, signal) => {
-      alive.delete(worker)
-      if (stopped !== undefined || places.get(name) !== worker) return
-      places.delete(name)
-      if (!isStarted) {
-        started.reject(new OperatorError(`The process ${name} ended while the server started; it has said why`))
-        return
-      }
-      log.error({ ended: name, pid: worker.process.pid, code, signal }, 'A process has died; another takes its place')
-      void replace(name, performance.now() - bornAt)
-    })
+  private constructor(options: SupervisorOptions, parts: { hub: Hub; sharesPort: boolean; started: Started }) {
+    this.#options = options
+    this.#hub = parts.hub
+    this.#sharesPort = parts.sharesPort
+    this.#started = parts.started
   }
 
-  async function replace(name: string, livedMs: number): Promise<void> {
-    const deaths = livedMs < YOUNG_MS ? (youngDeaths.get(name) ?? 0) + 1 : 0
-    youngDeaths.set(name, deaths)
-    const waitMs = deaths === 0 ? 0 : Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (deaths - 1))
-    await sleep(waitMs, undefined, { signal: waits.signal }).catch(() => undefined)
-    if (stopped === undefined) fork(name)
+  /** Starts the processes. They load their code immediately, and wait for `start` before they open anything. */
+  static async open(options: SupervisorOptions): Promise<Supervisor> {
+    const started = createStarted(options.count)
+    const hub = await Hub.open({
+      ...options,
+      onListening: started.add,
+      onLeaving: (name, pid) => supervisor.#replaceLeaving(name, pid),
+      onSilent: (pid) => void process.kill(pid, 'SIGKILL'),
+    })
+    const supervisor = new Supervisor(options, { hub, sharesPort: await canSharePort(options.host), started })
+    for (let n = 1; n <= options.count; n += 1) supervisor.#fork(`http-${n}`)
+    return supervisor
   }
 
-  async function stop(): Promise<void> {
-    waits.abort()
-    started.reject(new Error('The server stops'))
-    const joined = new Set(hub.members().map(({ pid }) => pid))
-    for (const { channel } of hub.members()) void channel.call('process.stop', []).catch(() => undefined)
+  get peers(): PeerProcesses {
+    return this.#hub.peers
+  }
+
+  /** Offers the ports of the main process to the others, and resolves with the URL when all of them accept requests. */
+  start(booted: Booted): Promise<string> {
+    observeProcesses(booted.deps.metrics, () => this.#hub.members.filter(({ isListening }) => isListening).length)
+    this.#hub.expose(booted)
+    return this.#started.promise
+  }
+
+  drain(ms: number, cut: Promise<void>): Promise<void> {
+    return drain({ drain: () => this.#callAll('process.drain') }, ms, cut)
+  }
+
+  stop(): Promise<void> {
+    this.#stopped ??= this.#stop()
+    return this.#stopped
+  }
+
+  async #stop(): Promise<void> {
+    this.#waits.abort()
+    this.#started.fail(new Error('The server stops'))
+    const joined = new Set(this.#hub.members.map(({ pid }) => pid))
+    this.#callAll('process.stop')
     await Promise.all(
-      [...alive].map(async (worker) => {
-        // Those that have not joined hold no request.
+      [...this.#alive].map(async (worker) => {
+        // A process that has not joined has no requests.
         if (!joined.has(worker.process.pid ?? 0)) worker.process.kill('SIGTERM')
         const kill = setTimeout(() => worker.process.kill('SIGKILL'), END_MS)
         if (!worker.isDead()) await once(worker, 'exit')
         clearTimeout(kill)
       }),
     )
-    hub.close()
+    this.#hub.close()
   }
 
-  for (const name of names) fork(name)
-  return {
-    peers: hub.peers,
-    start(booted) {
-      observeProcesses(booted.deps.metrics, () => hub.members().filter(({ isListening }) => isListening).length)
-      hub.lend(booted)
-      return started.promise
-    },
-    drain: (ms, cut) => {
-      const all = () => {
-        for (const { channel } of hub.members()) void channel.call('process.drain', []).catch(() => undefined)
-      }
-      return drain({ drain: all }, ms, cut)
-    },
-    stop() {
-      stopped ??= stop()
-      return stopped
-    },
+  #callAll(name: string): void {
+    for (const { channel } of this.#hub.members) void channel.call(name, []).catch(() => undefined)
+  }
+
+  #fork(name: string): void {
+    const { env, port, log } = this.#options
+    const startedAt = performance.now()
+    cluster.setupPrimary({
+      exec: ENTRY,
+      args: [name, this.#hub.socketPath, this.#sharesPort ? 'port' : 'handle'],
+      execArgv: [...process.execArgv, SMALL_YOUNG_HEAP],
+    })
+    const worker = cluster.fork({ ...SMALL_ARENAS, ...env, ...compileCache(), PORT: String(port) })
+    this.#current.set(name, worker)
+    this.#alive.add(worker)
+    worker.on('error', (err) => log.warn({ err, failed: name }, 'Could not communicate with a process'))
+    worker.once('exit', (code, signal) => {
+      this.#alive.delete(worker)
+      if (this.#stopped !== undefined || this.#current.get(name) !== worker) return
+      this.#current.delete(name)
+      if (!this.#started.isDone) return this.#started.fail(failedStart(name))
+      log.error({ ended: name, pid: worker.process.pid, code, signal }, 'A process has died; another takes its place')
+      void this.#replace(name, performance.now() - startedAt)
+    })
+  }
+
+  #replaceLeaving(name: string, pid: number): void {
+    if (this.#stopped !== undefined || this.#current.get(name)?.process.pid !== pid) return
+    this.#options.log.info({ leaving: name, pid }, 'A process was asked to stop; another takes its place')
+    this.#fork(name)
+  }
+
+  async #replace(name: string, ageMs: number): Promise<void> {
+    const deaths = ageMs < YOUNG_MS ? (this.#youngDeaths.get(name) ?? 0) + 1 : 0
+    this.#youngDeaths.set(name, deaths)
+    const waitMs = deaths === 0 ? 0 : Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (deaths - 1))
+    await sleep(waitMs, undefined, { signal: this.#waits.signal }).catch(() => undefined)
+    if (this.#stopped === undefined) this.#fork(name)
   }
 }
 
-/** Code that was compiled, and stripped of its types, by a process before. */
+const failedStart = (name: string): OperatorError =>
+  new OperatorError(`The process ${name} ended while the server started. Its log states the reason.`)
+
+/** Whether all processes have accepted requests once; resolves with their URL. */
+type Started = {
+  promise: Promise<string>
+  readonly isDone: boolean
+  add(name: string, url: string): void
+  fail(error: Error): void
+}
+
+function createStarted(count: number): Started {
+  const { promise, resolve, reject } = Promise.withResolvers<string>()
+  promise.catch(() => undefined)
+  const listening = new Set<string>()
+  return {
+    promise,
+    get isDone() {
+      return listening.size >= count
+    },
+    add(name, url) {
+      listening.add(name)
+      if (listening.size >= count) resolve(url)
+    },
+    fail: reject,
+  }
+}
+
+/** Lets the processes use the code that this process has compiled and stripped of types. */
 function compileCache(): Record<string, string> {
   const folder = getCompileCacheDir()
   return folder === undefined ? {} : { NODE_COMPILE_CACHE: folder }
 }
 
 /**
- * Whether several processes may listen on one port, between which the kernel spreads connections. Where it does not,
- * this process accepts them and hands them out.
+ * Returns whether several processes can listen on one port, so that the kernel distributes the connections. Otherwise, this
+ * process accepts and distributes them.
  */
 async function canSharePort(host: string): Promise<boolean> {
   const probe = createServer()

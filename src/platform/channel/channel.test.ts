@@ -92,7 +92,7 @@ test('errors arrive as what they were', async (t) => {
     assert.deepEqual([error.message, (error.cause as Error).message], ['Broken', 'The disk'])
     return true
   })
-  await assert.rejects(near.call('toString', []), /There is no toString here/)
+  await assert.rejects(near.call('toString', []), /does not offer toString/)
 })
 
 test('what cannot be sent fails alone, and its neighbours in the same turn do not', async (t) => {
@@ -166,7 +166,7 @@ test('a handler can call back the side that called it', async (t) => {
   const withdraw = near.offer({ answer: ([n]) => Number(n) * 10 })
   assert.equal(await near.call('ask', [4]), 41)
   withdraw()
-  await assert.rejects(near.call('ask', [4]), /There is no answer here/)
+  await assert.rejects(near.call('ask', [4]), /does not offer answer/)
 })
 
 test('more calls than may wait are refused at once', async (t) => {

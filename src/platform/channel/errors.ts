@@ -1,4 +1,4 @@
-// Errors that cross a channel: what the other side needs to tell them apart, and to answer a client with them.
+// Converts errors to a form that crosses a channel, and back. The other side can distinguish them and send them to a client.
 import { ApiError, type ErrorDetails, type ErrorKind } from '#lib/errors.ts'
 
 export type SentError = {
@@ -7,7 +7,7 @@ export type SentError = {
   kind?: ErrorKind
   details?: ErrorDetails
   headers?: Record<string, string>
-  /** The message of what caused it, for the log. */
+  /** Message of the cause, for the log. */
   cause?: string
 }
 

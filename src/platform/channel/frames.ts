@@ -1,15 +1,15 @@
-// Messages as bytes on a stream: the length of the rest in four bytes, then a list of messages in the form of
-// `structuredClone`, so that dates, maps and bytes arrive as what they were.
+// Encodes messages for a stream: a length in 4 bytes, then a list of messages. The format of `node:v8` keeps dates, maps and
+// buffers intact.
 import { deserialize, serialize } from 'node:v8'
 
-/** The largest frame, either way. */
+/** Maximum size of a frame in bytes, in both directions. */
 export const FRAME_BYTES_MAX = 64 * 1024 * 1024
 const LENGTH_BYTES = 4
 
-/** @throws RangeError for more than FRAME_BYTES_MAX; DataCloneError for what cannot be sent. */
+/** @throws RangeError if the frame would exceed FRAME_BYTES_MAX; DataCloneError if a value cannot be serialized. */
 export function encodeFrame(messages: readonly unknown[]): Buffer {
   const body = serialize(messages)
-  if (body.length > FRAME_BYTES_MAX) throw new RangeError(`A message may take ${FRAME_BYTES_MAX} bytes`)
+  if (body.length > FRAME_BYTES_MAX) throw new RangeError(`A message must be at most ${FRAME_BYTES_MAX} bytes`)
   const frame = Buffer.allocUnsafe(LENGTH_BYTES + body.length)
   frame.writeUInt32LE(body.length, 0)
   body.copy(frame, LENGTH_BYTES)
@@ -17,8 +17,8 @@ export function encodeFrame(messages: readonly unknown[]): Buffer {
 }
 
 /**
- * Returns a function that takes the pieces of a stream as they come and gives the messages that are whole.
- * @throws RangeError from that function when a frame says that it is too large, Error when it is not one.
+ * Returns a function that accepts the next chunk of a stream and returns the messages that are complete.
+ * @throws RangeError from that function if a frame is too large; Error if the data is not a frame.
  */
 export function createFrameReader(): (piece: Buffer) => unknown[] {
   let pieces: Buffer[] = []
@@ -39,7 +39,7 @@ export function createFrameReader(): (piece: Buffer) => unknown[] {
       needed += length
       if (rest.length < needed) break
       const decoded: unknown = deserialize(rest.subarray(LENGTH_BYTES, needed))
-      if (!Array.isArray(decoded)) throw new Error('A frame holds a list of messages')
+      if (!Array.isArray(decoded)) throw new Error('A frame must contain a list of messages')
       for (const message of decoded) messages.push(message)
       rest = rest.subarray(needed)
     }

@@ -1,13 +1,13 @@
-// Methods of an object that another process has.
+// Calls the methods of an object in another process.
 import type { CallOptions, Channel, Handlers } from './channel.ts'
 
 type AnyMethod = (...args: never[]) => unknown
-/** The methods of a type whose arguments and answers can be sent. */
+/** The methods of a type. Their arguments and results must suit `structuredClone`. */
 type Methods<Target> = {
   [Name in keyof Target & string as Target[Name] extends AnyMethod ? Name : never]: Target[Name]
 }
 
-/** Handlers that call these methods of an object, under `AREA.METHOD`. */
+/** Returns handlers that call these methods of an object, named `AREA.METHOD`. */
 export function offer<Target extends object>(
   area: string,
   target: Target,
@@ -22,7 +22,7 @@ export function offer<Target extends object>(
   )
 }
 
-/** What `offer` of the same names offers on the other side of a channel. */
+/** Returns the methods that the other side offers under these names. */
 export function remote<Target extends object, Name extends keyof Methods<Target> & string>(
   area: string,
   channel: Pick<Channel, 'call'>,

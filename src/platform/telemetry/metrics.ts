@@ -7,7 +7,7 @@ export type Metrics = ReturnType<typeof createMetrics>
  * One registry with every metric of the process; each Depot in a process (tests run several) has its own. Of a server
  * of several processes `ofAll` gives the metrics of all of them.
  */
-export function createMetrics(options: { process: boolean; ofAll?: () => Promise<string> }) {
+export function createMetrics(options: { process: boolean; ofAll?: (() => Promise<string>) | undefined }) {
   const registry = new Registry()
   if (options.process) collectDefaultMetrics({ register: registry })
   const registers = [registry]

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { buildApp } from '#main/app.ts'
 import { type BootOptions, boot } from '#main/boot.ts'
 import { connectToHub, joinHub } from '#main/processes/http-process.ts'
-import { openHub } from '#main/processes/hub.ts'
+import { Hub } from '#main/processes/hub.ts'
 import type { EntityCache, EntityCacheStats } from '#platform/cache/entity-cache.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
@@ -33,9 +33,9 @@ export async function openOne(options: BootOptions, adapt: (deps: Deps) => Deps)
 export async function openSeveral(count: number, options: BootOptions, adapt: (deps: Deps) => Deps): Promise<Opened> {
   const { log, config } = options
   const onSilent = () => assert.fail('A process did not take in a change')
-  const hub = await openHub({ dataDir: config.dataDir, log, onListening() {}, onLeaving() {}, onSilent })
+  const hub = await Hub.open({ dataDir: config.dataDir, log, onListening() {}, onLeaving() {}, onSilent })
   const main = await boot({ ...options, peers: hub.peers })
-  hub.lend(main)
+  hub.expose(main)
   const joined = await Promise.all(
     Array.from({ length: count }, async () => {
       const channel = await connectToHub(hub.socketPath)

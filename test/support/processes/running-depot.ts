@@ -72,7 +72,7 @@ async function startCommand(
   const { promise, resolve, reject } = Promise.withResolvers<string>()
   const read = (chunk: Buffer): void => {
     text += chunk.toString()
-    const match = /Depot answers on ([^\s"]+)/.exec(text)
+    const match = /Depot listens on ([^\s"]+)/.exec(text)
     if (match?.[1] !== undefined) resolve(match[1])
   }
   child.stdout.on('data', read)

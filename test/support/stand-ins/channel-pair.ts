@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { connect, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Channel, type Handlers, openChannel } from '#platform/channel/channel.ts'
+import { Channel, type Handlers } from '#platform/channel/channel.ts'
 
 export type ChannelPair = {
   near: Channel
@@ -21,8 +21,8 @@ export async function channelPair(handlers: Handlers = {}): Promise<ChannelPair>
   const accepted = once(server, 'connection')
   const nearSocket = connect(join(folder, 'socket'))
   const [farSocket] = (await accepted) as [Socket]
-  const far = openChannel(farSocket, handlers)
-  const near = openChannel(nearSocket)
+  const far = new Channel(farSocket, handlers)
+  const near = new Channel(nearSocket)
   return {
     near,
     far,

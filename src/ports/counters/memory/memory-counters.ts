@@ -18,7 +18,7 @@ type Options = {
  * other keys between two visits of one, which costs more than it frees; and a flood of one span, such as
  * addresses that download, cannot push out another, such as accounts under a sign-in throttle.
  */
-export function createMemoryCounters({ now, keysMax = 100_000 }: Options): Counters {
+export function createMemoryCounters({ now, keysMax = 100_000 }: Options) {
   const rates = new Spans<{ fullAtUs: number }>(keysMax)
   const windows = new Spans<number[]>(keysMax)
   const allowances = new Spans<{ spent: number; endsAtMs: number }>(keysMax)
@@ -109,14 +109,14 @@ export function createMemoryCounters({ now, keysMax = 100_000 }: Options): Count
     giveBackHit,
     peek,
     spend,
-    reset: (key) => windows.delete(key),
+    reset: (key: string) => windows.delete(key),
     check: async () => {},
     close: async () => {
       rates.clear()
       windows.clear()
       allowances.clear()
     },
-  }
+  } satisfies Counters
 }
 
 /** Removes the hits that no longer count; those that a clock set back left in the future happen now. */
@@ -169,7 +169,7 @@ class Spans<Value> {
  * the bound, the old one is dropped whole and the young one takes its place. So a key lives at least one span after its
  * last use unless the bound comes first, expiry costs nothing per key, and a warm look-up is one read of one map.
  */
-class Generations<Value> {
+export class Generations<Value> {
   readonly #spanMs: number
   readonly #youngMax: number
   #young = new Map<string, Value>()

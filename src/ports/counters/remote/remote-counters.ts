@@ -1,199 +1,198 @@
-// Counters that another process of this machine holds, so that limits are one for all of its processes.
+// Counters in another process of this machine, so that all processes of a server share one limit.
 
 import type { Rate, RateDecision } from '#lib/concurrency/rate.ts'
 import { MINUTE_MS } from '#lib/time.ts'
 import type { Channel, Handlers } from '#platform/channel/channel.ts'
 import { offer, remote } from '#platform/channel/remote-object.ts'
 import type { Counters } from '../counters.ts'
-import { createMemoryCounters } from '../memory/memory-counters.ts'
+import { createMemoryCounters, Generations } from '../memory/memory-counters.ts'
 
 const METHODS = ['take', 'giveBack', 'hit', 'giveBackHit', 'peek', 'spend', 'reset', 'check'] as const
 
-/** The limiter stands before every request: one that waits for so long is better refused. */
+/** Every request waits for the limiter; a longer wait is worse than a rejection. */
 const TIMEOUT_MS = 10_000
-/** Until what is worth a report is reported: many keys share a message. */
+/** Delay before a report, so that many keys share a message. */
 const REPORT_MS = 25
-/** At most so much of one key is taken without asking between two reports, */
-const FLOAT_MAX = 8
-/** and by all processes together at most this share of a burst. */
-const FLOATING_SHARE = 1 / 8
-/** Half of that is never reported by itself, and forgotten after a while: most clients of a catalogue ask that little. */
-const WORTH_REPORTING_SHARE = 1 / 2
+/** Maximum number of units of one key that a process takes locally between two reports, */
+const LOCAL_UNITS_MAX = 8
+/** and the share of a burst that all processes together can take locally. */
+const LOCAL_SHARE = 1 / 8
+/** Up to half of that is not reported, and forgotten after a while: most clients of a catalogue send that few requests. */
+const UNREPORTED_SHARE = 1 / 2
 const FORGET_MS = MINUTE_MS
-/** Keys about which something is known; beyond that it is found out again. */
+/** Number of keys whose state is cached. Beyond that, the cache is emptied. */
 const KEYS_MAX = 50_000
-/** Keys of which something is not reported; beyond that those not seen for longest are forgotten. */
-const FLOATS_MAX = 20_000
+/** Number of keys with unreported units. Beyond that, the least recently used ones are forgotten. */
+const LOCAL_KEYS_MAX = 20_000
 
 type Report = readonly [key: string, rate: Rate, units: number]
 
-/** What the process that holds the counters lets the others call. */
+/** Returns the handlers of the process that owns the counters. */
 export function serveCounters(counters: Counters): Handlers {
   return {
     ...offer('counters', counters, METHODS),
-    // Answered in the order of what is asked, as calls that answer at once are.
     'counters.report': ([reports]) => (reports as readonly Report[]).map((report) => takeReported(counters, report)),
   }
 }
 
-/** Takes what was taken already, or as much of it as is left, and returns how much more would pass. */
+/** Takes the reported units, or as many of them as are left, and returns the number of remaining units. */
 function takeReported(counters: Counters, [key, rate, units]: Report): number {
   let remaining = 0
   for (let cost = units; cost > 0; cost -= 1) {
-    const taken = counters.take(key, rate, cost)
-    if (taken instanceof Promise) throw new TypeError('Counters that are lent answer at once')
-    remaining = taken.remaining
-    if (taken.allowed) break
+    const decision = counters.take(key, rate, cost)
+    if (decision instanceof Promise) throw new TypeError('The shared counters must be synchronous')
+    remaining = decision.remaining
+    if (decision.allowed) break
   }
   return remaining
 }
 
 type Options = {
   now: () => number
-  /** How many processes share the counters. */
+  /** The number of processes that share the counters. */
   processes: number
 }
 
-/** What is known of a key: how much less is left than this process alone has taken, and whether to ask each time. */
-type Known = { others: number; isNearLimit: boolean }
-
-/** What was taken without asking and is not known to the other process yet; `unsent` of it is in no report. */
-type Float = { rate: Rate; units: number; unsent: number }
-
 /**
- * The counters at the other end of a channel, which outlives them. Everything is exact for all processes together but
- * `take` far from the limit: there a few units are taken without asking, because a message for each request costs as
- * much as the request. They are reported together, 25 ms after there are more than half of what may be taken so; fewer
- * are reported before the same key is asked for, or not at all. So all processes together may let pass one eighth of a burst
- * too much in a minute.
- * @throws ApiError 503 when they do not answer.
+ * Returns the counters of the process at the other end of a channel. The channel outlives them. All operations are exact
+ * for all processes together, except `take` far from the limit: a message per request would cost as much as the request,
+ * so each process takes a few units locally. It reports them together, 25 ms after they exceed half of what it can take
+ * locally, and before it asks the other process about the same key. Fewer units might never be reported. All processes
+ * together therefore let pass at most one eighth of a burst too much per minute.
+ * @throws ApiError 503 if the other process does not respond.
  */
 export function remoteCounters(channel: Channel, { now, processes }: Options): Counters {
-  const asked = remote<Counters, (typeof METHODS)[number]>('counters', channel, METHODS, { timeoutMs: TIMEOUT_MS })
-  /** What this process has taken, as if it were alone. */
-  const own = createMemoryCounters({ now, keysMax: KEYS_MAX })
-  const known = new Map<string, Known>()
-  let floating = new Map<string, Float>()
-  /** Those of the time before, until they are taken of again. */
-  let formerlyFloating = new Map<string, Float>()
-  let forgotAtMs = now()
-  /** Those that are worth a report. */
-  const worthReporting = new Map<string, Float>()
-  let timer: NodeJS.Timeout | undefined
+  const shared = remote<Counters, (typeof METHODS)[number]>('counters', channel, METHODS, { timeoutMs: TIMEOUT_MS })
+  const rates = new SharedRates(channel, { now, processes })
 
-  function floatOf(key: string): Float | undefined {
-    const float = floating.get(key)
-    if (float !== undefined) return float
-    const former = formerlyFloating.get(key)
-    if (former === undefined) return undefined
-    formerlyFloating.delete(key)
-    floating.set(key, former)
-    return former
-  }
-
-  function forgetOldFloats(): void {
-    const ageMs = now() - forgotAtMs
-    if (ageMs >= 0 && ageMs < FORGET_MS && floating.size < FLOATS_MAX / 2) return
-    formerlyFloating = floating
-    floating = new Map()
-    forgotAtMs = now()
-  }
-
-  /** Goes out before whatever is asked next; resolves when the other process knows. */
-  async function report(): Promise<void> {
-    clearTimeout(timer)
-    timer = undefined
-    const sent = [...worthReporting]
-      .filter(([, { unsent }]) => unsent > 0)
-      .map(([key, float]) => ({ key, float, units: float.unsent }))
-    worthReporting.clear()
-    if (sent.length === 0) return
-    for (const { float } of sent) float.unsent = 0
-    const reports: Report[] = sent.map(({ key, float, units }) => [key, float.rate, units])
-    let left: number[]
-    try {
-      left = (await channel.call('counters.report', [reports], { timeoutMs: TIMEOUT_MS })) as number[]
-    } catch {
-      // Without the other process this one ends.
-      return
-    }
-    for (const [n, { key, float, units }] of sent.entries()) {
-      float.units -= units
-      learn(key, float.rate, left[n] ?? 0)
-    }
-  }
-
-  function reportWith(key: string): void {
-    const float = floatOf(key)
-    if (float !== undefined) worthReporting.set(key, float)
-    void report()
-  }
-
-  function learn(key: string, rate: Rate, remaining: number): void {
-    const isNearLimit = remaining < rate.burst * 2 * FLOATING_SHARE
-    // Where nobody else has taken anything there is nothing to remember.
-    const mine = own.take(key, rate)
-    void own.giveBack(key, rate)
-    const unknown = floatOf(key)?.units ?? 0
-    const others = mine instanceof Promise ? 0 : Math.max(0, mine.remaining + 1 + unknown - remaining)
-    if (known.size >= KEYS_MAX) known.clear()
-    if (isNearLimit || others > 0) known.set(key, { others, isNearLimit })
-    else known.delete(key)
-  }
-
-  /** Undefined where it must be asked. */
-  function takeWithoutAsking(key: string, rate: Rate, cost: number): RateDecision | undefined {
-    const most = Math.min(FLOAT_MAX, Math.floor((rate.burst * FLOATING_SHARE) / processes))
-    const before = floatOf(key)
-    const about = known.get(key)
-    if ((before?.units ?? 0) + cost > most || about?.isNearLimit === true) return undefined
-    const taken = own.take(key, rate, cost)
-    if (taken instanceof Promise || !taken.allowed || taken.remaining <= (about?.others ?? 0)) return undefined
-    float(key, before, { rate, cost, most })
-    return about === undefined ? taken : { ...taken, remaining: taken.remaining - about.others }
-  }
-
-  type Floated = { rate: Rate; cost: number; most: number }
-
-  function float(key: string, before: Float | undefined, { rate, cost, most }: Floated): void {
-    if (before === undefined) {
-      forgetOldFloats()
-      floating.set(key, { rate, units: cost, unsent: cost })
-      return
-    }
-    before.units += cost
-    before.unsent += cost
-    if (before.unsent <= most * WORTH_REPORTING_SHARE) return
-    worthReporting.set(key, before)
-    timer ??= setTimeout(report, REPORT_MS).unref()
-  }
-
-  async function ask(key: string, rate: Rate, cost: number): Promise<RateDecision> {
-    reportWith(key)
-    const taken = await asked.take(key, rate, cost)
-    if (taken.allowed) void own.take(key, rate, cost)
-    learn(key, rate, taken.remaining)
-    return taken
+  async function takeShared(key: string, rate: Rate, cost: number): Promise<RateDecision> {
+    rates.report(key)
+    const decision = await shared.take(key, rate, cost)
+    rates.learn(key, rate, decision, cost)
+    return decision
   }
 
   return {
-    ...asked,
-    take: (key, rate, cost = 1) => takeWithoutAsking(key, rate, cost) ?? ask(key, rate, cost),
+    ...shared,
+    take: (key, rate, cost = 1) => rates.takeLocally(key, rate, cost) ?? takeShared(key, rate, cost),
     giveBack(key, rate, cost = 1) {
-      void own.giveBack(key, rate, cost)
-      const float = floatOf(key)
-      if (float !== undefined && float.unsent >= cost) {
-        // The other process need never know of it.
-        float.units -= cost
-        float.unsent -= cost
-        return
+      if (rates.giveBackLocally(key, rate, cost)) return
+      rates.report(key)
+      return shared.giveBack(key, rate, cost)
+    },
+    close: () => rates.close(),
+  }
+}
+
+/** The units of a key that this process has taken locally. Those that are `unsent` are in no report. */
+type LocalUnits = { rate: Rate; units: number; unsent: number }
+
+/** The units that the other processes have taken of a key, and whether its limit is too near for local decisions. */
+type KeyState = { others: number; isNearLimit: boolean }
+
+/** The local part of shared rates. */
+class SharedRates {
+  readonly #channel: Channel
+  readonly #processes: number
+  readonly #now: () => number
+  readonly #local: Generations<LocalUnits>
+  /** The units that this process has taken, as if it were alone. */
+  readonly #own: ReturnType<typeof createMemoryCounters>
+  readonly #states = new Map<string, KeyState>()
+  readonly #toReport = new Map<string, LocalUnits>()
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(channel: Channel, { now, processes }: Options) {
+    this.#channel = channel
+    this.#processes = processes
+    this.#now = now
+    this.#local = new Generations(FORGET_MS, LOCAL_KEYS_MAX, now())
+    this.#own = createMemoryCounters({ now, keysMax: KEYS_MAX })
+  }
+
+  /** Returns undefined if only the other process can decide. */
+  takeLocally(key: string, rate: Rate, cost: number): RateDecision | undefined {
+    const max = Math.min(LOCAL_UNITS_MAX, Math.floor((rate.burst * LOCAL_SHARE) / this.#processes))
+    const local = this.#local.find(key)
+    const { others, isNearLimit } = this.#states.get(key) ?? { others: 0, isNearLimit: false }
+    if (isNearLimit || (local?.units ?? 0) + cost > max) return undefined
+    const decision = this.#own.take(key, rate, cost)
+    if (!decision.allowed || decision.remaining <= others) return undefined
+    if (local === undefined) {
+      this.#local.turn(this.#now())
+      this.#local.add(key, { rate, units: cost, unsent: cost })
+    } else {
+      local.units += cost
+      local.unsent += cost
+      if (local.unsent > max * UNREPORTED_SHARE) {
+        this.#toReport.set(key, local)
+        this.#timer ??= setTimeout(() => this.#sendReports(), REPORT_MS).unref()
       }
-      reportWith(key)
-      return asked.giveBack(key, rate, cost)
-    },
-    async close() {
-      await report()
-      await own.close()
-    },
+    }
+    return others === 0 ? decision : { ...decision, remaining: decision.remaining - others }
+  }
+
+  /** Returns whether the units were still unsent, so that the other process needs no message. */
+  giveBackLocally(key: string, rate: Rate, cost: number): boolean {
+    this.#own.giveBack(key, rate, cost)
+    const local = this.#local.find(key)
+    if (local === undefined || local.unsent < cost) return false
+    local.units -= cost
+    local.unsent -= cost
+    return true
+  }
+
+  /** Sends the unsent units of a key, before any later call. */
+  report(key: string): void {
+    const local = this.#local.find(key)
+    if (local !== undefined) this.#toReport.set(key, local)
+    void this.#sendReports()
+  }
+
+  /** Uses a decision of the other process. */
+  learn(key: string, rate: Rate, { allowed, remaining }: RateDecision, cost: number): void {
+    if (allowed) this.#own.take(key, rate, cost)
+    this.#updateState(key, rate, remaining)
+  }
+
+  async close(): Promise<void> {
+    await this.#sendReports()
+    await this.#own.close()
+  }
+
+  /** Resolves when the other process has the reports. */
+  async #sendReports(): Promise<void> {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    const sent = [...this.#toReport]
+      .filter(([, { unsent }]) => unsent > 0)
+      .map(([key, local]) => ({ key, local, units: local.unsent }))
+    this.#toReport.clear()
+    if (sent.length === 0) return
+    for (const { local } of sent) local.unsent = 0
+    const reports: Report[] = sent.map(({ key, local, units }) => [key, local.rate, units])
+    let remaining: unknown
+    try {
+      // No `catch()` here: another promise would delay this result behind the results of later calls.
+      remaining = await this.#channel.call('counters.report', [reports], { timeoutMs: TIMEOUT_MS })
+    } catch {
+      // Without the other process, this process ends.
+      return
+    }
+    for (const [n, { key, local, units }] of sent.entries()) {
+      local.units -= units
+      this.#updateState(key, local.rate, (remaining as number[])[n] ?? 0)
+    }
+  }
+
+  #updateState(key: string, rate: Rate, remaining: number): void {
+    const isNearLimit = remaining < rate.burst * 2 * LOCAL_SHARE
+    const own = this.#own.take(key, rate)
+    this.#own.giveBack(key, rate)
+    const unreported = this.#local.find(key)?.units ?? 0
+    const others = Math.max(0, own.remaining + 1 + unreported - remaining)
+    if (this.#states.size >= KEYS_MAX) this.#states.clear()
+    if (isNearLimit || others > 0) this.#states.set(key, { others, isNearLimit })
+    else this.#states.delete(key)
   }
 }
